@@ -1,0 +1,45 @@
+# The front door; CMake presets do the work. Every target first asks for its packages, silently if none is missing.
+
+demo:            ## build the library and the command, train the digits network
+	@scripts/packages demo
+	@scripts/demo
+
+test:            ## build everything, run all tests
+	@scripts/packages test
+	@scripts/test
+
+examples:        ## build/examples/NAME for each examples/NAME.cpp
+	@scripts/packages demo
+	@scripts/build examples
+
+bench:           ## every bench: times, floors, ratios
+	@scripts/packages test
+	@scripts/bench
+
+bench-peers:     ## the other frameworks, for make bench: DIR=folder
+	@scripts/run_if_present bench-peers scripts/bench_peers
+
+gpu-check:       ## the tests on a GPU
+	@scripts/packages test
+	@scripts/run_if_present gpu-check scripts/gpu_check
+
+fuzz:            ## every fuzzer for FUZZ_SECONDS (60)
+	@scripts/packages development
+	@scripts/fuzz
+
+check:           ## format, layering, sizes, docs, symbols, contraction, adding an op
+	@scripts/packages development
+	@scripts/check
+
+matrix:          ## golden fingerprints over presets, compilers and the -Ofast program
+	@scripts/packages development
+	@scripts/matrix
+
+packages:        ## install what is missing: LIST=demo, test or development
+	@scripts/packages $(LIST)
+
+test-exhaustive: ## every input of every elementary function
+	@scripts/packages test
+	@scripts/test_exhaustive
+
+.PHONY: demo test examples bench bench-peers gpu-check fuzz check matrix packages test-exhaustive

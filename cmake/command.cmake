@@ -1,0 +1,20 @@
+# The command: build/retrace. Its parts are an object library, so that test_cli can reach them.
+
+file(GLOB command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/cli/*.cpp")
+list(FILTER command_sources EXCLUDE REGEX "_test\\.cpp$")
+set(command_main "${PROJECT_SOURCE_DIR}/retrace/cli/main.cpp")
+list(REMOVE_ITEM command_sources "${command_main}")
+
+if(command_sources)
+  add_library(retrace_cli OBJECT ${command_sources})
+  target_link_libraries(retrace_cli PUBLIC retrace::retrace CLI11::CLI11 PRIVATE retrace_flags)
+  target_compile_definitions(retrace_cli PRIVATE "RETRACE_VERSION=\"${PROJECT_VERSION}\"")
+endif()
+if(EXISTS "${command_main}")
+  add_executable(retrace "${command_main}")
+  target_link_libraries(retrace PRIVATE retrace::retrace CLI11::CLI11 retrace_flags)
+  if(TARGET retrace_cli)
+    target_link_libraries(retrace PRIVATE retrace_cli)
+  endif()
+  set_target_properties(retrace PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+endif()

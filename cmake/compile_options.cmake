@@ -1,0 +1,54 @@
+# Flags of all our files, in one place. Kernel files (*_cpu.cpp) are compiled with -O2 in every preset: they must be
+# fast enough under sanitizers to train the golden jobs, and are then the code that users run.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
+
+add_library(retrace_flags INTERFACE)
+
+# `options` for the host compiler, also where it works on behalf of nvcc.
+function(retrace_add_flags)
+  list(JOIN ARGN "," joined)
+  target_compile_options(retrace_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${ARGN}>"
+                                                 "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${joined}>")
+endfunction()
+
+# Without this GCC fuses a * b + c, even written as intrinsics, and a result depends on the compiler.
+retrace_add_flags(-ffp-contract=off)
+# -Wno-psabi silences a note about vectors as arguments, which only ever meet inside one file here.
+retrace_add_flags(-Wall -Wextra -Wno-psabi)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # std::stable_sort of GCC 12's library uses a function that it calls deprecated itself.
+  retrace_add_flags(-Wno-deprecated-declarations)
+endif()
+if(RETRACE_WARNINGS_AS_ERRORS)
+  retrace_add_flags(-Werror)
+endif()
+# The same arithmetic from nvcc.
+set(RETRACE_NVCC_FLAGS --fmad=false --ftz=false --prec-div=true --prec-sqrt=true)
+target_compile_options(retrace_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:${RETRACE_NVCC_FLAGS}>")
+
+set(RETRACE_SANITIZE "" CACHE STRING "Sanitizers of this build, separated by commas")
+if(RETRACE_SANITIZE)
+  retrace_add_flags(-fsanitize=${RETRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(retrace_flags INTERFACE -fsanitize=${RETRACE_SANITIZE})
+  if(RETRACE_SANITIZE MATCHES "thread")
+    # Debian's TBB is not instrumented: threads.cpp uses std::jthread here.
+    target_compile_definitions(retrace_flags INTERFACE RETRACE_THREADS_WITHOUT_TBB)
+  else()
+    target_compile_definitions(retrace_flags INTERFACE _GLIBCXX_ASSERTIONS)
+  endif()
+endif()
+
+# Kernel files among `sources`.
+function(retrace_mark_kernels)
+  foreach(source IN LISTS ARGN)
+    if(source MATCHES "_cpu\\.cpp$")
+      set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS -O2)
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,37 @@
+# Every library and the reason for it. All are Debian 12 packages (scripts/packages); nothing is downloaded or vendored.
+
+find_package(Threads REQUIRED)
+find_package(HWY REQUIRED)            # SIMD: one source for AVX2, AVX-512 and NEON, chosen at run time
+find_package(TBB REQUIRED)            # threads: arenas that live beside a user's own TBB
+find_package(fmt REQUIRED)            # text: exact shortest numbers, no locale
+find_package(nlohmann_json REQUIRED)  # JSON: results, metrics, safetensors headers (SAX, so that limits hold)
+find_package(tomlplusplus REQUIRED)   # job files: TOML with line numbers for messages
+find_package(CLI11 REQUIRED)          # command line (in one translation unit)
+find_package(ZLIB REQUIRED)           # gzip: IDX files come compressed
+find_package(PNG REQUIRED)            # contact sheets and plots
+
+# In debug builds TBB's headers ask for its debug library, which Debian does not have.
+set_property(TARGET TBB::tbb PROPERTY INTERFACE_COMPILE_DEFINITIONS "")
+
+set(RETRACE_BUILD_TESTS OFF)
+set(RETRACE_BUILD_BENCHES OFF)
+if(NOT RETRACE_TESTS STREQUAL "OFF")
+  if(RETRACE_TESTS STREQUAL "ON" OR RETRACE_TESTS STREQUAL "1")
+    set(required REQUIRED)
+  else()
+    set(required QUIET)
+  endif()
+  find_package(GTest ${required})       # tests
+  find_package(rapidcheck ${required})  # property tests
+  find_package(benchmark ${required})   # timings of single ops
+  if(GTest_FOUND AND rapidcheck_FOUND)
+    set(RETRACE_BUILD_TESTS ON)
+  else()
+    message(STATUS "GoogleTest or rapidcheck not found: the tests are left out (make packages LIST=test)")
+  endif()
+  if(benchmark_FOUND)
+    set(RETRACE_BUILD_BENCHES ON)
+  else()
+    message(STATUS "Google Benchmark not found: the benches are left out (make packages LIST=test)")
+  endif()
+endif()

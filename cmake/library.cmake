@@ -1,0 +1,20 @@
+# libretrace.a: everything under retrace/ but the command and the tests.
+
+file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/*.cpp")
+list(FILTER library_sources EXCLUDE REGEX "(_test\\.cpp$|/retrace/cli/)")
+
+add_library(retrace_lib STATIC ${library_sources} ${RETRACE_GENERATED_SOURCES})
+add_library(retrace::retrace ALIAS retrace_lib)
+set_target_properties(retrace_lib PROPERTIES
+  OUTPUT_NAME retrace EXPORT_NAME retrace POSITION_INDEPENDENT_CODE ON
+  ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+target_compile_features(retrace_lib PUBLIC cxx_std_20)
+target_include_directories(retrace_lib PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+                                              "$<BUILD_INTERFACE:${RETRACE_GENERATED_DIR}>"
+                                              "$<INSTALL_INTERFACE:include>")
+# Compiled code needs our flags; programs that use the library keep their own.
+target_link_libraries(retrace_lib PRIVATE "$<BUILD_INTERFACE:retrace_flags>")
+target_link_libraries(retrace_lib PUBLIC hwy::hwy TBB::tbb fmt::fmt nlohmann_json::nlohmann_json
+                                         tomlplusplus::tomlplusplus ZLIB::ZLIB PNG::PNG Threads::Threads)
+target_compile_definitions(retrace_lib PRIVATE "RETRACE_VERSION=\"${PROJECT_VERSION}\"")
+retrace_mark_kernels(${library_sources} ${RETRACE_GENERATED_SOURCES})

@@ -1,0 +1,77 @@
+# Tests: retrace/FOLDER/**/*_test.cpp is test_FOLDER, tests/NAME_test.cpp is test_NAME. Benches: bench/NAME.cpp is
+# bench/NAME in the build folder.
+
+enable_testing()
+
+function(retrace_add_test name)
+  add_executable(test_${name} ${ARGN})
+  target_link_libraries(test_${name} PRIVATE retrace::retrace retrace_flags GTest::gtest_main GTest::gtest rapidcheck)
+  target_compile_definitions(test_${name} PRIVATE "RETRACE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\""
+                                                  "RETRACE_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
+  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  # One ctest entry an executable: it runs from the source tree, so that tests find jobs/ and tests/data.
+  add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+endfunction()
+
+if(RETRACE_BUILD_TESTS)
+  file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/*_test.cpp")
+  set(test_folders "")
+  foreach(source IN LISTS test_sources)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/retrace" OUTPUT_VARIABLE relative)
+    string(REGEX REPLACE "/.*" "" folder "${relative}")
+    list(APPEND test_folders "${folder}")
+    list(APPEND test_sources_of_${folder} "${source}")
+  endforeach()
+  list(REMOVE_DUPLICATES test_folders)
+  foreach(folder IN LISTS test_folders)
+    retrace_add_test(${folder} ${test_sources_of_${folder}})
+  endforeach()
+  if(TARGET test_cli AND TARGET retrace_cli)
+    target_link_libraries(test_cli PRIVATE retrace_cli CLI11::CLI11)
+  endif()
+
+  file(GLOB tree_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*_test.cpp")
+  foreach(source IN LISTS tree_tests)
+    cmake_path(GET source STEM name)
+    string(REGEX REPLACE "_test$" "" name "${name}")
+    retrace_add_test(${name} "${source}")
+    if(TARGET retrace)
+      add_dependencies(test_${name} retrace)
+    endif()
+  endforeach()
+endif()
+
+# The golden runs inside a program compiled and linked with -Ofast: its start-up code turns on flush-to-zero, and
+# tests/ofast_main.cpp sets another rounding mode.
+if(TARGET test_golden AND NOT RETRACE_SANITIZE)
+  add_executable(test_golden_ofast tests/golden_test.cpp tests/ofast_main.cpp)
+  set(ofast "$<IF:$<CXX_COMPILER_ID:GNU>,-Ofast,-O3;-ffast-math>")
+  target_compile_options(test_golden_ofast PRIVATE "${ofast}" -Wall -Wextra)
+  target_link_options(test_golden_ofast PRIVATE "${ofast}")
+  target_link_libraries(test_golden_ofast PRIVATE retrace::retrace GTest::gtest rapidcheck)
+  target_compile_definitions(test_golden_ofast PRIVATE "RETRACE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\""
+                                                       "RETRACE_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
+  set_target_properties(test_golden_ofast PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  add_test(NAME golden_ofast COMMAND test_golden_ofast WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+endif()
+
+# Not in ctest: every input of every elementary function (make test-exhaustive).
+if(RETRACE_BUILD_TESTS AND EXISTS "${PROJECT_SOURCE_DIR}/tests/exhaustive.cpp")
+  add_executable(exhaustive tests/exhaustive.cpp)
+  target_link_libraries(exhaustive PRIVATE retrace::retrace retrace_flags)
+  set_target_properties(exhaustive PROPERTIES EXCLUDE_FROM_ALL ON
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+endif()
+
+add_custom_target(benches)
+if(RETRACE_BUILD_BENCHES)
+  file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp")
+  foreach(source IN LISTS bench_sources)
+    cmake_path(GET source STEM name)
+    add_executable(bench_${name} "${source}")
+    target_link_libraries(bench_${name} PRIVATE retrace::retrace retrace_flags benchmark::benchmark)
+    set_target_properties(bench_${name} PROPERTIES
+      OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+    add_dependencies(benches bench_${name})
+  endforeach()
+endif()

@@ -1,0 +1,121 @@
+#include "retrace/autodiff/gradient.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "retrace/ops/add/add.h"
+#include "retrace/ops/broadcast/broadcast.h"
+#include "retrace/ops/op.h"
+#include "retrace/ops/reshape/reshape.h"
+
+namespace retrace {
+namespace {
+
+void check_loss(const Tensor& loss, Place place) {
+  if (!loss.defined()) throw Error(ErrorKind::usage, 210, "the function returned no loss").where(place);
+  if (loss.size() == 1 && is_float(loss.type())) return;
+  throw Error(ErrorKind::usage, 210, "the value to differentiate is not a single number")
+      .where(place)
+      .got(loss.spec().text())
+      .expected("one f32 or f64 element")
+      .help("sum it, or use a loss such as cross_entropy or mean_squared_error");
+}
+
+class Backward {
+ public:
+  Backward(Recording& recording, ValueId loss) : recording_(recording), loss_(loss), count_(recording.trace().nodes.size()) {
+    reached_.resize(recording.trace().values.size());
+    contributions_.resize(reached_.size());
+  }
+
+  void mark(ValueId id) { reached_[static_cast<size_t>(id)] = true; }
+
+  // Marks all values that depend on the marked ones through differentiable ops.
+  void spread() {
+    for (size_t n = 0; n < count_; ++n) {
+      const Node& node = recording_.trace().nodes[n];
+      if (!node.op->gradient) continue;
+      bool depends = false;
+      for (ValueId id : node.inputs) depends |= reached_[static_cast<size_t>(id)];
+      for (int i = 0; depends && i < node.output_count; ++i) mark(node.first_output + i);
+    }
+  }
+
+  void run(const Tensor& seed, Place place) {
+    contributions_[static_cast<size_t>(loss_)].push_back(seed);
+    for (size_t n = count_; n-- > 0;) visit(n, place);
+  }
+
+  // The sum of what was found for a value, in recorded order of its consumers; undefined if nothing.
+  Tensor total(ValueId id, Place place) {
+    auto& found = contributions_[static_cast<size_t>(id)];
+    if (found.empty()) return Tensor();
+    Tensor sum = found.back();  // the walk is backwards: the first consumer came last
+    for (size_t i = found.size() - 1; i-- > 0;) sum = add(sum, found[i], place);
+    found.assign(1, sum);
+    return sum;
+  }
+
+ private:
+  void visit(size_t n, Place place) {
+    const Node node = recording_.trace().nodes[n];  // a copy: recording moves the nodes
+    bool reached = false, wanted = false;
+    for (int i = 0; i < node.output_count; ++i) {
+      reached |= reached_[static_cast<size_t>(node.first_output + i)];
+      wanted |= !contributions_[static_cast<size_t>(node.first_output + i)].empty();
+    }
+    bool any_needed = false;
+    for (ValueId id : node.inputs) any_needed |= reached_[static_cast<size_t>(id)];
+    if (!node.op->gradient || !reached || !wanted || !any_needed) return;
+    std::vector<Tensor> inputs, outputs, cotangents;
+    const auto needed = std::make_unique<bool[]>(node.inputs.size());
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      needed[i] = reached_[static_cast<size_t>(node.inputs[i])];
+      inputs.push_back(recording_.tensor(node.inputs[i]));
+    }
+    for (int i = 0; i < node.output_count; ++i) {
+      outputs.push_back(recording_.tensor(node.first_output + i));
+      cotangents.push_back(total(node.first_output + i, place));
+    }
+    const auto found = node.op->gradient(
+        {node.attributes, inputs, outputs, cotangents, std::span(needed.get(), node.inputs.size()), node.place});
+    ensure(found.size() == inputs.size(), "a gradient rule returns one tensor for each input");
+    // Backwards here too, so that all contributions lie in descending order.
+    for (size_t i = inputs.size(); i-- > 0;) {
+      if (!needed[i] || !found[i].defined()) continue;
+      ensure(found[i].shape() == inputs[i].shape(), "a gradient has the shape of its input", node.place);
+      contributions_[static_cast<size_t>(node.inputs[i])].push_back(found[i]);
+    }
+  }
+
+  Recording& recording_;
+  ValueId loss_;
+  size_t count_;
+  std::vector<bool> reached_;
+  std::vector<std::vector<Tensor>> contributions_;
+};
+
+Tensor zeros_like(const Tensor& x, Place place) { return broadcast(constant_like(x, 0), x.shape(), x.labels(), place); }
+
+}  // namespace
+
+std::vector<Tensor> gradients(const Tensor& loss, std::span<const Tensor> with_respect_to, Place place) {
+  check_loss(loss, place);
+  auto& recording = *current_recording();
+  const ValueId loss_id = recording.id_of(loss, place);
+  std::vector<ValueId> ids;
+  for (const auto& x : with_respect_to) ids.push_back(recording.id_of(x, place));
+  Backward backward(recording, loss_id);
+  for (ValueId id : ids) backward.mark(id);
+  backward.spread();
+  backward.run(reshape(constant_like(loss, 1), loss.shape(), loss.labels(), place), place);
+  std::vector<Tensor> result;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const Tensor found = backward.total(ids[i], place);
+    result.push_back(found.defined() ? found : zeros_like(with_respect_to[i], place));
+  }
+  return result;
+}
+
+}  // namespace retrace

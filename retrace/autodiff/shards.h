@@ -1,0 +1,77 @@
+#pragma once
+// The part of value_and_grad that does not depend on the user's types: cutting arguments, combining results.
+
+#include <vector>
+
+#include "retrace/distributed/group.h"
+#include "retrace/tensor/tree.h"
+
+namespace retrace {
+
+// The samples of one shard.
+class ShardCut {
+ public:
+  ShardCut(Range samples, int64_t whole, int64_t batch, bool cuts) : samples_(samples), whole_(whole), batch_(batch), cuts_(cuts) {}
+  // Each leaf with a B label restricted to the shard's samples.
+  Tree slice(const Tree& argument) const;
+  Range samples() const { return samples_; }  // within the whole mini-batch
+  int64_t whole() const { return whole_; }
+
+ private:
+  Range samples_;
+  int64_t whole_, batch_;
+  bool cuts_;
+};
+
+// How a mini-batch falls into shards, from the arguments that have a B label.
+class ShardPlan {
+ public:
+  ShardPlan(int shards, const Worker* worker);
+  // Throws Error(usage) if batch sizes differ, or if a batch does not say its part while there are several workers.
+  void note(const Tree& argument);
+  // This worker's shards that have samples; one whole one for shards = 1.
+  std::vector<ShardCut> cuts() const;
+  int shards() const { return shards_; }
+
+ private:
+  int shards_;
+  const Worker* worker_;
+  int64_t batch_ = -1;  // samples that are here
+  BatchPart part_;
+};
+
+// Collects the results of the shards and combines them.
+class ShardedGradient {
+ public:
+  struct Result {
+    Tensor loss;
+    Tree gradients, aux;
+  };
+
+  ShardedGradient(const ShardPlan& plan, uint64_t seed, int64_t step, bool outermost);
+  ~ShardedGradient();
+  // Before f: parameters as new leaves of the trace, draws numbered anew.
+  Tree begin(const Tree& parameters, const ShardCut& cut);
+  // After f: its loss is differentiated.
+  void end(const Tensor& loss, const Tree& aux);
+  Result combine();
+
+ private:
+  struct Shard {
+    Range samples;
+    Tensor loss;
+    std::vector<Tensor> gradients;
+    Tree aux;
+  };
+  struct Draws;
+  const ShardPlan& plan_;
+  std::vector<Shard> shards_;
+  Tree parameters_, alias_;
+  int64_t whole_ = 0;
+  std::unique_ptr<Draws> draws_;
+};
+
+// At the end of an outermost call: computes what was recorded.
+void evaluate_outermost();
+
+}  // namespace retrace

@@ -1,0 +1,131 @@
+#pragma once
+// value_and_grad(f): a function that returns f's loss, its gradient for the first argument, and f's other results.
+//
+//   auto step = value_and_grad([](const Tree& p, const Tensor& x, const Tensor& t) { return loss(p, x, t); });
+//   auto [value, gradients] = step(parameters, x, t);
+//
+// f returns a Tensor (the loss) or WithAux{loss, aux}, aux a Tree or a Tensor; then there is a third result.
+// Called outside of any such function, all that this thread recorded is computed before it returns.
+//
+// With shards = S every argument that has a B label is cut into S contiguous parts (floor(B/S) samples each, the first
+// B mod S parts one more), f is evaluated for each, and results are combined: loss and gradients weighted by the
+// parts' share of the samples and added along the tree of docs/numerics.md; subtrees marked "moments" merged; tensors
+// with a B label joined again; leaves made by mean_over_shards or sum_over_shards by their rule; anything else is an
+// error. S is part of the job: it changes the result once, and then no number of workers does.
+
+#include <functional>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+
+#include "retrace/autodiff/shards.h"
+#include "retrace/distributed/group.h"
+#include "retrace/tensor/tree.h"
+#include "retrace/trace/call_scope.h"
+
+namespace retrace {
+
+template <class Aux>
+struct WithAux {
+  Tensor loss;
+  Aux aux;
+};
+template <class Aux>
+WithAux(Tensor, Aux) -> WithAux<Aux>;
+
+struct GradientOptions {
+  int shards = 1;
+  Worker* worker = nullptr;  // null: alone
+  uint64_t seed = 0;         // of random ops inside f
+};
+
+template <class Gradients>
+struct ValueAndGradient {
+  Tensor value;
+  Gradients gradients;
+};
+template <class Gradients, class Aux>
+struct ValueGradientAndAux {
+  Tensor value;
+  Gradients gradients;
+  Aux aux;
+};
+
+namespace detail {
+
+inline Tree to_tree(const Tree& tree) { return tree; }
+inline Tree to_tree(const Tensor& tensor) { return Tree(tensor); }
+template <class T>
+T from_tree(const Tree& tree) {
+  if constexpr (std::is_same_v<T, Tensor>) return tree.tensor();
+  else return tree;
+}
+
+// An argument as f sees it in one shard: trees and tensors are cut, other values pass.
+template <class T>
+decltype(auto) shard_argument(const T& argument, const ShardCut& cut) {
+  if constexpr (std::is_convertible_v<const T&, const Tree&> || std::is_convertible_v<const T&, const Tensor&>)
+    return from_tree<std::decay_t<T>>(cut.slice(to_tree(argument)));
+  else return argument;
+}
+
+template <class T>
+void note_batch(ShardPlan& plan, const T& argument) {
+  if constexpr (std::is_convertible_v<const T&, const Tree&> || std::is_convertible_v<const T&, const Tensor&>)
+    plan.note(to_tree(argument));
+}
+
+}  // namespace detail
+
+template <class F>
+class GradientFunction {
+ public:
+  GradientFunction(F f, GradientOptions options) : f_(std::move(f)), options_(options), calls_(std::make_shared<int64_t>(0)) {}
+
+  // The number of outermost calls so far: the `step` of random draws. Save it with a run to continue its draws.
+  int64_t calls() const { return *calls_; }
+  void set_calls(int64_t calls) { *calls_ = calls; }
+
+  template <class Parameters, class... Arguments>
+  auto operator()(const Parameters& parameters, const Arguments&... arguments) const {
+    using P = std::conditional_t<std::is_convertible_v<const Parameters&, const Tree&>, Tree, Tensor>;
+    using Result = std::decay_t<std::invoke_result_t<const F&, const P&, decltype(detail::shard_argument(arguments, std::declval<ShardCut>()))...>>;
+    CallScope scope;
+    if (scope.outermost()) ++*calls_;
+    ShardPlan plan(options_.shards, options_.worker);
+    (detail::note_batch(plan, arguments), ...);
+    ShardedGradient sharded(plan, options_.seed, *calls_, scope.outermost());
+    for (const ShardCut& cut : plan.cuts()) {
+      const P alias = detail::from_tree<P>(sharded.begin(detail::to_tree(parameters), cut));
+      Result result = f_(alias, detail::shard_argument(arguments, cut)...);
+      if constexpr (std::is_convertible_v<Result, Tensor>) sharded.end(result, Tree());
+      else sharded.end(result.loss, detail::to_tree(result.aux));
+    }
+    auto combined = sharded.combine();
+    if (scope.outermost()) evaluate_outermost();
+    P gradients = detail::from_tree<P>(combined.gradients);
+    if constexpr (std::is_convertible_v<Result, Tensor>)
+      return ValueAndGradient<P>{combined.loss, std::move(gradients)};
+    else
+      return ValueGradientAndAux<P, decltype(result_aux<Result>())>{
+          combined.loss, std::move(gradients), detail::from_tree<decltype(result_aux<Result>())>(combined.aux)};
+  }
+
+ private:
+  template <class Result>
+  static auto result_aux() -> std::decay_t<decltype(std::declval<Result>().aux)>;
+  F f_;
+  GradientOptions options_;
+  std::shared_ptr<int64_t> calls_;
+};
+
+template <class F>
+GradientFunction<F> value_and_grad(F f, GradientOptions options = {}) {
+  return GradientFunction<F>(std::move(f), options);
+}
+
+// Marks a further result of f: combined over shards as the mean weighted by samples, or as the sum.
+Tree mean_over_shards(const Tensor& value);
+Tree sum_over_shards(const Tensor& value);
+
+}  // namespace retrace

@@ -1,0 +1,37 @@
+// erf: see base/elementary.h.
+#if defined(RETRACE_BASE_ELEMENTARY_ERF_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef RETRACE_BASE_ELEMENTARY_ERF_H
+#undef RETRACE_BASE_ELEMENTARY_ERF_H
+#else
+#define RETRACE_BASE_ELEMENTARY_ERF_H
+#endif
+
+#include "retrace/base/elementary_exp.h"
+#include "retrace/base/scalar.h"
+
+RT_RULES_BEGIN
+
+#ifndef __CUDACC_RTC__
+RT_HOST_RULE double erf(double x) { return double_math::erf(x); }
+#endif
+
+// |x| <= 1: x + x E(x^2). Beyond: 1 - e^-g(|x| - 1); from 3.92 on the result is 1.
+template <class V>
+RT_RULE V erf(V x) {
+  const V a = abs(x);
+  const V z = a * a;
+  const V small = fma(a,
+                      polynomial(z, 0x1.06eba8p-3, -0x1.81273ep-2, 0x1.ce2ceep-4, -0x1.b7f824p-6, 0x1.53fdb6p-8,
+                                 -0x1.a3baf0p-11, 0x1.48c586p-14),
+                      a);
+  const V t = select(less(V(4.0f), a), V(4.0f), a) - V(1.0f);
+  const V g = polynomial(t, 0x1.d97fc0p+0, 0x1.51c986p+1, 0x1.afb5d4p-1, 0x1.510f6ap-5, -0x1.27e83ep-7,
+                         0x1.addbaap-11, 0x1.7fead8p-12, -0x1.d962bep-14);
+  const auto e = reduce_exp(-g);
+  const V scale = power_of_two<V>(e.n);
+  const V large = (V(1.0f) - scale) - scale * e.p;
+  return copy_sign(select(less_equal(a, V(1.0f)), small, large), x);
+}
+
+RT_RULES_END
+#endif

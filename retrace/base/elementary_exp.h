@@ -1,0 +1,111 @@
+// exp, expm1, sigmoid, tanh: see base/elementary.h.
+#if defined(RETRACE_BASE_ELEMENTARY_EXP_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef RETRACE_BASE_ELEMENTARY_EXP_H
+#undef RETRACE_BASE_ELEMENTARY_EXP_H
+#else
+#define RETRACE_BASE_ELEMENTARY_EXP_H
+#endif
+
+#ifndef __CUDACC_RTC__
+#include "retrace/base/double_math.h"
+#endif
+#include "retrace/base/scalar.h"
+
+RT_RULES_BEGIN
+
+#ifndef __CUDACC_RTC__
+RT_HOST_RULE double exp(double x) { return double_math::exp(x); }
+RT_HOST_RULE double expm1(double x) { return double_math::expm1(x); }
+RT_HOST_RULE double sigmoid(double x) { return double_math::sigmoid(x); }
+RT_HOST_RULE double tanh(double x) { return double_math::tanh(x); }
+#endif
+
+// x = n ln 2 + r with |r| <= 0.347: p = e^r - 1, so e^x = 2^n (1 + p). For |x| < 2^21.
+template <class V>
+struct ReducedExp {
+  V p;
+  IntOf<V> n;
+};
+template <class V>
+RT_RULE ReducedExp<V> reduce_exp(V x) {
+  const V shift = V(0x1.8p23f);  // adding it rounds to an integer, which then sits in the low bits
+  const V shifted = fma(x, V(0x1.715476p0f), shift);
+  const V n = shifted - shift;
+  V r = fma(-n, V(0x1.62e42ep-1f), x);
+  r = fma(-n, V(0x1.efa39ep-25f), r);
+  const V q = polynomial(r, 0.5, 0x1.555556p-3, 0x1.5554f4p-5, 0x1.110fe8p-7, 0x1.6d3efap-10, 0x1.a28182p-13);
+  return {fma(r * r, q, r), bits(shifted) - bits(shift)};
+}
+// 2^n for n in -126..127.
+template <class V, class I>
+RT_RULE V power_of_two(I n) {
+  return from_bits(shift_left<23>(n + I(127)));
+}
+
+template <class V>
+RT_RULE V exp(V x) {
+  const auto e = reduce_exp(x);
+  const V y = from_bits(bits(V(1.0f) + e.p) + shift_left<23>(e.n));
+  const V bounded = select(less_equal(V(-0x1.5d589ep6f), x), y, V(0.0f));
+  return select(less_equal(x, V(0x1.62e42ep6f)), bounded, x + infinity<V>());
+}
+
+template <class V>
+RT_RULE V expm1(V x) {
+  const auto e = reduce_exp(x);
+  const auto high = less(V(88.0f), x);  // where 2^n may be too large: half of it, doubled at the end
+  const V scale = power_of_two<V>(e.n - select(high, IntOf<V>(1), IntOf<V>(0)));
+  const V y = fma(scale, e.p, scale - V(1.0f)) * select(high, V(2.0f), V(1.0f));
+  const V bounded = select(less_equal(V(-18.0f), x), y, V(-1.0f));
+  return copy_sign(select(less_equal(x, V(0x1.62e42ep6f)), bounded, x + infinity<V>()), x);
+}
+
+// e^-|x| as high + low, for |x| <= 87.4; beyond it stays at the value of 87.4, and NaN stays NaN.
+template <class V>
+struct SplitExp {
+  V high, low;
+};
+template <class V>
+RT_RULE SplitExp<V> exp_of_minus_abs(V x) {
+  const V a = abs(x);
+  const auto e = reduce_exp(-select(less(V(87.4f), a), V(87.4f), a));
+  const V scale = power_of_two<V>(e.n);
+  const V high = V(1.0f) + e.p;
+  return {high * scale, (e.p - (high - V(1.0f))) * scale};
+}
+
+// (a + a_low) / (b + b_low), rounded almost once.
+template <class V>
+RT_RULE V divide_split(V a, V a_low, V b, V b_low) {
+  const V y = V(1.0f) / b;
+  const V q = a * y;
+  return fma(fma(-q, b, a) + fma(-q, b_low, a_low), y, q);
+}
+
+// 1 / (1 + e^-x).
+template <class V>
+RT_RULE V sigmoid(V x) {
+  const auto t = exp_of_minus_abs(x);
+  const V d = V(1.0f) + t.high;
+  const V d_low = (t.high - (d - V(1.0f))) + t.low;
+  const auto negative = less(x, V(0.0f));
+  const V y = divide_split(select(negative, t.high, V(1.0f)), select(negative, t.low, V(0.0f)), d, d_low);
+  return select(less(x, V(-0x1.5d589ep6f)), V(0.0f), y);
+}
+
+// (e^2|x| - 1) / (e^2|x| + 1), with the sign of x.
+template <class V>
+RT_RULE V tanh(V x) {
+  const V a = abs(x);
+  const V bounded = select(less(V(10.0f), a), V(10.0f), a);  // tanh is 1 from 9.02 on
+  const auto e = reduce_exp(bounded + bounded);
+  const V scale = power_of_two<V>(e.n);
+  const V minus = scale - V(1.0f), plus = scale + V(1.0f);
+  const V numerator = fma(scale, e.p, minus), denominator = fma(scale, e.p, plus);
+  const V y = divide_split(numerator, fma(scale, e.p, minus - numerator), denominator,
+                           fma(scale, e.p, plus - denominator));
+  return copy_sign(y, x);
+}
+
+RT_RULES_END
+#endif

@@ -1,0 +1,91 @@
+#include "retrace/base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace retrace {
+
+std::string Place::text() const {
+  if (!file || !*file) return "";
+  const char* slash = std::strrchr(file, '/');
+  return fmt::format("{}:{}", slash ? slash + 1 : file, line);
+}
+
+int exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage: return 2;
+    case ErrorKind::bad_data: return 65;
+    case ErrorKind::missing: return 66;
+    case ErrorKind::unavailable: return 69;
+    case ErrorKind::internal: return 70;
+    case ErrorKind::output: return 74;
+  }
+  return 1;
+}
+
+Error::Error(ErrorKind kind, int code, std::string message) : kind_(kind), code_(code), message_(std::move(message)) {
+  format();
+}
+
+Error& Error::where(std::string text) { return where_ = std::move(text), format(), *this; }
+Error& Error::where(Place place) { return where(place.text()); }
+Error& Error::got(std::string text) { return got_ = std::move(text), format(), *this; }
+Error& Error::expected(std::string text) { return expected_ = std::move(text), format(), *this; }
+Error& Error::help(std::string text) { return help_ = std::move(text), format(), *this; }
+
+void Error::format() {
+  text_ = fmt::format("error[RT{:04}]: {}", code_, message_);
+  const auto add = [&](const char* name, const std::string& part) {
+    if (!part.empty()) text_ += fmt::format("\n  {:<9} {}", name, part);
+  };
+  add("where:", where_), add("got:", got_), add("expected:", expected_), add("help:", help_);
+}
+
+void throw_all(const std::vector<Error>& errors) {
+  if (errors.empty()) return;
+  if (errors.size() == 1) throw errors[0];
+  std::string rest;
+  for (const auto& error : errors) rest += (rest.empty() ? "" : "\n") + std::string(error.what());
+  // The joined text replaces the first error's own prefix, so that each mistake keeps its code.
+  const std::string prefix = fmt::format("error[RT{:04}]: ", errors[0].code());
+  throw Error(errors[0].kind(), errors[0].code(), rest.substr(prefix.size()));
+}
+
+namespace {
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replace = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+}  // namespace
+
+std::string nearest(std::string_view name, const std::vector<std::string>& known) {
+  std::string best;
+  size_t best_distance = std::max<size_t>(2, name.size() / 3) + 1;
+  for (const auto& candidate : known) {
+    const size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance) best = candidate, best_distance = distance;
+  }
+  return best;
+}
+
+void ensure(bool condition, const char* what, Place place) {
+  if (condition) return;
+  throw Error(ErrorKind::internal, 900, fmt::format("{} does not hold", what))
+      .where(place)
+      .help("this is a defect of retrace: please report it with the job and this text");
+}
+
+}  // namespace retrace

@@ -1,0 +1,62 @@
+#pragma once
+// The one error type of the library and the one formatter of its messages.
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "retrace/base/place.h"
+
+namespace retrace {
+
+// What kind of failure; the command's exit code follows from it.
+enum class ErrorKind {
+  usage,        // 2: bad call, option, key or flag
+  bad_data,     // 65: input is damaged
+  missing,      // 66: input does not exist
+  unavailable,  // 69: device, library or service absent
+  internal,     // 70: our bug
+  output,       // 74: writing failed
+};
+int exit_code(ErrorKind kind);
+
+// error[RT0123]: conv2d: x has 3 channels, weights expect 4
+//   where:    train.cpp:41
+//   got:      x f32[32,28,28,3] "BSSC"
+//   expected: channels of x = channels of the weights x groups
+//   help:     give the weights the shape [kh,kw,3,out]
+// Empty parts are left out. Codes by area: 01xx tensors, labels, shapes; 02xx recording, gradients,
+// plans; 03xx data; 04xx jobs and options; 05xx files; 06xx devices; 07xx command; 09xx our bugs.
+class Error : public std::exception {
+ public:
+  Error(ErrorKind kind, int code, std::string message);
+  Error& where(std::string text);
+  Error& where(Place place);
+  Error& got(std::string text);
+  Error& expected(std::string text);
+  Error& help(std::string text);
+
+  const char* what() const noexcept override { return text_.c_str(); }  // the whole text
+  ErrorKind kind() const { return kind_; }
+  int code() const { return code_; }
+  const std::string& message() const { return message_; }  // the first line without its prefix
+
+ private:
+  void format();
+  ErrorKind kind_;
+  int code_;
+  std::string message_, where_, got_, expected_, help_, text_;
+};
+
+// One error for several mistakes of one input: their texts in order, the kind of the first.
+// Does nothing if the list is empty.
+void throw_all(const std::vector<Error>& errors);
+
+// The name of `known` that is nearest to `name` by edit distance, or "" if none is near.
+std::string nearest(std::string_view name, const std::vector<std::string>& known);
+
+// For our own bugs: stays on in release builds. Throws Error(internal).
+void ensure(bool condition, const char* what, Place place = Place::here());
+
+}  // namespace retrace

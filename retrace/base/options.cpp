@@ -1,0 +1,100 @@
+#include "retrace/base/options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+#include "retrace/base/error.h"
+
+namespace retrace {
+namespace {
+
+constexpr std::array<EnvironmentRow, 4> kTable = {{
+    {EnvironmentVariable::simd, "RETRACE_SIMD", "avx512, avx2, neon, scalar", "the best of this machine",
+     "instruction set of the CPU kernels; every one gives the same bits"},
+    {EnvironmentVariable::threads, "RETRACE_THREADS", "1 to 256", "the cores that the process may use",
+     "threads of the CPU kernels; every number gives the same bits"},
+    {EnvironmentVariable::passes_off, "RETRACE_PASSES_OFF", "names of passes, separated by commas", "none",
+     "planning passes to leave out; slower, the same bits"},
+    {EnvironmentVariable::plan_cache, "RETRACE_PLAN_CACHE", "on, off", "on",
+     "off: every evaluation plans anew; slower, the same bits"},
+}};
+
+const EnvironmentRow& row_of(EnvironmentVariable variable) { return kTable[static_cast<size_t>(variable)]; }
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+Error bad_value(EnvironmentVariable variable, std::string_view text) {
+  const auto& row = row_of(variable);
+  return Error(ErrorKind::usage, 401, fmt::format("{}: the value is not allowed", row.name))
+      .where("environment")
+      .got(fmt::format("\"{}\"", text.substr(0, 80)))
+      .expected(std::string(row.values))
+      .help(fmt::format("unset {} to get the default: {}", row.name, row.fallback));
+}
+
+}  // namespace
+
+std::span<const EnvironmentRow> environment_table() { return kTable; }
+
+std::string environment(EnvironmentVariable variable) {
+  const char* text = std::getenv(row_of(variable).name.data());
+  return text ? text : "";
+}
+
+std::vector<std::string> environment_list(EnvironmentVariable variable) {
+  const std::string text = environment(variable);
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const auto part = trim(std::string_view(text).substr(begin, end - begin));
+    if (!part.empty()) parts.emplace_back(part);
+    begin = end + 1;
+  }
+  return parts;
+}
+
+bool environment_switch(EnvironmentVariable variable, bool fallback) {
+  const std::string text = environment(variable);
+  const auto value = trim(text);
+  if (value.empty()) return fallback;
+  for (const char* yes : {"on", "1", "true", "yes"})
+    if (value == yes) return true;
+  for (const char* no : {"off", "0", "false", "no"})
+    if (value == no) return false;
+  throw bad_value(variable, text);
+}
+
+int environment_number(EnvironmentVariable variable, int low, int high, int fallback) {
+  const std::string text = environment(variable);
+  const auto value = trim(text);
+  if (value.empty()) return fallback;
+  int number = 0;
+  const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (failure != std::errc() || end != value.data() + value.size() || number < low || number > high)
+    throw bad_value(variable, text);
+  return number;
+}
+
+std::vector<std::string> unknown_environment_variables() {
+  std::vector<std::string> unknown;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view text = *entry;
+    const auto name = text.substr(0, text.find('='));
+    if (!name.starts_with("RETRACE_")) continue;
+    if (std::none_of(kTable.begin(), kTable.end(), [&](const EnvironmentRow& row) { return row.name == name; }))
+      unknown.emplace_back(name);
+  }
+  std::sort(unknown.begin(), unknown.end());
+  return unknown;
+}
+
+}  // namespace retrace

@@ -1,0 +1,41 @@
+#pragma once
+// The built-in data: handwritten-looking digits, drawn on demand.
+
+#include <array>
+#include <filesystem>
+
+#include "retrace/data/image_set.h"
+
+namespace retrace {
+
+constexpr int kDigitSize = 28;
+
+struct Digit {
+  std::array<uint8_t, kDigitSize * kDigitSize> pixels;  // row-major, 0 paper to 255 ink
+  int32_t label;                                        // index mod 10
+  float angle;                                          // degrees in [-45, 45), counter-clockwise
+};
+
+// Digit number `index` of the endless set named by `seed`: strokes with random shape, place, slant and thickness,
+// rotated by a uniform angle, anti-aliased, with noise. A function of its arguments alone: the same bits everywhere.
+Digit make_digit(uint64_t seed, uint64_t index);
+
+struct DigitsOptions {
+  int64_t count = 5000;
+  uint64_t seed = 1;
+};
+
+// The digits of a seed from index 0 (train) or 5,000,000,000 (test) on: no digit is in both. Ten classes in turn, so
+// evenly. Throws Error(usage) if count is not in 0 .. 2^24.
+ImageSet make_digits(Split split, const DigitsOptions& options = {});
+
+// A grey PNG of the first `count` images in reading order, `columns` in a row, one pixel of space between them.
+// The labels of digits are 0 1 2 ... 9 in each row of ten. Errors: usage if the set is empty or columns < 1; output.
+void write_contact_sheet(const std::filesystem::path& path, const ImageSet& images, int64_t count = 200,
+                         int64_t columns = 20);
+
+// IDX files in the existing folder: train-images-idx3-ubyte, train-labels-idx1-ubyte and, where angles are known,
+// train-angles-idx1-float; with the prefix t10k for the test split, as MNIST has it. Errors: output.
+void write_image_set(const std::filesystem::path& folder, Split split, const ImageSet& images, bool compressed = true);
+
+}  // namespace retrace

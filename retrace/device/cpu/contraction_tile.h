@@ -1,0 +1,80 @@
+#pragma once
+// The inner kernel of every contraction (matrix product, convolutions and their gradients): one block of
+// one tile of outputs. A tile is `positions` rows by `vectors` times 16 lanes; its accumulators stay in
+// registers. Which outputs share a tile changes no bit (docs/numerics.md).
+
+#include <cstddef>
+#include <cstdint>
+
+#include "retrace/device/cpu/dispatch.h"
+
+namespace retrace {
+
+// Offsets, in floats, of one product's factors from ContractionTile::a and ::b.
+struct ContractionTerm {
+  int32_t a, b;
+};
+
+// out[p][c] = T(partials..., sum of the terms), c < columns, where for each term, in order, from +0:
+//   sum = fma(a[p * a_step + term.a], b[c + term.b], sum)        one factor a for all lanes, or
+//   sum = fma(a[p * a_step + term.a + c], b[c + term.b], sum)    a factor a for each lane (lanewise).
+// Partial sums whose bit is set in `merge` are then added on the left, lowest bit first; `last` adds +0.
+// The kernel reads 16 * vectors floats of b (and a, if lanewise) whatever `columns` is.
+struct ContractionTile {
+  const float* a = nullptr;
+  const float* b = nullptr;
+  int64_t a_step = 0;
+  const ContractionTerm* terms = nullptr;
+  int64_t term_count = 0;
+  const float* partials = nullptr;  // partial sums of bit i: partials + i * partial_level, rows partial_step apart
+  int64_t partial_level = 0, partial_step = 0;
+  uint64_t merge = 0;
+  bool last = false;
+  float* out = nullptr;
+  int64_t out_step = 0;
+  int columns = 0;
+};
+
+// The kernels of one instruction set.
+struct ContractionKernels {
+  using Function = void (*)(const ContractionTile& tile);
+  static constexpr int kMostPositions = 28;
+  int most_positions[3];  // for 1 and 2 vectors (indices 1 and 2)
+  Function broadcast[3][kMostPositions + 1];  // [vectors][positions]
+  Function lanewise[3][kMostPositions + 1];
+  // True if any of the floats is infinite or NaN.
+  bool (*has_nonfinite)(const float* x, int64_t count);
+  // to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns.
+  void (*transpose)(const float* from, int64_t from_step, float* to, int64_t to_step, int64_t rows, int64_t columns);
+  // to[i] = T over pieces of from[piece * step + i] + 0, for i < count.
+  void (*tree_sum)(const float* from, int64_t step, int64_t pieces, float* to, int64_t count);
+};
+
+// Those of the target in use.
+const ContractionKernels& contraction_kernels();
+
+// Terms of a sum in ascending k, cut into blocks: block b holds terms ends[b - 1] (0 at first) to ends[b].
+struct ContractionBlocks {
+  const ContractionTerm* terms = nullptr;
+  const int32_t* ends = nullptr;
+  int64_t blocks = 0;
+};
+
+// Computes a whole tile: the terms first..last - 1 of all blocks (others are absent), the tree, and + 0.
+// Uses thread scratch 0. `tile` brings a, b, a_step, out, out_step and columns.
+void contract(ContractionKernels::Function kernel, ContractionTile tile, const ContractionBlocks& blocks,
+              int64_t first, int64_t last, int positions, int vectors);
+
+// The part of a binary counter after block i of `count` (numerics.md 0): which partial sums are merged.
+inline uint64_t merges_after(int64_t block, int64_t count) {
+  const auto b = static_cast<uint64_t>(block);
+  return block + 1 == count ? b : b & ~(b + 1);
+}
+
+// Partial sums of one tile for any number of blocks.
+inline constexpr size_t kContractionPartialBytes = sizeof(float) * 40 * 28 * 16;
+
+// At least `bytes` bytes, aligned to 64, of this thread's buffer `slot` (0 to 3), kept between calls.
+void* thread_scratch(int slot, size_t bytes);
+
+}  // namespace retrace

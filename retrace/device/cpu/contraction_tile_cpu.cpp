@@ -1,0 +1,267 @@
+#include "retrace/device/cpu/contraction_tile.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "retrace/device/cpu/contraction_tile_cpu.cpp"
+#include "retrace/device/cpu/targets.h"
+#include "retrace/device/cpu/simd.h"
+
+RT_TARGET_BEGIN
+
+// Rows of a tile by vectors: accumulators, the vectors of b and one of a fit into the registers.
+constexpr int most_positions(int vectors) {
+  const int rows = kVectorRegisters >= 32 ? 28 / vectors : kVectorRegisters >= 8 ? 6 / vectors : 4 / vectors;
+  return rows < 1 ? 1 : rows;
+}
+
+RT_INLINE void store_columns(F32 v, float* p, int columns) {
+#if RT_SIMD_SCALAR
+  store_part(v, p, columns);
+#else
+  for (int i = 0; i < kRegisters; ++i) {
+    const int left = columns - i * kRegisterLanes;
+    if (left > 0) {
+      const auto first = hn::FirstN(TagF(), static_cast<size_t>(left < kRegisterLanes ? left : kRegisterLanes));
+      hn::BlendedStore(v.r[i], first, TagF(), p + i * kRegisterLanes);
+    }
+  }
+#endif
+}
+
+// Where row p of a tile lies. Rows are a run-time distance apart; seven share a pointer, and the distances
+// are multiples that x86 and ARM addressing modes can form from three registers.
+struct Steps {
+  ptrdiff_t one, three, five, seven;  // bytes
+};
+template <int row>
+RT_INLINE const float* row_address(const char* const* bases, const Steps& s) {
+  const char* base = bases[row / 7];
+  switch (row % 7) {
+    case 0: return reinterpret_cast<const float*>(base);
+    case 1: return reinterpret_cast<const float*>(base + s.one);
+    case 2: return reinterpret_cast<const float*>(base + s.one * 2);
+    case 3: return reinterpret_cast<const float*>(base + s.three);
+    case 4: return reinterpret_cast<const float*>(base + s.one * 4);
+    case 5: return reinterpret_cast<const float*>(base + s.five);
+    default: return reinterpret_cast<const float*>(base + s.three * 2);
+  }
+}
+
+// Rows as template indices, so that every accumulator is a named register.
+template <int positions, int vectors, bool lanewise, class Rows = std::make_integer_sequence<int, positions>>
+struct Tile;
+
+template <int positions, int vectors, bool lanewise, int... rows>
+struct Tile<positions, vectors, lanewise, std::integer_sequence<int, rows...>> {
+  struct Row {
+    F32 v[vectors];
+  };
+
+  template <int row>
+  RT_INLINE static void multiply_add(Row& sum, const char* const* bases, const Steps& s, const F32* b) {
+    const float* a = row_address<row>(bases, s);
+    if constexpr (lanewise) {
+      RT_UNROLL
+      for (int v = 0; v < vectors; ++v) sum.v[v] = fma(load(a + kLanes * v), b[v], sum.v[v]);
+    } else {
+      const F32 one = broadcast(*a);
+      RT_UNROLL
+      for (int v = 0; v < vectors; ++v) sum.v[v] = fma(one, b[v], sum.v[v]);
+    }
+  }
+  RT_INLINE static void clear(Row& sum) {
+    RT_UNROLL
+    for (int v = 0; v < vectors; ++v) sum.v[v] = F32(0.0f);
+  }
+  RT_INLINE static void add_left(Row& sum, const float* left) {
+    RT_UNROLL
+    for (int v = 0; v < vectors; ++v) sum.v[v] = load(left + kLanes * v) + sum.v[v];
+  }
+  RT_INLINE static void add_zero(Row& sum) {
+    RT_UNROLL
+    for (int v = 0; v < vectors; ++v) sum.v[v] = sum.v[v] + F32(0.0f);
+  }
+  RT_INLINE static void put(const Row& sum, float* out) {
+    RT_UNROLL
+    for (int v = 0; v < vectors; ++v) store(sum.v[v], out + kLanes * v);
+  }
+  RT_INLINE static void put_part(const Row& sum, float* out, int columns) {
+    RT_UNROLL
+    for (int v = 0; v + 1 < vectors; ++v) store(sum.v[v], out + kLanes * v);
+    store_columns(sum.v[vectors - 1], out + kLanes * (vectors - 1), columns - kLanes * (vectors - 1));
+  }
+
+  static void run(const ContractionTile& t) {
+    Row sum[positions];
+    (clear(sum[rows]), ...);
+    Steps s{t.a_step * 4, t.a_step * 12, t.a_step * 20, t.a_step * 28};
+    const ContractionTerm* const end = t.terms + t.term_count;
+    for (const ContractionTerm* term = t.terms; term != end; ++term) {
+      // Not invariant for the compiler: it would keep every multiple in a register of its own, and spill.
+      asm("" : "+r"(s.one), "+r"(s.three), "+r"(s.five));
+      const float* at = t.b + term->b;
+      F32 b[vectors];
+      RT_UNROLL
+      for (int v = 0; v < vectors; ++v) b[v] = load(at + kLanes * v);
+      const char* bases[4];
+      bases[0] = reinterpret_cast<const char*>(t.a + term->a);
+      if constexpr (positions > 7) bases[1] = bases[0] + s.seven;
+      if constexpr (positions > 14) bases[2] = bases[1] + s.seven;
+      if constexpr (positions > 21) bases[3] = bases[2] + s.seven;
+      (multiply_add<rows>(sum[rows], bases, s, b), ...);
+    }
+    for (uint64_t merge = t.merge; merge != 0; merge &= merge - 1) {
+      const float* left = t.partials + std::countr_zero(merge) * t.partial_level;
+      (add_left(sum[rows], left + rows * t.partial_step), ...);
+    }
+    if (t.last) (add_zero(sum[rows]), ...);
+    if (t.columns == kLanes * vectors) {
+      (put(sum[rows], t.out + rows * t.out_step), ...);
+    } else {
+      (put_part(sum[rows], t.out + rows * t.out_step, t.columns), ...);
+    }
+  }
+};
+
+bool has_nonfinite(const float* x, int64_t count) {
+  const I32 exponent(0x7f800000);
+  Mask found = not_equal(F32(0.0f), F32(0.0f));
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) found = either(found, equal(bits(load(x + i)) & exponent, exponent));
+  if (i < count) found = either(found, equal(bits(load_part(x + i, static_cast<int>(count - i))) & exponent, exponent));
+  return any(found);
+}
+
+void transpose(const float* from, int64_t from_step, float* to, int64_t to_step, int64_t rows, int64_t columns) {
+  int64_t r = 0;
+#if !RT_SIMD_SCALAR
+  const hn::CappedTag<float, 4> four;
+  const hn::RepartitionToWide<decltype(four)> two;
+  for (; r + 4 <= rows; r += 4) {
+    int64_t c = 0;
+    for (; c + 4 <= columns; c += 4) {
+      const float* p = from + r * from_step + c;
+      const auto x0 = hn::LoadU(four, p), x1 = hn::LoadU(four, p + from_step);
+      const auto x2 = hn::LoadU(four, p + 2 * from_step), x3 = hn::LoadU(four, p + 3 * from_step);
+      const auto a = hn::BitCast(two, hn::InterleaveLower(four, x0, x1));
+      const auto b = hn::BitCast(two, hn::InterleaveLower(four, x2, x3));
+      const auto d = hn::BitCast(two, hn::InterleaveUpper(four, x0, x1));
+      const auto e = hn::BitCast(two, hn::InterleaveUpper(four, x2, x3));
+      float* q = to + c * to_step + r;
+      hn::StoreU(hn::BitCast(four, hn::InterleaveLower(two, a, b)), four, q);
+      hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(two, a, b)), four, q + to_step);
+      hn::StoreU(hn::BitCast(four, hn::InterleaveLower(two, d, e)), four, q + 2 * to_step);
+      hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(two, d, e)), four, q + 3 * to_step);
+    }
+    for (; c < columns; ++c)
+      for (int64_t i = r; i < r + 4; ++i) to[c * to_step + i] = from[i * from_step + c];
+  }
+#endif
+  for (; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c) to[c * to_step + r] = from[r * from_step + c];
+}
+
+void tree_sum(const float* from, int64_t step, int64_t pieces, float* to, int64_t count) {
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const int lanes = static_cast<int>(count - i < kLanes ? count - i : kLanes);
+    F32 level[64];
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      const float* p = from + piece * step + i;
+      F32 sum = lanes == kLanes ? load(p) : load_part(p, lanes);
+      uint64_t merge = static_cast<uint64_t>(piece);
+      int l = 0;
+      if (piece + 1 < pieces) {
+        for (; merge & 1; merge >>= 1) sum = level[l++] + sum;
+        level[l] = sum;
+      } else {
+        for (; merge != 0; merge &= merge - 1) sum = level[std::countr_zero(merge)] + sum;
+        store_columns(sum + F32(0.0f), to + i, lanes);
+      }
+    }
+  }
+}
+
+template <int vectors, bool lanewise, int... index>
+constexpr void fill(ContractionKernels::Function* to, std::integer_sequence<int, index...>) {
+  ((to[index + 1] = Tile<index + 1, vectors, lanewise>::run), ...);
+}
+
+constexpr ContractionKernels make_kernels() {
+  ContractionKernels k{};
+  k.most_positions[1] = most_positions(1);
+  k.most_positions[2] = most_positions(2);
+  fill<1, false>(k.broadcast[1], std::make_integer_sequence<int, most_positions(1)>());
+  fill<2, false>(k.broadcast[2], std::make_integer_sequence<int, most_positions(2)>());
+  fill<1, true>(k.lanewise[1], std::make_integer_sequence<int, most_positions(1)>());
+  fill<2, true>(k.lanewise[2], std::make_integer_sequence<int, most_positions(2)>());
+  k.has_nonfinite = has_nonfinite;
+  k.transpose = transpose;
+  k.tree_sum = tree_sum;
+  return k;
+}
+
+const ContractionKernels* kernels_of_target() {
+  static constexpr ContractionKernels kernels = make_kernels();
+  return &kernels;
+}
+
+RT_TARGET_END
+
+#if HWY_ONCE
+namespace retrace {
+namespace {
+RT_EXPORT_KERNEL(contraction_kernel_table, kernels_of_target);
+}
+
+const ContractionKernels& contraction_kernels() { return *contraction_kernel_table.get()(); }
+
+void contract(ContractionKernels::Function kernel, ContractionTile tile, const ContractionBlocks& blocks,
+              int64_t first, int64_t last, int positions, int vectors) {
+  const int64_t width = 16 * vectors, level = width * positions;
+  float* const partials = static_cast<float*>(thread_scratch(0, kContractionPartialBytes));
+  float* const out = tile.out;
+  const int64_t out_step = tile.out_step;
+  const int columns = tile.columns;
+  tile.partials = partials, tile.partial_level = level, tile.partial_step = width;
+  for (int64_t block = 0; block < blocks.blocks; ++block) {
+    const int64_t begin = std::max<int64_t>(first, block == 0 ? 0 : blocks.ends[block - 1]);
+    const int64_t end = std::min<int64_t>(last, blocks.ends[block]);
+    tile.terms = blocks.terms + begin;
+    tile.term_count = std::max<int64_t>(0, end - begin);
+    tile.merge = merges_after(block, blocks.blocks);
+    tile.last = block + 1 == blocks.blocks;
+    tile.out = tile.last ? out : partials + level * std::popcount(tile.merge);
+    tile.out_step = tile.last ? out_step : width;
+    tile.columns = tile.last ? columns : static_cast<int>(width);
+    kernel(tile);
+  }
+}
+
+void* thread_scratch(int slot, size_t bytes) {
+  struct Free {
+    void operator()(void* data) const { std::free(data); }
+  };
+  struct Buffer {
+    std::unique_ptr<void, Free> data;
+    size_t bytes = 0;
+  };
+  thread_local Buffer buffers[4];
+  Buffer& buffer = buffers[slot];
+  if (buffer.bytes < bytes) {
+    const size_t rounded = (bytes + 4095) / 4096 * 4096;
+    buffer.data.reset();
+    buffer.bytes = 0;
+    buffer.data.reset(std::aligned_alloc(64, rounded));
+    if (!buffer.data) throw std::bad_alloc();
+    buffer.bytes = rounded;
+  }
+  return buffer.data.get();
+}
+}  // namespace retrace
+#endif

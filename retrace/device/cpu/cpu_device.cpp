@@ -1,0 +1,89 @@
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "retrace/device/device.h"
+
+namespace retrace {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kKeptBytes = size_t{32} << 20;  // free blocks kept for reuse
+
+// Free blocks by size: a training step asks for the same sizes again and again.
+class Pool {
+ public:
+  void* take(size_t bytes) {
+    {
+      std::lock_guard lock(mutex_);
+      for (size_t i = free_.size(); i-- > 0;)
+        if (free_[i].bytes == bytes) {
+          void* data = free_[i].data;
+          free_[i] = free_.back(), free_.pop_back();
+          kept_ -= bytes;
+          return data;
+        }
+    }
+    void* data = std::aligned_alloc(kAlignment, bytes);
+    if (!data) throw std::bad_alloc();
+    return data;
+  }
+  void give(void* data, size_t bytes) {
+    {
+      std::lock_guard lock(mutex_);
+      if (kept_ + bytes <= kKeptBytes && free_.size() < 256) {
+        free_.push_back({data, bytes});
+        kept_ += bytes;
+        return;
+      }
+    }
+    std::free(data);
+  }
+
+ private:
+  struct Block {
+    void* data;
+    size_t bytes;
+  };
+  std::mutex mutex_;
+  std::vector<Block> free_;
+  size_t kept_ = 0;
+};
+
+Pool& pool() {
+  static Pool* instance = new Pool;  // never destroyed: tensors may outlive every static
+  return *instance;
+}
+
+size_t rounded(size_t bytes) { return bytes == 0 ? kAlignment : (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+class CpuBuffer : public Buffer {
+ public:
+  explicit CpuBuffer(size_t bytes) : Buffer(pool().take(rounded(bytes)), bytes) {}
+  ~CpuBuffer() override { pool().give(data(), rounded(bytes())); }
+};
+
+class CpuDevice : public Device {
+ public:
+  std::string name() const override { return "cpu"; }
+  std::shared_ptr<Buffer> allocate(size_t bytes) override { return std::make_shared<CpuBuffer>(bytes); }
+  void copy_from_host(Buffer& to, const void* from, size_t bytes) override {
+    if (bytes) std::memcpy(to.data(), from, bytes);
+  }
+  void copy_to_host(void* to, const Buffer& from, size_t bytes) override {
+    if (bytes) std::memcpy(to, from.data(), bytes);
+  }
+  void synchronize() override {}
+};
+
+}  // namespace
+
+Device& cpu_device() {
+  static CpuDevice* device = new CpuDevice;
+  return *device;
+}
+
+}  // namespace retrace

@@ -1,0 +1,236 @@
+// The vectors that kernels see: F32 and I32 are always 16 lanes of 32 bits, whatever the machine.
+// AVX-512 holds one in a register, AVX2 in two, NEON in four, the scalar target in an array. A lane is
+// computed alike on every target: one IEEE rounding an operation, fused only in fma(). There are no
+// estimates, no float min or max, no library sums over lanes; sum_lanes() is the contract's tree.
+//
+// Use, in a kernel file:
+//   #undef HWY_TARGET_INCLUDE
+//   #define HWY_TARGET_INCLUDE "retrace/ops/name/name_cpu.cpp"
+//   #include "retrace/device/cpu/targets.h"
+//   #include "retrace/device/cpu/simd.h"
+//   RT_TARGET_BEGIN  ... functions ...  RT_TARGET_END
+//   #if HWY_ONCE
+//   namespace retrace { RT_EXPORT_KERNEL(name_kernel, function); }
+//   #endif
+#if defined(RETRACE_DEVICE_CPU_SIMD_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef RETRACE_DEVICE_CPU_SIMD_H
+#undef RETRACE_DEVICE_CPU_SIMD_H
+#else
+#define RETRACE_DEVICE_CPU_SIMD_H
+#endif
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "retrace/device/cpu/dispatch.h"
+
+#undef RT_TARGET_BEGIN
+#undef RT_TARGET_END
+#define RT_TARGET_BEGIN  \
+  HWY_BEFORE_NAMESPACE(); \
+  namespace retrace {    \
+  namespace HWY_NAMESPACE {
+#define RT_TARGET_END      \
+  } /* target namespace */ \
+  } /* namespace retrace */ \
+  HWY_AFTER_NAMESPACE();
+
+#undef RT_SIMD_SCALAR
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_NEON
+#define RT_SIMD_SCALAR 0
+#else
+#define RT_SIMD_SCALAR 1
+#endif
+
+#undef RT_INLINE
+#define RT_INLINE inline __attribute__((always_inline))
+#undef RT_UNROLL
+#define RT_UNROLL _Pragma("GCC unroll 32")
+
+RT_TARGET_BEGIN
+
+constexpr int kLanes = 16;
+
+#if RT_SIMD_SCALAR
+constexpr int kRegisters = 16;  // registers that one vector takes
+using RawF = float;
+using RawI = int32_t;
+using RawM = bool;
+#else
+namespace hn = hwy::HWY_NAMESPACE;
+using TagF = hn::CappedTag<float, 16>;
+using TagI = hn::CappedTag<int32_t, 16>;
+using RawF = hn::Vec<TagF>;
+using RawI = hn::Vec<TagI>;
+using RawM = hn::Mask<TagF>;
+constexpr int kRegisters = kLanes / static_cast<int>(hn::MaxLanes(TagF()));
+#endif
+constexpr int kRegisterLanes = kLanes / kRegisters;
+// Vector registers of the machine, counted in F32: what a register tile may use.
+constexpr int kVectorRegisters = HWY_TARGET == HWY_AVX3 ? 32 : HWY_TARGET == HWY_NEON ? 8 : RT_SIMD_SCALAR ? 4 : 8;
+
+struct I32 {
+  RawI r[kRegisters];
+  I32() = default;
+  RT_INLINE I32(int32_t x);
+};
+struct Mask {
+  RawM r[kRegisters];
+};
+struct F32 {
+  RawF r[kRegisters];
+  F32() = default;
+  RT_INLINE F32(float x);
+};
+
+#undef RT_EACH
+#undef RT_SIMD_FUNCTION
+#define RT_EACH(i)          \
+  RT_UNROLL                 \
+  for (int i = 0; i < kRegisters; ++i)
+
+// One definition of an element-wise function from its scalar and its vector form.
+#if RT_SIMD_SCALAR
+#define RT_SIMD_FUNCTION(Result, signature, scalar_form, vector_form) \
+  RT_INLINE Result signature {                                        \
+    Result out;                                                       \
+    RT_EACH(i) out.r[i] = scalar_form;                                \
+    return out;                                                       \
+  }
+namespace detail {
+RT_INLINE int32_t bits_of(float x) { int32_t b; std::memcpy(&b, &x, 4); return b; }
+RT_INLINE float float_of(int32_t b) { float x; std::memcpy(&x, &b, 4); return x; }
+RT_INLINE int32_t wrap(uint32_t x) { return static_cast<int32_t>(x); }
+RT_INLINE uint32_t bare(int32_t x) { return static_cast<uint32_t>(x); }
+RT_INLINE int32_t saturate(float x) {  // truncation; NaN gives 0
+  if (x != x) return 0;
+  if (x >= 2147483648.0f) return INT32_MAX;
+  if (x <= -2147483648.0f) return INT32_MIN;
+  return static_cast<int32_t>(x);
+}
+}  // namespace detail
+#else
+#define RT_SIMD_FUNCTION(Result, signature, scalar_form, vector_form) \
+  RT_INLINE Result signature {                                        \
+    Result out;                                                       \
+    RT_EACH(i) out.r[i] = vector_form;                                \
+    return out;                                                       \
+  }
+#endif
+
+RT_SIMD_FUNCTION(F32, broadcast(float x), x, hn::Set(TagF(), x))
+RT_SIMD_FUNCTION(I32, broadcast_int(int32_t x), x, hn::Set(TagI(), x))
+RT_INLINE F32::F32(float x) { *this = broadcast(x); }
+RT_INLINE I32::I32(int32_t x) { *this = broadcast_int(x); }
+
+// Memory. Unaligned addresses are allowed everywhere.
+RT_SIMD_FUNCTION(F32, load(const float* p), p[i], hn::LoadU(TagF(), p + i * kRegisterLanes))
+RT_SIMD_FUNCTION(I32, load_int(const int32_t* p), p[i], hn::LoadU(TagI(), p + i * kRegisterLanes))
+#if RT_SIMD_SCALAR
+RT_INLINE void store(F32 v, float* p) { RT_EACH(i) p[i] = v.r[i]; }
+RT_INLINE void store_int(I32 v, int32_t* p) { RT_EACH(i) p[i] = v.r[i]; }
+#else
+RT_INLINE void store(F32 v, float* p) { RT_EACH(i) hn::StoreU(v.r[i], TagF(), p + i * kRegisterLanes); }
+RT_INLINE void store_int(I32 v, int32_t* p) { RT_EACH(i) hn::StoreU(v.r[i], TagI(), p + i * kRegisterLanes); }
+#endif
+// The first n of 16 elements, n in 0..16; the other lanes are +0 and not touched in memory.
+RT_INLINE F32 load_part(const float* p, int n) {
+  if (n >= kLanes) return load(p);
+  alignas(64) float all[kLanes] = {};
+  for (int i = 0; i < n; ++i) all[i] = p[i];
+  return load(all);
+}
+RT_INLINE void store_part(F32 v, float* p, int n) {
+  if (n >= kLanes) return store(v, p);
+  alignas(64) float all[kLanes];
+  store(v, all);
+  for (int i = 0; i < n; ++i) p[i] = all[i];
+}
+
+// Arithmetic: one rounding each.
+RT_SIMD_FUNCTION(F32, operator+(F32 a, F32 b), a.r[i] + b.r[i], hn::Add(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(F32, operator-(F32 a, F32 b), a.r[i] - b.r[i], hn::Sub(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(F32, operator*(F32 a, F32 b), a.r[i] * b.r[i], hn::Mul(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(F32, operator/(F32 a, F32 b), a.r[i] / b.r[i], hn::Div(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(F32, fma(F32 a, F32 b, F32 c), __builtin_fmaf(a.r[i], b.r[i], c.r[i]),
+                 hn::MulAdd(a.r[i], b.r[i], c.r[i]))
+RT_SIMD_FUNCTION(F32, sqrt(F32 a), std::sqrt(a.r[i]), hn::Sqrt(a.r[i]))
+
+// Bits.
+RT_SIMD_FUNCTION(I32, bits(F32 a), detail::bits_of(a.r[i]), hn::BitCast(TagI(), a.r[i]))
+RT_SIMD_FUNCTION(F32, from_bits(I32 a), detail::float_of(a.r[i]), hn::BitCast(TagF(), a.r[i]))
+RT_SIMD_FUNCTION(I32, operator+(I32 a, I32 b), detail::wrap(detail::bare(a.r[i]) + detail::bare(b.r[i])),
+                 hn::Add(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(I32, operator-(I32 a, I32 b), detail::wrap(detail::bare(a.r[i]) - detail::bare(b.r[i])),
+                 hn::Sub(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(I32, operator*(I32 a, I32 b), detail::wrap(detail::bare(a.r[i]) * detail::bare(b.r[i])),
+                 hn::Mul(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(I32, operator&(I32 a, I32 b), a.r[i] & b.r[i], hn::And(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(I32, operator|(I32 a, I32 b), a.r[i] | b.r[i], hn::Or(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(I32, operator^(I32 a, I32 b), a.r[i] ^ b.r[i], hn::Xor(a.r[i], b.r[i]))
+template <int count>
+RT_SIMD_FUNCTION(I32, shift_left(I32 a), detail::wrap(detail::bare(a.r[i]) << count), hn::ShiftLeft<count>(a.r[i]))
+template <int count>  // arithmetic: copies the sign
+RT_SIMD_FUNCTION(I32, shift_right(I32 a), a.r[i] >> count, hn::ShiftRight<count>(a.r[i]))
+
+// Conversions: exact rounding to nearest even; truncation that saturates, NaN gives 0.
+RT_SIMD_FUNCTION(F32, to_float(I32 a), static_cast<float>(a.r[i]), hn::ConvertTo(TagF(), a.r[i]))
+
+// Comparisons: false for NaN, but not_equal, which is true.
+RT_SIMD_FUNCTION(Mask, less(F32 a, F32 b), a.r[i] < b.r[i], hn::Lt(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(Mask, less_equal(F32 a, F32 b), a.r[i] <= b.r[i], hn::Le(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(Mask, equal(F32 a, F32 b), a.r[i] == b.r[i], hn::Eq(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(Mask, not_equal(F32 a, F32 b), a.r[i] != b.r[i], hn::Not(hn::Eq(a.r[i], b.r[i])))
+RT_SIMD_FUNCTION(Mask, less(I32 a, I32 b), a.r[i] < b.r[i], hn::RebindMask(TagF(), hn::Lt(a.r[i], b.r[i])))
+RT_SIMD_FUNCTION(Mask, equal(I32 a, I32 b), a.r[i] == b.r[i], hn::RebindMask(TagF(), hn::Eq(a.r[i], b.r[i])))
+RT_SIMD_FUNCTION(Mask, both(Mask a, Mask b), a.r[i] && b.r[i], hn::And(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(Mask, either(Mask a, Mask b), a.r[i] || b.r[i], hn::Or(a.r[i], b.r[i]))
+RT_SIMD_FUNCTION(Mask, opposite(Mask a), !a.r[i], hn::Not(a.r[i]))
+RT_SIMD_FUNCTION(F32, select(Mask m, F32 yes, F32 no), m.r[i] ? yes.r[i] : no.r[i],
+                 hn::IfThenElse(m.r[i], yes.r[i], no.r[i]))
+RT_SIMD_FUNCTION(I32, select(Mask m, I32 yes, I32 no), m.r[i] ? yes.r[i] : no.r[i],
+                 hn::IfThenElse(hn::RebindMask(TagI(), m.r[i]), yes.r[i], no.r[i]))
+RT_INLINE bool any(Mask m) {
+  bool found = false;
+#if RT_SIMD_SCALAR
+  RT_EACH(i) found |= m.r[i];
+#else
+  RT_EACH(i) found |= !hn::AllFalse(TagF(), m.r[i]);
+#endif
+  return found;
+}
+
+#if RT_SIMD_SCALAR
+RT_SIMD_FUNCTION(I32, truncate_to_int(F32 a), detail::saturate(a.r[i]), 0)
+#else
+RT_INLINE I32 truncate_to_int(F32 a) {
+  F32 limit(2147483648.0f);
+  I32 out;
+  RT_EACH(i) {
+    const auto raw = hn::ConvertTo(TagI(), hn::IfThenElseZero(hn::Eq(a.r[i], a.r[i]), a.r[i]));
+    const auto high = hn::RebindMask(TagI(), hn::Ge(a.r[i], limit.r[i]));
+    const auto low = hn::RebindMask(TagI(), hn::Le(a.r[i], hn::Neg(limit.r[i])));
+    out.r[i] = hn::IfThenElse(high, hn::Set(TagI(), INT32_MAX), hn::IfThenElse(low, hn::Set(TagI(), INT32_MIN), raw));
+  }
+  return out;
+}
+#endif
+
+// Sign bit only.
+RT_INLINE F32 operator-(F32 a) { return from_bits(bits(a) ^ I32(INT32_MIN)); }
+RT_INLINE F32 abs(F32 a) { return from_bits(bits(a) & I32(INT32_MAX)); }
+
+// The contract's lane tree: lanes l and l+8, then l+4, l+2, l+1 are added.
+RT_INLINE float sum_lanes(F32 v) {
+  alignas(64) float lane[kLanes];
+  store(v, lane);
+  for (int half = 8; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
+  return lane[0];
+}
+
+RT_TARGET_END
+#endif

@@ -1,0 +1,32 @@
+#pragma once
+// The only door to threads. Pieces are numbered; which thread runs a piece is unspecified and must not matter.
+
+#include <cstdint>
+
+#include "retrace/base/function_ref.h"
+
+namespace retrace {
+
+// Threads that run_pieces uses: 1 to 256; the default is the number of cores that this process may use.
+int thread_count();
+void set_thread_count(int count);
+
+// Calls body(i) for i in 0..count-1, each once, on up to thread_count() threads, and returns when all are
+// done. Results must be stored by piece number. Inside a ParallelRegion the helpers are already awake.
+// The first exception (lowest piece number) is rethrown. A call inside a piece runs serially.
+void run_pieces(int64_t count, FunctionRef<void(int64_t piece)> body);
+
+// Keeps the helpers of this thread awake (spinning at most 50 microseconds between calls of run_pieces):
+// a plan runs inside one. Nesting is allowed and does nothing.
+class ParallelRegion {
+ public:
+  ParallelRegion();
+  ~ParallelRegion();
+  ParallelRegion(const ParallelRegion&) = delete;
+  ParallelRegion& operator=(const ParallelRegion&) = delete;
+
+ private:
+  void* state_ = nullptr;
+};
+
+}  // namespace retrace

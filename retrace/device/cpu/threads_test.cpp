@@ -1,0 +1,155 @@
+#include "retrace/device/cpu/threads.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "retrace/base/error.h"
+#include "retrace/base/fp_environment.h"
+
+namespace retrace {
+namespace {
+
+// Restores the number of threads.
+class Threads : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    before_ = thread_count();
+    if (GetParam() > 0) set_thread_count(GetParam());
+  }
+  void TearDown() override { set_thread_count(before_); }
+
+ private:
+  int before_ = 1;
+};
+
+std::vector<int> calls_per_piece(int64_t count) {
+  std::vector<std::atomic<int>> calls(static_cast<size_t>(count));
+  run_pieces(count, [&](int64_t piece) { calls.at(static_cast<size_t>(piece)).fetch_add(1); });
+  return {calls.begin(), calls.end()};
+}
+
+TEST_P(Threads, RunsEachPieceOnce) {
+  for (const int64_t count : {0, 1, 2, 3, 7, 64, 1000})
+    EXPECT_EQ(calls_per_piece(count), std::vector<int>(static_cast<size_t>(count), 1)) << count;
+}
+
+TEST_P(Threads, RunsEachPieceOnceInManyCallsOfOneRegion) {
+  const ParallelRegion region, nested;
+  for (int call = 0; call < 3000; ++call) {
+    const int64_t count = 2 + call % 5;
+    ASSERT_EQ(calls_per_piece(count), std::vector<int>(static_cast<size_t>(count), 1)) << call;
+  }
+}
+
+TEST_P(Threads, HelpersThatSleepAreWokenAndRegionsReopen) {
+  for (int round = 0; round < 20; ++round) {
+    const ParallelRegion region;
+    EXPECT_EQ(calls_per_piece(16), std::vector<int>(16, 1));
+    std::this_thread::sleep_for(std::chrono::microseconds(round % 2 ? 300 : 10));
+    EXPECT_EQ(calls_per_piece(16), std::vector<int>(16, 1));
+  }
+}
+
+TEST_P(Threads, CallInsideAPieceIsSerialAndInOrder) {
+  std::vector<std::vector<int64_t>> orders(8);
+  std::atomic<int> strangers{0};
+  run_pieces(8, [&](int64_t outer) {
+    const auto self = std::this_thread::get_id();
+    const ParallelRegion region;
+    run_pieces(5, [&](int64_t inner) {
+      strangers += std::this_thread::get_id() != self;
+      orders[static_cast<size_t>(outer)].push_back(inner);
+    });
+  });
+  EXPECT_EQ(strangers, 0);
+  for (const auto& order : orders) EXPECT_EQ(order, (std::vector<int64_t>{0, 1, 2, 3, 4}));
+}
+
+TEST_P(Threads, LowestExceptionIsRethrownAndTheCrewLivesOn) {
+  for (int round = 0; round < 50; ++round) {
+    std::string text;
+    try {
+      run_pieces(100, [&](int64_t piece) {
+        if (piece % 10 == 3) throw std::runtime_error(std::to_string(piece));
+      });
+    } catch (const std::runtime_error& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text, "3");
+    EXPECT_EQ(calls_per_piece(10), std::vector<int>(10, 1));
+  }
+}
+
+TEST_P(Threads, SeveralUserThreadsAtTheSameTime) {
+  std::vector<std::thread> users;
+  std::atomic<int> wrong{0};
+  for (int user = 0; user < 3; ++user)
+    users.emplace_back([&] {
+      for (int call = 0; call < 200; ++call) {
+        const ParallelRegion region;
+        wrong += calls_per_piece(6) != std::vector<int>(6, 1);
+      }
+    });
+  for (auto& user : users) user.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(Threads, PiecesHaveOurFloatingPointEnvironmentAndTheCallerKeepsHis) {
+  const uint64_t ours = [] {
+    const FloatingPointScope scope;
+    return floating_point_control();
+  }();
+  const uint64_t before = floating_point_control();
+#if defined(__x86_64__)
+  const uint64_t strange = before | 0x8040 | 0x6000;  // FTZ, DAZ, towards zero
+#else
+  const uint64_t strange = before | (1u << 24) | (3u << 22);
+#endif
+  set_floating_point_control(strange);
+  std::atomic<int> wrong{0};
+  for (const int64_t count : {1, 50}) run_pieces(count, [&](int64_t) { wrong += floating_point_control() != ours; });
+  const uint64_t after = floating_point_control();
+  set_floating_point_control(before);
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(after, strange);
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, Threads, testing::Values(0, 1, 2, 3, 8));
+
+TEST(ThreadCount, IsLimited) {
+  const int before = thread_count();
+  EXPECT_GE(before, 1);
+  EXPECT_THROW(set_thread_count(0), Error);
+  EXPECT_THROW(set_thread_count(257), Error);
+  EXPECT_EQ(thread_count(), before);
+  set_thread_count(5);
+  EXPECT_EQ(thread_count(), 5);
+  set_thread_count(before);
+}
+
+// A piece that waits for another one can only end if two threads work at the same time.
+TEST(Pieces, TwoThreadsReallyWorkTogether) {
+  const int before = thread_count();
+  set_thread_count(2);
+  std::atomic<int> arrived{0};
+  std::atomic<bool> together{false};
+  run_pieces(2, [&](int64_t) {
+    ++arrived;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (arrived < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    together = arrived == 2;
+  });
+  set_thread_count(before);
+  EXPECT_TRUE(together);
+}
+
+}  // namespace
+}  // namespace retrace

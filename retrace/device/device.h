@@ -1,0 +1,49 @@
+#pragma once
+// Where tensors live. A device offers memory and copies; ops bring kernels, plans bring order.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace retrace {
+
+// Owned bytes on a device, 64-byte aligned. Never shared with a plan's arena.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  void* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+
+ protected:
+  Buffer(void* data, size_t bytes) : data_(data), bytes_(bytes) {}
+
+ private:
+  void* data_;
+  size_t bytes_;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string name() const = 0;  // "cpu", "cuda:0"
+  virtual std::shared_ptr<Buffer> allocate(size_t bytes) = 0;
+  virtual void copy_from_host(Buffer& to, const void* from, size_t bytes) = 0;
+  virtual void copy_to_host(void* to, const Buffer& from, size_t bytes) = 0;
+  // Returns when all work given to the device is done.
+  virtual void synchronize() = 0;
+};
+
+Device& cpu_device();
+// "cpu", "cuda", "cuda:N" or "auto" (the best there is). Throws Error(unavailable) that says why for an absent
+// device, Error(usage) for a malformed name.
+Device& find_device(const std::string& name);
+
+struct DeviceReport {
+  std::string name;
+  bool available = false;
+  std::string detail;  // model, or why it is absent
+};
+std::vector<DeviceReport> list_devices();
+
+}  // namespace retrace

@@ -1,0 +1,52 @@
+#pragma once
+// What is going on: plain records of a training run. One stream of them feeds every view.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace retrace {
+
+// Name and value, in the order in which they are shown ("accuracy", 0.98).
+using MetricValues = std::vector<std::pair<std::string, double>>;
+
+struct RunStarted {
+  std::string job, device, run_dir;
+  int threads = 0, epochs = 0;
+  int64_t iterations_per_epoch = 0, parameters = 0;
+};
+
+struct StepDone {
+  int epoch = 0;          // from 1
+  int64_t iteration = 0;  // of the whole run, from 1
+  double loss = 0, learn_rate = 0;
+  double seconds = 0;  // since the loop began
+};
+
+struct EpochDone {
+  int epoch = 0;
+  int64_t iteration = 0;
+  double loss = 0;  // mean over the steps of the epoch
+  double seconds = 0;
+};
+
+struct ValidationDone {
+  int epoch = 0;
+  int64_t iteration = 0;
+  double loss = 0, seconds = 0;
+  MetricValues metrics;
+};
+
+struct RunFinished {
+  int epoch = 0;
+  int64_t iteration = 0;
+  double loss = 0, seconds = 0;
+  MetricValues metrics;
+  std::string stop_reason, fingerprint;
+};
+
+using Event = std::variant<RunStarted, StepDone, EpochDone, ValidationDone, RunFinished>;
+
+}  // namespace retrace

@@ -1,0 +1,33 @@
+#pragma once
+// Events as JSON, one object a line, for programs.
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "retrace/monitor/monitor.h"
+
+namespace retrace {
+
+// {"event":"step","epoch":1,...} without a line end. Numbers are the shortest text that reads back to the same
+// bits; what JSON cannot say stands as a string: "NaN", "Infinity", "-Infinity". Broken UTF-8 becomes '?'.
+std::string event_json(const Event& event);
+
+// A text as a JSON string, with quotes.
+std::string json_text(std::string_view text);
+// A number as JSON, or as one of the three strings above.
+std::string json_number(double value);
+// {"accuracy":0.98,...}
+std::string json_metrics(const MetricValues& metrics);
+
+// Gives each event's line, with its '\n', to `write` (which may throw).
+class JsonLines : public Monitor {
+ public:
+  explicit JsonLines(std::function<void(std::string_view line)> write) : write_(std::move(write)) {}
+  void receive(const Event& event) override { write_(event_json(event) + "\n"); }
+
+ private:
+  std::function<void(std::string_view)> write_;
+};
+
+}  // namespace retrace

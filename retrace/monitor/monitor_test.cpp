@@ -1,0 +1,116 @@
+#include "retrace/monitor/monitor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "retrace/monitor/json_lines.h"
+#include "retrace/monitor/terminal.h"
+
+namespace retrace {
+namespace {
+
+std::vector<Event> run_of_two_epochs() {
+  std::vector<Event> events;
+  events.push_back(RunStarted{"digits", "cpu", "runs/digits-1", 2, 2, 3, 84075});
+  for (int epoch = 1; epoch <= 2; ++epoch) {
+    for (int step = 1; step <= 3; ++step)
+      events.push_back(StepDone{epoch, (epoch - 1) * 3 + step, 1.0 / step, 0.001, epoch * 3.0 + step});
+    events.push_back(EpochDone{epoch, epoch * 3, 0.5, epoch * 3.0 + 3});
+    events.push_back(ValidationDone{epoch, epoch * 3, 0.25, epoch * 3.0 + 4, {{"accuracy", 0.9}}});
+  }
+  events.push_back(RunFinished{2, 6, 0.5, 10, {{"accuracy", 0.9}}, "max epochs completed", "00000000000000ff"});
+  return events;
+}
+
+std::string shown(TerminalOptions options) {
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* stream = ::open_memstream(&text, &size);
+  {
+    Terminal terminal(stream, options);
+    for (const auto& event : run_of_two_epochs()) terminal.receive(event);
+  }
+  std::fclose(stream);
+  std::string out(text, size);
+  std::free(text);
+  return out;
+}
+
+TEST(Terminal, LogHasALineAnEpoch) {
+  EXPECT_EQ(shown({.rewrite = false}),
+            "digits: 84075 parameters, 2 epochs of 3 iterations on cpu with 2 threads, in runs/digits-1\n"
+            "epoch 1/2  step 3/6  loss 0.5000  validation 0.2500  accuracy 0.9000  7.0 s  7.0 s left\n"
+            "epoch 2/2  step 6/6  loss 0.5000  validation 0.2500  accuracy 0.9000  10.0 s\n"
+            "max epochs completed after 6 iterations, 10.0 s\n");
+}
+
+TEST(Terminal, TerminalLineIsRewrittenAndCut) {
+  const std::string out = shown({.rewrite = true, .columns = 40, .interval = 0});
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 3);
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\r'), 8);
+  for (size_t at = out.find('\r'); at != std::string::npos; at = out.find('\r', at + 1))
+    EXPECT_LE(std::min(out.find('\r', at + 1), out.find('\n', at + 1)) - at - 1, 39u);
+  // Within the interval only the first step is shown, and each epoch's line.
+  const std::string slow = shown({.rewrite = true, .columns = 200, .interval = 3600});
+  EXPECT_EQ(std::count(slow.begin(), slow.end(), '\r'), 3);
+}
+
+TEST(Terminal, DeadStreamIsIgnored) {
+  std::FILE* full = std::fopen("/dev/full", "w");
+  if (!full) GTEST_SKIP() << "no /dev/full";
+  {
+    Terminal terminal(full, {});
+    for (const auto& event : run_of_two_epochs()) EXPECT_NO_THROW(terminal.receive(event));
+  }
+  std::fclose(full);
+  EXPECT_FALSE(terminal_options(stderr, true).rewrite);
+}
+
+TEST(Terminal, Durations) {
+  EXPECT_EQ(duration_text(0.04), "0.0 s");
+  EXPECT_EQ(duration_text(100), "1:40");
+  EXPECT_EQ(duration_text(7384), "2:03:04");
+  EXPECT_EQ(duration_text(std::nan("")), "?");
+}
+
+TEST(JsonLines, EveryEventIsOneObject) {
+  std::vector<std::string> lines;
+  JsonLines sink([&](std::string_view line) { lines.emplace_back(line); });
+  for (const auto& event : run_of_two_epochs()) sink.receive(event);
+  ASSERT_EQ(lines.size(), 12u);
+  for (const auto& line : lines) {
+    EXPECT_EQ(line.find('\n'), line.size() - 1);
+    EXPECT_TRUE(nlohmann::json::parse(line).is_object()) << line;
+  }
+  const auto step = nlohmann::json::parse(lines[3]);
+  EXPECT_EQ(step["event"], "step");
+  EXPECT_EQ(step["iteration"], 3);
+  EXPECT_EQ(step["loss"].get<double>(), 1.0 / 3);
+  EXPECT_EQ(nlohmann::json::parse(lines.back())["metrics"]["accuracy"], 0.9);
+}
+
+TEST(JsonLines, SaysWhatJsonCannot) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(event_json(StepDone{1, 2, std::nan(""), infinity, -infinity}),
+            "{\"event\":\"step\",\"epoch\":1,\"iteration\":2,\"loss\":\"NaN\",\"learn_rate\":\"Infinity\",\"seconds\":\"-Infinity\"}");
+  EXPECT_EQ(json_text("a\"b\\\n\x1b\xff\xc3\xa9"), "\"a\\\"b\\\\\\u000a\\u001b?\xc3\xa9\"");
+  EXPECT_EQ(json_number(0.1), "0.1");
+  EXPECT_EQ(json_metrics({}), "{}");
+}
+
+TEST(Monitors, HandsEventsToAllInOrder) {
+  std::string calls;
+  JsonLines a([&](std::string_view) { calls += 'a'; }), b([&](std::string_view) { calls += 'b'; });
+  Monitors all({&a});
+  all.add(b);
+  all.receive(StepDone{});
+  all.receive(EpochDone{});
+  EXPECT_EQ(calls, "abab");
+  Monitors().receive(StepDone{});
+}
+
+}  // namespace
+}  // namespace retrace

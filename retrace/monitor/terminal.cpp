@@ -1,0 +1,112 @@
+#include "retrace/monitor/terminal.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "retrace/base/file.h"
+
+namespace retrace {
+
+std::string duration_text(double seconds) {
+  if (!(seconds >= 0 && seconds < 1e9)) return "?";
+  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<int64_t>(seconds);
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+TerminalOptions terminal_options(std::FILE* stream, bool dumb) {
+  TerminalOptions options;
+  const int descriptor = ::fileno(stream);
+  options.rewrite = !dumb && descriptor >= 0 && ::isatty(descriptor) == 1;
+  winsize size{};
+  if (options.rewrite && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.columns = size.ws_col;
+  return options;
+}
+
+Terminal::Terminal(std::FILE* stream, TerminalOptions options) : stream_(stream), options_(options) {}
+
+Terminal::~Terminal() {
+  if (shown_ > 0) std::fputc('\n', stream_), std::fflush(stream_);
+}
+
+void Terminal::receive(const Event& event) {
+  std::visit([this](const auto& record) { show(record); }, event);
+}
+
+void Terminal::show(const RunStarted& event) {
+  run_ = event;
+  end_line(printable(fmt::format("{}: {} parameters, {} epochs of {} iterations on {} with {} thread{}, in {}", event.job,
+                                 event.parameters, event.epochs, event.iterations_per_epoch, event.device, event.threads,
+                                 event.threads == 1 ? "" : "s", event.run_dir)));
+}
+
+void Terminal::show(const StepDone& event) {
+  end_epoch();
+  if (!options_.rewrite) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (shown_ > 0 && std::chrono::duration<double>(now - last_).count() < options_.interval) return;
+  last_ = now;
+  rewrite(line(event.epoch, event.iteration, event.loss, event.seconds));
+}
+
+void Terminal::show(const EpochDone& event) { epoch_ = event; }
+
+void Terminal::show(const ValidationDone& event) {
+  validation_ = event;
+  if (epoch_) epoch_->seconds = event.seconds;
+}
+
+void Terminal::show(const RunFinished& event) {
+  end_epoch();
+  end_line(fmt::format("{} after {} iterations, {}", printable(event.stop_reason), event.iteration,
+                       duration_text(event.seconds)));
+}
+
+// An epoch's line is written when the next thing happens, so that its validation stands on it.
+void Terminal::end_epoch() {
+  if (!epoch_) return;
+  const std::string text = line(epoch_->epoch, epoch_->iteration, epoch_->loss, epoch_->seconds);
+  if (options_.rewrite)
+    rewrite(text);
+  else
+    end_line(text);
+  epoch_.reset();
+}
+
+std::string Terminal::line(int epoch, int64_t iteration, double loss, double seconds) const {
+  const int64_t all = run_.epochs * run_.iterations_per_epoch;
+  std::string text = fmt::format("epoch {}/{}  step {}/{}  loss {:.4f}", epoch, run_.epochs, iteration, all, loss);
+  if (validation_) {
+    text += fmt::format("  validation {:.4f}", validation_->loss);
+    for (const auto& [name, value] : validation_->metrics) text += fmt::format("  {} {:.4f}", printable(name), value);
+  }
+  text += "  " + duration_text(seconds);
+  if (iteration > 0 && iteration < all)
+    text += fmt::format("  {} left", duration_text(seconds / static_cast<double>(iteration) * static_cast<double>(all - iteration)));
+  return text;
+}
+
+void Terminal::rewrite(const std::string& text) {
+  // The last column stays free: some terminals wrap when it is written.
+  std::string shown = text.substr(0, static_cast<size_t>(std::max(options_.columns - 1, 20)));
+  const size_t length = shown.size();
+  if (shown_ > length) shown.append(shown_ - length, ' ');
+  std::fputc('\r', stream_);
+  std::fwrite(shown.data(), 1, shown.size(), stream_);
+  std::fflush(stream_);
+  shown_ = length;
+}
+
+void Terminal::end_line(const std::string& text) {
+  if (shown_ > 0) std::fputc('\n', stream_);
+  shown_ = 0;
+  std::fwrite(text.data(), 1, text.size(), stream_);
+  std::fputc('\n', stream_);
+  std::fflush(stream_);
+}
+
+}  // namespace retrace

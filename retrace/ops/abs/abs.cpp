@@ -1,0 +1,40 @@
+#include "retrace/ops/abs/abs.h"
+
+#include "retrace/ops/compare/compare.h"
+#include "retrace/ops/operators.h"
+#include "retrace/ops/pointwise.h"
+#include "retrace/ops/where/where.h"
+
+namespace retrace {
+
+RT_POINTWISE_RULE(abs);
+
+namespace {
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const auto &x = call.inputs[0], &dy = call.cotangents[0];
+  const Tensor zero = constant_like(x, 0);
+  const Tensor negative = where(less(x, zero, call.place), -dy, zero, call.place);
+  return {where(greater(x, zero, call.place), dy, negative, call.place)};
+}
+
+int32_t integer(const int32_t* in) {
+  return in[0] < 0 ? static_cast<int32_t>(0u - static_cast<uint32_t>(in[0])) : in[0];
+}
+
+}  // namespace
+
+Tensor abs(const Tensor& x, Place place) {
+  static const Op& op = find_op("abs");
+  return pointwise(op, {x}, place);
+}
+
+void define_abs(OpTable& table) {
+  table.add({.name = "abs",
+             .infer = infer_pointwise,
+             .gradient = gradient,
+             .rule = &abs_pointwise,
+             .integer = integer});
+}
+
+}  // namespace retrace

@@ -1,0 +1,39 @@
+#include "retrace/ops/add/add.h"
+
+#include "retrace/ops/operators.h"
+#include "retrace/ops/pointwise.h"
+
+namespace retrace {
+
+RT_POINTWISE_RULE(add);
+
+namespace {
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const auto& dy = call.cotangents[0];
+  const auto &a = call.inputs[0], &b = call.inputs[1];
+  return {call.needed[0] ? sum_to(dy, a, call.place) : Tensor(),
+          call.needed[1] ? sum_to(dy, b, call.place) : Tensor()};
+}
+
+int32_t integer(const int32_t* in) {
+  return static_cast<int32_t>(static_cast<uint32_t>(in[0]) + static_cast<uint32_t>(in[1]));
+}
+
+}  // namespace
+
+Tensor add(const Tensor& a, const Tensor& b, Place place) {
+  static const Op& op = find_op("add");
+  return pointwise(op, {a, b}, place);
+}
+
+void define_add(OpTable& table) {
+  table.add({.name = "add",
+             .inputs = 2,
+             .infer = infer_pointwise,
+             .gradient = gradient,
+             .rule = &add_pointwise,
+             .integer = integer});
+}
+
+}  // namespace retrace

@@ -1,0 +1,100 @@
+#include "retrace/ops/cast/cast.h"
+
+#include <cstring>
+#include <limits>
+
+#include "retrace/ops/compare/compare.h"
+#include "retrace/ops/pointwise.h"
+
+namespace retrace {
+
+RT_POINTWISE_RULE(identity);
+
+namespace {
+
+// Truncation, saturating; NaN gives 0.
+template <class To, class From>
+To to_integer(From x) {
+  if (!(x == x)) return 0;
+  if (x >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+  if (x <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+  return static_cast<To>(x);
+}
+
+template <class To, class From>
+To converted(From x) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) return to_integer<To>(x);
+  else return static_cast<To>(x);
+}
+
+template <class From, class To>
+void convert(const KernelCall& call) {
+  const auto* x = static_cast<const From*>(call.inputs[0].data);
+  auto* y = static_cast<To*>(call.outputs[0].data);
+  const int64_t count = call.outputs[0].spec->count();
+  for (int64_t i = 0; i < count; ++i) y[i] = converted<To>(x[i]);
+}
+
+template <class From>
+void convert_from(const KernelCall& call) {
+  switch (call.outputs[0].spec->type) {
+    case DType::f32: return convert<From, float>(call);
+    case DType::f64: return convert<From, double>(call);
+    case DType::i32: return convert<From, int32_t>(call);
+    case DType::u8:
+    case DType::boolean: break;  // bool: cast() records x != 0 instead, so only bool itself arrives here
+  }
+  convert<From, uint8_t>(call);
+}
+
+void run(const KernelCall& call) {
+  switch (call.inputs[0].spec->type) {
+    case DType::f32: return convert_from<float>(call);
+    case DType::f64: return convert_from<double>(call);
+    case DType::i32: return convert_from<int32_t>(call);
+    case DType::u8:
+    case DType::boolean: break;
+  }
+  convert_from<uint8_t>(call);
+}
+
+std::vector<TensorSpec> infer(const InferCall& call) {
+  TensorSpec y = call.inputs[0];
+  y.type = call.attributes.type("type");
+  if (y.type == DType::boolean && call.inputs[0].type != DType::boolean)
+    op_error(call, 142, fmt::format("{} does not become bool by a conversion", name_of(call.inputs[0].type)),
+             "x " + call.inputs[0].text(), "bool", "not_equal(x, 0) says what is meant");
+  return {y};
+}
+
+std::vector<TensorSpec> infer_widen(const InferCall& call) {
+  const auto& x = call.inputs[0];
+  if (x.type != DType::boolean && x.type != DType::u8)
+    op_error(call, 131, fmt::format("x is {}", name_of(x.type)), "x " + x.text(), "bool or u8", "cast(x, DType::f32)");
+  return {{DType::f32, x.shape, x.labels, x.part}};
+}
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const auto& x = call.inputs[0];
+  if (!is_float(x.type()) || !is_float(call.outputs[0].type())) return {Tensor()};
+  return {cast(call.cotangents[0], x.type(), call.place)};
+}
+
+}  // namespace
+
+Tensor cast(const Tensor& x, DType type, Place place) {
+  static const Op &op = find_op("cast"), &widen = find_op("widen");
+  const DType from = x.type();
+  if (from == type) return x;
+  if (type == DType::boolean) return not_equal(x, constant(0, from), place);
+  if (type == DType::f32 && (from == DType::boolean || from == DType::u8)) return record_one(widen, {}, {x}, place);
+  return record_one(op, {{"type", type}}, {x}, place);
+}
+
+void define_cast(OpTable& table) {
+  table.add({.name = "cast", .attributes = {"type"}, .infer = infer, .gradient = gradient, .kernel = run});
+  // bool and u8 to f32: a pointwise op, so that masks fuse with the work that they serve. No gradient: x is integer.
+  table.add({.name = "widen", .infer = infer_widen, .rule = &identity_pointwise});
+}
+
+}  // namespace retrace

@@ -1,0 +1,46 @@
+#include "retrace/ops/check_index.h"
+
+#include <fmt/format.h>
+
+namespace retrace {
+namespace {
+
+// "[3,0]": where element i of a tensor stands.
+std::string position(const Shape& shape, int64_t i) {
+  Shape index = shape;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    index[axis] = i % shape[axis];
+    i /= shape[axis];
+  }
+  return index.text();
+}
+
+}  // namespace
+
+int64_t read_index(const KernelInput& indices, int64_t i) {
+  if (indices.spec->type == DType::i32) return static_cast<const int32_t*>(indices.data)[i];
+  return static_cast<const uint8_t*>(indices.data)[i];
+}
+
+void check_indices(std::string_view op, std::string_view what, const KernelInput& indices, int64_t limit,
+                   std::string_view help) {
+  const int64_t count = indices.spec->count();
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t value = read_index(indices, i);
+    if (value >= 0 && value < limit) continue;
+    throw Error(ErrorKind::usage, 157,
+                fmt::format("{}: {} {} at {} does not exist", op, what, value, position(indices.spec->shape, i)))
+        .got(indices.spec->text())
+        .expected(limit == 0 ? std::string("no values at all") : fmt::format("values from 0 to {}", limit - 1))
+        .help(std::string(help));
+  }
+}
+
+Labels with_new_axes(const Labels& labels, int count) {
+  Labels result = labels;
+  if (labels.empty()) return result;
+  for (int i = 0; i < count; ++i) result.push_back(result.find('C') < 0 && result.find('U') < 0 ? 'C' : 'U');
+  return result;
+}
+
+}  // namespace retrace

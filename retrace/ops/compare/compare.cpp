@@ -1,0 +1,62 @@
+#include "retrace/ops/compare/compare.h"
+
+#include "retrace/ops/pointwise.h"
+
+namespace retrace {
+
+RT_POINTWISE_RULE(less);
+RT_POINTWISE_RULE(less_equal);
+RT_POINTWISE_RULE(greater);
+RT_POINTWISE_RULE(greater_equal);
+RT_POINTWISE_RULE(equal);
+RT_POINTWISE_RULE(not_equal);
+
+namespace {
+
+void define(OpTable& table, std::string_view name, const PointwiseRule& rule, IntegerFunction integer) {
+  table.add({.name = name, .inputs = 2, .infer = infer_comparison, .rule = &rule, .integer = integer});
+}
+
+}  // namespace
+
+Tensor less(const Tensor& a, const Tensor& b, Place place) {
+  static const Op& op = find_op("less");
+  return pointwise(op, {a, b}, place);
+}
+
+Tensor less_equal(const Tensor& a, const Tensor& b, Place place) {
+  static const Op& op = find_op("less_equal");
+  return pointwise(op, {a, b}, place);
+}
+
+Tensor greater(const Tensor& a, const Tensor& b, Place place) {
+  static const Op& op = find_op("greater");
+  return pointwise(op, {a, b}, place);
+}
+
+Tensor greater_equal(const Tensor& a, const Tensor& b, Place place) {
+  static const Op& op = find_op("greater_equal");
+  return pointwise(op, {a, b}, place);
+}
+
+Tensor equal(const Tensor& a, const Tensor& b, Place place) {
+  static const Op& op = find_op("equal");
+  return pointwise(op, {a, b}, place);
+}
+
+Tensor not_equal(const Tensor& a, const Tensor& b, Place place) {
+  static const Op& op = find_op("not_equal");
+  return pointwise(op, {a, b}, place);
+}
+
+// No gradients: the results are bool.
+void define_compare(OpTable& table) {
+  define(table, "less", less_pointwise, [](const int32_t* in) -> int32_t { return in[0] < in[1]; });
+  define(table, "less_equal", less_equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] <= in[1]; });
+  define(table, "greater", greater_pointwise, [](const int32_t* in) -> int32_t { return in[0] > in[1]; });
+  define(table, "greater_equal", greater_equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] >= in[1]; });
+  define(table, "equal", equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] == in[1]; });
+  define(table, "not_equal", not_equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] != in[1]; });
+}
+
+}  // namespace retrace

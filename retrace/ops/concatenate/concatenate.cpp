@@ -1,0 +1,77 @@
+#include "retrace/ops/concatenate/concatenate.h"
+
+#include "retrace/ops/op.h"
+#include "retrace/ops/reshape/reshape.h"
+#include "retrace/ops/slice/slice.h"
+#include "retrace/ops/strided_copy.h"
+
+namespace retrace {
+namespace {
+
+bool same_but_axis(const Shape& a, const Shape& b, int axis) {
+  if (a.rank() != b.rank()) return false;
+  for (int i = 0; i < a.rank(); ++i)
+    if (i != axis && a[i] != b[i]) return false;
+  return true;
+}
+
+std::vector<TensorSpec> infer(const InferCall& call) {
+  if (call.inputs.empty()) op_error(call, 155, "there is no tensor to join", "an empty list", "one tensor or more");
+  const auto& first = call.inputs[0];
+  const int64_t axis = call.attributes.integer("axis");
+  check_axis(call, axis, first.shape.rank());
+  TensorSpec y = first;
+  y.shape[static_cast<int>(axis)] = 0;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const auto& x = call.inputs[i];
+    if (x.type != first.type || !(x.labels == first.labels) || !same_but_axis(x.shape, first.shape, static_cast<int>(axis)))
+      op_error(call, 156, fmt::format("tensor {} does not fit tensor 0", i),
+               fmt::format("{} and {}", first.text(), x.text()),
+               fmt::format("equal types, labels and sizes, except along axis {}", axis));
+    y.shape[static_cast<int>(axis)] += x.shape[static_cast<int>(axis)];
+  }
+  if (y.labels.find('B') == axis) y.part = {};
+  return {y};
+}
+
+void run(const KernelCall& call) {
+  const auto& y = *call.outputs[0].spec;
+  const int axis = static_cast<int>(call.attributes.integer("axis"));
+  const Shape strides = row_major_strides(y.shape);
+  auto* to = static_cast<char*>(call.outputs[0].data);
+  for (const auto& input : call.inputs) {
+    const Shape& shape = input.spec->shape;
+    strided_copy(size_of(y.type), shape, input.data, row_major_strides(shape), to, strides);
+    to += static_cast<size_t>(shape[axis] * strides[axis]) * size_of(y.type);
+  }
+}
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const int axis = static_cast<int>(call.attributes.integer("axis"));
+  std::vector<Tensor> result(call.inputs.size());
+  Shape begin, end = call.cotangents[0].shape();
+  for (int i = 0; i < end.rank(); ++i) begin.push_back(0);
+  end[axis] = 0;
+  for (size_t i = 0; i < result.size(); ++i) {
+    const auto& x = call.inputs[i];
+    begin[axis] = end[axis];
+    end[axis] += x.shape()[axis];
+    if (call.needed[i])
+      result[i] = reshape(slice(call.cotangents[0], {begin, end}, call.place), x.shape(), x.labels(), call.place);
+  }
+  return result;
+}
+
+}  // namespace
+
+Tensor concatenate(std::span<const Tensor> tensors, int axis, Place place) {
+  static const Op& op = find_op("concatenate");
+  if (!tensors.empty()) axis = normalized_axis(axis, tensors[0].rank(), "concatenate", place);
+  return record(op, {{"axis", int64_t{axis}}}, tensors, place)[0];
+}
+
+void define_concatenate(OpTable& table) {
+  table.add({.name = "concatenate", .inputs = -1, .attributes = {"axis"}, .infer = infer, .gradient = gradient, .kernel = run});
+}
+
+}  // namespace retrace

@@ -1,0 +1,33 @@
+#include "retrace/ops/op.h"
+
+namespace retrace {
+namespace {
+
+// A rank-0 number of an op's definition; rounded once to its type.
+std::vector<TensorSpec> infer(const InferCall& call) { return {{call.attributes.type("type"), {}, {}, {}}}; }
+
+void run(const KernelCall& call) {
+  const double value = call.attributes.number("value");
+  void* to = call.outputs[0].data;
+  switch (call.outputs[0].spec->type) {
+    case DType::f32: *static_cast<float*>(to) = static_cast<float>(value); return;
+    case DType::f64: *static_cast<double*>(to) = value; return;
+    case DType::i32: *static_cast<int32_t*>(to) = static_cast<int32_t>(value); return;
+    case DType::u8:
+    case DType::boolean: *static_cast<uint8_t*>(to) = static_cast<uint8_t>(value); return;
+  }
+}
+
+}  // namespace
+
+Tensor constant(double value, DType type) {
+  static const Op& op = find_op("constant");
+  return record_one(op, {{"value", value}, {"type", type}}, {}, {});
+}
+
+void define_constant(OpTable& table) {
+  // No gradient: it has no inputs.
+  table.add({.name = "constant", .inputs = 0, .attributes = {"value", "type"}, .infer = infer, .kernel = run});
+}
+
+}  // namespace retrace

@@ -1,0 +1,21 @@
+#pragma once
+// What the definitions of the three convolution ops are made of: checks of shapes, and the calls of the kernels.
+
+#include "retrace/ops/window.h"
+
+namespace retrace {
+
+std::vector<TensorSpec> infer_conv2d(const InferCall& call);
+std::vector<TensorSpec> infer_conv2d_input_gradient(const InferCall& call);
+std::vector<TensorSpec> infer_conv2d_filter_gradient(const InferCall& call);
+
+// f32: the tiled kernels; f64: plain loops with the same terms, each sum in order of k.
+void run_conv2d(const KernelCall& call);
+void run_conv2d_input_gradient(const KernelCall& call);
+void run_conv2d_filter_gradient(const KernelCall& call);
+
+int64_t workspace_conv2d(const InferCall& call);
+int64_t workspace_conv2d_input_gradient(const InferCall& call);
+int64_t workspace_conv2d_filter_gradient(const InferCall& call);
+
+}  // namespace retrace

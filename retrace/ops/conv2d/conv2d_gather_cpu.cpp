@@ -1,0 +1,409 @@
+// Convolution forward and input gradient: every output gathers the inputs that it meets. Both are one kernel: the
+// input gradient of stride s splits its outputs by their residues modulo s; the outputs of one residue lie side by
+// side, meet the same taps, and the taps that fall into stride holes are simply not listed.
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "retrace/device/cpu/contraction_tile.h"
+#include "retrace/device/cpu/threads.h"
+#include "retrace/ops/conv2d/conv2d_kernel.h"
+#include "retrace/ops/conv2d/conv2d_plan.h"
+
+namespace retrace {
+namespace {
+
+struct Tap {
+  int64_t kernel, shift;  // position in the kernel, and of the input from the base of an output
+};
+
+// Outputs first + i * step, i < count, of one axis: output i meets input base + i * base_step + shift of each tap.
+struct AxisClass {
+  int64_t first, step, count, base, base_step, taps;
+  const Tap* tap;
+};
+
+struct Axis {
+  int64_t classes, lowest, highest;  // of the inputs that are met
+  AxisClass* of;
+};
+
+// One gather: "in" is what is read, whatever its role in the convolution.
+struct Gather {
+  int64_t batch, in_height, in_width, in_channels, in_group;
+  int64_t out_height, out_width, out_channels, out_group, groups;
+  int64_t kernel_height, kernel_width;
+  int64_t weight_kernel, weight_in, weight_out, weight_group;  // distances in w
+  bool gradient;
+};
+
+Gather forward_gather(const Conv2dShape& s) {
+  const int64_t in = s.in_channels / s.groups, out = s.out_channels / s.groups;
+  return {s.batch,      s.in_height,  s.in_width,     s.in_channels, in,       s.out_height, s.out_width,
+          s.out_channels, out,        s.groups,       s.kernel_height, s.kernel_width, in * s.out_channels,
+          s.out_channels, 1,          out,            false};
+}
+
+Gather gradient_gather(const Conv2dShape& s) {
+  const int64_t in = s.in_channels / s.groups, out = s.out_channels / s.groups;
+  return {s.batch,      s.out_height, s.out_width,    s.out_channels, out,     s.in_height, s.in_width,
+          s.in_channels, in,          s.groups,       s.kernel_height, s.kernel_width, in * s.out_channels,
+          1,            s.out_channels, out,          true};
+}
+
+struct AxisShape {
+  int64_t out, kernel, stride, dilation, pad;
+};
+
+Axis plan_axis(const AxisShape& s, bool gradient, Workspace& space) {
+  Axis axis{gradient ? s.stride : 1, INT64_MAX, INT64_MIN, nullptr};
+  axis.of = space.take<AxisClass>(axis.classes);
+  Tap* tap = space.take<Tap>(s.kernel);
+  if (!space.real()) return axis;
+  for (int64_t r = 0; r < axis.classes; ++r) {
+    AxisClass& c = axis.of[r];
+    c = {0, 1, s.out, -s.pad, s.stride, 0, tap};
+    if (gradient) {
+      c.first = ((r - s.pad) % s.stride + s.stride) % s.stride;
+      c.step = s.stride;
+      c.count = c.first < s.out ? (s.out - c.first + s.stride - 1) / s.stride : 0;
+      c.base = (c.first + s.pad - r) / s.stride;
+      c.base_step = 1;
+    }
+    for (int64_t k = 0; k < s.kernel; ++k) {
+      if (!gradient) {
+        tap[c.taps++] = {k, k * s.dilation};
+      } else if (k * s.dilation % s.stride == r) {
+        tap[c.taps++] = {k, -((k * s.dilation - r) / s.stride)};
+      }
+    }
+    tap += c.taps;
+    for (int64_t t = 0; t < c.taps && c.count > 0; ++t) {
+      axis.lowest = std::min(axis.lowest, c.base + c.tap[t].shift);
+      axis.highest = std::max(axis.highest, c.base + (c.count - 1) * c.base_step + c.tap[t].shift);
+    }
+  }
+  if (axis.lowest > axis.highest) axis.lowest = axis.highest = 0;  // no output meets any input
+  return axis;
+}
+
+// Everything that pieces share: layout of panels of weights, of staged rows, and the lists of terms.
+struct Plan {
+  Gather g;
+  Axis y, x;
+  // Few outputs a group: lanes run over groups too, and each lane has its own input.
+  bool lanewise;
+  int vectors;
+  int64_t panel, panels;        // lanes of a panel of weights; panels of a group (of all groups if lanewise)
+  int64_t depth, block, blocks;
+  int64_t left, staged_width, pixel, pitch;  // staged rows: left margin, pixels, floats a pixel, floats a row
+  bool staged;
+  float* weights;
+  ContractionTerm* terms;
+  int32_t* ends;                // [y class][x class][block]
+  int64_t* class_terms;         // [y class][x class]: first term
+  std::atomic<int32_t>* nonfinite;
+
+  int64_t group_panels() const { return lanewise ? 1 : g.groups; }
+  int64_t panel_channels() const { return lanewise ? g.out_channels : g.out_group; }
+};
+
+Plan make_plan(const Gather& g, const Conv2dShape& s, Workspace& space) {
+  Plan p{};
+  p.g = g;
+  p.y = plan_axis({g.out_height, s.kernel_height, s.stride_y, s.dilation_y, s.pad_top}, g.gradient, space);
+  p.x = plan_axis({g.out_width, s.kernel_width, s.stride_x, s.dilation_x, s.pad_left}, g.gradient, space);
+  p.lanewise = g.groups > 1 && g.out_group < 16;
+  p.vectors = preferred_vectors(p.panel_channels());
+  p.panel = 16 * p.vectors;
+  p.panels = (p.panel_channels() + p.panel - 1) / p.panel;
+  p.depth = g.kernel_height * g.in_group * g.kernel_width;
+  p.block = block_of(g.kernel_width);
+  p.blocks = (p.depth + p.block - 1) / p.block;
+  // Room for panels of 32 and of 16 lanes: sizes do not depend on the instruction set in use.
+  p.weights = space.take<float>(p.group_panels() * ((p.panel_channels() + 31) / 32 * 32) * p.depth);
+  p.terms = space.take<ContractionTerm>(p.depth);
+  p.ends = space.take<int32_t>(p.y.classes * p.x.classes * p.blocks);
+  p.class_terms = space.take<int64_t>(p.y.classes * p.x.classes);
+  p.nonfinite = space.take<std::atomic<int32_t>>(1);
+  return p;
+}
+
+void plan_staging(Plan& p) {
+  const Gather& g = p.g;
+  const bool same_lanes = g.in_group == 1 && g.out_group == 1 && g.in_channels % p.panel == 0;
+  p.left = std::max<int64_t>(0, -p.x.lowest);
+  const int64_t right = std::max<int64_t>(0, p.x.highest - (g.in_width - 1));
+  p.staged = p.left > 0 || right > 0 || (p.lanewise && !same_lanes);
+  p.staged_width = p.left + g.in_width + right;
+  p.pixel = p.lanewise ? g.in_group * p.panels * p.panel : g.in_channels;
+  p.pitch = p.staged_width * p.pixel;
+}
+
+void list_terms(Plan& p) {
+  const Gather& g = p.g;
+  const int64_t channel = p.lanewise ? p.panels * p.panel : 1;
+  int64_t count = 0;
+  for (int64_t cy = 0; cy < p.y.classes; ++cy)
+    for (int64_t cx = 0; cx < p.x.classes; ++cx) {
+      const AxisClass &y = p.y.of[cy], &x = p.x.of[cx];
+      const int64_t cell = cy * p.x.classes + cx, begin = count;
+      int32_t* ends = p.ends + cell * p.blocks;
+      p.class_terms[cell] = begin;
+      int64_t block = 0;
+      for (int64_t ty = 0; ty < y.taps; ++ty)
+        for (int64_t c = 0; c < g.in_group; ++c)
+          for (int64_t tx = 0; tx < x.taps; ++tx) {
+            const int64_t k = (y.tap[ty].kernel * g.in_group + c) * g.kernel_width + x.tap[tx].kernel;
+            for (; block < k / p.block; ++block) ends[block] = static_cast<int32_t>(count - begin);
+            const int64_t a = y.tap[ty].shift * p.pitch + x.tap[tx].shift * p.pixel + c * channel;
+            p.terms[count++] = {static_cast<int32_t>(a), static_cast<int32_t>(k * p.panel)};
+          }
+      for (; block < p.blocks; ++block) ends[block] = static_cast<int32_t>(count - begin);
+    }
+}
+
+// Packs one panel as [k][lane], k in the order of the sum, and notes infinities and NaN.
+void pack_panel(const Plan& p, int64_t index, const float* w) {
+  const Gather& g = p.g;
+  const int64_t group = index / p.panels, first = index % p.panels * p.panel;
+  const int64_t lanes = std::min(p.panel, p.panel_channels() - first);
+  float* const panel = p.weights + index * p.depth * p.panel;
+  const auto& kernels = contraction_kernels();
+  if (lanes < p.panel) std::fill(panel, panel + p.depth * p.panel, 0.0f);
+  for (int64_t ky = 0; ky < g.kernel_height; ++ky)
+    for (int64_t kx = 0; kx < g.kernel_width; ++kx) {
+      const float* from = w + (ky * g.kernel_width + kx) * g.weight_kernel;
+      float* to = panel + (ky * g.in_group * g.kernel_width + kx) * p.panel;
+      const int64_t to_step = g.kernel_width * p.panel;
+      if (p.lanewise) {
+        for (int64_t lane = 0; lane < lanes; ++lane) {
+          const int64_t o = first + lane;
+          const float* column = from + o / g.out_group * g.weight_group + o % g.out_group * g.weight_out;
+          for (int64_t c = 0; c < g.in_group; ++c) to[c * to_step + lane] = column[c * g.weight_in];
+        }
+      } else if (g.weight_out == 1) {
+        from += group * g.weight_group + first;
+        for (int64_t c = 0; c < g.in_group; ++c)
+          std::memcpy(to + c * to_step, from + c * g.weight_in, sizeof(float) * static_cast<size_t>(lanes));
+      } else {
+        kernels.transpose(from + group * g.weight_group + first * g.weight_out, g.weight_out, to, to_step, lanes,
+                          g.in_group);
+      }
+    }
+  if (kernels.has_nonfinite(panel, p.depth * p.panel)) p.nonfinite->store(1, std::memory_order_relaxed);
+}
+
+// One image row into its staged form: margins of zeros, and for lanes with own inputs each lane's.
+void stage_row(const Plan& p, const float* from, float* to) {
+  const Gather& g = p.g;
+  const int64_t width = g.in_width * p.pixel, left = p.left * p.pixel;
+  std::fill(to, to + left, 0.0f);
+  std::fill(to + left + width, to + p.pitch, 0.0f);
+  if (!p.lanewise) {
+    std::memcpy(to + left, from, sizeof(float) * static_cast<size_t>(width));
+    return;
+  }
+  const int64_t lanes = p.panels * p.panel;
+  for (int64_t x = 0; x < g.in_width; ++x)
+    for (int64_t c = 0; c < g.in_group; ++c) {
+      float* lane = to + left + x * p.pixel + c * lanes;
+      std::fill(lane + g.out_channels, lane + lanes, 0.0f);
+      const float* channel = from + x * g.in_channels + c;
+      for (int64_t group = 0; group < g.groups; ++group, lane += g.out_group)
+        std::fill(lane, lane + g.out_group, channel[group * g.in_group]);
+    }
+}
+
+// The rows of one image that a piece computes, with the inputs that they meet.
+struct Segment {
+  const float* in;    // row in_first, as if it stood in a full image of pitch floats a row
+  int64_t in_first;
+  float* out;         // the image
+  bool skip;          // weights are not finite: columns outside the image must not be multiplied
+};
+
+struct Row {
+  const AxisClass* y;
+  const AxisClass* x;
+  ContractionBlocks blocks;
+  int64_t first, last;  // its terms inside the image (rows)
+  const float* a;       // input at column 0 of the image, row base
+  float* out;
+};
+
+// Outputs begin..end-1 of a row's class, one panel.
+void compute_outputs(const Plan& p, const Row& row, int64_t panel_index, int64_t begin, int64_t end) {
+  const auto& kernels = contraction_kernels();
+  const int64_t first = panel_index % p.panels * p.panel;
+  const int columns = static_cast<int>(std::min(p.panel, p.panel_channels() - first));
+  const int vectors = columns > 16 ? 2 : 1;
+  const auto* functions = p.lanewise ? kernels.lanewise[vectors] : kernels.broadcast[vectors];
+  const int64_t group = panel_index / p.panels, most = kernels.most_positions[vectors];
+  const int64_t tiles = (end - begin + most - 1) / most;
+  ContractionTile tile;
+  tile.a_step = row.x->base_step * p.pixel;
+  tile.b = p.weights + panel_index * p.depth * p.panel;
+  tile.out_step = row.x->step * p.g.out_channels;
+  tile.columns = columns;
+  for (int64_t i = 0; i < tiles; ++i) {
+    const int64_t from = begin + (end - begin) * i / tiles, to = begin + (end - begin) * (i + 1) / tiles;
+    tile.a = row.a + (row.x->base + from * row.x->base_step) * p.pixel + (p.lanewise ? first : group * p.g.in_group);
+    tile.out = row.out + (row.x->first + from * row.x->step) * p.g.out_channels + group * p.g.out_group + first;
+    contract(functions[to - from], tile, row.blocks, row.first, row.last, static_cast<int>(to - from), vectors);
+  }
+}
+
+// The same where weights are infinite or NaN: one output at a time, with the terms inside the image only.
+void compute_outputs_skipping(const Plan& p, const Row& row, int64_t panel_index) {
+  auto* terms = static_cast<ContractionTerm*>(
+      thread_scratch(2, sizeof(ContractionTerm) * static_cast<size_t>(p.depth) + 4 * static_cast<size_t>(p.blocks)));
+  auto* ends = reinterpret_cast<int32_t*>(terms + p.depth);
+  for (int64_t i = 0; i < row.x->count; ++i) {
+    int32_t count = 0;
+    for (int64_t block = 0, t = 0; block < p.blocks; ++block) {
+      for (; t < row.blocks.ends[block]; ++t) {
+        const int64_t at = row.x->base + i * row.x->base_step + row.x->tap[t % row.x->taps].shift;
+        if (t >= row.first && t < row.last && at >= 0 && at < p.g.in_width) terms[count++] = row.blocks.terms[t];
+      }
+      ends[block] = count;
+    }
+    Row one = row;
+    one.blocks = {terms, ends, p.blocks};
+    one.first = 0, one.last = count;
+    compute_outputs(p, one, panel_index, i, i + 1);
+  }
+}
+
+void compute_row(const Plan& p, const Segment& s, int64_t panel_index, int64_t cy, int64_t index) {
+  const AxisClass& y = p.y.of[cy];
+  const int64_t base = y.base + index * y.base_step;
+  int64_t low = y.taps, high = 0;
+  for (int64_t t = 0; t < y.taps; ++t)
+    if (base + y.tap[t].shift >= 0 && base + y.tap[t].shift < p.g.in_height) low = std::min(low, t), high = t + 1;
+  low = std::min(low, high);
+  for (int64_t cx = 0; cx < p.x.classes; ++cx) {
+    const AxisClass& x = p.x.of[cx];
+    if (x.count == 0) continue;
+    const int64_t cell = cy * p.x.classes + cx, row_terms = p.g.in_group * x.taps;
+    Row row{&y, &x, {p.terms + p.class_terms[cell], p.ends + cell * p.blocks, p.blocks}, low * row_terms,
+            high * row_terms, s.in + (base - s.in_first) * p.pitch, nullptr};
+    row.out = s.out + (y.first + index * y.step) * p.g.out_width * p.g.out_channels;
+    if (s.skip) {
+      compute_outputs_skipping(p, row, panel_index);
+    } else {
+      compute_outputs(p, row, panel_index, 0, x.count);
+    }
+  }
+}
+
+// Which class and which of its outputs row oy is.
+void locate(const Axis& axis, int64_t out, int64_t* which, int64_t* index) {
+  for (int64_t c = 0; c < axis.classes; ++c) {
+    const AxisClass& k = axis.of[c];
+    if (out >= k.first && (out - k.first) % k.step == 0) *which = c, *index = (out - k.first) / k.step;
+  }
+}
+
+// Rows begin..end-1 of image n.
+void compute_segment(const Plan& p, const float* in, float* out, int64_t n, int64_t begin, int64_t end) {
+  const Gather& g = p.g;
+  int64_t lowest = INT64_MAX, highest = -1;
+  for (int64_t oy = begin; oy < end; ++oy) {
+    int64_t cy = 0, index = 0;
+    locate(p.y, oy, &cy, &index);
+    const AxisClass& y = p.y.of[cy];
+    for (int64_t t = 0; t < y.taps; ++t) {
+      const int64_t at = y.base + index * y.base_step + y.tap[t].shift;
+      if (at >= 0 && at < g.in_height) lowest = std::min(lowest, at), highest = std::max(highest, at);
+    }
+  }
+  Segment s{in + n * g.in_height * g.in_width * g.in_channels, 0, out + n * g.out_height * g.out_width * g.out_channels,
+            p.staged && p.nonfinite->load(std::memory_order_relaxed) != 0};
+  if (p.staged && highest >= lowest) {
+    auto* rows = static_cast<float*>(thread_scratch(1, sizeof(float) * static_cast<size_t>((highest - lowest + 1) * p.pitch)));
+    for (int64_t iy = lowest; iy <= highest; ++iy)
+      stage_row(p, s.in + iy * g.in_width * g.in_channels, rows + (iy - lowest) * p.pitch);
+    s.in = rows + p.left * p.pixel;
+    s.in_first = lowest;
+  }
+  for (int64_t panel = 0; panel < p.group_panels() * p.panels; ++panel)
+    for (int64_t oy = begin; oy < end; ++oy) {
+      int64_t cy = 0, index = 0;
+      locate(p.y, oy, &cy, &index);
+      compute_row(p, s, panel, cy, index);
+    }
+}
+
+// Rows of outputs a piece computes: about 32 KB, whole images where they are small.
+int64_t piece_rows(const Gather& g) {
+  const int64_t row_bytes = std::max<int64_t>(1, g.out_width * g.out_channels * 4);
+  const int64_t image = g.out_height * row_bytes, rows = g.batch * g.out_height;
+  int64_t piece = 0;
+  if (image <= 65536) {
+    piece = std::max<int64_t>(1, 32768 / image) * g.out_height;
+  } else {
+    const int64_t parts = std::min(g.out_height, (image + 49151) / 49152);
+    piece = (g.out_height + parts - 1) / parts;
+  }
+  return std::max<int64_t>(1, std::min(piece, (rows + 7) / 8));
+}
+
+void gather(const Conv2dShape& shape, const Gather& g, const float* in, const float* w, float* out, void* workspace,
+            ContractionDone* done) {
+  const int64_t size = g.batch * g.out_height * g.out_width * g.out_channels;
+  if (size == 0) return;
+  if (g.in_group == 0) {
+    std::fill(out, out + size, 0.0f);
+    if (done) (*done)(0, size);
+    return;
+  }
+  Workspace space(workspace);
+  Plan p = make_plan(g, shape, space);
+  plan_staging(p);
+  list_terms(p);
+  p.nonfinite->store(0, std::memory_order_relaxed);
+  const int64_t panels = p.group_panels() * p.panels;
+  if (panels * p.depth * p.panel <= 16384) {
+    for (int64_t i = 0; i < panels; ++i) pack_panel(p, i, w);
+  } else {
+    run_pieces(panels, [&](int64_t i) { pack_panel(p, i, w); });
+  }
+  const int64_t rows = g.batch * g.out_height, chunk = piece_rows(g), row_floats = g.out_width * g.out_channels;
+  run_pieces((rows + chunk - 1) / chunk, [&](int64_t piece) {
+    const int64_t begin = piece * chunk, end = std::min(rows, begin + chunk);
+    for (int64_t row = begin; row < end;) {
+      const int64_t n = row / g.out_height, stop = std::min(end, (n + 1) * g.out_height);
+      compute_segment(p, in, out, n, row - n * g.out_height, stop - n * g.out_height);
+      row = stop;
+    }
+    if (done) (*done)(begin * row_floats, end * row_floats);
+  });
+}
+
+int64_t gather_workspace(const Conv2dShape& shape, const Gather& g) {
+  Workspace space(nullptr);
+  make_plan(g, shape, space);
+  return space.bytes();
+}
+
+}  // namespace
+
+int64_t conv2d_forward_workspace(const Conv2dShape& shape) { return gather_workspace(shape, forward_gather(shape)); }
+
+void conv2d_forward(const Conv2dShape& shape, const float* x, const float* w, float* y, void* workspace,
+                    ContractionDone* done) {
+  gather(shape, forward_gather(shape), x, w, y, workspace, done);
+}
+
+int64_t conv2d_input_gradient_workspace(const Conv2dShape& shape) {
+  return gather_workspace(shape, gradient_gather(shape));
+}
+
+void conv2d_input_gradient(const Conv2dShape& shape, const float* dy, const float* w, float* dx, void* workspace,
+                           ContractionDone* done) {
+  gather(shape, gradient_gather(shape), dy, w, dx, workspace, done);
+}
+
+}  // namespace retrace

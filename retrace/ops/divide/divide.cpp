@@ -1,0 +1,45 @@
+#include "retrace/ops/divide/divide.h"
+
+#include "retrace/ops/operators.h"
+#include "retrace/ops/pointwise.h"
+
+namespace retrace {
+
+RT_POINTWISE_RULE(divide);
+
+namespace {
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const auto &dy = call.cotangents[0], &y = call.outputs[0];
+  const auto &a = call.inputs[0], &b = call.inputs[1];
+  return {call.needed[0] ? sum_to(dy / b, a, call.place) : Tensor(),
+          call.needed[1] ? sum_to(-(dy * y) / b, b, call.place) : Tensor()};
+}
+
+int32_t integer(const int32_t* in) {
+  if (in[1] == 0)
+    throw Error(ErrorKind::usage, 149, "divide: an integer is divided by zero")
+        .got(fmt::format("{} / 0", in[0]))
+        .expected("b without zeros, for integer types")
+        .help("cast to DType::f32 first, or replace the zeros with where(...)");
+  if (in[1] == -1) return static_cast<int32_t>(0u - static_cast<uint32_t>(in[0]));  // -2^31 / -1 wraps
+  return in[0] / in[1];
+}
+
+}  // namespace
+
+Tensor divide(const Tensor& a, const Tensor& b, Place place) {
+  static const Op& op = find_op("divide");
+  return pointwise(op, {a, b}, place);
+}
+
+void define_divide(OpTable& table) {
+  table.add({.name = "divide",
+             .inputs = 2,
+             .infer = infer_pointwise,
+             .gradient = gradient,
+             .rule = &divide_pointwise,
+             .integer = integer});
+}
+
+}  // namespace retrace

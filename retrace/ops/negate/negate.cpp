@@ -1,0 +1,35 @@
+#include "retrace/ops/negate/negate.h"
+
+#include "retrace/ops/operators.h"
+#include "retrace/ops/pointwise.h"
+
+namespace retrace {
+
+RT_POINTWISE_RULE(negate);
+
+namespace {
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  return {-call.cotangents[0]};
+}
+
+int32_t integer(const int32_t* in) {
+  return static_cast<int32_t>(0u - static_cast<uint32_t>(in[0]));
+}
+
+}  // namespace
+
+Tensor negate(const Tensor& x, Place place) {
+  static const Op& op = find_op("negate");
+  return pointwise(op, {x}, place);
+}
+
+void define_negate(OpTable& table) {
+  table.add({.name = "negate",
+             .infer = infer_pointwise,
+             .gradient = gradient,
+             .rule = &negate_pointwise,
+             .integer = integer});
+}
+
+}  // namespace retrace

@@ -1,0 +1,52 @@
+#include "retrace/ops/one_hot/one_hot.h"
+
+#include <cstring>
+
+#include "retrace/ops/argmax/argmax.h"
+#include "retrace/ops/check_index.h"
+#include "retrace/ops/op.h"
+
+namespace retrace {
+namespace {
+
+std::vector<TensorSpec> infer(const InferCall& call) {
+  const auto& labels = call.inputs[0];
+  const int64_t classes = call.attributes.integer("classes");
+  if (labels.type != DType::i32 && labels.type != DType::u8)
+    op_error(call, 131, fmt::format("the labels are {}", name_of(labels.type)), "labels " + labels.text(), "i32 or u8",
+             "cast(labels, DType::i32)");
+  if (classes < 1)
+    op_error(call, 158, fmt::format("there are {} classes", classes), "labels " + labels.text(), "1 class or more");
+  TensorSpec y{DType::f32, labels.shape, with_new_axes(labels.labels, 1), labels.part};
+  y.shape.push_back(classes);
+  return {y};
+}
+
+void run(const KernelCall& call) {
+  const auto& y = *call.outputs[0].spec;
+  const int64_t classes = y.shape.back();
+  check_indices("one_hot", "label", call.inputs[0], classes, "count labels from 0, or ask for more classes");
+  auto* to = static_cast<float*>(call.outputs[0].data);
+  std::memset(to, 0, y.bytes());
+  const int64_t count = call.inputs[0].spec->count();
+  for (int64_t i = 0; i < count; ++i) to[i * classes + read_index(call.inputs[0], i)] = 1;
+}
+
+}  // namespace
+
+Tensor one_hot(const Tensor& labels, int64_t classes, Place place) {
+  static const Op& op = find_op("one_hot");
+  return record_one(op, {{"classes", classes}}, {labels}, place);
+}
+
+Tensor one_hot_decode(const Tensor& scores, Place place) {
+  const int channel = scores.spec().labels.find('C');
+  return argmax(scores, channel >= 0 ? channel : -1, place);
+}
+
+void define_one_hot(OpTable& table) {
+  // No gradient: its input is integer.
+  table.add({.name = "one_hot", .attributes = {"classes"}, .infer = infer, .kernel = run});
+}
+
+}  // namespace retrace

@@ -1,0 +1,35 @@
+#pragma once
+// What op definitions share: the table, and the checks that their infer functions make. Each failed check throws
+// Error(usage) with op, argument, rule, place and remedy.
+
+#include <fmt/format.h>
+
+#include "retrace/trace/op.h"
+#include "retrace/trace/record.h"
+
+namespace retrace {
+
+// Every op, in the order of the folder names. Filled on first use by the generated define_all_ops.
+const OpTable& op_table();
+void define_all_ops(OpTable& table);
+// Throws Error(usage) with the nearest name for an unknown op.
+const Op& find_op(std::string_view name);
+
+// "relu: x must be f32 or f64" ...
+[[noreturn]] void op_error(const InferCall& call, int code, const std::string& message, const std::string& got,
+                           const std::string& expected, const std::string& help = "");
+void check_float(const InferCall& call, int input, const char* argument);
+void check_type(const InferCall& call, int input, const char* argument, DType type);
+// Same float type as input 0.
+void check_same_type(const InferCall& call, int input, const char* argument);
+void check_rank(const InferCall& call, int input, const char* argument, int rank, const char* axes);
+void check_axis(const InferCall& call, int64_t axis, int rank);
+
+// Axis -rank..rank-1 to 0..rank-1.
+int normalized_axis(int64_t axis, int rank, const char* op, Place place);
+
+// A number of an op's definition or gradient rule: a constant of the plan. Rank 0.
+Tensor constant(double value, DType type);
+inline Tensor constant_like(const Tensor& x, double value) { return constant(value, x.type()); }
+
+}  // namespace retrace

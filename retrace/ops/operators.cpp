@@ -1,0 +1,33 @@
+#include "retrace/ops/operators.h"
+
+#include "retrace/ops/add/add.h"
+#include "retrace/ops/divide/divide.h"
+#include "retrace/ops/multiply/multiply.h"
+#include "retrace/ops/negate/negate.h"
+#include "retrace/ops/op.h"
+#include "retrace/ops/subtract/subtract.h"
+
+namespace retrace {
+
+Tensor Operand::as(DType type) const {
+  if (is_tensor()) return tensor_;
+  if (integer_) return constant(number_, type);
+  return Tensor::full({}, number_, type);
+}
+
+namespace {
+using Binary = Tensor (*)(const Tensor&, const Tensor&, Place);
+
+Tensor apply(Binary op, const Operand& a, const Operand& b) {
+  const DType type = a.is_tensor() ? a.type() : b.type();
+  return op(a.as(type), b.as(type), a.is_tensor() ? a.place() : b.place());
+}
+}  // namespace
+
+Tensor operator+(const Operand& a, const Operand& b) { return apply(add, a, b); }
+Tensor operator-(const Operand& a, const Operand& b) { return apply(subtract, a, b); }
+Tensor operator*(const Operand& a, const Operand& b) { return apply(multiply, a, b); }
+Tensor operator/(const Operand& a, const Operand& b) { return apply(divide, a, b); }
+Tensor operator-(const Tensor& x) { return negate(x); }
+
+}  // namespace retrace

@@ -1,0 +1,65 @@
+#pragma once
+// What reductions share: axes, the walk through memory, and the division of the work into pieces. The order of the
+// additions is in reduce_tree.h, reduce_column.h and reduce_row.h; nothing here changes a bit of a result.
+
+#include <array>
+#include <vector>
+
+#include "retrace/base/function_ref.h"
+#include "retrace/ops/op.h"
+
+namespace retrace {
+
+// Ascending axes in 0..rank-1; empty: all of them. Throws Error(usage) for an axis that does not exist or stands twice.
+Shape normalized_axes(const Shape& axes, int rank, const char* op, Place place);
+// The axes of 0..rank-1 that are not in `axes`.
+Shape other_axes(const Shape& axes, int rank);
+// x without the attribute "axes" (with size 1 if the attribute "keep" is 1), of that type.
+TensorSpec infer_reduced(const InferCall& call, DType type);
+// A result of a reduction of x, without the reduced axes, as a tensor that broadcasts against x.
+Tensor with_reduced_axes(const Tensor& reduced, const Tensor& x, const Shape& axes, Place place);
+
+// f(i, kept, reduced) for each element i of x in ascending order: the row-major index over the kept axes (the element
+// of the result) and the one over the reduced axes.
+void for_each_reduced(const Shape& x, const Shape& axes, FunctionRef<void(int64_t i, int64_t kept, int64_t reduced)> f);
+
+// A reduction's input as [outer][positions][channels]: positions are the reduced axes, row-major; channels are the kept
+// axes that follow all reduced ones (1 by the row rule). Element (o, p, c) lies at
+// outer_offset(o) + segment_offset(p / run) + (p % run) * channels + c.
+struct ReduceShape {
+  ReduceShape(const Shape& x, const Shape& axes);
+  int64_t outer_offset(int64_t o) const { return offset(outer_dimensions, o); }
+  int64_t segment_offset(int64_t segment) const { return offset(segment_dimensions, segment); }
+  // Positions of one o follow each other without a gap; and one o the other.
+  bool contiguous_positions() const { return run == positions; }
+  bool contiguous() const { return contiguous_positions() && outer_dimensions.size() <= 1; }
+
+  bool by_column = false;  // the last axis is kept
+  int64_t outer = 1, positions = 1, channels = 1, run = 1;
+
+ private:
+  struct Dimension {
+    int64_t size, stride;
+  };
+  static int64_t offset(const std::vector<Dimension>& dimensions, int64_t index);
+  std::vector<Dimension> outer_dimensions, segment_dimensions;
+};
+
+// The vector kernels of one reduction by one rule. A run is an aligned subtree of items (strips of 16 positions, blocks
+// of 256); its result is a slot of floats.
+struct ReduceKernels {
+  int64_t item;                             // positions of an item: 16 or 256
+  int64_t (*slot_size)(int64_t channels);   // floats, a multiple of 16
+  // x[p * stride + c]; memory from x up to `end` may be read.
+  void (*run)(const float* x, const float* end, int64_t positions, int64_t channels, int64_t stride, float* slot);
+  // Combines `runs` slots by the tree (each of run_positions positions, but the last) into the outputs' channels.
+  void (*combine)(const float* slots, int64_t runs, int64_t run_positions, int64_t positions, int64_t channels,
+                  float* const* out);
+};
+
+// Computes a reduction of input 0 (f32, or call.source) into the outputs out[0], out[1], ... in pieces on all threads.
+// `call.workspace` has reduce_workspace(...) bytes.
+void run_reduction(const KernelCall& call, const ReduceShape& shape, const ReduceKernels& kernels, float* const* out);
+int64_t reduce_workspace(const ReduceShape& shape, const ReduceKernels& kernels);
+
+}  // namespace retrace

@@ -1,0 +1,62 @@
+#include "retrace/ops/reshape/reshape.h"
+
+#include "retrace/ops/op.h"
+
+namespace retrace {
+namespace {
+
+std::vector<TensorSpec> infer(const InferCall& call) {
+  const auto& x = call.inputs[0];
+  const Shape& shape = call.attributes.list("shape");
+  if (shape.count() != x.shape.count())
+    op_error(call, 140, fmt::format("{} elements do not fill the shape {}", x.shape.count(), shape.text()), x.text(),
+             fmt::format("{} elements", shape.count()));
+  const Labels labels(call.attributes.text("labels"));
+  if (!labels.empty() && labels.size() != shape.rank())
+    op_error(call, 112, fmt::format("labels \"{}\" do not fit the shape {}", labels.text(), shape.text()), x.text(),
+             "one label for each axis");
+  const bool same_batch = !labels.empty() && labels.find('B') == 0 && x.labels.find('B') == 0 && shape[0] == x.shape[0];
+  return {{x.type, shape, labels, same_batch ? x.part : BatchPart{}}};
+}
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  return {reshape(call.cotangents[0], call.inputs[0].shape(), call.inputs[0].labels(), call.place)};
+}
+
+Shape completed(const Tensor& x, Shape shape, Place place) {
+  int open = -1;
+  int64_t known = 1;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] >= 0) known *= shape[i];
+    else if (open < 0 && shape[i] == -1) open = i;
+    else throw Error(ErrorKind::usage, 141, fmt::format("reshape: the shape {} is not usable", shape.text()))
+        .where(place).got(x.spec().text()).expected("sizes, and -1 at most once");
+  }
+  if (open >= 0) {
+    if (known == 0 || x.size() % known != 0)
+      throw Error(ErrorKind::usage, 140, fmt::format("reshape: {} elements do not fill the shape {}", x.size(), shape.text()))
+          .where(place).got(x.spec().text());
+    shape[open] = x.size() / known;
+  }
+  return shape;
+}
+
+}  // namespace
+
+Tensor reshape(const Tensor& x, Shape shape, std::string_view labels, Place place) {
+  static const Op& op = find_op("reshape");
+  shape = completed(x, shape, place);
+  if (x.shape() == shape && x.labels() == labels) return x;
+  return record_one(op, {{"shape", shape}, {"labels", std::string(labels)}}, {x}, place);
+}
+
+Tensor flatten(const Tensor& x, Place place) {
+  if (x.rank() < 2) return x;
+  return reshape(x, {x.shape()[0], x.shape().count(1, x.rank())}, x.spec().labels.find('B') == 0 ? "BC" : "", place);
+}
+
+void define_reshape(OpTable& table) {
+  table.add({.name = "reshape", .attributes = {"shape", "labels"}, .infer = infer, .gradient = gradient, .view = true});
+}
+
+}  // namespace retrace

@@ -1,0 +1,36 @@
+#include "retrace/ops/square/square.h"
+
+#include "retrace/ops/operators.h"
+#include "retrace/ops/pointwise.h"
+
+namespace retrace {
+
+RT_POINTWISE_RULE(square);
+
+namespace {
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  return {call.cotangents[0] * (2 * call.inputs[0])};
+}
+
+int32_t integer(const int32_t* in) {
+  const auto x = static_cast<uint32_t>(in[0]);
+  return static_cast<int32_t>(x * x);
+}
+
+}  // namespace
+
+Tensor square(const Tensor& x, Place place) {
+  static const Op& op = find_op("square");
+  return pointwise(op, {x}, place);
+}
+
+void define_square(OpTable& table) {
+  table.add({.name = "square",
+             .infer = infer_pointwise,
+             .gradient = gradient,
+             .rule = &square_pointwise,
+             .integer = integer});
+}
+
+}  // namespace retrace

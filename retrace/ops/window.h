@@ -1,0 +1,54 @@
+#pragma once
+// How a window walks over an image: the options that convolutions and pooling share.
+
+#include "retrace/ops/op.h"
+
+namespace retrace {
+
+// Two sizes, of the height and of the width; from one number: both alike. {.stride = 2}, {.stride = {2, 1}}.
+struct Pair {
+  int64_t y = 1, x = 1;
+  constexpr Pair(int64_t both) : y(both), x(both) {}
+  constexpr Pair(int64_t y, int64_t x) : y(y), x(x) {}
+};
+
+// Output size ceil(in / stride) for any stride; what does not divide by two goes to the bottom and to the right.
+struct Same {};
+inline constexpr Same same;
+
+// Elements added around an image (or cut off by `cropping`): none, `same`, one number for all sides, {y, x}, or
+// {top, bottom, left, right}.
+struct Padding {
+  bool is_same = false;
+  int64_t top = 0, bottom = 0, left = 0, right = 0;
+  constexpr Padding() = default;
+  constexpr Padding(Same) : is_same(true) {}
+  constexpr Padding(int64_t all) : Padding(all, all, all, all) {}
+  constexpr Padding(int64_t y, int64_t x) : Padding(y, y, x, x) {}
+  constexpr Padding(int64_t top, int64_t bottom, int64_t left, int64_t right)
+      : top(top), bottom(bottom), left(left), right(right) {}
+};
+
+// A window over an image [n,h,w,c], with everything resolved.
+struct Window {
+  int64_t in_height = 0, in_width = 0, height = 1, width = 1;  // of the image, of the window
+  int64_t stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
+  int64_t top = 0, bottom = 0, left = 0, right = 0;
+  // floor((in + padding - dilation * (k - 1) - 1) / stride) + 1; below 1 if the window does not fit.
+  int64_t out_height() const { return outputs(in_height + top + bottom, height, stride_y, dilation_y); }
+  int64_t out_width() const { return outputs(in_width + left + right, width, stride_x, dilation_x); }
+
+  static int64_t outputs(int64_t in, int64_t window, int64_t stride, int64_t dilation);
+};
+
+// {top, bottom, left, right} for a window over an image of that size; negative entries stay and are refused later.
+Shape resolved_padding(const Padding& padding, Pair in, Pair window, Pair stride, Pair dilation);
+
+// Checks that the sizes of a window are usable and that the output has at least one pixel; throws Error(usage).
+void check_window(const InferCall& call, const Window& window);
+// That each of the four paddings is smaller than the window (pooling: a window must not lie outside of the image).
+void check_padding_below_window(const InferCall& call, const Window& window);
+// The image is [n,h,w,c], unlabelled or "BSSC", f32 or f64.
+void check_image(const InferCall& call, int input, const char* argument);
+
+}  // namespace retrace

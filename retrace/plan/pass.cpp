@@ -1,0 +1,70 @@
+#include "retrace/plan/pass.h"
+
+#include <algorithm>
+#include <map>
+
+#include "retrace/base/error.h"
+
+namespace retrace {
+
+Rewriter::Rewriter(const Trace& from) : from_(from), map_(from.values.size(), -1) {
+  for (ValueId id : from.inputs) replace(id, to_.add_input(from.values[static_cast<size_t>(id)]));
+}
+
+ValueId Rewriter::operator()(ValueId old) const {
+  const ValueId made = map_[static_cast<size_t>(old)];
+  ensure(made >= 0, "a pass keeps every value that is still read");
+  return made;
+}
+
+void Rewriter::copy(const Node& node) {
+  Node copied = node;
+  for (ValueId& id : copied.inputs) id = (*this)(id);
+  const auto first = from_.values.begin() + node.first_output;
+  const std::vector<TensorSpec> specs(first, first + node.output_count);
+  const ValueId made = to_.add_node(std::move(copied), specs);
+  for (int i = 0; i < node.output_count; ++i) replace(node.first_output + i, made + i);
+}
+
+Trace Rewriter::finish() {
+  for (ValueId id : from_.outputs) to_.outputs.push_back((*this)(id));
+  return std::move(to_);
+}
+
+std::vector<int> count_uses(const Trace& trace) {
+  std::vector<int> uses(trace.values.size());
+  for (const auto& node : trace.nodes)
+    for (ValueId id : node.inputs) ++uses[static_cast<size_t>(id)];
+  for (ValueId id : trace.outputs) ++uses[static_cast<size_t>(id)];
+  return uses;
+}
+
+Extracted extract(const Trace& trace, std::span<const size_t> nodes, std::span<const ValueId> outputs, ValueId first) {
+  Extracted result;
+  std::map<ValueId, ValueId> map;
+  const auto add_input = [&](ValueId id) {
+    map[id] = result.body.add_input(trace.values[static_cast<size_t>(id)]);
+    result.inputs.push_back(id);
+  };
+  if (first >= 0) add_input(first);
+  std::vector<bool> inside(trace.nodes.size());
+  for (size_t n : nodes) inside[n] = true;
+  for (size_t n : nodes)
+    for (ValueId id : trace.nodes[n].inputs) {
+      const int producer = trace.producers[static_cast<size_t>(id)];
+      if ((producer < 0 || !inside[static_cast<size_t>(producer)]) && !map.contains(id)) add_input(id);
+    }
+  for (size_t n : nodes) {
+    Node node = trace.nodes[n];
+    for (ValueId& id : node.inputs) id = map.at(id);
+    const ValueId old = node.first_output;
+    const auto begin = trace.values.begin() + old;
+    const std::vector<TensorSpec> specs(begin, begin + node.output_count);
+    const ValueId made = result.body.add_node(std::move(node), specs);
+    for (int i = 0; i < static_cast<int>(specs.size()); ++i) map[old + i] = made + i;
+  }
+  for (ValueId id : outputs) result.body.outputs.push_back(map.at(id));
+  return result;
+}
+
+}  // namespace retrace

@@ -1,0 +1,60 @@
+#pragma once
+// A pass makes a trace from a trace and changes no bit of its results. It is named, can be switched off
+// (RETRACE_PASSES_OFF=name,name), is timed, and is followed by verify().
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "retrace/trace/trace.h"
+
+namespace retrace {
+
+struct Pass {
+  std::string_view name;
+  std::string_view purpose;
+  Trace (*run)(const Trace&);
+  bool required = false;  // cannot be switched off: later passes and the plan rely on it
+};
+
+struct PassReport {
+  std::string_view name;
+  bool on = true;
+  double seconds = 0;
+  size_t nodes_before = 0, nodes_after = 0;
+};
+
+// Copies a trace value by value; what a pass does not mention stays as it is.
+class Rewriter {
+ public:
+  explicit Rewriter(const Trace& from);  // inputs are copied
+  const Trace& from() const { return from_; }
+  Trace& to() { return to_; }
+  // The new id of an old value; replace() says that it is another one's.
+  ValueId operator()(ValueId old) const;
+  void replace(ValueId old, ValueId made) { map_[static_cast<size_t>(old)] = made; }
+  // Copies a node with its inputs mapped.
+  void copy(const Node& node);
+  // Outputs mapped; the rewriter is spent.
+  Trace finish();
+
+ private:
+  const Trace& from_;
+  Trace to_;
+  std::vector<ValueId> map_;
+};
+
+// How often each value is read, by nodes and as an output of the trace.
+std::vector<int> count_uses(const Trace& trace);
+
+// The trace of `nodes` (indices, ascending) as a body: its inputs are the values that they read and do not make, in
+// order of first use, `first` before all others if it is >= 0; its outputs are given.
+struct Extracted {
+  Trace body;
+  std::vector<ValueId> inputs;  // of the surrounding trace, in the order of body.inputs
+};
+Extracted extract(const Trace& trace, std::span<const size_t> nodes, std::span<const ValueId> outputs, ValueId first = -1);
+
+}  // namespace retrace

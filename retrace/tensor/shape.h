@@ -1,0 +1,54 @@
+#pragma once
+// A short list of integers without allocation: shapes, axes, strides, paddings.
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "retrace/base/error.h"
+
+namespace retrace {
+
+constexpr int kMaxRank = 8;
+
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> values) : Shape(std::span(values.begin(), values.size())) {}
+  explicit Shape(std::span<const int64_t> values);  // throws Error(usage) above kMaxRank entries
+  explicit Shape(const std::vector<int64_t>& values) : Shape(std::span(values)) {}
+
+  int rank() const { return rank_; }
+  bool empty() const { return rank_ == 0; }
+  int64_t operator[](int i) const { return values_[static_cast<size_t>(i)]; }
+  int64_t& operator[](int i) { return values_[static_cast<size_t>(i)]; }
+  int64_t back() const { return values_[static_cast<size_t>(rank_ - 1)]; }
+  const int64_t* begin() const { return values_.data(); }
+  const int64_t* end() const { return values_.data() + rank_; }
+  void push_back(int64_t value);
+
+  // Product of all entries; 1 for rank 0.
+  int64_t count() const;
+  // Product of entries first..last-1.
+  int64_t count(int first, int last) const;
+  bool contains(int64_t value) const;
+  bool operator==(const Shape& other) const;
+
+  // "[32,28,28,1]".
+  std::string text() const;
+
+ private:
+  std::array<int64_t, kMaxRank> values_{};
+  int rank_ = 0;
+};
+
+// Row-major strides in elements.
+Shape row_major_strides(const Shape& shape);
+
+// Positional broadcasting: last axes aligned, missing leading axes count as 1, a 1 stretches. False if sizes clash.
+bool broadcast_shapes(const Shape& a, const Shape& b, Shape& result);
+
+}  // namespace retrace

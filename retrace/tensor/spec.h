@@ -1,0 +1,32 @@
+#pragma once
+// What is known of a tensor without its values.
+
+#include <string>
+
+#include "retrace/tensor/dtype.h"
+#include "retrace/tensor/labels.h"
+#include "retrace/tensor/shape.h"
+
+namespace retrace {
+
+// Where a tensor's samples stand in the whole mini-batch; whole = 0: not part of one.
+struct BatchPart {
+  int64_t whole = 0;
+  int64_t first = 0;
+  bool operator==(const BatchPart&) const = default;
+};
+
+struct TensorSpec {
+  DType type = DType::f32;
+  Shape shape;
+  Labels labels;  // empty, or one for each axis
+  BatchPart part;
+
+  int64_t count() const { return shape.count(); }
+  size_t bytes() const { return static_cast<size_t>(count()) * size_of(type); }
+  bool operator==(const TensorSpec&) const = default;
+  // f32[32,28,28,1] "BSSC"
+  std::string text() const;
+};
+
+}  // namespace retrace

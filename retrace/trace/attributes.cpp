@@ -1,0 +1,79 @@
+#include "retrace/trace/attributes.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "retrace/base/hash.h"
+
+namespace retrace {
+namespace {
+
+uint64_t hash_value(const AttributeValue& value) {
+  struct Visitor {
+    uint64_t operator()(int64_t x) const { return static_cast<uint64_t>(x); }
+    uint64_t operator()(double x) const { return std::bit_cast<uint64_t>(x); }
+    uint64_t operator()(const Shape& x) const {
+      uint64_t hash = static_cast<uint64_t>(x.rank());
+      for (int64_t entry : x) hash = hash_combine(hash, static_cast<uint64_t>(entry));
+      return hash;
+    }
+    uint64_t operator()(DType x) const { return static_cast<uint64_t>(x); }
+    uint64_t operator()(const std::string& x) const { return hash_bytes(x); }
+  };
+  return hash_combine(value.index(), std::visit(Visitor(), value));
+}
+
+std::string print_value(const AttributeValue& value) {
+  struct Visitor {
+    std::string operator()(int64_t x) const { return fmt::format("{}", x); }
+    std::string operator()(double x) const { return fmt::format("{:a}", x); }
+    std::string operator()(const Shape& x) const { return x.text(); }
+    std::string operator()(DType x) const { return std::string(name_of(x)); }
+    std::string operator()(const std::string& x) const { return fmt::format("\"{}\"", x); }
+  };
+  return std::visit(Visitor(), value);
+}
+
+template <class T>
+const T& get(const AttributeValue& value) {
+  const T* found = std::get_if<T>(&value);
+  ensure(found != nullptr, "an attribute has the kind that its reader expects");
+  return *found;
+}
+
+}  // namespace
+
+bool Attribute::operator==(const Attribute& other) const {
+  if (name != other.name || value.index() != other.value.index()) return false;
+  if (const double* a = std::get_if<double>(&value))
+    return std::bit_cast<uint64_t>(*a) == std::bit_cast<uint64_t>(std::get<double>(other.value));
+  return value == other.value;
+}
+
+const AttributeValue& Attributes::find(std::string_view name) const {
+  for (const auto& entry : entries_)
+    if (entry.name == name) return entry.value;
+  throw Error(ErrorKind::internal, 901, fmt::format("an op reads its absent attribute \"{}\"", name));
+}
+
+int64_t Attributes::integer(std::string_view name) const { return get<int64_t>(find(name)); }
+double Attributes::number(std::string_view name) const { return get<double>(find(name)); }
+const Shape& Attributes::list(std::string_view name) const { return get<Shape>(find(name)); }
+DType Attributes::type(std::string_view name) const { return get<DType>(find(name)); }
+const std::string& Attributes::text(std::string_view name) const { return get<std::string>(find(name)); }
+
+uint64_t Attributes::hash() const {
+  uint64_t hash = entries_.size();
+  for (const auto& entry : entries_) hash = hash_combine(hash_combine(hash, hash_bytes(entry.name)), hash_value(entry.value));
+  return hash;
+}
+
+std::string Attributes::print() const {
+  std::string text;
+  for (const auto& entry : entries_)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", entry.name, print_value(entry.value));
+  return text.empty() ? "" : "{" + text + "}";
+}
+
+}  // namespace retrace

@@ -1,0 +1,48 @@
+#pragma once
+// An op's parameters: an ordered list of names and values. Hash, equality, text and parsing follow from it.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "retrace/tensor/dtype.h"
+#include "retrace/tensor/shape.h"
+
+namespace retrace {
+
+using AttributeValue = std::variant<int64_t, double, Shape, DType, std::string>;
+
+struct Attribute {
+  std::string_view name;  // a string with static lifetime: an op's declared name
+  AttributeValue value;
+  bool operator==(const Attribute& other) const;  // doubles by their bits
+};
+
+class Attributes {
+ public:
+  Attributes() = default;
+  Attributes(std::initializer_list<Attribute> entries) : entries_(entries) {}
+
+  const std::vector<Attribute>& entries() const { return entries_; }
+  void add(std::string_view name, AttributeValue value) { entries_.push_back({name, std::move(value)}); }
+
+  // Throws Error(internal) if absent or of another kind.
+  int64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
+  const Shape& list(std::string_view name) const;
+  DType type(std::string_view name) const;
+  const std::string& text(std::string_view name) const;
+
+  bool operator==(const Attributes& other) const { return entries_ == other.entries_; }
+  uint64_t hash() const;
+  // {stride=[1,1], type=f32, name="x", bound=0x1p+0}: integers plain, numbers as hexadecimal floats; "" if empty.
+  std::string print() const;
+
+ private:
+  const AttributeValue& find(std::string_view name) const;
+  std::vector<Attribute> entries_;
+};
+
+}  // namespace retrace

@@ -1,0 +1,42 @@
+#pragma once
+// Where random ops inside a recorded call take their key, ordinal and first sample from. A function made by
+// value_and_grad opens one for each outermost call, and begins each shard anew, so that a draw has the same ordinal in
+// every shard. Scopes of one thread nest; the innermost counts.
+
+#include <utility>
+
+#include "retrace/tensor/tensor.h"
+
+namespace retrace {
+
+class DrawScope {
+ public:
+  // key: of this call, i32[3] as made by RandomKey::tensor(step); an input of the trace, so that replay draws anew.
+  explicit DrawScope(Tensor key) : key_(std::move(key)), outer_(innermost()) { innermost() = this; }
+  ~DrawScope() { innermost() = outer_; }
+  DrawScope(const DrawScope&) = delete;
+  DrawScope& operator=(const DrawScope&) = delete;
+
+  // The innermost scope of this thread, or null.
+  static DrawScope* current() { return innermost(); }
+
+  // From here on draws count from 0 again, and sample 0 of what is drawn is sample `first_sample` of the mini-batch.
+  void begin_shard(int64_t first_sample) {
+    next_ordinal_ = 0;
+    first_sample_ = first_sample;
+  }
+  const Tensor& key() const { return key_; }
+  int64_t next_ordinal() { return next_ordinal_++; }
+  int64_t first_sample() const { return first_sample_; }
+
+ private:
+  static DrawScope*& innermost() {
+    thread_local DrawScope* scope = nullptr;
+    return scope;
+  }
+  Tensor key_;
+  int64_t next_ordinal_ = 0, first_sample_ = 0;
+  DrawScope* outer_;
+};
+
+}  // namespace retrace

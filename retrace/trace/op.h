@@ -1,0 +1,115 @@
+#pragma once
+// What an op states, once. Hash, equality, text form, parsing, checks of planned traces and the list of tests
+// follow from it. Each folder under ops/ defines one op or one family; define_<folder>(OpTable&) adds them.
+
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "retrace/base/function_ref.h"
+#include "retrace/device/cpu/dispatch.h"
+#include "retrace/tensor/tensor.h"
+#include "retrace/trace/trace.h"
+
+namespace retrace {
+
+// -- what a call looks like to the op ---------------------------------------------------------------------------
+
+struct InferCall {
+  const Op& op;
+  const Attributes& attributes;
+  std::span<const TensorSpec> inputs;
+  Place place;
+};
+
+struct GradientCall {
+  const Attributes& attributes;
+  std::span<const Tensor> inputs;
+  std::span<const Tensor> outputs;
+  std::span<const Tensor> cotangents;  // one for each output; not defined() where the loss does not depend on it
+  std::span<const bool> needed;        // one for each input: whose gradient is wanted
+  Place place;
+};
+
+struct LowerCall {
+  const Attributes& attributes;
+  std::span<const Tensor> inputs;
+  Place place;
+};
+
+// Makes elements begin..begin+count-1 (row-major) of a reduction's input.
+class TileSource {
+ public:
+  virtual ~TileSource() = default;
+  virtual void load(int64_t begin, int64_t count, float* to) const = 0;
+};
+
+struct KernelInput {
+  const void* data = nullptr;
+  const TensorSpec* spec = nullptr;
+};
+struct KernelOutput {
+  void* data = nullptr;
+  const TensorSpec* spec = nullptr;
+};
+
+struct KernelCall {
+  const Attributes& attributes;
+  std::span<const KernelInput> inputs;
+  std::span<const KernelOutput> outputs;
+  void* workspace = nullptr;                                        // op.workspace(...) bytes, 64-byte aligned
+  const FunctionRef<void(int64_t begin, int64_t end)>* done = nullptr;  // takes_epilogue: call for finished elements
+  const TileSource* source = nullptr;                               // takes_prologue: input 0 comes from here
+};
+
+// -- pointwise rules --------------------------------------------------------------------------------------------
+
+// out[i] = rule(in[0][i], in[1][i], ...) for i < count; in f32 a bool is 1 or 0.
+using TileFunction = void (*)(const float* const* in, float* out, int64_t count);
+using ReferenceFunction = void (*)(const double* const* in, double* out, int64_t count);
+using IntegerFunction = int32_t (*)(const int32_t* in);
+
+struct PointwiseRule {
+  int arity;
+  KernelTable<TileFunction> tile;
+  ReferenceFunction reference;
+};
+
+// -- the op -----------------------------------------------------------------------------------------------------
+
+struct Op {
+  std::string_view name;
+  int inputs = 1;                            // -1: any number
+  std::vector<std::string_view> attributes;  // names, in the order in which they are written
+
+  // Checks inputs and attributes; returns the specs of the outputs.
+  std::vector<TensorSpec> (*infer)(const InferCall&) = nullptr;
+  // One tensor for each input (undefined where not needed), made with public ops. Null: the op cuts gradients,
+  // as for integer results; say why beside the definition.
+  std::vector<Tensor> (*gradient)(const GradientCall&) = nullptr;
+
+  // How it is computed; one of the following.
+  const PointwiseRule* rule = nullptr;  // any pointwise op on f32, f64
+  IntegerFunction integer = nullptr;    // the same on i32 (u8 and bool are widened), beside `rule`
+  std::vector<Tensor> (*lower)(const LowerCall&) = nullptr;  // a composite: its definition in other ops
+  void (*kernel)(const KernelCall&) = nullptr;               // everything else; f64 is the double-precision reference
+  int64_t (*workspace)(const InferCall&) = nullptr;          // bytes that the kernel needs
+
+  bool view = false;            // output 0 has the bytes of input 0 in the same order: no kernel runs
+  bool takes_epilogue = false;  // the f32 kernel calls `done`
+  bool takes_prologue = false;  // the f32 kernel reads input 0 through `source` if there is one
+};
+
+class OpTable {
+ public:
+  const Op& add(Op op);  // a name stands once
+  const Op* find(std::string_view name) const;
+  const std::deque<Op>& all() const { return ops_; }
+
+ private:
+  std::deque<Op> ops_;
+};
+
+}  // namespace retrace

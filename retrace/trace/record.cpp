@@ -1,0 +1,148 @@
+#include "retrace/trace/record.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+namespace retrace {
+namespace {
+
+constexpr size_t kManyNodes = 100'000;
+
+std::shared_ptr<Recording>& slot() {
+  thread_local auto recording = std::make_shared<Recording>();
+  return recording;
+}
+
+std::atomic<void (*)(const std::string&)> warning_handler{nullptr};
+
+}  // namespace
+
+const std::shared_ptr<Recording>& current_recording() { return slot(); }
+
+RecordingScope::RecordingScope(std::shared_ptr<Recording> recording) : before_(std::exchange(slot(), std::move(recording))) {}
+RecordingScope::~RecordingScope() { slot() = std::move(before_); }
+
+void set_warning_handler(void (*handler)(const std::string& text)) { warning_handler = handler; }
+void warn(const std::string& text) {
+  if (auto* handler = warning_handler.load()) handler(text);
+}
+
+Tensor Recording::make_value(ValueId id) {
+  auto value = std::make_shared<TensorValue>();
+  value->spec = trace_.values[static_cast<size_t>(id)];
+  value->pending = shared_from_this();
+  value->id = id;
+  if (values_.size() < trace_.values.size()) values_.resize(trace_.values.size());
+  values_[static_cast<size_t>(id)] = value;
+  return Tensor(std::move(value));
+}
+
+Tensor Recording::tensor(ValueId id) {
+  if (static_cast<size_t>(id) < values_.size())
+    if (auto living = values_[static_cast<size_t>(id)].lock()) return Tensor(std::move(living));
+  if (trace_.producers[static_cast<size_t>(id)] < 0)
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (trace_.inputs[i] == id && inputs_[i].defined()) return inputs_[i];
+  return make_value(id);
+}
+
+ValueId Recording::id_of(const Tensor& tensor, Place place) {
+  tensor.spec();  // refuses an undefined tensor
+  const auto& value = tensor.value();
+  if (value->pending) {
+    if (value->pending.get() == this) return value->id;
+    throw Error(ErrorKind::usage, 201, "a tensor that another thread recorded is used before it was computed")
+        .where(place)
+        .got(value->spec.text())
+        .help("call evaluate() on the thread that made it before handing it on");
+  }
+  const auto [at, is_new] = known_.try_emplace(value.get(), 0);
+  if (is_new) {
+    at->second = trace_.add_input(value->spec);
+    inputs_.push_back(tensor);
+  }
+  return at->second;
+}
+
+Tensor Recording::add_input(const TensorSpec& spec) {
+  const ValueId id = trace_.add_input(spec);
+  inputs_.emplace_back();
+  return make_value(id);
+}
+
+std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place) {
+  Node node;
+  std::vector<TensorSpec> specs;
+  node.inputs.reserve(inputs.size());
+  specs.reserve(inputs.size());
+  for (const auto& input : inputs) {
+    node.inputs.push_back(id_of(input, place));
+    specs.push_back(input.spec());
+  }
+  ensure(op.inputs < 0 || op.inputs == static_cast<int>(inputs.size()), "an op is called with its number of inputs");
+  node.op = &op;
+  node.place = place;
+  const auto outputs = op.infer({op, attributes, specs, place});
+  node.attributes = std::move(attributes);
+  const ValueId first = trace_.add_node(std::move(node), outputs);
+  if (trace_.nodes.size() == kManyNodes && !warned_) {
+    warned_ = true;
+    warn(fmt::format("{} operations are recorded and none was computed yet; the last is {} at {}: call evaluate() once "
+                     "in that loop",
+                     kManyNodes, op.name, place.text()));
+  }
+  std::vector<Tensor> result;
+  result.reserve(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) result.push_back(make_value(first + static_cast<ValueId>(i)));
+  return result;
+}
+
+std::vector<std::pair<ValueId, std::shared_ptr<TensorValue>>> Recording::living() const {
+  std::vector<std::pair<ValueId, std::shared_ptr<TensorValue>>> found;
+  for (size_t i = 0; i < values_.size(); ++i)
+    if (auto value = values_[i].lock(); value && value->pending) found.emplace_back(static_cast<ValueId>(i), std::move(value));
+  return found;
+}
+
+void Recording::reset() {
+  trace_ = Trace();
+  inputs_.clear();
+  values_.clear();
+  known_.clear();
+}
+
+void Recording::abandon() {
+  failed_ = true;
+  if (slot().get() == this) slot() = std::make_shared<Recording>();
+}
+
+Trace Recording::take_trace(std::span<const Tensor> outputs) {
+  trace_.outputs.clear();
+  for (const auto& output : outputs) trace_.outputs.push_back(id_of(output, {}));
+  Trace taken = std::move(trace_);
+  reset();
+  return taken;
+}
+
+void Recording::evaluate(Place place) {
+  if (failed_)
+    throw Error(ErrorKind::usage, 202, "a value is read whose computation failed before").where(place);
+  if (owner_ != std::this_thread::get_id())
+    throw Error(ErrorKind::usage, 201, "a tensor that another thread recorded is read before it was computed")
+        .where(place)
+        .help("call evaluate() on the thread that made it before handing it on");
+  evaluate_recording(*this, place);
+}
+
+std::vector<Tensor> record(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place) {
+  return current_recording()->add(op, std::move(attributes), inputs, place);
+}
+
+Tensor record_one(const Op& op, Attributes attributes, std::initializer_list<Tensor> inputs, Place place) {
+  return record(op, std::move(attributes), std::span(inputs.begin(), inputs.size()), place)[0];
+}
+
+void evaluate(Place place) { current_recording()->evaluate(place); }
+
+}  // namespace retrace

@@ -1,0 +1,78 @@
+#pragma once
+// Recording: the single door through which every op call goes. Each thread records into a trace of its own.
+// The recorded work is computed when a value is read, at evaluate(), when a function made by value_and_grad or
+// accelerate returns to code outside of any, and before a tensor leaves its thread; never otherwise.
+
+#include <memory>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "retrace/trace/op.h"
+
+namespace retrace {
+
+class Recording : public PendingWork, public std::enable_shared_from_this<Recording> {
+ public:
+  const Trace& trace() const { return trace_; }
+  // The value of trace().inputs[i].
+  const std::vector<Tensor>& inputs() const { return inputs_; }
+
+  std::vector<Tensor> add(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place);
+  // A handle to a recorded value: the living one if there is one.
+  Tensor tensor(ValueId id);
+  // The id of a tensor of this recording; of a known tensor: as an input.
+  ValueId id_of(const Tensor& tensor, Place place);
+  // An input without a value, for traces that are made and not run (passes, tests).
+  Tensor add_input(const TensorSpec& spec);
+  // Values that somebody still holds: (id, value), ascending.
+  std::vector<std::pair<ValueId, std::shared_ptr<TensorValue>>> living() const;
+
+  void evaluate(Place place) override;
+  // Leaves the recording empty; what is still pending in it can no longer be computed.
+  void reset();
+  // After a failure: what is still pending here says so when it is read; the thread goes on with a new recording.
+  void abandon();
+  Trace take_trace(std::span<const Tensor> outputs);  // with these outputs; the recording is spent
+
+ private:
+  Tensor make_value(ValueId id);
+  Trace trace_;
+  std::vector<Tensor> inputs_;
+  std::vector<std::weak_ptr<TensorValue>> values_;
+  std::unordered_map<const TensorValue*, ValueId> known_;
+  std::thread::id owner_ = std::this_thread::get_id();
+  bool failed_ = false, warned_ = false;
+};
+
+// The recording of this thread.
+const std::shared_ptr<Recording>& current_recording();
+
+// Makes another recording current for its lifetime (used by passes and tests).
+class RecordingScope {
+ public:
+  explicit RecordingScope(std::shared_ptr<Recording> recording = std::make_shared<Recording>());
+  ~RecordingScope();
+  RecordingScope(const RecordingScope&) = delete;
+  RecordingScope& operator=(const RecordingScope&) = delete;
+  Recording& recording() { return *current_recording(); }
+
+ private:
+  std::shared_ptr<Recording> before_;
+};
+
+// Appends a call of `op` to this thread's trace: checks, infers, computes nothing.
+std::vector<Tensor> record(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place);
+Tensor record_one(const Op& op, Attributes attributes, std::initializer_list<Tensor> inputs, Place place);
+
+// Computes everything that this thread recorded and somebody still holds.
+void evaluate(Place place = Place::here());
+
+// Called with every warning that the library has for the user (a trace that grows without end); silent by default.
+void set_warning_handler(void (*handler)(const std::string& text));
+void warn(const std::string& text);
+
+// The one hook from below to above: run/ defines how a recording is planned and run.
+void evaluate_recording(Recording& recording, Place place);
+
+}  // namespace retrace

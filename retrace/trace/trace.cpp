@@ -1,0 +1,113 @@
+#include "retrace/trace/trace.h"
+
+#include <fmt/format.h>
+
+#include "retrace/base/hash.h"
+#include "retrace/trace/op.h"
+
+namespace retrace {
+namespace {
+
+uint64_t hash_spec(const TensorSpec& spec) {
+  uint64_t hash = hash_combine(static_cast<uint64_t>(spec.type), hash_bytes(spec.labels.text()));
+  for (int64_t size : spec.shape) hash = hash_combine(hash, static_cast<uint64_t>(size));
+  return hash;
+}
+
+bool same_nodes(const Node& a, const Node& b) {
+  if (a.op != b.op || a.inputs != b.inputs || a.first_output != b.first_output || a.output_count != b.output_count)
+    return false;
+  if ((a.body == nullptr) != (b.body == nullptr) || (a.body && !(*a.body == *b.body))) return false;
+  return a.attributes == b.attributes;
+}
+
+[[noreturn]] void broken(std::string_view after, size_t node, const std::string& what) {
+  throw Error(ErrorKind::internal, 902, fmt::format("the trace is not well formed after {}: node {}: {}", after, node, what))
+      .help("this is a defect of retrace: please report it; RETRACE_PASSES_OFF=<pass> may help meanwhile");
+}
+
+}  // namespace
+
+ValueId Trace::add_input(const TensorSpec& spec) {
+  values.push_back(spec);
+  producers.push_back(-1);
+  inputs.push_back(static_cast<ValueId>(values.size()) - 1);
+  return inputs.back();
+}
+
+ValueId Trace::add_node(Node node, std::span<const TensorSpec> specs) {
+  node.first_output = static_cast<ValueId>(values.size());
+  node.output_count = static_cast<int>(specs.size());
+  values.insert(values.end(), specs.begin(), specs.end());
+  producers.insert(producers.end(), specs.size(), static_cast<int32_t>(nodes.size()));
+  nodes.push_back(std::move(node));
+  return nodes.back().first_output;
+}
+
+bool Trace::operator==(const Trace& other) const {
+  if (inputs != other.inputs || outputs != other.outputs || nodes.size() != other.nodes.size() ||
+      values.size() != other.values.size())
+    return false;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (!same_nodes(nodes[i], other.nodes[i])) return false;
+  return values == other.values;
+}
+
+uint64_t Trace::hash() const {
+  uint64_t hash = nodes.size();
+  for (ValueId id : inputs) hash = hash_combine(hash, hash_spec(values[static_cast<size_t>(id)]));
+  for (const auto& node : nodes) {
+    hash = hash_combine(hash, hash_bytes(node.op->name));
+    if (!node.attributes.entries().empty()) hash = hash_combine(hash, node.attributes.hash());
+    for (ValueId id : node.inputs) hash = hash_combine(hash, static_cast<uint64_t>(id));
+    if (node.body) hash = hash_combine(hash, node.body->hash());
+  }
+  for (ValueId id : outputs) hash = hash_combine(hash, static_cast<uint64_t>(id));
+  return hash;
+}
+
+void verify(const Trace& trace, std::string_view after) {
+  std::vector<bool> defined(trace.values.size());
+  for (ValueId id : trace.inputs) defined[static_cast<size_t>(id)] = true;
+  for (size_t n = 0; n < trace.nodes.size(); ++n) {
+    const Node& node = trace.nodes[n];
+    std::vector<TensorSpec> specs;
+    for (ValueId id : node.inputs) {
+      if (id < 0 || static_cast<size_t>(id) >= defined.size() || !defined[static_cast<size_t>(id)])
+        broken(after, n, fmt::format("{} reads %{} before it is made", node.op->name, id));
+      specs.push_back(trace.values[static_cast<size_t>(id)]);
+    }
+    for (int i = 0; i < node.output_count; ++i) defined[static_cast<size_t>(node.first_output + i)] = true;
+    if (node.body) {
+      verify(*node.body, after);
+      continue;
+    }
+    if (node.op->inputs >= 0 && node.op->inputs != static_cast<int>(specs.size()))
+      broken(after, n, fmt::format("{} has {} inputs", node.op->name, specs.size()));
+    const auto outputs = node.op->infer({*node.op, node.attributes, specs, node.place});
+    if (static_cast<int>(outputs.size()) != node.output_count)
+      broken(after, n, fmt::format("{} has {} outputs", node.op->name, node.output_count));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const auto& stated = trace.values[static_cast<size_t>(node.first_output) + i];
+      if (stated.type != outputs[i].type || !(stated.shape == outputs[i].shape))
+        broken(after, n, fmt::format("{} makes {}, stated is {}", node.op->name, outputs[i].text(), stated.text()));
+    }
+  }
+  for (ValueId id : trace.outputs)
+    if (id < 0 || static_cast<size_t>(id) >= defined.size() || !defined[static_cast<size_t>(id)])
+      broken(after, trace.nodes.size(), fmt::format("output %{} is never made", id));
+}
+
+const Op& OpTable::add(Op op) {
+  ensure(!find(op.name), "each op name stands once");
+  ops_.push_back(std::move(op));
+  return ops_.back();
+}
+
+const Op* OpTable::find(std::string_view name) const {
+  for (const auto& op : ops_)
+    if (op.name == name) return &op;
+  return nullptr;
+}
+
+}  // namespace retrace

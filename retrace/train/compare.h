@@ -1,0 +1,46 @@
+#pragma once
+// Where two runs part: the first epoch and tensors whose fingerprints differ, and how far the last weights are
+// from each other.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "retrace/train/safetensors.h"
+
+namespace retrace {
+
+struct SettingDifference {
+  std::string key, a, b;  // "training.max_epochs", "20", "2"; empty where a run has no such key
+};
+
+struct TensorDifference {
+  std::string name;
+  std::string problem;      // "only in the first run", "other shape or type", "NaN against a number", or ""
+  uint64_t count = 0;       // values that differ
+  uint64_t size = 0;        // values of the tensor
+  uint64_t distance = 0;    // the largest, in units in the last place (integers: their difference)
+};
+
+struct RunComparison {
+  bool equal = true;
+  int epochs_a = 0, epochs_b = 0;  // with recorded fingerprints
+  bool has_weights = false;        // both runs have them
+  std::optional<int> first_epoch;                // with a difference
+  std::vector<std::string> first_tensors;        // of that epoch
+  std::vector<TensorDifference> weights;         // that differ
+  std::vector<SettingDifference> settings;       // of job, versions and machine; they do not decide `equal`
+};
+
+// Compares two runs by their folders alone; either may be a safetensors file instead, then only weights are
+// compared. A run with fewer epochs differs. Errors: missing if a path does not exist or the two have nothing in
+// common that could be compared; bad_data.
+RunComparison compare_runs(const std::filesystem::path& a, const std::filesystem::path& b);
+
+// The tensors of two sets that differ, in name order. One unit in the last place is the step to the next number
+// of the type; +0 and -0 are one apart; NaNs are equal to each other.
+std::vector<TensorDifference> compare_tensors(const SafeTensors& a, const SafeTensors& b);
+
+}  // namespace retrace

@@ -1,0 +1,82 @@
+#pragma once
+// A job: what to train, on what data, how. Job files are TOML; their keys are the field names below
+// ("training.max_epochs"). Each field is listed once, in job_fields.h, and reading, checking, printing and
+// overrides follow from that list.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace retrace {
+
+struct NetworkOptions {
+  std::string name = "digits";                        // digits, peaks, autoencoder, cifar10
+  int width = 16;                                     // channels of the first stage; the default is the network's own
+  std::vector<std::string> heads = {"class", "angle"};  // outputs of the digits network
+};
+
+struct DataOptions {
+  std::string source = "digits";  // digits, mnist, peaks, cifar10-synthetic; the default is the network's own
+  std::string path;               // folder of the files (mnist); relative to the current folder
+  int train_samples = 0;          // the first so many; 0: all that the source has
+  int test_samples = 0;
+};
+
+struct TrainingOptions {
+  std::string solver = "adam";  // adam, sgdm
+  int max_epochs = 30;
+  int mini_batch_size = 128;
+  int shards = 1;  // parts of a mini-batch; a constant of the job, since it changes bits
+  double initial_learn_rate = 0.001;  // default 0.01 for sgdm
+  std::string schedule = "none";      // none, linear (falls to 0 over all iterations), piecewise
+  double drop_factor = 0.1;
+  int drop_period = 10;  // epochs
+  double l2_regularization = 0.0001;
+  double momentum = 0.9;
+  double gradient_decay_factor = 0.9;
+  double squared_gradient_decay_factor = 0.999;
+  double epsilon = 1e-8;
+  std::string shuffle = "once";                // never, once, every-epoch
+  std::string partial_mini_batch = "discard";  // keep, discard
+  std::string acceleration = "default";        // plain, default
+  bool validation = true;                      // the test set after every epoch
+};
+
+struct Job {
+  std::string name = "job";  // of the run folder; the default is the file's name without .toml
+  uint64_t seed = 0;
+  std::string device = "auto";  // cpu, cuda, cuda:N, auto
+  int threads = 0;              // 0: all cores that the process may use, or RETRACE_THREADS
+  NetworkOptions network;
+  DataOptions data;
+  TrainingOptions training;
+};
+
+// One value that replaces the file's; `place` is where it comes from, for messages ("--threads").
+struct JobOverride {
+  std::string key, value, place;
+};
+
+// "key=value" of --set. Throws Error(usage) if there is no '='.
+JobOverride parse_override(std::string_view text);
+
+// Reads a job file of at most 1 MB. Later overrides win. All mistakes come in one Error(usage): unknown keys with
+// the nearest valid one, wrong types, values out of range, options that do not belong to the chosen solver,
+// schedule, network or data, each with file:line:column. A missing file is Error(missing).
+Job read_job(const std::filesystem::path& file, const std::vector<JobOverride>& overrides = {});
+// The same from memory; `file` is the name in messages.
+Job parse_job(std::string_view text, std::string_view file, const std::vector<JobOverride>& overrides = {});
+// Throws Error(usage) unless the values of a job made in code are in range and belong together.
+void check_job(const Job& job);
+
+// The job as TOML, with all defaults written out; parse_job reads it back to an equal job.
+std::string job_text(const Job& job);
+// Keys and values as text, in the order of the file; keys without a meaning for this job are left out.
+std::vector<std::pair<std::string, std::string>> job_values(const Job& job);
+// All keys that a job file may have.
+std::vector<std::string> job_keys();
+
+}  // namespace retrace

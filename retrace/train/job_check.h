@@ -1,0 +1,29 @@
+#pragma once
+// The rules of a job's values; used by job*.cpp.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "retrace/base/error.h"
+#include "retrace/train/job.h"
+
+namespace retrace {
+
+struct Given {
+  std::string place, shown;
+};
+// The keys that somebody wrote, and where.
+using GivenKeys = std::map<std::string, Given>;
+
+constexpr size_t kMaxJobName = 64;
+bool is_name_character(char c);
+// Letters, digits, '.', '_', '-', not first '.' or '-': safe as a folder's name.
+bool is_job_name(std::string_view name);
+
+// What is wrong with the values of a job whose fields have the right types. Combinations of fields are looked at
+// only if `combinations`, since a field that kept its default would give misleading texts.
+std::vector<Error> find_mistakes(const Job& job, const GivenKeys& given, bool combinations);
+
+}  // namespace retrace

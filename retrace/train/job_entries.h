@@ -1,0 +1,35 @@
+#pragma once
+// The keys and values of a job file or of overrides, before they are matched with fields; used by job*.cpp.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "retrace/train/job.h"
+
+namespace retrace {
+
+struct TableValue {};             // a section, or an inline table
+struct OtherValue {};             // dates, mixed lists: no field takes them
+struct RawValue {                 // of an override: read as the field's type demands
+  std::string text;
+};
+using JobValue =
+    std::variant<TableValue, OtherValue, RawValue, bool, int64_t, double, std::string, std::vector<std::string>>;
+
+struct JobEntry {
+  std::string key;    // "training.solver"
+  JobValue value;
+  std::string shown;  // the value for messages
+  std::string place;  // "jobs/x.toml:3:5" or "--set training.solver=x"
+};
+
+constexpr uint64_t kMaxJobBytes = 1'000'000;
+
+// The entries of a TOML text in the order of the text, sections included. Throws Error(usage) for a syntax error.
+std::vector<JobEntry> toml_entries(std::string_view text, std::string_view file);
+std::vector<JobEntry> override_entries(const std::vector<JobOverride>& overrides);
+
+}  // namespace retrace

@@ -1,0 +1,192 @@
+#include "retrace/train/job.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/base/error.h"
+
+namespace retrace {
+namespace {
+
+// The text of the error for a job file, "" if it is accepted.
+std::string refusal(const std::string& text, const std::vector<JobOverride>& overrides = {}) {
+  try {
+    parse_job(text, "x.toml", overrides);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "";
+}
+
+std::string with_network(const std::string& rest) { return "[network]\nname = \"digits\"\n" + rest; }
+
+void expect_refusal(const std::string& text, const std::vector<std::string>& parts) {
+  const std::string found = refusal(text);
+  for (const auto& part : parts) EXPECT_NE(found.find(part), std::string::npos) << text << "\n" << found;
+}
+
+TEST(Job, ShippedJobsAreValidAndReadBackEqual) {
+  for (const char* file : {"jobs/digits.toml", "jobs/mnist.toml", "jobs/golden/digits.toml", "jobs/golden/peaks.toml",
+                           "jobs/golden/autoencoder.toml", "jobs/golden/cifar10.toml"}) {
+    const Job job = read_job(std::filesystem::path(RETRACE_SOURCE_DIR) / file);
+    const std::string text = job_text(job);
+    EXPECT_EQ(job_text(parse_job(text, "again.toml")), text) << file;
+    EXPECT_NO_THROW(check_job(job)) << file;
+  }
+}
+
+TEST(Job, DigitsJobIsTheOneOfTheReadme) {
+  const Job job = read_job(std::filesystem::path(RETRACE_SOURCE_DIR) / "jobs/digits.toml");
+  EXPECT_EQ(job_text(job),
+            "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nthreads = 0\n"
+            "\n[network]\nname = \"digits\"\nwidth = 16\nheads = [\"class\", \"angle\"]\n"
+            "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\n"
+            "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmini_batch_size = 32\nshards = 1\n"
+            "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
+            "gradient_decay_factor = 0.9\nsquared_gradient_decay_factor = 0.999\nepsilon = 1e-08\n"
+            "shuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = \"default\"\nvalidation = true\n");
+}
+
+TEST(Job, DefaultsFollowNetworkAndSolver) {
+  const Job job = parse_job("[network]\nname='cifar10'\n[training]\nsolver='sgdm'", "some folder/my job!.toml");
+  EXPECT_EQ(job.name, "my-job-");
+  EXPECT_EQ(job.network.width, 32);
+  EXPECT_EQ(job.data.source, "cifar10-synthetic");
+  EXPECT_EQ(job.training.initial_learn_rate, 0.01);
+  EXPECT_EQ(parse_job("network.name='peaks'", "x.toml").network.width, 20);
+  EXPECT_NO_THROW(check_job(Job{}));
+}
+
+TEST(Job, OverridesWinInOrder) {
+  const Job job = parse_job(with_network("[training]\nmax_epochs = 3"), "x.toml",
+                            {parse_override("training.max_epochs=4"), parse_override("training.max_epochs=5"),
+                             parse_override("network.heads=class"), parse_override("training.validation=false"),
+                             parse_override("training.initial_learn_rate=2e-4"), parse_override("training.schedule=\"linear\""),
+                             {"seed", "7", "--seed"}});
+  EXPECT_EQ(job.training.max_epochs, 5);
+  EXPECT_EQ(job.network.heads, std::vector<std::string>{"class"});
+  EXPECT_FALSE(job.training.validation);
+  EXPECT_EQ(job.training.initial_learn_rate, 2e-4);
+  EXPECT_EQ(job.training.schedule, "linear");
+  EXPECT_EQ(job.seed, 7u);
+  const Job both = parse_job(with_network(""), "x.toml", {parse_override("network.heads=[\"class\", 'angle']")});
+  EXPECT_EQ(both.network.heads.size(), 2u);
+  EXPECT_EQ(parse_override("data.path=a=b").value, "a=b");
+  EXPECT_THROW(parse_override("training.max_epochs"), Error);
+  EXPECT_THROW(parse_override("=3"), Error);
+}
+
+TEST(Job, OverrideMistakesNameTheirPlace) {
+  const auto with = [](const std::string& text) { return refusal(with_network(""), {parse_override(text)}); };
+  EXPECT_NE(with("training.max_epoch=2").find("unknown key \"training.max_epoch\"\n  where:    --set training.max_epoch=2\n"
+                                              "  help:     did you mean \"training.max_epochs\"?"), std::string::npos);
+  EXPECT_NE(with("training.max_epochs=2.5").find("must be a whole number"), std::string::npos);
+  EXPECT_NE(with("training.max_epochs=").find("must be a whole number"), std::string::npos);
+  EXPECT_NE(with("training.max_epochs= 2").find("must be a whole number"), std::string::npos);
+  EXPECT_NE(with("training.max_epochs=99999999999999999999").find("must be a whole number"), std::string::npos);
+  EXPECT_NE(with("training.initial_learn_rate=nan").find("out of range"), std::string::npos);
+  EXPECT_NE(with("training.validation=yes").find("must be true or false"), std::string::npos);
+  EXPECT_NE(with("training=5").find("must be a section"), std::string::npos);
+  EXPECT_NE(with("network.heads=").find("network.heads is empty"), std::string::npos);
+  EXPECT_NE(refusal(with_network(""), {{"threads", "-1", "--threads"}}).find("threads is out of range\n  where:    --threads\n"
+                                                                            "  got:      \"-1\"\n  expected: from 0 to 256"), std::string::npos);
+}
+
+TEST(Job, AllMistakesAtOnceInOrder) {
+  const std::string found = refusal("sed = 1\n[network]\nname = \"digit\"\n[training]\nmax_epoch = 3\nsolver = 5\n"
+                                    "mini_batch_size = 0\n[trainig]\nmax_epochs = 1\nmomentum = 2\n",
+                                    {parse_override("data.pth=x")});
+  const char* parts[] = {"unknown key \"sed\"\n  where:    x.toml:1:1\n  help:     did you mean \"seed\"?",
+                         "unknown key \"training.max_epoch\"\n  where:    x.toml:5:1",
+                         "training.solver must be a text\n  where:    x.toml:6:1\n  got:      5",
+                         "unknown section \"trainig\"\n  where:    x.toml:8:", "did you mean [training]?",
+                         "unknown key \"data.pth\"\n  where:    --set data.pth=x\n  help:     did you mean \"data.path\"?",
+                         "network.name has no choice \"digit\"\n  where:    x.toml:3:1\n  expected: digits, peaks, autoencoder, cifar10\n"
+                         "  help:     did you mean \"digits\"?",
+                         "training.mini_batch_size is out of range\n  where:    x.toml:7:1\n  got:      0\n  expected: from 1 to 1000000000"};
+  size_t from = 0;
+  for (const char* part : parts) {
+    const size_t at = found.find(part, from);
+    ASSERT_NE(at, std::string::npos) << part << "\n" << found;
+    from = at;
+  }
+  EXPECT_EQ(found.find("trainig.max_epochs"), std::string::npos) << "one mistake, one message";
+}
+
+TEST(Job, UnknownNetworkListsAll) {
+  expect_refusal("[network]\nname = \"resnet\"", {"network.name has no choice \"resnet\"", "digits, peaks, autoencoder, cifar10"});
+  expect_refusal("", {"network.name is missing", "digits, peaks, autoencoder, cifar10"});
+}
+
+TEST(Job, KeysInTheWrongPlaceAreFound) {
+  expect_refusal("max_epochs = 3\n[network]\nname='digits'", {"unknown key \"max_epochs\"", "did you mean \"training.max_epochs\"?"});
+  expect_refusal(with_network("[data]\nzzzzzzzzzzzz = 1"), {"keys of [data]: source, path, train_samples, test_samples"});
+  expect_refusal(with_network("[training.adam]\nepsilon = 1"), {"unknown section \"training.adam\""});
+  expect_refusal("network = 'digits'", {"network must be a section: [network]"});
+  expect_refusal("[[network]]\nname = 'digits'", {"network must be a section: [network]"});
+  expect_refusal("[seed]\na = 1\n[network]\nname='digits'", {"seed must be a whole number"});
+}
+
+TEST(Job, WrongTypesAndRanges) {
+  const auto training = [](const std::string& line) { return with_network("[training]\n" + line); };
+  expect_refusal(training("max_epochs = \"3\""), {"training.max_epochs must be a whole number", "got:      \"3\""});
+  expect_refusal(training("max_epochs = 3.0"), {"must be a whole number"});
+  expect_refusal(training("max_epochs = -3"), {"x.toml:4:1", "got:      -3"});
+  expect_refusal(training("max_epochs = 9223372036854775807"), {"out of range"});
+  expect_refusal(training("max_epochs = 1979-05-27"), {"a date or time"});
+  expect_refusal(training("initial_learn_rate = nan"), {"out of range", "above 0 to 1000000"});
+  expect_refusal(training("initial_learn_rate = inf"), {"out of range"});
+  expect_refusal(training("initial_learn_rate = 0"), {"out of range"});
+  expect_refusal(training("validation = 1"), {"must be true or false"});
+  expect_refusal(training("shuffle = 'every_epoch'"), {"did you mean \"every-epoch\"?"});
+  expect_refusal("seed = -1\n" + with_network(""), {"seed is out of range"});
+  expect_refusal("seed = 9007199254740992\n" + with_network(""), {"seed is out of range"});
+  expect_refusal("name = '../x'\n" + with_network(""), {"name cannot name a folder"});
+  expect_refusal("device = 'cuda:x'\n" + with_network(""), {"device has no choice \"cuda:x\"", "cpu, cuda, cuda:N, auto"});
+  expect_refusal("[network]\nname='digits'\nheads=['class','class']", {"\"class\" twice"});
+  expect_refusal("[network]\nname='digits'\nheads=['class',3]", {"must be a list of texts"});
+  EXPECT_EQ(parse_job(training("initial_learn_rate = 1"), "x.toml").training.initial_learn_rate, 1.0);
+}
+
+TEST(Job, OptionsThatDoNotBelongTogether) {
+  expect_refusal(with_network("[training]\nmomentum = 0.9"), {"training.momentum has a meaning only with training.solver = \"sgdm\"", "x.toml:4:1"});
+  expect_refusal(with_network("[training]\nsolver='sgdm'\nepsilon = 0.9"), {"only with training.solver = \"adam\""});
+  expect_refusal(with_network("[training]\ndrop_period = 9"), {"only with training.schedule = \"piecewise\""});
+  expect_refusal("[network]\nname='peaks'\nheads=['class']", {"only with network.name = \"digits\""});
+  expect_refusal(with_network("[data]\npath = 'x'"), {"only with data.source = \"mnist\""});
+  expect_refusal(with_network("[data]\nsource = 'peaks'"), {"network \"digits\" cannot train on data source \"peaks\""});
+  expect_refusal(with_network("[data]\nsource = 'mnist'"), {"has no angles", "data.path is missing"});
+  expect_refusal("[network]\nname='peaks'\n[data]\ntrain_samples = 1000", {"square number", "use 961"});
+}
+
+TEST(Job, SyntaxErrorsHaveAPlace) {
+  expect_refusal("[network]\nname = digits", {"no valid TOML", "x.toml:2:"});
+  expect_refusal("seed = 1\nseed = 2", {"no valid TOML", "x.toml:2:"});
+  expect_refusal(std::string("seed = \0", 8), {"no valid TOML"});
+  expect_refusal("name = \"\xff\"", {"no valid TOML"});
+  expect_refusal("a = " + std::string(100000, '['), {"no valid TOML"});
+  EXPECT_NO_THROW(parse_job("\xef\xbb\xbf[network]\r\nname = \"digits\"\r\n", "x.toml"));
+}
+
+TEST(Job, LargeAndMissingFiles) {
+  EXPECT_THROW(parse_job(std::string(1'000'001, '#'), "x.toml"), Error);
+  try {
+    read_job(std::filesystem::path(RETRACE_SOURCE_DIR) / "jobs/digit.toml");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::missing);
+    EXPECT_NE(std::string(error.what()).find("jobs/digits.toml\"?"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Job, TextsSurviveQuoting) {
+  Job job;
+  job.network.heads = {"class"};
+  job.data = {.source = "mnist", .path = "a \"b\" \\ c\n\x7f \xe2\x82\xac", .train_samples = 1, .test_samples = 2};
+  EXPECT_EQ(parse_job(job_text(job), "x.toml").data.path, job.data.path);
+  job.training.max_epochs = 0;
+  EXPECT_THROW(check_job(job), Error);
+}
+
+}  // namespace
+}  // namespace retrace

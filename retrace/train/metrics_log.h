@@ -1,0 +1,33 @@
+#pragma once
+// An append-only text file of lines that a crash can tear only at its end.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "retrace/base/file.h"
+
+namespace retrace {
+
+class MetricsLog {
+ public:
+  // Opens or creates the file for appending. A torn last line of an earlier process is ended first. Errors: output.
+  explicit MetricsLog(std::filesystem::path path);
+
+  // Appends `line` (which holds no '\n') and '\n' with one system call, so that a reader sees whole lines.
+  // Errors: output.
+  void append(std::string_view line);
+  // Returns when all lines are on the disk. Errors: output.
+  void sync();
+
+ private:
+  std::filesystem::path path_;
+  FileDescriptor file_;
+};
+
+// The complete lines of such a file, of at most 1 GB, without '\n'; what follows the last '\n' is torn and left
+// out. Errors: missing, bad_data.
+std::vector<std::string> read_log_lines(const std::filesystem::path& path);
+
+}  // namespace retrace

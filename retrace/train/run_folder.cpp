@@ -1,0 +1,173 @@
+#include "retrace/train/run_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+namespace retrace {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kLock = ".lock";
+constexpr const char* kAll = "all";
+constexpr int kMaxRuns = 1'000'000'000;
+
+void make_folders(const fs::path& path) {
+  std::error_code failure;
+  fs::create_directories(path, failure);
+  if (failure) throw write_failed(path, failure.value());
+}
+
+template <class Number>
+bool read_number(std::string_view text, Number& number, int base = 10) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return failure == std::errc() && end == text.data() + text.size();
+}
+
+// The highest N of the folders NAME-N in `runs`.
+int last_number(const fs::path& runs, const std::string& name) {
+  int last = 0;
+  std::error_code failure;
+  for (fs::directory_iterator entry(runs, failure), end; !failure && entry != end; entry.increment(failure)) {
+    const std::string found = entry->path().filename().string();
+    int number = 0;
+    if (found.starts_with(name + "-") && read_number(std::string_view(found).substr(name.size() + 1), number) &&
+        number < kMaxRuns)
+      last = std::max(last, number);
+  }
+  return last;
+}
+
+fs::path next_folder(const fs::path& runs, const std::string& name) {
+  make_folders(runs);
+  for (int number = last_number(runs, name) + 1;; ++number) {
+    const fs::path path = runs / fmt::format("{}-{}", name, number);
+    std::error_code failure;
+    if (fs::create_directory(path, failure)) return path;  // false if another process was first
+    if (failure && failure != std::errc::file_exists) throw write_failed(path, failure.value());
+  }
+}
+
+Error not_usable(const fs::path& path, const char* why) {
+  return Error(ErrorKind::usage, 521, fmt::format("run folder \"{}\" {}", printable(path.string()), why));
+}
+
+FileDescriptor lock_folder(const fs::path& path) {
+  FileDescriptor lock(::open((path / kLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (lock.get() < 0) throw write_failed(path / kLock, errno);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    throw not_usable(path, "is used by another process").help("wait for it, or choose another folder with --out");
+  return lock;
+}
+
+void check_empty(const fs::path& path) {
+  std::error_code failure;
+  for (fs::directory_iterator entry(path, failure), end; !failure && entry != end; entry.increment(failure))
+    if (entry->path().filename() != kLock)
+      throw not_usable(path, "is not empty")
+          .got(printable(entry->path().filename().string()))
+          .help("choose another folder with --out, or leave it out to get the next free one under runs/");
+}
+
+// One line of fingerprints.txt.
+struct Line {
+  int epoch = 0;
+  uint64_t fingerprint = 0;
+  std::string name;
+};
+
+bool parse_line(std::string_view text, Line& line) {
+  const size_t first = text.find(' ');
+  if (first == std::string_view::npos) return false;
+  const size_t second = text.find(' ', first + 1);
+  if (second != first + 17 || second + 1 >= text.size()) return false;
+  line.name = text.substr(second + 1);
+  return read_number(text.substr(0, first), line.epoch) && line.epoch >= 0 &&
+         read_number(text.substr(first + 1, 16), line.fingerprint, 16);
+}
+
+}  // namespace
+
+std::string fingerprint_text(uint64_t fingerprint) { return fmt::format("{:016x}", fingerprint); }
+
+RunFolder::RunFolder(fs::path path, FileDescriptor lock)
+    : path_(std::move(path)),
+      lock_(std::move(lock)),
+      metrics_(path_ / "metrics.jsonl"),
+      fingerprints_(path_ / "fingerprints.txt") {}
+
+RunFolder RunFolder::create(const Job& job, const Versions& versions, const fs::path& out, const fs::path& runs) {
+  check_job(job);
+  const fs::path path = out.empty() ? next_folder(runs, job.name) : out;
+  if (!out.empty()) make_folders(out);
+  FileDescriptor lock = lock_folder(path);
+  check_empty(path);
+  write_file_whole(path / "job.toml", job_text(job));
+  write_file_whole(path / "versions.json", versions_json(versions) + "\n");
+  return RunFolder(path, std::move(lock));
+}
+
+void RunFolder::record(const EpochFingerprints& fingerprints) {
+  std::string lines;
+  for (const auto& [name, value] : fingerprints.tensors)
+    lines += fmt::format("{} {} {}\n", fingerprints.epoch, fingerprint_text(value), printable(name));
+  lines += fmt::format("{} {} {}", fingerprints.epoch, fingerprint_text(fingerprints.all), kAll);
+  fingerprints_.append(lines);
+  fingerprints_.sync();
+  metrics_.sync();
+}
+
+void RunFolder::write_weights(const SafeTensors& weights) { write_safetensors(path_ / "weights.safetensors", weights); }
+
+void check_run_folder(const fs::path& run) {
+  std::error_code failure;
+  if (!fs::exists(run, failure)) throw missing_path(run, "run folder");
+  if (fs::exists(run / "job.toml", failure)) return;
+  throw Error(ErrorKind::missing, 522, fmt::format("\"{}\" is no run folder: it has no job.toml", printable(run.string())))
+      .help("give a folder that retrace train made, such as runs/digits-1");
+}
+
+std::vector<EpochFingerprints> read_fingerprints(const fs::path& run) {
+  const fs::path path = run / "fingerprints.txt";
+  const auto lines = read_log_lines(path);
+  std::vector<EpochFingerprints> epochs;
+  EpochFingerprints current;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    Line line;
+    const bool same_epoch = parse_line(lines[i], line) && (current.tensors.empty() || line.epoch == current.epoch);
+    if (!same_epoch) {
+      if (i + 1 == lines.size()) break;  // torn
+      throw Error(ErrorKind::bad_data, 523, "the fingerprints of a run are damaged")
+          .where(fmt::format("{}:{}", printable(path.string()), i + 1))
+          .got(printable(lines[i].substr(0, 80)))
+          .expected("EPOCH, 16 hex digits, NAME");
+    }
+    current.epoch = line.epoch;
+    if (line.name != kAll) {
+      current.tensors[line.name] = line.fingerprint;
+      continue;
+    }
+    current.all = line.fingerprint;
+    epochs.push_back(std::move(current));
+    current = {};
+  }
+  return epochs;
+}
+
+Job read_run_job(const fs::path& run) {
+  check_run_folder(run);
+  return read_job(run / "job.toml");
+}
+
+SafeTensors read_run_weights(const fs::path& run) {
+  check_run_folder(run);
+  return read_safetensors(run / "weights.safetensors");
+}
+
+}  // namespace retrace

@@ -1,0 +1,65 @@
+#pragma once
+// A run is a folder:
+//   job.toml             the job as run, all defaults written out
+//   versions.json        what it ran on
+//   metrics.jsonl        one event a line
+//   fingerprints.txt     per epoch one line a tensor, "EPOCH HEX NAME", then "EPOCH HEX all"
+//   weights.safetensors  parameters/... and state/... after the last epoch
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "retrace/base/file.h"
+#include "retrace/train/job.h"
+#include "retrace/train/metrics_log.h"
+#include "retrace/train/safetensors.h"
+#include "retrace/train/versions.h"
+
+namespace retrace {
+
+struct EpochFingerprints {
+  int epoch = 0;
+  uint64_t all = 0;                         // of the set
+  std::map<std::string, uint64_t> tensors;  // by name
+};
+
+// 16 hex digits.
+std::string fingerprint_text(uint64_t fingerprint);
+
+// A run folder that this process writes; locked until it is destroyed.
+class RunFolder {
+ public:
+  // Makes runs/NAME-N with the next free N, or `out` (which may exist if it is empty), and writes job.toml and
+  // versions.json. Errors: usage if `out` holds something or another process uses it; output.
+  static RunFolder create(const Job& job, const Versions& versions, const std::filesystem::path& out = {},
+                          const std::filesystem::path& runs = "runs");
+
+  const std::filesystem::path& path() const { return path_; }
+  // The file of events; give its append() the lines of event_json().
+  MetricsLog& metrics() { return metrics_; }
+  // Appends one epoch to fingerprints.txt, and syncs it and the metrics. Errors: output.
+  void record(const EpochFingerprints& fingerprints);
+  // Writes weights.safetensors whole or not at all. Errors: output.
+  void write_weights(const SafeTensors& weights);
+
+ private:
+  RunFolder(std::filesystem::path path, FileDescriptor lock);
+  std::filesystem::path path_;
+  FileDescriptor lock_;
+  MetricsLog metrics_, fingerprints_;
+};
+
+// Reading a run that is finished, broken off or still going on.
+// The folder's complete epochs in order; what a crash left incomplete at the end is left out. Errors: missing, with
+// the nearest path; bad_data with file and line.
+std::vector<EpochFingerprints> read_fingerprints(const std::filesystem::path& run);
+Job read_run_job(const std::filesystem::path& run);
+SafeTensors read_run_weights(const std::filesystem::path& run);
+// Throws Error(missing) unless `run` is a folder that holds a run.
+void check_run_folder(const std::filesystem::path& run);
+
+}  // namespace retrace

@@ -1,0 +1,216 @@
+#include "retrace/train/run_folder.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "retrace/train/compare.h"
+
+namespace retrace {
+namespace {
+namespace fs = std::filesystem;
+
+SafeTensor floats(const std::string& name, std::initializer_list<float> values) {
+  SafeTensor tensor{name, "F32", {static_cast<int64_t>(values.size())}, std::vector<std::byte>(values.size() * 4)};
+  std::memcpy(tensor.bytes.data(), std::data(values), tensor.bytes.size());
+  return tensor;
+}
+
+class RunFolderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "retrace_run_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  RunFolder create(const fs::path& out = {}, const Job& job = {}) {
+    return RunFolder::create(job, current_versions("cpu"), out, root_ / "runs");
+  }
+  // A finished run with two epochs; `change` is added to a weight and to the fingerprints of epoch 2.
+  fs::path finished(const std::string& name, uint64_t change, int epochs = 2) {
+    RunFolder run = create(root_ / name);
+    for (int epoch = 1; epoch <= epochs; ++epoch)
+      run.record({epoch, 100u * static_cast<unsigned>(epoch) + (epoch == 2 ? change : 0),
+                  {{"parameters/w", 7u + (epoch == 2 ? change : 0)}, {"state/m", 9}}});
+    SafeTensors weights;
+    weights.tensors = {floats("parameters/w", {1.0f + static_cast<float>(change) * 0x1p-23f, 2}), floats("state/m", {0})};
+    run.write_weights(weights);
+    return run.path();
+  }
+  std::string text(const fs::path& path) { return read_file(path, "file", 1'000'000); }
+  fs::path root_;
+};
+
+TEST_F(RunFolderTest, NumbersRunsAndWritesWhatTheyAre) {
+  Job job;
+  job.name = "digits";
+  EXPECT_EQ(create({}, job).path(), root_ / "runs" / "digits-1");
+  fs::create_directory(root_ / "runs" / "digits-7");
+  fs::create_directory(root_ / "runs" / "digits-x9");
+  const RunFolder run = create({}, job);
+  EXPECT_EQ(run.path(), root_ / "runs" / "digits-8");
+  EXPECT_EQ(text(run.path() / "job.toml"), job_text(job));
+  EXPECT_EQ(job_text(read_run_job(run.path())), job_text(job));
+  const auto versions = nlohmann::json::parse(text(run.path() / "versions.json"));
+  for (const char* key : {"version", "contract_version", "compiler", "cpu", "simd_targets", "simd_target", "threads", "device",
+                          "devices", "absent", "libraries"})
+    EXPECT_TRUE(versions.contains(key)) << key;
+  EXPECT_EQ(versions["contract_version"], 1);
+  EXPECT_EQ(versions["simd_targets"].back(), "scalar");
+}
+
+TEST_F(RunFolderTest, OneProcessOneFolder) {
+  const fs::path out = root_ / "mine" / "here";
+  {
+    const RunFolder first = create(out);
+    try {
+      create(out);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_NE(std::string(error.what()).find("is used by another process"), std::string::npos) << error.what();
+    }
+  }
+  try {
+    create(out);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("is not empty"), std::string::npos) << error.what();
+  }
+  fs::create_directory(root_ / "empty");
+  EXPECT_NO_THROW(create(root_ / "empty"));
+  std::ofstream(root_ / "file") << "x";
+  EXPECT_THROW(create(root_ / "file"), Error);
+}
+
+TEST_F(RunFolderTest, FingerprintsSurviveATornEnd) {
+  const fs::path run = finished("a", 0);
+  auto epochs = read_fingerprints(run);
+  ASSERT_EQ(epochs.size(), 2u);
+  EXPECT_EQ(epochs[1].epoch, 2);
+  EXPECT_EQ(epochs[1].all, 200u);
+  EXPECT_EQ(epochs[1].tensors.at("parameters/w"), 7u);
+  const std::string whole = text(run / "fingerprints.txt");
+  EXPECT_EQ(whole.substr(0, whole.find('\n')), "1 0000000000000007 parameters/w");
+  const size_t first = whole.find("all\n") + 4;
+  for (size_t length = 0; length <= whole.size(); ++length) {
+    std::ofstream(run / "fingerprints.txt", std::ios::trunc) << whole.substr(0, length);
+    EXPECT_EQ(read_fingerprints(run).size(), length == whole.size() ? 2u : length >= first ? 1u : 0u) << length;
+  }
+  std::ofstream(run / "fingerprints.txt", std::ios::trunc) << "1 zz parameters/w\n" << whole;
+  try {
+    read_fingerprints(run);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_data);
+    EXPECT_NE(std::string(error.what()).find("fingerprints.txt:1"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(RunFolderTest, MetricsAreAppendedAndTornLinesIgnored) {
+  const fs::path path = root_ / "metrics.jsonl";
+  MetricsLog(path).append("{\"a\":1}");
+  std::ofstream(path, std::ios::app) << "{\"torn";
+  EXPECT_EQ(read_log_lines(path), std::vector<std::string>{"{\"a\":1}"});
+  MetricsLog log(path);
+  log.append("{\"b\":2}");
+  log.sync();
+  EXPECT_EQ(read_log_lines(path), (std::vector<std::string>{"{\"a\":1}", "{\"torn", "{\"b\":2}"}));
+  EXPECT_THROW(MetricsLog(root_ / "absent" / "x"), Error);
+}
+
+TEST_F(RunFolderTest, EqualRunsCompareEqual) {
+  const RunComparison result = compare_runs(finished("a", 0), finished("b", 0));
+  EXPECT_TRUE(result.equal);
+  EXPECT_EQ(result.epochs_a, 2);
+  EXPECT_TRUE(result.has_weights);
+  EXPECT_TRUE(result.weights.empty());
+  EXPECT_FALSE(result.first_epoch);
+}
+
+TEST_F(RunFolderTest, ComparisonNamesEpochTensorAndDistance) {
+  const fs::path a = finished("a", 0), b = finished("b", 3);
+  const RunComparison result = compare_runs(a, b);
+  EXPECT_FALSE(result.equal);
+  EXPECT_EQ(result.first_epoch, 2);
+  EXPECT_EQ(result.first_tensors, std::vector<std::string>{"parameters/w"});
+  ASSERT_EQ(result.weights.size(), 1u);
+  EXPECT_EQ(result.weights[0].name, "parameters/w");
+  EXPECT_EQ(result.weights[0].distance, 3u);
+  EXPECT_EQ(result.weights[0].count, 1u);
+  EXPECT_EQ(result.weights[0].size, 2u);
+  // Weights alone, from a file.
+  const RunComparison files = compare_runs(a / "weights.safetensors", b);
+  EXPECT_FALSE(files.equal);
+  EXPECT_EQ(files.weights[0].distance, 3u);
+  EXPECT_TRUE(compare_runs(a / "weights.safetensors", a).equal);
+}
+
+TEST_F(RunFolderTest, ShorterRunDiffersAndSettingsExplain) {
+  Job longer;
+  longer.training.max_epochs = 9;
+  const fs::path a = finished("a", 0), b = finished("b", 0, 3);
+  const RunComparison result = compare_runs(a, b);
+  EXPECT_FALSE(result.equal);
+  EXPECT_EQ(result.first_epoch, 3);
+  EXPECT_TRUE(result.first_tensors.empty());
+  RunFolder c = create(root_ / "c", longer);
+  c.record({1, 5, {{"parameters/w", 7}}});
+  const auto settings = compare_runs(a, c.path()).settings;
+  ASSERT_EQ(settings.size(), 1u);
+  EXPECT_EQ(settings[0].key, "training.max_epochs");
+  EXPECT_EQ(settings[0].a, "30");
+  EXPECT_EQ(settings[0].b, "9");
+}
+
+TEST_F(RunFolderTest, ComparisonRefusesWhatIsNoRun) {
+  const fs::path a = finished("a", 0);
+  const auto kind = [&](const fs::path& other) {
+    try {
+      compare_runs(a, other);
+    } catch (const Error& error) {
+      return error.kind();
+    }
+    return ErrorKind::internal;
+  };
+  EXPECT_EQ(kind(root_ / "aa"), ErrorKind::missing);
+  EXPECT_EQ(kind(root_), ErrorKind::missing);
+  EXPECT_EQ(kind(create(root_ / "begun").path()), ErrorKind::missing);
+  std::ofstream(root_ / "junk") << "junk";
+  EXPECT_EQ(kind(root_ / "junk"), ErrorKind::bad_data);
+}
+
+TEST(CompareTensors, CountsUnitsInTheLastPlace) {
+  const auto distance = [](SafeTensor x, SafeTensor y) {
+    SafeTensors a, b;
+    a.tensors = {std::move(x)}, b.tensors = {std::move(y)};
+    const auto found = compare_tensors(a, b);
+    return found.empty() ? TensorDifference{} : found[0];
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(distance(floats("x", {1}), floats("x", {1})).count, 0u);
+  EXPECT_EQ(distance(floats("x", {1}), floats("x", {std::nextafter(1.0f, 0.0f)})).distance, 1u);
+  EXPECT_EQ(distance(floats("x", {0.0f}), floats("x", {-0.0f})).distance, 1u);
+  EXPECT_EQ(distance(floats("x", {0x1p-149f}), floats("x", {-0x1p-149f})).distance, 3u);
+  EXPECT_EQ(distance(floats("x", {infinity}), floats("x", {std::numeric_limits<float>::max()})).distance, 1u);
+  EXPECT_EQ(distance(floats("x", {nan}), floats("x", {-nan})).count, 0u);
+  EXPECT_EQ(distance(floats("x", {nan}), floats("x", {1})).problem, "NaN against a number");
+  EXPECT_EQ(distance(floats("x", {1}), floats("x", {1, 2})).problem, "other shape or type");
+  EXPECT_EQ(distance(floats("x", {1}), floats("y", {1})).problem, "only in the first run");
+  const auto integers = [](int8_t value) {
+    return SafeTensor{"x", "I8", {1}, {static_cast<std::byte>(value)}};
+  };
+  EXPECT_EQ(distance(integers(-128), integers(127)).distance, 255u);
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,106 @@
+#include "retrace/train/versions.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <hwy/highway.h>
+#include <png.h>
+#include <sys/utsname.h>
+#include <toml++/impl/version.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <nlohmann/detail/abi_macros.hpp>
+
+#include "retrace/base/file.h"
+#include "retrace/device/cpu/dispatch.h"
+#include "retrace/device/cpu/threads.h"
+#include "retrace/monitor/json_lines.h"
+
+namespace retrace {
+namespace {
+
+std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const size_t colon = line.find(':');
+    if (line.starts_with("model name") && colon != std::string::npos && colon + 2 <= line.size())
+      return printable(line.substr(colon + 2));
+  }
+  utsname system{};
+  return ::uname(&system) == 0 ? system.machine : "unknown";
+}
+
+std::string compiler_name() {
+#ifdef __clang__
+  return fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+  return fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
+// TBB's own answer; no header of it is included outside device/cpu/threads.cpp, and some builds go without it.
+std::string tbb_version() {
+  using Ask = const char* (*)();
+  const auto ask = reinterpret_cast<Ask>(::dlsym(RTLD_DEFAULT, "TBB_runtime_version"));
+  return ask ? ask() : "";
+}
+
+std::vector<std::pair<std::string, std::string>> library_versions() {
+  std::vector<std::pair<std::string, std::string>> all = {
+      {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+      {"highway", fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH)},
+      {"libpng", png_get_libpng_ver(nullptr)},
+      {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                                    NLOHMANN_JSON_VERSION_PATCH)},
+      {"tomlplusplus", fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH)},
+      {"zlib", zlibVersion()}};
+  if (const auto tbb = tbb_version(); !tbb.empty()) all.insert(all.begin() + 4, {"tbb", tbb});
+  return all;
+}
+
+std::string json_list(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const auto& text : texts) out += (out.empty() ? "" : ",") + json_text(text);
+  return "[" + out + "]";
+}
+
+std::string json_object(const std::vector<std::pair<std::string, std::string>>& texts) {
+  std::string out;
+  for (const auto& [name, text] : texts) out += (out.empty() ? "" : ",") + json_text(name) + ":" + json_text(text);
+  return "{" + out + "}";
+}
+
+}  // namespace
+
+Versions current_versions(const std::string& device) {
+  Versions versions;
+  versions.retrace = RETRACE_VERSION;
+  versions.compiler = compiler_name();
+  versions.cpu = cpu_name();
+  for (const SimdTarget target : simd_targets()) versions.simd_targets.emplace_back(name_of(target));
+  versions.simd_target = name_of(simd_target());
+  versions.threads = thread_count();
+  versions.device = device;
+  versions.devices = list_devices();
+  versions.libraries = library_versions();
+  return versions;
+}
+
+std::string versions_json(const Versions& versions) {
+  std::vector<std::string> present;
+  std::vector<std::pair<std::string, std::string>> absent;
+  for (const auto& device : versions.devices) {
+    if (device.available)
+      present.push_back(device.name);
+    else
+      absent.emplace_back(device.name, device.detail);
+  }
+  return fmt::format(
+      "{{\"version\":{},\"contract_version\":{},\"compiler\":{},\"cpu\":{},\"simd_targets\":{},\"simd_target\":{},"
+      "\"threads\":{},\"device\":{},\"devices\":{},\"absent\":{},\"libraries\":{}}}",
+      json_text(versions.retrace), versions.contract, json_text(versions.compiler), json_text(versions.cpu),
+      json_list(versions.simd_targets), json_text(versions.simd_target), versions.threads, json_text(versions.device),
+      json_list(present), json_object(absent), json_object(versions.libraries));
+}
+
+}  // namespace retrace
