@@ -3,6 +3,7 @@
 #                                        that holds FOLDER.cpp, in sorted order
 #   generated/retrace/ops/ops.h          includes FOLDER.h of each folder that has one
 #   generated/rules/NAME_cpu.cpp         from rule_kernel.cpp.in, for each scalar rule NAME_rule.h
+#   generated/rules/NAME_reference.cpp   from rule_reference.cpp.in: the same rule in double precision
 # Files are rewritten only when their content changes, so that a new configure rebuilds nothing.
 
 set(RETRACE_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")

@@ -90,19 +90,11 @@ class GradientFunction {
   auto operator()(const Parameters& parameters, const Arguments&... arguments) const {
     using P = std::conditional_t<std::is_convertible_v<const Parameters&, const Tree&>, Tree, Tensor>;
     using Result = std::decay_t<std::invoke_result_t<const F&, const P&, decltype(detail::shard_argument(arguments, std::declval<ShardCut>()))...>>;
-    CallScope scope;
-    if (scope.outermost()) ++*calls_;
-    ShardPlan plan(options_.shards, options_.worker);
-    (detail::note_batch(plan, arguments), ...);
-    ShardedGradient sharded(plan, options_.seed, *calls_, scope.outermost());
-    for (const ShardCut& cut : plan.cuts()) {
-      const P alias = detail::from_tree<P>(sharded.begin(detail::to_tree(parameters), cut));
-      Result result = f_(alias, detail::shard_argument(arguments, cut)...);
-      if constexpr (std::is_convertible_v<Result, Tensor>) sharded.end(result, Tree());
-      else sharded.end(result.loss, detail::to_tree(result.aux));
-    }
-    auto combined = sharded.combine();
-    if (scope.outermost()) evaluate_outermost();
+    // Everything that only served the recording is gone before the outermost call evaluates: what nobody holds is not
+    // computed.
+    bool outermost = false;
+    const auto combined = record_shards<P, Result>(outermost, parameters, arguments...);
+    if (outermost) evaluate_outermost();
     P gradients = detail::from_tree<P>(combined.gradients);
     if constexpr (std::is_convertible_v<Result, Tensor>)
       return ValueAndGradient<P>{combined.loss, std::move(gradients)};
@@ -112,6 +104,23 @@ class GradientFunction {
   }
 
  private:
+  template <class P, class Result, class Parameters, class... Arguments>
+  ShardedGradient::Result record_shards(bool& outermost, const Parameters& parameters, const Arguments&... arguments) const {
+    const CallScope scope;
+    outermost = scope.outermost();
+    if (outermost) ++*calls_;
+    ShardPlan plan(options_.shards, options_.worker);
+    (detail::note_batch(plan, arguments), ...);
+    ShardedGradient sharded(plan, options_.seed, *calls_, outermost);
+    for (const ShardCut& cut : plan.cuts()) {
+      const P alias = detail::from_tree<P>(sharded.begin(detail::to_tree(parameters), cut));
+      const Result result = f_(alias, detail::shard_argument(arguments, cut)...);
+      if constexpr (std::is_convertible_v<Result, Tensor>) sharded.end(result, Tree());
+      else sharded.end(result.loss, detail::to_tree(result.aux));
+    }
+    return sharded.combine();
+  }
+
   template <class Result>
   static auto result_aux() -> std::decay_t<decltype(std::declval<Result>().aux)>;
   F f_;

@@ -46,7 +46,7 @@ struct Hand {
 Hand random_hand(Draws& draws, double degrees) {
   const double height = draws.between(16.5, 20.5), width = height * draws.between(0.8, 1.25);
   const double slant = draws.around(0.14);
-  const double angle = degrees * (kPi / 180.0), c = double_cos(angle), s = double_sin(angle);
+  const double angle = degrees * (kPi / 180.0), c = double_math::cos(angle), s = double_math::sin(angle);
   // Upright letters are scaled, slanted, then turned; y points downwards.
   Hand hand{};
   hand.xx = c * width;

@@ -145,7 +145,7 @@ class Reduction {
     const int64_t o = group / cut_.chunks, chunk = group % cut_.chunks;
     std::array<float*, kMaxOutputs> to{};
     for (size_t i = 0; i < outputs_; ++i) to[i] = out_[i] + o * shape_.channels + chunk * cut_.width;
-    kernels_.combine(slots, cut_.runs, cut_.run_positions, shape_.positions, width(chunk), to.data());
+    kernels_.combine(slots, cut_.slot, cut_.runs, cut_.run_positions, shape_.positions, width(chunk), to.data());
   }
 
   const ReduceShape& shape_;

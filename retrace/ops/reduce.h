@@ -52,9 +52,9 @@ struct ReduceKernels {
   int64_t (*slot_size)(int64_t channels);   // floats, a multiple of 16
   // x[p * stride + c]; memory from x up to `end` may be read.
   void (*run)(const float* x, const float* end, int64_t positions, int64_t channels, int64_t stride, float* slot);
-  // Combines `runs` slots by the tree (each of run_positions positions, but the last) into the outputs' channels.
-  void (*combine)(const float* slots, int64_t runs, int64_t run_positions, int64_t positions, int64_t channels,
-                  float* const* out);
+  // Combines `runs` slots, slot_size floats apart, by the tree (each of run_positions positions, but the last) into the outputs' channels.
+  void (*combine)(const float* slots, int64_t slot_size, int64_t runs, int64_t run_positions, int64_t positions,
+                  int64_t channels, float* const* out);
 };
 
 // Computes a reduction of input 0 (f32, or call.source) into the outputs out[0], out[1], ... in pieces on all threads.

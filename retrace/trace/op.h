@@ -82,7 +82,7 @@ struct PointwiseRule {
 struct Op {
   std::string_view name;
   int inputs = 1;                            // -1: any number
-  std::vector<std::string_view> attributes;  // names, in the order in which they are written
+  std::vector<std::string_view> attributes = {};  // names, in the order in which they are written
 
   // Checks inputs and attributes; returns the specs of the outputs.
   std::vector<TensorSpec> (*infer)(const InferCall&) = nullptr;

@@ -28,6 +28,7 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   // Values that somebody still holds: (id, value), ascending.
   std::vector<std::pair<ValueId, std::shared_ptr<TensorValue>>> living() const;
 
+  void set_outputs(std::span<const ValueId> ids) { trace_.outputs.assign(ids.begin(), ids.end()); }
   void evaluate(Place place) override;
   // Leaves the recording empty; what is still pending in it can no longer be computed.
   void reset();

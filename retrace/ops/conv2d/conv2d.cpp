@@ -17,6 +17,11 @@ Attributes attributes_of(const Conv2dGeometry& geometry) {
 Shape image_size(const Tensor& x) { return {x.shape()[1], x.shape()[2]}; }
 Shape kernel_size(const Tensor& weights) { return {weights.shape()[0], weights.shape()[1]}; }
 
+Tensor convolve(const Tensor& x, const Tensor& weights, const Conv2dGeometry& geometry, Place place) {
+  static const Op& op = find_op("conv2d");
+  return record_one(op, attributes_of(geometry), {x, weights}, place);
+}
+
 // y = conv(x, w), dx = input_gradient(dy, w) and dw = filter_gradient(x, dy) are the three faces of one sum that is
 // linear in x, w and y: the gradient of each is made of the other two.
 std::vector<Tensor> gradient(const GradientCall& call) {
@@ -29,7 +34,7 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 std::vector<Tensor> gradient_of_input_gradient(const GradientCall& call) {
   const auto &dy = call.inputs[0], &w = call.inputs[1], &v = call.cotangents[0];
   const auto geometry = geometry_of(call.attributes);
-  return {call.needed[0] ? conv2d(v, w, geometry, call.place) : Tensor(),
+  return {call.needed[0] ? convolve(v, w, geometry, call.place) : Tensor(),
           call.needed[1] ? conv2d_filter_gradient(v, dy, geometry, kernel_size(w), call.place) : Tensor()};
 }
 
@@ -37,7 +42,7 @@ std::vector<Tensor> gradient_of_filter_gradient(const GradientCall& call) {
   const auto &x = call.inputs[0], &dy = call.inputs[1], &v = call.cotangents[0];
   const auto geometry = geometry_of(call.attributes);
   return {call.needed[0] ? conv2d_input_gradient(dy, v, geometry, image_size(x), call.place) : Tensor(),
-          call.needed[1] ? conv2d(x, v, geometry, call.place) : Tensor()};
+          call.needed[1] ? convolve(x, v, geometry, call.place) : Tensor()};
 }
 
 void check_bias(const Tensor& bias, const Tensor& weights, Place place) {
@@ -62,13 +67,8 @@ Conv2dGeometry resolved(const Tensor& x, const Tensor& weights, const Conv2dOpti
 
 }  // namespace
 
-Tensor conv2d(const Tensor& x, const Tensor& weights, const Conv2dGeometry& geometry, Place place) {
-  static const Op& op = find_op("conv2d");
-  return record_one(op, attributes_of(geometry), {x, weights}, place);
-}
-
 Tensor conv2d(const Tensor& x, const Tensor& weights, const Conv2dOptions& options, Place place) {
-  return conv2d(x, weights, resolved(x, weights, options), place);
+  return convolve(x, weights, resolved(x, weights, options), place);
 }
 
 Tensor conv2d(const Tensor& x, const Tensor& weights, const Tensor& bias, const Conv2dOptions& options, Place place) {

@@ -33,7 +33,6 @@ struct Conv2dGeometry {
   int64_t groups = 1;
 };
 
-Tensor conv2d(const Tensor& x, const Tensor& weights, const Conv2dGeometry& geometry, Place place = Place::here());
 // dx of that convolution from dy [n,oh,ow,o]: the image has `size` = {h, w}, which must lead to the size of dy.
 Tensor conv2d_input_gradient(const Tensor& dy, const Tensor& weights, const Conv2dGeometry& geometry, const Shape& size,
                              Place place = Place::here());

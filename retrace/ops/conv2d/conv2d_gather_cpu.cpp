@@ -201,19 +201,11 @@ void stage_row(const Plan& p, const float* from, float* to) {
   const int64_t width = g.in_width * p.pixel, left = p.left * p.pixel;
   std::fill(to, to + left, 0.0f);
   std::fill(to + left + width, to + p.pitch, 0.0f);
-  if (!p.lanewise) {
+  if (p.lanewise) {
+    repeat_channels({g.in_width, g.in_channels, g.groups, g.in_group, g.out_group, p.panels * p.panel}, from, to + left);
+  } else {
     std::memcpy(to + left, from, sizeof(float) * static_cast<size_t>(width));
-    return;
   }
-  const int64_t lanes = p.panels * p.panel;
-  for (int64_t x = 0; x < g.in_width; ++x)
-    for (int64_t c = 0; c < g.in_group; ++c) {
-      float* lane = to + left + x * p.pixel + c * lanes;
-      std::fill(lane + g.out_channels, lane + lanes, 0.0f);
-      const float* channel = from + x * g.in_channels + c;
-      for (int64_t group = 0; group < g.groups; ++group, lane += g.out_group)
-        std::fill(lane, lane + g.out_group, channel[group * g.in_group]);
-    }
 }
 
 // The rows of one image that a piece computes, with the inputs that they meet.

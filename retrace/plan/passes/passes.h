@@ -9,7 +9,6 @@ Trace lower_composites(const Trace& trace);      // composites become the ops of
 Trace simplify(const Trace& trace);              // exact rewrites: identity, x*1, x/1, --x, no-op reshapes
 Trace merge_common(const Trace& trace);          // equal nodes are computed once
 Trace remove_dead(const Trace& trace);           // what no output needs is dropped
-Trace recompute_cheap(const Trace& trace);       // short chains are computed again where that saves a pass over memory
 Trace fuse_pointwise(const Trace& trace);        // pointwise neighbours of one shape become one kernel
 Trace fuse_prologues(const Trace& trace);        // a chain is computed while its reduction reads it
 Trace fuse_epilogues(const Trace& trace);        // a chain is computed on a contraction's tiles while they are in cache

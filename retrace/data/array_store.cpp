@@ -1,0 +1,129 @@
+#include "retrace/data/array_store.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "retrace/base/fp_environment.h"
+#include "retrace/data/stack.h"
+
+namespace retrace {
+namespace {
+
+class ArraySource : public DataSource {
+ public:
+  // Arrays of equal length whose first axis is the iteration axis.
+  ArraySource(std::vector<Tensor> arrays, bool scale_bytes) : arrays_(std::move(arrays)), scale_bytes_(scale_bytes) {}
+  int64_t size() const override { return arrays_[0].shape()[0]; }
+  int variables() const override { return static_cast<int>(arrays_.size()); }
+
+  Observation get(int64_t index, int64_t) const override {
+    Observation observation;
+    for (const auto& array : arrays_) {
+      TensorSpec spec = batch_spec(array, 1);
+      const Labels labels = spec.labels;
+      const Shape shape = spec.shape;
+      spec.shape = Shape(std::span(shape.begin() + 1, shape.end()));
+      spec.labels = labels.empty() ? Labels() : Labels(labels.text().substr(1));
+      observation.push_back(copied(array, std::span(&index, 1), spec));
+    }
+    return observation;
+  }
+
+  std::vector<Tensor> gather(std::span<const int64_t> indices, int64_t, int variables) const override {
+    std::vector<Tensor> batch;
+    for (const auto& array : std::span(arrays_).first(static_cast<size_t>(variables)))
+      batch.push_back(copied(array, indices, batch_spec(array, static_cast<int64_t>(indices.size()))));
+    return batch;
+  }
+
+ private:
+  TensorSpec batch_spec(const Tensor& array, int64_t count) const {
+    TensorSpec spec = array.spec();
+    spec.shape[0] = count;
+    if (!spec.labels.empty() && spec.labels[0] != 'B') spec.labels = Labels("B" + std::string(spec.labels.text().substr(1)));
+    if (spec.labels.empty() && spec.shape.rank() == 1) spec.labels = Labels("B");
+    if (scale_bytes_ && spec.type == DType::u8) spec.type = DType::f32;
+    return spec;
+  }
+  // The chosen rows under the given description.
+  Tensor copied(const Tensor& array, std::span<const int64_t> indices, const TensorSpec& spec) const {
+    const BlankTensor blank(spec);
+    const auto items = static_cast<size_t>(array.shape().count(1, array.rank()));
+    const size_t bytes = items * size_of(array.type());
+    const auto* rows = static_cast<const std::byte*>(array.data());
+    if (items == 0) return blank.tensor;
+    if (spec.type == array.type()) {
+      for (size_t i = 0; i < indices.size(); ++i)
+        std::memcpy(blank.bytes + i * bytes, rows + static_cast<size_t>(indices[i]) * bytes, bytes);
+      return blank.tensor;
+    }
+    const FloatingPointScope scope;
+    auto* to = reinterpret_cast<float*>(blank.bytes);
+    for (int64_t index : indices) {
+      const auto* from = reinterpret_cast<const uint8_t*>(rows) + static_cast<size_t>(index) * items;
+      for (size_t i = 0; i < items; ++i) *to++ = static_cast<float>(from[i]) / 255.0f;
+    }
+    return blank.tensor;
+  }
+
+  std::vector<Tensor> arrays_;
+  bool scale_bytes_;
+};
+
+// The array with `axis` moved to the front.
+Tensor moved_to_front(const Tensor& array, int axis) {
+  if (axis == 0) return with_spec(array, {array.type(), array.shape(), array.spec().labels, {}});
+  TensorSpec spec{array.type(), {array.shape()[axis]}, {}, {}};
+  std::string labels = array.labels().empty() ? "" : std::string(1, array.labels()[static_cast<size_t>(axis)]);
+  for (int i = 0; i < array.rank(); ++i) {
+    if (i == axis) continue;
+    spec.shape.push_back(array.shape()[i]);
+    if (!labels.empty()) labels += array.labels()[static_cast<size_t>(i)];
+  }
+  spec.labels = Labels(labels);
+  const auto outer = static_cast<size_t>(array.shape().count(0, axis)), n = static_cast<size_t>(spec.shape[0]);
+  const size_t inner = static_cast<size_t>(array.shape().count(axis + 1, array.rank())) * size_of(array.type());
+  const BlankTensor blank(spec);
+  const auto* from = static_cast<const std::byte*>(array.data());
+  for (size_t o = 0; o < outer; ++o)
+    for (size_t i = 0; i < n; ++i)
+      if (inner) std::memcpy(blank.bytes + (i * outer + o) * inner, from + (o * n + i) * inner, inner);
+  return blank.tensor;
+}
+
+int iteration_axis(const Tensor& array, size_t number, int wanted, Place place) {
+  const int batch = array.spec().labels.find('B');
+  const int axis = wanted >= 0 ? wanted : batch >= 0 ? batch : 0;
+  Error error(ErrorKind::usage, 313, fmt::format("array_store: array {} has no iteration axis {}", number, axis));
+  error.where(place).got(array.spec().text());
+  if (wanted < -1 || axis >= array.rank()) throw error.help("give each array an axis for the observations");
+  if (batch >= 0 && axis != batch) throw error.expected("the axis labelled B").help("leave iteration_axis out");
+  return axis;
+}
+
+}  // namespace
+
+Datastore array_store(std::vector<Tensor> arrays, const ArrayStoreOptions& options, Place place) {
+  if (arrays.empty()) throw Error(ErrorKind::usage, 313, "array_store: no array was given").where(place);
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    arrays[i] = moved_to_front(arrays[i], iteration_axis(arrays[i], i, options.iteration_axis, place));
+    if (arrays[i].shape()[0] != arrays[0].shape()[0])
+      throw Error(ErrorKind::usage, 313, fmt::format("array_store: array 0 has {} observations, array {} has {}",
+                                                     arrays[0].shape()[0], i, arrays[i].shape()[0]))
+          .where(place)
+          .got(fmt::format("{} and {}", arrays[0].spec().text(), arrays[i].spec().text()))
+          .expected("the same number for all arrays");
+  }
+  return Datastore(std::make_shared<ArraySource>(std::move(arrays), options.scale_bytes));
+}
+
+Datastore image_set_store(const ImageSet& images) {
+  std::vector<Tensor> arrays = {
+      Tensor::from(images.pixels, {images.count, images.height, images.width, 1}, "BSSC"),
+      Tensor::from(images.labels, {images.count}, "B")};
+  if (!images.angles.empty()) arrays.push_back(Tensor::from(images.angles, {images.count, 1}, "BC"));
+  return array_store(std::move(arrays), {.scale_bytes = true});
+}
+
+}  // namespace retrace

@@ -1,0 +1,132 @@
+#include "retrace/data/datastore.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "retrace/data/random_stream.h"
+#include "retrace/data/stack.h"
+#include "retrace/distributed/group.h"
+
+namespace retrace {
+namespace {
+
+// Some observations of another source, in any order.
+class SubsetSource : public DataSource {
+ public:
+  SubsetSource(std::shared_ptr<const DataSource> whole, std::vector<int64_t> indices)
+      : whole_(std::move(whole)), indices_(std::move(indices)) {}
+  int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
+  int variables() const override { return whole_->variables(); }
+  Observation get(int64_t index, int64_t pass) const override { return whole_->get(at(index), pass); }
+  std::vector<Tensor> gather(std::span<const int64_t> indices, int64_t pass, int variables) const override {
+    std::vector<int64_t> mapped(indices.size());
+    std::transform(indices.begin(), indices.end(), mapped.begin(), [&](int64_t i) { return at(i); });
+    return whole_->gather(mapped, pass, variables);
+  }
+  int64_t sample(int64_t index) const override { return whole_->sample(at(index)); }
+  int depth() const override { return whole_->depth(); }
+
+ private:
+  int64_t at(int64_t index) const { return indices_[static_cast<size_t>(index)]; }
+  std::shared_ptr<const DataSource> whole_;
+  std::vector<int64_t> indices_;
+};
+
+void require(bool can, const char* call, const char* why, Place place) {
+  if (can) return;
+  throw Error(ErrorKind::usage, 312, fmt::format("{}: this store {}", call, why))
+      .where(place)
+      .help("copy it into an array store, or let its source answer in any order");
+}
+
+}  // namespace
+
+std::vector<Tensor> DataSource::gather(std::span<const int64_t> indices, int64_t pass, int variables) const {
+  const auto count = static_cast<size_t>(variables);
+  std::vector<Tensor> batch;
+  if (indices.empty()) {
+    const Observation one = size() ? get(0, pass) : Observation(count, Tensor::zeros({}));
+    for (size_t v = 0; v < count; ++v) batch.push_back(BlankTensor(stacked_spec(one[v].spec(), 0)).tensor);
+    return batch;
+  }
+  std::vector<std::vector<Tensor>> lists(count);
+  for (int64_t index : indices) {
+    const Observation one = get(index, pass);
+    for (size_t v = 0; v < count; ++v) lists[v].push_back(one[v]);
+  }
+  for (const auto& list : lists) batch.push_back(stack(list));
+  return batch;
+}
+
+Datastore::Datastore(std::shared_ptr<const DataSource> source) : source_(std::move(source)) {
+  ensure(source_ != nullptr, "a store has a source");
+}
+
+Observation Datastore::read(Place place) {
+  if (!has_data())
+    throw Error(ErrorKind::usage, 311, fmt::format("read: the store has no more data after {} observations", size()))
+        .where(place)
+        .help("call reset() to read from the start, or ask has_data() first");
+  return source_->get(next_++, pass_);
+}
+
+std::vector<Observation> Datastore::read(int64_t count, Place place) {
+  if (count < 1)
+    throw Error(ErrorKind::usage, 311, fmt::format("read: {} observations were asked for", count))
+        .where(place)
+        .expected("at least 1");
+  std::vector<Observation> chunk = {read(place)};
+  while (has_data() && static_cast<int64_t>(chunk.size()) < count) chunk.push_back(read(place));
+  return chunk;
+}
+
+void Datastore::reset() { next_ = 0, ++pass_; }
+
+std::vector<Observation> Datastore::read_all() const {
+  std::vector<Observation> all;
+  for (int64_t i = 0; i < size(); ++i) all.push_back(source_->get(i, pass_));
+  return all;
+}
+
+Observation Datastore::preview(Place place) const { return get(0, place); }
+
+Observation Datastore::get(int64_t index, Place place) const {
+  if (index < 0 || index >= size())
+    throw Error(ErrorKind::usage, 311, fmt::format("get: there is no observation {}", index))
+        .where(place)
+        .expected(size() ? fmt::format("0 to {}", size() - 1) : "a store with data: this one is empty");
+  return source_->get(index, pass_);
+}
+
+Datastore Datastore::partition(int64_t n, int64_t i, Place place) const {
+  require(is_partitionable(), "partition", "cannot be parted", place);
+  if (n < 1 || i < 0 || i >= n)
+    throw Error(ErrorKind::usage, 312, fmt::format("partition: there is no part {} of {}", i, n))
+        .where(place)
+        .expected("n of at least 1, and a part from 0 to n-1");
+  const Range part = part_of(size(), n, i);
+  std::vector<int64_t> indices(static_cast<size_t>(part.count));
+  std::iota(indices.begin(), indices.end(), part.first);
+  return Datastore(std::make_shared<SubsetSource>(source_, std::move(indices)));
+}
+
+Datastore Datastore::shuffle(uint64_t seed, Place place) const {
+  require(is_shuffleable(), "shuffle", "cannot be shuffled", place);
+  return Datastore(std::make_shared<SubsetSource>(source_, random_order(size(), seed, "store shuffle", 0)));
+}
+
+Datastore Datastore::subset(std::span<const int64_t> indices, Place place) const {
+  require(is_subsettable(), "subset", "cannot be read in any order", place);
+  for (int64_t index : indices)
+    if (index < 0 || index >= size())
+      throw Error(ErrorKind::usage, 312, fmt::format("subset: there is no observation {}", index))
+          .where(place)
+          .expected(fmt::format("indices of 0 to {}", size() - 1));
+  return Datastore(std::make_shared<SubsetSource>(source_, std::vector<int64_t>(indices.begin(), indices.end())));
+}
+
+int64_t Datastore::num_partitions() const { return is_partitionable() ? std::max<int64_t>(size(), 1) : 1; }
+
+}  // namespace retrace

@@ -1,0 +1,83 @@
+#pragma once
+// Data as a sequence of observations. An observation is a list of tensors, one for each variable (image, label, angle).
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "retrace/tensor/tensor.h"
+
+namespace retrace {
+
+using Observation = std::vector<Tensor>;
+
+// What a store is made of; derive from it to read data of your own. A pass is one run over the data: what is random
+// in a source is drawn anew for each pass and depends on (pass, sample) alone. Sources do not change, and may be
+// asked by several threads; one that is not subsettable is asked for 0, 1, 2, ... and, for a new pass, 0 again.
+class DataSource {
+ public:
+  virtual ~DataSource() = default;
+  virtual int64_t size() const = 0;    // observations
+  virtual int variables() const = 0;  // tensors of an observation
+  virtual Observation get(int64_t index, int64_t pass) const = 0;
+  // The first `variables` variables of several observations, each stacked along a new first axis; with the label B
+  // where the observation's tensor has labels or is a single number. By default it stacks what get() gives.
+  virtual std::vector<Tensor> gather(std::span<const int64_t> indices, int64_t pass, int variables) const;
+  // The number of observation `index` in the data set that this source is a view of.
+  virtual int64_t sample(int64_t index) const { return index; }
+  // How many transforms lie on each other.
+  virtual int depth() const { return 0; }
+
+  virtual bool is_subsettable() const { return true; }
+  virtual bool is_partitionable() const { return is_subsettable(); }
+  virtual bool is_shuffleable() const { return is_subsettable(); }
+};
+
+// A source and a place in it. Copies share the source and go on reading from the same place, each for itself.
+class Datastore {
+ public:
+  explicit Datastore(std::shared_ptr<const DataSource> source);
+
+  int64_t size() const { return source_->size(); }
+  int variables() const { return source_->variables(); }
+
+  // The next observation. Error(usage) at the end of the data.
+  Observation read(Place place = Place::here());
+  // The next `count` observations, fewer at the end of the data. Error(usage) if there is none, or count < 1.
+  std::vector<Observation> read(int64_t count, Place place = Place::here());
+  bool has_data() const { return next_ < size(); }
+  // Back to the start; the next pass begins.
+  void reset();
+  // All observations of this pass, wherever reading stands.
+  std::vector<Observation> read_all() const;
+  // The first observation, or any; reading does not move. Error(usage) if there is no such observation.
+  Observation preview(Place place = Place::here()) const;
+  Observation get(int64_t index, Place place = Place::here()) const;
+
+  // New stores over the same data; this one does not change. Error(usage) if the source cannot.
+  // Part i (from 0) of n contiguous ones; the first size mod n parts have one observation more. What is trained on
+  // parts depends on n: for data-parallel training use MiniBatchQueue::share.
+  Datastore partition(int64_t n, int64_t i, Place place = Place::here()) const;
+  // In another order, a function of the seed.
+  Datastore shuffle(uint64_t seed, Place place = Place::here()) const;
+  // The observations of these indices, in their order; an index may repeat.
+  Datastore subset(std::span<const int64_t> indices, Place place = Place::here()) const;
+  Datastore subset(std::initializer_list<int64_t> indices, Place place = Place::here()) const {
+    return subset(std::span(indices.begin(), indices.size()), place);
+  }
+
+  bool is_partitionable() const { return source_->is_partitionable(); }
+  bool is_subsettable() const { return source_->is_subsettable(); }
+  bool is_shuffleable() const { return source_->is_shuffleable(); }
+  // The largest n for which partition() gives no empty part; 1 if it cannot be parted.
+  int64_t num_partitions() const;
+
+  const std::shared_ptr<const DataSource>& source() const { return source_; }
+
+ private:
+  std::shared_ptr<const DataSource> source_;
+  int64_t next_ = 0, pass_ = 0;
+};
+
+}  // namespace retrace

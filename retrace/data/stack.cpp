@@ -1,0 +1,103 @@
+#include "retrace/data/stack.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "retrace/base/fp_environment.h"
+
+namespace retrace {
+namespace {
+
+struct Truth {  // bool as it is stored
+  uint8_t value;
+};
+
+template <class To, class From>
+To convert(From from) {
+  if constexpr (std::is_same_v<From, Truth>) {
+    return convert<To>(from.value);
+  } else if constexpr (std::is_same_v<To, Truth>) {
+    return {from != From(0)};
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    // Both bounds are representable, or round to the next power of two, at and above which all saturates.
+    if (from != from) return 0;
+    if (from >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    if (from <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    return static_cast<To>(from);
+  } else {
+    return static_cast<To>(from);
+  }
+}
+
+template <class Function>
+void with_type(DType type, Function function) {
+  switch (type) {
+    case DType::f32: return function(float());
+    case DType::f64: return function(double());
+    case DType::i32: return function(int32_t());
+    case DType::u8: return function(uint8_t());
+    case DType::boolean: return function(Truth());
+  }
+}
+
+}  // namespace
+
+Tensor with_spec(const Tensor& tensor, const TensorSpec& spec) {
+  ensure(tensor.data() != nullptr || tensor.size() == 0, "a batch is computed");
+  ensure(spec.bytes() == tensor.spec().bytes(), "a new description has the size of the old one");
+  auto value = std::make_shared<TensorValue>();
+  value->spec = spec;
+  value->buffer = tensor.value()->buffer;
+  return Tensor(std::move(value));
+}
+
+BlankTensor::BlankTensor(const TensorSpec& spec) {
+  auto value = std::make_shared<TensorValue>();
+  value->spec = spec;
+  value->buffer = cpu_device().allocate(spec.bytes());
+  bytes = static_cast<std::byte*>(value->buffer->data());
+  tensor = Tensor(std::move(value));
+}
+
+TensorSpec stacked_spec(const TensorSpec& one, int64_t count) {
+  TensorSpec spec{one.type, {count}, {}, {}};
+  for (int64_t size : one.shape) spec.shape.push_back(size);
+  if (one.shape.rank() == 0 || !one.labels.empty()) spec.labels = Labels("B" + std::string(one.labels.text()));
+  return spec;
+}
+
+Tensor stack(std::span<const Tensor> tensors) {
+  const TensorSpec& one = tensors[0].spec();
+  const BlankTensor blank(stacked_spec(one, static_cast<int64_t>(tensors.size())));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].spec() != one)
+      throw Error(ErrorKind::usage, 321, fmt::format("observations 0 and {} of a mini-batch cannot be stacked", i))
+          .got(fmt::format("{} and {}", one.text(), tensors[i].spec().text()))
+          .expected("the same shape, type and labels for all")
+          .help("pad or cut them in a transform, or stack them in a mini_batch_function");
+    if (one.bytes()) std::memcpy(blank.bytes + i * one.bytes(), tensors[i].data(), one.bytes());
+  }
+  return blank.tensor;
+}
+
+Tensor converted(const Tensor& tensor, DType type) {
+  if (tensor.type() == type) return tensor;
+  const FloatingPointScope scope;
+  TensorSpec spec = tensor.spec();
+  spec.type = type;
+  const BlankTensor blank(spec);
+  const void* data = tensor.data();
+  with_type(tensor.type(), [&](auto from) {
+    with_type(type, [&](auto to) {
+      const auto* source = static_cast<const decltype(from)*>(data);
+      auto* target = reinterpret_cast<decltype(to)*>(blank.bytes);
+      for (int64_t i = 0; i < spec.count(); ++i) target[i] = convert<decltype(to)>(source[i]);
+    });
+  });
+  return blank.tensor;
+}
+
+}  // namespace retrace

@@ -1,0 +1,30 @@
+#pragma once
+// Batches of tensors made on the host.
+
+#include <span>
+
+#include "retrace/tensor/tensor.h"
+
+namespace retrace {
+
+// The same bytes under another description of the same size.
+Tensor with_spec(const Tensor& tensor, const TensorSpec& spec);
+
+// A tensor on the CPU whose bytes the caller fills before anybody else sees it.
+struct BlankTensor {
+  explicit BlankTensor(const TensorSpec& spec);
+  Tensor tensor;
+  std::byte* bytes;
+};
+
+// What `count` tensors like `one` are when stacked along a new first axis; that axis has the label B if `one` has
+// labels or is a single number.
+TensorSpec stacked_spec(const TensorSpec& one, int64_t count);
+
+// Stacks at least one tensor of equal shape, type and labels. Error(usage) names the first that differs.
+Tensor stack(std::span<const Tensor> tensors);
+
+// The same values in another type, by the rules of cast(): float to integer truncates, saturates, NaN gives 0.
+Tensor converted(const Tensor& tensor, DType type);
+
+}  // namespace retrace

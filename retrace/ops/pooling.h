@@ -1,0 +1,44 @@
+#pragma once
+// What max_pool2d and average_pool2d share: a window without dilation over images [n,h,w,c], channel by channel.
+
+#include <algorithm>
+
+#include "retrace/ops/window.h"
+
+namespace retrace {
+
+struct PoolShape {
+  int64_t batch = 0, channels = 0;
+  Window window;
+
+  int64_t inputs() const { return batch * window.in_height * window.in_width * channels; }
+  int64_t outputs() const { return batch * window.out_height() * window.out_width() * channels; }
+};
+
+// The part of one axis of a window that lies inside of the image: kernel offsets first..end-1.
+struct Present {
+  int64_t first, end;
+};
+inline Present present_part(int64_t out, int64_t stride, int64_t pad, int64_t kernel, int64_t in) {
+  const int64_t start = out * stride - pad;
+  return {std::max<int64_t>(0, -start), std::min(kernel, in - start)};
+}
+// The windows, along one axis, that hold element `in` of the image: first..end-1.
+inline Present covering_windows(int64_t in, int64_t stride, int64_t pad, int64_t kernel, int64_t outs) {
+  const int64_t at = in + pad;
+  return {at < kernel ? 0 : (at - kernel) / stride + 1, std::min(outs, at / stride + 1)};
+}
+
+// body(first, end) over all rows of an image, a few thousand elements a piece.
+void run_row_pieces(int64_t rows, int64_t row_size, FunctionRef<void(int64_t first, int64_t end)> body);
+
+// From the recorded attributes pool, stride and padding, for an image of that shape.
+PoolShape pool_shape(const Attributes& attributes, const Shape& image);
+// Attributes of a call on x; the padding is resolved.
+Attributes pool_attributes(const Tensor& x, Pair pool, Pair stride, const Padding& padding);
+// Checks input 0 as an image, and the window; the spec of the pooled image.
+TensorSpec infer_pooled(const InferCall& call, const char* argument);
+// Checks input 0 as the pooled image of one of size attributes.size; the spec of that image.
+TensorSpec infer_unpooled(const InferCall& call, const char* argument);
+
+}  // namespace retrace

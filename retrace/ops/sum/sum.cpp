@@ -1,0 +1,69 @@
+#include "retrace/ops/sum/sum.h"
+
+#include "retrace/ops/broadcast/broadcast.h"
+#include "retrace/ops/reduce.h"
+
+namespace retrace {
+
+extern const KernelTable<const ReduceKernels* (*)(bool by_column)> sum_kernel_table;
+
+namespace {
+
+std::vector<TensorSpec> infer(const InferCall& call) {
+  return {infer_reduced(call, is_float(call.inputs[0].type) ? call.inputs[0].type : DType::i32)};
+}
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const Tensor& x = call.inputs[0];
+  const Tensor dy = with_reduced_axes(call.cotangents[0], x, call.attributes.list("axes"), call.place);
+  return {broadcast(dy, x.shape(), x.labels(), call.place)};
+}
+
+int64_t workspace(const InferCall& call) {
+  if (call.inputs[0].type != DType::f32) return 0;
+  const ReduceShape shape(call.inputs[0].shape, call.attributes.list("axes"));
+  return reduce_workspace(shape, *sum_kernel_table.get()(shape.by_column));
+}
+
+// Sums are kept in Total, which wraps for integers.
+template <class T, class Total>
+void plain_sum(const KernelCall& call) {
+  const T* x = static_cast<const T*>(call.inputs[0].data);
+  std::vector<Total> totals(static_cast<size_t>(call.outputs[0].spec->count()));
+  for_each_reduced(call.inputs[0].spec->shape, call.attributes.list("axes"), [&](int64_t i, int64_t kept, int64_t) {
+    auto& total = totals[static_cast<size_t>(kept)];
+    total = total + static_cast<Total>(x[i]);
+  });
+  if constexpr (std::is_same_v<Total, double>) std::copy(totals.begin(), totals.end(), static_cast<double*>(call.outputs[0].data));
+  else std::copy(totals.begin(), totals.end(), static_cast<int32_t*>(call.outputs[0].data));
+}
+
+void run(const KernelCall& call) {
+  const auto& spec = *call.inputs[0].spec;
+  if (spec.type == DType::f64) return plain_sum<double, double>(call);
+  if (spec.type == DType::i32) return plain_sum<int32_t, uint32_t>(call);
+  if (spec.type != DType::f32) return plain_sum<uint8_t, uint32_t>(call);
+  const ReduceShape shape(spec.shape, call.attributes.list("axes"));
+  float* out[] = {static_cast<float*>(call.outputs[0].data)};
+  run_reduction(call, shape, *sum_kernel_table.get()(shape.by_column), out);
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& x, ReduceOptions options, Place place) {
+  static const Op& op = find_op("sum");
+  const Shape axes = normalized_axes(options.axes, x.rank(), "sum", place);
+  return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
+}
+
+void define_sum(OpTable& table) {
+  table.add({.name = "sum",
+             .attributes = {"axes", "keep"},
+             .infer = infer,
+             .gradient = gradient,
+             .kernel = run,
+             .workspace = workspace,
+             .takes_prologue = true});
+}
+
+}  // namespace retrace

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include "retrace/base/options.h"
+#include "retrace/plan/passes/passes.h"
+#include "retrace/plan/plan.h"
+
+namespace retrace {
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"lower_composites", "composites become the ops of their definition", lower_composites, true},
+    {"simplify", "exact rewrites: identity, x*1, x/1, --x", simplify},
+    {"merge_common", "equal nodes are computed once", merge_common},
+    {"remove_dead", "what no output needs is dropped", remove_dead},
+    {"fuse_pointwise", "pointwise neighbours become one kernel", fuse_pointwise},
+    {"fuse_prologues", "a chain is computed while its reduction reads it", fuse_prologues},
+    {"fuse_epilogues", "a chain is computed on a contraction's tiles", fuse_epilogues},
+};
+// Done while the plan is laid out, and switched like the others.
+constexpr std::string_view kPlaceMemory = "place_memory";
+
+std::vector<std::string>& off_names() {
+  static std::vector<std::string> names;
+  return names;
+}
+std::mutex off_mutex;
+
+void check_names(const std::vector<std::string>& names) {
+  std::vector<std::string> known{std::string(kPlaceMemory)};
+  for (const auto& pass : kPasses)
+    if (!pass.required) known.emplace_back(pass.name);
+  for (const auto& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto near = nearest(name, known);
+    throw Error(ErrorKind::usage, 230, fmt::format("there is no pass \"{}\" to switch off", name))
+        .expected(fmt::format("{}", fmt::join(known, ", ")))
+        .help(near.empty() ? "" : fmt::format("did you mean {}?", near));
+  }
+}
+
+}  // namespace
+
+std::span<const Pass> all_passes() { return kPasses; }
+
+void set_passes_off(const std::vector<std::string>& names) {
+  check_names(names);
+  std::lock_guard lock(off_mutex);
+  off_names() = names;
+}
+
+bool pass_is_on(std::string_view name) {
+  static const bool read_once = [] {
+    const auto names = environment_list(EnvironmentVariable::passes_off);
+    check_names(names);
+    std::lock_guard lock(off_mutex);
+    if (off_names().empty()) off_names() = names;
+    return true;
+  }();
+  (void)read_once;
+  std::lock_guard lock(off_mutex);
+  return std::find(off_names().begin(), off_names().end(), name) == off_names().end();
+}
+
+Trace optimise(const Trace& recorded, std::vector<PassReport>* report) {
+  Trace trace = recorded;
+  for (const auto& pass : kPasses) {
+    PassReport line{pass.name, pass.required || pass_is_on(pass.name), 0, trace.nodes.size(), trace.nodes.size()};
+    if (line.on) {
+      const auto start = std::chrono::steady_clock::now();
+      trace = pass.run(trace);
+      line.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      line.nodes_after = trace.nodes.size();
+      verify(trace, pass.name);
+    }
+    if (report) report->push_back(line);
+  }
+  return trace;
+}
+
+}  // namespace retrace

@@ -1,0 +1,70 @@
+#pragma once
+// A plan: a trace made ready to run many times. A flat list of kernel calls over one arena; returned tensors have
+// buffers of their own.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "retrace/plan/pass.h"
+#include "retrace/plan/tile_program.h"
+
+namespace retrace {
+
+// Passes in order; read this to know what happens to a trace.
+std::span<const Pass> all_passes();
+// Applies those that are on. RETRACE_PASSES_OFF, or set_passes_off(), switches off; an unknown name is Error(usage).
+Trace optimise(const Trace& trace, std::vector<PassReport>* report = nullptr);
+void set_passes_off(const std::vector<std::string>& names);
+bool pass_is_on(std::string_view name);
+
+class Plan {
+ public:
+  explicit Plan(const Trace& recorded);
+
+  // Runs on the CPU. inputs[i] and outputs[i] are the bytes of the recorded trace's inputs and outputs.
+  void run(const void* const* inputs, void* const* outputs) const;
+
+  const Trace& trace() const { return trace_; }  // after the passes
+  const std::vector<PassReport>& reports() const { return reports_; }
+  size_t arena_bytes() const { return arena_bytes_; }
+  size_t kernel_calls() const { return steps_.size(); }
+  // Trace, kernel calls, memory: for people.
+  std::string text() const;
+
+ private:
+  // Where a value's bytes are.
+  struct Location {
+    enum class Kind { none, input, output, arena, constant } kind = Kind::none;
+    size_t at = 0;  // index of the input or output; offset in arena or constants
+  };
+  struct Step {
+    const Node* node;
+    std::vector<Location> inputs, outputs;
+    std::vector<const TensorSpec*> input_specs, output_specs;
+    Location workspace, raw;                   // raw: the contraction's result before its epilogue
+    const TensorSpec* raw_spec = nullptr;
+    TensorSpec made_spec;                      // the first input that a prologue makes
+    std::unique_ptr<TileProgram> program;      // of a fused chain, prologue or epilogue
+    size_t own_inputs = 0;                     // inputs of the kernel itself; the rest belong to the epilogue
+  };
+  struct Copy {
+    Location from;
+    size_t output;
+    size_t bytes;
+  };
+  struct Placement;
+  struct Memory;
+
+  void run_step(const Step& step, const Memory& memory) const;
+  void run_constants();
+
+  Trace trace_;
+  std::vector<PassReport> reports_;
+  std::vector<Step> steps_;
+  std::vector<Copy> copies_;
+  std::vector<char> constants_;
+  size_t arena_bytes_ = 0;
+};
+
+}  // namespace retrace

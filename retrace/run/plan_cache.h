@@ -1,0 +1,43 @@
+#pragma once
+// Plans by content: a recorded trace that was planned before finds its plan. One cache a thread.
+
+#include <list>
+#include <memory>
+#include <unordered_map>
+
+#include "retrace/plan/plan.h"
+
+namespace retrace {
+
+class PlanCache {
+ public:
+  // The plan of `trace`, made now if there is none. Holds at most 128; the least recently used goes.
+  std::shared_ptr<const Plan> find_or_make(const Trace& trace);
+  size_t size() const { return entries_.size(); }
+  int64_t hits() const { return hits_; }
+  int64_t misses() const { return misses_; }
+  void clear();
+
+ private:
+  struct Entry {
+    uint64_t hash;
+    Trace trace;  // compared in full: a hash decides nothing
+    std::shared_ptr<const Plan> plan;
+  };
+  std::list<Entry> entries_;  // most recently used first
+  std::unordered_multimap<uint64_t, std::list<Entry>::iterator> index_;
+  int64_t hits_ = 0, misses_ = 0;
+};
+
+// This thread's cache.
+PlanCache& plan_cache();
+
+// Plain: every evaluation plans anew. Default: plans are kept. RETRACE_PLAN_CACHE=off, or set_plan_cache(false).
+bool plan_cache_on();
+void set_plan_cache(bool on);
+
+// The last plan that this thread ran, for tests and tools; null before the first.
+std::shared_ptr<const Plan> last_plan();
+void set_last_plan(std::shared_ptr<const Plan> plan);
+
+}  // namespace retrace

@@ -1,0 +1,249 @@
+#include "retrace/trace/text.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+
+namespace retrace {
+namespace {
+
+// -- printing ---------------------------------------------------------------------------------------------------
+
+std::string list_of(std::span<const ValueId> ids) {
+  std::string text;
+  for (ValueId id : ids) text += fmt::format("{}%{}", text.empty() ? "" : ", ", id);
+  return text;
+}
+
+void print_into(std::string& text, const Trace& trace, bool places, const std::string& indent) {
+  for (ValueId id : trace.inputs) text += fmt::format("{}%{} = input {}\n", indent, id, trace.values[static_cast<size_t>(id)].text());
+  for (const auto& node : trace.nodes) {
+    std::string outputs;
+    for (int i = 0; i < node.output_count; ++i) outputs += fmt::format("{}%{}", i ? ", " : "", node.first_output + i);
+    text += fmt::format("{}{} = {}({})", indent, outputs, node.op->name, list_of(node.inputs));
+    if (const auto attributes = node.attributes.print(); !attributes.empty()) text += " " + attributes;
+    if (node.body) {
+      text += " {\n";
+      print_into(text, *node.body, places, indent + "  ");
+      text += indent + "}";
+    }
+    if (places) {
+      text += "  #";
+      for (int i = 0; i < node.output_count; ++i) text += " " + trace.values[static_cast<size_t>(node.first_output + i)].text();
+      if (const auto place = node.place.text(); !place.empty()) text += ", " + place;
+    }
+    text += "\n";
+  }
+  text += fmt::format("{}return{}{}\n", indent, trace.outputs.empty() ? "" : " ", list_of(trace.outputs));
+}
+
+// -- parsing ----------------------------------------------------------------------------------------------------
+
+constexpr size_t kMaxText = size_t{1} << 20;
+
+class Parser {
+ public:
+  Parser(std::string_view text, const OpTable& table) : rest_(text), table_(table) {}
+
+  Trace parse() {
+    Trace trace = parse_block();
+    skip_space();
+    if (!rest_.empty()) fail("text after the last return");
+    return trace;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ErrorKind::bad_data, 240, "trace: " + what).where(fmt::format("line {}", line_));
+  }
+
+  void skip_space() {
+    while (!rest_.empty()) {
+      const char c = rest_.front();
+      if (c == '#') rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
+      else if (c == ' ' || c == '\t' || c == '\r' || c == '\n') line_ += c == '\n', rest_.remove_prefix(1);
+      else break;
+    }
+  }
+  bool accept(std::string_view token) {
+    skip_space();
+    if (!rest_.starts_with(token)) return false;
+    rest_.remove_prefix(token.size());
+    return true;
+  }
+  void expect(std::string_view token) {
+    if (!accept(token)) fail(fmt::format("\"{}\" expected", token));
+  }
+  std::string_view word() {
+    skip_space();
+    size_t n = 0;
+    while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_')) ++n;
+    if (n == 0) fail("a name expected");
+    const auto found = rest_.substr(0, n);
+    rest_.remove_prefix(n);
+    return found;
+  }
+  int64_t integer() {
+    skip_space();
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (error != std::errc()) fail("a whole number expected");
+    rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
+    return value;
+  }
+  std::string quoted() {
+    expect("\"");
+    const auto end = rest_.find('"');
+    if (end == std::string_view::npos || end > 64) fail("a short quoted text expected");
+    const std::string found(rest_.substr(0, end));
+    rest_.remove_prefix(end + 1);
+    return found;
+  }
+  double hexadecimal() {  // [-]0x1.8p+3, inf, nan
+    skip_space();
+    const bool negative = accept("-");
+    const bool hex = rest_.starts_with("0x");
+    if (hex) rest_.remove_prefix(2);
+    double value = 0;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value, hex ? std::chars_format::hex : std::chars_format::general);
+    if (error != std::errc()) fail("a number expected");
+    rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
+    return negative ? -value : value;
+  }
+  Shape list() {
+    Shape shape;
+    expect("[");
+    if (accept("]")) return shape;
+    do {
+      if (shape.rank() == kMaxRank) fail("a list is too long");
+      shape.push_back(integer());
+    } while (accept(","));
+    expect("]");
+    return shape;
+  }
+  DType type() {
+    DType found;
+    const auto name = word();
+    if (!parse_dtype(name, found)) fail(fmt::format("unknown type {}", name));
+    return found;
+  }
+  TensorSpec spec() {
+    TensorSpec found;
+    found.type = type();
+    found.shape = list();
+    int64_t elements = 1;
+    for (int64_t size : found.shape) {
+      if (size < 0 || (size > 0 && elements > (int64_t{1} << 40) / size)) fail("a size is out of range");
+      elements *= size;
+    }
+    skip_space();
+    if (!rest_.empty() && rest_.front() == '"') found.labels = Labels(quoted());
+    if (!found.labels.empty() && found.labels.size() != found.shape.rank()) fail("labels do not fit the shape");
+    return found;
+  }
+
+  using Names = std::map<int64_t, ValueId>;
+  ValueId value(const Names& names) {
+    expect("%");
+    const auto at = names.find(integer());
+    if (at == names.end()) fail("a value is read before it is made");
+    return at->second;
+  }
+
+  AttributeValue attribute() {
+    skip_space();
+    if (rest_.empty()) fail("a value expected");
+    if (rest_.front() == '[') return list();
+    if (rest_.front() == '"') return quoted();
+    const auto digits = rest_.front() == '-' ? rest_.substr(1) : rest_;
+    if (digits.starts_with("0x") || digits.starts_with("inf") || digits.starts_with("nan")) return hexadecimal();
+    if (std::isdigit(static_cast<unsigned char>(digits.empty() ? ' ' : digits.front()))) return integer();
+    return type();
+  }
+
+  Attributes attributes(const Op& op) {
+    Attributes found;
+    if (op.attributes.empty()) return found;
+    expect("{");
+    for (size_t i = 0; i < op.attributes.size(); ++i) {
+      if (i) expect(",");
+      const auto name = word();
+      if (name != op.attributes[i]) fail(fmt::format("{} has the attribute {} here, not {}", op.name, op.attributes[i], name));
+      expect("=");
+      found.add(op.attributes[i], attribute());
+    }
+    expect("}");
+    return found;
+  }
+
+  void node(Trace& trace, Names& names, std::vector<int64_t> outputs, std::string_view name) {
+    const Op* op = table_.find(name);
+    if (!op) fail(fmt::format("unknown op {}", name));
+    Node made;
+    made.op = op;
+    expect("(");
+    while (!accept(")")) {
+      if (!made.inputs.empty()) expect(",");
+      made.inputs.push_back(value(names));
+    }
+    if (op->inputs >= 0 && op->inputs != static_cast<int>(made.inputs.size())) fail(fmt::format("{} takes {} inputs", name, op->inputs));
+    made.attributes = attributes(*op);
+    std::vector<TensorSpec> specs, inputs;
+    for (ValueId id : made.inputs) inputs.push_back(trace.values[static_cast<size_t>(id)]);
+    try {
+      specs = op->infer({*op, made.attributes, inputs, {}});
+    } catch (const Error& error) {
+      fail(error.message());
+    }
+    if (specs.size() != outputs.size()) fail(fmt::format("{} makes {} values", name, specs.size()));
+    const ValueId first = trace.add_node(std::move(made), specs);
+    for (size_t i = 0; i < outputs.size(); ++i) names[outputs[i]] = first + static_cast<ValueId>(i);
+  }
+
+  Trace parse_block() {
+    Trace trace;
+    Names names;
+    while (!accept("return")) {
+      std::vector<int64_t> outputs;
+      do {
+        expect("%");
+        outputs.push_back(integer());
+        if (names.contains(outputs.back())) fail("a value is made twice");
+      } while (accept(","));
+      expect("=");
+      const auto name = word();
+      if (name == "input") {
+        if (outputs.size() != 1) fail("an input is one value");
+        names[outputs[0]] = trace.add_input(spec());
+      } else {
+        node(trace, names, outputs, name);
+      }
+    }
+    skip_space();
+    while (!rest_.empty() && rest_.front() == '%') {
+      trace.outputs.push_back(value(names));
+      if (!accept(",")) break;
+    }
+    return trace;
+  }
+
+  std::string_view rest_;
+  const OpTable& table_;
+  int line_ = 1;
+};
+
+}  // namespace
+
+std::string print_trace(const Trace& trace, bool places) {
+  std::string text;
+  print_into(text, trace, places, "");
+  return text;
+}
+
+Trace parse_trace(std::string_view text, const OpTable& table) {
+  if (text.size() > kMaxText) throw Error(ErrorKind::bad_data, 240, "trace: the text is longer than 1 MiB");
+  return Parser(text, table).parse();
+}
+
+}  // namespace retrace

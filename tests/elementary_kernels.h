@@ -1,0 +1,55 @@
+// Loops over arrays for each elementary function, compiled once per instruction set by the file that includes this
+// (tests/elementary_test.cpp, tests/exhaustive.cpp, bench/elementary.cpp).
+#if defined(RETRACE_TESTS_ELEMENTARY_KERNELS_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef RETRACE_TESTS_ELEMENTARY_KERNELS_H
+#undef RETRACE_TESTS_ELEMENTARY_KERNELS_H
+#else
+#define RETRACE_TESTS_ELEMENTARY_KERNELS_H
+#endif
+
+#include "retrace/device/cpu/simd.h"
+
+#include "retrace/base/scalar.h"
+
+RT_TARGET_BEGIN
+
+// Arrays of a multiple of 16 elements; `name_floats` is the same rule with V = float.
+#define RT_UNARY_LOOP(name)                                                       \
+  inline void name##_loop(const float* x, float* y, int64_t count) {              \
+    for (int64_t i = 0; i < count; i += kLanes) store(name(load(x + i)), y + i);  \
+  }                                                                               \
+  inline void name##_floats(const float* x, float* y, int64_t count) {            \
+    for (int64_t i = 0; i < count; ++i) y[i] = name(x[i]);                        \
+  }
+RT_UNARY_LOOP(exp)
+RT_UNARY_LOOP(expm1)
+RT_UNARY_LOOP(log)
+RT_UNARY_LOOP(log1p)
+RT_UNARY_LOOP(tanh)
+RT_UNARY_LOOP(sigmoid)
+RT_UNARY_LOOP(softplus)
+RT_UNARY_LOOP(erf)
+RT_UNARY_LOOP(sin)
+RT_UNARY_LOOP(cos)
+#undef RT_UNARY_LOOP
+
+// `which` counts in the order of functions() in tests/elementary_reference.h.
+inline void unary_loop(int which, const float* x, float* y, int64_t count) {
+  constexpr decltype(&exp_loop) loops[] = {exp_loop,     expm1_loop,    log_loop, log1p_loop, tanh_loop,
+                                           sigmoid_loop, softplus_loop, erf_loop, sin_loop,   cos_loop};
+  loops[which](x, y, count);
+}
+inline void unary_floats(int which, const float* x, float* y, int64_t count) {
+  constexpr decltype(&exp_loop) loops[] = {exp_floats,     expm1_floats,    log_floats, log1p_floats, tanh_floats,
+                                           sigmoid_floats, softplus_floats, erf_floats, sin_floats,   cos_floats};
+  loops[which](x, y, count);
+}
+inline void pow_loop(const float* x, const float* y, float* z, int64_t count) {
+  for (int64_t i = 0; i < count; i += kLanes) store(pow(load(x + i), load(y + i)), z + i);
+}
+inline void pow_floats(const float* x, const float* y, float* z, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) z[i] = pow(x[i], y[i]);
+}
+
+RT_TARGET_END
+#endif

@@ -1,0 +1,73 @@
+#pragma once
+// What the elementary functions are judged by: the double functions of the C library, rounded once.
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace retrace::elementary {
+
+struct Function {
+  const char* name;
+  double (*reference)(double);
+  bool flushes = false;       // +0 where the true result is below 2^-126
+};
+
+inline double sigmoid_reference(double x) {
+  const double t = std::exp(-std::fabs(x));
+  return x < 0 ? t / (1 + t) : 1 / (1 + t);
+}
+inline double softplus_reference(double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }
+
+inline const std::vector<Function>& functions() {
+  static const std::vector<Function> all = {
+      {"exp", std::exp, true},
+      {"expm1", std::expm1},
+      {"log", std::log},
+      {"log1p", std::log1p},
+      {"tanh", std::tanh},
+      {"sigmoid", sigmoid_reference, true},
+      {"softplus", softplus_reference, true},
+      {"erf", std::erf},
+      {"sin", std::sin},
+      {"cos", std::cos},
+  };
+  return all;
+}
+
+inline uint32_t bits_of(float x) {
+  uint32_t b;
+  std::memcpy(&b, &x, 4);
+  return b;
+}
+inline float float_of(uint32_t b) {
+  float x;
+  std::memcpy(&x, &b, 4);
+  return x;
+}
+// Floats in ascending order are ascending integers.
+inline int64_t rank_of(float x) {
+  const int32_t b = static_cast<int32_t>(bits_of(x));
+  return b < 0 ? static_cast<int64_t>(INT32_MIN) - b : b;
+}
+
+constexpr int64_t kWrong = 1 << 30;
+
+// Difference in units in the last place of the correctly rounded result. Below 2^-126 the unit is 2^-126. kWrong if
+// one of both is NaN, if a result that must be flushed is not +0, or if a zero has the wrong sign.
+inline int64_t difference(float ours, double exact, bool flushes) {
+  constexpr double smallest = std::numeric_limits<float>::min();
+  if (std::isnan(exact) || std::isnan(ours)) return std::isnan(exact) && std::isnan(ours) ? 0 : kWrong;
+  if (flushes && exact < smallest) return bits_of(ours) == 0 ? 0 : kWrong;
+  if (exact == 0 && ours == 0) return std::signbit(exact) == std::signbit(ours) ? 0 : kWrong;
+  if (std::fabs(exact) < smallest) {
+    const double units = std::fabs(static_cast<double>(ours) - exact) / smallest;
+    return units <= 1 ? 0 : static_cast<int64_t>(std::fmin(units, 1e6)) + 1;
+  }
+  const int64_t units = rank_of(ours) - rank_of(static_cast<float>(exact));
+  return units < 0 ? -units : units;
+}
+
+}  // namespace retrace::elementary
