@@ -21,7 +21,10 @@ endfunction()
 retrace_add_flags(-ffp-contract=off)
 # -Wno-psabi silences a note about vectors as arguments, which only ever meet inside one file here.
 retrace_add_flags(-Wall -Wextra -Wno-psabi)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 sees phantoms in its own std::variant and std::string.
+  retrace_add_flags(-Wno-maybe-uninitialized -Wno-restrict)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # std::stable_sort of GCC 12's library uses a function that it calls deprecated itself.
   retrace_add_flags(-Wno-deprecated-declarations)
 endif()

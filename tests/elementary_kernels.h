@@ -14,12 +14,12 @@
 RT_TARGET_BEGIN
 
 // Arrays of a multiple of 16 elements; `name_floats` is the same rule with V = float.
-#define RT_UNARY_LOOP(name)                                                       \
-  inline void name##_loop(const float* x, float* y, int64_t count) {              \
-    for (int64_t i = 0; i < count; i += kLanes) store(name(load(x + i)), y + i);  \
-  }                                                                               \
-  inline void name##_floats(const float* x, float* y, int64_t count) {            \
-    for (int64_t i = 0; i < count; ++i) y[i] = name(x[i]);                        \
+#define RT_UNARY_LOOP(name)                                                      \
+  inline void name##_loop(const float* x, float* y, int64_t count) {             \
+    for (int64_t i = 0; i < count; i += kLanes) store(name(load(x + i)), y + i); \
+  }                                                                              \
+  inline void name##_floats(const float* x, float* y, int64_t count) {           \
+    for (int64_t i = 0; i < count; ++i) y[i] = name(x[i]);                       \
   }
 RT_UNARY_LOOP(exp)
 RT_UNARY_LOOP(expm1)

@@ -7,12 +7,15 @@
 #include <limits>
 #include <vector>
 
+#include "retrace/base/hash.h"
+
 namespace retrace::elementary {
 
 struct Function {
   const char* name;
   double (*reference)(double);
-  bool flushes = false;       // +0 where the true result is below 2^-126
+  bool flushes = false;  // +0 where the true result is below 2^-126
+  uint64_t golden = 0;   // fingerprint() of the results for strided_inputs(), the same for every V, target and compiler
 };
 
 inline double sigmoid_reference(double x) {
@@ -51,6 +54,21 @@ inline float float_of(uint32_t b) {
 inline int64_t rank_of(float x) {
   const int32_t b = static_cast<int32_t>(bits_of(x));
   return b < 0 ? static_cast<int64_t>(INT32_MIN) - b : b;
+}
+
+// Every 65,537th bit pattern; a multiple of 16 of them.
+inline std::vector<float> strided_inputs() {
+  std::vector<float> x;
+  for (uint64_t b = 0; b < uint64_t{1} << 32; b += 65537) x.push_back(float_of(static_cast<uint32_t>(b)));
+  while (x.size() % 16 != 0) x.push_back(0);
+  return x;
+}
+// Of the bits; all NaNs are alike.
+inline uint64_t fingerprint(const std::vector<float>& y) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < y.size(); ++i)
+    sum += mix64(i * 0x9e3779b97f4a7c15ull + (std::isnan(y[i]) ? 0x7fc00000u : bits_of(y[i])));
+  return mix64(sum);
 }
 
 constexpr int64_t kWrong = 1 << 30;

@@ -12,7 +12,7 @@ double sin(double x);
 double cos(double x);
 double pow(double x, double y);
 
-// At most 4 units in the last place.
+// At most 4 units in the last place (erf: 8).
 double log1p(double x);
 double tanh(double x);
 double sigmoid(double x);   // 1 / (1 + e^-x)

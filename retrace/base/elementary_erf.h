@@ -25,8 +25,8 @@ RT_RULE V erf(V x) {
                                  -0x1.a3baf0p-11, 0x1.48c586p-14),
                       a);
   const V t = select(less(V(4.0f), a), V(4.0f), a) - V(1.0f);
-  const V g = polynomial(t, 0x1.d97fc0p+0, 0x1.51c986p+1, 0x1.afb5d4p-1, 0x1.510f6ap-5, -0x1.27e83ep-7,
-                         0x1.addbaap-11, 0x1.7fead8p-12, -0x1.d962bep-14);
+  const V g = polynomial(t, 0x1.d97fc0p+0, 0x1.51c986p+1, 0x1.afb5d4p-1, 0x1.510f6ap-5, -0x1.27e83ep-7, 0x1.addbaap-11,
+                         0x1.7fead8p-12, -0x1.d962bep-14);
   const auto e = reduce_exp(-g);
   const V scale = power_of_two<V>(e.n);
   const V large = (V(1.0f) - scale) - scale * e.p;

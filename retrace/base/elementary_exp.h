@@ -20,10 +20,10 @@ RT_HOST_RULE double sigmoid(double x) { return double_math::sigmoid(x); }
 RT_HOST_RULE double tanh(double x) { return double_math::tanh(x); }
 #endif
 
-// x = n ln 2 + r with |r| <= 0.347: p = e^r - 1, so e^x = 2^n (1 + p). For |x| < 2^21.
+// x = n ln 2 + r with |r| <= 0.347: p + low = e^r - 1, so e^x = 2^n (1 + p + low). For |x| < 2^21.
 template <class V>
 struct ReducedExp {
-  V p;
+  V p, low;
   IntOf<V> n;
 };
 template <class V>
@@ -34,7 +34,8 @@ RT_RULE ReducedExp<V> reduce_exp(V x) {
   V r = fma(-n, V(0x1.62e42ep-1f), x);
   r = fma(-n, V(0x1.efa39ep-25f), r);
   const V q = polynomial(r, 0.5, 0x1.555556p-3, 0x1.5554f4p-5, 0x1.110fe8p-7, 0x1.6d3efap-10, 0x1.a28182p-13);
-  return {fma(r * r, q, r), bits(shifted) - bits(shift)};
+  const V p = fma(r * r, q, r);
+  return {p, fma(r * r, q, r - p), bits(shifted) - bits(shift)};
 }
 // 2^n for n in -126..127.
 template <class V, class I>
@@ -71,7 +72,7 @@ RT_RULE SplitExp<V> exp_of_minus_abs(V x) {
   const auto e = reduce_exp(-select(less(V(87.4f), a), V(87.4f), a));
   const V scale = power_of_two<V>(e.n);
   const V high = V(1.0f) + e.p;
-  return {high * scale, (e.p - (high - V(1.0f))) * scale};
+  return {high * scale, ((e.p - (high - V(1.0f))) + e.low) * scale};
 }
 
 // (a + a_low) / (b + b_low), rounded almost once.
@@ -102,9 +103,11 @@ RT_RULE V tanh(V x) {
   const V scale = power_of_two<V>(e.n);
   const V minus = scale - V(1.0f), plus = scale + V(1.0f);
   const V numerator = fma(scale, e.p, minus), denominator = fma(scale, e.p, plus);
-  const V y = divide_split(numerator, fma(scale, e.p, minus - numerator), denominator,
-                           fma(scale, e.p, plus - denominator));
-  return copy_sign(y, x);
+  const V low = scale * e.low;
+  const V y = divide_split(numerator, fma(scale, e.p, minus - numerator) + low, denominator,
+                           fma(scale, e.p, plus - denominator) + low);
+  // Beyond 8 the sums with 1 are no longer exact, but 1 - 2 / (e^2|x| + 1) is good enough.
+  return copy_sign(select(less(V(8.0f), a), fma(V(-2.0f), V(1.0f) / denominator, V(1.0f)), y), x);
 }
 
 RT_RULES_END

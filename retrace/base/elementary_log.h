@@ -24,8 +24,8 @@ RT_RULE V log_of_normal(V u, V n, V low) {
   const I exponent = shift_right<23>(bits(u) - I(0x3f2aaaab));
   const V f = from_bits(bits(u) - shift_left<23>(exponent)) - V(1.0f);
   const V e = to_float(exponent) + n;
-  const V p = polynomial(f, 0x1.555504p-2, -0x1.ffff14p-3, 0x1.99d110p-3, -0x1.5597d2p-3, 0x1.1ecaa6p-3,
-                         -0x1.f3b0c8p-4, 0x1.1e9c38p-3, -0x1.06b4eep-3);
+  const V p = polynomial(f, 0x1.555504p-2, -0x1.ffff14p-3, 0x1.99d110p-3, -0x1.5597d2p-3, 0x1.1ecaa6p-3, -0x1.f3b0c8p-4,
+                         0x1.1e9c38p-3, -0x1.06b4eep-3);
   const V rest = fma(e, V(0x1.7f7d1cp-20f), fma(f * f, fma(f, p, V(-0.5f)), low));
   const V high = e * V(0x1.62e4p-1f);  // exact: the constant has 15 bits
   const V sum = high + f;

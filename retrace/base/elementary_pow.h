@@ -66,8 +66,8 @@ RT_RULE V exp2_of_pair(Pair<V> a) {
   const V shifted = a.high + shift;
   const V r = (a.high - (shifted - shift)) + a.low;
   const I n = bits(shifted) - bits(shift);
-  const V p = polynomial(r, 0x1.62e430p-1, 0x1.ebfbe0p-3, 0x1.c6b074p-5, 0x1.3b2a5ap-7, 0x1.5d9cb4p-10,
-                         0x1.44119ap-13, 0x1.ec8e04p-17);
+  const V p = polynomial(r, 0x1.62e430p-1, 0x1.ebfbe0p-3, 0x1.c6b074p-5, 0x1.3b2a5ap-7, 0x1.5d9cb4p-10, 0x1.44119ap-13,
+                         0x1.ec8e04p-17);
   const I half = shift_right<1>(n);
   const V y = (fma(r, p, V(1.0f)) * power_of_two<V>(half)) * power_of_two<V>(n - half);
   return select(less(a.high, V(-151.0f)), V(0.0f), select(less(V(129.0f), a.high), infinity<V>(), y));

@@ -36,8 +36,8 @@
 #define RT_RULES_BEGIN \
   namespace retrace {  \
   namespace rules {
-#define RT_RULES_END  \
-  } /* rules */       \
+#define RT_RULES_END \
+  } /* rules */      \
   } /* retrace */
 #endif
 
@@ -174,8 +174,10 @@ struct IsDouble<double> {
 // The number c: exact for V = double, rounded once to f32 otherwise. V(0.1f) is the f32 constant for every V.
 template <class V>
 RT_RULE V constant(double c) {
-  if constexpr (IsDouble<V>::value) return c;
-  else return V(static_cast<float>(c));
+  if constexpr (IsDouble<V>::value)
+    return c;
+  else
+    return V(static_cast<float>(c));
 }
 
 template <class V>

@@ -9,7 +9,7 @@
 #include "retrace/base/double_math.h"
 #include "retrace/base/error.h"
 #include "retrace/base/fp_environment.h"
-#include "retrace/base/philox.h"
+#include "retrace/data/random_stream.h"
 #include "retrace/data/strokes.h"
 
 namespace retrace {
@@ -22,9 +22,9 @@ constexpr uint64_t kFirstTestIndex = 5000000000;  // a multiple of ten: both spl
 // Uniform numbers of one digit, in the order in which they are asked for.
 class Draws {
  public:
-  Draws(uint64_t seed, uint64_t index, uint32_t use) : stream_(seed, "digits", use, index) {}
+  Draws(uint64_t seed, uint64_t index, uint64_t use) : stream_(seed, "digits", 0, use, index) {}
   // Uniform in [0, 1), a multiple of 2^-24.
-  double unit() { return stream_.uniform(); }
+  double unit() { return static_cast<double>(stream_.uniform()); }
   double between(double low, double high) { return low + (high - low) * unit(); }
   // Triangular in (-size, size), mean 0.
   double around(double size) { return size * (unit() + unit() - 1.0); }
@@ -53,8 +53,8 @@ Hand random_hand(Draws& draws, double degrees) {
   hand.xy = c * (slant * height) + s * height;
   hand.yx = -s * width;
   hand.yy = c * height - s * (slant * height);
-  hand.x0 = 0.5 * kDigitSize + draws.around(2.8);
-  hand.y0 = 0.5 * kDigitSize + draws.around(2.8);
+  hand.x0 = 0.5 * kDigitSize + draws.around(2.5);
+  hand.y0 = 0.5 * kDigitSize + draws.around(2.5);
   hand.radius = draws.between(0.7, 1.5);
   hand.pressure = draws.around(0.35);
   hand.edge = draws.between(1.0, 1.6);
@@ -141,5 +141,7 @@ ImageSet make_digits(Split split, const DigitsOptions& options) {
   }
   return set;
 }
+
+Datastore digits(Split split, const DigitsOptions& options) { return image_set_store(make_digits(split, options)); }
 
 }  // namespace retrace

@@ -1,6 +1,7 @@
 #pragma once
 // Random numbers of loaders and generators: keyed by what they are for, never by who draws them or when.
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@ class RandomStream {
 
   uint32_t bits();
   // Uniform in [0, 1): the 24 high bits times 2^-24.
-  float uniform() { return static_cast<float>(bits() >> 8) * 0x1p-24f; }
+  float uniform() { return uniform_from(bits()); }
   // low + (high - low) * uniform(), in binary64.
   double uniform(double low, double high) { return low + (high - low) * static_cast<double>(uniform()); }
   // Uniform in 0 .. n-1, by the high half of a product; n in 1 .. 2^32.
@@ -25,7 +26,9 @@ class RandomStream {
   bool coin() { return bits() >> 31 != 0; }
 
  private:
-  PHILOX_MEMBERS
+  uint64_t key_, sample_;
+  uint64_t element_ = 0;
+  std::array<uint32_t, 4> block_{};
 };
 
 // A random order of 0 .. n-1: the same for equal arguments. Throws Error(usage) for n above 2^32.

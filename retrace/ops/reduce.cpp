@@ -175,16 +175,17 @@ Shape normalized_axes(const Shape& axes, int rank, const char* op, Place place) 
   return result;
 }
 
-Shape other_axes(const Shape& axes, int rank) {
-  Shape result;
-  for (int i = 0; i < rank; ++i)
-    if (!axes.contains(i)) result.push_back(i);
-  return result;
+int64_t reduced_count(const Shape& x, const Shape& axes) {
+  int64_t count = 1;
+  for (int64_t axis : axes) count *= x[static_cast<int>(axis)];
+  return count;
 }
 
 TensorSpec infer_reduced(const InferCall& call, DType type) {
   const auto& x = call.inputs[0];
   const Shape& axes = call.attributes.list("axes");
+  if (axes.empty() && x.shape.rank() > 0)
+    op_error(call, 137, "no axes are named", x.text(), "at least one axis", "name the axes to reduce, or all of them");
   for (int i = 0; i < axes.rank(); ++i) {
     check_axis(call, axes[i], x.shape.rank());
     if (i > 0 && axes[i] <= axes[i - 1])

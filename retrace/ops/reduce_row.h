@@ -14,6 +14,8 @@ RT_TARGET_BEGIN
 
 constexpr int kBlock = 256;
 constexpr int kBlocksAtOnce = 4;
+constexpr int kRunBlockLevels = 8;  // a run has at most 2^7 blocks
+constexpr int kRowLevels = 48;      // of any length
 
 // v in its first n lanes, else +0.
 RT_INLINE F32 first_lanes(F32 v, int n) {
@@ -84,10 +86,10 @@ struct RowMoments {
   static RT_INLINE void finish(const Value& root, float* const* out) { *out[0] = root.mean, *out[1] = root.m2; }
 };
 
-// The root over `count` elements.
-template <class Policy>
+// The root over `count` elements, at most 2^(levels - 1) blocks of them.
+template <class Policy, int levels>
 RT_INLINE typename Policy::Value row_root(const float* x, int64_t count) {
-  TreeStack<Policy, 8> stack;  // a run has at most 2^7 blocks
+  TreeStack<Policy, levels> stack;
   stack.start(kBlock);
   typename Policy::Value values[kBlocksAtOnce];
   int64_t i = 0;
@@ -111,13 +113,13 @@ int64_t row_slot_size(int64_t) {
 
 template <class Policy>
 void row_run(const float* x, const float*, int64_t positions, int64_t, int64_t, float* slot) {
-  Policy::write(row_root<Policy>(x, positions), slot);
+  Policy::write(row_root<Policy, kRunBlockLevels>(x, positions), slot);
 }
 
 template <class Policy>
 void row_combine(const float* slots, int64_t slot_size, int64_t runs, int64_t run_positions, int64_t positions, int64_t,
                  float* const* out) {
-  TreeStack<Policy, 48> stack;
+  TreeStack<Policy, kRowLevels> stack;
   stack.start(run_positions);
   for (int64_t run = 0; run + 1 < runs; ++run) stack.push(Policy::read(slots + run * slot_size), 0);
   const auto last = Policy::read(slots + (runs - 1) * slot_size);

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "retrace/device/cpu/simd.h"
+#include "retrace/base/scalar.h"  // after simd.h: fma on float
 
 RT_TARGET_BEGIN
 

@@ -11,7 +11,7 @@ namespace retrace {
 
 class DrawScope {
  public:
-  // key: of this call, i32[3] as made by RandomKey::tensor(step); an input of the trace, so that replay draws anew.
+  // key: of this call, i32[4] as made by RandomKey::tensor(step); an input of the trace, so that replay draws anew.
   explicit DrawScope(Tensor key) : key_(std::move(key)), outer_(innermost()) { innermost() = this; }
   ~DrawScope() { innermost() = outer_; }
   DrawScope(const DrawScope&) = delete;

@@ -35,6 +35,13 @@ struct ContractionTile {
   int columns = 0;
 };
 
+// A row of pixels whose channels are repeated for the outputs of their group (at most 16 a group):
+// to[(x * in_group + c) * lanes + lane] = from[x * channels + lane / out_group * in_group + c] for lane < out_channels.
+// Other lanes get any of these values; up to 15 floats are written past the end.
+struct RepeatChannels {
+  int64_t width, channels, in_group, out_group, out_channels, lanes;
+};
+
 // The kernels of one instruction set.
 struct ContractionKernels {
   using Function = void (*)(const ContractionTile& tile);
@@ -46,6 +53,7 @@ struct ContractionKernels {
   bool (*has_nonfinite)(const float* x, int64_t count);
   // to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns.
   void (*transpose)(const float* from, int64_t from_step, float* to, int64_t to_step, int64_t rows, int64_t columns);
+  void (*repeat_channels)(const RepeatChannels& shape, const float* from, float* to);
   // to[i] = T over pieces of from[piece * step + i] + 0, for i < count.
   void (*tree_sum)(const float* from, int64_t step, int64_t pieces, float* to, int64_t count);
 };

@@ -34,6 +34,8 @@ RT_INLINE void store_columns(F32 v, float* p, int columns) {
 #endif
 }
 
+constexpr int kPrefetch = 1024;  // floats
+
 // Where row p of a tile lies. Rows are a run-time distance apart; seven share a pointer, and the distances
 // are multiples that x86 and ARM addressing modes can form from three registers.
 struct Steps {
@@ -109,6 +111,9 @@ struct Tile<positions, vectors, lanewise, std::integer_sequence<int, rows...>> {
       F32 b[vectors];
       RT_UNROLL
       for (int v = 0; v < vectors; ++v) b[v] = load(at + kLanes * v);
+      // Panels of b are read once a tile: from beyond the cache when large, where page ends stop the hardware.
+      RT_UNROLL
+      for (int v = 0; v < vectors; ++v) __builtin_prefetch(at + kPrefetch + kLanes * v);
       const char* bases[4];
       bases[0] = reinterpret_cast<const char*>(t.a + term->a);
       if constexpr (positions > 7) bases[1] = bases[0] + s.seven;
@@ -167,6 +172,39 @@ void transpose(const float* from, int64_t from_step, float* to, int64_t to_step,
     for (int64_t c = 0; c < columns; ++c) to[c * to_step + r] = from[r * from_step + c];
 }
 
+#if !RT_SIMD_SCALAR
+// Groups of as many inputs as outputs that do not straddle a register: one look-up makes a register of lanes.
+bool repeat_by_lookup(const RepeatChannels& r, const float* from, float* to) {
+  if (r.in_group != r.out_group || kRegisterLanes % r.out_group != 0 || r.channels % kRegisterLanes != 0) return false;
+  RawI index[kLanes];
+  for (int c = 0; c < r.in_group; ++c) {
+    alignas(64) int32_t lane[kRegisterLanes];
+    for (int i = 0; i < kRegisterLanes; ++i) lane[i] = static_cast<int32_t>(i / r.out_group * r.out_group + c);
+    index[c] = hn::Load(TagI(), lane);
+  }
+  for (int64_t x = 0; x < r.width; ++x, from += r.channels, to += r.in_group * r.lanes)
+    for (int64_t first = 0; first < r.channels; first += kRegisterLanes) {
+      const RawF v = hn::LoadU(TagF(), from + first);
+      for (int c = 0; c < r.in_group; ++c)
+        hn::StoreU(hn::TableLookupLanes(v, hn::IndicesFromVec(TagF(), index[c])), TagF(), to + c * r.lanes + first);
+    }
+  return true;
+}
+#endif
+
+void repeat_channels(const RepeatChannels& r, const float* from, float* to) {
+#if !RT_SIMD_SCALAR
+  if (repeat_by_lookup(r, from, to)) return;
+#endif
+  for (int64_t x = 0; x < r.width; ++x, from += r.channels)
+    for (int64_t c = 0; c < r.in_group; ++c, to += r.lanes) {
+      const float* channel = from + c;
+      // Each store spills over the lanes of the next group, which are written next.
+      for (int64_t lane = 0; lane < r.out_channels; lane += r.out_group, channel += r.in_group)
+        store(F32(*channel), to + lane);
+    }
+}
+
 void tree_sum(const float* from, int64_t step, int64_t pieces, float* to, int64_t count) {
   for (int64_t i = 0; i < count; i += kLanes) {
     const int lanes = static_cast<int>(count - i < kLanes ? count - i : kLanes);
@@ -202,6 +240,7 @@ constexpr ContractionKernels make_kernels() {
   fill<2, true>(k.lanewise[2], std::make_integer_sequence<int, most_positions(2)>());
   k.has_nonfinite = has_nonfinite;
   k.transpose = transpose;
+  k.repeat_channels = repeat_channels;
   k.tree_sum = tree_sum;
   return k;
 }

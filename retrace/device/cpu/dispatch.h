@@ -36,8 +36,7 @@ struct KernelTable {
 }  // namespace retrace
 
 // Defines `const KernelTable<...> table` from `function` of each target namespace; use under HWY_ONCE.
-#define RT_EXPORT_KERNEL(table, function)                                                       \
-  extern const KernelTable<decltype(&HWY_STATIC_DISPATCH(function))> table;                     \
-  const KernelTable<decltype(&HWY_STATIC_DISPATCH(function))> table = {                         \
-      HWY_CHOOSE_AVX3(function), HWY_CHOOSE_AVX2(function), HWY_CHOOSE_NEON(function),          \
-      &HWY_STATIC_DISPATCH(function)}
+#define RT_EXPORT_KERNEL(table, function)                                   \
+  extern const KernelTable<decltype(&HWY_STATIC_DISPATCH(function))> table; \
+  const KernelTable<decltype(&HWY_STATIC_DISPATCH(function))> table = {     \
+      HWY_CHOOSE_AVX3(function), HWY_CHOOSE_AVX2(function), HWY_CHOOSE_NEON(function), &HWY_STATIC_DISPATCH(function)}

@@ -137,8 +137,7 @@ class Crew {
     {
       const PieceScope piece_scope;
       const FloatingPointScope floating_point;
-      while (work()) {
-      }
+      while (work()) {}
     }
     wait_finished(count);
     failure_.rethrow();
@@ -178,8 +177,7 @@ class Crew {
     const PieceScope piece_scope;
     const FloatingPointScope floating_point;
     for (;;) {
-      while (work()) {
-      }
+      while (work()) {}
       if (spin([&] { return remaining_.load(std::memory_order_relaxed) > 0; })) continue;
       if (open_.load()) {
         sleep();

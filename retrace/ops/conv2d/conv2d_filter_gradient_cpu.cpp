@@ -19,7 +19,8 @@ constexpr int64_t kBlock = 256;
 
 struct Plan {
   Conv2dShape s;
-  int64_t in_group, out_group;
+  // Groups as computed: with 8 filters a group, `merged` = 2 of them are one of 16, whose blocks off the diagonal are unused.
+  int64_t in_group, out_group, merged;
   bool lanewise;     // few filters a group: lanes run over groups, each with its own input
   bool interleaved;  // few channels: all taps of a column of the kernel lie side by side in staged rows
   int64_t panel_channels, panel, panels, groups;  // groups of panels: 1 if lanewise
@@ -35,21 +36,34 @@ int64_t row_of(const Plan& p, int64_t ky, int64_t kx) {
   return p.in_group * (p.interleaved ? kx * p.s.kernel_height + ky : ky * p.s.kernel_width + kx);
 }
 
+// Groups of the convolution in one computed group.
+int64_t merged_groups(const Conv2dShape& s) {
+  const int64_t out_group = s.out_channels / s.groups;
+  return out_group == 8 && s.groups % 2 == 0 ? 2 : 1;
+}
+
+// Floats of one set of partial sums.
+int64_t partial_floats(const Conv2dShape& s) {
+  return s.kernel_height * s.kernel_width * (s.in_channels / s.groups * merged_groups(s)) * s.out_channels;
+}
+
 int64_t most_ranges(const Conv2dShape& s) {
-  const int64_t floats = s.kernel_height * s.kernel_width * (s.in_channels / s.groups) * s.out_channels;
+  const int64_t floats = partial_floats(s);
   return std::clamp<int64_t>((int64_t{4} << 20) / std::max<int64_t>(1, floats), 2, 32);
 }
 
 Plan make_plan(const Conv2dShape& s, const float* x, const float* dy) {
   Plan p{};
   p.s = s, p.x = x, p.dy = dy;
-  p.in_group = s.in_channels / s.groups, p.out_group = s.out_channels / s.groups;
-  p.lanewise = s.groups > 1 && p.out_group < 16;
-  p.interleaved = s.groups == 1 && s.in_channels <= 8 && s.dilation_x == 1;
+  p.merged = merged_groups(s);
+  p.s.groups = s.groups / p.merged;
+  p.in_group = s.in_channels / p.s.groups, p.out_group = s.out_channels / p.s.groups;
+  p.lanewise = p.s.groups > 1 && p.out_group < 16;
+  p.interleaved = p.s.groups == 1 && s.in_channels <= 8 && s.dilation_x == 1;
   p.panel_channels = p.lanewise ? s.out_channels : p.out_group;
   p.panel = 16 * preferred_vectors(p.panel_channels);
   p.panels = (p.panel_channels + p.panel - 1) / p.panel;
-  p.groups = p.lanewise ? 1 : s.groups;
+  p.groups = p.lanewise ? 1 : p.s.groups;
   p.positions = s.batch * s.out_height * s.out_width;
   p.blocks = (p.positions + kBlock - 1) / kBlock;
   p.filter_rows = s.kernel_height * s.kernel_width * p.in_group;
@@ -150,6 +164,40 @@ void run_taps(const Plan& p, const Block& block) {
     }
 }
 
+template <int channels>
+void copy_pixels(const float* from, float* to, int64_t to_step, int64_t count) {
+  for (int64_t x = 0; x < count; ++x, to += to_step)
+    for (int c = 0; c < channels; ++c) to[c] = *from++;
+}
+constexpr decltype(&copy_pixels<1>) kCopyPixels[] = {nullptr,         copy_pixels<1>, copy_pixels<2>,
+                                                     copy_pixels<3>,  copy_pixels<4>, copy_pixels<5>,
+                                                     copy_pixels<6>,  copy_pixels<7>, copy_pixels<8>};
+
+// The input of a segment's outputs as [x][ky][c], x from -left on; zeros outside the image.
+void interleave_row(const Plan& p, const Segment& g, float* row) {
+  const Conv2dShape& s = p.s;
+  const int64_t channels = s.in_channels, pixel = s.kernel_height * channels;
+  const int64_t begin = g.ow_begin * s.stride_x - s.pad_left;
+  const int64_t end = (g.ow_end - 1) * s.stride_x - s.pad_left + s.kernel_width;
+  const int64_t first = std::clamp<int64_t>(begin, 0, s.in_width), last = std::clamp<int64_t>(end, first, s.in_width);
+  const int64_t top = g.oh * s.stride_y - s.pad_top;
+  int64_t low = 0, high = s.kernel_height;
+  while (low < high && top + low * s.dilation_y < 0) ++low;
+  while (high > low && top + (high - 1) * s.dilation_y >= s.in_height) --high;
+  if (low > 0 || high < s.kernel_height || first > begin || last < end)
+    std::fill(row + (begin + p.left) * pixel, row + (end + p.left) * pixel, 0.0f);
+  if (low == high || first == last) return;
+  const int64_t line = s.in_width * channels;
+  const float* from = p.x + (g.sample * s.in_height + top + low * s.dilation_y) * line + first * channels;
+  float* to = row + (first + p.left) * pixel + low * channels;
+  if (channels == 1) {
+    contraction_kernels().transpose(from, s.dilation_y * line, to, pixel, high - low, last - first);
+  } else {
+    for (int64_t ky = low; ky < high; ++ky, from += s.dilation_y * line, to += channels)
+      kCopyPixels[channels](from, to, pixel, last - first);
+  }
+}
+
 // All taps at once from rows staged as [x][ky][c] with margins of zeros: dy must be finite.
 void run_interleaved(const Plan& p, const Block& block) {
   const Conv2dShape& s = p.s;
@@ -160,21 +208,7 @@ void run_interleaved(const Plan& p, const Block& block) {
   int64_t count = 0;
   for (int64_t i = 0; i < block.segment_count; ++i) {
     const Segment& g = block.segments[i];
-    float* row = rows + i * pitch;
-    // Only the columns that the segment meets.
-    const int64_t begin = g.ow_begin * s.stride_x - s.pad_left + p.left;
-    const int64_t end = (g.ow_end - 1) * s.stride_x - s.pad_left + s.kernel_width + p.left;
-    for (int64_t ky = 0; ky < s.kernel_height; ++ky) {
-      const int64_t iy = g.oh * s.stride_y + ky * s.dilation_y - s.pad_top;
-      const bool inside = iy >= 0 && iy < s.in_height;
-      const float* from = p.x + (g.sample * s.in_height + (inside ? iy : 0)) * s.in_width * s.in_channels;
-      for (int64_t x = begin; x < end; ++x) {
-        const int64_t ix = x - p.left;
-        const bool present = inside && ix >= 0 && ix < s.in_width;
-        for (int64_t c = 0; c < s.in_channels; ++c)
-          row[x * pixel + ky * s.in_channels + c] = present ? from[ix * s.in_channels + c] : 0.0f;
-      }
-    }
+    interleave_row(p, g, rows + i * pitch);
     for (int64_t ow = g.ow_begin; ow < g.ow_end; ++ow, ++count)
       terms[count] = {static_cast<int32_t>(i * pitch + (ow * s.stride_x - s.pad_left + p.left) * pixel),
                       static_cast<int32_t>(count * block.b_step)};
@@ -182,32 +216,62 @@ void run_interleaved(const Plan& p, const Block& block) {
   run_tiles(p, block, rows, terms, count, 0, p.filter_rows);
 }
 
-// Lanes with own inputs: stages the rows of x that the block meets, each channel repeated for its filters.
-const float* stage_lanes(const Plan& p, Segment* segments, int64_t count, Block& block) {
+// One input row with each channel repeated for its filters and margins of zeros; all zeros outside the image.
+void stage_lane_row(const Plan& p, int64_t sample, int64_t iy, float* to) {
   const Conv2dShape& s = p.s;
-  const int64_t lanes = p.panels * p.panel, pixel = p.in_group * lanes, pitch = s.in_width * pixel;
+  const int64_t lanes = p.panels * p.panel, pixel = p.in_group * lanes, pitch = p.staged_width * pixel;
+  if (iy < 0 || iy >= s.in_height) {
+    std::fill(to, to + pitch, 0.0f);
+    return;
+  }
+  const float* from = p.x + (sample * s.in_height + iy) * s.in_width * s.in_channels;
+  std::fill(to, to + p.left * pixel, 0.0f);
+  contraction_kernels().repeat_channels({s.in_width, s.in_channels, p.in_group, p.out_group, s.out_channels, lanes},
+                                        from, to + p.left * pixel);
+  std::fill(to + (p.left + s.in_width) * pixel, to + pitch, 0.0f);
+}
+
+// Lanes with own inputs: stages the rows of x that the block meets.
+void stage_lanes(const Plan& p, Segment* segments, int64_t count, Block& block) {
+  const Conv2dShape& s = p.s;
+  const int64_t lanes = p.panels * p.panel, pixel = p.in_group * lanes, pitch = p.staged_width * pixel;
+  float* to = nullptr;
   int64_t rows = 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    float* to = pass == 0 ? nullptr : static_cast<float*>(thread_scratch(2, sizeof(float) * static_cast<size_t>(rows * pitch)));
+  for (int pass = 0; pass < 2; ++pass) {  // counts, then stages
+    if (pass == 1) to = static_cast<float*>(thread_scratch(2, sizeof(float) * static_cast<size_t>(rows * pitch + 16)));
     rows = 0;
     for (int64_t i = 0; i < count;) {
       int64_t stop = i + 1;
       while (stop < count && segments[stop].sample == segments[i].sample) ++stop;
-      const int64_t low = std::clamp<int64_t>(segments[i].oh * s.stride_y - s.pad_top, 0, s.in_height);
-      const int64_t high = std::clamp<int64_t>(
-          segments[stop - 1].oh * s.stride_y - s.pad_top + (s.kernel_height - 1) * s.dilation_y + 1, low, s.in_height);
-      for (int64_t iy = low; pass == 1 && iy < high; ++iy) {
-        const float* from = p.x + (segments[i].sample * s.in_height + iy) * s.in_width * s.in_channels;
-        repeat_channels({s.in_width, s.in_channels, s.groups, p.in_group, p.out_group, lanes}, from,
-                        to + (rows + iy - low) * pitch);
-      }
-      for (; i < stop; ++i) segments[i].row_base = (rows - low) * pitch;
+      const int64_t low = segments[i].oh * s.stride_y - s.pad_top;
+      const int64_t high = segments[stop - 1].oh * s.stride_y - s.pad_top + (s.kernel_height - 1) * s.dilation_y + 1;
+      for (int64_t iy = low; pass == 1 && iy < high; ++iy)
+        stage_lane_row(p, segments[i].sample, iy, to + (rows + iy - low) * pitch);
+      for (; i < stop; ++i) segments[i].row_base = (rows - low) * pitch + p.left * pixel;
       rows += high - low;
     }
-    block.a = to;
   }
-  block.pitch = pitch, block.pixel = pixel, block.a_step = lanes;
-  return block.a;
+  block.a = to, block.pitch = pitch, block.pixel = pixel, block.a_step = lanes;
+}
+
+// All taps from one list of terms, over staged rows with margins: dy must be finite.
+void run_staged_lanes(const Plan& p, const Block& block) {
+  const Conv2dShape& s = p.s;
+  ContractionTerm terms[kBlock];
+  int64_t count = 0;
+  for (int64_t i = 0; i < block.segment_count; ++i) {
+    const Segment& g = block.segments[i];
+    const int64_t row = g.row_base + (g.oh * s.stride_y - s.pad_top) * block.pitch;
+    for (int64_t ow = g.ow_begin; ow < g.ow_end; ++ow, ++count)
+      terms[count] = {static_cast<int32_t>(row + (ow * s.stride_x - s.pad_left) * block.pixel),
+                      static_cast<int32_t>(count * block.b_step)};
+  }
+  // Without dilation the channels of neighbouring taps are neighbours too.
+  const int64_t together = s.dilation_x == 1 ? s.kernel_width : 1;
+  for (int64_t ky = 0; ky < s.kernel_height; ++ky)
+    for (int64_t kx = 0; kx < s.kernel_width; kx += together)
+      run_tiles(p, block, block.a + ky * s.dilation_y * block.pitch + kx * s.dilation_x * block.pixel, terms, count,
+                row_of(p, ky, kx), together * p.in_group);
 }
 
 // dy of the block as [position][lane of the panel], in place where its rows are full and lie close.
@@ -234,21 +298,24 @@ void run_block(const Plan& p, Block& block, int64_t index, int64_t group, int64_
   block.segment_count = list_segments(p, begin, end, segments);
   block.segments = segments;
   take_dy(p, block, begin, end, group * p.out_group + first);
-  if (p.interleaved && !contraction_kernels().has_nonfinite(p.dy + begin * s.out_channels, (end - begin) * s.out_channels)) {
+  // Where margins are multiplied as zeros, the other factor must be finite.
+  const bool margins = (p.interleaved || p.lanewise) &&
+                       !contraction_kernels().has_nonfinite(p.dy + begin * s.out_channels, (end - begin) * s.out_channels);
+  if (p.lanewise) {
+    stage_lanes(p, segments, block.segment_count, block);
+    block.a += first;
+    margins ? run_staged_lanes(p, block) : run_taps(p, block);
+  } else if (margins) {
     block.a_step = 1;
     run_interleaved(p, block);
-    return;
-  }
-  if (p.lanewise) {
-    block.a = stage_lanes(p, segments, block.segment_count, block) + first;
   } else {
     const int64_t image = s.in_height * s.in_width * s.in_channels;
     block.a = p.x + segments[0].sample * image + group * p.in_group;
     block.a_step = 1, block.pixel = s.in_channels, block.pitch = s.in_width * s.in_channels;
     for (int64_t i = 0; i < block.segment_count; ++i)
       segments[i].row_base = (segments[i].sample - segments[0].sample) * image;
+    run_taps(p, block);
   }
-  run_taps(p, block);
 }
 
 // One range of blocks of one panel of filters into `partial`, laid out like dw (rows in the order of row_of).
@@ -270,18 +337,31 @@ void run_range(const Plan& p, int64_t range, int64_t panel_index, float* partial
   }
 }
 
+// The tree over the ranges, one tap: from partial sums to dw.
+void combine_tap(const Plan& p, const float* partials, int64_t tap, float* dw) {
+  const auto tree_sum = contraction_kernels().tree_sum;
+  const int64_t channels = p.s.out_channels, in = p.in_group / p.merged, out = p.out_group / p.merged;
+  const int64_t size = p.filter_rows * channels;
+  const float* from = partials + row_of(p, tap / p.s.kernel_width, tap % p.s.kernel_width) * channels;
+  float* to = dw + tap * in * channels;
+  if (p.merged == 1) return tree_sum(from, size, p.ranges, to, in * channels);
+  for (int64_t c = 0; c < in; ++c)
+    for (int64_t o = 0; o < channels; o += out) {
+      const int64_t row = o / out % p.merged * in + c;
+      tree_sum(from + row * channels + o, size, p.ranges, to + c * channels + o, out);
+    }
+}
+
 }  // namespace
 
-int64_t conv2d_filter_gradient_workspace(const Conv2dShape& s) {
-  return most_ranges(s) * s.kernel_height * s.kernel_width * (s.in_channels / s.groups) * s.out_channels * 4 + 64;
-}
+int64_t conv2d_filter_gradient_workspace(const Conv2dShape& s) { return most_ranges(s) * partial_floats(s) * 4 + 64; }
 
 void conv2d_filter_gradient(const Conv2dShape& s, const float* x, const float* dy, float* dw, void* workspace) {
   const Plan p = make_plan(s, x, dy);
-  const int64_t size = p.filter_rows * s.out_channels;
+  const int64_t size = p.filter_rows * s.out_channels, taps = s.kernel_height * s.kernel_width;
   if (size == 0) return;
   if (p.positions == 0) {
-    std::fill(dw, dw + size, 0.0f);
+    std::fill(dw, dw + size / p.merged, 0.0f);
     return;
   }
   float* partials = static_cast<float*>(workspace);
@@ -289,12 +369,10 @@ void conv2d_filter_gradient(const Conv2dShape& s, const float* x, const float* d
   run_pieces(p.ranges * panels, [&](int64_t piece) {
     run_range(p, piece / panels, piece % panels, partials + piece / panels * size);
   });
-  const int64_t taps = s.kernel_height * s.kernel_width, tap_size = p.in_group * s.out_channels;
-  const int64_t taps_a_piece = std::max<int64_t>(1, 8192 / tap_size);
+  const int64_t taps_a_piece = std::max<int64_t>(1, 8192 / (p.in_group * s.out_channels));
   run_pieces((taps + taps_a_piece - 1) / taps_a_piece, [&](int64_t piece) {
     for (int64_t tap = piece * taps_a_piece; tap < std::min(taps, (piece + 1) * taps_a_piece); ++tap)
-      contraction_kernels().tree_sum(partials + row_of(p, tap / s.kernel_width, tap % s.kernel_width) * s.out_channels,
-                                     size, p.ranges, dw + tap * tap_size, tap_size);
+      combine_tap(p, partials, tap, dw);
   });
 }
 

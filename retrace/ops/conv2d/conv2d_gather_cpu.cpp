@@ -114,7 +114,7 @@ Plan make_plan(const Gather& g, const Conv2dShape& s, Workspace& space) {
   p.g = g;
   p.y = plan_axis({g.out_height, s.kernel_height, s.stride_y, s.dilation_y, s.pad_top}, g.gradient, space);
   p.x = plan_axis({g.out_width, s.kernel_width, s.stride_x, s.dilation_x, s.pad_left}, g.gradient, space);
-  p.lanewise = g.groups > 1 && g.out_group < 16;
+  p.lanewise = g.groups > 1 && g.out_group < 8;
   p.vectors = preferred_vectors(p.panel_channels());
   p.panel = 16 * p.vectors;
   p.panels = (p.panel_channels() + p.panel - 1) / p.panel;
@@ -200,12 +200,13 @@ void stage_row(const Plan& p, const float* from, float* to) {
   const Gather& g = p.g;
   const int64_t width = g.in_width * p.pixel, left = p.left * p.pixel;
   std::fill(to, to + left, 0.0f);
-  std::fill(to + left + width, to + p.pitch, 0.0f);
   if (p.lanewise) {
-    repeat_channels({g.in_width, g.in_channels, g.groups, g.in_group, g.out_group, p.panels * p.panel}, from, to + left);
+    contraction_kernels().repeat_channels(
+        {g.in_width, g.in_channels, g.in_group, g.out_group, g.out_channels, p.panels * p.panel}, from, to + left);
   } else {
     std::memcpy(to + left, from, sizeof(float) * static_cast<size_t>(width));
   }
+  std::fill(to + left + width, to + p.pitch, 0.0f);
 }
 
 // The rows of one image that a piece computes, with the inputs that they meet.
@@ -314,7 +315,8 @@ void compute_segment(const Plan& p, const float* in, float* out, int64_t n, int6
   Segment s{in + n * g.in_height * g.in_width * g.in_channels, 0, out + n * g.out_height * g.out_width * g.out_channels,
             p.staged && p.nonfinite->load(std::memory_order_relaxed) != 0};
   if (p.staged && highest >= lowest) {
-    auto* rows = static_cast<float*>(thread_scratch(1, sizeof(float) * static_cast<size_t>((highest - lowest + 1) * p.pitch)));
+    const int64_t floats = (highest - lowest + 1) * p.pitch + 16;
+    auto* rows = static_cast<float*>(thread_scratch(1, sizeof(float) * static_cast<size_t>(floats)));
     for (int64_t iy = lowest; iy <= highest; ++iy)
       stage_row(p, s.in + iy * g.in_width * g.in_channels, rows + (iy - lowest) * p.pitch);
     s.in = rows + p.left * p.pixel;

@@ -164,8 +164,10 @@ void multiply_by_rows(Product& p, float* packed, int64_t base, FunctionRef<void(
   list_terms(p, p.a_k, terms);
   p.packed = packed;
   if (!p.b_in_place) run_pieces(p.panels, [&](int64_t i) { pack_rows(p, i, 0, p.depth, packed + i * p.depth * p.panel); });
-  const int64_t wanted = std::max(4 * p.most, 8192 / p.columns);
-  const int64_t parts = std::max((p.rows + wanted - 1) / wanted, std::min<int64_t>(16, (p.rows + p.most - 1) / p.most));
+  // Rows of a piece share a pass over B: half a megabyte of A at a time, if pieces are still enough.
+  const int64_t shared = std::min(131072 / p.depth, (p.rows + 4 * thread_count() - 1) / (4 * thread_count()));
+  const int64_t wanted = std::max({4 * p.most, 8192 / p.columns, shared});
+  const int64_t parts = std::max((p.rows + wanted - 1) / wanted, std::min<int64_t>(8, (p.rows + p.most - 1) / p.most));
   const int64_t rows = (p.rows + parts - 1) / parts, row_parts = (p.rows + rows - 1) / rows;
   const int64_t column_parts = done ? 1 : std::max<int64_t>(1, std::min(p.panels, 16 / row_parts));
   run_pieces(row_parts * column_parts, [&](int64_t piece) {

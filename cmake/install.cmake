@@ -1,0 +1,18 @@
+# cmake --install: the library, its headers, the command, and what find_package(retrace) reads.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/retrace")
+install(TARGETS retrace_lib EXPORT retrace_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+if(TARGET retrace)
+  install(TARGETS retrace RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/retrace" "${RETRACE_GENERATED_DIR}/retrace"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h" PATTERN cli EXCLUDE)
+install(EXPORT retrace_targets NAMESPACE retrace:: DESTINATION "${package_dir}")
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/retraceConfig.cmake.in" "${PROJECT_BINARY_DIR}/retraceConfig.cmake"
+                              INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/retraceConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/retraceConfig.cmake" "${PROJECT_BINARY_DIR}/retraceConfigVersion.cmake"
+        DESTINATION "${package_dir}")

@@ -1,0 +1,43 @@
+// The rules as ordinary host code sees them. Accuracy and SIMD targets: tests/elementary_test.cpp.
+#include "retrace/base/elementary.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/elementary_reference.h"
+
+namespace retrace {
+namespace {
+
+struct Plain {
+  const char* name;
+  float (*of_float)(float);
+  double (*of_double)(double);
+};
+#define RT_PLAIN(name) {#name, [](float x) { return rules::name(x); }, [](double x) { return rules::name(x); }}
+const Plain kPlain[] = {RT_PLAIN(exp),     RT_PLAIN(expm1),    RT_PLAIN(log), RT_PLAIN(log1p), RT_PLAIN(tanh),
+                        RT_PLAIN(sigmoid), RT_PLAIN(softplus), RT_PLAIN(erf), RT_PLAIN(sin),   RT_PLAIN(cos)};
+#undef RT_PLAIN
+
+TEST(Elementary, HostCodeHasTheBitsOfTheKernels) {
+  const auto x = elementary::strided_inputs();
+  for (size_t i = 0; i < elementary::functions().size(); ++i) {
+    ASSERT_EQ(std::string(kPlain[i].name), elementary::functions()[i].name);
+    std::vector<float> y;
+    for (const float v : x) y.push_back(kPlain[i].of_float(v));
+    EXPECT_EQ(elementary::fingerprint(y), elementary::functions()[i].golden) << kPlain[i].name;
+  }
+}
+
+TEST(Elementary, DoubleOverloadsAreTheDoubleFunctions) {
+  for (const auto& plain : kPlain)
+    for (const double x : {0.1, 0.7, 2.5}) {
+      const auto& function = elementary::functions()[static_cast<size_t>(&plain - kPlain)];
+      EXPECT_NEAR(plain.of_double(x), function.reference(x), 1e-14) << plain.name;
+    }
+  EXPECT_NEAR(rules::pow(1.7, 2.3), std::pow(1.7, 2.3), 1e-14);
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,220 @@
+#include "retrace/data/mini_batch_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "retrace/base/hash.h"
+#include "retrace/data/batch_format.h"
+#include "retrace/data/random_stream.h"
+#include "retrace/data/stack.h"
+
+namespace retrace {
+namespace {
+
+Error wrong(int code, std::string message, Place place) {
+  return Error(ErrorKind::usage, code, "mini-batch queue: " + std::move(message)).where(place);
+}
+
+void check_size(int64_t size, Place place) {
+  if (size < 1) throw wrong(322, fmt::format("mini_batch_size is {}", size), place).expected("at least 1");
+}
+
+void check_count(const char* option, size_t count, int outputs, bool one_for_all, Place place) {
+  if (count == 0 || count == static_cast<size_t>(outputs) || (one_for_all && count == 1)) return;
+  throw wrong(322, fmt::format("{} {} for {} output{}", count, option, outputs, outputs == 1 ? "" : "s"), place)
+      .expected(fmt::format("{}{}, or none", outputs, one_for_all ? ", one for all" : ""));
+}
+
+void check_formats(const MiniBatchQueueOptions& options, Place place) {
+  for (size_t i = 0; i < options.formats.size(); ++i) {
+    const auto& format = options.formats[i];
+    try {
+      Labels labels(format);
+    } catch (const Error& error) {
+      throw wrong(323, fmt::format("formats[{}]: {}", i, error.message()), place);
+    }
+    if (!format.empty() && !options.labelled.empty() && !options.labelled[i])
+      throw wrong(323, fmt::format("formats[{}] is \"{}\", but labelled[{}] is false", i, format, i), place)
+          .help("leave the format empty, or let the output keep its labels");
+  }
+}
+
+Tensor moved(const Tensor& tensor, const std::vector<std::string>& devices, int number) {
+  if (devices.empty()) return tensor;
+  Device& device = find_device(devices[devices.size() == 1 ? 0 : static_cast<size_t>(number)]);
+  if (&device == &cpu_device()) return tensor;
+  auto value = std::make_shared<TensorValue>();
+  value->spec = tensor.spec();
+  value->buffer = device.allocate(value->spec.bytes());
+  device.copy_from_host(*value->buffer, tensor.data(), value->spec.bytes());
+  return Tensor(std::move(value));
+}
+
+}  // namespace
+
+MiniBatchQueue::MiniBatchQueue(Datastore store, MiniBatchQueueOptions options, Place place)
+    : store_(std::move(store)), options_(std::move(options)) {
+  check_size(options_.mini_batch_size, place);
+  outputs_ = options_.outputs ? options_.outputs : store_.variables();
+  if (outputs_ < 1 || (!options_.mini_batch_function && outputs_ > store_.variables()))
+    throw wrong(322, fmt::format("{} outputs from a store of {} variables", outputs_, store_.variables()), place)
+        .help("give a mini_batch_function that makes them");
+  check_count("formats", options_.formats.size(), outputs_, false, place);
+  check_count("casts", options_.casts.size(), outputs_, false, place);
+  check_count("labelled flags", options_.labelled.size(), outputs_, false, place);
+  check_count("devices", options_.devices.size(), outputs_, true, place);
+  check_formats(options_, place);
+  for (const auto& device : options_.devices) find_device(device);
+  members_.resize(static_cast<size_t>(store_.size()));
+  std::iota(members_.begin(), members_.end(), int64_t{0});
+  order_ = members_;
+}
+
+bool MiniBatchQueue::has_data() const {
+  const int64_t left = size() - position_.next;
+  return options_.partial == Partial::discard ? left >= options_.mini_batch_size : left > 0;
+}
+
+void MiniBatchQueue::reset() { position_.next = 0, ++position_.passes; }
+
+void MiniBatchQueue::shuffle(Place place) {
+  if (!store_.is_shuffleable())
+    throw wrong(324, "shuffle: this store cannot be shuffled", place)
+        .help("copy it into an array store, or use reset()");
+  ++position_.shuffles;
+  set_order();
+  reset();
+}
+
+void MiniBatchQueue::set_order() {
+  order_ = members_;
+  if (position_.shuffles == 0) return;
+  const auto step = static_cast<uint64_t>(position_.shuffles);
+  const std::vector<int64_t> places = random_order(size(), options_.seed, "queue shuffle", step);
+  for (size_t i = 0; i < order_.size(); ++i) order_[i] = members_[static_cast<size_t>(places[i])];
+}
+
+MiniBatchQueue MiniBatchQueue::partition(int64_t n, int64_t i, Place place) const {
+  if (!store_.is_partitionable())
+    throw wrong(324, "partition: this store cannot be parted", place).help("copy it into an array store");
+  if (n < 1 || i < 0 || i >= n)
+    throw wrong(324, fmt::format("partition: there is no part {} of {}", i, n), place)
+        .expected("n of at least 1, and a part from 0 to n-1");
+  const Range part = part_of(size(), n, i);
+  MiniBatchQueue queue = *this;
+  queue.members_.assign(order_.begin() + part.first, order_.begin() + part.first + part.count);
+  queue.order_ = queue.members_;
+  queue.position_ = {0, position_.passes, 0};  // transforms go on drawing anew
+  // Parts of one size would else be shuffled alike.
+  queue.options_.seed = hash_combine(hash_combine(options_.seed, static_cast<uint64_t>(n)), static_cast<uint64_t>(i));
+  return queue;
+}
+
+MiniBatchQueue MiniBatchQueue::share(const Worker& worker, int shards, Place place) const {
+  if (shards < 1) throw wrong(325, fmt::format("share: {} shards", shards), place).expected("at least 1");
+  if (share_.count) throw wrong(325, "share: this queue is a worker's share already", place);
+  MiniBatchQueue queue = *this;
+  queue.share_ = {worker.shards(shards), shards};
+  return queue;
+}
+
+void MiniBatchQueue::restore(const QueuePosition& position, Place place) {
+  const bool possible = position.shuffles >= 0 && position.passes >= position.shuffles && position.next >= 0 &&
+                        position.next <= size() && (position.shuffles == 0 || store_.is_shuffleable());
+  if (!possible)
+    throw wrong(326, "restore: this queue cannot be at the saved position", place)
+        .got(fmt::format("shuffles {}, passes {}, next {}", position.shuffles, position.passes, position.next))
+        .expected(fmt::format("0 <= shuffles <= passes, 0 <= next <= {}", size()))
+        .help("restore it with the data that it was saved with");
+  position_ = position;
+  set_order();
+}
+
+int64_t MiniBatchQueue::mini_batches() const {
+  const int64_t batch = options_.mini_batch_size;
+  return options_.partial == Partial::discard ? size() / batch : size() / batch + (size() % batch != 0);
+}
+
+void MiniBatchQueue::set_mini_batch_size(int64_t size, Place place) {
+  check_size(size, place);
+  options_.mini_batch_size = size;
+}
+
+std::vector<Tensor> MiniBatchQueue::take(int count, Place place) {
+  if (count > outputs_ || count < 0)
+    throw wrong(327, fmt::format("next: {} outputs were asked for, and it has {}", count, outputs_), place);
+  if (!has_data())
+    throw wrong(328, "next: there is no mini-batch left, the end of the data is reached", place)
+        .got(fmt::format("{} of {} observations delivered", position_.next, size()))
+        .help("call reset() for the same order again, or shuffle() for a new one; has_data() tells beforehand");
+  const int64_t batch = std::min(options_.mini_batch_size, size() - position_.next);
+  Range mine{0, batch};
+  BatchPart part;
+  if (share_.count) {
+    mine.first = part_of(batch, share_.count, share_.shards.first).first;
+    const Range last = part_of(batch, share_.count, share_.shards.first + share_.shards.count - 1);
+    mine.count = last.first + last.count - mine.first;
+    part = {batch, mine.first};
+  }
+  const auto indices = std::span(order_).subspan(static_cast<size_t>(position_.next + mine.first),
+                                                 static_cast<size_t>(mine.count));
+  std::vector<Tensor> outputs = collate(indices, count, place);
+  for (int i = 0; i < count; ++i) {
+    Tensor& output = outputs[static_cast<size_t>(i)];
+    output = finished(output, i, part, mine.count, place);
+  }
+  position_.next += batch;
+  return outputs;
+}
+
+std::vector<Tensor> MiniBatchQueue::collate(std::span<const int64_t> indices, int count, Place place) const {
+  if (!options_.mini_batch_function) return store_.source()->gather(indices, position_.passes, count);
+  if (!indices.empty()) return call_function(indices, place);
+  // A worker without samples: the function's outputs for some observation, without it.
+  std::vector<Tensor> outputs = call_function(std::span(order_).first(1), place);
+  for (auto& output : outputs) {
+    if (output.rank() == 0) continue;
+    const int axis = std::max(output.spec().labels.find('B'), 0);
+    TensorSpec spec = output.spec();
+    spec.shape[axis] = 0;
+    output = BlankTensor(spec).tensor;
+  }
+  return outputs;
+}
+
+std::vector<Tensor> MiniBatchQueue::call_function(std::span<const int64_t> indices, Place place) const {
+  std::vector<std::vector<Tensor>> lists(static_cast<size_t>(store_.variables()));
+  for (int64_t index : indices) {
+    const Observation observation = store_.source()->get(index, position_.passes);
+    for (size_t v = 0; v < lists.size(); ++v) lists[v].push_back(observation[v]);
+  }
+  std::vector<Tensor> outputs = options_.mini_batch_function(lists);
+  if (static_cast<int>(outputs.size()) != outputs_)
+    throw wrong(329, fmt::format("the mini_batch_function returned {} tensors", outputs.size()), place)
+        .expected(fmt::format("{}, one for each output", outputs_));
+  return outputs;
+}
+
+Tensor MiniBatchQueue::finished(const Tensor& output, int number, BatchPart part, int64_t samples, Place place) const {
+  const auto i = static_cast<size_t>(number);
+  output.data(place);  // a mini_batch_function may return what it only recorded
+  Tensor tensor = output;
+  if (!options_.casts.empty() && options_.casts[i]) tensor = converted(tensor, *options_.casts[i]);
+  const std::string format = options_.formats.empty() ? "" : options_.formats[i];
+  if (!format.empty())
+    tensor = with_format(tensor, options_.mini_batch_function ? format : stacked_format(format), place);
+  TensorSpec spec = tensor.spec();
+  if (!options_.labelled.empty() && !options_.labelled[i]) spec.labels = Labels();
+  const int batch_axis = spec.labels.find('B');
+  spec.part = batch_axis >= 0 ? part : BatchPart();
+  if (part.whole && batch_axis >= 0 && spec.shape[batch_axis] != samples)
+    throw wrong(325, fmt::format("output {} has {} samples, the worker's share has {}", number,
+                                 spec.shape[batch_axis], samples), place)
+        .help("a mini_batch_function of a shared queue keeps all observations");
+  if (!(spec == tensor.spec())) tensor = with_spec(tensor, spec);
+  return moved(tensor, options_.devices, number);
+}
+
+}  // namespace retrace

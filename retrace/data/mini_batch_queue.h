@@ -1,0 +1,114 @@
+#pragma once
+// Mini-batches of a store, ready for a training step.
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "retrace/data/datastore.h"
+#include "retrace/distributed/group.h"
+
+namespace retrace {
+
+// What becomes of the last mini-batch when it is short.
+enum class Partial { keep, discard };
+
+// Gets, for each variable of the store, the tensors of the mini-batch's observations; returns one tensor for each
+// output of the queue.
+using MiniBatchFunction = std::function<std::vector<Tensor>(const std::vector<std::vector<Tensor>>&)>;
+
+struct MiniBatchQueueOptions {
+  int64_t mini_batch_size = 128;
+  Partial partial = Partial::keep;
+  MiniBatchFunction mini_batch_function = {};  // none: observations are stacked along a new axis B
+  // One for each output, or none. Labels of the axes: of a stacked output, B for the batch, wherever it stands in the
+  // text, and the others in turn for the axes of an observation, with further ones for axes of size 1; of a
+  // mini_batch_function's output, its axes in order. "" keeps the labels that the data has.
+  std::vector<std::string> formats = {};
+  std::vector<std::optional<DType>> casts = {};  // one for each output, or none; nullopt keeps the type
+  std::vector<bool> labelled = {};               // one for each output, or none; false takes the labels away
+  std::vector<std::string> devices = {};         // one for each output or one for all; none: the CPU
+  int outputs = 0;                               // 0: as many as the store has variables; fewer: the first ones
+  uint64_t seed = 0;                             // of the order
+};
+
+// A place in the data, to be saved with a checkpoint.
+struct QueuePosition {
+  int64_t shuffles = 0;  // calls of shuffle() so far: with the seed they determine the order
+  int64_t passes = 0;    // calls of shuffle() and reset() so far: what transforms draw depends on them
+  int64_t next = 0;      // the first observation, in that order, that was not delivered
+  bool operator==(const QueuePosition&) const = default;
+};
+
+// Delivers the observations of a store in mini-batches. The order is that of the store until the first shuffle();
+// the k-th shuffle gives an order that depends on (seed, k) alone. A queue belongs to one thread; a copy goes on from
+// the same place, for itself.
+class MiniBatchQueue {
+ public:
+  // Error(usage) names the option: sizes below 1, a wrong number of formats, casts, flags or devices, wrong labels,
+  // more outputs than variables; Error(unavailable) for a device that is absent.
+  explicit MiniBatchQueue(Datastore store, MiniBatchQueueOptions options = {}, Place place = Place::here());
+
+  // The outputs of the next mini-batch; the first N of them in next<N>(). Cast, then labelled in canonical order.
+  // Error(usage) at the end of the data, or when N exceeds outputs(); the place in the data then stays.
+  std::vector<Tensor> next(Place place = Place::here()) { return take(outputs_, place); }
+  template <int N>
+  std::array<Tensor, N> next(Place place = Place::here()) {
+    const std::vector<Tensor> taken = take(N, place);
+    std::array<Tensor, N> batch;
+    for (int i = 0; i < N; ++i) batch[static_cast<size_t>(i)] = taken[static_cast<size_t>(i)];
+    return batch;
+  }
+  // False at the end, and before a short mini-batch that is discarded.
+  bool has_data() const;
+  // Back to the start of the current order; the next pass begins.
+  void reset();
+  // A new order of this queue, and its start; the next pass begins. Error(usage) if the store cannot be shuffled.
+  void shuffle(Place place = Place::here());
+
+  // A queue over part i (from 0) of n contiguous parts of the current order, with the same options; its shuffles stay
+  // inside the part. Training on parts depends on n: see share(). Error(usage) for a wrong part, or if the store
+  // cannot be parted.
+  MiniBatchQueue partition(int64_t n, int64_t i, Place place = Place::here()) const;
+  // A queue that delivers of each mini-batch the samples of this worker's run of `shards` shards, and stands where this
+  // one stands. Order, end and mini-batches are those of this queue; the tensors with an axis B say the size of the
+  // whole mini-batch and the place of their first sample in it. A worker without samples gets tensors without any.
+  // Error(usage) for more workers than shards.
+  MiniBatchQueue share(const Worker& worker, int shards, Place place = Place::here()) const;
+
+  QueuePosition position() const { return position_; }
+  // Goes on exactly as the queue that gave the position did, given the same store, options and parts. Error(usage)
+  // for a position that this queue cannot have.
+  void restore(const QueuePosition& position, Place place = Place::here());
+
+  int64_t size() const { return static_cast<int64_t>(members_.size()); }  // observations
+  int outputs() const { return outputs_; }
+  // Mini-batches from the start to the end of the data.
+  int64_t mini_batches() const;
+  int64_t mini_batch_size() const { return options_.mini_batch_size; }
+  void set_mini_batch_size(int64_t size, Place place = Place::here());
+  const Datastore& store() const { return store_; }
+
+ private:
+  struct Share {
+    Range shards;   // of this worker
+    int count = 0;  // of all; 0: the queue is not shared
+  };
+  std::vector<Tensor> take(int count, Place place);
+  std::vector<Tensor> collate(std::span<const int64_t> indices, int count, Place place) const;
+  std::vector<Tensor> call_function(std::span<const int64_t> indices, Place place) const;
+  Tensor finished(const Tensor& output, int number, BatchPart part, int64_t samples, Place place) const;
+  void set_order();
+
+  Datastore store_;
+  MiniBatchQueueOptions options_;
+  int outputs_ = 0;
+  std::vector<int64_t> members_;  // observations of the store that this queue delivers, in their first order
+  std::vector<int64_t> order_;    // the same in the current order
+  QueuePosition position_;
+  Share share_;
+};
+
+}  // namespace retrace

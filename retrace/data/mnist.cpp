@@ -1,0 +1,62 @@
+#include "retrace/data/mnist.h"
+
+#include <fmt/format.h>
+
+#include "retrace/base/file.h"
+#include "retrace/data/idx.h"
+
+namespace retrace {
+namespace {
+
+Error refused(const std::filesystem::path& path, std::string_view what) {
+  return Error(ErrorKind::bad_data, 318, fmt::format("IDX file \"{}\" {}", printable(path.string()), what));
+}
+
+IdxArray read_bytes(const std::filesystem::path& path, int axes, std::string_view expected) {
+  IdxArray array = read_idx(path);
+  if (array.type != DType::u8 || array.shape.rank() != axes)
+    throw refused(path, fmt::format("does not hold {}", axes == 1 ? "labels" : "images"))
+        .got(fmt::format("{}{}", name_of(array.type), array.shape.text()))
+        .expected(std::string(expected));
+  return array;
+}
+
+// The file or its compressed form.
+std::filesystem::path either(const std::filesystem::path& folder, const std::string& name) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / name, ignored)) return folder / name;
+  return folder / (name + ".gz");
+}
+
+}  // namespace
+
+ImageSet read_image_set(const std::filesystem::path& images, const std::filesystem::path& labels, int classes) {
+  const IdxArray pixels = read_bytes(images, 3, "u8[images,height,width]");
+  const IdxArray numbers = read_bytes(labels, 1, "u8[images]");
+  if (pixels.bytes.empty()) throw refused(images, "holds no pixels").got(fmt::format("u8{}", pixels.shape.text()));
+  if (pixels.shape[0] != numbers.shape[0])
+    throw refused(labels, fmt::format("has {} labels for {} images", numbers.shape[0], pixels.shape[0]))
+        .got(fmt::format("images from \"{}\"", printable(images.string())))
+        .expected("one label for each image");
+  ImageSet set;
+  set.count = pixels.shape[0], set.height = pixels.shape[1], set.width = pixels.shape[2];
+  const auto bytes = pixels.values<uint8_t>(), classes_read = numbers.values<uint8_t>();
+  set.pixels.assign(bytes.begin(), bytes.end());
+  set.labels.assign(classes_read.begin(), classes_read.end());
+  for (size_t i = 0; i < set.labels.size(); ++i)
+    if (set.labels[i] >= classes)
+      throw refused(labels, fmt::format("has the label {} at index {}", set.labels[i], i))
+          .expected(fmt::format("labels of 0 to {}", classes - 1));
+  return set;
+}
+
+ImageSet read_mnist(const std::filesystem::path& folder, Split split) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder, ignored)) throw missing_path(folder, "data folder");
+  const std::string prefix = split == Split::train ? "train" : "t10k";
+  return read_image_set(either(folder, prefix + "-images-idx3-ubyte"), either(folder, prefix + "-labels-idx1-ubyte"));
+}
+
+Datastore mnist(const std::filesystem::path& folder, Split split) { return image_set_store(read_mnist(folder, split)); }
+
+}  // namespace retrace

@@ -1,0 +1,42 @@
+#include "retrace/ops/add/add.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/op_case.h"
+
+namespace retrace {
+namespace {
+
+OP_CASES(add) {
+  auto cases = pointwise_cases({.op = "add", .inputs = {{}, {}}, .build = two(add), .bound = {.ulp = 0.5}});
+  cases.push_back({.op = "add",
+                   .name = "integers_wrap",
+                   .inputs = {{.shape = {6}, .type = DType::i32, .values = {1, -1, 2147483647.0, -2147483648.0, 0, 7}},
+                              {.shape = {6}, .type = DType::i32, .values = {2, -2, 1, -1, 0, -9}}},
+                   .build = two(add),
+                   .expected = {3, -3, -2147483648.0, 2147483647.0, 0, -2},
+                   .differentiable = false});
+  return cases;
+}
+
+TEST(Add, refuses_sizes_that_do_not_fit) {
+  const auto a = Tensor::zeros({2, 3}), b = Tensor::zeros({2, 4});
+  EXPECT_EQ(error_text([&] { add(a, b, {"model.cpp", 7}); }),
+            "error[RT0135]: add: the sizes of the arguments do not fit\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3] and f32[2,4]\n"
+            "  expected: equal sizes, or 1, for each axis (labelled axes by label, others from the last)");
+}
+
+TEST(Add, refuses_two_types) {
+  const auto a = Tensor::zeros({2}), b = Tensor::zeros({2}, DType::i32);
+  EXPECT_EQ(error_text([&] { add(a, b, {"model.cpp", 7}); }),
+            "error[RT0132]: add: the arguments have the types f32 and i32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2] and the other argument i32[2]\n"
+            "  expected: one type\n"
+            "  help:     cast(the other argument, DType::f32)");
+}
+
+}  // namespace
+}  // namespace retrace

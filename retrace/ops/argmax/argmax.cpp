@@ -1,0 +1,34 @@
+#include "retrace/ops/argmax/argmax.h"
+
+#include <algorithm>
+
+#include "retrace/ops/max/find_maximum.h"
+
+namespace retrace {
+namespace {
+
+std::vector<TensorSpec> infer(const InferCall& call) {
+  const auto spec = infer_reduced(call, DType::i32);
+  check_search(call);
+  return {spec};
+}
+
+void run(const KernelCall& call) {
+  const auto found = find_maxima(call.inputs[0], call.attributes.list("axes"));
+  std::copy(found.begin(), found.end(), static_cast<int32_t*>(call.outputs[0].data));
+}
+
+}  // namespace
+
+Tensor argmax(const Tensor& x, ReduceOptions options, Place place) {
+  static const Op& op = find_op("argmax");
+  const Shape axes = normalized_axes(options.axes, x.rank(), "argmax", place);
+  return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
+}
+
+void define_argmax(OpTable& table) {
+  // No gradient: the result is an integer.
+  table.add({.name = "argmax", .attributes = {"axes", "keep"}, .infer = infer, .kernel = run});
+}
+
+}  // namespace retrace

@@ -1,0 +1,85 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "retrace/ops/average_pool2d/average_pool2d_cpu.cpp"
+#include "retrace/device/cpu/targets.h"
+
+#include <algorithm>
+
+#include "retrace/device/cpu/simd.h"
+#include "retrace/ops/average_pool2d/average_pool2d_kernel.h"
+#include "retrace/ops/pooling_simd.h"
+
+RT_TARGET_BEGIN
+
+// Rows first..end-1 of the output; a row is (sample, oy).
+void average_forward_rows(const PoolShape& s, bool count_padding, const float* x, float* y, int64_t first, int64_t end) {
+  const Window& w = s.window;
+  const int64_t out_height = w.out_height(), out_width = w.out_width(), channels = s.channels;
+  const float* x_end = x + s.inputs();
+  const float* y_end = y + end * out_width * channels;
+  float* to = y + first * out_width * channels;
+  for (int64_t row = first; row < end; ++row) {
+    const int64_t n = row / out_height, oy = row % out_height;
+    const auto [ky_first, ky_end] = present_part(oy, w.stride_y, w.top, w.height, w.in_height);
+    for (int64_t ox = 0; ox < out_width; ++ox, to += channels) {
+      const auto [kx_first, kx_end] = present_part(ox, w.stride_x, w.left, w.width, w.in_width);
+      const F32 count(static_cast<float>(average_pool2d_count(w, count_padding, oy, ox)));
+      for (int64_t c = 0; c < channels; c += kLanes) {
+        const int lanes = static_cast<int>(std::min<int64_t>(kLanes, channels - c));
+        F32 sum(0.0f);
+        for (int64_t ky = ky_first; ky < ky_end; ++ky)
+          for (int64_t kx = kx_first; kx < kx_end; ++kx) {
+            const int64_t iy = oy * w.stride_y + ky - w.top, ix = ox * w.stride_x + kx - w.left;
+            sum = sum + load_before(x + ((n * w.in_height + iy) * w.in_width + ix) * channels + c, lanes, x_end);
+          }
+        store_before(sum / count, to + c, lanes, y_end);
+      }
+    }
+  }
+}
+
+// Rows first..end-1 of dx; a row is (sample, iy).
+void average_backward_rows(const PoolShape& s, bool count_padding, const float* dy, float* dx, int64_t first, int64_t end) {
+  const Window& w = s.window;
+  const int64_t out_height = w.out_height(), out_width = w.out_width(), channels = s.channels;
+  const float* dy_end = dy + s.outputs();
+  const float* dx_end = dx + end * w.in_width * channels;
+  float* to = dx + first * w.in_width * channels;
+  for (int64_t row = first; row < end; ++row) {
+    const int64_t n = row / w.in_height, iy = row % w.in_height;
+    const auto [oy_first, oy_end] = covering_windows(iy, w.stride_y, w.top, w.height, out_height);
+    for (int64_t ix = 0; ix < w.in_width; ++ix, to += channels) {
+      const auto [ox_first, ox_end] = covering_windows(ix, w.stride_x, w.left, w.width, out_width);
+      for (int64_t c = 0; c < channels; c += kLanes) {
+        const int lanes = static_cast<int>(std::min<int64_t>(kLanes, channels - c));
+        F32 sum(0.0f);
+        for (int64_t oy = oy_first; oy < oy_end; ++oy)
+          for (int64_t ox = ox_first; ox < ox_end; ++ox) {
+            const F32 count(static_cast<float>(average_pool2d_count(w, count_padding, oy, ox)));
+            sum = sum + load_before(dy + ((n * out_height + oy) * out_width + ox) * channels + c, lanes, dy_end) / count;
+          }
+        store_before(sum, to + c, lanes, dx_end);
+      }
+    }
+  }
+}
+
+RT_TARGET_END
+
+#if HWY_ONCE
+namespace retrace {
+RT_EXPORT_KERNEL(average_pool2d_forward_table, average_forward_rows);
+RT_EXPORT_KERNEL(average_pool2d_backward_table, average_backward_rows);
+
+void average_pool2d_forward(const PoolShape& shape, bool count_padding, const float* x, float* y) {
+  const auto kernel = average_pool2d_forward_table.get();
+  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels,
+                 [&](int64_t first, int64_t end) { kernel(shape, count_padding, x, y, first, end); });
+}
+
+void average_pool2d_backward(const PoolShape& shape, bool count_padding, const float* dy, float* dx) {
+  const auto kernel = average_pool2d_backward_table.get();
+  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels,
+                 [&](int64_t first, int64_t end) { kernel(shape, count_padding, dy, dx, first, end); });
+}
+}  // namespace retrace
+#endif

@@ -1,0 +1,81 @@
+#include "retrace/ops/average_pool2d/average_pool2d.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/autodiff/gradient.h"
+#include "retrace/ops/op_case.h"
+#include "retrace/ops/operators.h"
+#include "retrace/ops/sum/sum.h"
+
+namespace retrace {
+namespace {
+
+std::vector<Tensor> spread(const std::vector<Tensor>& in, Pair pool, AveragePoolOptions options) {
+  const Tensor y = average_pool2d(in[0], pool, options);
+  return {gradients(sum(y * y), std::vector<Tensor>{in[0]})[0]};
+}
+
+OP_CASES(average_pool2d) {
+  struct Sizes {
+    const char* name;
+    Shape x;
+    Pair pool;
+    AveragePoolOptions options = {};
+    std::string labels = "";
+  };
+  const std::vector<Sizes> all = {{"global", {2, 8, 8, 20}, 8, {}, "BSSC"},
+                                  {"halves", {2, 4, 6, 16}, 2, {.stride = 2}},
+                                  {"overlapping", {2, 5, 4, 3}, {3, 2}},
+                                  {"same", {1, 5, 5, 8}, 2, {.stride = 2, .padding = same}},
+                                  {"same_counting_padding", {1, 5, 5, 8}, 3, {.stride = 2, .padding = same, .count_padding = true}},
+                                  {"four_paddings", {1, 4, 3, 5}, 3, {.stride = {1, 2}, .padding = {0, 2, 1, 2}}},
+                                  {"odd_channels", {1, 4, 4, 37}, 3, {.padding = same}},
+                                  {"one_pixel", {1, 1, 1, 1}, 1},
+                                  {"empty_batch", {0, 4, 4, 2}, 2}};
+  std::vector<OpCase> cases;
+  for (const auto& [name, x, pool, options, labels] : all) {
+    cases.push_back({.op = "average_pool2d", .name = name, .inputs = {{.shape = x, .labels = labels}},
+                     .build = [pool = pool, options = options](const auto& in) {
+                       return std::vector<Tensor>{average_pool2d(in[0], pool, options)};
+                     },
+                     .bound = {.ulp = 1, .relative = 4e-6}});
+    cases.push_back({.op = "average_pool2d_gradient", .name = name, .inputs = {{.shape = x, .labels = labels}},
+                     .build = [pool = pool, options = options](const auto& in) { return spread(in, pool, options); },
+                     .bound = {.ulp = 1, .relative = 4e-6}});
+  }
+  return cases;
+}
+
+using Floats = std::vector<float>;
+
+TEST(AveragePool2d, divides_by_the_present_elements_or_by_the_window) {
+  const Tensor x = Tensor::from<float>({2, 4, 6}, {1, 1, 3, 1});
+  EXPECT_EQ(average_pool2d(x, {1, 3}, {.padding = same}).to_vector<float>(), (Floats{3, 4, 5}));
+  EXPECT_EQ(average_pool2d(x, {1, 3}, {.padding = same, .count_padding = true}).to_vector<float>(), (Floats{2, 4, 10.0f / 3}));
+  EXPECT_EQ(average_pool2d(x, {1, 2}, {.stride = {1, 2}}).to_vector<float>(), (Floats{3}));
+}
+
+TEST(AveragePool2d, global_is_the_whole_image) {
+  const Tensor x = Tensor::from<float>({1, 10, 2, 20, 3, 30, 6, 60}, {1, 2, 2, 2}, "BSSC");
+  const Tensor y = global_average_pool2d(x);
+  EXPECT_EQ(y.to_vector<float>(), (Floats{3, 30}));
+  EXPECT_EQ(y.spec().text(), "f32[1,1,1,2] \"BSSC\"");
+}
+
+TEST(AveragePool2d, says_what_does_not_fit) {
+  const Place place{"train.cpp", 2};
+  EXPECT_EQ(error_text([&] { average_pool2d(Tensor::zeros({1, 4, 4, 1}), 3, {.padding = 3}, place); }),
+            "error[RT0152]: average_pool2d: a window would lie outside of the image\n"
+            "  where:    train.cpp:2\n"
+            "  got:      padding [3,3,3,3], window 3 x 3\n"
+            "  expected: padding smaller than the window on each side");
+  EXPECT_EQ(error_text([&] { global_average_pool2d(Tensor::zeros({4, 4, 1}), place); }),
+            "error[RT0133]: average_pool2d: x has 3 axes\n"
+            "  where:    train.cpp:2\n"
+            "  got:      x f32[4,4,1]\n"
+            "  expected: 4 axes [batch,height,width,channels]\n"
+            "  help:     reshape x first");
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,55 @@
+#include "retrace/ops/broadcast/broadcast.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/op_case.h"
+
+namespace retrace {
+namespace {
+
+CaseFunction to(Shape shape, std::string labels = "") {
+  return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{broadcast(in[0], shape, labels)}; };
+}
+
+OP_CASES(broadcast) {
+  return {
+      {.op = "broadcast", .name = "a_number", .inputs = {{}}, .build = to({3, 5})},
+      {.op = "broadcast", .name = "a_row", .inputs = {{.shape = {5}}}, .build = to({3, 5}, "BC")},
+      {.op = "broadcast", .name = "a_column", .inputs = {{.shape = {3, 1}}}, .build = to({3, 300})},
+      {.op = "broadcast", .name = "in_between", .inputs = {{.shape = {2, 1, 3, 1}}}, .build = to({2, 5, 3, 7}, "BSSC")},
+      {.op = "broadcast", .name = "to_empty", .inputs = {{.shape = {1, 3}}}, .build = to({0, 3})},
+      {.op = "broadcast", .name = "special_values", .inputs = {{.shape = {16, 1}, .values = special_values()}}, .build = to({16, 3}), .differentiable = false},
+      {.op = "broadcast",
+       .name = "integers",
+       .inputs = {{.shape = {2, 1}, .type = DType::i32, .values = {16777217, -5}}},
+       .build = to({2, 2}),
+       .expected = {16777217, 16777217, -5, -5},
+       .differentiable = false},
+      {.op = "broadcast",
+       .name = "bool",
+       .inputs = {{.shape = {2, 1}, .type = DType::boolean, .values = {1, 0}}},
+       .build = to({2, 2}),
+       .expected = {1, 1, 0, 0},
+       .differentiable = false},
+  };
+}
+
+TEST(Broadcast, refuses_a_shape_that_does_not_fit) {
+  EXPECT_EQ(error_text([] { broadcast(Tensor::zeros({2, 3}), {2, 4}, "", {"model.cpp", 7}); }),
+            "error[RT0135]: broadcast: x does not stretch to the shape [2,4]\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x f32[2,3]\n"
+            "  expected: for each axis of x, from the last, size 1 or that of the shape\n"
+            "  help:     reshape x so that its axes align");
+}
+
+TEST(Broadcast, refuses_labels_that_do_not_fit) {
+  EXPECT_EQ(error_text([] { broadcast(Tensor::zeros({3}), {2, 3}, "B", {"model.cpp", 7}); }),
+            "error[RT0112]: broadcast: labels \"B\" do not fit the shape [2,3]\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x f32[3]\n"
+            "  expected: one label for each axis");
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,50 @@
+#include "retrace/ops/clipped_relu/clipped_relu.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/op_case.h"
+#include "retrace/ops/op_case_run.h"
+
+namespace retrace {
+namespace {
+
+CaseFunction at(double ceiling) {
+  return [ceiling](const std::vector<Tensor>& in) { return std::vector<Tensor>{clipped_relu(in[0], ceiling)}; };
+}
+
+OP_CASES(clipped_relu) {
+  auto cases = pointwise_cases({.op = "clipped_relu", .inputs = {{.avoid = {0, 1}}}, .build = at(1)});
+  cases.push_back({.op = "clipped_relu",
+                   .name = "a_tensor_as_ceiling",
+                   .inputs = {{.shape = {5, 7}, .avoid = {0, 1.25}}, {.values = {1.25}}},
+                   .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{clipped_relu(in[0], in[1])}; }});
+  const double infinity = __builtin_inf(), nan = __builtin_nan("");
+  cases.push_back({.op = "clipped_relu",
+                   .name = "exact",
+                   .inputs = {{.shape = {8}, .values = {-0.0, 0.0, -1, 0.5, 1, 2, infinity, nan}}},
+                   .build = at(1),
+                   .expected = {-0.0, 0.0, 0.0, 0.5, 1, 1, 1, nan},
+                   .differentiable = false});
+  return cases;
+}
+
+TEST(ClippedRelu, has_slope_at_the_ceiling_and_none_at_zero) {
+  const OpCase ties{.op = "clipped_relu", .name = "ties", .inputs = {{.shape = {4}, .values = {0.0, -0.0, 1.0, 1.5}}}, .build = at(1)};
+  const auto gradient = loss_gradients(ties, make_inputs(ties, DType::f32))[0].to_vector<float>();
+  EXPECT_EQ(gradient[0], 0);
+  EXPECT_EQ(gradient[1], 0);
+  EXPECT_GT(gradient[2], 0);
+  EXPECT_EQ(gradient[3], 0);
+}
+
+TEST(ClippedRelu, refuses_a_ceiling_with_axes) {
+  EXPECT_EQ(error_text([] { clipped_relu(Tensor::zeros({2}), Tensor::zeros({2}), {"model.cpp", 7}); }),
+            "error[RT0133]: clipped_relu: the ceiling has 1 axes\n"
+            "  where:    model.cpp:7\n"
+            "  got:      the ceiling f32[2]\n"
+            "  expected: a single number\n"
+            "  help:     give a number, or reshape the ceiling to {}");
+}
+
+}  // namespace
+}  // namespace retrace

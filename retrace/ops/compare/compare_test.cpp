@@ -1,0 +1,81 @@
+#include "retrace/ops/compare/compare.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/op_case.h"
+
+namespace retrace {
+namespace {
+
+constexpr const char* kNoGradient = "the results are bool";
+
+using Comparison = Tensor (*)(const Tensor&, const Tensor&, Place);
+
+OpCase exact(const char* op, Comparison compare, std::vector<double> expected) {
+  const double infinity = __builtin_inf(), nan = __builtin_nan("");
+  return {.op = op,
+          .name = "exact",
+          .inputs = {{.shape = {8}, .values = {1, 2, 2, infinity, nan, 0.0, nan, -1}},
+                     {.shape = {8}, .values = {2, 1, 2, infinity, 1, -0.0, nan, -infinity}}},
+          .build = two(compare),
+          .expected = std::move(expected),
+          .differentiable = false,
+          .no_gradient = kNoGradient};
+}
+
+void add_all(std::vector<OpCase>& cases, const char* op, Comparison compare) {
+  for (auto& one : pointwise_cases({.op = op, .inputs = {{}, {}}, .build = two(compare), .differentiable = false})) cases.push_back(one);
+}
+
+OP_CASES(compare) {
+  std::vector<OpCase> cases;
+  cases.push_back(exact("less", less, {1, 0, 0, 0, 0, 0, 0, 0}));
+  cases.push_back(exact("less_equal", less_equal, {1, 0, 1, 1, 0, 1, 0, 0}));
+  cases.push_back(exact("greater", greater, {0, 1, 0, 0, 0, 0, 0, 1}));
+  cases.push_back(exact("greater_equal", greater_equal, {0, 1, 1, 1, 0, 1, 0, 1}));
+  cases.push_back(exact("equal", equal, {0, 0, 1, 1, 0, 1, 0, 0}));
+  cases.push_back(exact("not_equal", not_equal, {1, 1, 0, 0, 1, 0, 1, 1}));
+  add_all(cases, "less", less);
+  add_all(cases, "less_equal", less_equal);
+  add_all(cases, "greater", greater);
+  add_all(cases, "greater_equal", greater_equal);
+  add_all(cases, "equal", equal);
+  add_all(cases, "not_equal", not_equal);
+  cases.push_back({.op = "less",
+                   .name = "integers",
+                   .inputs = {{.shape = {4}, .type = DType::i32, .values = {-5, 16777216, 16777217, 3}},
+                              {.shape = {4}, .type = DType::i32, .values = {4, 16777217, 16777216, 3}}},
+                   .build = two(less),
+                   .expected = {1, 1, 0, 0},
+                   .differentiable = false});
+  cases.push_back({.op = "equal",
+                   .name = "bool",
+                   .inputs = {{.shape = {4}, .type = DType::boolean, .values = {0, 0, 1, 1}},
+                              {.shape = {4}, .type = DType::boolean, .values = {0, 1, 0, 1}}},
+                   .build = two(equal),
+                   .expected = {1, 0, 0, 1},
+                   .differentiable = false});
+  return cases;
+}
+
+TEST(Compare, refuses_sizes_that_do_not_fit) {
+  const auto a = Tensor::zeros({2, 3}), b = Tensor::zeros({2, 4});
+  EXPECT_EQ(error_text([&] { less(a, b, {"model.cpp", 7}); }),
+            "error[RT0135]: less: the sizes of the arguments do not fit\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3] and f32[2,4]\n"
+            "  expected: equal sizes, or 1, for each axis (labelled axes by label, others from the last)");
+}
+
+TEST(Compare, refuses_two_types) {
+  const auto a = Tensor::zeros({2}), b = Tensor::zeros({2}, DType::i32);
+  EXPECT_EQ(error_text([&] { less(a, b, {"model.cpp", 7}); }),
+            "error[RT0132]: less: the arguments have the types f32 and i32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2] and the other argument i32[2]\n"
+            "  expected: one type\n"
+            "  help:     cast(the other argument, DType::f32)");
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,62 @@
+#include "retrace/ops/concatenate/concatenate.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/op_case.h"
+
+namespace retrace {
+namespace {
+
+CaseFunction along(int axis) {
+  return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{concatenate(in, axis)}; };
+}
+
+OP_CASES(concatenate) {
+  return {
+      {.op = "concatenate", .name = "one", .inputs = {{.shape = {3, 5}}}, .build = along(0)},
+      {.op = "concatenate", .name = "first_axis", .inputs = {{.shape = {3, 5}}, {.shape = {1, 5}}, {.shape = {2, 5}}}, .build = along(0)},
+      {.op = "concatenate", .name = "last_axis", .inputs = {{.shape = {3, 5}}, {.shape = {3, 2}}}, .build = along(-1)},
+      {.op = "concatenate", .name = "middle", .inputs = {{.shape = {2, 3, 4}}, {.shape = {2, 1, 4}}}, .build = along(1)},
+      {.op = "concatenate", .name = "with_empty", .inputs = {{.shape = {0, 4}}, {.shape = {3, 4}}}, .build = along(0)},
+      {.op = "concatenate",
+       .name = "labelled",
+       .inputs = {{.shape = {2, 3, 3, 4}, .labels = "BSSC"}, {.shape = {2, 3, 3, 5}, .labels = "BSSC"}},
+       .build = along(3)},
+      {.op = "concatenate",
+       .name = "special_values",
+       .inputs = {{.shape = {16}, .values = special_values()}, {.shape = {1}}},
+       .build = along(0),
+       .differentiable = false},
+      {.op = "concatenate",
+       .name = "exact",
+       .inputs = {{.shape = {2, 1}, .type = DType::i32, .values = {1, 2}}, {.shape = {2, 2}, .type = DType::i32, .values = {3, 4, 5, 6}}},
+       .build = along(1),
+       .expected = {1, 3, 4, 2, 5, 6},
+       .differentiable = false},
+  };
+}
+
+TEST(Concatenate, refuses_sizes_that_do_not_fit) {
+  const auto a = Tensor::zeros({2, 3}), b = Tensor::zeros({2, 4});
+  EXPECT_EQ(error_text([&] { concatenate({a, a, b}, 0, {"model.cpp", 7}); }),
+            "error[RT0156]: concatenate: tensor 2 does not fit tensor 0\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3] and f32[2,4]\n"
+            "  expected: equal types, labels and sizes, except along axis 0");
+}
+
+TEST(Concatenate, refuses_an_empty_list_and_an_absent_axis) {
+  EXPECT_EQ(error_text([] { concatenate(std::span<const Tensor>(), 0, {"model.cpp", 7}); }),
+            "error[RT0155]: concatenate: there is no tensor to join\n"
+            "  where:    model.cpp:7\n"
+            "  got:      an empty list\n"
+            "  expected: one tensor or more");
+  EXPECT_EQ(error_text([] { concatenate({Tensor::zeros({2})}, 1, {"model.cpp", 7}); }),
+            "error[RT0134]: concatenate: axis 1 does not exist\n"
+            "  where:    model.cpp:7\n"
+            "  got:      a tensor with 1 axes\n"
+            "  expected: an axis from -1 to 0");
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,59 @@
+#include "retrace/ops/divide/divide.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/op_case.h"
+
+namespace retrace {
+namespace {
+
+OP_CASES(divide) {
+  auto cases = pointwise_cases({.op = "divide", .inputs = {{}, {.low = 0.25}}, .build = two(divide), .bound = {.ulp = 0.5}});
+  cases.push_back({.op = "divide",
+                   .name = "integers_wrap",
+                   .inputs = {{.shape = {6}, .type = DType::i32, .values = {7, -7, 2147483647.0, -2147483648.0, 0, 9}},
+                              {.shape = {6}, .type = DType::i32, .values = {2, 2, -1, -1, 5, -4}}},
+                   .build = two(divide),
+                   .expected = {3, -3, -2147483647.0, -2147483648.0, 0, -2},
+                   .differentiable = false});
+  cases.push_back({.op = "divide",
+                   .name = "u8",
+                   .inputs = {{.shape = {4}, .type = DType::u8, .values = {255, 7, 0, 9}},
+                              {.shape = {4}, .type = DType::u8, .values = {2, 8, 3, 1}}},
+                   .build = two(divide),
+                   .expected = {127, 0, 0, 9},
+                   .differentiable = false});
+  return cases;
+}
+
+TEST(Divide, refuses_sizes_that_do_not_fit) {
+  const auto a = Tensor::zeros({2, 3}), b = Tensor::zeros({2, 4});
+  EXPECT_EQ(error_text([&] { divide(a, b, {"model.cpp", 7}); }),
+            "error[RT0135]: divide: the sizes of the arguments do not fit\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3] and f32[2,4]\n"
+            "  expected: equal sizes, or 1, for each axis (labelled axes by label, others from the last)");
+}
+
+TEST(Divide, refuses_two_types) {
+  const auto a = Tensor::zeros({2}), b = Tensor::zeros({2}, DType::i32);
+  EXPECT_EQ(error_text([&] { divide(a, b, {"model.cpp", 7}); }),
+            "error[RT0132]: divide: the arguments have the types f32 and i32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2] and the other argument i32[2]\n"
+            "  expected: one type\n"
+            "  help:     cast(the other argument, DType::f32)");
+}
+
+TEST(Divide, refuses_an_integer_zero_when_it_is_computed) {
+  const auto y = divide(Tensor::from<int32_t>({6, 5}, {2}), Tensor::from<int32_t>({2, 0}, {2}));
+  EXPECT_EQ(error_text([&] { y.to_vector<int32_t>(); }).substr(0, 54), "error[RT0149]: divide: an integer is divided by zero\n ");
+  EXPECT_NE(error_text([&] { divide(Tensor::from<int32_t>({5}, {1}), Tensor::from<int32_t>({0}, {1})).to_vector<int32_t>(); })
+                .find("  got:      5 / 0\n"
+                      "  expected: b without zeros, for integer types\n"
+                      "  help:     cast to DType::f32 first, or replace the zeros with where(...)"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace retrace

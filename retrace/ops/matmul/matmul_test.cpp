@@ -1,0 +1,93 @@
+#include "retrace/ops/matmul/matmul.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "retrace/ops/abs/abs.h"
+#include "retrace/ops/op_case.h"
+
+namespace retrace {
+namespace {
+
+CaseFunction product(MatmulOptions options) {
+  return [options](const std::vector<Tensor>& in) { return std::vector<Tensor>{matmul(in[0], in[1], options)}; };
+}
+
+OP_CASES(matmul) {
+  struct Sizes {
+    const char* name;
+    Shape a, b;
+    MatmulOptions options = {};
+  };
+  const std::vector<Sizes> all = {{"plain", {5, 7}, {7, 3}},
+                                  {"transposed_a", {7, 5}, {7, 3}, {.transpose_a = true}},
+                                  {"transposed_b", {5, 7}, {3, 7}, {.transpose_b = true}},
+                                  {"both_transposed", {7, 5}, {3, 7}, {.transpose_a = true, .transpose_b = true}},
+                                  {"two_blocks", {9, 300}, {300, 33}},
+                                  {"one_by_one", {1, 1}, {1, 1}},
+                                  {"column", {17, 4}, {4, 1}},
+                                  {"no_rows", {0, 4}, {4, 3}},
+                                  {"no_terms", {2, 0}, {0, 3}},
+                                  {"stack", {3, 4, 5}, {3, 5, 2}},
+                                  {"stack_of_transposed", {3, 5, 4}, {3, 2, 5}, {.transpose_a = true, .transpose_b = true}},
+                                  {"shared_b", {3, 4, 5}, {5, 2}},
+                                  {"shared_a", {4, 5}, {3, 5, 2}},
+                                  {"shared_stack_of_one", {1, 4, 5}, {3, 2, 5}, {.transpose_b = true}}};
+  std::vector<OpCase> cases;
+  for (const auto& [name, a, b, options] : all) {
+    const auto multiply = product(options);
+    cases.push_back({.op = "matmul", .name = name, .inputs = {{.shape = a}, {.shape = b}}, .build = multiply,
+                     .bound = {.ulp = 1, .relative = 260 * 0x1p-24, .tiny = true},
+                     .magnitude = [multiply](const auto& in) { return multiply({abs(in[0]), abs(in[1])}); }});
+  }
+  return cases;
+}
+
+Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(shape, 1, DType::f32, labels); }
+
+TEST(Matmul, multiplies) {
+  const Tensor a = Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3}), b = Tensor::from<float>({1, 10, 100}, {3, 1});
+  EXPECT_EQ(matmul(a, b).to_vector<float>(), (std::vector<float>{321, 654}));
+  EXPECT_EQ(matmul(ones({2, 0}), ones({0, 2})).to_vector<float>(), std::vector<float>(4, 0));
+}
+
+TEST(Matmul, keeps_the_labels_of_an_upright_a) {
+  const Tensor a = ones({2, 3}, "BC");
+  EXPECT_EQ(matmul(a, ones({3, 4})).labels(), "BC");
+  EXPECT_EQ(matmul(a, ones({2, 4}), {.transpose_a = true}).labels(), "");
+  EXPECT_EQ(matmul(a, ones({3, 4}, "BC")).labels(), "");
+}
+
+TEST(Matmul, says_what_does_not_fit) {
+  const Place place{"train.cpp", 3};
+  EXPECT_EQ(error_text([&] { matmul(ones({2, 3}), ones({2, 3}), {.transpose_a = false}, place); }),
+            "error[RT0160]: matmul: a has 3 columns, b has 2 rows\n"
+            "  where:    train.cpp:3\n"
+            "  got:      a f32[2,3], b f32[2,3]\n"
+            "  expected: columns of a = rows of b");
+  EXPECT_EQ(error_text([&] { matmul(ones({2, 3}), ones({2, 3}), {.transpose_a = true, .transpose_b = true}, place); }),
+            "error[RT0160]: matmul: a has 2 columns, b has 3 rows\n"
+            "  where:    train.cpp:3\n"
+            "  got:      a f32[2,3] (transposed), b f32[2,3] (transposed)\n"
+            "  expected: columns of a = rows of b");
+  EXPECT_EQ(error_text([&] { matmul(ones({3}), ones({3, 3}), {}, place); }),
+            "error[RT0160]: matmul: a has 1 axes, b has 2\n"
+            "  where:    train.cpp:3\n"
+            "  got:      a f32[3], b f32[3,3]\n"
+            "  expected: two matrices, or stacks of them with 3 axes");
+  EXPECT_EQ(error_text([&] { matmul(ones({2, 3, 3}), ones({4, 3, 3}), {}, place); }),
+            "error[RT0160]: matmul: 2 matrices meet 4\n"
+            "  where:    train.cpp:3\n"
+            "  got:      a f32[2,3,3], b f32[4,3,3]\n"
+            "  expected: equal first axes, or 1");
+  EXPECT_EQ(error_text([&] { matmul(Tensor::zeros({2, 3}, DType::i32), ones({3, 3}), {}, place); }),
+            "error[RT0131]: matmul: a is i32\n"
+            "  where:    train.cpp:3\n"
+            "  got:      a i32[2,3]\n"
+            "  expected: f32 or f64\n"
+            "  help:     cast(a, DType::f32)");
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,76 @@
+#include "retrace/ops/max/max.h"
+
+#include <cstring>
+
+#include "retrace/ops/max/find_maximum.h"
+#include "retrace/ops/operators.h"
+#include "retrace/ops/where/where.h"
+
+namespace retrace {
+namespace {
+
+std::vector<TensorSpec> infer(const InferCall& call) {
+  const auto spec = infer_reduced(call, call.inputs[0].type);
+  check_search(call);
+  return {spec};
+}
+
+std::vector<TensorSpec> infer_first(const InferCall& call) {
+  infer(call);
+  auto spec = call.inputs[0];
+  spec.type = DType::boolean;
+  return {spec};
+}
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const Tensor& x = call.inputs[0];
+  const Shape& axes = call.attributes.list("axes");
+  const Tensor dy = with_reduced_axes(call.cotangents[0], x, axes, call.place);
+  return {where(first_maximum(x, {.axes = axes}, call.place), dy, constant_like(x, 0), call.place)};
+}
+
+void run(const KernelCall& call) {
+  const auto& x = call.inputs[0];
+  const Shape& axes = call.attributes.list("axes");
+  const auto found = find_maxima(x, axes);
+  const size_t bytes = size_of(x.spec->type);
+  for_each_reduced(x.spec->shape, axes, [&](int64_t i, int64_t kept, int64_t reduced) {
+    if (found[static_cast<size_t>(kept)] == reduced)
+      std::memcpy(static_cast<char*>(call.outputs[0].data) + static_cast<size_t>(kept) * bytes,
+                  static_cast<const char*>(x.data) + static_cast<size_t>(i) * bytes, bytes);
+  });
+}
+
+void run_first(const KernelCall& call) {
+  const auto& x = call.inputs[0];
+  const Shape& axes = call.attributes.list("axes");
+  const auto found = find_maxima(x, axes);
+  for_each_reduced(x.spec->shape, axes, [&](int64_t i, int64_t kept, int64_t reduced) {
+    static_cast<uint8_t*>(call.outputs[0].data)[i] = found[static_cast<size_t>(kept)] == reduced;
+  });
+}
+
+Tensor call_op(const Op& op, const Tensor& x, const ReduceOptions& options, Place place) {
+  const Shape axes = normalized_axes(options.axes, x.rank(), "max", place);
+  return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
+}
+
+}  // namespace
+
+Tensor max(const Tensor& x, ReduceOptions options, Place place) {
+  static const Op& op = find_op("max");
+  return call_op(op, x, options, place);
+}
+
+Tensor first_maximum(const Tensor& x, ReduceOptions options, Place place) {
+  static const Op& op = find_op("first_maximum");
+  return call_op(op, x, options, place);
+}
+
+void define_max(OpTable& table) {
+  table.add({.name = "max", .attributes = {"axes", "keep"}, .infer = infer, .gradient = gradient, .kernel = run});
+  // No gradient: a choice does not change with small changes of x.
+  table.add({.name = "first_maximum", .attributes = {"axes", "keep"}, .infer = infer_first, .kernel = run_first});
+}
+
+}  // namespace retrace

@@ -1,0 +1,112 @@
+#include "retrace/ops/max_pool2d/max_pool2d.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "retrace/autodiff/gradient.h"
+#include "retrace/ops/op_case.h"
+#include "retrace/ops/operators.h"
+#include "retrace/ops/sum/sum.h"
+
+namespace retrace {
+namespace {
+
+CaseFunction pooling(Pair pool, PoolOptions options) {
+  return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{max_pool2d(in[0], pool, options)}; };
+}
+
+// The maximum's gradient at x times v, and the gradient of that for v: the ops that fix the index.
+std::vector<Tensor> spread(const std::vector<Tensor>& in, Pair pool, PoolOptions options) {
+  const Tensor y = max_pool2d(in[0], pool, options);
+  return {gradients(sum(y * in[1]), std::vector<Tensor>{in[0]})[0]};
+}
+std::vector<Tensor> picked(const std::vector<Tensor>& in, Pair pool, PoolOptions options) {
+  const Tensor dx = spread(in, pool, options)[0];
+  return {gradients(sum(dx * dx), std::vector<Tensor>{in[1]})[0]};
+}
+
+OP_CASES(max_pool2d) {
+  struct Sizes {
+    const char* name;
+    Shape x;
+    Pair pool;
+    PoolOptions options = {};
+    std::string labels = "";
+  };
+  const std::vector<Sizes> all = {{"halves", {2, 4, 6, 16}, 2, {.stride = 2}, "BSSC"},
+                                  {"overlapping", {2, 5, 4, 3}, {3, 2}},
+                                  {"same", {1, 5, 5, 8}, 2, {.stride = 2, .padding = same}},
+                                  {"four_paddings", {1, 4, 3, 5}, 3, {.stride = {1, 2}, .padding = {0, 2, 1, 2}}},
+                                  {"odd_channels", {1, 4, 4, 37}, 3, {.padding = same}},
+                                  {"large_window", {1, 18, 17, 2}, 17, {}},
+                                  {"one_pixel", {1, 1, 1, 1}, 1},
+                                  {"empty_batch", {0, 4, 4, 2}, 2}};
+  std::vector<OpCase> cases;
+  for (const auto& [name, x, pool, options, labels] : all) {
+    const Shape y = max_pool2d(Tensor::zeros(x), pool, options).shape();
+    const std::vector<CaseInput> inputs{{.shape = x, .labels = labels, .fixed = true}, {.shape = y, .labels = labels}};
+    cases.push_back({.op = "max_pool2d", .name = name, .inputs = {{.shape = x, .labels = labels}}, .build = pooling(pool, options)});
+    cases.push_back({.op = "max_pool2d_gradient", .name = name, .inputs = inputs,
+                     .build = [pool = pool, options = options](const auto& in) { return spread(in, pool, options); },
+                     .bound = {.ulp = 1, .relative = 1e-6}});
+    cases.push_back({.op = "max_pool2d_gather", .name = name, .inputs = inputs,
+                     .build = [pool = pool, options = options](const auto& in) { return picked(in, pool, options); },
+                     .bound = {.ulp = 1, .relative = 1e-6}});
+  }
+  return cases;
+}
+
+using Floats = std::vector<float>;
+const float kNaN = std::nanf("");
+const float kInfinity = HUGE_VALF;
+
+Tensor row(const Floats& values) { return Tensor::from(values, {1, 1, static_cast<int64_t>(values.size()), 1}); }
+
+Floats gradient_of(const Tensor& x, Pair pool, const PoolOptions& options = {}) {
+  return gradients(sum(max_pool2d(x, pool, options)), std::vector<Tensor>{x})[0].to_vector<float>();
+}
+
+TEST(MaxPool2d, the_first_maximum_wins) {
+  EXPECT_EQ(max_pool2d(row({1, 3, 3, 2}), {1, 2}).to_vector<float>(), (Floats{3, 3, 3}));
+  EXPECT_EQ(gradient_of(row({1, 3, 3, 2}), {1, 4}), (Floats{0, 1, 0, 0}));
+  EXPECT_EQ(gradient_of(row({0, 0, 0}), {1, 3}), (Floats{1, 0, 0}));
+  EXPECT_EQ(gradient_of(row({1, 3, 2}), {1, 2}), (Floats{0, 2, 0})) << "two windows";
+  EXPECT_TRUE(std::signbit(max_pool2d(row({-0.0f, 0.0f}), {1, 2}).item<float>())) << "equal: the first";
+}
+
+TEST(MaxPool2d, the_first_nan_wins) {
+  EXPECT_TRUE(std::isnan(max_pool2d(row({kInfinity, kNaN, 1}), {1, 3}).item<float>()));
+  EXPECT_EQ(gradient_of(row({5, kNaN, 9, kNaN}), {1, 4}), (Floats{0, 1, 0, 0}));
+}
+
+TEST(MaxPool2d, absent_elements_never_win) {
+  const PoolOptions padded{.padding = {0, 1}};
+  EXPECT_EQ(max_pool2d(row({-kInfinity, -5}), {1, 3}, padded).to_vector<float>(), (Floats{-5, -5}));
+  EXPECT_EQ(max_pool2d(row({-kInfinity}), {1, 3}, {.padding = {0, 0, 1, 1}}).to_vector<float>(), (Floats{-kInfinity}));
+  EXPECT_EQ(gradient_of(row({-kInfinity}), {1, 3}, {.padding = {0, 0, 1, 1}}), (Floats{1}));
+}
+
+TEST(MaxPool2d, says_what_does_not_fit) {
+  const Place place{"train.cpp", 2};
+  EXPECT_EQ(error_text([&] { max_pool2d(row({1, 2}), {1, 2}, {.padding = 2}, place); }),
+            "error[RT0152]: max_pool2d: a window would lie outside of the image\n"
+            "  where:    train.cpp:2\n"
+            "  got:      padding [2,2,2,2], window 1 x 2\n"
+            "  expected: padding smaller than the window on each side");
+  EXPECT_EQ(error_text([&] { max_pool2d(row({1, 2}), 2, {}, place); }),
+            "error[RT0151]: max_pool2d: a 2 x 2 window does not fit into a 1 x 2 image\n"
+            "  where:    train.cpp:2\n"
+            "  got:      f32[1,1,2,1]\n"
+            "  expected: an image with its padding at least as large as the window with its dilation\n"
+            "  help:     add padding, for example .padding = rt::same");
+  EXPECT_EQ(error_text([&] { max_pool2d(Tensor::zeros({1, 2, 2, 1}, DType::u8), 2, {}, place); }),
+            "error[RT0131]: max_pool2d: x is u8\n"
+            "  where:    train.cpp:2\n"
+            "  got:      x u8[1,2,2,1]\n"
+            "  expected: f32 or f64\n"
+            "  help:     cast(x, DType::f32)");
+}
+
+}  // namespace
+}  // namespace retrace

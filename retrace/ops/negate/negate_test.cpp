@@ -1,0 +1,28 @@
+#include "retrace/ops/negate/negate.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/op_case.h"
+
+namespace retrace {
+namespace {
+
+OP_CASES(negate) {
+  auto cases = pointwise_cases({.op = "negate", .inputs = {{}}, .build = one(negate), .bound = {.ulp = 0.5}});
+  cases.push_back({.op = "negate",
+                   .name = "exact",
+                   .inputs = {{.shape = {4}, .values = {0.0, -0.0, __builtin_inf(), 2.5}}},
+                   .build = one(negate),
+                   .expected = {-0.0, 0.0, -__builtin_inf(), -2.5},
+                   .differentiable = false});
+  cases.push_back({.op = "negate",
+                   .name = "integers_wrap",
+                   .inputs = {{.shape = {3}, .type = DType::i32, .values = {5, -2147483648.0, 0}}},
+                   .build = one(negate),
+                   .expected = {-5, -2147483648.0, 0},
+                   .differentiable = false});
+  return cases;
+}
+
+}  // namespace
+}  // namespace retrace

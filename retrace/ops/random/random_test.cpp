@@ -1,0 +1,165 @@
+#include "retrace/ops/random/random.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "retrace/autodiff/value_and_grad.h"
+#include "retrace/base/philox.h"
+#include "retrace/ops/multiply/multiply.h"
+#include "retrace/ops/op_case.h"
+#include "retrace/ops/reshape/reshape.h"
+#include "retrace/ops/slice/slice.h"
+#include "retrace/ops/sum/sum.h"
+#include "retrace/trace/draw_scope.h"
+
+namespace retrace {
+namespace {
+
+using Floats = std::vector<float>;
+using Integers = std::vector<int32_t>;
+
+const RandomKey kKey = random_key(7).split("test");
+constexpr const char* kNoGradient = "a draw depends on its key only";
+
+// The argument says whether f32 or f64 is asked for.
+OpCase draws(const char* op, const char* name, Shape shape, const char* labels, Bound bound = {}) {
+  return {.op = op,
+          .name = name,
+          .inputs = {{}},
+          .build =
+              [=](const std::vector<Tensor>& in) {
+                const DrawOptions options{.labels = labels, .type = in[0].type()};
+                if (std::string_view(op) == "uniform") return std::vector<Tensor>{uniform(shape, kKey, options)};
+                if (std::string_view(op) == "normal") return std::vector<Tensor>{normal(shape, kKey, options)};
+                return std::vector<Tensor>{random_integers(shape, 10, kKey, options)};
+              },
+          .bound = bound,
+          .differentiable = false,
+          .no_gradient = kNoGradient};
+}
+
+OP_CASES(random) {
+  std::vector<OpCase> cases;
+  for (const char* op : {"uniform", "normal", "random_integers"}) {
+    const Bound bound = std::string_view(op) == "normal" ? Bound{.ulp = 4, .relative = 4e-7} : Bound{};
+    cases.push_back(draws(op, "rank_0", {}, "", bound));
+    cases.push_back(draws(op, "empty", {0, 3}, "", bound));
+    cases.push_back(draws(op, "odd", {3, 5, 7}, "BSC", bound));
+    cases.push_back(draws(op, "long", {3, 9001}, "BC", bound));
+    cases.push_back(draws(op, "unlabelled", {20001}, "", bound));
+  }
+  return cases;
+}
+
+TEST(Random, is_the_stated_function_of_its_key) {
+  const auto y = uniform({2, 5}, kKey, {.labels = "BC", .first_sample = 3}).to_vector<float>();
+  const uint64_t purpose = hash_combine(0, hash_bytes("test")), key = stream_key(7, purpose, 0, 0);
+  for (uint64_t s = 0; s < 2; ++s)
+    for (uint64_t e = 0; e < 5; ++e)
+      EXPECT_EQ(y[s * 5 + e], static_cast<float>(philox_bits(key, 3 + s, e) >> 8) * 0x1p-24f) << s << " " << e;
+}
+
+TEST(Random, a_sample_does_not_depend_on_its_batch) {
+  const auto whole = normal({6, 3, 7}, kKey, {.labels = "BSC"}).to_vector<float>();
+  for (int64_t first = 0; first < 6; first += 2) {
+    const auto part = normal({2, 3, 7}, kKey, {.labels = "BSC", .first_sample = first}).to_vector<float>();
+    EXPECT_EQ(part, Floats(whole.begin() + first * 21, whole.begin() + (first + 2) * 21));
+  }
+}
+
+TEST(Random, keys_and_steps_make_different_streams) {
+  const auto of = [](const Tensor& key) { return uniform({8}, key).to_vector<float>(); };
+  EXPECT_EQ(of(random_key(7).split("test")), of(kKey));
+  EXPECT_NE(of(random_key(8).split("test")), of(kKey));
+  EXPECT_NE(of(random_key(7).split("other")), of(kKey));
+  EXPECT_NE(of(random_key(7).split(0)), of(random_key(7)));
+  EXPECT_NE(of(kKey.split(1)), of(kKey.split(2)));
+  EXPECT_NE(of(kKey.tensor(1)), of(kKey.tensor(2)));
+  EXPECT_NE(of(kKey.tensor(1)), of(kKey.tensor(int64_t{1} + (int64_t{1} << 32))));
+}
+
+TEST(Random, has_the_moments_of_its_distribution) {
+  const int64_t n = 200000;
+  const auto u = uniform({n}, kKey).to_vector<float>(), z = normal({n}, kKey).to_vector<float>();
+  double mean = 0, square = 0, normal_mean = 0, normal_square = 0, fourth = 0;
+  for (size_t i = 0; i < u.size(); ++i) {
+    ASSERT_GE(u[i], 0.0f);
+    ASSERT_LT(u[i], 1.0f);
+    mean += u[i], square += double{u[i]} * u[i];
+    normal_mean += z[i], normal_square += double{z[i]} * z[i], fourth += std::pow(double{z[i]}, 4);
+  }
+  const double count = static_cast<double>(n);
+  EXPECT_NEAR(mean / count, 0.5, 0.003);
+  EXPECT_NEAR(square / count, 1.0 / 3, 0.003);
+  EXPECT_NEAR(normal_mean / count, 0, 0.01);
+  EXPECT_NEAR(normal_square / count, 1, 0.015);
+  EXPECT_NEAR(fourth / count, 3, 0.12);
+}
+
+TEST(Random, integers_reach_all_values_alike) {
+  std::vector<int> seen(10);
+  for (int32_t x : random_integers({100000}, 10, kKey).to_vector<int32_t>()) {
+    ASSERT_TRUE(x >= 0 && x < 10);
+    ++seen[static_cast<size_t>(x)];
+  }
+  for (int count : seen) EXPECT_NEAR(count, 10000, 400);
+  EXPECT_EQ(random_integers({3}, 1, kKey).to_vector<int32_t>(), (Integers{0, 0, 0}));
+}
+
+TEST(Random, a_scope_numbers_its_draws_and_begins_each_shard_anew) {
+  DrawScope scope(kKey.tensor(4));
+  scope.begin_shard(0);
+  const auto first = uniform({4, 3}, {.labels = "BC"}).to_vector<float>();
+  const auto second = uniform({4, 3}, {.labels = "BC"}).to_vector<float>();
+  EXPECT_NE(first, second);
+  scope.begin_shard(2);
+  const auto shard = uniform({2, 3}, {.labels = "BC"}).to_vector<float>();
+  EXPECT_EQ(shard, Floats(first.begin() + 6, first.end()));
+  const auto own_key = uniform({4}, kKey).to_vector<float>();  // takes no number from the scope
+  EXPECT_EQ(uniform({2, 3}, {.labels = "BC"}).to_vector<float>(), Floats(second.begin() + 6, second.end()));
+  EXPECT_EQ(uniform({4}, kKey).to_vector<float>(), own_key);
+}
+
+TEST(Random, draws_of_a_function_are_fresh_at_each_call_and_equal_for_any_shards) {
+  const auto x = Tensor::full({6, 2}, 1, DType::f32, "BC");
+  const auto noise = [&](GradientOptions options, int calls) {
+    auto step = value_and_grad(
+        [](const Tree& p, const Tensor& batch) {
+          const Tensor drawn = uniform(batch.shape(), {.labels = std::string(batch.labels())});
+          return WithAux{sum(multiply(multiply(drawn, batch), p.tensor())), Tree{{"drawn", drawn}}};
+        },
+        options);
+    Floats last;
+    for (int i = 0; i < calls; ++i) last = step(Tree(Tensor::full({}, 1)), x).aux["drawn"].tensor().to_vector<float>();
+    return last;
+  };
+  EXPECT_EQ(noise({}, 1), noise({}, 1));
+  EXPECT_NE(noise({}, 1), noise({}, 2));
+  EXPECT_NE(noise({.seed = 1}, 1), noise({.seed = 2}, 1));
+  EXPECT_EQ(noise({}, 2), noise({.shards = 3}, 2));
+}
+
+TEST(Random, needs_a_key_outside_of_a_function) {
+  EXPECT_EQ(error_text([] { normal({2}, {}, {"model.cpp", 7}); }),
+            "error[RT0183]: normal: a draw outside of a function made by value_and_grad has no key\n"
+            "  where:    model.cpp:7\n"
+            "  expected: a key as the second argument\n"
+            "  help:     random_key(seed).split(\"name\") makes one");
+}
+
+TEST(Random, refuses_what_is_no_key_and_no_bound) {
+  EXPECT_EQ(error_text([] { uniform({2}, Tensor::zeros({2}), {}, {"model.cpp", 7}); }),
+            "error[RT0180]: uniform: the key is not a random key\n"
+            "  where:    model.cpp:7\n"
+            "  got:      key f32[2]\n"
+            "  expected: i32[6]\n"
+            "  help:     random_key(seed).split(\"name\") makes one");
+  EXPECT_EQ(error_text([] { random_integers({2}, 0, kKey, {}, {"model.cpp", 7}); }),
+            "error[RT0182]: random_integers: integers below 0 are asked\n"
+            "  where:    model.cpp:7\n"
+            "  expected: 1 <= n < 2^31");
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,94 @@
+#include "retrace/ops/softmax/softmax.h"
+
+#include <algorithm>
+
+#include "retrace/base/double_math.h"
+#include "retrace/device/cpu/threads.h"
+#include "retrace/ops/op.h"
+#include "retrace/ops/operators.h"
+#include "retrace/ops/sum/sum.h"
+
+namespace retrace {
+
+extern const KernelTable<void (*)(const float* x, float* y, int64_t count)> softmax_row_table;
+
+namespace {
+
+constexpr int64_t kPieceElements = 4096;
+
+std::vector<TensorSpec> infer(const InferCall& call) {
+  check_float(call, 0, "x");
+  check_axis(call, call.attributes.integer("axis"), call.inputs[0].shape.rank());
+  return {call.inputs[0]};
+}
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const Tensor &y = call.outputs[0], &dy = call.cotangents[0];
+  return {y * (dy - sum(dy * y, {.axes = {call.attributes.integer("axis")}, .keep = true}, call.place))};
+}
+
+// Elements of one softmax: count of them, `step` apart.
+struct Rows {
+  explicit Rows(const KernelCall& call) {
+    const Shape& shape = call.inputs[0].spec->shape;
+    const int axis = static_cast<int>(call.attributes.integer("axis"));
+    count = shape[axis];
+    step = shape.count(axis + 1, shape.rank());
+    rows = shape.count(0, axis) * step;
+  }
+  int64_t begin(int64_t row) const { return row / step * count * step + row % step; }
+  int64_t count, step, rows;
+};
+
+void plain_softmax(const KernelCall& call) {
+  const Rows rows(call);
+  for (int64_t row = 0; row < rows.rows && rows.count > 0; ++row) {
+    const double* x = static_cast<const double*>(call.inputs[0].data) + rows.begin(row);
+    double* y = static_cast<double*>(call.outputs[0].data) + rows.begin(row);
+    double most = x[0], total = 0;
+    for (int64_t i = 0; i < rows.count; ++i) most = std::max(most, x[i * rows.step]);
+    for (int64_t i = 0; i < rows.count; ++i) total += y[i * rows.step] = double_math::exp(x[i * rows.step] - most);
+    for (int64_t i = 0; i < rows.count; ++i) y[i * rows.step] /= total;
+  }
+}
+
+void strided_row(const float* x, float* y, const Rows& rows, void (*kernel)(const float*, float*, int64_t)) {
+  thread_local std::vector<float> row;
+  row.resize(static_cast<size_t>(rows.count));
+  for (int64_t i = 0; i < rows.count; ++i) row[static_cast<size_t>(i)] = x[i * rows.step];
+  kernel(row.data(), row.data(), rows.count);
+  for (int64_t i = 0; i < rows.count; ++i) y[i * rows.step] = row[static_cast<size_t>(i)];
+}
+
+void run(const KernelCall& call) {
+  if (call.inputs[0].spec->type == DType::f64) return plain_softmax(call);
+  const Rows rows(call);
+  const auto kernel = softmax_row_table.get();
+  const int64_t batch = std::max<int64_t>(1, kPieceElements / std::max<int64_t>(1, rows.count));
+  run_pieces((rows.rows + batch - 1) / batch, [&](int64_t piece) {
+    for (int64_t row = piece * batch; row < std::min(rows.rows, (piece + 1) * batch); ++row) {
+      const float* x = static_cast<const float*>(call.inputs[0].data) + rows.begin(row);
+      float* y = static_cast<float*>(call.outputs[0].data) + rows.begin(row);
+      if (rows.step == 1) kernel(x, y, rows.count);
+      else strided_row(x, y, rows, kernel);
+    }
+  });
+}
+
+}  // namespace
+
+int softmax_axis(const Tensor& x, SoftmaxOptions options, const char* op, Place place) {
+  const int channel = x.spec().labels.find('C');
+  return normalized_axis(options.axis.value_or(channel >= 0 ? channel : -1), x.rank(), op, place);
+}
+
+Tensor softmax(const Tensor& x, SoftmaxOptions options, Place place) {
+  static const Op& op = find_op("softmax");
+  return record_one(op, {{"axis", int64_t{softmax_axis(x, options, "softmax", place)}}}, {x}, place);
+}
+
+void define_softmax(OpTable& table) {
+  table.add({.name = "softmax", .attributes = {"axis"}, .infer = infer, .gradient = gradient, .kernel = run});
+}
+
+}  // namespace retrace

@@ -1,0 +1,57 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "retrace/ops/softmax/softmax_cpu.cpp"
+#include "retrace/device/cpu/targets.h"
+#include "retrace/device/cpu/simd.h"
+#include "retrace/base/elementary.h"  // after simd.h: exp on F32
+#include "retrace/ops/reduce_row.h"
+
+RT_TARGET_BEGIN
+
+namespace {
+
+// A NaN may be missed: it makes the sum NaN, and with it every result. The sign of a zero reaches no result either.
+RT_INLINE float largest(const float* x, int64_t count) {
+  F32 best(-__builtin_huge_valf());
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const F32 v = load(x + i);
+    best = select(less(best, v), v, best);
+  }
+  alignas(64) float lane[kLanes];
+  store(best, lane);
+  float value = lane[0];
+  for (int l = 1; l < kLanes; ++l) value = lane[l] > value ? lane[l] : value;
+  for (; i < count; ++i) value = x[i] > value ? x[i] : value;
+  return value;
+}
+
+template <class F>
+RT_INLINE void each_vector(const float* x, float* y, int64_t count, F f) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(f(load(x + i)), y + i);
+  if (const int rest = static_cast<int>(count - i); rest > 0) store_part(f(load_part(x + i, rest)), y + i, rest);
+}
+
+}  // namespace
+
+// One row; y may be x.
+void softmax_row(const float* x, float* y, int64_t count) {
+  if (count == 0) return;
+  const F32 most(largest(x, count));
+  each_vector(x, y, count, [most](F32 v) __attribute__((always_inline)) { return exp(v - most); });
+  const F32 total(sum_lanes(row_root<RowSum, kRowLevels>(y, count).lanes));
+  each_vector(y, y, count, [total](F32 v) __attribute__((always_inline)) {
+    const F32 quotient = v / total;
+    return select(less(quotient, F32(0x1p-126f)), F32(0.0f), quotient);
+  });
+}
+
+RT_TARGET_END
+
+#if HWY_ONCE
+namespace retrace {
+
+RT_EXPORT_KERNEL(softmax_row_table, softmax_row);
+
+}  // namespace retrace
+#endif

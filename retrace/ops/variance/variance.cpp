@@ -1,0 +1,44 @@
+#include "retrace/ops/variance/variance.h"
+
+#include "retrace/ops/moments/moments.h"
+#include "retrace/ops/operators.h"
+#include "retrace/ops/reduce.h"
+
+namespace retrace {
+namespace {
+
+std::vector<TensorSpec> infer(const InferCall& call) {
+  check_float(call, 0, "x");
+  return {infer_reduced(call, call.inputs[0].type)};
+}
+
+Moments moments_of(const Tensor& x, const Attributes& attributes, Place place) {
+  return moments(x, {.axes = attributes.list("axes"), .keep = attributes.integer("keep") != 0}, place);
+}
+
+std::vector<Tensor> lower(const LowerCall& call) {
+  const Tensor& x = call.inputs[0];
+  return {moments_of(x, call.attributes, call.place).m2 / reduced_count(x.shape(), call.attributes.list("axes"))};
+}
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const Tensor& x = call.inputs[0];
+  const Shape& axes = call.attributes.list("axes");
+  const auto wide = [&](const Tensor& reduced) { return with_reduced_axes(reduced, x, axes, call.place); };
+  const Tensor dm2 = call.cotangents[0] / reduced_count(x.shape(), axes);
+  return {(x - wide(moments_of(x, call.attributes, call.place).mean)) * wide(2 * dm2)};
+}
+
+}  // namespace
+
+Tensor variance(const Tensor& x, ReduceOptions options, Place place) {
+  static const Op& op = find_op("variance");
+  const Shape axes = normalized_axes(options.axes, x.rank(), "variance", place);
+  return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
+}
+
+void define_variance(OpTable& table) {
+  table.add({.name = "variance", .attributes = {"axes", "keep"}, .infer = infer, .gradient = gradient, .lower = lower});
+}
+
+}  // namespace retrace

@@ -1,0 +1,11 @@
+#pragma once
+// y = (sum of (x - mean)^2) / n over axes (empty: all), the biased variance: m2 of moments.h divided by n. f32 and f64;
+// 0 elements give NaN. Gradient: 2 / n (x - mean) dy.
+
+#include "retrace/ops/sum/sum.h"
+
+namespace retrace {
+
+Tensor variance(const Tensor& x, ReduceOptions options = {}, Place place = Place::here());
+
+}  // namespace retrace

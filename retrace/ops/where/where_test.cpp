@@ -1,0 +1,66 @@
+#include "retrace/ops/where/where.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/op_case.h"
+
+namespace retrace {
+namespace {
+
+const CaseFunction kWhere = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{where(in[0], in[1], in[2])}; };
+
+OP_CASES(where) {
+  const auto mask = [](Shape shape, std::string labels = "") {
+    return CaseInput{.shape = shape, .low = 0, .high = 2, .type = DType::boolean, .labels = labels};
+  };
+  std::vector<OpCase> cases;
+  const auto add = [&](const char* name, std::vector<CaseInput> inputs) {
+    cases.push_back({.op = "where", .name = name, .inputs = std::move(inputs), .build = kWhere});
+  };
+  add("rank_0", {mask({}), {}, {}});
+  add("empty", {mask({0, 3}), {.shape = {0, 3}}, {.shape = {0, 3}}});
+  add("odd", {mask({3, 5, 7}), {.shape = {3, 5, 7}}, {.shape = {3, 5, 7}}});
+  add("by_position", {mask({3, 1}), {.shape = {3, 5}}, {}});
+  add("by_label", {mask({2, 4}, "BC"), {.shape = {2, 3, 3, 4}, .labels = "BSSC"}, {.shape = {4}, .labels = "C"}});
+  const double infinity = __builtin_inf(), nan = __builtin_nan("");
+  cases.push_back({.op = "where",
+                   .name = "copies_bits",
+                   .inputs = {{.shape = {6}, .type = DType::boolean, .values = {1, 0, 1, 0, 1, 0}},
+                              {.shape = {6}, .values = {-0.0, nan, infinity, nan, nan, 1}},
+                              {.shape = {6}, .values = {nan, -0.0, nan, -infinity, 1, nan}}},
+                   .build = kWhere,
+                   .expected = {-0.0, -0.0, infinity, -infinity, nan, nan},
+                   .differentiable = false});
+  cases.push_back({.op = "where",
+                   .name = "integers",
+                   .inputs = {{.shape = {3}, .type = DType::boolean, .values = {1, 0, 1}},
+                              {.shape = {3}, .type = DType::i32, .values = {1, 2, 16777217}},
+                              {.shape = {3}, .type = DType::i32, .values = {4, 16777219, 6}}},
+                   .build = kWhere,
+                   .expected = {1, 16777219, 16777217},
+                   .differentiable = false});
+  return cases;
+}
+
+TEST(Where, refuses_a_condition_that_is_not_bool) {
+  const auto x = Tensor::zeros({2});
+  EXPECT_EQ(error_text([&] { where(x, x, x, {"model.cpp", 7}); }),
+            "error[RT0131]: where: the condition is f32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      the condition f32[2]\n"
+            "  expected: bool\n"
+            "  help:     cast(the condition, DType::boolean)");
+}
+
+TEST(Where, refuses_two_types) {
+  const auto mask = Tensor::zeros({2}, DType::boolean), a = Tensor::zeros({2}), b = Tensor::zeros({2}, DType::f64);
+  EXPECT_EQ(error_text([&] { where(mask, a, b, {"model.cpp", 7}); }),
+            "error[RT0132]: where: the arguments have the types f32 and f64\n"
+            "  where:    model.cpp:7\n"
+            "  got:      a f32[2] and b f64[2]\n"
+            "  expected: one type\n"
+            "  help:     cast(b, DType::f32)");
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,83 @@
+#include "retrace/optim/adam.h"
+
+#include <fmt/format.h>
+
+#include "retrace/base/double_math.h"
+#include "retrace/ops/adam/adam.h"
+#include "retrace/ops/add/add.h"
+#include "retrace/ops/cast/cast.h"
+#include "retrace/ops/divide/divide.h"
+#include "retrace/ops/expm1/expm1.h"
+#include "retrace/ops/multiply/multiply.h"
+#include "retrace/ops/negate/negate.h"
+#include "retrace/ops/op.h"
+#include "retrace/ops/sqrt/sqrt.h"
+#include "retrace/optim/update_trees.h"
+
+namespace retrace {
+namespace {
+
+// 1 - decay^t; -expm1 keeps all digits where decay^t is near 1.
+Tensor one_minus_power(float decay, const Tensor& t, Place place) {
+  const Tensor logarithm = Tensor::full({}, double_math::log(decay), t.type());
+  return negate(expm1(multiply(t, logarithm, place), place), place);
+}
+
+AdamNumbers numbers_of(const AdamOptions& options, const Tensor& rate, const Tensor& step, Place place) {
+  const DType type = rate.type();
+  const auto number = [&](double value) { return Tensor::full({}, value, type); };
+  const Tensor t = cast(step, type, place);
+  const double b1 = options.gradient_decay, b2 = options.squared_gradient_decay;
+  return {.rate = divide(rate, one_minus_power(options.gradient_decay, t, place), place),
+          .root = sqrt(one_minus_power(options.squared_gradient_decay, t, place), place),
+          .decay = number(b1),
+          .rest = number(1 - b1),
+          .square_decay = number(b2),
+          .square_rest = number(1 - b2),
+          .epsilon = number(options.epsilon)};
+}
+
+void check_options(const AdamOptions& options, Place place) {
+  check_decay("adam_update", "gradient_decay", options.gradient_decay, place);
+  check_decay("adam_update", "squared_gradient_decay", options.squared_gradient_decay, place);
+  if (!(options.epsilon >= 0))
+    throw Error(ErrorKind::usage, 182, fmt::format("adam_update: epsilon is {}", options.epsilon))
+        .where(place)
+        .expected("0 or a positive number");
+}
+
+}  // namespace
+
+AdamUpdate adam_update(const Tree& parameters, const Tree& gradients, const AdamState& state, const AdamOptions& options,
+                       Place place) {
+  check_options(options, place);
+  check_gradients("adam_update", parameters, gradients, place);
+  auto weights = leaf_tensors(parameters);
+  auto mean = state_leaves("adam_update", "mean", parameters, state.mean, place);
+  auto mean_square = state_leaves("adam_update", "mean_square", parameters, state.mean_square, place);
+  const auto gradient = leaf_tensors(gradients);
+  const Tensor before = state.step.defined() ? state.step : Tensor::scalar(int32_t{0});
+  const Tensor step = add(before, constant(1, DType::i32), place);
+  Number rate(options.learn_rate);
+  AdamNumbers numbers[2];
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const DType type = weights[i].type();
+    auto& own = numbers[type == DType::f64];
+    if (!own.rate.defined()) own = numbers_of(options, rate.as(type), step, place);
+    const auto made = adam(weights[i], gradient[i], mean[i], mean_square[i], own, place);
+    weights[i] = made.weights, mean[i] = made.mean, mean_square[i] = made.mean_square;
+  }
+  return {with_leaves(parameters, weights), {with_leaves(parameters, mean), with_leaves(parameters, mean_square), step}};
+}
+
+Tree to_tree(const AdamState& state) {
+  Tree tree{{"mean", state.mean}, {"mean_square", state.mean_square}};
+  if (state.step.defined()) tree["step"] = state.step;
+  return tree;
+}
+
+AdamState adam_state(const Tree& tree) {
+  return {tree["mean"], tree["mean_square"], tree.contains("step") ? tree["step"].tensor() : Tensor()};
+}
+
+}  // namespace retrace

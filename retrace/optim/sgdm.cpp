@@ -1,0 +1,27 @@
+#include "retrace/optim/sgdm.h"
+
+#include "retrace/ops/sgdm/sgdm.h"
+#include "retrace/optim/update_trees.h"
+
+namespace retrace {
+
+SgdmUpdate sgdm_update(const Tree& parameters, const Tree& gradients, const SgdmState& state, const SgdmOptions& options,
+                       Place place) {
+  check_decay("sgdm_update", "momentum", options.momentum, place);
+  check_gradients("sgdm_update", parameters, gradients, place);
+  auto weights = leaf_tensors(parameters);
+  auto velocity = state_leaves("sgdm_update", "velocity", parameters, state.velocity, place);
+  const auto gradient = leaf_tensors(gradients);
+  Number rate(options.learn_rate), momentum(options.momentum);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const DType type = weights[i].type();
+    const auto step = sgdm(weights[i], gradient[i], velocity[i], rate.as(type), momentum.as(type), place);
+    weights[i] = step.weights, velocity[i] = step.velocity;
+  }
+  return {with_leaves(parameters, weights), {with_leaves(parameters, velocity)}};
+}
+
+Tree to_tree(const SgdmState& state) { return {{"velocity", state.velocity}}; }
+SgdmState sgdm_state(const Tree& tree) { return {tree["velocity"]}; }
+
+}  // namespace retrace

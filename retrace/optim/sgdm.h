@@ -1,0 +1,33 @@
+#pragma once
+// Stochastic gradient descent with momentum over trees, as a pure function:
+//   velocity <- momentum * velocity - rate * gradient;  parameters <- parameters + velocity
+// The rate is inside of the velocity (a drop of the rate acts on new gradients only). Roundings: retrace/ops/sgdm/sgdm.h.
+// The rate may be a float (an input: a change plans nothing anew) or a tensor of rank 0.
+
+#include "retrace/ops/operators.h"
+
+namespace retrace {
+
+struct SgdmOptions {
+  Operand learn_rate = 0.01f;
+  float momentum = 0.9f;
+};
+
+struct SgdmState {
+  Tree velocity;  // empty before the first step: zeros
+};
+
+struct SgdmUpdate {
+  Tree parameters;
+  SgdmState state;
+};
+
+// Errors: trees of different structure, gradients of another shape or type, a momentum outside of [0, 1).
+SgdmUpdate sgdm_update(const Tree& parameters, const Tree& gradients, const SgdmState& state,
+                       const SgdmOptions& options = {}, Place place = Place::here());
+
+// For files: the state as one tree.
+Tree to_tree(const SgdmState& state);
+SgdmState sgdm_state(const Tree& tree);
+
+}  // namespace retrace
