@@ -153,12 +153,15 @@ TEST(Gradients, ReturnAuxiliaryResults) {
 }
 
 TEST(Gradients, RefuseALossThatIsNoNumber) {
+  int line = 0;
   try {
+    line = __LINE__ + 1;
     value_and_grad([](const Tensor& x) { return x * x; })(Tensor::from<float>({1, 2}, {2}));
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),
               "error[RT0210]: the value to differentiate is not a single number\n"
+              "  where:    core_test.cpp:" + std::to_string(line) + "\n"
               "  got:      f32[2]\n"
               "  expected: one f32 or f64 element\n"
               "  help:     sum it, or use a loss such as cross_entropy or mean_squared_error");

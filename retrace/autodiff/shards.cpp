@@ -140,10 +140,10 @@ Tree ShardedGradient::begin(const Tree& parameters, const ShardCut& cut) {
   return alias_ = map(parameters, [](const Tensor& tensor) { return identity(tensor); });
 }
 
-void ShardedGradient::end(const Tensor& loss, const Tree& aux) {
+void ShardedGradient::end(const Tensor& loss, const Tree& aux, Place place) {
   auto& shard = shards_.back();
   shard.loss = loss;
-  shard.gradients = gradients(loss, leaf_tensors(alias_));
+  shard.gradients = gradients(loss, leaf_tensors(alias_), place);
   shard.aux = aux;
 }
 
@@ -168,6 +168,6 @@ ShardedGradient::Result ShardedGradient::combine() {
   return {add_tree(losses), with_leaves(parameters_, sums), combine_aux(aux, shares, "")};
 }
 
-void evaluate_outermost() { evaluate(Place{}); }
+void evaluate_outermost(Place place) { evaluate(place); }
 
 }  // namespace retrace

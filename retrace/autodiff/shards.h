@@ -53,7 +53,7 @@ class ShardedGradient {
   // Before f: parameters as new leaves of the trace, draws numbered anew.
   Tree begin(const Tree& parameters, const ShardCut& cut);
   // After f: its loss is differentiated.
-  void end(const Tensor& loss, const Tree& aux);
+  void end(const Tensor& loss, const Tree& aux, Place place);
   Result combine();
 
  private:
@@ -72,6 +72,6 @@ class ShardedGradient {
 };
 
 // At the end of an outermost call: computes what was recorded.
-void evaluate_outermost();
+void evaluate_outermost(Place place);
 
 }  // namespace retrace

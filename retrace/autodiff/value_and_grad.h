@@ -80,7 +80,8 @@ void note_batch(ShardPlan& plan, const T& argument) {
 template <class F>
 class GradientFunction {
  public:
-  GradientFunction(F f, GradientOptions options) : f_(std::move(f)), options_(options), calls_(std::make_shared<int64_t>(0)) {}
+  GradientFunction(F f, GradientOptions options, Place place)
+      : f_(std::move(f)), options_(options), place_(place), calls_(std::make_shared<int64_t>(0)) {}
 
   // The number of outermost calls so far: the `step` of random draws. Save it with a run to continue its draws.
   int64_t calls() const { return *calls_; }
@@ -88,13 +89,13 @@ class GradientFunction {
 
   template <class Parameters, class... Arguments>
   auto operator()(const Parameters& parameters, const Arguments&... arguments) const {
-    using P = std::conditional_t<std::is_convertible_v<const Parameters&, const Tree&>, Tree, Tensor>;
+    using P = std::conditional_t<std::is_same_v<Parameters, Tensor>, Tensor, Tree>;
     using Result = std::decay_t<std::invoke_result_t<const F&, const P&, decltype(detail::shard_argument(arguments, std::declval<ShardCut>()))...>>;
     // Everything that only served the recording is gone before the outermost call evaluates: what nobody holds is not
     // computed.
     bool outermost = false;
     const auto combined = record_shards<P, Result>(outermost, parameters, arguments...);
-    if (outermost) evaluate_outermost();
+    if (outermost) evaluate_outermost(place_);
     P gradients = detail::from_tree<P>(combined.gradients);
     if constexpr (std::is_convertible_v<Result, Tensor>)
       return ValueAndGradient<P>{combined.loss, std::move(gradients)};
@@ -115,8 +116,8 @@ class GradientFunction {
     for (const ShardCut& cut : plan.cuts()) {
       const P alias = detail::from_tree<P>(sharded.begin(detail::to_tree(parameters), cut));
       const Result result = f_(alias, detail::shard_argument(arguments, cut)...);
-      if constexpr (std::is_convertible_v<Result, Tensor>) sharded.end(result, Tree());
-      else sharded.end(result.loss, detail::to_tree(result.aux));
+      if constexpr (std::is_convertible_v<Result, Tensor>) sharded.end(result, Tree(), place_);
+      else sharded.end(result.loss, detail::to_tree(result.aux), place_);
     }
     return sharded.combine();
   }
@@ -125,12 +126,13 @@ class GradientFunction {
   static auto result_aux() -> std::decay_t<decltype(std::declval<Result>().aux)>;
   F f_;
   GradientOptions options_;
+  Place place_;
   std::shared_ptr<int64_t> calls_;
 };
 
 template <class F>
-GradientFunction<F> value_and_grad(F f, GradientOptions options = {}) {
-  return GradientFunction<F>(std::move(f), options);
+GradientFunction<F> value_and_grad(F f, GradientOptions options = {}, Place place = Place::here()) {
+  return GradientFunction<F>(std::move(f), options, place);
 }
 
 // Marks a further result of f: combined over shards as the mean weighted by samples, or as the sum.

@@ -41,7 +41,8 @@ class ArraySource : public DataSource {
   TensorSpec batch_spec(const Tensor& array, int64_t count) const {
     TensorSpec spec = array.spec();
     spec.shape[0] = count;
-    if (!spec.labels.empty() && spec.labels[0] != 'B') spec.labels = Labels("B" + std::string(spec.labels.text().substr(1)));
+    if (!spec.labels.empty() && spec.labels[0] != 'B')
+      spec.labels = Labels("B" + std::string(spec.labels.text().substr(1)));
     if (spec.labels.empty() && spec.shape.rank() == 1) spec.labels = Labels("B");
     if (scale_bytes_ && spec.type == DType::u8) spec.type = DType::f32;
     return spec;
@@ -109,8 +110,9 @@ Datastore array_store(std::vector<Tensor> arrays, const ArrayStoreOptions& optio
   for (size_t i = 0; i < arrays.size(); ++i) {
     arrays[i] = moved_to_front(arrays[i], iteration_axis(arrays[i], i, options.iteration_axis, place));
     if (arrays[i].shape()[0] != arrays[0].shape()[0])
-      throw Error(ErrorKind::usage, 313, fmt::format("array_store: array 0 has {} observations, array {} has {}",
-                                                     arrays[0].shape()[0], i, arrays[i].shape()[0]))
+      throw Error(ErrorKind::usage, 313,
+                  fmt::format("array_store: array 0 has {} observations, array {} has {}", arrays[0].shape()[0], i,
+                              arrays[i].shape()[0]))
           .where(place)
           .got(fmt::format("{} and {}", arrays[0].spec().text(), arrays[i].spec().text()))
           .expected("the same number for all arrays");
@@ -119,9 +121,8 @@ Datastore array_store(std::vector<Tensor> arrays, const ArrayStoreOptions& optio
 }
 
 Datastore image_set_store(const ImageSet& images) {
-  std::vector<Tensor> arrays = {
-      Tensor::from(images.pixels, {images.count, images.height, images.width, 1}, "BSSC"),
-      Tensor::from(images.labels, {images.count}, "B")};
+  std::vector<Tensor> arrays = {Tensor::from(images.pixels, {images.count, images.height, images.width, 1}, "BSSC"),
+                                Tensor::from(images.labels, {images.count}, "B")};
   if (!images.angles.empty()) arrays.push_back(Tensor::from(images.angles, {images.count, 1}, "BC"));
   return array_store(std::move(arrays), {.scale_bytes = true});
 }

@@ -20,7 +20,8 @@ struct ArrayStoreOptions {
 // Error(usage) without arrays, for an axis that an array lacks, or for arrays of unequal length.
 Datastore array_store(std::vector<Tensor> arrays, const ArrayStoreOptions& options = {}, Place place = Place::here());
 
-// Variables: image f32[height,width,1] "SSC" from 0 to 1; label, a single i32; where angles are known, angle f32[1] "C".
+// Variables: image f32[height,width,1] "SSC" from 0 to 1; label, a single i32; where angles are known, angle f32[1]
+// "C".
 Datastore image_set_store(const ImageSet& images);
 
 }  // namespace retrace

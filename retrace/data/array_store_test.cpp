@@ -22,8 +22,8 @@ Tensor gathered(const Datastore& store, std::vector<int64_t> indices) {
 }
 
 TEST(ArrayStore, SlicesAlongTheBatchAxis) {
-  const Datastore store = array_store({Tensor::from<float>({1, 2, 3, 4, 5, 6}, {3, 2}, "BC"),
-                                       Tensor::from<int32_t>({7, 8, 9}, {3}, "B")});
+  const Datastore store =
+      array_store({Tensor::from<float>({1, 2, 3, 4, 5, 6}, {3, 2}, "BC"), Tensor::from<int32_t>({7, 8, 9}, {3}, "B")});
   EXPECT_EQ(store.size(), 3);
   EXPECT_EQ(store.variables(), 2);
   const Observation one = store.get(1);
@@ -34,8 +34,8 @@ TEST(ArrayStore, SlicesAlongTheBatchAxis) {
 }
 
 TEST(ArrayStore, GathersWhatStackingWouldGive) {
-  const Datastore store = array_store({Tensor::from<float>({1, 2, 3, 4, 5, 6}, {3, 2}, "BC"),
-                                       Tensor::from<int32_t>({7, 8, 9}, {3})});
+  const Datastore store =
+      array_store({Tensor::from<float>({1, 2, 3, 4, 5, 6}, {3, 2}, "BC"), Tensor::from<int32_t>({7, 8, 9}, {3})});
   const std::vector<int64_t> indices = {2, 0, 2};
   const auto fast = store.source()->gather(indices, 0, 2);
   const auto plain = store.source()->DataSource::gather(indices, 0, 2);

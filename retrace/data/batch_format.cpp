@@ -44,8 +44,9 @@ Tensor with_format(const Tensor& batch, std::string_view format, Place place) {
 std::string stacked_format(std::string_view format) {
   std::string text(format);
   const size_t batch = text.find('B');
-  if (batch != std::string::npos) std::rotate(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(batch),
-                                              text.begin() + static_cast<std::ptrdiff_t>(batch) + 1);
+  if (batch != std::string::npos)
+    std::rotate(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(batch),
+                text.begin() + static_cast<std::ptrdiff_t>(batch) + 1);
   return text;
 }
 

@@ -18,7 +18,7 @@ using Observation = std::vector<Tensor>;
 class DataSource {
  public:
   virtual ~DataSource() = default;
-  virtual int64_t size() const = 0;    // observations
+  virtual int64_t size() const = 0;   // observations
   virtual int variables() const = 0;  // tensors of an observation
   virtual Observation get(int64_t index, int64_t pass) const = 0;
   // The first `variables` variables of several observations, each stacked along a new first axis; with the label B

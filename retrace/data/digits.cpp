@@ -16,7 +16,7 @@ namespace retrace {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-constexpr int kPieces = 5;  // lines between two points of a stroke
+constexpr int kPieces = 5;                        // lines between two points of a stroke
 constexpr uint64_t kFirstTestIndex = 5000000000;  // a multiple of ten: both splits begin with a 0
 
 // Uniform numbers of one digit, in the order in which they are asked for.

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
-#include <thread>
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
@@ -22,7 +22,8 @@ uint64_t hash_of(const ImageSet& set) {
   const auto bytes = [](const auto& values) {
     return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
   };
-  return hash_combine(hash_bytes(bytes(set.pixels)), hash_combine(hash_bytes(bytes(set.labels)), hash_bytes(bytes(set.angles))));
+  return hash_combine(hash_bytes(bytes(set.pixels)),
+                      hash_combine(hash_bytes(bytes(set.labels)), hash_bytes(bytes(set.angles))));
 }
 
 class TemporaryFolder {
@@ -40,8 +41,8 @@ class TemporaryFolder {
 
 // Every machine, compiler and preset draws these very pixels.
 TEST(Digits, AreTheSameEverywhere) {
-  EXPECT_EQ(hash_of(make_digits(Split::train)), 0ull);
-  EXPECT_EQ(hash_of(make_digits(Split::test)), 0ull);
+  EXPECT_EQ(hash_of(make_digits(Split::train)), 623414220961440536u);
+  EXPECT_EQ(hash_of(make_digits(Split::test)), 15487102165173497021u);
 }
 
 TEST(Digits, AreAFunctionOfSeedAndIndex) {
@@ -115,53 +116,65 @@ TEST(Digits, PositiveAnglesTurnCounterClockwise) {
   EXPECT_GT(right, count * 95 / 100);
 }
 
-// Multinomial logistic regression by gradient descent on the pixels, until it fits the training images well.
-double linear_accuracy(const ImageSet& train, const ImageSet& test) {
-  constexpr int kPixels = 784, kClasses = 10, kBatch = 50;
-  std::vector<float> weights(kClasses * (kPixels + 1));
-  const auto scores = [&](const uint8_t* image, float* out) {
-    for (int c = 0; c < kClasses; ++c) {
-      const float* row = &weights[static_cast<size_t>(c * (kPixels + 1))];
-      float sum = row[kPixels];
-      for (int p = 0; p < kPixels; ++p) sum += row[p] * (static_cast<float>(image[p]) / 255.0f);
-      out[c] = sum;
-    }
-  };
-  for (int epoch = 0; epoch < 25; ++epoch) {
-    const float rate = 0.5f / static_cast<float>(kBatch) / (1.0f + 0.2f * static_cast<float>(epoch));
-    for (int64_t first = 0; first < train.count; first += kBatch) {
-      std::vector<float> step(weights.size());
-      for (int64_t i = first; i < first + kBatch; ++i) {
-        const uint8_t* image = &train.pixels[static_cast<size_t>(i * kPixels)];
-        float score[kClasses], sum = 0;
-        scores(image, score);
-        const float most = *std::max_element(score, score + kClasses);
-        for (float& s : score) s = std::exp(s - most), sum += s;
-        for (int c = 0; c < kClasses; ++c) {
-          const float error = score[c] / sum - (train.labels[static_cast<size_t>(i)] == c ? 1.0f : 0.0f);
-          float* row = &step[static_cast<size_t>(c * (kPixels + 1))];
-          for (int p = 0; p < kPixels; ++p) row[p] += error * (static_cast<float>(image[p]) / 255.0f);
-          row[kPixels] += error;
-        }
+// Multinomial logistic regression on the pixels, trained by gradient descent.
+class LinearClassifier {
+ public:
+  void train(const ImageSet& set, int epochs) {
+    constexpr int64_t batch = 50;
+    for (int epoch = 0; epoch < epochs; ++epoch) {
+      const float rate = 0.5f / static_cast<float>(batch) / (1.0f + 0.2f * static_cast<float>(epoch));
+      for (int64_t first = 0; first + batch <= set.count; first += batch) {
+        std::vector<float> step(weights_.size());
+        for (int64_t i = first; i < first + batch; ++i) add_gradient(set, static_cast<size_t>(i), step);
+        for (size_t w = 0; w < weights_.size(); ++w) weights_[w] -= rate * step[w];
       }
-      for (size_t w = 0; w < weights.size(); ++w) weights[w] -= rate * step[w];
     }
   }
-  int64_t right = 0;
-  for (int64_t i = 0; i < test.count; ++i) {
-    float score[kClasses];
-    scores(&test.pixels[static_cast<size_t>(i * kPixels)], score);
-    right += std::max_element(score, score + kClasses) - score == test.labels[static_cast<size_t>(i)];
+  // The share of right answers.
+  double accuracy(const ImageSet& set) const {
+    int64_t right = 0;
+    for (size_t i = 0; i < static_cast<size_t>(set.count); ++i) {
+      const auto score = scores(set, i);
+      right += std::max_element(score.begin(), score.end()) - score.begin() == set.labels[i];
+    }
+    return static_cast<double>(right) / static_cast<double>(set.count);
   }
-  return static_cast<double>(right) / static_cast<double>(test.count);
-}
+
+ private:
+  static constexpr size_t kPixels = 784, kClasses = 10, kRow = kPixels + 1;  // the last of a row is the bias
+  std::array<float, kClasses> scores(const ImageSet& set, size_t i) const {
+    std::array<float, kClasses> score;
+    for (size_t c = 0; c < kClasses; ++c) {
+      score[c] = weights_[c * kRow + kPixels];
+      for (size_t p = 0; p < kPixels; ++p) score[c] += weights_[c * kRow + p] * grey(set, i, p);
+    }
+    return score;
+  }
+  void add_gradient(const ImageSet& set, size_t i, std::vector<float>& step) const {
+    auto score = scores(set, i);
+    const float most = *std::max_element(score.begin(), score.end());
+    float sum = 0;
+    for (float& s : score) s = std::exp(s - most), sum += s;
+    for (size_t c = 0; c < kClasses; ++c) {
+      const float error = score[c] / sum - (static_cast<size_t>(set.labels[i]) == c ? 1.0f : 0.0f);
+      for (size_t p = 0; p < kPixels; ++p) step[c * kRow + p] += error * grey(set, i, p);
+      step[c * kRow + kPixels] += error;
+    }
+  }
+  static float grey(const ImageSet& set, size_t i, size_t p) {
+    return static_cast<float>(set.pixels[i * kPixels + p]) * (1.0f / 255.0f);
+  }
+  std::vector<float> weights_ = std::vector<float>(kClasses * kRow);
+};
 
 TEST(Digits, ALinearClassifierIsNotEnough) {
   const ImageSet train = make_digits(Split::train), test = make_digits(Split::test);
-  const double accuracy = linear_accuracy(train, test);
+  LinearClassifier classifier;
+  classifier.train(train, 15);
+  const double accuracy = classifier.accuracy(test);
   EXPECT_LT(accuracy, 0.95);
   EXPECT_GT(accuracy, 0.80);  // it learned: the bound above means something
-  EXPECT_GT(linear_accuracy(train, train), 0.90);
+  EXPECT_GT(classifier.accuracy(train), 0.90);
 }
 
 TEST(Digits, WrongCountsAreRefused) {
@@ -217,8 +230,7 @@ TEST(DigitsFiles, TheContactSheetShowsTheImages) {
   ASSERT_EQ(image.width, 5u * 29u + 1u);
   ASSERT_EQ(image.height, 2u * 29u + 1u);
   for (size_t y = 0; y < 28; ++y)  // image 6: second row, second column
-    for (size_t x = 0; x < 28; ++x)
-      ASSERT_EQ(sheet[(30 + y) * image.width + 30 + x], set.pixels[6 * 784 + y * 28 + x]);
+    for (size_t x = 0; x < 28; ++x) ASSERT_EQ(sheet[(30 + y) * image.width + 30 + x], set.pixels[6 * 784 + y * 28 + x]);
   EXPECT_THROW(write_contact_sheet(path, make_digits(Split::train, {.count = 0})), Error);
   EXPECT_THROW(write_contact_sheet(path, set, 10, 0), Error);
 }

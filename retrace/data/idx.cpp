@@ -63,7 +63,8 @@ class Content {
     check_gzip();
     if (!surplus) return;
     throw damaged(name_, 305, "has bytes after its values")
-        .got(gzip_ ? fmt::format("more than {} bytes after decompression", done_) : fmt::format("{} bytes", file_.size()))
+        .got(gzip_ ? fmt::format("more than {} bytes after decompression", done_)
+                   : fmt::format("{} bytes", file_.size()))
         .expected(expected);
   }
   // What the content can hold at most.

@@ -158,8 +158,8 @@ std::vector<Tensor> MiniBatchQueue::take(int count, Place place) {
     mine.count = last.first + last.count - mine.first;
     part = {batch, mine.first};
   }
-  const auto indices = std::span(order_).subspan(static_cast<size_t>(position_.next + mine.first),
-                                                 static_cast<size_t>(mine.count));
+  const auto indices =
+      std::span(order_).subspan(static_cast<size_t>(position_.next + mine.first), static_cast<size_t>(mine.count));
   std::vector<Tensor> outputs = collate(indices, count, place);
   for (int i = 0; i < count; ++i) {
     Tensor& output = outputs[static_cast<size_t>(i)];
@@ -210,8 +210,10 @@ Tensor MiniBatchQueue::finished(const Tensor& output, int number, BatchPart part
   const int batch_axis = spec.labels.find('B');
   spec.part = batch_axis >= 0 ? part : BatchPart();
   if (part.whole && batch_axis >= 0 && spec.shape[batch_axis] != samples)
-    throw wrong(325, fmt::format("output {} has {} samples, the worker's share has {}", number,
-                                 spec.shape[batch_axis], samples), place)
+    throw wrong(
+        325,
+        fmt::format("output {} has {} samples, the worker's share has {}", number, spec.shape[batch_axis], samples),
+        place)
         .help("a mini_batch_function of a shared queue keeps all observations");
   if (!(spec == tensor.spec())) tensor = with_spec(tensor, spec);
   return moved(tensor, options_.devices, number);

@@ -70,10 +70,8 @@ class FakeGroup : public Group {
 Worker worker(int rank, int size) { return Worker(std::make_shared<FakeGroup>(rank, size)); }
 
 TEST(MiniBatchQueue, DeliversDigitsAsInTheExample) {
-  MiniBatchQueue queue(digits(Split::train, {.count = 70}), {.mini_batch_size = 32,
-                                                            .partial = Partial::discard,
-                                                            .formats = {"BSSC", "B", "BC"},
-                                                            .seed = 1});
+  MiniBatchQueue queue(digits(Split::train, {.count = 70}),
+                       {.mini_batch_size = 32, .partial = Partial::discard, .formats = {"BSSC", "B", "BC"}, .seed = 1});
   queue.shuffle();
   int count = 0;
   for (; queue.has_data(); ++count) {
@@ -299,10 +297,8 @@ TEST(MiniBatchQueue, AFunctionMakesTheOutputs) {
     return std::vector<Tensor>{sum, sum, Tensor::scalar(static_cast<int32_t>(count))};
   };
   const Datastore store = array_store({Tensor::from<float>({1, 2, 3}, {3}), Tensor::from<int32_t>({10, 20, 30}, {3})});
-  MiniBatchQueue queue(store, {.mini_batch_size = 2,
-                               .mini_batch_function = function,
-                               .formats = {"CB", "", ""},
-                               .outputs = 3});
+  MiniBatchQueue queue(
+      store, {.mini_batch_size = 2, .mini_batch_function = function, .formats = {"CB", "", ""}, .outputs = 3});
   auto [formatted, plain, count] = queue.next<3>();
   EXPECT_EQ(formatted.spec().text(), "f32[2,1] \"BC\"");  // its axes in order, then permuted
   EXPECT_EQ(plain.spec().text(), "f32[1,2]");
@@ -370,7 +366,8 @@ TEST(MiniBatchQueueShare, WorkersTogetherSeeTheWholeMiniBatch) {
         for (auto& share : shares) {
           ASSERT_TRUE(share.has_data());
           const Tensor mine = share.next()[0];
-          EXPECT_EQ(mine.spec().part, (BatchPart{static_cast<int64_t>(expected.size()), static_cast<int64_t>(together.size())}));
+          EXPECT_EQ(mine.spec().part,
+                    (BatchPart{static_cast<int64_t>(expected.size()), static_cast<int64_t>(together.size())}));
           for (int32_t x : mine.to_vector<int32_t>()) together.push_back(x);
         }
         EXPECT_EQ(together, expected) << workers;

@@ -97,7 +97,8 @@ TEST(RealMnist, HasItsKnownContent) {
   uint64_t sum = 0;
   for (uint8_t pixel : train.pixels) sum += pixel;
   EXPECT_NEAR(static_cast<double>(sum) / 255.0 / static_cast<double>(train.pixels.size()), 0.1307, 0.00005);
-  EXPECT_EQ(std::vector<int32_t>(train.labels.begin(), train.labels.begin() + 5), (std::vector<int32_t>{5, 0, 4, 1, 9}));
+  EXPECT_EQ(std::vector<int32_t>(train.labels.begin(), train.labels.begin() + 5),
+            (std::vector<int32_t>{5, 0, 4, 1, 9}));
   EXPECT_EQ(std::vector<int32_t>(test.labels.begin(), test.labels.begin() + 5), (std::vector<int32_t>{7, 2, 1, 0, 4}));
 }
 

@@ -34,11 +34,11 @@ TEST(Stack, DifferentObservationsAreRefused) {
 }
 
 TEST(Converted, FollowsTheContract) {
-  const float big = 3e9f, nan = std::numeric_limits<float>::quiet_NaN(), endless = std::numeric_limits<float>::infinity();
+  const float big = 3e9f, nan = std::numeric_limits<float>::quiet_NaN(),
+              endless = std::numeric_limits<float>::infinity();
   const Tensor x = Tensor::from<float>({1.9f, -1.9f, big, -big, nan, endless, 2147483520.0f}, {7}, "B");
   const Tensor ints = converted(x, DType::i32);
-  EXPECT_EQ(ints.to_vector<int32_t>(),
-            (std::vector<int32_t>{1, -1, INT32_MAX, INT32_MIN, 0, INT32_MAX, 2147483520}));
+  EXPECT_EQ(ints.to_vector<int32_t>(), (std::vector<int32_t>{1, -1, INT32_MAX, INT32_MIN, 0, INT32_MAX, 2147483520}));
   EXPECT_EQ(ints.labels(), "B");
   EXPECT_EQ(converted(x, DType::u8).to_vector<uint8_t>(), (std::vector<uint8_t>{1, 0, 255, 0, 0, 255, 255}));
   EXPECT_EQ(converted(x, DType::boolean).to_vector<uint8_t>(), (std::vector<uint8_t>{1, 1, 1, 1, 1, 1, 1}));

@@ -107,8 +107,8 @@ class SequentialSource : public CombinedSource {
 
 Datastore transform(const Datastore& store, TransformFunction function, const TransformOptions& options) {
   if (!function || options.variables < 0)
-    throw Error(ErrorKind::usage, 315, function ? "transform: the number of variables is negative"
-                                                : "transform: there is no function");
+    throw Error(ErrorKind::usage, 315,
+                function ? "transform: the number of variables is negative" : "transform: there is no function");
   return Datastore(std::make_shared<TransformSource>(store.source(), std::move(function), options));
 }
 
@@ -119,14 +119,16 @@ Datastore combine(const std::vector<Datastore>& stores, CombineOrder order, Plac
   for (size_t i = 0; i < stores.size(); ++i) {
     sources.push_back(stores[i].source());
     if (associated && stores[i].size() != stores[0].size())
-      throw Error(ErrorKind::usage, 316, fmt::format("combine: store 0 has {} observations, store {} has {}",
-                                                     stores[0].size(), i, stores[i].size()))
+      throw Error(
+          ErrorKind::usage, 316,
+          fmt::format("combine: store 0 has {} observations, store {} has {}", stores[0].size(), i, stores[i].size()))
           .where(place)
           .expected("the same number in all stores")
           .help("take a subset() of the longer one");
     if (!associated && stores[i].variables() != stores[0].variables())
-      throw Error(ErrorKind::usage, 316, fmt::format("combine: store 0 has {} variables, store {} has {}",
-                                                     stores[0].variables(), i, stores[i].variables()))
+      throw Error(ErrorKind::usage, 316,
+                  fmt::format("combine: store 0 has {} variables, store {} has {}", stores[0].variables(), i,
+                              stores[i].variables()))
           .where(place)
           .expected("the same variables in stores that follow each other");
   }

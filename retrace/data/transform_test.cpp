@@ -56,7 +56,8 @@ TEST(Transform, AppliesTheFunctionWhenRead) {
 TEST(Transform, DrawsDependOnSampleAndNotOnOrder) {
   const Datastore plain = transform(counting(50), with_noise, {.seed = 7});
   auto in_order = numbers(plain);
-  auto shuffled_after = numbers(plain.shuffle(3)), shuffled_before = numbers(transform(counting(50).shuffle(3), with_noise, {.seed = 7}));
+  auto shuffled_after = numbers(plain.shuffle(3)),
+       shuffled_before = numbers(transform(counting(50).shuffle(3), with_noise, {.seed = 7}));
   EXPECT_EQ(shuffled_after, shuffled_before);
   EXPECT_NE(shuffled_after, in_order);
   std::sort(shuffled_after.begin(), shuffled_after.end());
@@ -99,15 +100,15 @@ TEST(Transform, TwoOnEachOtherDrawDifferentNumbers) {
 
 TEST(Transform, InputAndTargetCanBeTurnedAlike) {
   // One seed and depth in two stores: the same decision for image and target of a sample.
-  const Datastore pairs = combine({transform(counting(20), with_noise, {.seed = 5}),
-                                   transform(counting(20, 100), with_noise, {.seed = 5})});
-  for (const auto& pair : pairs.read_all())
-    EXPECT_NEAR(pair[0].item<float>() + 100.0f, pair[1].item<float>(), 1e-4);
+  const Datastore pairs = combine(
+      {transform(counting(20), with_noise, {.seed = 5}), transform(counting(20, 100), with_noise, {.seed = 5})});
+  for (const auto& pair : pairs.read_all()) EXPECT_NEAR(pair[0].item<float>() + 100.0f, pair[1].item<float>(), 1e-4);
 }
 
 TEST(Transform, AWrongNumberOfVariablesIsAnError) {
   const auto twice = [](const Observation& o, TransformContext&) { return Observation{o[0], o[0]}; };
-  EXPECT_TRUE(says(message_of([&] { transform(counting(2), twice).read(); }), "returned 2 variables for observation 0"));
+  EXPECT_TRUE(
+      says(message_of([&] { transform(counting(2), twice).read(); }), "returned 2 variables for observation 0"));
   EXPECT_EQ(transform(counting(2), twice, {.variables = 2}).read().size(), 2u);
   EXPECT_TRUE(says(message_of([&] { transform(counting(2), nullptr); }), "there is no function"));
 }

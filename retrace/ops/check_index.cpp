@@ -28,7 +28,7 @@ void check_indices(std::string_view op, std::string_view what, const KernelInput
   for (int64_t i = 0; i < count; ++i) {
     const int64_t value = read_index(indices, i);
     if (value >= 0 && value < limit) continue;
-    throw Error(ErrorKind::usage, 157,
+    throw Error(ErrorKind::usage, 177,
                 fmt::format("{}: {} {} at {} does not exist", op, what, value, position(indices.spec->shape, i)))
         .got(indices.spec->text())
         .expected(limit == 0 ? std::string("no values at all") : fmt::format("values from 0 to {}", limit - 1))

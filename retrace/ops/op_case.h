@@ -6,6 +6,7 @@
 //   }
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace retrace {
 // Elements are `values` (repeated) if there are any, else seeded numbers in low..high that keep 1/16 away from each
 // of `avoid` (kinks, where differences say nothing). All are f32 numbers, so that f64 runs start from equal values.
 struct CaseInput {
-  Shape shape;
+  Shape shape = {};
   double low = -2, high = 2;
   DType type = DType::f32;
   std::string labels = "";
@@ -37,10 +38,10 @@ struct Bound {
 using CaseFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 struct OpCase {
-  std::string op;    // as in the op table; must occur in the recorded trace of the call or of its gradient
-  std::string name;  // what is special about this case
-  std::vector<CaseInput> inputs;
-  CaseFunction build;
+  std::string op = "";    // as in the op table; must occur in the recorded trace of the call or of its gradient
+  std::string name = "";  // what is special about this case
+  std::vector<CaseInput> inputs = {};
+  CaseFunction build = nullptr;
   Bound bound = {};
   std::vector<double> expected = {};  // of the first result, exactly; NaN equals NaN, and -0 is not 0
   bool differentiable = true;         // gradients are compared with differences in f64, and f32 with f64
@@ -48,6 +49,9 @@ struct OpCase {
   std::string no_gradient = "";       // why the op has none
   CaseFunction magnitude = nullptr;   // in f64: the sums of |terms| of the results
 };
+
+// How GoogleTest names a case in a failure.
+inline void PrintTo(const OpCase& one, std::ostream* to) { *to << one.op << ", case " << one.name; }
 
 // For build: of an op with one, two or three arguments.
 template <class F>

@@ -10,8 +10,8 @@ namespace retrace {
 
 // One way of computing that must not change a bit.
 struct Configuration {
-  std::string name;
-  std::string simd;                 // "": the best target
+  std::string name = "";
+  std::string simd = "";                 // "": the best target
   int threads = 1;
   bool plan_cache = true;
   std::vector<std::string> passes_off = {};

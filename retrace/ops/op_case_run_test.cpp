@@ -21,6 +21,7 @@
 #include "retrace/ops/transpose/transpose.h"
 #include "retrace/plan/plan.h"
 #include "retrace/run/plan_cache.h"
+#include "retrace/trace/record.h"
 
 namespace retrace {
 namespace {
@@ -95,22 +96,22 @@ uint64_t bits_at(const Tensor& tensor, size_t i, const void* data) {
 }  // namespace
 
 std::vector<Configuration> configurations() {
-  std::vector<Configuration> all{{.name = "default", .simd = ""}};
+  std::vector<Configuration> all{{.name = "default"}};
   for (auto target : simd_targets())
     all.push_back({.name = "simd=" + std::string(name_of(target)), .simd = std::string(name_of(target))});
-  all.push_back({.name = "threads=2", .simd = "", .threads = 2});
-  all.push_back({.name = "threads=3", .simd = "", .threads = 3});
-  all.push_back({.name = "plain", .simd = "", .plan_cache = false});
-  Configuration bare{.name = "passes_off=all", .simd = "", .passes_off = {"place_memory"}};
+  all.push_back({.name = "threads=2", .threads = 2});
+  all.push_back({.name = "threads=3", .threads = 3});
+  all.push_back({.name = "plain", .plan_cache = false});
+  Configuration bare{.name = "passes_off=all", .passes_off = {"place_memory"}};
   for (const auto& pass : all_passes())
     if (!pass.required) {
       bare.passes_off.emplace_back(pass.name);
-      all.push_back({.name = "passes_off=" + std::string(pass.name), .simd = "", .plan_cache = false, .passes_off = {std::string(pass.name)}});
+      all.push_back({.name = "passes_off=" + std::string(pass.name), .plan_cache = false, .passes_off = {std::string(pass.name)}});
     }
-  all.push_back({.name = "passes_off=place_memory", .simd = "", .passes_off = {"place_memory"}});
+  all.push_back({.name = "passes_off=place_memory", .passes_off = {"place_memory"}});
   all.push_back(bare);
-  all.push_back({.name = "moved inputs", .simd = "", .moved_inputs = true});
-  all.push_back({.name = "moved inputs, passes_off=all", .simd = "", .passes_off = bare.passes_off, .moved_inputs = true});
+  all.push_back({.name = "moved inputs", .moved_inputs = true});
+  all.push_back({.name = "moved inputs, passes_off=all", .passes_off = bare.passes_off, .moved_inputs = true});
   return all;
 }
 

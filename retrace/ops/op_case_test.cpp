@@ -75,7 +75,9 @@ TEST_P(OpCaseTest, agrees_with_double_precision) {
   const OpCase& one = GetParam();
   const auto results = one.build(make_inputs(one, DType::f32));
   ASSERT_FALSE(results.empty());
-  if (!one.expected.empty()) EXPECT_EQ(outside(numbers(results[0]), one.expected, {}, {}), "");
+  if (!one.expected.empty()) {
+    EXPECT_EQ(outside(numbers(results[0]), one.expected, {}, {}), "");
+  }
   if (!has_floats(one)) return;  // nothing to widen: `expected` says what is right
   const auto inputs = make_inputs(one, DType::f64);
   const auto references = one.build(inputs);

@@ -59,8 +59,8 @@ class Plan {
   void run_step(const Step& step, const Memory& memory) const;
   void run_constants();
 
+  std::vector<PassReport> reports_;  // before the trace: the passes that make it report here
   Trace trace_;
-  std::vector<PassReport> reports_;
   std::vector<Step> steps_;
   std::vector<Copy> copies_;
   std::vector<char> constants_;

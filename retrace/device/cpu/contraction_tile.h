@@ -46,7 +46,7 @@ struct RepeatChannels {
 struct ContractionKernels {
   using Function = void (*)(const ContractionTile& tile);
   static constexpr int kMostPositions = 28;
-  int most_positions[3];  // for 1 and 2 vectors (indices 1 and 2)
+  int most_positions[3];                      // for 1 and 2 vectors (indices 1 and 2)
   Function broadcast[3][kMostPositions + 1];  // [vectors][positions]
   Function lanewise[3][kMostPositions + 1];
   // True if any of the floats is infinite or NaN.
@@ -70,8 +70,8 @@ struct ContractionBlocks {
 
 // Computes a whole tile: the terms first..last - 1 of all blocks (others are absent), the tree, and + 0.
 // Uses thread scratch 0. `tile` brings a, b, a_step, out, out_step and columns.
-void contract(ContractionKernels::Function kernel, ContractionTile tile, const ContractionBlocks& blocks,
-              int64_t first, int64_t last, int positions, int vectors);
+void contract(ContractionKernels::Function kernel, ContractionTile tile, const ContractionBlocks& blocks, int64_t first,
+              int64_t last, int positions, int vectors);
 
 // The part of a binary counter after block i of `count` (numerics.md 0): which partial sums are merged.
 inline uint64_t merges_after(int64_t block, int64_t count) {

@@ -7,16 +7,33 @@
 #include <new>
 #include <utility>
 
+#undef RT_SANITIZED
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RT_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(undefined_behavior_sanitizer)
+#define RT_SANITIZED 1
+#endif
+#endif
+#ifndef RT_SANITIZED
+#define RT_SANITIZED 0
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "retrace/device/cpu/contraction_tile_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
+
 #include "retrace/device/cpu/simd.h"
 
 RT_TARGET_BEGIN
 
-// Rows of a tile by vectors: accumulators, the vectors of b and one of a fit into the registers.
+// Rows of a tile by vectors: accumulators, the vectors of b and one of a fit into the registers. Sanitizers make
+// large tiles very slow to compile; the tile changes no bit.
 constexpr int most_positions(int vectors) {
-  const int rows = kVectorRegisters >= 32 ? 28 / vectors : kVectorRegisters >= 8 ? 6 / vectors : 4 / vectors;
+  const int rows = RT_SANITIZED             ? 2 / vectors
+                   : kVectorRegisters >= 32 ? 28 / vectors
+                   : kVectorRegisters >= 8  ? 6 / vectors
+                                            : 4 / vectors;
   return rows < 1 ? 1 : rows;
 }
 
@@ -260,8 +277,8 @@ RT_EXPORT_KERNEL(contraction_kernel_table, kernels_of_target);
 
 const ContractionKernels& contraction_kernels() { return *contraction_kernel_table.get()(); }
 
-void contract(ContractionKernels::Function kernel, ContractionTile tile, const ContractionBlocks& blocks,
-              int64_t first, int64_t last, int positions, int vectors) {
+void contract(ContractionKernels::Function kernel, ContractionTile tile, const ContractionBlocks& blocks, int64_t first,
+              int64_t last, int positions, int vectors) {
   const int64_t width = 16 * vectors, level = width * positions;
   float* const partials = static_cast<float*>(thread_scratch(0, kContractionPartialBytes));
   float* const out = tile.out;

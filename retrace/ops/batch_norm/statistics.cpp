@@ -1,13 +1,11 @@
 // What is done with the moments of a batch.
-#include "retrace/ops/abs/abs.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
 #include "retrace/ops/cast/cast.h"
-#include "retrace/ops/compare/compare.h"
 #include "retrace/ops/multiply_add/multiply_add.h"
 #include "retrace/ops/op.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/reshape/reshape.h"
-#include "retrace/ops/where/where.h"
+#include "retrace/ops/stored_state/stored_state.h"
 
 namespace retrace {
 namespace {
@@ -46,9 +44,7 @@ class Update {
 
   Tensor blend(const Decay& decay, const Tensor& batch, const Tensor& old) const {
     const Tensor aligned = reshape(batch, old.shape(), old.labels(), place_);
-    const Tensor blended = decay.batch * aligned + decay.old * old;
-    const Tensor tiny = less(abs(blended, place_), constant_like(blended, 0x1p-126), place_);
-    return where(tiny, constant_like(blended, 0), blended, place_);
+    return stored_state(decay.batch * aligned + decay.old * old, place_);
   }
 
   StatisticsOptions options_;

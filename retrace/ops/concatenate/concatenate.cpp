@@ -16,7 +16,7 @@ bool same_but_axis(const Shape& a, const Shape& b, int axis) {
 }
 
 std::vector<TensorSpec> infer(const InferCall& call) {
-  if (call.inputs.empty()) op_error(call, 155, "there is no tensor to join", "an empty list", "one tensor or more");
+  if (call.inputs.empty()) op_error(call, 175, "there is no tensor to join", "an empty list", "one tensor or more");
   const auto& first = call.inputs[0];
   const int64_t axis = call.attributes.integer("axis");
   check_axis(call, axis, first.shape.rank());
@@ -25,7 +25,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     const auto& x = call.inputs[i];
     if (x.type != first.type || !(x.labels == first.labels) || !same_but_axis(x.shape, first.shape, static_cast<int>(axis)))
-      op_error(call, 156, fmt::format("tensor {} does not fit tensor 0", i),
+      op_error(call, 176, fmt::format("tensor {} does not fit tensor 0", i),
                fmt::format("{} and {}", first.text(), x.text()),
                fmt::format("equal types, labels and sizes, except along axis {}", axis));
     y.shape[static_cast<int>(axis)] += x.shape[static_cast<int>(axis)];

@@ -39,7 +39,7 @@ OP_CASES(concatenate) {
 TEST(Concatenate, refuses_sizes_that_do_not_fit) {
   const auto a = Tensor::zeros({2, 3}), b = Tensor::zeros({2, 4});
   EXPECT_EQ(error_text([&] { concatenate({a, a, b}, 0, {"model.cpp", 7}); }),
-            "error[RT0156]: concatenate: tensor 2 does not fit tensor 0\n"
+            "error[RT0176]: concatenate: tensor 2 does not fit tensor 0\n"
             "  where:    model.cpp:7\n"
             "  got:      f32[2,3] and f32[2,4]\n"
             "  expected: equal types, labels and sizes, except along axis 0");
@@ -47,7 +47,7 @@ TEST(Concatenate, refuses_sizes_that_do_not_fit) {
 
 TEST(Concatenate, refuses_an_empty_list_and_an_absent_axis) {
   EXPECT_EQ(error_text([] { concatenate(std::span<const Tensor>(), 0, {"model.cpp", 7}); }),
-            "error[RT0155]: concatenate: there is no tensor to join\n"
+            "error[RT0175]: concatenate: there is no tensor to join\n"
             "  where:    model.cpp:7\n"
             "  got:      an empty list\n"
             "  expected: one tensor or more");

@@ -19,7 +19,8 @@ constexpr int64_t kBlock = 256;
 
 struct Plan {
   Conv2dShape s;
-  // Groups as computed: with 8 filters a group, `merged` = 2 of them are one of 16, whose blocks off the diagonal are unused.
+  // Groups as computed: with 8 filters a group, `merged` = 2 of them are one of 16, whose blocks off the diagonal are
+  // unused.
   int64_t in_group, out_group, merged;
   bool lanewise;     // few filters a group: lanes run over groups, each with its own input
   bool interleaved;  // few channels: all taps of a column of the kernel lie side by side in staged rows
@@ -92,7 +93,7 @@ struct Block {
   const Segment* segments;
   int64_t segment_count;
   uint64_t merge;
-  float* out;        // where the block's sums go: row 0, first column of the panel
+  float* out;  // where the block's sums go: row 0, first column of the panel
   int64_t out_step;
   const float* partials;
   int64_t partial_level;
@@ -169,9 +170,9 @@ void copy_pixels(const float* from, float* to, int64_t to_step, int64_t count) {
   for (int64_t x = 0; x < count; ++x, to += to_step)
     for (int c = 0; c < channels; ++c) to[c] = *from++;
 }
-constexpr decltype(&copy_pixels<1>) kCopyPixels[] = {nullptr,         copy_pixels<1>, copy_pixels<2>,
-                                                     copy_pixels<3>,  copy_pixels<4>, copy_pixels<5>,
-                                                     copy_pixels<6>,  copy_pixels<7>, copy_pixels<8>};
+constexpr decltype(&copy_pixels<1>) kCopyPixels[] = {nullptr,        copy_pixels<1>, copy_pixels<2>,
+                                                     copy_pixels<3>, copy_pixels<4>, copy_pixels<5>,
+                                                     copy_pixels<6>, copy_pixels<7>, copy_pixels<8>};
 
 // The input of a segment's outputs as [x][ky][c], x from -left on; zeros outside the image.
 void interleave_row(const Plan& p, const Segment& g, float* row) {
@@ -202,8 +203,8 @@ void interleave_row(const Plan& p, const Segment& g, float* row) {
 void run_interleaved(const Plan& p, const Block& block) {
   const Conv2dShape& s = p.s;
   const int64_t pixel = s.kernel_height * s.in_channels, pitch = p.staged_width * pixel;
-  float* rows = static_cast<float*>(
-      thread_scratch(2, sizeof(float) * static_cast<size_t>(block.segment_count * pitch)));
+  float* rows =
+      static_cast<float*>(thread_scratch(2, sizeof(float) * static_cast<size_t>(block.segment_count * pitch)));
   ContractionTerm terms[kBlock];
   int64_t count = 0;
   for (int64_t i = 0; i < block.segment_count; ++i) {
@@ -299,8 +300,9 @@ void run_block(const Plan& p, Block& block, int64_t index, int64_t group, int64_
   block.segments = segments;
   take_dy(p, block, begin, end, group * p.out_group + first);
   // Where margins are multiplied as zeros, the other factor must be finite.
-  const bool margins = (p.interleaved || p.lanewise) &&
-                       !contraction_kernels().has_nonfinite(p.dy + begin * s.out_channels, (end - begin) * s.out_channels);
+  const bool margins =
+      (p.interleaved || p.lanewise) &&
+      !contraction_kernels().has_nonfinite(p.dy + begin * s.out_channels, (end - begin) * s.out_channels);
   if (p.lanewise) {
     stage_lanes(p, segments, block.segment_count, block);
     block.a += first;
@@ -366,9 +368,8 @@ void conv2d_filter_gradient(const Conv2dShape& s, const float* x, const float* d
   }
   float* partials = static_cast<float*>(workspace);
   const int64_t panels = p.panels * p.groups;
-  run_pieces(p.ranges * panels, [&](int64_t piece) {
-    run_range(p, piece / panels, piece % panels, partials + piece / panels * size);
-  });
+  run_pieces(p.ranges * panels,
+             [&](int64_t piece) { run_range(p, piece / panels, piece % panels, partials + piece / panels * size); });
   const int64_t taps_a_piece = std::max<int64_t>(1, 8192 / (p.in_group * s.out_channels));
   run_pieces((taps + taps_a_piece - 1) / taps_a_piece, [&](int64_t piece) {
     for (int64_t tap = piece * taps_a_piece; tap < std::min(taps, (piece + 1) * taps_a_piece); ++tap)

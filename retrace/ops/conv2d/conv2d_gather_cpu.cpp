@@ -40,16 +40,44 @@ struct Gather {
 
 Gather forward_gather(const Conv2dShape& s) {
   const int64_t in = s.in_channels / s.groups, out = s.out_channels / s.groups;
-  return {s.batch,      s.in_height,  s.in_width,     s.in_channels, in,       s.out_height, s.out_width,
-          s.out_channels, out,        s.groups,       s.kernel_height, s.kernel_width, in * s.out_channels,
-          s.out_channels, 1,          out,            false};
+  return {s.batch,
+          s.in_height,
+          s.in_width,
+          s.in_channels,
+          in,
+          s.out_height,
+          s.out_width,
+          s.out_channels,
+          out,
+          s.groups,
+          s.kernel_height,
+          s.kernel_width,
+          in * s.out_channels,
+          s.out_channels,
+          1,
+          out,
+          false};
 }
 
 Gather gradient_gather(const Conv2dShape& s) {
   const int64_t in = s.in_channels / s.groups, out = s.out_channels / s.groups;
-  return {s.batch,      s.out_height, s.out_width,    s.out_channels, out,     s.in_height, s.in_width,
-          s.in_channels, in,          s.groups,       s.kernel_height, s.kernel_width, in * s.out_channels,
-          1,            s.out_channels, out,          true};
+  return {s.batch,
+          s.out_height,
+          s.out_width,
+          s.out_channels,
+          out,
+          s.in_height,
+          s.in_width,
+          s.in_channels,
+          in,
+          s.groups,
+          s.kernel_height,
+          s.kernel_width,
+          in * s.out_channels,
+          1,
+          s.out_channels,
+          out,
+          true};
 }
 
 struct AxisShape {
@@ -95,14 +123,14 @@ struct Plan {
   // Few outputs a group: lanes run over groups too, and each lane has its own input.
   bool lanewise;
   int vectors;
-  int64_t panel, panels;        // lanes of a panel of weights; panels of a group (of all groups if lanewise)
+  int64_t panel, panels;  // lanes of a panel of weights; panels of a group (of all groups if lanewise)
   int64_t depth, block, blocks;
   int64_t left, staged_width, pixel, pitch;  // staged rows: left margin, pixels, floats a pixel, floats a row
   bool staged;
   float* weights;
   ContractionTerm* terms;
-  int32_t* ends;                // [y class][x class][block]
-  int64_t* class_terms;         // [y class][x class]: first term
+  int32_t* ends;         // [y class][x class][block]
+  int64_t* class_terms;  // [y class][x class]: first term
   std::atomic<int32_t>* nonfinite;
 
   int64_t group_panels() const { return lanewise ? 1 : g.groups; }
@@ -211,10 +239,10 @@ void stage_row(const Plan& p, const float* from, float* to) {
 
 // The rows of one image that a piece computes, with the inputs that they meet.
 struct Segment {
-  const float* in;    // row in_first, as if it stood in a full image of pitch floats a row
+  const float* in;  // row in_first, as if it stood in a full image of pitch floats a row
   int64_t in_first;
-  float* out;         // the image
-  bool skip;          // weights are not finite: columns outside the image must not be multiplied
+  float* out;  // the image
+  bool skip;   // weights are not finite: columns outside the image must not be multiplied
 };
 
 struct Row {
@@ -280,8 +308,13 @@ void compute_row(const Plan& p, const Segment& s, int64_t panel_index, int64_t c
     const AxisClass& x = p.x.of[cx];
     if (x.count == 0) continue;
     const int64_t cell = cy * p.x.classes + cx, row_terms = p.g.in_group * x.taps;
-    Row row{&y, &x, {p.terms + p.class_terms[cell], p.ends + cell * p.blocks, p.blocks}, low * row_terms,
-            high * row_terms, s.in + (base - s.in_first) * p.pitch, nullptr};
+    Row row{&y,
+            &x,
+            {p.terms + p.class_terms[cell], p.ends + cell * p.blocks, p.blocks},
+            low * row_terms,
+            high * row_terms,
+            s.in + (base - s.in_first) * p.pitch,
+            nullptr};
     row.out = s.out + (y.first + index * y.step) * p.g.out_width * p.g.out_channels;
     if (s.skip) {
       compute_outputs_skipping(p, row, panel_index);
@@ -372,7 +405,7 @@ void gather(const Conv2dShape& shape, const Gather& g, const float* in, const fl
       compute_segment(p, in, out, n, row - n * g.out_height, stop - n * g.out_height);
       row = stop;
     }
-    if (done) (*done)(begin * row_floats, end * row_floats);
+    if (done) (*done)(begin* row_floats, end* row_floats);
   });
 }
 

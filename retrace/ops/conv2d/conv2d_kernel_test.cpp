@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -42,9 +43,7 @@ class Sum {
   Floats blocks_;
 };
 
-int64_t block_of(int64_t kernel_width) {
-  return kernel_width > 256 ? kernel_width : 256 / kernel_width * kernel_width;
-}
+int64_t block_of(int64_t kernel_width) { return kernel_width > 256 ? kernel_width : 256 / kernel_width * kernel_width; }
 
 // Calls body(iy, ix) if the tap lies inside the image.
 template <class Body>
@@ -127,8 +126,12 @@ Floats reference_filter_gradient(const Conv2dShape& s, const Floats& x, const Fl
 }
 
 Floats numbers(int64_t count, uint32_t seed, bool special) {
-  static constexpr float kSpecial[] = {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-                                       std::numeric_limits<float>::quiet_NaN(), -0.0f, 1e-42f, 3e38f};
+  static constexpr float kSpecial[] = {std::numeric_limits<float>::infinity(),
+                                       -std::numeric_limits<float>::infinity(),
+                                       std::numeric_limits<float>::quiet_NaN(),
+                                       -0.0f,
+                                       1e-42f,
+                                       3e38f};
   Floats out(static_cast<size_t>(count));
   uint32_t state = seed * 2654435761u + 12345u;
   for (float& value : out) {
@@ -172,9 +175,9 @@ std::vector<uint32_t> run(int64_t size, int64_t unit, int64_t workspace_bytes, K
 
 std::string text(const Conv2dShape& s) {
   std::string out;
-  for (int64_t v : {s.batch, s.in_height, s.in_width, s.in_channels, s.kernel_height, s.kernel_width, s.out_height,
-                    s.out_width, s.out_channels, s.groups, s.stride_y, s.stride_x, s.dilation_y, s.dilation_x,
-                    s.pad_top, s.pad_left})
+  for (int64_t v :
+       {s.batch, s.in_height, s.in_width, s.in_channels, s.kernel_height, s.kernel_width, s.out_height, s.out_width,
+        s.out_channels, s.groups, s.stride_y, s.stride_x, s.dilation_y, s.dilation_x, s.pad_top, s.pad_left})
     out += std::to_string(v) + " ";
   return out;
 }
@@ -240,9 +243,22 @@ Conv2dShape shape_of(const Image& image, const Window& w) {
     const int64_t room = size + pads - ((kernel - 1) * w.dilation + 1);
     return room < 0 ? 0 : room / w.stride + 1;
   };
-  return {image.batch, image.height, image.width, image.in, w.height, w.width,
-          out(image.height, w.height, w.top + w.bottom), out(image.width, w.width, w.left + w.right), image.out,
-          image.groups, w.stride, w.stride, w.dilation, w.dilation, w.top, w.left};
+  return {image.batch,
+          image.height,
+          image.width,
+          image.in,
+          w.height,
+          w.width,
+          out(image.height, w.height, w.top + w.bottom),
+          out(image.width, w.width, w.left + w.right),
+          image.out,
+          image.groups,
+          w.stride,
+          w.stride,
+          w.dilation,
+          w.dilation,
+          w.top,
+          w.left};
 }
 
 void check_all(const Image& image, const Window& window) {
@@ -254,7 +270,8 @@ void check_all(const Image& image, const Window& window) {
 }
 
 TEST(Conv2dKernel, PlainSame) {
-  for (auto [in, out] : {std::pair<int64_t, int64_t>{1, 1}, {1, 16}, {3, 5}, {5, 3}, {16, 17}, {17, 16}, {32, 33}, {8, 48}})
+  for (auto [in, out] :
+       {std::pair<int64_t, int64_t>{1, 1}, {1, 16}, {3, 5}, {5, 3}, {16, 17}, {17, 16}, {32, 33}, {8, 48}})
     check_all({2, 7, 9, in, out}, {3, 3, 1, 1, 1, 1, 1, 1});
 }
 
@@ -304,6 +321,29 @@ TEST(Conv2dKernel, OneByOne) {
   check_all({3, 5, 7, 17, 33}, {1, 1});
   check_all({2, 13, 12, 16, 32}, {1, 1, 2});
   check_all({1, 1, 1, 300, 40}, {1, 1});
+}
+
+// -1e-30 * 1e-30 underflows to -0; the final + 0 makes it +0.
+TEST(Conv2dKernel, NeverGivesNegativeZero) {
+  const Conv2dShape s = shape_of({1, 5, 6, 3, 4}, {3, 3, 1, 1, 1, 1, 1, 1});
+  const Floats x(5 * 6 * 3, -1e-30f), w(9 * 12, 1e-30f), y(5 * 6 * 4, 1e-30f), dy(5 * 6 * 4, -1e-30f);
+  using Bits = std::vector<uint32_t>;
+  EXPECT_EQ(run(120, 4, conv2d_forward_workspace(s),
+                [&](float* out, void* space, ContractionDone* done) {
+                  conv2d_forward(s, x.data(), w.data(), out, space, done);
+                }),
+            Bits(120, 0));
+  EXPECT_EQ(run(90, 3, conv2d_input_gradient_workspace(s),
+                [&](float* out, void* space, ContractionDone* done) {
+                  conv2d_input_gradient(s, dy.data(), w.data(), out, space, done);
+                }),
+            Bits(90, 0));
+  EXPECT_EQ(run(108, 1, conv2d_filter_gradient_workspace(s),
+                [&](float* out, void* space, ContractionDone* done) {
+                  conv2d_filter_gradient(s, x.data(), y.data(), out, space);
+                  (*done)(0, 108);
+                }),
+            Bits(108, 0));
 }
 
 TEST(Conv2dKernel, TinyAndEmpty) {

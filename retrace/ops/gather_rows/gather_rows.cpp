@@ -31,7 +31,7 @@ std::vector<TensorSpec> infer_scatter(const InferCall& call) {
   check_type(call, 1, "the index", DType::i32);
   const int axes = index.shape.rank();
   if (x.shape.rank() < axes || !std::equal(index.shape.begin(), index.shape.end(), x.shape.begin()))
-    op_error(call, 159, "the first axes of x are not those of the index", fmt::format("x {} and the index {}", x.text(), index.text()),
+    op_error(call, 179, "the first axes of x are not those of the index", fmt::format("x {} and the index {}", x.text(), index.text()),
              fmt::format("x of shape {} and the axes of a row", index.shape.text()));
   if (rows < 0) op_error(call, 102, fmt::format("a table has {} rows", rows), "x " + x.text(), "0 rows or more");
   TensorSpec y{x.type, {rows}, {}, {}};

@@ -81,7 +81,7 @@ TEST(ScatterRows, adds_blocks_of_256_occurrences_by_the_tree) {
 TEST(GatherRows, names_the_row_that_does_not_exist) {
   const auto table = Tensor::zeros({3, 2});
   const auto text = error_text([&] { gather_rows(table, Tensor::from<int32_t>({0, -1}, {2})).to_vector<float>(); });
-  EXPECT_TRUE(text.starts_with("error[RT0157]: gather_rows: row -1 at [1] does not exist\n")) << text;
+  EXPECT_TRUE(text.starts_with("error[RT0177]: gather_rows: row -1 at [1] does not exist\n")) << text;
   EXPECT_TRUE(text.ends_with("  got:      i32[2]\n"
                              "  expected: values from 0 to 2\n"
                              "  help:     rows are counted from 0")) << text;
@@ -103,7 +103,7 @@ TEST(GatherRows, refuses_a_float_index_and_a_table_without_axes) {
 
 TEST(ScatterRows, refuses_axes_that_do_not_fit) {
   EXPECT_EQ(error_text([] { scatter_rows(Tensor::zeros({3, 2}), Tensor::zeros({4}, DType::i32), 5, {"model.cpp", 7}); }),
-            "error[RT0159]: scatter_rows: the first axes of x are not those of the index\n"
+            "error[RT0179]: scatter_rows: the first axes of x are not those of the index\n"
             "  where:    model.cpp:7\n"
             "  got:      x f32[3,2] and the index i32[4]\n"
             "  expected: x of shape [4] and the axes of a row");

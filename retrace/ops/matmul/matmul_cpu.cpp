@@ -80,7 +80,7 @@ int64_t first_packed_block(const Product& p, int64_t panel_index) {
 // What a run over blocks begin..end-1 of one panel needs.
 struct PanelRun {
   int64_t panel, begin, end;
-  const float* packed;      // rows from block packed_from on
+  const float* packed;  // rows from block packed_from on
   int64_t packed_from;
   const BlockTerms* terms;
 };
@@ -163,7 +163,8 @@ void multiply_by_rows(Product& p, float* packed, int64_t base, FunctionRef<void(
   BlockTerms terms;
   list_terms(p, p.a_k, terms);
   p.packed = packed;
-  if (!p.b_in_place) run_pieces(p.panels, [&](int64_t i) { pack_rows(p, i, 0, p.depth, packed + i * p.depth * p.panel); });
+  if (!p.b_in_place)
+    run_pieces(p.panels, [&](int64_t i) { pack_rows(p, i, 0, p.depth, packed + i * p.depth * p.panel); });
   // Rows of a piece share a pass over B: half a megabyte of A at a time, if pieces are still enough.
   const int64_t shared = std::min(131072 / p.depth, (p.rows + 4 * thread_count() - 1) / (4 * thread_count()));
   const int64_t wanted = std::max({4 * p.most, 8192 / p.columns, shared});
@@ -171,7 +172,8 @@ void multiply_by_rows(Product& p, float* packed, int64_t base, FunctionRef<void(
   const int64_t rows = (p.rows + parts - 1) / parts, row_parts = (p.rows + rows - 1) / rows;
   const int64_t column_parts = done ? 1 : std::max<int64_t>(1, std::min(p.panels, 16 / row_parts));
   run_pieces(row_parts * column_parts, [&](int64_t piece) {
-    const int64_t begin = piece / column_parts * rows, end = std::min(p.rows, begin + rows), part = piece % column_parts;
+    const int64_t begin = piece / column_parts * rows, end = std::min(p.rows, begin + rows),
+                  part = piece % column_parts;
     compute_rows(p, terms, begin, end, p.panels * part / column_parts, p.panels * (part + 1) / column_parts);
     if (done) tell(p, base, begin, end, done);
   });
@@ -198,7 +200,8 @@ void multiply_by_ranges(Product& p, float* partials, int64_t base, FunctionRef<v
       run.packed_from = std::max(run.begin, first_packed_block(p, panel));
       if (run.packed_from < run.end) {
         const int64_t begin = run.packed_from * kBlock, end = std::min(p.depth, run.end * kBlock);
-        float* to = static_cast<float*>(thread_scratch(2, sizeof(float) * static_cast<size_t>((end - begin) * p.panel)));
+        float* to =
+            static_cast<float*>(thread_scratch(2, sizeof(float) * static_cast<size_t>((end - begin) * p.panel)));
         pack_rows(p, panel, begin, end, to);
         run.packed = to;
       }
@@ -232,7 +235,7 @@ void matmul(const MatmulShape& shape, const float* a, const float* b, float* c, 
   if (size == 0 || shape.count == 0) return;
   if (shape.depth == 0) {
     std::fill(c, c + shape.count * size, 0.0f);
-    if (done) (*done)(0, shape.count * size);
+    if (done) (*done)(0, shape.count* size);
     return;
   }
   const auto multiply = [&](int64_t i, float* space) {

@@ -44,8 +44,12 @@ Floats reference(const MatmulShape& s, const Floats& a, const Floats& b) {
 }
 
 Floats numbers(int64_t count, uint32_t seed, bool special) {
-  static constexpr float kSpecial[] = {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-                                       std::numeric_limits<float>::quiet_NaN(), -0.0f, 1e-42f, 3e38f};
+  static constexpr float kSpecial[] = {std::numeric_limits<float>::infinity(),
+                                       -std::numeric_limits<float>::infinity(),
+                                       std::numeric_limits<float>::quiet_NaN(),
+                                       -0.0f,
+                                       1e-42f,
+                                       3e38f};
   Floats out(static_cast<size_t>(count));
   uint32_t state = seed * 2654435761u + 12345u;
   for (float& value : out) {
@@ -88,7 +92,8 @@ void check(MatmulShape s) {
   const std::string before(name_of(simd_target()));
   const int threads = thread_count();
   for (bool special : {false, true}) {
-    const Floats a = numbers(s.count * s.rows * s.depth, 1, special), b = numbers(s.count * s.depth * s.columns, 2, special);
+    const Floats a = numbers(s.count * s.rows * s.depth, 1, special),
+                 b = numbers(s.count * s.depth * s.columns, 2, special);
     const auto expected = bits(reference(s, a, b));
     for (SimdTarget target : simd_targets())
       for (int count : {1, 2, 3}) {
@@ -125,6 +130,15 @@ TEST(MatmulKernel, SeveralBlocks) {
 }
 
 TEST(MatmulKernel, RowsOfAPowerOfTwo) { check_transposes(70, 140, 512); }
+
+// -1e-30 * 1e-30 underflows to -0; the final + 0 makes it +0.
+TEST(MatmulKernel, NeverGivesNegativeZero) {
+  for (int64_t depth : {1, 257, 2000}) {
+    const MatmulShape s{3, 5, depth};
+    const Floats a(static_cast<size_t>(3 * depth), -1e-30f), b(static_cast<size_t>(5 * depth), 1e-30f);
+    check_once(s, a, b, std::vector<uint32_t>(15, 0));
+  }
+}
 
 TEST(MatmulKernel, EmptyDepthGivesZero) { check({3, 4, 0}); }
 

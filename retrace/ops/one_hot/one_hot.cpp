@@ -16,7 +16,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
     op_error(call, 131, fmt::format("the labels are {}", name_of(labels.type)), "labels " + labels.text(), "i32 or u8",
              "cast(labels, DType::i32)");
   if (classes < 1)
-    op_error(call, 158, fmt::format("there are {} classes", classes), "labels " + labels.text(), "1 class or more");
+    op_error(call, 178, fmt::format("there are {} classes", classes), "labels " + labels.text(), "1 class or more");
   TensorSpec y{DType::f32, labels.shape, with_new_axes(labels.labels, 1), labels.part};
   y.shape.push_back(classes);
   return {y};

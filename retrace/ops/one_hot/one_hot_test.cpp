@@ -44,7 +44,7 @@ TEST(OneHot, decodes_to_the_first_largest) {
 TEST(OneHot, names_the_label_that_does_not_exist) {
   const auto labels = Tensor::from<int32_t>({0, 1, 2, 10}, {2, 2});
   const auto text = error_text([&] { one_hot(labels, 10).to_vector<float>(); });
-  EXPECT_TRUE(text.starts_with("error[RT0157]: one_hot: label 10 at [1,1] does not exist\n")) << text;
+  EXPECT_TRUE(text.starts_with("error[RT0177]: one_hot: label 10 at [1,1] does not exist\n")) << text;
   EXPECT_TRUE(text.ends_with("  got:      i32[2,2]\n"
                              "  expected: values from 0 to 9\n"
                              "  help:     count labels from 0, or ask for more classes")) << text;
@@ -58,7 +58,7 @@ TEST(OneHot, refuses_float_labels_and_no_classes) {
             "  expected: i32 or u8\n"
             "  help:     cast(labels, DType::i32)");
   EXPECT_EQ(error_text([] { one_hot(Tensor::zeros({2}, DType::i32), 0, {"model.cpp", 7}); }),
-            "error[RT0158]: one_hot: there are 0 classes\n"
+            "error[RT0178]: one_hot: there are 0 classes\n"
             "  where:    model.cpp:7\n"
             "  got:      labels i32[2]\n"
             "  expected: 1 class or more");

@@ -11,6 +11,7 @@ namespace retrace {
 namespace {
 
 constexpr uint64_t kPurpose = hash_bytes("draw");
+
 // -- kernels ----------------------------------------------------------------------------------------------------
 
 Draw draw_of(const KernelCall& call) {
@@ -44,9 +45,9 @@ void run_integers(const KernelCall& call) {
 // -- the ops ----------------------------------------------------------------------------------------------------
 
 std::vector<TensorSpec> infer(const InferCall& call) {
-  check_type(call, 0, "key", DType::i32);
+  check_type(call, 0, "the key", DType::i32);
   if (!(call.inputs[0].shape == Shape{4}))
-    op_error(call, 150, "the key has a wrong shape", call.inputs[0].text(), "i32[4]", "use random_key(seed).tensor(step)");
+    op_error(call, 183, "the key has a wrong shape", "key " + call.inputs[0].text(), "i32[4]", "use random_key(seed).tensor(step)");
   const DType type = call.attributes.type("type");
   const Shape& shape = call.attributes.list("shape");
   const Labels labels(call.attributes.text("labels"));
@@ -57,7 +58,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
              "one label for each axis");
   if (call.op.name == "integers") {
     if (call.attributes.integer("n") < 1)
-      op_error(call, 151, fmt::format("n is {}", call.attributes.integer("n")), "", "1 or more");
+      op_error(call, 184, fmt::format("n is {}", call.attributes.integer("n")), "", "1 or more");
   } else if (!is_float(type)) {
     op_error(call, 131, fmt::format("the type is {}", name_of(type)), "", "f32 or f64", "integers(shape, n) draws whole numbers");
   }
@@ -66,16 +67,17 @@ std::vector<TensorSpec> infer(const InferCall& call) {
 
 Tensor draw(const char* name, const Shape& shape, const Tensor* key, int32_t n, DrawOptions options, Place place) {
   const Op& op = find_op(name);
-  DrawScope* scope = key ? nullptr : DrawScope::current();
+  DrawScope* const call = DrawScope::current();
+  DrawScope* const scope = key ? nullptr : call;
   if (!key && !scope)
-    throw Error(ErrorKind::usage, 152, fmt::format("{}: a draw outside of a recorded function needs a key", name))
+    throw Error(ErrorKind::usage, 185, fmt::format("{}: a draw outside of a recorded function needs a key", name))
         .where(place)
         .help(fmt::format("{}(shape, random_key(seed).split(\"name\"))", name));
   Attributes attributes{{"shape", shape},
                         {"labels", std::string(options.labels)},
                         {"type", options.type},
                         {"ordinal", scope ? scope->next_ordinal() : int64_t{0}},
-                        {"first_sample", scope ? scope->first_sample() : int64_t{0}}};
+                        {"first_sample", call ? call->first_sample() : int64_t{0}}};  // also with a key: shards stay unseen
   if (op.attributes.size() == 6) attributes.add("n", int64_t{n});
   return record_one(op, std::move(attributes), {scope ? scope->key() : *key}, place);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/base/philox.h"
@@ -32,7 +33,7 @@ OpCase draws(const char* op, const char* name, Shape shape, const char* labels, 
                 const DrawOptions options{.labels = labels, .type = in[0].type()};
                 if (std::string_view(op) == "uniform") return std::vector<Tensor>{uniform(shape, kKey, options)};
                 if (std::string_view(op) == "normal") return std::vector<Tensor>{normal(shape, kKey, options)};
-                return std::vector<Tensor>{random_integers(shape, 10, kKey, options)};
+                return std::vector<Tensor>{integers(shape, 10, kKey, options)};
               },
           .bound = bound,
           .differentiable = false,
@@ -41,7 +42,7 @@ OpCase draws(const char* op, const char* name, Shape shape, const char* labels, 
 
 OP_CASES(random) {
   std::vector<OpCase> cases;
-  for (const char* op : {"uniform", "normal", "random_integers"}) {
+  for (const char* op : {"uniform", "normal", "integers"}) {
     const Bound bound = std::string_view(op) == "normal" ? Bound{.ulp = 4, .relative = 4e-7} : Bound{};
     cases.push_back(draws(op, "rank_0", {}, "", bound));
     cases.push_back(draws(op, "empty", {0, 3}, "", bound));
@@ -52,9 +53,16 @@ OP_CASES(random) {
   return cases;
 }
 
+// Draws as if in a shard that begins at a sample of the mini-batch.
+Floats drawn_at(int64_t first_sample, const std::function<Tensor()>& draw) {
+  DrawScope scope(kKey.tensor());
+  scope.begin_shard(first_sample);
+  return draw().to_vector<float>();
+}
+
 TEST(Random, is_the_stated_function_of_its_key) {
-  const auto y = uniform({2, 5}, kKey, {.labels = "BC", .first_sample = 3}).to_vector<float>();
-  const uint64_t purpose = hash_combine(0, hash_bytes("test")), key = stream_key(7, purpose, 0, 0);
+  const auto y = drawn_at(3, [] { return uniform({2, 5}, kKey, {.labels = "BC"}); });
+  const uint64_t key = stream_key(kKey.value(), hash_bytes("draw"), 0, 0);
   for (uint64_t s = 0; s < 2; ++s)
     for (uint64_t e = 0; e < 5; ++e)
       EXPECT_EQ(y[s * 5 + e], static_cast<float>(philox_bits(key, 3 + s, e) >> 8) * 0x1p-24f) << s << " " << e;
@@ -63,20 +71,28 @@ TEST(Random, is_the_stated_function_of_its_key) {
 TEST(Random, a_sample_does_not_depend_on_its_batch) {
   const auto whole = normal({6, 3, 7}, kKey, {.labels = "BSC"}).to_vector<float>();
   for (int64_t first = 0; first < 6; first += 2) {
-    const auto part = normal({2, 3, 7}, kKey, {.labels = "BSC", .first_sample = first}).to_vector<float>();
+    const auto part = drawn_at(first, [] { return normal({2, 3, 7}, kKey, {.labels = "BSC"}); });
     EXPECT_EQ(part, Floats(whole.begin() + first * 21, whole.begin() + (first + 2) * 21));
   }
 }
 
-TEST(Random, keys_and_steps_make_different_streams) {
-  const auto of = [](const Tensor& key) { return uniform({8}, key).to_vector<float>(); };
+TEST(Random, keys_make_different_streams) {
+  const auto of = [](RandomKey key) { return uniform({8}, key).to_vector<float>(); };
   EXPECT_EQ(of(random_key(7).split("test")), of(kKey));
   EXPECT_NE(of(random_key(8).split("test")), of(kKey));
   EXPECT_NE(of(random_key(7).split("other")), of(kKey));
-  EXPECT_NE(of(random_key(7).split(0)), of(random_key(7)));
+  EXPECT_NE(of(random_key(7).split(uint64_t{0})), of(random_key(7)));
   EXPECT_NE(of(kKey.split(1)), of(kKey.split(2)));
-  EXPECT_NE(of(kKey.tensor(1)), of(kKey.tensor(2)));
-  EXPECT_NE(of(kKey.tensor(1)), of(kKey.tensor(int64_t{1} + (int64_t{1} << 32))));
+}
+
+TEST(Random, steps_make_different_streams) {
+  const auto at = [](int64_t step) {
+    DrawScope scope(kKey.tensor(step));
+    return uniform({8}).to_vector<float>();
+  };
+  EXPECT_EQ(at(1), at(1));
+  EXPECT_NE(at(1), at(2));
+  EXPECT_NE(at(1), at(int64_t{1} + (int64_t{1} << 32)));
 }
 
 TEST(Random, has_the_moments_of_its_distribution) {
@@ -99,12 +115,12 @@ TEST(Random, has_the_moments_of_its_distribution) {
 
 TEST(Random, integers_reach_all_values_alike) {
   std::vector<int> seen(10);
-  for (int32_t x : random_integers({100000}, 10, kKey).to_vector<int32_t>()) {
+  for (int32_t x : integers({100000}, 10, kKey).to_vector<int32_t>()) {
     ASSERT_TRUE(x >= 0 && x < 10);
     ++seen[static_cast<size_t>(x)];
   }
   for (int count : seen) EXPECT_NEAR(count, 10000, 400);
-  EXPECT_EQ(random_integers({3}, 1, kKey).to_vector<int32_t>(), (Integers{0, 0, 0}));
+  EXPECT_EQ(integers({3}, 1, kKey).to_vector<int32_t>(), (Integers{0, 0, 0}));
 }
 
 TEST(Random, a_scope_numbers_its_draws_and_begins_each_shard_anew) {
@@ -141,24 +157,31 @@ TEST(Random, draws_of_a_function_are_fresh_at_each_call_and_equal_for_any_shards
 }
 
 TEST(Random, needs_a_key_outside_of_a_function) {
-  EXPECT_EQ(error_text([] { normal({2}, {}, {"model.cpp", 7}); }),
-            "error[RT0183]: normal: a draw outside of a function made by value_and_grad has no key\n"
+  EXPECT_EQ(error_text([] { normal({2}, DrawOptions(), {"model.cpp", 7}); }),
+            "error[RT0185]: normal: a draw outside of a recorded function needs a key\n"
             "  where:    model.cpp:7\n"
-            "  expected: a key as the second argument\n"
-            "  help:     random_key(seed).split(\"name\") makes one");
+            "  help:     normal(shape, random_key(seed).split(\"name\"))");
 }
 
 TEST(Random, refuses_what_is_no_key_and_no_bound) {
-  EXPECT_EQ(error_text([] { uniform({2}, Tensor::zeros({2}), {}, {"model.cpp", 7}); }),
-            "error[RT0180]: uniform: the key is not a random key\n"
+  EXPECT_EQ(error_text([] {
+              DrawScope scope(Tensor::zeros({2}, DType::i32));
+              uniform({2}, DrawOptions(), {"model.cpp", 7});
+            }),
+            "error[RT0183]: uniform: the key has a wrong shape\n"
             "  where:    model.cpp:7\n"
-            "  got:      key f32[2]\n"
-            "  expected: i32[6]\n"
-            "  help:     random_key(seed).split(\"name\") makes one");
-  EXPECT_EQ(error_text([] { random_integers({2}, 0, kKey, {}, {"model.cpp", 7}); }),
-            "error[RT0182]: random_integers: integers below 0 are asked\n"
+            "  got:      key i32[2]\n"
+            "  expected: i32[4]\n"
+            "  help:     use random_key(seed).tensor(step)");
+  EXPECT_EQ(error_text([] { integers({2}, 0, kKey, {}, {"model.cpp", 7}); }),
+            "error[RT0184]: integers: n is 0\n"
             "  where:    model.cpp:7\n"
-            "  expected: 1 <= n < 2^31");
+            "  expected: 1 or more");
+  EXPECT_EQ(error_text([] { normal({2}, kKey, {.type = DType::i32}, {"model.cpp", 7}); }),
+            "error[RT0131]: normal: the type is i32\n"
+            "  where:    model.cpp:7\n"
+            "  expected: f32 or f64\n"
+            "  help:     integers(shape, n) draws whole numbers");
 }
 
 }  // namespace

@@ -19,12 +19,12 @@ BatchPart part_of(const TensorSpec& x, const Shape& shape) {
 void check_lists(const InferCall& call, std::initializer_list<std::string_view> names) {
   for (auto name : names)
     if (const Shape& list = call.attributes.list(name); list.rank() != call.inputs[0].shape.rank())
-      op_error(call, 151, fmt::format("{} {} does not fit the axes of x", name, list.text()), "x " + call.inputs[0].text(),
+      op_error(call, 171, fmt::format("{} {} does not fit the axes of x", name, list.text()), "x " + call.inputs[0].text(),
                fmt::format("at most {} entries", call.inputs[0].shape.rank()));
   const Shape& step = call.attributes.list("step");
   for (int i = 0; i < step.rank(); ++i)
     if (step[i] < 1)
-      op_error(call, 152, fmt::format("the step {} of axis {} is not positive", step[i], i), "x " + call.inputs[0].text(),
+      op_error(call, 172, fmt::format("the step {} of axis {} is not positive", step[i], i), "x " + call.inputs[0].text(),
                "steps of 1 or more");
 }
 
@@ -35,7 +35,7 @@ std::vector<TensorSpec> infer_slice(const InferCall& call) {
   Shape shape;
   for (int i = 0; i < x.shape.rank(); ++i) {
     if (begin[i] < 0 || begin[i] > end[i] || end[i] > x.shape[i])
-      op_error(call, 153, fmt::format("the range {} to {} is not inside axis {}", begin[i], end[i], i), "x " + x.text(),
+      op_error(call, 173, fmt::format("the range {} to {} is not inside axis {}", begin[i], end[i], i), "x " + x.text(),
                fmt::format("0 <= begin <= end <= {}", x.shape[i]));
     shape.push_back(steps(begin[i], end[i], call.attributes.list("step")[i]));
   }
@@ -52,7 +52,7 @@ std::vector<TensorSpec> infer_pad(const InferCall& call) {
     const bool fits = begin[i] >= 0 && shape[i] >= 0 && begin[i] <= shape[i] &&
                       (x.shape[i] == 0 || (begin[i] < shape[i] && (x.shape[i] - 1) <= (shape[i] - 1 - begin[i]) / step));
     if (!fits)
-      op_error(call, 154, fmt::format("x does not fit into axis {} of the shape {}", i, shape.text()), "x " + x.text(),
+      op_error(call, 174, fmt::format("x does not fit into axis {} of the shape {}", i, shape.text()), "x " + x.text(),
                fmt::format("begin + (size - 1) * step < {}", shape[i]));
   }
   return {{x.type, shape, x.labels, part_of(x, shape)}};

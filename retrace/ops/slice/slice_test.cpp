@@ -55,7 +55,7 @@ TEST(Slice, forgets_the_place_of_samples_that_it_cuts) {
 
 TEST(Slice, refuses_a_range_outside_of_the_axis) {
   EXPECT_EQ(error_text([] { slice(Tensor::zeros({2, 3}), {.begin = {0, 1}, .end = {2, 4}}, {"model.cpp", 7}); }),
-            "error[RT0153]: slice: the range 1 to 4 is not inside axis 1\n"
+            "error[RT0173]: slice: the range 1 to 4 is not inside axis 1\n"
             "  where:    model.cpp:7\n"
             "  got:      x f32[2,3]\n"
             "  expected: 0 <= begin <= end <= 3");
@@ -63,7 +63,7 @@ TEST(Slice, refuses_a_range_outside_of_the_axis) {
 
 TEST(Slice, refuses_a_step_below_one) {
   EXPECT_EQ(error_text([] { slice(Tensor::zeros({2, 3}), {.step = {0}}, {"model.cpp", 7}); }),
-            "error[RT0152]: slice: the step 0 of axis 0 is not positive\n"
+            "error[RT0172]: slice: the step 0 of axis 0 is not positive\n"
             "  where:    model.cpp:7\n"
             "  got:      x f32[2,3]\n"
             "  expected: steps of 1 or more");
@@ -71,7 +71,7 @@ TEST(Slice, refuses_a_step_below_one) {
 
 TEST(Slice, refuses_more_entries_than_axes) {
   EXPECT_EQ(error_text([] { slice(Tensor::zeros({2}), {.begin = {0, 0}}, {"model.cpp", 7}); }),
-            "error[RT0151]: slice: begin [0,0] does not fit the axes of x\n"
+            "error[RT0171]: slice: begin [0,0] does not fit the axes of x\n"
             "  where:    model.cpp:7\n"
             "  got:      x f32[2]\n"
             "  expected: at most 1 entries");
@@ -79,7 +79,7 @@ TEST(Slice, refuses_more_entries_than_axes) {
 
 TEST(Pad, refuses_a_shape_that_is_too_small) {
   EXPECT_EQ(error_text([] { pad(Tensor::zeros({2, 3}), {2, 4}, {.begin = {0, 2}}, {"model.cpp", 7}); }),
-            "error[RT0154]: pad: x does not fit into axis 1 of the shape [2,4]\n"
+            "error[RT0174]: pad: x does not fit into axis 1 of the shape [2,4]\n"
             "  where:    model.cpp:7\n"
             "  got:      x f32[2,3]\n"
             "  expected: begin + (size - 1) * step < 4");

@@ -25,7 +25,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   const auto& x = call.inputs[0];
   const Shape& axes = call.attributes.list("permutation");
   if (!is_permutation(axes, x.shape.rank()))
-    op_error(call, 150, fmt::format("{} is not an order of the axes of x", axes.text()), "x " + x.text(),
+    op_error(call, 170, fmt::format("{} is not an order of the axes of x", axes.text()), "x " + x.text(),
              fmt::format("each of the {} axes once, counted from 0", x.shape.rank()));
   TensorSpec y{x.type, {}, permute(x.labels, axes), {}};
   for (int64_t axis : axes) y.shape.push_back(x.shape[static_cast<int>(axis)]);

@@ -49,7 +49,7 @@ TEST(Transpose, keeps_labels_that_stay_in_order) {
 
 TEST(Transpose, refuses_what_is_no_order) {
   EXPECT_EQ(error_text([] { transpose(Tensor::zeros({2, 3}), {0, 0}, {"model.cpp", 7}); }),
-            "error[RT0150]: transpose: [0,0] is not an order of the axes of x\n"
+            "error[RT0170]: transpose: [0,0] is not an order of the axes of x\n"
             "  where:    model.cpp:7\n"
             "  got:      x f32[2,3]\n"
             "  expected: each of the 2 axes once, counted from 0");

@@ -1,0 +1,3 @@
+#include "retrace/cli/cli.h"
+
+int main(int argc, char** argv) { return retrace::cli::run(argc, argv); }

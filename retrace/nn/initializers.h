@@ -1,0 +1,33 @@
+#pragma once
+// Starting values of parameters. Random ones are functions of a key alone: with a key split by the parameter's name no
+// order of layers matters.
+
+#include <functional>
+
+#include "retrace/ops/random/random.h"
+
+namespace retrace::nn {
+
+// How many inputs an output has, and how many outputs an input has; as explicit numbers, since published networks differ.
+struct Fans {
+  int64_t fan_in = 1, fan_out = 1;
+};
+// Of weights [kh,kw,in/groups,out]: kh*kw*in/groups and kh*kw*out/groups.
+Fans conv2d_fans(const Shape& weights, int64_t groups = 1);
+// Of weights [kh,kw,filters,in]: kh*kw*in and kh*kw*filters.
+Fans transposed_conv2d_fans(const Shape& weights);
+// Of weights [out,in].
+Fans linear_fans(const Shape& weights);
+
+// f32, (2u - 1) * b with u uniform in [0, 1) and b = sqrt(6 / (fan_in + fan_out)) rounded once.
+Tensor glorot_uniform(RandomKey key, const Shape& shape, Fans fans);
+// f32, z * d with z normal and d = sqrt(2 / fan_in) rounded once.
+Tensor he_normal(RandomKey key, const Shape& shape, Fans fans);
+// glorot_uniform with fan_out for both fans: what the published two-headed digits network does in its convolutions.
+Tensor glorot_uniform_published(RandomKey key, const Shape& shape, Fans fans);
+Tensor zeros(RandomKey key, const Shape& shape, Fans fans);
+Tensor ones(RandomKey key, const Shape& shape, Fans fans);
+
+using Initializer = std::function<Tensor(RandomKey key, const Shape& shape, Fans fans)>;
+
+}  // namespace retrace::nn

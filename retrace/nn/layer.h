@@ -1,0 +1,121 @@
+#pragma once
+// Layers as values: a convenience over the pure functions of retrace/ops. A layer holds no parameters. It can make their
+// starting values for an input of some shape, and it can be applied to an input with given parameters and state:
+//
+//   nn::Sequential layers{nn::conv2d(5, 16, {.padding = rt::same}), nn::batch_norm(), nn::relu(), nn::linear(10)};
+//   auto [parameters, state] = layers.initial({28, 28, 1}, rt::random_key(1));
+//   auto [y, moments] = layers.forward(parameters, images, state, rt::Phase::train);
+//
+// Names: a layer with parameters has an entry in the tree, named by .named("conv_skip") or by its kind and a number that
+// counts within the enclosing named layer ("conv1", "norm1", "conv2"). Containers add no level unless they are named.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "retrace/nn/initializers.h"
+#include "retrace/ops/batch_norm/batch_norm.h"
+#include "retrace/tensor/tree.h"
+
+namespace retrace::nn {
+
+class Walk;
+
+struct Initial {
+  Tree parameters, state;
+};
+
+struct Output {
+  Tree y;        // a leaf, or a branch if the layer has several outputs
+  Tree moments;  // of the batch norms, under their names; for update_statistics. Empty in inference
+};
+
+class Layer {
+ public:
+  using Function = std::function<Tree(Walk& walk, const Tree& x)>;
+  // A layer of its own: `function` makes y from x and from the parameters that it asks the walk for. The kind names its
+  // entry; "" is for layers without parameters and for containers. `input`: the shape of one sample, if it is known.
+  Layer(std::string kind, Function function, std::optional<Shape> input = {});
+  // The same layer with that name.
+  Layer named(std::string name) const;
+
+  // Starting values for samples of that shape: [height,width,channels] or [features]. Each parameter is drawn with the
+  // key split by its path ("conv1/weights"). Throws Error(usage) if shapes do not fit, or a name stands twice.
+  Initial initial(const Shape& sample, RandomKey key) const;
+  // The same for layers that begin with image_input.
+  Initial initial(RandomKey key) const;
+  Output forward(const Tree& parameters, const Tensor& x, const Tree& state, Phase phase) const;
+
+  // For containers: applies this layer within a walk.
+  Tree apply(Walk& walk, const Tree& x) const;
+  const std::optional<Shape>& input() const { return input_; }
+
+ private:
+  std::string kind_, name_;
+  Function function_;
+  std::optional<Shape> input_;
+};
+
+// One pass through layers, in order: either applying them, or finding out what parameters they need.
+class Walk {
+ public:
+  struct Request {
+    std::string path;
+    Shape shape;
+    Fans fans;
+    Initializer initializer;
+  };
+
+  Walk() : phase_(Phase::train) {}  // finds out
+  Walk(const Tree& parameters, const Tree& state, Phase phase) : phase_(phase), applies_(true) {
+    levels_[0].parameters = &parameters, levels_[0].state = &state;
+  }
+
+  Phase phase() const { return phase_; }
+  // Parameter of the current layer: the given one, or a place-holder of that shape.
+  Tensor parameter(const char* name, const Shape& shape, Fans fans, const Initializer& initializer);
+  // State of the current layer under those names, with their starting values: the given one; empty while finding out.
+  Tree state(const Shape& shape, std::initializer_list<std::pair<const char*, Initializer>> entries);
+  void set_moments(const Tree& moments);
+
+  const std::vector<Request>& parameters() const { return parameters_; }
+  const std::vector<Request>& states() const { return states_; }
+  const Tree& moments() const { return moments_; }
+
+ private:
+  friend class Layer;
+  struct Level {
+    std::string name = {};
+    const Tree* parameters = nullptr;
+    const Tree* state = nullptr;
+    std::map<std::string, int> counts = {};
+    std::set<std::string> names = {};
+  };
+  void open(const std::string& kind, const std::string& name);
+  void close() { levels_.pop_back(); }
+  std::string path(const std::string& name) const;
+
+  Phase phase_;
+  bool applies_ = false;
+  std::vector<Level> levels_{1};
+  std::vector<Request> parameters_, states_;
+  Tree moments_;
+};
+
+// Layers one after another.
+class Sequential : public Layer {
+ public:
+  Sequential(std::initializer_list<Layer> layers) : Sequential(std::vector<Layer>(layers)) {}
+  explicit Sequential(std::vector<Layer> layers);
+};
+
+// The layers, `count` times; each time with parameters of their own.
+Layer repeat(int count, std::initializer_list<Layer> layers);
+// main(x) + skip(x); without skip: main(x) + x.
+Layer residual(const Layer& main, const Layer& skip, Place place = Place::here());
+Layer residual(const Layer& main, Place place = Place::here());
+// Several outputs from one x: y[name] of each.
+Layer parallel(std::vector<std::pair<std::string, Layer>> heads);
+
+}  // namespace retrace::nn

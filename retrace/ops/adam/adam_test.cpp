@@ -1,0 +1,45 @@
+#include "retrace/ops/adam/adam.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/op_case.h"
+
+namespace retrace {
+namespace {
+
+std::vector<Tensor> step(const std::vector<Tensor>& in) {
+  const auto made = adam(in[0], in[1], in[2], in[3], {in[4], in[5], in[6], in[7], in[8], in[9], in[10]});
+  return {made.weights, made.mean, made.mean_square};
+}
+
+OpCase with(const char* name, const Shape& shape) {
+  OpCase made{.op = "adam", .name = name,
+              .inputs = {{.shape = shape}, {.shape = shape}, {.shape = shape}, {.shape = shape, .low = 0.5, .high = 2}},
+              .build = step, .bound = {.ulp = 4, .relative = 4e-7, .tiny = true}, .differentiable = false,
+              .no_gradient = "updates stand outside of what is differentiated"};
+  for (double number : {0.25, 0.5, 0.875, 0.125, 0.75, 0.25, 0.0625}) made.inputs.push_back({.shape = {}, .values = {number}});
+  return made;
+}
+
+OP_CASES(adam) {
+  // mean 0.875 * 0 + 0.125 * 8 = 1; square 0.75 * 0 + 0.25 * 64 = 16; 3 - 0.25 * 1 / (4 / 0.5 + 0.0625).
+  OpCase by_hand = with("by_hand", {1});
+  by_hand.inputs[0].values = {3}, by_hand.inputs[1].values = {8};
+  by_hand.inputs[2].values = {0}, by_hand.inputs[3].values = {0};
+  by_hand.expected = {3 - static_cast<double>(static_cast<float>(0.25 / 8.0625))};
+  by_hand.expected = {static_cast<double>(static_cast<float>(by_hand.expected[0]))};
+  return {with("odd", {3, 5, 7}), with("rank_0", {}), with("empty", {0, 3}), by_hand};
+}
+
+TEST(Adam, says_what_does_not_fit) {
+  const Place place{"train.cpp", 8};
+  const Tensor w = Tensor::zeros({2, 3}), n = Tensor::zeros({});
+  EXPECT_EQ(error_text([&] { adam(w, w, w, Tensor::zeros({2}), {n, n, n, n, n, n, n}, place); }),
+            "error[RT0180]: adam: mean_square has another shape than weights\n"
+            "  where:    train.cpp:8\n"
+            "  got:      weights f32[2,3], mean_square f32[2]\n"
+            "  expected: equal shapes");
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,89 @@
+#include "retrace/ops/max/max.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "retrace/base/hash.h"
+#include "retrace/ops/max/find_maximum.h"
+#include "retrace/ops/reduce_cases.h"
+
+namespace retrace {
+namespace {
+
+constexpr double kNan = __builtin_nan(""), kInfinity = __builtin_inf();
+
+std::vector<Tensor> maxima(const Tensor& x, const ReduceOptions& options) { return {max(x, options)}; }
+std::vector<Tensor> masks(const Tensor& x, const ReduceOptions& options) { return {first_maximum(x, options)}; }
+
+OpCase by_hand(const char* op, const char* name, DType type, Shape shape, std::vector<double> values, std::vector<double> expected) {
+  const bool mask = std::string(op) == "first_maximum";
+  return {.op = op, .name = name, .inputs = {{.shape = shape, .type = type, .values = values}},
+          .build = [mask](const std::vector<Tensor>& in) { return (mask ? masks : maxima)(in[0], {.axes = {-1}}); },
+          .expected = expected, .differentiable = false};
+}
+
+OP_CASES(max) {
+  auto cases = reduction_cases({.op = "max", .inputs = {{}}}, maxima, {.distinct = true, .empty = false});
+  cases.push_back(by_hand("max", "first_of_equal_zeros", DType::f32, {2, 2}, {-0.0, 0.0, 0.0, -0.0}, {-0.0, 0.0}));
+  cases.push_back(by_hand("max", "a_nan_wins", DType::f32, {2, 3}, {1, kNan, kInfinity, -kInfinity, -3, -2}, {kNan, -2}));
+  cases.push_back(by_hand("max", "integers", DType::i32, {2, 2}, {3, -7, -2147483648.0, -5}, {3, -5}));
+  cases.push_back(by_hand("max", "truths", DType::boolean, {2, 2}, {0, 1, 0, 0}, {1, 0}));
+  auto mask = reduction_cases({.op = "first_maximum", .inputs = {{}}, .differentiable = false, .no_gradient = "a choice is a step"}, masks,
+                              {.distinct = true, .empty = false});
+  cases.insert(cases.end(), mask.begin(), mask.end());
+  cases.push_back(by_hand("first_maximum", "the_first_of_equals", DType::f32, {2, 4}, {1, 3, 3, 2, kNan, 5, kNan, 0}, {0, 1, 0, 0, 1, 0, 0, 0}));
+  return cases;
+}
+
+// The definition, one element after the other.
+int32_t first_of(const std::vector<float>& x) {
+  size_t best = 0;
+  for (size_t i = 1; i < x.size(); ++i)
+    if (x[i] > x[best] || (std::isnan(x[i]) && !std::isnan(x[best]))) best = i;
+  return static_cast<int32_t>(best);
+}
+
+// Few different values, so that there are many ties, and some NaN.
+std::vector<float> values_with_ties(int64_t count, uint64_t seed, bool with_nan) {
+  std::vector<float> x;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t draw = mix64(hash_combine(seed, static_cast<uint64_t>(i)));
+    x.push_back(with_nan && draw % 37 == 0 ? __builtin_nanf("") : draw % 5 == 0 ? -0.0f : static_cast<float>(draw % 4));
+  }
+  return x;
+}
+
+TEST(Max, EveryTargetFindsTheFirst) {
+  const auto before = simd_target();
+  for (const auto target : simd_targets()) {
+    set_simd_target(name_of(target));
+    for (int64_t rows : {1, 2, 15, 16, 17, 40, 333})
+      for (int64_t columns : {1, 3, 16, 21, 33, 70})
+        for (bool with_nan : {false, true}) {
+          const auto x = values_with_ties(rows * columns, static_cast<uint64_t>(rows * 1000 + columns), with_nan);
+          const TensorSpec spec{DType::f32, {rows, columns}, {}, {}};
+          const auto by_column = find_maxima({x.data(), &spec}, {0}), by_row = find_maxima({x.data(), &spec}, {1});
+          for (int64_t c = 0; c < columns; ++c) {
+            std::vector<float> column;
+            for (int64_t r = 0; r < rows; ++r) column.push_back(x[static_cast<size_t>(r * columns + c)]);
+            ASSERT_EQ(by_column[static_cast<size_t>(c)], first_of(column)) << name_of(target) << spec.text() << c;
+          }
+          for (int64_t r = 0; r < rows; ++r) {
+            const std::vector<float> row(x.begin() + r * columns, x.begin() + (r + 1) * columns);
+            ASSERT_EQ(by_row[static_cast<size_t>(r)], first_of(row)) << name_of(target) << spec.text() << r;
+          }
+        }
+  }
+  set_simd_target(name_of(before));
+}
+
+TEST(Max, OfNothingIsAnError) {
+  const auto text = error_text([] { max(Tensor::zeros({0, 3}), {.axes = {0}}); });
+  EXPECT_NE(text.find("max: there is no largest of no elements"), std::string::npos) << text;
+  EXPECT_NE(text.find("f32[0,3]"), std::string::npos) << text;
+  EXPECT_NE(text.find("max_test.cpp"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace retrace

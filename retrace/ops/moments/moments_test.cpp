@@ -1,0 +1,40 @@
+#include "retrace/ops/moments/moments.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/abs/abs.h"
+#include "retrace/ops/mean/mean.h"
+#include "retrace/ops/reduce_cases.h"
+
+namespace retrace {
+namespace {
+
+std::vector<Tensor> both(const Tensor& x, const ReduceOptions& options) {
+  const auto [mean, m2] = moments(x, options);
+  return {mean, m2};
+}
+std::vector<Tensor> magnitudes(const Tensor& x, const ReduceOptions& options) {
+  return {mean(abs(x), options), moments(x, options).m2};
+}
+
+OP_CASES(moments) {
+  auto cases = reduction_cases({.op = "moments", .inputs = {{}}, .bound = {.ulp = 1, .relative = 2.5e-6}}, both, {.magnitude = magnitudes});
+  std::erase_if(cases, [](const OpCase& one) { return one.name.starts_with("special"); });  // reduce_test.cpp has them
+  // Far from 0: the squares of x have no bits left for what m2 is.
+  cases.push_back({.op = "moments", .name = "without_cancellation", .inputs = {{.shape = {1000, 2}, .low = 10000, .high = 10001}},
+                   .build = [](const std::vector<Tensor>& in) { return both(in[0], {.axes = {0}}); },
+                   .bound = {.ulp = 4, .relative = 2e-4}, .differentiable = false});
+  cases.push_back({.op = "moments", .name = "by_hand", .inputs = {{.shape = {4}, .values = {1, 2, 3, 6}}},
+                   .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{moments(in[0]).m2}; },
+                   .bound = {.ulp = 0.5}, .expected = {14}});
+  return cases;
+}
+
+TEST(Moments, OfIntegersAreAnError) {
+  const auto text = error_text([] { moments(Tensor::zeros({3}, DType::u8)); });
+  EXPECT_NE(text.find("moments: x is u8"), std::string::npos) << text;
+  EXPECT_NE(text.find("moments_test.cpp"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,73 @@
+#include "retrace/ops/softmax/softmax.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "retrace/base/elementary.h"
+#include "retrace/base/hash.h"
+#include "retrace/ops/op_case.h"
+#include "retrace/ops/reduce_reference.h"
+
+namespace retrace {
+namespace {
+
+OP_CASES(softmax) {
+  const auto with = [](const char* name, Shape shape, SoftmaxOptions options = {}, const char* labels = "") {
+    return OpCase{.op = "softmax", .name = name, .inputs = {{.shape = shape, .labels = labels}},
+                  .build = [options](const std::vector<Tensor>& in) { return std::vector<Tensor>{softmax(in[0], options)}; },
+                  .bound = {.ulp = 6, .relative = 1e-7, .tiny = true}};
+  };
+  std::vector<OpCase> cases{with("a_row", {5}),
+                            with("ten_classes", {33, 10}),
+                            with("one_class", {4, 1}),
+                            with("long", {3, 1000}),
+                            with("first_axis", {7, 5}, {.axis = 0}),
+                            with("middle_axis", {3, 40, 5}, {.axis = -2}),
+                            with("labelled", {4, 2, 3, 6}, {}, "BSSC"),
+                            with("channels_before_u", {4, 5, 3}, {}, "BCU")};
+  for (auto& one : {with("empty", {0, 3}), with("no_classes", {3, 0})}) cases.push_back(one), cases.back().differentiable = false;
+  auto special = with("special_values", {4, 16});
+  special.inputs[0].values = special_values();
+  special.differentiable = false;
+  cases.push_back(special);
+  auto hand = with("by_hand", {5, 2});
+  hand.inputs[0].values = {0, 0, 1000, 0, -200, 0, -__builtin_inf(), 3, 87, 0};
+  hand.expected = {0.5, 0.5, 1, 0, 0, 1, 0, 1, 1, static_cast<double>(rules::exp(-87.0f))};
+  hand.differentiable = false;
+  cases.push_back(hand);
+  return cases;
+}
+
+TEST(Softmax, HasTheWrittenSequenceOfRoundings) {
+  for (size_t count : {1u, 2u, 10u, 16u, 17u, 255u, 256u, 257u, 3000u}) {
+    std::vector<float> x, e, expected;
+    for (size_t i = 0; i < count; ++i) x.push_back(static_cast<float>(mix64(i + 77 * count) >> 44) * 0x1p-14f);  // 0..64
+    const float most = *std::max_element(x.begin(), x.end());
+    for (float v : x) e.push_back(rules::exp(v - most));
+    const float total = reference::row_sum(e);
+    for (float v : e) {
+      const float quotient = v / total;
+      expected.push_back(quotient < 0x1p-126f ? 0.0f : quotient);
+    }
+    const auto size = static_cast<int64_t>(count);
+    const auto y = softmax(Tensor::from(x, {1, size})).to_vector<float>();
+    const auto column = softmax(Tensor::from(x, {size, 1}), {.axis = 0}).to_vector<float>();
+    for (size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(std::bit_cast<uint32_t>(y[i]), std::bit_cast<uint32_t>(expected[i])) << count << " " << i;
+      ASSERT_EQ(std::bit_cast<uint32_t>(column[i]), std::bit_cast<uint32_t>(expected[i])) << count << " " << i;
+    }
+  }
+}
+
+TEST(Softmax, WrongArgumentsAreErrors) {
+  const auto text = error_text([] { softmax(Tensor::zeros({3}, DType::i32)); });
+  EXPECT_NE(text.find("softmax: x is i32"), std::string::npos) << text;
+  EXPECT_NE(text.find("softmax_test.cpp"), std::string::npos) << text;
+  EXPECT_NE(error_text([] { softmax(Tensor::zeros({3}), {.axis = 1}); }).find("axis 1 does not exist"), std::string::npos);
+  EXPECT_NE(error_text([] { softmax(Tensor::zeros({})); }).find("rank 0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,28 @@
+#include "retrace/ops/variance/variance.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/reduce_cases.h"
+
+namespace retrace {
+namespace {
+
+std::vector<Tensor> variances(const Tensor& x, const ReduceOptions& options) { return {variance(x, options)}; }
+
+OP_CASES(variance) {
+  auto cases = reduction_cases({.op = "variance", .inputs = {{}}, .bound = {.ulp = 2, .relative = 2.5e-6}}, variances);
+  std::erase_if(cases, [](const OpCase& one) { return one.name.starts_with("special"); });  // squares beyond the largest f32
+  cases.push_back({.op = "variance", .name = "is_biased", .inputs = {{.shape = {4}, .values = {1, 2, 3, 6}}},
+                   .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{variance(in[0])}; },
+                   .bound = {.ulp = 0.5}, .expected = {3.5}});
+  return cases;
+}
+
+TEST(Variance, OfIntegersIsAnError) {
+  const auto text = error_text([] { variance(Tensor::zeros({3}, DType::i32)); });
+  EXPECT_NE(text.find("variance: x is i32"), std::string::npos) << text;
+  EXPECT_NE(text.find("variance_test.cpp"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace retrace
