@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "retrace/base/double_math.h"
 #include "tests/elementary_reference.h"
 
 namespace retrace {
@@ -99,6 +100,8 @@ float between(double low, double high, uint64_t i) {
   return static_cast<float>(low + (high - low) * (static_cast<double>(mix64(i + 99) >> 11) * 0x1p-53));
 }
 
+double log2_of(float x) { return double_math::log(double{x}) * 0x1.71547652b82fep0; }
+
 // Any bits, results over the whole range, bases near 1, integer exponents of negative bases.
 Pairs pow_inputs() {
   Pairs pairs;
@@ -106,8 +109,8 @@ Pairs pow_inputs() {
     const uint64_t any = mix64(i * 0x9e3779b97f4a7c15ull);
     pairs.add(elementary::float_of(static_cast<uint32_t>(any)), elementary::float_of(static_cast<uint32_t>(any >> 32)));
     const float positive = elementary::float_of(static_cast<uint32_t>(any) & 0x7fffffff), near = between(0.9, 1.1, i);
-    pairs.add(positive, static_cast<float>(between(-150, 129, i + 1) / std::log2(static_cast<double>(positive))));
-    pairs.add(near, static_cast<float>(between(-150, 129, i + 2) / std::log2(static_cast<double>(near))));
+    pairs.add(positive, static_cast<float>(between(-150, 129, i + 1) / log2_of(positive)));
+    pairs.add(near, static_cast<float>(between(-150, 129, i + 2) / log2_of(near)));
     pairs.add(between(-20, 20, i), static_cast<float>(i % 61) - 30);
   }
   return pairs;
@@ -129,7 +132,7 @@ TEST(Pow, HasTheSameBitsOnEveryTargetForVectorsAndFloats) {
   const Pairs pairs = pow_inputs();
   for (const SimdTarget target : simd_targets())
     for (const bool floats : {false, true})
-      EXPECT_EQ(elementary::fingerprint(pairs.run(target, floats)), 0x0ull) << name_of(target) << floats;
+      EXPECT_EQ(elementary::fingerprint(pairs.run(target, floats)), 0xcc2686e9cbd5fb4full) << name_of(target) << floats;
 }
 
 TEST(Pow, SpecialValuesAreThoseOfC) {

@@ -37,7 +37,9 @@ struct Worst {
 };
 
 // The contract: 1 unit; sin and cos 2 beyond 2^20.
-int64_t allowed(std::string_view name, float x) { return (name == "sin" || name == "cos") && std::fabs(x) > 0x1p20f ? 2 : 1; }
+int64_t allowed(std::string_view name, float x) {
+  return (name == "sin" || name == "cos") && std::fabs(x) > 0x1p20f ? 2 : 1;
+}
 
 Worst check_piece(int which, int64_t piece) {
   const auto& function = elementary::functions()[static_cast<size_t>(which)];

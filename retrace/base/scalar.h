@@ -182,11 +182,11 @@ RT_RULE V constant(double c) {
 
 template <class V>
 RT_RULE V infinity() {
-  return V(__builtin_huge_valf());
+  return V(from_bits(Int32(0x7f800000)));
 }
 template <class V>
 RT_RULE V not_a_number() {
-  return V(__builtin_nanf(""));
+  return V(from_bits(Int32(0x7fc00000)));
 }
 // Truth values as numbers.
 template <class V>

@@ -90,6 +90,14 @@ TEST(Transform, DrawsDependOnNeitherMiniBatchSizeNorParts) {
   EXPECT_EQ(parts, whole);
 }
 
+TEST(Transform, DrawsAreNewInPartsMadeEachEpoch) {
+  // Shuffling the parent and parting it again mixes across parts; augmentation must not start over with each part.
+  MiniBatchQueue queue(transform(counting(12), with_noise));
+  const auto first = queue.partition(2, 0).next()[0].to_vector<float>();
+  queue.reset();
+  EXPECT_NE(queue.partition(2, 0).next()[0].to_vector<float>(), first);
+}
+
 TEST(Transform, TwoOnEachOtherDrawDifferentNumbers) {
   const auto zero = [](const Observation&, TransformContext& context) {
     return Observation{Tensor::scalar(context.random.uniform())};

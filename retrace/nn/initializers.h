@@ -8,7 +8,8 @@
 
 namespace retrace::nn {
 
-// How many inputs an output has, and how many outputs an input has; as explicit numbers, since published networks differ.
+// How many inputs an output has, and how many outputs an input has; as explicit numbers, since published networks
+// differ.
 struct Fans {
   int64_t fan_in = 1, fan_out = 1;
 };

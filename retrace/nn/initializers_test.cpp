@@ -28,7 +28,7 @@ double largest(const Tensor& x) {
 
 TEST(Initializers, glorot_uniform_fills_its_interval) {
   const Shape shape{5, 5, 1, 1600};
-  EXPECT_NEAR(largest(glorot_uniform(random_key(1), shape, {25, 400})), 0.118818, 0.0001);  // sqrt(6 / 425)
+  EXPECT_NEAR(largest(glorot_uniform(random_key(1), shape, {25, 400})), 0.118818, 0.0001);            // sqrt(6 / 425)
   EXPECT_NEAR(largest(glorot_uniform_published(random_key(1), shape, {25, 400})), 0.086603, 0.0001);  // sqrt(6 / 800)
   double sum = 0;
   for (float value : glorot_uniform(random_key(1), shape, {25, 400}).to_vector<float>()) sum += value;

@@ -1,13 +1,14 @@
 #pragma once
-// Layers as values: a convenience over the pure functions of retrace/ops. A layer holds no parameters. It can make their
-// starting values for an input of some shape, and it can be applied to an input with given parameters and state:
+// Layers as values: a convenience over the pure functions of retrace/ops. A layer holds no parameters. It can make
+// their starting values for an input of some shape, and it can be applied to an input with given parameters and state:
 //
 //   nn::Sequential layers{nn::conv2d(5, 16, {.padding = rt::same}), nn::batch_norm(), nn::relu(), nn::linear(10)};
 //   auto [parameters, state] = layers.initial({28, 28, 1}, rt::random_key(1));
 //   auto [y, moments] = layers.forward(parameters, images, state, rt::Phase::train);
 //
-// Names: a layer with parameters has an entry in the tree, named by .named("conv_skip") or by its kind and a number that
-// counts within the enclosing named layer ("conv1", "norm1", "conv2"). Containers add no level unless they are named.
+// Names: a layer with parameters has an entry in the tree, named by .named("conv_skip") or by its kind and a number
+// that counts within the enclosing named layer ("conv1", "norm1", "conv2"). Containers add no level unless they are
+// named.
 
 #include <functional>
 #include <map>

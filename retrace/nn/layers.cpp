@@ -38,7 +38,8 @@ Layer conv2d(Pair kernel, int64_t filters, const ConvOptions& options, Place pla
     const Tensor& x = input.tensor();
     check_image(x, "conv2d", place);
     const Shape shape{kernel.y, kernel.x, x.shape()[3] / std::max(1, options.groups), filters};
-    const Tensor weights = walk.parameter("weights", shape, conv2d_fans(shape, std::max(1, options.groups)), options.weights);
+    const Tensor weights =
+        walk.parameter("weights", shape, conv2d_fans(shape, std::max(1, options.groups)), options.weights);
     const Conv2dOptions how{options.stride, options.padding, options.dilation, options.groups};
     return Tree(retrace::conv2d(x, with_bias(walk, weights, options.bias, filters), how, place));
   });

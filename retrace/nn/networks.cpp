@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "retrace/ops/cross_entropy/cross_entropy.h"
 #include "retrace/ops/mean_squared_error/mean_squared_error.h"
 #include "retrace/ops/one_hot/one_hot.h"
@@ -14,7 +16,8 @@ constexpr int kClasses = 10;
 
 int width_of(const NetworkOptions& options, int own) { return options.width > 0 ? options.width : own; }
 
-Network make(std::string name, const Shape& sample, std::vector<std::string> outputs, const Layer& layers, RandomKey key) {
+Network make(std::string name, const Shape& sample, std::vector<std::string> outputs, const Layer& layers,
+             RandomKey key) {
   auto [parameters, state] = layers.initial(sample, key);
   return {std::move(name), sample, std::move(outputs), layers, std::move(parameters), std::move(state), nullptr};
 }
@@ -50,7 +53,8 @@ Network digits(RandomKey key, const NetworkOptions& options) {
 
 Network peaks(RandomKey key, const NetworkOptions& options) {
   const int width = width_of(options, 20);
-  const Sequential layers{linear(width), relu(), linear(width / 4), relu(), parallel({{"value", linear(1)}})};
+  const Sequential layers{linear(width), relu(), linear(std::max(1, width / 4)), relu(),
+                          parallel({{"value", linear(1)}})};
   Network network = make("peaks", {2}, {"value"}, layers, key);
   network.loss = [](const Tree& y, const Tree& targets) { return mean_squared_error(y["value"], targets["value"]); };
   return network;
@@ -63,7 +67,7 @@ Network autoencoder(RandomKey key, const NetworkOptions& options) {
   };
   const auto decode = [](int filters) { return Sequential{transposed_conv2d(2, filters, {.stride = 2}), relu()}; };
   const Sequential image{conv2d(1, 1), clipped_relu(1)};
-  const Sequential layers{encode(width),     encode(2 * width), encode(4 * width), decode(4 * width),
+  const Sequential layers{encode(width),     encode(2 * width), encode(4 * width),           decode(4 * width),
                           decode(2 * width), decode(width),     parallel({{"image", image}})};
   Network network = make("autoencoder", {32, 32, 1}, {"image"}, layers, key);
   network.loss = [](const Tree& y, const Tree& targets) { return mean_squared_error(y["image"], targets["image"]); };
@@ -76,8 +80,8 @@ Network cifar10(RandomKey key, const NetworkOptions& options) {
     return repeat(4, {conv2d(3, filters, {.padding = same}), batch_norm(), relu()});
   };
   const Sequential classes{average_pool(8), linear(kClasses), softmax()};
-  const Sequential layers{stage(width), max_pool(2, {.stride = 2}), stage(2 * width), max_pool(2, {.stride = 2}), stage(4 * width),
-                          parallel({{"class", classes}})};
+  const Sequential layers{stage(width),     max_pool(2, {.stride = 2}),    stage(2 * width), max_pool(2, {.stride = 2}),
+                          stage(4 * width), parallel({{"class", classes}})};
   Network network = make("cifar10", {32, 32, 3}, {"class"}, layers, key);
   network.loss = class_loss;
   return network;

@@ -7,7 +7,8 @@
 //   autoencoder  [32,32,1]   image [n,32,32,1]             mean_squared_error
 //   cifar10      [32,32,3]   class [n,10]                  cross_entropy
 //
-// A class output holds probabilities; its target holds class numbers (i32 or u8, [n]). Other targets look as the outputs.
+// A class output holds probabilities; its target holds class numbers (i32 or u8, [n]). Other targets look as the
+// outputs.
 
 #include "retrace/nn/layers.h"
 
@@ -18,22 +19,25 @@ struct Network {
   Shape sample;                      // without the batch axis
   std::vector<std::string> outputs;  // entries of y and of the targets
   Layer layers;
-  Tree parameters, state;            // starting values
+  Tree parameters, state;  // starting values
 
-  Output model(const Tree& p, const Tensor& x, const Tree& s, Phase phase) const { return layers.forward(p, x, s, phase); }
+  Output model(const Tree& p, const Tensor& x, const Tree& s, Phase phase) const {
+    return layers.forward(p, x, s, phase);
+  }
   // One number; targets by the names of `outputs`.
   std::function<Tensor(const Tree& y, const Tree& targets)> loss;
 };
 
 struct NetworkOptions {
-  bool angle = true;            // digits: with the second head
-  int width = 0;                // of the first stage; 0: the network's own (16, 20, 8, 32). Other counts follow from these
+  bool angle = true;  // digits: with the second head
+  int width = 0;      // of the first stage; 0: the network's own (16, 20, 8, 32). Other counts follow from these
   bool published_fans = false;  // digits: starting values of the published program (glorot_uniform_published)
 };
 
 std::vector<std::string> network_names();
 // Throws Error(usage) that lists the names for an unknown one.
-Network make_network(std::string_view name, RandomKey key, const NetworkOptions& options = {}, Place place = Place::here());
+Network make_network(std::string_view name, RandomKey key, const NetworkOptions& options = {},
+                     Place place = Place::here());
 
 // Two residual branches after a first convolution; entries conv1, norm1, conv2, norm2, conv3, norm3, conv_skip,
 // norm_skip, class, angle: 84,075 numbers with both heads.

@@ -46,9 +46,12 @@ Batch batch_of(const Network& network, int64_t size) {
   for (int64_t axis : network.sample) shape.push_back(axis);
   Batch batch{uniform(shape, random_key(5), {.labels = shape.rank() == 4 ? "BSSC" : "BC"}), {}};
   for (const auto& name : network.outputs) {
-    if (name == "class") batch.targets[name] = integers({size}, 10, random_key(6), {.labels = "B"});
-    else if (name == "image") batch.targets[name] = batch.x;
-    else batch.targets[name] = normal({size, 1}, random_key(7), {.labels = "BC"});
+    if (name == "class")
+      batch.targets[name] = integers({size}, 10, random_key(6), {.labels = "B"});
+    else if (name == "image")
+      batch.targets[name] = batch.x;
+    else
+      batch.targets[name] = normal({size, 1}, random_key(7), {.labels = "BC"});
   }
   return batch;
 }

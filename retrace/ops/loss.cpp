@@ -8,8 +8,10 @@ std::vector<TensorSpec> infer_loss(const InferCall& call) {
   const auto &y = call.inputs[0], &t = call.inputs[1];
   const bool labels_fit = y.labels.empty() || t.labels.empty() || y.labels == t.labels;
   if (!(y.shape == t.shape) || !labels_fit)
-    op_error(call, 139, "prediction and target differ in shape", fmt::format("prediction {}, target {}", y.text(), t.text()),
-             "the same sizes and labels: losses do not broadcast", "one_hot(...) makes targets of class numbers; reshape the target");
+    op_error(call, 139, "prediction and target differ in shape",
+             fmt::format("prediction {}, target {}", y.text(), t.text()),
+             "the same sizes and labels: losses do not broadcast",
+             "one_hot(...) makes targets of class numbers; reshape the target");
   return {{y.type, {}, {}, {}}};
 }
 

@@ -2,7 +2,7 @@
 // Cases of ops, as data. The test file of an op's folder lists them; op_case_test.cpp runs each of them in every way:
 //
 //   OP_CASES(square) {
-//     return {{.op = "square", .name = "odd", .inputs = {{.shape = {3, 5}}}, .build = one(square), .bound = {.ulp = 0.5}}};
+//     return {{.op = "square", .name = "odd", .inputs = {{.shape = {3, 5}}}, .build = one(square)}};
 //   }
 
 #include <functional>
@@ -26,9 +26,9 @@ struct CaseInput {
   bool fixed = false;  // a float that is not differentiated
 };
 
-// What an f32 result may differ from the f64 one: ulp units in the last place of f32 (0.5: correctly rounded), plus
-// `relative` times the sum of the terms' magnitudes (`magnitude`) or else the largest result. Where the f64 result is
-// below 2^-126, 2^-126 is allowed if `tiny` is set.
+// What an f32 result may differ from the f64 one rounded once to f32: ulp units in the last place (0: correctly
+// rounded), plus `relative` times the sum of the terms' magnitudes (`magnitude`) or else the largest result. Where the
+// f64 result is below 2^-126, 2^-126 is allowed if `tiny` is set.
 struct Bound {
   double ulp = 0;
   double relative = 0;
@@ -43,11 +43,11 @@ struct OpCase {
   std::vector<CaseInput> inputs = {};
   CaseFunction build = nullptr;
   Bound bound = {};
-  std::vector<double> expected = {};  // of the first result, exactly; NaN equals NaN, and -0 is not 0
+  std::vector<double> expected = {};  // of the first result (f32: rounded to it), exactly; any NaN, and -0 is not 0
   bool differentiable = true;         // gradients are compared with differences in f64, and f32 with f64
   Bound gradient = {.ulp = 4, .relative = 2e-6, .tiny = true};
-  std::string no_gradient = "";       // why the op has none
-  CaseFunction magnitude = nullptr;   // in f64: the sums of |terms| of the results
+  std::string no_gradient = "";      // why the op has none
+  CaseFunction magnitude = nullptr;  // in f64: the sums of |terms| of the results
 };
 
 // How GoogleTest names a case in a failure.
@@ -66,8 +66,22 @@ CaseFunction two(F f) {
 // Zeros, ones, smallest, largest, infinite, not a number: both signs.
 inline std::vector<double> special_values() {
   const double infinity = __builtin_inf();
-  return {0.0, -0.0, 1.0, -1.0, 0x1p-149, -0x1p-149, 0x1.8p-127, -0x1p-126, 0x1.fffffep127, -0x1.fffffep127, infinity, -infinity,
-          __builtin_nan(""), 0.5, -2.5, 3.0};
+  return {0.0,
+          -0.0,
+          1.0,
+          -1.0,
+          0x1p-149,
+          -0x1p-149,
+          0x1.8p-127,
+          -0x1p-126,
+          0x1.fffffep127,
+          -0x1.fffffep127,
+          infinity,
+          -infinity,
+          __builtin_nan(""),
+          0.5,
+          -2.5,
+          3.0};
 }
 
 // Cases that every op of one or two arguments has: rank 0, empty, one element, odd sizes, a long row, special values

@@ -11,11 +11,11 @@ namespace retrace {
 // One way of computing that must not change a bit.
 struct Configuration {
   std::string name = "";
-  std::string simd = "";                 // "": the best target
+  std::string simd = "";  // "": the best target
   int threads = 1;
   bool plan_cache = true;
   std::vector<std::string> passes_off = {};
-  bool moved_inputs = false;        // inputs are results of slice and transpose
+  bool moved_inputs = false;  // inputs are results of slice and transpose
 };
 // The first is the one that the others are compared with.
 std::vector<Configuration> configurations();
@@ -46,6 +46,8 @@ std::vector<double> numbers(const Tensor& tensor);
 // "" if each element of `is` lies within the bound of `reference`; else the first that does not, in words.
 std::string outside(const std::vector<double>& is, const std::vector<double>& reference, const Bound& bound,
                     const std::vector<double>& magnitude);
+// "" if the elements are exactly these; f32 elements: these rounded to f32.
+std::string inexact(const Tensor& is, const std::vector<double>& expected);
 // "" if the bits are equal (any NaN equals any NaN).
 std::string bit_difference(const Tensor& a, const Tensor& b);
 

@@ -106,7 +106,9 @@ std::vector<Configuration> configurations() {
   for (const auto& pass : all_passes())
     if (!pass.required) {
       bare.passes_off.emplace_back(pass.name);
-      all.push_back({.name = "passes_off=" + std::string(pass.name), .plan_cache = false, .passes_off = {std::string(pass.name)}});
+      all.push_back({.name = "passes_off=" + std::string(pass.name),
+                     .plan_cache = false,
+                     .passes_off = {std::string(pass.name)}});
     }
   all.push_back({.name = "passes_off=place_memory", .passes_off = {"place_memory"}});
   all.push_back(bare);
@@ -135,7 +137,8 @@ ConfigurationScope::~ConfigurationScope() {
 std::vector<Tensor> make_inputs(const OpCase& one, DType float_type) {
   std::vector<Tensor> inputs;
   for (const auto& input : one.inputs)
-    inputs.push_back(make(input, input.type == DType::f32 ? float_type : input.type, hash_bytes(one.op + one.name) + inputs.size()));
+    inputs.push_back(
+        make(input, input.type == DType::f32 ? float_type : input.type, hash_bytes(one.op + one.name) + inputs.size()));
   return inputs;
 }
 
@@ -201,18 +204,31 @@ std::vector<double> numbers(const Tensor& tensor) {
 
 std::string outside(const std::vector<double>& is, const std::vector<double>& reference, const Bound& bound,
                     const std::vector<double>& magnitude) {
-  if (is.size() != reference.size()) return fmt::format("{} elements, the reference has {}", is.size(), reference.size());
+  if (is.size() != reference.size())
+    return fmt::format("{} elements, the reference has {}", is.size(), reference.size());
   double largest = 0;
   for (double x : reference)
     if (std::isfinite(x)) largest = std::max(largest, std::fabs(x));
   for (size_t i = 0; i < is.size(); ++i) {
-    const double expected = reference[i];
-    if (same_value(is[i], static_cast<double>(static_cast<float>(expected)))) continue;
+    const double expected = static_cast<double>(static_cast<float>(reference[i]));
+    if (same_value(is[i], expected) || same_value(is[i], reference[i])) continue;
     const double scale = magnitude.empty() ? largest : magnitude[i];
     double allowed = bound.ulp * unit_in_last_place(expected) + bound.relative * scale;
-    if (bound.tiny && std::fabs(expected) < 0x1p-126) allowed = std::max(allowed, 0x1p-126);
+    if (bound.tiny && std::fabs(reference[i]) < 0x1p-126) allowed = std::max(allowed, 0x1p-126);
     if (allowed > 0 && std::fabs(is[i] - expected) <= allowed) continue;
-    return fmt::format("element {}: {} ({:a}), in double precision {} ({:a}); {} allowed", i, is[i], is[i], expected, expected, allowed);
+    return fmt::format("element {}: {} ({:a}), in double precision {} ({:a}); {} allowed", i, is[i], is[i],
+                       reference[i], reference[i], allowed);
+  }
+  return "";
+}
+
+std::string inexact(const Tensor& is, const std::vector<double>& expected) {
+  const auto found = numbers(is);
+  if (found.size() != expected.size()) return fmt::format("{} elements instead of {}", found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    const double rounded = is.type() == DType::f32 ? static_cast<double>(static_cast<float>(expected[i])) : expected[i];
+    if (!same_value(found[i], rounded))
+      return fmt::format("element {}: {} ({:a}) instead of {}", i, found[i], found[i], expected[i]);
   }
   return "";
 }

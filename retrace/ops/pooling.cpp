@@ -11,7 +11,8 @@ void run_row_pieces(int64_t rows, int64_t row_size, FunctionRef<void(int64_t fir
 }
 
 PoolShape pool_shape(const Attributes& attributes, const Shape& image) {
-  const Shape &pool = attributes.list("pool"), &stride = attributes.list("stride"), &padding = attributes.list("padding");
+  const Shape &pool = attributes.list("pool"), &stride = attributes.list("stride"),
+              &padding = attributes.list("padding");
   PoolShape shape{image[0], image[3], {}};
   auto& window = shape.window;
   window.in_height = image[1], window.in_width = image[2];
@@ -46,9 +47,11 @@ TensorSpec infer_unpooled(const InferCall& call, const char* argument) {
   check_window(call, window);
   check_padding_below_window(call, window);
   if (dy.shape[1] != window.out_height() || dy.shape[2] != window.out_width())
-    op_error(call, 156, fmt::format("an image of {} x {} does not lead to one of {} x {}", size[0], size[1], dy.shape[1], dy.shape[2]),
-             fmt::format("{} {}", argument, dy.text()),
-             fmt::format("{} of {} x {}", argument, window.out_height(), window.out_width()));
+    op_error(
+        call, 156,
+        fmt::format("an image of {} x {} does not lead to one of {} x {}", size[0], size[1], dy.shape[1], dy.shape[2]),
+        fmt::format("{} {}", argument, dy.text()),
+        fmt::format("{} of {} x {}", argument, window.out_height(), window.out_width()));
   return {dy.type, image, dy.labels, dy.part};
 }
 

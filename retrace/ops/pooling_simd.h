@@ -1,5 +1,5 @@
-// Vectors over channels for pooling kernels. Channel counts that are no multiple of 16 stay fast: whole vectors are read
-// and written wherever that stays inside of the array and what is written in excess is overwritten later.
+// Vectors over channels for pooling kernels. Channel counts that are no multiple of 16 stay fast: whole vectors are
+// read and written wherever that stays inside of the array and what is written in excess is overwritten later.
 #if defined(RETRACE_OPS_POOLING_SIMD_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef RETRACE_OPS_POOLING_SIMD_H
 #undef RETRACE_OPS_POOLING_SIMD_H
@@ -12,7 +12,9 @@
 RT_TARGET_BEGIN
 
 // The first n lanes from p; the others hold anything. `end` is the end of the array.
-RT_INLINE F32 load_before(const float* p, int n, const float* end) { return end - p >= kLanes ? load(p) : load_part(p, n); }
+RT_INLINE F32 load_before(const float* p, int n, const float* end) {
+  return end - p >= kLanes ? load(p) : load_part(p, n);
+}
 // The first n lanes to p; what follows, up to `end`, may be overwritten: the caller writes it afterwards.
 RT_INLINE void store_before(F32 v, float* p, int n, const float* end) {
   if (end - p >= kLanes) return store(v, p);

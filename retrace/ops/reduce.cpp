@@ -23,13 +23,14 @@ struct Cut {
       : width(whole_positions ? shape.channels : std::min(shape.channels, kChunkChannels)),
         chunks(width == 0 ? 0 : divide_up(shape.channels, width)) {
     const int64_t items = kRunElements / (kernels.item * std::max<int64_t>(width, 1));
-    run_positions = kernels.item * static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(items, 1))));
+    run_positions =
+        kernels.item * static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(items, 1))));
     runs = std::max<int64_t>(1, divide_up(shape.positions, run_positions));
     slot = kernels.slot_size(width);
     const int64_t elements = std::max<int64_t>(1, shape.positions * shape.channels);
     batch = runs == 1 && chunks == 1 ? std::max<int64_t>(1, kRunElements / elements) : 1;
   }
-  int64_t width, chunks;              // channels of a piece, and how many such
+  int64_t width, chunks;                // channels of a piece, and how many such
   int64_t run_positions = 0, runs = 0;  // per o and chunk
   int64_t slot = 0;                     // floats
   int64_t batch = 1;                    // neighbours o that one piece computes
@@ -54,8 +55,11 @@ class Reader {
     const float* end;
   };
   Reader(const KernelCall& call, const ReduceShape& shape)
-      : shape_(shape), source_(call.source), data_(static_cast<const float*>(call.inputs[0].data)),
-        count_(call.inputs[0].spec->count()), direct_(!needs_buffer(call, shape)) {}
+      : shape_(shape),
+        source_(call.source),
+        data_(static_cast<const float*>(call.inputs[0].data)),
+        count_(call.inputs[0].spec->count()),
+        direct_(!needs_buffer(call, shape)) {}
 
   // All channels of `count` positions of o, then those of the following o (only where `neighbours` > 1).
   Part read(int64_t o, int64_t position, int64_t count, int64_t neighbours) const {
@@ -71,14 +75,17 @@ class Reader {
   }
   // Where o + 1 starts from o in what read(o, 0, positions, 2 or more) gave.
   int64_t distance(int64_t o, int64_t next) const {
-    return direct_ ? shape_.outer_offset(next) - shape_.outer_offset(o) : (next - o) * shape_.positions * shape_.channels;
+    return direct_ ? shape_.outer_offset(next) - shape_.outer_offset(o)
+                   : (next - o) * shape_.positions * shape_.channels;
   }
 
  private:
   void load(int64_t begin, int64_t count, float* to) const {
     if (count == 0) return;
-    if (source_) source_->load(begin, count, to);
-    else std::copy_n(data_ + begin, count, to);
+    if (source_)
+      source_->load(begin, count, to);
+    else
+      std::copy_n(data_ + begin, count, to);
   }
   void gather(int64_t o, int64_t position, int64_t count, float* to) const {
     const int64_t base = shape_.outer_offset(o);
@@ -102,18 +109,26 @@ class Reader {
 class Reduction {
  public:
   Reduction(const KernelCall& call, const ReduceShape& shape, const ReduceKernels& kernels, float* const* out)
-      : shape_(shape), kernels_(kernels), cut_(shape, kernels, needs_buffer(call, shape)), reader_(call, shape),
-        slots_(static_cast<float*>(call.workspace)), out_(out), outputs_(call.outputs.size()) {
+      : shape_(shape),
+        kernels_(kernels),
+        cut_(shape, kernels, needs_buffer(call, shape)),
+        reader_(call, shape),
+        slots_(static_cast<float*>(call.workspace)),
+        out_(out),
+        outputs_(call.outputs.size()) {
     ensure(outputs_ <= kMaxOutputs && (cut_.runs == 1 || slots_), "a reduction has its workspace");
   }
 
   void compute() {
     const int64_t groups = divide_up(shape_.outer, cut_.batch) * cut_.chunks;
     run_pieces(groups * cut_.runs, [&](int64_t piece) {
-      if (cut_.runs == 1) whole(piece / cut_.chunks * cut_.batch, piece % cut_.chunks);
-      else part(piece / cut_.runs, piece % cut_.runs);
+      if (cut_.runs == 1)
+        whole(piece / cut_.chunks * cut_.batch, piece % cut_.chunks);
+      else
+        part(piece / cut_.runs, piece % cut_.runs);
     });
-    if (cut_.runs > 1) run_pieces(groups, [&](int64_t group) { combine(group, slots_ + group * cut_.runs * cut_.slot); });
+    if (cut_.runs > 1)
+      run_pieces(groups, [&](int64_t group) { combine(group, slots_ + group * cut_.runs * cut_.slot); });
   }
 
  private:
@@ -189,7 +204,8 @@ TensorSpec infer_reduced(const InferCall& call, DType type) {
   for (int i = 0; i < axes.rank(); ++i) {
     check_axis(call, axes[i], x.shape.rank());
     if (i > 0 && axes[i] <= axes[i - 1])
-      op_error(call, 137, fmt::format("the axes {} are not usable", axes.text()), x.text(), "ascending axes, each once");
+      op_error(call, 137, fmt::format("the axes {} are not usable", axes.text()), x.text(),
+               "ascending axes, each once");
   }
   const bool keep = call.attributes.integer("keep") != 0;
   TensorSpec result{type, {}, {}, x.part};
@@ -266,7 +282,8 @@ ReduceShape::ReduceShape(const Shape& x, const Shape& axes) : by_column(x.rank()
 
 int64_t ReduceShape::offset(const std::vector<Dimension>& dimensions, int64_t index) {
   int64_t offset = 0;
-  for (size_t i = dimensions.size(); i-- > 0; index /= dimensions[i].size) offset += index % dimensions[i].size * dimensions[i].stride;
+  for (size_t i = dimensions.size(); i-- > 0; index /= dimensions[i].size)
+    offset += index % dimensions[i].size * dimensions[i].stride;
   return offset;
 }
 

@@ -24,13 +24,16 @@ Tensor with_reduced_axes(const Tensor& reduced, const Tensor& x, const Shape& ax
 void for_each_reduced(const Shape& x, const Shape& axes, FunctionRef<void(int64_t i, int64_t kept, int64_t reduced)> f);
 
 // A reduction's input as [outer][positions][channels]: positions are the reduced axes, row-major; channels are the kept
-// axes that follow all reduced ones (1 by the row rule). Element (o, p, c) lies at
-// outer_offset(o) + segment_offset(p / run) + (p % run) * channels + c.
+// axes that follow all reduced ones (1 by the row rule). `run` positions follow each other without a gap.
 struct ReduceShape {
   ReduceShape(const Shape& x, const Shape& axes);
   int64_t outer_offset(int64_t o) const { return offset(outer_dimensions, o); }
   int64_t segment_offset(int64_t segment) const { return offset(segment_dimensions, segment); }
-  // Positions of one o follow each other without a gap; and one o the other.
+  // The element of x at position p of a kept element.
+  int64_t element(int64_t kept, int64_t p) const {
+    return outer_offset(kept / channels) + (run == 0 ? 0 : segment_offset(p / run) + p % run * channels) +
+           kept % channels;
+  }
   bool contiguous_positions() const { return run == positions; }
   bool contiguous() const { return contiguous_positions() && outer_dimensions.size() <= 1; }
 
@@ -48,11 +51,12 @@ struct ReduceShape {
 // The vector kernels of one reduction by one rule. A run is an aligned subtree of items (strips of 16 positions, blocks
 // of 256); its result is a slot of floats.
 struct ReduceKernels {
-  int64_t item;                             // positions of an item: 16 or 256
-  int64_t (*slot_size)(int64_t channels);   // floats, a multiple of 16
+  int64_t item;                            // positions of an item: 16 or 256
+  int64_t (*slot_size)(int64_t channels);  // floats, a multiple of 16
   // x[p * stride + c]; memory from x up to `end` may be read.
   void (*run)(const float* x, const float* end, int64_t positions, int64_t channels, int64_t stride, float* slot);
-  // Combines `runs` slots, slot_size floats apart, by the tree (each of run_positions positions, but the last) into the outputs' channels.
+  // Combines `runs` slots, slot_size floats apart, by the tree (each of run_positions positions, but the last) into the
+  // outputs' channels.
   void (*combine)(const float* slots, int64_t slot_size, int64_t runs, int64_t run_positions, int64_t positions,
                   int64_t channels, float* const* out);
 };

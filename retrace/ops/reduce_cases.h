@@ -16,7 +16,8 @@ struct ReduceCaseOptions {
   bool empty = true;
 };
 
-inline std::vector<OpCase> reduction_cases(const OpCase& like, const ReduceFunction& f, const ReduceCaseOptions& how = {}) {
+inline std::vector<OpCase> reduction_cases(const OpCase& like, const ReduceFunction& f,
+                                           const ReduceCaseOptions& how = {}) {
   struct Form {
     const char* name;
     Shape shape;
@@ -50,7 +51,8 @@ inline std::vector<OpCase> reduction_cases(const OpCase& like, const ReduceFunct
       made.magnitude = [magnitude, options](const std::vector<Tensor>& in) { return magnitude(in[0], options); };
     const int64_t count = form.shape.count();
     if (how.distinct)  // 7919 is prime: a permutation of 0..count-1
-      for (int64_t i = 0; i < count; ++i) made.inputs[0].values.push_back(static_cast<double>(i * 7919 % count - count / 2) * 0.25);
+      for (int64_t i = 0; i < count; ++i)
+        made.inputs[0].values.push_back(static_cast<double>(i * 7919 % count - count / 2) * 0.25);
     cases.push_back(std::move(made));
     return cases.back();
   };

@@ -59,7 +59,8 @@ struct ColumnMoments {
     F32 mean[strips], m2[strips];
     RT_UNROLL
     for (int k = 0; k < strips; ++k) {
-      mean[k] = count == kStrip ? sums[k].sum * F32(0.0625f) : sums[k].sum / F32(static_cast<float>(count));  // exact alike
+      mean[k] =
+          count == kStrip ? sums[k].sum * F32(0.0625f) : sums[k].sum / F32(static_cast<float>(count));  // exact alike
       m2[k] = F32(0.0f);
     }
     for (int i = 0; i < count; ++i) {
@@ -73,6 +74,23 @@ struct ColumnMoments {
     for (int k = 0; k < strips; ++k) to[k] = {mean[k], m2[k]};
   }
 };
+
+// One strip of `count` positions. `whole`: every position can be loaded as whole vectors.
+template <class Policy, int groups>
+RT_INLINE void column_strip(const float* base, int64_t stride, int count, bool whole, int lanes,
+                            typename Policy::Value* values) {
+  if (whole) {
+    Policy::template strip<groups>([base, stride](int k, int i)
+                                       __attribute__((always_inline)) { return load(base + i * stride + k * kLanes); },
+                                   count, values);
+  } else {
+    Policy::template strip<groups>(
+        [base, stride, lanes](int k, int i) __attribute__((always_inline)) {
+          return load_part(base + i * stride + k * kLanes, k == groups - 1 ? lanes : kLanes);
+        },
+        count, values);
+  }
+}
 
 // Sums `groups` vectors of channels from x on over all positions; the last vector has `lanes` channels. Whole vectors
 // are loaded where memory up to `end` allows: what stands in surplus lanes reaches no result.
@@ -101,7 +119,8 @@ RT_INLINE void column_run_groups(const float* x, const float* end, int64_t posit
     for (int g = 0; g < groups; ++g) {
       Value* of = values + g * strips;
       for (int half = 1; half < strips; half *= 2)
-        for (int s = 0; s < strips; s += 2 * half) of[s] = Policy::merge(of[s], of[s + half], half * kStrip, half * kStrip);
+        for (int s = 0; s < strips; s += 2 * half)
+          of[s] = Policy::merge(of[s], of[s + half], half * kStrip, half * kStrip);
       stack[g].push(of[0], level);
     }
   }
@@ -109,15 +128,7 @@ RT_INLINE void column_run_groups(const float* x, const float* end, int64_t posit
   for (; strip < all; ++strip) {
     const float* base = x + strip * kStrip * stride;
     count = static_cast<int>(positions - strip * kStrip < kStrip ? positions - strip * kStrip : kStrip);
-    if (strip < whole) {
-      Policy::template strip<groups>([base, stride](int k, int i) __attribute__((always_inline)) {
-        return load(base + i * stride + k * kLanes);
-      }, count, values);
-    } else {
-      Policy::template strip<groups>([base, stride, lanes](int k, int i) __attribute__((always_inline)) {
-        return load_part(base + i * stride + k * kLanes, k == groups - 1 ? lanes : kLanes);
-      }, count, values);
-    }
+    column_strip<Policy, groups>(base, stride, count, strip < whole, lanes, values);
     if (strip + 1 == all) break;
     for (int g = 0; g < groups; ++g) stack[g].push(values[g], 0);
   }
@@ -160,7 +171,8 @@ void column_combine(const float* slots, int64_t slot_size, int64_t runs, int64_t
   for (int64_t c = 0; c < channels; c += kLanes) {
     const auto value_of = [&](int64_t run) __attribute__((always_inline)) {
       typename Policy::Value value;
-      for (int i = 0; i < Policy::kOutputs; ++i) *Policy::part(value, i) = load(slots + run * slot_size + i * width + c);
+      for (int i = 0; i < Policy::kOutputs; ++i)
+        *Policy::part(value, i) = load(slots + run * slot_size + i * width + c);
       return value;
     };
     TreeStack<Policy, kCombineLevels> stack;

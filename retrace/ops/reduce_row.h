@@ -74,11 +74,14 @@ struct RowMoments {
     F32 sum[blocks], m2[blocks];
     block_lanes<blocks>(x, count, [](F32 acc, F32 v, int, int) __attribute__((always_inline)) { return acc + v; }, sum);
     for (int k = 0; k < blocks; ++k) to[k].mean = sum_lanes(sum[k]) / static_cast<float>(count);
-    block_lanes<blocks>(x, count, [to](F32 acc, F32 v, int k, int present) __attribute__((always_inline)) {
-      F32 d = v - F32(to[k].mean);
-      if (present < kLanes) d = first_lanes(d, present);
-      return fma(d, d, acc);
-    }, m2);
+    block_lanes<blocks>(
+        x, count,
+        [to](F32 acc, F32 v, int k, int present) __attribute__((always_inline)) {
+          F32 d = v - F32(to[k].mean);
+          if (present < kLanes) d = first_lanes(d, present);
+          return fma(d, d, acc);
+        },
+        m2);
     for (int k = 0; k < blocks; ++k) to[k].m2 = sum_lanes(m2[k]);
   }
   static RT_INLINE void write(const Value& value, float* slot) { slot[0] = value.mean, slot[1] = value.m2; }

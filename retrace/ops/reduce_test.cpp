@@ -30,13 +30,16 @@ std::vector<float> wild_numbers(int64_t count, uint32_t seed) {
   return x;
 }
 
-Problem make(const Shape& shape, const Shape& axes, uint32_t seed) { return {shape, axes, wild_numbers(shape.count(), seed)}; }
+Problem make(const Shape& shape, const Shape& axes, uint32_t seed) {
+  return {shape, axes, wild_numbers(shape.count(), seed)};
+}
 
 class ArraySource : public TileSource {
  public:
   explicit ArraySource(const std::vector<float>& x) : x_(x) {}
   void load(int64_t begin, int64_t count, float* to) const override {
-    ensure(begin >= 0 && count > 0 && begin + count <= static_cast<int64_t>(x_.size()), "a source is asked for what it has");
+    ensure(begin >= 0 && count > 0 && begin + count <= static_cast<int64_t>(x_.size()),
+           "a source is asked for what it has");
     std::copy_n(x_.begin() + begin, count, to);
   }
 
@@ -118,7 +121,8 @@ constexpr int64_t kSizes[] = {0, 1, 2, 15, 16, 17, 31, 33, 64, 65, 255, 256, 257
 TEST(Reduce, ColumnsHaveTheBitsOfTheContract) {
   for (int64_t size : kSizes)
     for (int64_t channels : {1, 3, 5, 8, 10, 16, 17, 32, 40, 64, 100, 300})
-      if (size * channels < 600'000 || channels == 16) check(make({size, channels}, {0}, static_cast<uint32_t>(size + channels)));
+      if (size * channels < 600'000 || channels == 16)
+        check(make({size, channels}, {0}, static_cast<uint32_t>(size + channels)));
 }
 
 TEST(Reduce, RowsHaveTheBitsOfTheContract) {
@@ -133,17 +137,17 @@ TEST(Reduce, RowsHaveTheBitsOfTheContract) {
 
 TEST(Reduce, AxesMayLieAnywhere) {
   const Shape shape{4, 37, 3, 11};
-  for (const Shape& axes : {Shape{0}, Shape{1}, Shape{2}, Shape{3}, Shape{0, 2}, Shape{1, 2}, Shape{0, 1, 2}, Shape{0, 3},
-                            Shape{1, 3}, Shape{0, 2, 3}, Shape{2, 3}})
+  for (const Shape& axes : {Shape{0}, Shape{1}, Shape{2}, Shape{3}, Shape{0, 2}, Shape{1, 2}, Shape{0, 1, 2},
+                            Shape{0, 3}, Shape{1, 3}, Shape{0, 2, 3}, Shape{2, 3}})
     check(make(shape, axes, 17));
-  check(make({3, 1, 50, 1, 6}, {0, 2}, 18));   // sizes of 1 between the axes
+  check(make({3, 1, 50, 1, 6}, {0, 2}, 18));  // sizes of 1 between the axes
   check(make({400, 70, 2, 3}, {0, 2}, 19));
-  check(make({3000, 4, 5}, {1}, 20));          // many small ones in one piece
+  check(make({3000, 4, 5}, {1}, 20));  // many small ones in one piece
   check(make({40, 1}, {0}, 21));
   check(make({40, 1}, {1}, 22));
   check(make({0, 4, 3}, {1}, 23));
   check(make({4, 0, 3}, {1}, 24));
-  check(make({33, 5000}, {0}, 25));            // wide: in parts by channel
+  check(make({33, 5000}, {0}, 25));  // wide: in parts by channel
 }
 
 TEST(Reduce, InfinitiesNanZerosAndSubnormalNumbersArePassedOn) {

@@ -10,7 +10,9 @@
 #include <cstdint>
 
 #include "retrace/device/cpu/simd.h"
-#include "retrace/base/scalar.h"  // after simd.h: fma on float
+
+// After simd.h: fma on float.
+#include "retrace/base/scalar.h"
 
 RT_TARGET_BEGIN
 
@@ -52,7 +54,8 @@ class TreeStack {
 // The merge of two pairs (mean, M2), V = F32 or float; each operation is rounded as written.
 template <class V>
 RT_INLINE void merge_pairs(V& mean, V& m2, V mean_b, V m2_b, int64_t count_a, int64_t count_b) {
-  const float a = static_cast<float>(count_a), b = static_cast<float>(count_b), n = static_cast<float>(count_a + count_b);
+  const float a = static_cast<float>(count_a), b = static_cast<float>(count_b),
+              n = static_cast<float>(count_a + count_b);
   const float r = b / n, weight = a * r;
   const V delta = mean_b - mean;
   mean = fma(delta, V(r), mean);

@@ -8,7 +8,7 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kBlock = 16;          // side of a transposed block: both sides stay in the first-level cache
+constexpr int64_t kBlock = 16;  // side of a transposed block: both sides stay in the first-level cache
 constexpr int64_t kPieceElements = 1 << 15;
 
 struct Layout {
@@ -76,7 +76,8 @@ void copy(Layout layout, const T* from, T* to) {
     const int64_t begin = rows * piece / pieces, end = rows * (piece + 1) / pieces;
     Layout part = layout;
     part.shape[0] = end - begin;
-    copy_axes(from + begin * layout.from[0], to + begin * layout.to[0], part, 0, contiguous, contiguous < 0 ? -1 : last);
+    copy_axes(from + begin * layout.from[0], to + begin * layout.to[0], part, 0, contiguous,
+              contiguous < 0 ? -1 : last);
   });
 }
 

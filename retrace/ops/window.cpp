@@ -42,9 +42,9 @@ void check_window(const InferCall& call, const Window& window) {
   check_range(call, "padding (bottom, right)", window.bottom, window.right, 0);
   if (window.out_height() >= 1 && window.out_width() >= 1) return;
   op_error(call, 151,
-           fmt::format("a {} x {} window does not fit into a {} x {} image", window.dilation_y * (window.height - 1) + 1,
-                       window.dilation_x * (window.width - 1) + 1, window.in_height + window.top + window.bottom,
-                       window.in_width + window.left + window.right),
+           fmt::format("a {} x {} window does not fit into a {} x {} image",
+                       window.dilation_y * (window.height - 1) + 1, window.dilation_x * (window.width - 1) + 1,
+                       window.in_height + window.top + window.bottom, window.in_width + window.left + window.right),
            call.inputs[0].text(), "an image with its padding at least as large as the window with its dilation",
            "add padding, for example .padding = rt::same");
 }

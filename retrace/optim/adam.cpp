@@ -48,8 +48,8 @@ void check_options(const AdamOptions& options, Place place) {
 
 }  // namespace
 
-AdamUpdate adam_update(const Tree& parameters, const Tree& gradients, const AdamState& state, const AdamOptions& options,
-                       Place place) {
+AdamUpdate adam_update(const Tree& parameters, const Tree& gradients, const AdamState& state,
+                       const AdamOptions& options, Place place) {
   check_options(options, place);
   check_gradients("adam_update", parameters, gradients, place);
   auto weights = leaf_tensors(parameters);
@@ -67,7 +67,8 @@ AdamUpdate adam_update(const Tree& parameters, const Tree& gradients, const Adam
     const auto made = adam(weights[i], gradient[i], mean[i], mean_square[i], own, place);
     weights[i] = made.weights, mean[i] = made.mean, mean_square[i] = made.mean_square;
   }
-  return {with_leaves(parameters, weights), {with_leaves(parameters, mean), with_leaves(parameters, mean_square), step}};
+  return {with_leaves(parameters, weights),
+          {with_leaves(parameters, mean), with_leaves(parameters, mean_square), step}};
 }
 
 Tree to_tree(const AdamState& state) {

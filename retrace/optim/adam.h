@@ -2,8 +2,9 @@
 // Adam over trees, as a pure function. With g the gradient and t the number of this step, from 1:
 //   mean <- b1 * mean + (1 - b1) * g;  mean_square <- b2 * mean_square + (1 - b2) * g * g
 //   parameters <- parameters - rate * (mean / (1 - b1^t)) / (sqrt(mean_square / (1 - b2^t)) + epsilon)
-// computed in the sequence of retrace/ops/adam/adam.h; 1 - b^t is -expm1(float(t) * ln b), with ln b of the float b taken in
-// binary64 and rounded once. The rate may be a float (an input: a change plans nothing anew) or a tensor of rank 0.
+// computed in the sequence of retrace/ops/adam/adam.h; 1 - b^t is -expm1(float(t) * ln b), with ln b of the float b
+// taken in binary64 and rounded once. The rate may be a float (an input: a change plans nothing anew) or a tensor of
+// rank 0.
 
 #include "retrace/ops/operators.h"
 
@@ -26,7 +27,8 @@ struct AdamUpdate {
   AdamState state;
 };
 
-// Errors: trees of different structure, gradients of another shape or type, a decay outside of [0, 1), a negative epsilon.
+// Errors: trees of different structure, gradients of another shape or type, a decay outside of [0, 1), a negative
+// epsilon.
 AdamUpdate adam_update(const Tree& parameters, const Tree& gradients, const AdamState& state,
                        const AdamOptions& options = {}, Place place = Place::here());
 

@@ -23,8 +23,8 @@ std::string error_text(const std::function<void()>& f) {
 }
 
 TEST(AdamUpdate, three_steps_by_hand) {
-  // Gradients 0.5, -0.25, 2 from w = 1 with rate 0.1; each f32 operation of adam.h was rounded by hand (in binary64, then
-  // to f32). The formula in exact arithmetic gives 0.90000000051, 0.87336629813, 0.80630153140.
+  // Gradients 0.5, -0.25, 2 from w = 1 with rate 0.1; each f32 operation of adam.h was rounded by hand (in binary64,
+  // then to f32). The formula in exact arithmetic gives 0.90000000051, 0.87336629813, 0.80630153140.
   const float gradients[] = {0.5f, -0.25f, 2.0f};
   const float weights[] = {0x1.ccccccp-1f, 0x1.bf29dep-1f, 0x1.9cd38ep-1f};
   const float means[] = {0x1.9999ap-5f, 0x1.47ae18p-6f, 0x1.be76dp-3f};
@@ -100,7 +100,9 @@ TEST(AdamUpdate, the_first_step_records_what_later_ones_record) {
 }
 
 TEST(AdamUpdate, takes_a_rate_from_a_tensor) {
-  const auto with = [](const Operand& rate) { return value_of(adam_update(one(1), one(2), {}, {.learn_rate = rate}).parameters); };
+  const auto with = [](const Operand& rate) {
+    return value_of(adam_update(one(1), one(2), {}, {.learn_rate = rate}).parameters);
+  };
   EXPECT_EQ(with(0.25f), with(Tensor::scalar(0.25f)));
   EXPECT_EQ(with(0.25f), with(Tensor::scalar(0.25)));
 }

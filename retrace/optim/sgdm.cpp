@@ -5,8 +5,8 @@
 
 namespace retrace {
 
-SgdmUpdate sgdm_update(const Tree& parameters, const Tree& gradients, const SgdmState& state, const SgdmOptions& options,
-                       Place place) {
+SgdmUpdate sgdm_update(const Tree& parameters, const Tree& gradients, const SgdmState& state,
+                       const SgdmOptions& options, Place place) {
   check_decay("sgdm_update", "momentum", options.momentum, place);
   check_gradients("sgdm_update", parameters, gradients, place);
   auto weights = leaf_tensors(parameters);

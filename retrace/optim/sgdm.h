@@ -1,8 +1,8 @@
 #pragma once
 // Stochastic gradient descent with momentum over trees, as a pure function:
 //   velocity <- momentum * velocity - rate * gradient;  parameters <- parameters + velocity
-// The rate is inside of the velocity (a drop of the rate acts on new gradients only). Roundings: retrace/ops/sgdm/sgdm.h.
-// The rate may be a float (an input: a change plans nothing anew) or a tensor of rank 0.
+// The rate is inside of the velocity (a drop of the rate acts on new gradients only). Roundings:
+// retrace/ops/sgdm/sgdm.h. The rate may be a float (an input: a change plans nothing anew) or a tensor of rank 0.
 
 #include "retrace/ops/operators.h"
 

@@ -36,7 +36,8 @@ TEST(SgdmUpdate, idle_velocity_becomes_zero) {
 }
 
 TEST(SgdmUpdate, keeps_nesting_and_types) {
-  const Tree parameters{{"a", {{"bias", Tensor::zeros({2})}, {"weights", Tensor::zeros({2, 2}, DType::f64)}}}, {"b", Tensor::zeros({})}};
+  const Tree parameters{{"a", {{"bias", Tensor::zeros({2})}, {"weights", Tensor::zeros({2, 2}, DType::f64)}}},
+                        {"b", Tensor::zeros({})}};
   const auto updated = sgdm_update(parameters, parameters, {});
   check_same_structure(parameters, updated.parameters, "test");
   check_same_structure(parameters, updated.state.velocity, "test");

@@ -11,7 +11,7 @@ namespace {
 void check_leaves(const char* name, const char* entry, const Tree& parameters, const Tree& tree, Place place) {
   const auto expected = leaves(parameters), got = leaves(tree);
   for (size_t i = 0; i < expected.size(); ++i) {
-    const auto &[path, parameter] = expected[i];
+    const auto& [path, parameter] = expected[i];
     const auto& tensor = got[i].second;
     if (tensor.shape() == parameter.shape() && tensor.type() == parameter.type()) continue;
     throw Error(ErrorKind::usage, 181, fmt::format("{}: the {} of \"{}\" has another shape or type", name, entry, path))
@@ -34,7 +34,8 @@ void check_gradients(const char* name, const Tree& parameters, const Tree& gradi
           .expected("f32 or f64");
 }
 
-std::vector<Tensor> state_leaves(const char* name, const char* entry, const Tree& parameters, const Tree& state, Place place) {
+std::vector<Tensor> state_leaves(const char* name, const char* entry, const Tree& parameters, const Tree& state,
+                                 Place place) {
   if (state.empty()) {
     std::vector<Tensor> zeros;
     for (const auto& leaf : leaf_tensors(parameters)) zeros.push_back(Tensor::zeros(leaf.shape(), leaf.type()));

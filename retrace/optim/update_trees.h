@@ -11,7 +11,8 @@ namespace retrace {
 // `name` is the function, `entry` the state's name in messages.
 void check_gradients(const char* name, const Tree& parameters, const Tree& gradients, Place place);
 // The state's leaves, in order; zeros if the tree is empty.
-std::vector<Tensor> state_leaves(const char* name, const char* entry, const Tree& parameters, const Tree& state, Place place);
+std::vector<Tensor> state_leaves(const char* name, const char* entry, const Tree& parameters, const Tree& state,
+                                 Place place);
 // Throws Error(usage) unless 0 <= value < 1.
 void check_decay(const char* name, const char* option, float value, Place place);
 

@@ -224,6 +224,7 @@ class Parser {
     while (!rest_.empty() && rest_.front() == '%') {
       trace.outputs.push_back(value(names));
       if (!accept(",")) break;
+      skip_space();
     }
     return trace;
   }

@@ -5,7 +5,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/data/idx.h"
-#include "retrace/retrace.h"
+#include "retrace/trace/record.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/train_job.h"

@@ -12,7 +12,7 @@
 namespace retrace {
 
 struct TrainJobControl {
-  std::filesystem::path out;            // the run folder; empty: the next runs/NAME-N
+  std::filesystem::path out = {};       // the run folder; empty: the next runs/NAME-N
   bool write_run = true;                // false: nothing is written (golden runs)
   Monitor* monitor = nullptr;           // null: silent
   std::function<bool()> stop = {};      // asked after every iteration; true ends the run ("stopped")

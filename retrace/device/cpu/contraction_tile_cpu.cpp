@@ -128,9 +128,11 @@ struct Tile<positions, vectors, lanewise, std::integer_sequence<int, rows...>> {
       F32 b[vectors];
       RT_UNROLL
       for (int v = 0; v < vectors; ++v) b[v] = load(at + kLanes * v);
-      // Panels of b are read once a tile: from beyond the cache when large, where page ends stop the hardware.
-      RT_UNROLL
-      for (int v = 0; v < vectors; ++v) __builtin_prefetch(at + kPrefetch + kLanes * v);
+      if constexpr (vectors == 2 && !lanewise) {
+        // Large panels of b come from beyond the first cache, and the hardware's prefetch stops at page ends.
+        __builtin_prefetch(at + kPrefetch);
+        __builtin_prefetch(at + kPrefetch + kLanes);
+      }
       const char* bases[4];
       bases[0] = reinterpret_cast<const char*>(t.a + term->a);
       if constexpr (positions > 7) bases[1] = bases[0] + s.seven;

@@ -30,11 +30,8 @@ Tensor abs(const Tensor& x, Place place) {
 }
 
 void define_abs(OpTable& table) {
-  table.add({.name = "abs",
-             .infer = infer_pointwise,
-             .gradient = gradient,
-             .rule = &abs_pointwise,
-             .integer = integer});
+  table.add(
+      {.name = "abs", .infer = infer_pointwise, .gradient = gradient, .rule = &abs_pointwise, .integer = integer});
 }
 
 }  // namespace retrace

@@ -38,7 +38,8 @@ AdamStep adam(const Tensor& weights, const Tensor& gradient, const Tensor& mean,
               const AdamNumbers& numbers, Place place) {
   static const Op& op = find_op("adam");
   const auto& [rate, root, decay, rest, square_decay, square_rest, epsilon] = numbers;
-  const Tensor inputs[] = {weights, gradient, mean, mean_square, rate, root, decay, rest, square_decay, square_rest, epsilon};
+  const Tensor inputs[] = {weights, gradient, mean,         mean_square, rate,   root,
+                           decay,   rest,     square_decay, square_rest, epsilon};
   const auto outputs = record(op, {}, inputs, place);
   return {outputs[0], outputs[1], outputs[2]};
 }

@@ -13,9 +13,9 @@
 namespace retrace {
 
 struct AdamNumbers {
-  Tensor rate;                  // learn rate / (1 - b1^t)
-  Tensor root;                  // sqrt(1 - b2^t)
-  Tensor decay, rest;           // b1, 1 - b1
+  Tensor rate;                       // learn rate / (1 - b1^t)
+  Tensor root;                       // sqrt(1 - b2^t)
+  Tensor decay, rest;                // b1, 1 - b1
   Tensor square_decay, square_rest;  // b2, 1 - b2
   Tensor epsilon;
 };

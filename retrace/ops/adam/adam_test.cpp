@@ -13,11 +13,15 @@ std::vector<Tensor> step(const std::vector<Tensor>& in) {
 }
 
 OpCase with(const char* name, const Shape& shape) {
-  OpCase made{.op = "adam", .name = name,
+  OpCase made{.op = "adam",
+              .name = name,
               .inputs = {{.shape = shape}, {.shape = shape}, {.shape = shape}, {.shape = shape, .low = 0.5, .high = 2}},
-              .build = step, .bound = {.ulp = 4, .relative = 4e-7, .tiny = true}, .differentiable = false,
+              .build = step,
+              .bound = {.ulp = 4, .relative = 4e-7, .tiny = true},
+              .differentiable = false,
               .no_gradient = "updates stand outside of what is differentiated"};
-  for (double number : {0.25, 0.5, 0.875, 0.125, 0.75, 0.25, 0.0625}) made.inputs.push_back({.shape = {}, .values = {number}});
+  for (double number : {0.25, 0.5, 0.875, 0.125, 0.75, 0.25, 0.0625})
+    made.inputs.push_back({.shape = {}, .values = {number}});
   return made;
 }
 

@@ -11,15 +11,20 @@ constexpr double kNan = __builtin_nan("");
 
 std::vector<Tensor> indices(const Tensor& x, const ReduceOptions& options) { return {argmax(x, options)}; }
 
-OpCase by_hand(const char* name, DType type, Shape shape, Shape axes, std::vector<double> values, std::vector<double> expected) {
-  return {.op = "argmax", .name = name, .inputs = {{.shape = shape, .type = type, .values = values}},
+OpCase by_hand(const char* name, DType type, Shape shape, Shape axes, std::vector<double> values,
+               std::vector<double> expected) {
+  return {.op = "argmax",
+          .name = name,
+          .inputs = {{.shape = shape, .type = type, .values = values}},
           .build = [axes](const std::vector<Tensor>& in) { return indices(in[0], {.axes = axes}); },
-          .expected = expected, .differentiable = false};
+          .expected = expected,
+          .differentiable = false};
 }
 
 OP_CASES(argmax) {
-  auto cases = reduction_cases({.op = "argmax", .inputs = {{}}, .differentiable = false, .no_gradient = "an index is a step"}, indices,
-                               {.empty = false});
+  auto cases =
+      reduction_cases({.op = "argmax", .inputs = {{}}, .differentiable = false, .no_gradient = "an index is a step"},
+                      indices, {.empty = false});
   cases.push_back(by_hand("first_of_equals", DType::f32, {2, 3}, {1}, {1, 4, 4, -1, -2, -1}, {1, 0}));
   cases.push_back(by_hand("first_nan", DType::f32, {4}, {}, {1, kNan, 7, kNan}, {1}));
   cases.push_back(by_hand("over_two_axes", DType::f32, {2, 2, 2}, {0, 2}, {1, 2, 3, 4, 9, 5, 0, 8}, {2, 3}));

@@ -11,7 +11,8 @@
 RT_TARGET_BEGIN
 
 // Rows first..end-1 of the output; a row is (sample, oy).
-void average_forward_rows(const PoolShape& s, bool count_padding, const float* x, float* y, int64_t first, int64_t end) {
+void average_forward_rows(const PoolShape& s, bool count_padding, const float* x, float* y, int64_t first,
+                          int64_t end) {
   const Window& w = s.window;
   const int64_t out_height = w.out_height(), out_width = w.out_width(), channels = s.channels;
   const float* x_end = x + s.inputs();
@@ -38,7 +39,8 @@ void average_forward_rows(const PoolShape& s, bool count_padding, const float* x
 }
 
 // Rows first..end-1 of dx; a row is (sample, iy).
-void average_backward_rows(const PoolShape& s, bool count_padding, const float* dy, float* dx, int64_t first, int64_t end) {
+void average_backward_rows(const PoolShape& s, bool count_padding, const float* dy, float* dx, int64_t first,
+                           int64_t end) {
   const Window& w = s.window;
   const int64_t out_height = w.out_height(), out_width = w.out_width(), channels = s.channels;
   const float* dy_end = dy + s.outputs();
@@ -55,7 +57,8 @@ void average_backward_rows(const PoolShape& s, bool count_padding, const float* 
         for (int64_t oy = oy_first; oy < oy_end; ++oy)
           for (int64_t ox = ox_first; ox < ox_end; ++ox) {
             const F32 count(static_cast<float>(average_pool2d_count(w, count_padding, oy, ox)));
-            sum = sum + load_before(dy + ((n * out_height + oy) * out_width + ox) * channels + c, lanes, dy_end) / count;
+            sum =
+                sum + load_before(dy + ((n * out_height + oy) * out_width + ox) * channels + c, lanes, dy_end) / count;
           }
         store_before(sum, to + c, lanes, dx_end);
       }

@@ -23,23 +23,27 @@ OP_CASES(average_pool2d) {
     AveragePoolOptions options = {};
     std::string labels = "";
   };
-  const std::vector<Sizes> all = {{"global", {2, 8, 8, 20}, 8, {}, "BSSC"},
-                                  {"halves", {2, 4, 6, 16}, 2, {.stride = 2}},
-                                  {"overlapping", {2, 5, 4, 3}, {3, 2}},
-                                  {"same", {1, 5, 5, 8}, 2, {.stride = 2, .padding = same}},
-                                  {"same_counting_padding", {1, 5, 5, 8}, 3, {.stride = 2, .padding = same, .count_padding = true}},
-                                  {"four_paddings", {1, 4, 3, 5}, 3, {.stride = {1, 2}, .padding = {0, 2, 1, 2}}},
-                                  {"odd_channels", {1, 4, 4, 37}, 3, {.padding = same}},
-                                  {"one_pixel", {1, 1, 1, 1}, 1},
-                                  {"empty_batch", {0, 4, 4, 2}, 2}};
+  const std::vector<Sizes> all = {
+      {"global", {2, 8, 8, 20}, 8, {}, "BSSC"},
+      {"halves", {2, 4, 6, 16}, 2, {.stride = 2}},
+      {"overlapping", {2, 5, 4, 3}, {3, 2}},
+      {"same", {1, 5, 5, 8}, 2, {.stride = 2, .padding = same}},
+      {"same_counting_padding", {1, 5, 5, 8}, 3, {.stride = 2, .padding = same, .count_padding = true}},
+      {"four_paddings", {1, 4, 3, 5}, 3, {.stride = {1, 2}, .padding = {0, 2, 1, 2}}},
+      {"odd_channels", {1, 4, 4, 37}, 3, {.padding = same}},
+      {"one_pixel", {1, 1, 1, 1}, 1},
+      {"empty_batch", {0, 4, 4, 2}, 2}};
   std::vector<OpCase> cases;
   for (const auto& [name, x, pool, options, labels] : all) {
-    cases.push_back({.op = "average_pool2d", .name = name, .inputs = {{.shape = x, .labels = labels}},
-                     .build = [pool = pool, options = options](const auto& in) {
-                       return std::vector<Tensor>{average_pool2d(in[0], pool, options)};
-                     },
+    cases.push_back({.op = "average_pool2d",
+                     .name = name,
+                     .inputs = {{.shape = x, .labels = labels}},
+                     .build = [pool = pool, options = options](
+                                  const auto& in) { return std::vector<Tensor>{average_pool2d(in[0], pool, options)}; },
                      .bound = {.ulp = 1, .relative = 4e-6}});
-    cases.push_back({.op = "average_pool2d_gradient", .name = name, .inputs = {{.shape = x, .labels = labels}},
+    cases.push_back({.op = "average_pool2d_gradient",
+                     .name = name,
+                     .inputs = {{.shape = x, .labels = labels}},
                      .build = [pool = pool, options = options](const auto& in) { return spread(in, pool, options); },
                      .bound = {.ulp = 1, .relative = 4e-6}});
   }
@@ -51,7 +55,8 @@ using Floats = std::vector<float>;
 TEST(AveragePool2d, divides_by_the_present_elements_or_by_the_window) {
   const Tensor x = Tensor::from<float>({2, 4, 6}, {1, 1, 3, 1});
   EXPECT_EQ(average_pool2d(x, {1, 3}, {.padding = same}).to_vector<float>(), (Floats{3, 4, 5}));
-  EXPECT_EQ(average_pool2d(x, {1, 3}, {.padding = same, .count_padding = true}).to_vector<float>(), (Floats{2, 4, 10.0f / 3}));
+  EXPECT_EQ(average_pool2d(x, {1, 3}, {.padding = same, .count_padding = true}).to_vector<float>(),
+            (Floats{2, 4, 10.0f / 3}));
   EXPECT_EQ(average_pool2d(x, {1, 2}, {.stride = {1, 2}}).to_vector<float>(), (Floats{3}));
 }
 

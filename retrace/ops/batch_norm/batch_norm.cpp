@@ -35,7 +35,8 @@ std::vector<TensorSpec> infer(const InferCall& call) {
     check_same_type(call, static_cast<int>(i), kArguments[i]);
     if (call.inputs[i].shape == Shape{channels}) continue;
     op_error(call, 135, fmt::format("{} does not fit the {} channels of x", kArguments[i], channels),
-             fmt::format("x {}, {} {}", x.text(), kArguments[i], call.inputs[i].text()), fmt::format("the shape [{}]", channels));
+             fmt::format("x {}, {} {}", x.text(), kArguments[i], call.inputs[i].text()),
+             fmt::format("the shape [{}]", channels));
   }
   if (call.inputs.size() > 3) return {x};
   const TensorSpec per_channel{x.type, {channels}, x.labels.empty() ? Labels() : Labels("C"), {}};
@@ -115,14 +116,17 @@ std::vector<Tensor> gradient_inference(const GradientCall& call) {
 
 }  // namespace
 
-BatchNormResult batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset, BatchNormOptions options, Place place) {
+BatchNormResult batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset, BatchNormOptions options,
+                           Place place) {
   static const Op& op = find_op("batch_norm");
   const Tensor inputs[] = {x, scale, offset};
   const auto results = record(op, {{"epsilon", options.epsilon}}, inputs, place);
   const int64_t count = position_count(x);
   if (count > INT32_MAX)
     throw Error(ErrorKind::usage, 138, fmt::format("batch_norm: {} positions are too many to count", count))
-        .where(place).got("x " + x.spec().text()).expected("fewer than 2^31 positions");
+        .where(place)
+        .got("x " + x.spec().text())
+        .expected("fewer than 2^31 positions");
   Tree moments{{"count", constant(static_cast<double>(count), DType::i32)}, {"mean", results[1]}, {"m2", results[2]}};
   moments.set_mark("moments");
   return {results[0], std::move(moments)};

@@ -32,8 +32,8 @@ struct BatchNormResult {
   Tree moments;  // marked "moments": {count (i32), mean, m2}; empty in inference
 };
 
-// f32 or f64, x with two axes or more; scale and offset, and in inference mean and variance, have one element a channel.
-// Throws Error(usage) otherwise. In training `state` is not read and may be empty.
+// f32 or f64, x with two axes or more; scale and offset, and in inference mean and variance, have one element a
+// channel. Throws Error(usage) otherwise. In training `state` is not read and may be empty.
 BatchNormResult batch_norm(const Tensor& x, const Tree& parameters, const Tree& state, Phase phase,
                            BatchNormOptions options = {}, Place place = Place::here());
 // By the statistics of this batch.
@@ -51,7 +51,8 @@ struct StatisticsOptions {
 // The running state after a batch: for each norm of `moments` new = decay * batch + (1 - decay) * old, with the batch's
 // mean and biased variance m2 / count; each operation is rounded, 1 - decay to f32, and a result below 2^-126 is +0.
 // Norms without moments keep their state. Throws Error(usage) for a norm that the state lacks.
-Tree update_statistics(const Tree& state, const Tree& moments, StatisticsOptions options = {}, Place place = Place::here());
+Tree update_statistics(const Tree& state, const Tree& moments, StatisticsOptions options = {},
+                       Place place = Place::here());
 
 // Moments of two parts together, by the merge of docs/numerics.md 3: of one norm, or of trees of norms alike.
 Tree merge_moments(const Tree& a, const Tree& b, Place place = Place::here());

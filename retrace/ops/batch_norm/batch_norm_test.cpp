@@ -23,20 +23,32 @@ std::vector<Tensor> train(const std::vector<Tensor>& in) {
 OP_CASES(batch_norm) {
   const auto with = [](const char* name, Shape x, const char* labels = "", const char* labels_of_scale = "") {
     const Shape channels{x.back()};
-    return OpCase{.op = "batch_norm", .name = name,
-                  .inputs = {{.shape = x, .labels = labels}, {.shape = channels, .low = 0.5, .labels = labels_of_scale}, {.shape = channels}},
-                  .build = train, .bound = {.ulp = 8, .relative = 2e-6}, .gradient = {.ulp = 8, .relative = 2e-5, .tiny = true}};
+    return OpCase{.op = "batch_norm",
+                  .name = name,
+                  .inputs = {{.shape = x, .labels = labels},
+                             {.shape = channels, .low = 0.5, .labels = labels_of_scale},
+                             {.shape = channels}},
+                  .build = train,
+                  .bound = {.ulp = 8, .relative = 2e-6},
+                  .gradient = {.ulp = 8, .relative = 2e-5, .tiny = true}};
   };
-  std::vector<OpCase> cases{with("unlabelled", {50, 5}), with("labelled", {4, 6, 6, 16}, "BSSC"), with("labelled_scale", {4, 6, 6, 3}, "BSSC", "C"),
-                            with("one_channel", {40, 1}), with("many_positions", {3, 40, 40, 8}), with("wide", {20, 300}),
+  std::vector<OpCase> cases{with("unlabelled", {50, 5}),
+                            with("labelled", {4, 6, 6, 16}, "BSSC"),
+                            with("labelled_scale", {4, 6, 6, 3}, "BSSC", "C"),
+                            with("one_channel", {40, 1}),
+                            with("many_positions", {3, 40, 40, 8}),
+                            with("wide", {20, 300}),
                             with("features", {33, 10}, "BC", "C")};
-  for (auto one : {with("one_position", {1, 4}), with("empty", {0, 4})}) one.differentiable = false, cases.push_back(one);
+  for (auto one : {with("one_position", {1, 4}), with("empty", {0, 4})})
+    one.differentiable = false, cases.push_back(one);
   for (const char* labels : {"", "BSSC"}) {
     OpCase one = with(*labels ? "labelled" : "unlabelled", {3, 4, 4, 5}, labels);
     one.op = "batch_norm_inference";
     one.inputs.push_back({.shape = {5}});
     one.inputs.push_back({.shape = {5}, .low = 0.1, .labels = *labels ? "C" : ""});
-    one.build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{batch_norm_inference(in[0], in[1], in[2], in[3], in[4])}; };
+    one.build = [](const std::vector<Tensor>& in) {
+      return std::vector<Tensor>{batch_norm_inference(in[0], in[1], in[2], in[3], in[4])};
+    };
     cases.push_back(one);
   }
   return cases;
@@ -44,13 +56,15 @@ OP_CASES(batch_norm) {
 
 std::vector<float> numbers(size_t count, uint64_t seed, float low = -2, float high = 2) {
   std::vector<float> x;
-  for (size_t i = 0; i < count; ++i) x.push_back(low + (high - low) * static_cast<float>(mix64(hash_combine(seed, i)) >> 40) * 0x1p-24f);
+  for (size_t i = 0; i < count; ++i)
+    x.push_back(low + (high - low) * static_cast<float>(mix64(hash_combine(seed, i)) >> 40) * 0x1p-24f);
   return x;
 }
 
 void expect_bits(const std::vector<float>& is, const std::vector<float>& wanted, const std::string& what) {
   ASSERT_EQ(is.size(), wanted.size()) << what;
-  for (size_t i = 0; i < is.size(); ++i) ASSERT_EQ(std::bit_cast<uint32_t>(is[i]), std::bit_cast<uint32_t>(wanted[i])) << what << " " << i;
+  for (size_t i = 0; i < is.size(); ++i)
+    ASSERT_EQ(std::bit_cast<uint32_t>(is[i]), std::bit_cast<uint32_t>(wanted[i])) << what << " " << i;
 }
 
 // The sequence of batch_norm.h, one operation a line.
@@ -58,7 +72,8 @@ struct Literal {
   std::vector<float> y, mean, m2, dx, dscale, doffset;
 };
 
-Literal literal(const std::vector<float>& x, const std::vector<float>& scale, const std::vector<float>& offset, const std::vector<float>& dy) {
+Literal literal(const std::vector<float>& x, const std::vector<float>& scale, const std::vector<float>& offset,
+                const std::vector<float>& dy) {
   const size_t channels = scale.size(), count = x.size() / channels;
   const auto n = static_cast<float>(count);
   Literal out{std::vector<float>(x.size()), {}, {}, std::vector<float>(x.size()), {}, {}};
@@ -83,7 +98,8 @@ Literal literal(const std::vector<float>& x, const std::vector<float>& scale, co
       const float first = column_dy[p] - mean_dy, second = xhat * mean_product, difference = first - second;
       out.dx[p * channels + c] = factor * difference;
     }
-    out.mean.push_back(pair.mean), out.m2.push_back(pair.m2), out.dscale.push_back(dscale), out.doffset.push_back(doffset);
+    out.mean.push_back(pair.mean), out.m2.push_back(pair.m2), out.dscale.push_back(dscale),
+        out.doffset.push_back(doffset);
   }
   return out;
 }
@@ -98,7 +114,9 @@ TEST(BatchNorm, HasTheWrittenSequenceOfRoundings) {
       const auto result = batch_norm(p["x"], p, Tree(), Phase::train);
       return WithAux{sum(result.y * weights), Tree{{"y", result.y}, {"moments", result.moments}}};
     });
-    const Tree parameters{{"x", Tensor::from(x, shape)}, {"scale", Tensor::from(scale, {shape.back()})}, {"offset", Tensor::from(offset, {shape.back()})}};
+    const Tree parameters{{"x", Tensor::from(x, shape)},
+                          {"scale", Tensor::from(scale, {shape.back()})},
+                          {"offset", Tensor::from(offset, {shape.back()})}};
     const auto [value, gradients, aux] = step(parameters);
     expect_bits(aux["y"].tensor().to_vector<float>(), wanted.y, "y");
     expect_bits(aux["moments"]["mean"].tensor().to_vector<float>(), wanted.mean, "mean");
@@ -117,7 +135,8 @@ TEST(BatchNorm, InferenceReadsTheStateAndTrainingDoesNot) {
   const auto inference = batch_norm(x, parameters, state, Phase::inference, {.epsilon = 0});
   EXPECT_EQ(inference.y.to_vector<float>(), (std::vector<float>{7, 9, 11, 17}));
   EXPECT_TRUE(inference.moments.empty());
-  const auto train = batch_norm(x, parameters, state, Phase::train), without = batch_norm(x, parameters, Tree(), Phase::train);
+  const auto train = batch_norm(x, parameters, state, Phase::train),
+             without = batch_norm(x, parameters, Tree(), Phase::train);
   EXPECT_EQ(train.y.to_vector<float>(), without.y.to_vector<float>());
   EXPECT_EQ(train.moments.mark(), "moments");
   EXPECT_EQ(train.moments["mean"].tensor().item<float>(), 5.0f);
@@ -131,10 +150,16 @@ TEST(BatchNorm, WrongArgumentsAreErrors) {
   EXPECT_NE(text.find("x f32[4,3], scale f32[2]"), std::string::npos) << text;
   EXPECT_NE(text.find("batch_norm_test.cpp"), std::string::npos) << text;
   EXPECT_NE(error_text([&] { batch_norm(three, three, three); }).find("x has 1 axes"), std::string::npos);
-  EXPECT_NE(error_text([&] { batch_norm(Tensor::zeros({2, 3, 3}, DType::f32, "BCU"), three, three); }).find("not labelled C"), std::string::npos);
-  EXPECT_NE(error_text([&] { batch_norm_inference(x, three, three, three, two_numbers); }).find("variance does not fit"), std::string::npos);
-  EXPECT_NE(error_text([&] { batch_norm(x, Tree{{"scale", three}}, Tree(), Phase::train); }).find("\"offset\""), std::string::npos);
-  EXPECT_NE(error_text([&] { batch_norm(Tensor::zeros({4, 3}, DType::i32), three, three); }).find("x is i32"), std::string::npos);
+  EXPECT_NE(
+      error_text([&] { batch_norm(Tensor::zeros({2, 3, 3}, DType::f32, "BCU"), three, three); }).find("not labelled C"),
+      std::string::npos);
+  EXPECT_NE(
+      error_text([&] { batch_norm_inference(x, three, three, three, two_numbers); }).find("variance does not fit"),
+      std::string::npos);
+  EXPECT_NE(error_text([&] { batch_norm(x, Tree{{"scale", three}}, Tree(), Phase::train); }).find("\"offset\""),
+            std::string::npos);
+  EXPECT_NE(error_text([&] { batch_norm(Tensor::zeros({4, 3}, DType::i32), three, three); }).find("x is i32"),
+            std::string::npos);
 }
 
 Tree moments_of(const std::vector<float>& x, int64_t channels) {
@@ -144,8 +169,9 @@ Tree moments_of(const std::vector<float>& x, int64_t channels) {
 
 TEST(UpdateStatistics, BlendsTheBatchIntoTheState) {
   const Tree moments{{"norm1", moments_of({1, 2, 3, 6}, 1)}};
-  const Tree state{{"norm1", Tree{{"mean", Tensor::from<float>({2}, {1})}, {"variance", Tensor::from<float>({1}, {1})}}},
-                   {"norm2", Tree{{"mean", Tensor::from<float>({5}, {1})}}}};
+  const Tree state{
+      {"norm1", Tree{{"mean", Tensor::from<float>({2}, {1})}, {"variance", Tensor::from<float>({1}, {1})}}},
+      {"norm2", Tree{{"mean", Tensor::from<float>({5}, {1})}}}};
   const Tree by_default = update_statistics(state, moments);
   EXPECT_EQ(by_default["norm1"]["mean"].tensor().item<float>(), 0.1f * 3.0f + (1.0f - 0.1f) * 2.0f);
   EXPECT_EQ(by_default["norm1"]["variance"].tensor().item<float>(), 0.1f * 3.5f + (1.0f - 0.1f) * 1.0f);
@@ -157,7 +183,8 @@ TEST(UpdateStatistics, BlendsTheBatchIntoTheState) {
 
 TEST(UpdateStatistics, StoresNoSubnormalNumbers) {
   const Tree moments = moments_of({0, 0}, 1);
-  const Tree state{{"mean", Tensor::from<float>({-0x1p-126f}, {1})}, {"variance", Tensor::from<float>({0x1.8p-126f}, {1})}};
+  const Tree state{{"mean", Tensor::from<float>({-0x1p-126f}, {1})},
+                   {"variance", Tensor::from<float>({0x1.8p-126f}, {1})}};
   const Tree updated = update_statistics(state, moments);
   EXPECT_EQ(std::bit_cast<uint32_t>(updated["mean"].tensor().item<float>()), 0u);  // +0, not -0.9 * 2^-126
   EXPECT_GT(updated["variance"].tensor().item<float>(), 0x1p-126f);

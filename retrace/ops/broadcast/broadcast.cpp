@@ -14,14 +14,16 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   const Shape& shape = call.attributes.list("shape");
   Shape merged;
   for (int64_t size : shape)
-    if (size < 0) op_error(call, 102, fmt::format("the shape {} has a negative size", shape.text()), x.text(), "sizes of 0 or more");
+    if (size < 0)
+      op_error(call, 102, fmt::format("the shape {} has a negative size", shape.text()), x.text(),
+               "sizes of 0 or more");
   if (!broadcast_shapes(x.shape, shape, merged) || !(merged == shape))
     op_error(call, 135, fmt::format("x does not stretch to the shape {}", shape.text()), "x " + x.text(),
              "for each axis of x, from the last, size 1 or that of the shape", "reshape x so that its axes align");
   const Labels labels(call.attributes.text("labels"));
   if (!labels.empty() && labels.size() != shape.rank())
-    op_error(call, 112, fmt::format("labels \"{}\" do not fit the shape {}", labels.text(), shape.text()), "x " + x.text(),
-             "one label for each axis");
+    op_error(call, 112, fmt::format("labels \"{}\" do not fit the shape {}", labels.text(), shape.text()),
+             "x " + x.text(), "one label for each axis");
   const bool same_batch = labels.find('B') == 0 && x.labels.find('B') == 0 && shape[0] == x.shape[0];
   return {{x.type, shape, labels, same_batch ? x.part : BatchPart{}}};
 }

@@ -1,7 +1,7 @@
 #pragma once
 // x stretched to a shape: axes are aligned from the last, missing leading axes and axes of size 1 repeat their
-// elements; bits are copied. Labels: as given (canonical order), "" for none. Gradient: the sum of dy over the stretched
-// axes. Throws Error(usage) if a size of x is neither 1 nor that of the shape.
+// elements; bits are copied. Labels: as given (canonical order), "" for none. Gradient: the sum of dy over the
+// stretched axes. Throws Error(usage) if a size of x is neither 1 nor that of the shape.
 
 #include "retrace/tensor/tensor.h"
 

@@ -23,8 +23,10 @@ To to_integer(From x) {
 
 template <class To, class From>
 To converted(From x) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) return to_integer<To>(x);
-  else return static_cast<To>(x);
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
+    return to_integer<To>(x);
+  else
+    return static_cast<To>(x);
 }
 
 template <class From, class To>

@@ -11,7 +11,8 @@ CaseFunction to(DType type) {
   return [type](const std::vector<Tensor>& in) { return std::vector<Tensor>{cast(in[0], type)}; };
 }
 
-OpCase exact(const char* op, const char* name, DType from, std::vector<double> values, DType type, std::vector<double> expected) {
+OpCase exact(const char* op, const char* name, DType from, std::vector<double> values, DType type,
+             std::vector<double> expected) {
   const auto count = static_cast<int64_t>(values.size());
   return {.op = op,
           .name = name,
@@ -54,16 +55,18 @@ OP_CASES(cast) {
                    .gradient = {.ulp = 0.5}});
   // In f64 the numbers pass through f32, so differences would see steps: the gradient is exact and compared above.
   cases.back().differentiable = false;
-  cases.push_back({.op = "cast",
-                   .name = "gradient_passes",
-                   .inputs = {{.shape = {3, 5}}},
-                   .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{cast(in[0], DType::f64)}; }});
+  cases.push_back(
+      {.op = "cast",
+       .name = "gradient_passes",
+       .inputs = {{.shape = {3, 5}}},
+       .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{cast(in[0], DType::f64)}; }});
   cases.back().inputs[0].type = DType::f32;
   return cases;
 }
 
 TEST(Cast, rounds_f64_to_nearest_even) {
-  const auto y = cast(Tensor::from<double>({0x1.000001p0, 0x1.000003p0, 1e300, 0x1p-150}, {4}), DType::f32).to_vector<float>();
+  const auto y =
+      cast(Tensor::from<double>({0x1.000001p0, 0x1.000003p0, 1e300, 0x1p-150}, {4}), DType::f32).to_vector<float>();
   EXPECT_EQ(y, (std::vector<float>{1.0f, 0x1.000004p0f, __builtin_inff(), 0.0f}));
 }
 

@@ -41,11 +41,8 @@ Tensor clipped_relu(const Tensor& x, const Operand& ceiling, Place place) {
 }
 
 void define_clipped_relu(OpTable& table) {
-  table.add({.name = "clipped_relu",
-             .inputs = 2,
-             .infer = infer,
-             .gradient = gradient,
-             .rule = &clipped_relu_pointwise});
+  table.add(
+      {.name = "clipped_relu", .inputs = 2, .infer = infer, .gradient = gradient, .rule = &clipped_relu_pointwise});
 }
 
 }  // namespace retrace

@@ -14,10 +14,11 @@ CaseFunction at(double ceiling) {
 
 OP_CASES(clipped_relu) {
   auto cases = pointwise_cases({.op = "clipped_relu", .inputs = {{.avoid = {0, 1}}}, .build = at(1)});
-  cases.push_back({.op = "clipped_relu",
-                   .name = "a_tensor_as_ceiling",
-                   .inputs = {{.shape = {5, 7}, .avoid = {0, 1.25}}, {.values = {1.25}}},
-                   .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{clipped_relu(in[0], in[1])}; }});
+  cases.push_back(
+      {.op = "clipped_relu",
+       .name = "a_tensor_as_ceiling",
+       .inputs = {{.shape = {5, 7}, .avoid = {0, 1.25}}, {.values = {1.25}}},
+       .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{clipped_relu(in[0], in[1])}; }});
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   cases.push_back({.op = "clipped_relu",
                    .name = "exact",
@@ -29,7 +30,10 @@ OP_CASES(clipped_relu) {
 }
 
 TEST(ClippedRelu, has_slope_at_the_ceiling_and_none_at_zero) {
-  const OpCase ties{.op = "clipped_relu", .name = "ties", .inputs = {{.shape = {4}, .values = {0.0, -0.0, 1.0, 1.5}}}, .build = at(1)};
+  const OpCase ties{.op = "clipped_relu",
+                    .name = "ties",
+                    .inputs = {{.shape = {4}, .values = {0.0, -0.0, 1.0, 1.5}}},
+                    .build = at(1)};
   const auto gradient = loss_gradients(ties, make_inputs(ties, DType::f32))[0].to_vector<float>();
   EXPECT_EQ(gradient[0], 0);
   EXPECT_EQ(gradient[1], 0);

@@ -24,7 +24,8 @@ OpCase exact(const char* op, Comparison compare, std::vector<double> expected) {
 }
 
 void add_all(std::vector<OpCase>& cases, const char* op, Comparison compare) {
-  for (auto& one : pointwise_cases({.op = op, .inputs = {{}, {}}, .build = two(compare), .differentiable = false})) cases.push_back(one);
+  for (auto& one : pointwise_cases({.op = op, .inputs = {{}, {}}, .build = two(compare), .differentiable = false}))
+    cases.push_back(one);
 }
 
 OP_CASES(compare) {

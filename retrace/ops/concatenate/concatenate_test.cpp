@@ -14,9 +14,15 @@ CaseFunction along(int axis) {
 OP_CASES(concatenate) {
   return {
       {.op = "concatenate", .name = "one", .inputs = {{.shape = {3, 5}}}, .build = along(0)},
-      {.op = "concatenate", .name = "first_axis", .inputs = {{.shape = {3, 5}}, {.shape = {1, 5}}, {.shape = {2, 5}}}, .build = along(0)},
+      {.op = "concatenate",
+       .name = "first_axis",
+       .inputs = {{.shape = {3, 5}}, {.shape = {1, 5}}, {.shape = {2, 5}}},
+       .build = along(0)},
       {.op = "concatenate", .name = "last_axis", .inputs = {{.shape = {3, 5}}, {.shape = {3, 2}}}, .build = along(-1)},
-      {.op = "concatenate", .name = "middle", .inputs = {{.shape = {2, 3, 4}}, {.shape = {2, 1, 4}}}, .build = along(1)},
+      {.op = "concatenate",
+       .name = "middle",
+       .inputs = {{.shape = {2, 3, 4}}, {.shape = {2, 1, 4}}},
+       .build = along(1)},
       {.op = "concatenate", .name = "with_empty", .inputs = {{.shape = {0, 4}}, {.shape = {3, 4}}}, .build = along(0)},
       {.op = "concatenate",
        .name = "labelled",
@@ -29,7 +35,8 @@ OP_CASES(concatenate) {
        .differentiable = false},
       {.op = "concatenate",
        .name = "exact",
-       .inputs = {{.shape = {2, 1}, .type = DType::i32, .values = {1, 2}}, {.shape = {2, 2}, .type = DType::i32, .values = {3, 4, 5, 6}}},
+       .inputs = {{.shape = {2, 1}, .type = DType::i32, .values = {1, 2}},
+                  {.shape = {2, 2}, .type = DType::i32, .values = {3, 4, 5, 6}}},
        .build = along(1),
        .expected = {1, 3, 4, 2, 5, 6},
        .differentiable = false},
@@ -42,6 +49,21 @@ TEST(Concatenate, refuses_sizes_that_do_not_fit) {
             "error[RT0176]: concatenate: tensor 2 does not fit tensor 0\n"
             "  where:    model.cpp:7\n"
             "  got:      f32[2,3] and f32[2,4]\n"
+            "  expected: equal types, labels and sizes, except along axis 0");
+}
+
+TEST(Concatenate, refuses_other_labels_and_types) {
+  const auto a = Tensor::zeros({2, 3}, DType::f32, "BC"), b = Tensor::zeros({2, 3}),
+             c = Tensor::zeros({2, 3}, DType::i32);
+  EXPECT_EQ(error_text([&] { concatenate({a, b}, 0, {"model.cpp", 7}); }),
+            "error[RT0176]: concatenate: tensor 1 does not fit tensor 0\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3] \"BC\" and f32[2,3]\n"
+            "  expected: equal types, labels and sizes, except along axis 0");
+  EXPECT_EQ(error_text([&] { concatenate({b, c}, 0, {"model.cpp", 7}); }),
+            "error[RT0176]: concatenate: tensor 1 does not fit tensor 0\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3] and i32[2,3]\n"
             "  expected: equal types, labels and sizes, except along axis 0");
 }
 

@@ -20,9 +20,12 @@ OP_CASES(constant) {
                   .no_gradient = "it has no inputs"};
   };
   return {
-      make("f32_rounds_once", 0.1, DType::f32, static_cast<double>(0.1f)), make("f64", 0.1, DType::f64, 0.1),
-      make("negative_zero", -0.0, DType::f32, -0.0),                       make("i32", -7, DType::i32, -7),
-      make("u8", 255, DType::u8, 255),                                     make("bool", 1, DType::boolean, 1),
+      make("f32_rounds_once", 0.1, DType::f32, static_cast<double>(0.1f)),
+      make("f64", 0.1, DType::f64, 0.1),
+      make("negative_zero", -0.0, DType::f32, -0.0),
+      make("i32", -7, DType::i32, -7),
+      make("u8", 255, DType::u8, 255),
+      make("bool", 1, DType::boolean, 1),
   };
 }
 

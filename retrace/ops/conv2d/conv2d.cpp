@@ -7,11 +7,15 @@ namespace retrace {
 namespace {
 
 Conv2dGeometry geometry_of(const Attributes& attributes) {
-  return {attributes.list("stride"), attributes.list("padding"), attributes.list("dilation"), attributes.integer("groups")};
+  return {attributes.list("stride"), attributes.list("padding"), attributes.list("dilation"),
+          attributes.integer("groups")};
 }
 
 Attributes attributes_of(const Conv2dGeometry& geometry) {
-  return {{"stride", geometry.stride}, {"dilation", geometry.dilation}, {"padding", geometry.padding}, {"groups", geometry.groups}};
+  return {{"stride", geometry.stride},
+          {"dilation", geometry.dilation},
+          {"padding", geometry.padding},
+          {"groups", geometry.groups}};
 }
 
 Shape image_size(const Tensor& x) { return {x.shape()[1], x.shape()[2]}; }
@@ -60,7 +64,8 @@ Conv2dGeometry resolved(const Tensor& x, const Tensor& weights, const Conv2dOpti
   geometry.dilation = {options.dilation.y, options.dilation.x};
   geometry.groups = options.groups;
   const bool known = x.rank() == 4 && weights.rank() == 4;  // else the op's own check speaks
-  const Pair in = known ? Pair(x.shape()[1], x.shape()[2]) : Pair(1), window = known ? Pair(weights.shape()[0], weights.shape()[1]) : Pair(1);
+  const Pair in = known ? Pair(x.shape()[1], x.shape()[2]) : Pair(1),
+             window = known ? Pair(weights.shape()[0], weights.shape()[1]) : Pair(1);
   geometry.padding = resolved_padding(options.padding, in, window, options.stride, options.dilation);
   return geometry;
 }

@@ -6,7 +6,7 @@ namespace {
 Window window_of(const InferCall& call, int64_t in_height, int64_t in_width, int64_t height, int64_t width) {
   const Shape &stride = call.attributes.list("stride"), &dilation = call.attributes.list("dilation");
   const Shape& padding = call.attributes.list("padding");
-  const Window window{in_height,   in_width,   height,     width,      stride[0],  stride[1],
+  const Window window{in_height,   in_width,    height,     width,      stride[0],  stride[1],
                       dilation[0], dilation[1], padding[0], padding[1], padding[2], padding[3]};
   check_window(call, window);
   return window;
@@ -29,9 +29,9 @@ void check_channels(const InferCall& call, const Shape& weights, int64_t channel
   if (weights[2] * groups == channels) return;
   op_error(call, 155, fmt::format("x has {} channels, weights expect {}", channels, weights[2] * groups),
            arguments(call, "x", "weights"), "channels of x = channels of the weights x groups",
-           groups >= 1 && channels % groups == 0 ? fmt::format("give the weights the shape [{},{},{},{}]", weights[0], weights[1],
-                                                                 channels / groups, weights[3])
-                                                   : "");
+           groups >= 1 && channels % groups == 0 ? fmt::format("give the weights the shape [{},{},{},{}]", weights[0],
+                                                               weights[1], channels / groups, weights[3])
+                                                 : "");
 }
 
 void check_weights(const InferCall& call, const char* image) {
@@ -43,8 +43,9 @@ void check_weights(const InferCall& call, const char* image) {
 // dy must be what the convolution of such an image makes.
 void check_cotangent(const InferCall& call, const Window& window, const Shape& dy, const std::string& got) {
   if (dy[1] == window.out_height() && dy[2] == window.out_width()) return;
-  op_error(call, 156, fmt::format("an image of {} x {} does not lead to one of {} x {}", window.in_height, window.in_width,
-                                  dy[1], dy[2]),
+  op_error(call, 156,
+           fmt::format("an image of {} x {} does not lead to one of {} x {}", window.in_height, window.in_width, dy[1],
+                       dy[2]),
            got, fmt::format("dy of {} x {}", window.out_height(), window.out_width()));
 }
 

@@ -28,16 +28,19 @@ enum Role { image, weights, result };  // of a tensor in the forward convolution
 struct Roles {
   Role first, second, output;
 };
-constexpr Roles kForward{image, weights, result}, kInputGradient{result, weights, image}, kFilterGradient{image, result, weights};
+constexpr Roles kForward{image, weights, result}, kInputGradient{result, weights, image},
+    kFilterGradient{image, result, weights};
 
-Conv2dShape shape_of(const Attributes& attributes, Roles roles, const Shape& first, const Shape& second, const Shape& output) {
+Conv2dShape shape_of(const Attributes& attributes, Roles roles, const Shape& first, const Shape& second,
+                     const Shape& output) {
   const Shape* by_role[3] = {};
   by_role[roles.first] = &first, by_role[roles.second] = &second, by_role[roles.output] = &output;
   return shape_of(attributes, *by_role[image], *by_role[weights], *by_role[result]);
 }
 
 Conv2dShape shape_of(const KernelCall& call, Roles roles) {
-  return shape_of(call.attributes, roles, call.inputs[0].spec->shape, call.inputs[1].spec->shape, call.outputs[0].spec->shape);
+  return shape_of(call.attributes, roles, call.inputs[0].spec->shape, call.inputs[1].spec->shape,
+                  call.outputs[0].spec->shape);
 }
 
 int64_t workspace(const InferCall& call, Roles roles, int64_t (*bytes)(const Conv2dShape&)) {

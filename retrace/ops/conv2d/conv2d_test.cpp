@@ -53,18 +53,28 @@ OP_CASES(conv2d) {
   std::vector<OpCase> cases;
   for (const auto& [name, x, weights, options, labels] : geometries()) {
     const auto forward = convolution(options);
-    cases.push_back({.op = "conv2d", .name = name, .inputs = {{.shape = x, .labels = labels}, {.shape = weights}},
-                     .build = forward, .bound = kSumBound, .magnitude = of_sizes(forward)});
+    cases.push_back({.op = "conv2d",
+                     .name = name,
+                     .inputs = {{.shape = x, .labels = labels}, {.shape = weights}},
+                     .build = forward,
+                     .bound = kSumBound,
+                     .magnitude = of_sizes(forward)});
     // The gradients, as ops of their own: of the sum of y * y, so that dy is a computed image.
     const auto backward = [options = options](const std::vector<Tensor>& in, size_t which) {
       const Tensor y = conv2d(in[0], in[1], options);
       return std::vector<Tensor>{gradients(sum(y * y), std::vector<Tensor>{in[which]})[0]};
     };
-    cases.push_back({.op = "conv2d_input_gradient", .name = name, .inputs = {{.shape = x, .labels = labels}, {.shape = weights}},
-                     .build = [backward](const auto& in) { return backward(in, 0); }, .bound = {.ulp = 4, .relative = 1e-5, .tiny = true},
+    cases.push_back({.op = "conv2d_input_gradient",
+                     .name = name,
+                     .inputs = {{.shape = x, .labels = labels}, {.shape = weights}},
+                     .build = [backward](const auto& in) { return backward(in, 0); },
+                     .bound = {.ulp = 4, .relative = 1e-5, .tiny = true},
                      .gradient = {.ulp = 4, .relative = 1e-5, .tiny = true}});
-    cases.push_back({.op = "conv2d_filter_gradient", .name = name, .inputs = {{.shape = x, .labels = labels}, {.shape = weights}},
-                     .build = [backward](const auto& in) { return backward(in, 1); }, .bound = {.ulp = 4, .relative = 1e-5, .tiny = true},
+    cases.push_back({.op = "conv2d_filter_gradient",
+                     .name = name,
+                     .inputs = {{.shape = x, .labels = labels}, {.shape = weights}},
+                     .build = [backward](const auto& in) { return backward(in, 1); },
+                     .bound = {.ulp = 4, .relative = 1e-5, .tiny = true},
                      .gradient = {.ulp = 4, .relative = 1e-5, .tiny = true}});
   }
   return cases;

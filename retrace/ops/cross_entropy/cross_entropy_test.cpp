@@ -8,17 +8,27 @@
 namespace retrace {
 namespace {
 
-CaseFunction call() { return two([](const Tensor& y, const Tensor& t, Place place) { return cross_entropy(y, t, place); }); }
+CaseFunction call() {
+  return two([](const Tensor& y, const Tensor& t, Place place) { return cross_entropy(y, t, place); });
+}
 
 OP_CASES(cross_entropy) {
   const auto with = [](const char* name, Shape shape, const char* labels = "", const char* labels_of_t = "") {
-    return OpCase{.op = "cross_entropy", .name = name,
-                  .inputs = {{.shape = shape, .low = 0.05, .high = 0.95, .labels = labels}, {.shape = shape, .low = 0, .high = 1, .labels = labels_of_t}},
-                  .build = call(), .bound = {.ulp = 4, .relative = 1e-6}};
+    return OpCase{.op = "cross_entropy",
+                  .name = name,
+                  .inputs = {{.shape = shape, .low = 0.05, .high = 0.95, .labels = labels},
+                             {.shape = shape, .low = 0, .high = 1, .labels = labels_of_t}},
+                  .build = call(),
+                  .bound = {.ulp = 4, .relative = 1e-6}};
   };
-  std::vector<OpCase> cases{with("unlabelled", {7, 10}), with("labelled", {7, 10}, "BC", "BC"), with("labels_of_y_count", {7, 10}, "BC"),
-                            with("images", {3, 5, 4, 2}, "BSSC", "BSSC"), with("without_batch", {10}), with("space_only", {4, 3}, "SC", "SC"),
-                            with("large", {300, 40}), with("rank_0", {})};
+  std::vector<OpCase> cases{with("unlabelled", {7, 10}),
+                            with("labelled", {7, 10}, "BC", "BC"),
+                            with("labels_of_y_count", {7, 10}, "BC"),
+                            with("images", {3, 5, 4, 2}, "BSSC", "BSSC"),
+                            with("without_batch", {10}),
+                            with("space_only", {4, 3}, "SC", "SC"),
+                            with("large", {300, 40}),
+                            with("rank_0", {})};
   auto hand = with("n_is_the_batch", {4, 2}, "BC");
   hand.inputs[0].values = {0.5, 0.5};
   hand.inputs[1].values = {1, 0};
@@ -46,9 +56,13 @@ TEST(CrossEntropy, ShapesMustBeEqual) {
   EXPECT_NE(text.find("prediction f32[4,10], target f32[4]"), std::string::npos) << text;
   EXPECT_NE(text.find("one_hot"), std::string::npos) << text;
   EXPECT_NE(text.find("cross_entropy_test.cpp"), std::string::npos) << text;
-  EXPECT_NE(error_text([] { cross_entropy(Tensor::zeros({4, 2}, DType::f32, "BC"), Tensor::zeros({4, 2}, DType::f32, "BT")); }).find("differ"),
+  EXPECT_NE(error_text([] {
+              cross_entropy(Tensor::zeros({4, 2}, DType::f32, "BC"), Tensor::zeros({4, 2}, DType::f32, "BT"));
+            }).find("differ"),
             std::string::npos);
-  EXPECT_NE(error_text([] { cross_entropy(Tensor::zeros({4}), Tensor::zeros({4}, DType::i32)); }).find("types f32 and i32"), std::string::npos);
+  EXPECT_NE(
+      error_text([] { cross_entropy(Tensor::zeros({4}), Tensor::zeros({4}, DType::i32)); }).find("types f32 and i32"),
+      std::string::npos);
 }
 
 }  // namespace

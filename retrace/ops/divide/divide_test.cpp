@@ -8,7 +8,7 @@ namespace retrace {
 namespace {
 
 OP_CASES(divide) {
-  auto cases = pointwise_cases({.op = "divide", .inputs = {{}, {.low = 0.25}}, .build = two(divide), .bound = {.ulp = 0.5}});
+  auto cases = pointwise_cases({.op = "divide", .inputs = {{}, {.low = 0.25}}, .build = two(divide)});
   cases.push_back({.op = "divide",
                    .name = "integers_wrap",
                    .inputs = {{.shape = {6}, .type = DType::i32, .values = {7, -7, 2147483647.0, -2147483648.0, 0, 9}},
@@ -47,12 +47,14 @@ TEST(Divide, refuses_two_types) {
 
 TEST(Divide, refuses_an_integer_zero_when_it_is_computed) {
   const auto y = divide(Tensor::from<int32_t>({6, 5}, {2}), Tensor::from<int32_t>({2, 0}, {2}));
-  EXPECT_EQ(error_text([&] { y.to_vector<int32_t>(); }).substr(0, 54), "error[RT0149]: divide: an integer is divided by zero\n ");
-  EXPECT_NE(error_text([&] { divide(Tensor::from<int32_t>({5}, {1}), Tensor::from<int32_t>({0}, {1})).to_vector<int32_t>(); })
-                .find("  got:      5 / 0\n"
-                      "  expected: b without zeros, for integer types\n"
-                      "  help:     cast to DType::f32 first, or replace the zeros with where(...)"),
-            std::string::npos);
+  EXPECT_EQ(error_text([&] { y.to_vector<int32_t>(); }).substr(0, 54),
+            "error[RT0149]: divide: an integer is divided by zero\n ");
+  EXPECT_NE(
+      error_text([&] { divide(Tensor::from<int32_t>({5}, {1}), Tensor::from<int32_t>({0}, {1})).to_vector<int32_t>(); })
+          .find("  got:      5 / 0\n"
+                "  expected: b without zeros, for integer types\n"
+                "  help:     cast to DType::f32 first, or replace the zeros with where(...)"),
+      std::string::npos);
 }
 
 }  // namespace

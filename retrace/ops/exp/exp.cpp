@@ -9,9 +9,7 @@ RT_POINTWISE_RULE(exp);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
-  return {call.cotangents[0] * call.outputs[0]};
-}
+std::vector<Tensor> gradient(const GradientCall& call) { return {call.cotangents[0] * call.outputs[0]}; }
 
 }  // namespace
 
@@ -21,10 +19,7 @@ Tensor exp(const Tensor& x, Place place) {
 }
 
 void define_exp(OpTable& table) {
-  table.add({.name = "exp",
-             .infer = infer_pointwise_float,
-             .gradient = gradient,
-             .rule = &exp_pointwise});
+  table.add({.name = "exp", .infer = infer_pointwise_float, .gradient = gradient, .rule = &exp_pointwise});
 }
 
 }  // namespace retrace

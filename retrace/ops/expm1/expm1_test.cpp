@@ -8,18 +8,20 @@ namespace retrace {
 namespace {
 
 OP_CASES(expm1) {
-  auto cases = pointwise_cases({.op = "expm1", .inputs = {{.low = -3, .high = 3}}, .build = one(expm1), .bound = {.ulp = 1, .tiny = true}});
+  auto cases = pointwise_cases(
+      {.op = "expm1", .inputs = {{.low = -3, .high = 3}}, .build = one(expm1), .bound = {.ulp = 1, .tiny = true}});
   cases.push_back({.op = "expm1",
                    .name = "near_zero",
                    .inputs = {{.shape = {4099}, .low = -0.0001, .high = 0.0001}},
                    .build = one(expm1),
                    .bound = {.ulp = 1}});
-  cases.push_back({.op = "expm1",
-                   .name = "exact",
-                   .inputs = {{.shape = {5}, .values = {0.0, -0.0, __builtin_inf(), -__builtin_inf(), __builtin_nan("")}}},
-                   .build = one(expm1),
-                   .expected = {0.0, -0.0, __builtin_inf(), -1, __builtin_nan("")},
-                   .differentiable = false});
+  cases.push_back(
+      {.op = "expm1",
+       .name = "exact",
+       .inputs = {{.shape = {5}, .values = {0.0, -0.0, __builtin_inf(), -__builtin_inf(), __builtin_nan("")}}},
+       .build = one(expm1),
+       .expected = {0.0, -0.0, __builtin_inf(), -1, __builtin_nan("")},
+       .differentiable = false});
   return cases;
 }
 

@@ -31,7 +31,8 @@ std::vector<TensorSpec> infer_scatter(const InferCall& call) {
   check_type(call, 1, "the index", DType::i32);
   const int axes = index.shape.rank();
   if (x.shape.rank() < axes || !std::equal(index.shape.begin(), index.shape.end(), x.shape.begin()))
-    op_error(call, 179, "the first axes of x are not those of the index", fmt::format("x {} and the index {}", x.text(), index.text()),
+    op_error(call, 179, "the first axes of x are not those of the index",
+             fmt::format("x {} and the index {}", x.text(), index.text()),
              fmt::format("x of shape {} and the axes of a row", index.shape.text()));
   if (rows < 0) op_error(call, 102, fmt::format("a table has {} rows", rows), "x " + x.text(), "0 rows or more");
   TensorSpec y{x.type, {rows}, {}, {}};
@@ -86,7 +87,8 @@ std::vector<Tensor> gradient_gather(const GradientCall& call) {
 std::vector<Tensor> gradient_scatter(const GradientCall& call) {
   const auto& x = call.inputs[0];
   if (!call.needed[0]) return {Tensor(), Tensor()};
-  return {reshape(gather_rows(call.cotangents[0], call.inputs[1], call.place), x.shape(), x.labels(), call.place), Tensor()};
+  return {reshape(gather_rows(call.cotangents[0], call.inputs[1], call.place), x.shape(), x.labels(), call.place),
+          Tensor()};
 }
 
 }  // namespace
@@ -102,7 +104,8 @@ Tensor scatter_rows(const Tensor& x, const Tensor& index, int64_t rows, Place pl
 }
 
 void define_gather_rows(OpTable& table) {
-  table.add({.name = "gather_rows", .inputs = 2, .infer = infer_gather, .gradient = gradient_gather, .kernel = run_gather});
+  table.add(
+      {.name = "gather_rows", .inputs = 2, .infer = infer_gather, .gradient = gradient_gather, .kernel = run_gather});
   table.add({.name = "scatter_rows",
              .inputs = 2,
              .attributes = {"rows"},

@@ -7,7 +7,9 @@
 namespace retrace {
 namespace {
 
-const CaseFunction kGather = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{gather_rows(in[0], in[1])}; };
+const CaseFunction kGather = [](const std::vector<Tensor>& in) {
+  return std::vector<Tensor>{gather_rows(in[0], in[1])};
+};
 CaseFunction scatter(int64_t rows) {
   return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{scatter_rows(in[0], in[1], rows)}; };
 }
@@ -33,14 +35,30 @@ OP_CASES(gather_rows) {
       {.op = "gather_rows", .name = "many", .inputs = {{.shape = {3, 70}}, index({2000}, 3)}, .build = kGather},
       {.op = "gather_rows",
        .name = "exact",
-       .inputs = {{.shape = {2, 2}, .type = DType::u8, .values = {1, 2, 3, 4}}, {.shape = {3}, .type = DType::i32, .values = {1, 0, 1}}},
+       .inputs = {{.shape = {2, 2}, .type = DType::u8, .values = {1, 2, 3, 4}},
+                  {.shape = {3}, .type = DType::i32, .values = {1, 0, 1}}},
        .build = kGather,
        .expected = {3, 4, 1, 2, 3, 4},
        .differentiable = false},
-      {.op = "scatter_rows", .name = "odd", .inputs = {{.shape = {7, 3}}, index({7}, 5)}, .build = scatter(5), .bound = {.relative = 1e-6}, .magnitude = scatter_magnitude(5)},
+      {.op = "scatter_rows",
+       .name = "odd",
+       .inputs = {{.shape = {7, 3}}, index({7}, 5)},
+       .build = scatter(5),
+       .bound = {.relative = 1e-6},
+       .magnitude = scatter_magnitude(5)},
       {.op = "scatter_rows", .name = "empty", .inputs = {{.shape = {0, 3}}, index({0}, 5)}, .build = scatter(5)},
-      {.op = "scatter_rows", .name = "planes", .inputs = {{.shape = {2, 3, 5}}, index({2, 3}, 4)}, .build = scatter(4), .bound = {.relative = 1e-6}, .magnitude = scatter_magnitude(4)},
-      {.op = "scatter_rows", .name = "many", .inputs = {{.shape = {3000, 70}}, index({3000}, 3)}, .build = scatter(3), .bound = {.relative = 1e-5}, .magnitude = scatter_magnitude(3)},
+      {.op = "scatter_rows",
+       .name = "planes",
+       .inputs = {{.shape = {2, 3, 5}}, index({2, 3}, 4)},
+       .build = scatter(4),
+       .bound = {.relative = 1e-6},
+       .magnitude = scatter_magnitude(4)},
+      {.op = "scatter_rows",
+       .name = "many",
+       .inputs = {{.shape = {3000, 70}}, index({3000}, 3)},
+       .build = scatter(3),
+       .bound = {.relative = 1e-5},
+       .magnitude = scatter_magnitude(3)},
   };
 }
 
@@ -82,9 +100,11 @@ TEST(GatherRows, names_the_row_that_does_not_exist) {
   const auto table = Tensor::zeros({3, 2});
   const auto text = error_text([&] { gather_rows(table, Tensor::from<int32_t>({0, -1}, {2})).to_vector<float>(); });
   EXPECT_TRUE(text.starts_with("error[RT0177]: gather_rows: row -1 at [1] does not exist\n")) << text;
-  EXPECT_TRUE(text.ends_with("  got:      i32[2]\n"
-                             "  expected: values from 0 to 2\n"
-                             "  help:     rows are counted from 0")) << text;
+  EXPECT_TRUE(
+      text.ends_with("  got:      i32[2]\n"
+                     "  expected: values from 0 to 2\n"
+                     "  help:     rows are counted from 0"))
+      << text;
 }
 
 TEST(GatherRows, refuses_a_float_index_and_a_table_without_axes) {
@@ -102,11 +122,12 @@ TEST(GatherRows, refuses_a_float_index_and_a_table_without_axes) {
 }
 
 TEST(ScatterRows, refuses_axes_that_do_not_fit) {
-  EXPECT_EQ(error_text([] { scatter_rows(Tensor::zeros({3, 2}), Tensor::zeros({4}, DType::i32), 5, {"model.cpp", 7}); }),
-            "error[RT0179]: scatter_rows: the first axes of x are not those of the index\n"
-            "  where:    model.cpp:7\n"
-            "  got:      x f32[3,2] and the index i32[4]\n"
-            "  expected: x of shape [4] and the axes of a row");
+  EXPECT_EQ(
+      error_text([] { scatter_rows(Tensor::zeros({3, 2}), Tensor::zeros({4}, DType::i32), 5, {"model.cpp", 7}); }),
+      "error[RT0179]: scatter_rows: the first axes of x are not those of the index\n"
+      "  where:    model.cpp:7\n"
+      "  got:      x f32[3,2] and the index i32[4]\n"
+      "  expected: x of shape [4] and the axes of a row");
 }
 
 }  // namespace

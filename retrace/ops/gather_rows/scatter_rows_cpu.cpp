@@ -67,8 +67,8 @@ int64_t scatter_rows_workspace(int64_t count, int64_t rows) {
   return (count + rows + 2) * static_cast<int64_t>(sizeof(int64_t));
 }
 
-void scatter_rows_f32(const float* x, const int32_t* index, int64_t count, int64_t rows, int64_t width, int64_t* workspace,
-                      float* y) {
+void scatter_rows_f32(const float* x, const int32_t* index, int64_t count, int64_t rows, int64_t width,
+                      int64_t* workspace, float* y) {
   if (rows == 0 || width == 0) return;
   int64_t* const starts = workspace;
   int64_t* const positions = workspace + rows + 2;
@@ -77,7 +77,8 @@ void scatter_rows_f32(const float* x, const int32_t* index, int64_t count, int64
   run_pieces(pieces, [&](int64_t piece) {
     for (int64_t r = rows * piece / pieces; r < rows * (piece + 1) / pieces; ++r)
       for (int64_t k = 0; k < width; k += kColumns)
-        sum_row(x + k, positions + starts[r], starts[r + 1] - starts[r], width, std::min(kColumns, width - k), y + r * width + k);
+        sum_row(x + k, positions + starts[r], starts[r + 1] - starts[r], width, std::min(kColumns, width - k),
+                y + r * width + k);
   });
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// A fully connected layer: y[n,o] = sum over i of x[n,i] * weights[o,i] + bias[o], with x flattened to [n,i] first: space,
-// then channels, last fastest. weights are [out,in]; bias is [out] or one number. y is labelled "BC" if x has a label B.
-// The sum is matmul's; the bias is an add of its own. Errors: another number of features, ranks, types.
+// A fully connected layer: y[n,o] = sum over i of x[n,i] * weights[o,i] + bias[o], with x flattened to [n,i] first:
+// space, then channels, last fastest. weights are [out,in]; bias is [out] or one number. y is labelled "BC" if x has a
+// label B. The sum is matmul's; the bias is an add of its own. Errors: another number of features, ranks, types.
 
 #include "retrace/tensor/tree.h"
 

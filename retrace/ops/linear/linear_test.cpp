@@ -8,7 +8,9 @@ namespace retrace {
 namespace {
 
 OP_CASES(linear) {
-  return {{.op = "matmul", .name = "linear", .inputs = {{.shape = {3, 2, 2, 5}, .labels = "BSSC"}, {.shape = {4, 20}}, {.shape = {4}}},
+  return {{.op = "matmul",
+           .name = "linear",
+           .inputs = {{.shape = {3, 2, 2, 5}, .labels = "BSSC"}, {.shape = {4, 20}}, {.shape = {4}}},
            .build = [](const auto& in) { return std::vector<Tensor>{linear(in[0], in[1], in[2])}; },
            .bound = {.ulp = 1, .relative = 1e-5}}};
 }
@@ -17,7 +19,8 @@ Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor:
 
 TEST(Linear, flattens_space_then_channels_and_adds_the_bias) {
   const Tensor x = Tensor::from<float>({1, 2, 3, 4}, {1, 1, 2, 2}, "BSSC");
-  const Tensor w = Tensor::from<float>({1, 10, 100, 1000, 0, 0, 0, 1}, {2, 4}), bias = Tensor::from<float>({0.5f, -4}, {2});
+  const Tensor w = Tensor::from<float>({1, 10, 100, 1000, 0, 0, 0, 1}, {2, 4}),
+               bias = Tensor::from<float>({0.5f, -4}, {2});
   const Tensor y = linear(x, w, bias);
   EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{4321.5f, 0}));
   EXPECT_EQ(y.labels(), "BC");

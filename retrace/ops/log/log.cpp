@@ -9,9 +9,7 @@ RT_POINTWISE_RULE(log);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
-  return {call.cotangents[0] / call.inputs[0]};
-}
+std::vector<Tensor> gradient(const GradientCall& call) { return {call.cotangents[0] / call.inputs[0]}; }
 
 }  // namespace
 
@@ -21,10 +19,7 @@ Tensor log(const Tensor& x, Place place) {
 }
 
 void define_log(OpTable& table) {
-  table.add({.name = "log",
-             .infer = infer_pointwise_float,
-             .gradient = gradient,
-             .rule = &log_pointwise});
+  table.add({.name = "log", .infer = infer_pointwise_float, .gradient = gradient, .rule = &log_pointwise});
 }
 
 }  // namespace retrace

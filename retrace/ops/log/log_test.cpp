@@ -8,19 +8,21 @@ namespace retrace {
 namespace {
 
 OP_CASES(log) {
-  auto cases = pointwise_cases({.op = "log", .inputs = {{.low = 0.25, .high = 6}}, .build = one(log), .bound = {.ulp = 1}});
+  auto cases =
+      pointwise_cases({.op = "log", .inputs = {{.low = 0.25, .high = 6}}, .build = one(log), .bound = {.ulp = 1}});
   cases.push_back({.op = "log",
                    .name = "wide",
                    .inputs = {{.shape = {4099}, .low = 0, .high = 1e30}},
                    .build = one(log),
                    .bound = {.ulp = 1},
                    .differentiable = false});
-  cases.push_back({.op = "log",
-                   .name = "exact",
-                   .inputs = {{.shape = {6}, .values = {1.0, 0.0, -0.0, __builtin_inf(), -1.0, __builtin_nan("")}}},
-                   .build = one(log),
-                   .expected = {0.0, -__builtin_inf(), -__builtin_inf(), __builtin_inf(), __builtin_nan(""), __builtin_nan("")},
-                   .differentiable = false});
+  cases.push_back(
+      {.op = "log",
+       .name = "exact",
+       .inputs = {{.shape = {6}, .values = {1.0, 0.0, -0.0, __builtin_inf(), -1.0, __builtin_nan("")}}},
+       .build = one(log),
+       .expected = {0.0, -__builtin_inf(), -__builtin_inf(), __builtin_inf(), __builtin_nan(""), __builtin_nan("")},
+       .differentiable = false});
   return cases;
 }
 

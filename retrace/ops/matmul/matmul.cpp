@@ -36,7 +36,8 @@ std::string matrix_text(const char* name, const TensorSpec& spec, bool transpose
 [[noreturn]] void refuse(const InferCall& call, const std::string& message, const std::string& expected) {
   const auto options = options_of(call.attributes);
   op_error(call, 160, message,
-           matrix_text("a", call.inputs[0], options.transpose_a) + ", " + matrix_text("b", call.inputs[1], options.transpose_b),
+           matrix_text("a", call.inputs[0], options.transpose_a) + ", " +
+               matrix_text("b", call.inputs[1], options.transpose_b),
            expected);
 }
 
@@ -46,7 +47,8 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   const auto &a = call.inputs[0], &b = call.inputs[1];
   const int rank = a.shape.rank();
   if (rank != b.shape.rank() || rank < 2 || rank > 3)
-    refuse(call, fmt::format("a has {} axes, b has {}", rank, b.shape.rank()), "two matrices, or stacks of them with 3 axes");
+    refuse(call, fmt::format("a has {} axes, b has {}", rank, b.shape.rank()),
+           "two matrices, or stacks of them with 3 axes");
   const auto options = options_of(call.attributes);
   const MatmulShape shape = shape_of(a.shape, b.shape, options);
   const int64_t depth_b = b.shape[options.transpose_b ? rank - 1 : rank - 2];
@@ -56,7 +58,8 @@ std::vector<TensorSpec> infer(const InferCall& call) {
     refuse(call, fmt::format("{} matrices meet {}", a.shape[0], b.shape[0]), "equal first axes, or 1");
   TensorSpec y{a.type, {shape.rows, shape.columns}, {}, {}};
   if (rank == 3) y.shape = {shape.count, shape.rows, shape.columns};
-  if (b.labels.empty() && !options.transpose_a && (rank == 2 || a.shape[0] == shape.count)) y.labels = a.labels, y.part = a.part;
+  if (b.labels.empty() && !options.transpose_a && (rank == 2 || a.shape[0] == shape.count))
+    y.labels = a.labels, y.part = a.part;
   return {y};
 }
 
@@ -75,11 +78,12 @@ void run_double(const MatmulShape& s, const double* a, const double* b, double* 
 
 void run(const KernelCall& call) {
   const auto& out = *call.outputs[0].spec;
-  const MatmulShape shape = shape_of(call.inputs[0].spec->shape, call.inputs[1].spec->shape, options_of(call.attributes));
+  const MatmulShape shape =
+      shape_of(call.inputs[0].spec->shape, call.inputs[1].spec->shape, options_of(call.attributes));
   if (out.count() == 0) return;
   if (out.type == DType::f64)
-    return run_double(shape, static_cast<const double*>(call.inputs[0].data), static_cast<const double*>(call.inputs[1].data),
-                      static_cast<double*>(call.outputs[0].data));
+    return run_double(shape, static_cast<const double*>(call.inputs[0].data),
+                      static_cast<const double*>(call.inputs[1].data), static_cast<double*>(call.outputs[0].data));
   auto* y = static_cast<float*>(call.outputs[0].data);
   if (shape.depth == 0) {  // the sum over nothing
     std::fill_n(y, out.count(), 0.0f);
@@ -120,7 +124,8 @@ Tensor with_leading_axis(const Tensor& x, Place place) {
 
 Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options, Place place) {
   static const Op& op = find_op("matmul");
-  const Attributes attributes{{"transpose_a", int64_t{options.transpose_a}}, {"transpose_b", int64_t{options.transpose_b}}};
+  const Attributes attributes{{"transpose_a", int64_t{options.transpose_a}},
+                              {"transpose_b", int64_t{options.transpose_b}}};
   const bool stacked = a.rank() == 3 || b.rank() == 3;
   if (!stacked) return record_one(op, attributes, {a, b}, place);
   return record_one(op, attributes, {with_leading_axis(a, place), with_leading_axis(b, place)}, place);

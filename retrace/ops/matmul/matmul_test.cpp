@@ -20,24 +20,28 @@ OP_CASES(matmul) {
     Shape a, b;
     MatmulOptions options = {};
   };
-  const std::vector<Sizes> all = {{"plain", {5, 7}, {7, 3}},
-                                  {"transposed_a", {7, 5}, {7, 3}, {.transpose_a = true}},
-                                  {"transposed_b", {5, 7}, {3, 7}, {.transpose_b = true}},
-                                  {"both_transposed", {7, 5}, {3, 7}, {.transpose_a = true, .transpose_b = true}},
-                                  {"two_blocks", {9, 300}, {300, 33}},
-                                  {"one_by_one", {1, 1}, {1, 1}},
-                                  {"column", {17, 4}, {4, 1}},
-                                  {"no_rows", {0, 4}, {4, 3}},
-                                  {"no_terms", {2, 0}, {0, 3}},
-                                  {"stack", {3, 4, 5}, {3, 5, 2}},
-                                  {"stack_of_transposed", {3, 5, 4}, {3, 2, 5}, {.transpose_a = true, .transpose_b = true}},
-                                  {"shared_b", {3, 4, 5}, {5, 2}},
-                                  {"shared_a", {4, 5}, {3, 5, 2}},
-                                  {"shared_stack_of_one", {1, 4, 5}, {3, 2, 5}, {.transpose_b = true}}};
+  const std::vector<Sizes> all = {
+      {"plain", {5, 7}, {7, 3}},
+      {"transposed_a", {7, 5}, {7, 3}, {.transpose_a = true}},
+      {"transposed_b", {5, 7}, {3, 7}, {.transpose_b = true}},
+      {"both_transposed", {7, 5}, {3, 7}, {.transpose_a = true, .transpose_b = true}},
+      {"two_blocks", {9, 300}, {300, 33}},
+      {"one_by_one", {1, 1}, {1, 1}},
+      {"column", {17, 4}, {4, 1}},
+      {"no_rows", {0, 4}, {4, 3}},
+      {"no_terms", {2, 0}, {0, 3}},
+      {"stack", {3, 4, 5}, {3, 5, 2}},
+      {"stack_of_transposed", {3, 5, 4}, {3, 2, 5}, {.transpose_a = true, .transpose_b = true}},
+      {"shared_b", {3, 4, 5}, {5, 2}},
+      {"shared_a", {4, 5}, {3, 5, 2}},
+      {"shared_stack_of_one", {1, 4, 5}, {3, 2, 5}, {.transpose_b = true}}};
   std::vector<OpCase> cases;
   for (const auto& [name, a, b, options] : all) {
     const auto multiply = product(options);
-    cases.push_back({.op = "matmul", .name = name, .inputs = {{.shape = a}, {.shape = b}}, .build = multiply,
+    cases.push_back({.op = "matmul",
+                     .name = name,
+                     .inputs = {{.shape = a}, {.shape = b}},
+                     .build = multiply,
                      .bound = {.ulp = 1, .relative = 260 * 0x1p-24, .tiny = true},
                      .magnitude = [multiply](const auto& in) { return multiply({abs(in[0]), abs(in[1])}); }});
   }

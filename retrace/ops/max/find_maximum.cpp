@@ -35,8 +35,10 @@ void vector_search(const KernelInput& input, const ReduceShape& shape, std::vect
   run_pieces((shape.outer + batch - 1) / batch, [&](int64_t piece) {
     for (int64_t o = piece * batch; o < std::min(shape.outer, (piece + 1) * batch); ++o) {
       const float* from = x + shape.outer_offset(o);
-      if (shape.by_column) column(from, end, shape.positions, shape.channels, found.data() + o * shape.channels);
-      else found[static_cast<size_t>(o)] = row(from, shape.positions);
+      if (shape.by_column)
+        column(from, end, shape.positions, shape.channels, found.data() + o * shape.channels);
+      else
+        found[static_cast<size_t>(o)] = row(from, shape.positions);
     }
   });
 }
@@ -49,8 +51,10 @@ std::vector<int32_t> find_maxima(const KernelInput& x, const Shape& axes) {
   if (found.empty()) return found;
   switch (x.spec->type) {
     case DType::f32:
-      if (shape.contiguous_positions()) vector_search(x, shape, found);
-      else plain_search<float>(x, axes, found);
+      if (shape.contiguous_positions())
+        vector_search(x, shape, found);
+      else
+        plain_search<float>(x, axes, found);
       break;
     case DType::f64: plain_search<double>(x, axes, found); break;
     case DType::i32: plain_search<int32_t>(x, axes, found); break;

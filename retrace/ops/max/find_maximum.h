@@ -5,8 +5,8 @@
 
 namespace retrace {
 
-// For each kept element the index of the first maximum over the reduced axes (row-major), the first NaN if there is one.
-// Returns one index for each element of the result.
+// For each kept element the index of the first maximum over the reduced axes (row-major), the first NaN if there is
+// one. Returns one index for each element of the result.
 std::vector<int32_t> find_maxima(const KernelInput& x, const Shape& axes);
 // Checks of an op that searches: there is something to find, and an i32 can say where.
 void check_search(const InferCall& call);

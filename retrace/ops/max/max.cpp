@@ -1,5 +1,6 @@
 #include "retrace/ops/max/max.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "retrace/ops/max/find_maximum.h"
@@ -29,25 +30,28 @@ std::vector<Tensor> gradient(const GradientCall& call) {
   return {where(first_maximum(x, {.axes = axes}, call.place), dy, constant_like(x, 0), call.place)};
 }
 
-void run(const KernelCall& call) {
-  const auto& x = call.inputs[0];
+// Calls f(kept element, element of x that is its first maximum).
+void for_each_maximum(const KernelCall& call, FunctionRef<void(int64_t kept, int64_t i)> f) {
   const Shape& axes = call.attributes.list("axes");
-  const auto found = find_maxima(x, axes);
-  const size_t bytes = size_of(x.spec->type);
-  for_each_reduced(x.spec->shape, axes, [&](int64_t i, int64_t kept, int64_t reduced) {
-    if (found[static_cast<size_t>(kept)] == reduced)
-      std::memcpy(static_cast<char*>(call.outputs[0].data) + static_cast<size_t>(kept) * bytes,
-                  static_cast<const char*>(x.data) + static_cast<size_t>(i) * bytes, bytes);
+  const auto found = find_maxima(call.inputs[0], axes);
+  const ReduceShape shape(call.inputs[0].spec->shape, axes);
+  for (size_t kept = 0; kept < found.size(); ++kept)
+    f(static_cast<int64_t>(kept), shape.element(static_cast<int64_t>(kept), found[kept]));
+}
+
+void run(const KernelCall& call) {
+  const size_t bytes = size_of(call.inputs[0].spec->type);
+  const char* x = static_cast<const char*>(call.inputs[0].data);
+  char* y = static_cast<char*>(call.outputs[0].data);
+  for_each_maximum(call, [&](int64_t kept, int64_t i) {
+    std::memcpy(y + static_cast<size_t>(kept) * bytes, x + static_cast<size_t>(i) * bytes, bytes);
   });
 }
 
 void run_first(const KernelCall& call) {
-  const auto& x = call.inputs[0];
-  const Shape& axes = call.attributes.list("axes");
-  const auto found = find_maxima(x, axes);
-  for_each_reduced(x.spec->shape, axes, [&](int64_t i, int64_t kept, int64_t reduced) {
-    static_cast<uint8_t*>(call.outputs[0].data)[i] = found[static_cast<size_t>(kept)] == reduced;
-  });
+  auto* mask = static_cast<uint8_t*>(call.outputs[0].data);
+  std::fill_n(mask, call.outputs[0].spec->count(), uint8_t{0});
+  for_each_maximum(call, [&](int64_t, int64_t i) { mask[i] = 1; });
 }
 
 Tensor call_op(const Op& op, const Tensor& x, const ReduceOptions& options, Place place) {

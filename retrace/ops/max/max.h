@@ -1,6 +1,6 @@
 #pragma once
-// y = largest element of x over axes (empty: all of them): the first of equals, and the first NaN if there is one. Every
-// type; a reduction of no elements is an error. Gradient: dy goes to the one element that was taken.
+// y = largest element of x over axes (empty: all of them): the first of equals, and the first NaN if there is one.
+// Every type; a reduction of no elements is an error. Gradient: dy goes to the one element that was taken.
 
 #include "retrace/ops/sum/sum.h"
 

@@ -1,6 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "retrace/ops/max/max_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
+
 #include "retrace/device/cpu/simd.h"
 
 RT_TARGET_BEGIN

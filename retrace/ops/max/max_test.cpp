@@ -16,23 +16,30 @@ constexpr double kNan = __builtin_nan(""), kInfinity = __builtin_inf();
 std::vector<Tensor> maxima(const Tensor& x, const ReduceOptions& options) { return {max(x, options)}; }
 std::vector<Tensor> masks(const Tensor& x, const ReduceOptions& options) { return {first_maximum(x, options)}; }
 
-OpCase by_hand(const char* op, const char* name, DType type, Shape shape, std::vector<double> values, std::vector<double> expected) {
+OpCase by_hand(const char* op, const char* name, DType type, Shape shape, std::vector<double> values,
+               std::vector<double> expected) {
   const bool mask = std::string(op) == "first_maximum";
-  return {.op = op, .name = name, .inputs = {{.shape = shape, .type = type, .values = values}},
+  return {.op = op,
+          .name = name,
+          .inputs = {{.shape = shape, .type = type, .values = values}},
           .build = [mask](const std::vector<Tensor>& in) { return (mask ? masks : maxima)(in[0], {.axes = {-1}}); },
-          .expected = expected, .differentiable = false};
+          .expected = expected,
+          .differentiable = false};
 }
 
 OP_CASES(max) {
   auto cases = reduction_cases({.op = "max", .inputs = {{}}}, maxima, {.distinct = true, .empty = false});
   cases.push_back(by_hand("max", "first_of_equal_zeros", DType::f32, {2, 2}, {-0.0, 0.0, 0.0, -0.0}, {-0.0, 0.0}));
-  cases.push_back(by_hand("max", "a_nan_wins", DType::f32, {2, 3}, {1, kNan, kInfinity, -kInfinity, -3, -2}, {kNan, -2}));
+  cases.push_back(
+      by_hand("max", "a_nan_wins", DType::f32, {2, 3}, {1, kNan, kInfinity, -kInfinity, -3, -2}, {kNan, -2}));
   cases.push_back(by_hand("max", "integers", DType::i32, {2, 2}, {3, -7, -2147483648.0, -5}, {3, -5}));
   cases.push_back(by_hand("max", "truths", DType::boolean, {2, 2}, {0, 1, 0, 0}, {1, 0}));
-  auto mask = reduction_cases({.op = "first_maximum", .inputs = {{}}, .differentiable = false, .no_gradient = "a choice is a step"}, masks,
-                              {.distinct = true, .empty = false});
+  auto mask = reduction_cases(
+      {.op = "first_maximum", .inputs = {{}}, .differentiable = false, .no_gradient = "a choice is a step"}, masks,
+      {.distinct = true, .empty = false});
   cases.insert(cases.end(), mask.begin(), mask.end());
-  cases.push_back(by_hand("first_maximum", "the_first_of_equals", DType::f32, {2, 4}, {1, 3, 3, 2, kNan, 5, kNan, 0}, {0, 1, 0, 0, 1, 0, 0, 0}));
+  cases.push_back(by_hand("first_maximum", "the_first_of_equals", DType::f32, {2, 4}, {1, 3, 3, 2, kNan, 5, kNan, 0},
+                          {0, 1, 0, 0, 1, 0, 0, 0}));
   return cases;
 }
 

@@ -14,14 +14,17 @@ DType index_type(const Attributes& attributes) {
 // body(the index array as what it is).
 template <class Body>
 void with_index(const void* index, DType type, Body body) {
-  if (type == DType::u8) body(static_cast<const uint8_t*>(index));
-  else body(static_cast<const int32_t*>(index));
+  if (type == DType::u8)
+    body(static_cast<const uint8_t*>(index));
+  else
+    body(static_cast<const int32_t*>(index));
 }
 
 void check_index(const InferCall& call, const Shape& expected) {
   check_type(call, 1, "index", index_type(call.attributes));
   if (call.inputs[1].shape == expected) return;
-  op_error(call, 159, "the index does not belong to this window", "index " + call.inputs[1].text(), "the shape " + expected.text());
+  op_error(call, 159, "the index does not belong to this window", "index " + call.inputs[1].text(),
+           "the shape " + expected.text());
 }
 
 std::vector<TensorSpec> infer(const InferCall& call) {
@@ -82,8 +85,10 @@ void run(const KernelCall& call) {
     else
       max_pool2d_forward(shape, static_cast<const float*>(x.data), static_cast<float*>(call.outputs[0].data), slots);
   };
-  if (call.outputs[1].spec->type == DType::u8) go(static_cast<uint8_t*>(call.outputs[1].data));
-  else go(static_cast<int32_t*>(call.outputs[1].data));
+  if (call.outputs[1].spec->type == DType::u8)
+    go(static_cast<uint8_t*>(call.outputs[1].data));
+  else
+    go(static_cast<int32_t*>(call.outputs[1].data));
 }
 
 void run_gradient(const KernelCall& call) {
@@ -114,8 +119,10 @@ void gather(const PoolShape& shape, const KernelCall& call) {
 
 void run_gather(const KernelCall& call) {
   const auto shape = pool_shape(call.attributes, call.inputs[0].spec->shape);
-  if (call.inputs[0].spec->type == DType::f32) gather<float>(shape, call);
-  else gather<double>(shape, call);
+  if (call.inputs[0].spec->type == DType::f32)
+    gather<float>(shape, call);
+  else
+    gather<double>(shape, call);
 }
 
 Attributes window_attributes(const Attributes& from) {
@@ -138,7 +145,8 @@ std::vector<Tensor> gradient_of_gather(const GradientCall& call) {
 }
 std::vector<Tensor> gradient_of_gradient(const GradientCall& call) {
   static const Op& op = find_op("max_pool2d_gather");
-  return {record_one(op, window_attributes(call.attributes), {call.cotangents[0], call.inputs[1]}, call.place), Tensor()};
+  return {record_one(op, window_attributes(call.attributes), {call.cotangents[0], call.inputs[1]}, call.place),
+          Tensor()};
 }
 
 }  // namespace

@@ -82,10 +82,12 @@ void forward_rows_u8(const PoolShape& s, const float* x, float* y, uint8_t* inde
 void forward_rows_i32(const PoolShape& s, const float* x, float* y, int32_t* index, int64_t first, int64_t end) {
   forward_rows(s, x, y, index, first, end);
 }
-void backward_rows_u8(const PoolShape& s, const float* dy, const uint8_t* index, float* dx, int64_t first, int64_t end) {
+void backward_rows_u8(const PoolShape& s, const float* dy, const uint8_t* index, float* dx, int64_t first,
+                      int64_t end) {
   backward_rows(s, dy, index, dx, first, end);
 }
-void backward_rows_i32(const PoolShape& s, const float* dy, const int32_t* index, float* dx, int64_t first, int64_t end) {
+void backward_rows_i32(const PoolShape& s, const float* dy, const int32_t* index, float* dx, int64_t first,
+                       int64_t end) {
   backward_rows(s, dy, index, dx, first, end);
 }
 

@@ -46,11 +46,18 @@ OP_CASES(max_pool2d) {
   for (const auto& [name, x, pool, options, labels] : all) {
     const Shape y = max_pool2d(Tensor::zeros(x), pool, options).shape();
     const std::vector<CaseInput> inputs{{.shape = x, .labels = labels, .fixed = true}, {.shape = y, .labels = labels}};
-    cases.push_back({.op = "max_pool2d", .name = name, .inputs = {{.shape = x, .labels = labels}}, .build = pooling(pool, options)});
-    cases.push_back({.op = "max_pool2d_gradient", .name = name, .inputs = inputs,
+    cases.push_back({.op = "max_pool2d",
+                     .name = name,
+                     .inputs = {{.shape = x, .labels = labels}},
+                     .build = pooling(pool, options)});
+    cases.push_back({.op = "max_pool2d_gradient",
+                     .name = name,
+                     .inputs = inputs,
                      .build = [pool = pool, options = options](const auto& in) { return spread(in, pool, options); },
                      .bound = {.ulp = 1, .relative = 1e-6}});
-    cases.push_back({.op = "max_pool2d_gather", .name = name, .inputs = inputs,
+    cases.push_back({.op = "max_pool2d_gather",
+                     .name = name,
+                     .inputs = inputs,
                      .build = [pool = pool, options = options](const auto& in) { return picked(in, pool, options); },
                      .bound = {.ulp = 1, .relative = 1e-6}});
   }

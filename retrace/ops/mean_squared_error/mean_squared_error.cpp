@@ -22,7 +22,8 @@ std::vector<Tensor> lower_plain(const LowerCall& call) { return {sum_of_squares(
 std::vector<Tensor> scaled_difference(const GradientCall& call, const Tensor& scale) {
   const Tensor &y = call.inputs[0], &t = call.inputs[1];
   const Tensor dy = scale * (y - t);
-  return {call.needed[0] ? sum_to(dy, y, call.place) : Tensor(), call.needed[1] ? sum_to(-dy, t, call.place) : Tensor()};
+  return {call.needed[0] ? sum_to(dy, y, call.place) : Tensor(),
+          call.needed[1] ? sum_to(-dy, t, call.place) : Tensor()};
 }
 
 std::vector<Tensor> gradient_half(const GradientCall& call) {
@@ -46,8 +47,16 @@ Tensor mean_squared_error(const Tensor& y, const Tensor& t, Place place) {
 }
 
 void define_mean_squared_error(OpTable& table) {
-  table.add({.name = "half_mean_squared_error", .inputs = 2, .infer = infer_loss, .gradient = gradient_half, .lower = lower_half});
-  table.add({.name = "mean_squared_error", .inputs = 2, .infer = infer_loss, .gradient = gradient_plain, .lower = lower_plain});
+  table.add({.name = "half_mean_squared_error",
+             .inputs = 2,
+             .infer = infer_loss,
+             .gradient = gradient_half,
+             .lower = lower_half});
+  table.add({.name = "mean_squared_error",
+             .inputs = 2,
+             .infer = infer_loss,
+             .gradient = gradient_plain,
+             .lower = lower_plain});
 }
 
 }  // namespace retrace

@@ -7,13 +7,17 @@
 namespace retrace {
 namespace {
 
-std::vector<OpCase> cases_of(const char* op, Tensor (*loss)(const Tensor&, const Tensor&, Place), double labelled, double unlabelled, double vector) {
+std::vector<OpCase> cases_of(const char* op, Tensor (*loss)(const Tensor&, const Tensor&, Place), double labelled,
+                             double unlabelled, double vector) {
   const auto with = [&](const char* name, Shape shape, const char* labels = "") {
-    return OpCase{.op = op, .name = name, .inputs = {{.shape = shape, .labels = labels}, {.shape = shape, .labels = labels}},
-                  .build = two(loss), .bound = {.ulp = 4, .relative = 1e-6}};
+    return OpCase{.op = op,
+                  .name = name,
+                  .inputs = {{.shape = shape, .labels = labels}, {.shape = shape, .labels = labels}},
+                  .build = two(loss),
+                  .bound = {.ulp = 4, .relative = 1e-6}};
   };
-  std::vector<OpCase> cases{with("unlabelled", {7, 10}), with("images", {3, 5, 4, 2}, "BSSC"), with("without_batch", {5, 4}, "SC"),
-                            with("large", {300, 40}), with("rank_0", {})};
+  std::vector<OpCase> cases{with("unlabelled", {7, 10}), with("images", {3, 5, 4, 2}, "BSSC"),
+                            with("without_batch", {5, 4}, "SC"), with("large", {300, 40}), with("rank_0", {})};
   // Differences 1 and 3, again and again: squares 1 and 9.
   const auto by_hand = [&](const char* name, Shape shape, const char* labels, double expected) {
     auto one = with(name, shape, labels);

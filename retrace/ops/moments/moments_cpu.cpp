@@ -1,6 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "retrace/ops/moments/moments_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
+
 #include "retrace/ops/reduce.h"
 #include "retrace/ops/reduce_column.h"
 #include "retrace/ops/reduce_row.h"

@@ -18,15 +18,22 @@ std::vector<Tensor> magnitudes(const Tensor& x, const ReduceOptions& options) {
 }
 
 OP_CASES(moments) {
-  auto cases = reduction_cases({.op = "moments", .inputs = {{}}, .bound = {.ulp = 1, .relative = 2.5e-6}}, both, {.magnitude = magnitudes});
+  auto cases = reduction_cases({.op = "moments", .inputs = {{}}, .bound = {.ulp = 1, .relative = 2.5e-6}}, both,
+                               {.magnitude = magnitudes});
   std::erase_if(cases, [](const OpCase& one) { return one.name.starts_with("special"); });  // reduce_test.cpp has them
-  // Far from 0: the squares of x have no bits left for what m2 is.
-  cases.push_back({.op = "moments", .name = "without_cancellation", .inputs = {{.shape = {1000, 2}, .low = 10000, .high = 10001}},
+  // Far from 0, where a unit in the last place is 0.001: sums of squares would have no bits left for m2, 83.
+  cases.push_back({.op = "moments",
+                   .name = "without_cancellation",
+                   .inputs = {{.shape = {1000, 2}, .low = 10000, .high = 10001}},
                    .build = [](const std::vector<Tensor>& in) { return both(in[0], {.axes = {0}}); },
-                   .bound = {.ulp = 4, .relative = 2e-4}, .differentiable = false});
-  cases.push_back({.op = "moments", .name = "by_hand", .inputs = {{.shape = {4}, .values = {1, 2, 3, 6}}},
+                   .bound = {.ulp = 4, .relative = 1e-3},
+                   .differentiable = false});
+  cases.push_back({.op = "moments",
+                   .name = "by_hand",
+                   .inputs = {{.shape = {4}, .values = {1, 2, 3, 6}}},
                    .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{moments(in[0]).m2}; },
-                   .bound = {.ulp = 0.5}, .expected = {14}});
+                   .bound = {.ulp = 0.5},
+                   .expected = {14}});
   return cases;
 }
 

@@ -8,14 +8,15 @@ namespace retrace {
 namespace {
 
 OP_CASES(multiply) {
-  auto cases = pointwise_cases({.op = "multiply", .inputs = {{}, {}}, .build = two(multiply), .bound = {.ulp = 0.5}});
-  cases.push_back({.op = "multiply",
-                   .name = "integers_wrap",
-                   .inputs = {{.shape = {6}, .type = DType::i32, .values = {3, -3, 2147483647.0, -2147483648.0, 65536, 0}},
-                              {.shape = {6}, .type = DType::i32, .values = {2, 5, 2, -1, 65536, -9}}},
-                   .build = two(multiply),
-                   .expected = {6, -15, -2, -2147483648.0, 0, 0},
-                   .differentiable = false});
+  auto cases = pointwise_cases({.op = "multiply", .inputs = {{}, {}}, .build = two(multiply)});
+  cases.push_back(
+      {.op = "multiply",
+       .name = "integers_wrap",
+       .inputs = {{.shape = {6}, .type = DType::i32, .values = {3, -3, 2147483647.0, -2147483648.0, 65536, 0}},
+                  {.shape = {6}, .type = DType::i32, .values = {2, 5, 2, -1, 65536, -9}}},
+       .build = two(multiply),
+       .expected = {6, -15, -2, -2147483648.0, 0, 0},
+       .differentiable = false});
   return cases;
 }
 

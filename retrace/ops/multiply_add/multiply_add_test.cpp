@@ -8,9 +8,11 @@ namespace retrace {
 namespace {
 
 OP_CASES(multiply_add) {
-  const OpCase like{.op = "multiply_add", .inputs = {{}, {}, {}},
-                    .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{multiply_add(in[0], in[1], in[2])}; },
-                    .bound = {.ulp = 0.5, .relative = 1e-15}};
+  const OpCase like{
+      .op = "multiply_add",
+      .inputs = {{}, {}, {}},
+      .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{multiply_add(in[0], in[1], in[2])}; },
+      .bound = {.ulp = 0.5, .relative = 1e-15}};
   auto cases = pointwise_cases(like);
   OpCase broadcast = like;
   broadcast.name = "broadcast";
@@ -18,7 +20,8 @@ OP_CASES(multiply_add) {
   cases.push_back(broadcast);
   OpCase once = like;  // the product alone would round its last bits away
   once.name = "rounds_once";
-  once.inputs = {{.shape = {1}, .values = {0x1.001p0}}, {.shape = {1}, .values = {0x1.001p0}}, {.shape = {1}, .values = {-1}}};
+  once.inputs = {
+      {.shape = {1}, .values = {0x1.001p0}}, {.shape = {1}, .values = {0x1.001p0}}, {.shape = {1}, .values = {-1}}};
   once.expected = {0x1p-11 + 0x1p-24};
   cases.push_back(once);
   return cases;

@@ -22,7 +22,8 @@ OP_CASES(one_hot) {
                   .no_gradient = "labels are integers"};
   };
   return {
-      make("labels", {.shape = {3}, .type = DType::i32, .labels = "B", .values = {2, 0, 1}}, 3, {0, 0, 1, 1, 0, 0, 0, 1, 0}),
+      make("labels", {.shape = {3}, .type = DType::i32, .labels = "B", .values = {2, 0, 1}}, 3,
+           {0, 0, 1, 1, 0, 0, 0, 1, 0}),
       make("u8", {.shape = {2, 1}, .type = DType::u8, .values = {1, 0}}, 2, {0, 1, 1, 0}),
       make("rank_0", {.type = DType::i32, .values = {1}}, 2, {0, 1}),
       make("empty", {.shape = {0}, .type = DType::i32}, 3, {}),
@@ -45,9 +46,11 @@ TEST(OneHot, names_the_label_that_does_not_exist) {
   const auto labels = Tensor::from<int32_t>({0, 1, 2, 10}, {2, 2});
   const auto text = error_text([&] { one_hot(labels, 10).to_vector<float>(); });
   EXPECT_TRUE(text.starts_with("error[RT0177]: one_hot: label 10 at [1,1] does not exist\n")) << text;
-  EXPECT_TRUE(text.ends_with("  got:      i32[2,2]\n"
-                             "  expected: values from 0 to 9\n"
-                             "  help:     count labels from 0, or ask for more classes")) << text;
+  EXPECT_TRUE(
+      text.ends_with("  got:      i32[2,2]\n"
+                     "  expected: values from 0 to 9\n"
+                     "  help:     count labels from 0, or ask for more classes"))
+      << text;
 }
 
 TEST(OneHot, refuses_float_labels_and_no_classes) {

@@ -27,19 +27,23 @@ Draw draw_of(const KernelCall& call) {
 
 void run_uniform(const KernelCall& call) {
   const int64_t count = call.outputs[0].spec->count();
-  if (call.outputs[0].spec->type == DType::f32) return draw_uniform(draw_of(call), static_cast<float*>(call.outputs[0].data));
+  if (call.outputs[0].spec->type == DType::f32)
+    return draw_uniform(draw_of(call), static_cast<float*>(call.outputs[0].data));
   std::vector<float> narrow(static_cast<size_t>(count));
   draw_uniform(draw_of(call), narrow.data());
   std::copy(narrow.begin(), narrow.end(), static_cast<double*>(call.outputs[0].data));
 }
 
 void run_normal(const KernelCall& call) {
-  if (call.outputs[0].spec->type == DType::f32) draw_normal(draw_of(call), static_cast<float*>(call.outputs[0].data));
-  else draw_normal_reference(draw_of(call), static_cast<double*>(call.outputs[0].data));
+  if (call.outputs[0].spec->type == DType::f32)
+    draw_normal(draw_of(call), static_cast<float*>(call.outputs[0].data));
+  else
+    draw_normal_reference(draw_of(call), static_cast<double*>(call.outputs[0].data));
 }
 
 void run_integers(const KernelCall& call) {
-  draw_integers(draw_of(call), static_cast<uint32_t>(call.attributes.integer("n")), static_cast<int32_t*>(call.outputs[0].data));
+  draw_integers(draw_of(call), static_cast<uint32_t>(call.attributes.integer("n")),
+                static_cast<int32_t*>(call.outputs[0].data));
 }
 
 // -- the ops ----------------------------------------------------------------------------------------------------
@@ -47,12 +51,15 @@ void run_integers(const KernelCall& call) {
 std::vector<TensorSpec> infer(const InferCall& call) {
   check_type(call, 0, "the key", DType::i32);
   if (!(call.inputs[0].shape == Shape{4}))
-    op_error(call, 183, "the key has a wrong shape", "key " + call.inputs[0].text(), "i32[4]", "use random_key(seed).tensor(step)");
+    op_error(call, 183, "the key has a wrong shape", "key " + call.inputs[0].text(), "i32[4]",
+             "use random_key(seed).tensor(step)");
   const DType type = call.attributes.type("type");
   const Shape& shape = call.attributes.list("shape");
   const Labels labels(call.attributes.text("labels"));
   for (int64_t size : shape)
-    if (size < 0) op_error(call, 102, fmt::format("the shape {} has a negative size", shape.text()), shape.text(), "sizes of 0 or more");
+    if (size < 0)
+      op_error(call, 102, fmt::format("the shape {} has a negative size", shape.text()), shape.text(),
+               "sizes of 0 or more");
   if (!labels.empty() && labels.size() != shape.rank())
     op_error(call, 112, fmt::format("labels \"{}\" do not fit the shape {}", labels.text(), shape.text()), shape.text(),
              "one label for each axis");
@@ -60,7 +67,8 @@ std::vector<TensorSpec> infer(const InferCall& call) {
     if (call.attributes.integer("n") < 1)
       op_error(call, 184, fmt::format("n is {}", call.attributes.integer("n")), "", "1 or more");
   } else if (!is_float(type)) {
-    op_error(call, 131, fmt::format("the type is {}", name_of(type)), "", "f32 or f64", "integers(shape, n) draws whole numbers");
+    op_error(call, 131, fmt::format("the type is {}", name_of(type)), "", "f32 or f64",
+             "integers(shape, n) draws whole numbers");
   }
   return {{type, shape, labels, {}}};
 }
@@ -73,11 +81,12 @@ Tensor draw(const char* name, const Shape& shape, const Tensor* key, int32_t n, 
     throw Error(ErrorKind::usage, 185, fmt::format("{}: a draw outside of a recorded function needs a key", name))
         .where(place)
         .help(fmt::format("{}(shape, random_key(seed).split(\"name\"))", name));
-  Attributes attributes{{"shape", shape},
-                        {"labels", std::string(options.labels)},
-                        {"type", options.type},
-                        {"ordinal", scope ? scope->next_ordinal() : int64_t{0}},
-                        {"first_sample", call ? call->first_sample() : int64_t{0}}};  // also with a key: shards stay unseen
+  Attributes attributes{
+      {"shape", shape},
+      {"labels", std::string(options.labels)},
+      {"type", options.type},
+      {"ordinal", scope ? scope->next_ordinal() : int64_t{0}},
+      {"first_sample", call ? call->first_sample() : int64_t{0}}};  // also with a key: shards stay unseen
   if (op.attributes.size() == 6) attributes.add("n", int64_t{n});
   return record_one(op, std::move(attributes), {scope ? scope->key() : *key}, place);
 }
@@ -85,7 +94,9 @@ Tensor draw(const char* name, const Shape& shape, const Tensor* key, int32_t n, 
 }  // namespace
 
 RandomKey RandomKey::split(std::string_view name) const { return RandomKey(hash_combine(value_, hash_bytes(name))); }
-RandomKey RandomKey::split(uint64_t number) const { return RandomKey(hash_combine(value_, mix64(number + 0x9e3779b97f4a7c15ull))); }
+RandomKey RandomKey::split(uint64_t number) const {
+  return RandomKey(hash_combine(value_, mix64(number + 0x9e3779b97f4a7c15ull)));
+}
 
 Tensor RandomKey::tensor(int64_t step) const {
   const auto low = [](uint64_t x) { return static_cast<int32_t>(static_cast<uint32_t>(x)); };
@@ -99,12 +110,16 @@ Tensor uniform(const Shape& shape, RandomKey key, DrawOptions options, Place pla
   const Tensor own = key.tensor();
   return draw("uniform", shape, &own, 0, options, place);
 }
-Tensor uniform(const Shape& shape, DrawOptions options, Place place) { return draw("uniform", shape, nullptr, 0, options, place); }
+Tensor uniform(const Shape& shape, DrawOptions options, Place place) {
+  return draw("uniform", shape, nullptr, 0, options, place);
+}
 Tensor normal(const Shape& shape, RandomKey key, DrawOptions options, Place place) {
   const Tensor own = key.tensor();
   return draw("normal", shape, &own, 0, options, place);
 }
-Tensor normal(const Shape& shape, DrawOptions options, Place place) { return draw("normal", shape, nullptr, 0, options, place); }
+Tensor normal(const Shape& shape, DrawOptions options, Place place) {
+  return draw("normal", shape, nullptr, 0, options, place);
+}
 Tensor integers(const Shape& shape, int32_t n, RandomKey key, DrawOptions options, Place place) {
   const Tensor own = key.tensor();
   options.type = DType::i32;
@@ -117,9 +132,18 @@ Tensor integers(const Shape& shape, int32_t n, DrawOptions options, Place place)
 
 void define_random(OpTable& table) {
   // No gradients: draws depend on no parameter.
-  table.add({.name = "uniform", .attributes = {"shape", "labels", "type", "ordinal", "first_sample"}, .infer = infer, .kernel = run_uniform});
-  table.add({.name = "normal", .attributes = {"shape", "labels", "type", "ordinal", "first_sample"}, .infer = infer, .kernel = run_normal});
-  table.add({.name = "integers", .attributes = {"shape", "labels", "type", "ordinal", "first_sample", "n"}, .infer = infer, .kernel = run_integers});
+  table.add({.name = "uniform",
+             .attributes = {"shape", "labels", "type", "ordinal", "first_sample"},
+             .infer = infer,
+             .kernel = run_uniform});
+  table.add({.name = "normal",
+             .attributes = {"shape", "labels", "type", "ordinal", "first_sample"},
+             .infer = infer,
+             .kernel = run_normal});
+  table.add({.name = "integers",
+             .attributes = {"shape", "labels", "type", "ordinal", "first_sample", "n"},
+             .infer = infer,
+             .kernel = run_integers});
 }
 
 }  // namespace retrace

@@ -1,11 +1,11 @@
 #pragma once
-// Random tensors, keyed and never stateful (docs/numerics.md): element i of sample s of a draw is a function of the key,
-// the step, the ordinal of the draw, s and i. If the result has a B label its rows are samples, counted through the whole
-// mini-batch; else all elements are of sample 0. No gradient: a draw does not depend on parameters.
+// Random tensors, keyed and never stateful (docs/numerics.md): element i of sample s of a draw is a function of the
+// key, the step, the ordinal of the draw, s and i. If the result has a B label its rows are samples, counted through
+// the whole mini-batch; else all elements are of sample 0. No gradient: a draw does not depend on parameters.
 //
 //   uniform:  [0, 1), 24 random bits times 2^-24
-//   normal:   mean 0, deviation 1, by Box-Muller: elements 2i and 2i + 1 are r cos(a) and r sin(a), r = sqrt(-2 log(1 - u)), a = 2 pi v
-//   integers: i32 in 0..n-1, by the high half of a 32 x 32 bit product
+//   normal:   mean 0, deviation 1, by Box-Muller: elements 2i and 2i + 1 are r cos(a) and r sin(a), r = sqrt(-2 log(1 -
+//   u)), a = 2 pi v integers: i32 in 0..n-1, by the high half of a 32 x 32 bit product
 //
 // Inside a function made by value_and_grad, draws without a key take it from the call and are fresh at each call;
 // elsewhere they need one: random_key(seed).split("dropout"). Equal keys give equal numbers.

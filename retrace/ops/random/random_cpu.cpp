@@ -1,7 +1,9 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "retrace/ops/random/random_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
+
 #include "retrace/device/cpu/simd.h"
+
 #include "retrace/base/elementary.h"
 
 RT_TARGET_BEGIN
@@ -66,7 +68,8 @@ void draw_uniform(const Draw& draw, float* y) {
 
 void draw_integers(const Draw& draw, uint32_t n, int32_t* y) {
   for_chunks(draw, y, [&](uint64_t sample, int64_t first, int64_t count, int32_t* to) {
-    for_words(draw, sample, first, count, [&](int64_t i, uint32_t word) { to[i] = static_cast<int32_t>(bounded_from(word, n)); });
+    for_words(draw, sample, first, count,
+              [&](int64_t i, uint32_t word) { to[i] = static_cast<int32_t>(bounded_from(word, n)); });
   });
 }
 
@@ -77,7 +80,8 @@ void draw_normal(const Draw& draw, float* y) {
       alignas(64) float u[2][16] = {}, z[2][16];
       const int64_t here = std::min<int64_t>(32, count - begin);
       // A last element without a partner still needs its partner's word.
-      for_words(draw, sample, first + begin, here + here % 2, [&](int64_t i, uint32_t word) { u[i % 2][i / 2] = uniform_from(word); });
+      for_words(draw, sample, first + begin, here + here % 2,
+                [&](int64_t i, uint32_t word) { u[i % 2][i / 2] = uniform_from(word); });
       pairs(u[0], u[1], z[0], z[1]);
       for (int64_t i = 0; i < here; ++i) to[begin + i] = z[i % 2][i / 2];
     }

@@ -10,12 +10,14 @@ namespace {
 
 OP_CASES(relu) {
   auto cases = pointwise_cases({.op = "relu", .inputs = {{.avoid = {0}}}, .build = one(relu), .bound = {}});
-  cases.push_back({.op = "relu",
-                   .name = "exact",
-                   .inputs = {{.shape = {8}, .values = {-0.0, 0.0, -1.0, 2.0, __builtin_inf(), -__builtin_inf(), __builtin_nan(""), -0x1p-149}}},
-                   .build = one(relu),
-                   .expected = {-0.0, 0.0, 0.0, 2.0, __builtin_inf(), 0.0, __builtin_nan(""), 0.0},
-                   .differentiable = false});
+  cases.push_back(
+      {.op = "relu",
+       .name = "exact",
+       .inputs = {{.shape = {8},
+                   .values = {-0.0, 0.0, -1.0, 2.0, __builtin_inf(), -__builtin_inf(), __builtin_nan(""), -0x1p-149}}},
+       .build = one(relu),
+       .expected = {-0.0, 0.0, 0.0, 2.0, __builtin_inf(), 0.0, __builtin_nan(""), 0.0},
+       .differentiable = false});
   return cases;
 }
 
@@ -29,7 +31,8 @@ TEST(Relu, refuses_integers) {
 }
 
 TEST(Relu, has_no_slope_at_zero) {
-  const OpCase at_zero{.op = "relu", .name = "zero", .inputs = {{.shape = {3}, .values = {0.0, -0.0, 1.0}}}, .build = one(relu)};
+  const OpCase at_zero{
+      .op = "relu", .name = "zero", .inputs = {{.shape = {3}, .values = {0.0, -0.0, 1.0}}}, .build = one(relu)};
   const auto gradient = loss_gradients(at_zero, make_inputs(at_zero, DType::f32))[0].to_vector<float>();
   EXPECT_EQ(gradient[0], 0);
   EXPECT_EQ(gradient[1], 0);

@@ -22,7 +22,11 @@ OP_CASES(reshape) {
        .name = "flatten",
        .inputs = {{.shape = {2, 3, 4, 5}, .labels = "BSSC"}},
        .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{flatten(in[0])}; }},
-      {.op = "reshape", .name = "special_values", .inputs = {{.shape = {16}, .values = special_values()}}, .build = to({4, 4}), .differentiable = false},
+      {.op = "reshape",
+       .name = "special_values",
+       .inputs = {{.shape = {16}, .values = special_values()}},
+       .build = to({4, 4}),
+       .differentiable = false},
   };
 }
 

@@ -8,7 +8,8 @@ namespace retrace {
 namespace {
 
 OP_CASES(rsqrt) {
-  auto cases = pointwise_cases({.op = "rsqrt", .inputs = {{.low = 0.25, .high = 4}}, .build = one(rsqrt), .bound = {.ulp = 1.5}});
+  auto cases =
+      pointwise_cases({.op = "rsqrt", .inputs = {{.low = 0.25, .high = 4}}, .build = one(rsqrt), .bound = {.ulp = 1}});
   cases.push_back({.op = "rsqrt",
                    .name = "exact",
                    .inputs = {{.shape = {6}, .values = {4.0, 0.0, -0.0, __builtin_inf(), -1.0, 0x1p-148}}},

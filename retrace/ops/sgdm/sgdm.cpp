@@ -14,7 +14,8 @@ std::vector<TensorSpec> infer(const InferCall& call) {
 }
 
 std::vector<Tensor> lower(const LowerCall& call) {
-  const auto &w = call.inputs[0], &g = call.inputs[1], &velocity = call.inputs[2], &rate = call.inputs[3], &momentum = call.inputs[4];
+  const auto &w = call.inputs[0], &g = call.inputs[1], &velocity = call.inputs[2], &rate = call.inputs[3],
+             &momentum = call.inputs[4];
   const auto place = call.place;
   const Tensor v = stored_state(subtract(multiply(momentum, velocity, place), multiply(rate, g, place), place), place);
   return {add(w, v, place), v};

@@ -1,6 +1,6 @@
 #pragma once
-// One step of gradient descent with momentum on one tensor, the rate inside of the velocity. Each operation rounds once,
-// in this order:
+// One step of gradient descent with momentum on one tensor, the rate inside of the velocity. Each operation rounds
+// once, in this order:
 //   a = momentum * velocity;  b = rate * gradient;  v = a - b;  new velocity = |v| < 2^-126 ? +0 : v
 //   new weights = weights + new velocity
 // weights, gradient and velocity have one shape and one type, f32 or f64; rate and momentum are rank 0. No gradient: it

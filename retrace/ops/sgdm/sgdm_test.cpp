@@ -14,10 +14,16 @@ std::vector<Tensor> step(const std::vector<Tensor>& in) {
 
 OP_CASES(sgdm) {
   const auto with = [](const char* name, Shape shape, std::vector<double> velocity = {}) {
-    return OpCase{.op = "sgdm", .name = name,
-                  .inputs = {{.shape = shape}, {.shape = shape}, {.shape = shape, .values = velocity},
-                             {.shape = {}, .values = {0.125}}, {.shape = {}, .values = {0.9375}}},
-                  .build = step, .bound = {.ulp = 2, .relative = 2e-7, .tiny = true}, .differentiable = false,
+    return OpCase{.op = "sgdm",
+                  .name = name,
+                  .inputs = {{.shape = shape},
+                             {.shape = shape},
+                             {.shape = shape, .values = velocity},
+                             {.shape = {}, .values = {0.125}},
+                             {.shape = {}, .values = {0.9375}}},
+                  .build = step,
+                  .bound = {.ulp = 2, .relative = 2e-7, .tiny = true},
+                  .differentiable = false,
                   .no_gradient = "updates stand outside of what is differentiated"};
   };
   OpCase exact = with("by_hand", {2}, {2, -4});

@@ -19,13 +19,13 @@ BatchPart part_of(const TensorSpec& x, const Shape& shape) {
 void check_lists(const InferCall& call, std::initializer_list<std::string_view> names) {
   for (auto name : names)
     if (const Shape& list = call.attributes.list(name); list.rank() != call.inputs[0].shape.rank())
-      op_error(call, 171, fmt::format("{} {} does not fit the axes of x", name, list.text()), "x " + call.inputs[0].text(),
-               fmt::format("at most {} entries", call.inputs[0].shape.rank()));
+      op_error(call, 171, fmt::format("{} {} does not fit the axes of x", name, list.text()),
+               "x " + call.inputs[0].text(), fmt::format("at most {} entries", call.inputs[0].shape.rank()));
   const Shape& step = call.attributes.list("step");
   for (int i = 0; i < step.rank(); ++i)
     if (step[i] < 1)
-      op_error(call, 172, fmt::format("the step {} of axis {} is not positive", step[i], i), "x " + call.inputs[0].text(),
-               "steps of 1 or more");
+      op_error(call, 172, fmt::format("the step {} of axis {} is not positive", step[i], i),
+               "x " + call.inputs[0].text(), "steps of 1 or more");
 }
 
 std::vector<TensorSpec> infer_slice(const InferCall& call) {
@@ -49,8 +49,9 @@ std::vector<TensorSpec> infer_pad(const InferCall& call) {
   for (int i = 0; i < x.shape.rank(); ++i) {
     const int64_t step = call.attributes.list("step")[i];
     // Divisions, since a product of sizes from a text could overflow.
-    const bool fits = begin[i] >= 0 && shape[i] >= 0 && begin[i] <= shape[i] &&
-                      (x.shape[i] == 0 || (begin[i] < shape[i] && (x.shape[i] - 1) <= (shape[i] - 1 - begin[i]) / step));
+    const bool fits =
+        begin[i] >= 0 && shape[i] >= 0 && begin[i] <= shape[i] &&
+        (x.shape[i] == 0 || (begin[i] < shape[i] && (x.shape[i] - 1) <= (shape[i] - 1 - begin[i]) / step));
     if (!fits)
       op_error(call, 174, fmt::format("x does not fit into axis {} of the shape {}", i, shape.text()), "x " + x.text(),
                fmt::format("begin + (size - 1) * step < {}", shape[i]));
@@ -75,8 +76,9 @@ void run_slice(const KernelCall& call) {
   if (y.count() == 0) return;  // the first element may lie behind the end of x
   Shape strides;
   const int64_t first = window(x.shape, call.attributes, strides);
-  strided_copy(size_of(x.type), y.shape, static_cast<const char*>(call.inputs[0].data) + static_cast<size_t>(first) * size_of(x.type),
-               strides, call.outputs[0].data, row_major_strides(y.shape));
+  strided_copy(size_of(x.type), y.shape,
+               static_cast<const char*>(call.inputs[0].data) + static_cast<size_t>(first) * size_of(x.type), strides,
+               call.outputs[0].data, row_major_strides(y.shape));
 }
 
 void run_pad(const KernelCall& call) {
@@ -90,19 +92,23 @@ void run_pad(const KernelCall& call) {
                static_cast<char*>(call.outputs[0].data) + static_cast<size_t>(first) * size_of(x.type), strides);
 }
 
-Tensor like(const Tensor& gradient, const Tensor& x, Place place) { return reshape(gradient, x.shape(), x.labels(), place); }
+Tensor like(const Tensor& gradient, const Tensor& x, Place place) {
+  return reshape(gradient, x.shape(), x.labels(), place);
+}
 
 std::vector<Tensor> gradient_slice(const GradientCall& call) {
   const auto& x = call.inputs[0];
-  return {like(pad(call.cotangents[0], x.shape(), {call.attributes.list("begin"), call.attributes.list("step")}, call.place), x,
-               call.place)};
+  return {like(
+      pad(call.cotangents[0], x.shape(), {call.attributes.list("begin"), call.attributes.list("step")}, call.place), x,
+      call.place)};
 }
 
 std::vector<Tensor> gradient_pad(const GradientCall& call) {
   const auto& x = call.inputs[0];
   const Shape &begin = call.attributes.list("begin"), &step = call.attributes.list("step");
   Shape end;
-  for (int i = 0; i < x.rank(); ++i) end.push_back(x.shape()[i] == 0 ? begin[i] : begin[i] + (x.shape()[i] - 1) * step[i] + 1);
+  for (int i = 0; i < x.rank(); ++i)
+    end.push_back(x.shape()[i] == 0 ? begin[i] : begin[i] + (x.shape()[i] - 1) * step[i] + 1);
   return {like(slice(call.cotangents[0], {begin, end, step}, call.place), x, call.place)};
 }
 
@@ -134,7 +140,8 @@ Tensor pad(const Tensor& x, const Shape& shape, PadOptions options, Place place)
   static const Op& op = find_op("pad");
   Shape begin = options.begin;
   while (begin.rank() < x.rank()) begin.push_back(0);
-  return record_one(op, {{"shape", shape}, {"begin", begin}, {"step", completed_steps(options.step, x.rank())}}, {x}, place);
+  return record_one(op, {{"shape", shape}, {"begin", begin}, {"step", completed_steps(options.step, x.rank())}}, {x},
+                    place);
 }
 
 void define_slice(OpTable& table) {

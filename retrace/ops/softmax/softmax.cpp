@@ -69,8 +69,10 @@ void run(const KernelCall& call) {
     for (int64_t row = piece * batch; row < std::min(rows.rows, (piece + 1) * batch); ++row) {
       const float* x = static_cast<const float*>(call.inputs[0].data) + rows.begin(row);
       float* y = static_cast<float*>(call.outputs[0].data) + rows.begin(row);
-      if (rows.step == 1) kernel(x, y, rows.count);
-      else strided_row(x, y, rows, kernel);
+      if (rows.step == 1)
+        kernel(x, y, rows.count);
+      else
+        strided_row(x, y, rows, kernel);
     }
   });
 }

@@ -1,7 +1,7 @@
 #pragma once
-// y = exp(x - max x) / sum of exp(x - max x) along one axis, in this sequence of roundings: the difference, exp, the sum
-// by the row rule of docs/numerics.md 3 (whatever the axis), the quotient; a result below 2^-126 is +0. f32 and f64.
-// Gradient: y (dy - sum(dy y)).
+// y = exp(x - max x) / sum of exp(x - max x) along one axis, in this sequence of roundings: the difference, exp, the
+// sum by the row rule of docs/numerics.md 3 (whatever the axis), the quotient; a result below 2^-126 is +0. f32 and
+// f64. Gradient: y (dy - sum(dy y)).
 
 #include <optional>
 

@@ -1,8 +1,11 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "retrace/ops/softmax/softmax_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
+
 #include "retrace/device/cpu/simd.h"
-#include "retrace/base/elementary.h"  // after simd.h: exp on F32
+
+// After simd.h: exp on F32.
+#include "retrace/base/elementary.h"
 #include "retrace/ops/reduce_row.h"
 
 RT_TARGET_BEGIN

@@ -15,9 +15,12 @@ namespace {
 
 OP_CASES(softmax) {
   const auto with = [](const char* name, Shape shape, SoftmaxOptions options = {}, const char* labels = "") {
-    return OpCase{.op = "softmax", .name = name, .inputs = {{.shape = shape, .labels = labels}},
-                  .build = [options](const std::vector<Tensor>& in) { return std::vector<Tensor>{softmax(in[0], options)}; },
-                  .bound = {.ulp = 6, .relative = 1e-7, .tiny = true}};
+    return OpCase{
+        .op = "softmax",
+        .name = name,
+        .inputs = {{.shape = shape, .labels = labels}},
+        .build = [options](const std::vector<Tensor>& in) { return std::vector<Tensor>{softmax(in[0], options)}; },
+        .bound = {.ulp = 6, .relative = 1e-7, .tiny = true}};
   };
   std::vector<OpCase> cases{with("a_row", {5}),
                             with("ten_classes", {33, 10}),
@@ -27,7 +30,8 @@ OP_CASES(softmax) {
                             with("middle_axis", {3, 40, 5}, {.axis = -2}),
                             with("labelled", {4, 2, 3, 6}, {}, "BSSC"),
                             with("channels_before_u", {4, 5, 3}, {}, "BCU")};
-  for (auto& one : {with("empty", {0, 3}), with("no_classes", {3, 0})}) cases.push_back(one), cases.back().differentiable = false;
+  for (auto& one : {with("empty", {0, 3}), with("no_classes", {3, 0})})
+    cases.push_back(one), cases.back().differentiable = false;
   auto special = with("special_values", {4, 16});
   special.inputs[0].values = special_values();
   special.differentiable = false;
@@ -43,7 +47,8 @@ OP_CASES(softmax) {
 TEST(Softmax, HasTheWrittenSequenceOfRoundings) {
   for (size_t count : {1u, 2u, 10u, 16u, 17u, 255u, 256u, 257u, 3000u}) {
     std::vector<float> x, e, expected;
-    for (size_t i = 0; i < count; ++i) x.push_back(static_cast<float>(mix64(i + 77 * count) >> 44) * 0x1p-14f);  // 0..64
+    for (size_t i = 0; i < count; ++i)
+      x.push_back(static_cast<float>(mix64(i + 77 * count) >> 44) * 0x1p-14f);  // 0..64
     const float most = *std::max_element(x.begin(), x.end());
     for (float v : x) e.push_back(rules::exp(v - most));
     const float total = reference::row_sum(e);
@@ -65,7 +70,8 @@ TEST(Softmax, WrongArgumentsAreErrors) {
   const auto text = error_text([] { softmax(Tensor::zeros({3}, DType::i32)); });
   EXPECT_NE(text.find("softmax: x is i32"), std::string::npos) << text;
   EXPECT_NE(text.find("softmax_test.cpp"), std::string::npos) << text;
-  EXPECT_NE(error_text([] { softmax(Tensor::zeros({3}), {.axis = 1}); }).find("axis 1 does not exist"), std::string::npos);
+  EXPECT_NE(error_text([] { softmax(Tensor::zeros({3}), {.axis = 1}); }).find("axis 1 does not exist"),
+            std::string::npos);
   EXPECT_NE(error_text([] { softmax(Tensor::zeros({})); }).find("rank 0"), std::string::npos);
 }
 

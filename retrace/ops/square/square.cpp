@@ -9,9 +9,7 @@ RT_POINTWISE_RULE(square);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
-  return {call.cotangents[0] * (2 * call.inputs[0])};
-}
+std::vector<Tensor> gradient(const GradientCall& call) { return {call.cotangents[0] * (2 * call.inputs[0])}; }
 
 int32_t integer(const int32_t* in) {
   const auto x = static_cast<uint32_t>(in[0]);

@@ -34,8 +34,10 @@ void plain_sum(const KernelCall& call) {
     auto& total = totals[static_cast<size_t>(kept)];
     total = total + static_cast<Total>(x[i]);
   });
-  if constexpr (std::is_same_v<Total, double>) std::copy(totals.begin(), totals.end(), static_cast<double*>(call.outputs[0].data));
-  else std::copy(totals.begin(), totals.end(), static_cast<int32_t*>(call.outputs[0].data));
+  if constexpr (std::is_same_v<Total, double>)
+    std::copy(totals.begin(), totals.end(), static_cast<double*>(call.outputs[0].data));
+  else
+    std::copy(totals.begin(), totals.end(), static_cast<int32_t*>(call.outputs[0].data));
 }
 
 void run(const KernelCall& call) {

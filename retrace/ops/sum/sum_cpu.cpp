@@ -1,6 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "retrace/ops/sum/sum_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
+
 #include "retrace/ops/reduce.h"
 #include "retrace/ops/reduce_column.h"
 #include "retrace/ops/reduce_row.h"
@@ -8,7 +9,8 @@
 RT_TARGET_BEGIN
 
 const ReduceKernels* sum_kernels(bool by_column) {
-  static const ReduceKernels column = {kStrip, column_slot_size<ColumnSum>, column_run<ColumnSum>, column_combine<ColumnSum>};
+  static const ReduceKernels column = {kStrip, column_slot_size<ColumnSum>, column_run<ColumnSum>,
+                                       column_combine<ColumnSum>};
   static const ReduceKernels row = {kBlock, row_slot_size<RowSum>, row_run<RowSum>, row_combine<RowSum>};
   return by_column ? &column : &row;
 }

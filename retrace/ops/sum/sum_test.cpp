@@ -13,13 +13,21 @@ std::vector<Tensor> magnitudes(const Tensor& x, const ReduceOptions& options) { 
 
 OP_CASES(sum) {
   // Of n terms at most 15 + log2(n / 16) + 1 roundings meet one term: 27 units of 2^-24 up to 20,000.
-  auto cases = reduction_cases({.op = "sum", .inputs = {{}}, .bound = {.ulp = 0.5, .relative = 1.7e-6}}, sums, {.magnitude = magnitudes});
+  auto cases = reduction_cases({.op = "sum", .inputs = {{}}, .bound = {.ulp = 0.5, .relative = 1.7e-6}}, sums,
+                               {.magnitude = magnitudes});
   for (auto& one : cases)
-    if (one.name == "special_columns" || one.name == "special_rows") one.bound.relative = 2e31;  // the sums pass the largest f32
-  const auto by_hand = [](const char* name, DType type, Shape shape, Shape axes, std::vector<double> values, std::vector<double> expected) {
-    return OpCase{.op = "sum", .name = name, .inputs = {{.shape = shape, .type = type, .values = values}},
-                  .build = [axes](const std::vector<Tensor>& in) { return std::vector<Tensor>{sum(in[0], {.axes = axes})}; },
-                  .bound = {.ulp = 0.5}, .expected = expected, .differentiable = false};
+    if (one.name == "special_columns" || one.name == "special_rows")
+      one.bound.relative = 2e31;  // the sums pass the largest f32
+  const auto by_hand = [](const char* name, DType type, Shape shape, Shape axes, std::vector<double> values,
+                          std::vector<double> expected) {
+    return OpCase{
+        .op = "sum",
+        .name = name,
+        .inputs = {{.shape = shape, .type = type, .values = values}},
+        .build = [axes](const std::vector<Tensor>& in) { return std::vector<Tensor>{sum(in[0], {.axes = axes})}; },
+        .bound = {.ulp = 0.5},
+        .expected = expected,
+        .differentiable = false};
   };
   cases.push_back(by_hand("by_hand", DType::f32, {2, 3}, {0}, {1, 2, 3, 4, 5, 6.5}, {5, 7, 9.5}));
   cases.push_back(by_hand("nothing", DType::f32, {0, 2}, {0}, {}, {0, 0}));

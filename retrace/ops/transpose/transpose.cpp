@@ -65,7 +65,8 @@ Tensor transpose(const Tensor& x, Shape permutation, Place place) {
     permutation.push_back(rank - 1);
     permutation.push_back(rank - 2);
   }
-  for (int i = 0; i < permutation.rank(); ++i) permutation[i] = normalized_axis(permutation[i], rank, "transpose", place);
+  for (int i = 0; i < permutation.rank(); ++i)
+    permutation[i] = normalized_axis(permutation[i], rank, "transpose", place);
   return record_one(op, {{"permutation", permutation}}, {x}, place);
 }
 

@@ -6,8 +6,8 @@
 namespace retrace {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message, const Tensor& x, const Tensor& weights, const std::string& expected,
-                         Place place) {
+[[noreturn]] void refuse(const std::string& message, const Tensor& x, const Tensor& weights,
+                         const std::string& expected, Place place) {
   throw Error(ErrorKind::usage, 158, "transposed_conv2d: " + message)
       .where(place)
       .got(fmt::format("x {}, weights {}", x.spec().text(), weights.spec().text()))

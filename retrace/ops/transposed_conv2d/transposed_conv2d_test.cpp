@@ -9,9 +9,12 @@ namespace {
 
 OP_CASES(transposed_conv2d) {
   const auto with = [](const char* name, Shape x, Shape weights, TransposedConv2dOptions options) {
-    return OpCase{.op = "conv2d_input_gradient", .name = std::string("transposed_") + name, .inputs = {{.shape = x}, {.shape = weights}},
-                  .build = [options](const auto& in) { return std::vector<Tensor>{transposed_conv2d(in[0], in[1], options)}; },
-                  .bound = {.ulp = 1, .relative = 1e-5, .tiny = true}};
+    return OpCase{
+        .op = "conv2d_input_gradient",
+        .name = std::string("transposed_") + name,
+        .inputs = {{.shape = x}, {.shape = weights}},
+        .build = [options](const auto& in) { return std::vector<Tensor>{transposed_conv2d(in[0], in[1], options)}; },
+        .bound = {.ulp = 1, .relative = 1e-5, .tiny = true}};
   };
   return {with("plain", {2, 3, 4, 3}, {3, 3, 2, 3}, {}),
           with("stride_2", {2, 3, 4, 5}, {2, 2, 3, 5}, {.stride = 2}),
@@ -24,7 +27,8 @@ OP_CASES(transposed_conv2d) {
 Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(shape, 1, DType::f32, labels); }
 
 TEST(TransposedConv2d, spreads_the_kernel) {
-  const Tensor x = Tensor::from<float>({1, 2}, {1, 1, 2, 1}, "BSSC"), w = Tensor::from<float>({1, 10, 100}, {1, 3, 1, 1});
+  const Tensor x = Tensor::from<float>({1, 2}, {1, 1, 2, 1}, "BSSC"),
+               w = Tensor::from<float>({1, 10, 100}, {1, 3, 1, 1});
   EXPECT_EQ(transposed_conv2d(x, w, {.stride = {1, 2}}).to_vector<float>(), (std::vector<float>{1, 10, 102, 20, 200}));
   EXPECT_EQ(transposed_conv2d(x, w, {.stride = {1, 2}}).labels(), "BSSC");
   const Tensor bias = Tensor::from<float>({0.5f}, {1});
@@ -39,7 +43,8 @@ TEST(TransposedConv2d, sizes) {
         const Tensor x = ones({1, in, in, 2}), w = ones({kernel, kernel, 3, 2});
         const int64_t full = stride * (in - 1) + kernel;
         EXPECT_EQ(transposed_conv2d(x, w, {.stride = stride}).shape(), (Shape{1, full, full, 3}));
-        EXPECT_EQ(transposed_conv2d(x, w, {.stride = stride, .cropping = same}).shape(), (Shape{1, stride * in, stride * in, 3}));
+        EXPECT_EQ(transposed_conv2d(x, w, {.stride = stride, .cropping = same}).shape(),
+                  (Shape{1, stride * in, stride * in, 3}));
       }
 }
 

@@ -11,10 +11,14 @@ std::vector<Tensor> variances(const Tensor& x, const ReduceOptions& options) { r
 
 OP_CASES(variance) {
   auto cases = reduction_cases({.op = "variance", .inputs = {{}}, .bound = {.ulp = 2, .relative = 2.5e-6}}, variances);
-  std::erase_if(cases, [](const OpCase& one) { return one.name.starts_with("special"); });  // squares beyond the largest f32
-  cases.push_back({.op = "variance", .name = "is_biased", .inputs = {{.shape = {4}, .values = {1, 2, 3, 6}}},
+  std::erase_if(cases,
+                [](const OpCase& one) { return one.name.starts_with("special"); });  // squares beyond the largest f32
+  cases.push_back({.op = "variance",
+                   .name = "is_biased",
+                   .inputs = {{.shape = {4}, .values = {1, 2, 3, 6}}},
                    .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{variance(in[0])}; },
-                   .bound = {.ulp = 0.5}, .expected = {3.5}});
+                   .bound = {.ulp = 0.5},
+                   .expected = {3.5}});
   return cases;
 }
 

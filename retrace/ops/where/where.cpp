@@ -21,8 +21,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
 std::vector<Tensor> gradient(const GradientCall& call) {
   const auto &condition = call.inputs[0], &a = call.inputs[1], &b = call.inputs[2], &dy = call.cotangents[0];
   const Tensor zero = constant_like(dy, 0);
-  return {Tensor(),
-          call.needed[1] ? sum_to(where(condition, dy, zero, call.place), a, call.place) : Tensor(),
+  return {Tensor(), call.needed[1] ? sum_to(where(condition, dy, zero, call.place), a, call.place) : Tensor(),
           call.needed[2] ? sum_to(where(condition, zero, dy, call.place), b, call.place) : Tensor()};
 }
 

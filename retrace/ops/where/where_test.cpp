@@ -7,7 +7,9 @@
 namespace retrace {
 namespace {
 
-const CaseFunction kWhere = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{where(in[0], in[1], in[2])}; };
+const CaseFunction kWhere = [](const std::vector<Tensor>& in) {
+  return std::vector<Tensor>{where(in[0], in[1], in[2])};
+};
 
 OP_CASES(where) {
   const auto mask = [](Shape shape, std::string labels = "") {

@@ -1,0 +1,24 @@
+#pragma once
+// What is done to gradients before an update, in this order: add L2 regularization, clip, update. Pure functions over
+// trees. Numbers given as floats are inputs: a change plans nothing anew.
+
+#include "retrace/ops/operators.h"
+
+namespace retrace {
+
+// gradient + factor * parameter (two roundings) for each leaf, but those named "bias": coupled regularization.
+// Throws Error(usage) if the trees differ.
+Tree l2_regularization(const Tree& gradients, const Tree& parameters, const Operand& factor,
+                       Place place = Place::here());
+
+enum class Clip {
+  l2_norm,         // each tensor whose norm exceeds the threshold is scaled to it: g * (threshold / norm)
+  global_l2_norm,  // all tensors alike, by the norm of all of them together
+  absolute_value,  // each element to -threshold..threshold
+};
+// A norm is sqrt of the sum of g * g by the row rule; the sums of several tensors are added along the tree in name
+// order.
+Tree clip_gradients(const Tree& gradients, const Operand& threshold, Clip method = Clip::l2_norm,
+                    Place place = Place::here());
+
+}  // namespace retrace

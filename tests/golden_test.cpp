@@ -1,0 +1,75 @@
+// Golden fingerprints: short runs of the four networks whose bits are stated here. They hold for every instruction set,
+// thread count, speed, pass, compiler and preset; a change needs the contract's version number and a line in CHANGELOG.md.
+#include <gtest/gtest.h>
+
+#include "retrace/device/cpu/dispatch.h"
+#include "retrace/device/cpu/threads.h"
+#include "retrace/plan/plan.h"
+#include "retrace/train/train_job.h"
+
+namespace retrace {
+namespace {
+
+struct Golden {
+  const char* job;
+  const char* fingerprint;  // with shards = 1
+  const char* four_shards;  // with shards = 4
+};
+
+constexpr Golden kGolden[] = {
+    {"digits", "758c0295c3063ab4", "844d5ab0241aeb33"},
+    {"peaks", "098b046607b5eaea", "a28fd638f6dcb7e4"},
+    {"autoencoder", "23fb324024f150b9", "20723b631d3e08f5"},
+    {"cifar10", "60559497720446b6", "cc4e5bfb1880e806"},
+};
+
+std::string run(const char* name, const std::vector<JobOverride>& overrides = {}) {
+  const Job job = read_job(std::string(RETRACE_SOURCE_DIR "/jobs/golden/") + name + ".toml", overrides);
+  return train_job(job, {.write_run = false}).fingerprint;
+}
+
+class GoldenTest : public testing::TestWithParam<Golden> {};
+
+TEST_P(GoldenTest, SameOnEveryInstructionSet) {
+  for (const auto target : simd_targets()) {
+    SCOPED_TRACE(name_of(target));
+    set_simd_target(name_of(target));
+    EXPECT_EQ(run(GetParam().job), GetParam().fingerprint);
+  }
+  set_simd_target(name_of(simd_targets()[0]));
+}
+
+TEST_P(GoldenTest, SameWithAnyNumberOfThreads) {
+  for (const char* threads : {"1", "2", "3"}) {
+    SCOPED_TRACE(threads);
+    EXPECT_EQ(run(GetParam().job, {{"threads", threads, ""}}), GetParam().fingerprint);
+  }
+}
+
+TEST_P(GoldenTest, SamePlainAndDefault) {
+  EXPECT_EQ(run(GetParam().job, {{"training.acceleration", "plain", ""}}), GetParam().fingerprint);
+  EXPECT_EQ(run(GetParam().job, {{"training.acceleration", "default", ""}}), GetParam().fingerprint);
+}
+
+TEST_P(GoldenTest, SameWithEachPassOff) {
+  std::vector<std::string> all{"place_memory"};
+  for (const auto& pass : all_passes())
+    if (!pass.required) all.emplace_back(pass.name);
+  for (const auto& name : all) {
+    SCOPED_TRACE(name);
+    set_passes_off({name});
+    EXPECT_EQ(run(GetParam().job, {{"training.acceleration", "plain", ""}}), GetParam().fingerprint);
+  }
+  set_passes_off(all);
+  EXPECT_EQ(run(GetParam().job, {{"training.acceleration", "plain", ""}}), GetParam().fingerprint);
+  set_passes_off({});
+}
+
+TEST_P(GoldenTest, FourShardsHaveTheirOwn) {
+  for (const char* threads : {"1", "3"}) EXPECT_EQ(run(GetParam().job, {{"training.shards", "4", ""}, {"threads", threads, ""}}), GetParam().four_shards);
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, GoldenTest, testing::ValuesIn(kGolden), [](const auto& info) { return std::string(info.param.job); });
+
+}  // namespace
+}  // namespace retrace
