@@ -70,7 +70,8 @@ TEST(PlanCache, HoldsAtMost128Plans) {
 
 TEST(Broadcasting, AlignsLabelsByName) {
   const Tensor x = Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3}, "BC");
-  const Tensor per_batch = Tensor::from<float>({10, 20}, {2}, "B"), per_channel = Tensor::from<float>({1, 2, 3}, {3}, "C");
+  const Tensor per_batch = Tensor::from<float>({10, 20}, {2}, "B"),
+               per_channel = Tensor::from<float>({1, 2, 3}, {3}, "C");
   EXPECT_EQ((x + per_batch).to_vector<float>(), (Floats{11, 12, 13, 24, 25, 26}));
   EXPECT_EQ((x * per_channel).to_vector<float>(), (Floats{1, 4, 9, 4, 10, 18}));
   const Tensor both = per_channel + per_batch;
@@ -86,7 +87,9 @@ TEST(Tensors, TakeLabelsInAnyOrder) {
 }
 
 TEST(Gradients, OfATree) {
-  const auto loss = [](const Tree& p, const Tensor& x) { return sum(p["a"].tensor() * x * x + p["b"]["c"].tensor() * x); };
+  const auto loss = [](const Tree& p, const Tensor& x) {
+    return sum(p["a"].tensor() * x * x + p["b"]["c"].tensor() * x);
+  };
   const Tree parameters{{"a", Tensor::from<float>({2, 3}, {2})}, {"b", Tree{{"c", Tensor::from<float>({5, 7}, {2})}}}};
   const auto [value, gradients] = value_and_grad(loss)(parameters, Tensor::from<float>({1, 10}, {2}));
   EXPECT_EQ(value.item<float>(), 2 + 300 + 5 + 70);
@@ -127,7 +130,9 @@ TEST(Gradients, OfACapturedOuterValueAreNotTheInnerOnes) {
 
 TEST(Gradients, StopWhereToldAndAreZeroWithoutDependence) {
   const auto loss = [](const Tree& p) { return sum(stop_gradient(p["a"].tensor()) * p["b"].tensor()); };
-  const Tree parameters{{"a", Tensor::from<float>({2}, {1})}, {"b", Tensor::from<float>({3}, {1})}, {"c", Tensor::from<float>({1, 1}, {2})}};
+  const Tree parameters{{"a", Tensor::from<float>({2}, {1})},
+                        {"b", Tensor::from<float>({3}, {1})},
+                        {"c", Tensor::from<float>({1, 1}, {2})}};
   const auto [value, gradients] = value_and_grad(loss)(parameters);
   EXPECT_EQ(gradients["a"].tensor().to_vector<float>(), (Floats{0}));
   EXPECT_EQ(gradients["b"].tensor().to_vector<float>(), (Floats{2}));
@@ -161,17 +166,20 @@ TEST(Gradients, RefuseALossThatIsNoNumber) {
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),
               "error[RT0210]: the value to differentiate is not a single number\n"
-              "  where:    core_test.cpp:" + std::to_string(line) + "\n"
-              "  got:      f32[2]\n"
-              "  expected: one f32 or f64 element\n"
-              "  help:     sum it, or use a loss such as cross_entropy or mean_squared_error");
+              "  where:    core_test.cpp:" +
+                  std::to_string(line) +
+                  "\n"
+                  "  got:      f32[2]\n"
+                  "  expected: one f32 or f64 element\n"
+                  "  help:     sum it, or use a loss such as cross_entropy or mean_squared_error");
   }
 }
 
 TEST(Shards, WeighByCounts) {
   // A mean over samples: its gradient over uneven shards is that of the whole batch.
   const auto loss = [](const Tensor& w, const Tensor& x) {
-    return WithAux{mean(w * x), Tree{{"x", x}, {"total", sum_over_shards(sum(x))}, {"average", mean_over_shards(mean(x))}}};
+    return WithAux{mean(w * x),
+                   Tree{{"x", x}, {"total", sum_over_shards(sum(x))}, {"average", mean_over_shards(mean(x))}}};
   };
   const Tensor w = Tensor::from<float>({2}, {1}), x = Tensor::from<float>({1, 2, 3, 4, 5}, {5, 1}, "BC");
   const auto whole = value_and_grad(loss)(w, x);
@@ -229,8 +237,8 @@ TEST(Fusion, OneThousandRandomChainsKeepTheirBits) {
     std::vector<Tensor> inputs;
     for (int i = 0; i < 3; ++i) {
       Shape own = shape;
-      if (i == 1) own = Shape{shape.back()};                     // broadcast along the last axis
-      if (i == 2 && shape.rank() > 1) own[own.rank() - 1] = 1;   // broadcast along the first
+      if (i == 1) own = Shape{shape.back()};                    // broadcast along the last axis
+      if (i == 2 && shape.rank() > 1) own[own.rank() - 1] = 1;  // broadcast along the first
       Floats values(static_cast<size_t>(own.count()));
       for (auto& x : values) x = static_cast<float>(static_cast<int>(random() % 2001) - 1000) / 250.0f;
       if (!values.empty() && seed % 7 == 0) values[0] = seed % 2 ? INFINITY : -0.0f;
@@ -242,7 +250,8 @@ TEST(Fusion, OneThousandRandomChainsKeepTheirBits) {
     };
     set_passes_off({});
     const auto fused = run();
-    set_passes_off({"fuse_pointwise", "fuse_prologues", "fuse_epilogues", "simplify", "merge_common", "remove_dead", "place_memory"});
+    set_passes_off({"fuse_pointwise", "fuse_prologues", "fuse_epilogues", "simplify", "merge_common", "remove_dead",
+                    "place_memory"});
     set_plan_cache(false);
     const auto plain = run();
     set_plan_cache(true);

@@ -1,5 +1,6 @@
 // Golden fingerprints: short runs of the four networks whose bits are stated here. They hold for every instruction set,
-// thread count, speed, pass, compiler and preset; a change needs the contract's version number and a line in CHANGELOG.md.
+// thread count, speed, pass, compiler and preset; a change needs the contract's version number and a line in
+// CHANGELOG.md.
 #include <gtest/gtest.h>
 
 #include "retrace/device/cpu/dispatch.h"
@@ -66,10 +67,12 @@ TEST_P(GoldenTest, SameWithEachPassOff) {
 }
 
 TEST_P(GoldenTest, FourShardsHaveTheirOwn) {
-  for (const char* threads : {"1", "3"}) EXPECT_EQ(run(GetParam().job, {{"training.shards", "4", ""}, {"threads", threads, ""}}), GetParam().four_shards);
+  for (const char* threads : {"1", "3"})
+    EXPECT_EQ(run(GetParam().job, {{"training.shards", "4", ""}, {"threads", threads, ""}}), GetParam().four_shards);
 }
 
-INSTANTIATE_TEST_SUITE_P(Jobs, GoldenTest, testing::ValuesIn(kGolden), [](const auto& info) { return std::string(info.param.job); });
+INSTANTIATE_TEST_SUITE_P(Jobs, GoldenTest, testing::ValuesIn(kGolden),
+                         [](const auto& info) { return std::string(info.param.job); });
 
 }  // namespace
 }  // namespace retrace

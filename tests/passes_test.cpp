@@ -16,7 +16,8 @@ namespace {
 
 std::vector<std::filesystem::path> case_files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(RETRACE_SOURCE_DIR) / "tests/passes"))
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(RETRACE_SOURCE_DIR) / "tests/passes"))
     if (entry.path().extension() == ".trace") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;

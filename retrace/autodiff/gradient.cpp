@@ -24,7 +24,8 @@ void check_loss(const Tensor& loss, Place place) {
 
 class Backward {
  public:
-  Backward(Recording& recording, ValueId loss) : recording_(recording), loss_(loss), count_(recording.trace().nodes.size()) {
+  Backward(Recording& recording, ValueId loss)
+      : recording_(recording), loss_(loss), count_(recording.trace().nodes.size()) {
     reached_.resize(recording.trace().values.size());
     contributions_.resize(reached_.size());
   }

@@ -87,7 +87,8 @@ Tree ShardCut::slice(const Tree& argument) const {
 }
 
 ShardPlan::ShardPlan(int shards, const Worker* worker) : shards_(shards), worker_(worker) {
-  if (shards < 1) throw Error(ErrorKind::usage, 221, fmt::format("shards = {} is not possible", shards)).expected("1 or more");
+  if (shards < 1)
+    throw Error(ErrorKind::usage, 221, fmt::format("shards = {} is not possible", shards)).expected("1 or more");
 }
 
 void ShardPlan::note(const Tree& argument) {
@@ -107,7 +108,8 @@ std::vector<ShardCut> ShardPlan::cuts() const {
   const bool alone = !worker_ || worker_->size() == 1;
   if (batch_ < 0) {
     if (shards_ == 1 && alone) return {ShardCut({0, 0}, 0, 0, false)};
-    throw Error(ErrorKind::usage, 224, "shards need an argument with a B label").help("give the mini-batch its labels, for example \"BSSC\"");
+    throw Error(ErrorKind::usage, 224, "shards need an argument with a B label")
+        .help("give the mini-batch its labels, for example \"BSSC\"");
   }
   if (!alone && part_.whole == 0)
     throw Error(ErrorKind::usage, 225, "a batch does not say where it stands in the whole mini-batch")
@@ -117,7 +119,8 @@ std::vector<ShardCut> ShardPlan::cuts() const {
   std::vector<ShardCut> cuts;
   const Range mine = alone ? Range{0, shards_} : worker_->shards(shards_);
   for (int64_t j = mine.first; j < mine.first + mine.count; ++j)
-    if (const Range samples = part_of(whole, shards_, j); samples.count > 0) cuts.emplace_back(samples, whole, batch_, true);
+    if (const Range samples = part_of(whole, shards_, j); samples.count > 0)
+      cuts.emplace_back(samples, whole, batch_, true);
   if (cuts.empty()) cuts.emplace_back(Range{0, 0}, whole, batch_, true);
   return cuts;
 }
@@ -126,7 +129,8 @@ struct ShardedGradient::Draws {
   std::optional<DrawScope> own;
 };
 
-ShardedGradient::ShardedGradient(const ShardPlan& plan, uint64_t seed, int64_t step, bool outermost) : plan_(plan), draws_(std::make_unique<Draws>()) {
+ShardedGradient::ShardedGradient(const ShardPlan& plan, uint64_t seed, int64_t step, bool outermost)
+    : plan_(plan), draws_(std::make_unique<Draws>()) {
   if (outermost) draws_->own.emplace(random_key(seed).tensor(step));
 }
 

@@ -11,7 +11,8 @@ namespace retrace {
 // The samples of one shard.
 class ShardCut {
  public:
-  ShardCut(Range samples, int64_t whole, int64_t batch, bool cuts) : samples_(samples), whole_(whole), batch_(batch), cuts_(cuts) {}
+  ShardCut(Range samples, int64_t whole, int64_t batch, bool cuts)
+      : samples_(samples), whole_(whole), batch_(batch), cuts_(cuts) {}
   // Each leaf with a B label restricted to the shard's samples.
   Tree slice(const Tree& argument) const;
   Range samples() const { return samples_; }  // within the whole mini-batch

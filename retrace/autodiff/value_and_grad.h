@@ -57,8 +57,10 @@ inline Tree to_tree(const Tree& tree) { return tree; }
 inline Tree to_tree(const Tensor& tensor) { return Tree(tensor); }
 template <class T>
 T from_tree(const Tree& tree) {
-  if constexpr (std::is_same_v<T, Tensor>) return tree.tensor();
-  else return tree;
+  if constexpr (std::is_same_v<T, Tensor>)
+    return tree.tensor();
+  else
+    return tree;
 }
 
 // An argument as f sees it in one shard: trees and tensors are cut, other values pass.
@@ -66,7 +68,8 @@ template <class T>
 decltype(auto) shard_argument(const T& argument, const ShardCut& cut) {
   if constexpr (std::is_convertible_v<const T&, const Tree&> || std::is_convertible_v<const T&, const Tensor&>)
     return from_tree<std::decay_t<T>>(cut.slice(to_tree(argument)));
-  else return argument;
+  else
+    return argument;
 }
 
 template <class T>
@@ -90,7 +93,9 @@ class GradientFunction {
   template <class Parameters, class... Arguments>
   auto operator()(const Parameters& parameters, const Arguments&... arguments) const {
     using P = std::conditional_t<std::is_same_v<Parameters, Tensor>, Tensor, Tree>;
-    using Result = std::decay_t<std::invoke_result_t<const F&, const P&, decltype(detail::shard_argument(arguments, std::declval<ShardCut>()))...>>;
+    using Result =
+        std::decay_t<std::invoke_result_t<const F&, const P&,
+                                          decltype(detail::shard_argument(arguments, std::declval<ShardCut>()))...>>;
     // Everything that only served the recording is gone before the outermost call evaluates: what nobody holds is not
     // computed.
     bool outermost = false;
@@ -106,7 +111,8 @@ class GradientFunction {
 
  private:
   template <class P, class Result, class Parameters, class... Arguments>
-  ShardedGradient::Result record_shards(bool& outermost, const Parameters& parameters, const Arguments&... arguments) const {
+  ShardedGradient::Result record_shards(bool& outermost, const Parameters& parameters,
+                                        const Arguments&... arguments) const {
     const CallScope scope;
     outermost = scope.outermost();
     if (outermost) ++*calls_;
@@ -116,8 +122,10 @@ class GradientFunction {
     for (const ShardCut& cut : plan.cuts()) {
       const P alias = detail::from_tree<P>(sharded.begin(detail::to_tree(parameters), cut));
       const Result result = f_(alias, detail::shard_argument(arguments, cut)...);
-      if constexpr (std::is_convertible_v<Result, Tensor>) sharded.end(result, Tree(), place_);
-      else sharded.end(result.loss, detail::to_tree(result.aux), place_);
+      if constexpr (std::is_convertible_v<Result, Tensor>)
+        sharded.end(result, Tree(), place_);
+      else
+        sharded.end(result.loss, detail::to_tree(result.aux), place_);
     }
     return sharded.combine();
   }

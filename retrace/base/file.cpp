@@ -32,7 +32,12 @@ std::string similar_name(const fs::path& folder, const std::string& name) {
 // Length of the valid UTF-8 sequence at the start of `text`, 0 if there is none.
 size_t sequence_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : byte(0) < 0xf5 ? 4 : 0;
+  const size_t length = byte(0) < 0x80   ? 1
+                        : byte(0) < 0xc2 ? 0
+                        : byte(0) < 0xe0 ? 2
+                        : byte(0) < 0xf0 ? 3
+                        : byte(0) < 0xf5 ? 4
+                                         : 0;
   if (length == 0 || length > text.size()) return 0;
   for (size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xc0) != 0x80) return 0;
@@ -70,7 +75,8 @@ Error missing_path(const fs::path& path, std::string_view what) {
   if (!similar.empty())
     error.help(fmt::format("did you mean \"{}\"?", printable((folder / similar).string())));
   else
-    error.help(fmt::format("the nearest folder that exists is \"{}\"", printable(folder.empty() ? "." : folder.string())));
+    error.help(
+        fmt::format("the nearest folder that exists is \"{}\"", printable(folder.empty() ? "." : folder.string())));
   return error;
 }
 
@@ -102,8 +108,8 @@ bool write_all(int descriptor, std::string_view bytes) {
 
 bool read_exactly(int descriptor, std::span<std::byte> bytes, uint64_t offset) {
   while (!bytes.empty()) {
-    const ssize_t count = ::pread(descriptor, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30),
-                                  static_cast<off_t>(offset));
+    const ssize_t count =
+        ::pread(descriptor, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
     bytes = bytes.subspan(static_cast<size_t>(count));
@@ -124,7 +130,7 @@ std::string read_file(const fs::path& path, std::string_view what, uint64_t limi
     if (errno == ENOENT || errno == ENOTDIR) throw missing_path(path, what);
     throw Error(ErrorKind::missing, 502, fmt::format("cannot read {} \"{}\": {}", what, shown, system_reason(errno)));
   }
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     throw Error(ErrorKind::bad_data, 502, fmt::format("{} \"{}\" is not a regular file", what, shown));
   const auto size = static_cast<uint64_t>(status.st_size);

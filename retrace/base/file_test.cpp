@@ -59,10 +59,12 @@ TEST_F(FileTest, FullDiskIsAnOutputError) {
 
 TEST_F(FileTest, MissingPathNamesTheNearest) {
   std::ofstream(folder_ / "digits.toml") << "x";
-  EXPECT_NE(std::string(missing_path(folder_ / "digit.toml", "job file").what()).find("did you mean \"" +
-            (folder_ / "digits.toml").string() + "\"?"), std::string::npos);
-  EXPECT_NE(std::string(missing_path(folder_ / "no" / "way" / "x.toml", "job file").what()).find("nearest folder that exists is \"" +
-            folder_.string() + "\""), std::string::npos);
+  EXPECT_NE(std::string(missing_path(folder_ / "digit.toml", "job file").what())
+                .find("did you mean \"" + (folder_ / "digits.toml").string() + "\"?"),
+            std::string::npos);
+  EXPECT_NE(std::string(missing_path(folder_ / "no" / "way" / "x.toml", "job file").what())
+                .find("nearest folder that exists is \"" + folder_.string() + "\""),
+            std::string::npos);
   const std::string relative = missing_path("quite/absent", "job file").what();
   EXPECT_NE(relative.find("\".\""), std::string::npos) << relative;
   EXPECT_NE(std::string(missing_path("", "job file").what()).find("job file \"\""), std::string::npos);
@@ -91,7 +93,9 @@ TEST(Printable, RemovesWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a\x1b[31mb\n"), "a?[31mb?");
   EXPECT_EQ(printable("na\xc3\xafve \xe2\x82\xac"), "na\xc3\xafve \xe2\x82\xac");
   EXPECT_EQ(printable("\xff\xc3"), "??");
-  EXPECT_EQ(printable("\xc2\x9b" "2J"), "?2J");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "2J"),
+            "?2J");
   EXPECT_EQ(printable("\xed\xa0\x80"), "???");
 }
 

@@ -16,7 +16,8 @@ class FunctionRef<Result(Arguments...)> {
     requires(!std::is_same_v<std::decay_t<Callable>, FunctionRef>)
   FunctionRef(Callable&& callable)
       : object_(const_cast<void*>(static_cast<const void*>(&callable))), call_([](void* object, Arguments... a) {
-          return static_cast<Result>((*static_cast<std::remove_reference_t<Callable>*>(object))(std::forward<Arguments>(a)...));
+          return static_cast<Result>(
+              (*static_cast<std::remove_reference_t<Callable>*>(object))(std::forward<Arguments>(a)...));
         }) {}
   Result operator()(Arguments... a) const { return call_(object_, std::forward<Arguments>(a)...); }
 

@@ -7,25 +7,50 @@
 
 namespace retrace::cli {
 
+constexpr int kDifferent = 76;  // exit code of a comparison that found a difference
+
+// What replaces keys of a job: "key=value" of --set, and flags as (key, value, flag). Texts, so that the job's own
+// rules judge them and all mistakes come at once.
+struct JobSettings {
+  std::vector<std::string> settings;
+  std::string threads, device, seed;  // empty: not given
+};
+
 struct TrainOptions {
   std::filesystem::path job, out;
-  std::vector<std::string> settings;
-  int threads = 0;
-  std::string device, seed;
+  JobSettings settings;
   bool json = false;
 };
 int train(const TrainOptions& options);
 
-int predict(const std::filesystem::path& run, const std::filesystem::path& input, const std::filesystem::path& output);
-int compare(const std::filesystem::path& a, const std::filesystem::path& b, bool json);
-int plan(const std::filesystem::path& job, const std::vector<std::string>& settings);
-int info(bool json);
-int data_digits(const std::filesystem::path& out);
+struct PredictOptions {
+  std::filesystem::path run, input, output = "out.csv";
+};
+int predict(const PredictOptions& options);
+
+struct CompareOptions {
+  std::filesystem::path a, b;
+  bool json = false;
+};
+int compare(const CompareOptions& options);
+
+struct PlanOptions {
+  std::filesystem::path job;
+  JobSettings settings;
+};
+int plan(const PlanOptions& options);
+
+struct InfoOptions {
+  bool json = false;
+};
+int info(const InfoOptions& options);
+
+struct DataOptions {
+  std::filesystem::path out;
+};
+int data_digits(const DataOptions& options);
 
 // Parses the arguments and runs; returns the exit code. Error texts go to standard error.
 int run(int argc, const char* const* argv);
-
-// Writes to standard output; throws Error(output) if it is closed or full.
-void print(const std::string& text);
 
 }  // namespace retrace::cli

@@ -1,14 +1,14 @@
-// The subcommand table, and the one place where errors become exit codes.
+// The subcommand table, and the one place where errors become exit codes. The only file that includes CLI11.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <exception>
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
+#include "retrace/base/options.h"
 #include "retrace/cli/cli.h"
+#include "retrace/cli/output.h"
 #include "retrace/trace/record.h"
 
 namespace retrace::cli {
@@ -16,108 +16,219 @@ namespace {
 
 struct Arguments {
   TrainOptions train;
-  std::filesystem::path run, other_run, input, output = "out.csv", out;
-  std::vector<std::string> settings;
-  bool json = false;
+  PredictOptions predict;
+  CompareOptions compare;
+  PlanOptions plan;
+  InfoOptions info;
+  DataOptions data;
 };
 
-void add_commands(CLI::App& app, Arguments& a) {
-  auto* train = app.add_subcommand("train", "train the network of a job file");
-  train->add_option("JOB", a.train.job, "job file (TOML)")->required();
-  train->add_option("--set", a.train.settings, "key=value, replaces a key of the job")->take_all()->expected(1);
-  train->add_option("--threads", a.train.threads, "number of threads; changes no bit of the result")->check(CLI::Range(1, 256));
-  train->add_option("--device", a.train.device, "cpu, cuda, cuda:N or auto");
-  train->add_option("--seed", a.train.seed, "seed of the job");
-  train->add_option("--out", a.train.out, "run folder; without it runs/JOB-N");
-  train->add_flag("--json", a.train.json, "print the result as one JSON object");
+// An option that may not be left out. CLI11's own check would come before the one for unknown flags, which explains
+// more: a misspelt --input is both.
+struct Required {
+  const CLI::App* command;
+  const CLI::Option* option;
+  std::string what;
+};
 
-  auto* predict = app.add_subcommand("predict", "classes, scores and angles of images, by a trained run");
-  predict->add_option("RUN", a.run, "run folder")->required();
-  predict->add_option("--input", a.input, "IDX file of images")->required();
-  predict->add_option("--output", a.output, "CSV file (out.csv)");
-
-  auto* compare = app.add_subcommand("compare", "where two runs differ; exit code 0: equal, 76: different");
-  compare->add_option("RUN", a.run, "run folder or safetensors file")->required();
-  compare->add_option("RUN2", a.other_run, "the other")->required();
-  compare->add_flag("--json", a.json, "print the comparison as one JSON object");
-
-  auto* plan = app.add_subcommand("plan", "trace and plan of a job's training step");
-  plan->add_option("JOB", a.run, "job file (TOML)")->required();
-  plan->add_option("--set", a.settings, "key=value, replaces a key of the job")->take_all()->expected(1);
-
-  auto* info = app.add_subcommand("info", "version, processor, threads, devices, libraries");
-  info->add_flag("--json", a.json, "print it as one JSON object");
-
-  auto* data = app.add_subcommand("data", "write a built-in data set");
-  auto* digits = data->add_subcommand("digits", "IDX files and a PNG contact sheet of the digits");
-  digits->add_option("--out", a.out, "folder")->required();
-  data->require_subcommand(1);
-  app.require_subcommand(1);
-}
-
-int dispatch(CLI::App& app, const Arguments& a) {
-  if (app.got_subcommand("train")) return train(a.train);
-  if (app.got_subcommand("predict")) return predict(a.run, a.input, a.output);
-  if (app.got_subcommand("compare")) return compare(a.run, a.other_run, a.json);
-  if (app.got_subcommand("plan")) return plan(a.run, a.settings);
-  if (app.got_subcommand("info")) return info(a.json);
-  return data_digits(a.out);
-}
-
-// Everything that may follow "retrace", or the subcommand that was named.
-std::vector<std::string> known_words(const CLI::App& app) {
-  std::vector<std::string> words;
-  for (const auto* sub : app.get_subcommands({})) words.push_back(sub->get_name());
-  const auto parsed = app.get_subcommands();
-  for (const auto* option : (parsed.empty() ? &app : parsed[0])->get_options())
-    for (const auto& name : option->get_lnames()) words.push_back("--" + name);
-  return words;
-}
-
-int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
-  if (error.get_exit_code() == 0) return app.exit(error);
-  Error text(ErrorKind::usage, 701, error.what());
-  const auto known = known_words(app);
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-    const bool flag = word.starts_with("--"), command = i == 1 && !word.starts_with("-");
-    if (!(flag || command) || std::find(known.begin(), known.end(), word) != known.end()) continue;
-    text = Error(ErrorKind::usage, 701, fmt::format("unknown {} {}", flag ? "flag" : "command", printable(word)));
-    const auto near = nearest(word, known);
-    text.help(near.empty() ? "retrace --help lists what there is" : fmt::format("did you mean {}?", near));
-    break;
+class Table {
+ public:
+  Table() : app_("Train neural networks and get the same bits every time.", "retrace") {
+    app_.set_version_flag("--version", std::string("retrace ") + RETRACE_VERSION);
+    app_.allow_extras();
+    add_train(), add_predict(), add_compare(), add_plan(), add_info(), add_data();
   }
-  fmt::print(stderr, "{}\n", text.what());
-  return 2;
+  int run(int argc, const char* const* argv);
+
+ private:
+  CLI::App* command(CLI::App& parent, const char* name, const char* what) {
+    auto* made = parent.add_subcommand(name, what);
+    made->allow_extras();
+    return made;
+  }
+  void require(const CLI::App* command, const CLI::Option* option, const char* what) {
+    required_.push_back({command, option, what});
+  }
+  void add_settings(CLI::App* command, JobSettings& settings) {
+    command->add_option("--set", settings.settings, "key=value: replaces a key of the job; may be repeated")
+        ->expected(1)
+        ->take_all();
+    command->add_option("--threads", settings.threads, "number of threads; changes no bit of the result");
+    command->add_option("--device", settings.device, "cpu, cuda, cuda:N or auto");
+    command->add_option("--seed", settings.seed, "seed of the job");
+  }
+
+  void add_train() {
+    auto* train = command(app_, "train", "train the network of a job file");
+    require(train, train->add_option("JOB", arguments_.train.job, "job file (TOML)"), "the job file");
+    add_settings(train, arguments_.train.settings);
+    train->add_option("--out", arguments_.train.out, "run folder; without it runs/JOB-N with the next free N");
+    train->add_flag("--json", arguments_.train.json, "print the result as one JSON object, the last line");
+  }
+
+  void add_predict() {
+    auto* predict = command(app_, "predict", "classes, scores and angles of images, by a trained run");
+    require(predict, predict->add_option("RUN", arguments_.predict.run, "run folder"), "the run folder");
+    require(predict, predict->add_option("--input", arguments_.predict.input, "IDX file of images, gzip or not"),
+            "the IDX file of images");
+    predict->add_option("--output", arguments_.predict.output, "CSV file to write (out.csv)");
+  }
+
+  void add_compare() {
+    auto* compare = command(app_, "compare", "where two runs part; exit code 0 if equal, 76 if different");
+    require(compare, compare->add_option("RUN", arguments_.compare.a, "run folder or safetensors file"), "the first run");
+    require(compare, compare->add_option("RUN2", arguments_.compare.b, "the run to compare it with"), "the second run");
+    compare->add_flag("--json", arguments_.compare.json, "print the comparison as one JSON object");
+  }
+
+  void add_plan() {
+    auto* plan = command(app_, "plan", "the trace and the plan of a job's training step");
+    require(plan, plan->add_option("JOB", arguments_.plan.job, "job file (TOML)"), "the job file");
+    add_settings(plan, arguments_.plan.settings);
+  }
+
+  void add_info() {
+    auto* info = command(app_, "info", "version, processor, threads, devices, libraries, and what is absent");
+    info->add_flag("--json", arguments_.info.json, "print it as one JSON object");
+  }
+
+  void add_data() {
+    auto* data = command(app_, "data", "write a built-in data set");
+    auto* digits = command(*data, "digits", "IDX files of the digits, and a PNG contact sheet to look at");
+    require(digits, digits->add_option("--out", arguments_.data.out, "folder to write into"), "the folder to write into");
+  }
+
+  // The named subcommand, innermost; the command itself if there is none.
+  const CLI::App& chosen() const {
+    const CLI::App* app = &app_;
+    while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+    return *app;
+  }
+
+  void check_extras() const;
+  void check_complete() const;
+  void check_not_empty() const;
+  int dispatch() const;
+
+  CLI::App app_;
+  Arguments arguments_;
+  std::vector<Required> required_;
+};
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : app.get_name();
+}
+
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  return names;
+}
+
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* option : app.get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+Error unknown_word(const CLI::App& app, const std::string& word) {
+  const bool flag = word.size() > 1 && word[0] == '-';
+  const std::string name = flag ? word.substr(0, word.find('=')) : word;
+  const auto known = flag ? flags_of(app) : commands_of(app);
+  const char* const kind = flag ? "flag" : known.empty() ? "argument" : "command";
+  Error error(ErrorKind::usage, 701, fmt::format("{} has no {} {}", full_name(app), kind, printable(name)));
+  const auto near = nearest(name, known);
+  if (!near.empty()) return error.help(fmt::format("did you mean {}?", near));
+  return error.help(known.empty() ? fmt::format("{} --help shows how it is used", full_name(app))
+                                  : fmt::format("there {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
+}
+
+// All unknown flags at once; other surplus words only if there is none, since they may be values of those.
+void Table::check_extras() const {
+  const auto extras = app_.remaining(true);
+  std::vector<Error> errors;
+  for (const auto& word : extras)
+    if (word.size() > 1 && word[0] == '-' && word != "--") errors.push_back(unknown_word(chosen(), word));
+  throw_all(errors);
+  for (const auto& word : extras)
+    if (word != "--") throw unknown_word(chosen(), word);
+}
+
+void Table::check_complete() const {
+  const auto& app = chosen();
+  if (const auto names = commands_of(app); !names.empty())
+    throw Error(ErrorKind::usage, 702, fmt::format("{} needs a command", full_name(app)))
+        .expected(fmt::format("{}", fmt::join(names, ", ")))
+        .help(fmt::format("{} --help says what they do", full_name(app)));
+  std::vector<Error> errors;
+  for (const auto& one : required_)
+    if (one.command == &app && one.option->count() == 0)
+      errors.push_back(Error(ErrorKind::usage, 702, fmt::format("{} needs {}: {}", full_name(app), one.option->get_name(), one.what))
+                           .help(fmt::format("{} --help shows how it is used", full_name(app))));
+  throw_all(errors);
+}
+
+void Table::check_not_empty() const {
+  for (const auto* option : chosen().get_options())
+    for (const auto& value : option->results())
+      if (value.empty()) throw Error(ErrorKind::usage, 703, fmt::format("{} is empty", option->get_name()));
+}
+
+int Table::dispatch() const {
+  const std::string name = chosen().get_name();
+  if (name == "train") return train(arguments_.train);
+  if (name == "predict") return predict(arguments_.predict);
+  if (name == "compare") return compare(arguments_.compare);
+  if (name == "plan") return plan(arguments_.plan);
+  if (name == "info") return info(arguments_.info);
+  return data_digits(arguments_.data);
+}
+
+int Table::run(int argc, const char* const* argv) {
+  try {
+    app_.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return print(app_.help()), 0;
+  } catch (const CLI::CallForVersion& version) {
+    return print(version.what() + std::string("\n")), 0;
+  } catch (const CLI::ParseError& error) {
+    // A value is missing or surplus. An unknown flag explains it better, if there is one.
+    check_extras();
+    throw Error(ErrorKind::usage, 703, printable(error.what()));
+  }
+  check_extras();
+  check_complete();
+  check_not_empty();
+  return dispatch();
+}
+
+// A misspelt variable would be ignored in silence.
+void warn_of_variables() {
+  std::vector<std::string> known;
+  for (const auto& row : environment_table()) known.emplace_back(row.name);
+  for (const auto& name : unknown_environment_variables())
+    if (const auto near = nearest(name, known); !near.empty())
+      complain(fmt::format("warning: the environment variable {} has no meaning; did you mean {}?", printable(name), near));
 }
 
 }  // namespace
 
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-  throw Error(ErrorKind::output, 710, "standard output cannot be written: " + system_reason(errno));
-}
-
 int run(int argc, const char* const* argv) {
-  set_warning_handler([](const std::string& text) { fmt::print(stderr, "warning: {}\n", text); });
-  CLI::App app("Train neural networks and get the same bits every time.", "retrace");
-  app.set_version_flag("--version", std::string("retrace ") + RETRACE_VERSION);
-  Arguments arguments;
-  add_commands(app, arguments);
+  guard_standard_streams();
   try {
-    app.parse(argc, argv);
-    return dispatch(app, arguments);
-  } catch (const CLI::ParseError& error) {
-    return usage_error(app, error, argc, argv);
+    set_warning_handler([](const std::string& text) { complain("warning: " + text); });
+    warn_of_variables();
+    return Table().run(argc, argv);
   } catch (const Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    complain(error.what());
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error[RT0711]: there is not enough memory\n  help:     use a smaller mini-batch\n");
+    complain("error[RT0711]: there is not enough memory\n  help:     set a smaller training.mini_batch_size");
     return 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error[RT0999]: {}\n", error.what());
-    return 1;
+    complain(fmt::format("error[RT0999]: {}\n  help:     this is a defect of retrace: please report it", error.what()));
+    return exit_code(ErrorKind::internal);
   }
 }
 

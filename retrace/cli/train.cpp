@@ -1,10 +1,13 @@
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <fstream>
 
-#include "retrace/base/error.h"
+#include "retrace/base/file.h"
 #include "retrace/cli/cli.h"
+#include "retrace/cli/output.h"
+#include "retrace/cli/settings.h"
 #include "retrace/monitor/json_lines.h"
 #include "retrace/monitor/terminal.h"
 #include "retrace/train/train_job.h"
@@ -22,22 +25,28 @@ void on_signal(int number) {
 
 class SignalScope {
  public:
-  SignalScope() {
+  SignalScope() : interrupt_(std::signal(SIGINT, on_signal)), terminate_(std::signal(SIGTERM, on_signal)) {
     stop_signal = 0;
-    std::signal(SIGINT, on_signal);
-    std::signal(SIGTERM, on_signal);
-    std::signal(SIGPIPE, SIG_IGN);  // a closed standard output is an error with a text
+    // A process started with `nohup` or `&` ignores a signal on purpose.
+    if (interrupt_ == SIG_IGN) std::signal(SIGINT, SIG_IGN);
+    if (terminate_ == SIG_IGN) std::signal(SIGTERM, SIG_IGN);
   }
   ~SignalScope() {
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
+    std::signal(SIGINT, interrupt_);
+    std::signal(SIGTERM, terminate_);
   }
+
+ private:
+  void (*interrupt_)(int);
+  void (*terminate_)(int);
 };
 
+// Of this program alone; the peak that getrusage() knows includes whatever the process was before exec.
 double peak_mib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024.0;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return static_cast<double>(std::strtoll(line.c_str() + 6, nullptr, 10)) / 1024;
+  return 0;
 }
 
 std::string result_json(const TrainJobResult& result) {
@@ -53,24 +62,27 @@ std::string result_text(const TrainJobResult& result) {
   std::string text = fmt::format("{} epochs, {} iterations, {:.1f} seconds, {}\ntest set: loss {:.6g}", result.epochs,
                                  result.iterations, result.seconds, result.stop_reason, result.loss);
   for (const auto& [name, value] : result.metrics) text += fmt::format(", {} {:.6g}", name, value);
-  return text + fmt::format("\nfingerprint {}\nrun {}\n", result.fingerprint, result.run_dir.string());
+  return text + fmt::format("\nfingerprint {}\nrun {}\n", result.fingerprint, printable(result.run_dir.string()));
+}
+
+bool dumb_terminal() {
+  const char* kind = std::getenv("TERM");
+  return kind && std::string_view(kind) == "dumb";
 }
 
 }  // namespace
 
 int train(const TrainOptions& options) {
-  std::vector<JobOverride> overrides;
-  for (const auto& setting : options.settings) overrides.push_back(parse_override(setting));
-  if (options.threads > 0) overrides.push_back({"threads", std::to_string(options.threads), "--threads"});
-  if (!options.device.empty()) overrides.push_back({"device", options.device, "--device"});
-  if (!options.seed.empty()) overrides.push_back({"seed", options.seed, "--seed"});
-  const Job job = read_job(options.job, overrides);
-  Terminal terminal(stderr, terminal_options(stderr));
+  const Job job = read_job(options.job, overrides_of(options.settings));
+  Terminal terminal(stderr, terminal_options(stderr, dumb_terminal()));
   const SignalScope signals;
-  const auto result = train_job(job, {.out = options.out, .monitor = &terminal, .stop = [] { return stop_signal != 0; }});
+  const auto result =
+      train_job(job, {.out = options.out, .monitor = &terminal, .stop = [] { return stop_signal != 0; }});
   print(options.json ? result_json(result) : result_text(result));
-  if (stop_signal) return 128 + stop_signal;  // no checkpoint was written
-  return 0;
+  if (!stop_signal) return 0;
+  complain(fmt::format("stopped by {}; this version writes no checkpoint to resume from",
+                       stop_signal == SIGINT ? "SIGINT" : "SIGTERM"));
+  return 128 + stop_signal;
 }
 
 }  // namespace retrace::cli

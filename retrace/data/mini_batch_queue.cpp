@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "retrace/base/hash.h"
+#include "retrace/base/fp_environment.h"
 #include "retrace/data/batch_format.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
@@ -143,6 +144,7 @@ void MiniBatchQueue::set_mini_batch_size(int64_t size, Place place) {
 }
 
 std::vector<Tensor> MiniBatchQueue::take(int count, Place place) {
+  const FloatingPointScope floating_point;
   if (count > outputs_ || count < 0)
     throw wrong(327, fmt::format("next: {} outputs were asked for, and it has {}", count, outputs_), place);
   if (!has_data())

@@ -39,9 +39,11 @@ bool Worker::all(bool mine) const {
 
 Range Worker::shards(int shards) const {
   if (size() > shards)
-    throw Error(ErrorKind::usage, 220, fmt::format("{} workers share {} shard{}", size(), shards, shards == 1 ? "" : "s"))
+    throw Error(ErrorKind::usage, 220,
+                fmt::format("{} workers share {} shard{}", size(), shards, shards == 1 ? "" : "s"))
         .help(fmt::format("set training.shards = {} or more in the job (this changes the result once, and then no "
-                          "number of workers does)", size()));
+                          "number of workers does)",
+                          size()));
   return part_of(shards, size(), rank());
 }
 

@@ -18,8 +18,9 @@ std::string json_of(const RunStarted& e) {
 }
 
 std::string json_of(const StepDone& e) {
-  return fmt::format("{{\"event\":\"step\",\"epoch\":{},\"iteration\":{},\"loss\":{},\"learn_rate\":{},\"seconds\":{}}}",
-                     e.epoch, e.iteration, json_number(e.loss), json_number(e.learn_rate), json_number(e.seconds));
+  return fmt::format(
+      "{{\"event\":\"step\",\"epoch\":{},\"iteration\":{},\"loss\":{},\"learn_rate\":{},\"seconds\":{}}}", e.epoch,
+      e.iteration, json_number(e.loss), json_number(e.learn_rate), json_number(e.seconds));
 }
 
 std::string json_of(const EpochDone& e) {
@@ -28,8 +29,9 @@ std::string json_of(const EpochDone& e) {
 }
 
 std::string json_of(const ValidationDone& e) {
-  return fmt::format("{{\"event\":\"validation\",\"epoch\":{},\"iteration\":{},\"loss\":{},\"metrics\":{},\"seconds\":{}}}",
-                     e.epoch, e.iteration, json_number(e.loss), json_metrics(e.metrics), json_number(e.seconds));
+  return fmt::format(
+      "{{\"event\":\"validation\",\"epoch\":{},\"iteration\":{},\"loss\":{},\"metrics\":{},\"seconds\":{}}}", e.epoch,
+      e.iteration, json_number(e.loss), json_metrics(e.metrics), json_number(e.seconds));
 }
 
 std::string json_of(const RunFinished& e) {

@@ -39,9 +39,9 @@ void Terminal::receive(const Event& event) {
 
 void Terminal::show(const RunStarted& event) {
   run_ = event;
-  end_line(printable(fmt::format("{}: {} parameters, {} epochs of {} iterations on {} with {} thread{}, in {}", event.job,
-                                 event.parameters, event.epochs, event.iterations_per_epoch, event.device, event.threads,
-                                 event.threads == 1 ? "" : "s", event.run_dir)));
+  end_line(printable(fmt::format("{}: {} parameters, {} epochs of {} iterations on {} with {} thread{}, in {}",
+                                 event.job, event.parameters, event.epochs, event.iterations_per_epoch, event.device,
+                                 event.threads, event.threads == 1 ? "" : "s", event.run_dir)));
 }
 
 void Terminal::show(const StepDone& event) {
@@ -86,7 +86,8 @@ std::string Terminal::line(int epoch, int64_t iteration, double loss, double sec
   }
   text += "  " + duration_text(seconds);
   if (iteration > 0 && iteration < all)
-    text += fmt::format("  {} left", duration_text(seconds / static_cast<double>(iteration) * static_cast<double>(all - iteration)));
+    text += fmt::format("  {} left",
+                        duration_text(seconds / static_cast<double>(iteration) * static_cast<double>(all - iteration)));
   return text;
 }
 

@@ -11,8 +11,8 @@
 namespace retrace {
 
 struct TerminalOptions {
-  bool rewrite = false;  // the stream is a terminal that obeys '\r'
-  int columns = 80;      // lines are cut there when they are rewritten
+  bool rewrite = false;   // the stream is a terminal that obeys '\r'
+  int columns = 80;       // lines are cut there when they are rewritten
   double interval = 0.1;  // seconds between two rewrites at least
 };
 

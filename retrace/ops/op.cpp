@@ -32,15 +32,16 @@ void op_error(const InferCall& call, int code, const std::string& message, const
 void check_float(const InferCall& call, int input, const char* argument) {
   const auto& spec = call.inputs[static_cast<size_t>(input)];
   if (is_float(spec.type)) return;
-  op_error(call, 131, fmt::format("{} is {}", argument, name_of(spec.type)), fmt::format("{} {}", argument, spec.text()),
-           "f32 or f64", fmt::format("cast({}, DType::f32)", argument));
+  op_error(call, 131, fmt::format("{} is {}", argument, name_of(spec.type)),
+           fmt::format("{} {}", argument, spec.text()), "f32 or f64", fmt::format("cast({}, DType::f32)", argument));
 }
 
 void check_type(const InferCall& call, int input, const char* argument, DType type) {
   const auto& spec = call.inputs[static_cast<size_t>(input)];
   if (spec.type == type) return;
-  op_error(call, 131, fmt::format("{} is {}", argument, name_of(spec.type)), fmt::format("{} {}", argument, spec.text()),
-           std::string(name_of(type)), fmt::format("cast({}, DType::{})", argument, type == DType::boolean ? "boolean" : name_of(type)));
+  op_error(call, 131, fmt::format("{} is {}", argument, name_of(spec.type)),
+           fmt::format("{} {}", argument, spec.text()), std::string(name_of(type)),
+           fmt::format("cast({}, DType::{})", argument, type == DType::boolean ? "boolean" : name_of(type)));
 }
 
 void check_same_type(const InferCall& call, int input, const char* argument) {
@@ -55,14 +56,16 @@ void check_same_type(const InferCall& call, int input, const char* argument) {
 void check_rank(const InferCall& call, int input, const char* argument, int rank, const char* axes) {
   const auto& spec = call.inputs[static_cast<size_t>(input)];
   if (spec.shape.rank() == rank) return;
-  op_error(call, 133, fmt::format("{} has {} axes", argument, spec.shape.rank()), fmt::format("{} {}", argument, spec.text()),
-           fmt::format("{} axes {}", rank, axes), fmt::format("reshape {} first", argument));
+  op_error(call, 133, fmt::format("{} has {} axes", argument, spec.shape.rank()),
+           fmt::format("{} {}", argument, spec.text()), fmt::format("{} axes {}", rank, axes),
+           fmt::format("reshape {} first", argument));
 }
 
 void check_axis(const InferCall& call, int64_t axis, int rank) {
   if (axis >= 0 && axis < rank) return;
   op_error(call, 134, fmt::format("axis {} does not exist", axis), call.inputs[0].text(),
-           rank == 0 ? std::string("no axis: the tensor has rank 0") : fmt::format("an axis from {} to {}", -rank, rank - 1));
+           rank == 0 ? std::string("no axis: the tensor has rank 0")
+                     : fmt::format("an axis from {} to {}", -rank, rank - 1));
 }
 
 int normalized_axis(int64_t axis, int rank, const char* op, Place place) {
@@ -71,7 +74,8 @@ int normalized_axis(int64_t axis, int rank, const char* op, Place place) {
   throw Error(ErrorKind::usage, 134, fmt::format("{}: axis {} does not exist", op, axis))
       .where(place)
       .got(fmt::format("a tensor with {} axes", rank))
-      .expected(rank == 0 ? std::string("no axis: the tensor has rank 0") : fmt::format("an axis from {} to {}", -rank, rank - 1));
+      .expected(rank == 0 ? std::string("no axis: the tensor has rank 0")
+                          : fmt::format("an axis from {} to {}", -rank, rank - 1));
 }
 
 }  // namespace retrace

@@ -52,7 +52,8 @@ std::vector<OpCase> all_cases() {
   std::vector<OpCase> all;
   for (CaseList list : case_lists())
     for (auto& one : list()) all.push_back(std::move(one));
-  std::stable_sort(all.begin(), all.end(), [](const OpCase& a, const OpCase& b) { return a.op < b.op; });
+  std::sort(all.begin(), all.end(),
+            [](const OpCase& a, const OpCase& b) { return std::pair(a.op, a.name) < std::pair(b.op, b.name); });
   return all;
 }
 

@@ -16,7 +16,8 @@ class Operand {
   template <std::floating_point T>
   Operand(T number, Place place = Place::here()) : number_(number), place_(place) {}
   template <std::integral T>
-  Operand(T number, Place place = Place::here()) : number_(static_cast<double>(number)), integer_(true), place_(place) {}
+  Operand(T number, Place place = Place::here())
+      : number_(static_cast<double>(number)), integer_(true), place_(place) {}
 
   bool is_tensor() const { return tensor_.defined(); }
   Place place() const { return place_; }

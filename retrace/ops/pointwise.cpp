@@ -187,7 +187,9 @@ void run_pointwise(const Op& op, const KernelCall& call) {
 }
 
 Tensor sum_to(const Tensor& gradient, const Tensor& like, Place place) {
-  if (gradient.shape() == like.shape()) return gradient.spec().labels == like.spec().labels ? gradient : reshape(gradient, like.shape(), like.labels(), place);
+  if (gradient.shape() == like.shape())
+    return gradient.spec().labels == like.spec().labels ? gradient
+                                                        : reshape(gradient, like.shape(), like.labels(), place);
   Shape axes;
   const int extra = gradient.rank() - like.rank();
   for (int i = 0; i < gradient.rank(); ++i)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "retrace/base/double_math.h"
+#include "retrace/base/fp_environment.h"
 #include "retrace/ops/adam/adam.h"
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/cast/cast.h"
@@ -50,6 +51,7 @@ void check_options(const AdamOptions& options, Place place) {
 
 AdamUpdate adam_update(const Tree& parameters, const Tree& gradients, const AdamState& state,
                        const AdamOptions& options, Place place) {
+  const FloatingPointScope floating_point;
   check_options(options, place);
   check_gradients("adam_update", parameters, gradients, place);
   auto weights = leaf_tensors(parameters);

@@ -30,7 +30,8 @@ size_t place_blocks(std::vector<ArenaBlock>& blocks, bool reuse) {
     }
     block.offset = offset;
     total = std::max(total, offset + bytes);
-    const auto at = std::upper_bound(placed.begin(), placed.end(), offset, [&](size_t value, size_t i) { return value < blocks[i].offset; });
+    const auto at = std::upper_bound(placed.begin(), placed.end(), offset,
+                                     [&](size_t value, size_t i) { return value < blocks[i].offset; });
     placed.insert(at, index);
   }
   return total;

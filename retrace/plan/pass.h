@@ -55,6 +55,7 @@ struct Extracted {
   Trace body;
   std::vector<ValueId> inputs;  // of the surrounding trace, in the order of body.inputs
 };
-Extracted extract(const Trace& trace, std::span<const size_t> nodes, std::span<const ValueId> outputs, ValueId first = -1);
+Extracted extract(const Trace& trace, std::span<const size_t> nodes, std::span<const ValueId> outputs,
+                  ValueId first = -1);
 
 }  // namespace retrace

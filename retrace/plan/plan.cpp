@@ -17,7 +17,9 @@ namespace {
 
 constexpr int64_t kPiece = 16'384;  // elements of a fused chain that one thread takes at a time
 
-bool tiled(const Trace& trace, const Node& node) { return node.op == &fused_op() || (node.op->rule && can_tile(trace, node)); }
+bool tiled(const Trace& trace, const Node& node) {
+  return node.op == &fused_op() || (node.op->rule && can_tile(trace, node));
+}
 
 Trace single_body(const Trace& trace, const Node& node) {
   const size_t index = static_cast<size_t>(&node - trace.nodes.data());
@@ -33,13 +35,19 @@ Trace single_body(const Trace& trace, const Node& node) {
 struct Plan::Placement {
   Plan& plan;
   const Trace& trace;
-  std::vector<ValueId> root;          // per value: the value whose bytes it has
-  std::vector<Location> locations;    // per root
-  std::vector<size_t> first, last;    // per root: steps between which it lives
+  std::vector<ValueId> root;        // per value: the value whose bytes it has
+  std::vector<Location> locations;  // per root
+  std::vector<size_t> first, last;  // per root: steps between which it lives
   std::vector<ArenaBlock> blocks;
   std::vector<std::pair<Location*, size_t>> pending;  // locations to fill from blocks[second]
 
-  explicit Placement(Plan& p) : plan(p), trace(p.trace_), root(trace.values.size()), locations(trace.values.size()), first(trace.values.size()), last(trace.values.size()) {
+  explicit Placement(Plan& p)
+      : plan(p),
+        trace(p.trace_),
+        root(trace.values.size()),
+        locations(trace.values.size()),
+        first(trace.values.size()),
+        last(trace.values.size()) {
     for (size_t i = 0; i < root.size(); ++i) root[i] = static_cast<ValueId>(i);
     for (const auto& node : trace.nodes)
       if (node.op->view) root[static_cast<size_t>(node.first_output)] = root[static_cast<size_t>(node.inputs[0])];
@@ -49,7 +57,8 @@ struct Plan::Placement {
   const TensorSpec& spec(ValueId id) const { return trace.values[static_cast<size_t>(id)]; }
 
   void place_inputs_outputs_constants() {
-    for (size_t i = 0; i < trace.inputs.size(); ++i) locations[static_cast<size_t>(trace.inputs[i])] = {Location::Kind::input, i};
+    for (size_t i = 0; i < trace.inputs.size(); ++i)
+      locations[static_cast<size_t>(trace.inputs[i])] = {Location::Kind::input, i};
     for (const auto& node : trace.nodes) {
       if (node.op->inputs != 0) continue;
       locations[static_cast<size_t>(node.first_output)] = {Location::Kind::constant, plan.constants_.size()};
@@ -57,8 +66,10 @@ struct Plan::Placement {
     }
     for (size_t k = 0; k < trace.outputs.size(); ++k) {
       auto& location = locations[root_of(trace.outputs[k])];
-      if (location.kind == Location::Kind::none) location = {Location::Kind::output, k};
-      else plan.copies_.push_back({location, k, spec(trace.outputs[k]).bytes()});
+      if (location.kind == Location::Kind::none)
+        location = {Location::Kind::output, k};
+      else
+        plan.copies_.push_back({location, k, spec(trace.outputs[k]).bytes()});
     }
   }
 
@@ -80,7 +91,8 @@ struct Plan::Placement {
       if (node.op->view || node.op->inputs == 0) continue;
       for (int i = 0; i < node.output_count; ++i) {
         const size_t r = static_cast<size_t>(node.first_output + i);
-        if (locations[r].kind == Location::Kind::none) book(locations[r], spec(node.first_output + i).bytes(), first[r], last[r]);
+        if (locations[r].kind == Location::Kind::none)
+          book(locations[r], spec(node.first_output + i).bytes(), first[r], last[r]);
       }
     }
   }
@@ -102,7 +114,8 @@ Plan::Plan(const Trace& recorded) : trace_(optimise(recorded, &reports_)) {
   placement.place_inputs_outputs_constants();
   placement.find_lifetimes();
   placement.place_arena();
-  const auto count = std::count_if(trace_.nodes.begin(), trace_.nodes.end(), [](const Node& node) { return !node.op->view && node.op->inputs != 0; });
+  const auto count = std::count_if(trace_.nodes.begin(), trace_.nodes.end(),
+                                   [](const Node& node) { return !node.op->view && node.op->inputs != 0; });
   steps_.reserve(static_cast<size_t>(count));  // locations of steps are filled at the end: they must not move
   for (const auto& node : trace_.nodes) {
     if (node.op->view || node.op->inputs == 0) continue;
@@ -118,7 +131,8 @@ Plan::Plan(const Trace& recorded) : trace_(optimise(recorded, &reports_)) {
       step.program = std::make_unique<TileProgram>(*node.body, -1);
       step.made_spec = node.body->values[static_cast<size_t>(node.body->outputs[0])];
     } else if (node.body) {
-      // The raw result lies where the chain leaves it, or where an f32 result of the chain will be: chains work in place.
+      // The raw result lies where the chain leaves it, or where an f32 result of the chain will be: chains work in
+      // place.
       step.own_inputs = node.inputs.size() - (node.body->inputs.size() - 1);
       step.program = std::make_unique<TileProgram>(*node.body, 0);
       step.raw_spec = &node.body->values[static_cast<size_t>(node.body->inputs[0])];
@@ -137,14 +151,17 @@ Plan::Plan(const Trace& recorded) : trace_(optimise(recorded, &reports_)) {
         if (body.outputs[k] == body.inputs[0]) at = static_cast<int>(k);
       for (size_t k = 0; at < 0 && k < body.outputs.size(); ++k)
         if (body.values[static_cast<size_t>(body.outputs[k])].type == DType::f32) at = static_cast<int>(k);
-      if (at < 0) placement.book(step.raw, step.raw_spec->bytes(), index, index);
-      else step.raw = {Location::Kind::output, static_cast<size_t>(at)};  // of the step, resolved below
+      if (at < 0)
+        placement.book(step.raw, step.raw_spec->bytes(), index, index);
+      else
+        step.raw = {Location::Kind::output, static_cast<size_t>(at)};  // of the step, resolved below
     }
   }
   placement.finish();
   for (auto& step : steps_) {
     for (ValueId id : step.node->inputs) step.inputs.push_back(placement.locations[placement.root_of(id)]);
-    for (int i = 0; i < step.node->output_count; ++i) step.outputs.push_back(placement.locations[static_cast<size_t>(step.node->first_output + i)]);
+    for (int i = 0; i < step.node->output_count; ++i)
+      step.outputs.push_back(placement.locations[static_cast<size_t>(step.node->first_output + i)]);
     if (step.raw_spec && step.raw.kind == Location::Kind::output) step.raw = step.outputs[step.raw.at];
   }
   run_constants();
@@ -218,7 +235,9 @@ void Plan::run_step(const Step& step, const Memory& memory) const {
   if (step.program && step.raw_spec) {
     std::vector<const void*> chain_inputs{memory(step.raw)};
     chain_inputs.insert(chain_inputs.end(), inputs.begin() + static_cast<long>(step.own_inputs), inputs.end());
-    const auto chain = [&](int64_t begin, int64_t end) { step.program->run(begin, end, chain_inputs.data(), outputs.data()); };
+    const auto chain = [&](int64_t begin, int64_t end) {
+      step.program->run(begin, end, chain_inputs.data(), outputs.data());
+    };
     const FunctionRef<void(int64_t, int64_t)> done(chain);
     const KernelOutput raw{memory(step.raw), step.raw_spec};
     return step.node->op->kernel({step.node->attributes, own, std::span(&raw, 1), workspace, &done});
@@ -229,14 +248,17 @@ void Plan::run_step(const Step& step, const Memory& memory) const {
     return step.node->op->kernel({step.node->attributes, own, made, workspace, nullptr, &source});
   }
   const KernelCall call{step.node->attributes, own, made, workspace};
-  if (step.node->op->kernel) step.node->op->kernel(call);
-  else run_pointwise(*step.node->op, call);
+  if (step.node->op->kernel)
+    step.node->op->kernel(call);
+  else
+    run_pointwise(*step.node->op, call);
 }
 
 void Plan::run(const void* const* inputs, void* const* outputs) const {
   const FloatingPointScope environment;
   const ParallelRegion region;
-  const Memory memory{inputs, outputs, static_cast<char*>(arena_memory(arena_bytes_)), const_cast<char*>(constants_.data())};
+  const Memory memory{inputs, outputs, static_cast<char*>(arena_memory(arena_bytes_)),
+                      const_cast<char*>(constants_.data())};
   for (const auto& step : steps_) run_step(step, memory);
   for (const auto& copy : copies_)
     if (copy.bytes) std::memcpy(outputs[copy.output], memory(copy.from), copy.bytes);
@@ -245,8 +267,10 @@ void Plan::run(const void* const* inputs, void* const* outputs) const {
 std::string Plan::text() const {
   std::string text = "passes\n";
   for (const auto& report : reports_)
-    text += fmt::format("  {:<18} {:>5} -> {:<5} nodes {:>8.3f} ms{}\n", report.name, report.nodes_before, report.nodes_after, report.seconds * 1e3, report.on ? "" : "  (off)");
-  text += fmt::format("\nplan: {} kernel calls, arena {:.2f} MiB\n", kernel_calls(), static_cast<double>(arena_bytes_) / 1048576.0);
+    text += fmt::format("  {:<18} {:>5} -> {:<5} nodes {:>8.3f} ms{}\n", report.name, report.nodes_before,
+                        report.nodes_after, report.seconds * 1e3, report.on ? "" : "  (off)");
+  text += fmt::format("\nplan: {} kernel calls, arena {:.2f} MiB\n", kernel_calls(),
+                      static_cast<double>(arena_bytes_) / 1048576.0);
   return text + print_trace(trace_);
 }
 

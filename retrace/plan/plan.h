@@ -42,11 +42,11 @@ class Plan {
     const Node* node;
     std::vector<Location> inputs, outputs;
     std::vector<const TensorSpec*> input_specs, output_specs;
-    Location workspace, raw;                   // raw: the contraction's result before its epilogue
+    Location workspace, raw;  // raw: the contraction's result before its epilogue
     const TensorSpec* raw_spec = nullptr;
-    TensorSpec made_spec;                      // the first input that a prologue makes
-    std::unique_ptr<TileProgram> program;      // of a fused chain, prologue or epilogue
-    size_t own_inputs = 0;                     // inputs of the kernel itself; the rest belong to the epilogue
+    TensorSpec made_spec;                  // the first input that a prologue makes
+    std::unique_ptr<TileProgram> program;  // of a fused chain, prologue or epilogue
+    size_t own_inputs = 0;                 // inputs of the kernel itself; the rest belong to the epilogue
   };
   struct Copy {
     Location from;

@@ -40,15 +40,18 @@ void merge_axes(const Shape& from, const Shape& to, Shape& shape, Shape& strides
 
 template <class T>
 void gather(const T* from, float* to, int64_t count, int64_t stride) {
-  if (stride == 0) std::fill_n(to, count, static_cast<float>(*from));
+  if (stride == 0)
+    std::fill_n(to, count, static_cast<float>(*from));
   else
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i * stride]);
 }
 
 template <>
 void gather(const float* from, float* to, int64_t count, int64_t stride) {
-  if (stride == 0) std::fill_n(to, count, *from);
-  else if (stride == 1) std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
+  if (stride == 0)
+    std::fill_n(to, count, *from);
+  else if (stride == 1)
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
   else
     for (int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
 }
@@ -93,8 +96,8 @@ struct TileProgram::Builder {
   TileProgram& program;
   const Trace& body;
   int alias_input;
-  std::vector<size_t> last_use;      // per value: index of the last node that reads it
-  std::vector<Source> sources;       // per value
+  std::vector<size_t> last_use;  // per value: index of the last node that reads it
+  std::vector<Source> sources;   // per value
   std::vector<int> free_scratch;
 
   int take() {
@@ -138,7 +141,8 @@ struct TileProgram::Builder {
   void add_node(size_t n) {
     const Node& node = body.nodes[n];
     Step step{node.op->rule->tile.get(), node.op->rule->arity, {}, -1, -1};
-    ensure(step.function && step.arity == static_cast<int>(node.inputs.size()), "a fused op has a kernel for its arguments");
+    ensure(step.function && step.arity == static_cast<int>(node.inputs.size()),
+           "a fused op has a kernel for its arguments");
     for (size_t i = 0; i < node.inputs.size(); ++i) step.in[i] = sources[static_cast<size_t>(node.inputs[i])];
     // A result may take the register of an argument that dies here: rules read an element before they write it.
     for (size_t i = 0; i < node.inputs.size(); ++i) release(node.inputs[i], n, node, i);
@@ -153,7 +157,8 @@ struct TileProgram::Builder {
 
   bool reads_after(ValueId id, size_t n) const {
     for (size_t m = n + 1; m < body.nodes.size(); ++m)
-      if (std::find(body.nodes[m].inputs.begin(), body.nodes[m].inputs.end(), id) != body.nodes[m].inputs.end()) return true;
+      if (std::find(body.nodes[m].inputs.begin(), body.nodes[m].inputs.end(), id) != body.nodes[m].inputs.end())
+        return true;
     return false;
   }
 
@@ -169,7 +174,8 @@ struct TileProgram::Builder {
   void add_stores(ValueId id) {
     for (size_t k = 0; k < body.outputs.size(); ++k)
       if (body.outputs[k] == id)
-        program.stores_.push_back({sources[static_cast<size_t>(id)], static_cast<int>(k), body.values[static_cast<size_t>(id)].type});
+        program.stores_.push_back(
+            {sources[static_cast<size_t>(id)], static_cast<int>(k), body.values[static_cast<size_t>(id)].type});
   }
 };
 
@@ -185,8 +191,10 @@ TileProgram::TileProgram(const Trace& body, int alias_input) {
 }
 
 void TileProgram::load(const Load& load, const void* from, float* to, int64_t begin, int64_t count) const {
-  if (load.type == DType::f32) load_strided(load.shape, load.strides, static_cast<const float*>(from), to, begin, count);
-  else load_strided(load.shape, load.strides, static_cast<const uint8_t*>(from), to, begin, count);
+  if (load.type == DType::f32)
+    load_strided(load.shape, load.strides, static_cast<const float*>(from), to, begin, count);
+  else
+    load_strided(load.shape, load.strides, static_cast<const uint8_t*>(from), to, begin, count);
 }
 
 void TileProgram::run(int64_t begin, int64_t end, const void* const* inputs, void* const* outputs) const {
@@ -196,7 +204,8 @@ void TileProgram::run(int64_t begin, int64_t end, const void* const* inputs, voi
     return scratch + source.scratch * kTile;
   };
   for (const auto& scalar : loads_)
-    if (scalar.scalar) load(scalar, inputs[scalar.input], scratch + scalar.scratch * kTile, 0, std::min(kTile, end - begin));
+    if (scalar.scalar)
+      load(scalar, inputs[scalar.input], scratch + scalar.scratch * kTile, 0, std::min(kTile, end - begin));
   for (int64_t at = begin; at < end; at += kTile) {
     const int64_t count = std::min(kTile, end - at);
     for (const auto& each : loads_)

@@ -27,8 +27,8 @@ class TileProgram {
  private:
   // Where a tile's operand comes from: a register of the tile machine, or memory at the element's own index.
   struct Source {
-    int input = -1;     // >= 0: direct pointer into this f32 input
-    int scratch = -1;   // else: register
+    int input = -1;    // >= 0: direct pointer into this f32 input
+    int scratch = -1;  // else: register
   };
   struct Load {
     int input;

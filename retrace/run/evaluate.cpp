@@ -8,7 +8,8 @@
 namespace retrace {
 namespace {
 
-std::vector<std::shared_ptr<Buffer>> run(const Plan& plan, const Recording& recording, std::span<const TensorSpec> specs, Place place) {
+std::vector<std::shared_ptr<Buffer>> run(const Plan& plan, const Recording& recording,
+                                         std::span<const TensorSpec> specs, Place place) {
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
   std::vector<std::shared_ptr<Buffer>> buffers;
@@ -42,7 +43,8 @@ void evaluate_recording(Recording& recording, Place place) {
     }
     if (!wanted.empty()) {
       recording.set_outputs(ids);
-      const auto plan = plan_cache_on() ? plan_cache().find_or_make(recording.trace()) : std::make_shared<const Plan>(recording.trace());
+      const auto plan = plan_cache_on() ? plan_cache().find_or_make(recording.trace())
+                                        : std::make_shared<const Plan>(recording.trace());
       set_last_plan(plan);
       const auto buffers = run(*plan, recording, specs, place);
       for (size_t i = 0; i < wanted.size(); ++i) wanted[i]->buffer = buffers[i];

@@ -51,7 +51,9 @@ uint64_t fingerprint_value(const std::string& name, const Tensor& tensor) {
   return head + sum_bits<uint8_t>(data, tensor.size(), plain);
 }
 
-std::string fingerprint(const Tree& tree, const std::string& prefix) { return hexadecimal(mix64(sum_tree(tree, prefix))); }
+std::string fingerprint(const Tree& tree, const std::string& prefix) {
+  return hexadecimal(mix64(sum_tree(tree, prefix)));
+}
 
 std::string fingerprint(const Tree& parameters, const Tree& state) {
   return hexadecimal(mix64(sum_tree(parameters, "parameters/") + sum_tree(state, "state/")));

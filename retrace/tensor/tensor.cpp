@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "retrace/base/fp_environment.h"
+
 namespace retrace {
 namespace {
 
@@ -80,6 +82,7 @@ template Tensor Tensor::from<bool>(std::span<const bool>, const Shape&, std::str
 Tensor Tensor::from_bytes(const void* bytes, const TensorSpec& spec) { return make(bytes, spec); }
 
 Tensor Tensor::full(const Shape& shape, double value, DType type, std::string_view labels) {
+  const FloatingPointScope floating_point;  // the rounding to `type`
   const auto fill = [&](auto example) {
     using T = decltype(example);
     const auto buffer = std::make_unique<T[]>(static_cast<size_t>(shape.count()));
@@ -115,8 +118,9 @@ template <class T>
 std::vector<T> Tensor::to_vector(Place place) const {
   const bool bool_as_byte = type() == DType::boolean && dtype_of<T>() == DType::u8;
   if (type() != dtype_of<T>() && !bool_as_byte)
-    throw Error(ErrorKind::usage, 105,
-                fmt::format("values of type {} are asked of a tensor of type {}", name_of(dtype_of<T>()), name_of(type())))
+    throw Error(
+        ErrorKind::usage, 105,
+        fmt::format("values of type {} are asked of a tensor of type {}", name_of(dtype_of<T>()), name_of(type())))
         .where(place)
         .got(spec().text())
         .help("cast(x, DType::...) converts");

@@ -55,8 +55,9 @@ const Tree& Tree::operator[](std::string_view name) const {
   for (const auto& child : children_) names.push_back(child.first);
   const auto near = nearest(name, names);
   throw Error(ErrorKind::usage, 120, fmt::format("the tree has no entry \"{}\"", name))
-      .got(is_leaf() ? "a single tensor " + leaf_.spec().text()
-                     : names.empty() ? std::string("an empty tree") : "entries " + fmt::format("{}", fmt::join(names, ", ")))
+      .got(is_leaf()       ? "a single tensor " + leaf_.spec().text()
+           : names.empty() ? std::string("an empty tree")
+                           : "entries " + fmt::format("{}", fmt::join(names, ", ")))
       .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
 }
 

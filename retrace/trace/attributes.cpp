@@ -65,7 +65,8 @@ const std::string& Attributes::text(std::string_view name) const { return get<st
 
 uint64_t Attributes::hash() const {
   uint64_t hash = entries_.size();
-  for (const auto& entry : entries_) hash = hash_combine(hash_combine(hash, hash_bytes(entry.name)), hash_value(entry.value));
+  for (const auto& entry : entries_)
+    hash = hash_combine(hash_combine(hash, hash_bytes(entry.name)), hash_value(entry.value));
   return hash;
 }
 

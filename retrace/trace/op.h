@@ -59,9 +59,9 @@ struct KernelCall {
   const Attributes& attributes;
   std::span<const KernelInput> inputs;
   std::span<const KernelOutput> outputs;
-  void* workspace = nullptr;                                        // op.workspace(...) bytes, 64-byte aligned
+  void* workspace = nullptr;                                            // op.workspace(...) bytes, 64-byte aligned
   const FunctionRef<void(int64_t begin, int64_t end)>* done = nullptr;  // takes_epilogue: call for finished elements
-  const TileSource* source = nullptr;                               // takes_prologue: input 0 comes from here
+  const TileSource* source = nullptr;                                   // takes_prologue: input 0 comes from here
 };
 
 // -- pointwise rules --------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ struct PointwiseRule {
 
 struct Op {
   std::string_view name;
-  int inputs = 1;                            // -1: any number
+  int inputs = 1;                                 // -1: any number
   std::vector<std::string_view> attributes = {};  // names, in the order in which they are written
 
   // Checks inputs and attributes; returns the specs of the outputs.
@@ -91,8 +91,8 @@ struct Op {
   std::vector<Tensor> (*gradient)(const GradientCall&) = nullptr;
 
   // How it is computed; one of the following.
-  const PointwiseRule* rule = nullptr;  // any pointwise op on f32, f64
-  IntegerFunction integer = nullptr;    // the same on i32 (u8 and bool are widened), beside `rule`
+  const PointwiseRule* rule = nullptr;                       // any pointwise op on f32, f64
+  IntegerFunction integer = nullptr;                         // the same on i32 (u8 and bool are widened), beside `rule`
   std::vector<Tensor> (*lower)(const LowerCall&) = nullptr;  // a composite: its definition in other ops
   void (*kernel)(const KernelCall&) = nullptr;               // everything else; f64 is the double-precision reference
   int64_t (*workspace)(const InferCall&) = nullptr;          // bytes that the kernel needs

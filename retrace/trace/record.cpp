@@ -20,7 +20,8 @@ std::atomic<void (*)(const std::string&)> warning_handler{nullptr};
 
 const std::shared_ptr<Recording>& current_recording() { return slot(); }
 
-RecordingScope::RecordingScope(std::shared_ptr<Recording> recording) : before_(std::exchange(slot(), std::move(recording))) {}
+RecordingScope::RecordingScope(std::shared_ptr<Recording> recording)
+    : before_(std::exchange(slot(), std::move(recording))) {}
 RecordingScope::~RecordingScope() { slot() = std::move(before_); }
 
 void set_warning_handler(void (*handler)(const std::string& text)) { warning_handler = handler; }
@@ -88,9 +89,10 @@ std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::spa
   const ValueId first = trace_.add_node(std::move(node), outputs);
   if (trace_.nodes.size() == kManyNodes && !warned_) {
     warned_ = true;
-    warn(fmt::format("{} operations are recorded and none was computed yet; the last is {} at {}: call evaluate() once "
-                     "in that loop",
-                     kManyNodes, op.name, place.text()));
+    warn(
+        fmt::format("{} operations are recorded and none was computed yet; the last is {} at {}: call evaluate() once "
+                    "in that loop",
+                    kManyNodes, op.name, place.text()));
   }
   std::vector<Tensor> result;
   result.reserve(outputs.size());
@@ -101,7 +103,8 @@ std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::spa
 std::vector<std::pair<ValueId, std::shared_ptr<TensorValue>>> Recording::living() const {
   std::vector<std::pair<ValueId, std::shared_ptr<TensorValue>>> found;
   for (size_t i = 0; i < values_.size(); ++i)
-    if (auto value = values_[i].lock(); value && value->pending) found.emplace_back(static_cast<ValueId>(i), std::move(value));
+    if (auto value = values_[i].lock(); value && value->pending)
+      found.emplace_back(static_cast<ValueId>(i), std::move(value));
   return found;
 }
 
@@ -126,8 +129,7 @@ Trace Recording::take_trace(std::span<const Tensor> outputs) {
 }
 
 void Recording::evaluate(Place place) {
-  if (failed_)
-    throw Error(ErrorKind::usage, 202, "a value is read whose computation failed before").where(place);
+  if (failed_) throw Error(ErrorKind::usage, 202, "a value is read whose computation failed before").where(place);
   if (owner_ != std::this_thread::get_id())
     throw Error(ErrorKind::usage, 201, "a tensor that another thread recorded is read before it was computed")
         .where(place)

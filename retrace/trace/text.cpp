@@ -17,8 +17,16 @@ std::string list_of(std::span<const ValueId> ids) {
 }
 
 void print_into(std::string& text, const Trace& trace, bool places, const std::string& indent) {
-  for (ValueId id : trace.inputs) text += fmt::format("{}%{} = input {}\n", indent, id, trace.values[static_cast<size_t>(id)].text());
+  // Values in the order of their numbers, so that parsing numbers them alike.
+  size_t next_input = 0;
+  const auto print_inputs = [&](ValueId end) {
+    for (; next_input < trace.inputs.size() && trace.inputs[next_input] < end; ++next_input) {
+      const ValueId id = trace.inputs[next_input];
+      text += fmt::format("{}%{} = input {}\n", indent, id, trace.values[static_cast<size_t>(id)].text());
+    }
+  };
   for (const auto& node : trace.nodes) {
+    print_inputs(node.first_output);
     std::string outputs;
     for (int i = 0; i < node.output_count; ++i) outputs += fmt::format("{}%{}", i ? ", " : "", node.first_output + i);
     text += fmt::format("{}{} = {}({})", indent, outputs, node.op->name, list_of(node.inputs));
@@ -30,11 +38,13 @@ void print_into(std::string& text, const Trace& trace, bool places, const std::s
     }
     if (places) {
       text += "  #";
-      for (int i = 0; i < node.output_count; ++i) text += " " + trace.values[static_cast<size_t>(node.first_output + i)].text();
+      for (int i = 0; i < node.output_count; ++i)
+        text += " " + trace.values[static_cast<size_t>(node.first_output + i)].text();
       if (const auto place = node.place.text(); !place.empty()) text += ", " + place;
     }
     text += "\n";
   }
+  print_inputs(static_cast<ValueId>(trace.values.size()));
   text += fmt::format("{}return{}{}\n", indent, trace.outputs.empty() ? "" : " ", list_of(trace.outputs));
 }
 
@@ -61,9 +71,12 @@ class Parser {
   void skip_space() {
     while (!rest_.empty()) {
       const char c = rest_.front();
-      if (c == '#') rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
-      else if (c == ' ' || c == '\t' || c == '\r' || c == '\n') line_ += c == '\n', rest_.remove_prefix(1);
-      else break;
+      if (c == '#')
+        rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
+      else if (c == ' ' || c == '\t' || c == '\r' || c == '\n')
+        line_ += c == '\n', rest_.remove_prefix(1);
+      else
+        break;
     }
   }
   bool accept(std::string_view token) {
@@ -106,7 +119,8 @@ class Parser {
     const bool hex = rest_.starts_with("0x");
     if (hex) rest_.remove_prefix(2);
     double value = 0;
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value, hex ? std::chars_format::hex : std::chars_format::general);
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value,
+                                              hex ? std::chars_format::hex : std::chars_format::general);
     if (error != std::errc()) fail("a number expected");
     rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
     return negative ? -value : value;
@@ -169,7 +183,8 @@ class Parser {
     for (size_t i = 0; i < op.attributes.size(); ++i) {
       if (i) expect(",");
       const auto name = word();
-      if (name != op.attributes[i]) fail(fmt::format("{} has the attribute {} here, not {}", op.name, op.attributes[i], name));
+      if (name != op.attributes[i])
+        fail(fmt::format("{} has the attribute {} here, not {}", op.name, op.attributes[i], name));
       expect("=");
       found.add(op.attributes[i], attribute());
     }
@@ -187,7 +202,8 @@ class Parser {
       if (!made.inputs.empty()) expect(",");
       made.inputs.push_back(value(names));
     }
-    if (op->inputs >= 0 && op->inputs != static_cast<int>(made.inputs.size())) fail(fmt::format("{} takes {} inputs", name, op->inputs));
+    if (op->inputs >= 0 && op->inputs != static_cast<int>(made.inputs.size()))
+      fail(fmt::format("{} takes {} inputs", name, op->inputs));
     made.attributes = attributes(*op);
     std::vector<TensorSpec> specs, inputs;
     for (ValueId id : made.inputs) inputs.push_back(trace.values[static_cast<size_t>(id)]);

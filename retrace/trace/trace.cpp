@@ -22,7 +22,8 @@ bool same_nodes(const Node& a, const Node& b) {
 }
 
 [[noreturn]] void broken(std::string_view after, size_t node, const std::string& what) {
-  throw Error(ErrorKind::internal, 902, fmt::format("the trace is not well formed after {}: node {}: {}", after, node, what))
+  throw Error(ErrorKind::internal, 902,
+              fmt::format("the trace is not well formed after {}: node {}: {}", after, node, what))
       .help("this is a defect of retrace: please report it; RETRACE_PASSES_OFF=<pass> may help meanwhile");
 }
 

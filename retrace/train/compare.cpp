@@ -25,7 +25,11 @@ struct NumberFormat {
 NumberFormat format_of(const std::string& type) {
   NumberFormat format{.bytes = safetensors_type_size(type)};
   format.is_signed = type[0] == 'I';
-  format.infinity = type == "F32" ? 0x7f800000ull : type == "F64" ? 0x7ff0000000000000ull : type == "F16" ? 0x7c00 : type == "BF16" ? 0x7f80 : 0;
+  format.infinity = type == "F32"    ? 0x7f800000ull
+                    : type == "F64"  ? 0x7ff0000000000000ull
+                    : type == "F16"  ? 0x7c00
+                    : type == "BF16" ? 0x7f80
+                                     : 0;
   format.floating = format.infinity != 0;
   return format;
 }
@@ -33,7 +37,8 @@ NumberFormat format_of(const std::string& type) {
 uint64_t bits_at(const SafeTensor& tensor, uint64_t index, int bytes) {
   uint64_t bits = 0;
   for (int i = bytes - 1; i >= 0; --i)
-    bits = bits << 8 | std::to_integer<uint64_t>(tensor.bytes[index * static_cast<uint64_t>(bytes) + static_cast<uint64_t>(i)]);
+    bits = bits << 8 |
+           std::to_integer<uint64_t>(tensor.bytes[index * static_cast<uint64_t>(bytes) + static_cast<uint64_t>(i)]);
   return bits;
 }
 
@@ -51,7 +56,8 @@ uint64_t order_of(uint64_t bits, const NumberFormat& format) {
 
 TensorDifference compare_values(const SafeTensor& a, const SafeTensor& b) {
   const NumberFormat format = format_of(a.type);
-  TensorDifference difference{.name = a.name, .problem = "", .size = a.bytes.size() / static_cast<uint64_t>(format.bytes)};
+  TensorDifference difference{
+      .name = a.name, .problem = "", .size = a.bytes.size() / static_cast<uint64_t>(format.bytes)};
   for (uint64_t i = 0; i < difference.size; ++i) {
     const uint64_t x = bits_at(a, i, format.bytes), y = bits_at(b, i, format.bytes);
     const bool nan_x = is_nan(x, format), nan_y = is_nan(y, format);
@@ -75,10 +81,10 @@ std::map<std::string, std::string> settings_of(const fs::path& run) {
     const auto versions = nlohmann::json::parse(read_file(run / "versions.json", "versions file", 100'000));
     for (const char* key : {"version", "contract_version", "compiler", "cpu", "simd_target", "threads", "device"})
       if (versions.is_object() && versions.contains(key) && versions[key].is_primitive())
-        settings[std::string("run.") + key] = versions[key].is_string() ? printable(versions[key].get<std::string>()) : versions[key].dump();
+        settings[std::string("run.") + key] =
+            versions[key].is_string() ? printable(versions[key].get<std::string>()) : versions[key].dump();
   } catch (const Error&) {  // settings only explain: a run without readable ones is still compared
-  } catch (const nlohmann::json::exception&) {
-  }
+  } catch (const nlohmann::json::exception&) {}
   return settings;
 }
 
@@ -100,7 +106,8 @@ std::vector<SettingDifference> compare_settings(const fs::path& a, const fs::pat
 std::vector<std::string> differing_tensors(const EpochFingerprints& a, const EpochFingerprints& b) {
   std::vector<std::string> names;
   for (const auto& [name, value] : a.tensors)
-    if (const auto found = b.tensors.find(name); found == b.tensors.end() || found->second != value) names.push_back(name);
+    if (const auto found = b.tensors.find(name); found == b.tensors.end() || found->second != value)
+      names.push_back(name);
   for (const auto& [name, value] : b.tensors)
     if (!a.tensors.count(name)) names.push_back(name);
   return names;
@@ -155,11 +162,13 @@ RunComparison compare_runs(const fs::path& a, const fs::path& b) {
   }
   const bool weights_a = fs::exists(weights_of(a), failure), weights_b = fs::exists(weights_of(b), failure);
   result.has_weights = weights_a && weights_b;
-  if (result.has_weights) result.weights = compare_tensors(read_safetensors(weights_of(a)), read_safetensors(weights_of(b)));
+  if (result.has_weights)
+    result.weights = compare_tensors(read_safetensors(weights_of(a)), read_safetensors(weights_of(b)));
   const bool comparable = result.has_weights || (result.epochs_a > 0 && result.epochs_b > 0);
   if (!comparable) {
     const auto& lacking = !weights_a && (!folders || result.epochs_a == 0) ? a : b;
-    throw Error(ErrorKind::missing, 524, fmt::format("run \"{}\" has nothing to compare: no epoch was completed", printable(lacking.string())));
+    throw Error(ErrorKind::missing, 524,
+                fmt::format("run \"{}\" has nothing to compare: no epoch was completed", printable(lacking.string())));
   }
   if (!result.weights.empty() || weights_a != weights_b) result.equal = false;
   return result;

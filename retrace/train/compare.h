@@ -18,20 +18,20 @@ struct SettingDifference {
 
 struct TensorDifference {
   std::string name;
-  std::string problem;      // "only in the first run", "other shape or type", "NaN against a number", or ""
-  uint64_t count = 0;       // values that differ
-  uint64_t size = 0;        // values of the tensor
-  uint64_t distance = 0;    // the largest, in units in the last place (integers: their difference)
+  std::string problem;    // "only in the first run", "other shape or type", "NaN against a number", or ""
+  uint64_t count = 0;     // values that differ
+  uint64_t size = 0;      // values of the tensor
+  uint64_t distance = 0;  // the largest, in units in the last place (integers: their difference)
 };
 
 struct RunComparison {
   bool equal = true;
-  int epochs_a = 0, epochs_b = 0;  // with recorded fingerprints
-  bool has_weights = false;        // both runs have them
-  std::optional<int> first_epoch;                // with a difference
-  std::vector<std::string> first_tensors;        // of that epoch
-  std::vector<TensorDifference> weights;         // that differ
-  std::vector<SettingDifference> settings;       // of job, versions and machine; they do not decide `equal`
+  int epochs_a = 0, epochs_b = 0;           // with recorded fingerprints
+  bool has_weights = false;                 // both runs have them
+  std::optional<int> first_epoch;           // with a difference
+  std::vector<std::string> first_tensors;   // of that epoch
+  std::vector<TensorDifference> weights;    // that differ
+  std::vector<SettingDifference> settings;  // of job, versions and machine; they do not decide `equal`
 };
 
 // Compares two runs by their folders alone; either may be a safetensors file instead, then only weights are

@@ -33,9 +33,11 @@ double square_error(const Tensor& y, const Tensor& t) {
 
 }  // namespace
 
-NetworkScore evaluate_network(const nn::Network& network, const Tree& parameters, const Tree& state, const JobData& data,
-                              int64_t mini_batch_size) {
-  MiniBatchQueue queue(data.test, {.mini_batch_size = mini_batch_size, .formats = data.formats, .outputs = static_cast<int>(data.formats.size())});
+NetworkScore evaluate_network(const nn::Network& network, const Tree& parameters, const Tree& state,
+                              const JobData& data, int64_t mini_batch_size) {
+  MiniBatchQueue queue(
+      data.test,
+      {.mini_batch_size = mini_batch_size, .formats = data.formats, .outputs = static_cast<int>(data.formats.size())});
   std::vector<double> sums(network.outputs.size());
   std::vector<int64_t> counts(network.outputs.size());
   double loss = 0;
@@ -65,8 +67,10 @@ NetworkScore evaluate_network(const nn::Network& network, const Tree& parameters
   score.loss = samples ? loss / static_cast<double>(samples) : 0;
   for (size_t i = 0; i < sums.size(); ++i) {
     const double mean = counts[i] ? sums[i] / static_cast<double>(counts[i]) : 0;
-    if (network.outputs[i] == "class") score.metrics.emplace_back("accuracy", mean);
-    else score.metrics.emplace_back(network.outputs[i] == "angle" ? "angle_rmse" : "rmse", std::sqrt(mean));
+    if (network.outputs[i] == "class")
+      score.metrics.emplace_back("accuracy", mean);
+    else
+      score.metrics.emplace_back(network.outputs[i] == "angle" ? "angle_rmse" : "rmse", std::sqrt(mean));
   }
   return score;
 }

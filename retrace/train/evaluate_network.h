@@ -12,7 +12,7 @@ struct NetworkScore {
 };
 
 // Inference over the whole test set, the last mini-batch kept. Sums are taken in the order of the samples, in binary64.
-NetworkScore evaluate_network(const nn::Network& network, const Tree& parameters, const Tree& state, const JobData& data,
-                              int64_t mini_batch_size);
+NetworkScore evaluate_network(const nn::Network& network, const Tree& parameters, const Tree& state,
+                              const JobData& data, int64_t mini_batch_size);
 
 }  // namespace retrace

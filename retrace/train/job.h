@@ -13,8 +13,8 @@
 namespace retrace {
 
 struct NetworkOptions {
-  std::string name = "digits";                        // digits, peaks, autoencoder, cifar10
-  int width = 16;                                     // channels of the first stage; the default is the network's own
+  std::string name = "digits";                          // digits, peaks, autoencoder, cifar10
+  int width = 16;                                       // channels of the first stage; the default is the network's own
   std::vector<std::string> heads = {"class", "angle"};  // outputs of the digits network
 };
 
@@ -29,7 +29,7 @@ struct TrainingOptions {
   std::string solver = "adam";  // adam, sgdm
   int max_epochs = 30;
   int mini_batch_size = 128;
-  int shards = 1;  // parts of a mini-batch; a constant of the job, since it changes bits
+  int shards = 1;                     // parts of a mini-batch; a constant of the job, since it changes bits
   double initial_learn_rate = 0.001;  // default 0.01 for sgdm
   std::string schedule = "none";      // none, linear (falls to 0 over all iterations), piecewise
   double drop_factor = 0.1;

@@ -19,7 +19,9 @@ std::string shown(Number value) {
   return fmt::format("{}", value);
 }
 
-std::string bound(double value) { return value >= 1 && value <= 1e16 ? fmt::format("{:.0f}", value) : fmt::format("{}", value); }
+std::string bound(double value) {
+  return value >= 1 && value <= 1e16 ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+}
 
 bool is_device_name(std::string_view name) {
   if (name == "cpu" || name == "cuda" || name == "auto") return true;
@@ -59,9 +61,11 @@ class Checker {
     requires std::is_arithmetic_v<Number>
   void check(Number value, const FieldRule& rule) {
     const auto number = static_cast<double>(value);
-    const bool good = rule.above_low ? number > rule.low && number <= rule.high : number >= rule.low && number <= rule.high;
+    const bool good =
+        rule.above_low ? number > rule.low && number <= rule.high : number >= rule.low && number <= rule.high;
     if (good) return;  // false for NaN
-    auto error = out_of_range("is out of range", fmt::format("{} {} to {}", rule.above_low ? "above" : "from", bound(rule.low), bound(rule.high)));
+    auto error = out_of_range("is out of range", fmt::format("{} {} to {}", rule.above_low ? "above" : "from",
+                                                             bound(rule.low), bound(rule.high)));
     if (!given_.count(key_)) error.got(shown(value));
     errors_.push_back(error);
   }
@@ -77,13 +81,15 @@ class Checker {
       if (std::count(values.begin(), values.begin() + static_cast<ptrdiff_t>(i), values[i]))
         return errors_.push_back(out_of_range(fmt::format("has \"{}\" twice", values[i]), "each at most once"));
     }
-    if (values.empty()) errors_.push_back(out_of_range("is empty", fmt::format("some of {}", fmt::join(rule.choices, ", "))));
+    if (values.empty())
+      errors_.push_back(out_of_range("is empty", fmt::format("some of {}", fmt::join(rule.choices, ", "))));
   }
 
   void add_choice_error(const std::string& value, const FieldRule& rule) {
     auto error = mistake(415, key_, fmt::format("{} has no choice {}", key_, shown(value)));
     error.got("").expected(fmt::format("{}", fmt::join(rule.choices, ", ")));
-    if (const auto near = nearest(value, rule.choices); !near.empty()) error.help(fmt::format("did you mean \"{}\"?", near));
+    if (const auto near = nearest(value, rule.choices); !near.empty())
+      error.help(fmt::format("did you mean \"{}\"?", near));
     errors_.push_back(error);
   }
 
@@ -108,7 +114,8 @@ class Checker {
     visit_job(job_, [&](const std::string& section, const char* name, const auto&, const FieldRule& rule) {
       const std::string key = section.empty() ? name : section + "." + name;
       if (rule.applies || !given_.count(key)) return;
-      errors_.push_back(mistake(416, key, fmt::format("{} has a meaning only with {}", key, rule.only_with)).help("remove it"));
+      errors_.push_back(
+          mistake(416, key, fmt::format("{} has a meaning only with {}", key, rule.only_with)).help("remove it"));
     });
   }
 
@@ -116,28 +123,39 @@ class Checker {
     const auto& network = job_.network;
     const auto& source = job_.data.source;
     const bool images = source == "digits" || source == "mnist";
-    const bool fits = network.name == "peaks" ? source == "peaks" : network.name == "cifar10" ? source == "cifar10-synthetic" : images;
+    const bool fits = network.name == "peaks"     ? source == "peaks"
+                      : network.name == "cifar10" ? source == "cifar10-synthetic"
+                                                  : images;
     if (!fits)
-      errors_.push_back(mistake(417, "data.source", fmt::format("network \"{}\" cannot train on data source \"{}\"", network.name, source))
+      errors_.push_back(mistake(417, "data.source",
+                                fmt::format("network \"{}\" cannot train on data source \"{}\"", network.name, source))
                             .got("")
-                            .expected(network.name == "peaks" ? "peaks" : network.name == "cifar10" ? "cifar10-synthetic" : "digits, mnist"));
-    if (source == "mnist" && network.name == "digits" && std::count(network.heads.begin(), network.heads.end(), "angle"))
-      errors_.push_back(mistake(417, "network.heads", "data source \"mnist\" has no angles").help("set network.heads = [\"class\"]"));
+                            .expected(network.name == "peaks"     ? "peaks"
+                                      : network.name == "cifar10" ? "cifar10-synthetic"
+                                                                  : "digits, mnist"));
+    if (source == "mnist" && network.name == "digits" &&
+        std::count(network.heads.begin(), network.heads.end(), "angle"))
+      errors_.push_back(
+          mistake(417, "network.heads", "data source \"mnist\" has no angles").help("set network.heads = [\"class\"]"));
     if (source == "mnist" && job_.data.path.empty())
       errors_.push_back(mistake(417, "data.path", "data.path is missing")
                             .expected("the folder of the four IDX files")
                             .help("add --set data.path=DIR"));
     if (network.name == "peaks" && network.width < 4)
-      errors_.push_back(mistake(414, "network.width", "network.width is too small for network \"peaks\"").expected("at least 4"));
-    if (source == "peaks") check_square("data.train_samples", job_.data.train_samples), check_square("data.test_samples", job_.data.test_samples);
+      errors_.push_back(
+          mistake(414, "network.width", "network.width is too small for network \"peaks\"").expected("at least 4"));
+    if (source == "peaks")
+      check_square("data.train_samples", job_.data.train_samples),
+          check_square("data.test_samples", job_.data.test_samples);
   }
 
   void check_square(const std::string& key, int samples) {
     int64_t side = 0;
     while ((side + 1) * (side + 1) <= samples) ++side;
     if (side * side != samples)
-      errors_.push_back(mistake(417, key, fmt::format("{} must be a square number: the peaks surface is sampled on a grid", key))
-                            .help(fmt::format("use {}", side * side)));
+      errors_.push_back(
+          mistake(417, key, fmt::format("{} must be a square number: the peaks surface is sampled on a grid", key))
+              .help(fmt::format("use {}", side * side)));
   }
 
   const Job& job_;

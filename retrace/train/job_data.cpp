@@ -13,8 +13,8 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kGrid = 200;    // points along a side of the peaks surface
-constexpr int64_t kPadded = 32;   // side of the autoencoder's images
+constexpr int64_t kGrid = 200;   // points along a side of the peaks surface
+constexpr int64_t kPadded = 32;  // side of the autoencoder's images
 constexpr int64_t kSynthetic = 1000;
 
 Datastore first_samples(const Datastore& store, int64_t count) {
@@ -57,7 +57,8 @@ Datastore noisy_digits(Split split, uint64_t seed) {
       const int64_t y = i / kPadded - margin, x = i % kPadded - margin;
       const bool inside = y >= 0 && y < kDigitSize && x >= 0 && x < kDigitSize;
       const size_t at = static_cast<size_t>(n * kPadded * kPadded + i);
-      if (inside) clean[at] = static_cast<float>(set.pixels[static_cast<size_t>((n * kDigitSize + y) * kDigitSize + x)]) / 255.0f;
+      if (inside)
+        clean[at] = static_cast<float>(set.pixels[static_cast<size_t>((n * kDigitSize + y) * kDigitSize + x)]) / 255.0f;
       const uint64_t chance = random.below(40);
       noisy[at] = chance == 0 ? 0.0f : chance == 1 ? 1.0f : clean[at];
     }
@@ -71,7 +72,8 @@ Datastore synthetic_images(Split split, uint64_t seed) {
   std::vector<float> pixels;
   std::vector<int32_t> labels;
   for (int64_t n = 0; n < kSynthetic; ++n) {
-    RandomStream random(seed, split == Split::train ? "synthetic/train" : "synthetic/test", 0, 0, static_cast<uint64_t>(n));
+    RandomStream random(seed, split == Split::train ? "synthetic/train" : "synthetic/test", 0, 0,
+                        static_cast<uint64_t>(n));
     const auto label = static_cast<int32_t>(n % 10);
     labels.push_back(label);
     for (int64_t i = 0; i < 32 * 32 * 3; ++i) {
@@ -99,7 +101,8 @@ Datastore load(const Job& job, Split split) {
 JobData load_job_data(const Job& job, const nn::Network& network) {
   JobData data{load(job, Split::train), load(job, Split::test), {}};
   data.formats.push_back(network.sample.rank() == 3 ? "BSSC" : "BC");
-  for (const auto& output : network.outputs) data.formats.push_back(output == "class" ? "B" : output == "image" ? "BSSC" : "BC");
+  for (const auto& output : network.outputs)
+    data.formats.push_back(output == "class" ? "B" : output == "image" ? "BSSC" : "BC");
   if (data.train.variables() < static_cast<int>(data.formats.size()))
     throw Error(ErrorKind::usage, 420, fmt::format("the data \"{}\" has no angles", job.data.source))
         .help("set network.heads = [\"class\"]");
@@ -108,8 +111,9 @@ JobData load_job_data(const Job& job, const nn::Network& network) {
 
 nn::Network make_job_network(const Job& job) {
   const auto& heads = job.network.heads;
-  return nn::make_network(job.network.name, random_key(job.seed).split("parameters"),
-                          {.angle = std::find(heads.begin(), heads.end(), "angle") != heads.end(), .width = job.network.width});
+  return nn::make_network(
+      job.network.name, random_key(job.seed).split("parameters"),
+      {.angle = std::find(heads.begin(), heads.end(), "angle") != heads.end(), .width = job.network.width});
 }
 
 Tensor image_batch(const ImageSet& images, int64_t first, int64_t count) {

@@ -11,16 +11,16 @@
 
 namespace retrace {
 
-struct TableValue {};             // a section, or an inline table
-struct OtherValue {};             // dates, mixed lists: no field takes them
-struct RawValue {                 // of an override: read as the field's type demands
+struct TableValue {};  // a section, or an inline table
+struct OtherValue {};  // dates, mixed lists: no field takes them
+struct RawValue {      // of an override: read as the field's type demands
   std::string text;
 };
 using JobValue =
     std::variant<TableValue, OtherValue, RawValue, bool, int64_t, double, std::string, std::vector<std::string>>;
 
 struct JobEntry {
-  std::string key;    // "training.solver"
+  std::string key;  // "training.solver"
   JobValue value;
   std::string shown;  // the value for messages
   std::string place;  // "jobs/x.toml:3:5" or "--set training.solver=x"

@@ -55,7 +55,8 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit("drop_period", o.drop_period, {.low = 1, .high = kMaxCount, .applies = piecewise, .only_with = with_piecewise});
   visit("l2_regularization", o.l2_regularization, {.low = 0, .high = 1e6});
   visit("momentum", o.momentum, {.low = 0, .high = 1, .applies = !adam, .only_with = "training.solver = \"sgdm\""});
-  visit("gradient_decay_factor", o.gradient_decay_factor, {.low = 0, .high = 0.999999, .applies = adam, .only_with = with_adam});
+  visit("gradient_decay_factor", o.gradient_decay_factor,
+        {.low = 0, .high = 0.999999, .applies = adam, .only_with = with_adam});
   visit("squared_gradient_decay_factor", o.squared_gradient_decay_factor,
         {.low = 0, .high = 0.999999, .applies = adam, .only_with = with_adam});
   visit("epsilon", o.epsilon, {.low = 0, .high = 1, .above_low = true, .applies = adam, .only_with = with_adam});
@@ -70,7 +71,8 @@ template <class AnyJob, class Visitor>
   requires std::is_same_v<std::remove_const_t<AnyJob>, Job>
 void visit_job(AnyJob& job, Visitor&& visit) {
   const auto in = [&](const char* section) {
-    return [&visit, section](const char* name, auto& value, const FieldRule& rule) { visit(section, name, value, rule); };
+    return
+        [&visit, section](const char* name, auto& value, const FieldRule& rule) { visit(section, name, value, rule); };
   };
   const auto top = in("");
   top("name", job.name, FieldRule{});

@@ -77,7 +77,8 @@ bool assign(const JobValue& value, double& field, const FieldRule&) {
 }
 
 bool assign(const JobValue& value, bool& field, const FieldRule&) {
-  if (const auto* raw = std::get_if<RawValue>(&value)) return field = raw->text == "true", field || raw->text == "false";
+  if (const auto* raw = std::get_if<RawValue>(&value))
+    return field = raw->text == "true", field || raw->text == "false";
   if (const auto* truth = std::get_if<bool>(&value)) return field = *truth, true;
   return false;
 }
@@ -107,15 +108,18 @@ std::string help_for_unknown(const std::string& key) {
   std::vector<std::string> same, all, last;
   for (const auto& known : job_keys()) {
     const size_t known_dot = known.rfind('.');
-    if ((known_dot == std::string::npos ? "" : known.substr(0, known_dot)) == section) same.push_back(known.substr(known_dot + 1));
+    if ((known_dot == std::string::npos ? "" : known.substr(0, known_dot)) == section)
+      same.push_back(known.substr(known_dot + 1));
     all.push_back(known), last.push_back(known.substr(known_dot + 1));
   }
   for (size_t i = 0; i < all.size(); ++i)  // the right name in the wrong section
     if (last[i] == name) return fmt::format("did you mean \"{}\"?", all[i]);
-  if (const auto near = nearest(name, same); !near.empty()) return fmt::format("did you mean \"{}\"?", full_key(section, near));
+  if (const auto near = nearest(name, same); !near.empty())
+    return fmt::format("did you mean \"{}\"?", full_key(section, near));
   if (const auto near = nearest(key, all); !near.empty()) return fmt::format("did you mean \"{}\"?", near);
   if (const auto near = nearest(name, last); !near.empty())
-    return fmt::format("did you mean \"{}\"?", all[static_cast<size_t>(std::find(last.begin(), last.end(), near) - last.begin())]);
+    return fmt::format("did you mean \"{}\"?",
+                       all[static_cast<size_t>(std::find(last.begin(), last.end(), near) - last.begin())]);
   return fmt::format("keys of {}: {}", section.empty() ? "the top level" : "[" + section + "]", fmt::join(same, ", "));
 }
 
@@ -124,11 +128,14 @@ Error unknown_key(const JobEntry& entry, bool table) {
   error.where(entry.place);
   if (!table) return error.help(help_for_unknown(entry.key));
   const auto near = nearest(entry.key, sections());
-  return error.help(near.empty() ? std::string("sections: network, data, training") : fmt::format("did you mean [{}]?", near));
+  return error.help(near.empty() ? std::string("sections: network, data, training")
+                                 : fmt::format("did you mean [{}]?", near));
 }
 
 Error wrong_type(const JobEntry& entry, const std::string& expected) {
-  return Error(ErrorKind::usage, 413, fmt::format("{} must be {}", entry.key, expected)).where(entry.place).got(entry.shown);
+  return Error(ErrorKind::usage, 413, fmt::format("{} must be {}", entry.key, expected))
+      .where(entry.place)
+      .got(entry.shown);
 }
 
 class JobReader {
@@ -193,7 +200,8 @@ class JobReader {
       job_.network.width = network == "peaks" ? 20 : network == "autoencoder" ? 8 : network == "cifar10" ? 32 : 16;
     if (!given_.count("data.source"))
       job_.data.source = network == "peaks" ? "peaks" : network == "cifar10" ? "cifar10-synthetic" : "digits";
-    if (!given_.count("training.initial_learn_rate")) job_.training.initial_learn_rate = job_.training.solver == "sgdm" ? 0.01 : 0.001;
+    if (!given_.count("training.initial_learn_rate"))
+      job_.training.initial_learn_rate = job_.training.solver == "sgdm" ? 0.01 : 0.001;
   }
 
   static std::string name_from(std::string_view file) {
@@ -215,7 +223,8 @@ class JobReader {
 std::vector<JobEntry> override_entries(const std::vector<JobOverride>& overrides) {
   std::vector<JobEntry> entries;
   for (const auto& one : overrides)
-    entries.push_back({printable(one.key), RawValue{one.value}, fmt::format("\"{}\"", printable(one.value.substr(0, 80))), one.place});
+    entries.push_back({printable(one.key), RawValue{one.value},
+                       fmt::format("\"{}\"", printable(one.value.substr(0, 80))), one.place});
   return entries;
 }
 

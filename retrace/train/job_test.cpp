@@ -37,14 +37,15 @@ TEST(Job, ShippedJobsAreValidAndReadBackEqual) {
 
 TEST(Job, DigitsJobIsTheOneOfTheReadme) {
   const Job job = read_job(std::filesystem::path(RETRACE_SOURCE_DIR) / "jobs/digits.toml");
-  EXPECT_EQ(job_text(job),
-            "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nthreads = 0\n"
-            "\n[network]\nname = \"digits\"\nwidth = 16\nheads = [\"class\", \"angle\"]\n"
-            "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\n"
-            "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmini_batch_size = 32\nshards = 1\n"
-            "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
-            "gradient_decay_factor = 0.9\nsquared_gradient_decay_factor = 0.999\nepsilon = 1e-08\n"
-            "shuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = \"default\"\nvalidation = true\n");
+  EXPECT_EQ(
+      job_text(job),
+      "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nthreads = 0\n"
+      "\n[network]\nname = \"digits\"\nwidth = 16\nheads = [\"class\", \"angle\"]\n"
+      "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\n"
+      "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmini_batch_size = 32\nshards = 1\n"
+      "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
+      "gradient_decay_factor = 0.9\nsquared_gradient_decay_factor = 0.999\nepsilon = 1e-08\n"
+      "shuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = \"default\"\nvalidation = true\n");
 }
 
 TEST(Job, DefaultsFollowNetworkAndSolver) {
@@ -59,9 +60,12 @@ TEST(Job, DefaultsFollowNetworkAndSolver) {
 
 TEST(Job, OverridesWinInOrder) {
   const Job job = parse_job(with_network("[training]\nmax_epochs = 3"), "x.toml",
-                            {parse_override("training.max_epochs=4"), parse_override("training.max_epochs=5"),
-                             parse_override("network.heads=class"), parse_override("training.validation=false"),
-                             parse_override("training.initial_learn_rate=2e-4"), parse_override("training.schedule=\"linear\""),
+                            {parse_override("training.max_epochs=4"),
+                             parse_override("training.max_epochs=5"),
+                             parse_override("network.heads=class"),
+                             parse_override("training.validation=false"),
+                             parse_override("training.initial_learn_rate=2e-4"),
+                             parse_override("training.schedule=\"linear\""),
                              {"seed", "7", "--seed"}});
   EXPECT_EQ(job.training.max_epochs, 5);
   EXPECT_EQ(job.network.heads, std::vector<std::string>{"class"});
@@ -78,8 +82,10 @@ TEST(Job, OverridesWinInOrder) {
 
 TEST(Job, OverrideMistakesNameTheirPlace) {
   const auto with = [](const std::string& text) { return refusal(with_network(""), {parse_override(text)}); };
-  EXPECT_NE(with("training.max_epoch=2").find("unknown key \"training.max_epoch\"\n  where:    --set training.max_epoch=2\n"
-                                              "  help:     did you mean \"training.max_epochs\"?"), std::string::npos);
+  EXPECT_NE(with("training.max_epoch=2")
+                .find("unknown key \"training.max_epoch\"\n  where:    --set training.max_epoch=2\n"
+                      "  help:     did you mean \"training.max_epochs\"?"),
+            std::string::npos);
   EXPECT_NE(with("training.max_epochs=2.5").find("must be a whole number"), std::string::npos);
   EXPECT_NE(with("training.max_epochs=").find("must be a whole number"), std::string::npos);
   EXPECT_NE(with("training.max_epochs= 2").find("must be a whole number"), std::string::npos);
@@ -88,22 +94,28 @@ TEST(Job, OverrideMistakesNameTheirPlace) {
   EXPECT_NE(with("training.validation=yes").find("must be true or false"), std::string::npos);
   EXPECT_NE(with("training=5").find("must be a section"), std::string::npos);
   EXPECT_NE(with("network.heads=").find("network.heads is empty"), std::string::npos);
-  EXPECT_NE(refusal(with_network(""), {{"threads", "-1", "--threads"}}).find("threads is out of range\n  where:    --threads\n"
-                                                                            "  got:      \"-1\"\n  expected: from 0 to 256"), std::string::npos);
+  EXPECT_NE(refusal(with_network(""), {{"threads", "-1", "--threads"}})
+                .find("threads is out of range\n  where:    --threads\n"
+                      "  got:      \"-1\"\n  expected: from 0 to 256"),
+            std::string::npos);
 }
 
 TEST(Job, AllMistakesAtOnceInOrder) {
-  const std::string found = refusal("sed = 1\n[network]\nname = \"digit\"\n[training]\nmax_epoch = 3\nsolver = 5\n"
-                                    "mini_batch_size = 0\n[trainig]\nmax_epochs = 1\nmomentum = 2\n",
-                                    {parse_override("data.pth=x")});
-  const char* parts[] = {"unknown key \"sed\"\n  where:    x.toml:1:1\n  help:     did you mean \"seed\"?",
-                         "unknown key \"training.max_epoch\"\n  where:    x.toml:5:1",
-                         "training.solver must be a text\n  where:    x.toml:6:1\n  got:      5",
-                         "unknown section \"trainig\"\n  where:    x.toml:8:", "did you mean [training]?",
-                         "unknown key \"data.pth\"\n  where:    --set data.pth=x\n  help:     did you mean \"data.path\"?",
-                         "network.name has no choice \"digit\"\n  where:    x.toml:3:1\n  expected: digits, peaks, autoencoder, cifar10\n"
-                         "  help:     did you mean \"digits\"?",
-                         "training.mini_batch_size is out of range\n  where:    x.toml:7:1\n  got:      0\n  expected: from 1 to 1000000000"};
+  const std::string found = refusal(
+      "sed = 1\n[network]\nname = \"digit\"\n[training]\nmax_epoch = 3\nsolver = 5\n"
+      "mini_batch_size = 0\n[trainig]\nmax_epochs = 1\nmomentum = 2\n",
+      {parse_override("data.pth=x")});
+  const char* parts[] = {
+      "unknown key \"sed\"\n  where:    x.toml:1:1\n  help:     did you mean \"seed\"?",
+      "unknown key \"training.max_epoch\"\n  where:    x.toml:5:1",
+      "training.solver must be a text\n  where:    x.toml:6:1\n  got:      5",
+      "unknown section \"trainig\"\n  where:    x.toml:8:",
+      "did you mean [training]?",
+      "unknown key \"data.pth\"\n  where:    --set data.pth=x\n  help:     did you mean \"data.path\"?",
+      "network.name has no choice \"digit\"\n  where:    x.toml:3:1\n  expected: digits, peaks, autoencoder, cifar10\n"
+      "  help:     did you mean \"digits\"?",
+      "training.mini_batch_size is out of range\n  where:    x.toml:7:1\n  got:      0\n  expected: from 1 to "
+      "1000000000"};
   size_t from = 0;
   for (const char* part : parts) {
     const size_t at = found.find(part, from);
@@ -114,13 +126,16 @@ TEST(Job, AllMistakesAtOnceInOrder) {
 }
 
 TEST(Job, UnknownNetworkListsAll) {
-  expect_refusal("[network]\nname = \"resnet\"", {"network.name has no choice \"resnet\"", "digits, peaks, autoencoder, cifar10"});
+  expect_refusal("[network]\nname = \"resnet\"",
+                 {"network.name has no choice \"resnet\"", "digits, peaks, autoencoder, cifar10"});
   expect_refusal("", {"network.name is missing", "digits, peaks, autoencoder, cifar10"});
 }
 
 TEST(Job, KeysInTheWrongPlaceAreFound) {
-  expect_refusal("max_epochs = 3\n[network]\nname='digits'", {"unknown key \"max_epochs\"", "did you mean \"training.max_epochs\"?"});
-  expect_refusal(with_network("[data]\nzzzzzzzzzzzz = 1"), {"keys of [data]: source, path, train_samples, test_samples"});
+  expect_refusal("max_epochs = 3\n[network]\nname='digits'",
+                 {"unknown key \"max_epochs\"", "did you mean \"training.max_epochs\"?"});
+  expect_refusal(with_network("[data]\nzzzzzzzzzzzz = 1"),
+                 {"keys of [data]: source, path, train_samples, test_samples"});
   expect_refusal(with_network("[training.adam]\nepsilon = 1"), {"unknown section \"training.adam\""});
   expect_refusal("network = 'digits'", {"network must be a section: [network]"});
   expect_refusal("[[network]]\nname = 'digits'", {"network must be a section: [network]"});
@@ -142,19 +157,22 @@ TEST(Job, WrongTypesAndRanges) {
   expect_refusal("seed = -1\n" + with_network(""), {"seed is out of range"});
   expect_refusal("seed = 9007199254740992\n" + with_network(""), {"seed is out of range"});
   expect_refusal("name = '../x'\n" + with_network(""), {"name cannot name a folder"});
-  expect_refusal("device = 'cuda:x'\n" + with_network(""), {"device has no choice \"cuda:x\"", "cpu, cuda, cuda:N, auto"});
+  expect_refusal("device = 'cuda:x'\n" + with_network(""),
+                 {"device has no choice \"cuda:x\"", "cpu, cuda, cuda:N, auto"});
   expect_refusal("[network]\nname='digits'\nheads=['class','class']", {"\"class\" twice"});
   expect_refusal("[network]\nname='digits'\nheads=['class',3]", {"must be a list of texts"});
   EXPECT_EQ(parse_job(training("initial_learn_rate = 1"), "x.toml").training.initial_learn_rate, 1.0);
 }
 
 TEST(Job, OptionsThatDoNotBelongTogether) {
-  expect_refusal(with_network("[training]\nmomentum = 0.9"), {"training.momentum has a meaning only with training.solver = \"sgdm\"", "x.toml:4:1"});
+  expect_refusal(with_network("[training]\nmomentum = 0.9"),
+                 {"training.momentum has a meaning only with training.solver = \"sgdm\"", "x.toml:4:1"});
   expect_refusal(with_network("[training]\nsolver='sgdm'\nepsilon = 0.9"), {"only with training.solver = \"adam\""});
   expect_refusal(with_network("[training]\ndrop_period = 9"), {"only with training.schedule = \"piecewise\""});
   expect_refusal("[network]\nname='peaks'\nheads=['class']", {"only with network.name = \"digits\""});
   expect_refusal(with_network("[data]\npath = 'x'"), {"only with data.source = \"mnist\""});
-  expect_refusal(with_network("[data]\nsource = 'peaks'"), {"network \"digits\" cannot train on data source \"peaks\""});
+  expect_refusal(with_network("[data]\nsource = 'peaks'"),
+                 {"network \"digits\" cannot train on data source \"peaks\""});
   expect_refusal(with_network("[data]\nsource = 'mnist'"), {"has no angles", "data.path is missing"});
   expect_refusal("[network]\nname='peaks'\n[data]\ntrain_samples = 1000", {"square number", "use 961"});
 }

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <toml++/toml.h>
+#include <algorithm>
 
 #include "retrace/base/file.h"
 #include "retrace/train/job_entries.h"
@@ -80,9 +80,8 @@ std::vector<JobEntry> toml_entries(std::string_view text, std::string_view file)
     throw Error(ErrorKind::usage, 411, fmt::format("the job file is no valid TOML: {}", printable(error.description())))
         .where(fmt::format("{}:{}:{}", printable(file), position.line, position.column));
   }
-  std::stable_sort(found.begin(), found.end(), [](const Positioned& a, const Positioned& b) {
-    return a.position < b.position;
-  });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Positioned& a, const Positioned& b) { return a.position < b.position; });
   std::vector<JobEntry> entries;
   for (auto& one : found) entries.push_back(std::move(one.entry));
   return entries;

@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kMaxLog = 1'000'000'000;
 
 bool ends_torn(int descriptor) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor, &status) != 0 || status.st_size == 0) return false;
   std::byte last[1] = {};
   return read_exactly(descriptor, last, static_cast<uint64_t>(status.st_size) - 1) && last[0] != std::byte{'\n'};
@@ -19,8 +19,7 @@ bool ends_torn(int descriptor) {
 }  // namespace
 
 MetricsLog::MetricsLog(std::filesystem::path path)
-    : path_(std::move(path)),
-      file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666)) {
+    : path_(std::move(path)), file_(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666)) {
   if (file_.get() < 0) throw write_failed(path_, errno);
   if (ends_torn(file_.get()) && !write_all(file_.get(), "\n")) throw write_failed(path_, errno);
 }

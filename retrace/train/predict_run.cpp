@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "retrace/base/file.h"
+#include "retrace/base/fp_environment.h"
 #include "retrace/data/idx.h"
 #include "retrace/trace/record.h"
 #include "retrace/train/job_data.h"
@@ -18,7 +19,8 @@ constexpr int64_t kBatch = 128;
 
 ImageSet read_images(const std::filesystem::path& input, const Shape& sample) {
   IdxArray array = read_idx(input);
-  const bool fits = array.type == DType::u8 && array.shape.rank() == 3 && array.shape[1] == sample[0] && array.shape[2] == sample[1];
+  const bool fits =
+      array.type == DType::u8 && array.shape.rank() == 3 && array.shape[1] == sample[0] && array.shape[2] == sample[1];
   if (!fits)
     throw Error(ErrorKind::bad_data, 320, fmt::format("{} does not hold images for this network", input.string()))
         .got(fmt::format("{}{}", name_of(array.type), array.shape.text()))
@@ -38,11 +40,14 @@ std::string number_text(float value) {  // the shortest text that reads back to 
 
 }  // namespace
 
-int64_t predict_run(const std::filesystem::path& run, const std::filesystem::path& input, const std::filesystem::path& output) {
+int64_t predict_run(const std::filesystem::path& run, const std::filesystem::path& input,
+                    const std::filesystem::path& output) {
+  const FloatingPointScope floating_point;
   check_run_folder(run);
   const Job job = read_run_job(run);
   if (job.network.name != "digits")
-    throw Error(ErrorKind::usage, 422, fmt::format("predict reads images for the network \"digits\"; this run has \"{}\"", job.network.name));
+    throw Error(ErrorKind::usage, 422,
+                fmt::format("predict reads images for the network \"digits\"; this run has \"{}\"", job.network.name));
   const nn::Network network = make_job_network(job);
   const SafeTensors file = read_run_weights(run);
   const std::string path = (run / "weights.safetensors").string();

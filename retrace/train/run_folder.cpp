@@ -129,7 +129,8 @@ void check_run_folder(const fs::path& run) {
   std::error_code failure;
   if (!fs::exists(run, failure)) throw missing_path(run, "run folder");
   if (fs::exists(run / "job.toml", failure)) return;
-  throw Error(ErrorKind::missing, 522, fmt::format("\"{}\" is no run folder: it has no job.toml", printable(run.string())))
+  throw Error(ErrorKind::missing, 522,
+              fmt::format("\"{}\" is no run folder: it has no job.toml", printable(run.string())))
       .help("give a folder that retrace train made, such as runs/digits-1");
 }
 

@@ -39,10 +39,12 @@ class RunFolderTest : public testing::Test {
   fs::path finished(const std::string& name, uint64_t change, int epochs = 2) {
     RunFolder run = create(root_ / name);
     for (int epoch = 1; epoch <= epochs; ++epoch)
-      run.record({epoch, 100u * static_cast<unsigned>(epoch) + (epoch == 2 ? change : 0),
+      run.record({epoch,
+                  100u * static_cast<unsigned>(epoch) + (epoch == 2 ? change : 0),
                   {{"parameters/w", 7u + (epoch == 2 ? change : 0)}, {"state/m", 9}}});
     SafeTensors weights;
-    weights.tensors = {floats("parameters/w", {1.0f + static_cast<float>(change) * 0x1p-23f, 2}), floats("state/m", {0})};
+    weights.tensors = {floats("parameters/w", {1.0f + static_cast<float>(change) * 0x1p-23f, 2}),
+                       floats("state/m", {0})};
     run.write_weights(weights);
     return run.path();
   }
@@ -61,8 +63,8 @@ TEST_F(RunFolderTest, NumbersRunsAndWritesWhatTheyAre) {
   EXPECT_EQ(text(run.path() / "job.toml"), job_text(job));
   EXPECT_EQ(job_text(read_run_job(run.path())), job_text(job));
   const auto versions = nlohmann::json::parse(text(run.path() / "versions.json"));
-  for (const char* key : {"version", "contract_version", "compiler", "cpu", "simd_targets", "simd_target", "threads", "device",
-                          "devices", "absent", "libraries"})
+  for (const char* key : {"version", "contract_version", "compiler", "cpu", "simd_targets", "simd_target", "threads",
+                          "device", "devices", "absent", "libraries"})
     EXPECT_TRUE(versions.contains(key)) << key;
   EXPECT_EQ(versions["contract_version"], 1);
   EXPECT_EQ(versions["simd_targets"].back(), "scalar");
@@ -206,9 +208,7 @@ TEST(CompareTensors, CountsUnitsInTheLastPlace) {
   EXPECT_EQ(distance(floats("x", {nan}), floats("x", {1})).problem, "NaN against a number");
   EXPECT_EQ(distance(floats("x", {1}), floats("x", {1, 2})).problem, "other shape or type");
   EXPECT_EQ(distance(floats("x", {1}), floats("y", {1})).problem, "only in the first run");
-  const auto integers = [](int8_t value) {
-    return SafeTensor{"x", "I8", {1}, {static_cast<std::byte>(value)}};
-  };
+  const auto integers = [](int8_t value) { return SafeTensor{"x", "I8", {1}, {static_cast<std::byte>(value)}}; };
   EXPECT_EQ(distance(integers(-128), integers(127)).distance, 255u);
 }
 

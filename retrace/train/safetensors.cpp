@@ -58,7 +58,8 @@ void check_writable(const SafeTensors& content) {
   std::set<std::string_view> names;
   for (const auto& tensor : content.tensors) {
     const auto refuse = [&](const std::string& why) {
-      return Error(ErrorKind::usage, 512, fmt::format("tensor \"{}\" cannot be written: {}", printable(tensor.name), why));
+      return Error(ErrorKind::usage, 512,
+                   fmt::format("tensor \"{}\" cannot be written: {}", printable(tensor.name), why));
     };
     if (const auto why = safetensors::bad_name(tensor.name); !why.empty()) throw refuse(why);
     if (!names.insert(tensor.name).second) throw refuse("another tensor has the same name");
@@ -101,7 +102,7 @@ SafeTensors read_safetensors(const std::filesystem::path& path) {
     throw Error(ErrorKind::missing, 502,
                 fmt::format("cannot read safetensors file \"{}\": {}", printable(file), system_reason(errno)));
   }
-  struct stat status {};
+  struct stat status{};
   if (::fstat(in.get(), &status) != 0 || !S_ISREG(status.st_mode)) throw damaged(file, "it is not a regular file");
   const auto file_size = static_cast<uint64_t>(status.st_size);
   const auto shorter = [&] { return damaged(file, "it became shorter while it was read"); };

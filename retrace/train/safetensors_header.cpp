@@ -35,7 +35,9 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool null() override { return unexpected("null"); }
   bool boolean(bool) override { return unexpected("a truth value"); }
   bool number_integer(number_integer_t) override { return unexpected("a negative number"); }
-  bool number_float(number_float_t, const string_t&) override { return unexpected("a number that is no 64-bit integer"); }
+  bool number_float(number_float_t, const string_t&) override {
+    return unexpected("a number that is no 64-bit integer");
+  }
   bool binary(binary_t&) override { return unexpected("binary data"); }
 
   bool number_unsigned(number_unsigned_t value) override {
@@ -138,7 +140,8 @@ Error damaged(std::string_view file, const Entry& entry, const std::string& what
 
 void check_entry(const Entry& entry, uint64_t data_size, std::string_view file) {
   uint64_t bytes = static_cast<uint64_t>(type_size(entry.type));
-  if (bytes == 0) throw damaged(file, entry, "unknown type").expected("F32, F64, F16, BF16, I8 to I64, U8 to U64 or BOOL");
+  if (bytes == 0)
+    throw damaged(file, entry, "unknown type").expected("F32, F64, F16, BF16, I8 to I64, U8 to U64 or BOOL");
   bool empty = false;
   for (const int64_t size : entry.shape) empty |= size == 0;
   for (const int64_t size : entry.shape)
@@ -146,10 +149,10 @@ void check_entry(const Entry& entry, uint64_t data_size, std::string_view file) 
       throw damaged(file, entry, "its size overflows");
   if (empty) bytes = 0;
   if (entry.begin > entry.end) throw damaged(file, entry, "it ends before it begins");
-  if (entry.end > data_size) throw damaged(file, entry, fmt::format("it ends after the data, which has {} bytes", data_size));
+  if (entry.end > data_size)
+    throw damaged(file, entry, fmt::format("it ends after the data, which has {} bytes", data_size));
   if (entry.end - entry.begin != bytes)
-    throw damaged(file, entry, "its offsets do not match its shape")
-        .expected(fmt::format("{} bytes", bytes));
+    throw damaged(file, entry, "its offsets do not match its shape").expected(fmt::format("{} bytes", bytes));
 }
 
 void check_layout(Header& header, uint64_t data_size, std::string_view file) {
@@ -162,8 +165,7 @@ void check_layout(Header& header, uint64_t data_size, std::string_view file) {
     if (entry.begin > end) throw damaged(file, entry, fmt::format("a hole of {} bytes before it", entry.begin - end));
     end = entry.end;
   }
-  if (end != data_size)
-    throw damaged(file, fmt::format("{} bytes follow the last tensor", data_size - end));
+  if (end != data_size) throw damaged(file, fmt::format("{} bytes follow the last tensor", data_size - end));
 }
 
 std::string json_text(std::string_view text) {
@@ -181,10 +183,9 @@ int type_size(std::string_view type) {
     std::string_view name;
     int size;
   };
-  static constexpr Known known[] = {{"BOOL", 1},    {"U8", 1},      {"I8", 1},   {"F8_E5M2", 1}, {"F8_E4M3", 1},
-                                    {"F8_E8M0", 1}, {"I16", 2},     {"U16", 2},  {"F16", 2},     {"BF16", 2},
-                                    {"I32", 4},     {"U32", 4},     {"F32", 4},  {"I64", 8},     {"U64", 8},
-                                    {"F64", 8},     {"C64", 8}};
+  static constexpr Known known[] = {{"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1}, {"F8_E8M0", 1},
+                                    {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},     {"U32", 4},
+                                    {"F32", 4},  {"I64", 8}, {"U64", 8}, {"F64", 8},     {"C64", 8}};
   for (const auto& one : known)
     if (one.name == type) return one.size;
   return 0;

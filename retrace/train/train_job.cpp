@@ -6,15 +6,16 @@
 #include <cmath>
 #include <optional>
 
+#include "retrace/autodiff/value_and_grad.h"
+#include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/monitor/json_lines.h"
-#include "retrace/optim/adam.h"
-#include "retrace/optim/sgdm.h"
-#include "retrace/autodiff/value_and_grad.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
 #include "retrace/ops/operators.h"
+#include "retrace/optim/adam.h"
+#include "retrace/optim/sgdm.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/evaluate_network.h"
@@ -49,8 +50,7 @@ class Schedule {
   // Iteration from 0, epoch from 1; in binary64, rounded once.
   float rate(int64_t iteration, int epoch) const {
     double rate = options_.initial_learn_rate;
-    if (options_.schedule == "linear")
-      rate *= 1.0 - static_cast<double>(iteration) / static_cast<double>(iterations_);
+    if (options_.schedule == "linear") rate *= 1.0 - static_cast<double>(iteration) / static_cast<double>(iterations_);
     if (options_.schedule == "piecewise")
       for (int drop = options_.drop_period; drop < epoch; drop += options_.drop_period) rate *= options_.drop_factor;
     return static_cast<float>(rate);
@@ -67,7 +67,8 @@ class Solver {
   Tree update(const Tree& parameters, const Tree& gradients, float rate) {
     const Tree regular = add_l2(gradients, parameters, options_.l2_regularization);
     if (options_.solver == "sgdm") {
-      auto made = sgdm_update(parameters, regular, sgdm_, {.learn_rate = rate, .momentum = static_cast<float>(options_.momentum)});
+      auto made = sgdm_update(parameters, regular, sgdm_,
+                              {.learn_rate = rate, .momentum = static_cast<float>(options_.momentum)});
       sgdm_ = made.state;
       return made.parameters;
     }
@@ -97,17 +98,25 @@ auto loss_of(const nn::Network& network) {
 class Training {
  public:
   Training(const Job& job, const TrainJobControl& control)
-      : job_(job), control_(control), network_(make_job_network(job)), data_(load_job_data(job, network_)),
-        queue_(data_.train, queue_options()), state_{network_.parameters, network_.state},
-        schedule_(job.training, queue_.mini_batches() * job.training.max_epochs), solver_(job.training) {
+      : job_(job),
+        control_(control),
+        network_(make_job_network(job)),
+        data_(load_job_data(job, network_)),
+        queue_(data_.train, queue_options()),
+        state_{network_.parameters, network_.state},
+        schedule_(job.training, queue_.mini_batches() * job.training.max_epochs),
+        solver_(job.training) {
     if (queue_.mini_batches() == 0)
-      throw Error(ErrorKind::usage, 421, fmt::format("the training set of {} samples has no whole mini-batch of {}", queue_.size(), job.training.mini_batch_size))
+      throw Error(ErrorKind::usage, 421,
+                  fmt::format("the training set of {} samples has no whole mini-batch of {}", queue_.size(),
+                              job.training.mini_batch_size))
           .help("set a smaller training.mini_batch_size, or training.partial_mini_batch = \"keep\"");
   }
 
   TrainJobResult run() {
     open_run();
-    tell(RunStarted{job_.name, "cpu", result_.run_dir.string(), thread_count(), job_.training.max_epochs, queue_.mini_batches(), count_parameters()});
+    tell(RunStarted{job_.name, "cpu", result_.run_dir.string(), thread_count(), job_.training.max_epochs,
+                    queue_.mini_batches(), count_parameters()});
     const auto step = value_and_grad(loss_of(network_), {.shards = job_.training.shards, .seed = job_.seed});
     start_ = std::chrono::steady_clock::now();
     result_.stop_reason = "max epochs completed";
@@ -152,8 +161,10 @@ class Training {
 
   template <class Step>
   void run_epoch(const Step& step, int epoch) {
-    if (job_.training.shuffle == "every-epoch" || (job_.training.shuffle == "once" && epoch == 1)) queue_.shuffle();
-    else queue_.reset();
+    if (job_.training.shuffle == "every-epoch" || (job_.training.shuffle == "once" && epoch == 1))
+      queue_.shuffle();
+    else
+      queue_.reset();
     double sum = 0;
     int64_t steps = 0;
     Weights weights = state_;
@@ -169,7 +180,8 @@ class Training {
     evaluate();
     state_ = weights;
     result_.epochs = epoch;
-    tell(EpochDone{epoch, result_.iterations, sum / static_cast<double>(std::max<int64_t>(steps, 1)), seconds_since(start_)});
+    tell(EpochDone{epoch, result_.iterations, sum / static_cast<double>(std::max<int64_t>(steps, 1)),
+                   seconds_since(start_)});
     record(epoch);
     if (job_.training.validation) validate(epoch);
   }
@@ -191,7 +203,8 @@ class Training {
   }
 
   void validate(int epoch) {
-    const auto found = evaluate_network(network_, state_.parameters, state_.state, data_, job_.training.mini_batch_size);
+    const auto found =
+        evaluate_network(network_, state_.parameters, state_.state, data_, job_.training.mini_batch_size);
     validated_ = epoch;
     result_.loss = found.loss, result_.metrics = found.metrics;
     tell(ValidationDone{epoch, result_.iterations, found.loss, seconds_since(start_), found.metrics});
@@ -201,18 +214,21 @@ class Training {
     if (!run_) return;
     EpochFingerprints prints{epoch, 0, {}};
     uint64_t sum = 0;
-    for (const auto& [name, tensor] : named_weights(state_.parameters, state_.state)) sum += prints.tensors[name] = fingerprint_value(name, tensor);
+    for (const auto& [name, tensor] : named_weights(state_.parameters, state_.state))
+      sum += prints.tensors[name] = fingerprint_value(name, tensor);
     prints.all = mix64(sum);
     run_->record(prints);
   }
 
   void finish() {
     if (validated_ != result_.epochs || validated_ == 0) {
-      const auto found = evaluate_network(network_, state_.parameters, state_.state, data_, job_.training.mini_batch_size);
+      const auto found =
+          evaluate_network(network_, state_.parameters, state_.state, data_, job_.training.mini_batch_size);
       result_.loss = found.loss, result_.metrics = found.metrics;
     }
     result_.fingerprint = fingerprint(state_.parameters, state_.state);
-    tell(RunFinished{result_.epochs, result_.iterations, result_.loss, result_.seconds, result_.metrics, result_.stop_reason, result_.fingerprint});
+    tell(RunFinished{result_.epochs, result_.iterations, result_.loss, result_.seconds, result_.metrics,
+                     result_.stop_reason, result_.fingerprint});
     if (run_) run_->write_weights(to_safetensors(state_.parameters, state_.state));
   }
 
@@ -252,17 +268,21 @@ class JobEnvironment {
 }  // namespace
 
 TrainJobResult train_job(const Job& job, const TrainJobControl& control) {
+  const FloatingPointScope floating_point;
   check_job(job);
   const JobEnvironment environment(job);
   return Training(job, control).run();
 }
 
 std::string describe_plan(const Job& job) {
+  const FloatingPointScope floating_point;
   check_job(job);
   const JobEnvironment environment(job);
   const nn::Network network = make_job_network(job);
   const JobData data = load_job_data(job, network);
-  MiniBatchQueue queue(data.train, {.mini_batch_size = job.training.mini_batch_size, .formats = data.formats, .outputs = static_cast<int>(data.formats.size())});
+  MiniBatchQueue queue(data.train, {.mini_batch_size = job.training.mini_batch_size,
+                                    .formats = data.formats,
+                                    .outputs = static_cast<int>(data.formats.size())});
   const auto batch = queue.next();
   Tree targets;
   for (size_t i = 0; i < network.outputs.size(); ++i) targets[network.outputs[i]] = batch[i + 1];

@@ -12,31 +12,32 @@
 namespace retrace {
 
 struct TrainJobControl {
-  std::filesystem::path out = {};       // the run folder; empty: the next runs/NAME-N
-  bool write_run = true;                // false: nothing is written (golden runs)
-  Monitor* monitor = nullptr;           // null: silent
-  std::function<bool()> stop = {};      // asked after every iteration; true ends the run ("stopped")
+  std::filesystem::path out = {};   // the run folder; empty: the next runs/NAME-N
+  bool write_run = true;            // false: nothing is written (golden runs)
+  Monitor* monitor = nullptr;       // null: silent
+  std::function<bool()> stop = {};  // asked after every iteration; true ends the run ("stopped")
 };
 
 struct TrainJobResult {
   std::string job, device;
   int threads = 0, epochs = 0;
   int64_t iterations = 0;
-  double seconds = 0;  // the training loop with validation
-  double loss = 0;     // of the test set after the last epoch
-  MetricValues metrics;  // of the test set: accuracy (fraction), angle_rmse (degrees), rmse
+  double seconds = 0;       // the training loop with validation
+  double loss = 0;          // of the test set after the last epoch
+  MetricValues metrics;     // of the test set: accuracy (fraction), angle_rmse (degrees), rmse
   std::string fingerprint;  // 16 hex digits
   std::filesystem::path run_dir;
   std::string stop_reason;  // "max epochs completed", "stopped", "the loss is not finite"
 };
 
-// Trains. The result is a function of the job alone: no thread count, device or view changes a bit of it. A loss that is
-// not finite ends the run; the weights of the last complete epoch are kept. Errors: as the parts of the job say.
+// Trains. The result is a function of the job alone: no thread count, device or view changes a bit of it. A loss that
+// is not finite ends the run; the weights of the last complete epoch are kept. Errors: as the parts of the job say.
 TrainJobResult train_job(const Job& job, const TrainJobControl& control = {});
 
-// Reads a run's weights and an IDX file of images and writes a CSV file: index, class, one column a score, and the angle
-// where the network has one. Returns the number of rows. Errors: missing, bad_data, output.
-int64_t predict_run(const std::filesystem::path& run, const std::filesystem::path& input, const std::filesystem::path& output);
+// Reads a run's weights and an IDX file of images and writes a CSV file: index, class, one column a score, and the
+// angle where the network has one. Returns the number of rows. Errors: missing, bad_data, output.
+int64_t predict_run(const std::filesystem::path& run, const std::filesystem::path& input,
+                    const std::filesystem::path& output);
 
 // The recorded trace of one training step of the job and its plan, readable.
 std::string describe_plan(const Job& job);

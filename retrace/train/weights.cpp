@@ -30,7 +30,8 @@ std::vector<std::pair<std::string, Tensor>> named_weights(const Tree& parameters
 SafeTensors to_safetensors(const Tree& parameters, const Tree& state) {
   SafeTensors file;
   for (const auto& [name, tensor] : named_weights(parameters, state)) {
-    SafeTensor entry{name, file_type(tensor.type()), std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end()), {}};
+    SafeTensor entry{
+        name, file_type(tensor.type()), std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end()), {}};
     entry.bytes.resize(tensor.spec().bytes());
     if (!entry.bytes.empty()) std::memcpy(entry.bytes.data(), tensor.data(), entry.bytes.size());
     file.tensors.push_back(std::move(entry));
@@ -44,10 +45,13 @@ Tree from_safetensors(const SafeTensors& file, const Tree& like, const std::stri
   std::string problems;
   for (const auto& [name, tensor] : leaves(like)) {
     const SafeTensor* entry = file.find(prefix + name);
-    if (!entry) problems += fmt::format("{}{}{} is missing", problems.empty() ? "" : "; ", prefix, name);
+    if (!entry)
+      problems += fmt::format("{}{}{} is missing", problems.empty() ? "" : "; ", prefix, name);
     else if (entry->type != file_type(tensor.type()) || !(Shape(entry->shape) == tensor.shape()))
-      problems += fmt::format("{}{}{} is {}{}, not {}", problems.empty() ? "" : "; ", prefix, name, entry->type, Shape(entry->shape).text(), tensor.spec().text());
-    else tensors.push_back(Tensor::from_bytes(entry->bytes.data(), tensor.spec()));
+      problems += fmt::format("{}{}{} is {}{}, not {}", problems.empty() ? "" : "; ", prefix, name, entry->type,
+                              Shape(entry->shape).text(), tensor.spec().text());
+    else
+      tensors.push_back(Tensor::from_bytes(entry->bytes.data(), tensor.spec()));
   }
   if (!problems.empty())
     throw Error(ErrorKind::bad_data, 520, "the weights do not belong to this network: " + problems).where(path);

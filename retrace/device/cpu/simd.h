@@ -29,12 +29,12 @@
 
 #undef RT_TARGET_BEGIN
 #undef RT_TARGET_END
-#define RT_TARGET_BEGIN  \
+#define RT_TARGET_BEGIN   \
   HWY_BEFORE_NAMESPACE(); \
-  namespace retrace {    \
+  namespace retrace {     \
   namespace HWY_NAMESPACE {
-#define RT_TARGET_END      \
-  } /* target namespace */ \
+#define RT_TARGET_END       \
+  } /* target namespace */  \
   } /* namespace retrace */ \
   HWY_AFTER_NAMESPACE();
 
@@ -88,8 +88,8 @@ struct F32 {
 
 #undef RT_EACH
 #undef RT_SIMD_FUNCTION
-#define RT_EACH(i)          \
-  RT_UNROLL                 \
+#define RT_EACH(i) \
+  RT_UNROLL        \
   for (int i = 0; i < kRegisters; ++i)
 
 // One definition of an element-wise function from its scalar and its vector form.
@@ -101,8 +101,16 @@ struct F32 {
     return out;                                                       \
   }
 namespace detail {
-RT_INLINE int32_t bits_of(float x) { int32_t b; std::memcpy(&b, &x, 4); return b; }
-RT_INLINE float float_of(int32_t b) { float x; std::memcpy(&x, &b, 4); return x; }
+RT_INLINE int32_t bits_of(float x) {
+  int32_t b;
+  std::memcpy(&b, &x, 4);
+  return b;
+}
+RT_INLINE float float_of(int32_t b) {
+  float x;
+  std::memcpy(&x, &b, 4);
+  return x;
+}
 RT_INLINE int32_t wrap(uint32_t x) { return static_cast<int32_t>(x); }
 RT_INLINE uint32_t bare(int32_t x) { return static_cast<uint32_t>(x); }
 RT_INLINE int32_t saturate(float x) {  // truncation; NaN gives 0

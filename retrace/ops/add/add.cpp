@@ -12,8 +12,7 @@ namespace {
 std::vector<Tensor> gradient(const GradientCall& call) {
   const auto& dy = call.cotangents[0];
   const auto &a = call.inputs[0], &b = call.inputs[1];
-  return {call.needed[0] ? sum_to(dy, a, call.place) : Tensor(),
-          call.needed[1] ? sum_to(dy, b, call.place) : Tensor()};
+  return {call.needed[0] ? sum_to(dy, a, call.place) : Tensor(), call.needed[1] ? sum_to(dy, b, call.place) : Tensor()};
 }
 
 int32_t integer(const int32_t* in) {

@@ -9,13 +9,9 @@ RT_POINTWISE_RULE(negate);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
-  return {-call.cotangents[0]};
-}
+std::vector<Tensor> gradient(const GradientCall& call) { return {-call.cotangents[0]}; }
 
-int32_t integer(const int32_t* in) {
-  return static_cast<int32_t>(0u - static_cast<uint32_t>(in[0]));
-}
+int32_t integer(const int32_t* in) { return static_cast<int32_t>(0u - static_cast<uint32_t>(in[0])); }
 
 }  // namespace
 

@@ -1,9 +1,9 @@
 #include "retrace/ops/relu/relu.h"
 
 #include "retrace/ops/compare/compare.h"
-#include "retrace/ops/where/where.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/pointwise.h"
+#include "retrace/ops/where/where.h"
 
 namespace retrace {
 
@@ -12,7 +12,8 @@ RT_POINTWISE_RULE(relu);
 namespace {
 
 std::vector<Tensor> gradient(const GradientCall& call) {
-  return {where(greater(call.inputs[0], constant_like(call.inputs[0], 0)), call.cotangents[0], constant_like(call.inputs[0], 0))};
+  return {where(greater(call.inputs[0], constant_like(call.inputs[0], 0)), call.cotangents[0],
+                constant_like(call.inputs[0], 0))};
 }
 
 }  // namespace
@@ -23,10 +24,7 @@ Tensor relu(const Tensor& x, Place place) {
 }
 
 void define_relu(OpTable& table) {
-  table.add({.name = "relu",
-             .infer = infer_pointwise_float,
-             .gradient = gradient,
-             .rule = &relu_pointwise});
+  table.add({.name = "relu", .infer = infer_pointwise_float, .gradient = gradient, .rule = &relu_pointwise});
 }
 
 }  // namespace retrace

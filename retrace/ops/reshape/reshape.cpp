@@ -27,15 +27,22 @@ Shape completed(const Tensor& x, Shape shape, Place place) {
   int open = -1;
   int64_t known = 1;
   for (int i = 0; i < shape.rank(); ++i) {
-    if (shape[i] >= 0) known *= shape[i];
-    else if (open < 0 && shape[i] == -1) open = i;
-    else throw Error(ErrorKind::usage, 141, fmt::format("reshape: the shape {} is not usable", shape.text()))
-        .where(place).got(x.spec().text()).expected("sizes, and -1 at most once");
+    if (shape[i] >= 0)
+      known *= shape[i];
+    else if (open < 0 && shape[i] == -1)
+      open = i;
+    else
+      throw Error(ErrorKind::usage, 141, fmt::format("reshape: the shape {} is not usable", shape.text()))
+          .where(place)
+          .got(x.spec().text())
+          .expected("sizes, and -1 at most once");
   }
   if (open >= 0) {
     if (known == 0 || x.size() % known != 0)
-      throw Error(ErrorKind::usage, 140, fmt::format("reshape: {} elements do not fill the shape {}", x.size(), shape.text()))
-          .where(place).got(x.spec().text());
+      throw Error(ErrorKind::usage, 140,
+                  fmt::format("reshape: {} elements do not fill the shape {}", x.size(), shape.text()))
+          .where(place)
+          .got(x.spec().text());
     shape[open] = x.size() / known;
   }
   return shape;

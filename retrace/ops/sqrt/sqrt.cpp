@@ -9,9 +9,7 @@ RT_POINTWISE_RULE(sqrt);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
-  return {call.cotangents[0] / (2 * call.outputs[0])};
-}
+std::vector<Tensor> gradient(const GradientCall& call) { return {call.cotangents[0] / (2 * call.outputs[0])}; }
 
 }  // namespace
 
@@ -21,10 +19,7 @@ Tensor sqrt(const Tensor& x, Place place) {
 }
 
 void define_sqrt(OpTable& table) {
-  table.add({.name = "sqrt",
-             .infer = infer_pointwise_float,
-             .gradient = gradient,
-             .rule = &sqrt_pointwise});
+  table.add({.name = "sqrt", .infer = infer_pointwise_float, .gradient = gradient, .rule = &sqrt_pointwise});
 }
 
 }  // namespace retrace

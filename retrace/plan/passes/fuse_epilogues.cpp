@@ -20,7 +20,8 @@ class Reach {
     after_[node] = true;
     for (size_t n = node + 1; n < trace.nodes.size(); ++n)
       for (ValueId id : trace.nodes[n].inputs)
-        if (const int32_t p = trace.producers[static_cast<size_t>(id)]; p >= 0 && after_[static_cast<size_t>(p)]) after_[n] = true;
+        if (const int32_t p = trace.producers[static_cast<size_t>(id)]; p >= 0 && after_[static_cast<size_t>(p)])
+          after_[n] = true;
   }
   bool contains(ValueId id) const {
     const int32_t p = trace_.producers[static_cast<size_t>(id)];
@@ -40,8 +41,10 @@ int find_chain(const Trace& trace, size_t contraction, const std::vector<bool>& 
     const Node& node = trace.nodes[n];
     if (std::find(node.inputs.begin(), node.inputs.end(), raw) == node.inputs.end() || taken[n]) continue;
     if (node.op != &fused_op() && !(can_tile(trace, node) && !node.body)) continue;
-    if (!(trace.values[static_cast<size_t>(node.first_output)].shape == trace.values[static_cast<size_t>(raw)].shape)) continue;
-    const bool alone = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return id == raw || !reach.contains(id); });
+    if (!(trace.values[static_cast<size_t>(node.first_output)].shape == trace.values[static_cast<size_t>(raw)].shape))
+      continue;
+    const bool alone = std::all_of(node.inputs.begin(), node.inputs.end(),
+                                   [&](ValueId id) { return id == raw || !reach.contains(id); });
     if (alone) return static_cast<int>(n);
   }
   return -1;
@@ -81,7 +84,8 @@ Trace fuse_epilogues(const Trace& trace) {
     const ValueId raw = trace.nodes[n].first_output;
     bool early = false;
     for (size_t m = n + 1; m < static_cast<size_t>(chain); ++m)
-      early |= std::find(trace.nodes[m].inputs.begin(), trace.nodes[m].inputs.end(), raw) != trace.nodes[m].inputs.end();
+      early |=
+          std::find(trace.nodes[m].inputs.begin(), trace.nodes[m].inputs.end(), raw) != trace.nodes[m].inputs.end();
     if (early) continue;
     taken[static_cast<size_t>(chain)] = true;
     chain_of[n] = chain;
@@ -104,7 +108,8 @@ Trace fuse_epilogues(const Trace& trace) {
     node.inputs.insert(node.inputs.end(), extra.begin() + 1, extra.end());
     for (ValueId& id : node.inputs) id = rewrite(id);
     std::vector<TensorSpec> specs;
-    for (int i = 0; i < chain.output_count; ++i) specs.push_back(trace.values[static_cast<size_t>(chain.first_output + i)]);
+    for (int i = 0; i < chain.output_count; ++i)
+      specs.push_back(trace.values[static_cast<size_t>(chain.first_output + i)]);
     if (keep_raw) specs.push_back(trace.values[static_cast<size_t>(raw)]);
     const ValueId made = rewrite.to().add_node(std::move(node), specs);
     for (int i = 0; i < chain.output_count; ++i) rewrite.replace(chain.first_output + i, made + i);

@@ -80,7 +80,9 @@ class Groups {
   std::vector<std::vector<uint64_t>> needs_;
 };
 
-const Shape& shape_of(const Trace& trace, const Node& node) { return trace.values[static_cast<size_t>(node.first_output)].shape; }
+const Shape& shape_of(const Trace& trace, const Node& node) {
+  return trace.values[static_cast<size_t>(node.first_output)].shape;
+}
 
 Groups find_groups(const Trace& trace) {
   Groups groups(trace);
@@ -148,7 +150,8 @@ Trace fuse_pointwise(const Trace& trace) {
     done[group] = true;
     for (size_t n : groups.members(group))
       for (ValueId id : trace.nodes[n].inputs)
-        if (const int32_t p = trace.producers[static_cast<size_t>(id)]; p >= 0) visit(groups.of(static_cast<size_t>(p)));
+        if (const int32_t p = trace.producers[static_cast<size_t>(id)]; p >= 0)
+          visit(groups.of(static_cast<size_t>(p)));
     emit(rewrite, groups, group);
   };
   for (size_t group : order) visit(group);

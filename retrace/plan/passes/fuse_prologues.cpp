@@ -8,7 +8,8 @@ namespace {
 
 // The chain behind a reduction's first input, if only the reduction reads it.
 const Node* absorbable(const Trace& trace, const Node& node, const std::vector<int>& uses) {
-  if (!node.op->takes_prologue || node.body || trace.values[static_cast<size_t>(node.inputs[0])].type != DType::f32) return nullptr;
+  if (!node.op->takes_prologue || node.body || trace.values[static_cast<size_t>(node.inputs[0])].type != DType::f32)
+    return nullptr;
   const int32_t p = trace.producers[static_cast<size_t>(node.inputs[0])];
   if (p < 0 || uses[static_cast<size_t>(node.inputs[0])] != 1) return nullptr;
   const Node& producer = trace.nodes[static_cast<size_t>(p)];

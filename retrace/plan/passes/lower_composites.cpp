@@ -9,7 +9,8 @@ Trace lower_once(const Trace& trace) {
   RecordingScope scope;
   auto& recording = scope.recording();
   std::vector<Tensor> made(trace.values.size());
-  for (ValueId id : trace.inputs) made[static_cast<size_t>(id)] = recording.add_input(trace.values[static_cast<size_t>(id)]);
+  for (ValueId id : trace.inputs)
+    made[static_cast<size_t>(id)] = recording.add_input(trace.values[static_cast<size_t>(id)]);
   for (const auto& node : trace.nodes) {
     std::vector<Tensor> inputs;
     for (ValueId id : node.inputs) inputs.push_back(made[static_cast<size_t>(id)]);
@@ -18,8 +19,9 @@ Trace lower_once(const Trace& trace) {
     ensure(static_cast<int>(outputs.size()) == node.output_count, "a definition has the outputs of its op", node.place);
     for (int i = 0; i < node.output_count; ++i) {
       const auto& spec = trace.values[static_cast<size_t>(node.first_output + i)];
-      ensure(outputs[static_cast<size_t>(i)].shape() == spec.shape && outputs[static_cast<size_t>(i)].type() == spec.type,
-             "a definition has the shape of its op", node.place);
+      ensure(
+          outputs[static_cast<size_t>(i)].shape() == spec.shape && outputs[static_cast<size_t>(i)].type() == spec.type,
+          "a definition has the shape of its op", node.place);
       made[static_cast<size_t>(node.first_output + i)] = outputs[static_cast<size_t>(i)];
     }
   }

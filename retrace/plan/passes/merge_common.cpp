@@ -37,7 +37,8 @@ Trace merge_common(const Trace& trace) {
       // Labels are not computed; values that differ in them only are still told apart.
       bool labels = true;
       for (int i = 0; i < node.output_count; ++i)
-        labels &= rewrite.to().values[static_cast<size_t>(other.first_output + i)] == trace.values[static_cast<size_t>(node.first_output + i)];
+        labels &= rewrite.to().values[static_cast<size_t>(other.first_output + i)] ==
+                  trace.values[static_cast<size_t>(node.first_output + i)];
       if (!labels) continue;
       for (int i = 0; i < node.output_count; ++i) rewrite.replace(node.first_output + i, other.first_output + i);
       found = true;

@@ -51,8 +51,10 @@ Trace simplify(const Trace& trace) {
   Simplifier simplifier(rewrite);
   for (const auto& node : trace.nodes) {
     const ValueId same = node.output_count == 1 ? simplifier.same_as(node) : -1;
-    if (same >= 0) rewrite.replace(node.first_output, same);
-    else rewrite.copy(node);
+    if (same >= 0)
+      rewrite.replace(node.first_output, same);
+    else
+      rewrite.copy(node);
   }
   return rewrite.finish();
 }

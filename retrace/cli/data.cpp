@@ -1,0 +1,24 @@
+#include <fmt/format.h>
+
+#include "retrace/base/file.h"
+#include "retrace/cli/cli.h"
+#include "retrace/cli/output.h"
+#include "retrace/data/digits.h"
+
+namespace retrace::cli {
+
+int data_digits(const DataOptions& options) {
+  std::error_code failure;
+  std::filesystem::create_directories(options.out, failure);
+  if (failure) throw write_failed(options.out, failure.value());
+  const ImageSet train = make_digits(Split::train), test = make_digits(Split::test);
+  write_image_set(options.out, Split::train, train);
+  write_image_set(options.out, Split::test, test);
+  const auto sheet = options.out / "digits.png";
+  write_contact_sheet(sheet, train);
+  print(fmt::format("{} training and {} test images in {}\nto look at: {}\n", train.count, test.count,
+                    printable(options.out.string()), printable(sheet.string())));
+  return 0;
+}
+
+}  // namespace retrace::cli

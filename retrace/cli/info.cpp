@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "retrace/base/options.h"
+#include "retrace/cli/cli.h"
+#include "retrace/cli/output.h"
+#include "retrace/train/versions.h"
+
+namespace retrace::cli {
+namespace {
+
+std::string info_text(const Versions& v) {
+  std::string text = fmt::format(
+      "retrace   {}\ncontract  {}\ncompiler  {}\ncpu       {}\nsimd      {} (this machine runs {})\nthreads   {}\n",
+      v.retrace, v.contract, v.compiler, v.cpu, v.simd_target, fmt::join(v.simd_targets, ", "), v.threads);
+  for (const auto& device : v.devices)
+    text += fmt::format("device    {}{}\n", device.name, device.available ? "" : ": absent, " + device.detail);
+  for (const auto& [name, version] : v.libraries) text += fmt::format("library   {} {}\n", name, version);
+  for (const auto& row : environment_table())
+    text += fmt::format("variable  {}={} ({}; {})\n", row.name, environment(row.variable), row.values, row.purpose);
+  return text;
+}
+
+}  // namespace
+
+int info(const InfoOptions& options) {
+  const Versions versions = current_versions("cpu");
+  print(options.json ? versions_json(versions) + "\n" : info_text(versions));
+  return 0;
+}
+
+}  // namespace retrace::cli

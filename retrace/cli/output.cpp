@@ -1,0 +1,33 @@
+#include "retrace/cli/output.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+
+#include "retrace/base/file.h"
+
+namespace retrace::cli {
+
+void guard_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    // open() takes the lowest free number, which is this one; standard output stays unwritable on purpose.
+    ::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+void print(std::string_view text) {
+  if (std::fflush(stdout) == 0 && write_all(STDOUT_FILENO, text)) return;
+  throw Error(ErrorKind::output, 710, "standard output cannot be written: " + system_reason(errno));
+}
+
+void complain(const std::string& text) {
+  std::fputs((text + "\n").c_str(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace retrace::cli

@@ -1,0 +1,24 @@
+#include "retrace/cli/settings.h"
+
+#include "retrace/base/error.h"
+
+namespace retrace::cli {
+
+std::vector<JobOverride> overrides_of(const JobSettings& settings) {
+  std::vector<JobOverride> overrides;
+  std::vector<Error> errors;
+  for (const auto& setting : settings.settings) {
+    try {
+      overrides.push_back(parse_override(setting));
+    } catch (const Error& error) {
+      errors.push_back(error);
+    }
+  }
+  throw_all(errors);
+  if (!settings.threads.empty()) overrides.push_back({"threads", settings.threads, "--threads"});
+  if (!settings.device.empty()) overrides.push_back({"device", settings.device, "--device"});
+  if (!settings.seed.empty()) overrides.push_back({"seed", settings.seed, "--seed"});
+  return overrides;
+}
+
+}  // namespace retrace::cli
