@@ -41,6 +41,16 @@ if(RETRACE_BUILD_TESTS)
   endforeach()
 endif()
 
+# tests/NAME_test.sh gets the path of the command.
+if(TARGET retrace)
+  file(GLOB script_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*_test.sh")
+  foreach(script IN LISTS script_tests)
+    cmake_path(GET script STEM name)
+    string(REGEX REPLACE "_test$" "" name "${name}")
+    add_test(NAME command_${name} COMMAND sh "${script}" "$<TARGET_FILE:retrace>" WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  endforeach()
+endif()
+
 # The golden runs inside a program compiled and linked with -Ofast: its start-up code turns on flush-to-zero, and
 # tests/ofast_main.cpp sets another rounding mode.
 if(TARGET test_golden AND NOT RETRACE_SANITIZE)
@@ -52,7 +62,6 @@ if(TARGET test_golden AND NOT RETRACE_SANITIZE)
   target_compile_definitions(test_golden_ofast PRIVATE "RETRACE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\""
                                                        "RETRACE_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
   set_target_properties(test_golden_ofast PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  add_test(NAME golden_ofast COMMAND test_golden_ofast WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endif()
 
 # Not in ctest: every input of every elementary function (make test-exhaustive).
