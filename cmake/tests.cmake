@@ -62,6 +62,7 @@ if(TARGET test_golden AND NOT RETRACE_SANITIZE)
   target_compile_definitions(test_golden_ofast PRIVATE "RETRACE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\""
                                                        "RETRACE_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
   set_target_properties(test_golden_ofast PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  add_test(NAME golden_ofast COMMAND test_golden_ofast WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endif()
 
 # Not in ctest: every input of every elementary function (make test-exhaustive).

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "retrace/base/file.h"
 #include "retrace/cli/cli.h"
 #include "retrace/cli/output.h"
@@ -27,6 +29,15 @@ std::string equal_text(const RunComparison& found) {
   return fmt::format("equal: {}\n", what);
 }
 
+std::string last_weights_text(const RunComparison& found) {
+  const auto largest = std::max_element(found.weights.begin(), found.weights.end(), [](const auto& a, const auto& b) {
+    return a.distance < b.distance;
+  });
+  if (largest->distance == 0) return "last weights:\n";
+  return fmt::format("last weights: at most {} unit{} in the last place, in {}\n", largest->distance,
+                     largest->distance == 1 ? "" : "s", printable(largest->name));
+}
+
 std::string comparison_text(const RunComparison& found) {
   if (found.equal) return equal_text(found);
   std::string text = "different\n";
@@ -36,7 +47,7 @@ std::string comparison_text(const RunComparison& found) {
   if (found.epochs_a != found.epochs_b) text += fmt::format("epochs: {} and {}\n", found.epochs_a, found.epochs_b);
   if (found.first_epoch) text += fmt::format("first epoch that differs: {}\n", *found.first_epoch);
   for (const auto& name : found.first_tensors) text += fmt::format("  {}\n", printable(name));
-  if (!found.weights.empty()) text += "last weights:\n";
+  if (!found.weights.empty()) text += last_weights_text(found);
   for (const auto& tensor : found.weights) text += tensor_text(tensor);
   if (!found.has_weights) text += "last weights: not in both runs\n";
   return text;

@@ -50,40 +50,41 @@ class Table {
     required_.push_back({command, option, what});
   }
   void add_settings(CLI::App* command, JobSettings& settings) {
-    command->add_option("--set", settings.settings, "key=value: replaces a key of the job; may be repeated")
+    command->add_option("--set", settings.settings, "replaces a key of the job; may be repeated")
         ->expected(1)
-        ->take_all();
-    command->add_option("--threads", settings.threads, "number of threads; changes no bit of the result");
-    command->add_option("--device", settings.device, "cpu, cuda, cuda:N or auto");
-    command->add_option("--seed", settings.seed, "seed of the job");
+        ->take_all()
+        ->type_name("KEY=VALUE");
+    command->add_option("--threads", settings.threads, "number of threads; changes no bit of the result")->type_name("N");
+    command->add_option("--device", settings.device, "cpu, cuda, cuda:N or auto")->type_name("NAME");
+    command->add_option("--seed", settings.seed, "seed of the job")->type_name("N");
   }
 
   void add_train() {
     auto* train = command(app_, "train", "train the network of a job file");
-    require(train, train->add_option("JOB", arguments_.train.job, "job file (TOML)"), "the job file");
+    require(train, train->add_option("JOB", arguments_.train.job, "job file (TOML)")->type_name(""), "the job file");
     add_settings(train, arguments_.train.settings);
-    train->add_option("--out", arguments_.train.out, "run folder; without it runs/JOB-N with the next free N");
+    train->add_option("--out", arguments_.train.out, "run folder; without it runs/JOB-N with the next free N")->type_name("DIR");
     train->add_flag("--json", arguments_.train.json, "print the result as one JSON object, the last line");
   }
 
   void add_predict() {
     auto* predict = command(app_, "predict", "classes, scores and angles of images, by a trained run");
-    require(predict, predict->add_option("RUN", arguments_.predict.run, "run folder"), "the run folder");
-    require(predict, predict->add_option("--input", arguments_.predict.input, "IDX file of images, gzip or not"),
+    require(predict, predict->add_option("RUN", arguments_.predict.run, "run folder")->type_name(""), "the run folder");
+    require(predict, predict->add_option("--input", arguments_.predict.input, "IDX file of images, gzip or not")->type_name("FILE"),
             "the IDX file of images");
-    predict->add_option("--output", arguments_.predict.output, "CSV file to write (out.csv)");
+    predict->add_option("--output", arguments_.predict.output, "CSV file to write (out.csv)")->type_name("FILE");
   }
 
   void add_compare() {
     auto* compare = command(app_, "compare", "where two runs part; exit code 0 if equal, 76 if different");
-    require(compare, compare->add_option("RUN", arguments_.compare.a, "run folder or safetensors file"), "the first run");
-    require(compare, compare->add_option("RUN2", arguments_.compare.b, "the run to compare it with"), "the second run");
+    require(compare, compare->add_option("RUN", arguments_.compare.a, "run folder or safetensors file")->type_name(""), "the first run");
+    require(compare, compare->add_option("RUN2", arguments_.compare.b, "the run to compare it with")->type_name(""), "the second run");
     compare->add_flag("--json", arguments_.compare.json, "print the comparison as one JSON object");
   }
 
   void add_plan() {
     auto* plan = command(app_, "plan", "the trace and the plan of a job's training step");
-    require(plan, plan->add_option("JOB", arguments_.plan.job, "job file (TOML)"), "the job file");
+    require(plan, plan->add_option("JOB", arguments_.plan.job, "job file (TOML)")->type_name(""), "the job file");
     add_settings(plan, arguments_.plan.settings);
   }
 
@@ -95,7 +96,7 @@ class Table {
   void add_data() {
     auto* data = command(app_, "data", "write a built-in data set");
     auto* digits = command(*data, "digits", "IDX files of the digits, and a PNG contact sheet to look at");
-    require(digits, digits->add_option("--out", arguments_.data.out, "folder to write into"), "the folder to write into");
+    require(digits, digits->add_option("--out", arguments_.data.out, "folder to write into")->type_name("DIR"), "the folder to write into");
   }
 
   // The named subcommand, innermost; the command itself if there is none.

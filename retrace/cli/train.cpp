@@ -27,9 +27,6 @@ class SignalScope {
  public:
   SignalScope() : interrupt_(std::signal(SIGINT, on_signal)), terminate_(std::signal(SIGTERM, on_signal)) {
     stop_signal = 0;
-    // A process started with `nohup` or `&` ignores a signal on purpose.
-    if (interrupt_ == SIG_IGN) std::signal(SIGINT, SIG_IGN);
-    if (terminate_ == SIG_IGN) std::signal(SIGTERM, SIG_IGN);
   }
   ~SignalScope() {
     std::signal(SIGINT, interrupt_);

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "retrace/base/file.h"
@@ -156,8 +157,8 @@ void check_entry(const Entry& entry, uint64_t data_size, std::string_view file) 
 }
 
 void check_layout(Header& header, uint64_t data_size, std::string_view file) {
-  std::stable_sort(header.entries.begin(), header.entries.end(), [](const Entry& a, const Entry& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  std::sort(header.entries.begin(), header.entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
   uint64_t end = 0;
   for (const auto& entry : header.entries) {

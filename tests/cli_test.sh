@@ -1,0 +1,163 @@
+#!/bin/sh
+# The command as a user meets it: cli_test.sh PATH_OF_RETRACE, run from the source tree. Exit codes, error texts,
+# what is printed where, and what is left on the disk.
+set -u
+retrace=$(realpath "$1")
+jobs=$(realpath jobs)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  echo "  standard output: $(head -c 600 out)" >&2
+  echo "  standard error:  $(head -c 600 err)" >&2
+  failures=$((failures + 1))
+}
+
+# expect CODE TEXT ARGUMENTS...: the exit code, and a text in either output.
+expect() {
+  code=$1 text=$2
+  shift 2
+  "$retrace" "$@" >out 2>err
+  found=$?
+  [ $found -eq "$code" ] || fail "retrace $*: exit code $found instead of $code"
+  cat out err | grep -qF -- "$text" || fail "retrace $*: no text '$text'"
+  [ "$code" -eq 0 ] || [ "$code" -eq 76 ] || [ ! -s out ] || fail "retrace $*: a failing command wrote to standard output"
+}
+
+# has TEXT FILE
+has() { grep -qF -- "$1" "$2" || fail "no text '$1' in $2"; }
+
+# --- Calls that are wrong: 2, with the nearest right one.
+expect 2 'retrace needs a command'
+expect 2 'did you mean train?' trian "$jobs/digits.toml"
+expect 2 'retrace train needs JOB' train
+expect 2 'did you mean --threads?' train "$jobs/digits.toml" --thread 2
+expect 2 'did you mean --json?' info --jsn
+expect 2 'did you mean --input?' predict run --inptu x
+expect 2 'did you mean digits?' data digit
+expect 2 'needs --out' data digits
+expect 2 'needs RUN2' compare one
+expect 2 'no argument b' train a b
+expect 2 '--threads' train "$jobs/digits.toml" --threads
+expect 2 'is empty' train "$jobs/digits.toml" --out ''
+expect 2 'did you mean "training.max_epochs"?' train "$jobs/digits.toml" --set training.max_epoch=2
+expect 2 'is no key=value' train "$jobs/digits.toml" --set training
+expect 2 'digits, peaks, autoencoder, cifar10' train "$jobs/digits.toml" --set network.name=resnet
+expect 2 'threads is out of range' train "$jobs/digits.toml" --threads -1
+expect 2 'threads must be a whole number' plan "$jobs/digits.toml" --threads two
+expect 2 'seed is out of range' train "$jobs/digits.toml" --seed=-1
+expect 2 'threads must be a whole number' train "$jobs/digits.toml" --threads 99999999999999999999
+expect 2 'device has no choice "gpu"' train "$jobs/digits.toml" --device gpu
+for part in 'training.max_epoch' 'out of range' 'no choice "gpu"'; do
+  expect 2 "$part" train "$jobs/digits.toml" --seed -1 --device gpu --set training.max_epoch=2 --json
+done
+
+# --- What does not exist: 66; damaged: 65; absent devices: 69.
+expect 66 'did you mean' train "$jobs/digit.toml"
+expect 66 'data folder' train "$jobs/mnist.toml" --set data.path=absent
+expect 66 'does not exist' compare a b
+expect 66 'does not exist' predict absent --input x
+expect 69 'cuda' train "$jobs/digits.toml" --device cuda
+expect 69 'cuda:7' train "$jobs/digits.toml" --device cuda:7
+mkdir damaged
+for name in train-images-idx3-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte t10k-labels-idx1-ubyte; do
+  printf 'this is no gzip file' >"damaged/$name.gz"
+done
+expect 65 'images-idx3-ubyte' train "$jobs/mnist.toml" --set data.path=damaged
+printf 'name = [' >broken.toml
+expect 2 'broken.toml:1:' train broken.toml
+printf 'sed = 1\n[network]\nname = "digit"\n' >two.toml
+expect 2 'two.toml:1:1' train two.toml
+has 'two.toml:3:1' err
+expect 65 'not a regular file' train .
+
+# --- Help, version, info.
+expect 0 'retrace ' --version
+expect 0 'write a built-in data set' --help
+expect 0 'contact sheet' data digits --help
+expect 0 '--threads' train --help
+expect 0 'contract  1' info
+expect 0 '"contract_version":1' info --json
+[ "$(wc -l <out)" -eq 1 ] || fail 'info --json: more than one line'
+RETRACE_TREADS=1 "$retrace" info >out 2>err
+has 'did you mean RETRACE_THREADS?' err
+RETRACE_SIMD=mmx "$retrace" info >out 2>err
+[ $? -eq 2 ] || fail 'an unknown RETRACE_SIMD is accepted'
+
+# --- A run: one JSON line on standard output, progress on standard error, the folder's files.
+expect 0 'fingerprint' train "$jobs/golden/peaks.toml" --json
+[ "$(wc -l <out)" -eq 1 ] || fail 'train --json: more than one line'
+for key in job device threads epochs iterations seconds loss metrics fingerprint peak_mib run_dir stop_reason; do
+  has "\"$key\":" out
+done
+has '"iterations":12' out
+has '"run_dir":"runs/golden-peaks-1"' out
+has 'epoch 3/3' err
+for name in job.toml versions.json metrics.jsonl fingerprints.txt weights.safetensors; do
+  [ -s "runs/golden-peaks-1/$name" ] || fail "no $name in the run folder"
+done
+[ "$(grep -c ' all$' runs/golden-peaks-1/fingerprints.txt)" -eq 3 ] || fail 'not one fingerprint an epoch'
+[ -z "$(find runs -name '*.partial')" ] || fail 'a temporary file is left'
+first=$(sed 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/' out)
+[ ${#first} -eq 16 ] || fail 'the fingerprint has not 16 digits'
+expect 0 "$first" train "$jobs/golden/peaks.toml" --threads 1
+has 'runs/golden-peaks-2' out
+expect 0 'equal: the fingerprints of 3 epochs and the last weights' compare runs/golden-peaks-1 runs/golden-peaks-2
+expect 0 '"equal":true' compare runs/golden-peaks-1 runs/golden-peaks-2 --json
+expect 0 '"threads":1' train runs/golden-peaks-1/job.toml --threads 1 --json --out again
+has "$first" out
+expect 0 'fingerprint' train "$jobs/golden/peaks.toml" --seed 2 --out other
+expect 76 'first epoch that differs: 1' compare runs/golden-peaks-1 other
+has 'setting seed: 1 and 2' out
+has 'units in the last place' out
+expect 76 '"equal":false' compare runs/golden-peaks-1 other --json
+expect 76 'different' compare runs/golden-peaks-1/weights.safetensors other
+expect 2 'is not empty' train "$jobs/golden/peaks.toml" --out other
+head -c 1000 other/weights.safetensors >cut.safetensors
+expect 65 'cut.safetensors' compare cut.safetensors other
+expect 0 'conv' plan "$jobs/golden/digits.toml"
+
+# --- Prediction.
+expect 0 'digits.png' data digits --out digits
+for name in train t10k; do
+  [ -s "digits/$name-images-idx3-ubyte.gz" ] || fail "data digits: no $name images"
+done
+[ "$(head -c 4 digits/digits.png | tail -c 3)" = PNG ] || fail 'the contact sheet is no PNG'
+expect 0 'accuracy' train "$jobs/golden/digits.toml" --out seen
+expect 0 '5000 rows' predict seen --input digits/t10k-images-idx3-ubyte.gz --output seen.csv
+[ "$(head -n 1 seen.csv | tr -cd , | wc -c)" -eq 12 ] || fail 'seen.csv has not index, class, ten scores and angle'
+[ "$(wc -l <seen.csv)" -eq 5001 ] || fail 'seen.csv has not a line an image'
+expect 2 'this run has "peaks"' predict other --input digits/t10k-images-idx3-ubyte.gz
+expect 65 'labels' predict seen --input digits/t10k-labels-idx1-ubyte.gz
+
+# --- Standard output that cannot be written: 74, and the run is kept.
+"$retrace" info >/dev/full 2>err
+[ $? -eq 74 ] || fail 'info >/dev/full'
+"$retrace" --help >/dev/full 2>err
+[ $? -eq 74 ] || fail '--help >/dev/full'
+"$retrace" train "$jobs/golden/peaks.toml" --json --out closed >&- 2>err
+[ $? -eq 74 ] || fail 'train >&-'
+cmp -s closed/weights.safetensors again/weights.safetensors || fail 'the run of a closed standard output is damaged'
+{ "$retrace" info 2>err; echo $? >code; } | :
+[ "$(cat code)" -eq 74 ] || [ "$(cat code)" -eq 0 ] || fail 'a reader that went away'
+"$retrace" train "$jobs/golden/peaks.toml" --out silent >out 2>&-
+[ $? -eq 0 ] || fail 'train 2>&-'
+
+# --- Signals: after the current iteration, with what was learned; no checkpoint yet.
+for signal in INT:130 TERM:143; do
+  "$retrace" train "$jobs/golden/peaks.toml" --set training.max_epochs=100000000 --json --out "stop-$signal" >out 2>err &
+  process=$!
+  until [ -s "stop-$signal/fingerprints.txt" ]; do sleep 0.1; done
+  kill -s "${signal%:*}" $process
+  wait $process
+  code=$?
+  [ $code -eq "${signal#*:}" ] || fail "signal $signal: exit code $code"
+  has '"stop_reason":"stopped"' out
+  [ -s "stop-$signal/weights.safetensors" ] || fail "signal $signal: no weights"
+done
+
+[ $failures -eq 0 ] || { echo "$failures failures" >&2; exit 1; }
+echo "cli_test: all passed"
