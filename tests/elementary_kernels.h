@@ -1,5 +1,5 @@
 // Loops over arrays for each elementary function, compiled once per instruction set by the file that includes this
-// (tests/elementary_test.cpp, tests/exhaustive.cpp, bench/elementary.cpp).
+// (tests/elementary_test.cpp, tests/exhaustive.cpp).
 #if defined(RETRACE_TESTS_ELEMENTARY_KERNELS_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef RETRACE_TESTS_ELEMENTARY_KERNELS_H
 #undef RETRACE_TESTS_ELEMENTARY_KERNELS_H
@@ -13,13 +13,10 @@
 
 RT_TARGET_BEGIN
 
-// Arrays of a multiple of 16 elements; `name_floats` is the same rule with V = float.
+// Arrays of a multiple of 16 elements.
 #define RT_UNARY_LOOP(name)                                                      \
   inline void name##_loop(const float* x, float* y, int64_t count) {             \
     for (int64_t i = 0; i < count; i += kLanes) store(name(load(x + i)), y + i); \
-  }                                                                              \
-  inline void name##_floats(const float* x, float* y, int64_t count) {           \
-    for (int64_t i = 0; i < count; ++i) y[i] = name(x[i]);                       \
   }
 RT_UNARY_LOOP(exp)
 RT_UNARY_LOOP(expm1)
@@ -39,16 +36,8 @@ inline void unary_loop(int which, const float* x, float* y, int64_t count) {
                                            sigmoid_loop, softplus_loop, erf_loop, sin_loop,   cos_loop};
   loops[which](x, y, count);
 }
-inline void unary_floats(int which, const float* x, float* y, int64_t count) {
-  constexpr decltype(&exp_loop) loops[] = {exp_floats,     expm1_floats,    log_floats, log1p_floats, tanh_floats,
-                                           sigmoid_floats, softplus_floats, erf_floats, sin_floats,   cos_floats};
-  loops[which](x, y, count);
-}
 inline void pow_loop(const float* x, const float* y, float* z, int64_t count) {
   for (int64_t i = 0; i < count; i += kLanes) store(pow(load(x + i), load(y + i)), z + i);
-}
-inline void pow_floats(const float* x, const float* y, float* z, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) z[i] = pow(x[i], y[i]);
 }
 
 RT_TARGET_END

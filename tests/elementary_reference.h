@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "retrace/base/double_math.h"
 #include "retrace/base/hash.h"
 
 namespace retrace::elementary {
@@ -70,6 +71,31 @@ inline uint64_t fingerprint(const std::vector<float>& y) {
     sum += mix64(i * 0x9e3779b97f4a7c15ull + (std::isnan(y[i]) ? 0x7fc00000u : bits_of(y[i])));
   return mix64(sum);
 }
+
+struct Pairs {
+  std::vector<float> x, y;
+  void add(float a, float b) { x.push_back(a), y.push_back(b); }
+};
+// For pow: any bits; results over the whole range; bases near 1; integer exponents of any base.
+inline Pairs pow_inputs() {
+  const auto between = [](double low, double high, uint64_t i) {
+    return static_cast<float>(low + (high - low) * (static_cast<double>(mix64(i + 99) >> 11) * 0x1p-53));
+  };
+  const auto exponent_of = [](float base, double log2_of_result) {
+    return static_cast<float>(log2_of_result / (double_math::log(double{base}) * 0x1.71547652b82fep0));
+  };
+  Pairs pairs;
+  for (uint64_t i = 0; i < 40000; ++i) {
+    const uint64_t any = mix64(i * 0x9e3779b97f4a7c15ull);
+    pairs.add(float_of(static_cast<uint32_t>(any)), float_of(static_cast<uint32_t>(any >> 32)));
+    const float positive = float_of(static_cast<uint32_t>(any) & 0x7fffffff), near = between(0.9, 1.1, i);
+    pairs.add(positive, exponent_of(positive, double{between(-150, 129, i + 1)}));
+    pairs.add(near, exponent_of(near, double{between(-150, 129, i + 2)}));
+    pairs.add(between(-20, 20, i), static_cast<float>(i % 61) - 30);
+  }
+  return pairs;
+}
+constexpr uint64_t kPowGolden = 0xcc2686e9cbd5fb4full;  // fingerprint() of the results
 
 constexpr int64_t kWrong = 1 << 30;
 

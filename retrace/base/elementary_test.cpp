@@ -30,6 +30,13 @@ TEST(Elementary, HostCodeHasTheBitsOfTheKernels) {
   }
 }
 
+TEST(Elementary, PowOfHostCodeHasTheBitsOfTheKernels) {
+  const auto pairs = elementary::pow_inputs();
+  std::vector<float> z;
+  for (size_t i = 0; i < pairs.x.size(); ++i) z.push_back(rules::pow(pairs.x[i], pairs.y[i]));
+  EXPECT_EQ(elementary::fingerprint(z), elementary::kPowGolden);
+}
+
 TEST(Elementary, DoubleOverloadsAreTheDoubleFunctions) {
   for (const auto& plain : kPlain)
     for (const double x : {0.1, 0.7, 2.5}) {

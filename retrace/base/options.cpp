@@ -84,6 +84,11 @@ int environment_number(EnvironmentVariable variable, int low, int high, int fall
   return number;
 }
 
+bool terminal_is_dumb() {
+  const char* kind = std::getenv("TERM");
+  return kind && std::string_view(kind) == "dumb";
+}
+
 std::vector<std::string> unknown_environment_variables() {
   std::vector<std::string> unknown;
   for (char** entry = environ; entry && *entry; ++entry) {

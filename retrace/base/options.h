@@ -30,6 +30,9 @@ bool environment_switch(EnvironmentVariable variable, bool fallback);
 // A whole number in low..high; `fallback` when unset. Throws Error(usage) for any other text.
 int environment_number(EnvironmentVariable variable, int low, int high, int fallback);
 
+// TERM=dumb: the terminal cannot rewrite a line.
+bool terminal_is_dumb();
+
 // Names in the environment that begin with RETRACE_ and are not in the table, sorted: likely typing mistakes.
 std::vector<std::string> unknown_environment_variables();
 

@@ -78,6 +78,13 @@ TEST(Options, NumberIsWholeAndInRange) {
   EXPECT_EQ(environment_number(EnvironmentVariable::threads, 1, 256, 7), 7);
 }
 
+TEST(Options, DumbTerminalsAreKnown) {
+  const Setting dumb("TERM", "dumb");
+  EXPECT_TRUE(terminal_is_dumb());
+  const Setting xterm("TERM", "xterm-256color");
+  EXPECT_FALSE(terminal_is_dumb());
+}
+
 TEST(Options, MisspeltNamesAreFound) {
   const Setting wrong("RETRACE_THREDS", "2"), right("RETRACE_SIMD", "scalar");
   const auto unknown = unknown_environment_variables();

@@ -30,9 +30,8 @@ std::string equal_text(const RunComparison& found) {
 }
 
 std::string last_weights_text(const RunComparison& found) {
-  const auto largest = std::max_element(found.weights.begin(), found.weights.end(), [](const auto& a, const auto& b) {
-    return a.distance < b.distance;
-  });
+  const auto largest = std::max_element(found.weights.begin(), found.weights.end(),
+                                        [](const auto& a, const auto& b) { return a.distance < b.distance; });
   if (largest->distance == 0) return "last weights:\n";
   return fmt::format("last weights: at most {} unit{} in the last place, in {}\n", largest->distance,
                      largest->distance == 1 ? "" : "s", printable(largest->name));
@@ -64,10 +63,12 @@ std::string comparison_json(const RunComparison& found) {
   uint64_t largest = 0;
   for (const auto& tensor : found.weights) largest = std::max(largest, tensor.distance);
   return fmt::format(
-      "{{\"equal\":{},\"epochs\":[{},{}],\"first_epoch\":{},\"first_tensors\":{},\"has_weights\":{},\"largest_distance\":{},"
+      "{{\"equal\":{},\"epochs\":[{},{}],\"first_epoch\":{},\"first_tensors\":{},\"has_weights\":{},\"largest_"
+      "distance\":{},"
       "\"weights\":{},\"settings\":{}}}\n",
       found.equal, found.epochs_a, found.epochs_b, found.first_epoch ? fmt::format("{}", *found.first_epoch) : "null",
-      json_list(found.first_tensors, [](const std::string& name) { return json_text(name); }), found.has_weights, largest,
+      json_list(found.first_tensors, [](const std::string& name) { return json_text(name); }), found.has_weights,
+      largest,
       json_list(found.weights,
                 [](const TensorDifference& t) {
                   return fmt::format("{{\"name\":{},\"problem\":{},\"count\":{},\"size\":{},\"distance\":{}}}",

@@ -1,6 +1,6 @@
 // The subcommand table, and the one place where errors become exit codes. The only file that includes CLI11.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <exception>
 
@@ -54,7 +54,8 @@ class Table {
         ->expected(1)
         ->take_all()
         ->type_name("KEY=VALUE");
-    command->add_option("--threads", settings.threads, "number of threads; changes no bit of the result")->type_name("N");
+    command->add_option("--threads", settings.threads, "number of threads; changes no bit of the result")
+        ->type_name("N");
     command->add_option("--device", settings.device, "cpu, cuda, cuda:N or auto")->type_name("NAME");
     command->add_option("--seed", settings.seed, "seed of the job")->type_name("N");
   }
@@ -63,22 +64,27 @@ class Table {
     auto* train = command(app_, "train", "train the network of a job file");
     require(train, train->add_option("JOB", arguments_.train.job, "job file (TOML)")->type_name(""), "the job file");
     add_settings(train, arguments_.train.settings);
-    train->add_option("--out", arguments_.train.out, "run folder; without it runs/JOB-N with the next free N")->type_name("DIR");
+    train->add_option("--out", arguments_.train.out, "run folder; without it runs/JOB-N with the next free N")
+        ->type_name("DIR");
     train->add_flag("--json", arguments_.train.json, "print the result as one JSON object, the last line");
   }
 
   void add_predict() {
     auto* predict = command(app_, "predict", "classes, scores and angles of images, by a trained run");
     require(predict, predict->add_option("RUN", arguments_.predict.run, "run folder")->type_name(""), "the run folder");
-    require(predict, predict->add_option("--input", arguments_.predict.input, "IDX file of images, gzip or not")->type_name("FILE"),
-            "the IDX file of images");
+    require(
+        predict,
+        predict->add_option("--input", arguments_.predict.input, "IDX file of images, gzip or not")->type_name("FILE"),
+        "the IDX file of images");
     predict->add_option("--output", arguments_.predict.output, "CSV file to write (out.csv)")->type_name("FILE");
   }
 
   void add_compare() {
     auto* compare = command(app_, "compare", "where two runs part; exit code 0 if equal, 76 if different");
-    require(compare, compare->add_option("RUN", arguments_.compare.a, "run folder or safetensors file")->type_name(""), "the first run");
-    require(compare, compare->add_option("RUN2", arguments_.compare.b, "the run to compare it with")->type_name(""), "the second run");
+    require(compare, compare->add_option("RUN", arguments_.compare.a, "run folder or safetensors file")->type_name(""),
+            "the first run");
+    require(compare, compare->add_option("RUN2", arguments_.compare.b, "the run to compare it with")->type_name(""),
+            "the second run");
     compare->add_flag("--json", arguments_.compare.json, "print the comparison as one JSON object");
   }
 
@@ -96,7 +102,8 @@ class Table {
   void add_data() {
     auto* data = command(app_, "data", "write a built-in data set");
     auto* digits = command(*data, "digits", "IDX files of the digits, and a PNG contact sheet to look at");
-    require(digits, digits->add_option("--out", arguments_.data.out, "folder to write into")->type_name("DIR"), "the folder to write into");
+    require(digits, digits->add_option("--out", arguments_.data.out, "folder to write into")->type_name("DIR"),
+            "the folder to write into");
   }
 
   // The named subcommand, innermost; the command itself if there is none.
@@ -141,8 +148,9 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
   Error error(ErrorKind::usage, 701, fmt::format("{} has no {} {}", full_name(app), kind, printable(name)));
   const auto near = nearest(name, known);
   if (!near.empty()) return error.help(fmt::format("did you mean {}?", near));
-  return error.help(known.empty() ? fmt::format("{} --help shows how it is used", full_name(app))
-                                  : fmt::format("there {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
+  return error.help(known.empty()
+                        ? fmt::format("{} --help shows how it is used", full_name(app))
+                        : fmt::format("there {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
 }
 
 // All unknown flags at once; other surplus words only if there is none, since they may be values of those.
@@ -165,8 +173,9 @@ void Table::check_complete() const {
   std::vector<Error> errors;
   for (const auto& one : required_)
     if (one.command == &app && one.option->count() == 0)
-      errors.push_back(Error(ErrorKind::usage, 702, fmt::format("{} needs {}: {}", full_name(app), one.option->get_name(), one.what))
-                           .help(fmt::format("{} --help shows how it is used", full_name(app))));
+      errors.push_back(
+          Error(ErrorKind::usage, 702, fmt::format("{} needs {}: {}", full_name(app), one.option->get_name(), one.what))
+              .help(fmt::format("{} --help shows how it is used", full_name(app))));
   throw_all(errors);
 }
 
@@ -210,7 +219,8 @@ void warn_of_variables() {
   for (const auto& row : environment_table()) known.emplace_back(row.name);
   for (const auto& name : unknown_environment_variables())
     if (const auto near = nearest(name, known); !near.empty())
-      complain(fmt::format("warning: the environment variable {} has no meaning; did you mean {}?", printable(name), near));
+      complain(
+          fmt::format("warning: the environment variable {} has no meaning; did you mean {}?", printable(name), near));
 }
 
 }  // namespace

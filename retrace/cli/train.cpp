@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 
 #include "retrace/base/file.h"
+#include "retrace/base/options.h"
 #include "retrace/cli/cli.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
@@ -41,37 +44,40 @@ class SignalScope {
 // Of this program alone; the peak that getrusage() knows includes whatever the process was before exec.
 double peak_mib() {
   std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmHWM:")) return static_cast<double>(std::strtoll(line.c_str() + 6, nullptr, 10)) / 1024;
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("VmHWM:")) continue;
+    const size_t digits = std::min(line.find_first_of("0123456789"), line.size());
+    int64_t kibibytes = 0;
+    std::from_chars(line.data() + digits, line.data() + line.size(), kibibytes);
+    return static_cast<double>(kibibytes) / 1024;
+  }
   return 0;
 }
 
 std::string result_json(const TrainJobResult& result) {
   return fmt::format(
-      "{{\"job\":{},\"device\":{},\"threads\":{},\"epochs\":{},\"iterations\":{},\"seconds\":{},\"loss\":{},\"metrics\":{},"
+      "{{\"job\":{},\"device\":{},\"threads\":{},\"epochs\":{},\"iterations\":{},\"seconds\":{},\"loss\":{},"
+      "\"metrics\":{},"
       "\"fingerprint\":{},\"peak_mib\":{},\"run_dir\":{},\"stop_reason\":{}}}\n",
       json_text(result.job), json_text(result.device), result.threads, result.epochs, result.iterations,
-      json_number(result.seconds), json_number(result.loss), json_metrics(result.metrics), json_text(result.fingerprint),
-      json_number(peak_mib()), json_text(result.run_dir.string()), json_text(result.stop_reason));
+      json_number(result.seconds), json_number(result.loss), json_metrics(result.metrics),
+      json_text(result.fingerprint), json_number(peak_mib()), json_text(result.run_dir.string()),
+      json_text(result.stop_reason));
 }
 
 std::string result_text(const TrainJobResult& result) {
-  std::string text = fmt::format("{} epochs, {} iterations, {:.1f} seconds, {}\ntest set: loss {:.6g}", result.epochs,
-                                 result.iterations, result.seconds, result.stop_reason, result.loss);
+  std::string text =
+      fmt::format("{} epoch{}, {} iterations, {:.1f} seconds, {}\ntest set: loss {:.6g}", result.epochs,
+                  result.epochs == 1 ? "" : "s", result.iterations, result.seconds, result.stop_reason, result.loss);
   for (const auto& [name, value] : result.metrics) text += fmt::format(", {} {:.6g}", name, value);
   return text + fmt::format("\nfingerprint {}\nrun {}\n", result.fingerprint, printable(result.run_dir.string()));
-}
-
-bool dumb_terminal() {
-  const char* kind = std::getenv("TERM");
-  return kind && std::string_view(kind) == "dumb";
 }
 
 }  // namespace
 
 int train(const TrainOptions& options) {
   const Job job = read_job(options.job, overrides_of(options.settings));
-  Terminal terminal(stderr, terminal_options(stderr, dumb_terminal()));
+  Terminal terminal(stderr, terminal_options(stderr, terminal_is_dumb()));
   const SignalScope signals;
   const auto result =
       train_job(job, {.out = options.out, .monitor = &terminal, .stop = [] { return stop_signal != 0; }});

@@ -182,6 +182,7 @@ TEST(Job, SyntaxErrorsHaveAPlace) {
   expect_refusal("seed = 1\nseed = 2", {"no valid TOML", "x.toml:2:"});
   expect_refusal(std::string("seed = \0", 8), {"no valid TOML"});
   expect_refusal("name = \"\xff\"", {"no valid TOML"});
+  expect_refusal("[?network]", {"no valid TOML", "x.toml:1:2"});
   expect_refusal("a = " + std::string(100000, '['), {"no valid TOML"});
   EXPECT_NO_THROW(parse_job("\xef\xbb\xbf[network]\r\nname = \"digits\"\r\n", "x.toml"));
 }

@@ -81,7 +81,8 @@ std::vector<JobEntry> toml_entries(std::string_view text, std::string_view file)
         .where(fmt::format("{}:{}:{}", printable(file), position.line, position.column));
   }
   std::sort(found.begin(), found.end(), [](const Positioned& a, const Positioned& b) {
-    return a.position != b.position ? a.position < b.position : a.entry.key < b.entry.key;  // sections before their keys
+    return a.position != b.position ? a.position < b.position
+                                    : a.entry.key < b.entry.key;  // sections before their keys
   });
   std::vector<JobEntry> entries;
   for (auto& one : found) entries.push_back(std::move(one.entry));

@@ -109,7 +109,8 @@ bool spin(Ready ready) {
 }
 
 // The helpers of one user thread and the job that they share with it. The only claim on a piece is a successful
-// decrement of remaining_; a job's description changes only while nothing is claimed, so a helper@@
+// decrement of remaining_; a job's description changes only while nothing is claimed, so a helper that was
+// descheduled anywhere else holds up nobody.
 class Crew {
  public:
   explicit Crew(int helpers) : helpers_(helpers) {}
