@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "retrace/base/hash.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/hash.h"
 #include "retrace/data/batch_format.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
