@@ -16,8 +16,9 @@ constexpr Pass kPasses[] = {
     {"simplify", "exact rewrites: identity, x*1, x/1, --x", simplify},
     {"merge_common", "equal nodes are computed once", merge_common},
     {"remove_dead", "what no output needs is dropped", remove_dead},
-    {"fuse_pointwise", "pointwise neighbours become one kernel", fuse_pointwise},
+    {"recompute_cheap", "a cheap value is computed again where it is read late", recompute_cheap},
     {"fuse_prologues", "a chain is computed while its reduction reads it", fuse_prologues},
+    {"fuse_pointwise", "pointwise neighbours become one kernel", fuse_pointwise},
     {"fuse_epilogues", "a chain is computed on a contraction's tiles", fuse_epilogues},
 };
 // Done while the plan is laid out, and switched like the others.

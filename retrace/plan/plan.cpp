@@ -126,15 +126,13 @@ Plan::Plan(const Trace& recorded) : trace_(optimise(recorded, &reports_)) {
     for (int i = 0; i < node.output_count; ++i) step.output_specs.push_back(&placement.spec(node.first_output + i));
     const size_t index = steps_.size() - 1;
     if (tiled(trace_, node)) {
-      step.program = std::make_unique<TileProgram>(node.body ? *node.body : single_body(trace_, node), -1);
+      step.program = std::make_unique<TileProgram>(node.body ? *node.body : single_body(trace_, node));
     } else if (node.body && node.op->takes_prologue) {
-      step.program = std::make_unique<TileProgram>(*node.body, -1);
+      step.program = std::make_unique<TileProgram>(*node.body);
       step.made_spec = node.body->values[static_cast<size_t>(node.body->outputs[0])];
     } else if (node.body) {
-      // The raw result lies where the chain leaves it, or where an f32 result of the chain will be: chains work in
-      // place.
       step.own_inputs = node.inputs.size() - (node.body->inputs.size() - 1);
-      step.program = std::make_unique<TileProgram>(*node.body, 0);
+      step.program = std::make_unique<TileProgram>(*node.body, TileProgram::Use::epilogue);
       step.raw_spec = &node.body->values[static_cast<size_t>(node.body->inputs[0])];
     }
     if (node.op->workspace && !tiled(trace_, node)) {
@@ -144,17 +142,13 @@ Plan::Plan(const Trace& recorded) : trace_(optimise(recorded, &reports_)) {
       if (const auto bytes = node.op->workspace({*node.op, node.attributes, specs, node.place}); bytes > 0)
         placement.book(step.workspace, static_cast<size_t>(bytes), index, index);
     }
+    if (step.program && step.program->pattern_bytes() > 0)
+      placement.book(step.patterns, step.program->pattern_bytes(), index, index);
     if (step.raw_spec) {
-      const auto& body = *node.body;
-      int at = -1;
-      for (size_t k = 0; k < body.outputs.size(); ++k)
-        if (body.outputs[k] == body.inputs[0]) at = static_cast<int>(k);
-      for (size_t k = 0; at < 0 && k < body.outputs.size(); ++k)
-        if (body.values[static_cast<size_t>(body.outputs[k])].type == DType::f32) at = static_cast<int>(k);
-      if (at < 0)
-        placement.book(step.raw, step.raw_spec->bytes(), index, index);
+      if (const int output = step.program->raw_output(); output >= 0)
+        step.raw = {Location::Kind::output, static_cast<size_t>(output)};  // of the step, resolved below
       else
-        step.raw = {Location::Kind::output, static_cast<size_t>(at)};  // of the step, resolved below
+        placement.book(step.raw, step.raw_spec->bytes(), index, index);
     }
   }
   placement.finish();
@@ -199,19 +193,36 @@ struct Plan::Memory {
 
 namespace {
 
-// A chain that makes a reduction's input.
-class ChainSource : public TileSource {
+// A tile program with what one call gives it.
+class Chain {
  public:
-  ChainSource(const TileProgram& program, const void* const* inputs) : program_(program), inputs_(inputs) {}
-  void load(int64_t begin, int64_t count, float* to) const override {
-    // The program writes element i of the whole array at its base plus i.
-    void* base = to - begin;
-    program_.run(begin, begin + count, inputs_, &base);
+  Chain(const TileProgram& program, const void* const* inputs, void* const* outputs, float* patterns)
+      : program_(program), inputs_(inputs), outputs_(outputs), patterns_(patterns) {
+    program.prepare(inputs, patterns);
+  }
+  void operator()(int64_t begin, int64_t end) const { (*this)(begin, end, outputs_); }
+  void operator()(int64_t begin, int64_t end, void* const* outputs) const {
+    program_.run(begin, end, inputs_, outputs, patterns_);
   }
 
  private:
   const TileProgram& program_;
   const void* const* inputs_;
+  void* const* outputs_;
+  const float* patterns_;
+};
+
+// A chain that makes a reduction's input.
+class ChainSource : public TileSource {
+ public:
+  explicit ChainSource(const Chain& chain) : chain_(chain) {}
+  void load(int64_t begin, int64_t count, float* to) const override {
+    void* base = to - begin;  // the chain writes element i of the whole array at its base plus i
+    chain_(begin, begin + count, &base);
+  }
+
+ private:
+  const Chain& chain_;
 };
 
 }  // namespace
@@ -221,11 +232,12 @@ void Plan::run_step(const Step& step, const Memory& memory) const {
   std::vector<void*> outputs(step.outputs.size());
   for (size_t i = 0; i < step.inputs.size(); ++i) inputs[i] = memory(step.inputs[i]);
   for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = memory(step.outputs[i]);
+  float* const patterns = static_cast<float*>(memory(step.patterns));
   if (step.program && tiled(trace_, *step.node)) {
+    const Chain chain(*step.program, inputs.data(), outputs.data(), patterns);
     const int64_t count = step.output_specs[0]->count();
-    return run_pieces((count + kPiece - 1) / kPiece, [&](int64_t piece) {
-      step.program->run(piece * kPiece, std::min(count, (piece + 1) * kPiece), inputs.data(), outputs.data());
-    });
+    return run_pieces((count + kPiece - 1) / kPiece,
+                      [&](int64_t piece) { chain(piece * kPiece, std::min(count, (piece + 1) * kPiece)); });
   }
   std::vector<KernelInput> own;
   std::vector<KernelOutput> made;
@@ -235,15 +247,14 @@ void Plan::run_step(const Step& step, const Memory& memory) const {
   if (step.program && step.raw_spec) {
     std::vector<const void*> chain_inputs{memory(step.raw)};
     chain_inputs.insert(chain_inputs.end(), inputs.begin() + static_cast<long>(step.own_inputs), inputs.end());
-    const auto chain = [&](int64_t begin, int64_t end) {
-      step.program->run(begin, end, chain_inputs.data(), outputs.data());
-    };
+    const Chain chain(*step.program, chain_inputs.data(), outputs.data(), patterns);
     const FunctionRef<void(int64_t, int64_t)> done(chain);
     const KernelOutput raw{memory(step.raw), step.raw_spec};
     return step.node->op->kernel({step.node->attributes, own, std::span(&raw, 1), workspace, &done});
   }
   if (step.program) {
-    const ChainSource source(*step.program, inputs.data());
+    const Chain chain(*step.program, inputs.data(), outputs.data(), patterns);
+    const ChainSource source(chain);
     own.assign(1, {nullptr, &step.made_spec});
     return step.node->op->kernel({step.node->attributes, own, made, workspace, nullptr, &source});
   }

@@ -42,7 +42,8 @@ class Plan {
     const Node* node;
     std::vector<Location> inputs, outputs;
     std::vector<const TensorSpec*> input_specs, output_specs;
-    Location workspace, raw;  // raw: the contraction's result before its epilogue
+    Location workspace, patterns;
+    Location raw;  // the contraction's result before its epilogue
     const TensorSpec* raw_spec = nullptr;
     TensorSpec made_spec;                  // the first input that a prologue makes
     std::unique_ptr<TileProgram> program;  // of a fused chain, prologue or epilogue

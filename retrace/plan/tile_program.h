@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "retrace/plan/tile_load.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -16,48 +17,62 @@ bool can_tile(const Trace& trace, const Node& node);
 
 class TileProgram {
  public:
-  // `alias_input`: the input whose memory may be that of an output (a contraction's raw result), or -1.
-  TileProgram(const Trace& body, int alias_input);
+  // As a kernel of its own, or as the epilogue of a contraction, whose raw result is input 0 of the body.
+  enum class Use { kernel, epilogue };
+  explicit TileProgram(const Trace& body, Use use = Use::kernel);
+
+  // Inputs that repeat with a short period (a number for all elements, one for each channel) are written out once a
+  // call, so that a tile finds them in memory: `patterns` has pattern_bytes() bytes, 64-byte aligned.
+  size_t pattern_bytes() const { return pattern_floats_ * sizeof(float); }
+  void prepare(const void* const* inputs, float* patterns) const;
 
   // Computes elements begin..end-1 of all outputs. inputs[i] and outputs[i] are the whole arrays.
-  void run(int64_t begin, int64_t end, const void* const* inputs, void* const* outputs) const;
+  void run(int64_t begin, int64_t end, const void* const* inputs, void* const* outputs, const float* patterns) const;
 
   const Shape& shape() const { return shape_; }
+  // Epilogues: the output in whose memory the raw result lies; -1 if it needs memory of its own.
+  int raw_output() const { return raw_output_; }
 
  private:
-  // Where a tile's operand comes from: a register of the tile machine, or memory at the element's own index.
-  struct Source {
-    int input = -1;    // >= 0: direct pointer into this f32 input
-    int scratch = -1;  // else: register
+  // Where an operand of a tile is: in an f32 input or output at the element's own index, in a register of the tile
+  // machine, or in a pattern.
+  struct Operand {
+    enum class In { none, input, output, scratch, pattern } in = In::none;
+    int index = -1;
   };
   struct Load {
     int input;
     int scratch;
-    DType type;
-    bool scalar;
-    Shape shape, strides;  // of the broadcast, merged where axes are regular
+    BroadcastLoad load;
+  };
+  struct Pattern {
+    int input;
+    size_t offset;  // in the patterns, in floats
+    int64_t period, extent;
+    BroadcastLoad load;
   };
   struct Step {
     TileFunction function;
     int arity;
-    Source in[3];
-    int scratch;      // where the result goes, or
-    int output = -1;  // >= 0: straight into this f32 output
+    Operand in[3];
+    Operand out;
   };
   struct Store {
-    Source from;
+    Operand from;
     int output;
     DType type;
   };
   struct Builder;
-
-  void load(const Load& load, const void* from, float* to, int64_t begin, int64_t count) const;
+  struct Tile;
 
   Shape shape_;
   std::vector<Load> loads_;
+  std::vector<Pattern> patterns_;
   std::vector<Step> steps_;
   std::vector<Store> stores_;
   int scratch_count_ = 0;
+  size_t pattern_floats_ = 0;
+  int raw_output_ = -1;
 };
 
 }  // namespace retrace

@@ -97,6 +97,7 @@ struct Op {
   void (*kernel)(const KernelCall&) = nullptr;               // everything else; f64 is the double-precision reference
   int64_t (*workspace)(const InferCall&) = nullptr;          // bytes that the kernel needs
 
+  bool costly = false;          // a rule of many instructions: planning never computes it twice
   bool view = false;            // output 0 has the bytes of input 0 in the same order: no kernel runs
   bool takes_epilogue = false;  // the f32 kernel calls `done`
   bool takes_prologue = false;  // the f32 kernel reads input 0 through `source` if there is one

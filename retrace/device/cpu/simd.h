@@ -144,6 +144,29 @@ RT_INLINE void store_int(I32 v, int32_t* p) { RT_EACH(i) p[i] = v.r[i]; }
 RT_INLINE void store(F32 v, float* p) { RT_EACH(i) hn::StoreU(v.r[i], TagF(), p + i * kRegisterLanes); }
 RT_INLINE void store_int(I32 v, int32_t* p) { RT_EACH(i) hn::StoreU(v.r[i], TagI(), p + i * kRegisterLanes); }
 #endif
+// Bytes as numbers; numbers as truth values: 1 where they differ from 0 (also for NaN).
+#if RT_SIMD_SCALAR
+RT_INLINE F32 load_bytes(const uint8_t* p) {
+  F32 v;
+  RT_EACH(i) v.r[i] = static_cast<float>(p[i]);
+  return v;
+}
+RT_INLINE void store_truth(F32 v, uint8_t* p) { RT_EACH(i) p[i] = v.r[i] != 0; }
+#else
+using TagB = hn::Rebind<uint8_t, TagI>;
+RT_INLINE F32 load_bytes(const uint8_t* p) {
+  F32 v;
+  RT_EACH(i) v.r[i] = hn::ConvertTo(TagF(), hn::PromoteTo(TagI(), hn::LoadU(TagB(), p + i * kRegisterLanes)));
+  return v;
+}
+RT_INLINE void store_truth(F32 v, uint8_t* p) {
+  RT_EACH(i) {
+    const auto zero = hn::RebindMask(TagI(), hn::Eq(v.r[i], hn::Zero(TagF())));
+    const auto truth = hn::IfThenZeroElse(zero, hn::Set(TagI(), 1));
+    hn::StoreU(hn::DemoteTo(TagB(), truth), TagB(), p + i * kRegisterLanes);
+  }
+}
+#endif
 // The first n of 16 elements, n in 0..16; the other lanes are +0 and not touched in memory.
 RT_INLINE F32 load_part(const float* p, int n) {
   if (n >= kLanes) return load(p);

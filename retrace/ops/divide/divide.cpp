@@ -39,7 +39,8 @@ void define_divide(OpTable& table) {
              .infer = infer_pointwise,
              .gradient = gradient,
              .rule = &divide_pointwise,
-             .integer = integer});
+             .integer = integer,
+             .costly = true});
 }
 
 }  // namespace retrace

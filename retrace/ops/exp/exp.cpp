@@ -19,7 +19,8 @@ Tensor exp(const Tensor& x, Place place) {
 }
 
 void define_exp(OpTable& table) {
-  table.add({.name = "exp", .infer = infer_pointwise_float, .gradient = gradient, .rule = &exp_pointwise});
+  table.add(
+      {.name = "exp", .infer = infer_pointwise_float, .gradient = gradient, .rule = &exp_pointwise, .costly = true});
 }
 
 }  // namespace retrace

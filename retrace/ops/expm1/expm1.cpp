@@ -22,7 +22,11 @@ Tensor expm1(const Tensor& x, Place place) {
 }
 
 void define_expm1(OpTable& table) {
-  table.add({.name = "expm1", .infer = infer_pointwise_float, .gradient = gradient, .rule = &expm1_pointwise});
+  table.add({.name = "expm1",
+             .infer = infer_pointwise_float,
+             .gradient = gradient,
+             .rule = &expm1_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

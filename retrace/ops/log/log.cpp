@@ -19,7 +19,8 @@ Tensor log(const Tensor& x, Place place) {
 }
 
 void define_log(OpTable& table) {
-  table.add({.name = "log", .infer = infer_pointwise_float, .gradient = gradient, .rule = &log_pointwise});
+  table.add(
+      {.name = "log", .infer = infer_pointwise_float, .gradient = gradient, .rule = &log_pointwise, .costly = true});
 }
 
 }  // namespace retrace

@@ -21,7 +21,11 @@ Tensor rsqrt(const Tensor& x, Place place) {
 }
 
 void define_rsqrt(OpTable& table) {
-  table.add({.name = "rsqrt", .infer = infer_pointwise_float, .gradient = gradient, .rule = &rsqrt_pointwise});
+  table.add({.name = "rsqrt",
+             .infer = infer_pointwise_float,
+             .gradient = gradient,
+             .rule = &rsqrt_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

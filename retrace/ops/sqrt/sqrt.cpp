@@ -19,7 +19,8 @@ Tensor sqrt(const Tensor& x, Place place) {
 }
 
 void define_sqrt(OpTable& table) {
-  table.add({.name = "sqrt", .infer = infer_pointwise_float, .gradient = gradient, .rule = &sqrt_pointwise});
+  table.add(
+      {.name = "sqrt", .infer = infer_pointwise_float, .gradient = gradient, .rule = &sqrt_pointwise, .costly = true});
 }
 
 }  // namespace retrace

@@ -1,0 +1,26 @@
+#pragma once
+// How a tile gets elements of a broadcast input, as f32.
+
+#include "retrace/tensor/dtype.h"
+#include "retrace/tensor/shape.h"
+
+namespace retrace {
+
+// One input of a chain seen at the chain's shape.
+class BroadcastLoad {
+ public:
+  // Elements `from` of type f32, bool or u8, stretched to `to`.
+  BroadcastLoad(DType type, const Shape& from, const Shape& to);
+
+  // Elements begin..begin+count-1 of the broadcast.
+  void load(const void* from, float* to, int64_t begin, int64_t count) const;
+
+  // Element i is element i % period() of the broadcast; 0 if it does not repeat.
+  int64_t period() const;
+
+ private:
+  DType type_;
+  Shape shape_, strides_;  // of the broadcast, axes merged where they step regularly
+};
+
+}  // namespace retrace
