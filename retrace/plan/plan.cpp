@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "retrace/base/fp_environment.h"
-#include "retrace/device/cpu/threads.h"
 #include "retrace/ops/pointwise.h"
 #include "retrace/plan/arena.h"
 #include "retrace/plan/passes/passes.h"
@@ -15,7 +13,8 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kPiece = 16'384;  // elements of a fused chain that one thread takes at a time
+// Views have the bytes of their source; constants are computed while planning.
+bool runs(const Node& node) { return !node.op->view && node.op->inputs != 0; }
 
 bool tiled(const Trace& trace, const Node& node) {
   return node.op == &fused_op() || (node.op->rule && can_tile(trace, node));
@@ -28,8 +27,6 @@ Trace single_body(const Trace& trace, const Node& node) {
 
 }  // namespace
 
-// -- layout -----------------------------------------------------------------------------------------------------
-
 // Gives every value its location: views follow their source, results go to their own buffers, the rest shares one
 // arena by lifetime.
 struct Plan::Placement {
@@ -37,7 +34,8 @@ struct Plan::Placement {
   const Trace& trace;
   std::vector<ValueId> root;        // per value: the value whose bytes it has
   std::vector<Location> locations;  // per root
-  std::vector<size_t> first, last;  // per root: steps between which it lives
+  std::vector<size_t> launch;       // per node: when it runs
+  std::vector<size_t> first, last;  // per root: launches between which it lives
   std::vector<ArenaBlock> blocks;
   std::vector<std::pair<Location*, size_t>> pending;  // locations to fill from blocks[second]
 
@@ -46,6 +44,7 @@ struct Plan::Placement {
         trace(p.trace_),
         root(trace.values.size()),
         locations(trace.values.size()),
+        launch(trace.nodes.size()),
         first(trace.values.size()),
         last(trace.values.size()) {
     for (size_t i = 0; i < root.size(); ++i) root[i] = static_cast<ValueId>(i);
@@ -73,22 +72,40 @@ struct Plan::Placement {
     }
   }
 
+  // Chains in a row that need nothing of each other are launched together.
+  void find_launches() {
+    std::vector<ValueId> made;  // by the chains of the open launch
+    size_t next = 0;
+    bool open = false;
+    for (size_t n = 0; n < trace.nodes.size(); ++n) {
+      const Node& node = trace.nodes[n];
+      if (!runs(node)) continue;
+      const bool chain = tiled(trace, node);
+      const bool joins = chain && open && std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+                           return std::find(made.begin(), made.end(), root[static_cast<size_t>(id)]) != made.end();
+                         });
+      if (!joins) made.clear(), ++next;
+      launch[n] = next - 1;
+      open = chain;
+      for (int i = 0; i < node.output_count; ++i) made.push_back(node.first_output + i);
+    }
+  }
+
   void find_lifetimes() {
-    size_t step = 0;
-    for (const auto& node : trace.nodes) {
-      if (node.op->view || node.op->inputs == 0) continue;
-      for (ValueId id : node.inputs) last[root_of(id)] = step;
+    for (size_t n = 0; n < trace.nodes.size(); ++n) {
+      const Node& node = trace.nodes[n];
+      if (!runs(node)) continue;
+      for (ValueId id : node.inputs) last[root_of(id)] = launch[n];
       for (int i = 0; i < node.output_count; ++i) {
         const size_t r = static_cast<size_t>(node.first_output + i);
-        first[r] = last[r] = step;
+        first[r] = last[r] = launch[n];
       }
-      ++step;
     }
   }
 
   void place_arena() {
     for (const auto& node : trace.nodes) {
-      if (node.op->view || node.op->inputs == 0) continue;
+      if (!runs(node)) continue;
       for (int i = 0; i < node.output_count; ++i) {
         const size_t r = static_cast<size_t>(node.first_output + i);
         if (locations[r].kind == Location::Kind::none)
@@ -111,54 +128,68 @@ struct Plan::Placement {
 
 Plan::Plan(const Trace& recorded) : trace_(optimise(recorded, &reports_)) {
   Placement placement(*this);
+  placement.find_launches();
   placement.place_inputs_outputs_constants();
   placement.find_lifetimes();
   placement.place_arena();
-  const auto count = std::count_if(trace_.nodes.begin(), trace_.nodes.end(),
-                                   [](const Node& node) { return !node.op->view && node.op->inputs != 0; });
-  steps_.reserve(static_cast<size_t>(count));  // locations of steps are filled at the end: they must not move
-  for (const auto& node : trace_.nodes) {
-    if (node.op->view || node.op->inputs == 0) continue;
-    Step& step = steps_.emplace_back();
-    step.node = &node;
-    step.own_inputs = node.inputs.size();
-    for (ValueId id : node.inputs) step.input_specs.push_back(&placement.spec(id));
-    for (int i = 0; i < node.output_count; ++i) step.output_specs.push_back(&placement.spec(node.first_output + i));
-    const size_t index = steps_.size() - 1;
-    if (tiled(trace_, node)) {
-      step.program = std::make_unique<TileProgram>(node.body ? *node.body : single_body(trace_, node));
-    } else if (node.body && node.op->takes_prologue) {
-      step.program = std::make_unique<TileProgram>(*node.body);
-      step.made_spec = node.body->values[static_cast<size_t>(node.body->outputs[0])];
-    } else if (node.body) {
-      step.own_inputs = node.inputs.size() - (node.body->inputs.size() - 1);
-      step.program = std::make_unique<TileProgram>(*node.body, TileProgram::Use::epilogue);
-      step.raw_spec = &node.body->values[static_cast<size_t>(node.body->inputs[0])];
-    }
-    if (node.op->workspace && !tiled(trace_, node)) {
-      std::vector<TensorSpec> specs;
-      for (size_t i = 0; i < step.own_inputs; ++i) specs.push_back(*step.input_specs[i]);
-      if (node.op->takes_prologue && node.body) specs.assign(1, step.made_spec);
-      if (const auto bytes = node.op->workspace({*node.op, node.attributes, specs, node.place}); bytes > 0)
-        placement.book(step.workspace, static_cast<size_t>(bytes), index, index);
-    }
-    if (step.program && step.program->pattern_bytes() > 0)
-      placement.book(step.patterns, step.program->pattern_bytes(), index, index);
-    if (step.raw_spec) {
-      if (const int output = step.program->raw_output(); output >= 0)
-        step.raw = {Location::Kind::output, static_cast<size_t>(output)};  // of the step, resolved below
-      else
-        placement.book(step.raw, step.raw_spec->bytes(), index, index);
-    }
-  }
+  // Locations of steps are filled at the end: they must not move.
+  steps_.reserve(static_cast<size_t>(std::count_if(trace_.nodes.begin(), trace_.nodes.end(), runs)));
+  for (size_t n = 0; n < trace_.nodes.size(); ++n)
+    if (runs(trace_.nodes[n])) add_step(placement, trace_.nodes[n], placement.launch[n]);
   placement.finish();
   for (auto& step : steps_) {
     for (ValueId id : step.node->inputs) step.inputs.push_back(placement.locations[placement.root_of(id)]);
     for (int i = 0; i < step.node->output_count; ++i)
       step.outputs.push_back(placement.locations[static_cast<size_t>(step.node->first_output + i)]);
     if (step.raw_spec && step.raw.kind == Location::Kind::output) step.raw = step.outputs[step.raw.at];
+    step.pointers = pointer_count_;
+    pointer_count_ += step.inputs.size() + step.outputs.size() + 1;
   }
+  add_launches();
   run_constants();
+}
+
+void Plan::add_step(Placement& placement, const Node& node, size_t launch) {
+  Step& step = steps_.emplace_back();
+  step.node = &node;
+  step.launch = launch;
+  step.own_inputs = node.inputs.size();
+  for (ValueId id : node.inputs) step.input_specs.push_back(&placement.spec(id));
+  for (int i = 0; i < node.output_count; ++i) step.output_specs.push_back(&placement.spec(node.first_output + i));
+  step.chain = tiled(trace_, node);
+  if (step.chain) {
+    step.program = std::make_unique<TileProgram>(node.body ? *node.body : single_body(trace_, node));
+  } else if (node.body && node.op->takes_prologue) {
+    step.program = std::make_unique<TileProgram>(*node.body);
+    step.made_spec = node.body->values[static_cast<size_t>(node.body->outputs[0])];
+  } else if (node.body) {
+    step.own_inputs = node.inputs.size() - (node.body->inputs.size() - 1);
+    step.program = std::make_unique<TileProgram>(*node.body, TileProgram::Use::epilogue);
+    step.raw_spec = &node.body->values[static_cast<size_t>(node.body->inputs[0])];
+    if (const int output = step.program->raw_output(); output >= 0)
+      step.raw = {Location::Kind::output, static_cast<size_t>(output)};  // of the step, resolved later
+    else
+      placement.book(step.raw, step.raw_spec->bytes(), launch, launch);
+  }
+  if (node.op->workspace && !step.chain) {
+    std::vector<TensorSpec> specs;
+    for (size_t i = 0; i < step.own_inputs; ++i) specs.push_back(*step.input_specs[i]);
+    if (node.op->takes_prologue && node.body) specs.assign(1, step.made_spec);
+    if (const auto bytes = node.op->workspace({*node.op, node.attributes, specs, node.place}); bytes > 0)
+      placement.book(step.workspace, static_cast<size_t>(bytes), launch, launch);
+  }
+  if (step.program && step.program->pattern_bytes() > 0)
+    placement.book(step.patterns, step.program->pattern_bytes(), launch, launch);
+}
+
+void Plan::add_launches() {
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    if (step.launch == launches_.size()) launches_.push_back({i, 0, 0});
+    Launch& launch = launches_.back();
+    ++launch.count;
+    if (step.chain) launch.pieces += chain_pieces(step.output_specs[0]->count());
+  }
 }
 
 void Plan::run_constants() {
@@ -170,109 +201,6 @@ void Plan::run_constants() {
     node.op->kernel({node.attributes, {}, std::span(&output, 1)});
     next += 64;
   }
-}
-
-// -- running ----------------------------------------------------------------------------------------------------
-
-struct Plan::Memory {
-  const void* const* inputs;
-  void* const* outputs;
-  char* arena;
-  char* constants;
-  void* operator()(const Location& location) const {
-    switch (location.kind) {
-      case Location::Kind::input: return const_cast<void*>(inputs[location.at]);
-      case Location::Kind::output: return outputs[location.at];
-      case Location::Kind::arena: return arena + location.at;
-      case Location::Kind::constant: return constants + location.at;
-      case Location::Kind::none: break;
-    }
-    return nullptr;
-  }
-};
-
-namespace {
-
-// A tile program with what one call gives it.
-class Chain {
- public:
-  Chain(const TileProgram& program, const void* const* inputs, void* const* outputs, float* patterns)
-      : program_(program), inputs_(inputs), outputs_(outputs), patterns_(patterns) {
-    program.prepare(inputs, patterns);
-  }
-  void operator()(int64_t begin, int64_t end) const { (*this)(begin, end, outputs_); }
-  void operator()(int64_t begin, int64_t end, void* const* outputs) const {
-    program_.run(begin, end, inputs_, outputs, patterns_);
-  }
-
- private:
-  const TileProgram& program_;
-  const void* const* inputs_;
-  void* const* outputs_;
-  const float* patterns_;
-};
-
-// A chain that makes a reduction's input.
-class ChainSource : public TileSource {
- public:
-  explicit ChainSource(const Chain& chain) : chain_(chain) {}
-  void load(int64_t begin, int64_t count, float* to) const override {
-    void* base = to - begin;  // the chain writes element i of the whole array at its base plus i
-    chain_(begin, begin + count, &base);
-  }
-
- private:
-  const Chain& chain_;
-};
-
-}  // namespace
-
-void Plan::run_step(const Step& step, const Memory& memory) const {
-  std::vector<const void*> inputs(step.inputs.size() + 1);
-  std::vector<void*> outputs(step.outputs.size());
-  for (size_t i = 0; i < step.inputs.size(); ++i) inputs[i] = memory(step.inputs[i]);
-  for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = memory(step.outputs[i]);
-  float* const patterns = static_cast<float*>(memory(step.patterns));
-  if (step.program && tiled(trace_, *step.node)) {
-    const Chain chain(*step.program, inputs.data(), outputs.data(), patterns);
-    const int64_t count = step.output_specs[0]->count();
-    return run_pieces((count + kPiece - 1) / kPiece,
-                      [&](int64_t piece) { chain(piece * kPiece, std::min(count, (piece + 1) * kPiece)); });
-  }
-  std::vector<KernelInput> own;
-  std::vector<KernelOutput> made;
-  for (size_t i = 0; i < step.own_inputs; ++i) own.push_back({inputs[i], step.input_specs[i]});
-  for (size_t i = 0; i < outputs.size(); ++i) made.push_back({outputs[i], step.output_specs[i]});
-  void* workspace = memory(step.workspace);
-  if (step.program && step.raw_spec) {
-    std::vector<const void*> chain_inputs{memory(step.raw)};
-    chain_inputs.insert(chain_inputs.end(), inputs.begin() + static_cast<long>(step.own_inputs), inputs.end());
-    const Chain chain(*step.program, chain_inputs.data(), outputs.data(), patterns);
-    const FunctionRef<void(int64_t, int64_t)> done(chain);
-    const KernelOutput raw{memory(step.raw), step.raw_spec};
-    return step.node->op->kernel({step.node->attributes, own, std::span(&raw, 1), workspace, &done});
-  }
-  if (step.program) {
-    const Chain chain(*step.program, inputs.data(), outputs.data(), patterns);
-    const ChainSource source(chain);
-    own.assign(1, {nullptr, &step.made_spec});
-    return step.node->op->kernel({step.node->attributes, own, made, workspace, nullptr, &source});
-  }
-  const KernelCall call{step.node->attributes, own, made, workspace};
-  if (step.node->op->kernel)
-    step.node->op->kernel(call);
-  else
-    run_pointwise(*step.node->op, call);
-}
-
-void Plan::run(const void* const* inputs, void* const* outputs) const {
-  const FloatingPointScope environment;
-  const ParallelRegion region;
-  const Memory memory{inputs, outputs, static_cast<char*>(arena_memory(arena_bytes_)),
-                      const_cast<char*>(constants_.data())};
-  for (const auto& step : steps_) run_step(step, memory);
-  for (const auto& copy : copies_)
-    if (copy.bytes) std::memcpy(outputs[copy.output], memory(copy.from), copy.bytes);
 }
 
 std::string Plan::text() const {

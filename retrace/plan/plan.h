@@ -28,7 +28,7 @@ class Plan {
   const Trace& trace() const { return trace_; }  // after the passes
   const std::vector<PassReport>& reports() const { return reports_; }
   size_t arena_bytes() const { return arena_bytes_; }
-  size_t kernel_calls() const { return steps_.size(); }
+  size_t kernel_calls() const { return launches_.size(); }
   // Trace, kernel calls, memory: for people.
   std::string text() const;
 
@@ -40,6 +40,7 @@ class Plan {
   };
   struct Step {
     const Node* node;
+    size_t launch;
     std::vector<Location> inputs, outputs;
     std::vector<const TensorSpec*> input_specs, output_specs;
     Location workspace, patterns;
@@ -47,7 +48,14 @@ class Plan {
     const TensorSpec* raw_spec = nullptr;
     TensorSpec made_spec;                  // the first input that a prologue makes
     std::unique_ptr<TileProgram> program;  // of a fused chain, prologue or epilogue
+    bool chain = false;                    // the program is all there is to do
     size_t own_inputs = 0;                 // inputs of the kernel itself; the rest belong to the epilogue
+    size_t pointers = 0;                   // where this step's pointers start in those of a run
+  };
+  // Steps first..first+count-1 run at the same time: one kernel, or chains that need nothing of each other.
+  struct Launch {
+    size_t first, count;
+    int64_t pieces;  // of its chains
   };
   struct Copy {
     Location from;
@@ -55,14 +63,17 @@ class Plan {
     size_t bytes;
   };
   struct Placement;
-  struct Memory;
+  class Run;
 
-  void run_step(const Step& step, const Memory& memory) const;
+  void add_step(Placement& placement, const Node& node, size_t launch);
+  void add_launches();
   void run_constants();
 
   std::vector<PassReport> reports_;  // before the trace: the passes that make it report here
   Trace trace_;
   std::vector<Step> steps_;
+  std::vector<Launch> launches_;
+  size_t pointer_count_ = 0;
   std::vector<Copy> copies_;
   std::vector<char> constants_;
   size_t arena_bytes_ = 0;

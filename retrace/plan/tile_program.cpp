@@ -31,6 +31,8 @@ bool can_tile(const Trace& trace, const Node& node) {
   return tile_output(trace.values[static_cast<size_t>(node.first_output)].type);
 }
 
+int64_t chain_pieces(int64_t count) { return (count + kChainPiece - 1) / kChainPiece; }
+
 struct TileProgram::Builder {
   TileProgram& program;
   const Trace& body;
@@ -142,6 +144,7 @@ TileProgram::TileProgram(const Trace& body, Use use) {
 }
 
 void TileProgram::prepare(const void* const* inputs, float* patterns) const {
+  if (shape_.count() == 0) return;
   for (const auto& each : patterns_) each.load.load(inputs[each.input], patterns + each.offset, 0, each.extent);
 }
 

@@ -15,6 +15,9 @@ namespace retrace {
 // Whether a node can be part of a tile program: a rule, and f32, bool or u8 values (bool or f32 results).
 bool can_tile(const Trace& trace, const Node& node);
 
+constexpr int64_t kChainPiece = 8192;  // elements of a chain that one thread takes at a time
+int64_t chain_pieces(int64_t count);
+
 class TileProgram {
  public:
   // As a kernel of its own, or as the epilogue of a contraction, whose raw result is input 0 of the body.

@@ -1,0 +1,153 @@
+// Running a plan.
+
+#include <algorithm>
+#include <cstring>
+
+#include "retrace/base/fp_environment.h"
+#include "retrace/device/cpu/threads.h"
+#include "retrace/ops/pointwise.h"
+#include "retrace/plan/arena.h"
+#include "retrace/plan/plan.h"
+
+namespace retrace {
+namespace {
+
+// A chain that makes a reduction's input.
+class ChainSource : public TileSource {
+ public:
+  ChainSource(const TileProgram& program, const void* const* inputs, const float* patterns)
+      : program_(program), inputs_(inputs), patterns_(patterns) {}
+  void load(int64_t begin, int64_t count, float* to) const override {
+    void* base = to - begin;  // the chain writes element i of the whole array at its base plus i
+    program_.run(begin, begin + count, inputs_, &base, patterns_);
+  }
+
+ private:
+  const TileProgram& program_;
+  const void* const* inputs_;
+  const float* patterns_;
+};
+
+// What a run needs beside the arena; kept, so that only a thread's first run allocates.
+struct RunMemory {
+  std::vector<void*> pointers;
+  std::vector<KernelInput> inputs;
+  std::vector<KernelOutput> outputs;
+};
+
+RunMemory& run_memory() {
+  thread_local RunMemory memory;
+  return memory;
+}
+
+}  // namespace
+
+class Plan::Run {
+ public:
+  Run(const Plan& plan, const void* const* inputs, void* const* outputs)
+      : plan_(plan),
+        inputs_(inputs),
+        outputs_(outputs),
+        arena_(static_cast<char*>(arena_memory(plan.arena_bytes_))),
+        memory_(run_memory()) {
+    memory_.pointers.resize(std::max(memory_.pointers.size(), plan.pointer_count_));
+  }
+
+  void launch(const Launch& launch) {
+    for (size_t i = launch.first; i < launch.first + launch.count; ++i) resolve(plan_.steps_[i]);
+    if (!plan_.steps_[launch.first].chain) return kernel(plan_.steps_[launch.first]);
+    run_pieces(launch.pieces, [&](int64_t piece) {
+      const Step* step = &plan_.steps_[launch.first];
+      int64_t count = step->output_specs[0]->count();
+      for (; piece >= chain_pieces(count); count = step->output_specs[0]->count()) {
+        piece -= chain_pieces(count);
+        ++step;
+      }
+      chain(*step, piece * kChainPiece, std::min(count, (piece + 1) * kChainPiece));
+    });
+  }
+
+  void copy(const Copy& copy) {
+    if (copy.bytes) std::memcpy(outputs_[copy.output], at(copy.from), copy.bytes);
+  }
+
+ private:
+  void* at(const Location& location) const {
+    switch (location.kind) {
+      case Location::Kind::input: return const_cast<void*>(inputs_[location.at]);
+      case Location::Kind::output: return outputs_[location.at];
+      case Location::Kind::arena: return arena_ + location.at;
+      case Location::Kind::constant: return const_cast<char*>(plan_.constants_.data()) + location.at;
+      case Location::Kind::none: break;
+    }
+    return nullptr;
+  }
+  float* patterns(const Step& step) const { return static_cast<float*>(at(step.patterns)); }
+
+  // A step's pointers: its own inputs, the raw result of a contraction with an epilogue, the other inputs, the outputs.
+  // So the inputs of an epilogue, which starts from the raw result, are in a row.
+  void** pointers(const Step& step) const { return memory_.pointers.data() + step.pointers; }
+  void** outputs(const Step& step) const { return pointers(step) + step.inputs.size() + 1; }
+  const void** program_inputs(const Step& step) const {
+    return const_cast<const void**>(pointers(step)) + (step.raw_spec ? step.own_inputs : 0);
+  }
+  void resolve(const Step& step) {
+    void** to = pointers(step);
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      if (step.raw_spec && i == step.own_inputs) *to++ = at(step.raw);
+      *to++ = at(step.inputs[i]);
+    }
+    if (step.raw_spec && step.inputs.size() == step.own_inputs) *to++ = at(step.raw);
+    to = outputs(step);
+    for (const auto& output : step.outputs) *to++ = at(output);
+    if (step.program) step.program->prepare(program_inputs(step), patterns(step));
+  }
+
+  void chain(const Step& step, int64_t begin, int64_t end) const {
+    step.program->run(begin, end, program_inputs(step), outputs(step), patterns(step));
+  }
+
+  void kernel(const Step& step) {
+    const Op& op = *step.node->op;
+    auto& in = memory_.inputs;
+    auto& out = memory_.outputs;
+    in.clear(), out.clear();
+    for (size_t i = 0; i < step.own_inputs; ++i) in.push_back({pointers(step)[i], step.input_specs[i]});
+    for (size_t i = 0; i < step.outputs.size(); ++i) out.push_back({outputs(step)[i], step.output_specs[i]});
+    KernelCall call{step.node->attributes, in, out, at(step.workspace)};
+    if (step.raw_spec) {
+      const auto epilogue = [&](int64_t begin, int64_t end) { chain(step, begin, end); };
+      const FunctionRef<void(int64_t, int64_t)> done(epilogue);
+      const KernelOutput raw{at(step.raw), step.raw_spec};
+      call.outputs = std::span(&raw, 1);
+      call.done = &done;
+      op.kernel(call);
+    } else if (step.program) {
+      const ChainSource source(*step.program, program_inputs(step), patterns(step));
+      const KernelInput made{nullptr, &step.made_spec};
+      call.inputs = std::span(&made, 1);
+      call.source = &source;
+      op.kernel(call);
+    } else if (op.kernel) {
+      op.kernel(call);
+    } else {
+      run_pointwise(op, call);
+    }
+  }
+
+  const Plan& plan_;
+  const void* const* inputs_;
+  void* const* outputs_;
+  char* arena_;
+  RunMemory& memory_;
+};
+
+void Plan::run(const void* const* inputs, void* const* outputs) const {
+  const FloatingPointScope environment;
+  const ParallelRegion region;
+  Run run(*this, inputs, outputs);
+  for (const auto& each : launches_) run.launch(each);
+  for (const auto& each : copies_) run.copy(each);
+}
+
+}  // namespace retrace
