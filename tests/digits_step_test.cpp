@@ -1,0 +1,41 @@
+// The demo's network as its job trains it: what planning makes of one step, and the bits of the first two epochs.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "retrace/train/train_job.h"
+
+namespace retrace {
+namespace {
+
+const char* const kJob = RETRACE_SOURCE_DIR "/jobs/digits.toml";
+
+// The number in `text` that follows `before`.
+int number_after(const std::string& text, const std::string& before) {
+  const size_t at = text.find(before);
+  int number = -1;
+  if (at == std::string::npos || std::sscanf(text.c_str() + at + before.size(), "%d", &number) != 1)
+    ADD_FAILURE() << "no number after \"" << before << "\" in\n" << text.substr(0, 600);
+  return number;
+}
+
+TEST(DigitsStep, TakesAtMostHalfAsManyKernelCallsAsItRecordsOps) {
+  const std::string text = describe_plan(read_job(kJob));
+  const int ops = number_after(text, "lower_composites");
+  const int calls = number_after(text, "plan: ");
+  EXPECT_GT(ops, 200) << "the step is recorded op by op";
+  EXPECT_GT(calls, 0);
+  EXPECT_LE(2 * calls, ops);
+}
+
+// The other builds compare shorter runs (golden_test.cpp): two epochs take a sanitizer minutes.
+#ifdef NDEBUG
+TEST(DigitsStep, TwoEpochsHaveTheirFingerprint) {
+  const Job job = read_job(kJob, {{"training.max_epochs", "2", ""}});
+  EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, "7ab83bc4d4f55549");
+}
+#endif
+
+}  // namespace
+}  // namespace retrace
