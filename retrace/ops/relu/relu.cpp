@@ -11,9 +11,11 @@ RT_POINTWISE_RULE(relu);
 
 namespace {
 
+// y > 0 exactly where x > 0; y is what the next op keeps anyway.
 std::vector<Tensor> gradient(const GradientCall& call) {
-  return {where(greater(call.inputs[0], constant_like(call.inputs[0], 0)), call.cotangents[0],
-                constant_like(call.inputs[0], 0))};
+  const Tensor& y = call.outputs[0];
+  const Tensor zero = constant_like(y, 0);
+  return {where(greater(y, zero, call.place), call.cotangents[0], zero, call.place)};
 }
 
 }  // namespace

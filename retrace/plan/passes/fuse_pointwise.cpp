@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "retrace/plan/pass.h"
+#include "retrace/plan/passes/levels.h"
 #include "retrace/plan/passes/passes.h"
 #include "retrace/plan/tile_program.h"
 
@@ -80,22 +81,18 @@ class Groups {
   std::vector<std::vector<uint64_t>> needs_;
 };
 
-const Shape& shape_of(const Trace& trace, const Node& node) {
-  return trace.values[static_cast<size_t>(node.first_output)].shape;
-}
-
+// Neighbours join. A node that can wait for its reader does not join what is in memory anyway: it would be computed
+// early and kept.
 Groups find_groups(const Trace& trace) {
   Groups groups(trace);
-  for (size_t n = 0; n < trace.nodes.size(); ++n) {
-    if (!can_tile(trace, trace.nodes[n])) continue;
+  const Levels levels(trace);
+  for (size_t n = 0; n < trace.nodes.size(); ++n)
     for (ValueId id : trace.nodes[n].inputs) {
       const int32_t p = trace.producers[static_cast<size_t>(id)];
-      if (p < 0) continue;
-      const Node& producer = trace.nodes[static_cast<size_t>(p)];
-      if (can_tile(trace, producer) && shape_of(trace, producer) == shape_of(trace, trace.nodes[n]))
-        groups.merge(groups.of(static_cast<size_t>(p)), groups.of(n));
+      if (p < 0 || !levels.neighbours(static_cast<size_t>(p), n)) continue;
+      if (levels.kept(id) && levels.latest(n) > levels.earliest(n)) continue;
+      groups.merge(groups.of(static_cast<size_t>(p)), groups.of(n));
     }
-  }
   return groups;
 }
 
