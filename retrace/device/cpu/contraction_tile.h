@@ -17,13 +17,17 @@ struct ContractionTerm {
 
 // out[p][c] = T(partials..., sum of the terms), c < columns, where for each term, in order, from +0:
 //   sum = fma(a[p * a_step + term.a], b[c + term.b], sum)        one factor a for all lanes, or
-//   sum = fma(a[p * a_step + term.a + c], b[c + term.b], sum)    a factor a for each lane (lanewise).
+//   sum = fma(a[p * a_step + term.a + c], b[c + term.b], sum)    a factor a for each lane (lanewise), or
+//   sum = fma(a[p * a_step + term.a + c - c % group], b[c + term.b], sum)    one for each group of lanes (grouped).
 // Partial sums whose bit is set in `merge` are then added on the left, lowest bit first; `last` adds +0.
-// The kernel reads 16 * vectors floats of b (and a, if lanewise) whatever `columns` is.
+// The kernel reads 16 * vectors floats of b (and a, if lanewise) whatever `columns` is. Grouped kernels read a by whole
+// vectors from multiples of `group` on: by_term takes a_step divisible by it, by_row has a_step = 1, terms divisible by
+// it, and `group` positions.
 struct ContractionTile {
   const float* a = nullptr;
   const float* b = nullptr;
   int64_t a_step = 0;
+  int group = 1;
   const ContractionTerm* terms = nullptr;
   int64_t term_count = 0;
   const float* partials = nullptr;  // partial sums of bit i: partials + i * partial_level, rows partial_step apart
@@ -49,6 +53,9 @@ struct ContractionKernels {
   int most_positions[3];                      // for 1 and 2 vectors (indices 1 and 2)
   Function broadcast[3][kMostPositions + 1];  // [vectors][positions]
   Function lanewise[3][kMostPositions + 1];
+  Function grouped_by_term[3][kMostPositions + 1];
+  Function grouped_by_row[3][kMostPositions + 1];  // null where a group has too many rows for the registers
+  int most_group;                                  // groups are powers of two up to this; 1: there are no such kernels
   // True if any of the floats is infinite or NaN.
   bool (*has_nonfinite)(const float* x, int64_t count);
   // to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns.

@@ -72,27 +72,57 @@ RT_INLINE const float* row_address(const char* const* bases, const Steps& s) {
   }
 }
 
+// What the factors a of a tile's vectors are; see contraction_tile.h.
+enum class Factor { broadcast, lanewise, grouped_by_term, grouped_by_row };
+
+// lane - lane % group + c of each register, for c < group.
+struct GroupLanes {
+#if RT_SIMD_SCALAR
+  GroupLanes(int, int) {}
+  F32 of(F32 v) const { return v; }
+#else
+  RawI index;
+  RT_INLINE GroupLanes(int group, int c) {
+    const auto whole = hn::AndNot(hn::Set(TagI(), group - 1), hn::Iota(TagI(), 0));
+    index = hn::Add(whole, hn::Set(TagI(), c));
+  }
+  RT_INLINE F32 of(F32 v) const {
+    F32 out;
+    RT_EACH(i) out.r[i] = hn::TableLookupLanes(v.r[i], hn::IndicesFromVec(TagF(), index));
+    return out;
+  }
+#endif
+};
+
 // Rows as template indices, so that every accumulator is a named register.
-template <int positions, int vectors, bool lanewise, class Rows = std::make_integer_sequence<int, positions>>
+template <int positions, int vectors, Factor factor, class Rows = std::make_integer_sequence<int, positions>>
 struct Tile;
 
-template <int positions, int vectors, bool lanewise, int... rows>
-struct Tile<positions, vectors, lanewise, std::integer_sequence<int, rows...>> {
+template <int positions, int vectors, Factor factor, int... rows>
+struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
   struct Row {
     F32 v[vectors];
   };
 
   template <int row>
-  RT_INLINE static void multiply_add(Row& sum, const char* const* bases, const Steps& s, const F32* b) {
+  RT_INLINE static void multiply_add(Row& sum, const char* const* bases, const Steps& s, const F32* b,
+                                     const GroupLanes& lanes) {
     const float* a = row_address<row>(bases, s);
-    if constexpr (lanewise) {
-      RT_UNROLL
-      for (int v = 0; v < vectors; ++v) sum.v[v] = fma(load(a + kLanes * v), b[v], sum.v[v]);
-    } else {
+    if constexpr (factor == Factor::broadcast) {
       const F32 one = broadcast(*a);
       RT_UNROLL
       for (int v = 0; v < vectors; ++v) sum.v[v] = fma(one, b[v], sum.v[v]);
+    } else {
+      RT_UNROLL
+      for (int v = 0; v < vectors; ++v) {
+        const F32 own = load(a + kLanes * v);
+        sum.v[v] = fma(factor == Factor::lanewise ? own : lanes.of(own), b[v], sum.v[v]);
+      }
     }
+  }
+  RT_INLINE static void multiply_add_group(Row& sum, const F32* a, const F32* b, const GroupLanes& lanes) {
+    RT_UNROLL
+    for (int v = 0; v < vectors; ++v) sum.v[v] = fma(lanes.of(a[v]), b[v], sum.v[v]);
   }
   RT_INLINE static void clear(Row& sum) {
     RT_UNROLL
@@ -116,9 +146,12 @@ struct Tile<positions, vectors, lanewise, std::integer_sequence<int, rows...>> {
     store_columns(sum.v[vectors - 1], out + kLanes * (vectors - 1), columns - kLanes * (vectors - 1));
   }
 
-  static void run(const ContractionTile& t) {
-    Row sum[positions];
-    (clear(sum[rows]), ...);
+  RT_INLINE static void load_all(const float* from, F32* to) {
+    RT_UNROLL
+    for (int v = 0; v < vectors; ++v) to[v] = load(from + kLanes * v);
+  }
+
+  RT_INLINE static void add_terms(const ContractionTile& t, Row* sum) {
     Steps s{t.a_step * 4, t.a_step * 12, t.a_step * 20, t.a_step * 28};
     const ContractionTerm* const end = t.terms + t.term_count;
     for (const ContractionTerm* term = t.terms; term != end; ++term) {
@@ -126,20 +159,41 @@ struct Tile<positions, vectors, lanewise, std::integer_sequence<int, rows...>> {
       asm("" : "+r"(s.one), "+r"(s.three), "+r"(s.five));
       const float* at = t.b + term->b;
       F32 b[vectors];
-      RT_UNROLL
-      for (int v = 0; v < vectors; ++v) b[v] = load(at + kLanes * v);
-      if constexpr (vectors == 2 && !lanewise) {
+      load_all(at, b);
+      if constexpr (vectors == 2 && factor == Factor::broadcast) {
         // Large panels of b come from beyond the first cache, and the hardware's prefetch stops at page ends.
         __builtin_prefetch(at + kPrefetch);
         __builtin_prefetch(at + kPrefetch + kLanes);
       }
+      const int c = factor == Factor::grouped_by_term ? term->a & (t.group - 1) : 0;
+      const GroupLanes lanes(t.group, c);
       const char* bases[4];
-      bases[0] = reinterpret_cast<const char*>(t.a + term->a);
+      bases[0] = reinterpret_cast<const char*>(t.a + term->a - c);
       if constexpr (positions > 7) bases[1] = bases[0] + s.seven;
       if constexpr (positions > 14) bases[2] = bases[1] + s.seven;
       if constexpr (positions > 21) bases[3] = bases[2] + s.seven;
-      (multiply_add<rows>(sum[rows], bases, s, b), ...);
+      (multiply_add<rows>(sum[rows], bases, s, b, lanes), ...);
     }
+  }
+
+  RT_INLINE static void add_terms_by_row(const ContractionTile& t, Row* sum) {
+    const GroupLanes lanes[] = {GroupLanes(positions, rows)...};
+    const ContractionTerm* const end = t.terms + t.term_count;
+    for (const ContractionTerm* term = t.terms; term != end; ++term) {
+      F32 a[vectors], b[vectors];
+      load_all(t.a + term->a, a);
+      load_all(t.b + term->b, b);
+      (multiply_add_group(sum[rows], a, b, lanes[rows]), ...);
+    }
+  }
+
+  static void run(const ContractionTile& t) {
+    Row sum[positions];
+    (clear(sum[rows]), ...);
+    if constexpr (factor == Factor::grouped_by_row)
+      add_terms_by_row(t, sum);
+    else
+      add_terms(t, sum);
     for (uint64_t merge = t.merge; merge != 0; merge &= merge - 1) {
       const float* left = t.partials + std::countr_zero(merge) * t.partial_level;
       (add_left(sum[rows], left + rows * t.partial_step), ...);
@@ -244,19 +298,31 @@ void tree_sum(const float* from, int64_t step, int64_t pieces, float* to, int64_
   }
 }
 
-template <int vectors, bool lanewise, int... index>
+template <int vectors, Factor factor, int... index>
 constexpr void fill(ContractionKernels::Function* to, std::integer_sequence<int, index...>) {
-  ((to[index + 1] = Tile<index + 1, vectors, lanewise>::run), ...);
+  ((to[index + 1] = Tile<index + 1, vectors, factor>::run), ...);
+}
+
+template <int vectors>
+constexpr void fill(ContractionKernels& k) {
+  constexpr int most = most_positions(vectors);
+  constexpr std::make_integer_sequence<int, most> positions;
+  k.most_positions[vectors] = most;
+  fill<vectors, Factor::broadcast>(k.broadcast[vectors], positions);
+  fill<vectors, Factor::lanewise>(k.lanewise[vectors], positions);
+  if constexpr (!RT_SIMD_SCALAR) {
+    fill<vectors, Factor::grouped_by_term>(k.grouped_by_term[vectors], positions);
+    // Two rows are too few to hide the latency of a multiply-add.
+    if constexpr (most >= 4) k.grouped_by_row[vectors][4] = Tile<4, vectors, Factor::grouped_by_row>::run;
+    if constexpr (most >= 8) k.grouped_by_row[vectors][8] = Tile<8, vectors, Factor::grouped_by_row>::run;
+  }
 }
 
 constexpr ContractionKernels make_kernels() {
   ContractionKernels k{};
-  k.most_positions[1] = most_positions(1);
-  k.most_positions[2] = most_positions(2);
-  fill<1, false>(k.broadcast[1], std::make_integer_sequence<int, most_positions(1)>());
-  fill<2, false>(k.broadcast[2], std::make_integer_sequence<int, most_positions(2)>());
-  fill<1, true>(k.lanewise[1], std::make_integer_sequence<int, most_positions(1)>());
-  fill<2, true>(k.lanewise[2], std::make_integer_sequence<int, most_positions(2)>());
+  fill<1>(k);
+  fill<2>(k);
+  k.most_group = kRegisterLanes < 8 ? kRegisterLanes : 8;
   k.has_nonfinite = has_nonfinite;
   k.transpose = transpose;
   k.repeat_channels = repeat_channels;

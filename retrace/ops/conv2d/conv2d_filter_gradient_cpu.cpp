@@ -23,11 +23,13 @@ struct Plan {
   // unused.
   int64_t in_group, out_group, merged;
   bool lanewise;     // few filters a group: lanes run over groups, each with its own input
+  bool grouped;      // lanewise, and lanes look their input up among the channels as they lie
   bool interleaved;  // few channels: all taps of a column of the kernel lie side by side in staged rows
   int64_t panel_channels, panel, panels, groups;  // groups of panels: 1 if lanewise
   int64_t positions, blocks, range, ranges;       // positions: length of the sum; blocks a range
   int64_t filter_rows;                            // rows of dw: (tap, channel)
-  int64_t left, staged_width;                     // interleaved rows: margin, pixels
+  int64_t left, staged_width;                     // interleaved and lanewise rows: margin, pixels
+  int64_t staged_pixel;                           // lanewise rows: floats a pixel
   const float* x;
   const float* dy;
 };
@@ -56,7 +58,10 @@ int64_t most_ranges(const Conv2dShape& s) {
 Plan make_plan(const Conv2dShape& s, const float* x, const float* dy) {
   Plan p{};
   p.s = s, p.x = x, p.dy = dy;
-  p.merged = merged_groups(s);
+  const int64_t in = s.in_channels / s.groups, out = s.out_channels / s.groups;
+  p.grouped = looks_up_groups(s.groups, in, out) &&
+              contraction_kernels().grouped_by_row[preferred_vectors(s.out_channels)][out] != nullptr;
+  p.merged = p.grouped ? 1 : merged_groups(s);
   p.s.groups = s.groups / p.merged;
   p.in_group = s.in_channels / p.s.groups, p.out_group = s.out_channels / p.s.groups;
   p.lanewise = p.s.groups > 1 && p.out_group < 16;
@@ -75,6 +80,7 @@ Plan make_plan(const Conv2dShape& s, const float* x, const float* dy) {
   p.left = std::max<int64_t>(0, s.pad_left);
   const int64_t last = (s.out_width - 1) * s.stride_x - s.pad_left + (s.kernel_width - 1) * s.dilation_x;
   p.staged_width = p.left + std::max(s.in_width, last + 1);
+  p.staged_pixel = p.grouped ? s.in_channels : p.in_group * p.panels * p.panel;
   return p;
 }
 
@@ -117,7 +123,9 @@ void run_tiles(const Plan& p, const Block& block, const float* a, const Contract
                int64_t first_row, int64_t rows) {
   const auto& kernels = contraction_kernels();
   const int vectors = block.columns > 16 ? 2 : 1;
-  const auto* functions = p.lanewise ? kernels.lanewise[vectors] : kernels.broadcast[vectors];
+  const auto* functions = p.grouped    ? kernels.grouped_by_row[vectors]
+                          : p.lanewise ? kernels.lanewise[vectors]
+                                       : kernels.broadcast[vectors];
   const int64_t most = kernels.most_positions[vectors], tiles = (rows + most - 1) / most;
   ContractionTile t;
   t.b = block.b, t.a_step = block.a_step, t.terms = terms, t.term_count = term_count;
@@ -217,25 +225,29 @@ void run_interleaved(const Plan& p, const Block& block) {
   run_tiles(p, block, rows, terms, count, 0, p.filter_rows);
 }
 
-// One input row with each channel repeated for its filters and margins of zeros; all zeros outside the image.
+// One input row with margins of zeros, each channel repeated for its filters unless they look it up; all zeros outside
+// the image.
 void stage_lane_row(const Plan& p, int64_t sample, int64_t iy, float* to) {
   const Conv2dShape& s = p.s;
-  const int64_t lanes = p.panels * p.panel, pixel = p.in_group * lanes, pitch = p.staged_width * pixel;
+  const int64_t lanes = p.panels * p.panel, pixel = p.staged_pixel, pitch = p.staged_width * pixel;
   if (iy < 0 || iy >= s.in_height) {
     std::fill(to, to + pitch, 0.0f);
     return;
   }
   const float* from = p.x + (sample * s.in_height + iy) * s.in_width * s.in_channels;
   std::fill(to, to + p.left * pixel, 0.0f);
-  contraction_kernels().repeat_channels({s.in_width, s.in_channels, p.in_group, p.out_group, s.out_channels, lanes},
-                                        from, to + p.left * pixel);
+  if (p.grouped)
+    std::memcpy(to + p.left * pixel, from, sizeof(float) * static_cast<size_t>(s.in_width * pixel));
+  else
+    contraction_kernels().repeat_channels({s.in_width, s.in_channels, p.in_group, p.out_group, s.out_channels, lanes},
+                                          from, to + p.left * pixel);
   std::fill(to + (p.left + s.in_width) * pixel, to + pitch, 0.0f);
 }
 
 // Lanes with own inputs: stages the rows of x that the block meets.
 void stage_lanes(const Plan& p, Segment* segments, int64_t count, Block& block) {
   const Conv2dShape& s = p.s;
-  const int64_t lanes = p.panels * p.panel, pixel = p.in_group * lanes, pitch = p.staged_width * pixel;
+  const int64_t pixel = p.staged_pixel, pitch = p.staged_width * pixel;
   float* to = nullptr;
   int64_t rows = 0;
   for (int pass = 0; pass < 2; ++pass) {  // counts, then stages
@@ -252,7 +264,7 @@ void stage_lanes(const Plan& p, Segment* segments, int64_t count, Block& block) 
       rows += high - low;
     }
   }
-  block.a = to, block.pitch = pitch, block.pixel = pixel, block.a_step = lanes;
+  block.a = to, block.pitch = pitch, block.pixel = pixel, block.a_step = p.panels * p.panel;
 }
 
 // All taps from one list of terms, over staged rows with margins: dy must be finite.
@@ -267,8 +279,8 @@ void run_staged_lanes(const Plan& p, const Block& block) {
       terms[count] = {static_cast<int32_t>(row + (ow * s.stride_x - s.pad_left) * block.pixel),
                       static_cast<int32_t>(count * block.b_step)};
   }
-  // Without dilation the channels of neighbouring taps are neighbours too.
-  const int64_t together = s.dilation_x == 1 ? s.kernel_width : 1;
+  // Without dilation the repeated channels of neighbouring taps are neighbours too.
+  const int64_t together = s.dilation_x == 1 && !p.grouped ? s.kernel_width : 1;
   for (int64_t ky = 0; ky < s.kernel_height; ++ky)
     for (int64_t kx = 0; kx < s.kernel_width; kx += together)
       run_tiles(p, block, block.a + ky * s.dilation_y * block.pitch + kx * s.dilation_x * block.pixel, terms, count,

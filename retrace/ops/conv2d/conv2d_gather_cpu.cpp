@@ -120,8 +120,9 @@ Axis plan_axis(const AxisShape& s, bool gradient, Workspace& space) {
 struct Plan {
   Gather g;
   Axis y, x;
-  // Few outputs a group: lanes run over groups too, and each lane has its own input.
-  bool lanewise;
+  // Few outputs a group: lanes run over groups too, and each lane has its own input. Grouped: lanes look it up among
+  // the channels as they lie.
+  bool lanewise, grouped;
   int vectors;
   int64_t panel, panels;  // lanes of a panel of weights; panels of a group (of all groups if lanewise)
   int64_t depth, block, blocks;
@@ -133,6 +134,7 @@ struct Plan {
   int64_t* class_terms;  // [y class][x class]: first term
   std::atomic<int32_t>* nonfinite;
 
+  bool repeats() const { return lanewise && !grouped; }  // staged rows hold each lane's input
   int64_t group_panels() const { return lanewise ? 1 : g.groups; }
   int64_t panel_channels() const { return lanewise ? g.out_channels : g.out_group; }
 };
@@ -142,15 +144,17 @@ Plan make_plan(const Gather& g, const Conv2dShape& s, Workspace& space) {
   p.g = g;
   p.y = plan_axis({g.out_height, s.kernel_height, s.stride_y, s.dilation_y, s.pad_top}, g.gradient, space);
   p.x = plan_axis({g.out_width, s.kernel_width, s.stride_x, s.dilation_x, s.pad_left}, g.gradient, space);
-  p.lanewise = g.groups > 1 && g.out_group < 8;
+  p.grouped = looks_up_groups(g.groups, g.in_group, g.out_group);
+  p.lanewise = p.grouped || (g.groups > 1 && g.out_group < 8);
   p.vectors = preferred_vectors(p.panel_channels());
   p.panel = 16 * p.vectors;
   p.panels = (p.panel_channels() + p.panel - 1) / p.panel;
   p.depth = g.kernel_height * g.in_group * g.kernel_width;
   p.block = block_of(g.kernel_width);
   p.blocks = (p.depth + p.block - 1) / p.block;
-  // Room for panels of 32 and of 16 lanes: sizes do not depend on the instruction set in use.
-  p.weights = space.take<float>(p.group_panels() * ((p.panel_channels() + 31) / 32 * 32) * p.depth);
+  // Room for panels of 32 and of 16 lanes, lanewise or not: sizes do not depend on the instruction set in use.
+  const int64_t lanes = g.out_group < 8 ? (g.out_channels + 31) / 32 * 32 : g.groups * ((g.out_group + 31) / 32 * 32);
+  p.weights = space.take<float>(lanes * p.depth);
   p.terms = space.take<ContractionTerm>(p.depth);
   p.ends = space.take<int32_t>(p.y.classes * p.x.classes * p.blocks);
   p.class_terms = space.take<int64_t>(p.y.classes * p.x.classes);
@@ -163,15 +167,15 @@ void plan_staging(Plan& p) {
   const bool same_lanes = g.in_group == 1 && g.out_group == 1 && g.in_channels % p.panel == 0;
   p.left = std::max<int64_t>(0, -p.x.lowest);
   const int64_t right = std::max<int64_t>(0, p.x.highest - (g.in_width - 1));
-  p.staged = p.left > 0 || right > 0 || (p.lanewise && !same_lanes);
+  p.staged = p.left > 0 || right > 0 || (p.repeats() && !same_lanes);
   p.staged_width = p.left + g.in_width + right;
-  p.pixel = p.lanewise ? g.in_group * p.panels * p.panel : g.in_channels;
+  p.pixel = p.repeats() ? g.in_group * p.panels * p.panel : g.in_channels;
   p.pitch = p.staged_width * p.pixel;
 }
 
 void list_terms(Plan& p) {
   const Gather& g = p.g;
-  const int64_t channel = p.lanewise ? p.panels * p.panel : 1;
+  const int64_t channel = p.repeats() ? p.panels * p.panel : 1;
   int64_t count = 0;
   for (int64_t cy = 0; cy < p.y.classes; ++cy)
     for (int64_t cx = 0; cx < p.x.classes; ++cx) {
@@ -228,7 +232,7 @@ void stage_row(const Plan& p, const float* from, float* to) {
   const Gather& g = p.g;
   const int64_t width = g.in_width * p.pixel, left = p.left * p.pixel;
   std::fill(to, to + left, 0.0f);
-  if (p.lanewise) {
+  if (p.repeats()) {
     contraction_kernels().repeat_channels(
         {g.in_width, g.in_channels, g.in_group, g.out_group, g.out_channels, p.panels * p.panel}, from, to + left);
   } else {
@@ -260,11 +264,14 @@ void compute_outputs(const Plan& p, const Row& row, int64_t panel_index, int64_t
   const int64_t first = panel_index % p.panels * p.panel;
   const int columns = static_cast<int>(std::min(p.panel, p.panel_channels() - first));
   const int vectors = columns > 16 ? 2 : 1;
-  const auto* functions = p.lanewise ? kernels.lanewise[vectors] : kernels.broadcast[vectors];
+  const auto* functions = p.grouped    ? kernels.grouped_by_term[vectors]
+                          : p.lanewise ? kernels.lanewise[vectors]
+                                       : kernels.broadcast[vectors];
   const int64_t group = panel_index / p.panels, most = kernels.most_positions[vectors];
   const int64_t tiles = (end - begin + most - 1) / most;
   ContractionTile tile;
   tile.a_step = row.x->base_step * p.pixel;
+  tile.group = static_cast<int>(p.g.in_group);
   tile.b = p.weights + panel_index * p.depth * p.panel;
   tile.out_step = row.x->step * p.g.out_channels;
   tile.columns = columns;

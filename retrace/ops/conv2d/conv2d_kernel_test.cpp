@@ -317,6 +317,18 @@ TEST(Conv2dKernel, Groups) {
   check_all({2, 11, 13, 48, 48, 48}, {2, 2});
 }
 
+// As many inputs as filters a group, and whole vectors of channels: lanes look up their group's input.
+TEST(Conv2dKernel, GroupsLookedUp) {
+  for (int64_t group : {2, 4, 8})
+    for (int64_t channels : {16, 32, 48}) {
+      check_all({2, 7, 9, channels, channels, channels / group}, {3, 3, 1, 1, 1, 1, 1, 1});
+      check_all({2, 9, 8, channels, channels, channels / group}, {3, 2, 2, 1, 0, 1, 1, 0});
+    }
+  check_all({1, 9, 11, 32, 32, 8}, {3, 3, 1, 2, 2, 2, 2, 2});
+  check_all({2, 6, 5, 32, 32, 4}, {1, 1});
+  check_all({3, 17, 15, 16, 16, 4}, {2, 2, 1, 1, 1, 0, 0, 1});
+}
+
 TEST(Conv2dKernel, OneByOne) {
   check_all({3, 5, 7, 17, 33}, {1, 1});
   check_all({2, 13, 12, 16, 32}, {1, 1, 2});

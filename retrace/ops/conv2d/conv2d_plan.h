@@ -18,4 +18,10 @@ inline int preferred_vectors(int64_t columns) {
   return columns > 16 && contraction_kernels().most_positions[2] >= 8 ? 2 : 1;
 }
 
+// Whether lanes can run over the channels of all groups and look their factor up among those of their own group.
+inline bool looks_up_groups(int64_t groups, int64_t in_group, int64_t out_group) {
+  return groups > 1 && in_group == out_group && in_group >= 2 && contraction_kernels().most_group % in_group == 0 &&
+         groups * in_group % 16 == 0;
+}
+
 }  // namespace retrace

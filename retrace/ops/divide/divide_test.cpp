@@ -28,9 +28,7 @@ OP_CASES(divide) {
 
 TEST(Divide, refuses_sizes_that_do_not_fit) {
   const auto a = Tensor::zeros({2, 3}), b = Tensor::zeros({2, 4});
-  EXPECT_EQ(error_text([&] {
-              divide(a, b, {"model.cpp", 7});
-            }),
+  EXPECT_EQ(error_text([&] { divide(a, b, {"model.cpp", 7}); }),
             "error[RT0135]: divide: the sizes of the arguments do not fit\n"
             "  where:    model.cpp:7\n"
             "  got:      f32[2,3] and f32[2,4]\n"
@@ -39,9 +37,7 @@ TEST(Divide, refuses_sizes_that_do_not_fit) {
 
 TEST(Divide, refuses_two_types) {
   const auto a = Tensor::zeros({2}), b = Tensor::zeros({2}, DType::i32);
-  EXPECT_EQ(error_text([&] {
-              divide(a, b, {"model.cpp", 7});
-            }),
+  EXPECT_EQ(error_text([&] { divide(a, b, {"model.cpp", 7}); }),
             "error[RT0132]: divide: the arguments have the types f32 and i32\n"
             "  where:    model.cpp:7\n"
             "  got:      f32[2] and the other argument i32[2]\n"

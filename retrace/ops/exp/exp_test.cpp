@@ -29,9 +29,7 @@ OP_CASES(exp) {
 }
 
 TEST(Exp, refuses_integers) {
-  EXPECT_EQ(error_text([] {
-              exp(Tensor::zeros({2}, DType::i32), {"model.cpp", 7});
-            }),
+  EXPECT_EQ(error_text([] { exp(Tensor::zeros({2}, DType::i32), {"model.cpp", 7}); }),
             "error[RT0131]: exp: x is i32\n"
             "  where:    model.cpp:7\n"
             "  got:      x i32[2]\n"

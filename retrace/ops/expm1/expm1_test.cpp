@@ -26,9 +26,7 @@ OP_CASES(expm1) {
 }
 
 TEST(Expm1, refuses_integers) {
-  EXPECT_EQ(error_text([] {
-              expm1(Tensor::zeros({2}, DType::i32), {"model.cpp", 7});
-            }),
+  EXPECT_EQ(error_text([] { expm1(Tensor::zeros({2}, DType::i32), {"model.cpp", 7}); }),
             "error[RT0131]: expm1: x is i32\n"
             "  where:    model.cpp:7\n"
             "  got:      x i32[2]\n"

@@ -27,9 +27,7 @@ OP_CASES(log) {
 }
 
 TEST(Log, refuses_integers) {
-  EXPECT_EQ(error_text([] {
-              log(Tensor::zeros({2}, DType::i32), {"model.cpp", 7});
-            }),
+  EXPECT_EQ(error_text([] { log(Tensor::zeros({2}, DType::i32), {"model.cpp", 7}); }),
             "error[RT0131]: log: x is i32\n"
             "  where:    model.cpp:7\n"
             "  got:      x i32[2]\n"

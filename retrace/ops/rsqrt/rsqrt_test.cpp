@@ -20,9 +20,7 @@ OP_CASES(rsqrt) {
 }
 
 TEST(Rsqrt, refuses_integers) {
-  EXPECT_EQ(error_text([] {
-              rsqrt(Tensor::zeros({2}, DType::i32), {"model.cpp", 7});
-            }),
+  EXPECT_EQ(error_text([] { rsqrt(Tensor::zeros({2}, DType::i32), {"model.cpp", 7}); }),
             "error[RT0131]: rsqrt: x is i32\n"
             "  where:    model.cpp:7\n"
             "  got:      x i32[2]\n"

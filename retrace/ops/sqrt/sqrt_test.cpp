@@ -19,9 +19,7 @@ OP_CASES(sqrt) {
 }
 
 TEST(Sqrt, refuses_integers) {
-  EXPECT_EQ(error_text([] {
-              sqrt(Tensor::zeros({2}, DType::i32), {"model.cpp", 7});
-            }),
+  EXPECT_EQ(error_text([] { sqrt(Tensor::zeros({2}, DType::i32), {"model.cpp", 7}); }),
             "error[RT0131]: sqrt: x is i32\n"
             "  where:    model.cpp:7\n"
             "  got:      x i32[2]\n"
