@@ -1,7 +1,9 @@
 // The road from recording to values: when work is done, what is computed, and that planning keeps bits.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <random>
 #include <thread>
 
@@ -269,6 +271,37 @@ TEST(Passes, CanBeSwitchedOffByNameOnly) {
     EXPECT_NE(std::string(error.what()).find("did you mean fuse_pointwise?"), std::string::npos);
   }
   EXPECT_THROW(set_passes_off({"lower_composites"}), Error);
+}
+
+std::string text_of_failure(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Running, TellsWhereAKernelFoundABadValue) {
+  const Tensor a = Tensor::from<int32_t>({7, 8}, {2}), zeros = Tensor::from<int32_t>({1, 0}, {2});
+  const int line = __LINE__ + 1;
+  const Tensor quotient = a / zeros;
+  EXPECT_EQ(text_of_failure([&] { quotient.to_vector<int32_t>(); }),
+            fmt::format("error[RT0149]: divide: an integer is divided by zero\n"
+                        "  where:    {}:{}\n"
+                        "  got:      8 / 0\n"
+                        "  expected: b without zeros, for integer types\n"
+                        "  help:     cast to DType::f32 first, or replace the zeros with where(...)",
+                        "core_test.cpp", line));
+}
+
+TEST(Running, TellsWhereALabelIsOutOfRange) {
+  const Tensor labels = Tensor::from<int32_t>({0, 3}, {2}, "B");
+  const int line = __LINE__ + 1;
+  const Tensor encoded = one_hot(labels, 3);
+  const std::string text = text_of_failure([&] { encoded.to_vector<float>(); });
+  EXPECT_NE(text.find("one_hot: label 3 at [1] does not exist"), std::string::npos) << text;
+  EXPECT_NE(text.find(fmt::format("  where:    {}:{}\n", "core_test.cpp", line)), std::string::npos) << text;
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ class Error : public std::exception {
   const char* what() const noexcept override { return text_.c_str(); }  // the whole text
   ErrorKind kind() const { return kind_; }
   int code() const { return code_; }
+  bool has_place() const { return !where_.empty(); }
   const std::string& message() const { return message_; }  // the first line without its prefix
 
  private:

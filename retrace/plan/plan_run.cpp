@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "retrace/base/error.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/pointwise.h"
@@ -107,7 +108,13 @@ class Plan::Run {
     step.program->run(begin, end, program_inputs(step), outputs(step), patterns(step));
   }
 
-  void kernel(const Step& step) {
+  // What a kernel finds wrong with values (an index, a division by zero) is told at the user's call.
+  void kernel(const Step& step) try { call_kernel(step); } catch (Error& error) {
+    if (!error.has_place()) error.where(step.node->place);
+    throw;
+  }
+
+  void call_kernel(const Step& step) {
     const Op& op = *step.node->op;
     auto& in = memory_.inputs;
     auto& out = memory_.outputs;
