@@ -1,5 +1,5 @@
 # Tests: retrace/FOLDER/**/*_test.cpp is test_FOLDER, tests/NAME_test.cpp is test_NAME. Benches: bench/NAME.cpp is
-# bench/NAME in the build folder.
+# bench/NAME in the build folder; they share bench/common.
 
 enable_testing()
 
@@ -75,11 +75,15 @@ endif()
 
 add_custom_target(benches)
 if(RETRACE_BUILD_BENCHES)
+  file(GLOB bench_common CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/common/*.cpp")
+  add_library(bench_common OBJECT EXCLUDE_FROM_ALL ${bench_common})
+  target_link_libraries(bench_common PUBLIC retrace::retrace retrace_flags)
+  retrace_mark_kernels(${bench_common})
   file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp")
   foreach(source IN LISTS bench_sources)
     cmake_path(GET source STEM name)
     add_executable(bench_${name} "${source}")
-    target_link_libraries(bench_${name} PRIVATE retrace::retrace retrace_flags benchmark::benchmark)
+    target_link_libraries(bench_${name} PRIVATE bench_common benchmark::benchmark)
     set_target_properties(bench_${name} PROPERTIES
       OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
     add_dependencies(benches bench_${name})

@@ -1,0 +1,120 @@
+// A training or prediction step of a whole network, on request: build/bench/models WORKLOAD PHASE SPEED THREADS
+//   digits|peaks|autoencoder|cifar10  train|predict  plain|default
+// After "ready" it answers each line of its input with one line:
+//   run N        seconds that N steps took             loss N        the loss of step N after the starting values
+//   memory       the process's peak, MiB               weights FILE  writes the starting values, answers "written"
+//   probe        operations a second, now              floor PEAK    JSON: the step's floor at that peak, and its work
+//   bandwidths   JSON: bytes a second by bytes touched
+// bench/peers speaks the first three; bench/measure.py asks.
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "bench/common/floor.h"
+#include "bench/common/probe.h"
+#include "bench/common/workload.h"
+#include "retrace/device/cpu/threads.h"
+#include "retrace/run/plan_cache.h"
+#include "retrace/trace/record.h"
+#include "retrace/train/weights.h"
+
+namespace retrace::bench {
+namespace {
+
+class Server {
+ public:
+  Server(const std::string& workload, bool trains) : workload_(workload), trains_(trains) { run(3); }
+
+  std::string answer(const std::string& command, const std::string& argument) {
+    if (command == "run") return fmt::format("{:.9f}", run(std::stoi(argument)));
+    if (command == "loss") return fmt::format("{:.9g}", loss(std::stoi(argument)));
+    if (command == "memory") return fmt::format("{:.1f}", peak_mib());
+    if (command == "probe") return fmt::format("{:.6g}", probe_peak());
+    if (command == "floor") return floor(std::stod(argument));
+    if (command == "weights") return write_weights(argument);
+    if (command == "bandwidths") {
+      nlohmann::json all;
+      for (const auto& [bytes, rate] : bandwidths()) all[std::to_string(bytes)] = rate;
+      return all.dump();
+    }
+    return "unknown command";
+  }
+
+ private:
+  double run(int steps) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < steps; ++i) step();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  void step() {
+    if (trains_) {
+      workload_.train();
+    } else {
+      const Tree y = workload_.predict();
+      evaluate();
+    }
+  }
+
+  double loss(int steps) {
+    workload_.restart();
+    double value = 0;
+    for (int i = 0; i < steps; ++i) value = workload_.train().number();
+    return value;
+  }
+
+  std::string write_weights(const std::string& path) {
+    workload_.restart();
+    write_safetensors(path, to_safetensors(workload_.parameters(), workload_.state()));
+    return "written";
+  }
+
+  static double peak_mib() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024;
+  }
+
+  std::string floor(double peak) {
+    run(2);  // the plan of a step amid others, with the update of the one before
+    const auto work = unavoidable_work(last_plan()->trace());
+    const Work sum = total(work);
+    return nlohmann::json{{"floor_s", floor_seconds(work, peak)},
+                          {"operations", sum.operations},
+                          {"bytes", sum.bytes},
+                          {"kernel_calls", last_plan()->kernel_calls()}}
+        .dump();
+  }
+
+  Workload workload_;
+  bool trains_;
+};
+
+int serve(const std::string& workload, const std::string& phase, const std::string& speed, const std::string& threads) {
+  set_thread_count(std::stoi(threads));
+  set_plan_cache(speed == "default");
+  Server server(workload, phase == "train");
+  std::cout << "ready" << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    const size_t space = line.find(' ');
+    std::cout << server.answer(line.substr(0, space), space == std::string::npos ? "" : line.substr(space + 1))
+              << std::endl;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace retrace::bench
+
+int main(int argc, char** argv) {
+  if (argc != 5) return fmt::print(stderr, "usage: models WORKLOAD train|predict plain|default THREADS\n"), 2;
+  try {
+    return retrace::bench::serve(argv[1], argv[2], argv[3], argv[4]);
+  } catch (const std::exception& error) {
+    return fmt::print(stderr, "models: {}\n", error.what()), 1;
+  }
+}

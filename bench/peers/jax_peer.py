@@ -1,0 +1,148 @@
+"""The four workloads in JAX, compiled by jit: jax_peer.py WORKLOAD PHASE jit THREADS WEIGHTS; see torch_peer.py."""
+
+import os
+import sys
+import time
+
+THREADS = sys.argv[4]
+os.environ["XLA_FLAGS"] = f"--xla_cpu_multi_thread_eigen={'true' if int(THREADS) > 1 else 'false'}"
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(THREADS)])
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+from jax import lax  # noqa: E402
+
+import workloads  # noqa: E402
+
+EPSILON = 1e-5
+
+
+def conv(x, p, stride=1, padding="SAME"):
+    y = lax.conv_general_dilated(x, p["weights"], (stride, stride), padding, dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    return y + p["bias"]
+
+
+def norm(x, p, state, trains):
+    """The normalised x, and the new running mean and variance."""
+    if not trains:
+        return (x - state["mean"]) * (p["scale"] * lax.rsqrt(state["variance"] + EPSILON)) + p["offset"], state
+    mean, variance = x.mean((0, 1, 2)), x.var((0, 1, 2))
+    y = (x - mean) * (p["scale"] * lax.rsqrt(variance + EPSILON)) + p["offset"]
+    blend = lambda old, new: 0.9 * old + 0.1 * new  # noqa: E731
+    return y, {"mean": blend(state["mean"], mean), "variance": blend(state["variance"], variance)}
+
+
+def linear(x, p):
+    return x.reshape(x.shape[0], -1) @ p["weights"].T + p["bias"]
+
+
+def pool(x, size, kind):
+    window = (1, size, size, 1)
+    if kind == "max":
+        return lax.reduce_window(x, -jnp.inf, lax.max, window, window, "VALID")
+    return lax.reduce_window(x, 0.0, lax.add, window, window, "VALID") / (size * size)
+
+
+def classes_loss(scores, classes):
+    return -jnp.take_along_axis(jax.nn.log_softmax(scores), classes[:, None], 1).mean()
+
+
+def digits(p, state, x, trains):
+    s = {}
+    x, s["norm1"] = norm(conv(x, p["conv1"]), p["norm1"], state["norm1"], trains)
+    x = jax.nn.relu(x)
+    skip, s["norm_skip"] = norm(conv(x, p["conv_skip"], 2, "VALID"), p["norm_skip"], state["norm_skip"], trains)
+    x, s["norm2"] = norm(conv(x, p["conv2"], 2), p["norm2"], state["norm2"], trains)
+    x, s["norm3"] = norm(conv(jax.nn.relu(x), p["conv3"]), p["norm3"], state["norm3"], trains)
+    x = jax.nn.relu(x + skip)
+    return (linear(x, p["class"]), linear(x, p["angle"])), s
+
+
+def peaks(p, state, x, trains):
+    x = jax.nn.relu(linear(x, p["linear1"]))
+    return linear(jax.nn.relu(linear(x, p["linear2"])), p["linear3"]), state
+
+
+def cifar10(p, state, x, trains):
+    s = {}
+    for i in range(1, 13):
+        x, s[f"norm{i}"] = norm(conv(x, p[f"conv{i}"]), p[f"norm{i}"], state[f"norm{i}"], trains)
+        x = jax.nn.relu(x)
+        if i in (4, 8):
+            x = pool(x, 2, "max")
+    return linear(pool(x, 8, "mean"), p["linear1"]), s
+
+
+def autoencoder(p, state, x, trains):
+    for i in (1, 2, 3):
+        x = pool(jax.nn.relu(conv(x, p[f"conv{i}"])), 2, "max")
+    for i in (1, 2, 3):
+        q = p[f"transposed_conv{i}"]
+        x = lax.conv_transpose(x, q["weights"], (2, 2), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC"),
+                               transpose_kernel=True)
+        x = jax.nn.relu(x + q["bias"])
+    return jnp.clip(conv(x, p["conv4"]), 0, 1), state
+
+
+MODELS = {"digits": digits, "peaks": peaks, "cifar10": cifar10, "autoencoder": autoencoder}
+
+
+def loss_of(workload, y, targets):
+    if workload == "digits":
+        return classes_loss(y[0], targets[0]) + 0.05 * jnp.mean((y[1] - targets[1]) ** 2)
+    if workload == "cifar10":
+        return classes_loss(y, targets[0])
+    return jnp.mean((y - targets[0]) ** 2)
+
+
+def adam(p, g, moments, rate):
+    t, m, v = moments
+    t = t + 1
+    m = jax.tree.map(lambda a, b: 0.9 * a + 0.1 * b, m, g)
+    v = jax.tree.map(lambda a, b: 0.999 * a + 0.001 * b * b, v, g)
+    first, second = 1 - 0.9**t, 1 - 0.999**t
+    return jax.tree.map(lambda a, b, c: a - rate * (b / first) / (jnp.sqrt(c / second) + 1e-8), p, m, v), (t, m, v)
+
+
+def sgdm(p, g, velocity, rate):
+    velocity = jax.tree.map(lambda a, b, w: 0.9 * a + b + 1e-10 * w, velocity, g, p)
+    return jax.tree.map(lambda w, a: w - rate * a, p, velocity), velocity
+
+
+def main():
+    workload, phase = sys.argv[1:3]
+    p, state = workloads.jax_weights(workload, jnp, sys.argv[5])
+    x, targets = workloads.data(workload)
+    x, targets = jnp.asarray(x), [jnp.asarray(t) for t in targets]
+    model = MODELS[workload]
+    zeros = jax.tree.map(jnp.zeros_like, p)
+    solver, rate = (sgdm, 0.1) if workload == "cifar10" else (adam, 0.08 if workload == "peaks" else 0.001)
+    moments = zeros if solver is sgdm else (jnp.float32(0), zeros, zeros)
+
+    def loss(p, state):
+        y, new_state = model(p, state, x, True)
+        return loss_of(workload, y, targets), new_state
+
+    @jax.jit
+    def train(p, state, moments):
+        (value, new_state), gradients = jax.value_and_grad(loss, has_aux=True)(p, state)
+        p, moments = solver(p, gradients, moments, rate)
+        return value, p, new_state, moments
+
+    predict = jax.jit(lambda p, state: model(p, state, x, False)[0])
+    held = [p, state, moments]
+
+    def step():
+        if phase == "predict":
+            return jax.block_until_ready(predict(held[0], held[1]))
+        value, *held[:] = train(*held)
+        return jax.block_until_ready(value)
+
+    def restart():
+        held[:] = [p, state, moments]
+
+    workloads.serve(step, restart, time.perf_counter)
+
+
+main()

@@ -1,0 +1,130 @@
+"""The four workloads in PyTorch, eager or compiled: torch_peer.py WORKLOAD PHASE eager|compiled THREADS WEIGHTS.
+
+WEIGHTS are our starting values (safetensors). Speaks the benches' line protocol (workloads.serve). Data are synthetic, made
+once, in memory, channels last; what is timed is the step of a training loop: forward, loss, backward, update.
+"""
+
+import copy
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import workloads
+
+
+class Digits(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1, self.norm1 = nn.Conv2d(1, 16, 5, padding=2), nn.BatchNorm2d(16)
+        self.conv2, self.norm2 = nn.Conv2d(16, 32, 3, stride=2), nn.BatchNorm2d(32)
+        self.conv3, self.norm3 = nn.Conv2d(32, 32, 3, padding=1), nn.BatchNorm2d(32)
+        self.conv_skip, self.norm_skip = nn.Conv2d(16, 32, 1, stride=2), nn.BatchNorm2d(32)
+        self.add_module("class", nn.Linear(6272, 10))
+        self.angle = nn.Linear(6272, 1)
+
+    def forward(self, x):
+        x = F.relu(self.norm1(self.conv1(x)))
+        skip = self.norm_skip(self.conv_skip(x))
+        x = F.relu(self.norm2(self.conv2(F.pad(x, (0, 1, 0, 1)))))  # "same" with stride 2 pads at the end only
+        x = F.relu(self.norm3(self.conv3(x)) + skip)
+        x = torch.flatten(x.permute(0, 2, 3, 1), 1)
+        return self.get_submodule("class")(x), self.angle(x)
+
+
+def digits_loss(y, targets):
+    return F.cross_entropy(y[0], targets[0]) + 0.1 * 0.5 * F.mse_loss(y[1], targets[1])
+
+
+def sequential(layers):
+    """Layers by name; those without one are numbered."""
+    model = nn.Sequential()
+    for i, layer in enumerate(layers):
+        name, module = layer if isinstance(layer, tuple) else (f"layer{i}", layer)
+        model.add_module(name, module)
+    return model
+
+
+def peaks():
+    return sequential([("linear1", nn.Linear(2, 20)), nn.ReLU(), ("linear2", nn.Linear(20, 5)), nn.ReLU(),
+                       ("linear3", nn.Linear(5, 1))])
+
+
+def cifar10():
+    layers, before = [], 3
+    for i in range(12):
+        width = 32 << i // 4
+        layers += [(f"conv{i + 1}", nn.Conv2d(before, width, 3, padding=1)), (f"norm{i + 1}", nn.BatchNorm2d(width)),
+                   nn.ReLU()]
+        layers += [nn.MaxPool2d(2, 2)] if i in (3, 7) else []
+        before = width
+    return sequential(layers + [nn.AvgPool2d(8), nn.Flatten(), ("linear1", nn.Linear(128, 10))])
+
+
+def autoencoder():
+    layers = []
+    for i, (before, width) in enumerate(((1, 8), (8, 16), (16, 32)), 1):
+        layers += [(f"conv{i}", nn.Conv2d(before, width, 3, padding=1)), nn.ReLU(), nn.MaxPool2d(2, 2)]
+    for i, (before, width) in enumerate(((32, 32), (32, 16), (16, 8)), 1):
+        layers += [(f"transposed_conv{i}", nn.ConvTranspose2d(before, width, 2, stride=2)), nn.ReLU()]
+    return sequential(layers + [("conv4", nn.Conv2d(8, 1, 1)), nn.Hardtanh(0, 1)])
+
+
+def make(workload):
+    """Model, loss, optimiser."""
+    if workload == "digits":
+        model = Digits()
+        return model, digits_loss, torch.optim.Adam(model.parameters(), lr=0.001)
+    if workload == "peaks":
+        model = peaks()
+        return model, lambda y, t: F.mse_loss(y, t[0]), torch.optim.Adam(model.parameters(), lr=0.08)
+    if workload == "cifar10":
+        model = cifar10()
+        solver = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-10)
+        return model, lambda y, t: F.cross_entropy(y, t[0]), solver
+    model = autoencoder()
+    return model, lambda y, t: F.mse_loss(y, t[0]), torch.optim.Adam(model.parameters(), lr=0.001)
+
+
+def tensor(array):
+    value = torch.from_numpy(array)
+    return value.permute(0, 3, 1, 2).contiguous(memory_format=torch.channels_last) if array.ndim == 4 else value
+
+
+def main():
+    workload, phase, speed, threads, weights = sys.argv[1:6]
+    torch.set_num_threads(int(threads))
+    x, targets = workloads.data(workload)
+    x, targets = tensor(x), [tensor(t) for t in targets]
+    model, loss, solver = make(workload)
+    workloads.load_torch(model, weights)
+    if x.ndim == 4:
+        model = model.to(memory_format=torch.channels_last)
+    model.train(phase == "train")
+    start = copy.deepcopy(model.state_dict()), copy.deepcopy(solver.state_dict())
+
+    forward, predicts = lambda: loss(model(x), targets), model
+    if speed == "compiled":
+        forward, predicts = torch.compile(forward), torch.compile(model)
+
+    def train():
+        solver.zero_grad(set_to_none=True)
+        value = forward()
+        value.backward()
+        solver.step()
+        return value
+
+    def predict():
+        with torch.inference_mode():
+            return predicts(x)
+
+    def restart():
+        model.load_state_dict(start[0])
+        solver.load_state_dict(start[1])
+
+    workloads.serve(train if phase == "train" else predict, restart, time.perf_counter)
+
+
+main()

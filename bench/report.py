@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Writes docs/performance.md from what the benches found: report.py BUILD_FOLDER [FILE]."""
+
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+TEXT = """# Performance
+
+Made by `make bench`; the numbers are those of one machine at one time. Floors and shares say more than times do.
+
+## How it is measured
+
+- **Guard.** Every sample runs in between two probes: independent multiply-adds in registers, on the same threads, for a
+  tenth of a millisecond each. A sample counts if both probes reach 0.8 of the best one, else it is dropped; tables give
+  medians and how many samples were kept and dropped. The *peak* of a row is that of the probes around its samples.
+- **Floor.** The time below which no plan of the work can come. Each contraction (convolution, its gradients, matrix
+  product) takes at least its operations over the peak; only taps inside of the image count. What enters or leaves the
+  work has to be moved once, at the best bandwidth that a sum of two arrays of that size, or of a larger one, reaches
+  here. For a contraction the larger of the two times counts. Values in between may stay in caches and count nothing,
+  nor does arithmetic outside of contractions. `bench/common/floor.h` computes it from the trace.
+- **Single ops** are plans of one op on the same data again and again, packing included, the helping threads awake.
+- **Steps** are whole processes that do what a user's loop does: loss, gradients, update, running statistics, by
+  `value_and_grad`, on one synthetic mini-batch in memory. *Default* looks plans up, *plain* makes them anew at each step.
+  The three columns are measured in turn, and memory is the peak of the process.
+"""
+
+# Convolutions of 32 channels, by the beginning of their rows' names.
+KINDS = {"3x3 convolution, 4 groups": "conv2d 3x3 4 groups", "3x3 convolution, 8 groups": "conv2d 3x3 8 groups",
+         "3x3 convolution, stride 2": "conv2d 3x3 stride 2", "3x3 convolution, dilation 2": "conv2d 3x3 dilation 2",
+         "1x1 convolution, stride 1 and 2": "conv2d 1x1", "transposed convolution, 2x2 and 3x3": "transposed"}
+
+
+def milliseconds(seconds):
+    return "-" if seconds is None else f"{seconds * 1e3:.3g}" if seconds < 0.1 else f"{seconds * 1e3:.0f}"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "| --- |" + " ---: |" * (len(head) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]) + "\n"
+
+
+def machine_section(machine, ops):
+    def peak(threads):
+        found = sorted(row["peak"] for row in ops if row["threads"] == threads)
+        return found[len(found) // 2] if found else 0
+
+    rows = [["peak of multiply-adds, GFLOP/s"] + [f"{peak(threads) / 1e9:.0f}" for threads in (1, 2)]]
+    for size in sorted(map(int, machine["bandwidths"]["1"])):
+        name = f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
+        rows.append([f"bandwidth of {name}, GB/s"] + [f"{machine['bandwidths'][threads][str(size)] / 1e9:.0f}"
+                                                     for threads in ("1", "2")])
+    return (f"## Machine\n\n{machine['cpu']}, {machine['cores']} cores; instruction set {machine['simd_target']}, "
+            f"{machine['compiler']}, retrace {machine['version']}.\n\n" + table(["", "1 thread", "2 threads"], rows))
+
+
+def targets_section(ops, steps):
+    rows = []
+
+    def share(what, least, wanted):
+        target = f"{least:.0%} of the peak"
+        row = min(filter(wanted, ops), key=lambda row: row["share_of_peak"], default=None)
+        if row is None:
+            return rows.append([what, target, "not measured", "open"])
+        value, threads = row["share_of_peak"], "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
+        rows.append([what, target, f"{value:.0%} ({row['direction']}, {threads})",
+                     "met" if value >= least else "**missed**"])
+
+    for channels in (32, 64, 128):
+        share(f"3x3 convolution, {channels} channels, forward and both gradients", 0.5,
+              lambda row: row["op"].startswith(f"conv2d 3x3, {channels} channels"))
+    share("matrix product 1024 x 1024 x 1024", 0.7, lambda row: row["op"] == "matmul 1024x1024x1024")
+    for kind, name in KINDS.items():
+        share(f"{kind}, 32 channels, forward and both gradients", 0.25, lambda row: row["op"].startswith(name))
+    digits = next((row for row in steps if row["workload"] == "a digits" and row["phase"] == "train"), {})
+    ratio = digits.get("ratio_to_floor")
+    rows.append(["step of the digits network, batch 32, 2 threads", "6 times its floor",
+                 f"{ratio:.1f} times" if ratio else "not measured",
+                 "open" if not ratio else "met" if ratio <= 6 else "**missed**"])
+    return "## Targets\n\nThe worst of directions and thread counts.\n\n" + table(
+        ["what", "target", "measured", ""], rows)
+
+
+def steps_section(steps):
+    rows = []
+    for row in steps:
+        name = f"{row['workload']}, {row['phase']}"
+        if "ours_s" not in row:
+            rows.append([name] + ["-"] * 9 + [f"{row['samples']} ({row['dropped']})"])
+            continue
+        one_ratio = row["one_thread_s"] / row["one_thread_floor_s"] if row["one_thread_s"] else None
+        rows.append([name, milliseconds(row["ours_s"]), f"{milliseconds(row['p10_s'])} - {milliseconds(row['p90_s'])}",
+                     milliseconds(row["floor_s"]), f"{row['ratio_to_floor']:.1f}", milliseconds(row["plain_s"]),
+                     milliseconds(row["one_thread_s"]), f"{one_ratio:.1f}" if one_ratio else "-",
+                     f"{row['peak_mib']:.0f}", row["kernel_calls"], f"{row['samples']} ({row['dropped']})"])
+    return ("## Steps\n\nMilliseconds a step; 2 threads, but where 1 is said. Batches: digits 32, peaks 40,000, "
+            "cifar10 256, autoencoder 500.\n\n" + table(
+                ["step", "default", "10 - 90 %", "floor", "ratio", "plain", "1 thread", "ratio", "MiB", "kernel calls",
+                 "samples (dropped)"], rows))
+
+
+def ops_section(ops):
+    def cells(row):
+        if row is None:
+            return ["-"] * 5
+        share = f"{row['share_of_peak']:.0%}" if row["operations"] else "-"
+        return [f"{row['ours_s'] * 1e6:.0f}", f"{row['floor_s'] * 1e6:.0f}", f"{row['ratio_to_floor']:.1f}", share,
+                f"{row['samples']} ({row['dropped']})"]
+
+    by_name = {}
+    for row in ops:
+        by_name.setdefault((row["op"], row["direction"]), {})[row["threads"]] = row
+    rows = [[f"{name}, {direction}"] + cells(found.get(1)) + cells(found.get(2))
+            for (name, direction), found in by_name.items()]
+    one = ["µs", "floor", "ratio", "of peak", "samples (dropped)"]
+    return ("## Single ops\n\nMicroseconds; five columns for 1 thread, five for 2. Batch 32 where nothing else is "
+            "said.\n\n" + table(["op"] + one + one, rows))
+
+
+def costs_section(machine):
+    def readable(seconds):
+        return f"{seconds * 1e9:.0f} ns" if seconds < 1e-6 else f"{seconds * 1e6:.2f} µs" if seconds < 1e-3 else \
+            f"{seconds * 1e3:.1f} ms"
+
+    return ("## Costs beside the arithmetic\n\nThe smallest CPU time of 30 repetitions.\n\n" + table(
+        ["what", "time"], [[name, readable(seconds)] for name, seconds in machine["costs_s"].items()]))
+
+
+def main():
+    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build")
+    target = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "docs/performance.md")
+    ops, steps, machine = (json.loads((build / name).read_text())
+                           for name in ("bench-ops.json", "bench.json", "bench-machine.json"))
+    sections = [TEXT, machine_section(machine, ops), targets_section(ops, steps), steps_section(steps),
+                ops_section(ops), costs_section(machine)]
+    target.write_text("\n".join(sections), encoding="utf-8")
+
+
+main()
