@@ -16,6 +16,7 @@
 #include "retrace/optim/adam.h"
 #include "retrace/optim/sgdm.h"
 #include "retrace/plan/plan.h"
+#include "retrace/run/accelerate.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/tensor/tensor.h"

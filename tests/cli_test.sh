@@ -105,6 +105,11 @@ first=$(sed 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/' out)
 [ ${#first} -eq 16 ] || fail 'the fingerprint has not 16 digits'
 expect 0 "$first" train "$jobs/golden/peaks.toml" --threads 1
 has 'runs/golden-peaks-2' out
+for speed in plain default accelerated; do
+  expect 0 "$first" train "$jobs/golden/peaks.toml" --set training.acceleration=$speed --out "speed-$speed"
+  has "acceleration = \"$speed\"" "speed-$speed/job.toml"
+done
+expect 2 'plain, default, accelerated' train "$jobs/golden/peaks.toml" --set training.acceleration=fast
 expect 0 'equal: the fingerprints of 3 epochs and the last weights' compare runs/golden-peaks-1 runs/golden-peaks-2
 expect 0 '"equal":true' compare runs/golden-peaks-1 runs/golden-peaks-2 --json
 expect 0 '"threads":1' train runs/golden-peaks-1/job.toml --threads 1 --json --out again

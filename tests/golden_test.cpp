@@ -47,9 +47,13 @@ TEST_P(GoldenTest, SameWithAnyNumberOfThreads) {
   }
 }
 
-TEST_P(GoldenTest, SamePlainAndDefault) {
-  EXPECT_EQ(run(GetParam().job, {{"training.acceleration", "plain", ""}}), GetParam().fingerprint);
-  EXPECT_EQ(run(GetParam().job, {{"training.acceleration", "default", ""}}), GetParam().fingerprint);
+TEST_P(GoldenTest, SameAtEverySpeed) {
+  for (const char* speed : {"plain", "default", "accelerated"}) {
+    SCOPED_TRACE(speed);
+    EXPECT_EQ(run(GetParam().job, {{"training.acceleration", speed, ""}}), GetParam().fingerprint);
+    EXPECT_EQ(run(GetParam().job, {{"training.acceleration", speed, ""}, {"training.shards", "4", ""}}),
+              GetParam().four_shards);
+  }
 }
 
 TEST_P(GoldenTest, SameWithEachPassOff) {

@@ -127,17 +127,23 @@ std::vector<ShardCut> ShardPlan::cuts() const {
 
 struct ShardedGradient::Draws {
   std::optional<DrawScope> own;
+  DrawScope* scope = nullptr;  // in which this call begins shards; null: a call around this one does
+  int64_t first_ordinal = 0;
 };
 
 ShardedGradient::ShardedGradient(const ShardPlan& plan, uint64_t seed, int64_t step, bool outermost)
     : plan_(plan), draws_(std::make_unique<Draws>()) {
   if (outermost) draws_->own.emplace(random_key(seed).tensor(step));
+  if (DrawScope* const scope = DrawScope::current(); scope && !scope->in_shard())
+    draws_->scope = scope, draws_->first_ordinal = scope->ordinal();
 }
 
-ShardedGradient::~ShardedGradient() = default;
+ShardedGradient::~ShardedGradient() {
+  if (draws_->scope) draws_->scope->end_shards();
+}
 
 Tree ShardedGradient::begin(const Tree& parameters, const ShardCut& cut) {
-  if (draws_->own) draws_->own->begin_shard(cut.samples().first);
+  if (draws_->scope) draws_->scope->begin_shard(cut.samples().first, draws_->first_ordinal);
   parameters_ = parameters;
   whole_ = cut.whole();
   shards_.push_back({cut.samples(), {}, {}, {}});

@@ -89,6 +89,7 @@ class GradientFunction {
   // The number of outermost calls so far: the `step` of random draws. Save it with a run to continue its draws.
   int64_t calls() const { return *calls_; }
   void set_calls(int64_t calls) { *calls_ = calls; }
+  uint64_t seed() const { return options_.seed; }
 
   template <class Parameters, class... Arguments>
   auto operator()(const Parameters& parameters, const Arguments&... arguments) const {

@@ -8,6 +8,7 @@
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
 #include "retrace/distributed/group.h"
+#include "retrace/trace/record.h"
 
 namespace retrace {
 namespace {
@@ -65,6 +66,7 @@ Datastore::Datastore(std::shared_ptr<const DataSource> source) : source_(std::mo
 }
 
 Observation Datastore::read(Place place) {
+  refuse_while_accelerated("a datastore", place);
   if (!has_data())
     throw Error(ErrorKind::usage, 311, fmt::format("read: the store has no more data after {} observations", size()))
         .where(place)
@@ -84,7 +86,8 @@ std::vector<Observation> Datastore::read(int64_t count, Place place) {
 
 void Datastore::reset() { next_ = 0, ++pass_; }
 
-std::vector<Observation> Datastore::read_all() const {
+std::vector<Observation> Datastore::read_all(Place place) const {
+  refuse_while_accelerated("a datastore", place);
   std::vector<Observation> all;
   for (int64_t i = 0; i < size(); ++i) all.push_back(source_->get(i, pass_));
   return all;
@@ -93,6 +96,7 @@ std::vector<Observation> Datastore::read_all() const {
 Observation Datastore::preview(Place place) const { return get(0, place); }
 
 Observation Datastore::get(int64_t index, Place place) const {
+  refuse_while_accelerated("a datastore", place);
   if (index < 0 || index >= size())
     throw Error(ErrorKind::usage, 311, fmt::format("get: there is no observation {}", index))
         .where(place)

@@ -50,7 +50,7 @@ class Datastore {
   // Back to the start; the next pass begins.
   void reset();
   // All observations of this pass, wherever reading stands.
-  std::vector<Observation> read_all() const;
+  std::vector<Observation> read_all(Place place = Place::here()) const;
   // The first observation, or any; reading does not move. Error(usage) if there is no such observation.
   Observation preview(Place place = Place::here()) const;
   Observation get(int64_t index, Place place = Place::here()) const;

@@ -10,6 +10,7 @@
 #include "retrace/data/batch_format.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
+#include "retrace/trace/record.h"
 
 namespace retrace {
 namespace {
@@ -81,6 +82,7 @@ bool MiniBatchQueue::has_data() const {
 void MiniBatchQueue::reset() { position_.next = 0, ++position_.passes; }
 
 void MiniBatchQueue::shuffle(Place place) {
+  refuse_while_accelerated("a mini-batch queue", place);
   if (!store_.is_shuffleable())
     throw wrong(324, "shuffle: this store cannot be shuffled", place)
         .help("copy it into an array store, or use reset()");
@@ -144,6 +146,7 @@ void MiniBatchQueue::set_mini_batch_size(int64_t size, Place place) {
 }
 
 std::vector<Tensor> MiniBatchQueue::take(int count, Place place) {
+  refuse_while_accelerated("a mini-batch queue", place);
   const FloatingPointScope floating_point;
   if (count > outputs_ || count < 0)
     throw wrong(327, fmt::format("next: {} outputs were asked for, and it has {}", count, outputs_), place);

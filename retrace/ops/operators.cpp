@@ -1,6 +1,7 @@
 #include "retrace/ops/operators.h"
 
 #include "retrace/ops/add/add.h"
+#include "retrace/ops/cast/cast.h"
 #include "retrace/ops/divide/divide.h"
 #include "retrace/ops/multiply/multiply.h"
 #include "retrace/ops/negate/negate.h"
@@ -9,8 +10,14 @@
 
 namespace retrace {
 
+Operand Operand::traced(const Tensor& number, Place place) {
+  Operand operand(number, place);
+  operand.traced_ = true;
+  return operand;
+}
+
 Tensor Operand::as(DType type) const {
-  if (is_tensor()) return tensor_;
+  if (tensor_.defined()) return traced_ && tensor_.type() != type ? cast(tensor_, type, place_) : tensor_;
   if (integer_) return constant(number_, type);
   return Tensor::full({}, number_, type);
 }

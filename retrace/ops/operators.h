@@ -11,7 +11,9 @@ namespace retrace {
 
 class Operand {
  public:
-  Operand(const Tensor& tensor, Place place = Place::here()) : tensor_(tensor), place_(place) {}
+  Operand(const Tensor& tensor, Place place = Place::here()) : tensor_(tensor), place_(place) {
+    tensor.spec();  // refuses an undefined tensor
+  }
   Operand(const Tree& leaf, Place place = Place::here()) : tensor_(leaf.tensor()), place_(place) {}
   template <std::floating_point T>
   Operand(T number, Place place = Place::here()) : number_(number), place_(place) {}
@@ -19,7 +21,14 @@ class Operand {
   Operand(T number, Place place = Place::here())
       : number_(static_cast<double>(number)), integer_(true), place_(place) {}
 
-  bool is_tensor() const { return tensor_.defined(); }
+  // A float or double that changes from call to call of a recorded function: its value is that of a tensor of rank 0.
+  static Operand traced(const Tensor& number, Place place = Place::here());
+
+  bool is_tensor() const { return tensor_.defined() && !traced_; }
+  bool is_integer() const { return integer_; }
+  bool is_traced() const { return traced_; }
+  const Tensor& tensor() const { return tensor_; }  // undefined for a number that is not traced
+  double number() const { return number_; }         // 0 for a tensor, and for a number that is traced
   Place place() const { return place_; }
   DType type() const { return tensor_.type(); }
   // The tensor, or the number as a tensor of that type.
@@ -28,7 +37,7 @@ class Operand {
  private:
   Tensor tensor_;
   double number_ = 0;
-  bool integer_ = false;
+  bool integer_ = false, traced_ = false;
   Place place_;
 };
 

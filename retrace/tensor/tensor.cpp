@@ -176,7 +176,7 @@ Tensor Tensor::relabelled(std::string_view labels, BatchPart part, Place place) 
   return Tensor(std::move(value));
 }
 
-std::string text_of(const Tensor& tensor, int most) {
+std::string text_of(const Tensor& tensor, int most, Place place) {
   std::string text = tensor.spec().text() + " {";
   const auto add = [&](const auto& values) {
     for (size_t i = 0; i < values.size() && i < static_cast<size_t>(most); ++i)
@@ -184,11 +184,11 @@ std::string text_of(const Tensor& tensor, int most) {
     if (values.size() > static_cast<size_t>(most)) text += ", ...";
   };
   switch (tensor.type()) {
-    case DType::f32: add(tensor.to_vector<float>()); break;
-    case DType::f64: add(tensor.to_vector<double>()); break;
-    case DType::i32: add(tensor.to_vector<int32_t>()); break;
+    case DType::f32: add(tensor.to_vector<float>(place)); break;
+    case DType::f64: add(tensor.to_vector<double>(place)); break;
+    case DType::i32: add(tensor.to_vector<int32_t>(place)); break;
     case DType::u8:
-    case DType::boolean: add(tensor.to_vector<uint8_t>()); break;
+    case DType::boolean: add(tensor.to_vector<uint8_t>(place)); break;
   }
   return text + "}";
 }

@@ -89,6 +89,6 @@ class Tensor {
 };
 
 // "f32[2,2] "BC" {1, 2, 3, 4}", with at most `most` elements; evaluates.
-std::string text_of(const Tensor& tensor, int most = 16);
+std::string text_of(const Tensor& tensor, int most = 16, Place place = Place::here());
 
 }  // namespace retrace

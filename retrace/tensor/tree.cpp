@@ -82,6 +82,11 @@ const Tensor& Tree::tensor() const {
   return leaf_;
 }
 
+void Tree::visit_leaves(FunctionRef<void(Tensor&)> f) {
+  if (is_leaf()) f(leaf_);
+  for (auto& child : children_) child.second.visit_leaves(f);
+}
+
 std::vector<std::pair<std::string, Tensor>> leaves(const Tree& tree) {
   std::vector<std::pair<std::string, Tensor>> out;
   collect(tree, "", out);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "retrace/base/function_ref.h"
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
@@ -38,6 +39,9 @@ class Tree {
   const std::string& mark() const { return mark_; }
   Tree& set_mark(std::string mark) & { return mark_ = std::move(mark), *this; }
   Tree set_mark(std::string mark) && { return mark_ = std::move(mark), std::move(*this); }
+
+  // Calls f with the tensor of every leaf, in the order of leaves(); f may put another one in its place.
+  void visit_leaves(FunctionRef<void(Tensor&)> f);
 
  private:
   Tensor leaf_;

@@ -44,6 +44,11 @@ const T& get(const AttributeValue& value) {
 
 }  // namespace
 
+void Attributes::shift(std::string_view name, int64_t by) {
+  for (auto& entry : entries_)
+    if (int64_t* value = std::get_if<int64_t>(&entry.value); value && entry.name == name) *value += by;
+}
+
 bool Attribute::operator==(const Attribute& other) const {
   if (name != other.name || value.index() != other.value.index()) return false;
   if (const double* a = std::get_if<double>(&value))

@@ -26,7 +26,10 @@ class Attributes {
   Attributes(std::initializer_list<Attribute> entries) : entries_(entries) {}
 
   const std::vector<Attribute>& entries() const { return entries_; }
+  std::vector<Attribute>& entries() { return entries_; }
   void add(std::string_view name, AttributeValue value) { entries_.push_back({name, std::move(value)}); }
+  // Adds to an integer, if there is one of that name.
+  void shift(std::string_view name, int64_t by);
 
   // Throws Error(internal) if absent or of another kind.
   int64_t integer(std::string_view name) const;

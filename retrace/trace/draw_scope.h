@@ -1,7 +1,7 @@
 #pragma once
 // Where random ops inside a recorded call take their key, ordinal and first sample from. A function made by
-// value_and_grad opens one for each outermost call, and begins each shard anew, so that a draw has the same ordinal in
-// every shard. Scopes of one thread nest; the innermost counts.
+// value_and_grad or accelerate opens one for each outermost call; the outermost value_and_grad in it begins each shard
+// anew, so that a draw has the same ordinal in every shard. Scopes of one thread nest; the innermost counts.
 
 #include <utility>
 
@@ -20,13 +20,21 @@ class DrawScope {
   // The innermost scope of this thread, or null.
   static DrawScope* current() { return innermost(); }
 
-  // From here on draws count from 0 again, and sample 0 of what is drawn is sample `first_sample` of the mini-batch.
-  void begin_shard(int64_t first_sample) {
-    next_ordinal_ = 0;
+  // From here on draws count from `ordinal`, and sample 0 of what is drawn is sample `first_sample` of the mini-batch.
+  void begin_shard(int64_t first_sample, int64_t ordinal = 0) {
+    next_ordinal_ = ordinal;
     first_sample_ = first_sample;
+    in_shard_ = true;
   }
+  void end_shards() { first_sample_ = 0, in_shard_ = false; }
+  // Whether the samples of the mini-batch are being counted already; what is inside does not begin shards.
+  bool in_shard() const { return in_shard_; }
+  void set_in_shard(bool in_shard) { in_shard_ = in_shard; }
+
   const Tensor& key() const { return key_; }
-  int64_t next_ordinal() { return next_ordinal_++; }
+  int64_t ordinal() const { return next_ordinal_; }
+  // The ordinal of the first of `count` draws, which are thereby taken.
+  int64_t take(int64_t count = 1) { return std::exchange(next_ordinal_, next_ordinal_ + count); }
   int64_t first_sample() const { return first_sample_; }
 
  private:
@@ -36,6 +44,7 @@ class DrawScope {
   }
   Tensor key_;
   int64_t next_ordinal_ = 0, first_sample_ = 0;
+  bool in_shard_ = false;
   DrawScope* outer_;
 };
 

@@ -53,10 +53,7 @@ ValueId Recording::id_of(const Tensor& tensor, Place place) {
   const auto& value = tensor.value();
   if (value->pending) {
     if (value->pending.get() == this) return value->id;
-    throw Error(ErrorKind::usage, 201, "a tensor that another thread recorded is used before it was computed")
-        .where(place)
-        .got(value->spec.text())
-        .help("call evaluate() on the thread that made it before handing it on");
+    refuse(tensor, place);
   }
   const auto [at, is_new] = known_.try_emplace(value.get(), 0);
   if (is_new) {
@@ -64,6 +61,47 @@ ValueId Recording::id_of(const Tensor& tensor, Place place) {
     inputs_.push_back(tensor);
   }
   return at->second;
+}
+
+void Recording::refuse(const Tensor& foreign, Place place) const {
+  const auto* other = dynamic_cast<const Recording*>(foreign.value()->pending.get());
+  if (other && other->for_replay_ && !for_replay_)
+    throw Error(ErrorKind::usage, 251, "a tensor left an accelerated function without being returned by it")
+        .where(place)
+        .got(fmt::format("{}, of the function accelerated at {}", foreign.spec().text(), other->made_.text()))
+        .help("return it: what the function leaves behind elsewhere is made once and not again on replay");
+  if (for_replay_ && (!other || other->owner_ == owner_))
+    throw Error(ErrorKind::usage, 252, "an accelerated function uses a recorded tensor that is not among its arguments")
+        .where(place)
+        .got(fmt::format("{}, in the function accelerated at {}", foreign.spec().text(), made_.text()))
+        .help("make it an argument: a replay sees arguments only");
+  throw Error(ErrorKind::usage, 201, "a tensor that another thread recorded is used before it was computed")
+      .where(place)
+      .got(foreign.spec().text())
+      .help("call evaluate() on the thread that made it before handing it on");
+}
+
+std::vector<Tensor> Recording::splice(const Trace& trace, std::span<const Tensor> inputs, const DrawShift& draws,
+                                      Place place) {
+  std::vector<ValueId> ids(trace.values.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].defined()) ids[static_cast<size_t>(trace.inputs[i])] = id_of(inputs[i], place);
+  for (const Node& recorded : trace.nodes) {
+    Node node = recorded;
+    const bool by_key = !recorded.inputs.empty() && recorded.inputs[0] == draws.key;
+    if (draws.first_sample) node.attributes.shift("first_sample", draws.first_sample);
+    if (draws.ordinal && by_key) node.attributes.shift("ordinal", draws.ordinal);
+    for (ValueId& id : node.inputs) id = ids[static_cast<size_t>(id)];
+    const auto specs =
+        std::span(trace.values).subspan(static_cast<size_t>(node.first_output), static_cast<size_t>(node.output_count));
+    const ValueId first = trace_.add_node(std::move(node), specs);
+    for (int i = 0; i < recorded.output_count; ++i)
+      ids[static_cast<size_t>(recorded.first_output + i)] = first + static_cast<ValueId>(i);
+  }
+  std::vector<Tensor> outputs;
+  outputs.reserve(trace.outputs.size());
+  for (ValueId id : trace.outputs) outputs.push_back(tensor(ids[static_cast<size_t>(id)]));
+  return outputs;
 }
 
 Tensor Recording::add_input(const TensorSpec& spec) {
@@ -123,12 +161,22 @@ void Recording::abandon() {
 Trace Recording::take_trace(std::span<const Tensor> outputs) {
   trace_.outputs.clear();
   for (const auto& output : outputs) trace_.outputs.push_back(id_of(output, {}));
+  return take_trace();
+}
+
+Trace Recording::take_trace() {
   Trace taken = std::move(trace_);
   reset();
   return taken;
 }
 
 void Recording::evaluate(Place place) {
+  if (const Recording& inner = *slot(); for_replay_ || inner.for_replay_)
+    throw Error(ErrorKind::usage, 250, "a value is read inside an accelerated function")
+        .where(place)
+        .got(fmt::format("the function accelerated at {}, while it is recorded",
+                         (inner.for_replay_ ? inner.made_ : made_).text()))
+        .help("return the tensor and read it outside; enabled(false), or leaving accelerate away, runs the function");
   if (failed_) throw Error(ErrorKind::usage, 202, "a value is read whose computation failed before").where(place);
   if (owner_ != std::this_thread::get_id())
     throw Error(ErrorKind::usage, 201, "a tensor that another thread recorded is read before it was computed")
@@ -143,6 +191,13 @@ std::vector<Tensor> record(const Op& op, Attributes attributes, std::span<const 
 
 Tensor record_one(const Op& op, Attributes attributes, std::initializer_list<Tensor> inputs, Place place) {
   return record(op, std::move(attributes), std::span(inputs.begin(), inputs.size()), place)[0];
+}
+
+void refuse_while_accelerated(const char* what, Place place) {
+  if (!current_recording()->is_for_replay()) return;
+  throw Error(ErrorKind::usage, 253, fmt::format("{} is used inside an accelerated function", what))
+      .where(place)
+      .help("call it outside and pass what it gives as an argument: inside it happens once and not again on replay");
 }
 
 void evaluate(Place place) { current_recording()->evaluate(place); }

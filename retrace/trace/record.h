@@ -12,6 +12,13 @@
 
 namespace retrace {
 
+// How the draws of a spliced trace are renumbered: they follow those that the recording already has.
+struct DrawShift {
+  ValueId key = -1;          // the input of the trace that is the call's key
+  int64_t ordinal = 0;       // added to the ordinals of draws by that key
+  int64_t first_sample = 0;  // added to the first samples of all draws
+};
+
 class Recording : public PendingWork, public std::enable_shared_from_this<Recording> {
  public:
   const Trace& trace() const { return trace_; }
@@ -30,20 +37,31 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
 
   void set_outputs(std::span<const ValueId> ids) { trace_.outputs.assign(ids.begin(), ids.end()); }
   void evaluate(Place place) override;
+  // A recording that is replayed and never evaluated itself, of the function accelerated at `made`: reading a value is
+  // an error, and so is a pending tensor from outside, which a replay could not see.
+  void record_for_replay(Place made) { for_replay_ = true, made_ = made; }
+  bool is_for_replay() const { return for_replay_; }
+  // Appends the nodes of a recorded trace whose inputs have these values here (undefined: nothing reads it); returns
+  // its outputs.
+  std::vector<Tensor> splice(const Trace& trace, std::span<const Tensor> inputs, const DrawShift& draws, Place place);
   // Leaves the recording empty; what is still pending in it can no longer be computed.
   void reset();
   // After a failure: what is still pending here says so when it is read; the thread goes on with a new recording.
   void abandon();
-  Trace take_trace(std::span<const Tensor> outputs);  // with these outputs; the recording is spent
+  // With these outputs, or those that were set; the recording is spent.
+  Trace take_trace(std::span<const Tensor> outputs);
+  Trace take_trace();
 
  private:
   Tensor make_value(ValueId id);
+  [[noreturn]] void refuse(const Tensor& foreign, Place place) const;
   Trace trace_;
   std::vector<Tensor> inputs_;
   std::vector<std::weak_ptr<TensorValue>> values_;
   std::unordered_map<const TensorValue*, ValueId> known_;
   std::thread::id owner_ = std::this_thread::get_id();
-  bool failed_ = false, warned_ = false;
+  bool failed_ = false, warned_ = false, for_replay_ = false;
+  Place made_;
 };
 
 // The recording of this thread.
@@ -68,6 +86,9 @@ Tensor record_one(const Op& op, Attributes attributes, std::initializer_list<Ten
 
 // Computes everything that this thread recorded and somebody still holds.
 void evaluate(Place place = Place::here());
+
+// Throws Error(usage) if this thread records an accelerated function: `what` would happen once and not again on replay.
+void refuse_while_accelerated(const char* what, Place place);
 
 // Called with every warning that the library has for the user (a trace that grows without end); silent by default.
 void set_warning_handler(void (*handler)(const std::string& text));

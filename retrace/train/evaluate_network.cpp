@@ -33,28 +33,38 @@ double square_error(const Tensor& y, const Tensor& t) {
 
 }  // namespace
 
-NetworkScore evaluate_network(const nn::Network& network, const Tree& parameters, const Tree& state,
-                              const JobData& data, int64_t mini_batch_size) {
-  MiniBatchQueue queue(
-      data.test,
-      {.mini_batch_size = mini_batch_size, .formats = data.formats, .outputs = static_cast<int>(data.formats.size())});
-  std::vector<double> sums(network.outputs.size());
-  std::vector<int64_t> counts(network.outputs.size());
+NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size,
+                                   bool accelerated)
+    : network_(network),
+      data_(data),
+      mini_batch_size_(mini_batch_size),
+      predict_(accelerate<Predict>(
+          [&network](const Tree& parameters, const Tree& state, const Tensor& x, const Tree& targets) {
+            const Tree y = network.model(parameters, x, state, Phase::inference).y;
+            return Prediction{y, network.loss(y, targets)};
+          },
+          {.enabled = accelerated})) {}
+
+NetworkScore NetworkEvaluator::operator()(const Tree& parameters, const Tree& state) const {
+  MiniBatchQueue queue(data_.test, {.mini_batch_size = mini_batch_size_,
+                                    .formats = data_.formats,
+                                    .outputs = static_cast<int>(data_.formats.size())});
+  const auto& outputs = network_.outputs;
+  std::vector<double> sums(outputs.size());
+  std::vector<int64_t> counts(outputs.size());
   double loss = 0;
   int64_t samples = 0;
   while (queue.has_data()) {
     const auto batch = queue.next();
     Tree targets;
-    for (size_t i = 0; i < network.outputs.size(); ++i) targets[network.outputs[i]] = batch[i + 1];
-    const Tree y = network.model(parameters, batch[0], state, Phase::inference).y;
-    const Tensor batch_loss = network.loss(y, targets);
-    evaluate();
+    for (size_t i = 0; i < outputs.size(); ++i) targets[outputs[i]] = batch[i + 1];
+    const auto [y, batch_loss] = predict_(parameters, state, batch[0], targets);
     const int64_t n = batch[0].shape()[0];
     samples += n;
     loss += batch_loss.number() * static_cast<double>(n);
-    for (size_t i = 0; i < network.outputs.size(); ++i) {
-      const Tensor& output = y[network.outputs[i]];
-      if (network.outputs[i] == "class") {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Tensor& output = y[outputs[i]];
+      if (outputs[i] == "class") {
         sums[i] += static_cast<double>(count_right(output, batch[i + 1]));
         counts[i] += n;
       } else {
@@ -67,10 +77,10 @@ NetworkScore evaluate_network(const nn::Network& network, const Tree& parameters
   score.loss = samples ? loss / static_cast<double>(samples) : 0;
   for (size_t i = 0; i < sums.size(); ++i) {
     const double mean = counts[i] ? sums[i] / static_cast<double>(counts[i]) : 0;
-    if (network.outputs[i] == "class")
+    if (outputs[i] == "class")
       score.metrics.emplace_back("accuracy", mean);
     else
-      score.metrics.emplace_back(network.outputs[i] == "angle" ? "angle_rmse" : "rmse", std::sqrt(mean));
+      score.metrics.emplace_back(outputs[i] == "angle" ? "angle_rmse" : "rmse", std::sqrt(mean));
   }
   return score;
 }

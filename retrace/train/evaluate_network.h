@@ -2,6 +2,7 @@
 // A network on a test set.
 
 #include "retrace/monitor/event.h"
+#include "retrace/run/accelerate.h"
 #include "retrace/train/job_data.h"
 
 namespace retrace {
@@ -12,7 +13,23 @@ struct NetworkScore {
 };
 
 // Inference over the whole test set, the last mini-batch kept. Sums are taken in the order of the samples, in binary64.
-NetworkScore evaluate_network(const nn::Network& network, const Tree& parameters, const Tree& state,
-                              const JobData& data, int64_t mini_batch_size);
+// Network and data must outlive it.
+class NetworkEvaluator {
+ public:
+  NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size, bool accelerated);
+  NetworkScore operator()(const Tree& parameters, const Tree& state) const;
+
+ private:
+  struct Prediction {
+    Tree y;
+    Tensor loss;
+  };
+  using Predict =
+      std::function<Prediction(const Tree& parameters, const Tree& state, const Tensor& x, const Tree& targets)>;
+  const nn::Network& network_;
+  const JobData& data_;
+  int64_t mini_batch_size_;
+  AcceleratedFunction<Predict> predict_;
+};
 
 }  // namespace retrace

@@ -41,7 +41,7 @@ struct TrainingOptions {
   double epsilon = 1e-8;
   std::string shuffle = "once";                // never, once, every-epoch
   std::string partial_mini_batch = "discard";  // keep, discard
-  std::string acceleration = "default";        // plain, default
+  std::string acceleration = "accelerated";    // plain, default, accelerated
   bool validation = true;                      // the test set after every epoch
 };
 

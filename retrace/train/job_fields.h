@@ -62,7 +62,7 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit("epsilon", o.epsilon, {.low = 0, .high = 1, .above_low = true, .applies = adam, .only_with = with_adam});
   visit("shuffle", o.shuffle, {.choices = {"never", "once", "every-epoch"}});
   visit("partial_mini_batch", o.partial_mini_batch, {.choices = {"keep", "discard"}});
-  visit("acceleration", o.acceleration, {.choices = {"plain", "default"}});
+  visit("acceleration", o.acceleration, {.choices = {"plain", "default", "accelerated"}});
   visit("validation", o.validation, FieldRule{});
 }
 

@@ -37,15 +37,15 @@ TEST(Job, ShippedJobsAreValidAndReadBackEqual) {
 
 TEST(Job, DigitsJobIsTheOneOfTheReadme) {
   const Job job = read_job(std::filesystem::path(RETRACE_SOURCE_DIR) / "jobs/digits.toml");
-  EXPECT_EQ(
-      job_text(job),
-      "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nthreads = 0\n"
-      "\n[network]\nname = \"digits\"\nwidth = 16\nheads = [\"class\", \"angle\"]\n"
-      "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\n"
-      "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmini_batch_size = 32\nshards = 1\n"
-      "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
-      "gradient_decay_factor = 0.9\nsquared_gradient_decay_factor = 0.999\nepsilon = 1e-08\n"
-      "shuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = \"default\"\nvalidation = true\n");
+  EXPECT_EQ(job_text(job),
+            "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nthreads = 0\n"
+            "\n[network]\nname = \"digits\"\nwidth = 16\nheads = [\"class\", \"angle\"]\n"
+            "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\n"
+            "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmini_batch_size = 32\nshards = 1\n"
+            "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
+            "gradient_decay_factor = 0.9\nsquared_gradient_decay_factor = 0.999\nepsilon = 1e-08\n"
+            "shuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = \"accelerated\"\nvalidation = "
+            "true\n");
 }
 
 TEST(Job, DefaultsFollowNetworkAndSolver) {

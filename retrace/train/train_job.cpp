@@ -6,21 +6,17 @@
 #include <cmath>
 #include <optional>
 
-#include "retrace/autodiff/value_and_grad.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/monitor/json_lines.h"
-#include "retrace/ops/batch_norm/batch_norm.h"
-#include "retrace/ops/operators.h"
-#include "retrace/optim/adam.h"
-#include "retrace/optim/sgdm.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/evaluate_network.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/training_step.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
@@ -30,69 +26,17 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// gradients + factor * parameters; biases and offsets are exempt.
-Tree add_l2(const Tree& gradients, const Tree& parameters, double factor) {
-  if (factor == 0) return gradients;
-  auto result = leaf_tensors(gradients);
-  const auto weights = leaves(parameters);
-  const Tensor lambda = Tensor::full({}, factor);
-  for (size_t i = 0; i < result.size(); ++i) {
-    const auto& path = weights[i].first;
-    const std::string name = path.substr(path.rfind('/') + 1);
-    if (name != "bias" && name != "offset") result[i] = result[i] + lambda * weights[i].second;
-  }
-  return with_leaves(gradients, result);
+bool is_accelerated(const Job& job) { return job.training.acceleration == "accelerated"; }
+
+AcceleratedFunction<TrainingStep> step_of(const Job& job, const nn::Network& network) {
+  return accelerate(training_step(job, network), {.seed = job.seed, .enabled = is_accelerated(job)});
 }
 
-class Schedule {
- public:
-  Schedule(const TrainingOptions& options, int64_t iterations) : options_(options), iterations_(iterations) {}
-  // Iteration from 0, epoch from 1; in binary64, rounded once.
-  float rate(int64_t iteration, int epoch) const {
-    double rate = options_.initial_learn_rate;
-    if (options_.schedule == "linear") rate *= 1.0 - static_cast<double>(iteration) / static_cast<double>(iterations_);
-    if (options_.schedule == "piecewise")
-      for (int drop = options_.drop_period; drop < epoch; drop += options_.drop_period) rate *= options_.drop_factor;
-    return static_cast<float>(rate);
-  }
-
- private:
-  const TrainingOptions& options_;
-  int64_t iterations_;
-};
-
-class Solver {
- public:
-  explicit Solver(const TrainingOptions& options) : options_(options) {}
-  Tree update(const Tree& parameters, const Tree& gradients, float rate) {
-    const Tree regular = add_l2(gradients, parameters, options_.l2_regularization);
-    if (options_.solver == "sgdm") {
-      auto made = sgdm_update(parameters, regular, sgdm_,
-                              {.learn_rate = rate, .momentum = static_cast<float>(options_.momentum)});
-      sgdm_ = made.state;
-      return made.parameters;
-    }
-    auto made = adam_update(parameters, regular, adam_,
-                            {.learn_rate = rate,
-                             .gradient_decay = static_cast<float>(options_.gradient_decay_factor),
-                             .squared_gradient_decay = static_cast<float>(options_.squared_gradient_decay_factor),
-                             .epsilon = static_cast<float>(options_.epsilon)});
-    adam_ = made.state;
-    return made.parameters;
-  }
-
- private:
-  const TrainingOptions& options_;
-  SgdmState sgdm_;
-  AdamState adam_;
-};
-
-// The loss of a mini-batch as value_and_grad takes it.
-auto loss_of(const nn::Network& network) {
-  return [&network](const Tree& p, const Tensor& x, const Tree& targets, const Tree& state) {
-    const auto [y, moments] = network.model(p, x, state, Phase::train);
-    return WithAux<Tree>{network.loss(y, targets), moments};
-  };
+// Targets by the names of the network's outputs.
+Tree targets_of(const nn::Network& network, const std::vector<Tensor>& batch) {
+  Tree targets;
+  for (size_t i = 0; i < network.outputs.size(); ++i) targets[network.outputs[i]] = batch[i + 1];
+  return targets;
 }
 
 class Training {
@@ -103,9 +47,9 @@ class Training {
         network_(make_job_network(job)),
         data_(load_job_data(job, network_)),
         queue_(data_.train, queue_options()),
-        state_{network_.parameters, network_.state},
-        schedule_(job.training, queue_.mini_batches() * job.training.max_epochs),
-        solver_(job.training) {
+        step_(step_of(job, network_)),
+        evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job)),
+        state_(initial_training_state(network_, job.training)) {
     if (queue_.mini_batches() == 0)
       throw Error(ErrorKind::usage, 421,
                   fmt::format("the training set of {} samples has no whole mini-batch of {}", queue_.size(),
@@ -117,20 +61,15 @@ class Training {
     open_run();
     tell(RunStarted{job_.name, "cpu", result_.run_dir.string(), thread_count(), job_.training.max_epochs,
                     queue_.mini_batches(), count_parameters()});
-    const auto step = value_and_grad(loss_of(network_), {.shards = job_.training.shards, .seed = job_.seed});
     start_ = std::chrono::steady_clock::now();
     result_.stop_reason = "max epochs completed";
-    for (int epoch = 1; epoch <= job_.training.max_epochs && !stopped_; ++epoch) run_epoch(step, epoch);
+    for (int epoch = 1; epoch <= job_.training.max_epochs && !stopped_; ++epoch) run_epoch(epoch);
     result_.seconds = seconds_since(start_);
     finish();
     return result_;
   }
 
  private:
-  struct Weights {
-    Tree parameters, state;
-  };
-
   MiniBatchQueueOptions queue_options() const {
     return {.mini_batch_size = job_.training.mini_batch_size,
             .partial = job_.training.partial_mini_batch == "keep" ? Partial::keep : Partial::discard,
@@ -159,26 +98,25 @@ class Training {
     if (control_.monitor) control_.monitor->receive(event);
   }
 
-  template <class Step>
-  void run_epoch(const Step& step, int epoch) {
+  void run_epoch(int epoch) {
     if (job_.training.shuffle == "every-epoch" || (job_.training.shuffle == "once" && epoch == 1))
       queue_.shuffle();
     else
       queue_.reset();
     double sum = 0;
     int64_t steps = 0;
-    Weights weights = state_;
+    const int64_t iterations = queue_.mini_batches() * job_.training.max_epochs;
+    TrainingState state = state_;
     while (queue_.has_data() && !stopped_) {
-      const float rate = schedule_.rate(result_.iterations, epoch);
-      const double loss = run_step(step, weights, rate);
+      const float rate = learn_rate(job_.training, result_.iterations, iterations, epoch);
+      const double loss = run_step(state, rate);
       sum += loss;
       ++steps, ++result_.iterations;
       tell(StepDone{epoch, result_.iterations, loss, rate, seconds_since(start_)});
       if (!std::isfinite(loss)) return end("the loss is not finite");
       if (control_.stop && control_.stop()) end("stopped");
     }
-    evaluate();
-    state_ = weights;
+    state_ = state;
     result_.epochs = epoch;
     tell(EpochDone{epoch, result_.iterations, sum / static_cast<double>(std::max<int64_t>(steps, 1)),
                    seconds_since(start_)});
@@ -186,15 +124,11 @@ class Training {
     if (job_.training.validation) validate(epoch);
   }
 
-  template <class Step>
-  double run_step(const Step& step, Weights& weights, float rate) {
+  double run_step(TrainingState& state, float rate) {
     const auto batch = queue_.next();
-    Tree targets;
-    for (size_t i = 0; i < network_.outputs.size(); ++i) targets[network_.outputs[i]] = batch[i + 1];
-    const auto [value, gradients, moments] = step(weights.parameters, batch[0], targets, weights.state);
-    weights.parameters = solver_.update(weights.parameters, gradients, rate);
-    if (!moments.empty()) weights.state = update_statistics(weights.state, moments);
-    return value.number();
+    StepResult result = step_(state, batch[0], targets_of(network_, batch), rate);
+    state = std::move(result.after);
+    return result.loss.number();
   }
 
   void end(const char* reason) {
@@ -203,8 +137,7 @@ class Training {
   }
 
   void validate(int epoch) {
-    const auto found =
-        evaluate_network(network_, state_.parameters, state_.state, data_, job_.training.mini_batch_size);
+    const auto found = evaluate_(state_.parameters, state_.state);
     validated_ = epoch;
     result_.loss = found.loss, result_.metrics = found.metrics;
     tell(ValidationDone{epoch, result_.iterations, found.loss, seconds_since(start_), found.metrics});
@@ -222,8 +155,7 @@ class Training {
 
   void finish() {
     if (validated_ != result_.epochs || validated_ == 0) {
-      const auto found =
-          evaluate_network(network_, state_.parameters, state_.state, data_, job_.training.mini_batch_size);
+      const auto found = evaluate_(state_.parameters, state_.state);
       result_.loss = found.loss, result_.metrics = found.metrics;
     }
     result_.fingerprint = fingerprint(state_.parameters, state_.state);
@@ -237,9 +169,9 @@ class Training {
   nn::Network network_;
   JobData data_;
   MiniBatchQueue queue_;
-  Weights state_;  // of the last complete epoch
-  Schedule schedule_;
-  Solver solver_;
+  const AcceleratedFunction<TrainingStep> step_;
+  const NetworkEvaluator evaluate_;
+  TrainingState state_;  // of the last complete epoch
   std::optional<RunFolder> run_;
   TrainJobResult result_;
   std::chrono::steady_clock::time_point start_;
@@ -284,21 +216,10 @@ std::string describe_plan(const Job& job) {
                                     .formats = data.formats,
                                     .outputs = static_cast<int>(data.formats.size())});
   const auto batch = queue.next();
-  Tree targets;
-  for (size_t i = 0; i < network.outputs.size(); ++i) targets[network.outputs[i]] = batch[i + 1];
-  const auto step = value_and_grad(loss_of(network), {.shards = job.training.shards, .seed = job.seed});
-  Solver solver(job.training);
-  Tree parameters = network.parameters, state = network.state;
-  evaluate();
-  // Two steps: the second holds the update of the first, as all later ones do.
-  for (int i = 0; i < 2; ++i) {
-    const auto [value, gradients, moments] = step(parameters, batch[0], targets, state);
-    parameters = solver.update(parameters, gradients, static_cast<float>(job.training.initial_learn_rate));
-    if (!moments.empty()) state = update_statistics(state, moments);
-  }
-  const std::string text = last_plan()->text();
-  evaluate();
-  return text;
+  const auto step = step_of(job, network);
+  step(initial_training_state(network, job.training), batch[0], targets_of(network, batch),
+       learn_rate(job.training, 0, 1, 1));
+  return last_plan()->text();
 }
 
 }  // namespace retrace

@@ -85,7 +85,7 @@ Tensor draw(const char* name, const Shape& shape, const Tensor* key, int32_t n, 
       {"shape", shape},
       {"labels", std::string(options.labels)},
       {"type", options.type},
-      {"ordinal", scope ? scope->next_ordinal() : int64_t{0}},
+      {"ordinal", scope ? scope->take() : int64_t{0}},
       {"first_sample", call ? call->first_sample() : int64_t{0}}};  // also with a key: shards stay unseen
   if (op.attributes.size() == 6) attributes.add("n", int64_t{n});
   return record_one(op, std::move(attributes), {scope ? scope->key() : *key}, place);

@@ -7,7 +7,7 @@
 //   normal:   mean 0, deviation 1, by Box-Muller: elements 2i and 2i + 1 are r cos(a) and r sin(a), r = sqrt(-2 log(1 -
 //   u)), a = 2 pi v integers: i32 in 0..n-1, by the high half of a 32 x 32 bit product
 //
-// Inside a function made by value_and_grad, draws without a key take it from the call and are fresh at each call;
+// Inside a function made by value_and_grad or accelerate, draws without a key take it from the call and are fresh;
 // elsewhere they need one: random_key(seed).split("dropout"). Equal keys give equal numbers.
 
 #include "retrace/tensor/tensor.h"

@@ -1,0 +1,28 @@
+#pragma once
+// Bars with names, as text for a terminal and as a picture.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace retrace {
+
+struct Bar {
+  std::string name;
+  double value = 0;  // 0 or more
+};
+struct BarChart {
+  std::string title, unit;
+  std::vector<Bar> bars;
+};
+
+// One line a bar, the longest of `width` blocks:
+//   training (s)
+//     plain        41.2 ████████████████
+//     accelerated  12.9 █████
+std::string bar_text(const BarChart& chart, int width = 40);
+
+// The charts side by side as a PNG file, drawn by gnuplot. "" when it was written; else what was in the way, in a line.
+std::string write_bar_charts(const std::filesystem::path& png, const std::vector<BarChart>& charts);
+
+}  // namespace retrace

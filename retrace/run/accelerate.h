@@ -1,0 +1,181 @@
+#pragma once
+// accelerate(f): a function that does what f does, and runs f only for arguments of a new form. f is recorded once for
+// each form; afterwards the recorded trace is replayed on the new values. The bits are those of f.
+//
+//   auto step = accelerate(value_and_grad(loss));
+//   auto [value, gradients] = step(parameters, images, labels);   // first call: recorded and planned; then replayed
+//
+// With accelerate you promise that f depends on its arguments alone. The form of the arguments is: types, shapes and
+// labels of tensors; names and nesting of trees; the values of whole numbers, booleans, enumerations, texts and shapes.
+// The values of tensors and of floats do not belong to it: a float or double reaches f as an Operand whose value may
+// change (so f takes `const Operand&`, not float). Arguments and results: see retrace/run/parts.h.
+//
+// Called by code that is itself recorded (inside value_and_grad or another accelerated function), the trace becomes
+// part of that recording, and can be differentiated; otherwise the results are values. Random draws are fresh at each
+// call. While f is recorded, reading a value, a mini-batch queue or a datastore is an Error(usage), as is a recorded
+// tensor from outside that is not an argument. docs/tracing.md lists what may surprise.
+//
+// With any_batch one recording serves all sizes of the axis B from 2 on: f is recorded at three more sizes (and runs as
+// often), the numbers in the trace that follow the size are found, and a new size is only planned. Where f depends on
+// the size in another way (one that suits this size only, a host number made of it, shards), each size is recorded, and
+// why() says what was in the way.
+//
+// Copies share the cache. An accelerated function belongs to the thread that calls it first. RETRACE_PLAN_CACHE=off
+// makes all of them call f.
+
+#include "retrace/run/call_parts.h"
+
+namespace retrace {
+
+template <class F>
+class AcceleratedFunction {
+ public:
+  AcceleratedFunction(F f, AccelerateOptions options, Place place)
+      : f_(std::move(f)), own_(std::make_shared<Accelerator>(options, place)) {
+    if constexpr (requires { f_.seed(); }) own_->options.seed = f_.seed();
+  }
+  AcceleratedFunction(const AcceleratedFunction&) = default;  // moving copies: what is left still works
+
+  template <class... A>
+  auto operator()(const A&... arguments) const {
+    static_assert(std::is_invocable_v<const F&, detail::PlainArgument<A>...>,
+                  "the function does not take these arguments; one that is accelerated takes floats as `const "
+                  "Operand&`: their values may change without a new trace");
+    using R = std::decay_t<std::invoke_result_t<const F&, detail::PlainArgument<A>...>>;
+    static_assert(!std::is_void_v<R>, "an accelerated function returns something");
+    own_->check_thread();
+    if (!CallScope::active()) ++own_->calls;
+    if (!own_->active()) return run_plainly<R>(arguments...);
+    auto call = own_->take_call();
+    const bool any_batch = own_->options.any_batch && read_arguments(call, true, arguments...);
+    if (!any_batch || own_->refuses_any_batch(call.key)) read_arguments(call, false, arguments...);
+    auto function = own_->find(call.key);
+    const bool hit = function != nullptr;
+    if (!hit) function = record_new<R>(call, arguments...);
+    own_->compute(*function, call);
+    R result = std::any_cast<const R&>(function->prototype);
+    size_t next = 0;
+    detail::write_leaves<detail::Where::result>(result,
+                                                [&](Tensor& tensor) { tensor = std::move(call.results[next++]); });
+    if (hit && own_->options.check_mode != Check::off) check(*function, call, result, arguments...);
+    own_->give_back(std::move(call));
+    return result;
+  }
+
+  bool enabled() const { return own_->options.enabled; }
+  // false: f is called, and nothing is counted.
+  void enabled(bool on) { own_->options.enabled = on; }
+  int cache_size() const { return own_->options.cache_size; }
+  void cache_size(int size) { own_->set_cache_size(size); }
+  // Percent of the calls since the last clear_cache() that were replayed.
+  double hit_rate() const { return own_->hit_rate(); }
+  // Percent of cache_size in use.
+  double occupancy() const { return own_->occupancy(); }
+  int64_t hits() const { return own_->hits; }
+  int64_t misses() const { return own_->misses; }
+  int64_t evictions() const { return own_->evictions; }
+  // Drops all traces and sets the counters to 0.
+  void clear_cache() { own_->clear(); }
+  // Of each hit: the function is also run, or recorded, and an Error(usage) says what differs.
+  Check check_mode() const { return own_->options.check_mode; }
+  void check_mode(Check mode) { own_->options.check_mode = mode; }
+  double check_tolerance() const { return own_->options.check_tolerance; }
+  void check_tolerance(double tolerance) { own_->options.check_tolerance = tolerance; }
+  // The first part of the key that differed at the last miss from that of the call before.
+  std::string why() const { return own_->why(); }
+  const F& function() const { return f_; }
+
+  // The number of outermost calls so far: the `step` of random draws. Save it with a run to continue its draws.
+  int64_t calls() const { return own_->calls; }
+  void set_calls(int64_t calls) { own_->calls = calls; }
+  uint64_t seed() const { return own_->options.seed; }
+
+ private:
+  // False if any_batch is wanted and does not suit the arguments.
+  template <class... A>
+  bool read_arguments(Accelerator::Call& call, bool any_batch, const A&... arguments) const {
+    const DrawScope* const draws = DrawScope::current();
+    call.leaves.clear(), call.batch = 0;
+    call.key.begin(typeid(std::tuple<A...>), draws && draws->in_shard());
+    detail::ArgumentReader reader{call, any_batch};
+    (detail::visit_parts<detail::Where::argument>(arguments, reader), ...);
+    return reader.one_batch && call.batch > 0;
+  }
+
+  // batch > 0: as if the mini-batch had that size.
+  template <class R, class... A>
+  RecordedFunction record(const Accelerator::Call& call, int64_t batch, const A&... arguments) const {
+    const RecordingGuard guard(*own_, call.key);
+    FunctionRecorder recorder(call.leaves, batch, own_->made);
+    // In braces: from left to right.
+    const std::tuple<detail::RecordedArgument<A>...> seen{
+        detail::recorded_argument(arguments, recorder, own_->made)...};
+    R result = std::apply(f_, seen);
+    detail::write_leaves<detail::Where::result>(result, [&](Tensor& tensor) { recorder.take_result(tensor); });
+    RecordedFunction function = recorder.finish();
+    detail::FormReader reader;
+    detail::visit_parts<detail::Where::result>(result, reader);
+    function.form = std::move(reader.key);
+    function.prototype = std::move(result);
+    return function;
+  }
+
+  template <class R, class... A>
+  std::shared_ptr<RecordedFunction> record_new(Accelerator::Call& call, const A&... arguments) const {
+    auto function = std::make_shared<RecordedFunction>(record<R>(call, 0, arguments...));
+    function->instances[0].batch = call.batch;
+    if (const std::string problem = call.batch ? find_batch_rule<R>(*function, call, arguments...) : "";
+        !problem.empty()) {
+      own_->refuse_any_batch(call.key, problem);
+      read_arguments(call, false, arguments...);
+    }
+    function->key = call.key;
+    if (!CallScope::active()) function->instances[0].plan = std::make_shared<const Plan>(function->instances[0].trace);
+    own_->keep(function);
+    return function;
+  }
+
+  // "", or why there is none.
+  template <class R, class... A>
+  std::string find_batch_rule(RecordedFunction& function, const Accelerator::Call& call, const A&... arguments) const {
+    const auto sizes = probe_sizes(function.instances[0].trace.values);
+    std::vector<RecordedFunction> probes;
+    try {
+      for (int64_t size : sizes) probes.push_back(record<R>(call, size, arguments...));
+    } catch (const Error& error) {
+      return error.message();  // what suits this size only
+    }
+    return function.find_rule(probes, sizes);
+  }
+
+  template <class R, class... A>
+  R run_plainly(const A&... arguments) const {
+    const auto run = [&]() -> R { return f_(detail::plain_argument(arguments, own_->made)...); };
+    if (CallScope::active()) return run();
+    R result = [&] {
+      const CallScope scope;
+      const DrawScope draws(random_key(own_->options.seed).tensor(own_->calls));
+      return run();
+    }();
+    evaluate(own_->made);
+    return result;
+  }
+
+  template <class R, class... A>
+  void check(const RecordedFunction& function, const Accelerator::Call& call, const R& result,
+             const A&... arguments) const {
+    if (CallScope::active()) return own_->check_recordings(function, record<R>(call, 0, arguments...));
+    check_replay(detail::named_results(result), detail::named_results(run_plainly<R>(arguments...)), own_->options,
+                 own_->made);
+  }
+
+  F f_;
+  std::shared_ptr<Accelerator> own_;
+};
+
+template <class F>
+AcceleratedFunction<F> accelerate(F f, AccelerateOptions options = {}, Place place = Place::here()) {
+  return AcceleratedFunction<F>(std::move(f), options, place);
+}
+
+}  // namespace retrace

@@ -1,0 +1,179 @@
+#include "retrace/run/recorded_function.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "retrace/ops/op.h"
+#include "retrace/run/plan_cache.h"
+
+namespace retrace {
+namespace {
+
+const TensorSpec kKeySpec{DType::i32, {4}, {}, {}};
+constexpr size_t kMostSizes = 64;  // of the mini-batch, for which a trace is kept
+
+std::shared_ptr<Recording> recording_for_replay(Place made) {
+  auto recording = std::make_shared<Recording>();
+  recording->record_for_replay(made);
+  return recording;
+}
+
+std::vector<Tensor> arguments_of(std::span<const Leaf> leaves, int64_t batch) {
+  std::vector<Tensor> arguments;
+  for (const auto& leaf : leaves) {
+    TensorSpec spec = leaf.spec();
+    if (batch > 0 && spec.labels.find('B') == 0) spec.shape[0] = batch;
+    arguments.push_back(current_recording()->add_input(spec));
+  }
+  return arguments;
+}
+
+bool same_constants(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor& x, const Tensor& y) {
+    return x.spec() == y.spec() &&
+           std::memcmp(x.value()->buffer->data(), y.value()->buffer->data(), x.spec().bytes()) == 0;
+  });
+}
+
+Tensor without_value() {
+  static const auto value = std::make_shared<TensorValue>();
+  return Tensor(value);
+}
+
+}  // namespace
+
+const void* Leaf::data() const {
+  if (tensor) return tensor->value()->buffer->data();
+  return type == DType::f32 ? static_cast<const void*>(&f32) : &f64;
+}
+
+Tensor Leaf::as_tensor() const {
+  if (tensor) return *tensor;
+  return type == DType::f32 ? Tensor::scalar(f32) : Tensor::scalar(f64);
+}
+
+FunctionRecorder::FunctionRecorder(std::span<const Leaf> leaves, int64_t batch, Place made)
+    : scope_(recording_for_replay(made)),
+      arguments_(arguments_of(leaves, batch)),
+      in_shard_(DrawScope::current() && DrawScope::current()->in_shard()),
+      draws_(recording().add_input(kKeySpec)),
+      place_(made) {
+  draws_.set_in_shard(in_shard_);
+}
+
+Tensor FunctionRecorder::next_argument() { return arguments_[next_++]; }
+
+void FunctionRecorder::take_result(Tensor& tensor) {
+  if (!tensor.defined()) return;
+  const ValueId id = recording().id_of(tensor, place_);
+  const bool computed = recording().trace().producers[static_cast<size_t>(id)] >= 0;
+  auto& ids = computed ? outputs_ : recording().trace().inputs;
+  auto at = std::find(ids.begin(), ids.end(), id);
+  if (computed && at == ids.end()) at = outputs_.insert(outputs_.end(), id);
+  made_.results.push_back({computed, static_cast<size_t>(at - ids.begin())});
+  tensor = without_value();
+}
+
+RecordedFunction FunctionRecorder::finish() {
+  ensure(next_ == arguments_.size(), "a recorded function sees all of its arguments");
+  const auto& inputs = recording().inputs();
+  made_.constants.assign(inputs.begin() + static_cast<long>(arguments_.size()) + 1, inputs.end());
+  made_.draws = draws_.ordinal();
+  recording().set_outputs(outputs_);
+  made_.instances.push_back({.trace = recording().take_trace()});
+  return std::move(made_);
+}
+
+RecordedFunction::Instance& RecordedFunction::at(int64_t batch) {
+  const auto found =
+      std::find_if(instances.begin(), instances.end(), [&](const auto& one) { return !rule || one.batch == batch; });
+  if (found != instances.end()) {
+    std::rotate(instances.begin(), found, found + 1);
+    return instances.front();
+  }
+  Trace trace = rule->at(batch);
+  verify(trace, "the rule of the batch size");
+  if (instances.size() == kMostSizes) instances.pop_back();
+  return *instances.insert(instances.begin(), {.batch = batch, .trace = std::move(trace)});
+}
+
+std::string RecordedFunction::find_rule(std::span<const RecordedFunction> probes, std::span<const int64_t> sizes) {
+  std::vector<Trace> traces;
+  for (const auto& probe : probes) {
+    if (probe.results != results || !(probe.form == form) || probe.draws != draws)
+      return "the result depends on the batch in another way";
+    if (!same_constants(probe.constants, constants)) return "a number or tensor made on the host depends on the batch";
+    traces.push_back(probe.instances[0].trace);
+  }
+  BatchRule found;
+  if (auto reason = found.fit(traces, sizes); !reason.empty()) return reason;
+  if (!(found.at(instances[0].batch) == instances[0].trace)) return "other operations are recorded for another batch";
+  rule = std::move(found);
+  return "";
+}
+
+void replay(const RecordedFunction& function, RecordedFunction::Instance& instance, std::span<const Leaf> leaves,
+            const Tensor& key, std::vector<Tensor>& results) {
+  if (!instance.plan) instance.plan = std::make_shared<const Plan>(instance.trace);
+  thread_local std::vector<const void*> inputs;
+  thread_local std::vector<void*> outputs;
+  thread_local std::vector<Tensor> made;
+  inputs.clear(), outputs.clear(), made.clear();
+  for (const auto& leaf : leaves) inputs.push_back(leaf.data());
+  inputs.push_back(function.draws ? key.value()->buffer->data() : nullptr);
+  for (const auto& constant : function.constants) inputs.push_back(constant.value()->buffer->data());
+  for (ValueId id : instance.trace.outputs) {
+    auto value = std::make_shared<TensorValue>();
+    value->spec = instance.trace.values[static_cast<size_t>(id)];
+    value->buffer = cpu_device().allocate(value->spec.bytes());
+    outputs.push_back(value->buffer->data());
+    made.emplace_back(std::move(value));
+  }
+  instance.plan->run(inputs.data(), outputs.data());
+  set_last_plan(instance.plan);
+  for (const auto& result : function.results) {
+    if (result.computed)
+      results.push_back(made[result.at]);
+    else if (result.at < leaves.size())
+      results.push_back(leaves[result.at].as_tensor());
+    else
+      results.push_back(function.constants[result.at - leaves.size() - 1]);
+  }
+  made.clear();
+}
+
+void splice(const RecordedFunction& function, const RecordedFunction::Instance& instance, std::span<const Leaf> leaves,
+            Place place, std::vector<Tensor>& results) {
+  std::vector<Tensor> inputs;
+  for (const auto& leaf : leaves) inputs.push_back(leaf.as_tensor());
+  DrawScope* const scope = DrawScope::current();
+  DrawShift shift{.key = instance.trace.inputs[leaves.size()]};
+  inputs.emplace_back();
+  if (scope) {
+    if (function.draws) inputs.back() = scope->key();
+    shift.ordinal = scope->take(function.draws), shift.first_sample = scope->first_sample();
+  }
+  inputs.insert(inputs.end(), function.constants.begin(), function.constants.end());
+  const auto outputs = current_recording()->splice(instance.trace, inputs, shift, place);
+  for (const auto& result : function.results)
+    results.push_back(result.computed ? outputs[result.at] : inputs[result.at]);
+}
+
+std::string difference(const RecordedFunction& a, const RecordedFunction& b) {
+  const auto &old = a.instances[0].trace, &made = b.instances[0].trace;
+  for (size_t n = 0; n < std::min(old.nodes.size(), made.nodes.size()); ++n) {
+    const Node &x = old.nodes[n], &y = made.nodes[n];
+    if (x.op != y.op || x.inputs != y.inputs || !(x.attributes == y.attributes))
+      return fmt::format("operation {} was {}{} and is {}{} at {}", n, x.op->name, x.attributes.print(), y.op->name,
+                         y.attributes.print(), y.place.text());
+  }
+  if (old.nodes.size() != made.nodes.size())
+    return fmt::format("{} operations were recorded and are {} now", old.nodes.size(), made.nodes.size());
+  if (!(old == made) || a.results != b.results || !(a.form == b.form)) return "inputs or results are others";
+  if (!same_constants(a.constants, b.constants)) return "a captured tensor or number has other values";
+  return "";
+}
+
+}  // namespace retrace

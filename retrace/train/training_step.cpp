@@ -1,0 +1,80 @@
+#include "retrace/train/training_step.h"
+
+#include "retrace/autodiff/value_and_grad.h"
+#include "retrace/ops/batch_norm/batch_norm.h"
+
+namespace retrace {
+namespace {
+
+Tree zeros_like(const Tree& tree) {
+  return map(tree, [](const Tensor& tensor) { return Tensor::zeros(tensor.shape(), tensor.type()); });
+}
+
+// gradients + factor * parameters; biases and offsets are exempt.
+Tree add_l2(const Tree& gradients, const Tree& parameters, double factor) {
+  if (factor == 0) return gradients;
+  auto result = leaf_tensors(gradients);
+  const auto weights = leaves(parameters);
+  const Tensor lambda = Tensor::full({}, factor);
+  for (size_t i = 0; i < result.size(); ++i) {
+    const auto& path = weights[i].first;
+    const std::string name = path.substr(path.rfind('/') + 1);
+    if (name != "bias" && name != "offset") result[i] = result[i] + lambda * weights[i].second;
+  }
+  return with_leaves(gradients, result);
+}
+
+// The state with its parameters and its solver's own values updated.
+TrainingState update(const TrainingOptions& options, TrainingState state, const Tree& gradients, const Operand& rate) {
+  const Tree regular = add_l2(gradients, state.parameters, options.l2_regularization);
+  if (options.solver == "sgdm") {
+    auto made = sgdm_update(state.parameters, regular, state.sgdm,
+                            {.learn_rate = rate, .momentum = static_cast<float>(options.momentum)});
+    state.parameters = made.parameters, state.sgdm = made.state;
+    return state;
+  }
+  auto made = adam_update(state.parameters, regular, state.adam,
+                          {.learn_rate = rate,
+                           .gradient_decay = static_cast<float>(options.gradient_decay_factor),
+                           .squared_gradient_decay = static_cast<float>(options.squared_gradient_decay_factor),
+                           .epsilon = static_cast<float>(options.epsilon)});
+  state.parameters = made.parameters, state.adam = made.state;
+  return state;
+}
+
+}  // namespace
+
+TrainingState initial_training_state(const nn::Network& network, const TrainingOptions& options) {
+  const Tree zeros = zeros_like(network.parameters);
+  TrainingState start{network.parameters, network.state, {}, {}};
+  if (options.solver == "sgdm")
+    start.sgdm = {zeros};
+  else
+    start.adam = {zeros, zeros, Tensor::scalar(int32_t{0})};
+  return start;
+}
+
+TrainingStep training_step(const Job& job, const nn::Network& network) {
+  const auto loss = [&network](const Tree& p, const Tensor& x, const Tree& targets, const Tree& state) {
+    const auto [y, moments] = network.model(p, x, state, Phase::train);
+    return WithAux<Tree>{network.loss(y, targets), moments};
+  };
+  const auto gradient = value_and_grad(loss, {.shards = job.training.shards, .seed = job.seed});
+  return [gradient, options = job.training](const TrainingState& before, const Tensor& x, const Tree& targets,
+                                            const Operand& rate) {
+    const auto [value, gradients, moments] = gradient(before.parameters, x, targets, before.state);
+    TrainingState after = update(options, before, gradients, rate);
+    if (!moments.empty()) after.state = update_statistics(before.state, moments);
+    return StepResult{value, after};
+  };
+}
+
+float learn_rate(const TrainingOptions& options, int64_t iteration, int64_t iterations, int epoch) {
+  double rate = options.initial_learn_rate;
+  if (options.schedule == "linear") rate *= 1.0 - static_cast<double>(iteration) / static_cast<double>(iterations);
+  if (options.schedule == "piecewise")
+    for (int drop = options.drop_period; drop < epoch; drop += options.drop_period) rate *= options.drop_factor;
+  return static_cast<float>(rate);
+}
+
+}  // namespace retrace
