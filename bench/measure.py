@@ -2,27 +2,38 @@
 """Measures whole steps and fixed costs: measure.py BUILD_FOLDER writes bench.json and bench-machine.json there.
 
 Programs that speak the line protocol of bench/models.cpp run one step, or a few, in turn (A B A B ...), each sample in
-between two probes of the machine on as many threads. Samples with a probe below 0.8 of the best are dropped and counted.
+between two probes of the machine on as many threads. Samples with a probe below 0.8 of the best are dropped and counted,
+and those whose threads had to leave their cores for others.
 """
 
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORKLOADS = {"a digits": "digits", "b peaks": "peaks", "c cifar10": "cifar10", "d autoencoder": "autoencoder"}
 PHASES = ("train", "predict")
-LEAST_SHARE = 0.8     # of the best probe
+LEAST_SHARE = 0.8        # of the best probe
+SECONDS_A_SWITCH = 0.02  # a program's threads may lose their cores so often during a sample
 LEAST_SAMPLES, MOST_SAMPLES = 9, 41  # kept, of one workload and phase
 SECONDS, MOST_SECONDS = 8, 30        # the longer while there are too few samples
 SAMPLE_SECONDS = 0.01
+PEERS = {"PyTorch eager": ("torch_peer.py", "eager"), "PyTorch compiled": ("torch_peer.py", "compiled"),
+         "JAX jit": ("jax_peer.py", "jit")}
+LOSS_STEPS, LOSS_TOLERANCE = 20, 1e-3  # of a peer's loss
 
 
 def quantile(values, p):
     return sorted(values)[round(p * (len(values) - 1))]
+
+
+class Absent(Exception):
+    """A program that cannot take part, and why."""
 
 
 class Program:
@@ -30,17 +41,25 @@ class Program:
 
     def __init__(self, command, threads):
         self.threads = threads
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        stderr=subprocess.DEVNULL)
         if self.process.stdout.readline().strip() != "ready":
-            raise SystemExit(f"bench: {' '.join(command)} did not start")
+            raise Absent(f"{' '.join(command)} did not start")
 
     def ask(self, line):
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().strip()
         if not answer:
-            raise SystemExit(f"bench: no answer to \"{line}\": {self.process.args}")
+            raise Absent(f"no answer to \"{line}\" from {' '.join(self.process.args)}")
         return answer
+
+    def forced_switches(self):
+        """How often its threads were made to leave a core so far."""
+        total = 0
+        for status in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/status"):
+            total += int(re.search(r"^nonvoluntary_ctxt_switches:\s*(\d+)", status.read_text(), re.M)[1])
+        return total
 
     def close(self):
         self.process.stdin.close()
@@ -52,7 +71,7 @@ class Contestant:
 
     def __init__(self, program, guard):
         self.program, self.guard = program, guard
-        self.samples = []  # (seconds, lower and mean probe)
+        self.samples = []  # (seconds, lower probe or 0 if displaced, mean probe)
         step = min(float(program.ask("run 1")) for _ in range(3))
         self.steps = max(1, round(SAMPLE_SECONDS / step))
 
@@ -68,23 +87,73 @@ class Contestant:
         return value
 
     def sample(self, best):
-        before = self.probe(best)
-        seconds = float(self.program.ask(f"run {self.steps}")) / self.steps
+        before, switches = self.probe(best), self.program.forced_switches()
+        seconds = float(self.program.ask(f"run {self.steps}"))
+        displaced = (self.program.forced_switches() - switches) * SECONDS_A_SWITCH > seconds
         after = self.probe(best)
-        self.samples.append((seconds, min(before, after), (before + after) / 2))
+        self.samples.append((seconds / self.steps, 0 if displaced else min(before, after), (before + after) / 2))
 
     def kept(self, best):
         """(seconds, probe) of the samples that count."""
-        return [(seconds, mean) for seconds, least, mean in self.samples if least >= LEAST_SHARE * best[self.guard.threads]]
+        limit = LEAST_SHARE * best[self.guard.threads]
+        return [(seconds, mean) for seconds, least, mean in self.samples if least >= limit]
 
 
 def ours(build, workload, phase):
-    """Name to contestant; another framework's program is one more of them, guarded by the first."""
+    """Name to contestant."""
     found = {}
     for name, speed, threads in (("default", "default", 2), ("plain", "plain", 2), ("one thread", "default", 1)):
         program = Program([f"{build}/bench/models", WORKLOADS[workload], phase, speed, str(threads)], threads)
         found[name] = Contestant(program, program)
     return found
+
+
+def peers_python():
+    """The interpreter that `make bench-peers` installed, or none."""
+    home = pathlib.Path(os.environ.get("XDG_CONFIG_HOME") or pathlib.Path.home() / ".config")
+    remembered = home / "retrace" / "peers"
+    folder = os.environ.get("RETRACE_PEERS") or (remembered.read_text().strip() if remembered.exists() else "")
+    python = pathlib.Path(folder) / "bin" / "python"
+    return python if folder and python.exists() else None
+
+
+def peer(command, phase, our_loss, guard):
+    """A contestant; Absent if it does not compute what we do."""
+    program = Program(command, guard.threads)
+    if phase == "train":
+        loss = float(program.ask(f"loss {LOSS_STEPS}"))
+        if abs(loss - our_loss) > LOSS_TOLERANCE * abs(our_loss):
+            program.close()
+            raise Absent(f"its loss after {LOSS_STEPS} steps is {loss:.6g}, ours {our_loss:.6g}")
+    return Contestant(program, guard)
+
+
+def peers(workload, phase, guard):
+    """Name to contestant, from our starting values; and name to the reason why one does not take part."""
+    python, found, absent = peers_python(), {}, {}
+    if python is None:
+        return found, {name: "not installed" for name in PEERS}
+    with tempfile.TemporaryDirectory() as folder:
+        weights = f"{folder}/weights.safetensors"
+        guard.ask(f"weights {weights}")
+        our_loss = float(guard.ask(f"loss {LOSS_STEPS}"))
+        for name, (script, speed) in PEERS.items():
+            command = [str(python), str(ROOT / "bench/peers" / script), WORKLOADS[workload], phase, speed,
+                       str(guard.threads), weights]
+            try:
+                found[name] = peer(command, phase, our_loss, guard)
+            except (Absent, BrokenPipeError) as reason:
+                absent[name] = str(reason)
+    return found, absent
+
+
+def best_of(others, ours_s, best):
+    """The columns about the peers."""
+    times = {name: quantile([seconds for seconds, _ in kept], 0.5) for name, one in others.items()
+             if len(kept := one.kept(best)) >= LEAST_SAMPLES}
+    first = min(times, key=times.get, default=None)
+    return {"peers": times, "best_peer": first, "ratio_to_best_peer": times[first] / ours_s if first else None,
+            "best_peer_peak_mib": float(others[first].program.ask("memory")) if first else None}
 
 
 def row_of(workload, phase, contestants, best):
@@ -106,8 +175,8 @@ def row_of(workload, phase, contestants, best):
     memory = float(program.ask("memory"))  # before the floor, which takes memory of its own
     ours = floor("default")
     return row | {
-        "ours_s": median["default"], "floor_s": ours["floor_s"], "peers": {}, "ratio_to_best_peer": None,
-        "ratio_to_floor": median["default"] / ours["floor_s"], "peak_mib": memory, "best_peer_peak_mib": None,
+        "ours_s": median["default"], "floor_s": ours["floor_s"],
+        "ratio_to_floor": median["default"] / ours["floor_s"], "peak_mib": memory,
         "p10_s": quantile(seconds["default"], 0.1), "p90_s": quantile(seconds["default"], 0.9),
         "plain_s": median["plain"], "one_thread_s": median["one thread"],
         "one_thread_floor_s": floor("one thread")["floor_s"],
@@ -120,14 +189,17 @@ def measure(build, workload, phase, best):
     for contestant in contestants.values():
         if contestant.guard.threads not in best:
             contestant.calibrate(best)
+    others, absent = peers(workload, phase, contestants["default"].program)
+    everyone = [*contestants.values(), *others.values()]
     start = time.monotonic()
-    while (kept := min(len(one.kept(best)) for one in contestants.values())) < MOST_SAMPLES:
+    while (kept := min(len(one.kept(best)) for one in everyone)) < MOST_SAMPLES:
         if time.monotonic() - start > (SECONDS if kept >= LEAST_SAMPLES else MOST_SECONDS):
             break
-        for contestant in contestants.values():
+        for contestant in everyone:
             contestant.sample(best)
     row = row_of(workload, phase, contestants, best)
-    for contestant in contestants.values():
+    row |= best_of(others, row["ours_s"], best) | {"absent_peers": absent} if "ours_s" in row else {}
+    for contestant in everyone:
         contestant.program.close()
     return row
 

@@ -14,8 +14,9 @@ Made by `make bench`; the numbers are those of one machine at one time. Floors a
 ## How it is measured
 
 - **Guard.** Every sample runs in between two probes: independent multiply-adds in registers, on the same threads, for a
-  tenth of a millisecond each. A sample counts if both probes reach 0.8 of the best one, else it is dropped; tables give
-  medians and how many samples were kept and dropped. The *peak* of a row is that of the probes around its samples.
+  tenth of a millisecond each. A sample counts if both probes reach 0.8 of the best one and if no thread had to leave its
+  core on the way (once in 20 ms is allowed), else it is dropped; tables give medians and how many samples were kept and
+  dropped. The *peak* of a row is that of the probes around its samples.
 - **Floor.** The time below which no plan of the work can come. Each contraction (convolution, its gradients, matrix
   product) takes at least its operations over the peak; only taps inside of the image count. What enters or leaves the
   work has to be moved once, at the best bandwidth that a sum of two arrays of that size, or of a larger one, reaches
@@ -101,6 +102,25 @@ def steps_section(steps):
                  "samples (dropped)"], rows))
 
 
+def peers_section(steps):
+    names = sorted({name for row in steps for name in [*row.get("peers", {}), *row.get("absent_peers", {})]})
+    rows, reasons = [], []
+    for row in steps:
+        name = f"{row['workload']}, {row['phase']}"
+        times, ratio = row.get("peers", {}), row.get("ratio_to_best_peer")
+        rows.append([name, milliseconds(row.get("ours_s"))] + [milliseconds(times.get(peer)) for peer in names] +
+                    [f"{ratio:.2f}" if ratio else "-", f"{row['peak_mib']:.0f}" if "peak_mib" in row else "-",
+                     f"{row['best_peer_peak_mib']:.0f}" if row.get("best_peer_peak_mib") else "-"])
+        reasons += [f"- {name}: {peer} is not available: {why}" for peer, why in row.get("absent_peers", {}).items()
+                    if why != "not installed"]
+    if all(row.get("ratio_to_best_peer") is None for row in steps):
+        return "## Peers\n\nNot available: none was installed when this was made (`make bench-peers DIR=folder`).\n"
+    return ("## Peers\n\nMilliseconds a step on 2 threads, measured in turn with ours in one run, from our starting "
+            "values; a peer whose loss after 20 steps differs by more than 1e-3 takes no part.\n\n" +
+            table(["step", "ours, default"] + names + ["best peer / ours", "our MiB", "best peer's MiB"], rows) +
+            "".join(f"\n{reason}" for reason in reasons) + "\n")
+
+
 def ops_section(ops):
     def cells(row):
         if row is None:
@@ -133,7 +153,7 @@ def main():
     target = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "docs/performance.md")
     ops, steps, machine = (json.loads((build / name).read_text())
                            for name in ("bench-ops.json", "bench.json", "bench-machine.json"))
-    sections = [TEXT, machine_section(machine, ops), targets_section(ops, steps), steps_section(steps),
+    sections = [TEXT, machine_section(machine, ops), targets_section(ops, steps), steps_section(steps), peers_section(steps),
                 ops_section(ops), costs_section(machine)]
     target.write_text("\n".join(sections), encoding="utf-8")
 

@@ -155,7 +155,7 @@ cmp -s closed/weights.safetensors again/weights.safetensors || fail 'the run of 
 for signal in INT:130 TERM:143; do
   "$retrace" train "$jobs/golden/peaks.toml" --set training.max_epochs=100000000 --json --out "stop-$signal" >out 2>err &
   process=$!
-  until [ -s "stop-$signal/fingerprints.txt" ]; do sleep 0.1; done
+  while [ ! -s "stop-$signal/fingerprints.txt" ] && kill -0 $process; do sleep 0.1; done
   kill -s "${signal%:*}" $process
   wait $process
   code=$?

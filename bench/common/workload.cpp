@@ -61,10 +61,13 @@ Tensor Workload::train() {
   const auto [loss, gradients, moments] = step(parameters_, x_, targets_, state_);
   if (name_ == "cifar10") {
     const auto updated =
-        sgdm_update(parameters_, l2_regularization(gradients, parameters_, 1e-10f), sgdm_, {.learn_rate = 0.1f});
+        sgdm_update(parameters_, l2_regularization(gradients, parameters_, 1e-10f), sgdm_, {.learn_rate = 0.01f});
     parameters_ = updated.parameters, sgdm_ = updated.state;
   } else {
-    const auto updated = adam_update(parameters_, gradients, adam_, {.learn_rate = name_ == "peaks" ? 0.08f : 0.001f});
+    const auto updated = adam_update(parameters_, gradients, adam_,
+                                     {.learn_rate = name_ == "peaks"    ? 0.08f
+                                                    : name_ == "digits" ? 0.0001f
+                                                                        : 0.001f});
     parameters_ = updated.parameters, adam_ = updated.state;
   }
   if (!moments.empty()) state_ = update_statistics(state_, moments);

@@ -16,6 +16,7 @@ from jax import lax  # noqa: E402
 import workloads  # noqa: E402
 
 EPSILON = 1e-5
+RATES = {"digits": 0.0001, "peaks": 0.08, "autoencoder": 0.001}
 
 
 def conv(x, p, stride=1, padding="SAME"):
@@ -117,7 +118,7 @@ def main():
     x, targets = jnp.asarray(x), [jnp.asarray(t) for t in targets]
     model = MODELS[workload]
     zeros = jax.tree.map(jnp.zeros_like, p)
-    solver, rate = (sgdm, 0.1) if workload == "cifar10" else (adam, 0.08 if workload == "peaks" else 0.001)
+    solver, rate = (sgdm, 0.01) if workload == "cifar10" else (adam, RATES[workload])
     moments = zeros if solver is sgdm else (jnp.float32(0), zeros, zeros)
 
     def loss(p, state):

@@ -76,13 +76,13 @@ def make(workload):
     """Model, loss, optimiser."""
     if workload == "digits":
         model = Digits()
-        return model, digits_loss, torch.optim.Adam(model.parameters(), lr=0.001)
+        return model, digits_loss, torch.optim.Adam(model.parameters(), lr=0.0001)
     if workload == "peaks":
         model = peaks()
         return model, lambda y, t: F.mse_loss(y, t[0]), torch.optim.Adam(model.parameters(), lr=0.08)
     if workload == "cifar10":
         model = cifar10()
-        solver = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-10)
+        solver = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-10)
         return model, lambda y, t: F.cross_entropy(y, t[0]), solver
     model = autoencoder()
     return model, lambda y, t: F.mse_loss(y, t[0]), torch.optim.Adam(model.parameters(), lr=0.001)
