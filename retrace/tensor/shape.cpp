@@ -24,8 +24,19 @@ int64_t Shape::count() const { return count(0, rank_); }
 
 int64_t Shape::count(int first, int last) const {
   int64_t product = 1;
-  for (int i = first; i < last; ++i) product *= (*this)[i];
-  return product;
+  bool empty = false;  // a 0 among the sizes does not excuse the others: their order may change
+  for (int i = first; i < last; ++i) {
+    const int64_t size = (*this)[i];
+    empty |= size == 0;
+    if (size < 0)
+      throw Error(ErrorKind::usage, 102, fmt::format("the shape {} has a negative size", text()))
+          .expected("sizes of 0 or more");
+    if (size > 0 && product > kMaxElements / size)
+      throw Error(ErrorKind::usage, 107, fmt::format("the shape {} has too many elements", text()))
+          .expected(fmt::format("sizes with a product of at most {}", kMaxElements));
+    if (size > 0) product *= size;
+  }
+  return empty ? 0 : product;
 }
 
 bool Shape::contains(int64_t value) const { return std::find(begin(), end(), value) != end(); }

@@ -13,6 +13,7 @@
 namespace retrace {
 
 constexpr int kMaxRank = 8;
+constexpr int64_t kMaxElements = int64_t{1} << 40;  // so that no size in bytes overflows
 
 class Shape {
  public:
@@ -30,7 +31,8 @@ class Shape {
   const int64_t* end() const { return values_.data() + rank_; }
   void push_back(int64_t value);
 
-  // Product of all entries; 1 for rank 0.
+  // Product of all entries; 1 for rank 0. Throws Error(usage) for a negative one, or if the product of those other
+  // than 0 exceeds kMaxElements.
   int64_t count() const;
   // Product of entries first..last-1.
   int64_t count(int first, int last) const;

@@ -36,10 +36,9 @@ std::string print_value(const AttributeValue& value) {
 }
 
 template <class T>
-const T& get(const AttributeValue& value) {
-  const T* found = std::get_if<T>(&value);
-  ensure(found != nullptr, "an attribute has the kind that its reader expects");
-  return *found;
+const T& get(std::string_view name, const AttributeValue& value, const char* kind) {
+  if (const T* found = std::get_if<T>(&value)) return *found;
+  throw Error(ErrorKind::internal, 901, fmt::format("the attribute \"{}\" is not {}", name, kind));
 }
 
 }  // namespace
@@ -62,11 +61,15 @@ const AttributeValue& Attributes::find(std::string_view name) const {
   throw Error(ErrorKind::internal, 901, fmt::format("an op reads its absent attribute \"{}\"", name));
 }
 
-int64_t Attributes::integer(std::string_view name) const { return get<int64_t>(find(name)); }
-double Attributes::number(std::string_view name) const { return get<double>(find(name)); }
-const Shape& Attributes::list(std::string_view name) const { return get<Shape>(find(name)); }
-DType Attributes::type(std::string_view name) const { return get<DType>(find(name)); }
-const std::string& Attributes::text(std::string_view name) const { return get<std::string>(find(name)); }
+int64_t Attributes::integer(std::string_view name) const { return get<int64_t>(name, find(name), "a whole number"); }
+double Attributes::number(std::string_view name) const { return get<double>(name, find(name), "a number"); }
+const Shape& Attributes::list(std::string_view name) const {
+  return get<Shape>(name, find(name), "a list of whole numbers");
+}
+DType Attributes::type(std::string_view name) const { return get<DType>(name, find(name), "a type"); }
+const std::string& Attributes::text(std::string_view name) const {
+  return get<std::string>(name, find(name), "a text");
+}
 
 uint64_t Attributes::hash() const {
   uint64_t hash = entries_.size();

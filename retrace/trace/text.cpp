@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <map>
+
+#include "retrace/base/function_ref.h"
 
 namespace retrace {
 namespace {
@@ -51,6 +56,8 @@ void print_into(std::string& text, const Trace& trace, bool places, const std::s
 // -- parsing ----------------------------------------------------------------------------------------------------
 
 constexpr size_t kMaxText = size_t{1} << 20;
+constexpr size_t kMaxWord = 64;
+constexpr int64_t kMaxInteger = int64_t{1} << 40;
 
 class Parser {
  public:
@@ -66,6 +73,15 @@ class Parser {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(ErrorKind::bad_data, 240, "trace: " + what).where(fmt::format("line {}", line_));
+  }
+
+  // What the library refuses is refused with the line.
+  void checked(FunctionRef<void()> f) const {
+    try {
+      f();
+    } catch (const Error& error) {
+      fail(error.message());
+    }
   }
 
   void skip_space() {
@@ -92,7 +108,7 @@ class Parser {
     skip_space();
     size_t n = 0;
     while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_')) ++n;
-    if (n == 0) fail("a name expected");
+    if (n == 0 || n > kMaxWord) fail("a name expected");
     const auto found = rest_.substr(0, n);
     rest_.remove_prefix(n);
     return found;
@@ -101,29 +117,29 @@ class Parser {
     skip_space();
     int64_t value = 0;
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (error != std::errc()) fail("a whole number expected");
+    if (error == std::errc::invalid_argument) fail("a whole number expected");
+    if (error != std::errc() || value > kMaxInteger || value < -kMaxInteger) fail("a whole number is out of range");
     rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
     return value;
   }
   std::string quoted() {
     expect("\"");
     const auto end = rest_.find('"');
-    if (end == std::string_view::npos || end > 64) fail("a short quoted text expected");
+    if (end == std::string_view::npos || end > kMaxWord) fail("a short quoted text expected");
     const std::string found(rest_.substr(0, end));
     rest_.remove_prefix(end + 1);
     return found;
   }
-  double hexadecimal() {  // [-]0x1.8p+3, inf, nan
-    skip_space();
-    const bool negative = accept("-");
-    const bool hex = rest_.starts_with("0x");
-    if (hex) rest_.remove_prefix(2);
+  double hexadecimal() {  // [-]0x1.8p+3, [-]inf, [-]nan
+    const double sign = accept("-") ? -1 : 1;
+    if (accept("inf")) return std::copysign(std::numeric_limits<double>::infinity(), sign);
+    if (accept("nan")) return std::copysign(std::numeric_limits<double>::quiet_NaN(), sign);
+    expect("0x");
     double value = 0;
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value,
-                                              hex ? std::chars_format::hex : std::chars_format::general);
-    if (error != std::errc()) fail("a number expected");
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value, std::chars_format::hex);
+    if (error != std::errc() || !(value >= 0) || std::isinf(value)) fail("a number expected");
     rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
-    return negative ? -value : value;
+    return std::copysign(value, sign);
   }
   Shape list() {
     Shape shape;
@@ -146,13 +162,13 @@ class Parser {
     TensorSpec found;
     found.type = type();
     found.shape = list();
-    int64_t elements = 1;
-    for (int64_t size : found.shape) {
-      if (size < 0 || (size > 0 && elements > (int64_t{1} << 40) / size)) fail("a size is out of range");
-      elements *= size;
-    }
     skip_space();
-    if (!rest_.empty() && rest_.front() == '"') found.labels = Labels(quoted());
+    const bool labelled = !rest_.empty() && rest_.front() == '"';
+    const std::string labels = labelled ? quoted() : "";
+    checked([&] {
+      found.shape.count();
+      found.labels = Labels(labels);
+    });
     if (!found.labels.empty() && found.labels.size() != found.shape.rank()) fail("labels do not fit the shape");
     return found;
   }
@@ -207,11 +223,10 @@ class Parser {
     made.attributes = attributes(*op);
     std::vector<TensorSpec> specs, inputs;
     for (ValueId id : made.inputs) inputs.push_back(trace.values[static_cast<size_t>(id)]);
-    try {
+    checked([&] {
       specs = op->infer({*op, made.attributes, inputs, {}});
-    } catch (const Error& error) {
-      fail(error.message());
-    }
+      for (const auto& spec : specs) spec.shape.count();
+    });
     if (specs.size() != outputs.size()) fail(fmt::format("{} makes {} values", name, specs.size()));
     const ValueId first = trace.add_node(std::move(made), specs);
     for (size_t i = 0; i < outputs.size(); ++i) names[outputs[i]] = first + static_cast<ValueId>(i);
@@ -224,8 +239,10 @@ class Parser {
       std::vector<int64_t> outputs;
       do {
         expect("%");
-        outputs.push_back(integer());
-        if (names.contains(outputs.back())) fail("a value is made twice");
+        const int64_t name = integer();
+        if (names.contains(name) || std::find(outputs.begin(), outputs.end(), name) != outputs.end())
+          fail("a value is made twice");
+        outputs.push_back(name);
       } while (accept(","));
       expect("=");
       const auto name = word();

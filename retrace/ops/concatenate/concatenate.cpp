@@ -24,7 +24,8 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   y.shape[static_cast<int>(axis)] = 0;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     const auto& x = call.inputs[i];
-    if (x.type != first.type || !same_but_axis(x.shape, first.shape, static_cast<int>(axis)))
+    if (x.type != first.type || !(x.labels == first.labels) ||
+        !same_but_axis(x.shape, first.shape, static_cast<int>(axis)))
       op_error(call, 176, fmt::format("tensor {} does not fit tensor 0", i),
                fmt::format("{} and {}", first.text(), x.text()),
                fmt::format("equal types, labels and sizes, except along axis {}", axis));
@@ -67,13 +68,6 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 Tensor concatenate(std::span<const Tensor> tensors, int axis, Place place) {
   static const Op& op = find_op("concatenate");
   if (!tensors.empty()) axis = normalized_axis(axis, tensors[0].rank(), "concatenate", place);
-  // Here and not while inferring: passes drop reshapes that only change labels.
-  for (size_t i = 0; i < tensors.size(); ++i)
-    if (!(tensors[i].spec().labels == tensors[0].spec().labels))
-      throw Error(ErrorKind::usage, 176, fmt::format("concatenate: tensor {} does not fit tensor 0", i))
-          .where(place)
-          .got(fmt::format("{} and {}", tensors[0].spec().text(), tensors[i].spec().text()))
-          .expected(fmt::format("equal types, labels and sizes, except along axis {}", axis));
   return record(op, {{"axis", int64_t{axis}}}, tensors, place)[0];
 }
 

@@ -18,9 +18,17 @@ std::string arguments(const InferCall& call, const char* a, const char* b) {
 
 void check_groups(const InferCall& call, int64_t channels, int64_t filters, const std::string& got) {
   const int64_t groups = call.attributes.integer("groups");
-  if (groups >= 1 && channels >= 1 && filters >= 1 && channels % groups == 0 && filters % groups == 0) return;
+  if (channels >= 1 && filters >= 1 && channels % groups == 0 && filters % groups == 0) return;
   op_error(call, 154, fmt::format("{} channels and {} filters do not make {} groups", channels, filters, groups), got,
            "at least one of each, and groups that divide the channels and the filters");
+}
+
+// Products of a size with the number of groups stay in range.
+void check_group_count(const InferCall& call, const std::string& got) {
+  constexpr int64_t most = 1 << 20;
+  const int64_t groups = call.attributes.integer("groups");
+  if (groups >= 1 && groups <= most) return;
+  op_error(call, 154, fmt::format("{} groups are not possible", groups), got, fmt::format("1 to {} groups", most));
 }
 
 // `channels` of the image, given that the weights are [kh,kw,channels/groups,filters].
@@ -29,15 +37,16 @@ void check_channels(const InferCall& call, const Shape& weights, int64_t channel
   if (weights[2] * groups == channels) return;
   op_error(call, 155, fmt::format("x has {} channels, weights expect {}", channels, weights[2] * groups),
            arguments(call, "x", "weights"), "channels of x = channels of the weights x groups",
-           groups >= 1 && channels % groups == 0 ? fmt::format("give the weights the shape [{},{},{},{}]", weights[0],
-                                                               weights[1], channels / groups, weights[3])
-                                                 : "");
+           channels % groups == 0 ? fmt::format("give the weights the shape [{},{},{},{}]", weights[0], weights[1],
+                                                channels / groups, weights[3])
+                                  : "");
 }
 
 void check_weights(const InferCall& call, const char* image) {
   check_image(call, 0, image);
   check_same_type(call, 1, "weights");
   check_rank(call, 1, "weights", 4, "[kernel height,kernel width,channels/groups,filters]");
+  check_group_count(call, arguments(call, image, "weights"));
 }
 
 // dy must be what the convolution of such an image makes.
@@ -79,10 +88,11 @@ std::vector<TensorSpec> infer_conv2d_filter_gradient(const InferCall& call) {
   check_image(call, 0, "x");
   check_same_type(call, 1, "dy");
   check_rank(call, 1, "dy", 4, "[batch,height,width,filters]");
+  check_group_count(call, arguments(call, "x", "dy"));
   const auto &x = call.inputs[0], &dy = call.inputs[1];
   const auto got = arguments(call, "x", "dy");
   if (x.shape[0] != dy.shape[0])
-    op_error(call, 156, fmt::format("x has {} samples, dy has {}", x.shape[0], dy.shape[0]), got, "equal batch sizes");
+    op_error(call, 164, fmt::format("x has {} samples, dy has {}", x.shape[0], dy.shape[0]), got, "equal batch sizes");
   check_groups(call, x.shape[3], dy.shape[3], got);
   const Shape& kernel = call.attributes.list("kernel");
   check_cotangent(call, window_of(call, x.shape[1], x.shape[2], kernel[0], kernel[1]), dy.shape, got);

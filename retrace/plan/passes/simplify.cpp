@@ -35,11 +35,11 @@ class Simplifier {
     const Node* node = producer(old);
     return node && node->op->name == "constant" && node->attributes.number("value") == value;
   }
+  // Labels count: what reads the result may check them. A reshape that only changes labels is a view and costs nothing.
   ValueId if_alike(const Node& node, ValueId input) {
     const auto& made = rewrite_.from().values[static_cast<size_t>(node.first_output)];
-    const auto& given = rewrite_.from().values[static_cast<size_t>(input)];
     const bool integer_division = node.op->name == "divide" && !is_float(made.type);
-    return !integer_division && made.type == given.type && made.shape == given.shape ? rewrite_(input) : -1;
+    return !integer_division && made == rewrite_.from().values[static_cast<size_t>(input)] ? rewrite_(input) : -1;
   }
   Rewriter& rewrite_;
 };
