@@ -21,12 +21,21 @@ std::string tensor_text(const TensorDifference& tensor) {
   return text + "\n";
 }
 
+std::string stopped_text(const RunComparison& found) {
+  std::string text;
+  for (const auto& [run, stopped] : {std::pair("first", found.stopped_a), std::pair("second", found.stopped_b)})
+    if (stopped)
+      text +=
+          fmt::format("{} run: stopped within epoch {}, after iteration {}\n", run, stopped->epoch, stopped->iteration);
+  return text;
+}
+
 std::string equal_text(const RunComparison& found) {
   std::string what;
   if (found.epochs_a > 0)
     what = fmt::format("the fingerprints of {} epoch{}", found.epochs_a, found.epochs_a == 1 ? "" : "s");
   if (found.has_weights) what += fmt::format("{}the last weights", what.empty() ? "" : " and ");
-  return fmt::format("equal: {}\n", what);
+  return fmt::format("equal: {}\n", what) + stopped_text(found);
 }
 
 std::string last_weights_text(const RunComparison& found) {
@@ -44,6 +53,7 @@ std::string comparison_text(const RunComparison& found) {
     text += fmt::format("setting {}: {} and {}\n", setting.key, setting.a.empty() ? "none" : setting.a,
                         setting.b.empty() ? "none" : setting.b);
   if (found.epochs_a != found.epochs_b) text += fmt::format("epochs: {} and {}\n", found.epochs_a, found.epochs_b);
+  text += stopped_text(found);
   if (found.first_epoch) text += fmt::format("first epoch that differs: {}\n", *found.first_epoch);
   for (const auto& name : found.first_tensors) text += fmt::format("  {}\n", printable(name));
   if (!found.weights.empty()) text += last_weights_text(found);
@@ -59,14 +69,19 @@ std::string json_list(const Items& items, Text&& text) {
   return "[" + out + "]";
 }
 
+std::string stopped_json(const std::optional<StoppedEpoch>& stopped) {
+  if (!stopped) return "null";
+  return fmt::format("{{\"epoch\":{},\"iteration\":{}}}", stopped->epoch, stopped->iteration);
+}
+
 std::string comparison_json(const RunComparison& found) {
   uint64_t largest = 0;
   for (const auto& tensor : found.weights) largest = std::max(largest, tensor.distance);
   return fmt::format(
-      "{{\"equal\":{},\"epochs\":[{},{}],\"first_epoch\":{},\"first_tensors\":{},\"has_weights\":{},\"largest_"
-      "distance\":{},"
-      "\"weights\":{},\"settings\":{}}}\n",
-      found.equal, found.epochs_a, found.epochs_b, found.first_epoch ? fmt::format("{}", *found.first_epoch) : "null",
+      "{{\"equal\":{},\"epochs\":[{},{}],\"stopped\":[{},{}],\"first_epoch\":{},\"first_tensors\":{},"
+      "\"has_weights\":{},\"largest_distance\":{},\"weights\":{},\"settings\":{}}}\n",
+      found.equal, found.epochs_a, found.epochs_b, stopped_json(found.stopped_a), stopped_json(found.stopped_b),
+      found.first_epoch ? fmt::format("{}", *found.first_epoch) : "null",
       json_list(found.first_tensors, [](const std::string& name) { return json_text(name); }), found.has_weights,
       largest,
       json_list(found.weights,

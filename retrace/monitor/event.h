@@ -30,6 +30,7 @@ struct EpochDone {
   int64_t iteration = 0;
   double loss = 0;  // mean over the steps of the epoch
   double seconds = 0;
+  bool complete = true;  // false: the run was stopped within the epoch, after this iteration
 };
 
 struct ValidationDone {

@@ -24,8 +24,8 @@ std::string json_of(const StepDone& e) {
 }
 
 std::string json_of(const EpochDone& e) {
-  return fmt::format("{{\"event\":\"epoch\",\"epoch\":{},\"iteration\":{},\"loss\":{},\"seconds\":{}}}", e.epoch,
-                     e.iteration, json_number(e.loss), json_number(e.seconds));
+  return fmt::format("{{\"event\":\"epoch\",\"epoch\":{},\"iteration\":{},\"loss\":{},\"complete\":{},\"seconds\":{}}}",
+                     e.epoch, e.iteration, json_number(e.loss), e.complete, json_number(e.seconds));
 }
 
 std::string json_of(const ValidationDone& e) {

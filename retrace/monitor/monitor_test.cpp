@@ -92,6 +92,13 @@ TEST(JsonLines, EveryEventIsOneObject) {
   EXPECT_EQ(nlohmann::json::parse(lines.back())["metrics"]["accuracy"], 0.9);
 }
 
+TEST(JsonLines, SaysWhetherAnEpochIsWhole) {
+  EXPECT_EQ(event_json(EpochDone{2, 8, 0.5, 1.5}),
+            "{\"event\":\"epoch\",\"epoch\":2,\"iteration\":8,\"loss\":0.5,\"complete\":true,\"seconds\":1.5}");
+  EXPECT_EQ(event_json(EpochDone{2, 7, 0.5, 1.5, false}),
+            "{\"event\":\"epoch\",\"epoch\":2,\"iteration\":7,\"loss\":0.5,\"complete\":false,\"seconds\":1.5}");
+}
+
 TEST(JsonLines, SaysWhatJsonCannot) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(event_json(StepDone{1, 2, std::nan(""), infinity, -infinity}),

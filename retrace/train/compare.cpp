@@ -113,14 +113,20 @@ std::vector<std::string> differing_tensors(const EpochFingerprints& a, const Epo
   return names;
 }
 
+std::optional<StoppedEpoch> stopped_epoch(const std::vector<EpochFingerprints>& epochs) {
+  if (epochs.empty() || !epochs.back().stopped_after) return std::nullopt;
+  return StoppedEpoch{epochs.back().epoch, epochs.back().stopped_after};
+}
+
 void compare_epochs(const fs::path& a, const fs::path& b, RunComparison& result) {
   const auto in_a = read_fingerprints(a), in_b = read_fingerprints(b);
   result.epochs_a = static_cast<int>(in_a.size()), result.epochs_b = static_cast<int>(in_b.size());
+  result.stopped_a = stopped_epoch(in_a), result.stopped_b = stopped_epoch(in_b);
   const size_t common = std::min(in_a.size(), in_b.size());
   for (size_t i = 0; i < common && !result.first_epoch; ++i) {
-    if (in_a[i].epoch == in_b[i].epoch && in_a[i].all == in_b[i].all && in_a[i].tensors == in_b[i].tensors) continue;
+    if (in_a[i] == in_b[i]) continue;
     result.first_epoch = in_a[i].epoch;
-    result.first_tensors = differing_tensors(in_a[i], in_b[i]);
+    if (in_a[i].stopped_after == in_b[i].stopped_after) result.first_tensors = differing_tensors(in_a[i], in_b[i]);
   }
   if (!result.first_epoch && in_a.size() != in_b.size())
     result.first_epoch = (in_a.size() > in_b.size() ? in_a : in_b)[common].epoch;

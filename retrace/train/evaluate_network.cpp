@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "retrace/base/fp_environment.h"
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/trace/record.h"
 
@@ -46,6 +47,7 @@ NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& da
           {.enabled = accelerated})) {}
 
 NetworkScore NetworkEvaluator::operator()(const Tree& parameters, const Tree& state) const {
+  const FloatingPointScope floating_point;
   MiniBatchQueue queue(data_.test, {.mini_batch_size = mini_batch_size_,
                                     .formats = data_.formats,
                                     .outputs = static_cast<int>(data_.formats.size())});

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "retrace/base/double_math.h"
+#include "retrace/base/fp_environment.h"
 #include "retrace/data/array_store.h"
 #include "retrace/data/digits.h"
 #include "retrace/data/mnist.h"
@@ -99,6 +100,7 @@ Datastore load(const Job& job, Split split) {
 }  // namespace
 
 JobData load_job_data(const Job& job, const nn::Network& network) {
+  const FloatingPointScope floating_point;
   JobData data{load(job, Split::train), load(job, Split::test), {}};
   data.formats.push_back(network.sample.rank() == 3 ? "BSSC" : "BC");
   for (const auto& output : network.outputs)
@@ -117,6 +119,7 @@ nn::Network make_job_network(const Job& job) {
 }
 
 Tensor image_batch(const ImageSet& images, int64_t first, int64_t count) {
+  const FloatingPointScope floating_point;
   const int64_t size = images.height * images.width;
   std::vector<float> pixels(static_cast<size_t>(count * size));
   for (size_t i = 0; i < pixels.size(); ++i)

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/base/fp_environment.h"
 #include "retrace/train/job_check.h"
 #include "retrace/train/job_entries.h"
 #include "retrace/train/job_fields.h"
@@ -243,6 +244,7 @@ Job parse_job(std::string_view text, std::string_view file, const std::vector<Jo
     throw Error(ErrorKind::bad_data, 504, fmt::format("job file \"{}\" is too large", printable(file)))
         .got(fmt::format("{} bytes", text.size()))
         .expected(fmt::format("at most {} bytes", kMaxJobBytes));
+  const FloatingPointScope floating_point;  // what reads numbers may round
   auto entries = toml_entries(text, file);
   for (auto& entry : override_entries(overrides)) entries.push_back(std::move(entry));
   return JobReader().read(entries, file);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kLock = ".lock";
 constexpr const char* kAll = "all";
+constexpr std::string_view kStopped = "stopped after iteration ";
 constexpr int kMaxRuns = 1'000'000'000;
 
 void make_folders(const fs::path& path) {
@@ -92,6 +93,12 @@ bool parse_line(std::string_view text, Line& line) {
          read_number(text.substr(first + 1, 16), line.fingerprint, 16);
 }
 
+// Whether the line is the last one of its epoch.
+bool ends_epoch(const Line& line, EpochFingerprints& epoch) {
+  return line.name == kAll || (line.name.starts_with(kStopped) &&
+                               read_number(std::string_view(line.name).substr(kStopped.size()), epoch.stopped_after));
+}
+
 }  // namespace
 
 std::string fingerprint_text(uint64_t fingerprint) { return fmt::format("{:016x}", fingerprint); }
@@ -117,7 +124,8 @@ void RunFolder::record(const EpochFingerprints& fingerprints) {
   std::string lines;
   for (const auto& [name, value] : fingerprints.tensors)
     lines += fmt::format("{} {} {}\n", fingerprints.epoch, fingerprint_text(value), printable(name));
-  lines += fmt::format("{} {} {}", fingerprints.epoch, fingerprint_text(fingerprints.all), kAll);
+  lines += fmt::format("{} {} ", fingerprints.epoch, fingerprint_text(fingerprints.all));
+  lines += fingerprints.stopped_after ? fmt::format("{}{}", kStopped, fingerprints.stopped_after) : kAll;
   fingerprints_.append(lines);
   fingerprints_.sync();
   metrics_.sync();
@@ -150,7 +158,7 @@ std::vector<EpochFingerprints> read_fingerprints(const fs::path& run) {
           .expected("EPOCH, 16 hex digits, NAME");
     }
     current.epoch = line.epoch;
-    if (line.name != kAll) {
+    if (!ends_epoch(line, current)) {
       current.tensors[line.name] = line.fingerprint;
       continue;
     }

@@ -3,7 +3,8 @@
 //   job.toml             the job as run, all defaults written out
 //   versions.json        what it ran on
 //   metrics.jsonl        one event a line
-//   fingerprints.txt     per epoch one line a tensor, "EPOCH HEX NAME", then "EPOCH HEX all"
+//   fingerprints.txt     per epoch one line a tensor, "EPOCH HEX NAME", then "EPOCH HEX all", or, where the run was
+//                        stopped within the epoch, "EPOCH HEX stopped after iteration N"
 //   weights.safetensors  parameters/... and state/... after the last epoch
 
 #include <cstdint>
@@ -25,6 +26,8 @@ struct EpochFingerprints {
   int epoch = 0;
   uint64_t all = 0;                         // of the set
   std::map<std::string, uint64_t> tensors;  // by name
+  int64_t stopped_after = 0;                // the iteration within the epoch that was the last one; 0: it is whole
+  bool operator==(const EpochFingerprints&) const = default;
 };
 
 // 16 hex digits.
@@ -54,8 +57,8 @@ class RunFolder {
 };
 
 // Reading a run that is finished, broken off or still going on.
-// The folder's complete epochs in order; what a crash left incomplete at the end is left out. Errors: missing, with
-// the nearest path; bad_data with file and line.
+// The folder's epochs in order; lines that a crash left torn at the end are left out. Errors: missing, with the nearest
+// path; bad_data with file and line.
 std::vector<EpochFingerprints> read_fingerprints(const std::filesystem::path& run);
 Job read_run_job(const std::filesystem::path& run);
 SafeTensors read_run_weights(const std::filesystem::path& run);

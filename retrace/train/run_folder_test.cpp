@@ -174,6 +174,37 @@ TEST_F(RunFolderTest, ShorterRunDiffersAndSettingsExplain) {
   EXPECT_EQ(settings[0].b, "9");
 }
 
+TEST_F(RunFolderTest, AnEpochThatWasStoppedIsNoWholeOne) {
+  const auto run = [&](const char* name, int64_t stopped_after, uint64_t value) {
+    RunFolder folder = create(root_ / name);
+    folder.record({1, 5, {{"parameters/w", 7}}});
+    folder.record({2, value, {{"parameters/w", value}}, stopped_after});
+    return folder.path();
+  };
+  const fs::path whole = run("whole", 0, 6), ninth = run("ninth", 9, 6), again = run("again", 9, 6),
+                 tenth = run("tenth", 10, 6), other = run("other", 9, 8);
+  const auto epochs = read_fingerprints(ninth);
+  ASSERT_EQ(epochs.size(), 2u);
+  EXPECT_EQ(epochs[0].stopped_after, 0);
+  EXPECT_EQ(epochs[1].stopped_after, 9);
+  EXPECT_EQ(epochs[1].all, 6u);
+
+  const RunComparison against_whole = compare_runs(whole, ninth);
+  EXPECT_FALSE(against_whole.equal);
+  EXPECT_FALSE(against_whole.stopped_a);
+  ASSERT_TRUE(against_whole.stopped_b);
+  EXPECT_EQ(against_whole.stopped_b->epoch, 2);
+  EXPECT_EQ(against_whole.stopped_b->iteration, 9);
+  EXPECT_EQ(against_whole.first_epoch, 2);
+  EXPECT_TRUE(against_whole.first_tensors.empty());
+
+  EXPECT_FALSE(compare_runs(ninth, tenth).equal);
+  EXPECT_EQ(compare_runs(ninth, other).first_tensors, std::vector<std::string>{"parameters/w"});
+  const RunComparison alike = compare_runs(ninth, again);
+  EXPECT_TRUE(alike.equal);
+  EXPECT_EQ(alike.stopped_a->iteration, 9);
+}
+
 TEST_F(RunFolderTest, ComparisonRefusesWhatIsNoRun) {
   const fs::path a = finished("a", 0);
   const auto kind = [&](const fs::path& other) {

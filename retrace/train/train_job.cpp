@@ -119,7 +119,7 @@ class Training {
     state_ = state;
     result_.epochs = epoch;
     tell(EpochDone{epoch, result_.iterations, sum / static_cast<double>(std::max<int64_t>(steps, 1)),
-                   seconds_since(start_)});
+                   seconds_since(start_), !queue_.has_data()});
     record(epoch);
     if (job_.training.validation) validate(epoch);
   }
@@ -150,6 +150,7 @@ class Training {
     for (const auto& [name, tensor] : named_weights(state_.parameters, state_.state))
       sum += prints.tensors[name] = fingerprint_value(name, tensor);
     prints.all = mix64(sum);
+    if (queue_.has_data()) prints.stopped_after = result_.iterations;
     run_->record(prints);
   }
 

@@ -20,7 +20,7 @@ struct TrainJobControl {
 
 struct TrainJobResult {
   std::string job, device;
-  int threads = 0, epochs = 0;
+  int threads = 0, epochs = 0;  // a run that is stopped counts the epoch that it is in
   int64_t iterations = 0;
   double seconds = 0;       // the training loop with validation
   double loss = 0;          // of the test set after the last epoch
