@@ -27,7 +27,7 @@ fuzz:            ## every fuzzer for FUZZ_SECONDS (60)
 	@scripts/packages development
 	@scripts/fuzz
 
-check:           ## format, layering, sizes, docs, symbols, contraction, adding an op
+check:           ## format, layering, sizes, docs, error codes, symbols, contraction, adding an op
 	@scripts/packages development
 	@scripts/check
 

@@ -75,10 +75,10 @@ struct ContractionBlocks {
   int64_t blocks = 0;
 };
 
-// Computes a whole tile: the terms first..last - 1 of all blocks (others are absent), the tree, and + 0.
-// Uses thread scratch 0. `tile` brings a, b, a_step, out, out_step and columns.
-void contract(ContractionKernels::Function kernel, ContractionTile tile, const ContractionBlocks& blocks, int64_t first,
-              int64_t last, int positions, int vectors);
+// Computes a whole tile: the terms first..last - 1 of all blocks (others are absent), the tree, and + 0. `tile` brings
+// a, b, a_step, group, out, out_step and columns, and keeps them. Uses thread scratch 0.
+void contract(ContractionKernels::Function kernel, ContractionTile& tile, const ContractionBlocks& blocks,
+              int64_t first, int64_t last, int positions, int vectors);
 
 // The part of a binary counter after block i of `count` (numerics.md 0): which partial sums are merged.
 inline uint64_t merges_after(int64_t block, int64_t count) {

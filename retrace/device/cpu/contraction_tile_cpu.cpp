@@ -345,8 +345,8 @@ RT_EXPORT_KERNEL(contraction_kernel_table, kernels_of_target);
 
 const ContractionKernels& contraction_kernels() { return *contraction_kernel_table.get()(); }
 
-void contract(ContractionKernels::Function kernel, ContractionTile tile, const ContractionBlocks& blocks, int64_t first,
-              int64_t last, int positions, int vectors) {
+void contract(ContractionKernels::Function kernel, ContractionTile& tile, const ContractionBlocks& blocks,
+              int64_t first, int64_t last, int positions, int vectors) {
   const int64_t width = 16 * vectors, level = width * positions;
   float* const partials = static_cast<float*>(thread_scratch(0, kContractionPartialBytes));
   float* const out = tile.out;
@@ -365,6 +365,7 @@ void contract(ContractionKernels::Function kernel, ContractionTile tile, const C
     tile.columns = tile.last ? columns : static_cast<int>(width);
     kernel(tile);
   }
+  tile.out = out, tile.out_step = out_step, tile.columns = columns;
 }
 
 void* thread_scratch(int slot, size_t bytes) {

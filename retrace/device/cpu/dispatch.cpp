@@ -32,7 +32,7 @@ SimdTarget target_named(std::string_view name, std::string_view where) {
   }
   bool known = false;
   for (const SimdTarget target : kAll) known |= name_of(target) == name;
-  throw Error(ErrorKind::usage, 601,
+  throw Error(ErrorKind::usage, 603,
               known ? fmt::format("this machine cannot run the SIMD target \"{}\"", name)
                     : fmt::format("unknown SIMD target \"{}\"", name.substr(0, 80)))
       .where(std::string(where))

@@ -301,7 +301,7 @@ int thread_count() {
 
 void set_thread_count(int count) {
   if (count < 1 || count > kMaxThreads)
-    throw Error(ErrorKind::usage, 602, "the number of threads is out of range")
+    throw Error(ErrorKind::usage, 604, "the number of threads is out of range")
         .got(fmt::format("{}", count))
         .expected(fmt::format("1 to {}", kMaxThreads))
         .help("leave it out to use every core that the process may use");
