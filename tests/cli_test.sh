@@ -82,10 +82,18 @@ expect 0 '--threads' train --help
 expect 0 'contract  1' info
 expect 0 '"contract_version":1' info --json
 [ "$(wc -l <out)" -eq 1 ] || fail 'info --json: more than one line'
+for key in version cpu simd_targets simd_target threads devices absent libraries; do has "\"$key\":" out; done
 RETRACE_TREADS=1 "$retrace" info >out 2>err
 has 'did you mean RETRACE_THREADS?' err
 RETRACE_SIMD=mmx "$retrace" info >out 2>err
 [ $? -eq 2 ] || fail 'an unknown RETRACE_SIMD is accepted'
+RETRACE_SIMD=scalar "$retrace" info --json >out 2>err
+has '"simd_target":"scalar"' out
+RETRACE_PASSES_OFF=fuse_epilogues,merge_common "$retrace" plan "$jobs/golden/peaks.toml" >out 2>err
+[ "$(grep -c '^  \(fuse_epilogues\|merge_common\) .*(off)$' out)" -eq 2 ] && [ "$(grep -c '(off)' out)" -eq 2 ] ||
+  fail 'RETRACE_PASSES_OFF does not switch off what it names'
+RETRACE_PASSES_OFF=fuse "$retrace" plan "$jobs/golden/peaks.toml" >out 2>err
+[ $? -eq 2 ] || fail 'an unknown name in RETRACE_PASSES_OFF is accepted'
 
 # --- A run: one JSON line on standard output, progress on standard error, the folder's files.
 expect 0 'fingerprint' train "$jobs/golden/peaks.toml" --json
@@ -112,8 +120,9 @@ done
 expect 2 'plain, default, accelerated' train "$jobs/golden/peaks.toml" --set training.acceleration=fast
 expect 0 'equal: the fingerprints of 3 epochs and the last weights' compare runs/golden-peaks-1 runs/golden-peaks-2
 expect 0 '"equal":true' compare runs/golden-peaks-1 runs/golden-peaks-2 --json
-expect 0 '"threads":1' train runs/golden-peaks-1/job.toml --threads 1 --json --out again
+expect 0 '"threads":1' train runs/golden-peaks-1/job.toml --threads 1 --device auto --json --out again
 has "$first" out
+has '"device":"cpu"' out
 expect 0 'fingerprint' train "$jobs/golden/peaks.toml" --seed 2 --out other
 expect 76 'first epoch that differs: 1' compare runs/golden-peaks-1 other
 has 'setting seed: 1 and 2' out
@@ -124,6 +133,10 @@ expect 2 'is not empty' train "$jobs/golden/peaks.toml" --out other
 head -c 1000 other/weights.safetensors >cut.safetensors
 expect 65 'cut.safetensors' compare cut.safetensors other
 expect 0 'conv' plan "$jobs/golden/digits.toml"
+for pass in lower_composites simplify merge_common remove_dead recompute_cheap fuse_prologues fuse_pointwise \
+  fuse_epilogues; do
+  grep -q "^  $pass .* nodes .* ms$" out || fail "plan: the pass $pass is not timed"
+done
 
 # --- Prediction.
 expect 0 'digits.png' data digits --out digits
@@ -132,6 +145,7 @@ for name in train t10k; do
 done
 [ "$(head -c 4 digits/digits.png | tail -c 3)" = PNG ] || fail 'the contact sheet is no PNG'
 expect 0 'accuracy' train "$jobs/golden/digits.toml" --out seen
+has 'angle_rmse' seen/metrics.jsonl
 expect 0 '5000 rows' predict seen --input digits/t10k-images-idx3-ubyte.gz --output seen.csv
 [ "$(head -n 1 seen.csv | tr -cd , | wc -c)" -eq 12 ] || fail 'seen.csv has not index, class, ten scores and angle'
 [ "$(wc -l <seen.csv)" -eq 5001 ] || fail 'seen.csv has not a line an image'
@@ -163,6 +177,18 @@ for signal in INT:130 TERM:143; do
   has '"stop_reason":"stopped"' out
   [ -s "stop-$signal/weights.safetensors" ] || fail "signal $signal: no weights"
 done
+
+# --- A stop within an epoch is told where it was made and where it is compared.
+"$retrace" train "$jobs/digits.toml" --set training.max_epochs=1 --set data.test_samples=32 --out within >out 2>err &
+process=$!
+until grep -qF '"event":"started"' within/metrics.jsonl 2>err || ! kill -0 $process; do sleep 0.1; done
+kill -s INT $process
+wait $process
+has '"complete":false' within/metrics.jsonl
+has 'stopped after iteration' within/fingerprints.txt
+expect 76 'first run: stopped within epoch 1, after iteration ' compare within seen
+expect 76 '"stopped":[{"epoch":1,"iteration":' compare within seen --json
+has '"complete":true' seen/metrics.jsonl
 
 [ $failures -eq 0 ] || { echo "$failures failures" >&2; exit 1; }
 echo "cli_test: all passed"

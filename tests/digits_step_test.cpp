@@ -1,6 +1,7 @@
-// The demo's network as its job trains it: what planning makes of one step, and the bits of the first two epochs.
+// The demo's network as its job trains it: what planning makes of one step, and bits and memory of two epochs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 
@@ -31,9 +32,12 @@ TEST(DigitsStep, TakesAtMostHalfAsManyKernelCallsAsItRecordsOps) {
 
 // The other builds compare shorter runs (golden_test.cpp): two epochs take a sanitizer minutes.
 #ifdef NDEBUG
-TEST(DigitsStep, TwoEpochsHaveTheirFingerprint) {
+TEST(DigitsStep, TwoEpochsHaveTheirFingerprintInUnder200MiB) {
   const Job job = read_job(kJob, {{"training.max_epochs", "2", ""}});
   EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, "7ab83bc4d4f55549");
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  EXPECT_LT(usage.ru_maxrss, 200 * 1024) << "KiB at the peak of this process";
 }
 #endif
 

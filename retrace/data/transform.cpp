@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "retrace/base/fp_environment.h"
+
 namespace retrace {
 namespace {
 
@@ -11,11 +13,13 @@ using Sources = std::vector<std::shared_ptr<const DataSource>>;
 
 class TransformSource : public DataSource {
  public:
-  TransformSource(std::shared_ptr<const DataSource> inner, TransformFunction function, const TransformOptions& options)
-      : inner_(std::move(inner)), function_(std::move(function)), options_(options) {}
+  TransformSource(std::shared_ptr<const DataSource> inner, TransformFunction function, const TransformOptions& options,
+                  Place place)
+      : inner_(std::move(inner)), function_(std::move(function)), options_(options), place_(place) {}
   int64_t size() const override { return inner_->size(); }
   int variables() const override { return options_.variables ? options_.variables : inner_->variables(); }
   Observation get(int64_t index, int64_t pass) const override {
+    const FloatingPointScope floating_point;
     const int64_t sample = inner_->sample(index);
     TransformContext context{sample, pass,
                              RandomStream(options_.seed, "transform", static_cast<uint64_t>(pass),
@@ -24,6 +28,7 @@ class TransformSource : public DataSource {
     if (static_cast<int>(result.size()) != variables())
       throw Error(ErrorKind::usage, 315,
                   fmt::format("transform: the function returned {} variables for observation {}", result.size(), index))
+          .where(place_)
           .expected(fmt::format("{} variables", variables()))
           .help("state the number in TransformOptions::variables");
     return result;
@@ -38,6 +43,7 @@ class TransformSource : public DataSource {
   std::shared_ptr<const DataSource> inner_;
   TransformFunction function_;
   TransformOptions options_;
+  Place place_;
 };
 
 // What several sources have in common.
@@ -105,11 +111,12 @@ class SequentialSource : public CombinedSource {
 
 }  // namespace
 
-Datastore transform(const Datastore& store, TransformFunction function, const TransformOptions& options) {
+Datastore transform(const Datastore& store, TransformFunction function, const TransformOptions& options, Place place) {
   if (!function || options.variables < 0)
     throw Error(ErrorKind::usage, 315,
-                function ? "transform: the number of variables is negative" : "transform: there is no function");
-  return Datastore(std::make_shared<TransformSource>(store.source(), std::move(function), options));
+                function ? "transform: the number of variables is negative" : "transform: there is no function")
+        .where(place);
+  return Datastore(std::make_shared<TransformSource>(store.source(), std::move(function), options, place));
 }
 
 Datastore combine(const std::vector<Datastore>& stores, CombineOrder order, Place place) {

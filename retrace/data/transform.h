@@ -28,7 +28,8 @@ struct TransformOptions {
 // Applies `function` to each observation when it is read. It must depend on its arguments only: then no result
 // depends on mini-batch size, order, worker or thread. Error(usage), when it is read, if it returns another number
 // of variables.
-Datastore transform(const Datastore& store, TransformFunction function, const TransformOptions& options = {});
+Datastore transform(const Datastore& store, TransformFunction function, const TransformOptions& options = {},
+                    Place place = Place::here());
 
 enum class CombineOrder {
   associated,  // observation i is the i-th of every store: the variables stand side by side

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "retrace/base/fp_environment.h"
 #include "retrace/ops/operators.h"
 
 namespace retrace::nn {
@@ -19,11 +20,13 @@ Fans transposed_conv2d_fans(const Shape& weights) {
 Fans linear_fans(const Shape& weights) { return {weights[1], weights[0]}; }
 
 Tensor glorot_uniform(RandomKey key, const Shape& shape, Fans fans) {
+  const FloatingPointScope floating_point;
   const double bound = std::sqrt(6.0 / static_cast<double>(fans.fan_in + fans.fan_out));
   return (uniform(shape, key) * 2 - 1) * bound;
 }
 
 Tensor he_normal(RandomKey key, const Shape& shape, Fans fans) {
+  const FloatingPointScope floating_point;
   return normal(shape, key) * std::sqrt(2.0 / static_cast<double>(fans.fan_in));
 }
 

@@ -68,6 +68,19 @@ void check_axis(const InferCall& call, int64_t axis, int rank) {
                      : fmt::format("an axis from {} to {}", -rank, rank - 1));
 }
 
+Labels checked_labels(const InferCall& call, const Shape& shape) {
+  Labels labels;
+  try {
+    labels = Labels(call.attributes.text("labels"));
+  } catch (Error& error) {
+    throw error.where(call.place);
+  }
+  if (!labels.empty() && labels.size() != shape.rank())
+    op_error(call, 112, fmt::format("labels \"{}\" do not fit the shape {}", labels.text(), shape.text()), "",
+             "one label for each axis", "write U for an axis without a meaning of its own");
+  return labels;
+}
+
 int normalized_axis(int64_t axis, int rank, const char* op, Place place) {
   const int64_t from_front = axis < 0 ? axis + rank : axis;
   if (from_front >= 0 && from_front < rank) return static_cast<int>(from_front);

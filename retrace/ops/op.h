@@ -24,6 +24,8 @@ void check_type(const InferCall& call, int input, const char* argument, DType ty
 void check_same_type(const InferCall& call, int input, const char* argument);
 void check_rank(const InferCall& call, int input, const char* argument, int rank, const char* axes);
 void check_axis(const InferCall& call, int64_t axis, int rank);
+// The attribute "labels": none, or one for each axis of `shape`.
+Labels checked_labels(const InferCall& call, const Shape& shape);
 
 // Axis -rank..rank-1 to 0..rank-1.
 int normalized_axis(int64_t axis, int rank, const char* op, Place place);

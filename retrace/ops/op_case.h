@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "retrace/tensor/tensor.h"
+#include "retrace/ops/op.h"
 
 namespace retrace {
 
@@ -113,6 +113,13 @@ std::string error_text(F f) {
     return error.what();
   }
   return "";
+}
+
+// The same of what an op says of arguments, at model.cpp:7: for those that the public function never records.
+inline std::string infer_error(std::string_view name, const Attributes& attributes,
+                               const std::vector<TensorSpec>& inputs) {
+  const Op& op = find_op(name);
+  return error_text([&] { op.infer({op, attributes, inputs, {"model.cpp", 7}}); });
 }
 
 }  // namespace retrace

@@ -1,5 +1,6 @@
 #include "retrace/ops/operators.h"
 
+#include "retrace/base/fp_environment.h"
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/cast/cast.h"
 #include "retrace/ops/divide/divide.h"
@@ -9,6 +10,11 @@
 #include "retrace/ops/subtract/subtract.h"
 
 namespace retrace {
+
+double Operand::widened(float number) {
+  const FloatingPointScope floating_point;
+  return number;
+}
 
 Operand Operand::traced(const Tensor& number, Place place) {
   Operand operand(number, place);

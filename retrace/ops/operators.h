@@ -16,7 +16,9 @@ class Operand {
   }
   Operand(const Tree& leaf, Place place = Place::here()) : tensor_(leaf.tensor()), place_(place) {}
   template <std::floating_point T>
-  Operand(T number, Place place = Place::here()) : number_(number), place_(place) {}
+  Operand(T number, Place place = Place::here())
+      : number_(std::is_same_v<T, float> ? widened(static_cast<float>(number)) : static_cast<double>(number)),
+        place_(place) {}
   template <std::integral T>
   Operand(T number, Place place = Place::here())
       : number_(static_cast<double>(number)), integer_(true), place_(place) {}
@@ -35,6 +37,7 @@ class Operand {
   Tensor as(DType type) const;
 
  private:
+  static double widened(float number);  // keeps a subnormal number where the program flushes them
   Tensor tensor_;
   double number_ = 0;
   bool integer_ = false, traced_ = false;

@@ -1,5 +1,7 @@
 #pragma once
-// Cases that every reduction has.
+// Cases that every reduction has, and what every reduction refuses.
+
+#include <gtest/gtest.h>
 
 #include "retrace/ops/op_case.h"
 #include "retrace/ops/sum/sum.h"
@@ -65,6 +67,28 @@ inline std::vector<OpCase> reduction_cases(const OpCase& like, const ReduceFunct
     special.differentiable = false;
   }
   return cases;
+}
+
+inline void expect_axes_are_checked(const std::string& op) {
+  const auto text = [&](const Shape& axes) {
+    return infer_error(op, {{"axes", axes}, {"keep", int64_t{0}}}, {{DType::f32, {2, 3}, {}, {}}});
+  };
+  EXPECT_EQ(text({}), "error[RT0137]: " + op +
+                          ": no axes are named\n"
+                          "  where:    model.cpp:7\n"
+                          "  got:      f32[2,3]\n"
+                          "  expected: at least one axis\n"
+                          "  help:     name the axes to reduce, or all of them");
+  EXPECT_EQ(text({1, 0}), "error[RT0137]: " + op +
+                              ": the axes [1,0] are not usable\n"
+                              "  where:    model.cpp:7\n"
+                              "  got:      f32[2,3]\n"
+                              "  expected: ascending axes, each once");
+  EXPECT_EQ(text({2}), "error[RT0134]: " + op +
+                           ": axis 2 does not exist\n"
+                           "  where:    model.cpp:7\n"
+                           "  got:      f32[2,3]\n"
+                           "  expected: an axis from -2 to 1");
 }
 
 }  // namespace retrace

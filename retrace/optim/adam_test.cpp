@@ -135,6 +135,10 @@ TEST(AdamUpdate, says_what_does_not_fit) {
             "error[RT0182]: adam_update: gradient_decay is 1\n"
             "  where:    train.cpp:12\n"
             "  expected: a number from 0 to below 1");
+  EXPECT_EQ(error_text([&] { adam_update(parameters, parameters, {}, {.epsilon = -1}, place); }),
+            "error[RT0182]: adam_update: epsilon is -1\n"
+            "  where:    train.cpp:12\n"
+            "  expected: 0 or a positive number");
   const Tree integers{{"w", Tensor::zeros({1}, DType::i32)}};
   EXPECT_EQ(error_text([&] { adam_update(integers, integers, {}, {}, place); }),
             "error[RT0183]: adam_update: the parameter \"w\" is not a float tensor\n"

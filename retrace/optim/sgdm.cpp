@@ -1,5 +1,6 @@
 #include "retrace/optim/sgdm.h"
 
+#include "retrace/base/fp_environment.h"
 #include "retrace/ops/sgdm/sgdm.h"
 #include "retrace/optim/update_trees.h"
 
@@ -7,6 +8,7 @@ namespace retrace {
 
 SgdmUpdate sgdm_update(const Tree& parameters, const Tree& gradients, const SgdmState& state,
                        const SgdmOptions& options, Place place) {
+  const FloatingPointScope floating_point;
   check_decay("sgdm_update", "momentum", options.momentum, place);
   check_gradients("sgdm_update", parameters, gradients, place);
   auto weights = leaf_tensors(parameters);

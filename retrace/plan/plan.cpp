@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "retrace/base/fp_environment.h"
 #include "retrace/ops/pointwise.h"
 #include "retrace/plan/arena.h"
 #include "retrace/plan/passes/passes.h"
@@ -193,6 +194,7 @@ void Plan::add_launches() {
 }
 
 void Plan::run_constants() {
+  const FloatingPointScope floating_point;
   size_t next = 0;
   for (const auto& node : trace_.nodes) {
     if (node.op->inputs != 0) continue;

@@ -45,5 +45,31 @@ TEST(Adam, says_what_does_not_fit) {
             "  expected: equal shapes");
 }
 
+TEST(Adam, refuses_other_types_and_rates_with_axes) {
+  const auto f = Tensor::zeros({2}), d = Tensor::zeros({2}, DType::f64), i = Tensor::zeros({2}, DType::i32);
+  const auto n = Tensor::zeros({});
+  const auto with_first = [&](const Tensor& weights, const Tensor& gradient, const Tensor& rate) {
+    adam(weights, gradient, f, f, {rate, n, n, n, n, n, n}, {"model.cpp", 7});
+  };
+  EXPECT_EQ(error_text([&] { with_first(i, f, n); }),
+            "error[RT0131]: adam: weights is i32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      weights i32[2]\n"
+            "  expected: f32 or f64\n"
+            "  help:     cast(weights, DType::f32)");
+  EXPECT_EQ(error_text([&] { with_first(f, d, n); }),
+            "error[RT0132]: adam: the arguments have the types f32 and f64\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2] and gradient f64[2]\n"
+            "  expected: one type\n"
+            "  help:     cast(gradient, DType::f32)");
+  EXPECT_EQ(error_text([&] { with_first(f, f, f); }),
+            "error[RT0133]: adam: rate has 1 axes\n"
+            "  where:    model.cpp:7\n"
+            "  got:      rate f32[2]\n"
+            "  expected: 0 axes (one number)\n"
+            "  help:     reshape rate first");
+}
+
 }  // namespace
 }  // namespace retrace

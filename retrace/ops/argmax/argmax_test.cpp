@@ -33,10 +33,19 @@ OP_CASES(argmax) {
   return cases;
 }
 
-TEST(Argmax, OfNothingIsAnError) {
-  const auto text = error_text([] { argmax(Tensor::zeros({3, 0}), {.axes = {1}}); });
-  EXPECT_NE(text.find("argmax: there is no largest of no elements"), std::string::npos) << text;
-  EXPECT_NE(text.find("argmax_test.cpp"), std::string::npos) << text;
+TEST(Argmax, SaysWhatDoesNotFit) {
+  EXPECT_EQ(error_text([&] { argmax(Tensor::zeros({3, 0}), {.axes = {1}}, {"model.cpp", 7}); }),
+            "error[RT0138]: argmax: there is no largest of no elements\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[3,0]\n"
+            "  expected: at least one element along the reduced axes");
+  EXPECT_EQ(
+      infer_error("argmax", {{"axes", Shape{0}}, {"keep", int64_t{0}}}, {{DType::u8, {int64_t{1} << 31}, {}, {}}}),
+      "error[RT0144]: argmax: 2147483648 elements are too many to number\n"
+      "  where:    model.cpp:7\n"
+      "  got:      u8[2147483648]\n"
+      "  expected: fewer than 2^31");
+  expect_axes_are_checked("argmax");
 }
 
 }  // namespace

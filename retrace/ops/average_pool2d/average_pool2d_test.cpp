@@ -82,5 +82,47 @@ TEST(AveragePool2d, says_what_does_not_fit) {
             "  help:     reshape x first");
 }
 
+TEST(AveragePool2d, refuses_other_types_windows_and_labels) {
+  EXPECT_EQ(error_text([&] { average_pool2d(Tensor::zeros({1, 2, 2, 1}, DType::u8), 2, {}, {"model.cpp", 7}); }),
+            "error[RT0131]: average_pool2d: x is u8\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x u8[1,2,2,1]\n"
+            "  expected: f32 or f64\n"
+            "  help:     cast(x, DType::f32)");
+  EXPECT_EQ(error_text([&] { average_pool2d(Tensor::zeros({1, 2, 2, 1}), 2, {.stride = 0}, {"model.cpp", 7}); }),
+            "error[RT0150]: average_pool2d: stride 0 x 0 is not usable\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[1,2,2,1]\n"
+            "  expected: whole numbers from 1 to 1073741824");
+  EXPECT_EQ(error_text([&] { average_pool2d(Tensor::zeros({1, 1, 2, 1}), 2, {}, {"model.cpp", 7}); }),
+            "error[RT0151]: average_pool2d: a 2 x 2 window does not fit into a 1 x 2 image\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[1,1,2,1]\n"
+            "  expected: an image with its padding at least as large as the window with its dilation\n"
+            "  help:     add padding, for example .padding = rt::same");
+  EXPECT_EQ(
+      error_text([&] { average_pool2d(Tensor::zeros({1, 2, 2, 1}, DType::f32, "BTSC"), 2, {}, {"model.cpp", 7}); }),
+      "error[RT0153]: average_pool2d: x has the labels \"BTSC\"\n"
+      "  where:    model.cpp:7\n"
+      "  got:      x f32[1,2,2,1] \"BTSC\"\n"
+      "  expected: \"BSSC\", or no labels");
+  const Attributes window{{"pool", Shape{2, 2}},
+                          {"stride", Shape{1, 1}},
+                          {"padding", Shape{0, 0, 0, 0}},
+                          {"count_padding", int64_t{0}},
+                          {"size", Shape{4, 4}}};
+  EXPECT_EQ(infer_error("average_pool2d_gradient", window, {{DType::f32, {1, 2, 2, 1}, {}, {}}}),
+            "error[RT0156]: average_pool2d_gradient: an image of 4 x 4 does not lead to one of 2 x 2\n"
+            "  where:    model.cpp:7\n"
+            "  got:      dy f32[1,2,2,1]\n"
+            "  expected: dy of 3 x 3");
+  EXPECT_EQ(infer_error("average_pool2d_gradient", window, {{DType::i32, {1, 3, 3, 1}, {}, {}}}),
+            "error[RT0131]: average_pool2d_gradient: dy is i32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      dy i32[1,3,3,1]\n"
+            "  expected: f32 or f64\n"
+            "  help:     cast(dy, DType::f32)");
+}
+
 }  // namespace
 }  // namespace retrace

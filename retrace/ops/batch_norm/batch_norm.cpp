@@ -29,7 +29,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
     op_error(call, 133, fmt::format("x has {} axes", x.shape.rank()), "x " + x.text(),
              "two axes or more, the last of them the channels", "reshape x to [positions, channels]");
   if (!x.labels.empty() && x.labels[x.labels.size() - 1] != 'C')
-    op_error(call, 136, "the last axis of x is not labelled C", "x " + x.text(), "channels on the last axis");
+    op_error(call, 143, "the last axis of x is not labelled C", "x " + x.text(), "channels on the last axis");
   const int64_t channels = x.shape.back();
   for (size_t i = 1; i < call.inputs.size(); ++i) {
     check_same_type(call, static_cast<int>(i), kArguments[i]);
@@ -123,7 +123,7 @@ BatchNormResult batch_norm(const Tensor& x, const Tensor& scale, const Tensor& o
   const auto results = record(op, {{"epsilon", options.epsilon}}, inputs, place);
   const int64_t count = position_count(x);
   if (count > INT32_MAX)
-    throw Error(ErrorKind::usage, 138, fmt::format("batch_norm: {} positions are too many to count", count))
+    throw Error(ErrorKind::usage, 144, fmt::format("batch_norm: {} positions are too many to count", count))
         .where(place)
         .got("x " + x.spec().text())
         .expected("fewer than 2^31 positions");

@@ -1,4 +1,5 @@
 // What is done with the moments of a batch.
+#include "retrace/base/fp_environment.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
 #include "retrace/ops/cast/cast.h"
 #include "retrace/ops/multiply_add/multiply_add.h"
@@ -66,6 +67,7 @@ Tree merge_pair(const Tree& a, const Tree& b, Place place) {
 }  // namespace
 
 Tree update_statistics(const Tree& state, const Tree& moments, StatisticsOptions options, Place place) {
+  const FloatingPointScope floating_point;
   return Update(options, place).apply(state, moments);
 }
 

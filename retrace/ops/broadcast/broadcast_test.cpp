@@ -51,8 +51,16 @@ TEST(Broadcast, refuses_labels_that_do_not_fit) {
   EXPECT_EQ(error_text([] { broadcast(Tensor::zeros({3}), {2, 3}, "B", {"model.cpp", 7}); }),
             "error[RT0112]: broadcast: labels \"B\" do not fit the shape [2,3]\n"
             "  where:    model.cpp:7\n"
-            "  got:      x f32[3]\n"
-            "  expected: one label for each axis");
+            "  expected: one label for each axis\n"
+            "  help:     write U for an axis without a meaning of its own");
+}
+
+TEST(Broadcast, refuses_a_negative_size) {
+  EXPECT_EQ(error_text([&] { broadcast(Tensor::zeros({3}), {-1, 3}, "", {"model.cpp", 7}); }),
+            "error[RT0102]: broadcast: the shape [-1,3] has a negative size\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[3]\n"
+            "  expected: sizes of 0 or more");
 }
 
 }  // namespace

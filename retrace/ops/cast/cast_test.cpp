@@ -75,5 +75,20 @@ TEST(Cast, of_the_same_type_records_nothing) {
   EXPECT_EQ(cast(x, DType::f32).value(), x.value());
 }
 
+TEST(Cast, ops_refuse_what_the_function_never_records) {
+  EXPECT_EQ(infer_error("cast", {{"type", DType::boolean}}, {{DType::f32, {2}, {}, {}}}),
+            "error[RT0142]: cast: f32 does not become bool by a conversion\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x f32[2]\n"
+            "  expected: bool\n"
+            "  help:     not_equal(x, 0) says what is meant");
+  EXPECT_EQ(infer_error("widen", {}, {{DType::i32, {2}, {}, {}}}),
+            "error[RT0131]: widen: x is i32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x i32[2]\n"
+            "  expected: bool or u8\n"
+            "  help:     cast(x, DType::f32)");
+}
+
 }  // namespace
 }  // namespace retrace

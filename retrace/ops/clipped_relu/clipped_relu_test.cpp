@@ -50,5 +50,20 @@ TEST(ClippedRelu, refuses_a_ceiling_with_axes) {
             "  help:     give a number, or reshape the ceiling to {}");
 }
 
+TEST(ClippedRelu, refuses_other_types) {
+  EXPECT_EQ(error_text([&] { clipped_relu(Tensor::zeros({2}, DType::i32), 1, {"model.cpp", 7}); }),
+            "error[RT0131]: clipped_relu: x is i32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x i32[2]\n"
+            "  expected: f32 or f64\n"
+            "  help:     cast(x, DType::f32)");
+  EXPECT_EQ(error_text([&] { clipped_relu(Tensor::zeros({2}), Tensor::zeros({}, DType::f64), {"model.cpp", 7}); }),
+            "error[RT0132]: clipped_relu: the arguments have the types f32 and f64\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2] and the ceiling f64[]\n"
+            "  expected: one type\n"
+            "  help:     cast(the ceiling, DType::f32)");
+}
+
 }  // namespace
 }  // namespace retrace

@@ -78,5 +78,15 @@ TEST(Compare, refuses_two_types) {
             "  help:     cast(the other argument, DType::f32)");
 }
 
+TEST(Compare, refuses_an_unlabelled_argument_with_more_axes) {
+  const auto labelled = Tensor::zeros({3}, DType::f32, "C");
+  EXPECT_EQ(error_text([&] { less(labelled, Tensor::zeros({2, 3}), {"model.cpp", 7}); }),
+            "error[RT0136]: less: an unlabelled argument has more axes than a labelled one\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[3] \"C\"\n"
+            "  expected: at most 1 axes, as in the labelled argument\n"
+            "  help:     give it labels, or remove the labels of the other");
+}
+
 }  // namespace
 }  // namespace retrace

@@ -80,5 +80,13 @@ TEST(Concatenate, refuses_an_empty_list_and_an_absent_axis) {
             "  expected: an axis from -1 to 0");
 }
 
+TEST(Concatenate, the_op_refuses_an_absent_axis) {
+  EXPECT_EQ(infer_error("concatenate", {{"axis", int64_t{1}}}, {{DType::f32, {2}, {}, {}}}),
+            "error[RT0134]: concatenate: axis 1 does not exist\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2]\n"
+            "  expected: an axis from -1 to 0");
+}
+
 }  // namespace
 }  // namespace retrace

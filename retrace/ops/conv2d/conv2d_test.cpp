@@ -134,6 +134,11 @@ TEST(Conv2d, says_what_does_not_fit) {
             "  where:    train.cpp:41\n"
             "  got:      x f32[2,8,8,3] \"BSSC\", weights f32[3,3,1,4]\n"
             "  expected: at least one of each, and groups that divide the channels and the filters");
+  EXPECT_EQ(error_text([&] { conv2d(x, ones({3, 3, 3, 4}), {.groups = 0}, place); }),
+            "error[RT0154]: conv2d: 0 groups are not possible\n"
+            "  where:    train.cpp:41\n"
+            "  got:      x f32[2,8,8,3] \"BSSC\", weights f32[3,3,3,4]\n"
+            "  expected: 1 to 1048576 groups");
   EXPECT_EQ(error_text([&] { conv2d(x, ones({9, 3, 3, 4}), Conv2dOptions(), place); }),
             "error[RT0151]: conv2d: a 9 x 3 window does not fit into a 8 x 8 image\n"
             "  where:    train.cpp:41\n"
@@ -183,10 +188,90 @@ TEST(Conv2d, gradients_say_what_does_not_fit) {
             "  got:      dy f32[1,4,4,3], weights f32[3,3,3,2]\n"
             "  expected: channels of dy = filters of the weights (their last axis)");
   EXPECT_EQ(error_text([&] { conv2d_filter_gradient(ones({2, 6, 6, 3}), dy, {}, {3, 3}, place); }),
-            "error[RT0156]: conv2d_filter_gradient: x has 2 samples, dy has 1\n"
+            "error[RT0164]: conv2d_filter_gradient: x has 2 samples, dy has 1\n"
             "  where:    train.cpp:7\n"
             "  got:      x f32[2,6,6,3], dy f32[1,4,4,2]\n"
             "  expected: equal batch sizes");
+}
+
+TEST(Conv2d, refuses_other_types_ranks_and_windows) {
+  const Tensor x = ones({2, 8, 8, 3}), w = ones({3, 3, 3, 4});
+  EXPECT_EQ(error_text([&] { conv2d(Tensor::zeros({2, 8, 8, 3}, DType::u8), w, Conv2dOptions(), {"model.cpp", 7}); }),
+            "error[RT0131]: conv2d: x is u8\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x u8[2,8,8,3]\n"
+            "  expected: f32 or f64\n"
+            "  help:     cast(x, DType::f32)");
+  EXPECT_EQ(error_text([&] { conv2d(x, ones({3, 3, 4}), Conv2dOptions(), {"model.cpp", 7}); }),
+            "error[RT0133]: conv2d: weights has 3 axes\n"
+            "  where:    model.cpp:7\n"
+            "  got:      weights f32[3,3,4]\n"
+            "  expected: 4 axes [kernel height,kernel width,channels/groups,filters]\n"
+            "  help:     reshape weights first");
+  EXPECT_EQ(error_text([&] { conv2d(x, w, {.dilation = 0}, {"model.cpp", 7}); }),
+            "error[RT0150]: conv2d: dilation 0 x 0 is not usable\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,8,8,3]\n"
+            "  expected: whole numbers from 1 to 1073741824");
+  EXPECT_EQ(error_text([&] { conv2d(x, w, {.padding = {-1, 0, 0, 0}}, {"model.cpp", 7}); }),
+            "error[RT0150]: conv2d: padding (top, left) -1 x 0 is not usable\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,8,8,3]\n"
+            "  expected: whole numbers from 0 to 1073741824");
+  EXPECT_EQ(error_text([&] { conv2d(x, w, {.padding = {0, 0, 0, -1}}, {"model.cpp", 7}); }),
+            "error[RT0150]: conv2d: padding (bottom, right) 0 x -1 is not usable\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,8,8,3]\n"
+            "  expected: whole numbers from 0 to 1073741824");
+  EXPECT_EQ(error_text([&] { conv2d(x, ones({0, 3, 3, 4}), Conv2dOptions(), {"model.cpp", 7}); }),
+            "error[RT0150]: conv2d: the window size 0 x 3 is not usable\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,8,8,3]\n"
+            "  expected: whole numbers from 1 to 1073741824");
+  EXPECT_EQ(error_text([&] { conv2d_input_gradient(ones({1, 4, 4, 4}), w, {}, {-1, 6}, {"model.cpp", 7}); }),
+            "error[RT0150]: conv2d_input_gradient: the image size -1 x 6 is not usable\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[1,4,4,4]\n"
+            "  expected: whole numbers from 0 to 1073741824");
+}
+
+TEST(Conv2d, gradients_refuse_other_types_ranks_and_groups) {
+  const Tensor x = ones({1, 6, 6, 3}), dy = ones({1, 4, 4, 2}), w = ones({3, 3, 3, 2});
+  EXPECT_EQ(error_text([&] { conv2d_input_gradient(ones({4, 4, 2}), w, {}, {6, 6}, {"model.cpp", 7}); }),
+            "error[RT0133]: conv2d_input_gradient: dy has 3 axes\n"
+            "  where:    model.cpp:7\n"
+            "  got:      dy f32[4,4,2]\n"
+            "  expected: 4 axes [batch,height,width,channels]\n"
+            "  help:     reshape dy first");
+  EXPECT_EQ(error_text([&] { conv2d_input_gradient(dy, w, {.groups = 3}, {6, 6}, {"model.cpp", 7}); }),
+            "error[RT0154]: conv2d_input_gradient: 9 channels and 2 filters do not make 3 groups\n"
+            "  where:    model.cpp:7\n"
+            "  got:      dy f32[1,4,4,2], weights f32[3,3,3,2]\n"
+            "  expected: at least one of each, and groups that divide the channels and the filters");
+  EXPECT_EQ(error_text([&] {
+              conv2d_filter_gradient(x, Tensor::zeros({1, 4, 4, 2}, DType::f64), {}, {3, 3}, {"model.cpp", 7});
+            }),
+            "error[RT0132]: conv2d_filter_gradient: the arguments have the types f32 and f64\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[1,6,6,3] and dy f64[1,4,4,2]\n"
+            "  expected: one type\n"
+            "  help:     cast(dy, DType::f32)");
+  EXPECT_EQ(error_text([&] { conv2d_filter_gradient(x, ones({4, 4, 2}), {}, {3, 3}, {"model.cpp", 7}); }),
+            "error[RT0133]: conv2d_filter_gradient: dy has 3 axes\n"
+            "  where:    model.cpp:7\n"
+            "  got:      dy f32[4,4,2]\n"
+            "  expected: 4 axes [batch,height,width,filters]\n"
+            "  help:     reshape dy first");
+  EXPECT_EQ(error_text([&] { conv2d_filter_gradient(x, dy, {.groups = 2}, {3, 3}, {"model.cpp", 7}); }),
+            "error[RT0154]: conv2d_filter_gradient: 3 channels and 2 filters do not make 2 groups\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x f32[1,6,6,3], dy f32[1,4,4,2]\n"
+            "  expected: at least one of each, and groups that divide the channels and the filters");
+  EXPECT_EQ(error_text([&] { conv2d_filter_gradient(x, dy, {}, {2, 3}, {"model.cpp", 7}); }),
+            "error[RT0156]: conv2d_filter_gradient: an image of 6 x 6 does not lead to one of 4 x 4\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x f32[1,6,6,3], dy f32[1,4,4,2]\n"
+            "  expected: dy of 5 x 4");
 }
 
 }  // namespace

@@ -97,14 +97,13 @@ TEST(ScatterRows, adds_blocks_of_256_occurrences_by_the_tree) {
 }
 
 TEST(GatherRows, names_the_row_that_does_not_exist) {
-  const auto table = Tensor::zeros({3, 2});
-  const auto text = error_text([&] { gather_rows(table, Tensor::from<int32_t>({0, -1}, {2})).to_vector<float>(); });
-  EXPECT_TRUE(text.starts_with("error[RT0177]: gather_rows: row -1 at [1] does not exist\n")) << text;
-  EXPECT_TRUE(
-      text.ends_with("  got:      i32[2]\n"
-                     "  expected: values from 0 to 2\n"
-                     "  help:     rows are counted from 0"))
-      << text;
+  const auto table = Tensor::zeros({3, 2}), index = Tensor::from<int32_t>({0, -1}, {2});
+  EXPECT_EQ(error_text([&] { gather_rows(table, index, {"model.cpp", 7}).to_vector<float>(); }),
+            "error[RT0177]: gather_rows: row -1 at [1] does not exist\n"
+            "  where:    model.cpp:7\n"
+            "  got:      i32[2]\n"
+            "  expected: values from 0 to 2\n"
+            "  help:     rows are counted from 0");
 }
 
 TEST(GatherRows, refuses_a_float_index_and_a_table_without_axes) {
@@ -128,6 +127,27 @@ TEST(ScatterRows, refuses_axes_that_do_not_fit) {
       "  where:    model.cpp:7\n"
       "  got:      x f32[3,2] and the index i32[4]\n"
       "  expected: x of shape [4] and the axes of a row");
+}
+
+TEST(ScatterRows, refuses_other_types_and_a_negative_number_of_rows) {
+  const auto index = Tensor::zeros({4}, DType::i32);
+  EXPECT_EQ(error_text([&] { scatter_rows(Tensor::zeros({4}, DType::i32), index, 5, {"model.cpp", 7}); }),
+            "error[RT0131]: scatter_rows: x is i32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x i32[4]\n"
+            "  expected: f32 or f64\n"
+            "  help:     cast(x, DType::f32)");
+  EXPECT_EQ(error_text([&] { scatter_rows(Tensor::zeros({4}), Tensor::zeros({4}), 5, {"model.cpp", 7}); }),
+            "error[RT0131]: scatter_rows: the index is f32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      the index f32[4]\n"
+            "  expected: i32\n"
+            "  help:     cast(the index, DType::i32)");
+  EXPECT_EQ(error_text([&] { scatter_rows(Tensor::zeros({4}), index, -1, {"model.cpp", 7}); }),
+            "error[RT0102]: scatter_rows: a table has -1 rows\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x f32[4]\n"
+            "  expected: 0 rows or more");
 }
 
 }  // namespace

@@ -93,5 +93,14 @@ TEST(Matmul, says_what_does_not_fit) {
             "  help:     cast(a, DType::f32)");
 }
 
+TEST(Matmul, refuses_two_types) {
+  EXPECT_EQ(error_text([&] { matmul(ones({2, 3}), Tensor::zeros({3, 3}, DType::f64), {}, {"model.cpp", 7}); }),
+            "error[RT0132]: matmul: the arguments have the types f32 and f64\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3] and b f64[3,3]\n"
+            "  expected: one type\n"
+            "  help:     cast(b, DType::f32)");
+}
+
 }  // namespace
 }  // namespace retrace

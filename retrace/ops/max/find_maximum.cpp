@@ -70,7 +70,7 @@ void check_search(const InferCall& call) {
   if (count < 1)
     op_error(call, 138, "there is no largest of no elements", x.text(), "at least one element along the reduced axes");
   if (count > INT32_MAX)
-    op_error(call, 138, fmt::format("{} elements are too many to number", count), x.text(), "fewer than 2^31");
+    op_error(call, 144, fmt::format("{} elements are too many to number", count), x.text(), "fewer than 2^31");
 }
 
 }  // namespace retrace

@@ -85,11 +85,33 @@ TEST(Max, EveryTargetFindsTheFirst) {
   set_simd_target(name_of(before));
 }
 
-TEST(Max, OfNothingIsAnError) {
-  const auto text = error_text([] { max(Tensor::zeros({0, 3}), {.axes = {0}}); });
-  EXPECT_NE(text.find("max: there is no largest of no elements"), std::string::npos) << text;
-  EXPECT_NE(text.find("f32[0,3]"), std::string::npos) << text;
-  EXPECT_NE(text.find("max_test.cpp"), std::string::npos) << text;
+TEST(Max, SaysWhatDoesNotFit) {
+  EXPECT_EQ(error_text([&] { max(Tensor::zeros({3, 0}), {.axes = {1}}, {"model.cpp", 7}); }),
+            "error[RT0138]: max: there is no largest of no elements\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[3,0]\n"
+            "  expected: at least one element along the reduced axes");
+  EXPECT_EQ(infer_error("max", {{"axes", Shape{0}}, {"keep", int64_t{0}}}, {{DType::u8, {int64_t{1} << 31}, {}, {}}}),
+            "error[RT0144]: max: 2147483648 elements are too many to number\n"
+            "  where:    model.cpp:7\n"
+            "  got:      u8[2147483648]\n"
+            "  expected: fewer than 2^31");
+  expect_axes_are_checked("max");
+}
+
+TEST(FirstMaximum, SaysWhatDoesNotFit) {
+  EXPECT_EQ(error_text([&] { first_maximum(Tensor::zeros({3, 0}), {.axes = {1}}, {"model.cpp", 7}); }),
+            "error[RT0138]: first_maximum: there is no largest of no elements\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[3,0]\n"
+            "  expected: at least one element along the reduced axes");
+  EXPECT_EQ(infer_error("first_maximum", {{"axes", Shape{0}}, {"keep", int64_t{0}}},
+                        {{DType::u8, {int64_t{1} << 31}, {}, {}}}),
+            "error[RT0144]: first_maximum: 2147483648 elements are too many to number\n"
+            "  where:    model.cpp:7\n"
+            "  got:      u8[2147483648]\n"
+            "  expected: fewer than 2^31");
+  expect_axes_are_checked("first_maximum");
 }
 
 }  // namespace

@@ -115,5 +115,55 @@ TEST(MaxPool2d, says_what_does_not_fit) {
             "  help:     cast(x, DType::f32)");
 }
 
+TEST(MaxPool2d, refuses_other_ranks_strides_and_labels) {
+  EXPECT_EQ(error_text([&] { max_pool2d(Tensor::zeros({2, 2, 1}), 2, {}, {"model.cpp", 7}); }),
+            "error[RT0133]: max_pool2d: x has 3 axes\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x f32[2,2,1]\n"
+            "  expected: 4 axes [batch,height,width,channels]\n"
+            "  help:     reshape x first");
+  EXPECT_EQ(error_text([&] { max_pool2d(Tensor::zeros({1, 2, 2, 1}), 2, {.stride = 0}, {"model.cpp", 7}); }),
+            "error[RT0150]: max_pool2d: stride 0 x 0 is not usable\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[1,2,2,1]\n"
+            "  expected: whole numbers from 1 to 1073741824");
+  EXPECT_EQ(error_text([&] { max_pool2d(Tensor::zeros({1, 2, 2, 1}, DType::f32, "BTSC"), 2, {}, {"model.cpp", 7}); }),
+            "error[RT0153]: max_pool2d: x has the labels \"BTSC\"\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x f32[1,2,2,1] \"BTSC\"\n"
+            "  expected: \"BSSC\", or no labels");
+}
+
+TEST(MaxPool2d, gradients_refuse_what_belongs_to_another_window) {
+  const Attributes window{
+      {"pool", Shape{2, 2}}, {"stride", Shape{1, 1}}, {"padding", Shape{0, 0, 0, 0}}, {"size", Shape{4, 4}}};
+  const TensorSpec dy{DType::f32, {1, 3, 3, 1}, {}, {}}, x{DType::f32, {1, 4, 4, 1}, {}, {}};
+  const TensorSpec index{DType::u8, {1, 3, 3, 1}, {}, {}}, other{DType::u8, {1, 2, 2, 1}, {}, {}};
+  EXPECT_EQ(infer_error("max_pool2d_gradient", window, {dy, other}),
+            "error[RT0159]: max_pool2d_gradient: the index does not belong to this window\n"
+            "  where:    model.cpp:7\n"
+            "  got:      index u8[1,2,2,1]\n"
+            "  expected: the shape [1,3,3,1]");
+  EXPECT_EQ(infer_error("max_pool2d_gather", window, {x, other}),
+            "error[RT0159]: max_pool2d_gather: the index does not belong to this window\n"
+            "  where:    model.cpp:7\n"
+            "  got:      index u8[1,2,2,1]\n"
+            "  expected: the shape [1,3,3,1]");
+  EXPECT_EQ(infer_error("max_pool2d_gradient", window, {dy, dy}),
+            "error[RT0131]: max_pool2d_gradient: index is f32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      index f32[1,3,3,1]\n"
+            "  expected: u8\n"
+            "  help:     cast(index, DType::u8)");
+  EXPECT_EQ(infer_error(
+                "max_pool2d_gradient",
+                {{"pool", Shape{3, 3}}, {"stride", Shape{1, 1}}, {"padding", Shape{0, 0, 0, 0}}, {"size", Shape{4, 4}}},
+                {dy, index}),
+            "error[RT0156]: max_pool2d_gradient: an image of 4 x 4 does not lead to one of 3 x 3\n"
+            "  where:    model.cpp:7\n"
+            "  got:      dy f32[1,3,3,1]\n"
+            "  expected: dy of 2 x 2");
+}
+
 }  // namespace
 }  // namespace retrace

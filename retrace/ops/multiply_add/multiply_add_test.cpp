@@ -29,9 +29,30 @@ OP_CASES(multiply_add) {
 
 TEST(MultiplyAdd, WrongArgumentsAreErrors) {
   const Tensor x = Tensor::zeros({3});
-  const auto text = error_text([&] { multiply_add(x, Tensor::zeros({2}), x); });
-  EXPECT_NE(text.find("multiply_add: the sizes of the arguments do not fit"), std::string::npos) << text;
-  EXPECT_NE(text.find("multiply_add_test.cpp"), std::string::npos) << text;
+  EXPECT_EQ(error_text([&] { multiply_add(Tensor::zeros({3}, DType::i32), x, x, {"model.cpp", 7}); }),
+            "error[RT0131]: multiply_add: x is i32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x i32[3]\n"
+            "  expected: f32 or f64\n"
+            "  help:     cast(x, DType::f32)");
+  EXPECT_EQ(error_text([&] { multiply_add(x, x, Tensor::zeros({3}, DType::f64), {"model.cpp", 7}); }),
+            "error[RT0132]: multiply_add: the arguments have the types f32 and f64\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[3] and the other argument f64[3]\n"
+            "  expected: one type\n"
+            "  help:     cast(the other argument, DType::f32)");
+  EXPECT_EQ(error_text([&] { multiply_add(x, Tensor::zeros({2}), x, {"model.cpp", 7}); }),
+            "error[RT0135]: multiply_add: the sizes of the arguments do not fit\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[3] and f32[2] and f32[3]\n"
+            "  expected: equal sizes, or 1, for each axis (labelled axes by label, others from the last)");
+  EXPECT_EQ(error_text(
+                [&] { multiply_add(Tensor::zeros({3}, DType::f32, "C"), Tensor::zeros({2, 3}), x, {"model.cpp", 7}); }),
+            "error[RT0136]: multiply_add: an unlabelled argument has more axes than a labelled one\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[3] \"C\"\n"
+            "  expected: at most 1 axes, as in the labelled argument\n"
+            "  help:     give it labels, or remove the labels of the other");
 }
 
 }  // namespace

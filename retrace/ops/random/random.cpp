@@ -51,18 +51,15 @@ void run_integers(const KernelCall& call) {
 std::vector<TensorSpec> infer(const InferCall& call) {
   check_type(call, 0, "the key", DType::i32);
   if (!(call.inputs[0].shape == Shape{4}))
-    op_error(call, 183, "the key has a wrong shape", "key " + call.inputs[0].text(), "i32[4]",
+    op_error(call, 186, "the key has a wrong shape", "key " + call.inputs[0].text(), "i32[4]",
              "use random_key(seed).tensor(step)");
   const DType type = call.attributes.type("type");
   const Shape& shape = call.attributes.list("shape");
-  const Labels labels(call.attributes.text("labels"));
   for (int64_t size : shape)
     if (size < 0)
       op_error(call, 102, fmt::format("the shape {} has a negative size", shape.text()), shape.text(),
                "sizes of 0 or more");
-  if (!labels.empty() && labels.size() != shape.rank())
-    op_error(call, 112, fmt::format("labels \"{}\" do not fit the shape {}", labels.text(), shape.text()), shape.text(),
-             "one label for each axis");
+  const Labels labels = checked_labels(call, shape);
   if (call.op.name == "integers") {
     if (call.attributes.integer("n") < 1)
       op_error(call, 184, fmt::format("n is {}", call.attributes.integer("n")), "", "1 or more");

@@ -168,7 +168,7 @@ TEST(Random, refuses_what_is_no_key_and_no_bound) {
               DrawScope scope(Tensor::zeros({2}, DType::i32));
               uniform({2}, DrawOptions(), {"model.cpp", 7});
             }),
-            "error[RT0183]: uniform: the key has a wrong shape\n"
+            "error[RT0186]: uniform: the key has a wrong shape\n"
             "  where:    model.cpp:7\n"
             "  got:      key i32[2]\n"
             "  expected: i32[4]\n"
@@ -182,6 +182,25 @@ TEST(Random, refuses_what_is_no_key_and_no_bound) {
             "  where:    model.cpp:7\n"
             "  expected: f32 or f64\n"
             "  help:     integers(shape, n) draws whole numbers");
+  EXPECT_EQ(error_text([] { uniform({-1}, kKey, {}, {"model.cpp", 7}); }),
+            "error[RT0102]: uniform: the shape [-1] has a negative size\n"
+            "  where:    model.cpp:7\n"
+            "  got:      [-1]\n"
+            "  expected: sizes of 0 or more");
+  EXPECT_EQ(error_text([] { uniform({2}, kKey, {.labels = "BC"}, {"model.cpp", 7}); }),
+            "error[RT0112]: uniform: labels \"BC\" do not fit the shape [2]\n"
+            "  where:    model.cpp:7\n"
+            "  expected: one label for each axis\n"
+            "  help:     write U for an axis without a meaning of its own");
+  EXPECT_EQ(error_text([] {
+              DrawScope scope(Tensor::zeros({4}));
+              uniform({2}, DrawOptions(), {"model.cpp", 7});
+            }),
+            "error[RT0131]: uniform: the key is f32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      the key f32[4]\n"
+            "  expected: i32\n"
+            "  help:     cast(the key, DType::i32)");
 }
 
 }  // namespace

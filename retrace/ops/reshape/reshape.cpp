@@ -11,10 +11,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   if (shape.count() != x.shape.count())
     op_error(call, 140, fmt::format("{} elements do not fill the shape {}", x.shape.count(), shape.text()), x.text(),
              fmt::format("{} elements", shape.count()));
-  const Labels labels(call.attributes.text("labels"));
-  if (!labels.empty() && labels.size() != shape.rank())
-    op_error(call, 112, fmt::format("labels \"{}\" do not fit the shape {}", labels.text(), shape.text()), x.text(),
-             "one label for each axis");
+  const Labels labels = checked_labels(call, shape);
   const bool same_batch = !labels.empty() && labels.find('B') == 0 && x.labels.find('B') == 0 && shape[0] == x.shape[0];
   return {{x.type, shape, labels, same_batch ? x.part : BatchPart{}}};
 }
@@ -25,10 +22,10 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 
 Shape completed(const Tensor& x, Shape shape, Place place) {
   int open = -1;
-  int64_t known = 1;
+  Shape known;
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] >= 0)
-      known *= shape[i];
+      known.push_back(shape[i]);
     else if (open < 0 && shape[i] == -1)
       open = i;
     else
@@ -38,12 +35,14 @@ Shape completed(const Tensor& x, Shape shape, Place place) {
           .expected("sizes, and -1 at most once");
   }
   if (open >= 0) {
-    if (known == 0 || x.size() % known != 0)
+    const int64_t step = known.count();
+    if (step == 0 || x.size() % step != 0)
       throw Error(ErrorKind::usage, 140,
                   fmt::format("reshape: {} elements do not fill the shape {}", x.size(), shape.text()))
           .where(place)
-          .got(x.spec().text());
-    shape[open] = x.size() / known;
+          .got(x.spec().text())
+          .expected(step == 0 ? "no size 0 beside -1" : fmt::format("a multiple of {} elements", step));
+    shape[open] = x.size() / step;
   }
   return shape;
 }

@@ -41,6 +41,28 @@ TEST(Reshape, refuses_another_number_of_elements) {
             "  where:    model.cpp:7\n"
             "  got:      f32[2,3]\n"
             "  expected: sizes, and -1 at most once");
+  EXPECT_EQ(error_text([] { reshape(Tensor::zeros({2, 3}), {4, -1}, "", {"model.cpp", 7}); }),
+            "error[RT0140]: reshape: 6 elements do not fill the shape [4,-1]\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3]\n"
+            "  expected: a multiple of 4 elements");
+  EXPECT_EQ(error_text([] { reshape(Tensor::zeros({0}), {0, -1}, "", {"model.cpp", 7}); }),
+            "error[RT0140]: reshape: 0 elements do not fill the shape [0,-1]\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[0]\n"
+            "  expected: no size 0 beside -1");
+}
+
+TEST(Reshape, refuses_labels_that_do_not_fit) {
+  EXPECT_EQ(error_text([] { reshape(Tensor::zeros({2, 3}), {6}, "BC", {"model.cpp", 7}); }),
+            "error[RT0112]: reshape: labels \"BC\" do not fit the shape [6]\n"
+            "  where:    model.cpp:7\n"
+            "  expected: one label for each axis\n"
+            "  help:     write U for an axis without a meaning of its own");
+  EXPECT_EQ(error_text([] { reshape(Tensor::zeros({2}), {2}, "X", {"model.cpp", 7}); }),
+            "error[RT0110]: unknown label 'X' in \"X\"\n"
+            "  where:    model.cpp:7\n"
+            "  expected: labels B (batch), T (time), S (space), C (channel), U (unspecified)");
 }
 
 }  // namespace

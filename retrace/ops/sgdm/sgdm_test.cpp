@@ -46,6 +46,19 @@ TEST(Sgdm, says_what_does_not_fit) {
             "  got:      rate f32[2]\n"
             "  expected: 0 axes (one number)\n"
             "  help:     reshape rate first");
+  const Tensor integers = Tensor::zeros({2, 3}, DType::i32), wide = Tensor::zeros({2, 3}, DType::f64);
+  EXPECT_EQ(error_text([&] { sgdm(integers, w, w, number, number, place); }),
+            "error[RT0131]: sgdm: weights is i32\n"
+            "  where:    train.cpp:8\n"
+            "  got:      weights i32[2,3]\n"
+            "  expected: f32 or f64\n"
+            "  help:     cast(weights, DType::f32)");
+  EXPECT_EQ(error_text([&] { sgdm(w, w, wide, number, number, place); }),
+            "error[RT0132]: sgdm: the arguments have the types f32 and f64\n"
+            "  where:    train.cpp:8\n"
+            "  got:      f32[2,3] and velocity f64[2,3]\n"
+            "  expected: one type\n"
+            "  help:     cast(velocity, DType::f32)");
 }
 
 }  // namespace

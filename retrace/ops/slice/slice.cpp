@@ -20,7 +20,8 @@ void check_lists(const InferCall& call, std::initializer_list<std::string_view> 
   for (auto name : names)
     if (const Shape& list = call.attributes.list(name); list.rank() != call.inputs[0].shape.rank())
       op_error(call, 171, fmt::format("{} {} does not fit the axes of x", name, list.text()),
-               "x " + call.inputs[0].text(), fmt::format("at most {} entries", call.inputs[0].shape.rank()));
+               "x " + call.inputs[0].text(),
+               fmt::format("{}{} entries", name == "shape" ? "" : "at most ", call.inputs[0].shape.rank()));
   const Shape& step = call.attributes.list("step");
   for (int i = 0; i < step.rank(); ++i)
     if (step[i] < 1)

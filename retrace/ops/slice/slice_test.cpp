@@ -106,6 +106,16 @@ TEST(Pad, refuses_a_shape_that_is_too_small) {
             "  where:    model.cpp:7\n"
             "  got:      x f32[2,3]\n"
             "  expected: begin + (size - 1) * step < 4");
+  EXPECT_EQ(error_text([] { pad(Tensor::zeros({2, 3}), {4}, {}, {"model.cpp", 7}); }),
+            "error[RT0171]: pad: shape [4] does not fit the axes of x\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x f32[2,3]\n"
+            "  expected: 2 entries");
+  EXPECT_EQ(error_text([] { pad(Tensor::zeros({2}), {4}, {.step = {0}}, {"model.cpp", 7}); }),
+            "error[RT0172]: pad: the step 0 of axis 0 is not positive\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x f32[2]\n"
+            "  expected: steps of 1 or more");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "retrace/ops/stored_state/stored_state.h"
 
+#include <gtest/gtest.h>
+
 #include "retrace/ops/op_case.h"
 
 namespace retrace {
@@ -19,6 +21,15 @@ OP_CASES(stored_state) {
   border.expected = {0x1p-126, -0x1p-126, 0, 0, 0, 0, 1, -2};
   cases.push_back(border);
   return cases;
+}
+
+TEST(StoredState, refuses_integers) {
+  EXPECT_EQ(error_text([] { stored_state(Tensor::zeros({2}, DType::i32), {"model.cpp", 7}); }),
+            "error[RT0131]: stored_state: x is i32\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x i32[2]\n"
+            "  expected: f32 or f64\n"
+            "  help:     cast(x, DType::f32)");
 }
 
 }  // namespace retrace

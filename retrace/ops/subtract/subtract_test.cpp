@@ -38,5 +38,21 @@ TEST(Subtract, refuses_two_types) {
             "  help:     cast(the other argument, DType::f32)");
 }
 
+TEST(Subtract, refuses_unlabelled_axes_beyond_labelled_ones) {
+  const auto a = Tensor::zeros({2, 3}), b = Tensor::zeros({3}, DType::f32, "C");
+  EXPECT_EQ(error_text([&] { subtract(a, b, {"model.cpp", 7}); }),
+            "error[RT0136]: subtract: an unlabelled argument has more axes than a labelled one\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[3] \"C\"\n"
+            "  expected: at most 1 axes, as in the labelled argument\n"
+            "  help:     give it labels, or remove the labels of the other");
+}
+
+TEST(Subtract, refuses_what_holds_nothing) {
+  EXPECT_EQ(error_text([] { subtract(Tensor(), Tensor::zeros({2}), {"model.cpp", 7}); }),
+            "error[RT0104]: subtract: an argument was never given a value\n"
+            "  where:    model.cpp:7");
+}
+
 }  // namespace
 }  // namespace retrace

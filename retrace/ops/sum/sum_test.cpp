@@ -48,12 +48,41 @@ TEST(Sum, ShapesAndLabels) {
 }
 
 TEST(Sum, WrongAxesNameTheRuleAndThePlace) {
+  const Place place{"model.cpp", 7};
   const Tensor x = Tensor::zeros({2, 3});
-  const auto text = error_text([&] { sum(x, {.axes = {2}}); });
-  EXPECT_NE(text.find("sum: axis 2 does not exist"), std::string::npos) << text;
-  EXPECT_NE(text.find("sum_test.cpp"), std::string::npos) << text;
-  EXPECT_NE(text.find("from -2 to 1"), std::string::npos) << text;
-  EXPECT_NE(error_text([&] { sum(x, {.axes = {1, -1}}); }).find("stands twice"), std::string::npos);
+  EXPECT_EQ(error_text([&] { sum(x, {.axes = {2}}, place); }),
+            "error[RT0134]: sum: axis 2 does not exist\n"
+            "  where:    model.cpp:7\n"
+            "  got:      a tensor with 2 axes\n"
+            "  expected: an axis from -2 to 1");
+  EXPECT_EQ(error_text([&] { sum(x, {.axes = {1, -1}}, place); }),
+            "error[RT0137]: sum: axis 1 stands twice in the axes [1,-1]\n"
+            "  where:    model.cpp:7\n"
+            "  expected: each axis once");
+}
+
+TEST(Sum, ARecordedCallIsCheckedAgain) {
+  const auto recorded = [](const Shape& axes) {
+    return error_text([&] {
+      record_one(find_op("sum"), {{"axes", axes}, {"keep", int64_t{0}}}, {Tensor::zeros({2, 3})}, {"model.cpp", 7});
+    });
+  };
+  EXPECT_EQ(recorded({}),
+            "error[RT0137]: sum: no axes are named\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3]\n"
+            "  expected: at least one axis\n"
+            "  help:     name the axes to reduce, or all of them");
+  EXPECT_EQ(recorded({1, 0}),
+            "error[RT0137]: sum: the axes [1,0] are not usable\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3]\n"
+            "  expected: ascending axes, each once");
+  EXPECT_EQ(recorded({-1}),
+            "error[RT0134]: sum: axis -1 does not exist\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3]\n"
+            "  expected: an axis from -2 to 1");
 }
 
 }  // namespace

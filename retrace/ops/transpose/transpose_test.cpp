@@ -69,6 +69,11 @@ TEST(Transpose, refuses_what_is_no_order) {
             "  where:    model.cpp:7\n"
             "  got:      x f32[2]\n"
             "  expected: 2 axes or more, of which the last two are swapped");
+  EXPECT_EQ(error_text([] { transpose(Tensor::zeros({2, 3}), {0, 2}, {"model.cpp", 7}); }),
+            "error[RT0134]: transpose: axis 2 does not exist\n"
+            "  where:    model.cpp:7\n"
+            "  got:      a tensor with 2 axes\n"
+            "  expected: an axis from -2 to 1");
 }
 
 }  // namespace

@@ -64,5 +64,14 @@ TEST(Where, refuses_two_types) {
             "  help:     cast(b, DType::f32)");
 }
 
+TEST(Where, refuses_sizes_that_do_not_fit) {
+  const auto mask = Tensor::zeros({3}, DType::boolean), x = Tensor::zeros({2});
+  EXPECT_EQ(error_text([&] { where(mask, x, x, {"model.cpp", 7}); }),
+            "error[RT0135]: where: the sizes of the arguments do not fit\n"
+            "  where:    model.cpp:7\n"
+            "  got:      bool[3] and f32[2] and f32[2]\n"
+            "  expected: equal sizes, or 1, for each axis (labelled axes by label, others from the last)");
+}
+
 }  // namespace
 }  // namespace retrace
