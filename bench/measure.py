@@ -2,14 +2,12 @@
 """Measures whole steps and fixed costs: measure.py BUILD_FOLDER writes bench.json and bench-machine.json there.
 
 Programs that speak the line protocol of bench/models.cpp run one step, or a few, in turn (A B A B ...), each sample in
-between two probes of the machine on as many threads. Samples with a probe below 0.8 of the best are dropped and counted,
-and those whose threads had to leave their cores for others.
+between two probes of the machine on as many threads. Samples with a probe below 0.8 of the best are dropped and counted.
 """
 
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -19,9 +17,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORKLOADS = {"a digits": "digits", "b peaks": "peaks", "c cifar10": "cifar10", "d autoencoder": "autoencoder"}
 PHASES = ("train", "predict")
 LEAST_SHARE = 0.8        # of the best probe
-SECONDS_A_SWITCH = 0.02  # a program's threads may lose their cores so often during a sample
 LEAST_SAMPLES, MOST_SAMPLES = 9, 41  # kept, of one workload and phase
-SECONDS, MOST_SECONDS = 8, 30        # the longer while there are too few samples
+SECONDS, MOST_SECONDS = 8, 80        # the longer while there are too few samples
+REST_SECONDS = 0.03                  # before a sample, for the threads of the one before to stop waiting for work
 SAMPLE_SECONDS = 0.01
 PEERS = {"PyTorch eager": ("torch_peer.py", "eager"), "PyTorch compiled": ("torch_peer.py", "compiled"),
          "JAX jit": ("jax_peer.py", "jit")}
@@ -54,13 +52,6 @@ class Program:
             raise Absent(f"no answer to \"{line}\" from {' '.join(self.process.args)}")
         return answer
 
-    def forced_switches(self):
-        """How often its threads were made to leave a core so far."""
-        total = 0
-        for status in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/status"):
-            total += int(re.search(r"^nonvoluntary_ctxt_switches:\s*(\d+)", status.read_text(), re.M)[1])
-        return total
-
     def close(self):
         self.process.stdin.close()
         self.process.wait()
@@ -71,7 +62,7 @@ class Contestant:
 
     def __init__(self, program, guard):
         self.program, self.guard = program, guard
-        self.samples = []  # (seconds, lower probe or 0 if displaced, mean probe)
+        self.samples = []  # (seconds, lower probe, mean probe)
         step = min(float(program.ask("run 1")) for _ in range(3))
         self.steps = max(1, round(SAMPLE_SECONDS / step))
 
@@ -87,12 +78,12 @@ class Contestant:
         return value
 
     def sample(self, best):
-        before, switches = self.probe(best), self.program.forced_switches()
+        time.sleep(REST_SECONDS)
+        self.program.ask("run 1")  # its memory may have left the caches
+        before = self.probe(best)
         seconds = float(self.program.ask(f"run {self.steps}"))
-        # Its answer wakes us, which takes one core from it.
-        displaced = (self.program.forced_switches() - switches - 1) * SECONDS_A_SWITCH > seconds
         after = self.probe(best)
-        self.samples.append((seconds / self.steps, 0 if displaced else min(before, after), (before + after) / 2))
+        self.samples.append((seconds / self.steps, min(before, after), (before + after) / 2))
 
     def kept(self, best):
         """(seconds, probe) of the samples that count."""

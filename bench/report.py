@@ -14,9 +14,8 @@ Made by `make bench`; the numbers are those of one machine at one time. Floors a
 ## How it is measured
 
 - **Guard.** Every sample runs in between two probes: independent multiply-adds in registers, on the same threads, for a
-  tenth of a millisecond each. A sample counts if both probes reach 0.8 of the best one and if no thread had to leave its
-  core on the way (once in 20 ms is allowed), else it is dropped; tables give medians and how many samples were kept and
-  dropped. The *peak* of a row is that of the probes around its samples.
+  fifth of a millisecond each. A sample counts if both probes reach 0.8 of the best one, else it is dropped; tables give
+  medians and how many samples were kept and dropped. The *peak* of a row is that of the probes around its samples.
 - **Floor.** The time below which no plan of the work can come. Each contraction (convolution, its gradients, matrix
   product) takes at least its operations over the peak; only taps inside of the image count. What enters or leaves the
   work has to be moved once, at the best bandwidth that a sum of two arrays of that size, or of a larger one, reaches

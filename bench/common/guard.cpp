@@ -1,7 +1,5 @@
 #include "bench/common/guard.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,14 +14,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kLeastShare = 0.8;
-constexpr double kSecondsASwitch = 0.02;
-
-// How often this process's threads were made to leave a core so far.
-long forced_switches() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_nivcsw;
-}
 
 double time_of(int calls, FunctionRef<void()> work) {
   const auto start = Clock::now();
@@ -51,12 +41,10 @@ Samples take_samples(int wanted, FunctionRef<void()> work) {
   Samples samples;
   for (int taken = 0; taken < 10 * wanted && static_cast<int>(samples.kept.size()) < wanted; ++taken) {
     const double before = probe_peak();
-    const long switches = forced_switches();
     const double seconds = time_of(calls, work);
-    const bool displaced = static_cast<double>(forced_switches() - switches) * kSecondsASwitch > seconds * calls;
     const double after = probe_peak();
     best = std::max({best, before, after});
-    if (displaced || std::min(before, after) < kLeastShare * best)
+    if (std::min(before, after) < kLeastShare * best)
       ++samples.dropped;
     else
       samples.kept.push_back({seconds, (before + after) / 2, std::min(before, after)});

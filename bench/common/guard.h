@@ -19,7 +19,7 @@ struct Samples {
 
 // Calls `work` until `wanted` samples are kept, or ten times as many were taken. A sample is one call, or as many as
 // last 50 microseconds. It is kept if the probes before and after it both reach 0.8 of the best probe that this process
-// has seen on as many threads, and if no thread of the process lost its core on the way more than once in 20 ms.
+// has seen on as many threads.
 Samples take_samples(int wanted, FunctionRef<void()> work);
 
 // Drops the samples, taken on thread_count() threads, that later probes have shown to be disturbed.

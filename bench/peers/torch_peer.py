@@ -22,8 +22,7 @@ class Digits(nn.Module):
         self.conv2, self.norm2 = nn.Conv2d(16, 32, 3, stride=2), nn.BatchNorm2d(32)
         self.conv3, self.norm3 = nn.Conv2d(32, 32, 3, padding=1), nn.BatchNorm2d(32)
         self.conv_skip, self.norm_skip = nn.Conv2d(16, 32, 1, stride=2), nn.BatchNorm2d(32)
-        self.add_module("class", nn.Linear(6272, 10))
-        self.angle = nn.Linear(6272, 1)
+        self.class_, self.angle = nn.Linear(6272, 10), nn.Linear(6272, 1)
 
     def forward(self, x):
         x = F.relu(self.norm1(self.conv1(x)))
@@ -31,7 +30,7 @@ class Digits(nn.Module):
         x = F.relu(self.norm2(self.conv2(F.pad(x, (0, 1, 0, 1)))))  # "same" with stride 2 pads at the end only
         x = F.relu(self.norm3(self.conv3(x)) + skip)
         x = torch.flatten(x.permute(0, 2, 3, 1), 1)
-        return self.get_submodule("class")(x), self.angle(x)
+        return self.class_(x), self.angle(x)
 
 
 def digits_loss(y, targets):

@@ -69,13 +69,13 @@ def torch_order(value):
 
 
 def load_torch(model, path):
-    """Our entries into the modules that have their names."""
+    """Our entries into the modules that have their names; an underscore ends one that Python would not take."""
     import torch  # JAX's peer has no need of it
 
     arrays = read_safetensors(path)
     for name, module in model.named_modules():
         for ours, theirs in (("weights", "weight"), ("bias", "bias"), ("scale", "weight"), ("offset", "bias")):
-            value = arrays.get(f"parameters/{name}/{ours}")
+            value = arrays.get(f"parameters/{name.rstrip('_')}/{ours}")
             if value is not None:
                 getattr(module, theirs).data.copy_(torch.from_numpy(torch_order(value).copy()))
 
