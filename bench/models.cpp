@@ -1,10 +1,11 @@
 // A training or prediction step of a whole network, on request: build/bench/models WORKLOAD PHASE SPEED THREADS
-//   digits|peaks|autoencoder|cifar10  train|predict  plain|default
+//   digits|peaks|autoencoder|cifar10  train|predict  plain|default|accelerated
 // After "ready" it answers each line of its input with one line:
 //   run N        seconds that N steps took             loss N        the loss of step N after the starting values
 //   memory       the process's peak, MiB               weights FILE  writes the starting values, answers "written"
 //   probe        operations a second, now              floor PEAK    JSON: the step's floor at that peak, and its work
-//   bandwidths   JSON: bytes a second by bytes touched
+//   bandwidths   JSON: bytes a second by bytes touched           profile N    JSON: name and mean microseconds of
+//                                                                 each kernel call in N steps
 // bench/peers speaks the first three; bench/measure.py asks.
 
 #include <fmt/format.h>
@@ -27,7 +28,10 @@ namespace {
 
 class Server {
  public:
-  Server(const std::string& workload, bool trains) : workload_(workload), trains_(trains) { run(3); }
+  Server(const std::string& workload, bool trains, bool accelerated)
+      : workload_(workload, accelerated), trains_(trains) {
+    run(3);
+  }
 
   std::string answer(const std::string& command, const std::string& argument) {
     if (command == "run") return fmt::format("{:.9f}", run(std::stoi(argument)));
@@ -35,6 +39,7 @@ class Server {
     if (command == "memory") return fmt::format("{:.1f}", peak_mib());
     if (command == "probe") return fmt::format("{:.6g}", probe_peak());
     if (command == "floor") return floor(std::stod(argument));
+    if (command == "profile") return profile(std::stoi(argument));
     if (command == "weights") return write_weights(argument);
     if (command == "bandwidths") {
       nlohmann::json all;
@@ -79,6 +84,19 @@ class Server {
     return static_cast<double>(usage.ru_maxrss) / 1024;
   }
 
+  // Means, in microseconds.
+  std::string profile(int steps) {
+    run(2);
+    std::vector<double> seconds;
+    Plan::time_kernel_calls(&seconds);
+    run(steps);
+    Plan::time_kernel_calls(nullptr);
+    nlohmann::json calls = nlohmann::json::array();
+    for (size_t i = 0; i < seconds.size(); ++i)
+      calls.push_back({last_plan()->kernel_call_name(i), seconds[i] * 1e6 / steps});
+    return calls.dump();
+  }
+
   std::string floor(double peak) {
     run(2);  // the plan of a step amid others, with the update of the one before
     const auto work = unavoidable_work(last_plan()->trace());
@@ -96,8 +114,8 @@ class Server {
 
 int serve(const std::string& workload, const std::string& phase, const std::string& speed, const std::string& threads) {
   set_thread_count(std::stoi(threads));
-  set_plan_cache(speed == "default");
-  Server server(workload, phase == "train");
+  set_plan_cache(speed != "plain");
+  Server server(workload, phase == "train", speed == "accelerated");
   std::cout << "ready" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     const size_t space = line.find(' ');
@@ -111,7 +129,8 @@ int serve(const std::string& workload, const std::string& phase, const std::stri
 }  // namespace retrace::bench
 
 int main(int argc, char** argv) {
-  if (argc != 5) return fmt::print(stderr, "usage: models WORKLOAD train|predict plain|default THREADS\n"), 2;
+  if (argc != 5)
+    return fmt::print(stderr, "usage: models WORKLOAD train|predict plain|default|accelerated THREADS\n"), 2;
   try {
     return retrace::bench::serve(argv[1], argv[2], argv[3], argv[4]);
   } catch (const std::exception& error) {

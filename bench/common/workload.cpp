@@ -1,9 +1,7 @@
 #include "bench/common/workload.h"
 
 #include "bench/common/synthetic.h"
-#include "retrace/autodiff/value_and_grad.h"
-#include "retrace/ops/operators.h"
-#include "retrace/optim/regularize.h"
+#include "retrace/run/accelerate.h"
 
 namespace retrace::bench {
 namespace {
@@ -38,42 +36,42 @@ Tree targets(const std::string& name) {
   return {{"image", synthetic({n, 32, 32, 1}, 2, "BSSC")}};
 }
 
+Job job_of(const std::string& name) {
+  Job job;
+  job.training.solver = name == "cifar10" ? "sgdm" : "adam";
+  job.training.l2_regularization = name == "cifar10" ? 1e-10 : 0;
+  return job;
+}
+
+float learn_rate_of(const std::string& name) {
+  return name == "peaks" ? 0.08f : name == "cifar10" ? 0.01f : name == "digits" ? 0.0001f : 0.001f;
+}
+
 }  // namespace
 
-Workload::Workload(const std::string& name)
-    : name_(name),
-      network_(nn::make_network(name, random_key(1))),
+Workload::Workload(const std::string& name, bool accelerated)
+    : network_(nn::make_network(name, random_key(1))),
+      job_(job_of(name)),
+      learn_rate_(learn_rate_of(name)),
       x_(input(name, network_.sample)),
       targets_(targets(name)) {
+  step_ = training_step(job_, network_);
+  const auto predict = [this](const Tree& parameters, const Tree& state, const Tensor& x) {
+    return network_.model(parameters, x, state, Phase::inference).y;
+  };
+  predict_ = predict;
+  if (accelerated) step_ = accelerate(step_), predict_ = accelerate(predict_);
   restart();
 }
 
-void Workload::restart() {
-  parameters_ = network_.parameters, state_ = network_.state;
-  adam_ = {}, sgdm_ = {};
-}
+void Workload::restart() { now_ = initial_training_state(network_, job_.training); }
 
 Tensor Workload::train() {
-  const auto step = value_and_grad([this](const Tree& p, const Tensor& x, const Tree& t, const Tree& state) {
-    const auto [y, moments] = network_.model(p, x, state, Phase::train);
-    return WithAux<Tree>{network_.loss(y, t), moments};
-  });
-  const auto [loss, gradients, moments] = step(parameters_, x_, targets_, state_);
-  if (name_ == "cifar10") {
-    const auto updated =
-        sgdm_update(parameters_, l2_regularization(gradients, parameters_, 1e-10f), sgdm_, {.learn_rate = 0.01f});
-    parameters_ = updated.parameters, sgdm_ = updated.state;
-  } else {
-    const auto updated = adam_update(parameters_, gradients, adam_,
-                                     {.learn_rate = name_ == "peaks"    ? 0.08f
-                                                    : name_ == "digits" ? 0.0001f
-                                                                        : 0.001f});
-    parameters_ = updated.parameters, adam_ = updated.state;
-  }
-  if (!moments.empty()) state_ = update_statistics(state_, moments);
+  auto [loss, after] = step_(now_, x_, targets_, learn_rate_);
+  now_ = std::move(after);
   return loss;
 }
 
-Tree Workload::predict() const { return network_.model(parameters_, x_, state_, Phase::inference).y; }
+Tree Workload::predict() const { return predict_(now_.parameters, now_.state, x_); }
 
 }  // namespace retrace::bench

@@ -215,4 +215,16 @@ std::string Plan::text() const {
   return text + print_trace(trace_);
 }
 
+std::string Plan::kernel_call_name(size_t call) const {
+  const Launch& launch = launches_[call];
+  std::string name;
+  for (size_t i = launch.first; i < launch.first + std::min<size_t>(launch.count, 3); ++i) {
+    const Step& step = steps_[i];
+    name += (i > launch.first ? ", " : "") + std::string(step.node->op->name);
+    if (step.node->body) name += fmt::format(" +{}", step.node->body->nodes.size());
+  }
+  if (launch.count > 3) name += fmt::format(", {} more", launch.count - 3);
+  return name + " -> " + steps_[launch.first].output_specs[0]->text();
+}
+
 }  // namespace retrace

@@ -32,6 +32,11 @@ class Plan {
   // Trace, kernel calls, memory: for people.
   std::string text() const;
 
+  // For tools: while a list is set, runs on this thread add the seconds of each kernel call to it. Null ends that.
+  static void time_kernel_calls(std::vector<double>* seconds);
+  // The ops of a kernel call, what has been fused into them, and the type and shape of the first result.
+  std::string kernel_call_name(size_t call) const;
+
  private:
   // Where a value's bytes are.
   struct Location {

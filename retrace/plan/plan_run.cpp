@@ -1,6 +1,7 @@
 // Running a plan.
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "retrace/base/error.h"
@@ -35,6 +36,8 @@ struct RunMemory {
   std::vector<KernelInput> inputs;
   std::vector<KernelOutput> outputs;
 };
+
+thread_local std::vector<double>* timed = nullptr;
 
 RunMemory& run_memory() {
   thread_local RunMemory memory;
@@ -153,8 +156,19 @@ void Plan::run(const void* const* inputs, void* const* outputs) const {
   const FloatingPointScope environment;
   const ParallelRegion region;
   Run run(*this, inputs, outputs);
-  for (const auto& each : launches_) run.launch(each);
+  if (timed) timed->resize(launches_.size());
+  for (size_t i = 0; i < launches_.size(); ++i) {
+    if (!timed) {
+      run.launch(launches_[i]);
+      continue;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    run.launch(launches_[i]);
+    (*timed)[i] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
   for (const auto& each : copies_) run.copy(each);
 }
+
+void Plan::time_kernel_calls(std::vector<double>* seconds) { timed = seconds; }
 
 }  // namespace retrace
