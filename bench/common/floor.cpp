@@ -27,9 +27,14 @@ double convolution_operations(const Attributes& a, const Shape& image, const Sha
   return 2.0 * rows * columns * static_cast<double>(image[0] * weights[2] * weights[3]);
 }
 
-// 0 for what is no contraction.
+// 0 for what holds no contraction.
 double operations_of(const Trace& trace, const Node& node) {
   const auto name = node.op->name;
+  if (name == "row_chain") {
+    double sum = 0;
+    for (const Node& inner : node.body->nodes) sum += operations_of(*node.body, inner);
+    return sum;
+  }
   if (name != "matmul" && name.substr(0, 6) != "conv2d") return 0;
   std::vector<TensorSpec> inputs;  // its own; a fused chain's follow
   for (size_t i = 0; i < 2; ++i) inputs.push_back(trace.values[static_cast<size_t>(node.inputs[i])]);

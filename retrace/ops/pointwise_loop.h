@@ -26,16 +26,24 @@ constexpr int rule_arity() {
 template <class Rule>
 RT_INLINE void pointwise_loop(Rule rule, const float* const* in, float* out, int64_t count) {
   constexpr int arity = rule_arity<Rule, F32>();
-  const auto at = [&](int64_t i, auto get) __attribute__((always_inline)) {
+  // In variables: a store to `out` might change what `in` points to, for all that the compiler knows.
+  const float *const a = in[0], *const b = arity > 1 ? in[1] : a, *const c = arity > 2 ? in[2] : a;
+  const auto at = [=](int64_t i, auto get) __attribute__((always_inline)) {
     if constexpr (arity == 1)
-      return rule(get(in[0] + i));
+      return rule(get(a + i));
     else if constexpr (arity == 2)
-      return rule(get(in[0] + i), get(in[1] + i));
+      return rule(get(a + i), get(b + i));
     else
-      return rule(get(in[0] + i), get(in[1] + i), get(in[2] + i));
+      return rule(get(a + i), get(b + i), get(c + i));
   };
+  const auto whole = [](const float* p) __attribute__((always_inline)) { return load(p); };
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) store(at(i, [](const float* p) { return load(p); }), out + i);
+  for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
+    const F32 first = at(i, whole), second = at(i + kLanes, whole);
+    store(first, out + i);
+    store(second, out + i + kLanes);
+  }
+  if (i + kLanes <= count) store(at(i, whole), out + i), i += kLanes;
   if (const int rest = static_cast<int>(count - i); rest > 0)
     store_part(at(i, [rest](const float* p) { return load_part(p, rest); }), out + i, rest);
 }

@@ -17,6 +17,7 @@ constexpr Pass kPasses[] = {
     {"merge_common", "equal nodes are computed once", merge_common},
     {"remove_dead", "what no output needs is dropped", remove_dead},
     {"recompute_cheap", "a cheap value is computed again where it is read late", recompute_cheap},
+    {"fuse_rows", "narrow layers over many rows become one kernel", fuse_rows},
     {"fuse_prologues", "a chain is computed while its reduction reads it", fuse_prologues},
     {"fuse_pointwise", "pointwise neighbours become one kernel", fuse_pointwise},
     {"fuse_epilogues", "a chain is computed on a contraction's tiles", fuse_epilogues},

@@ -160,6 +160,10 @@ void Plan::add_step(Placement& placement, const Node& node, size_t launch) {
   step.chain = tiled(trace_, node);
   if (step.chain) {
     step.program = std::make_unique<TileProgram>(node.body ? *node.body : single_body(trace_, node));
+  } else if (node.op == &row_chain_op()) {
+    step.rows = std::make_unique<RowProgram>(*node.body);
+    if (const auto bytes = step.rows->workspace_bytes(); bytes > 0)
+      placement.book(step.workspace, static_cast<size_t>(bytes), launch, launch);
   } else if (node.body && node.op->takes_prologue) {
     step.program = std::make_unique<TileProgram>(*node.body);
     step.made_spec = node.body->values[static_cast<size_t>(node.body->outputs[0])];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "retrace/plan/pass.h"
+#include "retrace/plan/row_program.h"
 #include "retrace/plan/tile_program.h"
 
 namespace retrace {
@@ -53,6 +54,7 @@ class Plan {
     const TensorSpec* raw_spec = nullptr;
     TensorSpec made_spec;                  // the first input that a prologue makes
     std::unique_ptr<TileProgram> program;  // of a fused chain, prologue or epilogue
+    std::unique_ptr<RowProgram> rows;      // of a chain of rows
     bool chain = false;                    // the program is all there is to do
     size_t own_inputs = 0;                 // inputs of the kernel itself; the rest belong to the epilogue
     size_t pointers = 0;                   // where this step's pointers start in those of a run

@@ -118,6 +118,7 @@ class Plan::Run {
   }
 
   void call_kernel(const Step& step) {
+    if (step.rows) return step.rows->run(program_inputs(step), outputs(step), at(step.workspace));
     const Op& op = *step.node->op;
     auto& in = memory_.inputs;
     auto& out = memory_.outputs;

@@ -10,6 +10,7 @@ Trace simplify(const Trace& trace);          // exact rewrites: identity, x*1, x
 Trace merge_common(const Trace& trace);      // equal nodes are computed once
 Trace remove_dead(const Trace& trace);       // what no output needs is dropped
 Trace recompute_cheap(const Trace& trace);   // a cheap value is computed again where it is read late, not kept
+Trace fuse_rows(const Trace& trace);         // narrow layers over many rows, forward and backward, become one kernel
 Trace fuse_prologues(const Trace& trace);    // a chain is computed while its reduction reads it
 Trace fuse_pointwise(const Trace& trace);    // pointwise neighbours of one shape become one kernel
 Trace fuse_epilogues(const Trace& trace);    // a chain is computed on a contraction's tiles while they are in cache

@@ -1,0 +1,33 @@
+#pragma once
+// The loops of a chain of rows that are no contraction of its own. A value is [feature][row of the chunk][lane]; a lane
+// is a block of rows.
+
+#include <cstdint>
+
+namespace retrace {
+
+namespace row_chain {
+constexpr int64_t kBlock = 256;  // rows
+constexpr int64_t kLanes = 16;   // blocks side by side
+constexpr int64_t kStrip = 16;   // rows of a strip of a column sum, and lanes of a row sum
+constexpr int64_t kStrips = kBlock / kStrip;
+constexpr int kStripLevels = 4;  // of the tree over the strips of a block
+constexpr int64_t kChunkRows = 16;
+constexpr int64_t kChunk = kChunkRows * kLanes;  // floats of one feature
+}  // namespace row_chain
+
+struct RowKernels {
+  // sums[i][j] = fma(a[i][r], b[j][r], sums[i][j]) for the rows r in turn; i < m, j < n.
+  void (*outer)(const float* a, int64_t m, const float* b, int64_t n, float* sums);
+  // sums[i] = sums[i] + x[i][r] for the rows r in turn; i < features.
+  void (*add_rows)(const float* x, int64_t features, float* sums);
+  // right[i] = left[i] + right[i]
+  void (*add_left)(const float* left, float* right, int64_t count);
+  // to[i][r] = valid[r] is not 0 ? x[i][r] : +0
+  void (*keep)(const float* x, const float* valid, int64_t features, float* to);
+};
+
+// Those of the target in use.
+const RowKernels& row_kernels();
+
+}  // namespace retrace

@@ -1,0 +1,100 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "retrace/plan/row_kernels_cpu.cpp"
+#include "retrace/device/cpu/targets.h"
+
+#include <utility>
+
+#include "retrace/device/cpu/simd.h"
+#include "retrace/plan/row_kernels.h"
+
+RT_TARGET_BEGIN
+
+using row_chain::kChunk;
+
+constexpr int kSide = kVectorRegisters >= 32 ? 4 : 2;  // of a tile of sums in registers
+
+// A tile of m by n sums; rows of sums are `step` floats apart.
+template <int m, int n>
+void outer_tile(const float* a, const float* b, float* sums, int64_t step) {
+  F32 sum[m][n];
+  RT_UNROLL
+  for (int i = 0; i < m; ++i) {
+    RT_UNROLL
+    for (int j = 0; j < n; ++j) sum[i][j] = load(sums + i * step + j * kLanes);
+  }
+  for (int64_t r = 0; r < kChunk; r += kLanes) {
+    F32 left[m], right[n];
+    RT_UNROLL
+    for (int i = 0; i < m; ++i) left[i] = load(a + i * kChunk + r);
+    RT_UNROLL
+    for (int j = 0; j < n; ++j) right[j] = load(b + j * kChunk + r);
+    RT_UNROLL
+    for (int i = 0; i < m; ++i) {
+      RT_UNROLL
+      for (int j = 0; j < n; ++j) sum[i][j] = fma(left[i], right[j], sum[i][j]);
+    }
+  }
+  RT_UNROLL
+  for (int i = 0; i < m; ++i) {
+    RT_UNROLL
+    for (int j = 0; j < n; ++j) store(sum[i][j], sums + i * step + j * kLanes);
+  }
+}
+
+using OuterTile = void (*)(const float*, const float*, float*, int64_t);
+
+template <int m, int... n>
+constexpr void fill_row(OuterTile* row, std::integer_sequence<int, n...>) {
+  ((row[n] = outer_tile<m, n + 1>), ...);
+}
+
+struct OuterTiles {
+  OuterTile of[kSide][kSide];
+  constexpr OuterTiles() : of() { fill(std::make_integer_sequence<int, kSide>()); }
+  template <int... m>
+  constexpr void fill(std::integer_sequence<int, m...> side) {
+    (fill_row<m + 1>(of[m], side), ...);
+  }
+};
+
+void outer(const float* a, int64_t m, const float* b, int64_t n, float* sums) {
+  static constexpr OuterTiles tiles;
+  for (int64_t i = 0; i < m; i += kSide)
+    for (int64_t j = 0; j < n; j += kSide) {
+      const int64_t height = m - i < kSide ? m - i : kSide, width = n - j < kSide ? n - j : kSide;
+      tiles.of[height - 1][width - 1](a + i * kChunk, b + j * kChunk, sums + (i * n + j) * kLanes, n * kLanes);
+    }
+}
+
+void add_rows(const float* x, int64_t features, float* sums) {
+  for (int64_t i = 0; i < features; ++i) {
+    F32 sum = load(sums + i * kLanes);
+    for (int64_t r = 0; r < kChunk; r += kLanes) sum = sum + load(x + i * kChunk + r);
+    store(sum, sums + i * kLanes);
+  }
+}
+
+void add_left(const float* left, float* right, int64_t count) {
+  for (int64_t i = 0; i < count; i += kLanes) store(load(left + i) + load(right + i), right + i);
+}
+
+void keep(const float* x, const float* valid, int64_t features, float* to) {
+  for (int64_t i = 0; i < features * kChunk; i += kLanes)
+    store(select(not_equal(load(valid + i % kChunk), F32(0.0f)), load(x + i), F32(0.0f)), to + i);
+}
+
+const RowKernels* row_kernels_of_target() {
+  static constexpr RowKernels kernels{outer, add_rows, add_left, keep};
+  return &kernels;
+}
+
+RT_TARGET_END
+
+#if HWY_ONCE
+namespace retrace {
+namespace {
+RT_EXPORT_KERNEL(row_kernel_table, row_kernels_of_target);
+}
+const RowKernels& row_kernels() { return *row_kernel_table.get()(); }
+}  // namespace retrace
+#endif

@@ -1,0 +1,207 @@
+#include "retrace/plan/row_program.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "retrace/device/cpu/threads.h"
+#include "retrace/device/cpu/workspace.h"
+#include "retrace/plan/row_kernels.h"
+
+namespace retrace {
+namespace {
+
+using namespace row_chain;
+
+float* row_scratch(int64_t floats) {
+  thread_local std::vector<float> memory;
+  if (memory.size() < static_cast<size_t>(floats) + 16) memory.resize(static_cast<size_t>(floats) + 16);
+  return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
+}
+
+}  // namespace
+
+int64_t RowProgram::blocks() const { return (rows_ + kBlock - 1) / kBlock; }
+int64_t RowProgram::tiles() const { return (blocks() + kLanes - 1) / kLanes; }
+
+int64_t RowProgram::workspace_bytes() const {
+  Workspace space(nullptr);
+  space.take<float>(tiles() * kLanes * record_floats_);
+  return space.bytes();
+}
+
+// One thread's work on 16 blocks.
+struct RowProgram::Worker {
+  const RowProgram& p;
+  const void* const* inputs;
+  void* const* outputs;
+  int64_t tile;
+  float* rows;  // the scratch begins here
+  float* patterns;
+  float* sums;
+  float* spare;  // twice the widest rows
+  float* valid;  // of the rows of a chunk, where not all exist
+  bool ragged;
+
+  Worker(const RowProgram& program, const void* const* in, void* const* out, int64_t number)
+      : p(program), inputs(in), outputs(out), tile(number) {
+    rows = row_scratch(p.row_floats_ + p.sum_floats_ + p.pattern_floats_ + (2 * p.widest_ + 1) * kChunk);
+    patterns = rows + p.row_floats_;
+    sums = patterns + p.pattern_floats_;
+    spare = sums + p.sum_floats_;
+    valid = spare + 2 * p.widest_ * kChunk;
+    ragged = (tile + 1) * kLanes * kBlock > p.rows_;
+    for (const auto& each : p.patterns_)
+      for (int64_t i = 0; i < each.numbers; ++i)
+        std::fill_n(patterns + each.offset + i * each.length, each.length,
+                    static_cast<const float*>(inputs[each.input])[i]);
+  }
+
+  int64_t row_of(int64_t lane) const { return (tile * kLanes + lane) * kBlock; }
+
+  void compute(float* partials) {
+    std::fill_n(sums, p.sum_floats_, 0.0f);
+    for (int64_t first = 0; first < kBlock; first += kChunkRows) {
+      if (ragged) find_valid(first);
+      for (const auto& each : p.loads_) load(each, first);
+      for (const auto& step : p.steps_) run(step, first);
+      for (const auto& each : p.stores_) put(each, first);
+    }
+    const auto& kernels = contraction_kernels();
+    for (const auto& sum : p.sums_)
+      kernels.transpose(sums + sum.memory, kLanes, partials + tile * kLanes * p.record_floats_ + sum.partial,
+                        p.record_floats_, sum.size, kLanes);
+  }
+
+  void find_valid(int64_t first) {
+    for (int64_t r = 0; r < kChunkRows; ++r)
+      for (int64_t lane = 0; lane < kLanes; ++lane)
+        valid[r * kLanes + lane] = row_of(lane) + first + r < p.rows_ ? 1.0f : 0.0f;
+  }
+
+  // [lane][row of the chunk][feature] to [feature][row][lane].
+  void load(const Transfer& t, int64_t first) {
+    const float* from = static_cast<const float*>(inputs[t.index]) + (row_of(0) + first) * t.features;
+    float* const to = rows + t.offset;
+    float* const turned = t.features == 1 ? to : spare;
+    if (ragged) {
+      for (int64_t r = 0; r < kChunkRows * t.features; ++r)
+        for (int64_t lane = 0; lane < kLanes; ++lane)
+          turned[r * kLanes + lane] =
+              valid[r / t.features * kLanes + lane] != 0 ? from[lane * kBlock * t.features + r] : 0.0f;
+    } else {
+      contraction_kernels().transpose(from, kBlock * t.features, turned, kLanes, kLanes, kChunkRows * t.features);
+    }
+    if (t.features == 1) return;
+    for (int64_t c = 0; c < t.features; ++c)
+      for (int64_t r = 0; r < kChunkRows; ++r)
+        std::copy_n(turned + (r * t.features + c) * kLanes, kLanes, to + c * kChunk + r * kLanes);
+  }
+
+  void put(const Transfer& t, int64_t first) {
+    float* const to = static_cast<float*>(outputs[t.index]) + (row_of(0) + first) * t.features;
+    const float* const from = rows + t.offset;
+    for (int64_t c = 0; c < t.features; ++c)
+      for (int64_t r = 0; r < kChunkRows; ++r)
+        std::copy_n(from + c * kChunk + r * kLanes, kLanes, spare + (r * t.features + c) * kLanes);
+    if (!ragged)
+      return contraction_kernels().transpose(spare, kLanes, to, kBlock * t.features, kChunkRows * t.features, kLanes);
+    for (int64_t r = 0; r < kChunkRows * t.features; ++r)
+      for (int64_t lane = 0; lane < kLanes; ++lane)
+        if (valid[r / t.features * kLanes + lane] != 0) to[lane * kBlock * t.features + r] = spare[r * kLanes + lane];
+  }
+
+  void run(const Step& step, int64_t first) {
+    const auto begin = static_cast<size_t>(step.first);
+    if (step.kind == Step::Kind::dense) return dense(p.dense_[begin]);
+    if (step.kind == Step::Kind::sum) return sum(p.sums_[begin], first);
+    for (int64_t c = 0; c < step.features; ++c)
+      for (size_t i = begin; i < begin + static_cast<size_t>(step.count); ++i) rule(p.rules_[i], c);
+  }
+
+  void dense(const Dense& d) {
+    const auto& kernels = contraction_kernels();
+    const int vectors = kernels.most_positions[2] >= 8 ? 2 : 1;
+    const int64_t most = kernels.most_positions[vectors], parts = (d.width + most - 1) / most;
+    ContractionTile tile;
+    tile.a_step = d.per_output;
+    tile.terms = d.terms.data(), tile.term_count = d.depth;
+    tile.last = true;
+    tile.merge = d.bias < 0 ? 0 : 1;
+    tile.partial_step = 2 * kLanes;
+    tile.out_step = kChunk, tile.columns = static_cast<int>(kLanes) * vectors;
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t begin = d.width * part / parts, end = d.width * (part + 1) / parts;
+      tile.a = static_cast<const float*>(inputs[d.weights]) + begin * d.per_output;
+      // bias + (product + 0) is (bias + product) + 0: adding to +0 only makes +0 of -0.
+      tile.partials = patterns + d.bias + begin * 2 * kLanes;
+      for (int64_t at = 0; at < kChunk; at += tile.columns) {
+        tile.b = rows + d.from + at;
+        tile.out = rows + d.to + begin * kChunk + at;
+        kernels.broadcast[vectors][end - begin](tile);
+      }
+    }
+  }
+
+  void rule(const Rule& r, int64_t feature) {
+    const auto at = [&](const Operand& o) { return rows + o.offset + feature * o.step; };
+    const float* in[3] = {at(r.in[0]), at(r.in[1]), at(r.in[2])};
+    r.function(in, at(r.out), kChunk);
+  }
+
+  // Rows that do not exist add +0, which changes no sum: one that starts from +0 and adds is never -0, and a product's
+  // sum has +0 added at its end.
+  const float* present(int64_t offset, int64_t features, float* copy) {
+    if (!ragged) return rows + offset;
+    row_kernels().keep(rows + offset, valid, features, copy);
+    return copy;
+  }
+
+  void sum(const Sum& s, int64_t first) {
+    float* const to = sums + s.memory;
+    const float* const a = present(s.a, s.a_features, spare);
+    if (s.kind == Sum::Kind::outer)
+      return row_kernels().outer(a, s.a_features, present(s.b, s.b_features, spare + p.widest_ * kChunk), s.b_features,
+                                 to);
+    if (s.kind == Sum::Kind::row) return row_kernels().add_left(a, to + first % kStrip * kLanes, kChunk);
+    row_kernels().add_rows(a, s.a_features, to);
+    if ((first + kChunkRows) % kStrip == 0) end_strip(s, first / kStrip);
+  }
+
+  // The finished strip enters the tree over the strips of its block.
+  void end_strip(const Sum& s, int64_t strip) {
+    const int64_t count = s.size * kLanes;
+    float* const sum = sums + s.memory;
+    const uint64_t merges = merges_after(strip, kStrips);
+    for (uint64_t left = merges; left != 0; left &= left - 1)
+      row_kernels().add_left(sum + count * (1 + std::countr_zero(left)), sum, count);
+    if (strip + 1 == kStrips) return;
+    std::copy_n(sum, count, sum + count * (1 + std::popcount(merges)));
+    std::fill_n(sum, count, 0.0f);
+  }
+};
+
+void RowProgram::combine(const float* partials, void* const* outputs) const {
+  const auto& kernels = contraction_kernels();
+  for (const auto& sum : sums_) {
+    auto* const out = static_cast<float*>(outputs[sum.output]);
+    if (sum.kind != Sum::Kind::row) {
+      kernels.tree_sum(partials + sum.partial, record_floats_, blocks(), out, sum.size);
+      continue;
+    }
+    float lane[kStrip];
+    kernels.tree_sum(partials + sum.partial, record_floats_, blocks(), lane, kStrip);
+    for (int64_t half = kStrip / 2; half > 0; half /= 2)
+      for (int64_t l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
+    *out = lane[0];
+  }
+}
+
+void RowProgram::run(const void* const* inputs, void* const* outputs, void* workspace) const {
+  Workspace space(workspace);
+  float* const partials = space.take<float>(tiles() * kLanes * record_floats_);
+  run_pieces(tiles(), [&](int64_t tile) { Worker(*this, inputs, outputs, tile).compute(partials); });
+  combine(partials, outputs);
+}
+
+}  // namespace retrace

@@ -1,0 +1,246 @@
+// From a body to the steps of a chain of rows.
+
+#include <algorithm>
+
+#include "retrace/base/error.h"
+#include "retrace/plan/arena.h"
+#include "retrace/plan/row_kernels.h"
+#include "retrace/plan/row_program.h"
+
+namespace retrace {
+namespace {
+
+using namespace row_chain;
+
+std::vector<TensorSpec> infer_chain(const InferCall&) {
+  throw Error(ErrorKind::internal, 903, "a chain of rows says its outputs by its body");
+}
+
+}  // namespace
+
+const Op& row_chain_op() {
+  static const Op op{.name = "row_chain", .inputs = -1, .infer = infer_chain};
+  return op;
+}
+
+struct RowProgram::Builder {
+  struct Value {
+    int64_t features = 0;           // 0: no rows
+    int64_t first = -1, last = -1;  // steps
+    size_t reader = 0;              // the last node that reads it
+    int reads = 0;
+    bool single = false;  // one feature at a time: only rules of the step that makes it read it
+    bool kept = false;    // an output
+    size_t block = 0;
+  };
+  static constexpr int64_t kNone = -1;  // nothing is done for this node
+  RowProgram& program;
+  const Trace& body;
+  std::vector<ValueId> root;     // views are what they show
+  std::vector<Value> values;     // per root
+  std::vector<int64_t> step_of;  // per node
+  std::vector<ValueId> bias_of;  // per node; -1: none
+  std::vector<ArenaBlock> blocks;
+
+  const TensorSpec& spec(ValueId id) const { return body.values[static_cast<size_t>(id)]; }
+  Value& value(ValueId id) { return values[static_cast<size_t>(root[static_cast<size_t>(id)])]; }
+  bool is_rows(ValueId id) const { return spec(id).shape.rank() == 2 && spec(id).shape[0] == program.rows_; }
+  int input_of(ValueId id) const {
+    const auto at = std::find(body.inputs.begin(), body.inputs.end(), id);
+    ensure(at != body.inputs.end(), "what is small enters a chain of rows from outside");
+    return static_cast<int>(at - body.inputs.begin());
+  }
+
+  void find_rows() {
+    for (const auto& each : body.values)
+      if (each.shape.rank() == 2) program.rows_ = std::max(program.rows_, each.shape[0]);
+    root.resize(body.values.size());
+    values.resize(body.values.size());
+    step_of.assign(body.nodes.size(), 0);
+    for (size_t i = 0; i < root.size(); ++i) root[i] = static_cast<ValueId>(i);
+    for (const auto& node : body.nodes)
+      if (node.op->view)
+        step_of[static_cast<size_t>(&node - body.nodes.data())] = kNone, root[static_cast<size_t>(node.first_output)] =
+                                                                             root[static_cast<size_t>(node.inputs[0])];
+    for (size_t i = 0; i < root.size(); ++i)
+      if (is_rows(static_cast<ValueId>(i))) values[i].features = spec(static_cast<ValueId>(i)).shape[1];
+    for (const auto& node : body.nodes)
+      for (ValueId id : node.inputs) value(id).reads += !node.op->view;
+    for (ValueId id : body.outputs) value(id).kept = true;
+    bias_of.assign(body.nodes.size(), -1);
+    for (const auto& node : body.nodes)
+      if (is_bias(node)) add_bias(node);
+  }
+
+  // A number for each feature, added to a product that nothing else reads.
+  bool is_bias(const Node& node) {
+    if (node.op->name != "add" || !is_rows(node.inputs[0]) || is_rows(node.inputs[1])) return false;
+    const ValueId product = node.inputs[0];
+    const int32_t p = body.producers[static_cast<size_t>(product)];
+    return p >= 0 && kind_of(body.nodes[static_cast<size_t>(p)]) == Step::Kind::dense && value(product).reads == 1 &&
+           !value(product).kept && spec(node.inputs[1]).shape.count() == value(product).features;
+  }
+  // It is added where the product is made, and the sum takes its place.
+  void add_bias(const Node& node) {
+    const ValueId product = node.inputs[0];
+    const size_t p = static_cast<size_t>(body.producers[static_cast<size_t>(product)]);
+    bias_of[p] = node.inputs[1];
+    value(product).kept = value(node.first_output).kept;
+    step_of[static_cast<size_t>(&node - body.nodes.data())] = kNone;
+    for (ValueId& each : root)
+      if (each == node.first_output) each = product;
+  }
+
+  static Step::Kind kind_of(const Node& node) {
+    if (node.op->rule) return Step::Kind::rules;
+    return node.op->name == "matmul" && !node.attributes.integer("transpose_a") ? Step::Kind::dense : Step::Kind::sum;
+  }
+
+  // Rules of as many features in a row are one step. Values live from the step that makes them to the last that reads.
+  void find_steps() {
+    for (size_t n = 0; n < body.nodes.size(); ++n) {
+      const Node& node = body.nodes[n];
+      if (step_of[n] == kNone) continue;
+      const Step::Kind kind = kind_of(node);
+      const int64_t features = kind == Step::Kind::rules ? value(node.first_output).features : 0;
+      const bool joins = kind == Step::Kind::rules && !program.steps_.empty() && program.steps_.back().kind == kind &&
+                         program.steps_.back().features == features;
+      if (!joins) program.steps_.push_back({kind, 0, 0, features});
+      step_of[n] = static_cast<int64_t>(program.steps_.size()) - 1;
+      for (ValueId id : node.inputs) value(id).last = step_of[n], value(id).reader = n;
+      value(node.first_output).first = value(node.first_output).last = step_of[n];
+    }
+    for (ValueId id : body.inputs) value(id).first = 0;
+    for (ValueId id : body.outputs) value(id).last = static_cast<int64_t>(program.steps_.size());
+  }
+
+  void place_rows() {
+    for (ValueId id : body.inputs)
+      if (is_rows(id)) place(value(id));
+    for (size_t n = 0; n < body.nodes.size(); ++n)
+      if (const ValueId made = body.nodes[n].first_output; step_of[n] != kNone && is_rows(made)) place(n, value(made));
+    program.row_floats_ = static_cast<int64_t>(place_blocks(blocks, true) / sizeof(float));
+  }
+  void place(Value& made) {
+    made.block = blocks.size();
+    blocks.push_back({static_cast<size_t>((made.single ? 1 : made.features) * kChunk) * sizeof(float),
+                      static_cast<size_t>(made.first), static_cast<size_t>(std::max(made.first, made.last)), 0});
+    program.widest_ = std::max(program.widest_, made.features);
+  }
+  void place(size_t n, Value& made) {
+    const Node& node = body.nodes[n];
+    made.single = node.op->rule && !made.kept && made.first == made.last;
+    if (node.op->rule && !made.single)
+      for (ValueId id : node.inputs)
+        if (const Value& dies = value(id); is_rows(id) && dies.reader == n && !dies.single && !dies.kept) {
+          made.block = dies.block;  // rules read an element before they write it
+          blocks[made.block].last = static_cast<size_t>(made.last);
+          return;
+        }
+    place(made);
+  }
+
+  int64_t offset(ValueId id) { return static_cast<int64_t>(blocks[value(id).block].offset / sizeof(float)); }
+
+  int64_t add_pattern(ValueId id, int64_t length) {
+    const int64_t numbers = spec(id).shape.count(), at = program.pattern_floats_;
+    program.patterns_.push_back({input_of(id), numbers, length, at});
+    program.pattern_floats_ += numbers * length;
+    return at;
+  }
+
+  void add_transfers() {
+    for (size_t i = 0; i < body.inputs.size(); ++i)
+      if (const ValueId id = body.inputs[i]; is_rows(id) && value(id).last >= 0)
+        program.loads_.push_back({static_cast<int>(i), value(id).features, offset(id)});
+    for (size_t i = 0; i < body.outputs.size(); ++i)
+      if (const ValueId id = body.outputs[i]; is_rows(id))
+        program.stores_.push_back({static_cast<int>(i), value(id).features, offset(id)});
+  }
+
+  void add_dense(size_t n) {
+    const Node& node = body.nodes[n];
+    const Shape& weights = spec(node.inputs[1]).shape;
+    const bool transposed = node.attributes.integer("transpose_b") != 0;
+    Dense dense{input_of(node.inputs[1]),
+                weights[transposed ? 1 : 0],
+                weights[transposed ? 0 : 1],
+                transposed ? weights[1] : 1,
+                offset(node.inputs[0]),
+                offset(node.first_output),
+                bias_of[n] < 0 ? -1 : add_pattern(bias_of[n], 2 * kLanes),
+                {}};
+    const int64_t per_term = transposed ? 1 : weights[1];
+    for (int64_t k = 0; k < dense.depth; ++k)
+      dense.terms.push_back({static_cast<int32_t>(k * per_term), static_cast<int32_t>(k * kChunk)});
+    program.dense_.push_back(std::move(dense));
+  }
+
+  Operand operand(ValueId id) {
+    if (is_rows(id)) return {offset(id), value(id).single ? 0 : kChunk};
+    return {program.row_floats_ + add_pattern(id, kChunk), spec(id).shape.count() == 1 ? 0 : kChunk};
+  }
+
+  void add_rule(const Node& node) {
+    Rule rule{node.op->rule->tile.get(), node.op->rule->arity, {}, {}};
+    for (size_t i = 0; i < node.inputs.size(); ++i) rule.in[i] = operand(node.inputs[i]);
+    rule.out = operand(node.first_output);
+    program.rules_.push_back(rule);
+  }
+
+  void add_sum(const Node& node) {
+    const auto at = std::find(body.outputs.begin(), body.outputs.end(), node.first_output);
+    ensure(at != body.outputs.end(), "a sum over rows leaves their chain");
+    Sum sum{Sum::Kind::outer,
+            static_cast<int>(at - body.outputs.begin()),
+            offset(node.inputs[0]),
+            0,
+            value(node.inputs[0]).features,
+            0,
+            0,
+            program.sum_floats_,
+            program.record_floats_};
+    int64_t memory = 0;
+    if (node.op->name == "matmul") {
+      sum.b = offset(node.inputs[1]);
+      sum.b_features = value(node.inputs[1]).features;
+      sum.size = sum.a_features * sum.b_features;
+      memory = sum.size * kLanes;
+    } else if (node.attributes.list("axes").rank() == 1) {
+      sum.kind = Sum::Kind::column;
+      sum.size = sum.a_features;
+      memory = sum.size * kLanes * (1 + kStripLevels);
+    } else {
+      sum.kind = Sum::Kind::row;
+      sum.size = kStrip;
+      memory = sum.size * kLanes;
+    }
+    program.sum_floats_ += memory;
+    program.record_floats_ += sum.size;
+    program.sums_.push_back(sum);
+  }
+
+  void add_step(size_t n) {
+    const Node& node = body.nodes[n];
+    Step& step = program.steps_[static_cast<size_t>(step_of[n])];
+    const size_t made = step.kind == Step::Kind::dense   ? program.dense_.size()
+                        : step.kind == Step::Kind::rules ? program.rules_.size()
+                                                         : program.sums_.size();
+    if (step.count++ == 0) step.first = static_cast<int64_t>(made);
+    if (step.kind == Step::Kind::dense) return add_dense(n);
+    if (step.kind == Step::Kind::rules) return add_rule(node);
+    add_sum(node);
+  }
+};
+
+RowProgram::RowProgram(const Trace& body) {
+  Builder builder{*this, body, {}, {}, {}, {}, {}};
+  builder.find_rows();
+  builder.find_steps();
+  builder.place_rows();
+  builder.add_transfers();
+  for (size_t n = 0; n < body.nodes.size(); ++n)
+    if (builder.step_of[n] != Builder::kNone) builder.add_step(n);
+}
+
+}  // namespace retrace
