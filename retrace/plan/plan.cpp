@@ -21,9 +21,13 @@ bool tiled(const Trace& trace, const Node& node) {
   return node.op == &fused_op() || (node.op->rule && can_tile(trace, node));
 }
 
-Trace single_body(const Trace& trace, const Node& node) {
-  const size_t index = static_cast<size_t>(&node - trace.nodes.data());
-  return extract(trace, std::span(&index, 1), std::span(&node.first_output, 1)).body;
+// The node alone, with an input for each of its arguments: one that stands twice is two inputs, as in the step.
+Trace single_body(const Trace& trace, Node node) {
+  Trace body;
+  const TensorSpec& made = trace.values[static_cast<size_t>(node.first_output)];
+  for (ValueId& id : node.inputs) id = body.add_input(trace.values[static_cast<size_t>(id)]);
+  body.outputs = {body.add_node(std::move(node), std::span(&made, 1))};
+  return body;
 }
 
 }  // namespace

@@ -27,6 +27,14 @@ OP_CASES(multiply_add) {
   return cases;
 }
 
+TEST(MultiplyAdd, TakesATensorTwice) {
+  const Tensor x = Tensor::from<float>({2, 3}, {2}), y = Tensor::from<float>({10, 20}, {2});
+  EXPECT_EQ(multiply_add(x, x, y).to_vector<float>(), (std::vector<float>{14, 29}));
+  EXPECT_EQ(multiply_add(x, y, x).to_vector<float>(), (std::vector<float>{22, 63}));
+  EXPECT_EQ(multiply_add(y, x, x).to_vector<float>(), (std::vector<float>{22, 63}));
+  EXPECT_EQ(multiply_add(x, x, x).to_vector<float>(), (std::vector<float>{6, 12}));
+}
+
 TEST(MultiplyAdd, WrongArgumentsAreErrors) {
   const Tensor x = Tensor::zeros({3});
   EXPECT_EQ(error_text([&] { multiply_add(Tensor::zeros({3}, DType::i32), x, x, {"model.cpp", 7}); }),
