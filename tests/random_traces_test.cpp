@@ -1,0 +1,148 @@
+// Planning keeps the bits of random programs: all ops with their gradients, several results, dead code; with each pass
+// off, with other numbers of threads, recorded anew and replayed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "retrace/device/cpu/threads.h"
+#include "retrace/trace/call_scope.h"
+#include "retrace/trace/draw_scope.h"
+#include "tests/random_steps.h"
+
+namespace retrace {
+namespace {
+
+#ifdef NDEBUG
+constexpr uint64_t kPrograms = 400;
+#else
+constexpr uint64_t kPrograms = 24;  // sanitizers take long
+#endif
+
+Tensor batch_of(uint64_t seed) {
+  Random random(seed + 1'000'000);
+  const DType type = seed % 8 == 5 ? DType::f64 : DType::f32;
+  if (seed % 8 == 7) return random_tensor(random, {1, 64, 64, 4}, type, seed % 16 == 7 ? "BSSC" : "");  // large
+  if (seed % 32 == 19) return random_tensor(random, {40, 515}, type);
+  if (seed % 64 == 33) return random_tensor(random, {0, 4}, type);
+  if (seed % 4 == 0) return random_tensor(random, {3, 6, 7, 4}, type);
+  if (seed % 4 == 1) return random_tensor(random, {2, 8, 8, 1}, type, "BSSC");
+  if (seed % 4 == 2) return random_tensor(random, {17, 19}, type);
+  return random_tensor(random, {300}, type);
+}
+
+// The parameters that the program of a seed asks for.
+Tree parameters_of(uint64_t seed, const Tensor& batch) {
+  const RecordingScope recording;
+  const CallScope call;
+  const DrawScope draws(random_key(0).tensor());
+  Tree parameters;
+  RandomProgram program(seed, parameters, batch);
+  program.loss();
+  return parameters;
+}
+
+// One step: loss, gradients, what else the program returns, and an update of the parameters.
+Tree step(uint64_t seed, const Tree& parameters, const Tensor& batch) {
+  const auto loss = [seed](const Tree& p, const Tensor& x) {
+    Tree given = p;
+    RandomProgram program(seed, given, x);
+    const Tensor value = program.loss();
+    return WithAux{value, program.results()};
+  };
+  const auto [value, gradients, results] = value_and_grad(loss)(parameters, batch);
+  const auto update =
+      sgdm_update(parameters, gradients, {.velocity = map(parameters, [](const Tensor& x) { return x * x; })});
+  return {{"loss", value},
+          {"gradients", gradients},
+          {"results", results},
+          {"parameters", update.parameters},
+          {"velocity", update.state.velocity}};
+}
+
+// A way of computing that must not change a bit.
+struct Way {
+  std::string name;
+  std::vector<std::string> passes_off = {};
+  int threads = 1;
+};
+
+std::vector<Way> ways() {
+  std::vector<Way> ways{{.name = "three threads", .threads = 3}};
+  Way bare{.name = "all passes off", .passes_off = {"place_memory"}};
+  for (const auto& pass : all_passes()) {
+    if (pass.required) continue;
+    ways.push_back({.name = fmt::format("without {}", pass.name), .passes_off = {std::string(pass.name)}});
+    bare.passes_off.emplace_back(pass.name);
+  }
+  ways.push_back({.name = "without place_memory", .passes_off = {"place_memory"}});
+  ways.push_back(bare);
+  return ways;
+}
+
+class RandomTraces : public testing::Test {
+ protected:
+  void SetUp() override { plan_cache().clear(); }
+  void TearDown() override {
+    set_passes_off({});
+    set_thread_count(threads_);
+    set_plan_cache(true);
+  }
+
+  // Fingerprints of all results, by path.
+  static std::map<std::string, uint64_t> bits(const Tree& results) {
+    std::map<std::string, uint64_t> bits;
+    for (const auto& [path, tensor] : leaves(results)) bits[path] = fingerprint_value("", tensor);
+    return bits;
+  }
+  // The paths whose bits differ.
+  static std::string differences(const std::map<std::string, uint64_t>& a, const std::map<std::string, uint64_t>& b) {
+    std::string paths;
+    for (const auto& [path, bits] : a)
+      if (!b.contains(path) || b.at(path) != bits) paths += path + " ";
+    return paths;
+  }
+  // Which passes found something to do in the last plan, and which of its results are numbers.
+  void note_what_was_tested(const Tree& results) {
+    for (const auto& report : last_plan()->reports()) worked_[report.name] += report.nodes_before != report.nodes_after;
+    for (const auto& tensor : leaf_tensors(results["gradients"])) {
+      ++gradients_;
+      const Tensor total = sum(tensor);
+      finite_ += std::isfinite(total.number());
+    }
+  }
+
+  const int threads_ = thread_count();
+  std::map<std::string_view, uint64_t> worked_;
+  int gradients_ = 0, finite_ = 0;
+};
+
+TEST_F(RandomTraces, KeepTheirBits) {
+  for (uint64_t seed = 0; seed < kPrograms; ++seed) {
+    SCOPED_TRACE(fmt::format("program {}", seed));
+    const Tensor batch = batch_of(seed);
+    const Tree parameters = parameters_of(seed, batch);
+    auto function = accelerate([seed](const Tree& p, const Tensor& x) { return step(seed, p, x); });
+    const auto run = [&](const Way& way, bool plan_cache) {
+      set_passes_off(way.passes_off);
+      set_thread_count(way.threads);
+      set_plan_cache(plan_cache);
+      function.set_calls(0);  // draws are numbered by the call
+      return function(parameters, batch);
+    };
+    const Tree results = run({.name = "plain"}, false);
+    const auto expected = bits(results);
+    note_what_was_tested(results);
+    for (const auto& way : ways()) EXPECT_EQ(differences(bits(run(way, false)), expected), "") << way.name;
+    for (const char* speed : {"recorded", "replayed"})
+      EXPECT_EQ(differences(bits(run({.name = speed}, true)), expected), "") << speed;
+    EXPECT_EQ(function.hits(), 1);
+  }
+  // Not in vain: each kind of step occurred, each pass had something to do, and few results were infinite or no
+  // numbers.
+  for (const auto& one : random_steps()) EXPECT_GE(RandomProgram::counts()[one.name], kPrograms / 4) << one.name;
+  for (const auto& pass : all_passes()) EXPECT_GE(worked_[pass.name], kPrograms / 80) << pass.name;
+  EXPECT_GE(finite_, gradients_ * 9 / 10);
+}
+
+}  // namespace
+}  // namespace retrace
