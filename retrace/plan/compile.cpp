@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "retrace/base/options.h"
+#include "retrace/plan/pass_changes.h"
 #include "retrace/plan/passes/passes.h"
 #include "retrace/plan/plan.h"
 
@@ -69,15 +70,18 @@ bool pass_is_on(std::string_view name) {
 
 Trace optimise(const Trace& recorded, std::vector<PassReport>* report) {
   Trace trace = recorded;
+  auto* const changes = PassChanges::current();
+  if (changes) changes->begin(trace);
   for (const auto& pass : kPasses) {
     PassReport line{pass.name, pass.required || pass_is_on(pass.name), 0, trace.nodes.size(), trace.nodes.size()};
     if (line.on) {
       const auto start = std::chrono::steady_clock::now();
-      trace = pass.run(trace);
+      trace = pass.run(std::move(trace));
       line.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       line.nodes_after = trace.nodes.size();
       verify(trace, pass.name);
     }
+    if (changes) changes->add(line, trace);
     if (report) report->push_back(line);
   }
   return trace;

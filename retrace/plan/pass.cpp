@@ -28,7 +28,25 @@ void Rewriter::copy(const Node& node) {
 
 Trace Rewriter::finish() {
   for (ValueId id : from_.outputs) to_.outputs.push_back((*this)(id));
+  carry_names(from_, map_, to_);
   return std::move(to_);
+}
+
+void carry_names(const Trace& from, std::span<const ValueId> map, Trace& to) {
+  to.names.assign(to.values.size(), -1);
+  to.next_name = from.names.empty() ? static_cast<ValueId>(from.values.size()) : from.next_name;
+  for (size_t i = 0; i < map.size(); ++i)
+    if (map[i] >= 0 && to.names[static_cast<size_t>(map[i])] < 0)
+      to.names[static_cast<size_t>(map[i])] = from.name(static_cast<ValueId>(i));
+  for (ValueId& name : to.names)
+    if (name < 0) name = to.next_name++;
+}
+
+void say_apart(Trace& trace, size_t node, ValueId argument, std::string_view why) {
+  Node& reader = trace.nodes[node];
+  reader.apart.resize(reader.inputs.size());
+  for (size_t i = 0; i < reader.inputs.size(); ++i)
+    if (reader.inputs[i] == argument) reader.apart[i] = why;
 }
 
 std::vector<int> count_uses(const Trace& trace) {
@@ -42,20 +60,24 @@ std::vector<int> count_uses(const Trace& trace) {
 Extracted extract(const Trace& trace, std::span<const size_t> nodes, std::span<const ValueId> outputs, ValueId first) {
   Extracted result;
   std::map<ValueId, ValueId> map;
-  const auto add_input = [&](ValueId id) {
+  const auto add_input = [&](ValueId id, std::string_view why) {
     map[id] = result.body.add_input(trace.values[static_cast<size_t>(id)]);
     result.inputs.push_back(id);
+    result.apart.push_back(why);
   };
-  if (first >= 0) add_input(first);
+  if (first >= 0) add_input(first, "");
   std::vector<bool> inside(trace.nodes.size());
   for (size_t n : nodes) inside[n] = true;
   for (size_t n : nodes)
-    for (ValueId id : trace.nodes[n].inputs) {
+    for (size_t i = 0; i < trace.nodes[n].inputs.size(); ++i) {
+      const ValueId id = trace.nodes[n].inputs[i];
       const int producer = trace.producers[static_cast<size_t>(id)];
-      if ((producer < 0 || !inside[static_cast<size_t>(producer)]) && !map.contains(id)) add_input(id);
+      if ((producer < 0 || !inside[static_cast<size_t>(producer)]) && !map.contains(id))
+        add_input(id, trace.nodes[n].apart.empty() ? "" : trace.nodes[n].apart[i]);
     }
   for (size_t n : nodes) {
     Node node = trace.nodes[n];
+    node.apart.clear();
     for (ValueId& id : node.inputs) id = map.at(id);
     const ValueId old = node.first_output;
     const auto begin = trace.values.begin() + old;

@@ -15,7 +15,7 @@ namespace retrace {
 struct Pass {
   std::string_view name;
   std::string_view purpose;
-  Trace (*run)(const Trace&);
+  Trace (*run)(Trace);
   bool required = false;  // cannot be switched off: later passes and the plan rely on it
 };
 
@@ -46,6 +46,13 @@ class Rewriter {
   std::vector<ValueId> map_;
 };
 
+// Gives the values of `to` the names of those of `from` that they are (map: per value of `from`, -1 if there is none),
+// new values new names. Rewriter::finish() does.
+void carry_names(const Trace& from, std::span<const ValueId> map, Trace& to);
+
+// A pass that leaves a node and what makes an argument of it in two kernels says why; shown by Plan::why().
+void say_apart(Trace& trace, size_t node, ValueId argument, std::string_view why);
+
 // How often each value is read, by nodes and as an output of the trace.
 std::vector<int> count_uses(const Trace& trace);
 
@@ -53,7 +60,8 @@ std::vector<int> count_uses(const Trace& trace);
 // order of first use, `first` before all others if it is >= 0; its outputs are given.
 struct Extracted {
   Trace body;
-  std::vector<ValueId> inputs;  // of the surrounding trace, in the order of body.inputs
+  std::vector<ValueId> inputs;          // of the surrounding trace, in the order of body.inputs
+  std::vector<std::string_view> apart;  // and why they are inputs, as the nodes say
 };
 Extracted extract(const Trace& trace, std::span<const size_t> nodes, std::span<const ValueId> outputs,
                   ValueId first = -1);

@@ -1,7 +1,5 @@
 #include "retrace/plan/plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +7,6 @@
 #include "retrace/ops/pointwise.h"
 #include "retrace/plan/arena.h"
 #include "retrace/plan/passes/passes.h"
-#include "retrace/trace/text.h"
 
 namespace retrace {
 namespace {
@@ -211,16 +208,6 @@ void Plan::run_constants() {
     node.op->kernel({node.attributes, {}, std::span(&output, 1)});
     next += 64;
   }
-}
-
-std::string Plan::text() const {
-  std::string text = "passes\n";
-  for (const auto& report : reports_)
-    text += fmt::format("  {:<18} {:>5} -> {:<5} nodes {:>8.3f} ms{}\n", report.name, report.nodes_before,
-                        report.nodes_after, report.seconds * 1e3, report.on ? "" : "  (off)");
-  text += fmt::format("\nplan: {} kernel calls, arena {:.2f} MiB\n", kernel_calls(),
-                      static_cast<double>(arena_bytes_) / 1048576.0);
-  return text + print_trace(trace_);
 }
 
 std::string Plan::kernel_call_name(size_t call) const {

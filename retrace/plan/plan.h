@@ -30,8 +30,12 @@ class Plan {
   const std::vector<PassReport>& reports() const { return reports_; }
   size_t arena_bytes() const { return arena_bytes_; }
   size_t kernel_calls() const { return launches_.size(); }
-  // Trace, kernel calls, memory: for people.
+  // For people: passes, kernel calls, memory; the same with the trace after the passes.
+  std::string summary() const;
   std::string text() const;
+  // For people: each kernel call, what was fused into it with the user's places, and what the passes say of why it does
+  // not make its arguments itself.
+  std::string why() const;
 
   // For tools: while a list is set, runs on this thread add the seconds of each kernel call to it. Null ends that.
   static void time_kernel_calls(std::vector<double>* seconds);
@@ -71,6 +75,7 @@ class Plan {
   };
   struct Placement;
   class Run;
+  class Words;
 
   void add_step(Placement& placement, const Node& node, size_t launch);
   void add_launches();

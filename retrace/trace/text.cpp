@@ -15,42 +15,57 @@ namespace {
 
 // -- printing ---------------------------------------------------------------------------------------------------
 
-std::string list_of(std::span<const ValueId> ids) {
+struct Style {
+  bool places = false, names = false;
+};
+
+std::string value_text(const Trace& trace, ValueId id, Style style) {
+  return fmt::format("%{}", style.names ? trace.name(id) : id);
+}
+
+std::string list_of(const Trace& trace, std::span<const ValueId> ids, Style style) {
   std::string text;
-  for (ValueId id : ids) text += fmt::format("{}%{}", text.empty() ? "" : ", ", id);
+  for (ValueId id : ids) text += (text.empty() ? "" : ", ") + value_text(trace, id, style);
   return text;
 }
 
-void print_into(std::string& text, const Trace& trace, bool places, const std::string& indent) {
+void print_into(std::string& text, const Trace& trace, Style style, const std::string& indent);
+
+void print_into(std::string& text, const Trace& trace, const Node& node, Style style, const std::string& indent) {
+  std::vector<ValueId> outputs;
+  for (int i = 0; i < node.output_count; ++i) outputs.push_back(node.first_output + i);
+  text += fmt::format("{}{} = {}({})", indent, list_of(trace, outputs, style), node.op->name,
+                      list_of(trace, node.inputs, style));
+  if (const auto attributes = node.attributes.print(); !attributes.empty()) text += " " + attributes;
+  if (node.body) {
+    text += " {\n";
+    print_into(text, *node.body, style, indent + "  ");
+    text += indent + "}";
+  }
+  if (style.places) {
+    text += "  #";
+    for (ValueId id : outputs) text += " " + trace.values[static_cast<size_t>(id)].text();
+    if (const auto place = node.place.text(); !place.empty()) text += ", " + place;
+  }
+  text += "\n";
+}
+
+void print_into(std::string& text, const Trace& trace, Style style, const std::string& indent) {
   // Values in the order of their numbers, so that parsing numbers them alike.
   size_t next_input = 0;
   const auto print_inputs = [&](ValueId end) {
     for (; next_input < trace.inputs.size() && trace.inputs[next_input] < end; ++next_input) {
       const ValueId id = trace.inputs[next_input];
-      text += fmt::format("{}%{} = input {}\n", indent, id, trace.values[static_cast<size_t>(id)].text());
+      text += fmt::format("{}{} = input {}\n", indent, value_text(trace, id, style),
+                          trace.values[static_cast<size_t>(id)].text());
     }
   };
   for (const auto& node : trace.nodes) {
     print_inputs(node.first_output);
-    std::string outputs;
-    for (int i = 0; i < node.output_count; ++i) outputs += fmt::format("{}%{}", i ? ", " : "", node.first_output + i);
-    text += fmt::format("{}{} = {}({})", indent, outputs, node.op->name, list_of(node.inputs));
-    if (const auto attributes = node.attributes.print(); !attributes.empty()) text += " " + attributes;
-    if (node.body) {
-      text += " {\n";
-      print_into(text, *node.body, places, indent + "  ");
-      text += indent + "}";
-    }
-    if (places) {
-      text += "  #";
-      for (int i = 0; i < node.output_count; ++i)
-        text += " " + trace.values[static_cast<size_t>(node.first_output + i)].text();
-      if (const auto place = node.place.text(); !place.empty()) text += ", " + place;
-    }
-    text += "\n";
+    print_into(text, trace, node, style, indent);
   }
   print_inputs(static_cast<ValueId>(trace.values.size()));
-  text += fmt::format("{}return{}{}\n", indent, trace.outputs.empty() ? "" : " ", list_of(trace.outputs));
+  text += fmt::format("{}return{}{}\n", indent, trace.outputs.empty() ? "" : " ", list_of(trace, trace.outputs, style));
 }
 
 // -- parsing ----------------------------------------------------------------------------------------------------
@@ -271,7 +286,13 @@ class Parser {
 
 std::string print_trace(const Trace& trace, bool places) {
   std::string text;
-  print_into(text, trace, places, "");
+  print_into(text, trace, {.places = places}, "");
+  return text;
+}
+
+std::string print_node(const Trace& trace, const Node& node) {
+  std::string text;
+  print_into(text, trace, node, {.names = true}, "");
   return text;
 }
 

@@ -23,6 +23,8 @@ namespace retrace {
 
 // `places`: each node is followed by the user's source place as a comment.
 std::string print_trace(const Trace& trace, bool places = false);
+// One node of it, with values under the numbers that they keep through the passes.
+std::string print_node(const Trace& trace, const Node& node);
 // Throws Error(bad_data) with the line for anything that is not a well-formed trace. Bounded: 1 MiB of text.
 Trace parse_trace(std::string_view text, const OpTable& table);
 

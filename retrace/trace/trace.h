@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "retrace/tensor/spec.h"
@@ -26,6 +27,9 @@ struct Node {
   // Pointwise work done inside this node's kernel (made by passes only). Of `fused`: the whole work. Of a
   // reduction: what makes its first input (a prologue). Of a contraction: what is done to its result (an epilogue).
   std::shared_ptr<const Trace> body;
+  // Why this node's kernel does not make its arguments, too: one text for each input, or none; said by passes, for
+  // people. No part of ==.
+  std::vector<std::string_view> apart;
 };
 
 struct Trace {
@@ -34,7 +38,11 @@ struct Trace {
   std::vector<Node> nodes;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
+  // Numbers that values keep through the passes, for people; empty: a value's number is its id. No part of ==.
+  std::vector<ValueId> names;
+  ValueId next_name = 0;
 
+  ValueId name(ValueId id) const { return names.empty() ? id : names[static_cast<size_t>(id)]; }
   ValueId add_input(const TensorSpec& spec);
   // Appends a node whose outputs have the given specs; returns the id of its first output.
   ValueId add_node(Node node, std::span<const TensorSpec> outputs);

@@ -33,46 +33,59 @@ class Reach {
   std::vector<bool> after_;
 };
 
-// The first chain that reads the contraction's result at its own shape and nothing else that depends on it.
-int find_chain(const Trace& trace, size_t contraction, const std::vector<bool>& taken) {
+// Why a node that reads a contraction's result at its own shape cannot be computed on its tiles; "" if it can.
+std::string_view refusal(const Trace& trace, const Node& node, ValueId raw, const Reach& reach, bool taken) {
+  if (node.op != &fused_op() && !(can_tile(trace, node) && !node.body)) return "what reads it is not pointwise";
+  if (!(trace.values[static_cast<size_t>(node.first_output)].shape == trace.values[static_cast<size_t>(raw)].shape))
+    return "the shapes differ";
+  if (taken) return "the chain is computed on another contraction's tiles";
+  const bool alone =
+      std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return id == raw || !reach.contains(id); });
+  return alone ? "" : "it needs more that is made of the contraction's result";
+}
+
+// The first chain that reads the contraction's result at its own shape and nothing else that depends on it. Whoever
+// else reads the raw result must stand behind the chain.
+int find_chain(Trace& trace, size_t contraction, const std::vector<bool>& taken) {
   const ValueId raw = trace.nodes[contraction].first_output;
   const Reach reach(trace, contraction);
+  int chain = -1;
+  bool early = false;
   for (size_t n = contraction + 1; n < trace.nodes.size(); ++n) {
     const Node& node = trace.nodes[n];
-    if (std::find(node.inputs.begin(), node.inputs.end(), raw) == node.inputs.end() || taken[n]) continue;
-    if (node.op != &fused_op() && !(can_tile(trace, node) && !node.body)) continue;
-    if (!(trace.values[static_cast<size_t>(node.first_output)].shape == trace.values[static_cast<size_t>(raw)].shape))
-      continue;
-    const bool alone = std::all_of(node.inputs.begin(), node.inputs.end(),
-                                   [&](ValueId id) { return id == raw || !reach.contains(id); });
-    if (alone) return static_cast<int>(n);
+    if (std::find(node.inputs.begin(), node.inputs.end(), raw) == node.inputs.end()) continue;
+    auto why = refusal(trace, node, raw, reach, taken[n]);
+    if (why.empty() && chain >= 0) why = "another chain is computed on the contraction's tiles";
+    if (why.empty() && early) why = "others read the contraction's result before";
+    if (why.empty())
+      chain = static_cast<int>(n);
+    else
+      say_apart(trace, n, raw, why), early = true;
   }
-  return -1;
+  return chain;
 }
 
 // The chain's body with the raw result as its first input and, if it is read elsewhere, as its last output.
-Trace epilogue_body(const Trace& trace, size_t chain, ValueId raw, bool keep_raw, std::vector<ValueId>& inputs) {
+Extracted epilogue_of(const Trace& trace, size_t chain, ValueId raw, bool keep_raw) {
   const Node& node = trace.nodes[chain];
-  Trace body;
+  Extracted made;
   if (node.body) {
-    body = *node.body;
-    inputs = node.inputs;
-    const auto at = std::find(inputs.begin(), inputs.end(), raw) - inputs.begin();
-    std::rotate(inputs.begin(), inputs.begin() + at, inputs.begin() + at + 1);
-    std::rotate(body.inputs.begin(), body.inputs.begin() + at, body.inputs.begin() + at + 1);
+    made = {*node.body, node.inputs, node.apart};
+    made.apart.resize(made.inputs.size());
+    const auto at = std::find(made.inputs.begin(), made.inputs.end(), raw) - made.inputs.begin();
+    const auto to_front = [at](auto& list) { std::rotate(list.begin(), list.begin() + at, list.begin() + at + 1); };
+    to_front(made.inputs), to_front(made.body.inputs), to_front(made.apart);
   } else {
-    auto extracted = extract(trace, std::span(&chain, 1), std::span(&node.first_output, 1), raw);
-    body = std::move(extracted.body);
-    inputs = extracted.inputs;
+    made = extract(trace, std::span(&chain, 1), std::span(&node.first_output, 1), raw);
   }
-  if (keep_raw) body.outputs.push_back(body.inputs[0]);
-  return body;
+  if (keep_raw) made.body.outputs.push_back(made.body.inputs[0]);
+  return made;
 }
 
 }  // namespace
 
 // The merged node stands where the chain stood: its other inputs may be made after the contraction.
-Trace fuse_epilogues(const Trace& trace) {
+Trace fuse_epilogues(Trace trace) {
   const auto uses = count_uses(trace);
   std::vector<int> chain_of(trace.nodes.size(), -1), contraction_of(trace.nodes.size(), -1);
   std::vector<bool> taken(trace.nodes.size());
@@ -80,13 +93,6 @@ Trace fuse_epilogues(const Trace& trace) {
     if (!takes_chain(trace, trace.nodes[n])) continue;
     const int chain = find_chain(trace, n, taken);
     if (chain < 0) continue;
-    // Whoever else reads the raw result must stand behind the chain.
-    const ValueId raw = trace.nodes[n].first_output;
-    bool early = false;
-    for (size_t m = n + 1; m < static_cast<size_t>(chain); ++m)
-      early |=
-          std::find(trace.nodes[m].inputs.begin(), trace.nodes[m].inputs.end(), raw) != trace.nodes[m].inputs.end();
-    if (early) continue;
     taken[static_cast<size_t>(chain)] = true;
     chain_of[n] = chain;
     contraction_of[static_cast<size_t>(chain)] = static_cast<int>(n);
@@ -102,10 +108,12 @@ Trace fuse_epilogues(const Trace& trace) {
     const Node& chain = trace.nodes[n];
     const ValueId raw = contraction.first_output;
     const bool keep_raw = uses[static_cast<size_t>(raw)] > 1;
-    std::vector<ValueId> extra;
+    auto epilogue = epilogue_of(trace, n, raw, keep_raw);
     Node node = contraction;
-    node.body = std::make_shared<const Trace>(epilogue_body(trace, n, raw, keep_raw, extra));
-    node.inputs.insert(node.inputs.end(), extra.begin() + 1, extra.end());
+    node.body = std::make_shared<const Trace>(std::move(epilogue.body));
+    node.apart.resize(node.inputs.size());
+    node.inputs.insert(node.inputs.end(), epilogue.inputs.begin() + 1, epilogue.inputs.end());
+    node.apart.insert(node.apart.end(), epilogue.apart.begin() + 1, epilogue.apart.end());
     for (ValueId& id : node.inputs) id = rewrite(id);
     std::vector<TensorSpec> specs;
     for (int i = 0; i < chain.output_count; ++i)

@@ -36,11 +36,11 @@ class Groups {
   const std::vector<size_t>& members(size_t group) const { return members_[group]; }
   bool needs(size_t a, size_t b) const { return needs_[a][b / 64] >> (b % 64) & 1; }
 
-  // Joins two groups unless one needs the other through a third.
-  bool merge(size_t a, size_t b) {
-    if (a == b) return true;
-    if (members_[a].size() + members_[b].size() > kMaxChain) return false;
-    if (through_third(a, b) || through_third(b, a)) return false;
+  // Joins two groups unless one needs the other through a third; "", or why not.
+  std::string_view merge(size_t a, size_t b) {
+    if (a == b) return "";
+    if (members_[a].size() + members_[b].size() > kMaxChain) return "the chain would be too long";
+    if (through_third(a, b) || through_third(b, a)) return "another kernel runs between the two";
     const size_t to = std::min(a, b), from = std::max(a, b);
     for (size_t n : members_[from]) leader_[n] = to;
     members_[to].insert(members_[to].end(), members_[from].begin(), members_[from].end());
@@ -53,7 +53,7 @@ class Groups {
       needs_[g][to / 64] |= uint64_t{1} << (to % 64);
       clear(g, from);
     }
-    return true;
+    return "";
   }
 
  private:
@@ -83,15 +83,21 @@ class Groups {
 
 // Neighbours join. A node that can wait for its reader does not join what is in memory anyway: it would be computed
 // early and kept.
-Groups find_groups(const Trace& trace) {
+Groups find_groups(Trace& trace) {
   Groups groups(trace);
   const Levels levels(trace);
   for (size_t n = 0; n < trace.nodes.size(); ++n)
-    for (ValueId id : trace.nodes[n].inputs) {
+    for (size_t i = 0; i < trace.nodes[n].inputs.size(); ++i) {
+      const auto& apart = trace.nodes[n].apart;
+      if (!apart.empty() && !apart[i].empty()) continue;  // by a pass that knows more of this reader
+      const ValueId id = trace.nodes[n].inputs[i];
       const int32_t p = trace.producers[static_cast<size_t>(id)];
-      if (p < 0 || !levels.neighbours(static_cast<size_t>(p), n)) continue;
-      if (levels.kept(id) && levels.latest(n) > levels.earliest(n)) continue;
-      groups.merge(groups.of(static_cast<size_t>(p)), groups.of(n));
+      if (p < 0) continue;
+      auto why = levels.strangers(static_cast<size_t>(p), n);
+      if (why.empty() && levels.kept(id) && levels.latest(n) > levels.earliest(n))
+        why = "it is in memory anyway, and the reader can wait";
+      if (why.empty()) why = groups.merge(groups.of(static_cast<size_t>(p)), groups.of(n));
+      if (!why.empty()) say_apart(trace, n, id, why);
     }
   return groups;
 }
@@ -119,6 +125,7 @@ void emit(Rewriter& rewrite, const Groups& groups, size_t group) {
   node.op = &fused_op();
   node.place = trace.nodes[members.back()].place;
   for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
+  node.apart = std::move(extracted.apart);
   std::vector<TensorSpec> specs;
   for (ValueId id : outputs) specs.push_back(trace.values[static_cast<size_t>(id)]);
   node.body = std::make_shared<const Trace>(std::move(extracted.body));
@@ -133,7 +140,7 @@ const Op& fused_op() {
   return op;
 }
 
-Trace fuse_pointwise(const Trace& trace) {
+Trace fuse_pointwise(Trace trace) {
   if (trace.nodes.size() > kMaxNodes) return trace;
   const Groups groups = find_groups(trace);
   Rewriter rewrite(trace);

@@ -14,9 +14,9 @@ constexpr int kMostLarge = 3;  // arrays of the reduction's size that are read i
 // The pointwise nodes behind a reduction's first input that nothing else reads.
 class Prologue {
  public:
-  Prologue(const Trace& trace, const std::vector<int>& uses, const Node& reduction) : trace_(trace), uses_(uses) {
-    if (reduction.op->takes_prologue && !reduction.body && spec(reduction.inputs[0]).type == DType::f32)
-      add(reduction.inputs[0]);
+  Prologue(Trace& trace, const std::vector<int>& uses, size_t reduction) : trace_(trace), uses_(uses) {
+    const Node& node = trace.nodes[reduction];
+    if (node.op->takes_prologue && !node.body && spec(node.inputs[0]).type == DType::f32) add(reduction);
     std::sort(nodes_.begin(), nodes_.end());
   }
   const std::vector<size_t>& nodes() const { return nodes_; }
@@ -24,30 +24,45 @@ class Prologue {
  private:
   const TensorSpec& spec(ValueId id) const { return trace_.values[static_cast<size_t>(id)]; }
 
-  bool alone(ValueId id, const Shape& shape) const {
-    const int32_t p = trace_.producers[static_cast<size_t>(id)];
-    return p >= 0 && uses_[static_cast<size_t>(id)] == 1 && can_tile(trace_, trace_.nodes[static_cast<size_t>(p)]) &&
-           spec(id).shape == shape;
+  // Arrays of the reduction's shape that a node reads.
+  int large_inputs(const Node& node, const Shape& shape) const {
+    return static_cast<int>(
+        std::count_if(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return spec(id).shape == shape; }));
+  }
+
+  // Why the node that makes `id` cannot belong to the prologue, which reads `large` arrays so far; "" if it can.
+  std::string_view refusal(ValueId id, const Shape& shape, int large) const {
+    const Node& node = trace_.nodes[static_cast<size_t>(trace_.producers[static_cast<size_t>(id)])];
+    if (node.op->view) return "a view lies between";
+    if (!can_tile(trace_, node)) return "what makes it is not pointwise";
+    if (uses_[static_cast<size_t>(id)] != 1) return "others read it, too";
+    if (!(spec(id).shape == shape)) return "the shapes differ";
+    if (nodes_.size() >= kMostOps) return "the chain before the reduction would be too long";
+    return large - 1 + large_inputs(node, shape) > kMostLarge ? "the reduction would read too many arrays" : "";
   }
 
   // Breadth first, as long as no more arrays are read than before the step or than allowed.
-  void add(ValueId first) {
+  void add(size_t reduction) {
+    const ValueId first = trace_.nodes[reduction].inputs[0];
     const Shape& shape = spec(first).shape;
-    std::vector<ValueId> open{first};
+    std::vector<std::pair<size_t, ValueId>> open{{reduction, first}};  // readers and what they read
     int large = 1;
-    for (size_t at = 0; at < open.size() && nodes_.size() < kMostOps; ++at) {
-      if (!alone(open[at], shape)) continue;
-      const Node& node = trace_.nodes[static_cast<size_t>(trace_.producers[static_cast<size_t>(open[at])])];
-      const auto count =
-          std::count_if(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return spec(id).shape == shape; });
-      if (large - 1 + static_cast<int>(count) > kMostLarge) continue;
-      large += static_cast<int>(count) - 1;
-      nodes_.push_back(static_cast<size_t>(&node - trace_.nodes.data()));
-      open.insert(open.end(), node.inputs.begin(), node.inputs.end());
+    for (size_t at = 0; at < open.size(); ++at) {
+      const auto [reader, id] = open[at];
+      const int32_t p = trace_.producers[static_cast<size_t>(id)];
+      if (p < 0) continue;
+      if (const auto why = refusal(id, shape, large); !why.empty()) {
+        say_apart(trace_, reader, id, why);
+        continue;
+      }
+      const Node& node = trace_.nodes[static_cast<size_t>(p)];
+      large += large_inputs(node, shape) - 1;
+      nodes_.push_back(static_cast<size_t>(p));
+      for (ValueId input : node.inputs) open.emplace_back(static_cast<size_t>(p), input);
     }
   }
 
-  const Trace& trace_;
+  Trace& trace_;
   const std::vector<int>& uses_;
   std::vector<size_t> nodes_;
 };
@@ -57,6 +72,7 @@ void copy_with_prologue(Rewriter& rewrite, const Node& old, const Prologue& prol
   auto extracted = extract(trace, prologue.nodes(), std::span(&old.inputs[0], 1));
   Node node = old;
   node.inputs = extracted.inputs;
+  node.apart = std::move(extracted.apart);
   for (ValueId& id : node.inputs) id = rewrite(id);
   node.body = std::make_shared<const Trace>(std::move(extracted.body));
   const auto first = trace.values.begin() + old.first_output;
@@ -67,13 +83,13 @@ void copy_with_prologue(Rewriter& rewrite, const Node& old, const Prologue& prol
 
 }  // namespace
 
-Trace fuse_prologues(const Trace& trace) {
+Trace fuse_prologues(Trace trace) {
   const auto uses = count_uses(trace);
   std::vector<Prologue> prologues;
   std::vector<bool> absorbed(trace.nodes.size());
-  for (const auto& node : trace.nodes) {
-    prologues.emplace_back(trace, uses, node);
-    for (size_t n : prologues.back().nodes()) absorbed[n] = true;
+  for (size_t n = 0; n < trace.nodes.size(); ++n) {
+    prologues.emplace_back(trace, uses, n);
+    for (size_t m : prologues.back().nodes()) absorbed[m] = true;
   }
   Rewriter rewrite(trace);
   for (size_t n = 0; n < trace.nodes.size(); ++n) {

@@ -129,6 +129,7 @@ Trace with_group(const Trace& trace, const RowGroup& group) {
   std::vector<TensorSpec> specs;
   for (ValueId id : outputs) specs.push_back(trace.values[static_cast<size_t>(id)]);
   node.body = std::make_shared<const Trace>(std::move(extracted.body));
+  node.apart = extracted.apart;
   const ValueId made = rewrite.to().add_node(std::move(node), specs);
   for (size_t i = 0; i < outputs.size(); ++i) rewrite.replace(outputs[i], made + static_cast<ValueId>(i));
   for (size_t n = 0; n < trace.nodes.size(); ++n)
@@ -138,7 +139,7 @@ Trace with_group(const Trace& trace, const RowGroup& group) {
 
 }  // namespace
 
-Trace fuse_rows(const Trace& trace) {
+Trace fuse_rows(Trace trace) {
   std::vector<int64_t> tried;
   for (const auto& node : trace.nodes) {
     if (node.op->name != "matmul" || node.body) continue;

@@ -39,11 +39,14 @@ bool Levels::between(int32_t producer, size_t reader) const {
   return step(trace_.nodes[static_cast<size_t>(producer)]) || step(trace_.nodes[reader]);
 }
 
-bool Levels::neighbours(size_t producer, size_t reader) const {
+std::string_view Levels::strangers(size_t producer, size_t reader) const {
   const Node &a = trace_.nodes[producer], &b = trace_.nodes[reader];
-  return can_tile(trace_, a) && can_tile(trace_, b) &&
-         trace_.values[static_cast<size_t>(a.first_output)].shape ==
-             trace_.values[static_cast<size_t>(b.first_output)].shape;
+  if (a.op->view) return "a view lies between";
+  if (!can_tile(trace_, a)) return "what makes it is not pointwise";
+  if (!can_tile(trace_, b)) return "what reads it is not pointwise";
+  const bool one_shape = trace_.values[static_cast<size_t>(a.first_output)].shape ==
+                         trace_.values[static_cast<size_t>(b.first_output)].shape;
+  return one_shape ? "" : "the shapes differ";
 }
 
 }  // namespace retrace

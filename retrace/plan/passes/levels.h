@@ -1,6 +1,7 @@
 #pragma once
 // When pointwise work is done: levels are counted by the large kernels in between.
 
+#include <string_view>
 #include <vector>
 
 #include "retrace/trace/trace.h"
@@ -13,8 +14,9 @@ class Levels {
  public:
   explicit Levels(const Trace& trace);
 
-  // Whether two nodes, a producer and its reader, are pointwise at one shape.
-  bool neighbours(size_t producer, size_t reader) const;
+  // Whether two nodes, a producer and its reader, are pointwise at one shape; or else why not.
+  bool neighbours(size_t producer, size_t reader) const { return strangers(producer, reader).empty(); }
+  std::string_view strangers(size_t producer, size_t reader) const;
   // The level of a node as early as possible, and as late as its readers allow.
   int earliest(size_t node) const { return earliest_[node]; }
   int latest(size_t node) const { return latest_[node]; }

@@ -1,3 +1,4 @@
+#include "retrace/plan/pass.h"
 #include "retrace/plan/passes/passes.h"
 #include "retrace/trace/record.h"
 
@@ -27,7 +28,11 @@ Trace lower_once(const Trace& trace) {
   }
   std::vector<Tensor> outputs;
   for (ValueId id : trace.outputs) outputs.push_back(made[static_cast<size_t>(id)]);
-  return recording.take_trace(outputs);
+  std::vector<ValueId> map;
+  for (const auto& tensor : made) map.push_back(tensor.value()->id);
+  Trace lowered = recording.take_trace(outputs);
+  carry_names(trace, map, lowered);
+  return lowered;
 }
 
 bool has_composite(const Trace& trace) {
@@ -38,10 +43,9 @@ bool has_composite(const Trace& trace) {
 
 }  // namespace
 
-Trace lower_composites(const Trace& trace) {
-  Trace lowered = trace;
-  while (has_composite(lowered)) lowered = lower_once(lowered);
-  return lowered;
+Trace lower_composites(Trace trace) {
+  while (has_composite(trace)) trace = lower_once(trace);
+  return trace;
 }
 
 }  // namespace retrace

@@ -22,7 +22,7 @@ bool same(const Node& a, const Node& b) {
 
 // Nodes with equal op, attributes and inputs have equal outputs: draws too, since their key and number are inputs and
 // attributes.
-Trace merge_common(const Trace& trace) {
+Trace merge_common(Trace trace) {
   Rewriter rewrite(trace);
   std::unordered_multimap<uint64_t, size_t> seen;  // key -> node of the new trace
   for (const auto& node : trace.nodes) {

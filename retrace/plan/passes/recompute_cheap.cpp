@@ -54,7 +54,7 @@ class CheapValues {
 
 }  // namespace
 
-Trace recompute_cheap(const Trace& trace) {
+Trace recompute_cheap(Trace trace) {
   const CheapValues cheap(trace);
   Rewriter rewrite(trace);
   for (size_t n = 0; n < trace.nodes.size(); ++n) {

@@ -4,7 +4,7 @@
 namespace retrace {
 
 // All inputs stay: their order is the plan's interface.
-Trace remove_dead(const Trace& trace) {
+Trace remove_dead(Trace trace) {
   std::vector<bool> needed(trace.values.size());
   for (ValueId id : trace.outputs) needed[static_cast<size_t>(id)] = true;
   std::vector<bool> kept(trace.nodes.size());

@@ -46,7 +46,7 @@ class Simplifier {
 
 }  // namespace
 
-Trace simplify(const Trace& trace) {
+Trace simplify(Trace trace) {
   Rewriter rewrite(trace);
   Simplifier simplifier(rewrite);
   for (const auto& node : trace.nodes) {
