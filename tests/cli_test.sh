@@ -137,6 +137,17 @@ for pass in lower_composites simplify merge_common remove_dead recompute_cheap f
   fuse_epilogues; do
   grep -q "^  $pass .* nodes .* ms$" out || fail "plan: the pass $pass is not timed"
 done
+[ "$(grep -c '^call ' out)" -eq 0 ] || fail 'plan: reasons that nobody asked for'
+expect 0 'instead of the trace' plan --help
+expect 0 'simplify: ' plan "$jobs/golden/digits.toml" --passes
+! grep -q '^call ' out || fail 'plan --passes: reasons that nobody asked for'
+grep -q '^  - %[0-9]* = reshape' out || fail 'plan --passes: nothing is taken away'
+grep -q '^  + %[0-9]* = fused' out || fail 'plan --passes: nothing is made'
+expect 0 'others read it, too' plan "$jobs/golden/digits.toml" --why
+calls=$(sed -n 's/^plan: \([0-9]*\) kernel calls.*/\1/p' out)
+[ "$(grep -c '^call ' out)" -eq "$calls" ] || fail 'plan --why: not every kernel call'
+grep -q '^    conv2d .* networks.cpp:[0-9]*$' out || fail 'plan --why: no place of a convolution'
+expect 2 'did you mean --passes?' plan "$jobs/golden/digits.toml" --pass
 
 # --- Prediction.
 expect 0 'digits.png' data digits --out digits

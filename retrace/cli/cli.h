@@ -37,6 +37,7 @@ int compare(const CompareOptions& options);
 struct PlanOptions {
   std::filesystem::path job;
   JobSettings settings;
+  bool passes = false, why = false;
 };
 int plan(const PlanOptions& options);
 

@@ -6,7 +6,7 @@
 namespace retrace::cli {
 
 int plan(const PlanOptions& options) {
-  print(describe_plan(read_job(options.job, overrides_of(options.settings))));
+  print(describe_plan(read_job(options.job, overrides_of(options.settings)), {options.passes, options.why}));
   return 0;
 }
 

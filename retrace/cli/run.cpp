@@ -92,6 +92,8 @@ class Table {
     auto* plan = command(app_, "plan", "the trace and the plan of a job's training step");
     require(plan, plan->add_option("JOB", arguments_.plan.job, "job file (TOML)")->type_name(""), "the job file");
     add_settings(plan, arguments_.plan.settings);
+    plan->add_flag("--passes", arguments_.plan.passes, "what each pass changes, instead of the trace after them");
+    plan->add_flag("--why", arguments_.plan.why, "each kernel call: what was fused into it, and why not more");
   }
 
   void add_info() {

@@ -11,6 +11,7 @@
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/monitor/json_lines.h"
+#include "retrace/plan/pass_changes.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/evaluate_network.h"
@@ -207,7 +208,7 @@ TrainJobResult train_job(const Job& job, const TrainJobControl& control) {
   return Training(job, control).run();
 }
 
-std::string describe_plan(const Job& job) {
+std::string describe_plan(const Job& job, PlanDetails details) {
   const FloatingPointScope floating_point;
   check_job(job);
   const JobEnvironment environment(job);
@@ -218,9 +219,14 @@ std::string describe_plan(const Job& job) {
                                     .outputs = static_cast<int>(data.formats.size())});
   const auto batch = queue.next();
   const auto step = step_of(job, network);
-  step(initial_training_state(network, job.training), batch[0], targets_of(network, batch),
-       learn_rate(job.training, 0, 1, 1));
-  return last_plan()->text();
+  const auto state = initial_training_state(network, job.training);
+  const auto targets = targets_of(network, batch);
+  evaluate();  // plans of their own
+  const PassChanges changes;
+  step(state, batch[0], targets, learn_rate(job.training, 0, 1, 1));
+  const auto plan = last_plan();
+  if (!details.passes && !details.why) return plan->text();
+  return plan->summary() + (details.passes ? "\n" + changes.text() : "") + (details.why ? plan->why() : "");
 }
 
 }  // namespace retrace

@@ -39,7 +39,11 @@ TrainJobResult train_job(const Job& job, const TrainJobControl& control = {});
 int64_t predict_run(const std::filesystem::path& run, const std::filesystem::path& input,
                     const std::filesystem::path& output);
 
-// The recorded trace of one training step of the job and its plan, readable.
-std::string describe_plan(const Job& job);
+// The plan of one training step of the job, readable: passes, kernel calls and memory, and the trace after the passes;
+// or instead of the trace what each pass changes, or why each kernel call is one of its own, or both.
+struct PlanDetails {
+  bool passes = false, why = false;
+};
+std::string describe_plan(const Job& job, PlanDetails details = {});
 
 }  // namespace retrace
