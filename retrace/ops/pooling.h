@@ -15,6 +15,15 @@ struct PoolShape {
   int64_t outputs() const { return batch * window.out_height() * window.out_width() * channels; }
 };
 
+// Whether each element of the image belongs to one window, and 16 elements of a row of the pooled image are channels of
+// one pixel or all channels of two: the common case, which kernels do without bounds.
+inline bool tiles_image(const PoolShape& s) {
+  const Window& w = s.window;
+  return w.stride_y == w.height && w.stride_x == w.width && w.top == 0 && w.left == 0 &&
+         w.in_height == w.out_height() * w.height && w.in_width == w.out_width() * w.width &&
+         (s.channels % 16 == 0 || (s.channels == 8 && w.out_width() > 1));
+}
+
 // The part of one axis of a window that lies inside of the image: kernel offsets first..end-1.
 struct Present {
   int64_t first, end;

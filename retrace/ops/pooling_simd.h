@@ -8,6 +8,7 @@
 #endif
 
 #include "retrace/device/cpu/simd.h"
+#include "retrace/ops/pooling.h"
 
 RT_TARGET_BEGIN
 
@@ -23,21 +24,30 @@ RT_INLINE void store_before(F32 v, float* p, int n, const float* end) {
 
 template <class Index>
 RT_INLINE I32 load_index(const Index* p, int n, const Index* end) {
+  if (end - p >= kLanes) return load_int(p);
   alignas(64) int32_t lane[kLanes] = {};
-  if (end - p >= kLanes)
-    for (int i = 0; i < kLanes; ++i) lane[i] = p[i];
-  else
-    for (int i = 0; i < n; ++i) lane[i] = p[i];
+  for (int i = 0; i < n; ++i) lane[i] = p[i];
   return load_int(lane);
 }
 template <class Index>
 RT_INLINE void store_index(I32 v, Index* p, int n, const Index* end) {
+  if (end - p >= kLanes) return store_int(v, p);
   alignas(64) int32_t lane[kLanes];
   store_int(v, lane);
-  if (end - p >= kLanes)
-    for (int i = 0; i < kLanes; ++i) p[i] = static_cast<Index>(lane[i]);
-  else
-    for (int i = 0; i < n; ++i) p[i] = static_cast<Index>(lane[i]);
+  for (int i = 0; i < n; ++i) p[i] = static_cast<Index>(lane[i]);
+}
+
+// Windows that tile the image (tiles_image): body(at, low, high) for each 16 elements, from `at`, of a row of the
+// pooled image. Lanes 0-7 belong to the windows that begin at `low` in a row of the image, lanes 8-15 to those at
+// `high`: with 8 channels they are neighbours.
+template <class Body>
+RT_INLINE void for_each_tile(const PoolShape& s, Body body) {
+  const int64_t channels = s.channels, step = channels == 8 ? 2 : 1, last = s.window.out_width() - step;
+  const int64_t width = s.window.width * channels, gap = channels == 8 ? width : 8;
+  for (int64_t next = 0; next < last + step; next += step) {
+    const int64_t ox = std::min(next, last);  // an odd one at the end: the pair before is made again
+    for (int64_t c = 0; c < channels; c += kLanes) body(ox * channels + c, ox * width + c, ox * width + c + gap);
+  }
 }
 
 RT_TARGET_END

@@ -134,6 +134,9 @@ RT_SIMD_FUNCTION(I32, broadcast_int(int32_t x), x, hn::Set(TagI(), x))
 RT_INLINE F32::F32(float x) { *this = broadcast(x); }
 RT_INLINE I32::I32(int32_t x) { *this = broadcast_int(x); }
 
+// Exact rounding to nearest even.
+RT_SIMD_FUNCTION(F32, to_float(I32 a), static_cast<float>(a.r[i]), hn::ConvertTo(TagF(), a.r[i]))
+
 // Memory. Unaligned addresses are allowed everywhere.
 RT_SIMD_FUNCTION(F32, load(const float* p), p[i], hn::LoadU(TagF(), p + i * kRegisterLanes))
 RT_SIMD_FUNCTION(I32, load_int(const int32_t* p), p[i], hn::LoadU(TagI(), p + i * kRegisterLanes))
@@ -144,20 +147,16 @@ RT_INLINE void store_int(I32 v, int32_t* p) { RT_EACH(i) p[i] = v.r[i]; }
 RT_INLINE void store(F32 v, float* p) { RT_EACH(i) hn::StoreU(v.r[i], TagF(), p + i * kRegisterLanes); }
 RT_INLINE void store_int(I32 v, int32_t* p) { RT_EACH(i) hn::StoreU(v.r[i], TagI(), p + i * kRegisterLanes); }
 #endif
-// Bytes as numbers; numbers as truth values: 1 where they differ from 0 (also for NaN).
+// Bytes as numbers and numbers 0..255 as bytes; truth values: 1 where a number differs from 0 (also for NaN).
 #if RT_SIMD_SCALAR
-RT_INLINE F32 load_bytes(const uint8_t* p) {
-  F32 v;
-  RT_EACH(i) v.r[i] = static_cast<float>(p[i]);
-  return v;
-}
+RT_SIMD_FUNCTION(I32, load_int(const uint8_t* p), p[i], 0)
+RT_INLINE void store_int(I32 v, uint8_t* p) { RT_EACH(i) p[i] = static_cast<uint8_t>(v.r[i]); }
 RT_INLINE void store_truth(F32 v, uint8_t* p) { RT_EACH(i) p[i] = v.r[i] != 0; }
 #else
 using TagB = hn::Rebind<uint8_t, TagI>;
-RT_INLINE F32 load_bytes(const uint8_t* p) {
-  F32 v;
-  RT_EACH(i) v.r[i] = hn::ConvertTo(TagF(), hn::PromoteTo(TagI(), hn::LoadU(TagB(), p + i * kRegisterLanes)));
-  return v;
+RT_SIMD_FUNCTION(I32, load_int(const uint8_t* p), 0, hn::PromoteTo(TagI(), hn::LoadU(TagB(), p + i * kRegisterLanes)))
+RT_INLINE void store_int(I32 v, uint8_t* p) {
+  RT_EACH(i) hn::StoreU(hn::DemoteTo(TagB(), v.r[i]), TagB(), p + i * kRegisterLanes);
 }
 RT_INLINE void store_truth(F32 v, uint8_t* p) {
   RT_EACH(i) {
@@ -166,6 +165,35 @@ RT_INLINE void store_truth(F32 v, uint8_t* p) {
     hn::StoreU(hn::DemoteTo(TagB(), truth), TagB(), p + i * kRegisterLanes);
   }
 }
+#endif
+RT_INLINE F32 load_bytes(const uint8_t* p) { return to_float(load_int(p)); }
+// Lanes 0-7 from or to one address, lanes 8-15 another.
+#if HWY_TARGET == HWY_AVX3
+RT_INLINE F32 load_halves(const float* low, const float* high) {
+  const hn::Half<TagF> half;
+  F32 v;
+  v.r[0] = hn::Combine(TagF(), hn::LoadU(half, high), hn::LoadU(half, low));
+  return v;
+}
+RT_INLINE void store_halves(F32 v, float* low, float* high) {
+  const hn::Half<TagF> half;
+  hn::StoreU(hn::LowerHalf(half, v.r[0]), half, low);
+  hn::StoreU(hn::UpperHalf(half, v.r[0]), half, high);
+}
+#else
+template <class T>
+RT_INLINE T* half_address(T* low, T* high, int i) {
+  return i < kRegisters / 2 ? low + i * kRegisterLanes : high + (i - kRegisters / 2) * kRegisterLanes;
+}
+RT_SIMD_FUNCTION(F32, load_halves(const float* low, const float* high), *half_address(low, high, i),
+                 hn::LoadU(TagF(), half_address(low, high, i)))
+#if RT_SIMD_SCALAR
+RT_INLINE void store_halves(F32 v, float* low, float* high) { RT_EACH(i) * half_address(low, high, i) = v.r[i]; }
+#else
+RT_INLINE void store_halves(F32 v, float* low, float* high) {
+  RT_EACH(i) hn::StoreU(v.r[i], TagF(), half_address(low, high, i));
+}
+#endif
 #endif
 // The first n of 16 elements, n in 0..16; the other lanes are +0 and not touched in memory.
 RT_INLINE F32 load_part(const float* p, int n) {
@@ -207,9 +235,6 @@ RT_SIMD_FUNCTION(I32, shift_left(I32 a), detail::wrap(detail::bare(a.r[i]) << co
 template <int count>  // arithmetic: copies the sign
 RT_SIMD_FUNCTION(I32, shift_right(I32 a), a.r[i] >> count, hn::ShiftRight<count>(a.r[i]))
 
-// Conversions: exact rounding to nearest even; truncation that saturates, NaN gives 0.
-RT_SIMD_FUNCTION(F32, to_float(I32 a), static_cast<float>(a.r[i]), hn::ConvertTo(TagF(), a.r[i]))
-
 // Comparisons: false for NaN, but not_equal, which is true.
 RT_SIMD_FUNCTION(Mask, less(F32 a, F32 b), a.r[i] < b.r[i], hn::Lt(a.r[i], b.r[i]))
 RT_SIMD_FUNCTION(Mask, less_equal(F32 a, F32 b), a.r[i] <= b.r[i], hn::Le(a.r[i], b.r[i]))
@@ -234,6 +259,7 @@ RT_INLINE bool any(Mask m) {
   return found;
 }
 
+// Truncation that saturates; NaN gives 0.
 #if RT_SIMD_SCALAR
 RT_SIMD_FUNCTION(I32, truncate_to_int(F32 a), detail::saturate(a.r[i]), 0)
 #else

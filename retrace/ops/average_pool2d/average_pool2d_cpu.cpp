@@ -10,9 +10,44 @@
 
 RT_TARGET_BEGIN
 
+// average_forward_rows where tiles_image: the divisor is the window's size.
+void average_forward_tiles(const PoolShape& s, const float* x, float* y, int64_t first, int64_t end) {
+  const Window& w = s.window;
+  const int64_t channels = s.channels, in_size = w.in_width * channels, out_size = w.out_width() * channels;
+  const F32 count(static_cast<float>(w.height * w.width));
+  for (int64_t row = first; row < end; ++row) {
+    const float* from = x + row * w.height * in_size;
+    for_each_tile(s, [&](int64_t at, int64_t low, int64_t high) __attribute__((always_inline)) {
+      F32 sum(0.0f);
+      for (int64_t ky = 0; ky < w.height; ++ky)
+        for (int64_t kx = 0; kx < w.width; ++kx) {
+          const int64_t shift = ky * in_size + kx * channels;
+          sum = sum + load_halves(from + low + shift, from + high + shift);
+        }
+      store(sum / count, y + row * out_size + at);
+    });
+  }
+}
+
+// average_backward_rows where tiles_image.
+void average_backward_tiles(const PoolShape& s, const float* dy, float* dx, int64_t first, int64_t end) {
+  const Window& w = s.window;
+  const int64_t channels = s.channels, in_size = w.in_width * channels, out_size = w.out_width() * channels;
+  const F32 count(static_cast<float>(w.height * w.width));
+  for (int64_t row = first; row < end; ++row) {
+    const float* from = dy + row / w.height * out_size;
+    float* to = dx + row * in_size;
+    for_each_tile(s, [&](int64_t at, int64_t low, int64_t high) __attribute__((always_inline)) {
+      const F32 share = F32(0.0f) + load(from + at) / count;  // a sum begins with +0
+      for (int64_t kx = 0; kx < w.width; ++kx) store_halves(share, to + low + kx * channels, to + high + kx * channels);
+    });
+  }
+}
+
 // Rows first..end-1 of the output; a row is (sample, oy).
 void average_forward_rows(const PoolShape& s, bool count_padding, const float* x, float* y, int64_t first,
                           int64_t end) {
+  if (tiles_image(s)) return average_forward_tiles(s, x, y, first, end);
   const Window& w = s.window;
   const int64_t out_height = w.out_height(), out_width = w.out_width(), channels = s.channels;
   const float* x_end = x + s.inputs();
@@ -41,6 +76,7 @@ void average_forward_rows(const PoolShape& s, bool count_padding, const float* x
 // Rows first..end-1 of dx; a row is (sample, iy).
 void average_backward_rows(const PoolShape& s, bool count_padding, const float* dy, float* dx, int64_t first,
                            int64_t end) {
+  if (tiles_image(s)) return average_backward_tiles(s, dy, dx, first, end);
   const Window& w = s.window;
   const int64_t out_height = w.out_height(), out_width = w.out_width(), channels = s.channels;
   const float* dy_end = dy + s.outputs();

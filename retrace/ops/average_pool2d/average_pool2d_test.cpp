@@ -26,6 +26,8 @@ OP_CASES(average_pool2d) {
   const std::vector<Sizes> all = {
       {"global", {2, 8, 8, 20}, 8, {}, "BSSC"},
       {"halves", {2, 4, 6, 16}, 2, {.stride = 2}},
+      {"halves_of_two_pixels", {2, 4, 10, 8}, 2, {.stride = 2}},
+      {"tiles", {2, 6, 4, 32}, {3, 2}, {.stride = {3, 2}, .count_padding = true}},
       {"overlapping", {2, 5, 4, 3}, {3, 2}},
       {"same", {1, 5, 5, 8}, 2, {.stride = 2, .padding = same}},
       {"same_counting_padding", {1, 5, 5, 8}, 3, {.stride = 2, .padding = same, .count_padding = true}},
@@ -51,6 +53,28 @@ OP_CASES(average_pool2d) {
 }
 
 using Floats = std::vector<float>;
+
+// With a channel more the same windows take another loop.
+TEST(AveragePool2d, every_loop_adds_alike) {
+  std::vector<Floats> y(2), dx(2);
+  for (int64_t channels : {8, 9}) {
+    Floats values;
+    for (int64_t pixel = 0; pixel < 4 * 10; ++pixel)
+      for (int64_t c = 0; c < channels; ++c) values.push_back(1.0f / static_cast<float>(3 + pixel + c * 7));
+    const Tensor x = Tensor::from(values, {1, 4, 10, channels});
+    const Tensor made = average_pool2d(x, 2, {.stride = 2});
+    const Tensor gradient = gradients(sum(made * made), std::vector<Tensor>{x})[0];
+    const auto keep = [&](const Tensor& tensor, Floats& to) {
+      const Floats all = tensor.to_vector<float>();
+      for (size_t i = 0; i < all.size(); ++i)
+        if (static_cast<int64_t>(i) % channels < 8) to.push_back(all[i]);
+    };
+    keep(made, y[static_cast<size_t>(channels - 8)]);
+    keep(gradient, dx[static_cast<size_t>(channels - 8)]);
+  }
+  EXPECT_EQ(y[0], y[1]);
+  EXPECT_EQ(dx[0], dx[1]);
+}
 
 TEST(AveragePool2d, divides_by_the_present_elements_or_by_the_window) {
   const Tensor x = Tensor::from<float>({2, 4, 6}, {1, 1, 3, 1});

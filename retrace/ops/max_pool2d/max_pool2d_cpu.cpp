@@ -11,9 +11,60 @@
 
 RT_TARGET_BEGIN
 
+// Where `next` beats the best so far: it is greater, or the first NaN.
+RT_INLINE Mask beats(F32 next, F32 best) { return both(equal(best, best), opposite(less_equal(next, best))); }
+
+// forward_rows where tiles_image.
+template <class Index>
+void forward_tiles(const PoolShape& s, const float* x, float* y, Index* index, int64_t first, int64_t end) {
+  const int64_t height = s.window.height, width = s.window.width, channels = s.channels;
+  const int64_t in_size = s.window.in_width * channels, out_size = s.window.out_width() * channels;
+  for (int64_t row = first; row < end; ++row) {
+    const float* from = x + row * height * in_size;
+    for_each_tile(s, [=](int64_t at, int64_t low, int64_t high) __attribute__((always_inline)) {
+      F32 best = load_halves(from + low, from + high);
+      I32 slot(0);
+      const auto compare = [&](int64_t shift, int64_t number) __attribute__((always_inline)) {
+        const F32 next = load_halves(from + low + shift, from + high + shift);
+        const Mask wins = beats(next, best);
+        best = select(wins, next, best);
+        slot = select(wins, I32(static_cast<int32_t>(number)), slot);
+      };
+      if (height == 2 && width == 2) {
+        compare(channels, 1), compare(in_size, 2), compare(in_size + channels, 3);
+      } else {
+        for (int64_t ky = 0; ky < height; ++ky)
+          for (int64_t kx = 0; kx < width; ++kx) compare(ky * in_size + kx * channels, ky * width + kx);
+      }
+      store(best, y + row * out_size + at);
+      store_int(slot, index + row * out_size + at);
+    });
+  }
+}
+
+// backward_rows where tiles_image.
+template <class Index>
+void backward_tiles(const PoolShape& s, const float* dy, const Index* index, float* dx, int64_t first, int64_t end) {
+  const Window& w = s.window;
+  const int64_t channels = s.channels, in_size = w.in_width * channels, out_size = w.out_width() * channels;
+  for (int64_t row = first; row < end; ++row) {
+    const int64_t from = row / w.height * out_size, slot = row % w.height * w.width;
+    float* to = dx + row * in_size;
+    for_each_tile(s, [&](int64_t at, int64_t low, int64_t high) __attribute__((always_inline)) {
+      const F32 value = F32(0.0f) + load(dy + from + at);  // a sum begins with +0
+      const I32 winner = load_int(index + from + at);
+      for (int64_t kx = 0; kx < w.width; ++kx) {
+        const Mask mine = equal(winner, I32(static_cast<int32_t>(slot + kx)));
+        store_halves(select(mine, value, F32(0.0f)), to + low + kx * channels, to + high + kx * channels);
+      }
+    });
+  }
+}
+
 // Rows first..end-1 of the output; a row is (sample, oy).
 template <class Index>
 void forward_rows(const PoolShape& s, const float* x, float* y, Index* index, int64_t first, int64_t end) {
+  if (tiles_image(s)) return forward_tiles(s, x, y, index, first, end);
   const Window& w = s.window;
   const int64_t out_height = w.out_height(), out_width = w.out_width(), channels = s.channels;
   const float* x_end = x + s.inputs();
@@ -37,7 +88,7 @@ void forward_rows(const PoolShape& s, const float* x, float* y, Index* index, in
         for (int64_t ky = ky_first; ky < ky_end; ++ky)
           for (int64_t kx = kx_first; kx < kx_end; ++kx) {
             const F32 next = at(ky, kx);
-            const Mask wins = either(less(best, next), both(not_equal(next, next), equal(best, best)));
+            const Mask wins = beats(next, best);
             best = select(wins, next, best);
             slot = select(wins, I32(static_cast<int32_t>(ky * w.width + kx)), slot);
           }
@@ -51,6 +102,7 @@ void forward_rows(const PoolShape& s, const float* x, float* y, Index* index, in
 // Rows first..end-1 of dx; a row is (sample, iy).
 template <class Index>
 void backward_rows(const PoolShape& s, const float* dy, const Index* index, float* dx, int64_t first, int64_t end) {
+  if (tiles_image(s)) return backward_tiles(s, dy, index, dx, first, end);
   const Window& w = s.window;
   const int64_t out_height = w.out_height(), out_width = w.out_width(), channels = s.channels, outputs = s.outputs();
   const float* dx_end = dx + end * w.in_width * channels;

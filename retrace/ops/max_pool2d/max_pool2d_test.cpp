@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 
 #include "retrace/autodiff/gradient.h"
@@ -35,6 +36,9 @@ OP_CASES(max_pool2d) {
     std::string labels = "";
   };
   const std::vector<Sizes> all = {{"halves", {2, 4, 6, 16}, 2, {.stride = 2}, "BSSC"},
+                                  {"halves_of_two_pixels", {2, 4, 10, 8}, 2, {.stride = 2}},
+                                  {"tiles", {2, 6, 4, 32}, {3, 2}, {.stride = {3, 2}}},
+                                  {"tiles_of_two_pixels", {1, 2, 9, 8}, {1, 3}, {.stride = {1, 3}}},
                                   {"overlapping", {2, 5, 4, 3}, {3, 2}},
                                   {"same", {1, 5, 5, 8}, 2, {.stride = 2, .padding = same}},
                                   {"four_paddings", {1, 4, 3, 5}, 3, {.stride = {1, 2}, .padding = {0, 2, 1, 2}}},
@@ -92,6 +96,40 @@ TEST(MaxPool2d, absent_elements_never_win) {
   EXPECT_EQ(max_pool2d(row({-kInfinity, -5}), {1, 3}, padded).to_vector<float>(), (Floats{-5, -5}));
   EXPECT_EQ(max_pool2d(row({-kInfinity}), {1, 3}, {.padding = {0, 0, 1, 1}}).to_vector<float>(), (Floats{-kInfinity}));
   EXPECT_EQ(gradient_of(row({-kInfinity}), {1, 3}, {.padding = {0, 0, 1, 1}}), (Floats{1}));
+}
+
+// With a channel more the same windows take another loop.
+TEST(MaxPool2d, every_loop_chooses_alike) {
+  const Floats some{0.0f, -0.0f, 1, 1, kNaN, kInfinity, -kInfinity, 2};
+  const auto image = [&](Shape shape, int64_t channels, int64_t shift) {
+    Floats values;
+    for (int64_t pixel = 0; pixel < shape.count() / shape[3]; ++pixel)
+      for (int64_t c = 0; c < channels; ++c)
+        values.push_back(some[static_cast<size_t>((pixel * pixel * 5 + pixel / 7 + c * 3 + shift) % 8)]);
+    return Tensor::from(values, {shape[0], shape[1], shape[2], channels});
+  };
+  const auto bits = [](const Tensor& tensor) {
+    std::vector<uint32_t> all;
+    const Floats values = tensor.to_vector<float>();
+    for (size_t i = 0; i < values.size(); ++i)
+      if (static_cast<int64_t>(i) % tensor.shape()[3] < tensor.shape()[3] / 8 * 8)
+        all.push_back(std::isnan(values[i]) ? 0x7fc00000u : std::bit_cast<uint32_t>(values[i]));
+    return all;
+  };
+  for (int64_t channels : {8, 16})
+    for (Pair pool : {Pair(2), Pair(1, 3), Pair(3, 2)}) {
+      const PoolOptions options{.stride = pool};
+      std::vector<uint32_t> y[2], dx[2];
+      for (int64_t more : {0, 1}) {
+        const Tensor x = image({3, 6, 18, channels}, channels + more, 0);
+        const Tensor made = max_pool2d(x, pool, options);
+        const Tensor dy = image(made.shape(), channels + more, 1);
+        y[more] = bits(made);
+        dx[more] = bits(gradients(sum(made * dy), std::vector<Tensor>{x})[0]);
+      }
+      EXPECT_EQ(y[0], y[1]) << channels;
+      EXPECT_EQ(dx[0], dx[1]) << channels;
+    }
 }
 
 TEST(MaxPool2d, says_what_does_not_fit) {
