@@ -2,14 +2,24 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "retrace/ops/op.h"
+#include "retrace/autodiff/gradient.h"
+#include "retrace/ops/compare/compare.h"
+#include "retrace/ops/max_pool2d/max_pool2d.h"
 #include "retrace/ops/op_case.h"
+#include "retrace/ops/operators.h"
+#include "retrace/ops/relu/relu.h"
+#include "retrace/ops/sum/sum.h"
+#include "retrace/ops/where/where.h"
 #include "retrace/plan/passes/passes.h"
 #include "retrace/plan/plan.h"
+#include "retrace/run/plan_cache.h"
+#include "retrace/trace/record.h"
 #include "retrace/trace/text.h"
 
 namespace retrace {
@@ -61,6 +71,59 @@ TEST(Passes, EachHasACase) {
     });
     EXPECT_TRUE(found) << pass.name;
   }
+}
+
+Tensor special_image(const Shape& shape, size_t shift) {
+  const std::vector<float> some{0.0f, -0.0f, 1, 1, NAN, INFINITY, -INFINITY, -2, 2, -2};
+  std::vector<float> values(static_cast<size_t>(shape.count()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = some[(i * i + i / 11 + shift) % some.size()];
+  return Tensor::from(values, shape);
+}
+
+// The gradient of max_pool2d at y times numbers, masked where y is positive: its bits, and the shape of the mask.
+std::pair<std::vector<uint32_t>, Shape> masked_unpooling(const Tensor& y, Pair pool, const PoolOptions& options) {
+  const Tensor made = max_pool2d(y, pool, options), zero = constant_like(y, 0);
+  Tensor dy = gradients(sum(made * special_image(made.shape(), 3)), std::vector<Tensor>{y})[0];
+  dy = where(greater(y, zero), dy, zero);
+  std::vector<uint32_t> bits;
+  for (float x : dy.to_vector<float>()) bits.push_back(std::isnan(x) ? 0x7fc00000u : std::bit_cast<uint32_t>(x));
+  const auto plan = last_plan();
+  for (const auto& node : plan->trace().nodes)
+    if (node.op->name == "where") return {bits, plan->trace().values[static_cast<size_t>(node.first_output)].shape};
+  return {bits, {}};
+}
+
+// Infinities, NaN, zeros of both signs and ties, where windows tile the image, overlap, and leave elements out.
+TEST(Passes, MaskBeforeUnpoolKeepsBits) {
+  const std::vector<std::pair<Pair, PoolOptions>> windows{
+      {2, {.stride = 2}}, {2, {.stride = 1}}, {3, {.stride = 2, .padding = same}}, {2, {.stride = 3}}};
+  const Tensor y = special_image({2, 8, 6, 8}, 0);
+  set_plan_cache(false);
+  for (const auto& [pool, options] : windows) {
+    set_passes_off({"fuse_pointwise", "fuse_prologues", "fuse_epilogues"});
+    const auto [bits, shape] = masked_unpooling(y, pool, options);
+    set_passes_off({"fuse_pointwise", "fuse_prologues", "fuse_epilogues", "mask_before_unpool"});
+    const auto [plain_bits, plain_shape] = masked_unpooling(y, pool, options);
+    EXPECT_EQ(bits, plain_bits) << options.stride.y;
+    EXPECT_EQ(shape, max_pool2d(y, pool, options).shape());
+    EXPECT_EQ(plain_shape, y.shape());
+  }
+  set_passes_off({});
+  set_plan_cache(true);
+}
+
+// What relu and max_pool2d record is what the pass looks for.
+TEST(Passes, MaskBeforeUnpoolFindsRelu) {
+  RecordingScope scope;
+  const Tensor x = special_image({2, 8, 6, 8}, 0);
+  const Trace trace = scope.recording().take_trace(gradients(sum(max_pool2d(relu(x), 2, {.stride = 2})), {{x}}));
+  const auto shape_of_mask = [](const Trace& of) {
+    for (const auto& node : of.nodes)
+      if (node.op->name == "greater") return of.values[static_cast<size_t>(node.first_output)].shape;
+    return Shape{};
+  };
+  EXPECT_EQ(shape_of_mask(trace), x.shape());
+  EXPECT_EQ(shape_of_mask(mask_before_unpool(trace)), (Shape{2, 4, 3, 8}));
 }
 
 TEST(TraceText, PrintsAndParsesBack) {

@@ -17,6 +17,7 @@ constexpr Pass kPasses[] = {
     {"simplify", "exact rewrites: identity, x*1, x/1, --x", simplify},
     {"merge_common", "equal nodes are computed once", merge_common},
     {"remove_dead", "what no output needs is dropped", remove_dead},
+    {"mask_before_unpool", "relu's mask is applied to the pooled gradient", mask_before_unpool},
     {"recompute_cheap", "a cheap value is computed again where it is read late", recompute_cheap},
     {"fuse_rows", "narrow layers over many rows become one kernel", fuse_rows},
     {"fuse_prologues", "a chain is computed while its reduction reads it", fuse_prologues},

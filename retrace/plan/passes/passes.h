@@ -5,15 +5,16 @@
 
 namespace retrace {
 
-Trace lower_composites(Trace trace);  // composites become the ops of their definition
-Trace simplify(Trace trace);          // exact rewrites: identity, x*1, x/1, --x, no-op reshapes
-Trace merge_common(Trace trace);      // equal nodes are computed once
-Trace remove_dead(Trace trace);       // what no output needs is dropped
-Trace recompute_cheap(Trace trace);   // a cheap value is computed again where it is read late, not kept
-Trace fuse_rows(Trace trace);         // narrow layers over many rows, forward and backward, become one kernel
-Trace fuse_prologues(Trace trace);    // a chain is computed while its reduction reads it
-Trace fuse_pointwise(Trace trace);    // pointwise neighbours of one shape become one kernel
-Trace fuse_epilogues(Trace trace);    // a chain is computed on a contraction's tiles while they are in cache
+Trace lower_composites(Trace trace);    // composites become the ops of their definition
+Trace simplify(Trace trace);            // exact rewrites: identity, x*1, x/1, --x, no-op reshapes
+Trace merge_common(Trace trace);        // equal nodes are computed once
+Trace remove_dead(Trace trace);         // what no output needs is dropped
+Trace mask_before_unpool(Trace trace);  // relu's mask is applied before max_pool2d's gradient spreads it
+Trace recompute_cheap(Trace trace);     // a cheap value is computed again where it is read late, not kept
+Trace fuse_rows(Trace trace);           // narrow layers over many rows, forward and backward, become one kernel
+Trace fuse_prologues(Trace trace);      // a chain is computed while its reduction reads it
+Trace fuse_pointwise(Trace trace);      // pointwise neighbours of one shape become one kernel
+Trace fuse_epilogues(Trace trace);      // a chain is computed on a contraction's tiles while they are in cache
 
 // The op of a fused chain; its node's body says what it computes.
 const Op& fused_op();
