@@ -7,6 +7,7 @@
 #include "retrace/data/digits.h"
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/data/mnist.h"
+#include "retrace/data/peaks.h"
 #include "retrace/data/transform.h"
 #include "retrace/nn/layers.h"
 #include "retrace/nn/networks.h"

@@ -10,6 +10,7 @@
 #include "retrace/data/array_store.h"
 #include "retrace/data/digits.h"
 #include "retrace/data/mini_batch_queue.h"
+#include "retrace/data/peaks.h"
 #include "retrace/data/transform.h"
 #include "retrace/nn/initializers.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
@@ -108,6 +109,15 @@ std::string digit_entry() {
   return Bytes().add(digit.angle).text() + std::string(digit.pixels.begin(), digit.pixels.end());
 }
 
+std::string peaks_entry() {
+  Bytes bytes;
+  for (const Split split : {Split::train, Split::test}) {
+    Datastore store = peaks(split, 30);
+    for (const auto& observation : store.read_all()) bytes.add(observation[0]).add(observation[1]);
+  }
+  return bytes.text();
+}
+
 std::string queue_entry() {
   const auto tenths = [](const Observation& observation, TransformContext& context) {
     return Observation{Tensor::full({1}, context.random.uniform(0.1, 0.7), DType::f64), observation[0]};
@@ -175,8 +185,9 @@ INSTANTIATE_TEST_SUITE_P(Entries, FloatingPointEnvironment,
                                          Entry{"update_statistics", statistics_entry},
                                          Entry{"definitions", definition_entry}, Entry{"operands", operand_entry},
                                          Entry{"initializers", initializers_entry}, Entry{"make_digit", digit_entry},
-                                         Entry{"queue", queue_entry}, Entry{"parse_job", job_text_entry},
-                                         Entry{"evaluation", evaluation_entry}, Entry{"image_batch", image_entry}),
+                                         Entry{"peaks", peaks_entry}, Entry{"queue", queue_entry},
+                                         Entry{"parse_job", job_text_entry}, Entry{"evaluation", evaluation_entry},
+                                         Entry{"image_batch", image_entry}),
                          [](const auto& entry) { return std::string(entry.param.name); });
 
 }  // namespace

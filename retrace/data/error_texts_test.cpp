@@ -13,6 +13,7 @@
 #include "retrace/data/idx.h"
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/data/mnist.h"
+#include "retrace/data/peaks.h"
 #include "retrace/data/stack.h"
 #include "retrace/data/transform.h"
 #include "retrace/ops/op_case.h"
@@ -182,6 +183,13 @@ TEST(DataErrors, OfDigits) {
   EXPECT_EQ(error_text([] { write_contact_sheet("sheet.png", make_digits(Split::train, {.count = 1}), 1, 0); }),
             "error[RT0310]: a contact sheet of 1 images in 0 columns\n"
             "  expected: at least one of both");
+}
+
+TEST(DataErrors, OfPeaks) {
+  for (const int64_t side : {1, 4097})
+    EXPECT_EQ(
+        error_text([&] { peaks(Split::train, side); }),
+        fmt::format("error[RT0319]: peaks: a grid of {} points a side was asked for\n  expected: 2 to 4096", side));
 }
 
 TEST(DataErrors, OfIdxFiles) {

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 
-#include "retrace/base/double_math.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/data/array_store.h"
 #include "retrace/data/digits.h"
 #include "retrace/data/mnist.h"
+#include "retrace/data/peaks.h"
 #include "retrace/data/random_stream.h"
 
 namespace retrace {
 namespace {
 
-constexpr int64_t kGrid = 200;   // points along a side of the peaks surface
 constexpr int64_t kPadded = 32;  // side of the autoencoder's images
 constexpr int64_t kSynthetic = 1000;
 
@@ -23,27 +22,6 @@ Datastore first_samples(const Datastore& store, int64_t count) {
   std::vector<int64_t> indices(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) indices[static_cast<size_t>(i)] = i;
   return store.subset(indices);
-}
-
-// 3 (1-x)^2 exp(-x^2 - (y+1)^2) - 10 (x/5 - x^3 - y^5) exp(-x^2 - y^2) - exp(-(x+1)^2 - y^2) / 3
-double peaks_surface(double x, double y) {
-  using double_math::exp;
-  const double x2 = x * x, y2 = y * y;
-  return 3 * (1 - x) * (1 - x) * exp(-x2 - (y + 1) * (y + 1)) - 10 * (x / 5 - x * x2 - y * y2 * y2) * exp(-x2 - y2) -
-         exp(-(x + 1) * (x + 1) - y2) / 3;
-}
-
-// The grid on [-3,3]^2; the test set stands between its points.
-Datastore peaks_store(Split split) {
-  const int64_t side = split == Split::train ? kGrid : kGrid - 1;
-  const double step = 6.0 / static_cast<double>(kGrid - 1), start = split == Split::train ? -3.0 : -3.0 + step / 2;
-  std::vector<float> points, values;
-  for (int64_t i = 0; i < side * side; ++i) {
-    const double x = start + step * static_cast<double>(i / side), y = start + step * static_cast<double>(i % side);
-    points.push_back(static_cast<float>(x)), points.push_back(static_cast<float>(y));
-    values.push_back(static_cast<float>(peaks_surface(x, y)));
-  }
-  return array_store({Tensor::from(points, {side * side, 2}, "BC"), Tensor::from(values, {side * side, 1}, "BC")});
 }
 
 // Digits in a frame of 32 x 32, and the same with salt and pepper on one pixel in twenty.
@@ -90,7 +68,7 @@ Datastore load(const Job& job, Split split) {
   const Datastore store = [&] {
     if (job.network.name == "autoencoder") return noisy_digits(split, job.seed);
     if (data.source == "mnist") return mnist(data.path, split);
-    if (data.source == "peaks") return peaks_store(split);
+    if (data.source == "peaks") return peaks(split);
     if (data.source == "cifar10-synthetic") return synthetic_images(split, job.seed);
     return digits(split);
   }();

@@ -1,0 +1,34 @@
+#include "retrace/data/peaks.h"
+
+#include <fmt/format.h>
+
+#include "retrace/base/double_math.h"
+#include "retrace/base/error.h"
+#include "retrace/base/fp_environment.h"
+
+namespace retrace {
+
+double peaks_surface(double x, double y) {
+  using double_math::exp;
+  const double x2 = x * x, y2 = y * y;
+  return 3 * (1 - x) * (1 - x) * exp(-x2 - (y + 1) * (y + 1)) - 10 * (x / 5 - x * x2 - y * y2 * y2) * exp(-x2 - y2) -
+         exp(-(x + 1) * (x + 1) - y2) / 3;
+}
+
+Datastore peaks(Split split, int64_t side) {
+  if (side < 2 || side > 4096)
+    throw Error(ErrorKind::usage, 319, fmt::format("peaks: a grid of {} points a side was asked for", side))
+        .expected("2 to 4096");
+  const FloatingPointScope floating_point;
+  const double step = 6.0 / static_cast<double>(side - 1), start = split == Split::train ? -3.0 : -3.0 + step / 2;
+  const int64_t count = split == Split::train ? side : side - 1;
+  std::vector<float> points, heights;
+  for (int64_t i = 0; i < count * count; ++i) {
+    const double x = start + step * static_cast<double>(i / count), y = start + step * static_cast<double>(i % count);
+    points.insert(points.end(), {static_cast<float>(x), static_cast<float>(y)});
+    heights.push_back(static_cast<float>(peaks_surface(x, y)));
+  }
+  return array_store({Tensor::from(points, {count * count, 2}, "BC"), Tensor::from(heights, {count * count, 1}, "BC")});
+}
+
+}  // namespace retrace

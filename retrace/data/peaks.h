@@ -1,0 +1,17 @@
+#pragma once
+// The built-in regression data: a surface with three hills and three hollows.
+
+#include "retrace/data/array_store.h"
+
+namespace retrace {
+
+// 3 (1-x)^2 exp(-x^2 - (y+1)^2) - 10 (x/5 - x^3 - y^5) exp(-x^2 - y^2) - exp(-(x+1)^2 - y^2) / 3, in binary64 and the
+// caller's rounding mode.
+double peaks_surface(double x, double y);
+
+// Samples of it on [-3,3]^2: point (x, y), f32[2] "C"; height, f32[1] "C"; each rounded once, the same bits everywhere.
+// Train: the grid of side x side points, y fastest; test: the middles of its squares. Throws Error(usage) if side is
+// not in 2 .. 4096.
+Datastore peaks(Split split, int64_t side = 200);
+
+}  // namespace retrace
