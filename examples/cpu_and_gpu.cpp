@@ -1,0 +1,148 @@
+// The peaks network (2-20-5-1) trained on a whole surface at once by a custom loop over one accelerated step: loss,
+// gradients and update of the parameters. On the CPU; the GPU's half needs a build with one.
+//   build/examples/cpu_and_gpu [--epochs N] [--quick] [--json]
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "retrace/monitor/surface_plot.h"
+#include "retrace/retrace.h"
+
+namespace rt = retrace;
+
+rt::Tensor model(const rt::Tree& p, const rt::Tensor& points) {
+  auto x = rt::relu(rt::linear(points, p["hidden1"]));
+  x = rt::relu(rt::linear(x, p["hidden2"]));
+  return rt::linear(x, p["out"]);
+}
+
+rt::Tensor loss(const rt::Tree& p, const rt::Tensor& points, const rt::Tensor& heights) {
+  return rt::mean_squared_error(model(p, points), heights);
+}
+
+// All that a step changes.
+struct State {
+  rt::Tree parameters;
+  rt::AdamState adam;
+};
+
+struct Step {
+  rt::Tensor loss;  // before the update
+  State after;
+};
+
+Step step(const State& state, const rt::Tensor& points, const rt::Tensor& heights) {
+  const auto [value, gradients] = rt::value_and_grad(loss)(state.parameters, points, heights);
+  const auto updated = rt::adam_update(state.parameters, gradients, state.adam, {.learn_rate = 0.08f});
+  return {value, {updated.parameters, updated.state}};
+}
+
+// Glorot uniform weights, zero biases; a solver that starts from zeros, so that the first step has the form of all
+// others.
+State initial_state(rt::RandomKey key) {
+  auto linear = [&](const char* name, rt::Shape shape) {
+    return rt::Tree{{"weights", rt::nn::glorot_uniform(key.split(name), shape, rt::nn::linear_fans(shape))},
+                    {"bias", rt::Tensor::zeros({shape[0]})}};
+  };
+  const rt::Tree parameters{
+      {"hidden1", linear("hidden1", {20, 2})}, {"hidden2", linear("hidden2", {5, 20})}, {"out", linear("out", {1, 5})}};
+  const rt::Tree zeros = rt::map(parameters, [](const rt::Tensor& p) { return rt::Tensor::zeros(p.shape()); });
+  return {parameters, {zeros, zeros, rt::Tensor::scalar(0)}};
+}
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+struct Options {
+  int epochs = 2000;
+  bool json = false;
+};
+
+Options read_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    const std::string value = i + 1 < argc ? argv[i + 1] : "";
+    if (name == "--json") {
+      options.json = true;
+    } else if (name == "--quick") {
+      options.epochs = 50;
+    } else if (name == "--epochs" &&
+               std::from_chars(value.data(), value.data() + value.size(), options.epochs).ec == std::errc() &&
+               options.epochs > 0) {
+      ++i;
+    } else {
+      fmt::print(stderr, "{} is not understood: cpu_and_gpu [--epochs N] [--quick] [--json]\n", name);
+      std::exit(2);
+    }
+  }
+  return options;
+}
+
+// All samples of a store, in its order.
+std::array<rt::Tensor, 2> whole(const rt::Datastore& store) {
+  return rt::MiniBatchQueue(store, {.mini_batch_size = store.size()}).next<2>();
+}
+
+struct Training {
+  double first_call_seconds;  // with recording and planning
+  double seconds;             // of all epochs
+  double loss;                // after the last one
+  State state;
+};
+
+Training train(int epochs) {
+  const auto [points, heights] = whole(rt::peaks(rt::Split::train));
+  State state = initial_state(rt::random_key(1));
+  const auto fast_step = rt::accelerate(step);
+  const Stopwatch first;
+  fast_step(state, points, heights);  // recorded, planned, run once, and forgotten: the loop below begins anew
+  const double first_call_seconds = first.seconds();
+  const Stopwatch watch;
+  for (int epoch = 1; epoch <= epochs; ++epoch) state = fast_step(state, points, heights).after;
+  const double seconds = watch.seconds();
+  return {first_call_seconds, seconds, loss(state.parameters, points, heights).number(), state};
+}
+
+void print_surfaces(const rt::Tree& parameters, const std::filesystem::path& png) {
+  constexpr int kSide = 40;
+  const auto [points, heights] = whole(rt::peaks(rt::Split::train, kSide));
+  const auto numbers = [](const rt::Tensor& tensor) {
+    const auto values = tensor.to_vector<float>();
+    return std::vector<double>(values.begin(), values.end());
+  };
+  const auto xy = numbers(points);
+  std::vector<double> axis;  // x is y: the y of the first x
+  for (int i = 0; i < kSide; ++i) axis.push_back(xy[2 * i + 1]);
+  const auto problem = rt::write_surface_plots(
+      png, {{"data", axis, axis, numbers(heights)}, {"network", axis, axis, numbers(model(parameters, points))}});
+  fmt::print("{}\n", problem.empty() ? "surfaces: " + png.string() : "no picture: " + problem);
+}
+
+int main(int argc, char** argv) {
+  const Options options = read_options(argc, argv);
+  for (const auto& device : rt::list_devices())
+    if (!device.available)
+      fmt::print(stderr, "only the CPU is trained: device {} is not available: {}\n", device.name, device.detail);
+
+  const Training cpu = train(options.epochs);
+  const std::string fingerprint = rt::fingerprint(cpu.state.parameters);
+  if (options.json) {
+    fmt::print("{{\"epochs\":{},\"cpu_first_call_seconds\":{},\"cpu_seconds\":{},\"cpu_seconds_per_epoch\":{},",
+               options.epochs, cpu.first_call_seconds, cpu.seconds, cpu.seconds / options.epochs);
+    fmt::print("\"final_loss\":{},\"fingerprint_cpu\":\"{}\"}}\n", cpu.loss, fingerprint);
+  } else {
+    fmt::print("CPU: first call {:.2f} ms, then {} epochs in {:.2f} s, {:.3f} ms each\n", cpu.first_call_seconds * 1e3,
+               options.epochs, cpu.seconds, cpu.seconds / options.epochs * 1e3);
+    fmt::print("loss {:.4f}, fingerprint {}\n", cpu.loss, fingerprint);
+    print_surfaces(cpu.state.parameters, std::filesystem::path(argv[0]).concat(".png"));
+  }
+}
