@@ -217,6 +217,14 @@ inline constexpr RandomStep kRandomSteps[] = {
        const Tensor x = p.image();
        return max_pool2d(x, 2, {.stride = 1 + p.random().below(2)});
      }},
+    {"relu and max_pool2d", [](RandomProgram& p) { return max_pool2d(relu(p.image()), 2, {.stride = 2}); }},
+    {"narrow layers",
+     [](RandomProgram& p) {
+       const Tensor x = p.matrix();
+       const int64_t hidden = 1 + p.random().below(12), outputs = 1 + p.random().below(3);
+       const Tensor h = relu(linear(x, p.parameter({hidden, x.shape()[1]}), p.parameter({hidden})));
+       return linear(h, p.parameter({outputs, hidden}), p.parameter({outputs})) * 0.25f;
+     }},
     {"average_pool2d", [](RandomProgram& p) { return average_pool2d(p.image(), 2, {.stride = 2, .padding = same}); }},
     {"batch_norm",
      [](RandomProgram& p) {

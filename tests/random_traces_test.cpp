@@ -7,6 +7,7 @@
 #include "retrace/device/cpu/threads.h"
 #include "retrace/trace/call_scope.h"
 #include "retrace/trace/draw_scope.h"
+#include "retrace/trace/text.h"
 #include "tests/random_steps.h"
 
 namespace retrace {
@@ -23,6 +24,7 @@ Tensor batch_of(uint64_t seed) {
   const DType type = seed % 8 == 5 ? DType::f64 : DType::f32;
   if (seed % 8 == 7) return random_tensor(random, {1, 64, 64, 4}, type, seed % 16 == 7 ? "BSSC" : "");  // large
   if (seed % 32 == 19) return random_tensor(random, {40, 515}, type);
+  if (seed % 16 == 3) return random_tensor(random, {4111, 3}, type);  // many rows
   if (seed % 64 == 33) return random_tensor(random, {0, 4}, type);
   if (seed % 4 == 0) return random_tensor(random, {3, 6, 7, 4}, type);
   if (seed % 4 == 1) return random_tensor(random, {2, 8, 8, 1}, type, "BSSC");
@@ -101,9 +103,8 @@ class RandomTraces : public testing::Test {
       if (!b.contains(path) || b.at(path) != bits) paths += path + " ";
     return paths;
   }
-  // Which passes found something to do in the last plan, and which of its results are numbers.
-  void note_what_was_tested(const Tree& results) {
-    for (const auto& report : last_plan()->reports()) worked_[report.name] += report.nodes_before != report.nodes_after;
+  // Which of the results are numbers.
+  void note_numbers(const Tree& results) {
     for (const auto& tensor : leaf_tensors(results["gradients"])) {
       ++gradients_;
       const Tensor total = sum(tensor);
@@ -112,7 +113,9 @@ class RandomTraces : public testing::Test {
   }
 
   const int threads_ = thread_count();
+  // In how many programs a pass changed the number of nodes, and the plan would be another one without it.
   std::map<std::string_view, uint64_t> worked_;
+  std::map<std::string, uint64_t> mattered_;
   int gradients_ = 0, finite_ = 0;
 };
 
@@ -131,8 +134,13 @@ TEST_F(RandomTraces, KeepTheirBits) {
     };
     const Tree results = run({.name = "plain"}, false);
     const auto expected = bits(results);
-    note_what_was_tested(results);
-    for (const auto& way : ways()) EXPECT_EQ(differences(bits(run(way, false)), expected), "") << way.name;
+    note_numbers(results);
+    for (const auto& report : last_plan()->reports()) worked_[report.name] += report.nodes_before != report.nodes_after;
+    const std::string plan = print_trace(last_plan()->trace());
+    for (const auto& way : ways()) {
+      EXPECT_EQ(differences(bits(run(way, false)), expected), "") << way.name;
+      if (way.passes_off.size() == 1) mattered_[way.passes_off[0]] += print_trace(last_plan()->trace()) != plan;
+    }
     for (const char* speed : {"recorded", "replayed"})
       EXPECT_EQ(differences(bits(run({.name = speed}, true)), expected), "") << speed;
     EXPECT_EQ(function.hits(), 1);
@@ -140,7 +148,8 @@ TEST_F(RandomTraces, KeepTheirBits) {
   // Not in vain: each kind of step occurred, each pass had something to do, and few results were infinite or no
   // numbers.
   for (const auto& one : random_steps()) EXPECT_GE(RandomProgram::counts()[one.name], kPrograms / 4) << one.name;
-  for (const auto& pass : all_passes()) EXPECT_GE(worked_[pass.name], kPrograms / 80) << pass.name;
+  for (const auto& pass : all_passes())
+    EXPECT_GE(std::max(worked_[pass.name], mattered_[std::string(pass.name)]), kPrograms / 80) << pass.name;
   EXPECT_GE(finite_, gradients_ * 9 / 10);
 }
 

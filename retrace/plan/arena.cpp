@@ -15,24 +15,24 @@ size_t place_blocks(std::vector<ArenaBlock>& blocks, bool reuse) {
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
-  std::vector<size_t> placed;  // by offset
+  std::vector<ArenaBlock> placed;  // by offset
+  placed.reserve(blocks.size());
   size_t total = 0;
   for (size_t index : order) {
-    ArenaBlock& block = blocks[index];
-    const size_t bytes = rounded(block.bytes);
-    size_t offset = reuse ? 0 : total;
-    for (size_t other_index : placed) {
-      const ArenaBlock& other = blocks[other_index];
-      const bool together = !reuse || (block.first <= other.last && other.first <= block.last);
+    ArenaBlock block = blocks[index];
+    block.bytes = rounded(block.bytes);
+    block.offset = reuse ? 0 : total;
+    for (const ArenaBlock& other : placed) {
+      const bool together = block.first <= other.last && other.first <= block.last;
       if (!together || !reuse) continue;
-      if (offset + bytes <= other.offset) break;
-      offset = std::max(offset, other.offset + rounded(other.bytes));
+      if (block.offset + block.bytes <= other.offset) break;
+      block.offset = std::max(block.offset, other.offset + other.bytes);
     }
-    block.offset = offset;
-    total = std::max(total, offset + bytes);
-    const auto at = std::upper_bound(placed.begin(), placed.end(), offset,
-                                     [&](size_t value, size_t i) { return value < blocks[i].offset; });
-    placed.insert(at, index);
+    blocks[index].offset = block.offset;
+    total = std::max(total, block.offset + block.bytes);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), block,
+                                   [](const ArenaBlock& a, const ArenaBlock& b) { return a.offset < b.offset; }),
+                  block);
   }
   return total;
 }

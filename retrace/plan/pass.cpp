@@ -8,6 +8,9 @@
 namespace retrace {
 
 Rewriter::Rewriter(const Trace& from) : from_(from), map_(from.values.size(), -1) {
+  to_.nodes.reserve(from.nodes.size());
+  to_.values.reserve(from.values.size());
+  to_.producers.reserve(from.values.size());
   for (ValueId id : from.inputs) replace(id, to_.add_input(from.values[static_cast<size_t>(id)]));
 }
 
@@ -20,9 +23,8 @@ ValueId Rewriter::operator()(ValueId old) const {
 void Rewriter::copy(const Node& node) {
   Node copied = node;
   for (ValueId& id : copied.inputs) id = (*this)(id);
-  const auto first = from_.values.begin() + node.first_output;
-  const std::vector<TensorSpec> specs(first, first + node.output_count);
-  const ValueId made = to_.add_node(std::move(copied), specs);
+  const auto specs = std::span(from_.values).subspan(static_cast<size_t>(node.first_output));
+  const ValueId made = to_.add_node(std::move(copied), specs.first(static_cast<size_t>(node.output_count)));
   for (int i = 0; i < node.output_count; ++i) replace(node.first_output + i, made + i);
 }
 
@@ -66,14 +68,13 @@ Extracted extract(const Trace& trace, std::span<const size_t> nodes, std::span<c
     result.apart.push_back(why);
   };
   if (first >= 0) add_input(first, "");
-  std::vector<bool> inside(trace.nodes.size());
-  for (size_t n : nodes) inside[n] = true;
   for (size_t n : nodes)
     for (size_t i = 0; i < trace.nodes[n].inputs.size(); ++i) {
       const ValueId id = trace.nodes[n].inputs[i];
       const int producer = trace.producers[static_cast<size_t>(id)];
-      if ((producer < 0 || !inside[static_cast<size_t>(producer)]) && !map.contains(id))
-        add_input(id, trace.nodes[n].apart.empty() ? "" : trace.nodes[n].apart[i]);
+      const bool inside =
+          producer >= 0 && std::binary_search(nodes.begin(), nodes.end(), static_cast<size_t>(producer));
+      if (!inside && !map.contains(id)) add_input(id, trace.nodes[n].apart.empty() ? "" : trace.nodes[n].apart[i]);
     }
   for (size_t n : nodes) {
     Node node = trace.nodes[n];

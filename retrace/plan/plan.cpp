@@ -76,20 +76,20 @@ struct Plan::Placement {
 
   // Chains in a row that need nothing of each other are launched together.
   void find_launches() {
-    std::vector<ValueId> made;  // by the chains of the open launch
-    size_t next = 0;
+    std::vector<size_t> made(trace.values.size());  // number of the launch, from 1
+    size_t launches = 0;
     bool open = false;
     for (size_t n = 0; n < trace.nodes.size(); ++n) {
       const Node& node = trace.nodes[n];
       if (!runs(node)) continue;
       const bool chain = tiled(trace, node);
       const bool joins = chain && open && std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-                           return std::find(made.begin(), made.end(), root[static_cast<size_t>(id)]) != made.end();
+                           return made[root_of(id)] == launches;
                          });
-      if (!joins) made.clear(), ++next;
-      launch[n] = next - 1;
+      if (!joins) ++launches;
+      launch[n] = launches - 1;
       open = chain;
-      for (int i = 0; i < node.output_count; ++i) made.push_back(node.first_output + i);
+      for (int i = 0; i < node.output_count; ++i) made[static_cast<size_t>(node.first_output + i)] = launches;
     }
   }
 

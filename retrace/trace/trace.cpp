@@ -70,9 +70,10 @@ uint64_t Trace::hash() const {
 void verify(const Trace& trace, std::string_view after) {
   std::vector<bool> defined(trace.values.size());
   for (ValueId id : trace.inputs) defined[static_cast<size_t>(id)] = true;
+  std::vector<TensorSpec> specs;
   for (size_t n = 0; n < trace.nodes.size(); ++n) {
     const Node& node = trace.nodes[n];
-    std::vector<TensorSpec> specs;
+    specs.clear();
     for (ValueId id : node.inputs) {
       if (id < 0 || static_cast<size_t>(id) >= defined.size() || !defined[static_cast<size_t>(id)])
         broken(after, n, fmt::format("{} reads %{} before it is made", node.op->name, id));

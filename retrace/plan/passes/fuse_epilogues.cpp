@@ -13,48 +13,64 @@ bool takes_chain(const Trace& trace, const Node& node) {
          trace.values[static_cast<size_t>(node.first_output)].type == DType::f32;
 }
 
-// Whether `value` needs anything that `node` makes.
-class Reach {
+// Per value: the nodes that read it, each once.
+std::vector<std::vector<size_t>> find_readers(const Trace& trace) {
+  std::vector<std::vector<size_t>> readers(trace.values.size());
+  for (size_t n = 0; n < trace.nodes.size(); ++n)
+    for (ValueId id : trace.nodes[n].inputs)
+      if (auto& mine = readers[static_cast<size_t>(id)]; mine.empty() || mine.back() != n) mine.push_back(n);
+  return readers;
+}
+
+// Whether values need what a node makes. Only nodes after that one are looked at, and not more than kMostSteps edges:
+// then the answer is yes, and a chain stays a kernel of its own.
+class Need {
  public:
-  Reach(const Trace& trace, size_t node) : trace_(trace), after_(trace.nodes.size()) {
-    after_[node] = true;
-    for (size_t n = node + 1; n < trace.nodes.size(); ++n)
-      for (ValueId id : trace.nodes[n].inputs)
-        if (const int32_t p = trace.producers[static_cast<size_t>(id)]; p >= 0 && after_[static_cast<size_t>(p)])
-          after_[n] = true;
-  }
-  bool contains(ValueId id) const {
-    const int32_t p = trace_.producers[static_cast<size_t>(id)];
-    return p >= 0 && after_[static_cast<size_t>(p)];
+  explicit Need(const Trace& trace) : trace_(trace), seen_(trace.nodes.size()) {}
+
+  bool operator()(ValueId value, size_t node) {
+    ++searches_;
+    std::vector<ValueId> open{value};
+    for (size_t steps = 0; !open.empty(); ++steps) {
+      const int32_t p = trace_.producers[static_cast<size_t>(open.back())];
+      open.pop_back();
+      if (p == static_cast<int32_t>(node) || steps == kMostSteps) return true;
+      if (p < static_cast<int32_t>(node) || seen_[static_cast<size_t>(p)] == searches_) continue;
+      seen_[static_cast<size_t>(p)] = searches_;
+      const auto& inputs = trace_.nodes[static_cast<size_t>(p)].inputs;
+      open.insert(open.end(), inputs.begin(), inputs.end());
+    }
+    return false;
   }
 
  private:
+  static constexpr size_t kMostSteps = 4096;
   const Trace& trace_;
-  std::vector<bool> after_;
+  std::vector<size_t> seen_;  // per node: the number of the search that saw it last
+  size_t searches_ = 0;
 };
 
 // Why a node that reads a contraction's result at its own shape cannot be computed on its tiles; "" if it can.
-std::string_view refusal(const Trace& trace, const Node& node, ValueId raw, const Reach& reach, bool taken) {
+std::string_view refusal(const Trace& trace, const Node& node, size_t contraction, Need& needs, bool taken) {
+  const ValueId raw = trace.nodes[contraction].first_output;
   if (node.op != &fused_op() && !(can_tile(trace, node) && !node.body)) return "what reads it is not pointwise";
   if (!(trace.values[static_cast<size_t>(node.first_output)].shape == trace.values[static_cast<size_t>(raw)].shape))
     return "the shapes differ";
   if (taken) return "the chain is computed on another contraction's tiles";
-  const bool alone =
-      std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return id == raw || !reach.contains(id); });
+  const bool alone = std::none_of(node.inputs.begin(), node.inputs.end(),
+                                  [&](ValueId id) { return id != raw && needs(id, contraction); });
   return alone ? "" : "it needs more that is made of the contraction's result";
 }
 
 // The first chain that reads the contraction's result at its own shape and nothing else that depends on it. Whoever
 // else reads the raw result must stand behind the chain.
-int find_chain(Trace& trace, size_t contraction, const std::vector<bool>& taken) {
+int find_chain(Trace& trace, size_t contraction, const std::vector<size_t>& readers, const std::vector<bool>& taken,
+               Need& needs) {
   const ValueId raw = trace.nodes[contraction].first_output;
-  const Reach reach(trace, contraction);
   int chain = -1;
   bool early = false;
-  for (size_t n = contraction + 1; n < trace.nodes.size(); ++n) {
-    const Node& node = trace.nodes[n];
-    if (std::find(node.inputs.begin(), node.inputs.end(), raw) == node.inputs.end()) continue;
-    auto why = refusal(trace, node, raw, reach, taken[n]);
+  for (size_t n : readers) {
+    auto why = refusal(trace, trace.nodes[n], contraction, needs, taken[n]);
     if (why.empty() && chain >= 0) why = "another chain is computed on the contraction's tiles";
     if (why.empty() && early) why = "others read the contraction's result before";
     if (why.empty())
@@ -87,11 +103,13 @@ Extracted epilogue_of(const Trace& trace, size_t chain, ValueId raw, bool keep_r
 // The merged node stands where the chain stood: its other inputs may be made after the contraction.
 Trace fuse_epilogues(Trace trace) {
   const auto uses = count_uses(trace);
+  const auto readers = find_readers(trace);
+  Need needs(trace);
   std::vector<int> chain_of(trace.nodes.size(), -1), contraction_of(trace.nodes.size(), -1);
   std::vector<bool> taken(trace.nodes.size());
   for (size_t n = 0; n < trace.nodes.size(); ++n) {
     if (!takes_chain(trace, trace.nodes[n])) continue;
-    const int chain = find_chain(trace, n, taken);
+    const int chain = find_chain(trace, n, readers[static_cast<size_t>(trace.nodes[n].first_output)], taken, needs);
     if (chain < 0) continue;
     taken[static_cast<size_t>(chain)] = true;
     chain_of[n] = chain;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <unordered_map>
 
 #include "retrace/base/hash.h"
@@ -8,14 +9,17 @@
 namespace retrace {
 namespace {
 
-uint64_t key_of(const Node& node) {
+// Of a node with these inputs.
+uint64_t key_of(const Node& node, const std::vector<ValueId>& inputs) {
   uint64_t key = hash_combine(hash_bytes(node.op->name), node.attributes.hash());
-  for (ValueId id : node.inputs) key = hash_combine(key, static_cast<uint64_t>(id));
+  for (ValueId id : inputs) key = hash_combine(key, static_cast<uint64_t>(id));
   return key;
 }
 
-bool same(const Node& a, const Node& b) {
-  return a.op == b.op && !a.body && !b.body && a.inputs == b.inputs && a.attributes == b.attributes;
+// Labels are not computed; values that differ in them only are still told apart.
+bool same_outputs(const Trace& a, const Node& in_a, const Trace& b, const Node& in_b) {
+  return std::equal(a.values.begin() + in_a.first_output, a.values.begin() + in_a.first_output + in_a.output_count,
+                    b.values.begin() + in_b.first_output, b.values.begin() + in_b.first_output + in_b.output_count);
 }
 
 }  // namespace
@@ -25,27 +29,25 @@ bool same(const Node& a, const Node& b) {
 Trace merge_common(Trace trace) {
   Rewriter rewrite(trace);
   std::unordered_multimap<uint64_t, size_t> seen;  // key -> node of the new trace
+  seen.reserve(trace.nodes.size());
+  std::vector<ValueId> inputs;
   for (const auto& node : trace.nodes) {
-    Node mapped = node;
-    for (ValueId& id : mapped.inputs) id = rewrite(id);
-    const uint64_t key = key_of(mapped);
-    bool found = false;
+    inputs.clear();
+    for (ValueId id : node.inputs) inputs.push_back(rewrite(id));
+    const uint64_t key = key_of(node, inputs);
     const auto [first, last] = seen.equal_range(key);
-    for (auto at = first; at != last && !found; ++at) {
-      const Node& other = rewrite.to().nodes[at->second];
-      if (!same(mapped, other)) continue;
-      // Labels are not computed; values that differ in them only are still told apart.
-      bool labels = true;
-      for (int i = 0; i < node.output_count; ++i)
-        labels &= rewrite.to().values[static_cast<size_t>(other.first_output + i)] ==
-                  trace.values[static_cast<size_t>(node.first_output + i)];
-      if (!labels) continue;
-      for (int i = 0; i < node.output_count; ++i) rewrite.replace(node.first_output + i, other.first_output + i);
-      found = true;
+    const auto found = std::find_if(first, last, [&](const auto& entry) {
+      const Node& other = rewrite.to().nodes[entry.second];
+      return node.op == other.op && !node.body && !other.body && inputs == other.inputs &&
+             node.attributes == other.attributes && same_outputs(rewrite.to(), other, trace, node);
+    });
+    if (found == last) {
+      rewrite.copy(node);
+      seen.emplace(key, rewrite.to().nodes.size() - 1);
+      continue;
     }
-    if (found) continue;
-    rewrite.copy(node);
-    seen.emplace(key, rewrite.to().nodes.size() - 1);
+    const Node& other = rewrite.to().nodes[found->second];
+    for (int i = 0; i < node.output_count; ++i) rewrite.replace(node.first_output + i, other.first_output + i);
   }
   return rewrite.finish();
 }

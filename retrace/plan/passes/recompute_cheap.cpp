@@ -57,6 +57,7 @@ class CheapValues {
 Trace recompute_cheap(Trace trace) {
   const CheapValues cheap(trace);
   Rewriter rewrite(trace);
+  bool changed = false;
   for (size_t n = 0; n < trace.nodes.size(); ++n) {
     const Node& node = trace.nodes[n];
     std::vector<std::pair<ValueId, ValueId>> before;  // what the values are called again after this node
@@ -65,11 +66,12 @@ Trace recompute_cheap(Trace trace) {
       if (nodes.empty()) continue;
       for (size_t m : nodes) before.emplace_back(trace.nodes[m].first_output, rewrite(trace.nodes[m].first_output));
       for (size_t m : nodes) rewrite.copy(trace.nodes[m]);
+      changed = true;
     }
     rewrite.copy(node);
     for (auto at = before.rbegin(); at != before.rend(); ++at) rewrite.replace(at->first, at->second);
   }
-  return remove_dead(rewrite.finish());
+  return changed ? remove_dead(rewrite.finish()) : rewrite.finish();
 }
 
 }  // namespace retrace
