@@ -16,6 +16,10 @@ bench:           ## every bench: times, floors, ratios
 	@scripts/packages test
 	@scripts/bench
 
+bench-scaling:   ## cost against batch, depth and width: docs/scaling.md
+	@scripts/packages test
+	@scripts/bench_scaling
+
 bench-peers:     ## the other frameworks, for make bench: DIR=folder
 	@scripts/run_if_present bench-peers scripts/bench_peers
 
@@ -42,4 +46,4 @@ test-exhaustive: ## every input of every elementary function
 	@scripts/packages test
 	@scripts/test_exhaustive
 
-.PHONY: demo test examples bench bench-peers gpu-check fuzz check matrix packages test-exhaustive
+.PHONY: demo test examples bench bench-scaling bench-peers gpu-check fuzz check matrix packages test-exhaustive
