@@ -190,6 +190,12 @@ inline constexpr RandomStep kRandomSteps[] = {
        const Tensor weights = p.parameter({outputs, features});
        return p.random().one_in(2) ? linear(x, weights, p.parameter({outputs})) : relu(linear(x, weights));
      }},
+    {"narrow layers",
+     [](RandomProgram& p) {
+       const Tensor x = p.matrix();
+       const Tensor weights = p.parameter({5, x.shape()[1]}), y = relu(linear(x, weights, p.parameter({5})));
+       return linear(y, p.parameter({3, 5})) * 0.5f;
+     }},
     {"conv2d",
      [](RandomProgram& p) {
        const Tensor x = p.image();
@@ -217,13 +223,10 @@ inline constexpr RandomStep kRandomSteps[] = {
        const Tensor x = p.image();
        return max_pool2d(x, 2, {.stride = 1 + p.random().below(2)});
      }},
-    {"relu and max_pool2d", [](RandomProgram& p) { return max_pool2d(relu(p.image()), 2, {.stride = 2}); }},
-    {"narrow layers",
+    {"relu pool",
      [](RandomProgram& p) {
-       const Tensor x = p.matrix();
-       const int64_t hidden = 1 + p.random().below(12), outputs = 1 + p.random().below(3);
-       const Tensor h = relu(linear(x, p.parameter({hidden, x.shape()[1]}), p.parameter({hidden})));
-       return linear(h, p.parameter({outputs, hidden}), p.parameter({outputs})) * 0.25f;
+       const Tensor y = relu(p.image());
+       return max_pool2d(y, 2, {.stride = 1 + p.random().below(2)});
      }},
     {"average_pool2d", [](RandomProgram& p) { return average_pool2d(p.image(), 2, {.stride = 2, .padding = same}); }},
     {"batch_norm",

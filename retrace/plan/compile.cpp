@@ -14,6 +14,7 @@ namespace {
 
 constexpr Pass kPasses[] = {
     {"lower_composites", "composites become the ops of their definition", lower_composites, true},
+    {"fold_constants", "what is made of constants alone is computed while planning", fold_constants},
     {"simplify", "exact rewrites: identity, x*1, x/1, --x", simplify},
     {"merge_common", "equal nodes are computed once", merge_common},
     {"remove_dead", "what no output needs is dropped", remove_dead},

@@ -6,6 +6,7 @@
 namespace retrace {
 
 Trace lower_composites(Trace trace);    // composites become the ops of their definition
+Trace fold_constants(Trace trace);      // what is made of constants alone is computed while planning
 Trace simplify(Trace trace);            // exact rewrites: identity, x*1, x/1, --x, no-op reshapes
 Trace merge_common(Trace trace);        // equal nodes are computed once
 Trace remove_dead(Trace trace);         // what no output needs is dropped
