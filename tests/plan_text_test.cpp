@@ -82,6 +82,7 @@ TEST(PlanText, ShowsWhatEachPassChanges) {
   const Plan plan(trace);
   EXPECT_EQ(changes.text().substr(0, changes.text().find("mask_before_unpool")),
             "lower_composites: 5 -> 5 nodes, nothing changed\n"
+            "fold_constants: 5 -> 5 nodes, nothing changed\n"
             "simplify: 5 -> 4 nodes\n"
             "  - %4 = negate(%3)\n"
             "  - %5 = add(%4, %2)\n"
