@@ -6,9 +6,11 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "retrace/autodiff/gradient.h"
+#include "retrace/ops/average_pool2d/average_pool2d.h"
 #include "retrace/ops/compare/compare.h"
 #include "retrace/ops/max_pool2d/max_pool2d.h"
 #include "retrace/ops/op_case.h"
@@ -80,13 +82,18 @@ Tensor special_image(const Shape& shape, size_t shift) {
   return Tensor::from(values, shape);
 }
 
+std::vector<uint32_t> bits_of(const Tensor& tensor) {
+  std::vector<uint32_t> bits;
+  for (float x : tensor.to_vector<float>()) bits.push_back(std::isnan(x) ? 0x7fc00000u : std::bit_cast<uint32_t>(x));
+  return bits;
+}
+
 // The gradient of max_pool2d at y times numbers, masked where y is positive: its bits, and the shape of the mask.
 std::pair<std::vector<uint32_t>, Shape> masked_unpooling(const Tensor& y, Pair pool, const PoolOptions& options) {
   const Tensor made = max_pool2d(y, pool, options), zero = constant_like(y, 0);
   Tensor dy = gradients(sum(made * special_image(made.shape(), 3)), std::vector<Tensor>{y})[0];
   dy = where(greater(y, zero), dy, zero);
-  std::vector<uint32_t> bits;
-  for (float x : dy.to_vector<float>()) bits.push_back(std::isnan(x) ? 0x7fc00000u : std::bit_cast<uint32_t>(x));
+  const auto bits = bits_of(dy);
   const auto plan = last_plan();
   for (const auto& node : plan->trace().nodes)
     if (node.op->name == "where") return {bits, plan->trace().values[static_cast<size_t>(node.first_output)].shape};
@@ -109,6 +116,27 @@ TEST(Passes, MaskBeforeUnpoolKeepsBits) {
     EXPECT_EQ(plain_shape, y.shape());
   }
   set_passes_off({});
+  set_plan_cache(true);
+}
+
+TEST(Passes, EpiloguesOfPoolingKeepBits) {
+  const Tensor x = special_image({3, 32, 30, 8}, 0), dy = special_image({3, 16, 15, 8}, 5);
+  const auto gradient = [&](const Tensor& y) { return gradients(sum(y * dy), std::vector<Tensor>{x})[0] * x + x; };
+  const std::vector<std::pair<std::string, std::function<Tensor()>>> chains{
+      {"average_pool2d", [&] { return average_pool2d(x, 2, {.stride = 2}) * dy + dy; }},
+      {"average_pool2d_gradient", [&] { return gradient(average_pool2d(x, 2, {.stride = 2})); }},
+      {"max_pool2d_gradient", [&] { return gradient(max_pool2d(x, 2, {.stride = 2})); }}};
+  set_plan_cache(false);
+  for (const auto& [op, chain] : chains) {
+    const auto bits = bits_of(chain());
+    bool fused = false;
+    for (size_t call = 0; call < last_plan()->kernel_calls(); ++call)
+      fused |= last_plan()->kernel_call_name(call).starts_with(op + " +2");
+    EXPECT_TRUE(fused) << last_plan()->text();
+    set_passes_off({"fuse_epilogues"});
+    EXPECT_EQ(bits, bits_of(chain())) << op;
+    set_passes_off({});
+  }
   set_plan_cache(true);
 }
 

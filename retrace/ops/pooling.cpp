@@ -4,10 +4,14 @@
 
 namespace retrace {
 
-void run_row_pieces(int64_t rows, int64_t row_size, FunctionRef<void(int64_t first, int64_t end)> body) {
+void run_row_pieces(int64_t rows, int64_t row_size, PoolDone done, FunctionRef<void(int64_t, int64_t)> body) {
   constexpr int64_t kPieceElements = 8192;
   const int64_t step = std::max<int64_t>(1, kPieceElements / std::max<int64_t>(1, row_size));
-  run_pieces((rows + step - 1) / step, [&](int64_t piece) { body(piece * step, std::min(rows, (piece + 1) * step)); });
+  run_pieces((rows + step - 1) / step, [&](int64_t piece) {
+    const int64_t first = piece * step, end = std::min(rows, first + step);
+    body(first, end);
+    if (done) (*done)(first* row_size, end* row_size);
+  });
 }
 
 PoolShape pool_shape(const Attributes& attributes, const Shape& image) {

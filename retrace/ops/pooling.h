@@ -38,8 +38,11 @@ inline Present covering_windows(int64_t in, int64_t stride, int64_t pad, int64_t
   return {at < kernel ? 0 : (at - kernel) / stride + 1, std::min(outs, at / stride + 1)};
 }
 
-// body(first, end) over all rows of an image, a few thousand elements a piece.
-void run_row_pieces(int64_t rows, int64_t row_size, FunctionRef<void(int64_t first, int64_t end)> body);
+// KernelCall::done, or null.
+using PoolDone = const FunctionRef<void(int64_t begin, int64_t end)>*;
+
+// body(first, end) over all rows of an image, a few thousand elements a piece, and then `done` of these.
+void run_row_pieces(int64_t rows, int64_t row_size, PoolDone done, FunctionRef<void(int64_t first, int64_t end)> body);
 
 // From the recorded attributes pool, stride and padding, for an image of that shape.
 PoolShape pool_shape(const Attributes& attributes, const Shape& image);

@@ -23,7 +23,7 @@ constexpr Pass kPasses[] = {
     {"fuse_rows", "narrow layers over many rows become one kernel", fuse_rows},
     {"fuse_prologues", "a chain is computed while its reduction reads it", fuse_prologues},
     {"fuse_pointwise", "pointwise neighbours become one kernel", fuse_pointwise},
-    {"fuse_epilogues", "a chain is computed on a contraction's tiles", fuse_epilogues},
+    {"fuse_epilogues", "a chain is computed on a contraction's or pooling's tiles", fuse_epilogues},
 };
 // Done while the plan is laid out, and switched like the others.
 constexpr std::string_view kPlaceMemory = "place_memory";

@@ -25,7 +25,8 @@ struct Node {
   int output_count = 0;
   Place place;
   // Pointwise work done inside this node's kernel (made by passes only). Of `fused`: the whole work. Of a
-  // reduction: what makes its first input (a prologue). Of a contraction: what is done to its result (an epilogue).
+  // reduction: what makes its first input (a prologue). Of a contraction or pooling: what is done to its result
+  // (an epilogue).
   std::shared_ptr<const Trace> body;
   // Why this node's kernel does not make its arguments, too: one text for each input, or none; said by passes, for
   // people. No part of ==.

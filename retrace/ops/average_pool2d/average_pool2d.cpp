@@ -30,7 +30,7 @@ void run(const KernelCall& call) {
   const bool count_padding = call.attributes.integer("count_padding") != 0;
   if (call.inputs[0].spec->type == DType::f32)
     return average_pool2d_forward(shape, count_padding, static_cast<const float*>(call.inputs[0].data),
-                                  static_cast<float*>(call.outputs[0].data));
+                                  static_cast<float*>(call.outputs[0].data), call.done);
   const auto* from = static_cast<const double*>(call.inputs[0].data);
   auto* to = static_cast<double*>(call.outputs[0].data);
   std::fill_n(to, shape.outputs(), 0.0);
@@ -42,7 +42,7 @@ void run_gradient(const KernelCall& call) {
   const bool count_padding = call.attributes.integer("count_padding") != 0;
   if (call.inputs[0].spec->type == DType::f32)
     return average_pool2d_backward(shape, count_padding, static_cast<const float*>(call.inputs[0].data),
-                                   static_cast<float*>(call.outputs[0].data));
+                                   static_cast<float*>(call.outputs[0].data), call.done);
   const auto* from = static_cast<const double*>(call.inputs[0].data);
   auto* to = static_cast<double*>(call.outputs[0].data);
   std::fill_n(to, shape.inputs(), 0.0);
@@ -89,12 +89,14 @@ void define_average_pool2d(OpTable& table) {
              .attributes = {"pool", "stride", "padding", "count_padding"},
              .infer = infer,
              .gradient = gradient,
-             .kernel = run});
+             .kernel = run,
+             .takes_epilogue = true});
   table.add({.name = "average_pool2d_gradient",
              .attributes = {"pool", "stride", "padding", "count_padding", "size"},
              .infer = infer_gradient,
              .gradient = gradient_of_gradient,
-             .kernel = run_gradient});
+             .kernel = run_gradient,
+             .takes_epilogue = true});
 }
 
 }  // namespace retrace

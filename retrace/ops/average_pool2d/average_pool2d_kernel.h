@@ -1,13 +1,13 @@
 #pragma once
-// The f32 kernels of average pooling; the contract is in average_pool2d.h.
+// The f32 kernels of average pooling; the contract is in average_pool2d.h. `done` is called for finished elements.
 
 #include "retrace/ops/pooling.h"
 
 namespace retrace {
 
-void average_pool2d_forward(const PoolShape& shape, bool count_padding, const float* x, float* y);
+void average_pool2d_forward(const PoolShape& shape, bool count_padding, const float* x, float* y, PoolDone done);
 // dx from dy; every element is written.
-void average_pool2d_backward(const PoolShape& shape, bool count_padding, const float* dy, float* dx);
+void average_pool2d_backward(const PoolShape& shape, bool count_padding, const float* dy, float* dx, PoolDone done);
 
 // Elements that the mean of window (oy, ox) divides by.
 inline int64_t average_pool2d_count(const Window& w, bool count_padding, int64_t oy, int64_t ox) {

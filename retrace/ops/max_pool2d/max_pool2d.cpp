@@ -96,7 +96,7 @@ void run_gradient(const KernelCall& call) {
   with_index(call.inputs[1].data, call.inputs[1].spec->type, [&](const auto* index) {
     if (call.inputs[0].spec->type == DType::f32)
       return max_pool2d_backward(shape, static_cast<const float*>(call.inputs[0].data), index,
-                                 static_cast<float*>(call.outputs[0].data));
+                                 static_cast<float*>(call.outputs[0].data), call.done);
     const auto* dy = static_cast<const double*>(call.inputs[0].data);
     auto* dx = static_cast<double*>(call.outputs[0].data);
     std::fill_n(dx, shape.inputs(), 0.0);
@@ -167,7 +167,8 @@ void define_max_pool2d(OpTable& table) {
              .attributes = {"pool", "stride", "padding", "size"},
              .infer = infer_gradient,
              .gradient = gradient_of_gradient,
-             .kernel = run_gradient});
+             .kernel = run_gradient,
+             .takes_epilogue = true});
   table.add({.name = "max_pool2d_gather",
              .inputs = 2,
              .attributes = {"pool", "stride", "padding"},

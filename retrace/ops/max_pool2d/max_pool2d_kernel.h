@@ -7,8 +7,8 @@ namespace retrace {
 
 template <class Index>
 void max_pool2d_forward(const PoolShape& shape, const float* x, float* y, Index* index);
-// dx from dy; every element is written.
+// dx from dy; every element is written, and then told to `done`.
 template <class Index>
-void max_pool2d_backward(const PoolShape& shape, const float* dy, const Index* index, float* dx);
+void max_pool2d_backward(const PoolShape& shape, const float* dy, const Index* index, float* dx, PoolDone done);
 
 }  // namespace retrace

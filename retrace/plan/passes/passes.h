@@ -15,7 +15,7 @@ Trace recompute_cheap(Trace trace);     // a cheap value is computed again where
 Trace fuse_rows(Trace trace);           // narrow layers over many rows, forward and backward, become one kernel
 Trace fuse_prologues(Trace trace);      // a chain is computed while its reduction reads it
 Trace fuse_pointwise(Trace trace);      // pointwise neighbours of one shape become one kernel
-Trace fuse_epilogues(Trace trace);      // a chain is computed on a contraction's tiles while they are in cache
+Trace fuse_epilogues(Trace trace);      // a chain is computed on a contraction's or pooling's tiles in the cache
 
 // The op of a fused chain; its node's body says what it computes.
 const Op& fused_op();
