@@ -1,6 +1,6 @@
 #pragma once
-// A pass makes a trace from a trace and changes no bit of its results. It is named, can be switched off
-// (RETRACE_PASSES_OFF=name,name), is timed, and is followed by verify().
+// A pass makes a trace from a trace and changes no bit of its results; one that finds nothing to do hands back what it
+// was given. It is named, can be switched off (RETRACE_PASSES_OFF=name,name), is timed, and is followed by verify().
 
 #include <functional>
 #include <span>

@@ -7,19 +7,24 @@ namespace retrace {
 
 Groups::Groups(const Trace& trace)
     : trace_(trace),
-      readers_(trace.nodes.size()),
+      first_reader_(trace.nodes.size() + 2),
       leader_(trace.nodes.size()),
       members_(trace.nodes.size()),
       position_(trace.nodes.size()),
       seen_(trace.nodes.size()) {
   std::iota(leader_.begin(), leader_.end(), size_t{0});
   std::iota(position_.begin(), position_.end(), size_t{0});
-  for (size_t n = 0; n < trace.nodes.size(); ++n) {
-    members_[n] = {n};
-    for (ValueId id : trace.nodes[n].inputs)
-      if (const int32_t p = trace.producers[static_cast<size_t>(id)]; p >= 0)
-        readers_[static_cast<size_t>(p)].push_back(n);
-  }
+  const auto for_each_edge = [&](auto use) {
+    for (size_t n = 0; n < trace.nodes.size(); ++n)
+      for (ValueId id : trace.nodes[n].inputs)
+        if (const int32_t p = trace.producers[static_cast<size_t>(id)]; p >= 0) use(static_cast<size_t>(p), n);
+  };
+  // Counted one place behind, so that filling them in moves each start to where it belongs.
+  for_each_edge([&](size_t source, size_t) { ++first_reader_[source + 2]; });
+  std::partial_sum(first_reader_.begin(), first_reader_.end(), first_reader_.begin());
+  readers_.resize(first_reader_.back());
+  for_each_edge([&](size_t source, size_t reader) { readers_[first_reader_[source + 1]++] = reader; });
+  for (size_t n = 0; n < members_.size(); ++n) members_[n] = {n};
 }
 
 std::vector<size_t> Groups::sources(size_t group) const {
@@ -51,8 +56,8 @@ bool Groups::search(size_t from, size_t to, Direction direction, std::vector<siz
   for (size_t next = 0;; at = found[next++]) {
     for (size_t n : members_[at]) {
       if (forward) {
-        for (size_t reader : readers_[n])
-          if (!visit(at, reader)) return false;
+        for (size_t i = first_reader_[n]; i < first_reader_[n + 1]; ++i)
+          if (!visit(at, readers_[i])) return false;
       } else {
         for (ValueId id : trace_.nodes[n].inputs)
           if (const int32_t p = trace_.producers[static_cast<size_t>(id)]; p >= 0 && !visit(at, static_cast<size_t>(p)))

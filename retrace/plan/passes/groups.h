@@ -33,8 +33,9 @@ class Groups {
   void reorder(size_t source, size_t reader, std::vector<size_t>& before, std::vector<size_t>& after);
 
   const Trace& trace_;
-  std::vector<std::vector<size_t>> readers_;  // per node: the nodes that read it
-  std::vector<size_t> leader_;                // per node
+  std::vector<size_t> first_reader_;  // per node: its readers are readers_[first_reader_[n]] to those of the next node
+  std::vector<size_t> readers_;
+  std::vector<size_t> leader_;  // per node
   std::vector<std::vector<size_t>> members_;
   std::vector<size_t> position_;  // per group: ascends from what is needed to what needs it
   std::vector<size_t> seen_;      // per group: the number of the search that saw it last

@@ -28,6 +28,14 @@ class CheapValues {
     return nodes;
   }
 
+  // Whether a node has such values.
+  bool any() const {
+    for (size_t n = 0; n < trace_.nodes.size(); ++n)
+      for (ValueId id : trace_.nodes[n].inputs)
+        if (!again(id, n).empty()) return true;
+    return false;
+  }
+
  private:
   const TensorSpec& spec(ValueId id) const { return trace_.values[static_cast<size_t>(id)]; }
 
@@ -56,8 +64,8 @@ class CheapValues {
 
 Trace recompute_cheap(Trace trace) {
   const CheapValues cheap(trace);
+  if (!cheap.any()) return trace;
   Rewriter rewrite(trace);
-  bool changed = false;
   for (size_t n = 0; n < trace.nodes.size(); ++n) {
     const Node& node = trace.nodes[n];
     std::vector<std::pair<ValueId, ValueId>> before;  // what the values are called again after this node
@@ -66,12 +74,11 @@ Trace recompute_cheap(Trace trace) {
       if (nodes.empty()) continue;
       for (size_t m : nodes) before.emplace_back(trace.nodes[m].first_output, rewrite(trace.nodes[m].first_output));
       for (size_t m : nodes) rewrite.copy(trace.nodes[m]);
-      changed = true;
     }
     rewrite.copy(node);
     for (auto at = before.rbegin(); at != before.rend(); ++at) rewrite.replace(at->first, at->second);
   }
-  return changed ? remove_dead(rewrite.finish()) : rewrite.finish();
+  return remove_dead(rewrite.finish());
 }
 
 }  // namespace retrace

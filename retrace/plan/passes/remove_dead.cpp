@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/passes.h"
 
@@ -14,6 +16,7 @@ Trace remove_dead(Trace trace) {
     if (kept[n])
       for (ValueId id : node.inputs) needed[static_cast<size_t>(id)] = true;
   }
+  if (std::find(kept.begin(), kept.end(), false) == kept.end()) return trace;
   Rewriter rewrite(trace);
   for (size_t n = 0; n < trace.nodes.size(); ++n)
     if (kept[n]) rewrite.copy(trace.nodes[n]);
