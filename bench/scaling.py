@@ -94,7 +94,7 @@ def busy_note(rows):
             "Make the page again on a quiet one.\n")
 
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 480, 340, 66, 34, 16, 50  # of a panel
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 480, 356, 66, 52, 16, 50  # of a panel
 
 
 class Panel:
@@ -127,7 +127,7 @@ class Panel:
         top, bottom = self.y0 + TOP, self.y0 + HEIGHT - BOTTOM
         title, x_label, y_label = self.labels
         middle = (top + bottom) / 2
-        yield text((left + right) / 2, self.y0 + 22, title, "middle", weight="bold")
+        yield text((left + right) / 2, self.y0 + 20, title, "middle", weight="bold")
         yield text((left + right) / 2, bottom + 38, x_label, "middle")
         yield text(self.x0 + 16, middle, y_label, "middle", turned=True)
         for exponent in range(self.y_range[0], self.y_range[1] + 1):
@@ -147,9 +147,9 @@ class Panel:
             yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
             if dash == "none":
                 yield from (f'<circle cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="3" fill="{colour}"/>' for x, y in points)
-            height = self.y0 + TOP + 16 + 17 * number
-            yield line(self.x0 + LEFT + 10, height, self.x0 + LEFT + 34, height, colour, 2, dash)
-            yield text(self.x0 + LEFT + 40, height + 4, name)
+            left = self.x0 + LEFT + 98 * number
+            yield line(left, self.y0 + TOP - 13, left + 24, self.y0 + TOP - 13, colour, 2, dash)
+            yield text(left + 29, self.y0 + TOP - 9, name)
 
 
 def line(x1, y1, x2, y2, colour, width=1, dash="none"):
@@ -158,8 +158,8 @@ def line(x1, y1, x2, y2, colour, width=1, dash="none"):
 
 
 def text(x, y, words, anchor="start", weight="normal", turned=False):
-    turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-weight="{weight}"{turn}>{words}</text>'
+    place = f"translate({x:.1f} {y:.1f})" + (" rotate(-90)" if turned else "")
+    return f'<text transform="{place}" text-anchor="{anchor}" font-weight="{weight}">{words}</text>'
 
 
 def curve(rows, series, value):
@@ -178,11 +178,12 @@ def panels(rows):
         curves = [("step", "#3465a4", "none", curve(rows, series, scaled("step_s", 1e3))),
                   ("floor", "#888888", "5 4", curve(rows, series, scaled("floor_s", 1e3)))]
         yield place % 2, place // 2, f"{title}: training step", unit, "milliseconds", curves
-    target = [("target of planning", PLANNING_TARGET_S, "#cc0000"), ("target of recording", RECORDING_TARGET_S, "#4e9a06")]
-    yield 1, 1, "Depth: recording and planning", "layers", "microseconds a node", [
-        ("planning", "#cc0000", "none", curve(rows, "depth", node("plan"))),
-        ("recording", "#4e9a06", "none", curve(rows, "depth", node("record")))] + [
-            (name, colour, "2 4", curve(rows, "depth", lambda row, value=value: value * 1e6)) for name, value, colour in target]
+    targets = [("planning", "plan", PLANNING_TARGET_S, "#cc0000"), ("recording", "record", RECORDING_TARGET_S, "#4e9a06")]
+    curves = []
+    for name, what, target, colour in targets:
+        curves.append((name, colour, "none", curve(rows, "depth", node(what))))
+        curves.append(("its target", colour, "2 4", curve(rows, "depth", lambda row, target=target: target * 1e6)))
+    yield 1, 1, "Depth: recording and planning", "layers", "microseconds a node", curves
 
 
 def figure(rows):
