@@ -6,9 +6,11 @@
 //   width   three 3x3 convolutions on 16 x 16 pixels, 8 samples          16 to 512 channels
 //
 // A point is an accelerated training step (loss, gradients, Adam, running statistics) on as many threads as there are,
-// and how long its recording and planning take on one thread.
+// and the CPU time of its recording and of its planning.
 
 #include <fmt/format.h>
+
+#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -100,15 +102,31 @@ class Training {
   const AcceleratedFunction<TrainingStep> accelerated_ = accelerate(step_);
 };
 
-// Median, tenths and counts under NAME_s, NAME_p10_s, ...
-void add(nlohmann::ordered_json& row, const std::string& name, Samples samples) {
-  drop_disturbed(samples);
+void add_step(nlohmann::ordered_json& row, const Samples& samples, const Trace& planned) {
+  row["samples"] = samples.kept.size(), row["dropped"] = samples.dropped;
+  if (samples.kept.empty()) return;
+  std::vector<double> seconds, peaks;
+  for (const Sample& sample : samples.kept) seconds.push_back(sample.seconds), peaks.push_back(sample.peak);
+  row["step_s"] = quantile(seconds, 0.5);
+  row["step_p10_s"] = quantile(seconds, 0.1), row["step_p90_s"] = quantile(seconds, 0.9);
+  row["floor_s"] = floor_seconds(unavoidable_work(planned), quantile(peaks, 0.5));
+}
+
+// The median of several calls, after a first one, in seconds of this thread.
+double cpu_seconds(FunctionRef<void()> work) {
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  work();
   std::vector<double> seconds;
-  for (const Sample& sample : samples.kept) seconds.push_back(sample.seconds);
-  row[name + "_samples"] = samples.kept.size(), row[name + "_dropped"] = samples.dropped;
-  if (seconds.empty()) return;
-  row[name + "_s"] = quantile(seconds, 0.5);
-  row[name + "_p10_s"] = quantile(seconds, 0.1), row[name + "_p90_s"] = quantile(seconds, 0.9);
+  for (int i = 0; i < kSamples; ++i) {
+    const double start = now();
+    work();
+    seconds.push_back(now() - start);
+  }
+  return quantile(seconds, 0.5);
 }
 
 nlohmann::ordered_json measure(const Point& point) {
@@ -120,16 +138,11 @@ nlohmann::ordered_json measure(const Point& point) {
                              {"threads", thread_count()},
                              {"nodes", trace.nodes.size()},
                              {"kernel_calls", plan.kernel_calls()}};
-  const Samples steps = take_samples(kSamples, [&] { training.run(); });
-  std::vector<double> peaks;
-  for (const Sample& sample : steps.kept) peaks.push_back(sample.peak);
-  if (!peaks.empty()) row["floor_s"] = floor_seconds(unavoidable_work(plan.trace()), quantile(peaks, 0.5));
-  add(row, "step", steps);
-  const int threads = thread_count();
-  set_thread_count(1);
-  add(row, "record", take_samples(kSamples, [&] { training.record(); }));
-  add(row, "plan", take_samples(kSamples, [&] { Plan again(trace); }));
-  set_thread_count(threads);
+  Samples steps = take_samples(kSamples, [&] { training.run(); });
+  drop_disturbed(steps);
+  add_step(row, steps, plan.trace());
+  row["record_s"] = cpu_seconds([&] { training.record(); });
+  row["plan_s"] = cpu_seconds([&] { Plan again(trace); });
   return row;
 }
 

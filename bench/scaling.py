@@ -16,9 +16,9 @@ Made by `make bench-scaling`; the numbers are those of one machine at one time.
 
 A step is an accelerated training step: loss, gradients, Adam, running statistics, replayed on {threads} threads. The floor
 is the time below which no plan of it can come (`bench/common/floor.h`). Recording is one run of the user's code, layers,
-gradients and the solver included; planning makes a plan of that recording; both run on one thread, and are paid once for
-each form of the arguments. Figures are medians of samples that stand between two probes of the machine's speed; a sample
-is dropped if one of them falls below 0.8 of the best.
+gradients and the solver included; planning makes a plan of that recording; both are paid once for each form of the
+arguments. Steps are medians of samples that stand between two probes of the machine's speed; a sample is dropped if one
+of them falls below 0.8 of the best. Recording and planning are medians of CPU time.
 
 ![Step, recording and planning times against batch, depth and width](scaling.svg)
 """
@@ -42,15 +42,15 @@ def table(head, rows):
 
 def each(row, what):
     """Seconds a node of recording or planning."""
-    return row[f"{what}_s"] / row["nodes"] if f"{what}_s" in row else None
+    return row[f"{what}_s"] / row["nodes"]
 
 
 def step_cells(row):
     if "step_s" not in row:
-        return [row["at"], "-", "-", "-", "-", row["kernel_calls"], f"0 ({row['step_dropped']})"]
+        return [row["at"], "-", "-", "-", "-", row["kernel_calls"], f"0 ({row['dropped']})"]
     return [row["at"], milliseconds(row["step_s"]), f"{milliseconds(row['step_p10_s'])} - {milliseconds(row['step_p90_s'])}",
             milliseconds(row["floor_s"]), f"{row['step_s'] / row['floor_s']:.1f}", row["kernel_calls"],
-            f"{row['step_samples']} ({row['step_dropped']})"]
+            f"{row['samples']} ({row['dropped']})"]
 
 
 def steps_section(rows, series):
@@ -61,33 +61,25 @@ def steps_section(rows, series):
 
 
 def verdict(rows, what, target, name):
-    values = [value for row in rows if (value := each(row, what)) is not None]
-    if not values:
-        return f"- {name}: not measured.\n"
+    values = [each(row, what) for row in rows]
     met = "met" if max(values) <= target else "**missed**"
-    return (f"- {name}: at most {max(values) * 1e6:.2f} µs, {values[-1] / values[0]:.1f} times as much at the last depth as "
-            f"at the first; target {target * 1e6:.0f} µs: {met}.\n")
+    return (f"- {name}: at most {max(values) * 1e6:.2f} µs, {values[-1] / values[0]:.1f} times as much at the last depth "
+            f"as at the first; target {target * 1e6:.0f} µs: {met}.\n")
 
 
 def planning_section(rows):
     rows = [row for row in rows if row["series"] == "depth"]
-
-    def cells(row):
-        one = [f"{value * 1e6:.2f}" if (value := each(row, what)) is not None else "-" for what in ("record", "plan")]
-        return [row["at"], row["nodes"], milliseconds(row.get("record_s")), one[0], milliseconds(row.get("plan_s")),
-                one[1], f"{row['plan_samples']} ({row['plan_dropped']})"]
-
-    return ("## Recording and planning\n\nOf the step of that depth. Both should be linear: as long for a node of 1,000 layers "
-            "as for one of 10.\n\n" + table(
-                ["layers", "recorded nodes", "recording, ms", "a node, µs", "planning, ms", "a node, µs",
-                 "samples (dropped)"], [cells(row) for row in rows]) + "\n" +
+    cells = [[row["at"], row["nodes"], milliseconds(row["record_s"]), f"{each(row, 'record') * 1e6:.2f}",
+              milliseconds(row["plan_s"]), f"{each(row, 'plan') * 1e6:.2f}"] for row in rows]
+    return ("## Recording and planning\n\nOf the step of that depth. Both should be linear: as long for a node of 1,000 "
+            "layers as for one of 10.\n\n" + table(
+                ["layers", "recorded nodes", "recording, ms", "a node, µs", "planning, ms", "a node, µs"], cells) + "\n" +
             verdict(rows, "record", RECORDING_TARGET_S, "Recording of a node") +
             verdict(rows, "plan", PLANNING_TARGET_S, "Planning of a node"))
 
 
 def busy_note(rows):
-    kept, dropped = (sum(row[f"{what}_{kind}"] for row in rows for what in ("step", "record", "plan"))
-                     for kind in ("samples", "dropped"))
+    kept, dropped = (sum(row[kind] for row in rows) for kind in ("samples", "dropped"))
     if dropped <= BUSY_SHARE * (kept + dropped):
         return ""
     return (f"\n**Provisional:** the machine had other work to do, and {dropped} of {kept + dropped} samples were dropped. "
@@ -171,7 +163,7 @@ def panels(rows):
         return lambda row: row[name] * factor if name in row else None
 
     def node(what):
-        return lambda row: value * 1e6 if (value := each(row, what)) is not None else None
+        return lambda row: each(row, what) * 1e6
 
     for place, series in enumerate(WHAT):
         unit, title, _ = WHAT[series]
