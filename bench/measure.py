@@ -18,9 +18,10 @@ WORKLOADS = {"a digits": "digits", "b peaks": "peaks", "c cifar10": "cifar10", "
 PHASES = ("train", "predict")
 LEAST_SHARE = 0.8        # of the best probe
 LEAST_SAMPLES, MOST_SAMPLES = 9, 41  # kept, of one workload and phase
-SECONDS, MOST_SECONDS = 8, 80        # the longer while there are too few samples
-REST_SECONDS = 0.03                  # before a sample, for the threads of the one before to stop waiting for work
-SAMPLE_SECONDS = 0.01
+SECONDS, MOST_SECONDS = 20, 80       # the longer while there are too few samples
+# As in a training loop: not timed while the threads of the program before stop waiting for work, the caches fill and
+# idle cores wake.
+WARM_SECONDS, SAMPLE_SECONDS = 0.1, 0.15
 PEERS = {"PyTorch eager": ("torch_peer.py", "eager"), "PyTorch compiled": ("torch_peer.py", "compiled"),
          "JAX jit": ("jax_peer.py", "jit")}
 LOSS_STEPS, LOSS_TOLERANCE = 20, 1e-3  # of a peer's loss
@@ -64,7 +65,7 @@ class Contestant:
         self.program, self.guard = program, guard
         self.samples = []  # (seconds, lower probe, mean probe)
         step = min(float(program.ask("run 1")) for _ in range(3))
-        self.steps = max(1, round(SAMPLE_SECONDS / step))
+        self.warm, self.steps = (max(1, round(seconds / step)) for seconds in (WARM_SECONDS, SAMPLE_SECONDS))
 
     def calibrate(self, best):
         """Half a second of probes, to meet a moment without neighbours."""
@@ -78,8 +79,7 @@ class Contestant:
         return value
 
     def sample(self, best):
-        time.sleep(REST_SECONDS)
-        self.program.ask("run 1")  # its memory may have left the caches
+        self.program.ask(f"run {self.warm}")
         before = self.probe(best)
         seconds = float(self.program.ask(f"run {self.steps}"))
         after = self.probe(best)
