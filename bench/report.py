@@ -115,7 +115,8 @@ def peers_section(steps):
     if all(row.get("ratio_to_best_peer") is None for row in steps):
         return "## Peers\n\nNot available: none was installed when this was made (`make bench-peers DIR=folder`).\n"
     return ("## Peers\n\nMilliseconds a step on 2 threads, measured in turn with ours in one run, from our starting "
-            "values; a peer whose loss after 20 steps differs by more than 1e-3 takes no part.\n\n" +
+            "values; a peer whose loss after 20 steps differs by more than 1e-3 takes no part, and \"-\" stands where "
+            "fewer than 9 samples counted.\n\n" +
             table(["step", "ours, accelerated"] + names + ["best peer / ours", "our MiB", "best peer's MiB"], rows) +
             "".join(f"\n{reason}" for reason in reasons) + "\n")
 
