@@ -43,22 +43,24 @@ void outer_tile(const float* a, const float* b, float* sums, int64_t step) {
 
 using OuterTile = void (*)(const float*, const float*, float*, int64_t);
 
+struct OuterTiles {
+  OuterTile of[kSide][kSide];
+};
+
 template <int m, int... n>
 constexpr void fill_row(OuterTile* row, std::integer_sequence<int, n...>) {
   ((row[n] = outer_tile<m, n + 1>), ...);
 }
 
-struct OuterTiles {
-  OuterTile of[kSide][kSide];
-  constexpr OuterTiles() : of() { fill(std::make_integer_sequence<int, kSide>()); }
-  template <int... m>
-  constexpr void fill(std::integer_sequence<int, m...> side) {
-    (fill_row<m + 1>(of[m], side), ...);
-  }
-};
+template <int... m>
+constexpr OuterTiles make_outer_tiles(std::integer_sequence<int, m...> side) {
+  OuterTiles tiles{};
+  (fill_row<m + 1>(tiles.of[m], side), ...);
+  return tiles;
+}
 
 void outer(const float* a, int64_t m, const float* b, int64_t n, float* sums) {
-  static constexpr OuterTiles tiles;
+  static constexpr OuterTiles tiles = make_outer_tiles(std::make_integer_sequence<int, kSide>());
   for (int64_t i = 0; i < m; i += kSide)
     for (int64_t j = 0; j < n; j += kSide) {
       const int64_t height = m - i < kSide ? m - i : kSide, width = n - j < kSide ? n - j : kSide;
