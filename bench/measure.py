@@ -18,7 +18,7 @@ WORKLOADS = {"a digits": "digits", "b peaks": "peaks", "c cifar10": "cifar10", "
 PHASES = ("train", "predict")
 LEAST_SHARE = 0.8        # of the best probe
 LEAST_SAMPLES, MOST_SAMPLES = 9, 41  # kept, of one workload and phase
-SECONDS, MOST_SECONDS = 20, 80       # the longer while there are too few samples
+SECONDS, MOST_SECONDS = 20, 120      # the longer while there are too few samples
 # As in a training loop: not timed while the threads of the program before stop waiting for work, the caches fill and
 # idle cores wake.
 WARM_SECONDS, SAMPLE_SECONDS = 0.1, 0.15
