@@ -1,6 +1,8 @@
 #include "retrace/ops/operators.h"
 
-#include "retrace/base/fp_environment.h"
+#include <bit>
+#include <cstdint>
+
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/cast/cast.h"
 #include "retrace/ops/divide/divide.h"
@@ -11,9 +13,12 @@
 
 namespace retrace {
 
+// Exact in any rounding mode, and where the program flushes subnormal numbers: those go by whole numbers.
 double Operand::widened(float number) {
-  const FloatingPointScope floating_point;
-  return number;
+  const auto bits = std::bit_cast<uint32_t>(number);
+  const auto magnitude = static_cast<int32_t>(bits & 0x7fffffff);
+  if (magnitude == 0 || magnitude >= 0x00800000) return static_cast<double>(number);
+  return static_cast<double>(bits >> 31 ? -magnitude : magnitude) * 0x1p-149;
 }
 
 Operand Operand::traced(const Tensor& number, Place place) {
