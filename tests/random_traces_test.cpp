@@ -6,6 +6,7 @@
 
 #include "retrace/device/cpu/threads.h"
 #include "retrace/plan/pass_changes.h"
+#include "retrace/plan/samples.h"
 #include "retrace/trace/call_scope.h"
 #include "retrace/trace/draw_scope.h"
 #include "tests/random_steps.h"
@@ -24,6 +25,7 @@ Tensor batch_of(uint64_t seed) {
   const DType type = seed % 8 == 5 ? DType::f64 : DType::f32;
   if (seed % 8 == 7) return random_tensor(random, {1, 64, 64, 4}, type, seed % 16 == 7 ? "BSSC" : "");  // large
   if (seed % 8 == 6) return random_tensor(random, {2100, 3}, type, seed % 16 == 6 ? "BC" : "");         // many rows
+  if (seed % 16 == 9) return random_tensor(random, {13, 8, 8, 2}, type, "BSSC");  // samples enough for several slabs
   if (seed % 32 == 19) return random_tensor(random, {40, 515}, type);
   if (seed % 64 == 33) return random_tensor(random, {0, 4}, type);
   if (seed % 4 == 0) return random_tensor(random, {3, 6, 7, 4}, type);
@@ -83,8 +85,12 @@ std::vector<Way> ways() {
 
 class RandomTraces : public testing::Test {
  protected:
-  void SetUp() override { plan_cache().clear(); }
+  void SetUp() override {
+    plan_cache().clear();
+    set_sample_chain_limits({.contractions = 1, .slabs = 2, .inner_bytes = 0, .slab_bytes = 1, .work = 0});
+  }
   void TearDown() override {
+    set_sample_chain_limits({});
     set_passes_off({});
     set_thread_count(threads_);
     set_plan_cache(true);

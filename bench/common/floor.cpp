@@ -30,7 +30,7 @@ double convolution_operations(const Attributes& a, const Shape& image, const Sha
 // 0 for what holds no contraction.
 double operations_of(const Trace& trace, const Node& node) {
   const auto name = node.op->name;
-  if (name == "row_chain") {
+  if (name == "row_chain" || name == "sample_chain") {
     double sum = 0;
     for (const Node& inner : node.body->nodes) sum += operations_of(*node.body, inner);
     return sum;

@@ -30,6 +30,13 @@ Labels checked_labels(const InferCall& call, const Shape& shape);
 // Axis -rank..rank-1 to 0..rank-1.
 int normalized_axis(int64_t axis, int rank, const char* op, Place place);
 
+// The least power of two of samples, of so many positions each, that makes an aligned subtree of the tree over items of
+// `item` positions (Op::subtree); 0 if there is none.
+inline int64_t samples_of_subtree(int64_t positions, int64_t item) {
+  if (positions <= 0 || (positions & (positions - 1)) != 0) return 0;
+  return positions >= item ? 1 : item / positions;
+}
+
 // A number of an op's definition or gradient rule: a constant of the plan. Rank 0.
 Tensor constant(double value, DType type);
 inline Tensor constant_like(const Tensor& x, double value) { return constant(value, x.type()); }

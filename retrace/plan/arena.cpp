@@ -1,10 +1,10 @@
 #include "retrace/plan/arena.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <numeric>
+
+#include "retrace/device/cpu/memory.h"
 
 namespace retrace {
 namespace {
@@ -37,19 +37,22 @@ size_t place_blocks(std::vector<ArenaBlock>& blocks, bool reuse) {
   return total;
 }
 
-void* arena_memory(size_t bytes) {
+void* arena_memory(size_t depth, size_t bytes) {
   struct Free {
-    void operator()(void* p) const { std::free(p); }
+    void operator()(void* data) const { give_memory(data); }
   };
-  thread_local std::unique_ptr<void, Free> memory;
-  thread_local size_t size = 0;
-  if (size < bytes) {
-    memory.reset();
-    size = rounded(bytes);
-    memory.reset(std::aligned_alloc(64, size));
-    if (!memory) throw std::bad_alloc();
+  struct Arena {
+    std::unique_ptr<void, Free> data;
+    size_t bytes = 0;
+  };
+  thread_local Arena arenas[kMostDepth];
+  Arena& arena = arenas[depth];
+  if (arena.bytes < bytes) {
+    arena.data.reset();
+    arena.bytes = rounded(bytes);
+    arena.data.reset(take_memory(arena.bytes));
   }
-  return memory.get();
+  return arena.data.get();
 }
 
 }  // namespace retrace

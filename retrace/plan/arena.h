@@ -16,7 +16,9 @@ struct ArenaBlock {
 // first, lowest offset that fits; with reuse = false every block has bytes of its own.
 size_t place_blocks(std::vector<ArenaBlock>& blocks, bool reuse);
 
-// At least `bytes` bytes that belong to this thread's plan runs, 64-byte aligned; contents are not kept.
-void* arena_memory(size_t bytes);
+// At least `bytes` bytes that belong to this thread's plan runs of that depth (0: not inside of another's), 64-byte
+// aligned; contents are not kept.
+constexpr size_t kMostDepth = 2;
+void* arena_memory(size_t depth, size_t bytes);
 
 }  // namespace retrace

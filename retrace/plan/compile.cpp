@@ -24,6 +24,7 @@ constexpr Pass kPasses[] = {
     {"fuse_prologues", "a chain is computed while its reduction reads it", fuse_prologues},
     {"fuse_pointwise", "pointwise neighbours become one kernel", fuse_pointwise},
     {"fuse_epilogues", "a chain is computed on a contraction's or pooling's tiles", fuse_epilogues},
+    {"fuse_samples", "layers and their gradients run on a few samples at a time", fuse_samples},
 };
 // Done while the plan is laid out, and switched like the others.
 constexpr std::string_view kPlaceMemory = "place_memory";

@@ -128,7 +128,11 @@ struct Plan::Placement {
   }
 };
 
-Plan::Plan(const Trace& recorded) : trace_(optimise(recorded, &reports_)) {
+Plan::Plan(const Trace& recorded) : trace_(optimise(recorded, &reports_)) { lay_out(); }
+
+Plan::Plan(Trace planned, AsItIs) : trace_(std::move(planned)) { lay_out(); }
+
+void Plan::lay_out() {
   Placement placement(*this);
   placement.find_launches();
   placement.place_inputs_outputs_constants();
@@ -164,6 +168,11 @@ void Plan::add_step(Placement& placement, const Node& node, size_t launch) {
   } else if (node.op == &row_chain_op()) {
     step.rows = std::make_unique<RowProgram>(*node.body);
     if (const auto bytes = step.rows->workspace_bytes(); bytes > 0)
+      placement.book(step.workspace, static_cast<size_t>(bytes), launch, launch);
+  } else if (node.op == &sample_chain_op()) {
+    step.samples = std::make_unique<SampleProgram>(*node.body, node.attributes.integer("samples"),
+                                                   node.attributes.integer("slab"));
+    if (const auto bytes = step.samples->workspace_bytes(); bytes > 0)
       placement.book(step.workspace, static_cast<size_t>(bytes), launch, launch);
   } else if (node.body && node.op->takes_prologue) {
     step.program = std::make_unique<TileProgram>(*node.body);

@@ -8,6 +8,7 @@
 
 #include "retrace/plan/pass.h"
 #include "retrace/plan/row_program.h"
+#include "retrace/plan/sample_program.h"
 #include "retrace/plan/tile_program.h"
 
 namespace retrace {
@@ -22,6 +23,9 @@ bool pass_is_on(std::string_view name);
 class Plan {
  public:
   explicit Plan(const Trace& recorded);
+  // Of a trace that has been through the passes.
+  struct AsItIs {};
+  Plan(Trace planned, AsItIs);
 
   // Runs on the CPU. inputs[i] and outputs[i] are the bytes of the recorded trace's inputs and outputs.
   void run(const void* const* inputs, void* const* outputs) const;
@@ -59,9 +63,10 @@ class Plan {
     TensorSpec made_spec;                  // the first input that a prologue makes
     std::unique_ptr<TileProgram> program;  // of a fused chain, prologue or epilogue
     std::unique_ptr<RowProgram> rows;      // of a chain of rows
-    bool chain = false;                    // the program is all there is to do
-    size_t own_inputs = 0;                 // inputs of the kernel itself; the rest belong to the epilogue
-    size_t pointers = 0;                   // where this step's pointers start in those of a run
+    std::unique_ptr<SampleProgram> samples;
+    bool chain = false;     // the program is all there is to do
+    size_t own_inputs = 0;  // inputs of the kernel itself; the rest belong to the epilogue
+    size_t pointers = 0;    // where this step's pointers start in those of a run
   };
   // Steps first..first+count-1 run at the same time: one kernel, or chains that need nothing of each other.
   struct Launch {
@@ -77,6 +82,7 @@ class Plan {
   class Run;
   class Words;
 
+  void lay_out();
   void add_step(Placement& placement, const Node& node, size_t launch);
   void add_launches();
   void run_constants();

@@ -39,9 +39,18 @@ struct RunMemory {
 
 thread_local std::vector<double>* timed = nullptr;
 
+// Plans that this thread is running: a chain of samples runs one inside of another.
+thread_local size_t depth = 0;
+
+class DepthScope {
+ public:
+  DepthScope() { ensure(++depth <= kMostDepth, "chains of samples do not nest"); }
+  ~DepthScope() { --depth; }
+};
+
 RunMemory& run_memory() {
-  thread_local RunMemory memory;
-  return memory;
+  thread_local RunMemory memory[kMostDepth];
+  return memory[depth - 1];
 }
 
 }  // namespace
@@ -52,7 +61,7 @@ class Plan::Run {
       : plan_(plan),
         inputs_(inputs),
         outputs_(outputs),
-        arena_(static_cast<char*>(arena_memory(plan.arena_bytes_))),
+        arena_(static_cast<char*>(arena_memory(depth - 1, plan.arena_bytes_))),
         memory_(run_memory()) {
     memory_.pointers.resize(std::max(memory_.pointers.size(), plan.pointer_count_));
   }
@@ -118,6 +127,7 @@ class Plan::Run {
   }
 
   void call_kernel(const Step& step) {
+    if (step.samples) return step.samples->run(program_inputs(step), outputs(step), at(step.workspace));
     if (step.rows) return step.rows->run(program_inputs(step), outputs(step), at(step.workspace));
     const Op& op = *step.node->op;
     auto& in = memory_.inputs;
@@ -156,6 +166,8 @@ class Plan::Run {
 void Plan::run(const void* const* inputs, void* const* outputs) const {
   const FloatingPointScope environment;
   const ParallelRegion region;
+  const DepthScope running;
+  auto* const timed = depth == 1 ? retrace::timed : nullptr;
   Run run(*this, inputs, outputs);
   if (timed) timed->resize(launches_.size());
   for (size_t i = 0; i < launches_.size(); ++i) {

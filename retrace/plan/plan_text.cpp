@@ -16,8 +16,12 @@ std::string Plan::summary() const {
   for (const auto& report : reports_)
     text += fmt::format("  {:<18} {:>5} -> {:<5} nodes {:>8.3f} ms{}\n", report.name, report.nodes_before,
                         report.nodes_after, report.seconds * 1e3, report.on ? "" : "  (off)");
-  return text + fmt::format("\nplan: {} kernel calls, arena {:.2f} MiB\n", kernel_calls(),
-                            static_cast<double>(arena_bytes_) / 1048576.0);
+  size_t thread_bytes = 0;
+  for (const auto& step : steps_)
+    if (step.samples) thread_bytes = std::max(thread_bytes, step.samples->thread_bytes());
+  const auto mib = [](size_t bytes) { return static_cast<double>(bytes) / 1048576.0; };
+  text += fmt::format("\nplan: {} kernel calls, arena {:.2f} MiB", kernel_calls(), mib(arena_bytes_));
+  return text + (thread_bytes > 0 ? fmt::format(", and {:.2f} MiB for each thread\n", mib(thread_bytes)) : "\n");
 }
 
 // The kernel calls one by one.
@@ -36,7 +40,7 @@ class Plan::Words {
     for (const auto& step : plan_.steps_) {
       const bool first = step.launch != launch_of_previous(step);
       text += fmt::format("\n{}", first ? fmt::format("call {}\n", step.launch) : "  and at the same time\n");
-      text += work(*step.node) + arguments(*step.node) + results(*step.node);
+      text += work(trace_, *step.node) + arguments(*step.node) + results(*step.node);
     }
     return text;
   }
@@ -63,12 +67,12 @@ class Plan::Words {
                        trace.values[static_cast<size_t>(node.first_output)].text(), node.place.text());
   }
   // The nodes that became one kernel, in the order in which it computes them.
-  std::string work(const Node& node) const {
+  static std::string work(const Trace& trace, const Node& node) {
     std::string body;
     if (node.body)
-      for (const auto& each : node.body->nodes) body += line(*node.body, each);
+      for (const auto& each : node.body->nodes) body += work(*node.body, each);
     if (node.op == &fused_op()) return body;
-    return node.op->takes_prologue ? body + line(trace_, node) : line(trace_, node) + body;
+    return node.op->takes_prologue ? body + line(trace, node) : line(trace, node) + body;
   }
 
   std::string arguments(const Node& node) const {

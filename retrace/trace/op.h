@@ -101,6 +101,12 @@ struct Op {
   bool view = false;            // output 0 has the bytes of input 0 in the same order: no kernel runs
   bool takes_epilogue = false;  // the f32 kernel calls `done`
   bool takes_prologue = false;  // the f32 kernel reads input 0 through `source` if there is one
+
+  // Along axis 0, the samples: bit i says that sample n of every output needs only sample n of input i. 0: not known.
+  uint32_t cut = 0;
+  // Set where the output is a sum over the samples of those inputs instead: the least power of two of samples whose sum
+  // is a subtree of the sum's tree (docs/numerics.md 0) wherever they begin at a multiple of it; 0: there is none.
+  int64_t (*subtree)(const InferCall&) = nullptr;
 };
 
 class OpTable {

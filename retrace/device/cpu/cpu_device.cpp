@@ -1,10 +1,9 @@
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <new>
 #include <vector>
 
+#include "retrace/device/cpu/memory.h"
 #include "retrace/device/device.h"
 
 namespace retrace {
@@ -27,9 +26,7 @@ class Pool {
           return data;
         }
     }
-    void* data = std::aligned_alloc(kAlignment, bytes);
-    if (!data) throw std::bad_alloc();
-    return data;
+    return take_memory(bytes);
   }
   void give(void* data, size_t bytes) {
     {
@@ -40,7 +37,7 @@ class Pool {
         return;
       }
     }
-    std::free(data);
+    give_memory(data);
   }
 
  private:

@@ -90,13 +90,15 @@ void define_average_pool2d(OpTable& table) {
              .infer = infer,
              .gradient = gradient,
              .kernel = run,
-             .takes_epilogue = true});
+             .takes_epilogue = true,
+             .cut = 0b1});
   table.add({.name = "average_pool2d_gradient",
              .attributes = {"pool", "stride", "padding", "count_padding", "size"},
              .infer = infer_gradient,
              .gradient = gradient_of_gradient,
              .kernel = run_gradient,
-             .takes_epilogue = true});
+             .takes_epilogue = true,
+             .cut = 0b1});
 }
 
 }  // namespace retrace

@@ -113,7 +113,8 @@ void define_conv2d(OpTable& table) {
              .gradient = gradient,
              .kernel = run_conv2d,
              .workspace = workspace_conv2d,
-             .takes_epilogue = true});
+             .takes_epilogue = true,
+             .cut = 0b01});
   table.add({.name = "conv2d_input_gradient",
              .inputs = 2,
              .attributes = {"stride", "dilation", "padding", "groups", "size"},
@@ -121,14 +122,17 @@ void define_conv2d(OpTable& table) {
              .gradient = gradient_of_input_gradient,
              .kernel = run_conv2d_input_gradient,
              .workspace = workspace_conv2d_input_gradient,
-             .takes_epilogue = true});
+             .takes_epilogue = true,
+             .cut = 0b01});
   table.add({.name = "conv2d_filter_gradient",
              .inputs = 2,
              .attributes = {"stride", "dilation", "padding", "groups", "kernel"},
              .infer = infer_conv2d_filter_gradient,
              .gradient = gradient_of_filter_gradient,
              .kernel = run_conv2d_filter_gradient,
-             .workspace = workspace_conv2d_filter_gradient});
+             .workspace = workspace_conv2d_filter_gradient,
+             .cut = 0b11,
+             .subtree = subtree_conv2d_filter_gradient});
 }
 
 }  // namespace retrace

@@ -14,6 +14,9 @@ void run_conv2d(const KernelCall& call);
 void run_conv2d_input_gradient(const KernelCall& call);
 void run_conv2d_filter_gradient(const KernelCall& call);
 
+// The sum goes over (sample, row, column) of dy by blocks of 256.
+int64_t subtree_conv2d_filter_gradient(const InferCall& call);
+
 int64_t workspace_conv2d(const InferCall& call);
 int64_t workspace_conv2d_input_gradient(const InferCall& call);
 int64_t workspace_conv2d_filter_gradient(const InferCall& call);

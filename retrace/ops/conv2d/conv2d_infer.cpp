@@ -99,4 +99,9 @@ std::vector<TensorSpec> infer_conv2d_filter_gradient(const InferCall& call) {
   return {{x.type, {kernel[0], kernel[1], x.shape[3] / call.attributes.integer("groups"), dy.shape[3]}, {}, {}}};
 }
 
+int64_t subtree_conv2d_filter_gradient(const InferCall& call) {
+  const Shape& dy = call.inputs[1].shape;
+  return samples_of_subtree(dy[1] * dy[2], 256);
+}
+
 }  // namespace retrace

@@ -161,20 +161,23 @@ void define_max_pool2d(OpTable& table) {
              .attributes = {"pool", "stride", "padding"},
              .infer = infer,
              .gradient = gradient,
-             .kernel = run});
+             .kernel = run,
+             .cut = 0b1});
   table.add({.name = "max_pool2d_gradient",
              .inputs = 2,
              .attributes = {"pool", "stride", "padding", "size"},
              .infer = infer_gradient,
              .gradient = gradient_of_gradient,
              .kernel = run_gradient,
-             .takes_epilogue = true});
+             .takes_epilogue = true,
+             .cut = 0b11});
   table.add({.name = "max_pool2d_gather",
              .inputs = 2,
              .attributes = {"pool", "stride", "padding"},
              .infer = infer_gather,
              .gradient = gradient_of_gather,
-             .kernel = run_gather});
+             .kernel = run_gather,
+             .cut = 0b11});
 }
 
 }  // namespace retrace

@@ -25,6 +25,15 @@ int64_t workspace(const InferCall& call) {
   return reduce_workspace(shape, *sum_kernel_table.get()(shape.by_column));
 }
 
+// By column a sum is the tree over strips of 16 positions.
+int64_t subtree(const InferCall& call) {
+  const Shape &x = call.inputs[0].shape, &axes = call.attributes.list("axes");
+  if (axes.empty() || axes[0] != 0 || x[0] == 0) return 0;
+  const ReduceShape shape(x, axes);
+  if (!shape.by_column) return 0;
+  return samples_of_subtree(shape.positions / x[0], 16);
+}
+
 // Sums are kept in Total, which wraps for integers.
 template <class T, class Total>
 void plain_sum(const KernelCall& call) {
@@ -65,7 +74,9 @@ void define_sum(OpTable& table) {
              .gradient = gradient,
              .kernel = run,
              .workspace = workspace,
-             .takes_prologue = true});
+             .takes_prologue = true,
+             .cut = 0b1,
+             .subtree = subtree});
 }
 
 }  // namespace retrace

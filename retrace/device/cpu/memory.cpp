@@ -1,0 +1,30 @@
+#include "retrace/device/cpu/memory.h"
+
+#include <cstdlib>
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace retrace {
+namespace {
+constexpr size_t kHugePage = size_t{2} << 20;
+
+size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+}  // namespace
+
+void* take_memory(size_t bytes) {
+  const bool large = bytes >= 2 * kHugePage;
+  const size_t alignment = large ? kHugePage : 64;
+  void* data = std::aligned_alloc(alignment, rounded(bytes == 0 ? 1 : bytes, alignment));
+  if (!data) throw std::bad_alloc();
+#ifdef __linux__
+  if (large) madvise(data, bytes, MADV_HUGEPAGE);  // advice: memory is as good without
+#endif
+  return data;
+}
+
+void give_memory(void* data) { std::free(data); }
+
+}  // namespace retrace

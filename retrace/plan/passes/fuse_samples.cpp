@@ -1,0 +1,183 @@
+#include <algorithm>
+#include <bit>
+
+#include "retrace/plan/pass.h"
+#include "retrace/plan/passes/passes.h"
+#include "retrace/plan/sample_program.h"
+#include "retrace/plan/samples.h"
+#include "retrace/trace/op.h"
+
+namespace retrace {
+namespace {
+
+SampleChainLimits limits;
+
+bool contracts(const Node& node) { return node.op->cut != 0 && node.op->name.starts_with("conv2d"); }
+
+// The nodes that can go by samples together: each needs samples of the chain or what does not depend on it.
+class SampleGroup {
+ public:
+  enum class Where { before, inside, after };
+
+  SampleGroup(const Trace& trace, int64_t samples)
+      : trace_(trace), samples_(samples), where_(trace.nodes.size()), role_(trace.values.size(), Role::open) {
+    for (size_t n = 0; n < trace.nodes.size(); ++n) add(n);
+  }
+
+  Where where(size_t node) const { return where_[node]; }
+  bool is_sum(size_t node) const { return by_sample(trace_, trace_.nodes[node], samples_) == BySample::sum; }
+
+ private:
+  // How values that are made before are read inside.
+  enum class Role : char { open, cut, whole };
+
+  void add(size_t n) {
+    const Node& node = trace_.nodes[n];
+    if (joins(node)) {
+      where_[n] = Where::inside;
+      for (size_t i = 0; i < node.inputs.size(); ++i)
+        role_[static_cast<size_t>(node.inputs[i])] = is_cut(trace_, node, i, samples_) ? Role::cut : Role::whole;
+    } else {
+      const bool free = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_free(id); });
+      where_[n] = free ? Where::before : Where::after;
+    }
+  }
+
+  int32_t maker(ValueId id) const { return trace_.producers[static_cast<size_t>(id)]; }
+  bool is_free(ValueId id) const { return maker(id) < 0 || where_[static_cast<size_t>(maker(id))] == Where::before; }
+  bool is_inside(ValueId id) const {
+    return maker(id) >= 0 && where_[static_cast<size_t>(maker(id))] == Where::inside &&
+           !is_sum(static_cast<size_t>(maker(id)));
+  }
+
+  bool joins(const Node& node) const {
+    if (by_sample(trace_, node, samples_) == BySample::no) return false;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId id = node.inputs[i];
+      const bool cut = is_cut(trace_, node, i, samples_);
+      const Role role = role_[static_cast<size_t>(id)];
+      const bool fits = cut ? is_inside(id) || (is_free(id) && role != Role::whole) : is_free(id) && role != Role::cut;
+      if (!fits || !agrees(node, i)) return false;
+    }
+    return true;
+  }
+  // An input that stands twice is cut both times or never.
+  bool agrees(const Node& node, size_t input) const {
+    for (size_t i = 0; i < input; ++i)
+      if (node.inputs[i] == node.inputs[input] &&
+          is_cut(trace_, node, i, samples_) != is_cut(trace_, node, input, samples_))
+        return false;
+    return true;
+  }
+
+  const Trace& trace_;
+  int64_t samples_;
+  std::vector<Where> where_;
+  std::vector<Role> role_;
+};
+
+struct Chain {
+  std::vector<size_t> members;
+  std::vector<ValueId> outputs;  // that somebody outside reads
+  int64_t slab = 0;              // 0: it does not pay
+};
+
+int64_t bytes_of(const Trace& trace, ValueId id) {
+  return static_cast<int64_t>(trace.values[static_cast<size_t>(id)].bytes());
+}
+
+// Samples at a time: enough for the sums' subtrees and to make up for the weights that every slab prepares anew, else
+// as few as the caches ask for.
+int64_t choose_slab(const Trace& trace, const std::vector<size_t>& members, int64_t samples) {
+  int64_t least = 1, widest = 1;
+  for (size_t n : members) {
+    const Node& node = trace.nodes[n];
+    int64_t cut = 0, whole = 0;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      (is_cut(trace, node, i, samples) ? cut : whole) += bytes_of(trace, node.inputs[i]);
+    const bool sum = by_sample(trace, node, samples) == BySample::sum;
+    for (int i = 0; i < node.output_count; ++i) (sum ? whole : cut) += bytes_of(trace, node.first_output + i);
+    const int64_t sample = std::max<int64_t>(1, cut / samples);
+    widest = std::max(widest, sample);
+    least = std::max(least, sum ? subtree_samples(trace, node) : 1);
+    least = std::max(least, (limits.work * whole + sample - 1) / sample);
+  }
+  const auto most = static_cast<uint64_t>(std::max<int64_t>(1, limits.slab_bytes / widest));
+  const auto slab = static_cast<int64_t>(std::max(std::bit_ceil(static_cast<uint64_t>(least)), std::bit_floor(most)));
+  return slab * widest <= limits.most_slab_bytes && samples >= slab * limits.slabs ? slab : 0;
+}
+
+Chain find_chain(const Trace& trace, const SampleGroup& group, int64_t samples) {
+  Chain chain;
+  std::vector<bool> read(trace.values.size());
+  for (ValueId id : trace.outputs) read[static_cast<size_t>(id)] = true;
+  int contractions = 0;
+  for (size_t n = 0; n < trace.nodes.size(); ++n) {
+    const Node& node = trace.nodes[n];
+    if (group.where(n) == SampleGroup::Where::inside) {
+      chain.members.push_back(n);
+      contractions += contracts(node);
+    } else {
+      for (ValueId id : node.inputs) read[static_cast<size_t>(id)] = true;
+    }
+  }
+  int64_t inner = 0;
+  for (size_t n : chain.members)
+    for (int i = 0; i < trace.nodes[n].output_count; ++i) {
+      const ValueId id = trace.nodes[n].first_output + i;
+      if (read[static_cast<size_t>(id)])
+        chain.outputs.push_back(id);
+      else
+        inner += bytes_of(trace, id);
+    }
+  if (contractions >= limits.contractions && inner >= limits.inner_bytes)
+    chain.slab = choose_slab(trace, chain.members, samples);
+  return chain;
+}
+
+// What does not depend on the chain, the chain, the rest.
+Trace with_chain(const Trace& trace, const SampleGroup& group, const Chain& chain, int64_t samples) {
+  Rewriter rewrite(trace);
+  const auto copy = [&](SampleGroup::Where where) {
+    for (size_t n = 0; n < trace.nodes.size(); ++n)
+      if (group.where(n) == where) rewrite.copy(trace.nodes[n]);
+  };
+  copy(SampleGroup::Where::before);
+  auto extracted = extract(trace, chain.members, chain.outputs);
+  Node node;
+  node.op = &sample_chain_op();
+  node.attributes.add("samples", samples);
+  node.attributes.add("slab", chain.slab);
+  node.place = trace.nodes[chain.members.back()].place;
+  for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
+  std::vector<TensorSpec> specs;
+  for (ValueId id : chain.outputs) specs.push_back(trace.values[static_cast<size_t>(id)]);
+  node.body = std::make_shared<const Trace>(std::move(extracted.body));
+  node.apart = extracted.apart;
+  const ValueId made = rewrite.to().add_node(std::move(node), specs);
+  for (size_t i = 0; i < chain.outputs.size(); ++i) rewrite.replace(chain.outputs[i], made + static_cast<ValueId>(i));
+  copy(SampleGroup::Where::after);
+  return rewrite.finish();
+}
+
+}  // namespace
+
+SampleChainLimits sample_chain_limits() { return limits; }
+void set_sample_chain_limits(const SampleChainLimits& chosen) { limits = chosen; }
+
+Trace fuse_samples(Trace trace) {
+  std::vector<int64_t> tried;
+  for (const auto& node : trace.nodes) {
+    if (!contracts(node)) continue;
+    const int64_t samples = trace.values[static_cast<size_t>(node.inputs[0])].shape[0];
+    if (samples < 2 || std::find(tried.begin(), tried.end(), samples) != tried.end()) continue;
+    tried.push_back(samples);
+    const SampleGroup group(trace, samples);
+    const Chain chain = find_chain(trace, group, samples);
+    // What comes after the chain may hold another one.
+    if (chain.slab > 0) return fuse_samples(with_chain(trace, group, chain, samples));
+  }
+  return trace;
+}
+
+}  // namespace retrace
