@@ -16,7 +16,22 @@ constexpr int64_t kChunkRows = 16;
 constexpr int64_t kChunk = kChunkRows * kLanes;  // floats of one feature
 }  // namespace row_chain
 
+// out[o][r] = after(sum over k of w[o * per_output + k * per_term] * x[k][r], from +0 with fused multiply-adds, + 0,
+// + bias[o] if there is one): nothing, max(0, it) as relu does it, or mask[o][r] > bound ? it : otherwise.
+struct RowDense {
+  enum class After { nothing, relu, mask };
+  const float* w;
+  int64_t per_output, per_term, depth, width;
+  const float* bias;
+  const float* x;
+  float* out;
+  After after;
+  const float* mask;
+  float bound, otherwise;
+};
+
 struct RowKernels {
+  void (*dense)(const RowDense& layer);
   // sums[i][j] = fma(a[i][r], b[j][r], sums[i][j]) for the rows r in turn; i < m, j < n.
   void (*outer)(const float* a, int64_t m, const float* b, int64_t n, float* sums);
   // sums[i] = sums[i] + x[i][r] for the rows r in turn; i < features.

@@ -68,6 +68,76 @@ void outer(const float* a, int64_t m, const float* b, int64_t n, float* sums) {
     }
 }
 
+// `count` outputs of a layer from `first` on, `vectors` vectors of rows at a time.
+template <int count, int vectors, RowDense::After after>
+void dense_outputs(const RowDense& d, int64_t first) {
+  for (int64_t at = 0; at < kChunk; at += vectors * kLanes) {
+    F32 sum[count][vectors];
+    RT_UNROLL
+    for (int o = 0; o < count; ++o) {
+      RT_UNROLL
+      for (int v = 0; v < vectors; ++v) sum[o][v] = F32(0.0f);
+    }
+    const float* w = d.w + first * d.per_output;
+    const float* x = d.x + at;
+    for (int64_t k = 0; k < d.depth; ++k, w += d.per_term, x += kChunk) {
+      F32 right[vectors];
+      RT_UNROLL
+      for (int v = 0; v < vectors; ++v) right[v] = load(x + v * kLanes);
+      RT_UNROLL
+      for (int o = 0; o < count; ++o) {
+        const F32 left(w[o * d.per_output]);
+        RT_UNROLL
+        for (int v = 0; v < vectors; ++v) sum[o][v] = fma(left, right[v], sum[o][v]);
+      }
+    }
+    RT_UNROLL
+    for (int o = 0; o < count; ++o) {
+      const int64_t row = (first + o) * kChunk + at;
+      RT_UNROLL
+      for (int v = 0; v < vectors; ++v) {
+        F32 y = sum[o][v] + F32(0.0f);
+        if (d.bias) y = y + F32(d.bias[first + o]);
+        if constexpr (after == RowDense::After::relu) y = select(less(y, F32(0.0f)), F32(0.0f), y);
+        if constexpr (after == RowDense::After::mask)
+          y = select(less(F32(d.bound), load(d.mask + row + v * kLanes)), y, F32(d.otherwise));
+        store(y, d.out + row + v * kLanes);
+      }
+    }
+  }
+}
+
+using DenseOutputs = void (*)(const RowDense&, int64_t first);
+constexpr int kMostOutputs = kVectorRegisters >= 32 ? 10 : 4;
+
+// Few outputs take more rows at a time: their sums depend on each other.
+constexpr int vectors_for(int outputs) {
+  if (kVectorRegisters < 32) return outputs == 1 ? 4 : outputs == 2 ? 2 : 1;
+  return outputs == 1 ? 8 : outputs <= 5 ? 4 : 2;
+}
+
+struct DenseTable {
+  DenseOutputs of[kMostOutputs];
+};
+
+template <RowDense::After after, int... outputs>
+constexpr DenseTable make_dense_table(std::integer_sequence<int, outputs...>) {
+  return {{dense_outputs<outputs + 1, vectors_for(outputs + 1), after>...}};
+}
+
+void dense(const RowDense& d) {
+  constexpr auto counts = std::make_integer_sequence<int, kMostOutputs>();
+  static constexpr DenseTable tables[] = {make_dense_table<RowDense::After::nothing>(counts),
+                                          make_dense_table<RowDense::After::relu>(counts),
+                                          make_dense_table<RowDense::After::mask>(counts)};
+  const DenseTable& table = tables[static_cast<int>(d.after)];
+  const int64_t parts = (d.width + kMostOutputs - 1) / kMostOutputs;
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t begin = d.width * part / parts, end = d.width * (part + 1) / parts;
+    table.of[end - begin - 1](d, begin);
+  }
+}
+
 void add_rows(const float* x, int64_t features, float* sums) {
   for (int64_t i = 0; i < features; ++i) {
     F32 sum = load(sums + i * kLanes);
@@ -86,7 +156,7 @@ void keep(const float* x, const float* valid, int64_t features, float* to) {
 }
 
 const RowKernels* row_kernels_of_target() {
-  static constexpr RowKernels kernels{outer, add_rows, add_left, keep};
+  static constexpr RowKernels kernels{dense, outer, add_rows, add_left, keep};
   return &kernels;
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "retrace/device/cpu/contraction_tile.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/device/cpu/workspace.h"
 #include "retrace/plan/row_kernels.h"
@@ -26,7 +27,7 @@ int64_t RowProgram::tiles() const { return (blocks() + kLanes - 1) / kLanes; }
 
 int64_t RowProgram::workspace_bytes() const {
   Workspace space(nullptr);
-  space.take<float>(tiles() * kLanes * record_floats_);
+  space.take<float>(tiles() * record_floats_);
   return space.bytes();
 }
 
@@ -39,17 +40,20 @@ struct RowProgram::Worker {
   float* rows;  // the scratch begins here
   float* patterns;
   float* sums;
-  float* spare;  // twice the widest rows
-  float* valid;  // of the rows of a chunk, where not all exist
+  float* spare;    // twice the widest rows
+  float* records;  // the sums of each block
+  float* valid;    // of the rows of a chunk, where not all exist
   bool ragged;
 
   Worker(const RowProgram& program, const void* const* in, void* const* out, int64_t number)
       : p(program), inputs(in), outputs(out), tile(number) {
-    rows = row_scratch(p.row_floats_ + p.sum_floats_ + p.pattern_floats_ + (2 * p.widest_ + 1) * kChunk);
+    rows = row_scratch(p.row_floats_ + p.sum_floats_ + p.pattern_floats_ + (2 * p.widest_ + 1) * kChunk +
+                       kLanes * p.record_floats_);
     patterns = rows + p.row_floats_;
     sums = patterns + p.pattern_floats_;
     spare = sums + p.sum_floats_;
     valid = spare + 2 * p.widest_ * kChunk;
+    records = valid + kChunk;
     ragged = (tile + 1) * kLanes * kBlock > p.rows_;
     for (const auto& each : p.patterns_)
       for (int64_t i = 0; i < each.numbers; ++i)
@@ -69,8 +73,9 @@ struct RowProgram::Worker {
     }
     const auto& kernels = contraction_kernels();
     for (const auto& sum : p.sums_)
-      kernels.transpose(sums + sum.memory, kLanes, partials + tile * kLanes * p.record_floats_ + sum.partial,
-                        p.record_floats_, sum.size, kLanes);
+      kernels.transpose(sums + sum.memory, kLanes, records + sum.partial, p.record_floats_, sum.size, kLanes);
+    kernels.tree_sum(records, p.record_floats_, std::min(kLanes, p.blocks() - tile * kLanes),
+                     partials + tile * p.record_floats_, p.record_floats_);
   }
 
   void find_valid(int64_t first) {
@@ -120,27 +125,11 @@ struct RowProgram::Worker {
   }
 
   void dense(const Dense& d) {
-    const auto& kernels = contraction_kernels();
-    const int vectors = kernels.most_positions[2] >= 8 ? 2 : 1;
-    const int64_t most = kernels.most_positions[vectors], parts = (d.width + most - 1) / most;
-    ContractionTile tile;
-    tile.a_step = d.per_output;
-    tile.terms = d.terms.data(), tile.term_count = d.depth;
-    tile.last = true;
-    tile.merge = d.bias < 0 ? 0 : 1;
-    tile.partial_step = 2 * kLanes;
-    tile.out_step = kChunk, tile.columns = static_cast<int>(kLanes) * vectors;
-    for (int64_t part = 0; part < parts; ++part) {
-      const int64_t begin = d.width * part / parts, end = d.width * (part + 1) / parts;
-      tile.a = static_cast<const float*>(inputs[d.weights]) + begin * d.per_output;
-      // bias + (product + 0) is (bias + product) + 0: adding to +0 only makes +0 of -0.
-      tile.partials = patterns + d.bias + begin * 2 * kLanes;
-      for (int64_t at = 0; at < kChunk; at += tile.columns) {
-        tile.b = rows + d.from + at;
-        tile.out = rows + d.to + begin * kChunk + at;
-        kernels.broadcast[vectors][end - begin](tile);
-      }
-    }
+    const auto input = [&](int i) { return i < 0 ? nullptr : static_cast<const float*>(inputs[i]); };
+    const bool masked = d.after == RowDense::After::mask;
+    row_kernels().dense({input(d.weights), d.per_output, d.per_term, d.depth, d.width, input(d.bias), rows + d.from,
+                         rows + d.to, d.after, rows + d.mask, masked ? *input(d.bound) : 0.0f,
+                         masked ? *input(d.otherwise) : 0.0f});
   }
 
   void rule(const Rule& r, int64_t feature) {
@@ -186,11 +175,11 @@ void RowProgram::combine(const float* partials, void* const* outputs) const {
   for (const auto& sum : sums_) {
     auto* const out = static_cast<float*>(outputs[sum.output]);
     if (sum.kind != Sum::Kind::row) {
-      kernels.tree_sum(partials + sum.partial, record_floats_, blocks(), out, sum.size);
+      kernels.tree_sum(partials + sum.partial, record_floats_, tiles(), out, sum.size);
       continue;
     }
     float lane[kStrip];
-    kernels.tree_sum(partials + sum.partial, record_floats_, blocks(), lane, kStrip);
+    kernels.tree_sum(partials + sum.partial, record_floats_, tiles(), lane, kStrip);
     for (int64_t half = kStrip / 2; half > 0; half /= 2)
       for (int64_t l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
     *out = lane[0];
@@ -199,7 +188,7 @@ void RowProgram::combine(const float* partials, void* const* outputs) const {
 
 void RowProgram::run(const void* const* inputs, void* const* outputs, void* workspace) const {
   Workspace space(workspace);
-  float* const partials = space.take<float>(tiles() * kLanes * record_floats_);
+  float* const partials = space.take<float>(tiles() * record_floats_);
   run_pieces(tiles(), [&](int64_t tile) { Worker(*this, inputs, outputs, tile).compute(partials); });
   combine(partials, outputs);
 }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "retrace/device/cpu/contraction_tile.h"
+#include "retrace/plan/row_kernels.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -43,12 +43,14 @@ class RowProgram {
     int64_t features, offset;
   };
   struct Dense {
-    int weights;           // input
-    int64_t depth, width;  // features in and out
-    int64_t per_output;    // distance of the weights of two outputs
-    int64_t from, to;      // offsets of rows
-    int64_t bias;          // offset of a pattern that is added; -1: none
-    std::vector<ContractionTerm> terms;
+    int weights;                   // input
+    int64_t depth, width;          // features in and out
+    int64_t per_output, per_term;  // distances of the weights of two outputs, and of two features
+    int64_t from, to;              // offsets of rows
+    int bias;                      // input; -1: none
+    RowDense::After after;
+    int64_t mask;          // offset of rows
+    int bound, otherwise;  // inputs
   };
   struct Rule {
     TileFunction function;

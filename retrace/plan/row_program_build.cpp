@@ -39,7 +39,13 @@ struct RowProgram::Builder {
   std::vector<ValueId> root;     // views are what they show
   std::vector<Value> values;     // per root
   std::vector<int64_t> step_of;  // per node
-  std::vector<ValueId> bias_of;  // per node; -1: none
+  // What a product's kernel does to it beside, per node; -1: none.
+  struct After {
+    ValueId bias = -1;
+    RowDense::After kind = RowDense::After::nothing;
+    ValueId mask = -1, bound = -1, otherwise = -1;
+  };
+  std::vector<After> after;
   std::vector<ArenaBlock> blocks;
 
   const TensorSpec& spec(ValueId id) const { return body.values[static_cast<size_t>(id)]; }
@@ -67,28 +73,68 @@ struct RowProgram::Builder {
     for (const auto& node : body.nodes)
       for (ValueId id : node.inputs) value(id).reads += !node.op->view;
     for (ValueId id : body.outputs) value(id).kept = true;
-    bias_of.assign(body.nodes.size(), -1);
-    for (const auto& node : body.nodes)
-      if (is_bias(node)) add_bias(node);
+    after.resize(body.nodes.size());
+    for (const auto& node : body.nodes) take_into_product(node);
   }
 
-  // A number for each feature, added to a product that nothing else reads.
-  bool is_bias(const Node& node) {
-    if (node.op->name != "add" || !is_rows(node.inputs[0]) || is_rows(node.inputs[1])) return false;
-    const ValueId product = node.inputs[0];
-    const int32_t p = body.producers[static_cast<size_t>(product)];
-    return p >= 0 && kind_of(body.nodes[static_cast<size_t>(p)]) == Step::Kind::dense && value(product).reads == 1 &&
-           !value(product).kept && spec(node.inputs[1]).shape.count() == value(product).features;
+  size_t number(const Node& node) const { return static_cast<size_t>(&node - body.nodes.data()); }
+  // The node that makes a value, through views and what products have taken in; -1 for an input.
+  int32_t maker(ValueId id) const { return body.producers[static_cast<size_t>(root[static_cast<size_t>(id)])]; }
+  // The product that makes these rows for nobody but one node, and can take it in.
+  int32_t product_for_one(ValueId id) {
+    const int32_t p = maker(id);
+    const bool whole = p >= 0 && is_rows(id) && kind_of(body.nodes[static_cast<size_t>(p)]) == Step::Kind::dense &&
+                       value(id).reads == 1 && !value(id).kept &&
+                       after[static_cast<size_t>(p)].kind == RowDense::After::nothing;
+    return whole ? p : -1;
   }
-  // It is added where the product is made, and the sum takes its place.
-  void add_bias(const Node& node) {
-    const ValueId product = node.inputs[0];
-    const size_t p = static_cast<size_t>(body.producers[static_cast<size_t>(product)]);
-    bias_of[p] = node.inputs[1];
-    value(product).kept = value(node.first_output).kept;
-    step_of[static_cast<size_t>(&node - body.nodes.data())] = kNone;
+
+  // Bias, relu and relu's mask are computed while the product is stored, and take its place.
+  void take_into_product(const Node& node) {
+    if (node.op->name == "add") return take_bias(node);
+    if (node.op->name == "relu") {
+      const int32_t p = product_for_one(node.inputs[0]);
+      if (p >= 0) after[static_cast<size_t>(p)].kind = RowDense::After::relu, take(node, node.inputs[0]);
+    }
+    if (node.op->name == "where") take_mask(node);
+  }
+
+  // A number for each feature.
+  void take_bias(const Node& node) {
+    const ValueId product = node.inputs[0], bias = node.inputs[1];
+    const int32_t p = product_for_one(product);
+    if (p < 0 || is_rows(bias) || after[static_cast<size_t>(p)].bias >= 0 ||
+        spec(bias).shape.count() != value(product).features)
+      return;
+    after[static_cast<size_t>(p)].bias = bias;
+    take(node, product);
+  }
+  // where(greater(mask, number), product, number), with rows as mask that exist when the product is made.
+  void take_mask(const Node& node) {
+    const ValueId product = node.inputs[1], otherwise = node.inputs[2];
+    const int32_t p = product_for_one(product), c = maker(node.inputs[0]);
+    if (p < 0 || c < 0 || !is_number(otherwise) || value(node.inputs[0]).reads != 1 || value(node.inputs[0]).kept)
+      return;
+    const Node& compare = body.nodes[static_cast<size_t>(c)];
+    if (compare.op->name != "greater") return;
+    const ValueId mask = compare.inputs[0], bound = compare.inputs[1];
+    const bool fits = is_rows(mask) && value(mask).features == value(product).features && maker(mask) < p;
+    if (!fits || !is_number(bound)) return;
+    After& it = after[static_cast<size_t>(p)];
+    it.kind = RowDense::After::mask, it.mask = mask, it.bound = bound, it.otherwise = otherwise;
+    step_of[static_cast<size_t>(c)] = kNone;
+    take(node, product);
+  }
+  bool is_number(ValueId id) const { return !is_rows(id) && spec(id).shape.count() == 1; }
+
+  void take(const Node& node, ValueId product) {
+    const ValueId made = node.first_output;
+    value(product).kept = value(made).kept;
+    value(product).reads = value(made).reads;
+    step_of[number(node)] = kNone;
+    const ValueId to = root[static_cast<size_t>(product)];
     for (ValueId& each : root)
-      if (each == node.first_output) each = product;
+      if (each == made) each = to;
   }
 
   static Step::Kind kind_of(const Node& node) {
@@ -107,7 +153,9 @@ struct RowProgram::Builder {
                          program.steps_.back().features == features;
       if (!joins) program.steps_.push_back({kind, 0, 0, features});
       step_of[n] = static_cast<int64_t>(program.steps_.size()) - 1;
-      for (ValueId id : node.inputs) value(id).last = step_of[n], value(id).reader = n;
+      const auto reads = [&](ValueId id) { value(id).last = step_of[n], value(id).reader = n; };
+      std::for_each(node.inputs.begin(), node.inputs.end(), reads);
+      if (after[n].mask >= 0) reads(after[n].mask);
       value(node.first_output).first = value(node.first_output).last = step_of[n];
     }
     for (ValueId id : body.inputs) value(id).first = 0;
@@ -162,18 +210,21 @@ struct RowProgram::Builder {
     const Node& node = body.nodes[n];
     const Shape& weights = spec(node.inputs[1]).shape;
     const bool transposed = node.attributes.integer("transpose_b") != 0;
+    const After& then = after[n];
+    const bool masked = then.mask >= 0;
     Dense dense{input_of(node.inputs[1]),
                 weights[transposed ? 1 : 0],
                 weights[transposed ? 0 : 1],
                 transposed ? weights[1] : 1,
+                transposed ? 1 : weights[1],
                 offset(node.inputs[0]),
                 offset(node.first_output),
-                bias_of[n] < 0 ? -1 : add_pattern(bias_of[n], 2 * kLanes),
-                {}};
-    const int64_t per_term = transposed ? 1 : weights[1];
-    for (int64_t k = 0; k < dense.depth; ++k)
-      dense.terms.push_back({static_cast<int32_t>(k * per_term), static_cast<int32_t>(k * kChunk)});
-    program.dense_.push_back(std::move(dense));
+                then.bias < 0 ? -1 : input_of(then.bias),
+                then.kind,
+                masked ? offset(then.mask) : 0,
+                masked ? input_of(then.bound) : -1,
+                masked ? input_of(then.otherwise) : -1};
+    program.dense_.push_back(dense);
   }
 
   Operand operand(ValueId id) {
