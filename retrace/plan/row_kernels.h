@@ -22,7 +22,7 @@ struct RowDense {
   enum class After { nothing, relu, mask };
   const float* w;
   int64_t per_output, per_term, depth, width;
-  const float* bias;
+  const float* bias;  // never -0: then one addition does for both
   const float* x;
   float* out;
   After after;
@@ -32,6 +32,9 @@ struct RowDense {
 
 struct RowKernels {
   void (*dense)(const RowDense& layer);
+  // to[i][r] = from[r][i] and back: whole vectors of lanes, i < features.
+  void (*by_feature)(const float* from, int64_t features, float* to);
+  void (*by_row)(const float* from, int64_t features, float* to);
   // sums[i][j] = fma(a[i][r], b[j][r], sums[i][j]) for the rows r in turn; i < m, j < n.
   void (*outer)(const float* a, int64_t m, const float* b, int64_t n, float* sums);
   // sums[i] = sums[i] + x[i][r] for the rows r in turn; i < features.

@@ -94,10 +94,10 @@ void dense_outputs(const RowDense& d, int64_t first) {
     RT_UNROLL
     for (int o = 0; o < count; ++o) {
       const int64_t row = (first + o) * kChunk + at;
+      const F32 bias(d.bias ? d.bias[first + o] : 0.0f);
       RT_UNROLL
       for (int v = 0; v < vectors; ++v) {
-        F32 y = sum[o][v] + F32(0.0f);
-        if (d.bias) y = y + F32(d.bias[first + o]);
+        F32 y = sum[o][v] + bias;
         if constexpr (after == RowDense::After::relu) y = select(less(y, F32(0.0f)), F32(0.0f), y);
         if constexpr (after == RowDense::After::mask)
           y = select(less(F32(d.bound), load(d.mask + row + v * kLanes)), y, F32(d.otherwise));
@@ -138,6 +138,16 @@ void dense(const RowDense& d) {
   }
 }
 
+void by_feature(const float* from, int64_t features, float* to) {
+  for (int64_t i = 0; i < features; ++i)
+    for (int64_t r = 0; r < kChunk; r += kLanes) store(load(from + r * features + i * kLanes), to + i * kChunk + r);
+}
+
+void by_row(const float* from, int64_t features, float* to) {
+  for (int64_t i = 0; i < features; ++i)
+    for (int64_t r = 0; r < kChunk; r += kLanes) store(load(from + i * kChunk + r), to + r * features + i * kLanes);
+}
+
 void add_rows(const float* x, int64_t features, float* sums) {
   for (int64_t i = 0; i < features; ++i) {
     F32 sum = load(sums + i * kLanes);
@@ -156,7 +166,7 @@ void keep(const float* x, const float* valid, int64_t features, float* to) {
 }
 
 const RowKernels* row_kernels_of_target() {
-  static constexpr RowKernels kernels{dense, outer, add_rows, add_left, keep};
+  static constexpr RowKernels kernels{dense, by_feature, by_row, outer, add_rows, add_left, keep};
   return &kernels;
 }
 

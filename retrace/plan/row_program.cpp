@@ -58,7 +58,7 @@ struct RowProgram::Worker {
     for (const auto& each : p.patterns_)
       for (int64_t i = 0; i < each.numbers; ++i)
         std::fill_n(patterns + each.offset + i * each.length, each.length,
-                    static_cast<const float*>(inputs[each.input])[i]);
+                    static_cast<const float*>(inputs[each.input])[i] + (each.bias ? 0.0f : -0.0f));
   }
 
   int64_t row_of(int64_t lane) const { return (tile * kLanes + lane) * kBlock; }
@@ -98,17 +98,12 @@ struct RowProgram::Worker {
       contraction_kernels().transpose(from, kBlock * t.features, turned, kLanes, kLanes, kChunkRows * t.features);
     }
     if (t.features == 1) return;
-    for (int64_t c = 0; c < t.features; ++c)
-      for (int64_t r = 0; r < kChunkRows; ++r)
-        std::copy_n(turned + (r * t.features + c) * kLanes, kLanes, to + c * kChunk + r * kLanes);
+    row_kernels().by_feature(turned, t.features, to);
   }
 
   void put(const Transfer& t, int64_t first) {
     float* const to = static_cast<float*>(outputs[t.index]) + (row_of(0) + first) * t.features;
-    const float* const from = rows + t.offset;
-    for (int64_t c = 0; c < t.features; ++c)
-      for (int64_t r = 0; r < kChunkRows; ++r)
-        std::copy_n(from + c * kChunk + r * kLanes, kLanes, spare + (r * t.features + c) * kLanes);
+    row_kernels().by_row(rows + t.offset, t.features, spare);
     if (!ragged)
       return contraction_kernels().transpose(spare, kLanes, to, kBlock * t.features, kChunkRows * t.features, kLanes);
     for (int64_t r = 0; r < kChunkRows * t.features; ++r)
@@ -127,9 +122,9 @@ struct RowProgram::Worker {
   void dense(const Dense& d) {
     const auto input = [&](int i) { return i < 0 ? nullptr : static_cast<const float*>(inputs[i]); };
     const bool masked = d.after == RowDense::After::mask;
-    row_kernels().dense({input(d.weights), d.per_output, d.per_term, d.depth, d.width, input(d.bias), rows + d.from,
-                         rows + d.to, d.after, rows + d.mask, masked ? *input(d.bound) : 0.0f,
-                         masked ? *input(d.otherwise) : 0.0f});
+    row_kernels().dense({input(d.weights), d.per_output, d.per_term, d.depth, d.width,
+                         d.bias < 0 ? nullptr : rows + d.bias, rows + d.from, rows + d.to, d.after, rows + d.mask,
+                         masked ? *input(d.bound) : 0.0f, masked ? *input(d.otherwise) : 0.0f});
   }
 
   void rule(const Rule& r, int64_t feature) {

@@ -33,9 +33,10 @@ class RowProgram {
   struct Operand {
     int64_t offset = 0, step = 0;
   };
-  // An input's numbers, each written out `length` times, in the scratch.
+  // An input's numbers, each written out `length` times, in the scratch; +0 instead of -0 where they are a bias.
   struct Pattern {
     int input;
+    bool bias;
     int64_t numbers, length, offset;
   };
   struct Transfer {  // of rows from an input or to an output
@@ -47,7 +48,7 @@ class RowProgram {
     int64_t depth, width;          // features in and out
     int64_t per_output, per_term;  // distances of the weights of two outputs, and of two features
     int64_t from, to;              // offsets of rows
-    int bias;                      // input; -1: none
+    int64_t bias;                  // offset of a pattern; -1: none
     RowDense::After after;
     int64_t mask;          // offset of rows
     int bound, otherwise;  // inputs

@@ -190,9 +190,9 @@ struct RowProgram::Builder {
 
   int64_t offset(ValueId id) { return static_cast<int64_t>(blocks[value(id).block].offset / sizeof(float)); }
 
-  int64_t add_pattern(ValueId id, int64_t length) {
+  int64_t add_pattern(ValueId id, int64_t length, bool bias = false) {
     const int64_t numbers = spec(id).shape.count(), at = program.pattern_floats_;
-    program.patterns_.push_back({input_of(id), numbers, length, at});
+    program.patterns_.push_back({input_of(id), bias, numbers, length, at});
     program.pattern_floats_ += numbers * length;
     return at;
   }
@@ -219,7 +219,7 @@ struct RowProgram::Builder {
                 transposed ? 1 : weights[1],
                 offset(node.inputs[0]),
                 offset(node.first_output),
-                then.bias < 0 ? -1 : input_of(then.bias),
+                then.bias < 0 ? -1 : program.row_floats_ + add_pattern(then.bias, 1, true),
                 then.kind,
                 masked ? offset(then.mask) : 0,
                 masked ? input_of(then.bound) : -1,
