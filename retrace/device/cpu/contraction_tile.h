@@ -18,7 +18,8 @@ struct ContractionTerm {
 // out[p][c] = T(partials..., sum of the terms), c < columns, where for each term, in order, from +0:
 //   sum = fma(a[p * a_step + term.a], b[c + term.b], sum)        one factor a for all lanes, or
 //   sum = fma(a[p * a_step + term.a + c], b[c + term.b], sum)    a factor a for each lane (lanewise), or
-//   sum = fma(a[p * a_step + term.a + c - c % group], b[c + term.b], sum)    one for each group of lanes (grouped).
+//   sum = fma(a[p * a_step + term.a + c - c % group], b[c + term.b], sum)    one for each group of lanes (grouped), or
+//   sum = fma(a[p % channels + term.a], b[c + term.b - 16 * (p / channels)], sum)    rows of (tap, channel): sliding.
 // Partial sums whose bit is set in `merge` are then added on the left, lowest bit first; `last` adds +0.
 // The kernel reads 16 * vectors floats of b (and a, if lanewise) whatever `columns` is. Grouped kernels read a by whole
 // vectors from multiples of `group` on: by_term takes a_step divisible by it, by_row has a_step = 1, terms divisible by
@@ -37,6 +38,7 @@ struct ContractionTile {
   float* out = nullptr;
   int64_t out_step = 0;
   int columns = 0;
+  const float* ahead = nullptr;  // sliding: each term also fetches 64 bytes from here on into the cache
 };
 
 // A row of pixels whose channels are repeated for the outputs of their group (at most 16 a group):
@@ -55,7 +57,13 @@ struct ContractionKernels {
   Function lanewise[3][kMostPositions + 1];
   Function grouped_by_term[3][kMostPositions + 1];
   Function grouped_by_row[3][kMostPositions + 1];  // null where a group has too many rows for the registers
+  Function sliding[4][kMostPositions + 1];         // [taps][channels], one vector: for 1 to 3 taps
+  int most_sliding[4];                             // channels for so many taps; 0: there are no such kernels
   int most_group;                                  // groups are powers of two up to this; 1: there are no such kernels
+  // to[i] = first + i * step for i < count; writes up to 7 more.
+  void (*list_terms)(ContractionTerm first, ContractionTerm step, int64_t count, ContractionTerm* to);
+  // to[i * 16 + lane] = from[i * from_step + lane] for i < count, lane < 16.
+  void (*copy_vectors)(const float* from, int64_t from_step, float* to, int64_t count);
   // True if any of the floats is infinite or NaN.
   bool (*has_nonfinite)(const float* x, int64_t count);
   // to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns.

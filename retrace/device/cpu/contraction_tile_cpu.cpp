@@ -194,6 +194,11 @@ struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
       add_terms_by_row(t, sum);
     else
       add_terms(t, sum);
+    finish(t, sum);
+  }
+
+  // Merges the partial sums and stores.
+  RT_INLINE static void finish(const ContractionTile& t, Row* sum) {
     for (uint64_t merge = t.merge; merge != 0; merge &= merge - 1) {
       const float* left = t.partials + std::countr_zero(merge) * t.partial_level;
       (add_left(sum[rows], left + rows * t.partial_step), ...);
@@ -206,6 +211,59 @@ struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
     }
   }
 };
+
+// Row tap * channels + c of a sliding tile: each a serves all taps, and each vector of b all channels.
+template <int taps, int channels, class Channels = std::make_integer_sequence<int, channels>>
+struct SlidingTile;
+
+template <int taps, int channels, int... cs>
+struct SlidingTile<taps, channels, std::integer_sequence<int, cs...>> {
+  using Whole = Tile<taps * channels, 1, Factor::broadcast>;
+
+  template <int c>
+  RT_INLINE static void multiply_add(typename Whole::Row* sum, const float* a, const F32* b) {
+    const F32 one = broadcast(a[c]);
+    RT_UNROLL
+    for (int tap = 0; tap < taps; ++tap) {
+      F32& own = sum[tap * channels + c].v[0];
+      own = fma(one, b[tap], own);
+    }
+  }
+
+  static void run(const ContractionTile& t) {
+    typename Whole::Row sum[taps * channels];
+    RT_UNROLL
+    for (int row = 0; row < taps * channels; ++row) Whole::clear(sum[row]);
+    const float* ahead = t.ahead == nullptr ? t.a : t.ahead;
+    const ContractionTerm* const end = t.terms + t.term_count;
+    for (const ContractionTerm* term = t.terms; term != end; ++term, ahead += kLanes) {
+      __builtin_prefetch(ahead);
+      F32 b[taps];
+      RT_UNROLL
+      for (int tap = 0; tap < taps; ++tap) b[tap] = load(t.b + term->b - kLanes * tap);
+      (multiply_add<cs>(sum, t.a + term->a, b), ...);
+    }
+    Whole::finish(t, sum);
+  }
+};
+
+void list_terms(ContractionTerm first, ContractionTerm step, int64_t count, ContractionTerm* to) {
+#if RT_SIMD_SCALAR
+  for (int64_t i = 0; i < count; ++i, first.a += step.a, first.b += step.b) to[i] = first;
+#else
+  constexpr int kTerms = kLanes / 2;
+  alignas(64) int32_t all[kLanes];
+  for (int i = 0; i < kLanes; i += 2, first.a += step.a, first.b += step.b) all[i] = first.a, all[i + 1] = first.b;
+  I32 terms = load_int(all);
+  for (int i = 0; i < kLanes; i += 2) all[i] = kTerms * step.a, all[i + 1] = kTerms * step.b;
+  const I32 on = load_int(all);
+  for (int64_t i = 0; i < count; i += kTerms, terms = terms + on) store_int(terms, reinterpret_cast<int32_t*>(to + i));
+#endif
+}
+
+void copy_vectors(const float* from, int64_t from_step, float* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) store(load(from + i * from_step), to + i * kLanes);
+}
 
 bool has_nonfinite(const float* x, int64_t count) {
   const I32 exponent(0x7f800000);
@@ -318,11 +376,25 @@ constexpr void fill(ContractionKernels& k) {
   }
 }
 
+// Channels of a sliding tile of so many taps; with few registers there is none.
+constexpr int most_sliding(int taps) { return kVectorRegisters < 32 || RT_SANITIZED ? 0 : 28 / taps; }
+
+template <int taps, int... index>
+constexpr void fill_sliding(ContractionKernels& k, std::integer_sequence<int, index...>) {
+  k.most_sliding[taps] = most_sliding(taps);
+  ((k.sliding[taps][index + 1] = SlidingTile<taps, index + 1>::run), ...);
+}
+
 constexpr ContractionKernels make_kernels() {
   ContractionKernels k{};
   fill<1>(k);
   fill<2>(k);
+  fill_sliding<1>(k, std::make_integer_sequence<int, most_sliding(1)>());
+  fill_sliding<2>(k, std::make_integer_sequence<int, most_sliding(2)>());
+  fill_sliding<3>(k, std::make_integer_sequence<int, most_sliding(3)>());
   k.most_group = kRegisterLanes < 8 ? kRegisterLanes : 8;
+  k.list_terms = list_terms;
+  k.copy_vectors = copy_vectors;
   k.has_nonfinite = has_nonfinite;
   k.transpose = transpose;
   k.repeat_channels = repeat_channels;

@@ -288,6 +288,29 @@ TEST(Conv2dKernel, FilterGradientOverManyBlocks) {
   check_all({600, 2, 1, 4, 7}, {2, 2, 1, 1, 1, 1, 0, 1});
 }
 
+// Neighbouring taps of wide images share their loads: all widths of kernels, blocks that end inside rows and inside
+// samples, few and many channels, several panels of 16 filters.
+TEST(Conv2dKernel, FilterGradientByNeighbouringTaps) {
+  for (int64_t width : {2, 3, 4, 5, 7}) {
+    check_all({3, 9, 11, 5, 16}, {3, width, 1, 1, 1, width / 2, 1, width / 2});
+    check_all({2, 10, 13, 10, 7}, {2, width});
+  }
+  for (int64_t in : {3, 4, 9, 16, 19, 33}) check_all({5, 10, 9, in, 16}, {3, 3, 1, 1, 1, 1, 1, 1});
+  check_all({3, 12, 10, 8, 48}, {3, 3, 1, 1, 1, 1, 1, 1});
+  check_all({9, 16, 17, 16, 8}, {3, 3, 1, 1, 2, 2, 2, 2});
+  check_all({1, 2, 600, 6, 5}, {1, 3, 1, 1, 0, 1, 0, 1});
+  check_all({3, 5, 8, 4, 6}, {4, 3, 1, 1, 3, 8, 4, 9});
+}
+
+// Windows that nowhere cross the left and right border: the taps of a row of the kernel are neighbours.
+TEST(Conv2dKernel, FilterGradientInsideTheImage) {
+  check_all({7, 10, 12, 8, 1}, {1, 1});
+  check_all({3, 32, 32, 8, 16}, {2, 2, 2});
+  check_all({3, 20, 18, 17, 33}, {2, 2, 2});
+  check_all({3, 20, 19, 4, 5}, {3, 2, 3, 1, 1, 0, 2, 0});
+  check_all({2, 20, 19, 9, 5}, {3, 3, 2, 1, 0, -1, 1, -1});
+}
+
 TEST(Conv2dKernel, Strides) {
   for (int64_t stride : {2, 3})
     for (int64_t kernel : {1, 2, 3, 5}) {

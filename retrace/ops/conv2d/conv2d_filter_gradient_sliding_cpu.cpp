@@ -1,0 +1,101 @@
+// The filter gradient's blocks by sliding tiles: at an input pixel q, the tap kx meets the output q + left - kx, so
+// neighbouring taps share the loads of x[q], and every sum still sees its outputs in ascending order. dy lies between
+// margins of zeros, for the pixels that only some of the taps meet.
+
+#include <algorithm>
+
+#include "retrace/device/cpu/contraction_tile.h"
+#include "retrace/device/cpu/workspace.h"
+#include "retrace/ops/conv2d/conv2d_filter_gradient_block.h"
+
+namespace retrace::filter_gradient {
+namespace {
+
+constexpr int64_t kMargin = 2;  // outputs: one less than the taps together
+
+// dy as [segment][margin, output][16 lanes], and a last margin.
+float* stage_outputs(const Block& block) {
+  float* const rows =
+      static_cast<float*>(thread_scratch(2, sizeof(float) * 16 * kBlock * (kMargin + 1) + 16 * kMargin * 4));
+  float* to = rows;
+  const float* from = block.b;
+  for (int64_t i = 0; i < block.segment_count; ++i) {
+    std::fill(to, to + 16 * kMargin, 0.0f);
+    to += 16 * kMargin;
+    const int64_t width = block.segments[i].ow_end - block.segments[i].ow_begin;
+    contraction_kernels().copy_vectors(from, block.b_step, to, width);
+    from += width * block.b_step, to += width * 16;
+  }
+  std::fill(to, to + 16 * kMargin, 0.0f);
+  return rows;
+}
+
+// The pixels inside the image that some of the taps meet, for row ky of the kernel.
+int64_t list_pixels(const Plan& p, const Block& block, int64_t ky, SlidingTaps taps, ContractionTerm* terms) {
+  const Conv2dShape& s = p.s;
+  const ContractionTerm step{static_cast<int32_t>(block.pixel), 16};
+  int64_t count = 0, position = 0;
+  for (int64_t i = 0; i < block.segment_count; ++i) {
+    const Segment& g = block.segments[i];
+    const int64_t iy = g.oh * s.stride_y + ky * s.dilation_y - s.pad_top;
+    const int64_t start = g.ow_begin + taps.first - s.pad_left;
+    const int64_t begin = std::max<int64_t>(0, start);
+    const int64_t end = std::min(s.in_width, g.ow_end + taps.first - s.pad_left + taps.count - 1);
+    position += kMargin;
+    if (iy >= 0 && iy < s.in_height && begin < end) {
+      const ContractionTerm first{static_cast<int32_t>(g.row_base + iy * block.pitch + begin * block.pixel),
+                                  static_cast<int32_t>((position + begin - start) * 16)};
+      contraction_kernels().list_terms(first, step, end - begin, terms + count);
+      count += end - begin;
+    }
+    position += g.ow_end - g.ow_begin;
+  }
+  return count;
+}
+
+}  // namespace
+
+SlidingTaps sliding_taps(int64_t kernel_width, int64_t kx) {
+  SlidingTaps taps{0, 0};
+  do {
+    taps.first += taps.count;
+    const int64_t left = kernel_width - taps.first;
+    taps.count = left == 2 || left == 4 ? 2 : 3;
+  } while (kx >= taps.first + taps.count);
+  return taps;
+}
+
+int64_t sliding_tiles(const Plan& p, int64_t taps) {
+  const int64_t most = contraction_kernels().most_sliding[taps];
+  return (p.in_group + most - 1) / most;
+}
+
+int64_t row_of(const Plan& p, int64_t ky, int64_t kx, int64_t c) {
+  if (p.interleaved) return (kx * p.s.kernel_height + ky) * p.in_group + c;
+  if (!p.sliding) return (ky * p.s.kernel_width + kx) * p.in_group + c;
+  const SlidingTaps taps = sliding_taps(p.s.kernel_width, kx);
+  const int64_t tiles = sliding_tiles(p, taps.count), tile = ((c + 1) * tiles - 1) / p.in_group;
+  const int64_t from = p.in_group * tile / tiles, to = p.in_group * (tile + 1) / tiles;
+  return (ky * p.s.kernel_width + taps.first) * p.in_group + taps.count * from + (kx - taps.first) * (to - from) +
+         (c - from);
+}
+
+void run_sliding(const Plan& p, const Block& block) {
+  const Conv2dShape& s = p.s;
+  const auto& kernels = contraction_kernels();
+  Block own = block;
+  own.b = stage_outputs(block);
+  ContractionTerm terms[kBlock * (kMargin + 1) + 8];
+  for (int64_t ky = 0; ky < s.kernel_height; ++ky)
+    for (int64_t kx = 0; kx < s.kernel_width;) {
+      const SlidingTaps taps = sliding_taps(s.kernel_width, kx);
+      const int64_t count = list_pixels(p, own, ky, taps, terms), tiles = sliding_tiles(p, taps.count);
+      for (int64_t i = 0; i < tiles; ++i) {
+        const int64_t from = p.in_group * i / tiles, to = p.in_group * (i + 1) / tiles;
+        run_tile(p, own, kernels.sliding[taps.count][to - from], own.a + from, terms, count, row_of(p, ky, kx, from));
+      }
+      kx += taps.count;
+    }
+}
+
+}  // namespace retrace::filter_gradient
