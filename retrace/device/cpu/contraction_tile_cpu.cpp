@@ -251,13 +251,16 @@ void list_terms(ContractionTerm first, ContractionTerm step, int64_t count, Cont
 #if RT_SIMD_SCALAR
   for (int64_t i = 0; i < count; ++i, first.a += step.a, first.b += step.b) to[i] = first;
 #else
-  constexpr int kTerms = kLanes / 2;
-  alignas(64) int32_t all[kLanes];
-  for (int i = 0; i < kLanes; i += 2, first.a += step.a, first.b += step.b) all[i] = first.a, all[i + 1] = first.b;
-  I32 terms = load_int(all);
-  for (int i = 0; i < kLanes; i += 2) all[i] = kTerms * step.a, all[i + 1] = kTerms * step.b;
-  const I32 on = load_int(all);
-  for (int64_t i = 0; i < count; i += kTerms, terms = terms + on) store_int(terms, reinterpret_cast<int32_t*>(to + i));
+  static constexpr int32_t kIndex[kLanes] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7};
+  const auto pairs = [](ContractionTerm term) {
+    const hn::Repartition<int64_t, TagI> wide;
+    I32 v;
+    RT_EACH(i) v.r[i] = hn::BitCast(TagI(), hn::Set(wide, std::bit_cast<int64_t>(term)));
+    return v;
+  };
+  const I32 steps = pairs(step), eight = steps * I32(8);
+  I32 terms = pairs(first) + steps * load_int(kIndex);
+  for (int64_t i = 0; i < count; i += 8, terms = terms + eight) store_int(terms, reinterpret_cast<int32_t*>(to + i));
 #endif
 }
 
@@ -273,6 +276,19 @@ bool has_nonfinite(const float* x, int64_t count) {
   if (i < count) found = either(found, equal(bits(load_part(x + i, static_cast<int>(count - i))) & exponent, exponent));
   return any(found);
 }
+
+#if !RT_SIMD_SCALAR
+void interleave_three(const float* from, int64_t from_step, float* to, int64_t columns) {
+  int64_t c = 0;
+  for (; c + kRegisterLanes <= columns; c += kRegisterLanes) {
+    const float* p = from + c;
+    hn::StoreInterleaved3(hn::LoadU(TagF(), p), hn::LoadU(TagF(), p + from_step), hn::LoadU(TagF(), p + 2 * from_step),
+                          TagF(), to + 3 * c);
+  }
+  for (; c < columns; ++c)
+    for (int64_t r = 0; r < 3; ++r) to[3 * c + r] = from[r * from_step + c];
+}
+#endif
 
 void transpose(const float* from, int64_t from_step, float* to, int64_t to_step, int64_t rows, int64_t columns) {
   int64_t r = 0;
@@ -298,6 +314,7 @@ void transpose(const float* from, int64_t from_step, float* to, int64_t to_step,
     for (; c < columns; ++c)
       for (int64_t i = r; i < r + 4; ++i) to[c * to_step + i] = from[i * from_step + c];
   }
+  if (rows == 3 && to_step == 3) return interleave_three(from, from_step, to, columns);
 #endif
   for (; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c) to[c * to_step + r] = from[r * from_step + c];

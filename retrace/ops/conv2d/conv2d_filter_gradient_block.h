@@ -27,6 +27,7 @@ struct Plan {
   int64_t staged_pixel;                           // lanewise rows: floats a pixel
   const float* x;
   const float* dy;
+  const ContractionKernels* kernels;
 };
 
 // Neighbouring columns of the kernel that share their loads: 2 or 3.

@@ -38,17 +38,17 @@ int64_t most_ranges(const Conv2dShape& s) {
 bool slides(const Plan& p) {
   const Conv2dShape& s = p.s;
   const bool odd = p.panel == 16 || (p.out_group + 15) / 16 % 2 == 1;
-  return contraction_kernels().most_sliding[3] > 0 && s.groups == 1 && odd && s.stride_x == 1 && s.dilation_x == 1 &&
+  return p.kernels->most_sliding[3] > 0 && s.groups == 1 && odd && s.stride_x == 1 && s.dilation_x == 1 &&
          s.kernel_width > 1 && s.out_width >= 8 &&
          p.in_group * sliding_taps(s.kernel_width, s.kernel_width - 1).count >= 8;
 }
 
 Plan make_plan(const Conv2dShape& s, const float* x, const float* dy) {
   Plan p{};
-  p.s = s, p.x = x, p.dy = dy;
+  p.s = s, p.x = x, p.dy = dy, p.kernels = &contraction_kernels();
   const int64_t in = s.in_channels / s.groups, out = s.out_channels / s.groups;
   p.grouped = looks_up_groups(s.groups, in, out) &&
-              contraction_kernels().grouped_by_row[preferred_vectors(s.out_channels)][out] != nullptr;
+              p.kernels->grouped_by_row[preferred_vectors(s.out_channels)][out] != nullptr;
   p.merged = p.grouped ? 1 : merged_groups(s);
   p.s.groups = s.groups / p.merged;
   p.in_group = s.in_channels / p.s.groups, p.out_group = s.out_channels / p.s.groups;
@@ -66,7 +66,10 @@ Plan make_plan(const Conv2dShape& s, const float* x, const float* dy) {
   p.positions = s.batch * s.out_height * s.out_width;
   p.blocks = (p.positions + kBlock - 1) / kBlock;
   p.filter_rows = s.kernel_height * s.kernel_width * p.in_group;
-  const int64_t wanted = std::clamp<int64_t>((16 + p.panels * p.groups - 1) / (p.panels * p.groups), 1, most_ranges(s));
+  // Small results are worth more pieces, which balance better.
+  const int64_t pieces = p.filter_rows * s.out_channels <= 16384 ? 32 : 16;
+  const int64_t wanted =
+      std::clamp<int64_t>((pieces + p.panels * p.groups - 1) / (p.panels * p.groups), 1, most_ranges(s));
   p.range = 1;
   while ((p.blocks + p.range - 1) / p.range > wanted && p.blocks > 1) p.range *= 2;
   p.ranges = (p.blocks + p.range - 1) / p.range;
@@ -112,7 +115,7 @@ void run_tile(const Plan& p, const Block& block, ContractionKernels::Function fu
 
 void run_tiles(const Plan& p, const Block& block, const float* a, const ContractionTerm* terms, int64_t term_count,
                int64_t first_row, int64_t rows) {
-  const auto& kernels = contraction_kernels();
+  const auto& kernels = *p.kernels;
   const int vectors = block.columns > 16 ? 2 : 1;
   const bool one_tap = !p.lanewise && vectors == 1 && kernels.most_sliding[1] > 0;
   const auto* functions = p.grouped    ? kernels.grouped_by_row[vectors]
@@ -131,7 +134,7 @@ namespace {
 // Lists the terms of one tap that lie inside the image: exact for any values.
 int64_t list_terms(const Plan& p, const Block& block, int64_t ky, int64_t kx, ContractionTerm* terms) {
   const Conv2dShape& s = p.s;
-  const auto& kernels = contraction_kernels();
+  const auto& kernels = *p.kernels;
   const int64_t offset_x = kx * s.dilation_x - s.pad_left;
   // ow * stride_x + offset_x in 0..in_width-1
   const int64_t low = offset_x >= 0 ? 0 : (-offset_x + s.stride_x - 1) / s.stride_x;
@@ -201,7 +204,7 @@ int64_t input_row(const Plan& p, int64_t position, int64_t ky) {
 bool finite_input(const Plan& p, int64_t begin, int64_t end) {
   const int64_t first = input_row(p, begin, 0), last = input_row(p, end - 1, p.s.kernel_height - 1);
   const int64_t line = p.s.in_width * p.s.in_channels;
-  return !contraction_kernels().has_nonfinite(p.x + first * line, (last + 1 - first) * line);
+  return !p.kernels->has_nonfinite(p.x + first * line, (last + 1 - first) * line);
 }
 
 // What the block from position `begin` on reads beyond the block before it.
@@ -211,8 +214,9 @@ Ahead look_ahead(const Plan& p, int64_t begin) {
   const int64_t first = input_row(p, begin - 1, p.s.kernel_height - 1) + 1;
   const int64_t last = input_row(p, end - 1, p.s.kernel_height - 1);
   const int64_t channels = p.s.out_channels;
-  return {{{p.x + first * line, (last + 1 - first) * line / 16},
-           {p.dy + begin * channels, channels > 32 ? 0 : (end - begin) * channels / 16}}};
+  const Ahead::Range x{p.x + first * line, (last + 1 - first) * line / 16};
+  const Ahead::Range dy{p.dy + begin * channels, channels > 32 ? 0 : (end - begin) * channels / 16};
+  return x.lines > dy.lines ? Ahead{{x, dy}} : Ahead{{dy, x}};
 }
 
 void run_block(const Plan& p, Block& block, int64_t index, int64_t group, int64_t first) {
@@ -226,9 +230,8 @@ void run_block(const Plan& p, Block& block, int64_t index, int64_t group, int64_
   Ahead ahead = look_ahead(p, end);
   block.ahead = &ahead;
   // Where margins are multiplied as zeros, the other factor must be finite.
-  const bool margins =
-      (p.interleaved || p.lanewise) &&
-      !contraction_kernels().has_nonfinite(p.dy + begin * s.out_channels, (end - begin) * s.out_channels);
+  const bool margins = (p.interleaved || p.lanewise) &&
+                       !p.kernels->has_nonfinite(p.dy + begin * s.out_channels, (end - begin) * s.out_channels);
   if (p.lanewise) {
     stage_lanes(p, segments, block.segment_count, block);
     block.a += first;
@@ -266,7 +269,7 @@ void run_range(const Plan& p, int64_t range, int64_t panel_index, float* partial
 
 // The tree over the ranges, one tap: from partial sums to dw.
 void combine_tap(const Plan& p, const float* partials, int64_t tap, float* dw) {
-  const auto tree_sum = contraction_kernels().tree_sum;
+  const auto tree_sum = p.kernels->tree_sum;
   const int64_t channels = p.s.out_channels, in = p.in_group / p.merged, out = p.out_group / p.merged;
   const int64_t size = p.filter_rows * channels, ky = tap / p.s.kernel_width, kx = tap % p.s.kernel_width;
   const auto from = [&](int64_t c) { return partials + row_of(p, ky, kx, c) * channels; };

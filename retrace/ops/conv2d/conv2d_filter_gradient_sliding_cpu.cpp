@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMargin = 2;  // outputs: one less than the taps together
 
 // dy as [segment][margin, output][16 lanes], and a last margin.
-float* stage_outputs(const Block& block) {
+float* stage_outputs(const Plan& p, const Block& block) {
   float* const rows =
       static_cast<float*>(thread_scratch(2, sizeof(float) * 16 * kBlock * (kMargin + 1) + 16 * kMargin * 4));
   float* to = rows;
@@ -23,7 +23,7 @@ float* stage_outputs(const Block& block) {
     std::fill(to, to + 16 * kMargin, 0.0f);
     to += 16 * kMargin;
     const int64_t width = block.segments[i].ow_end - block.segments[i].ow_begin;
-    contraction_kernels().copy_vectors(from, block.b_step, to, width);
+    p.kernels->copy_vectors(from, block.b_step, to, width);
     from += width * block.b_step, to += width * 16;
   }
   std::fill(to, to + 16 * kMargin, 0.0f);
@@ -45,12 +45,31 @@ int64_t list_pixels(const Plan& p, const Block& block, int64_t ky, SlidingTaps t
     if (iy >= 0 && iy < s.in_height && begin < end) {
       const ContractionTerm first{static_cast<int32_t>(g.row_base + iy * block.pitch + begin * block.pixel),
                                   static_cast<int32_t>((position + begin - start) * 16)};
-      contraction_kernels().list_terms(first, step, end - begin, terms + count);
+      p.kernels->list_terms(first, step, end - begin, terms + count);
       count += end - begin;
     }
     position += g.ow_end - g.ow_begin;
   }
   return count;
+}
+
+// Whether the taps of row ky of the kernel meet no row outside of the image.
+bool lies_inside(const Conv2dShape& s, const Block& block, int64_t ky) {
+  for (int64_t i = 0; i < block.segment_count; ++i) {
+    const int64_t iy = block.segments[i].oh * s.stride_y + ky * s.dilation_y - s.pad_top;
+    if (iy < 0 || iy >= s.in_height) return false;
+  }
+  return true;
+}
+
+// The tiles of some taps of row ky of the kernel.
+void run_row(const Plan& p, const Block& block, const float* a, const ContractionTerm* terms, int64_t count, int64_t ky,
+             SlidingTaps taps) {
+  const int64_t tiles = sliding_tiles(p, taps.count), row = (ky * p.s.kernel_width + taps.first) * p.in_group;
+  for (int64_t i = 0; i < tiles; ++i) {
+    const int64_t from = p.in_group * i / tiles, to = p.in_group * (i + 1) / tiles;
+    run_tile(p, block, p.kernels->sliding[taps.count][to - from], a + from, terms, count, row + taps.count * from);
+  }
 }
 
 }  // namespace
@@ -66,7 +85,7 @@ SlidingTaps sliding_taps(int64_t kernel_width, int64_t kx) {
 }
 
 int64_t sliding_tiles(const Plan& p, int64_t taps) {
-  const int64_t most = contraction_kernels().most_sliding[taps];
+  const int64_t most = p.kernels->most_sliding[taps];
   return (p.in_group + most - 1) / most;
 }
 
@@ -82,20 +101,23 @@ int64_t row_of(const Plan& p, int64_t ky, int64_t kx, int64_t c) {
 
 void run_sliding(const Plan& p, const Block& block) {
   const Conv2dShape& s = p.s;
-  const auto& kernels = contraction_kernels();
   Block own = block;
-  own.b = stage_outputs(block);
+  own.b = stage_outputs(p, block);
   ContractionTerm terms[kBlock * (kMargin + 1) + 8];
-  for (int64_t ky = 0; ky < s.kernel_height; ++ky)
-    for (int64_t kx = 0; kx < s.kernel_width;) {
-      const SlidingTaps taps = sliding_taps(s.kernel_width, kx);
-      const int64_t count = list_pixels(p, own, ky, taps, terms), tiles = sliding_tiles(p, taps.count);
-      for (int64_t i = 0; i < tiles; ++i) {
-        const int64_t from = p.in_group * i / tiles, to = p.in_group * (i + 1) / tiles;
-        run_tile(p, own, kernels.sliding[taps.count][to - from], own.a + from, terms, count, row_of(p, ky, kx, from));
+  for (int64_t first = 0; first < s.kernel_width;) {
+    const SlidingTaps taps = sliding_taps(s.kernel_width, first);
+    int64_t count = 0, listed = -1;  // the row of the kernel that the list is of, if no segment is missing
+    for (int64_t ky = 0; ky < s.kernel_height; ++ky) {
+      const bool inside = lies_inside(s, block, ky);
+      if (!inside || listed < 0) {
+        count = list_pixels(p, own, ky, taps, terms);
+        listed = inside ? ky : -1;
       }
-      kx += taps.count;
+      const float* a = own.a + (inside ? (ky - listed) * s.dilation_y * block.pitch : 0);
+      run_row(p, own, a, terms, count, ky, taps);
     }
+    first += taps.count;
+  }
 }
 
 }  // namespace retrace::filter_gradient

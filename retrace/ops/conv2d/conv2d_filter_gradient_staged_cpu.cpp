@@ -37,7 +37,7 @@ void interleave_row(const Plan& p, const Segment& g, float* row) {
   const float* from = p.x + (g.sample * s.in_height + top + low * s.dilation_y) * line + first * channels;
   float* to = row + (first + p.left) * pixel + low * channels;
   if (channels == 1) {
-    contraction_kernels().transpose(from, s.dilation_y * line, to, pixel, high - low, last - first);
+    p.kernels->transpose(from, s.dilation_y * line, to, pixel, high - low, last - first);
   } else {
     for (int64_t ky = low; ky < high; ++ky, from += s.dilation_y * line, to += channels)
       kCopyPixels[channels](from, to, pixel, last - first);
@@ -51,14 +51,16 @@ void run_interleaved(const Plan& p, const Block& block) {
   const int64_t pixel = s.kernel_height * s.in_channels, pitch = p.staged_width * pixel;
   float* rows =
       static_cast<float*>(thread_scratch(2, sizeof(float) * static_cast<size_t>(block.segment_count * pitch)));
-  ContractionTerm terms[kBlock];
+  const ContractionTerm step{static_cast<int32_t>(s.stride_x * pixel), static_cast<int32_t>(block.b_step)};
+  ContractionTerm terms[kBlock + 8];
   int64_t count = 0;
   for (int64_t i = 0; i < block.segment_count; ++i) {
     const Segment& g = block.segments[i];
     interleave_row(p, g, rows + i * pitch);
-    for (int64_t ow = g.ow_begin; ow < g.ow_end; ++ow, ++count)
-      terms[count] = {static_cast<int32_t>(i * pitch + (ow * s.stride_x - s.pad_left + p.left) * pixel),
-                      static_cast<int32_t>(count * block.b_step)};
+    const int64_t a = i * pitch + (g.ow_begin * s.stride_x - s.pad_left + p.left) * pixel, b = count * block.b_step;
+    p.kernels->list_terms({static_cast<int32_t>(a), static_cast<int32_t>(b)}, step, g.ow_end - g.ow_begin,
+                          terms + count);
+    count += g.ow_end - g.ow_begin;
   }
   run_tiles(p, block, rows, terms, count, 0, p.filter_rows);
 }
@@ -79,8 +81,8 @@ void stage_lane_row(const Plan& p, int64_t sample, int64_t iy, float* to) {
   if (p.grouped)
     std::memcpy(to + p.left * pixel, from, sizeof(float) * static_cast<size_t>(s.in_width * pixel));
   else
-    contraction_kernels().repeat_channels({s.in_width, s.in_channels, p.in_group, p.out_group, s.out_channels, lanes},
-                                          from, to + p.left * pixel);
+    p.kernels->repeat_channels({s.in_width, s.in_channels, p.in_group, p.out_group, s.out_channels, lanes}, from,
+                               to + p.left * pixel);
   std::fill(to + (p.left + s.in_width) * pixel, to + pitch, 0.0f);
 }
 
@@ -110,14 +112,16 @@ void stage_lanes(const Plan& p, Segment* segments, int64_t count, Block& block) 
 
 void run_staged_lanes(const Plan& p, const Block& block) {
   const Conv2dShape& s = p.s;
-  ContractionTerm terms[kBlock];
+  const ContractionTerm step{static_cast<int32_t>(s.stride_x * block.pixel), static_cast<int32_t>(block.b_step)};
+  ContractionTerm terms[kBlock + 8];
   int64_t count = 0;
   for (int64_t i = 0; i < block.segment_count; ++i) {
     const Segment& g = block.segments[i];
     const int64_t row = g.row_base + (g.oh * s.stride_y - s.pad_top) * block.pitch;
-    for (int64_t ow = g.ow_begin; ow < g.ow_end; ++ow, ++count)
-      terms[count] = {static_cast<int32_t>(row + (ow * s.stride_x - s.pad_left) * block.pixel),
-                      static_cast<int32_t>(count * block.b_step)};
+    const int64_t a = row + (g.ow_begin * s.stride_x - s.pad_left) * block.pixel, b = count * block.b_step;
+    p.kernels->list_terms({static_cast<int32_t>(a), static_cast<int32_t>(b)}, step, g.ow_end - g.ow_begin,
+                          terms + count);
+    count += g.ow_end - g.ow_begin;
   }
   // Without dilation the repeated channels of neighbouring taps are neighbours too.
   const int64_t together = s.dilation_x == 1 && !p.grouped ? s.kernel_width : 1;
