@@ -62,8 +62,8 @@ struct ContractionKernels {
   int most_group;                                  // groups are powers of two up to this; 1: there are no such kernels
   // to[i] = first + i * step for i < count; writes up to 7 more.
   void (*list_terms)(ContractionTerm first, ContractionTerm step, int64_t count, ContractionTerm* to);
-  // to[i * 16 + lane] = from[i * from_step + lane] for i < count, lane < 16.
-  void (*copy_vectors)(const float* from, int64_t from_step, float* to, int64_t count);
+  // to[i * to_step + lane] = from[i * from_step + lane] for i < count, lane < 16.
+  void (*copy_vectors)(const float* from, int64_t from_step, float* to, int64_t to_step, int64_t count);
   // True if any of the floats is infinite or NaN.
   bool (*has_nonfinite)(const float* x, int64_t count);
   // to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns.

@@ -264,8 +264,8 @@ void list_terms(ContractionTerm first, ContractionTerm step, int64_t count, Cont
 #endif
 }
 
-void copy_vectors(const float* from, int64_t from_step, float* to, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) store(load(from + i * from_step), to + i * kLanes);
+void copy_vectors(const float* from, int64_t from_step, float* to, int64_t to_step, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) store(load(from + i * from_step), to + i * to_step);
 }
 
 bool has_nonfinite(const float* x, int64_t count) {

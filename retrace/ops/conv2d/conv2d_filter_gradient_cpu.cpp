@@ -174,22 +174,27 @@ void run_taps(const Plan& p, const Block& block) {
     }
 }
 
-// dy of the block as [position][lane of the panel], in place where its rows are full and lie close.
+// dy of the block as [position][lane of the panel], in place where its rows lie close or are copied later. Lanes beyond
+// the columns hold anything.
 void take_dy(const Plan& p, Block& block, int64_t begin, int64_t end, int64_t first_channel) {
-  const int64_t channels = p.s.out_channels;
+  const int64_t channels = p.s.out_channels, vectors = block.columns > 16 ? 2 : 1;
   const float* from = p.dy + begin * channels + first_channel;
-  const int vectors = block.columns > 16 ? 2 : 1;
-  // Lanes beyond the columns may hold anything.
-  if (channels <= 32 && (end - 1) * channels + first_channel + 16 * vectors <= p.positions * channels) {
+  const bool readable = (end - 1) * channels + first_channel + 16 * vectors <= p.positions * channels;
+  if (readable && (p.sliding || channels <= 32)) {
     block.b = from, block.b_step = channels;
     return;
   }
   float* to = static_cast<float*>(thread_scratch(3, sizeof(float) * static_cast<size_t>(kBlock * p.panel)));
+  block.b = to, block.b_step = p.panel;
+  if (readable) {
+    for (int64_t v = 0; v < vectors; ++v)
+      p.kernels->copy_vectors(from + 16 * v, channels, to + 16 * v, p.panel, end - begin);
+    return;
+  }
   for (int64_t k = 0; k < end - begin; ++k) {
     std::memcpy(to + k * p.panel, from + k * channels, sizeof(float) * static_cast<size_t>(block.columns));
     std::fill(to + k * p.panel + block.columns, to + (k + 1) * p.panel, 0.0f);
   }
-  block.b = to, block.b_step = p.panel;
 }
 
 // The input row, counted over all samples, that the tap row ky of a position meets, or its neighbour inside the image.

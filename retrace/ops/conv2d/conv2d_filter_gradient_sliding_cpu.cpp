@@ -23,7 +23,7 @@ float* stage_outputs(const Plan& p, const Block& block) {
     std::fill(to, to + 16 * kMargin, 0.0f);
     to += 16 * kMargin;
     const int64_t width = block.segments[i].ow_end - block.segments[i].ow_begin;
-    p.kernels->copy_vectors(from, block.b_step, to, width);
+    p.kernels->copy_vectors(from, block.b_step, to, 16, width);
     from += width * block.b_step, to += width * 16;
   }
   std::fill(to, to + 16 * kMargin, 0.0f);
