@@ -39,6 +39,7 @@ struct ContractionTile {
   int64_t out_step = 0;
   int columns = 0;
   const float* ahead = nullptr;  // sliding: each term also fetches 64 bytes from here on into the cache
+  bool lacks_first = false, lacks_last = false;  // see ContractionKernels::broadcast_run
 };
 
 // A row of pixels whose channels are repeated for the outputs of their group (at most 16 a group):
@@ -48,12 +49,21 @@ struct RepeatChannels {
   int64_t width, channels, in_group, out_group, out_channels, lanes;
 };
 
+// Terms of a run (see ContractionKernels::broadcast_run).
+inline constexpr int kContractionRun = 3;
+
 // The kernels of one instruction set.
 struct ContractionKernels {
   using Function = void (*)(const ContractionTile& tile);
   static constexpr int kMostPositions = 28;
   int most_positions[3];                      // for 1 and 2 vectors (indices 1 and 2)
   Function broadcast[3][kMostPositions + 1];  // [vectors][positions]
+  // The same for terms in runs of kContractionRun with a one step apart, as neighbours in a kernel's row have it:
+  // terms[i].a = terms[0].a + i * a_step. Each factor a is read once for all terms of a run that meet it. Absent, and
+  // not read, are the first term of each run in the first row (lacks_first) and the last one in the last row
+  // (lacks_last).
+  int most_run_positions[3];  // 0: there are no such kernels
+  Function broadcast_run[3][kMostPositions + 1];
   Function lanewise[3][kMostPositions + 1];
   Function grouped_by_term[3][kMostPositions + 1];
   Function grouped_by_row[3][kMostPositions + 1];  // null where a group has too many rows for the registers

@@ -73,7 +73,13 @@ RT_INLINE const float* row_address(const char* const* bases, const Steps& s) {
 }
 
 // What the factors a of a tile's vectors are; see contraction_tile.h.
-enum class Factor { broadcast, lanewise, grouped_by_term, grouped_by_row };
+enum class Factor { broadcast, broadcast_run, lanewise, grouped_by_term, grouped_by_row };
+
+// Rows of a tile whose terms come in runs: the vectors of b of a whole run stay in registers.
+constexpr int most_run_positions(int vectors) {
+  const int rows = RT_SANITIZED ? most_positions(vectors) : (kVectorRegisters - 2) / vectors - kContractionRun;
+  return rows < 8 && !RT_SANITIZED ? 0 : rows;  // fewer hide no latency
+}
 
 // lane - lane % group + c of each register, for c < group.
 struct GroupLanes {
@@ -123,6 +129,17 @@ struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
   RT_INLINE static void multiply_add_group(Row& sum, const F32* a, const F32* b, const GroupLanes& lanes) {
     RT_UNROLL
     for (int v = 0; v < vectors; ++v) sum.v[v] = fma(lanes.of(a[v]), b[v], sum.v[v]);
+  }
+  // All that meet one factor a: row r with the first term of the run, row r - 1 with the second, and so on.
+  template <int row>
+  RT_INLINE static void multiply_add_run(Row* sum, const char* const* bases, const Steps& s, const F32 (*b)[vectors]) {
+    asm volatile("" : : : "memory");  // One factor at a time: the compiler would load several early, and spill.
+    const F32 one = broadcast(*row_address<row>(bases, s));
+    RT_UNROLL
+    for (int i = row < positions ? 0 : row - positions + 1; i <= row && i < kContractionRun; ++i) {
+      RT_UNROLL
+      for (int v = 0; v < vectors; ++v) sum[row - i].v[v] = fma(one, b[i][v], sum[row - i].v[v]);
+    }
   }
   RT_INLINE static void clear(Row& sum) {
     RT_UNROLL
@@ -176,6 +193,26 @@ struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
     }
   }
 
+  template <int... inner>
+  RT_INLINE static void add_runs(const ContractionTile& t, Row* sum, std::integer_sequence<int, inner...>) {
+    const bool first = !t.lacks_first, last = !t.lacks_last;
+    Steps s{t.a_step * 4, t.a_step * 12, t.a_step * 20, t.a_step * 28};
+    const ContractionTerm* const end = t.terms + t.term_count;
+    for (const ContractionTerm* term = t.terms; term != end; term += kContractionRun) {
+      asm("" : "+r"(s.one), "+r"(s.three), "+r"(s.five));  // as in add_terms
+      F32 b[kContractionRun][vectors];
+      RT_UNROLL
+      for (int i = 0; i < kContractionRun; ++i) load_all(t.b + term[i].b, b[i]);
+      const char* bases[5];
+      bases[0] = reinterpret_cast<const char*>(t.a + term->a);
+      RT_UNROLL
+      for (int i = 1; i < 5; ++i) bases[i] = bases[i - 1] + s.seven;
+      if (first) multiply_add_run<0>(sum, bases, s, b);
+      (multiply_add_run<inner + 1>(sum, bases, s, b), ...);
+      if (last) multiply_add_run<positions + kContractionRun - 2>(sum, bases, s, b);
+    }
+  }
+
   RT_INLINE static void add_terms_by_row(const ContractionTile& t, Row* sum) {
     const GroupLanes lanes[] = {GroupLanes(positions, rows)...};
     const ContractionTerm* const end = t.terms + t.term_count;
@@ -192,6 +229,8 @@ struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
     (clear(sum[rows]), ...);
     if constexpr (factor == Factor::grouped_by_row)
       add_terms_by_row(t, sum);
+    else if constexpr (factor == Factor::broadcast_run)
+      add_runs(t, sum, std::make_integer_sequence<int, positions + kContractionRun - 3>());
     else
       add_terms(t, sum);
     finish(t, sum);
@@ -385,6 +424,9 @@ constexpr void fill(ContractionKernels& k) {
   k.most_positions[vectors] = most;
   fill<vectors, Factor::broadcast>(k.broadcast[vectors], positions);
   fill<vectors, Factor::lanewise>(k.lanewise[vectors], positions);
+  k.most_run_positions[vectors] = most_run_positions(vectors);
+  fill<vectors, Factor::broadcast_run>(k.broadcast_run[vectors],
+                                       std::make_integer_sequence<int, most_run_positions(vectors)>());
   if constexpr (!RT_SIMD_SCALAR) {
     fill<vectors, Factor::grouped_by_term>(k.grouped_by_term[vectors], positions);
     // Two rows are too few to hide the latency of a multiply-add.

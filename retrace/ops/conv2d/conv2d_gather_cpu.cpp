@@ -22,6 +22,10 @@ struct Tap {
 struct AxisClass {
   int64_t first, step, count, base, base_step, taps;
   const Tap* tap;
+  // Three taps that meet neighbours, as outputs do: 1 if the next tap meets the next input, -1 if the one before. Else
+  // 0.
+  int run;
+  int64_t tile[3];  // outputs of a tile of 1 and of 2 vectors (indices 1 and 2)
 };
 
 struct Axis {
@@ -84,6 +88,12 @@ struct AxisShape {
   int64_t out, kernel, stride, dilation, pad;
 };
 
+int run_of(const AxisClass& c) {
+  if (c.taps != kContractionRun || c.base_step != 1) return 0;
+  const int64_t step = c.tap[1].shift - c.tap[0].shift;
+  return std::abs(step) == 1 && c.tap[2].shift - c.tap[1].shift == step ? static_cast<int>(step) : 0;
+}
+
 Axis plan_axis(const AxisShape& s, bool gradient, Workspace& space) {
   Axis axis{gradient ? s.stride : 1, INT64_MAX, INT64_MIN, nullptr};
   axis.of = space.take<AxisClass>(axis.classes);
@@ -91,7 +101,7 @@ Axis plan_axis(const AxisShape& s, bool gradient, Workspace& space) {
   if (!space.real()) return axis;
   for (int64_t r = 0; r < axis.classes; ++r) {
     AxisClass& c = axis.of[r];
-    c = {0, 1, s.out, -s.pad, s.stride, 0, tap};
+    c = {0, 1, s.out, -s.pad, s.stride, 0, tap, 0, {}};
     if (gradient) {
       c.first = ((r - s.pad) % s.stride + s.stride) % s.stride;
       c.step = s.stride;
@@ -106,6 +116,7 @@ Axis plan_axis(const AxisShape& s, bool gradient, Workspace& space) {
         tap[c.taps++] = {k, -((k * s.dilation - r) / s.stride)};
       }
     }
+    c.run = run_of(c);
     tap += c.taps;
     for (int64_t t = 0; t < c.taps && c.count > 0; ++t) {
       axis.lowest = std::min(axis.lowest, c.base + c.tap[t].shift);
@@ -139,6 +150,20 @@ struct Plan {
   int64_t panel_channels() const { return lanewise ? g.out_channels : g.out_group; }
 };
 
+// How rows of outputs are cut into tiles, evenly, and whether their taps are taken by runs.
+void plan_tiles(Plan& p) {
+  const auto& kernels = contraction_kernels();
+  for (int64_t i = 0; i < p.x.classes; ++i) {
+    AxisClass& c = p.x.of[i];
+    if (p.lanewise || kernels.most_run_positions[1] == 0) c.run = 0;
+    for (int vectors : {1, 2}) {
+      const int64_t most = (c.run != 0 ? kernels.most_run_positions : kernels.most_positions)[vectors];
+      const int64_t tiles = std::max<int64_t>(1, (c.count + most - 1) / most);
+      c.tile[vectors] = std::max<int64_t>(1, (c.count + tiles - 1) / tiles);
+    }
+  }
+}
+
 Plan make_plan(const Gather& g, const Conv2dShape& s, Workspace& space) {
   Plan p{};
   p.g = g;
@@ -158,8 +183,16 @@ Plan make_plan(const Gather& g, const Conv2dShape& s, Workspace& space) {
   p.terms = space.take<ContractionTerm>(p.depth);
   p.ends = space.take<int32_t>(p.y.classes * p.x.classes * p.blocks);
   p.class_terms = space.take<int64_t>(p.y.classes * p.x.classes);
+  if (space.real()) plan_tiles(p);
   p.nonfinite = space.take<std::atomic<int32_t>>(1);
   return p;
+}
+
+// Whether all columns outside of the image are those that a tile of runs can leave out.
+bool runs_leave_out_margins(const Plan& p) {
+  bool runs = p.x.lowest >= -1 && p.x.highest <= p.g.in_width;
+  for (int64_t c = 0; c < p.x.classes; ++c) runs = runs && (p.x.of[c].run != 0 || p.x.of[c].count == 0);
+  return runs;
 }
 
 void plan_staging(Plan& p) {
@@ -167,8 +200,8 @@ void plan_staging(Plan& p) {
   const bool same_lanes = g.in_group == 1 && g.out_group == 1 && g.in_channels % p.panel == 0;
   p.left = std::max<int64_t>(0, -p.x.lowest);
   const int64_t right = std::max<int64_t>(0, p.x.highest - (g.in_width - 1));
-  p.staged = p.left > 0 || right > 0 || (p.repeats() && !same_lanes);
-  p.staged_width = p.left + g.in_width + right;
+  p.staged = ((p.left > 0 || right > 0) && !runs_leave_out_margins(p)) || (p.repeats() && !same_lanes);
+  p.staged_width = p.staged ? p.left + g.in_width + right : g.in_width;
   p.pixel = p.repeats() ? g.in_group * p.panels * p.panel : g.in_channels;
   p.pitch = p.staged_width * p.pixel;
 }
@@ -245,46 +278,87 @@ void stage_row(const Plan& p, const float* from, float* to) {
 struct Segment {
   const float* in;  // row in_first, as if it stood in a full image of pitch floats a row
   int64_t in_first;
-  float* out;  // the image
-  bool skip;   // weights are not finite: columns outside the image must not be multiplied
+  const float* end;  // of the batch
+  float* out;        // the image
+  bool skip;         // weights are not finite: columns outside the image must not be multiplied
 };
 
 struct Row {
   const AxisClass* y;
   const AxisClass* x;
   ContractionBlocks blocks;
+  int run;              // of x, where all of its terms are listed
   int64_t first, last;  // its terms inside the image (rows)
   const float* a;       // input at column 0 of the image, row base
+  const float* ahead;   // the row of inputs that the next row of outputs is the first to meet; may be null
   float* out;
 };
 
+struct Panel {
+  int64_t index, group, first;  // its group; its first output of the group (of all, if lanewise)
+  int columns, vectors;
+};
+
+Panel panel_at(const Plan& p, int64_t index) {
+  Panel panel{index, index / p.panels, index % p.panels * p.panel, 0, 1};
+  panel.columns = static_cast<int>(std::min(p.panel, p.panel_channels() - panel.first));
+  if (panel.columns > 16) panel.vectors = 2;
+  return panel;
+}
+
+// Outputs from..to-1 of a row's class as the rows of a tile; where the next tap meets the input before, from the last
+// one to the first.
+void place_tile(const Plan& p, const Row& row, int64_t from, int64_t to, ContractionTile& tile) {
+  const AxisClass& x = *row.x;
+  const bool turned = row.run < 0;
+  const int64_t start = turned ? to - 1 : from;
+  tile.a = row.a + (x.base + start * x.base_step) * p.pixel;
+  tile.a_step = turned ? -p.pixel : x.base_step * p.pixel;
+  tile.out = row.out + (x.first + start * x.step) * p.g.out_channels;
+  tile.out_step = (turned ? -x.step : x.step) * p.g.out_channels;
+  if (row.run == 0 || p.staged) return;
+  const bool left = x.base + from + x.tap[turned ? 2 : 0].shift < 0;
+  const bool right = x.base + to - 1 + x.tap[turned ? 0 : 2].shift >= p.g.in_width;
+  tile.lacks_first = turned ? right : left;
+  tile.lacks_last = turned ? left : right;
+}
+
+// Has the lines that the tile writes, and inputs of the next row, on their way while the tile is computed. Inlined at
+// once: GCC would find the function to have no effect, and drop the call.
+__attribute__((always_inline)) inline void prefetch(const Plan& p, const Row& row, int64_t from, int64_t to,
+                                                    const ContractionTile& tile) {
+  for (int64_t i = 0; i < to - from; ++i)
+    for (int64_t lane = 0; lane < tile.columns; lane += 16) __builtin_prefetch(tile.out + i * tile.out_step + lane, 1);
+  if (!row.ahead) return;
+  const float* const end = row.ahead + to * p.pixel;
+  for (const float* at = row.ahead + from * p.pixel; at < end; at += 16) __builtin_prefetch(at);
+}
+
 // Outputs begin..end-1 of a row's class, one panel.
-void compute_outputs(const Plan& p, const Row& row, int64_t panel_index, int64_t begin, int64_t end) {
+void compute_outputs(const Plan& p, const Row& row, const Panel& panel, int64_t begin, int64_t end) {
   const auto& kernels = contraction_kernels();
-  const int64_t first = panel_index % p.panels * p.panel;
-  const int columns = static_cast<int>(std::min(p.panel, p.panel_channels() - first));
-  const int vectors = columns > 16 ? 2 : 1;
-  const auto* functions = p.grouped    ? kernels.grouped_by_term[vectors]
-                          : p.lanewise ? kernels.lanewise[vectors]
-                                       : kernels.broadcast[vectors];
-  const int64_t group = panel_index / p.panels, most = kernels.most_positions[vectors];
-  const int64_t tiles = (end - begin + most - 1) / most;
+  const auto& functions = row.run != 0 ? kernels.broadcast_run
+                          : p.grouped  ? kernels.grouped_by_term
+                          : p.lanewise ? kernels.lanewise
+                                       : kernels.broadcast;
+  const int64_t most = row.x->tile[panel.vectors];
   ContractionTile tile;
-  tile.a_step = row.x->base_step * p.pixel;
   tile.group = static_cast<int>(p.g.in_group);
-  tile.b = p.weights + panel_index * p.depth * p.panel;
-  tile.out_step = row.x->step * p.g.out_channels;
-  tile.columns = columns;
-  for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t from = begin + (end - begin) * i / tiles, to = begin + (end - begin) * (i + 1) / tiles;
-    tile.a = row.a + (row.x->base + from * row.x->base_step) * p.pixel + (p.lanewise ? first : group * p.g.in_group);
-    tile.out = row.out + (row.x->first + from * row.x->step) * p.g.out_channels + group * p.g.out_group + first;
-    contract(functions[to - from], tile, row.blocks, row.first, row.last, static_cast<int>(to - from), vectors);
+  tile.b = p.weights + panel.index * p.depth * p.panel;
+  tile.columns = panel.columns;
+  for (int64_t from = begin; from < end; from += most) {
+    const int64_t to = std::min(end, from + most);
+    place_tile(p, row, from, to, tile);
+    tile.a += p.lanewise ? panel.first : panel.group * p.g.in_group;
+    tile.out += panel.group * p.g.out_group + panel.first;
+    prefetch(p, row, from, to, tile);
+    contract(functions[panel.vectors][to - from], tile, row.blocks, row.first, row.last, static_cast<int>(to - from),
+             panel.vectors);
   }
 }
 
 // The same where weights are infinite or NaN: one output at a time, with the terms inside the image only.
-void compute_outputs_skipping(const Plan& p, const Row& row, int64_t panel_index) {
+void compute_outputs_skipping(const Plan& p, const Row& row, const Panel& panel) {
   auto* terms = static_cast<ContractionTerm*>(
       thread_scratch(2, sizeof(ContractionTerm) * static_cast<size_t>(p.depth) + 4 * static_cast<size_t>(p.blocks)));
   auto* ends = reinterpret_cast<int32_t*>(terms + p.depth);
@@ -299,18 +373,20 @@ void compute_outputs_skipping(const Plan& p, const Row& row, int64_t panel_index
     }
     Row one = row;
     one.blocks = {terms, ends, p.blocks};
+    one.run = 0;
     one.first = 0, one.last = count;
-    compute_outputs(p, one, panel_index, i, i + 1);
+    compute_outputs(p, one, panel, i, i + 1);
   }
 }
 
-void compute_row(const Plan& p, const Segment& s, int64_t panel_index, int64_t cy, int64_t index) {
+void compute_row(const Plan& p, const Segment& s, const Panel& panel, int64_t cy, int64_t index) {
   const AxisClass& y = p.y.of[cy];
   const int64_t base = y.base + index * y.base_step;
   int64_t low = y.taps, high = 0;
   for (int64_t t = 0; t < y.taps; ++t)
     if (base + y.tap[t].shift >= 0 && base + y.tap[t].shift < p.g.in_height) low = std::min(low, t), high = t + 1;
   low = std::min(low, high);
+  const int64_t highest = y.taps > 0 ? std::max(y.tap[0].shift, y.tap[y.taps - 1].shift) : 0;
   for (int64_t cx = 0; cx < p.x.classes; ++cx) {
     const AxisClass& x = p.x.of[cx];
     if (x.count == 0) continue;
@@ -318,21 +394,27 @@ void compute_row(const Plan& p, const Segment& s, int64_t panel_index, int64_t c
     Row row{&y,
             &x,
             {p.terms + p.class_terms[cell], p.ends + cell * p.blocks, p.blocks},
+            x.run,
             low * row_terms,
             high * row_terms,
             s.in + (base - s.in_first) * p.pitch,
+            nullptr,
             nullptr};
+    if (x.run != 0 && !p.staged && row.a + (highest + 2) * p.pitch <= s.end)
+      row.ahead = row.a + (highest + 1) * p.pitch;
     row.out = s.out + (y.first + index * y.step) * p.g.out_width * p.g.out_channels;
     if (s.skip) {
-      compute_outputs_skipping(p, row, panel_index);
+      compute_outputs_skipping(p, row, panel);
     } else {
-      compute_outputs(p, row, panel_index, 0, x.count);
+      compute_outputs(p, row, panel, 0, x.count);
     }
   }
 }
 
 // Which class and which of its outputs row oy is.
 void locate(const Axis& axis, int64_t out, int64_t* which, int64_t* index) {
+  *which = 0, *index = out;
+  if (axis.classes == 1) return;
   for (int64_t c = 0; c < axis.classes; ++c) {
     const AxisClass& k = axis.of[c];
     if (out >= k.first && (out - k.first) % k.step == 0) *which = c, *index = (out - k.first) / k.step;
@@ -352,7 +434,8 @@ void compute_segment(const Plan& p, const float* in, float* out, int64_t n, int6
       if (at >= 0 && at < g.in_height) lowest = std::min(lowest, at), highest = std::max(highest, at);
     }
   }
-  Segment s{in + n * g.in_height * g.in_width * g.in_channels, 0, out + n * g.out_height * g.out_width * g.out_channels,
+  const int64_t image = g.in_height * g.in_width * g.in_channels;
+  Segment s{in + n * image, 0, in + g.batch * image, out + n * g.out_height * g.out_width * g.out_channels,
             p.staged && p.nonfinite->load(std::memory_order_relaxed) != 0};
   if (p.staged && highest >= lowest) {
     const int64_t floats = (highest - lowest + 1) * p.pitch + 16;
@@ -362,12 +445,14 @@ void compute_segment(const Plan& p, const float* in, float* out, int64_t n, int6
     s.in = rows + p.left * p.pixel;
     s.in_first = lowest;
   }
-  for (int64_t panel = 0; panel < p.group_panels() * p.panels; ++panel)
+  for (int64_t i = 0; i < p.group_panels() * p.panels; ++i) {
+    const Panel panel = panel_at(p, i);
     for (int64_t oy = begin; oy < end; ++oy) {
       int64_t cy = 0, index = 0;
       locate(p.y, oy, &cy, &index);
       compute_row(p, s, panel, cy, index);
     }
+  }
 }
 
 // Rows of outputs a piece computes: about 32 KB, whole images where they are small.

@@ -282,6 +282,18 @@ TEST(Conv2dKernel, WideChannelsHaveSeveralBlocks) {
   check_all({3, 16, 17, 4, 33}, {2, 2, 1, 1, 0, 0, 0, 0});
 }
 
+// Kernels three wide take their taps together, with and without columns outside of the image.
+TEST(Conv2dKernel, ThreeTapsInRowsOfSeveralTiles) {
+  for (int64_t width : {1, 2, 13, 28, 58})
+    for (auto [in, out] : {std::pair<int64_t, int64_t>{5, 16}, {34, 17}, {2, 49}})
+      check_all({2, 3, width, in, out}, {3, 3, 1, 1, 1, 1, 1, 1});
+  for (auto [left, right] : {std::pair<int64_t, int64_t>{0, 0}, {1, 0}, {0, 1}, {0, 2}, {2, 0}, {2, 2}, {3, 1}})
+    for (int64_t width : {3, 30}) check_all({1, 4, width, 6, 18}, {3, 3, 1, 1, 1, left, 1, right});
+  check_all({2, 4, 30, 32, 96, 2}, {3, 3, 1, 1, 1, 1, 1, 1});
+  check_all({1, 5, 31, 4, 17}, {3, 5, 2, 1, 1, 2, 1, 2});
+  check_all({1, 5, 31, 17, 4}, {3, 3, 3, 3, 3, 3, 3, 3});
+}
+
 TEST(Conv2dKernel, FilterGradientOverManyBlocks) {
   for (int64_t in : {1, 3, 8, 9, 16}) check_all({9, 17, 15, in, 6}, {3, 3, 1, 1, 1, 1, 1, 1});
   check_all({5, 28, 28, 1, 16}, {5, 5, 1, 1, 2, 2, 2, 2});
