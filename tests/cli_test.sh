@@ -134,7 +134,7 @@ head -c 1000 other/weights.safetensors >cut.safetensors
 expect 65 'cut.safetensors' compare cut.safetensors other
 expect 0 'conv' plan "$jobs/golden/digits.toml"
 for pass in lower_composites fold_constants simplify merge_common remove_dead mask_before_unpool recompute_cheap \
-  fuse_rows fuse_prologues fuse_pointwise fuse_epilogues; do
+  fuse_rows fuse_prologues fuse_pointwise fuse_epilogues fuse_reductions; do
   grep -q "^  $pass .* nodes .* ms$" out || fail "plan: the pass $pass is not timed"
 done
 [ "$(grep -c '^call ' out)" -eq 0 ] || fail 'plan: reasons that nobody asked for'

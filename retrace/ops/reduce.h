@@ -59,6 +59,10 @@ struct ReduceKernels {
   // outputs' channels.
   void (*combine)(const float* slots, int64_t slot_size, int64_t runs, int64_t run_positions, int64_t positions,
                   int64_t channels, float* const* out);
+  // The same by column for aligned subtrees of different sizes: the slot of strip s holds the 2^levels[s] strips from s
+  // on; where that is more than one, those of the following strips hold nothing. A short last strip stands alone.
+  void (*combine_subtrees)(const float* slots, int64_t slot_size, const int8_t* levels, int64_t positions,
+                           int64_t channels, float* const* out);
 };
 
 // Computes a reduction of input 0 (f32, or call.source) into the outputs out[0], out[1], ... in pieces on all threads.

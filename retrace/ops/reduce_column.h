@@ -164,24 +164,48 @@ void column_run(const float* x, const float* end, int64_t positions, int64_t cha
   column_run_channels<Policy, 1>(x, end, positions, stride, channels, c, slot, width);
 }
 
+// Channels c to c + 15 of a slot.
+template <class Policy>
+RT_INLINE typename Policy::Value column_read(const float* slot, int64_t width, int64_t c) {
+  typename Policy::Value value;
+  for (int i = 0; i < Policy::kOutputs; ++i) *Policy::part(value, i) = load(slot + i * width + c);
+  return value;
+}
+template <class Policy>
+RT_INLINE void column_write(typename Policy::Value root, int64_t channels, int64_t c, float* const* out) {
+  const int lanes = channels - c < kLanes ? static_cast<int>(channels - c) : kLanes;
+  for (int i = 0; i < Policy::kOutputs; ++i) store_part(*Policy::part(root, i), out[i] + c, lanes);
+}
+
 template <class Policy>
 void column_combine(const float* slots, int64_t slot_size, int64_t runs, int64_t run_positions, int64_t positions,
                     int64_t channels, float* const* out) {
   const int64_t width = column_slot_width(channels);
   for (int64_t c = 0; c < channels; c += kLanes) {
-    const auto value_of = [&](int64_t run) __attribute__((always_inline)) {
-      typename Policy::Value value;
-      for (int i = 0; i < Policy::kOutputs; ++i)
-        *Policy::part(value, i) = load(slots + run * slot_size + i * width + c);
-      return value;
-    };
     TreeStack<Policy, kCombineLevels> stack;
     stack.start(run_positions);
-    for (int64_t run = 0; run + 1 < runs; ++run) stack.push(value_of(run), 0);
-    const auto last = value_of(runs - 1);
-    auto root = stack.root(&last, positions - (runs - 1) * run_positions);
-    const int lanes = channels - c < kLanes ? static_cast<int>(channels - c) : kLanes;
-    for (int i = 0; i < Policy::kOutputs; ++i) store_part(*Policy::part(root, i), out[i] + c, lanes);
+    for (int64_t run = 0; run + 1 < runs; ++run) stack.push(column_read<Policy>(slots + run * slot_size, width, c), 0);
+    const auto last = column_read<Policy>(slots + (runs - 1) * slot_size, width, c);
+    column_write<Policy>(stack.root(&last, positions - (runs - 1) * run_positions), channels, c, out);
+  }
+}
+
+template <class Policy>
+void column_combine_subtrees(const float* slots, int64_t slot_size, const int8_t* levels, int64_t positions,
+                             int64_t channels, float* const* out) {
+  const int64_t width = column_slot_width(channels), whole = positions / kStrip;
+  const int rest = static_cast<int>(positions % kStrip);
+  for (int64_t c = 0; c < channels; c += kLanes) {
+    TreeStack<Policy, kCombineLevels> stack;
+    stack.start(kStrip);
+    for (int64_t strip = 0; strip < whole; strip += int64_t{1} << levels[strip])
+      stack.push(column_read<Policy>(slots + strip * slot_size, width, c), levels[strip]);
+    if (rest > 0) {
+      const auto last = column_read<Policy>(slots + whole * slot_size, width, c);
+      column_write<Policy>(stack.root(&last, rest), channels, c, out);
+    } else {
+      column_write<Policy>(stack.root(nullptr, 0), channels, c, out);
+    }
   }
 }
 

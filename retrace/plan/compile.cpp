@@ -25,6 +25,7 @@ constexpr Pass kPasses[] = {
     {"fuse_pointwise", "pointwise neighbours become one kernel", fuse_pointwise},
     {"fuse_epilogues", "a chain is computed on a contraction's or pooling's tiles", fuse_epilogues},
     {"fuse_samples", "layers and their gradients run on a few samples at a time", fuse_samples},
+    {"fuse_reductions", "sums over positions are taken where the array is made", fuse_reductions},
 };
 // Done while the plan is laid out, and switched like the others.
 constexpr std::string_view kPlaceMemory = "place_memory";

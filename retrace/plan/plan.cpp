@@ -150,6 +150,10 @@ void Plan::lay_out() {
     if (step.raw_spec && step.raw.kind == Location::Kind::output) step.raw = step.outputs[step.raw.at];
     step.pointers = pointer_count_;
     pointer_count_ += step.inputs.size() + step.outputs.size() + 1;
+    for (auto& reduction : step.reductions) {
+      reduction.pointers = pointer_count_;
+      pointer_count_ += reduction.inputs.size();
+    }
   }
   add_launches();
   run_constants();
@@ -164,7 +168,8 @@ void Plan::add_step(Placement& placement, const Node& node, size_t launch) {
   for (int i = 0; i < node.output_count; ++i) step.output_specs.push_back(&placement.spec(node.first_output + i));
   step.chain = tiled(trace_, node);
   if (step.chain) {
-    step.program = std::make_unique<TileProgram>(node.body ? *node.body : single_body(trace_, node));
+    step.program =
+        std::make_unique<TileProgram>(node.body ? without_reductions(*node.body) : single_body(trace_, node));
   } else if (node.op == &row_chain_op()) {
     step.rows = std::make_unique<RowProgram>(*node.body);
     if (const auto bytes = step.rows->workspace_bytes(); bytes > 0)
@@ -179,7 +184,7 @@ void Plan::add_step(Placement& placement, const Node& node, size_t launch) {
     step.made_spec = node.body->values[static_cast<size_t>(node.body->outputs[0])];
   } else if (node.body) {
     step.own_inputs = node.inputs.size() - (node.body->inputs.size() - 1);
-    step.program = std::make_unique<TileProgram>(*node.body, TileProgram::Use::epilogue);
+    step.program = std::make_unique<TileProgram>(without_reductions(*node.body), TileProgram::Use::epilogue);
     step.raw_spec = &node.body->values[static_cast<size_t>(node.body->inputs[0])];
     if (const int output = step.program->raw_output(); output >= 0)
       step.raw = {Location::Kind::output, static_cast<size_t>(output)};  // of the step, resolved later
@@ -195,6 +200,27 @@ void Plan::add_step(Placement& placement, const Node& node, size_t launch) {
   }
   if (step.program && step.program->pattern_bytes() > 0)
     placement.book(step.patterns, step.program->pattern_bytes(), launch, launch);
+  if (node.body && (step.chain || step.raw_spec)) add_reductions(placement, step, launch);
+}
+
+void Plan::add_reductions(Placement& placement, Step& step, size_t launch) {
+  const Trace& body = *step.node->body;
+  const auto count = static_cast<size_t>(
+      std::count_if(body.nodes.begin(), body.nodes.end(), [](const Node& node) { return node.op->column_kernels; }));
+  step.reductions.reserve(count);  // locations are filled at the end: they must not move
+  for (const Node& node : body.nodes) {
+    if (!node.op->column_kernels) continue;
+    const auto index = [](const std::vector<ValueId>& list, ValueId id) {
+      return static_cast<size_t>(std::find(list.begin(), list.end(), id) - list.begin());
+    };
+    auto& reduction = step.reductions.emplace_back(
+        Reduction{StripReduction(body, node), {}, index(body.outputs, node.first_output), {}});
+    for (ValueId id : node.inputs) {
+      const size_t input = index(body.inputs, id);
+      reduction.inputs.push_back(input < body.inputs.size() ? input : input + index(body.outputs, id));
+    }
+    placement.book(reduction.workspace, reduction.work.workspace_bytes(), launch, launch);
+  }
 }
 
 void Plan::add_launches() {

@@ -9,6 +9,7 @@
 #include "retrace/plan/pass.h"
 #include "retrace/plan/row_program.h"
 #include "retrace/plan/sample_program.h"
+#include "retrace/plan/strip_reduction.h"
 #include "retrace/plan/tile_program.h"
 
 namespace retrace {
@@ -52,6 +53,14 @@ class Plan {
     enum class Kind { none, input, output, arena, constant } kind = Kind::none;
     size_t at = 0;  // index of the input or output; offset in arena or constants
   };
+  // A sum over positions that a step takes of its results: of its body's inputs and outputs.
+  struct Reduction {
+    StripReduction work;
+    std::vector<size_t> inputs;  // the body's inputs, and behind them its outputs
+    size_t first_output;         // of the step
+    Location workspace;
+    size_t pointers = 0;  // where its inputs start in those of a run
+  };
   struct Step {
     const Node* node;
     size_t launch;
@@ -64,6 +73,7 @@ class Plan {
     std::unique_ptr<TileProgram> program;  // of a fused chain, prologue or epilogue
     std::unique_ptr<RowProgram> rows;      // of a chain of rows
     std::unique_ptr<SampleProgram> samples;
+    std::vector<Reduction> reductions;
     bool chain = false;     // the program is all there is to do
     size_t own_inputs = 0;  // inputs of the kernel itself; the rest belong to the epilogue
     size_t pointers = 0;    // where this step's pointers start in those of a run
@@ -84,6 +94,7 @@ class Plan {
 
   void lay_out();
   void add_step(Placement& placement, const Node& node, size_t launch);
+  void add_reductions(Placement& placement, Step& step, size_t launch);
   void add_launches();
   void run_constants();
 

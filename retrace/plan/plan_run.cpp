@@ -68,6 +68,16 @@ class Plan::Run {
 
   void launch(const Launch& launch) {
     for (size_t i = launch.first; i < launch.first + launch.count; ++i) resolve(plan_.steps_[i]);
+    run_steps(launch);
+    for (size_t i = launch.first; i < launch.first + launch.count; ++i) finish_reductions(plan_.steps_[i]);
+  }
+
+  void copy(const Copy& copy) {
+    if (copy.bytes) std::memcpy(outputs_[copy.output], at(copy.from), copy.bytes);
+  }
+
+ private:
+  void run_steps(const Launch& launch) {
     if (!plan_.steps_[launch.first].chain) return kernel(plan_.steps_[launch.first]);
     run_pieces(launch.pieces, [&](int64_t piece) {
       const Step* step = &plan_.steps_[launch.first];
@@ -80,11 +90,6 @@ class Plan::Run {
     });
   }
 
-  void copy(const Copy& copy) {
-    if (copy.bytes) std::memcpy(outputs_[copy.output], at(copy.from), copy.bytes);
-  }
-
- private:
   void* at(const Location& location) const {
     switch (location.kind) {
       case Location::Kind::input: return const_cast<void*>(inputs_[location.at]);
@@ -114,10 +119,33 @@ class Plan::Run {
     to = outputs(step);
     for (const auto& output : step.outputs) *to++ = at(output);
     if (step.program) step.program->prepare(program_inputs(step), patterns(step));
+    for (const auto& reduction : step.reductions) {
+      const size_t body_inputs = step.node->body->inputs.size();
+      for (size_t i = 0; i < reduction.inputs.size(); ++i) {
+        const size_t from = reduction.inputs[i];
+        memory_.pointers[reduction.pointers + i] =
+            from < body_inputs ? const_cast<void*>(program_inputs(step)[from]) : outputs(step)[from - body_inputs];
+      }
+      reduction.work.prepare(reduction_inputs(reduction), at(reduction.workspace));
+    }
+  }
+  const void* const* reduction_inputs(const Reduction& reduction) const {
+    return memory_.pointers.data() + reduction.pointers;
   }
 
+  // Elements begin..end-1 of a chain or an epilogue, and what is summed of them.
   void chain(const Step& step, int64_t begin, int64_t end) const {
     step.program->run(begin, end, program_inputs(step), outputs(step), patterns(step));
+    for (const auto& reduction : step.reductions)
+      reduction.work.add(begin, end, reduction_inputs(reduction), at(reduction.workspace));
+  }
+  void finish_reductions(const Step& step) const {
+    if (step.reductions.empty()) return;
+    run_pieces(static_cast<int64_t>(step.reductions.size()), [&](int64_t i) {
+      const auto& reduction = step.reductions[static_cast<size_t>(i)];
+      reduction.work.finish(reduction_inputs(reduction), outputs(step) + reduction.first_output,
+                            at(reduction.workspace));
+    });
   }
 
   // What a kernel finds wrong with values (an index, a division by zero) is told at the user's call.

@@ -79,6 +79,8 @@ struct PointwiseRule {
 
 // -- the op -----------------------------------------------------------------------------------------------------
 
+struct ReduceKernels;  // retrace/ops/reduce.h
+
 struct Op {
   std::string_view name;
   int inputs = 1;                                 // -1: any number
@@ -107,6 +109,8 @@ struct Op {
   // Set where the output is a sum over the samples of those inputs instead: the least power of two of samples whose sum
   // is a subtree of the sum's tree (docs/numerics.md 0) wherever they begin at a multiple of it; 0: there is none.
   int64_t (*subtree)(const InferCall&) = nullptr;
+  // A reduction: the f32 kernels of its column rule, so that what makes its input may run them. Takes a prologue, too.
+  const ReduceKernels* (*column_kernels)() = nullptr;
 };
 
 class OpTable {

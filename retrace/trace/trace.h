@@ -24,9 +24,9 @@ struct Node {
   ValueId first_output = 0;
   int output_count = 0;
   Place place;
-  // Pointwise work done inside this node's kernel (made by passes only). Of `fused`: the whole work. Of a
-  // reduction: what makes its first input (a prologue). Of a contraction or pooling: what is done to its result
-  // (an epilogue).
+  // Work done inside this node's kernel (made by passes only). Of `fused`: the whole work. Of a reduction: what makes
+  // its first input (a prologue). Of a contraction or pooling: what is done to its result (an epilogue). Pointwise;
+  // behind that, reductions of what it returns.
   std::shared_ptr<const Trace> body;
   // Why this node's kernel does not make its arguments, too: one text for each input, or none; said by passes, for
   // people. No part of ==.

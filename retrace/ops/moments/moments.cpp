@@ -71,7 +71,8 @@ void define_moments(OpTable& table) {
              .gradient = gradient,
              .kernel = run,
              .workspace = workspace,
-             .takes_prologue = true});
+             .takes_prologue = true,
+             .column_kernels = [] { return moments_kernel_table.get()(true); }});
 }
 
 }  // namespace retrace

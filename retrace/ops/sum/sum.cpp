@@ -76,7 +76,8 @@ void define_sum(OpTable& table) {
              .workspace = workspace,
              .takes_prologue = true,
              .cut = 0b1,
-             .subtree = subtree});
+             .subtree = subtree,
+             .column_kernels = [] { return sum_kernel_table.get()(true); }});
 }
 
 }  // namespace retrace

@@ -1,0 +1,189 @@
+#include <algorithm>
+
+#include "retrace/plan/pass.h"
+#include "retrace/plan/passes/passes.h"
+#include "retrace/plan/strip_reduction.h"
+#include "retrace/trace/op.h"
+
+namespace retrace {
+namespace {
+
+// Which node's kernel takes a reduction of its results along.
+class Hosts {
+ public:
+  explicit Hosts(Trace& trace) : trace_(trace), guests_(trace.nodes.size()), is_guest_(trace.nodes.size()) {
+    for (size_t n = 0; n < trace.nodes.size(); ++n) {
+      if (!trace.nodes[n].op->column_kernels) continue;
+      const int32_t host = find(n);
+      if (host < 0) continue;
+      guests_[static_cast<size_t>(host)].push_back(n);
+      is_guest_[n] = true;
+    }
+  }
+
+  const std::vector<size_t>& guests(size_t host) const { return guests_[host]; }
+  bool is_guest(size_t node) const { return is_guest_[node]; }
+
+ private:
+  int32_t producer(ValueId id) const { return trace_.producers[static_cast<size_t>(id)]; }
+  // What makes the bytes that `id` shows.
+  int32_t maker(ValueId id) const {
+    for (int32_t p; (p = producer(id)) >= 0;) {
+      const Node& node = trace_.nodes[static_cast<size_t>(p)];
+      if (!node.op->view) return p;
+      id = node.inputs[0];
+    }
+    return -1;
+  }
+
+  // Why `host` cannot reduce what it makes; "" if it can.
+  std::string_view refusal(size_t host, const Node& reduction) const {
+    const Node& node = trace_.nodes[host];
+    const auto& raw = trace_.values[static_cast<size_t>(node.first_output)];
+    const bool contraction = node.op->takes_epilogue && raw.type == DType::f32 && (node.body || node.output_count == 1);
+    if (!contraction && node.op != &fused_op() && !can_tile(trace_, node))
+      return "what makes it hands out no finished parts";
+    const auto& source = StripReduction::source(trace_, reduction);
+    for (ValueId id : reduction.inputs) {
+      if (maker(id) != static_cast<int32_t>(host)) continue;
+      const auto& spec = trace_.values[static_cast<size_t>(id)];
+      if (producer(id) != maker(id)) return "a view lies between";
+      if (spec.type != DType::f32 || !(spec.shape == source.shape)) return "the shapes differ";
+    }
+    return "";
+  }
+
+  // The last node that a reduction waits for, if that can be its host; or -1.
+  int32_t find(size_t n) {
+    const Node& node = trace_.nodes[n];
+    int32_t host = -1;
+    ValueId waited = -1;
+    for (ValueId id : node.inputs)
+      if (maker(id) > host) host = maker(id), waited = id;
+    if (host < 0) return -1;
+    auto why = StripReduction::refusal(trace_, node);
+    if (why.empty()) why = refusal(static_cast<size_t>(host), node);
+    if (why.empty()) return host;
+    say_apart(trace_, n, waited, why);
+    return -1;
+  }
+
+  Trace& trace_;
+  std::vector<std::vector<size_t>> guests_;
+  std::vector<bool> is_guest_;
+};
+
+// A node as one that has a body: its inputs are the last of the node's, its outputs the node's.
+void give_body(const Trace& trace, size_t n, Node& node, Trace& body) {
+  if (node.body) {
+    body = *node.body;
+  } else if (node.op->takes_epilogue) {
+    body.outputs = {body.add_input(trace.values[static_cast<size_t>(node.first_output)])};
+  } else {
+    auto extracted = extract(trace, std::span(&n, 1), std::span(&node.first_output, 1));
+    body = std::move(extracted.body);
+    node.inputs = std::move(extracted.inputs);
+    node.apart = std::move(extracted.apart);
+    node.op = &fused_op();
+    node.attributes = {};
+  }
+}
+
+class Merger {
+ public:
+  Merger(const Trace& trace, const Hosts& hosts)
+      : trace_(trace), hosts_(hosts), rewrite_(trace), copied_(trace.nodes.size()) {}
+
+  Trace merge() {
+    for (size_t n = 0; n < trace_.nodes.size(); ++n) {
+      if (hosts_.is_guest(n) || copied_[n]) continue;
+      if (hosts_.guests(n).empty())
+        rewrite_.copy(trace_.nodes[n]);
+      else
+        emit(n);
+    }
+    return rewrite_.finish();
+  }
+
+ private:
+  // A view that stands behind the host is needed before it.
+  void bring(ValueId id, size_t host) {
+    const int32_t p = trace_.producers[static_cast<size_t>(id)];
+    if (p < static_cast<int32_t>(host) || copied_[static_cast<size_t>(p)]) return;
+    const Node& view = trace_.nodes[static_cast<size_t>(p)];
+    bring(view.inputs[0], host);
+    rewrite_.copy(view);
+    copied_[static_cast<size_t>(p)] = true;
+  }
+
+  void emit(size_t n) {
+    const Node& host = trace_.nodes[n];
+    Node node = host;
+    Trace body;
+    give_body(trace_, n, node, body);
+    node.apart.resize(node.inputs.size());
+    for (ValueId& id : node.inputs) id = rewrite_(id);
+    std::vector<TensorSpec> specs;
+    for (int i = 0; i < host.output_count; ++i) specs.push_back(spec(host.first_output + i));
+    for (size_t guest : hosts_.guests(n)) {
+      add_guest(n, trace_.nodes[guest], node, body);
+      for (int i = 0; i < trace_.nodes[guest].output_count; ++i)
+        specs.push_back(spec(trace_.nodes[guest].first_output + i));
+    }
+    node.body = std::make_shared<const Trace>(std::move(body));
+    ValueId made = rewrite_.to().add_node(std::move(node), specs);
+    for (int i = 0; i < host.output_count; ++i) rewrite_.replace(host.first_output + i, made++);
+    for (size_t guest : hosts_.guests(n))
+      for (int i = 0; i < trace_.nodes[guest].output_count; ++i)
+        rewrite_.replace(trace_.nodes[guest].first_output + i, made++);
+  }
+
+  void add_guest(size_t n, const Node& guest, Node& node, Trace& body) {
+    const Node& host = trace_.nodes[n];
+    Node inner = guest;
+    inner.apart.clear();
+    for (size_t i = 0; i < guest.inputs.size(); ++i) {
+      const ValueId id = guest.inputs[i];
+      if (trace_.producers[static_cast<size_t>(id)] == static_cast<int32_t>(n)) {
+        inner.inputs[i] = body.outputs[static_cast<size_t>(id - host.first_output)];
+      } else {
+        bring(id, n);
+        inner.inputs[i] = argument(id, guest.apart.empty() ? "" : guest.apart[i], node, body);
+      }
+    }
+    std::vector<TensorSpec> specs;
+    for (int i = 0; i < guest.output_count; ++i) specs.push_back(spec(guest.first_output + i));
+    const ValueId made = body.add_node(std::move(inner), specs);
+    for (int i = 0; i < guest.output_count; ++i) body.outputs.push_back(made + i);
+  }
+
+  // What the body calls a value of the surrounding trace; it becomes an input if it is none.
+  ValueId argument(ValueId id, std::string_view why, Node& node, Trace& body) {
+    const ValueId mine = rewrite_(id);
+    const bool raw = node.op->takes_epilogue;  // its first input is what the contraction makes
+    const size_t own = node.inputs.size() - body.inputs.size() + (raw ? 1 : 0);
+    const auto at = std::find(node.inputs.begin() + static_cast<long>(own), node.inputs.end(), mine);
+    if (at != node.inputs.end())
+      return body.inputs[static_cast<size_t>(at - node.inputs.begin()) - own + (raw ? 1 : 0)];
+    node.inputs.push_back(mine);
+    node.apart.push_back(why);
+    return body.add_input(spec(id));
+  }
+
+  const TensorSpec& spec(ValueId id) const { return trace_.values[static_cast<size_t>(id)]; }
+
+  const Trace& trace_;
+  const Hosts& hosts_;
+  Rewriter rewrite_;
+  std::vector<bool> copied_;
+};
+
+}  // namespace
+
+// The merged node stands where the host stood: all that its guests read is made before.
+Trace fuse_reductions(Trace trace) {
+  const Hosts hosts(trace);
+  return Merger(trace, hosts).merge();
+}
+
+}  // namespace retrace
