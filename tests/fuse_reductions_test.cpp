@@ -20,11 +20,15 @@ Tensor numbers(const Shape& shape) {
 
 class FuseReductions : public testing::Test {
  protected:
-  void SetUp() override { set_plan_cache(false); }
+  void SetUp() override {
+    set_plan_cache(false);
+    least_ = set_least_reduced_elements(16384);
+  }
   void TearDown() override {
     set_passes_off({});
     set_thread_count(threads_);
     set_plan_cache(true);
+    set_least_reduced_elements(least_);
   }
 
   // `f` gives the same bits with the pass on and off, on any number of threads; with it no sum is a kernel of its own.
@@ -53,6 +57,7 @@ class FuseReductions : public testing::Test {
   }
 
   const int threads_ = thread_count();
+  int64_t least_ = 0;
 };
 
 const Shape kPositions{0, 1, 2};

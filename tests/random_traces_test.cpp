@@ -88,12 +88,14 @@ class RandomTraces : public testing::Test {
   void SetUp() override {
     plan_cache().clear();
     set_sample_chain_limits({.contractions = 1, .slabs = 2, .inner_bytes = 0, .slab_bytes = 1, .work = 0});
+    least_ = set_least_reduced_elements(256);
   }
   void TearDown() override {
     set_sample_chain_limits({});
     set_passes_off({});
     set_thread_count(threads_);
     set_plan_cache(true);
+    set_least_reduced_elements(least_);
   }
 
   // Fingerprints of all results, by path.
@@ -123,6 +125,7 @@ class RandomTraces : public testing::Test {
   }
 
   const int threads_ = thread_count();
+  int64_t least_ = 0;
   std::map<std::string_view, uint64_t> worked_;
   int gradients_ = 0, finite_ = 0;
 };

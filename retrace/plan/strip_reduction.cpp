@@ -1,9 +1,8 @@
 #include "retrace/plan/strip_reduction.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
-
-#include "retrace/plan/passes/levels.h"
 
 namespace retrace {
 namespace {
@@ -12,8 +11,11 @@ constexpr int64_t kStrip = 16;
 constexpr int64_t kMostChannels = 256;     // a strip of more is not in one range of any kernel
 constexpr int64_t kBufferElements = 8192;  // of what a prologue makes at a time
 constexpr int kMostLevel = 12;
+std::atomic<int64_t> least_elements = 3 << 20;  // 12 MiB: what second-level caches do not hold
 
 }  // namespace
+
+int64_t set_least_reduced_elements(int64_t elements) { return least_elements.exchange(elements); }
 
 Trace without_reductions(const Trace& body) {
   Trace tiles = body;
@@ -40,7 +42,7 @@ std::string_view StripReduction::refusal(const Trace& trace, const Node& node) {
   const ReduceShape shape(spec.shape, node.attributes.list("axes"));
   if (!shape.by_column || shape.outer != 1 || !shape.contiguous()) return "it is not a sum over all positions";
   if (shape.channels > kMostChannels) return "there are too many channels";
-  return spec.count() < kLargeValue ? "it is small" : "";
+  return spec.count() < least_elements ? "it is small" : "";
 }
 
 StripReduction::StripReduction(const Trace& trace, const Node& node)

@@ -13,6 +13,10 @@ namespace retrace {
 // The body without its reductions, which stand last, and without the inputs that only they read, which stand last, too.
 Trace without_reductions(const Trace& body);
 
+// Elements of an array from which on its kernel reduces it; smaller ones stay in a cache until a kernel of its own does
+// it as fast. Returns the number before. For tests, which like small arrays.
+int64_t set_least_reduced_elements(int64_t elements);
+
 class StripReduction {
  public:
   // Why `node` of `trace` cannot be computed in this way, or is not worth it; "" if it is.
