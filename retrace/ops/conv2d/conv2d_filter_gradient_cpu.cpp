@@ -309,7 +309,7 @@ void conv2d_filter_gradient(const Conv2dShape& s, const float* x, const float* d
   const int64_t panels = p.panels * p.groups;
   run_pieces(p.ranges * panels,
              [&](int64_t piece) { run_range(p, piece / panels, piece % panels, partials + piece / panels * size); });
-  const int64_t taps_a_piece = std::max<int64_t>(1, 8192 / (p.in_group * s.out_channels));
+  const int64_t taps_a_piece = std::max<int64_t>(1, 16384 / (p.in_group * s.out_channels * p.ranges));
   run_pieces((taps + taps_a_piece - 1) / taps_a_piece, [&](int64_t piece) {
     for (int64_t tap = piece * taps_a_piece; tap < std::min(taps, (piece + 1) * taps_a_piece); ++tap)
       combine_tap(p, partials, tap, dw);
