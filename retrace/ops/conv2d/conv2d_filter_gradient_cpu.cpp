@@ -33,14 +33,14 @@ int64_t most_ranges(const Conv2dShape& s) {
   return std::clamp<int64_t>((int64_t{4} << 20) / std::max<int64_t>(1, floats), 2, 32);
 }
 
-// Whether neighbouring taps share their loads: where one vector of filters would otherwise need a load for every
-// product, and there are enough rows to hide the latency.
+// Whether neighbouring taps share their loads, with panels of one vector: where wider panels would not be filled, or
+// the input would be staged for its few channels. There must be enough rows to hide the latency.
 bool slides(const Plan& p) {
   const Conv2dShape& s = p.s;
+  if (p.kernels->most_sliding[3] == 0 || s.groups > 1 || s.stride_x > 1 || s.dilation_x > 1) return false;
+  if (s.kernel_width == 1 || s.out_width < 8) return false;
   const bool odd = p.panel == 16 || (p.out_group + 15) / 16 % 2 == 1;
-  return p.kernels->most_sliding[3] > 0 && s.groups == 1 && odd && s.stride_x == 1 && s.dilation_x == 1 &&
-         s.kernel_width > 1 && s.out_width >= 8 &&
-         p.in_group * sliding_taps(s.kernel_width, s.kernel_width - 1).count >= 8;
+  return (odd || p.in_group <= 8) && p.in_group * sliding_taps(s.kernel_width, s.kernel_width - 1).count >= 8;
 }
 
 Plan make_plan(const Conv2dShape& s, const float* x, const float* dy) {
