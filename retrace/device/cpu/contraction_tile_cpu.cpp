@@ -77,7 +77,7 @@ enum class Factor { broadcast, broadcast_run, lanewise, grouped_by_term, grouped
 
 // Rows of a tile whose terms come in runs: the vectors of b of a whole run stay in registers.
 constexpr int most_run_positions(int vectors) {
-  const int rows = RT_SANITIZED ? most_positions(vectors) : (kVectorRegisters - 2) / vectors - kContractionRun;
+  const int rows = RT_SANITIZED ? most_positions(vectors) : (kVectorRegisters - 1) / vectors - kContractionRun;
   return rows < 8 && !RT_SANITIZED ? 0 : rows;  // fewer hide no latency
 }
 
@@ -133,13 +133,16 @@ struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
   // All that meet one factor a: row r with the first term of the run, row r - 1 with the second, and so on.
   template <int row>
   RT_INLINE static void multiply_add_run(Row* sum, const char* const* bases, const Steps& s, const F32 (*b)[vectors]) {
-    asm volatile("" : : : "memory");  // One factor at a time: the compiler would load several early, and spill.
+    asm volatile("" : : : "memory");  // one factor at a time: the compiler would load several early, and spill
     const F32 one = broadcast(*row_address<row>(bases, s));
     RT_UNROLL
     for (int i = row < positions ? 0 : row - positions + 1; i <= row && i < kContractionRun; ++i) {
       RT_UNROLL
       for (int v = 0; v < vectors; ++v) sum[row - i].v[v] = fma(one, b[i][v], sum[row - i].v[v]);
     }
+#if HWY_TARGET == HWY_AVX3
+    asm volatile("" : : "v"(one.r[0].raw));  // used to the end: a sum that moved to its register would be spilled
+#endif
   }
   RT_INLINE static void clear(Row& sum) {
     RT_UNROLL
