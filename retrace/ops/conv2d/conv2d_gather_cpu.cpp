@@ -40,6 +40,7 @@ struct Gather {
   int64_t kernel_height, kernel_width;
   int64_t weight_kernel, weight_in, weight_out, weight_group;  // distances in w
   bool gradient;
+  int64_t merged;  // columns of the kernel that count as channels: see merge_columns
 };
 
 Gather forward_gather(const Conv2dShape& s) {
@@ -60,28 +61,41 @@ Gather forward_gather(const Conv2dShape& s) {
           s.out_channels,
           1,
           out,
-          false};
+          false,
+          1};
+}
+
+// Where windows lie side by side, the outputs that meet one input stand side by side in memory: one wider output.
+void merge_columns(const Conv2dShape& s, Gather& g) {
+  const int64_t width = s.kernel_width;
+  if (s.stride_x != width || s.dilation_x != 1 || s.pad_left != 0 || s.groups != 1) return;
+  if (g.in_width * width != g.out_width) return;
+  g.merged = width, g.kernel_width = 1;
+  g.out_width /= width, g.out_channels *= width, g.out_group *= width;
 }
 
 Gather gradient_gather(const Conv2dShape& s) {
   const int64_t in = s.in_channels / s.groups, out = s.out_channels / s.groups;
-  return {s.batch,
-          s.out_height,
-          s.out_width,
-          s.out_channels,
-          out,
-          s.in_height,
-          s.in_width,
-          s.in_channels,
-          in,
-          s.groups,
-          s.kernel_height,
-          s.kernel_width,
-          in * s.out_channels,
-          1,
-          s.out_channels,
-          out,
-          true};
+  Gather g{s.batch,
+           s.out_height,
+           s.out_width,
+           s.out_channels,
+           out,
+           s.in_height,
+           s.in_width,
+           s.in_channels,
+           in,
+           s.groups,
+           s.kernel_height,
+           s.kernel_width,
+           in * s.out_channels,
+           1,
+           s.out_channels,
+           out,
+           true,
+           1};
+  merge_columns(s, g);
+  return g;
 }
 
 struct AxisShape {
@@ -139,6 +153,7 @@ struct Plan {
   int64_t depth, block, blocks;
   int64_t left, staged_width, pixel, pitch;  // staged rows: left margin, pixels, floats a pixel, floats a row
   bool staged;
+  bool large;  // outputs of 8 MiB and more
   float* weights;
   ContractionTerm* terms;
   int32_t* ends;         // [y class][x class][block]
@@ -168,14 +183,17 @@ Plan make_plan(const Gather& g, const Conv2dShape& s, Workspace& space) {
   Plan p{};
   p.g = g;
   p.y = plan_axis({g.out_height, s.kernel_height, s.stride_y, s.dilation_y, s.pad_top}, g.gradient, space);
-  p.x = plan_axis({g.out_width, s.kernel_width, s.stride_x, s.dilation_x, s.pad_left}, g.gradient, space);
+  const AxisShape merged{g.out_width, 1, 1, 1, 0};
+  const AxisShape x{g.out_width, s.kernel_width, s.stride_x, s.dilation_x, s.pad_left};
+  p.x = plan_axis(g.merged > 1 ? merged : x, g.gradient, space);
   p.grouped = looks_up_groups(g.groups, g.in_group, g.out_group);
   p.lanewise = p.grouped || (g.groups > 1 && g.out_group < 8);
   p.vectors = preferred_vectors(p.panel_channels());
   p.panel = 16 * p.vectors;
   p.panels = (p.panel_channels() + p.panel - 1) / p.panel;
+  p.large = g.batch * g.out_height * g.out_width * g.out_channels >= int64_t{2} << 20;
   p.depth = g.kernel_height * g.in_group * g.kernel_width;
-  p.block = block_of(g.kernel_width);
+  p.block = block_of(g.kernel_width * g.merged) / g.merged;  // the same sums: merged columns are terms of others
   p.blocks = (p.depth + p.block - 1) / p.block;
   // Room for panels of 32 and of 16 lanes, lanewise or not: sizes do not depend on the instruction set in use.
   const int64_t lanes = g.out_group < 8 ? (g.out_channels + 31) / 32 * 32 : g.groups * ((g.out_group + 31) / 32 * 32);
@@ -229,6 +247,22 @@ void list_terms(Plan& p) {
     }
 }
 
+// The weights of `lanes` outputs from the first one on, all of one place in the kernel but for merged columns.
+void pack_lanes(const Gather& g, const float* w, int64_t first, int64_t lanes, float* to, int64_t to_step) {
+  const int64_t channels = g.out_group / g.merged;
+  for (int64_t lane = 0; lane < lanes;) {
+    const int64_t channel = (first + lane) % channels, count = std::min(lanes - lane, channels - channel);
+    const float* from = w + (first + lane) / channels * g.weight_kernel + channel * g.weight_out;
+    if (g.weight_out == 1) {
+      for (int64_t c = 0; c < g.in_group; ++c)
+        std::memcpy(to + c * to_step + lane, from + c * g.weight_in, sizeof(float) * static_cast<size_t>(count));
+    } else {
+      contraction_kernels().transpose(from, g.weight_out, to + lane, to_step, count, g.in_group);
+    }
+    lane += count;
+  }
+}
+
 // Packs one panel as [k][lane], k in the order of the sum, and notes infinities and NaN.
 void pack_panel(const Plan& p, int64_t index, const float* w) {
   const Gather& g = p.g;
@@ -239,22 +273,17 @@ void pack_panel(const Plan& p, int64_t index, const float* w) {
   if (lanes < p.panel) std::fill(panel, panel + p.depth * p.panel, 0.0f);
   for (int64_t ky = 0; ky < g.kernel_height; ++ky)
     for (int64_t kx = 0; kx < g.kernel_width; ++kx) {
-      const float* from = w + (ky * g.kernel_width + kx) * g.weight_kernel;
+      const float* from = w + (ky * g.kernel_width * g.merged + kx) * g.weight_kernel;
       float* to = panel + (ky * g.in_group * g.kernel_width + kx) * p.panel;
       const int64_t to_step = g.kernel_width * p.panel;
-      if (p.lanewise) {
-        for (int64_t lane = 0; lane < lanes; ++lane) {
-          const int64_t o = first + lane;
-          const float* column = from + o / g.out_group * g.weight_group + o % g.out_group * g.weight_out;
-          for (int64_t c = 0; c < g.in_group; ++c) to[c * to_step + lane] = column[c * g.weight_in];
-        }
-      } else if (g.weight_out == 1) {
-        from += group * g.weight_group + first;
-        for (int64_t c = 0; c < g.in_group; ++c)
-          std::memcpy(to + c * to_step, from + c * g.weight_in, sizeof(float) * static_cast<size_t>(lanes));
-      } else {
-        kernels.transpose(from + group * g.weight_group + first * g.weight_out, g.weight_out, to, to_step, lanes,
-                          g.in_group);
+      if (!p.lanewise) {
+        pack_lanes(g, from + group * g.weight_group, first, lanes, to, to_step);
+        continue;
+      }
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        const int64_t o = first + lane;
+        const float* column = from + o / g.out_group * g.weight_group + o % g.out_group * g.weight_out;
+        for (int64_t c = 0; c < g.in_group; ++c) to[c * to_step + lane] = column[c * g.weight_in];
       }
     }
   if (kernels.has_nonfinite(panel, p.depth * p.panel)) p.nonfinite->store(1, std::memory_order_relaxed);
@@ -327,8 +356,11 @@ void place_tile(const Plan& p, const Row& row, int64_t from, int64_t to, Contrac
 // once: GCC would find the function to have no effect, and drop the call.
 __attribute__((always_inline)) inline void prefetch(const Plan& p, const Row& row, int64_t from, int64_t to,
                                                     const ContractionTile& tile) {
-  for (int64_t i = 0; i < to - from; ++i)
-    for (int64_t lane = 0; lane < tile.columns; lane += 16) __builtin_prefetch(tile.out + i * tile.out_step + lane, 1);
+  // Short tiles are written before a line is here; it pays all the same where lines come from memory.
+  if (row.last - row.first >= 64 || p.large)
+    for (int64_t i = 0; i < to - from; ++i)
+      for (int64_t lane = 0; lane < tile.columns; lane += 16)
+        __builtin_prefetch(tile.out + i * tile.out_step + lane, 1);
   if (!row.ahead) return;
   const float* const end = row.ahead + to * p.pixel;
   for (const float* at = row.ahead + from * p.pixel; at < end; at += 16) __builtin_prefetch(at);

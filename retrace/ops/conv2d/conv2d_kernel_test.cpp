@@ -333,6 +333,16 @@ TEST(Conv2dKernel, Strides) {
   check_all({1, 6, 33, 2, 3}, {2, 2, 2});
 }
 
+// Windows that lie side by side: in the input gradient, columns of the kernel become channels.
+TEST(Conv2dKernel, StrideOfTheKernelsWidth) {
+  for (int64_t width : {2, 3, 5})
+    for (auto [in, out] : {std::pair<int64_t, int64_t>{1, 1}, {8, 16}, {3, 1}, {5, 130}, {20, 7}})
+      check_all({2, 6, 6 * width, in, out}, {2, width, width});
+  check_all({2, 7, 14, 8, 16}, {3, 2, 2, 1, 1, 0, 1, 0});
+  check_all({2, 4, 6, 8, 16, 2}, {2, 2, 2});
+  check_all({1, 4, 12, 6, 70}, {2, 2, 2, 2, 0, 0, 0, 2});
+}
+
 TEST(Conv2dKernel, DilationAndPadding) {
   check_all({2, 9, 11, 5, 16}, {3, 3, 1, 2, 2, 2, 2, 2});
   check_all({1, 9, 11, 5, 6}, {3, 2, 2, 3, 4, 1, 0, 3});
