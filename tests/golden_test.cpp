@@ -5,7 +5,7 @@
 
 #include "retrace/device/cpu/dispatch.h"
 #include "retrace/device/cpu/threads.h"
-#include "retrace/plan/plan.h"
+#include "retrace/plan/memory_limit.h"
 #include "retrace/train/train_job.h"
 
 namespace retrace {
@@ -75,6 +75,22 @@ TEST_P(GoldenTest, SameWithEachPassOff) {
 TEST_P(GoldenTest, FourShardsHaveTheirOwn) {
   for (const char* threads : {"1", "3"})
     EXPECT_EQ(run(GetParam().job, {{"training.shards", "4", ""}, {"threads", threads, ""}}), GetParam().four_shards);
+}
+
+// MiB of intermediates in a step of the job.
+double arena(const char* name) {
+  const std::string text = describe_plan(read_job(std::string(RETRACE_SOURCE_DIR "/jobs/golden/") + name + ".toml"));
+  double mib = 0;
+  EXPECT_EQ(std::sscanf(text.c_str() + text.find(", arena "), ", arena %lf MiB", &mib), 1) << text;
+  return mib;
+}
+
+TEST(GoldenMemory, SameInLess) {
+  const double mib = 0.6 * arena("cifar10");
+  set_memory_limit(static_cast<size_t>(mib * 1048576));
+  EXPECT_LE(arena("cifar10"), mib);
+  EXPECT_EQ(run("cifar10"), kGolden[3].fingerprint);
+  set_memory_limit(0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, GoldenTest, testing::ValuesIn(kGolden),

@@ -7,6 +7,7 @@
 #include "retrace/device/cpu/threads.h"
 #include "retrace/plan/pass_changes.h"
 #include "retrace/plan/samples.h"
+#include "retrace/plan/passes/memory_share.h"
 #include "retrace/trace/call_scope.h"
 #include "retrace/trace/draw_scope.h"
 #include "tests/random_steps.h"
@@ -68,10 +69,13 @@ struct Way {
   std::string name;
   std::vector<std::string> passes_off = {};
   int threads = 1;
+  double memory_share = 1;
 };
 
 std::vector<Way> ways() {
-  std::vector<Way> ways{{.name = "three threads", .threads = 3}};
+  std::vector<Way> ways{{.name = "three threads", .threads = 3},
+                        {.name = "half of the memory", .memory_share = 0.5},
+                        {.name = "hardly any memory", .memory_share = 0.01}};
   Way bare{.name = "all passes off", .passes_off = {"place_memory"}};
   for (const auto& pass : all_passes()) {
     if (pass.required) continue;
@@ -139,6 +143,7 @@ TEST_F(RandomTraces, KeepTheirBits) {
     const auto run = [&](const Way& way, bool plan_cache) {
       set_passes_off(way.passes_off);
       set_thread_count(way.threads);
+      const MemoryShare share(way.memory_share);
       set_plan_cache(plan_cache);
       function.set_calls(0);  // draws are numbered by the call
       return function(parameters, batch);

@@ -13,7 +13,7 @@
 namespace retrace {
 namespace {
 
-constexpr std::array<EnvironmentRow, 4> kTable = {{
+constexpr std::array<EnvironmentRow, 5> kTable = {{
     {EnvironmentVariable::simd, "RETRACE_SIMD", "avx512, avx2, neon, scalar", "the best of this machine",
      "instruction set of the CPU kernels; every one gives the same bits"},
     {EnvironmentVariable::threads, "RETRACE_THREADS", "1 to 256", "the cores that the process may use",
@@ -22,6 +22,8 @@ constexpr std::array<EnvironmentRow, 4> kTable = {{
      "planning passes to leave out; slower, the same bits"},
     {EnvironmentVariable::plan_cache, "RETRACE_PLAN_CACHE", "on, off", "on",
      "off: every evaluation plans anew; slower, the same bits"},
+    {EnvironmentVariable::memory_limit, "RETRACE_MEMORY_LIMIT", "MiB, 1 to 1073741824", "none",
+     "memory of a step's intermediates; values are computed again to stay under it; slower, the same bits"},
 }};
 
 const EnvironmentRow& row_of(EnvironmentVariable variable) { return kTable[static_cast<size_t>(variable)]; }

@@ -8,7 +8,7 @@
 
 namespace retrace {
 
-enum class EnvironmentVariable { simd, threads, passes_off, plan_cache };
+enum class EnvironmentVariable { simd, threads, passes_off, plan_cache, memory_limit };
 
 struct EnvironmentRow {
   EnvironmentVariable variable;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "retrace/plan/memory_limit.h"
 #include "retrace/plan/passes/passes.h"
 #include "retrace/plan/plan.h"
 #include "retrace/trace/text.h"
@@ -21,7 +22,9 @@ std::string Plan::summary() const {
     if (step.samples) thread_bytes = std::max(thread_bytes, step.samples->thread_bytes());
   const auto mib = [](size_t bytes) { return static_cast<double>(bytes) / 1048576.0; };
   text += fmt::format("\nplan: {} kernel calls, arena {:.2f} MiB", kernel_calls(), mib(arena_bytes_));
-  return text + (thread_bytes > 0 ? fmt::format(", and {:.2f} MiB for each thread\n", mib(thread_bytes)) : "\n");
+  if (thread_bytes > 0) text += fmt::format(", and {:.2f} MiB for each thread", mib(thread_bytes));
+  if (memory_limit() > 0) text += fmt::format(", memory limit {:.2f} MiB", mib(memory_limit()));
+  return text + "\n";
 }
 
 // The kernel calls one by one.

@@ -23,6 +23,7 @@
 // Copies share the cache. An accelerated function belongs to the thread that calls it first. RETRACE_PLAN_CACHE=off
 // makes all of them call f.
 
+#include "retrace/plan/memory_limit.h"
 #include "retrace/run/call_parts.h"
 
 namespace retrace {
@@ -130,7 +131,7 @@ class AcceleratedFunction {
       read_arguments(call, false, arguments...);
     }
     function->key = call.key;
-    if (!CallScope::active()) function->instances[0].plan = std::make_shared<const Plan>(function->instances[0].trace);
+    if (!CallScope::active()) function->instances[0].plan = make_plan(function->instances[0].trace);
     own_->keep(function);
     return function;
   }

@@ -1,6 +1,7 @@
 // How a recording becomes values: what somebody still holds is the trace's output; the trace is planned, or its plan
 // found; the plan runs.
 
+#include "retrace/plan/memory_limit.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/trace/call_scope.h"
 #include "retrace/trace/record.h"
@@ -43,8 +44,7 @@ void evaluate_recording(Recording& recording, Place place) {
     }
     if (!wanted.empty()) {
       recording.set_outputs(ids);
-      const auto plan = plan_cache_on() ? plan_cache().find_or_make(recording.trace())
-                                        : std::make_shared<const Plan>(recording.trace());
+      const auto plan = plan_cache_on() ? plan_cache().find_or_make(recording.trace()) : make_plan(recording.trace());
       set_last_plan(plan);
       const auto buffers = run(*plan, recording, specs, place);
       for (size_t i = 0; i < wanted.size(); ++i) wanted[i]->buffer = buffers[i];

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "retrace/base/options.h"
+#include "retrace/plan/memory_limit.h"
 
 namespace retrace {
 namespace {
@@ -31,7 +32,7 @@ std::shared_ptr<const Plan> PlanCache::find_or_make(const Trace& trace) {
       return at->second->plan;
     }
   ++misses_;
-  auto plan = std::make_shared<const Plan>(trace);  // an entry is stored only when planning succeeded
+  auto plan = make_plan(trace);  // an entry is stored only when planning succeeded
   entries_.push_front({hash, trace, plan});
   index_.emplace(hash, entries_.begin());
   if (entries_.size() > kMostPlans) {

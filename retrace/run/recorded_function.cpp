@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "retrace/ops/op.h"
+#include "retrace/plan/memory_limit.h"
 #include "retrace/run/plan_cache.h"
 
 namespace retrace {
@@ -116,7 +117,7 @@ std::string RecordedFunction::find_rule(std::span<const RecordedFunction> probes
 
 void replay(const RecordedFunction& function, RecordedFunction::Instance& instance, std::span<const Leaf> leaves,
             const Tensor& key, std::vector<Tensor>& results) {
-  if (!instance.plan) instance.plan = std::make_shared<const Plan>(instance.trace);
+  if (!instance.plan) instance.plan = make_plan(instance.trace);
   thread_local std::vector<const void*> inputs;
   thread_local std::vector<void*> outputs;
   thread_local std::vector<Tensor> made;

@@ -2,6 +2,7 @@
 
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/levels.h"
+#include "retrace/plan/passes/memory_share.h"
 #include "retrace/plan/passes/passes.h"
 #include "retrace/trace/op.h"
 
@@ -60,9 +61,7 @@ class CheapValues {
   const Levels levels_;
 };
 
-}  // namespace
-
-Trace recompute_cheap(Trace trace) {
+Trace recompute_read_late(Trace trace) {
   const CheapValues cheap(trace);
   if (!cheap.any()) return trace;
   Rewriter rewrite(trace);
@@ -79,6 +78,13 @@ Trace recompute_cheap(Trace trace) {
     for (auto at = before.rbegin(); at != before.rend(); ++at) rewrite.replace(at->first, at->second);
   }
   return remove_dead(rewrite.finish());
+}
+
+}  // namespace
+
+Trace recompute_cheap(Trace trace) {
+  trace = recompute_read_late(std::move(trace));
+  return MemoryShare::current() < 1 ? recompute_within(std::move(trace), MemoryShare::current()) : trace;
 }
 
 }  // namespace retrace

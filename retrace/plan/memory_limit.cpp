@@ -1,0 +1,50 @@
+#include "retrace/plan/memory_limit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "retrace/base/options.h"
+#include "retrace/plan/passes/memory_share.h"
+
+namespace retrace {
+namespace {
+
+constexpr double kMiB = 1048576;
+constexpr double kFirstShare = 0.9, kLastShare = 0.02, kStep = 0.85;  // of the attempts
+
+std::atomic<size_t>& limit() {
+  static std::atomic<size_t> bytes =
+      static_cast<size_t>(environment_number(EnvironmentVariable::memory_limit, 1, 1 << 30, 0)) << 20;
+  return bytes;
+}
+
+}  // namespace
+
+size_t memory_limit() { return limit(); }
+void set_memory_limit(size_t bytes) { limit() = bytes; }
+
+// What a pass counts is not what fusion and placement make of it: the share is lowered until the arena fits, by the
+// same steps for every limit, so that the least that an error names can be had.
+std::shared_ptr<const Plan> make_plan(const Trace& recorded) {
+  auto plan = std::make_shared<const Plan>(recorded);
+  const size_t most = memory_limit(), whole = plan->arena_bytes();
+  if (most == 0 || whole <= most) return plan;
+  size_t least = whole;
+  for (double share = kFirstShare; share > kLastShare; share *= kStep) {
+    const MemoryShare scope(share);
+    plan = std::make_shared<const Plan>(recorded);
+    if (plan->arena_bytes() <= most) return plan;
+    least = std::min(least, plan->arena_bytes());
+  }
+  const auto mib = [](size_t bytes) { return static_cast<double>(bytes) / kMiB; };
+  throw Error(ErrorKind::usage, 231, fmt::format("the memory limit of {:.1f} MiB cannot be met", mib(most)))
+      .got(fmt::format("{:.1f} MiB for the intermediates of a step; {:.1f} MiB if values are computed again",
+                       mib(whole), mib(least)))
+      .expected(fmt::format("a limit of {:.0f} MiB or more", std::ceil(mib(least))))
+      .help("raise RETRACE_MEMORY_LIMIT, or make the mini-batch smaller");
+}
+
+}  // namespace retrace
