@@ -78,6 +78,22 @@ void replay_empty(benchmark::State& state) {
 }
 BENCHMARK(replay_empty)->Name("replay of an empty plan");
 
+void replay_number(benchmark::State& state) {
+  const auto step = accelerate([](const Tensor& x) { return x; });
+  const Tensor x = Tensor::scalar(1.0f);
+  for (auto _ : state) benchmark::DoNotOptimize(step(x));
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(replay_number)->Name("replay of an empty step");
+
+void replay_op(benchmark::State& state) {
+  const auto step = accelerate([](const Tensor& x, const Operand& by) { return x * by; });
+  Tensor x = Tensor::scalar(1.0f);
+  for (auto _ : state) x = step(std::move(x), 1.0f);
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(replay_op)->Name("replay of a step of one op");
+
 void smallest_step(benchmark::State& state) {
   const Tensor x = synthetic({1}, 1);
   for (auto _ : state) benchmark::DoNotOptimize((x + x).data());

@@ -59,17 +59,22 @@ class Backward {
   }
 
  private:
-  void visit(size_t n, Place place) {
-    const Node node = recording_.trace().nodes[n];  // a copy: recording moves the nodes
-    bool reached = false, wanted = false;
+  // Whether something that is wanted flows back through a node.
+  bool carries(const Node& node) const {
+    bool reached = false, wanted = false, needed = false;
     for (int i = 0; i < node.output_count; ++i) {
       reached |= reached_[static_cast<size_t>(node.first_output + i)];
       wanted |= !contributions_[static_cast<size_t>(node.first_output + i)].empty();
     }
-    bool any_needed = false;
-    for (ValueId id : node.inputs) any_needed |= reached_[static_cast<size_t>(id)];
-    if (!node.op->gradient || !reached || !wanted || !any_needed) return;
+    for (ValueId id : node.inputs) needed |= reached_[static_cast<size_t>(id)];
+    return node.op->gradient && reached && wanted && needed;
+  }
+
+  void visit(size_t n, Place place) {
+    if (!carries(recording_.trace().nodes[n])) return;
+    const Node node = recording_.trace().nodes[n];  // a copy: recording moves the nodes
     std::vector<Tensor> inputs, outputs, cotangents;
+    inputs.reserve(node.inputs.size());
     const auto needed = std::make_unique<bool[]>(node.inputs.size());
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       needed[i] = reached_[static_cast<size_t>(node.inputs[i])];

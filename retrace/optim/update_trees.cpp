@@ -7,14 +7,17 @@
 namespace retrace {
 namespace {
 
+// Texts are made only when something is wrong.
+std::string path_of(const Tree& tree, size_t leaf) { return leaves(tree)[leaf].first; }
+
 // The trees have one structure: that each leaf has the shape and type of its parameter.
 void check_leaves(const char* name, const char* entry, const Tree& parameters, const Tree& tree, Place place) {
-  const auto expected = leaves(parameters), got = leaves(tree);
+  const auto expected = leaf_tensors(parameters), got = leaf_tensors(tree);
   for (size_t i = 0; i < expected.size(); ++i) {
-    const auto& [path, parameter] = expected[i];
-    const auto& tensor = got[i].second;
+    const auto &parameter = expected[i], &tensor = got[i];
     if (tensor.shape() == parameter.shape() && tensor.type() == parameter.type()) continue;
-    throw Error(ErrorKind::usage, 181, fmt::format("{}: the {} of \"{}\" has another shape or type", name, entry, path))
+    throw Error(ErrorKind::usage, 181,
+                fmt::format("{}: the {} of \"{}\" has another shape or type", name, entry, path_of(parameters, i)))
         .where(place)
         .got(tensor.spec().text())
         .expected(fmt::format("{}, as the parameter", parameter.spec().text()));
@@ -26,11 +29,13 @@ void check_leaves(const char* name, const char* entry, const Tree& parameters, c
 void check_gradients(const char* name, const Tree& parameters, const Tree& gradients, Place place) {
   check_same_structure(parameters, gradients, fmt::format("{}, parameters and gradients", name).c_str(), place);
   check_leaves(name, "gradient", parameters, gradients, place);
-  for (const auto& [path, parameter] : leaves(parameters))
-    if (!is_float(parameter.type()))
-      throw Error(ErrorKind::usage, 183, fmt::format("{}: the parameter \"{}\" is not a float tensor", name, path))
+  const auto all = leaf_tensors(parameters);
+  for (size_t i = 0; i < all.size(); ++i)
+    if (!is_float(all[i].type()))
+      throw Error(ErrorKind::usage, 183,
+                  fmt::format("{}: the parameter \"{}\" is not a float tensor", name, path_of(parameters, i)))
           .where(place)
-          .got(parameter.spec().text())
+          .got(all[i].spec().text())
           .expected("f32 or f64");
 }
 

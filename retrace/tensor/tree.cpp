@@ -20,17 +20,19 @@ void collect(const Tree& tree, const std::string& path, std::vector<std::pair<st
   for (const auto& [name, child] : tree.children()) collect(child, join(path, name), out);
 }
 
-Tree rebuild(const Tree& structure, std::span<const Tensor> tensors, size_t& next) {
-  if (structure.is_leaf()) {
-    ensure(next < tensors.size(), "with_leaves has a tensor for each leaf");
-    return Tree(tensors[next++]).set_mark(structure.mark());
-  }
-  Tree result;
-  result.set_mark(structure.mark());
-  for (const auto& [name, child] : structure.children()) result[name] = rebuild(child, tensors, next);
-  return result;
+void collect(const Tree& tree, std::vector<Tensor>& out) {
+  if (tree.is_leaf()) out.push_back(tree.tensor());
+  for (const auto& child : tree.children()) collect(child.second, out);
 }
 
+bool same_structure(const Tree& a, const Tree& b) {
+  return a.is_leaf() == b.is_leaf() && std::equal(a.children().begin(), a.children().end(), b.children().begin(),
+                                                  b.children().end(), [](const auto& x, const auto& y) {
+                                                    return x.first == y.first && same_structure(x.second, y.second);
+                                                  });
+}
+
+// The first path at which they differ.
 std::string difference(const Tree& a, const Tree& b, const std::string& path) {
   if (a.is_leaf() != b.is_leaf()) return path.empty() ? "(the root)" : path;
   for (const auto& [name, child] : a.children()) {
@@ -95,13 +97,17 @@ std::vector<std::pair<std::string, Tensor>> leaves(const Tree& tree) {
 
 std::vector<Tensor> leaf_tensors(const Tree& tree) {
   std::vector<Tensor> out;
-  for (auto& leaf : leaves(tree)) out.push_back(leaf.second);
+  collect(tree, out);
   return out;
 }
 
 Tree with_leaves(const Tree& structure, std::span<const Tensor> tensors) {
   size_t next = 0;
-  Tree result = rebuild(structure, tensors, next);
+  Tree result = structure;
+  result.visit_leaves([&](Tensor& leaf) {
+    ensure(next < tensors.size(), "with_leaves has a tensor for each leaf");
+    leaf = tensors[next++];
+  });
   ensure(next == tensors.size(), "with_leaves uses every tensor");
   return result;
 }
@@ -121,9 +127,8 @@ Tree map(const Tree& a, const Tree& b, const std::function<Tensor(const Tensor&,
 }
 
 void check_same_structure(const Tree& a, const Tree& b, const char* what, Place place) {
-  const auto path = difference(a, b, "");
-  if (path.empty()) return;
-  throw Error(ErrorKind::usage, 123, fmt::format("{}: the trees differ at \"{}\"", what, path))
+  if (same_structure(a, b)) return;
+  throw Error(ErrorKind::usage, 123, fmt::format("{}: the trees differ at \"{}\"", what, difference(a, b, "")))
       .where(place)
       .expected("two trees with the same names and nesting");
 }
