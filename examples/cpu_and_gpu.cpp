@@ -107,7 +107,7 @@ Training train(int epochs) {
   fast_step(state, points, heights);  // recorded, planned, run once, and forgotten: the loop below begins anew
   const double first_call_seconds = first.seconds();
   const Stopwatch watch;
-  for (int epoch = 1; epoch <= epochs; ++epoch) state = fast_step(state, points, heights).after;
+  for (int epoch = 1; epoch <= epochs; ++epoch) state = fast_step(std::move(state), points, heights).after;
   const double seconds = watch.seconds();
   return {first_call_seconds, seconds, loss(state.parameters, points, heights).number(), state};
 }

@@ -314,6 +314,23 @@ TEST(Surprises, CallsOfAReplayAreNotMade) {
 // -- what stays usable
 // ----------------------------------------------------------------------------------------------------
 
+TEST(Surprises, WhatIsMovedInIsGoneAndWhatIsHeldIsNot) {
+  auto f = accelerate([](const Tensor& x) { return x + 1.0f; });
+  f(floats({0}));
+  for (const bool enabled : {true, false}) {
+    f.enabled(enabled);
+    Tensor x = floats({1}), held = floats({4});
+    const Tensor copy = held;
+    const void* const memory = x.data();
+    const Tensor next = f(std::move(x));
+    EXPECT_EQ(values_of(next), Floats{2});
+    EXPECT_EQ(next.data() == memory, enabled);
+    EXPECT_FALSE(x.defined());
+    EXPECT_EQ(values_of(f(std::move(held))), Floats{5});
+    EXPECT_EQ(values_of(copy), Floats{4});
+  }
+}
+
 TEST(Surprises, AnExceptionLeavesTheCacheAsItWas) {
   bool fail = false;
   const auto f = accelerate([&](const Tensor& x) {

@@ -1,7 +1,6 @@
 #include "bench/common/workload.h"
 
 #include "bench/common/synthetic.h"
-#include "retrace/run/accelerate.h"
 
 namespace retrace::bench {
 namespace {
@@ -60,14 +59,15 @@ Workload::Workload(const std::string& name, bool accelerated)
     return network_.model(parameters, x, state, Phase::inference).y;
   };
   predict_ = predict;
-  if (accelerated) step_ = accelerate(step_), predict_ = accelerate(predict_);
+  if (accelerated) accelerated_ = accelerate(step_), predict_ = accelerate(predict_);
   restart();
 }
 
 void Workload::restart() { now_ = initial_training_state(network_, job_.training); }
 
 Tensor Workload::train() {
-  auto [loss, after] = step_(now_, x_, targets_, learn_rate_);
+  auto [loss, after] = accelerated_ ? (*accelerated_)(std::move(now_), x_, targets_, learn_rate_)
+                                    : step_(now_, x_, targets_, learn_rate_);
   now_ = std::move(after);
   return loss;
 }

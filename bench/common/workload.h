@@ -7,6 +7,9 @@
 //
 // bench/peers/workloads.py has the same data.
 
+#include <optional>
+
+#include "retrace/run/accelerate.h"
 #include "retrace/train/training_step.h"
 
 namespace retrace::bench {
@@ -34,6 +37,7 @@ class Workload {
   Tree targets_;
   TrainingState now_;
   TrainingStep step_;
+  std::optional<AcceleratedFunction<TrainingStep>> accelerated_;
   std::function<Tree(const Tree&, const Tree&, const Tensor&)> predict_;
 };
 

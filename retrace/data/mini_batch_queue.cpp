@@ -47,11 +47,10 @@ Tensor moved(const Tensor& tensor, const std::vector<std::string>& devices, int 
   if (devices.empty()) return tensor;
   Device& device = find_device(devices[devices.size() == 1 ? 0 : static_cast<size_t>(number)]);
   if (&device == &cpu_device()) return tensor;
-  auto value = std::make_shared<TensorValue>();
-  value->spec = tensor.spec();
-  value->buffer = device.allocate(value->spec.bytes());
-  device.copy_from_host(*value->buffer, tensor.data(), value->spec.bytes());
-  return Tensor(std::move(value));
+  const size_t bytes = tensor.spec().bytes();
+  auto buffer = device.allocate(bytes);
+  device.copy_from_host(*buffer, tensor.data(), bytes);
+  return Tensor(new_tensor_value(tensor.spec(), std::move(buffer)));
 }
 
 }  // namespace

@@ -48,18 +48,13 @@ void with_type(DType type, Function function) {
 Tensor with_spec(const Tensor& tensor, const TensorSpec& spec) {
   ensure(tensor.data() != nullptr || tensor.size() == 0, "a batch is computed");
   ensure(spec.bytes() == tensor.spec().bytes(), "a new description has the size of the old one");
-  auto value = std::make_shared<TensorValue>();
-  value->spec = spec;
-  value->buffer = tensor.value()->buffer;
-  return Tensor(std::move(value));
+  return Tensor(new_tensor_value(spec, tensor.value()->buffer));
 }
 
 BlankTensor::BlankTensor(const TensorSpec& spec) {
-  auto value = std::make_shared<TensorValue>();
-  value->spec = spec;
-  value->buffer = cpu_device().allocate(spec.bytes());
-  bytes = static_cast<std::byte*>(value->buffer->data());
-  tensor = Tensor(std::move(value));
+  auto buffer = cpu_device().allocate(spec.bytes());
+  bytes = static_cast<std::byte*>(buffer->data());
+  tensor = Tensor(new_tensor_value(spec, std::move(buffer)));
 }
 
 TensorSpec stacked_spec(const TensorSpec& one, int64_t count) {

@@ -255,35 +255,34 @@ ReduceShape::ReduceShape(const Shape& x, const Shape& axes) : by_column(x.rank()
     int64_t size, stride;
     bool reduced;
   };
-  std::vector<Merged> merged;  // neighbours of one kind as one; sizes of 1 move nothing
+  std::array<Merged, kMaxRank> merged;  // neighbours of one kind as one; sizes of 1 move nothing
+  size_t count = 0;
   const Shape strides = row_major_strides(x);
   for (int i = 0; i < x.rank(); ++i) {
     const bool reduced = axes.contains(i);
     (reduced ? positions : outer) *= x[i];
     if (x[i] == 1) continue;
-    if (merged.empty() || merged.back().reduced != reduced) merged.push_back({1, 0, reduced});
-    merged.back().size *= x[i];
-    merged.back().stride = strides[i];
+    if (count == 0 || merged[count - 1].reduced != reduced) merged[count++] = {1, 0, reduced};
+    merged[count - 1].size *= x[i];
+    merged[count - 1].stride = strides[i];
   }
-  if (by_column && !merged.empty() && !merged.back().reduced) {
-    channels = merged.back().size;
-    merged.pop_back();
+  if (by_column && count > 0 && !merged[count - 1].reduced) {
+    channels = merged[--count].size;
     outer = 1;
-    for (const auto& dimension : merged) outer *= dimension.reduced ? 1 : dimension.size;
+    for (size_t i = 0; i < count; ++i) outer *= merged[i].reduced ? 1 : merged[i].size;
   }
-  if (!merged.empty() && merged.back().reduced) {
-    run = merged.back().size;
-    merged.pop_back();
+  if (count > 0 && merged[count - 1].reduced) run = merged[--count].size;
+  for (size_t i = 0; i < count; ++i) {
+    auto& [all, size] = merged[i].reduced ? segment_dimensions : outer_dimensions;
+    all[size++] = {merged[i].size, merged[i].stride};
   }
-  for (const auto& dimension : merged)
-    (dimension.reduced ? segment_dimensions : outer_dimensions).push_back({dimension.size, dimension.stride});
   if (positions == 0) run = 0;
 }
 
-int64_t ReduceShape::offset(const std::vector<Dimension>& dimensions, int64_t index) {
+int64_t ReduceShape::offset(const Dimensions& dimensions, int64_t index) {
   int64_t offset = 0;
-  for (size_t i = dimensions.size(); i-- > 0; index /= dimensions[i].size)
-    offset += index % dimensions[i].size * dimensions[i].stride;
+  for (size_t i = dimensions.count; i-- > 0; index /= dimensions.all[i].size)
+    offset += index % dimensions.all[i].size * dimensions.all[i].stride;
   return offset;
 }
 

@@ -3,7 +3,6 @@
 // additions is in reduce_tree.h, reduce_column.h and reduce_row.h; nothing here changes a bit of a result.
 
 #include <array>
-#include <vector>
 
 #include "retrace/base/function_ref.h"
 #include "retrace/ops/op.h"
@@ -35,7 +34,7 @@ struct ReduceShape {
            kept % channels;
   }
   bool contiguous_positions() const { return run == positions; }
-  bool contiguous() const { return contiguous_positions() && outer_dimensions.size() <= 1; }
+  bool contiguous() const { return contiguous_positions() && outer_dimensions.count <= 1; }
 
   bool by_column = false;  // the last axis is kept
   int64_t outer = 1, positions = 1, channels = 1, run = 1;
@@ -44,8 +43,12 @@ struct ReduceShape {
   struct Dimension {
     int64_t size, stride;
   };
-  static int64_t offset(const std::vector<Dimension>& dimensions, int64_t index);
-  std::vector<Dimension> outer_dimensions, segment_dimensions;
+  struct Dimensions {
+    std::array<Dimension, kMaxRank> all;
+    size_t count = 0;
+  };
+  static int64_t offset(const Dimensions& dimensions, int64_t index);
+  Dimensions outer_dimensions, segment_dimensions;
 };
 
 // The vector kernels of one reduction by one rule. A run is an aligned subtree of items (strips of 16 positions, blocks

@@ -116,6 +116,19 @@ struct Plan::Placement {
     }
   }
 
+  // Whether a result of an epilogue may be made in the memory of an argument that the epilogue reads, as in an update.
+  bool replaces_argument(const Step& step) const {
+    const auto bytes_of = [&](ValueId id, Location::Kind kind) {
+      return locations[root_of(id)].kind == kind ? spec(id).bytes() : 0;
+    };
+    for (int k = 0; k < step.node->output_count; ++k)
+      for (size_t i = step.own_inputs; i < step.node->inputs.size(); ++i)
+        if (const size_t bytes = bytes_of(step.node->first_output + k, Location::Kind::output);
+            bytes > 0 && bytes == bytes_of(step.node->inputs[i], Location::Kind::input))
+          return pass_is_on("place_memory");
+    return false;
+  }
+
   void book(Location& location, size_t bytes, size_t from, size_t to) {
     location.kind = Location::Kind::arena;
     blocks.push_back({bytes, from, to, 0});
@@ -156,6 +169,7 @@ void Plan::lay_out() {
     }
   }
   add_launches();
+  find_donors();
   run_constants();
 }
 
@@ -184,7 +198,9 @@ void Plan::add_step(Placement& placement, const Node& node, size_t launch) {
     step.made_spec = node.body->values[static_cast<size_t>(node.body->outputs[0])];
   } else if (node.body) {
     step.own_inputs = node.inputs.size() - (node.body->inputs.size() - 1);
-    step.program = std::make_unique<TileProgram>(without_reductions(*node.body), TileProgram::Use::epilogue);
+    step.program = std::make_unique<TileProgram>(
+        without_reductions(*node.body),
+        placement.replaces_argument(step) ? TileProgram::Use::epilogue_apart : TileProgram::Use::epilogue);
     step.raw_spec = &node.body->values[static_cast<size_t>(node.body->inputs[0])];
     if (const int output = step.program->raw_output(); output >= 0)
       step.raw = {Location::Kind::output, static_cast<size_t>(output)};  // of the step, resolved later

@@ -31,6 +31,10 @@ class Plan {
   // Runs on the CPU. inputs[i] and outputs[i] are the bytes of the recorded trace's inputs and outputs.
   void run(const void* const* inputs, void* const* outputs) const;
 
+  // For each output the input in whose memory it may be made (each input once), or -1: nothing reads the input after
+  // its bytes are overwritten, and both have one size. Any of them, or none, may share memory in a run.
+  const std::vector<int>& donors() const { return donors_; }
+
   const Trace& trace() const { return trace_; }  // after the passes
   const std::vector<PassReport>& reports() const { return reports_; }
   size_t arena_bytes() const { return arena_bytes_; }
@@ -96,6 +100,8 @@ class Plan {
   void add_step(Placement& placement, const Node& node, size_t launch);
   void add_reductions(Placement& placement, Step& step, size_t launch);
   void add_launches();
+  void find_donors();
+  static int own_donor(const Step& step, size_t output, FunctionRef<bool(size_t input)> free);
   void run_constants();
 
   std::vector<PassReport> reports_;  // before the trace: the passes that make it report here
@@ -105,6 +111,7 @@ class Plan {
   size_t pointer_count_ = 0;
   std::vector<Copy> copies_;
   std::vector<char> constants_;
+  std::vector<int> donors_;
   size_t arena_bytes_ = 0;
 };
 

@@ -140,12 +140,33 @@ TileProgram::TileProgram(const Trace& body, Use use) {
   for (size_t i = 0; i < body.inputs.size(); ++i) builder.add_input(i);
   for (size_t n = 0; n < body.nodes.size(); ++n) builder.add_node(n);
   for (size_t i = 0; i < body.inputs.size(); ++i)  // an input that is also an output
-    if (i > 0 || use == Use::kernel) builder.add_stores(body.inputs[i]);
+    if (i > 0 || use != Use::epilogue) builder.add_stores(body.inputs[i]);
 }
 
 void TileProgram::prepare(const void* const* inputs, float* patterns) const {
   if (shape_.count() == 0) return;
   for (const auto& each : patterns_) each.load.load(inputs[each.input], patterns + each.offset, 0, each.extent);
+}
+
+int TileProgram::last_read(size_t input) const {
+  const int from = static_cast<int>(input);
+  const auto loaded = [&](const auto& each) { return each.input == from; };
+  const auto reads = [&](const Operand& place) { return place.in == Operand::In::input && place.index == from; };
+  if (std::any_of(loads_.begin(), loads_.end(), loaded) || std::any_of(patterns_.begin(), patterns_.end(), loaded) ||
+      std::any_of(stores_.begin(), stores_.end(), [&](const Store& store) { return reads(store.from); }))
+    return kAlways;
+  int last = -1;
+  for (size_t i = 0; i < steps_.size(); ++i)
+    if (std::any_of(steps_[i].in, steps_[i].in + steps_[i].arity, reads)) last = static_cast<int>(i);
+  return last;
+}
+
+int TileProgram::first_write(size_t output) const {
+  const int to = static_cast<int>(output);
+  const auto at = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
+    return step.out.in == Operand::In::output && step.out.index == to;
+  });
+  return static_cast<int>(at - steps_.begin());
 }
 
 struct TileProgram::Tile {

@@ -3,6 +3,7 @@
 // pointwise nodes whose outputs all have one shape; inputs broadcast to it. The values are those of the unfused ops:
 // every element goes through the same rules in the same order.
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,8 +21,9 @@ int64_t chain_pieces(int64_t count);
 
 class TileProgram {
  public:
-  // As a kernel of its own, or as the epilogue of a contraction, whose raw result is input 0 of the body.
-  enum class Use { kernel, epilogue };
+  // As a kernel of its own, or as the epilogue of a contraction, whose raw result is input 0 of the body and lies in
+  // the memory of an output, or apart.
+  enum class Use { kernel, epilogue, epilogue_apart };
   explicit TileProgram(const Trace& body, Use use = Use::kernel);
 
   // Inputs that repeat with a short period (a number for all elements, one for each channel) are written out once a
@@ -33,6 +35,11 @@ class TileProgram {
   void run(int64_t begin, int64_t end, const void* const* inputs, void* const* outputs, const float* patterns) const;
 
   const Shape& shape() const { return shape_; }
+  // An output may lie in the memory of an input if last_read(input) <= first_write(output): of each tile the input is
+  // then read before it is overwritten. kAlways: it is read otherwise than element by element.
+  static constexpr int kAlways = std::numeric_limits<int>::max();
+  int last_read(size_t input) const;
+  int first_write(size_t output) const;
   // Epilogues: the output in whose memory the raw result lies; -1 if it needs memory of its own.
   int raw_output() const { return raw_output_; }
 

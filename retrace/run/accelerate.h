@@ -20,8 +20,16 @@
 // the size in another way (one that suits this size only, a host number made of it, shards), each size is recorded, and
 // why() says what was in the way.
 //
+// What is moved into the call, f(std::move(state), x), belongs to the call and is gone for the caller at any speed.
+// Where nobody else holds one of its tensors, a result is made in that tensor's memory (Plan::donors): a step that
+// takes the parameters in this way updates them in place, and needs no memory but its arena. Every other value stays
+// what it was.
+//
 // Copies share the cache. An accelerated function belongs to the thread that calls it first. RETRACE_PLAN_CACHE=off
 // makes all of them call f.
+
+#include <array>
+#include <span>
 
 #include "retrace/plan/memory_limit.h"
 #include "retrace/run/call_parts.h"
@@ -38,29 +46,10 @@ class AcceleratedFunction {
   AcceleratedFunction(const AcceleratedFunction&) = default;  // moving copies: what is left still works
 
   template <class... A>
-  auto operator()(const A&... arguments) const {
-    static_assert(std::is_invocable_v<const F&, detail::PlainArgument<A>...>,
-                  "the function does not take these arguments; one that is accelerated takes floats as `const "
-                  "Operand&`: their values may change without a new trace");
-    using R = std::decay_t<std::invoke_result_t<const F&, detail::PlainArgument<A>...>>;
-    static_assert(!std::is_void_v<R>, "an accelerated function returns something");
-    own_->check_thread();
-    if (!CallScope::active()) ++own_->calls;
-    if (!own_->active()) return run_plainly<R>(arguments...);
-    auto call = own_->take_call();
-    const bool any_batch = own_->options.any_batch && read_arguments(call, true, arguments...);
-    if (!any_batch || own_->refuses_any_batch(call.key)) read_arguments(call, false, arguments...);
-    auto function = own_->find(call.key);
-    const bool hit = function != nullptr;
-    if (!hit) function = record_new<R>(call, arguments...);
-    own_->compute(*function, call);
-    R result = std::any_cast<const R&>(function->prototype);
-    size_t next = 0;
-    detail::write_leaves<detail::Where::result>(result,
-                                                [&](Tensor& tensor) { tensor = std::move(call.results[next++]); });
-    if (hit && own_->options.check_mode != Check::off) check(*function, call, result, arguments...);
-    own_->give_back(std::move(call));
-    return result;
+  auto operator()(A&&... arguments) const {
+    constexpr std::array<bool, sizeof...(A)> given{!std::is_reference_v<A>...};
+    const std::tuple<A...> own(std::forward<A>(arguments)...);
+    return std::apply([&](const auto&... all) { return call_with(given, all...); }, own);
   }
 
   bool enabled() const { return own_->options.enabled; }
@@ -92,6 +81,33 @@ class AcceleratedFunction {
   uint64_t seed() const { return own_->options.seed; }
 
  private:
+  template <class... A>
+  auto call_with(std::span<const bool> given, const A&... arguments) const {
+    static_assert(std::is_invocable_v<const F&, detail::PlainArgument<A>...>,
+                  "the function does not take these arguments; one that is accelerated takes floats as `const "
+                  "Operand&`: their values may change without a new trace");
+    using R = std::decay_t<std::invoke_result_t<const F&, detail::PlainArgument<A>...>>;
+    static_assert(!std::is_void_v<R>, "an accelerated function returns something");
+    own_->check_thread();
+    if (!CallScope::active()) ++own_->calls;
+    if (!own_->active()) return run_plainly<R>(arguments...);
+    auto call = own_->take_call();
+    call.given = given;
+    const bool any_batch = own_->options.any_batch && read_arguments(call, true, arguments...);
+    if (!any_batch || own_->refuses_any_batch(call.key)) read_arguments(call, false, arguments...);
+    auto function = own_->find(call.key);
+    const bool hit = function != nullptr;
+    if (!hit) function = record_new<R>(call, arguments...);
+    own_->compute(*function, call);
+    R result = std::any_cast<const R&>(function->prototype);
+    size_t next = 0;
+    detail::write_leaves<detail::Where::result>(result,
+                                                [&](Tensor& tensor) { tensor = std::move(call.results[next++]); });
+    if (hit && own_->options.check_mode != Check::off) check(*function, call, result, arguments...);
+    own_->give_back(std::move(call));
+    return result;
+  }
+
   // False if any_batch is wanted and does not suit the arguments.
   template <class... A>
   bool read_arguments(Accelerator::Call& call, bool any_batch, const A&... arguments) const {
@@ -99,7 +115,12 @@ class AcceleratedFunction {
     call.leaves.clear(), call.batch = 0;
     call.key.begin(typeid(std::tuple<A...>), draws && draws->in_shard());
     detail::ArgumentReader reader{call, any_batch};
-    (detail::visit_parts<detail::Where::argument>(arguments, reader), ...);
+    size_t next = 0;
+    const auto read = [&](const auto& argument) {
+      reader.given = call.given[next++] && own_->options.check_mode == Check::off;
+      detail::visit_parts<detail::Where::argument>(argument, reader);
+    };
+    (read(arguments), ...);
     return reader.one_batch && call.batch > 0;
   }
 

@@ -3,6 +3,7 @@
 // what is said about misses.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,6 +29,7 @@ class Accelerator {
   struct Call {
     TraceKey key;
     std::vector<Leaf> leaves;
+    std::span<const bool> given;  // of each argument: whether it was moved into the call
     std::vector<Tensor> results;
     int64_t batch = 0;  // size of the axis B where the key leaves it out
   };

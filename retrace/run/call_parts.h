@@ -23,10 +23,12 @@ using PlainArgument = decltype(plain_argument(std::declval<const T&>(), Place())
 struct ArgumentReader {
   Accelerator::Call& call;
   bool any_batch;
+  bool given = false;     // the argument was moved into the call
   bool one_batch = true;  // every axis B has one size, of 2 or more, and is the whole mini-batch
 
   void leaf(const Tensor& tensor) {
     call.leaves.push_back(Leaf::of(tensor));
+    call.leaves.back().given = given;
     if (!any_batch || tensor.spec().labels.find('B') != 0) return;
     const int64_t size = tensor.shape()[0];
     one_batch &= size > 1 && tensor.spec().part.whole == 0 && (call.batch == 0 || call.batch == size);

@@ -39,7 +39,18 @@ bool same_constants(const std::vector<Tensor>& a, const std::vector<Tensor>& b) 
 }
 
 Tensor without_value() {
-  static const auto value = std::make_shared<TensorValue>();
+  static const auto value = new_tensor_value();
+  return Tensor(value);
+}
+
+// Output k of a replay: in the memory of its donor if the call was given that, else in its own.
+Tensor output_for(const RecordedFunction::Instance& instance, size_t k, std::span<const Leaf> leaves) {
+  const TensorSpec& spec = instance.trace.values[static_cast<size_t>(instance.trace.outputs[k])];
+  const auto donor = static_cast<size_t>(instance.plan->donors()[k]);  // -1 is none of them
+  if (donor >= leaves.size() || !leaves[donor].is_donated())
+    return Tensor(new_tensor_value(spec, cpu_device().allocate(spec.bytes())));
+  const auto& value = leaves[donor].tensor->value();
+  value->spec = spec;
   return Tensor(value);
 }
 
@@ -53,6 +64,14 @@ const void* Leaf::data() const {
 Tensor Leaf::as_tensor() const {
   if (tensor) return *tensor;
   return type == DType::f32 ? Tensor::scalar(f32) : Tensor::scalar(f64);
+}
+
+bool Leaf::is_donated() const {
+  if (!given || !tensor || tensor->value().use_count() != 1) return false;
+  // Copies of both handles: what another thread did before it dropped its own happens before what follows.
+  const auto value = tensor->value();
+  const auto buffer = value->buffer;
+  return value.use_count() == 2 && buffer.use_count() == 2;
 }
 
 FunctionRecorder::FunctionRecorder(std::span<const Leaf> leaves, int64_t batch, Place made)
@@ -125,23 +144,19 @@ void replay(const RecordedFunction& function, RecordedFunction::Instance& instan
   for (const auto& leaf : leaves) inputs.push_back(leaf.data());
   inputs.push_back(function.draws ? key.value()->buffer->data() : nullptr);
   for (const auto& constant : function.constants) inputs.push_back(constant.value()->buffer->data());
-  for (ValueId id : instance.trace.outputs) {
-    auto value = std::make_shared<TensorValue>();
-    value->spec = instance.trace.values[static_cast<size_t>(id)];
-    value->buffer = cpu_device().allocate(value->spec.bytes());
-    outputs.push_back(value->buffer->data());
-    made.emplace_back(std::move(value));
+  // What passes through is held from here on: no result is made in its memory.
+  for (const auto& result : function.results)
+    results.push_back(result.computed             ? Tensor()
+                      : result.at < leaves.size() ? leaves[result.at].as_tensor()
+                                                  : function.constants[result.at - leaves.size() - 1]);
+  for (size_t k = 0; k < instance.trace.outputs.size(); ++k) {
+    made.push_back(output_for(instance, k, leaves));
+    outputs.push_back(made.back().value()->buffer->data());
   }
   instance.plan->run(inputs.data(), outputs.data());
   set_last_plan(instance.plan);
-  for (const auto& result : function.results) {
-    if (result.computed)
-      results.push_back(made[result.at]);
-    else if (result.at < leaves.size())
-      results.push_back(leaves[result.at].as_tensor());
-    else
-      results.push_back(function.constants[result.at - leaves.size() - 1]);
-  }
+  for (size_t i = 0; i < results.size(); ++i)
+    if (function.results[i].computed) results[i] = made[function.results[i].at];
   made.clear();
 }
 

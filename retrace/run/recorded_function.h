@@ -21,6 +21,7 @@ struct Leaf {
   float f32 = 0;
   double f64 = 0;
   DType type = DType::f32;  // of a number
+  bool given = false;       // moved into the call: its memory may be taken for a result
 
   static Leaf of(const Tensor& tensor) { return {.tensor = &tensor}; }
   static Leaf of(float number) { return {.f32 = number}; }
@@ -28,6 +29,8 @@ struct Leaf {
   TensorSpec spec() const { return tensor ? tensor->spec() : TensorSpec{type, {}, {}, {}}; }
   const void* data() const;  // of a computed tensor or a number; valid while this leaf lives
   Tensor as_tensor() const;
+  // Given, and nobody else holds its memory.
+  bool is_donated() const;
 };
 
 struct RecordedFunction {
@@ -84,7 +87,8 @@ class FunctionRecorder {
   Place place_;
 };
 
-// Runs the plan (made now if there is none) on values: tensors with buffers. `key` is that of the call's draws.
+// Runs the plan (made now if there is none) on values: tensors with buffers. `key` is that of the call's draws. Results
+// are made in the memory of donated leaves where the plan allows it; those leaves have lost their values then.
 void replay(const RecordedFunction& function, RecordedFunction::Instance& instance, std::span<const Leaf> leaves,
             const Tensor& key, std::vector<Tensor>& results);
 // Appends the trace to this thread's recording.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/recycle.h"
 
 namespace retrace {
 namespace {
@@ -49,14 +50,18 @@ void permute_bytes(const char* from, char* to, const Shape& shape, const Shape& 
 }
 
 Tensor make(const void* bytes, const TensorSpec& spec) {
-  auto value = std::make_shared<TensorValue>();
-  value->spec = spec;
-  value->buffer = cpu_device().allocate(spec.bytes());
-  cpu_device().copy_from_host(*value->buffer, bytes, spec.bytes());
-  return Tensor(std::move(value));
+  auto buffer = cpu_device().allocate(spec.bytes());
+  cpu_device().copy_from_host(*buffer, bytes, spec.bytes());
+  return Tensor(new_tensor_value(spec, std::move(buffer)));
 }
 
 }  // namespace
+
+std::shared_ptr<TensorValue> new_tensor_value(TensorSpec spec, std::shared_ptr<Buffer> buffer) {
+  auto value = std::allocate_shared<TensorValue>(Recycled<TensorValue>());
+  value->spec = std::move(spec), value->buffer = std::move(buffer);
+  return value;
+}
 
 template <class T>
 Tensor Tensor::from(std::span<const T> values, const Shape& shape, std::string_view labels, Place place) {
@@ -160,7 +165,8 @@ double Tensor::number(Place place) const {
 
 Tensor Tensor::relabelled(std::string_view labels, BatchPart part, Place place) const {
   data(place);
-  auto value = std::make_shared<TensorValue>(*value_);
+  auto value = new_tensor_value();
+  *value = *value_;
   value->spec.labels = Labels(labels);
   value->spec.part = part;
   if (!labels.empty() && value->spec.labels.size() != rank())

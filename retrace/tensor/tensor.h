@@ -28,6 +28,9 @@ struct TensorValue {
   int32_t id = -1;                       // of the value in its pending trace
 };
 
+// A value without a trace, in recycled memory.
+std::shared_ptr<TensorValue> new_tensor_value(TensorSpec spec = {}, std::shared_ptr<Buffer> buffer = nullptr);
+
 class Tensor {
  public:
   Tensor() = default;  // holds nothing; defined() is false

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "retrace/base/function_ref.h"
+#include "retrace/base/recycle.h"
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
 class Tree {
  public:
-  using Branch = std::vector<std::pair<std::string, Tree>>;
+  using Branch = std::vector<std::pair<std::string, Tree>, Recycled<std::pair<std::string, Tree>>>;
 
   Tree() = default;
   Tree(Tensor leaf) : leaf_(std::move(leaf)) {}

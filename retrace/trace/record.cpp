@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 
 namespace retrace {
@@ -30,8 +31,7 @@ void warn(const std::string& text) {
 }
 
 Tensor Recording::make_value(ValueId id) {
-  auto value = std::make_shared<TensorValue>();
-  value->spec = trace_.values[static_cast<size_t>(id)];
+  auto value = new_tensor_value(trace_.values[static_cast<size_t>(id)]);
   value->pending = shared_from_this();
   value->id = id;
   if (values_.size() < trace_.values.size()) values_.resize(trace_.values.size());
@@ -42,9 +42,11 @@ Tensor Recording::make_value(ValueId id) {
 Tensor Recording::tensor(ValueId id) {
   if (static_cast<size_t>(id) < values_.size())
     if (auto living = values_[static_cast<size_t>(id)].lock()) return Tensor(std::move(living));
-  if (trace_.producers[static_cast<size_t>(id)] < 0)
-    for (size_t i = 0; i < inputs_.size(); ++i)
-      if (trace_.inputs[i] == id && inputs_[i].defined()) return inputs_[i];
+  if (trace_.producers[static_cast<size_t>(id)] < 0) {
+    const auto at = std::lower_bound(trace_.inputs.begin(), trace_.inputs.end(), id);  // numbered as they came
+    const auto& known = inputs_[static_cast<size_t>(at - trace_.inputs.begin())];
+    if (known.defined()) return known;
+  }
   return make_value(id);
 }
 
@@ -111,10 +113,10 @@ Tensor Recording::add_input(const TensorSpec& spec) {
 }
 
 std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place) {
+  thread_local std::vector<TensorSpec> specs;  // keeps its memory
+  specs.clear();
   Node node;
-  std::vector<TensorSpec> specs;
   node.inputs.reserve(inputs.size());
-  specs.reserve(inputs.size());
   for (const auto& input : inputs) {
     node.inputs.push_back(id_of(input, place));
     specs.push_back(input.spec());

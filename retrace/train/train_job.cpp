@@ -127,7 +127,7 @@ class Training {
 
   double run_step(TrainingState& state, float rate) {
     const auto batch = queue_.next();
-    StepResult result = step_(state, batch[0], targets_of(network_, batch), rate);
+    StepResult result = step_(std::move(state), batch[0], targets_of(network_, batch), rate);
     state = std::move(result.after);
     return result.loss.number();
   }

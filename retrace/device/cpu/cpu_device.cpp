@@ -3,6 +3,7 @@
 #include <mutex>
 #include <vector>
 
+#include "retrace/base/recycle.h"
 #include "retrace/device/cpu/memory.h"
 #include "retrace/device/device.h"
 
@@ -66,7 +67,9 @@ class CpuBuffer : public Buffer {
 class CpuDevice : public Device {
  public:
   std::string name() const override { return "cpu"; }
-  std::shared_ptr<Buffer> allocate(size_t bytes) override { return std::make_shared<CpuBuffer>(bytes); }
+  std::shared_ptr<Buffer> allocate(size_t bytes) override {
+    return std::allocate_shared<CpuBuffer>(Recycled<CpuBuffer>(), bytes);
+  }
   void copy_from_host(Buffer& to, const void* from, size_t bytes) override {
     if (bytes) std::memcpy(to.data(), from, bytes);
   }

@@ -1,0 +1,150 @@
+// What is moved into an accelerated function: results are made in its memory, and no value that anybody can still see
+// changes.
+#include <gtest/gtest.h>
+
+#include "retrace/retrace.h"
+
+namespace retrace {
+namespace {
+
+using Floats = std::vector<float>;
+
+Tensor floats(const Floats& values) { return Tensor::from(values, {static_cast<int64_t>(values.size())}); }
+Floats values_of(const Tensor& tensor) { return tensor.to_vector<float>(); }
+
+// An accelerated function whose first call is over.
+template <class F, class... A>
+auto ready(F f, const A&... arguments) {
+  auto made = accelerate(std::move(f));
+  made(arguments...);
+  return made;
+}
+
+TEST(Donation, AResultIsMadeInTheMemoryOfWhatIsMovedIn) {
+  const auto next = ready([](const Tensor& x) { return x * 2.0f + 1.0f; }, floats({0, 0}));
+  Tensor x = floats({1, 2});
+  const void* const memory = x.data();
+  for (const Floats& expected : {Floats{3, 5}, Floats{7, 11}, Floats{15, 23}}) {
+    x = next(std::move(x));
+    EXPECT_EQ(x.data(), memory);
+    EXPECT_EQ(values_of(x), expected);
+  }
+  EXPECT_EQ(next.hits(), 3);
+}
+
+TEST(Donation, WhatSomebodyHoldsKeepsItsValue) {
+  const auto next = ready([](const Tensor& x) { return x + 1.0f; }, floats({0}));
+  Tensor x = floats({1});
+  const Tensor held = x;
+  EXPECT_EQ(values_of(next(std::move(x))), Floats{2});
+  EXPECT_EQ(values_of(held), Floats{1});
+
+  Tensor y = floats({4});
+  const Tensor under_labels = y.relabelled("B");
+  EXPECT_EQ(values_of(next(std::move(y))), Floats{5});
+  EXPECT_EQ(values_of(under_labels), Floats{4});
+
+  Tensor z = floats({6});
+  EXPECT_EQ(values_of(next(z)), Floats{7});
+  EXPECT_EQ(values_of(z), Floats{6});
+
+  const Tensor pending = held * 3.0f;  // its trace holds `held`, and it holds its trace
+  EXPECT_EQ(values_of(next(Tensor(held))), Floats{2});
+  EXPECT_EQ(values_of(pending), Floats{3});
+}
+
+TEST(Donation, WhatWasMovedInIsGoneAtEverySpeed) {
+  const auto next = ready([](const Tree& t) { return t["x"] + 1.0f; }, Tree{{"x", floats({0})}});
+  for (const bool enabled : {true, false}) {
+    auto f = next;
+    f.enabled(enabled);
+    Tree tree{{"x", floats({1})}};
+    EXPECT_EQ(values_of(f(std::move(tree))), Floats{2});
+    EXPECT_TRUE(tree.empty());
+    EXPECT_THROW(tree["x"].tensor(), Error);
+    f.enabled(true);
+  }
+}
+
+TEST(Donation, OneTensorTwiceIsNotOverwritten) {
+  const auto f = ready([](const Tensor& a, const Tensor& b) { return std::pair(a * 2.0f, b * 3.0f); }, floats({0, 0}),
+                       floats({0, 0}));
+  Tensor a = floats({1, 2}), b = a;
+  const auto [x, y] = f(std::move(a), std::move(b));
+  EXPECT_EQ(values_of(x), (Floats{2, 4}));
+  EXPECT_EQ(values_of(y), (Floats{3, 6}));
+}
+
+TEST(Donation, WhatPassesThroughKeepsItsValue) {
+  const auto f = ready([](const Tensor& x) { return std::tuple(x + 1.0f, x, x * 2.0f); }, floats({0}));
+  const auto [more, same, twice] = f(floats({5}));
+  EXPECT_EQ(values_of(more), Floats{6});
+  EXPECT_EQ(values_of(same), Floats{5});
+  EXPECT_EQ(values_of(twice), Floats{10});
+}
+
+TEST(Donation, AnArgumentThatIsReadLaterIsNotOverwritten) {
+  // `sum` is made first and reads x; so does everything after it, also in other kernels.
+  const auto f = [](const Tensor& x, const Tensor& w) {
+    const Tensor first = x + 1.0f;
+    const Tensor total = sum(first * x);
+    return std::tuple(first, x * total, matmul(reshape(x, {1, 4}), w), x - first);
+  };
+  const auto fast = ready(f, floats({0, 0, 0, 0}), Tensor::zeros({4, 4}));
+  const auto x = [] { return floats({1, 2, 3, 4}); };
+  const auto w = [] { return Tensor::full({4, 4}, 0.5); };
+  const auto plain = f(x(), w());
+  const auto donated = fast(x(), w());
+  EXPECT_EQ(values_of(std::get<0>(donated)), values_of(std::get<0>(plain)));
+  EXPECT_EQ(values_of(std::get<1>(donated)), values_of(std::get<1>(plain)));
+  EXPECT_EQ(values_of(std::get<2>(donated)), values_of(std::get<2>(plain)));
+  EXPECT_EQ(values_of(std::get<3>(donated)), values_of(std::get<3>(plain)));
+}
+
+TEST(Donation, CheckModeStillSeesTheArguments) {
+  auto next = ready([](const Tensor& x) { return x + 1.0f; }, floats({0}));
+  next.check_mode(Check::bits);
+  EXPECT_EQ(values_of(next(floats({1}))), Floats{2});
+}
+
+TEST(Donation, WholeStepOfAdamIsMadeInPlace) {
+  struct State {
+    Tree parameters;
+    AdamState adam;
+  };
+  const auto loss = [](const Tree& p, const Tensor& x) { return sum(square(matmul(x, p["w"]) + p["b"])); };
+  const auto step = [gradient = value_and_grad(loss)](const State& before, const Tensor& x) {
+    const auto [value, gradients] = gradient(before.parameters, x);
+    const auto made = adam_update(before.parameters, gradients, before.adam);
+    return std::pair(value, State{made.parameters, made.state});
+  };
+  const auto start = [] {
+    const auto all = [](double value) {
+      return Tree{{"w", Tensor::full({3, 5}, value)}, {"b", Tensor::full({5}, value)}};
+    };
+    return State{all(0.25), {all(0), all(0), Tensor::scalar(int32_t{0})}};
+  };
+  const Tensor x = Tensor::full({7, 3}, 0.5);
+  auto fast = accelerate(step);
+  State moved = start(), kept = start();
+  evaluate();
+  fast(kept, x);
+  std::vector<const void*> memory;
+  const auto tensors = [](const State& state) {
+    std::vector<const void*> found;
+    for (const Tree* tree : {&state.parameters, &state.adam.mean, &state.adam.mean_square})
+      for (const auto& tensor : leaf_tensors(*tree)) found.push_back(tensor.data());
+    return found;
+  };
+  memory = tensors(moved);
+  for (int i = 0; i < 5; ++i) {
+    auto [value, after] = fast(std::move(moved), x);
+    moved = std::move(after);
+    EXPECT_EQ(tensors(moved), memory) << "parameters and averages stay where they are";
+    kept = step(kept, x).second;
+  }
+  EXPECT_EQ(fingerprint(moved.parameters), fingerprint(kept.parameters));
+}
+
+}  // namespace
+}  // namespace retrace
