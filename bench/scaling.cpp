@@ -88,8 +88,8 @@ class Training {
     const StepResult result = step_(state_, x_, targets_, kLearnRate);
     const auto& [parameters, state, adam, sgdm] = result.after;
     std::vector<Tensor> outputs{result.loss, adam.step};
-    for (const Tree& tree : {parameters, state, adam.mean, adam.mean_square})
-      for (const Tensor& tensor : leaf_tensors(tree)) outputs.push_back(tensor);
+    for (const Tree* tree : {&parameters, &state, &adam.mean, &adam.mean_square})
+      for (const Tensor& tensor : leaf_tensors(*tree)) outputs.push_back(tensor);
     return scope.recording().take_trace(outputs);
   }
 

@@ -16,8 +16,8 @@
 namespace retrace {
 namespace {
 
-constexpr size_t kUnit = 64, kClasses = 64;     // blocks of 64, 128, ... 4096 bytes
-constexpr size_t kKeptBytes = size_t{4} << 20;  // of one size and thread
+constexpr size_t kUnit = 64, kClasses = 64;       // blocks of 64, 128, ... 4096 bytes
+constexpr size_t kKeptBytes = size_t{256} << 10;  // of one size and thread
 
 // Of one thread. Trivial, so that it can be used until the thread's very end: tensors may outlive all other objects.
 struct Kept {

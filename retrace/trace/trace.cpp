@@ -37,6 +37,7 @@ ValueId Trace::add_input(const TensorSpec& spec) {
 }
 
 ValueId Trace::add_node(Node node, std::span<const TensorSpec> specs) {
+  if (nodes.size() == nodes.capacity()) nodes.reserve(16 + 4 * nodes.size());  // moving them costs more than their room
   node.first_output = static_cast<ValueId>(values.size());
   node.output_count = static_cast<int>(specs.size());
   values.insert(values.end(), specs.begin(), specs.end());

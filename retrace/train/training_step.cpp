@@ -24,22 +24,21 @@ Tree add_l2(const Tree& gradients, const Tree& parameters, double factor) {
   return with_leaves(gradients, result);
 }
 
-// The state with its parameters and its solver's own values updated.
-TrainingState update(const TrainingOptions& options, TrainingState state, const Tree& gradients, const Operand& rate) {
-  const Tree regular = add_l2(gradients, state.parameters, options.l2_regularization);
+// The parameters and the solver's own values after the step.
+TrainingState update(const TrainingOptions& options, const TrainingState& before, const Tree& gradients,
+                     const Operand& rate) {
+  const Tree regular = add_l2(gradients, before.parameters, options.l2_regularization);
   if (options.solver == "sgdm") {
-    auto made = sgdm_update(state.parameters, regular, state.sgdm,
+    auto made = sgdm_update(before.parameters, regular, before.sgdm,
                             {.learn_rate = rate, .momentum = static_cast<float>(options.momentum)});
-    state.parameters = made.parameters, state.sgdm = made.state;
-    return state;
+    return {std::move(made.parameters), {}, {}, std::move(made.state)};
   }
-  auto made = adam_update(state.parameters, regular, state.adam,
+  auto made = adam_update(before.parameters, regular, before.adam,
                           {.learn_rate = rate,
                            .gradient_decay = static_cast<float>(options.gradient_decay_factor),
                            .squared_gradient_decay = static_cast<float>(options.squared_gradient_decay_factor),
                            .epsilon = static_cast<float>(options.epsilon)});
-  state.parameters = made.parameters, state.adam = made.state;
-  return state;
+  return {std::move(made.parameters), {}, std::move(made.state), {}};
 }
 
 }  // namespace
@@ -64,8 +63,8 @@ TrainingStep training_step(const Job& job, const nn::Network& network) {
                                             const Operand& rate) {
     const auto [value, gradients, moments] = gradient(before.parameters, x, targets, before.state);
     TrainingState after = update(options, before, gradients, rate);
-    if (!moments.empty()) after.state = update_statistics(before.state, moments);
-    return StepResult{value, after};
+    after.state = moments.empty() ? before.state : update_statistics(before.state, moments);
+    return StepResult{value, std::move(after)};
   };
 }
 
