@@ -131,7 +131,7 @@ class RandomTraces : public testing::Test {
   const int threads_ = thread_count();
   int64_t least_ = 0;
   std::map<std::string_view, uint64_t> worked_;
-  int gradients_ = 0, finite_ = 0;
+  int gradients_ = 0, finite_ = 0, donated_ = 0;
 };
 
 TEST_F(RandomTraces, KeepTheirBits) {
@@ -157,7 +157,12 @@ TEST_F(RandomTraces, KeepTheirBits) {
     for (const auto& way : ways()) EXPECT_EQ(differences(bits(run(way, false)), expected), "") << way.name;
     for (const char* speed : {"recorded", "replayed"})
       EXPECT_EQ(differences(bits(run({.name = speed}, true)), expected), "") << speed;
-    EXPECT_EQ(function.hits(), 1);
+    // Results in the memory of the arguments.
+    const auto copied = [](const Tensor& x) { return Tensor::from_bytes(x.data(), x.spec()); };
+    function.set_calls(0);
+    EXPECT_EQ(differences(bits(function(map(parameters, copied), copied(batch))), expected), "") << "donated";
+    for (const int donor : last_plan()->donors()) donated_ += donor >= 0;
+    EXPECT_EQ(function.hits(), 2);
   }
   // Not in vain: each kind of step occurred, each pass had something to do, and few results were infinite or no
   // numbers.
@@ -165,6 +170,7 @@ TEST_F(RandomTraces, KeepTheirBits) {
   for (const auto& one : random_steps()) EXPECT_GE(RandomProgram::counts()[one.name], kEnough) << one.name;
   for (const auto& pass : all_passes()) EXPECT_GE(worked_[pass.name], kEnough) << pass.name;
   EXPECT_GE(finite_, gradients_ * 9 / 10);
+  EXPECT_GE(donated_, static_cast<int>(kPrograms)) << "results in the memory of arguments";
 }
 
 }  // namespace
