@@ -37,7 +37,8 @@ ValueId Trace::add_input(const TensorSpec& spec) {
 }
 
 ValueId Trace::add_node(Node node, std::span<const TensorSpec> specs) {
-  if (nodes.size() == nodes.capacity()) nodes.reserve(16 + 4 * nodes.size());  // moving them costs more than their room
+  // Moving many costs more than their room.
+  if (nodes.size() == nodes.capacity() && nodes.size() >= 64) nodes.reserve(4 * nodes.size());
   node.first_output = static_cast<ValueId>(values.size());
   node.output_count = static_cast<int>(specs.size());
   values.insert(values.end(), specs.begin(), specs.end());
