@@ -6,8 +6,8 @@
 
 #include "retrace/device/cpu/threads.h"
 #include "retrace/plan/pass_changes.h"
-#include "retrace/plan/samples.h"
 #include "retrace/plan/passes/memory_share.h"
+#include "retrace/plan/samples.h"
 #include "retrace/trace/call_scope.h"
 #include "retrace/trace/draw_scope.h"
 #include "tests/random_steps.h"

@@ -58,7 +58,7 @@ int Plan::own_donor(const Step& step, size_t output, FunctionRef<bool(size_t inp
   const bool epilogue = step.raw_spec != nullptr;
   const bool raw_lies_there =
       step.raw.kind == Location::Kind::output && step.raw.at == step.outputs[output].at;  // before the chain reads
-  const bool read_again = !step.reductions.empty();  // once a range is done
+  const bool read_again = !step.reductions.empty();                                       // once a range is done
   if ((!step.chain && !epilogue) || raw_lies_there || read_again) return -1;
   const size_t first = epilogue ? step.own_inputs : 0;  // of the chain's inputs; an epilogue's own first is the raw one
   const auto last_read = [&](const Location& from) {

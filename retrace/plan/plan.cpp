@@ -198,9 +198,9 @@ void Plan::add_step(Placement& placement, const Node& node, size_t launch) {
     step.made_spec = node.body->values[static_cast<size_t>(node.body->outputs[0])];
   } else if (node.body) {
     step.own_inputs = node.inputs.size() - (node.body->inputs.size() - 1);
-    step.program = std::make_unique<TileProgram>(
-        without_reductions(*node.body),
-        placement.replaces_argument(step) ? TileProgram::Use::epilogue_apart : TileProgram::Use::epilogue);
+    step.program = std::make_unique<TileProgram>(without_reductions(*node.body), placement.replaces_argument(step)
+                                                                                     ? TileProgram::Use::epilogue_apart
+                                                                                     : TileProgram::Use::epilogue);
     step.raw_spec = &node.body->values[static_cast<size_t>(node.body->inputs[0])];
     if (const int output = step.program->raw_output(); output >= 0)
       step.raw = {Location::Kind::output, static_cast<size_t>(output)};  // of the step, resolved later

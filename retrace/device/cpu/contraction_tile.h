@@ -38,7 +38,7 @@ struct ContractionTile {
   float* out = nullptr;
   int64_t out_step = 0;
   int columns = 0;
-  const float* ahead = nullptr;  // sliding: each term also fetches 64 bytes from here on into the cache
+  const float* ahead = nullptr;                  // sliding: each term also fetches 64 bytes from here on into the cache
   bool lacks_first = false, lacks_last = false;  // see ContractionKernels::broadcast_run
 };
 

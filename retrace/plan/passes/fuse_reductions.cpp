@@ -53,6 +53,13 @@ class Hosts {
     return "";
   }
 
+  // Whether a pass before has said why the node does not make that argument.
+  static bool is_said(const Node& node, ValueId argument) {
+    for (size_t i = 0; i < node.apart.size(); ++i)
+      if (node.inputs[i] == argument && !node.apart[i].empty()) return true;
+    return false;
+  }
+
   // The last node that a reduction waits for, if that can be its host; or -1.
   int32_t find(size_t n) {
     const Node& node = trace_.nodes[n];
@@ -64,7 +71,7 @@ class Hosts {
     auto why = StripReduction::refusal(trace_, node);
     if (why.empty()) why = refusal(static_cast<size_t>(host), node);
     if (why.empty()) return host;
-    say_apart(trace_, n, waited, why);
+    if (!is_said(node, waited)) say_apart(trace_, n, waited, why);
     return -1;
   }
 
