@@ -88,4 +88,14 @@ if(RETRACE_BUILD_BENCHES)
       OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
     add_dependencies(benches bench_${name})
   endforeach()
+
+  # bench/ops with one chain for each sum of a convolution, in place of the library's own kernels: what the fixed order
+  # costs.
+  file(GLOB one_chain CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/ops/conv2d/*_cpu.cpp")
+  add_executable(bench_ops_one_chain "${PROJECT_SOURCE_DIR}/bench/ops.cpp" ${one_chain})
+  target_compile_definitions(bench_ops_one_chain PRIVATE RETRACE_BENCH_ONE_CHAIN)
+  target_link_libraries(bench_ops_one_chain PRIVATE bench_common benchmark::benchmark)
+  set_target_properties(bench_ops_one_chain PROPERTIES
+    OUTPUT_NAME ops_one_chain RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+  add_dependencies(benches bench_ops_one_chain)
 endif()

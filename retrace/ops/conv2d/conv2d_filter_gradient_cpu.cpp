@@ -263,10 +263,12 @@ void run_range(const Plan& p, int64_t range, int64_t panel_index, float* partial
   for (int64_t index = begin; index < end; ++index) {
     Block block{};
     block.columns = static_cast<int>(std::min(p.panel, p.panel_channels - first));
-    block.merge = merges_after(index - begin, end - begin);
+    // One chain goes on from the sums of the block before.
+    block.merge = kOneChain ? (index > begin ? 1 : 0) : merges_after(index - begin, end - begin);
     block.partials = stack, block.partial_level = level;
     block.to_stack = index + 1 < end;
-    block.out = block.to_stack ? stack + level * std::popcount(block.merge) : partial + group * p.out_group + first;
+    block.out = block.to_stack ? stack + (kOneChain ? 0 : level * std::popcount(block.merge))
+                               : partial + group * p.out_group + first;
     block.out_step = block.to_stack ? p.panel : p.s.out_channels;
     run_block(p, block, index, group, first);
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "retrace/device/cpu/threads.h"
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/passes.h"
 #include "retrace/plan/sample_program.h"
@@ -87,7 +88,7 @@ int64_t bytes_of(const Trace& trace, ValueId id) {
 }
 
 // Samples at a time: enough for the sums' subtrees and to make up for the weights that every slab prepares anew, else
-// as few as the caches ask for.
+// as few as the caches and the threads ask for.
 int64_t choose_slab(const Trace& trace, const std::vector<size_t>& members, int64_t samples) {
   int64_t least = 1, widest = 1;
   for (size_t n : members) {
@@ -102,9 +103,12 @@ int64_t choose_slab(const Trace& trace, const std::vector<size_t>& members, int6
     least = std::max(least, sum ? subtree_samples(trace, node) : 1);
     least = std::max(least, (limits.work * whole + sample - 1) / sample);
   }
+  least = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
   const auto most = static_cast<uint64_t>(std::max<int64_t>(1, limits.slab_bytes / widest));
-  const auto slab = static_cast<int64_t>(std::max(std::bit_ceil(static_cast<uint64_t>(least)), std::bit_floor(most)));
-  return slab * widest <= limits.most_slab_bytes && samples >= slab * limits.slabs ? slab : 0;
+  int64_t slab = std::max(least, static_cast<int64_t>(std::bit_floor(most)));
+  const int64_t slabs = std::max<int64_t>(limits.slabs, thread_count());
+  while (slab > least && samples < slab * 2 * slabs) slab /= 2;
+  return slab * widest <= limits.most_slab_bytes && samples >= slab * slabs ? slab : 0;
 }
 
 Chain find_chain(const Trace& trace, const SampleGroup& group, int64_t samples) {
