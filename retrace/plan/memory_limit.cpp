@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 
 #include "retrace/base/options.h"
 #include "retrace/plan/passes/memory_share.h"
@@ -43,7 +42,7 @@ std::shared_ptr<const Plan> make_plan(const Trace& recorded) {
   throw Error(ErrorKind::usage, 231, fmt::format("the memory limit of {:.1f} MiB cannot be met", mib(most)))
       .got(fmt::format("{:.1f} MiB for the intermediates of a step; {:.1f} MiB if values are computed again",
                        mib(whole), mib(least)))
-      .expected(fmt::format("a limit of {:.0f} MiB or more", std::ceil(mib(least))))
+      .expected(fmt::format("a limit of {} MiB or more", (least + (size_t{1} << 20) - 1) >> 20))
       .help("raise RETRACE_MEMORY_LIMIT, or make the mini-batch smaller");
 }
 

@@ -545,6 +545,7 @@ int64_t conv2d_forward_workspace(const Conv2dShape& shape) { return gather_works
 
 void conv2d_forward(const Conv2dShape& shape, const float* x, const float* w, float* y, void* workspace,
                     ContractionDone* done) {
+  if (has_one_output(shape)) return conv2d_one_output(shape, x, w, y, done);
   gather(shape, forward_gather(shape), x, w, y, workspace, done);
 }
 

@@ -323,6 +323,14 @@ TEST(Conv2dKernel, FilterGradientInsideTheImage) {
   check_all({2, 20, 19, 9, 5}, {3, 3, 2, 1, 0, -1, 1, -1});
 }
 
+// Single pixels to one channel: lanes are pixels.
+TEST(Conv2dKernel, OneOutput) {
+  for (int64_t in : {2, 8, 9, 33, 256, 257}) check_all({3, 7, 9, in, 1}, {1, 1});
+  check_all({5, 30, 31, 8, 1}, {1, 1});  // several pieces
+  check_all({2, 7, 9, 8, 1}, {1, 1, 2});
+  check_all({2, 7, 9, 8, 1}, {1, 1, 1, 1, 1, 0, 0, 1});
+}
+
 TEST(Conv2dKernel, Strides) {
   for (int64_t stride : {2, 3})
     for (int64_t kernel : {1, 2, 3, 5}) {

@@ -5,6 +5,7 @@
 
 #include "retrace/device/cpu/contraction_tile.h"
 #include "retrace/device/cpu/workspace.h"
+#include "retrace/ops/conv2d/conv2d_kernel.h"
 
 namespace retrace {
 
@@ -31,5 +32,9 @@ inline bool looks_up_groups(int64_t groups, int64_t in_group, int64_t out_group)
   return groups > 1 && in_group == out_group && in_group >= 2 && contraction_kernels().most_group % in_group == 0 &&
          groups * in_group % 16 == 0;
 }
+
+// Whether a forward convolution is one of single pixels to one channel; and that convolution.
+bool has_one_output(const Conv2dShape& shape);
+void conv2d_one_output(const Conv2dShape& shape, const float* x, const float* w, float* y, ContractionDone* done);
 
 }  // namespace retrace
