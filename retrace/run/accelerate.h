@@ -44,6 +44,7 @@ class AcceleratedFunction {
     if constexpr (requires { f_.seed(); }) own_->options.seed = f_.seed();
   }
   AcceleratedFunction(const AcceleratedFunction&) = default;  // moving copies: what is left still works
+  AcceleratedFunction& operator=(const AcceleratedFunction&) = default;
 
   template <class... A>
   auto operator()(A&&... arguments) const {
