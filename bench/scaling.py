@@ -18,7 +18,7 @@ A step is an accelerated training step: loss, gradients, Adam, running statistic
 is the time below which no plan of it can come (`bench/common/floor.h`). Recording is one run of the user's code, layers,
 gradients and the solver included; planning makes a plan of that recording; both are paid once for each form of the
 arguments. Steps are medians of samples that stand between two probes of the machine's speed; a sample is dropped if one
-of them falls below 0.8 of the best. Recording and planning are medians of CPU time.
+of them falls below 0.8 of the best. Recording and planning are the smallest CPU times of 30 runs.
 
 ![Step, recording and planning times against batch, depth and width](scaling.svg)
 """
