@@ -117,6 +117,34 @@ TEST(SampleChains, LeaveOutWhatHasNoSubtreePerSlab) {
   set_plan_cache(true);
 }
 
+// A dense head sums over blocks of 256 samples: it stays outside. Before it all arrays are kept for the gradients;
+// behind it there is a chain.
+TEST(SampleChains, StandBehindAHead) {
+  const Tree p{{"conv1", Tree{{"weights", numbers({3, 3, 1, 8}, "c1")}, {"bias", numbers({8}, "b1")}}},
+               {"conv2", Tree{{"weights", numbers({3, 3, 8, 8}, "c2")}, {"bias", numbers({8}, "b2")}}},
+               {"head", Tree{{"weights", numbers({10, 16 * 16 * 8}, "h")}, {"bias", numbers({10}, "bh")}}}};
+  const auto loss = [](const Tree& p, const Tensor& x, const Tensor& target) {
+    Tensor y = relu(conv2d(relu(conv2d(x, p["conv1"], {.padding = same})), p["conv2"], {.padding = same}));
+    y = linear(max_pool2d(y, 2, {.stride = 2}), p["head"]);
+    return cross_entropy(softmax(y), target);
+  };
+  const Case c{130, 32};
+  const Tensor x = images(c, "x"), target = softmax(numbers({c.samples, 10}, "t", "BC"));
+  evaluate();
+  const auto step = [&] {
+    const auto [value, gradients] = value_and_grad(loss)(p, x, target);
+    Bits bits;
+    add_bits(bits, value);
+    for (const auto& [name, tensor] : leaves(gradients)) add_bits(bits, tensor);
+    return bits;
+  };
+  const Bits bits = step();
+  EXPECT_EQ(chains_of_the_last_plan(), 1u);
+  set_passes_off({"fuse_samples"});
+  EXPECT_EQ(step(), bits);
+  set_passes_off({});
+}
+
 TEST(SampleChains, AreNotMadeOfWhatFitsTheCaches) {
   const Case c{16, 32};
   evaluate();
