@@ -310,13 +310,22 @@ void copy_vectors(const float* from, int64_t from_step, float* to, int64_t to_st
   for (int64_t i = 0; i < count; ++i) store(load(from + i * from_step), to + i * to_step);
 }
 
+// Zero times what is infinite or NaN is NaN, and stays in the sum.
 bool has_nonfinite(const float* x, int64_t count) {
-  const I32 exponent(0x7f800000);
-  Mask found = not_equal(F32(0.0f), F32(0.0f));
+  constexpr int chains = 4;
+  const F32 zero(0.0f);
+  F32 sum[chains] = {zero, zero, zero, zero};
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) found = either(found, equal(bits(load(x + i)) & exponent, exponent));
-  if (i < count) found = either(found, equal(bits(load_part(x + i, static_cast<int>(count - i))) & exponent, exponent));
-  return any(found);
+  for (; i + chains * kLanes <= count; i += chains * kLanes) {
+    RT_UNROLL
+    for (int c = 0; c < chains; ++c) sum[c] = fma(load(x + i + c * kLanes), zero, sum[c]);
+  }
+  for (; i < count; i += kLanes) {
+    const int64_t left = count - i;
+    sum[0] = fma(left < kLanes ? load_part(x + i, static_cast<int>(left)) : load(x + i), zero, sum[0]);
+  }
+  const F32 all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  return any(not_equal(all, all));
 }
 
 #if !RT_SIMD_SCALAR
