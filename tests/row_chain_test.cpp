@@ -1,23 +1,8 @@
 // Chains of narrow layers over many rows (fuse_rows): one kernel, and the bits of the ops one by one.
-#include <gtest/gtest.h>
-
-#include <bit>
-#include <cmath>
-#include <limits>
-
-#include "retrace/device/cpu/dispatch.h"
-#include "retrace/device/cpu/threads.h"
-#include "retrace/retrace.h"
-#include "retrace/run/plan_cache.h"
+#include "tests/chain_testing.h"
 
 namespace retrace {
 namespace {
-
-using Bits = std::vector<uint32_t>;
-
-void add_bits(Bits& to, const Tensor& tensor) {
-  for (float x : tensor.to_vector<float>()) to.push_back(std::isnan(x) ? 0x7fc00000u : std::bit_cast<uint32_t>(x));
-}
 
 // Widths of the layers, the first that of the input.
 struct Case {
@@ -31,24 +16,13 @@ void PrintTo(const Case& c, std::ostream* out) {
   for (int64_t width : c.widths) *out << ", " << width;
 }
 
-Tensor numbers(const Shape& shape, const char* name, const char* labels = "") {
-  return (uniform(shape, random_key(7).split(name), {.labels = labels}) * 2 - 1);
-}
-
-Tensor with_special(const Tensor& x, bool special) {
-  if (!special) return x;
-  auto values = x.to_vector<float>();
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  const float all[] = {infinity, -infinity, std::nanf(""), -0.0f, 1e-40f};
-  for (size_t i = 0; i < values.size(); i += 977) values[i] = all[i / 977 % 5];
-  return Tensor::from(values, x.shape(), x.labels());
-}
+Tensor special(const Tensor& x, bool wanted) { return wanted ? with_special(x, 977) : x; }
 
 Tree parameters_of(const Case& c) {
   Tree tree;
   for (size_t i = 1; i < c.widths.size(); ++i) {
     const std::string name = "layer" + std::to_string(i);
-    tree[name] = Tree{{"weights", with_special(numbers({c.widths[i], c.widths[i - 1]}, name.c_str()), c.special)},
+    tree[name] = Tree{{"weights", special(numbers({c.widths[i], c.widths[i - 1]}, name.c_str()), c.special)},
                       {"bias", numbers({c.widths[i]}, (name + "b").c_str())}};
   }
   return tree;
@@ -65,7 +39,7 @@ Tensor forward(const Tree& p, Tensor x, size_t layers) {
 // Loss, gradients of the parameters and of the input, and the prediction.
 Bits step(const Case& c) {
   const size_t layers = c.widths.size() - 1;
-  const Tensor x = with_special(numbers({c.rows, c.widths[0]}, "x", "BC"), c.special);
+  const Tensor x = special(numbers({c.rows, c.widths[0]}, "x", "BC"), c.special);
   const Tensor t = numbers({c.rows, c.widths.back()}, "t", "BC");
   const auto loss = [&](const Tree& both, const Tensor& target) {
     return mean_squared_error(forward(both["p"], both["x"].tensor(), layers), target);
@@ -79,17 +53,7 @@ Bits step(const Case& c) {
   return bits;
 }
 
-class RowChainTest : public testing::TestWithParam<Case> {
- protected:
-  void SetUp() override { set_plan_cache(false); }
-  void TearDown() override {
-    set_plan_cache(true);
-    set_passes_off({});
-    set_simd_target(name_of(simd_targets()[0]));
-    set_thread_count(threads_);
-  }
-  const int threads_ = thread_count();
-};
+using RowChainTest = ChainFixture<testing::TestWithParam<Case>>;
 
 TEST_P(RowChainTest, HasTheBitsOfItsOps) {
   set_passes_off({"fuse_rows"});
@@ -110,12 +74,6 @@ INSTANTIATE_TEST_SUITE_P(Networks, RowChainTest,
                                          Case{4096, {3, 4, 4}}, Case{5000, {7, 64, 33, 3}}, Case{8209, {5, 1, 1}},
                                          Case{2304, {2, 20, 5, 1}, true}, Case{4400, {4, 9, 6}, true}));
 
-size_t chains_of_the_last_plan() {
-  size_t count = 0;
-  for (const auto& node : last_plan()->trace().nodes) count += node.op->name == "row_chain";
-  return count;
-}
-
 TEST(RowChains, TakeInAWholeStepWhereRowsAreManyAndLayersNarrow) {
   const auto kernel_calls = [](const Case& c) {
     const size_t layers = c.widths.size() - 1;
@@ -129,11 +87,11 @@ TEST(RowChains, TakeInAWholeStepWhereRowsAreManyAndLayersNarrow) {
     return last_plan()->kernel_calls();
   };
   EXPECT_LE(kernel_calls({4096, {2, 20, 5, 1}}), 3u) << "the chain, and numbers made of its loss";
-  EXPECT_EQ(chains_of_the_last_plan(), 1u);
+  EXPECT_EQ(count_in_last_plan("row_chain"), 1u);
   kernel_calls({2047, {2, 20, 5, 1}});
-  EXPECT_EQ(chains_of_the_last_plan(), 0u) << "few rows";
+  EXPECT_EQ(count_in_last_plan("row_chain"), 0u) << "few rows";
   kernel_calls({4096, {2, 65, 65, 1}});
-  EXPECT_EQ(chains_of_the_last_plan(), 0u) << "wide layers";
+  EXPECT_EQ(count_in_last_plan("row_chain"), 0u) << "wide layers";
 }
 
 }  // namespace

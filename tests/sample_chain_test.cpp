@@ -1,24 +1,9 @@
 // Layers and their gradients over a few samples at a time (fuse_samples): one kernel, and the bits of the ops one by
 // one.
-#include <gtest/gtest.h>
-
-#include <bit>
-#include <cmath>
-#include <limits>
-
-#include "retrace/device/cpu/dispatch.h"
-#include "retrace/device/cpu/threads.h"
-#include "retrace/retrace.h"
-#include "retrace/run/plan_cache.h"
+#include "tests/chain_testing.h"
 
 namespace retrace {
 namespace {
-
-using Bits = std::vector<uint32_t>;
-
-void add_bits(Bits& to, const Tensor& tensor) {
-  for (float x : tensor.to_vector<float>()) to.push_back(std::isnan(x) ? 0x7fc00000u : std::bit_cast<uint32_t>(x));
-}
 
 struct Case {
   int64_t samples, side;
@@ -27,25 +12,20 @@ struct Case {
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.samples << " samples of side " << c.side; }
 
-Tensor numbers(const Shape& shape, const char* name, const char* labels = "") {
-  return uniform(shape, random_key(7).split(name), {.labels = labels}) * 2 - 1;
+Tensor images(const Case& c) {
+  const Tensor x = numbers({c.samples, c.side, c.side, 1}, "x", "BSSC");
+  return c.special ? with_special(x, 9973) : x;
 }
 
-Tensor images(const Case& c, const char* name) {
-  const Tensor x = numbers({c.samples, c.side, c.side, 1}, name, "BSSC");
-  if (!c.special) return x;
-  auto values = x.to_vector<float>();
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  const float all[] = {infinity, -infinity, std::nanf(""), -0.0f, 1e-40f};
-  for (size_t i = 0; i < values.size(); i += 9973) values[i] = all[i / 9973 % 5];
-  return Tensor::from(values, x.shape(), x.labels());
+Tree layer(const Shape& weights, int64_t outputs, const char* name) {
+  return {{"weights", numbers(weights, name)}, {"bias", numbers({outputs}, (std::string(name) + " bias").c_str())}};
 }
 
 Tree parameters() {
-  return {{"conv1", Tree{{"weights", numbers({3, 3, 1, 8}, "c1")}, {"bias", numbers({8}, "b1")}}},
-          {"conv2", Tree{{"weights", numbers({3, 3, 8, 16}, "c2")}, {"bias", numbers({16}, "b2")}}},
-          {"up", Tree{{"weights", numbers({2, 2, 8, 16}, "u")}, {"bias", numbers({8}, "bu")}}},
-          {"out", Tree{{"weights", numbers({1, 1, 8, 1}, "o")}, {"bias", numbers({1}, "bo")}}}};
+  return {{"conv1", layer({3, 3, 1, 8}, 8, "conv1")},
+          {"conv2", layer({3, 3, 8, 16}, 16, "conv2")},
+          {"up", layer({2, 2, 8, 16}, 8, "up")},
+          {"out", layer({1, 1, 8, 1}, 1, "out")}};
 }
 
 Tensor forward(const Tree& p, const Tensor& x) {
@@ -57,100 +37,95 @@ Tensor forward(const Tree& p, const Tensor& x) {
 
 Tensor loss(const Tree& p, const Tensor& x, const Tensor& target) { return mean_squared_error(forward(p, x), target); }
 
-// Loss, gradients, and the prediction.
-Bits step(const Case& c) {
-  const Tensor x = images(c, "x"), target = numbers({c.samples, c.side / 2, c.side / 2, 1}, "t", "BSSC");
-  const auto [value, gradients] = value_and_grad(loss)(parameters(), x, target);
+constexpr const char* kChain = "sample_chain";
+
+struct Results {
   Bits bits;
-  add_bits(bits, value);
-  for (const auto& [name, tensor] : leaves(gradients)) add_bits(bits, tensor);
-  add_bits(bits, forward(parameters(), x));
-  return bits;
-}
-
-size_t chains_of_the_last_plan() {
-  size_t count = 0;
-  for (const auto& node : last_plan()->trace().nodes) count += node.op->name == "sample_chain";
-  return count;
-}
-
-class SampleChainTest : public testing::TestWithParam<Case> {
- protected:
-  void SetUp() override { set_plan_cache(false); }
-  void TearDown() override {
-    set_plan_cache(true);
-    set_passes_off({});
-    set_simd_target(name_of(simd_targets()[0]));
-    set_thread_count(threads_);
-  }
-  const int threads_ = thread_count();
+  size_t chains, filter_gradients;  // of the plan: kernels of their own
 };
+
+Results train(const auto& f, const Tree& p, const Tensor& x, const Tensor& target) {
+  evaluate();
+  const auto [value, gradients] = value_and_grad(f)(p, x, target);
+  Results results{{}, count_in_last_plan(kChain), count_in_last_plan("conv2d_filter_gradient")};
+  add_bits(results.bits, value);
+  for (const auto& [name, tensor] : leaves(gradients)) add_bits(results.bits, tensor);
+  return results;
+}
+
+Results train(const Case& c) {
+  return train(loss, parameters(), images(c), numbers({c.samples, c.side / 2, c.side / 2, 1}, "t", "BSSC"));
+}
+
+Results predict(const Case& c) {
+  const Tensor x = images(c);
+  const Tree p = parameters();
+  evaluate();
+  Results results{};
+  add_bits(results.bits, forward(p, x));
+  results.chains = count_in_last_plan(kChain);
+  return results;
+}
+
+using SampleChainTest = ChainFixture<testing::TestWithParam<Case>>;
 
 TEST_P(SampleChainTest, HasTheBitsOfItsOps) {
   set_passes_off({"fuse_samples"});
-  const Bits plain = step(GetParam());
-  EXPECT_EQ(chains_of_the_last_plan(), 0u);
+  const Results training = train(GetParam()), prediction = predict(GetParam());
+  EXPECT_EQ(training.chains + prediction.chains, 0u);
   set_passes_off({});
   for (const SimdTarget target : simd_targets())
     for (int threads : {1, 3}) {
+      SCOPED_TRACE(std::string(name_of(target)) + ", " + std::to_string(threads) + " threads");
       set_simd_target(name_of(target));
       set_thread_count(threads);
-      EXPECT_EQ(step(GetParam()), plain) << name_of(target) << ", " << threads << " threads";
-      EXPECT_EQ(chains_of_the_last_plan(), 1u);
+      const Results chain = train(GetParam()), forward_chain = predict(GetParam());
+      EXPECT_TRUE(chain.bits == training.bits);
+      EXPECT_EQ(chain.chains, 1u);
+      EXPECT_EQ(chain.filter_gradients, 0u) << "all are sums of the chain";
+      EXPECT_TRUE(forward_chain.bits == prediction.bits);
+      EXPECT_EQ(forward_chain.chains, 1u);
     }
   set_passes_off({"fuse_prologues", "fuse_pointwise", "fuse_epilogues"});
-  EXPECT_EQ(step(GetParam()), plain) << "with nothing else fused";
+  EXPECT_TRUE(train(GetParam()).bits == training.bits) << "with nothing else fused";
+  EXPECT_TRUE(predict(GetParam()).bits == prediction.bits) << "with nothing else fused";
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, SampleChainTest,
                          testing::Values(Case{256, 32}, Case{257, 32}, Case{150, 32}, Case{139, 32, true},
                                          Case{519, 16}));
 
-// Sums whose samples make no subtree, such as those of 49 positions, are left outside.
-TEST(SampleChains, LeaveOutWhatHasNoSubtreePerSlab) {
-  set_plan_cache(false);
+using SampleChains = ChainFixture<testing::Test>;
+
+// Sums over 784, 196 and 49 positions a sample make no subtrees: they are kernels of their own beside the chain.
+TEST_F(SampleChains, LeaveOutSumsWithoutSubtrees) {
   const Case c{300, 28};
-  const Bits bits = step(c);
+  const Results chain = train(c);
+  EXPECT_EQ(chain.chains, 1u);
+  EXPECT_EQ(chain.filter_gradients, 4u);
   set_passes_off({"fuse_samples"});
-  EXPECT_EQ(step(c), bits);
-  set_passes_off({});
-  set_plan_cache(true);
+  EXPECT_TRUE(train(c).bits == chain.bits);
 }
 
 // A dense head sums over blocks of 256 samples: it stays outside. Before it all arrays are kept for the gradients;
 // behind it there is a chain.
-TEST(SampleChains, StandBehindAHead) {
-  const Tree p{{"conv1", Tree{{"weights", numbers({3, 3, 1, 8}, "c1")}, {"bias", numbers({8}, "b1")}}},
-               {"conv2", Tree{{"weights", numbers({3, 3, 8, 8}, "c2")}, {"bias", numbers({8}, "b2")}}},
-               {"head", Tree{{"weights", numbers({10, 16 * 16 * 8}, "h")}, {"bias", numbers({10}, "bh")}}}};
+TEST_F(SampleChains, StandBehindAHead) {
+  const Tree p{{"conv1", layer({3, 3, 1, 8}, 8, "conv1")},
+               {"conv2", layer({3, 3, 8, 8}, 8, "conv2")},
+               {"head", layer({10, 16 * 16 * 8}, 10, "head")}};
   const auto loss = [](const Tree& p, const Tensor& x, const Tensor& target) {
-    Tensor y = relu(conv2d(relu(conv2d(x, p["conv1"], {.padding = same})), p["conv2"], {.padding = same}));
-    y = linear(max_pool2d(y, 2, {.stride = 2}), p["head"]);
-    return cross_entropy(softmax(y), target);
+    const Tensor y = relu(conv2d(relu(conv2d(x, p["conv1"], {.padding = same})), p["conv2"], {.padding = same}));
+    return cross_entropy(softmax(linear(max_pool2d(y, 2, {.stride = 2}), p["head"])), target);
   };
   const Case c{130, 32};
-  const Tensor x = images(c, "x"), target = softmax(numbers({c.samples, 10}, "t", "BC"));
-  evaluate();
-  const auto step = [&] {
-    const auto [value, gradients] = value_and_grad(loss)(p, x, target);
-    Bits bits;
-    add_bits(bits, value);
-    for (const auto& [name, tensor] : leaves(gradients)) add_bits(bits, tensor);
-    return bits;
-  };
-  const Bits bits = step();
-  EXPECT_EQ(chains_of_the_last_plan(), 1u);
+  const Tensor x = images(c), target = softmax(numbers({c.samples, 10}, "t", "BC"));
+  const Results chain = train(loss, p, x, target);
+  EXPECT_EQ(chain.chains, 1u);
   set_passes_off({"fuse_samples"});
-  EXPECT_EQ(step(), bits);
-  set_passes_off({});
+  EXPECT_TRUE(train(loss, p, x, target).bits == chain.bits);
 }
 
-TEST(SampleChains, AreNotMadeOfWhatFitsTheCaches) {
-  const Case c{16, 32};
-  evaluate();
-  value_and_grad(loss)(parameters(), images(c, "x"), numbers({16, 16, 16, 1}, "t", "BSSC"));
-  EXPECT_EQ(chains_of_the_last_plan(), 0u);
-}
+TEST_F(SampleChains, AreNotMadeOfWhatFitsTheCaches) { EXPECT_EQ(train({16, 32}).chains, 0u); }
 
 }  // namespace
 }  // namespace retrace

@@ -56,9 +56,10 @@ struct RowProgram::Worker {
     records = valid + kChunk;
     ragged = (tile + 1) * kLanes * kBlock > p.rows_;
     for (const auto& each : p.patterns_)
-      for (int64_t i = 0; i < each.numbers; ++i)
-        std::fill_n(patterns + each.offset + i * each.length, each.length,
-                    static_cast<const float*>(inputs[each.input])[i] + (each.bias ? 0.0f : -0.0f));
+      for (int64_t i = 0; i < each.numbers; ++i) {
+        const float number = static_cast<const float*>(inputs[each.input])[i];
+        std::fill_n(patterns + each.offset + i * each.length, each.length, each.bias ? number + 0.0f : number);
+      }
   }
 
   int64_t row_of(int64_t lane) const { return (tile * kLanes + lane) * kBlock; }

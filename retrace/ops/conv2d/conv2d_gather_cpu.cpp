@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "retrace/device/cpu/contraction_tile.h"
 #include "retrace/device/cpu/threads.h"
@@ -75,25 +76,11 @@ void merge_columns(const Conv2dShape& s, Gather& g) {
 }
 
 Gather gradient_gather(const Conv2dShape& s) {
-  const int64_t in = s.in_channels / s.groups, out = s.out_channels / s.groups;
-  Gather g{s.batch,
-           s.out_height,
-           s.out_width,
-           s.out_channels,
-           out,
-           s.in_height,
-           s.in_width,
-           s.in_channels,
-           in,
-           s.groups,
-           s.kernel_height,
-           s.kernel_width,
-           in * s.out_channels,
-           1,
-           s.out_channels,
-           out,
-           true,
-           1};
+  Gather g = forward_gather(s);
+  std::swap(g.in_height, g.out_height), std::swap(g.in_width, g.out_width);
+  std::swap(g.in_channels, g.out_channels), std::swap(g.in_group, g.out_group);
+  std::swap(g.weight_in, g.weight_out);
+  g.gradient = true;
   merge_columns(s, g);
   return g;
 }
