@@ -66,7 +66,7 @@ class Contestant:
         self.program, self.guard = program, guard
         self.samples = []  # (seconds, lower probe, mean probe)
         step = min(float(program.ask("run 1")) for _ in range(3))
-        self.warm, self.steps = (max(1, round(seconds / step)) for seconds in (WARM_SECONDS, SAMPLE_SECONDS))
+        self.warm, self.steps = round(WARM_SECONDS / step), max(1, round(SAMPLE_SECONDS / step))
 
     def calibrate(self, best):
         """Half a second of probes, to meet a moment without neighbours."""
@@ -80,12 +80,13 @@ class Contestant:
         return value
 
     def sample(self, best):
-        self.program.ask(f"run {self.warm}")
-        before = self.probe(best)
+        if self.warm > 0:
+            self.program.ask(f"run {self.warm}")
+        before = max(self.probe(best), self.probe(best))  # the first one wakes idle cores
         seconds = float(self.program.ask(f"run {self.steps}"))
         if self.guard is not self.program:
             time.sleep(REST_SECONDS)
-        after = max(self.probe(best), self.probe(best))  # the first one wakes idle cores
+        after = max(self.probe(best), self.probe(best))
         self.samples.append((seconds / self.steps, min(before, after), (before + after) / 2))
 
     def kept(self, best):

@@ -75,7 +75,7 @@ struct RowProgram::Worker {
     const auto& kernels = contraction_kernels();
     for (const auto& sum : p.sums_)
       kernels.transpose(sums + sum.memory, kLanes, records + sum.partial, p.record_floats_, sum.size, kLanes);
-    kernels.tree_sum(records, p.record_floats_, std::min(kLanes, p.blocks() - tile * kLanes),
+    kernels.tree_sum(records, p.record_floats_, std::min(kLanes, p.blocks() - tile * kLanes), nullptr,
                      partials + tile * p.record_floats_, p.record_floats_);
   }
 
@@ -171,11 +171,11 @@ void RowProgram::combine(const float* partials, void* const* outputs) const {
   for (const auto& sum : sums_) {
     auto* const out = static_cast<float*>(outputs[sum.output]);
     if (sum.kind != Sum::Kind::row) {
-      kernels.tree_sum(partials + sum.partial, record_floats_, tiles(), out, sum.size);
+      kernels.tree_sum(partials + sum.partial, record_floats_, tiles(), nullptr, out, sum.size);
       continue;
     }
     float lane[kStrip];
-    kernels.tree_sum(partials + sum.partial, record_floats_, tiles(), lane, kStrip);
+    kernels.tree_sum(partials + sum.partial, record_floats_, tiles(), nullptr, lane, kStrip);
     for (int64_t half = kStrip / 2; half > 0; half /= 2)
       for (int64_t l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
     *out = lane[0];

@@ -71,7 +71,8 @@ void SampleProgram::run(const void* const* inputs, void* const* outputs, void* w
   run_pieces(slabs(), [&](int64_t slab) { run_slab(slab, inputs, outputs, sums); });
   run_pieces(static_cast<int64_t>(outputs_.size()), [&](int64_t i) {
     const int64_t floats = outputs_[static_cast<size_t>(i)].floats;
-    if (floats > 0) contraction_kernels().tree_sum(sums[i], floats, slabs(), static_cast<float*>(outputs[i]), floats);
+    if (floats > 0)
+      contraction_kernels().tree_sum(sums[i], floats, slabs(), nullptr, static_cast<float*>(outputs[i]), floats);
   });
 }
 

@@ -15,11 +15,21 @@ struct ContractionTerm {
   int32_t a, b;
 };
 
+// Neighbouring pixels that all meet the taps first..last of a row of a kernel: pixel i lies at a + i * pixel, and its
+// tap t meets b + (i - t) * b_step.
+struct SlidingRun {
+  int32_t a, b;
+  int32_t count;
+  int16_t first, last;
+};
+
 // out[p][c] = T(partials..., sum of the terms), c < columns, where for each term, in order, from +0:
 //   sum = fma(a[p * a_step + term.a], b[c + term.b], sum)        one factor a for all lanes, or
 //   sum = fma(a[p * a_step + term.a + c], b[c + term.b], sum)    a factor a for each lane (lanewise), or
 //   sum = fma(a[p * a_step + term.a + c - c % group], b[c + term.b], sum)    one for each group of lanes (grouped), or
-//   sum = fma(a[p % channels + term.a], b[c + term.b - 16 * (p / channels)], sum)    rows of (tap, channel): sliding.
+//   sum = fma(a[p % channels + run.a], b[c + run.b - tap * b_step], sum), tap = p / channels    for the pixels of each
+//                                                                                   run: rows of (tap, channel),
+//                                                                                   sliding.
 // Partial sums whose bit is set in `merge` are then added on the left, lowest bit first; `last` adds +0.
 // The kernel reads 16 * vectors floats of b (and a, if lanewise) whatever `columns` is. Grouped kernels read a by whole
 // vectors from multiples of `group` on: by_term takes a_step divisible by it, by_row has a_step = 1, terms divisible by
@@ -38,7 +48,9 @@ struct ContractionTile {
   float* out = nullptr;
   int64_t out_step = 0;
   int columns = 0;
-  const float* ahead = nullptr;                  // sliding: each term also fetches 64 bytes from here on into the cache
+  const SlidingRun* runs = nullptr;
+  int64_t run_count = 0, pixel = 0, b_step = 0;
+  const float* ahead = nullptr;  // sliding: each pixel (or term) also fetches 64 bytes from here on into the cache
   bool lacks_first = false, lacks_last = false;  // see ContractionKernels::broadcast_run
 };
 
@@ -67,9 +79,10 @@ struct ContractionKernels {
   Function lanewise[3][kMostPositions + 1];
   Function grouped_by_term[3][kMostPositions + 1];
   Function grouped_by_row[3][kMostPositions + 1];  // null where a group has too many rows for the registers
-  Function sliding[4][kMostPositions + 1];         // [taps][channels], one vector: for 1 to 3 taps
-  int most_sliding[4];                             // channels for so many taps; 0: there are no such kernels
-  int most_group;                                  // groups are powers of two up to this; 1: there are no such kernels
+  // [taps][channels], one vector: for 2 and 3 taps by runs; for 1 as broadcast with a_step = 1, but fetching ahead
+  Function sliding[4][kMostPositions + 1];
+  int most_sliding[4];  // channels for so many taps; 0: there are no such kernels
+  int most_group;       // groups are powers of two up to this; 1: there are no such kernels
   // to[i] = first + i * step for i < count; writes up to 7 more.
   void (*list_terms)(ContractionTerm first, ContractionTerm step, int64_t count, ContractionTerm* to);
   // to[i * to_step + lane] = from[i * from_step + lane] for i < count, lane < 16.
@@ -79,8 +92,9 @@ struct ContractionKernels {
   // to[c * to_step + r] = from[r * from_step + c] for r < rows, c < columns.
   void (*transpose)(const float* from, int64_t from_step, float* to, int64_t to_step, int64_t rows, int64_t columns);
   void (*repeat_channels)(const RepeatChannels& shape, const float* from, float* to);
-  // to[i] = T over pieces of from[piece * step + i] + 0, for i < count.
-  void (*tree_sum)(const float* from, int64_t step, int64_t pieces, float* to, int64_t count);
+  // to[i] = T over pieces of from[piece * step + i] + 0, for i < count. Where `first` is given, piece p is the sum of
+  // the items from first[p] to the next piece, an aligned power of two of them but for the last piece.
+  void (*tree_sum)(const float* from, int64_t step, int64_t pieces, const int64_t* first, float* to, int64_t count);
 };
 
 // Those of the target in use.

@@ -262,14 +262,48 @@ template <int taps, int channels, int... cs>
 struct SlidingTile<taps, channels, std::integer_sequence<int, cs...>> {
   using Whole = Tile<taps * channels, 1, Factor::broadcast>;
 
-  template <int c>
+  template <int c, int first, int last>
   RT_INLINE static void multiply_add(typename Whole::Row* sum, const float* a, const F32* b) {
     const F32 one = broadcast(a[c]);
     RT_UNROLL
-    for (int tap = 0; tap < taps; ++tap) {
+    for (int tap = first; tap <= last; ++tap) {
       F32& own = sum[tap * channels + c].v[0];
       own = fma(one, b[tap], own);
     }
+  }
+
+  RT_INLINE static void add_terms(const ContractionTile& t, typename Whole::Row* sum, const float* ahead) {
+    const ContractionTerm* const end = t.terms + t.term_count;
+    for (const ContractionTerm* term = t.terms; term != end; ++term, ahead += kLanes) {
+      __builtin_prefetch(ahead);
+      const F32 b = load(t.b + term->b);
+      (multiply_add<cs, 0, 0>(sum, t.a + term->a, &b), ...);
+    }
+  }
+
+  // Returns where to fetch from next.
+  template <int first, int last>
+  RT_INLINE static const float* add_run(const ContractionTile& t, const SlidingRun& run, typename Whole::Row* sum,
+                                        const float* ahead) {
+    const float *a = t.a + run.a, *from = t.b + run.b;
+    for (int32_t i = 0; i < run.count; ++i, a += t.pixel, from += t.b_step, ahead += kLanes) {
+      __builtin_prefetch(ahead);
+      F32 b[taps];
+      RT_UNROLL
+      for (int tap = first; tap <= last; ++tap) b[tap] = load(from - t.b_step * tap);
+      (multiply_add<cs, first, last>(sum, a, b), ...);
+    }
+    return ahead;
+  }
+
+  template <int first>
+  RT_INLINE static const float* add_part(const ContractionTile& t, const SlidingRun& run, typename Whole::Row* sum,
+                                         const float* ahead) {
+    if constexpr (first + 2 < taps)
+      if (run.last == first + 2) return add_run<first, first + 2>(t, run, sum, ahead);
+    if constexpr (first + 1 < taps)
+      if (run.last == first + 1) return add_run<first, first + 1>(t, run, sum, ahead);
+    return add_run<first, first>(t, run, sum, ahead);
   }
 
   static void run(const ContractionTile& t) {
@@ -277,14 +311,13 @@ struct SlidingTile<taps, channels, std::integer_sequence<int, cs...>> {
     RT_UNROLL
     for (int row = 0; row < taps * channels; ++row) Whole::clear(sum[row]);
     const float* ahead = t.ahead == nullptr ? t.a : t.ahead;
-    const ContractionTerm* const end = t.terms + t.term_count;
-    for (const ContractionTerm* term = t.terms; term != end; ++term, ahead += kLanes) {
-      __builtin_prefetch(ahead);
-      F32 b[taps];
-      RT_UNROLL
-      for (int tap = 0; tap < taps; ++tap) b[tap] = load(t.b + term->b - kLanes * tap);
-      (multiply_add<cs>(sum, t.a + term->a, b), ...);
-    }
+    if constexpr (taps == 1)
+      add_terms(t, sum, ahead);
+    else
+      for (const SlidingRun *run = t.runs, *end = run + t.run_count; run != end; ++run)
+        ahead = run->first == 0   ? add_part<0>(t, *run, sum, ahead)
+                : run->first == 1 ? add_part<1>(t, *run, sum, ahead)
+                                  : add_part<taps - 1>(t, *run, sum, ahead);
     Whole::finish(t, sum);
   }
 };
@@ -404,17 +437,17 @@ void repeat_channels(const RepeatChannels& r, const float* from, float* to) {
     }
 }
 
-void tree_sum(const float* from, int64_t step, int64_t pieces, float* to, int64_t count) {
+void tree_sum(const float* from, int64_t step, int64_t pieces, const int64_t* first, float* to, int64_t count) {
   for (int64_t i = 0; i < count; i += kLanes) {
     const int lanes = static_cast<int>(count - i < kLanes ? count - i : kLanes);
     F32 level[64];
     for (int64_t piece = 0; piece < pieces; ++piece) {
       const float* p = from + piece * step + i;
       F32 sum = lanes == kLanes ? load(p) : load_part(p, lanes);
-      uint64_t merge = static_cast<uint64_t>(piece);
-      int l = 0;
+      uint64_t merge = static_cast<uint64_t>(first ? first[piece] : piece);
       if (piece + 1 < pieces) {
-        for (; merge & 1; merge >>= 1) sum = level[l++] + sum;
+        int l = first ? std::countr_zero(static_cast<uint64_t>(first[piece + 1] - first[piece])) : 0;
+        for (merge >>= l; merge & 1; merge >>= 1) sum = level[l++] + sum;
         level[l] = sum;
       } else {
         for (; merge != 0; merge &= merge - 1) sum = level[std::countr_zero(merge)] + sum;

@@ -9,6 +9,7 @@
 namespace retrace::filter_gradient {
 
 inline constexpr int64_t kBlock = 256;
+inline constexpr int64_t kMostRanges = 32;
 
 struct Plan {
   Conv2dShape s;
@@ -21,7 +22,8 @@ struct Plan {
   bool sliding;      // neighbouring taps share their loads
   bool interleaved;  // few channels: all taps of a column of the kernel lie side by side in staged rows
   int64_t panel_channels, panel, panels, groups;  // groups of panels: 1 if lanewise
-  int64_t positions, blocks, range, ranges;       // positions: length of the sum; blocks a range
+  int64_t positions, blocks;                      // positions: length of the sum
+  int64_t ranges, range_begin[kMostRanges + 1];   // first block of each range, and the end
   int64_t filter_rows;                            // rows of dw: (tap, channel)
   int64_t left, staged_width;                     // interleaved and lanewise rows: margin, pixels
   int64_t staged_pixel;                           // lanewise rows: floats a pixel
@@ -75,24 +77,25 @@ struct Block {
   bool to_stack;
 };
 
-// Runs one tile, whose first row of dw is `row`; a is its input relative to the terms'.
-void run_tile(const Plan& p, const Block& block, ContractionKernels::Function function, const float* a,
-              const ContractionTerm* terms, int64_t term_count, int64_t row);
+// A tile whose first row of dw is `row`, without its input; it fetches so many lines for the next block.
+ContractionTile tile_of(const Plan& p, const Block& block, int64_t row, int64_t lines);
 
 // Runs the tiles of `rows` neighbouring rows of dw from `first_row` on; a is their input relative to the terms'.
 void run_tiles(const Plan& p, const Block& block, const float* a, const ContractionTerm* terms, int64_t term_count,
                int64_t first_row, int64_t rows);
 
-// All taps by tiles that share loads between neighbouring taps: the input must be finite.
+// All taps by tiles that share loads between neighbouring taps.
 void run_sliding(const Plan& p, const Block& block);
 
-// All taps at once from rows staged as [x][ky][c] with margins of zeros: dy must be finite.
+// The two below multiply margins as zeros: their sums are right where they are finite.
+
+// All taps at once from rows staged as [x][ky][c] with margins of zeros.
 void run_interleaved(const Plan& p, const Block& block);
 
 // Lanes with own inputs: stages the rows of x that the block meets.
 void stage_lanes(const Plan& p, Segment* segments, int64_t count, Block& block);
 
-// All taps from one list of terms, over staged rows with margins: dy must be finite.
+// All taps from one list of terms, over staged rows with margins.
 void run_staged_lanes(const Plan& p, const Block& block);
 
 }  // namespace retrace::filter_gradient

@@ -30,7 +30,24 @@ int64_t partial_floats(const Conv2dShape& s) {
 
 int64_t most_ranges(const Conv2dShape& s) {
   const int64_t floats = partial_floats(s);
-  return std::clamp<int64_t>((int64_t{4} << 20) / std::max<int64_t>(1, floats), 2, 32);
+  return std::clamp<int64_t>((int64_t{4} << 20) / std::max<int64_t>(1, floats), 2, kMostRanges);
+}
+
+// Cuts the blocks into aligned powers of two that become smaller, so that threads with unequal luck finish together
+// and there are few partial sums: each is at most what is left, shared out twice. Returns how many, at most `most`.
+int64_t cut_ranges(int64_t blocks, int64_t panels, int64_t most, int64_t* begin) {
+  const int64_t parts = std::max<int64_t>(1, 2 * thread_count() / panels);
+  int64_t count = most + 1;
+  for (int64_t least = 1; count > most; least *= 2) {
+    count = 0;
+    for (int64_t at = 0; at < blocks && count < most + 1;) {
+      begin[count++] = at;
+      const auto share = static_cast<uint64_t>(std::max((blocks - at) / parts, least));
+      at = std::min(blocks, at + static_cast<int64_t>(std::bit_floor(share)));
+    }
+  }
+  begin[count] = blocks;
+  return count;
 }
 
 // Whether neighbouring taps share their loads, with panels of one vector: where wider panels would not be filled, or
@@ -67,12 +84,10 @@ Plan make_plan(const Conv2dShape& s, const float* x, const float* dy) {
   p.blocks = (p.positions + kBlock - 1) / kBlock;
   p.filter_rows = s.kernel_height * s.kernel_width * p.in_group;
   // Small results are worth more pieces, which balance better.
-  const int64_t pieces = p.filter_rows * s.out_channels <= 16384 ? 32 : 16;
-  const int64_t wanted =
-      std::clamp<int64_t>((pieces + p.panels * p.groups - 1) / (p.panels * p.groups), 1, most_ranges(s));
-  p.range = 1;
-  while ((p.blocks + p.range - 1) / p.range > wanted && p.blocks > 1) p.range *= 2;
-  p.ranges = (p.blocks + p.range - 1) / p.range;
+  const int64_t pieces = p.filter_rows * s.out_channels <= 16384 ? kMostRanges : kMostRanges / 2,
+                panels = p.panels * p.groups;
+  p.ranges = cut_ranges(p.blocks, panels, std::clamp<int64_t>((pieces + panels - 1) / panels, 1, most_ranges(s)),
+                        p.range_begin);
   p.left = std::max<int64_t>(0, s.pad_left);
   p.staged_width = p.left + std::max(s.in_width, last + 1);
   p.staged_pixel = p.grouped ? s.in_channels : p.in_group * p.panels * p.panel;
@@ -102,15 +117,14 @@ const float* Ahead::next(int64_t count) {
   return nullptr;
 }
 
-void run_tile(const Plan& p, const Block& block, ContractionKernels::Function function, const float* a,
-              const ContractionTerm* terms, int64_t term_count, int64_t row) {
+ContractionTile tile_of(const Plan& p, const Block& block, int64_t row, int64_t lines) {
   ContractionTile t;
-  t.a = a, t.b = block.b, t.a_step = block.a_step, t.terms = terms, t.term_count = term_count;
+  t.b = block.b, t.a_step = block.a_step;
   t.partials = block.partials + row * p.panel, t.partial_level = block.partial_level, t.partial_step = p.panel;
   t.merge = block.merge, t.out = block.out + row * block.out_step, t.out_step = block.out_step;
   t.columns = block.to_stack && block.columns <= 16 ? 16 : block.to_stack ? 32 : block.columns;
-  t.ahead = block.ahead->next(term_count);
-  function(t);
+  t.ahead = block.ahead->next(lines);
+  return t;
 }
 
 void run_tiles(const Plan& p, const Block& block, const float* a, const ContractionTerm* terms, int64_t term_count,
@@ -125,7 +139,9 @@ void run_tiles(const Plan& p, const Block& block, const float* a, const Contract
   const int64_t most = kernels.most_positions[vectors], tiles = (rows + most - 1) / most;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t from = rows * i / tiles, to = rows * (i + 1) / tiles;
-    run_tile(p, block, functions[to - from], a + from * block.a_step, terms, term_count, first_row + from);
+    ContractionTile t = tile_of(p, block, first_row + from, term_count);
+    t.a = a + from * block.a_step, t.terms = terms, t.term_count = term_count;
+    functions[to - from](t);
   }
 }
 
@@ -162,15 +178,7 @@ void run_taps(const Plan& p, const Block& block) {
   for (int64_t ky = 0; ky < p.s.kernel_height; ++ky)
     for (int64_t kx = 0; kx < p.s.kernel_width; kx += together) {
       const int64_t count = list_terms(p, block, ky, kx, terms);
-      if (!p.sliding) {
-        run_tiles(p, block, block.a, terms, count, row_of(p, ky, kx, 0), together * p.in_group);
-        continue;
-      }
-      const int64_t tiles = sliding_tiles(p, sliding_taps(p.s.kernel_width, kx).count);
-      for (int64_t i = 0; i < tiles; ++i) {
-        const int64_t from = p.in_group * i / tiles, to = p.in_group * (i + 1) / tiles;
-        run_tiles(p, block, block.a + from, terms, count, row_of(p, ky, kx, from), to - from);
-      }
+      run_tiles(p, block, block.a, terms, count, row_of(p, ky, kx, 0), together * p.in_group);
     }
 }
 
@@ -205,13 +213,6 @@ int64_t input_row(const Plan& p, int64_t position, int64_t ky) {
   return row / s.out_height * s.in_height + std::clamp<int64_t>(iy, 0, s.in_height - 1);
 }
 
-// Whether all rows of the input that the positions begin..end-1 meet are finite.
-bool finite_input(const Plan& p, int64_t begin, int64_t end) {
-  const int64_t first = input_row(p, begin, 0), last = input_row(p, end - 1, p.s.kernel_height - 1);
-  const int64_t line = p.s.in_width * p.s.in_channels;
-  return !p.kernels->has_nonfinite(p.x + first * line, (last + 1 - first) * line);
-}
-
 // What the block from position `begin` on reads beyond the block before it.
 Ahead look_ahead(const Plan& p, int64_t begin) {
   const int64_t end = std::min(p.positions, begin + kBlock), line = p.s.in_width * p.s.in_channels;
@@ -224,7 +225,7 @@ Ahead look_ahead(const Plan& p, int64_t begin) {
   return x.lines > dy.lines ? Ahead{{x, dy}} : Ahead{{dy, x}};
 }
 
-void run_block(const Plan& p, Block& block, int64_t index, int64_t group, int64_t first) {
+void run_block(const Plan& p, Block& block, int64_t index, int64_t group, int64_t first, bool exact) {
   const Conv2dShape& s = p.s;
   const int64_t begin = index * kBlock, end = std::min(p.positions, begin + kBlock);
   Segment segments[kBlock];
@@ -234,14 +235,11 @@ void run_block(const Plan& p, Block& block, int64_t index, int64_t group, int64_
   const int64_t image = s.in_height * s.in_width * s.in_channels;
   Ahead ahead = look_ahead(p, end);
   block.ahead = &ahead;
-  // Where margins are multiplied as zeros, the other factor must be finite.
-  const bool margins = (p.interleaved || p.lanewise) &&
-                       !p.kernels->has_nonfinite(p.dy + begin * s.out_channels, (end - begin) * s.out_channels);
   if (p.lanewise) {
     stage_lanes(p, segments, block.segment_count, block);
     block.a += first;
-    margins ? run_staged_lanes(p, block) : run_taps(p, block);
-  } else if (margins) {
+    exact ? run_taps(p, block) : run_staged_lanes(p, block);
+  } else if (p.interleaved && !exact) {
     block.a_step = 1;
     run_interleaved(p, block);
   } else {
@@ -249,15 +247,14 @@ void run_block(const Plan& p, Block& block, int64_t index, int64_t group, int64_
     block.a_step = 1, block.pixel = s.in_channels, block.pitch = s.in_width * s.in_channels;
     for (int64_t i = 0; i < block.segment_count; ++i)
       segments[i].row_base = (segments[i].sample - segments[0].sample) * image;
-    p.sliding&& finite_input(p, begin, end) ? run_sliding(p, block) : run_taps(p, block);
+    p.sliding ? run_sliding(p, block) : run_taps(p, block);
   }
 }
 
-// One range of blocks of one panel of filters into `partial`, laid out like dw (rows in the order of row_of).
-void run_range(const Plan& p, int64_t range, int64_t panel_index, float* partial) {
-  const int64_t group = panel_index / p.panels, first = panel_index % p.panels * p.panel;
-  const int64_t begin = range * p.range, end = std::min(p.blocks, begin + p.range);
-  const int64_t level = p.filter_rows * p.panel;
+// One range of blocks of one panel of filters into `partial`, laid out like dw (rows in the order of row_of); `exact`:
+// without multiplying margins.
+void sum_range(const Plan& p, int64_t range, int64_t group, int64_t first, float* partial, bool exact) {
+  const int64_t begin = p.range_begin[range], end = p.range_begin[range + 1], level = p.filter_rows * p.panel;
   float* stack = static_cast<float*>(thread_scratch(
       1, sizeof(float) * static_cast<size_t>(level * (std::bit_width(static_cast<uint64_t>(end - begin)) + 1))));
   for (int64_t index = begin; index < end; ++index) {
@@ -267,11 +264,28 @@ void run_range(const Plan& p, int64_t range, int64_t panel_index, float* partial
     block.merge = kOneChain ? (index > begin ? 1 : 0) : merges_after(index - begin, end - begin);
     block.partials = stack, block.partial_level = level;
     block.to_stack = index + 1 < end;
-    block.out = block.to_stack ? stack + (kOneChain ? 0 : level * std::popcount(block.merge))
-                               : partial + group * p.out_group + first;
+    block.out = block.to_stack ? stack + (kOneChain ? 0 : level * std::popcount(block.merge)) : partial;
     block.out_step = block.to_stack ? p.panel : p.s.out_channels;
-    run_block(p, block, index, group, first);
+    run_block(p, block, index, group, first, exact);
   }
+}
+
+bool is_finite(const Plan& p, const float* partial, int64_t columns) {
+  if (columns == p.s.out_channels) return !p.kernels->has_nonfinite(partial, p.filter_rows * columns);
+  for (int64_t row = 0; row < p.filter_rows; ++row)
+    if (p.kernels->has_nonfinite(partial + row * p.s.out_channels, columns)) return false;
+  return true;
+}
+
+// Margins are multiplied as zeros, which is right as long as the other factors are finite. Where one is not, neither
+// are the sums, and they are taken again without margins.
+void run_range(const Plan& p, int64_t range, int64_t panel_index, float* partials) {
+  const int64_t group = panel_index / p.panels, first = panel_index % p.panels * p.panel;
+  float* const partial = partials + group * p.out_group + first;
+  const bool margins = p.interleaved || p.lanewise;
+  sum_range(p, range, group, first, partial, !margins);
+  if (margins && !is_finite(p, partial, std::min(p.panel, p.panel_channels - first)))
+    sum_range(p, range, group, first, partial, true);
 }
 
 // The tree over the ranges, one tap: from partial sums to dw.
@@ -284,11 +298,12 @@ void combine_tap(const Plan& p, const float* partials, int64_t tap, float* dw) {
   if (p.merged > 1) {
     for (int64_t c = 0; c < in; ++c)
       for (int64_t o = 0; o < channels; o += out)
-        tree_sum(from(o / out % p.merged * in + c) + o, size, p.ranges, to + c * channels + o, out);
+        tree_sum(from(o / out % p.merged * in + c) + o, size, p.ranges, p.range_begin, to + c * channels + o, out);
     return;
   }
   const int64_t together = p.sliding ? 1 : in;
-  for (int64_t c = 0; c < in; c += together) tree_sum(from(c), size, p.ranges, to + c * channels, together * channels);
+  for (int64_t c = 0; c < in; c += together)
+    tree_sum(from(c), size, p.ranges, p.range_begin, to + c * channels, together * channels);
 }
 
 }  // namespace

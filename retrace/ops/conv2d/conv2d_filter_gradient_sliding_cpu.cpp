@@ -1,56 +1,44 @@
 // The filter gradient's blocks by sliding tiles: at an input pixel q, the tap kx meets the output q + left - kx, so
-// neighbouring taps share the loads of x[q], and every sum still sees its outputs in ascending order. dy lies between
-// margins of zeros, for the pixels that only some of the taps meet.
+// neighbouring taps share the loads of x[q], and every sum still sees its outputs in ascending order. At the ends of a
+// row only some of the taps meet a pixel.
 
 #include <algorithm>
 
 #include "retrace/device/cpu/contraction_tile.h"
-#include "retrace/device/cpu/workspace.h"
 #include "retrace/ops/conv2d/conv2d_filter_gradient_block.h"
 
 namespace retrace::filter_gradient {
 namespace {
 
-constexpr int64_t kMargin = 2;  // outputs: one less than the taps together
+struct Runs {
+  SlidingRun list[5 * kBlock];  // each segment has at most one of all taps and two others at either end
+  int64_t count = 0, pixels = 0;
+};
 
-// dy as [segment][margin, output][16 lanes], and a last margin.
-float* stage_outputs(const Plan& p, const Block& block) {
-  float* const rows =
-      static_cast<float*>(thread_scratch(2, sizeof(float) * 16 * kBlock * (kMargin + 1) + 16 * kMargin * 4));
-  float* to = rows;
-  const float* from = block.b;
-  for (int64_t i = 0; i < block.segment_count; ++i) {
-    std::fill(to, to + 16 * kMargin, 0.0f);
-    to += 16 * kMargin;
-    const int64_t width = block.segments[i].ow_end - block.segments[i].ow_begin;
-    p.kernels->copy_vectors(from, block.b_step, to, 16, width);
-    from += width * block.b_step, to += width * 16;
-  }
-  std::fill(to, to + 16 * kMargin, 0.0f);
-  return rows;
-}
-
-// The pixels inside the image that some of the taps meet, for row ky of the kernel.
-int64_t list_pixels(const Plan& p, const Block& block, int64_t ky, SlidingTaps taps, ContractionTerm* terms) {
+// The pixels inside the image that some of the taps meet, for row ky of the kernel, where they meet the same ones.
+void list_runs(const Plan& p, const Block& block, int64_t ky, SlidingTaps taps, Runs& runs) {
   const Conv2dShape& s = p.s;
-  const ContractionTerm step{static_cast<int32_t>(block.pixel), 16};
-  int64_t count = 0, position = 0;
+  runs.count = runs.pixels = 0;
+  int64_t position = 0;
   for (int64_t i = 0; i < block.segment_count; ++i) {
     const Segment& g = block.segments[i];
-    const int64_t iy = g.oh * s.stride_y + ky * s.dilation_y - s.pad_top;
-    const int64_t start = g.ow_begin + taps.first - s.pad_left;
-    const int64_t begin = std::max<int64_t>(0, start);
-    const int64_t end = std::min(s.in_width, g.ow_end + taps.first - s.pad_left + taps.count - 1);
-    position += kMargin;
-    if (iy >= 0 && iy < s.in_height && begin < end) {
-      const ContractionTerm first{static_cast<int32_t>(g.row_base + iy * block.pitch + begin * block.pixel),
-                                  static_cast<int32_t>((position + begin - start) * 16)};
-      p.kernels->list_terms(first, step, end - begin, terms + count);
-      count += end - begin;
-    }
-    position += g.ow_end - g.ow_begin;
+    const int64_t iy = g.oh * s.stride_y + ky * s.dilation_y - s.pad_top, width = g.ow_end - g.ow_begin;
+    const int64_t start = g.ow_begin + taps.first - s.pad_left;  // met by the first tap of the first output
+    const int64_t begin = std::max<int64_t>(0, start), end = std::min(s.in_width, start + width + taps.count - 1);
+    if (iy >= 0 && iy < s.in_height)
+      for (int64_t pixel = begin, next; pixel < end; pixel = next) {
+        const int64_t q = pixel - start;
+        const int64_t first = std::max<int64_t>(0, q - width + 1), last = std::min(taps.count - 1, q);
+        const bool all = first == 0 && last == taps.count - 1;
+        next = all ? std::min(end, start + width) : pixel + 1;
+        runs.pixels += next - pixel;
+        runs.list[runs.count++] = {static_cast<int32_t>(g.row_base + iy * block.pitch + pixel * block.pixel),
+                                   static_cast<int32_t>((position + q) * block.b_step),
+                                   static_cast<int32_t>(next - pixel), static_cast<int16_t>(first),
+                                   static_cast<int16_t>(last)};
+      }
+    position += width;
   }
-  return count;
 }
 
 // Whether the taps of row ky of the kernel meet no row outside of the image.
@@ -63,12 +51,14 @@ bool lies_inside(const Conv2dShape& s, const Block& block, int64_t ky) {
 }
 
 // The tiles of some taps of row ky of the kernel.
-void run_row(const Plan& p, const Block& block, const float* a, const ContractionTerm* terms, int64_t count, int64_t ky,
-             SlidingTaps taps) {
+void run_row(const Plan& p, const Block& block, const float* a, const Runs& runs, int64_t ky, SlidingTaps taps) {
   const int64_t tiles = sliding_tiles(p, taps.count), row = (ky * p.s.kernel_width + taps.first) * p.in_group;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t from = p.in_group * i / tiles, to = p.in_group * (i + 1) / tiles;
-    run_tile(p, block, p.kernels->sliding[taps.count][to - from], a + from, terms, count, row + taps.count * from);
+    ContractionTile t = tile_of(p, block, row + taps.count * from, runs.pixels);
+    t.a = a + from, t.pixel = block.pixel, t.b_step = block.b_step;
+    t.runs = runs.list, t.run_count = runs.count;
+    p.kernels->sliding[taps.count][to - from](t);
   }
 }
 
@@ -101,20 +91,18 @@ int64_t row_of(const Plan& p, int64_t ky, int64_t kx, int64_t c) {
 
 void run_sliding(const Plan& p, const Block& block) {
   const Conv2dShape& s = p.s;
-  Block own = block;
-  own.b = stage_outputs(p, block);
-  ContractionTerm terms[kBlock * (kMargin + 1) + 8];
+  Runs runs;
   for (int64_t first = 0; first < s.kernel_width;) {
     const SlidingTaps taps = sliding_taps(s.kernel_width, first);
-    int64_t count = 0, listed = -1;  // the row of the kernel that the list is of, if no segment is missing
+    int64_t listed = -1;  // the row of the kernel that the list is of, if no segment is missing
     for (int64_t ky = 0; ky < s.kernel_height; ++ky) {
       const bool inside = lies_inside(s, block, ky);
       if (!inside || listed < 0) {
-        count = list_pixels(p, own, ky, taps, terms);
+        list_runs(p, block, ky, taps, runs);
         listed = inside ? ky : -1;
       }
-      const float* a = own.a + (inside ? (ky - listed) * s.dilation_y * block.pitch : 0);
-      run_row(p, own, a, terms, count, ky, taps);
+      const float* a = block.a + (inside ? (ky - listed) * s.dilation_y * block.pitch : 0);
+      run_row(p, block, a, runs, ky, taps);
     }
     first += taps.count;
   }

@@ -215,7 +215,7 @@ void multiply_by_ranges(Product& p, float* partials, int64_t base, FunctionRef<v
   const int64_t rows = std::max<int64_t>(1, 4096 / p.columns);
   run_pieces((p.rows + rows - 1) / rows, [&](int64_t piece) {
     const int64_t begin = piece * rows * p.columns, end = std::min(size, begin + rows * p.columns);
-    contraction_kernels().tree_sum(partials + begin, size, ranges, p.c + begin, end - begin);
+    contraction_kernels().tree_sum(partials + begin, size, ranges, nullptr, p.c + begin, end - begin);
     if (done) (*done)(base + begin, base + end);
   });
 }
