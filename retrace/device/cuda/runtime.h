@@ -1,0 +1,101 @@
+#pragma once
+// What a CUDA device does for us: memory, copies, kernels, launches, graphs. Two implementations: the driver's
+// (driver_runtime.h) and, in programs that link it, an emulation on the host (emulation/). Nothing here needs CUDA's
+// headers or libraries to compile.
+//
+// A runtime is one device. All its work is ordered: one stream of launches and copies. Calls may come from any thread;
+// they are taken one at a time.
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace retrace::cuda {
+
+// A kernel that was found or compiled; lives as long as its runtime.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  const std::string& name() const { return name_; }
+
+ protected:
+  explicit Kernel(std::string name) : name_(std::move(name)) {}
+
+ private:
+  std::string name_;
+};
+
+struct Dim {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+// The one argument of every kernel is a struct of numbers and pointers, held here as bytes.
+struct Launch {
+  const Kernel* kernel = nullptr;
+  Dim blocks, threads;
+  size_t shared_bytes = 0;  // dynamic
+  std::vector<std::byte> arguments;
+
+  template <class Arguments>
+  void set(const Arguments& value) {
+    static_assert(std::is_trivially_copyable_v<Arguments> && sizeof(Arguments) <= 4000);
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    arguments.assign(bytes.begin(), bytes.end());
+  }
+};
+
+// Launches in order, made ready to run many times.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  // Launch i gets other arguments (of the same size) from the next run on.
+  virtual void set_arguments(size_t i, std::span<const std::byte> arguments) = 0;
+  // Appends the launches to the device's work; returns at once.
+  virtual void run() = 0;
+};
+
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+  virtual std::string model() const = 0;  // "NVIDIA H100 80GB HBM3"
+  virtual bool is_emulated() const = 0;
+
+  // Device memory, aligned to 256 bytes. Error(unavailable) when it is exhausted, with what was asked for and what is
+  // free. bytes = 0 gives null.
+  virtual void* allocate(size_t bytes) = 0;
+  // After all work given before.
+  virtual void release(void* memory) = 0;
+
+  // Copies in order with launches. From or to host memory: return when the host memory may be changed, or holds the
+  // bytes; through pinned memory of the runtime's own.
+  virtual void copy_from_host(void* to, const void* from, size_t bytes) = 0;
+  virtual void copy_to_host(void* to, const void* from, size_t bytes) = 0;
+  virtual void copy(void* to, const void* from, size_t bytes) = 0;
+
+  // A kernel of a .cu file by its name; an internal error if there is none.
+  virtual const Kernel& find_kernel(std::string_view name) = 0;
+  // Compiles CUDA source that includes retrace/device/cuda/kernel.h, and returns its kernels with these names. The same
+  // source is compiled once a process, and kept on disk.
+  virtual std::vector<const Kernel*> compile(const std::string& source, std::span<const std::string> names) = 0;
+
+  virtual void launch(const Launch& launch) = 0;
+  virtual std::unique_ptr<Graph> make_graph(std::span<const Launch> launches) = 0;
+  // Returns when all work is done; errors of earlier launches are thrown here at the latest.
+  virtual void synchronize() = 0;
+};
+
+// The devices of this process, in order: those of the driver that CUDA_VISIBLE_DEVICES leaves, or, with
+// RETRACE_CUDA_EMULATION=1 in a program that links the emulation, one that is emulated. Made on first use.
+std::span<const std::unique_ptr<Runtime>> runtimes();
+// Why runtimes() is empty: "no CUDA driver (libcuda.so.1) on this machine"; "" if it is not.
+std::string why_no_runtime();
+
+// The emulation says here, before main, that it is linked.
+using MakeRuntime = std::unique_ptr<Runtime> (*)();
+bool offer_emulation(MakeRuntime make);
+
+}  // namespace retrace::cuda
