@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "retrace/distributed/group.h"
+#include "retrace/distributed/worker.h"
 #include "retrace/tensor/tree.h"
 
 namespace retrace {

@@ -19,7 +19,7 @@
 #include <type_traits>
 
 #include "retrace/autodiff/shards.h"
-#include "retrace/distributed/group.h"
+#include "retrace/distributed/worker.h"
 #include "retrace/tensor/tree.h"
 #include "retrace/trace/call_scope.h"
 

@@ -22,6 +22,7 @@ int exit_code(ErrorKind kind) {
     case ErrorKind::unavailable: return 69;
     case ErrorKind::internal: return 70;
     case ErrorKind::output: return 74;
+    case ErrorKind::lost: return 77;
   }
   return 1;
 }

@@ -18,6 +18,7 @@ enum class ErrorKind {
   unavailable,  // 69: device, library or service absent
   internal,     // 70: our bug
   output,       // 74: writing failed
+  lost,         // 77: a worker failed, was lost or is silent
 };
 int exit_code(ErrorKind kind);
 

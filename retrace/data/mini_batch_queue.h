@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "retrace/data/datastore.h"
-#include "retrace/distributed/group.h"
+#include "retrace/distributed/worker.h"
 
 namespace retrace {
 

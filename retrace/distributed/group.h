@@ -1,45 +1,59 @@
 #pragma once
-// With whom: a group of processes or threads that work on one job, and one member's view of it.
+// With whom: a group of threads or processes that work on one job. A group moves bytes; what it adds up is decided
+// above it, in an order that no group can change.
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace retrace {
 
+// Bytes for a member, and room for bytes of one.
+struct Sent {
+  const void* data = nullptr;
+  size_t bytes = 0;
+};
+struct Received {
+  void* data = nullptr;
+  size_t bytes = 0;
+};
+
+// One member's view of its group. A member makes one call at a time, from any thread; all members make the same calls
+// in the same order.
 class Group {
  public:
   virtual ~Group() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // all[r * bytes ...] = the bytes given by rank r. Every rank calls it with the same size.
-  virtual void all_gather(const void* mine, size_t bytes, void* all) = 0;
-  virtual void barrier() = 0;
+
+  // sent[r] goes to member r, received[r] comes from it; the sizes agree, and both may be empty. sent and received
+  // have an entry for each member; a member's own entries are copied as well. Returns when the bytes are there and
+  // `sent` may be changed.
+  // Throws Error(lost) that names the members that did not come within the time-out, or that are in another collective
+  // than `what` ("all_gather"), or the member that failed, with its error.
+  virtual void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) = 0;
+  // This member goes no further: whoever waits for it, now or later, throws Error(lost) with this text. Never throws.
+  virtual void fail(const std::string& why) noexcept = 0;
+
+  // all[r * bytes ...] = the bytes given by member r.
+  void all_gather(const void* mine, size_t bytes, void* all, const char* what = "all_gather");
+  // Returns when every member has come.
+  void barrier();
 };
 
 // A group of one: every collective is the identity.
 std::shared_ptr<Group> single_group();
+
+// n members in this process, each for a thread of its own. Seconds: how long a member waits for the others.
+std::vector<std::shared_ptr<Group>> local_groups(int n, double seconds);
 
 struct Range {
   int64_t first = 0, count = 0;
 };
 // Part i of n items cut into `parts` contiguous pieces; the first n mod parts pieces have one item more.
 Range part_of(int64_t n, int64_t parts, int64_t i);
-
-// What a program that runs on a pool sees of it.
-class Worker {
- public:
-  explicit Worker(std::shared_ptr<Group> group = single_group()) : group_(std::move(group)) {}
-  int rank() const { return group_->rank(); }
-  int size() const { return group_->size(); }
-  Group& group() const { return *group_; }
-  // True if every worker says so; every worker must call it.
-  bool all(bool mine) const;
-  // This worker's contiguous run of `shards`. Throws Error(usage) if there are more workers than shards.
-  Range shards(int shards) const;
-
- private:
-  std::shared_ptr<Group> group_;
-};
 
 }  // namespace retrace

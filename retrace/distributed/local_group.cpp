@@ -1,0 +1,145 @@
+// Members in one process: each lays its messages out where the others see them, waits until all have, copies what is
+// for it, and waits until all have copied.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+
+#include "retrace/base/error.h"
+#include "retrace/distributed/group.h"
+
+namespace retrace {
+namespace {
+
+class Meeting {
+ public:
+  Meeting(int size, double seconds) : seconds_(seconds), members_(static_cast<size_t>(size)) {}
+  int size() const { return static_cast<int>(members_.size()); }
+
+  void exchange(int rank, std::span<const Sent> sent, std::span<const Received> received, const char* what) {
+    ensure(sent.size() == members_.size() && received.size() == members_.size(), "a message for each member");
+    try {
+      lay_out(members_[static_cast<size_t>(rank)], sent, what);
+      take(rank, received);
+      leave(members_[static_cast<size_t>(rank)], what);
+    } catch (const std::exception& error) {
+      give_up(rank, error.what());
+      throw;
+    }
+  }
+
+  void fail(int rank, const std::string& why) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (failed_ < 0) failed_ = rank, why_ = why;
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  struct Member {
+    std::span<const Sent> sent;
+    const char* what = "";
+    uint64_t laid_out = 0, taken = 0;  // collectives so far
+  };
+
+  void lay_out(Member& mine, std::span<const Sent> sent, const char* what) {
+    std::unique_lock lock(mutex_);
+    mine.sent = sent, mine.what = what;
+    ++mine.laid_out;
+    changed_.notify_all();
+    wait(lock, mine.laid_out, &Member::laid_out, what);
+    check_same(mine.laid_out, what);
+    ++copying_;
+  }
+
+  void take(int rank, std::span<const Received> received) {
+    bool agree = true;
+    for (size_t r = 0; r < members_.size(); ++r) {
+      const Sent& from = members_[r].sent[static_cast<size_t>(rank)];
+      agree = agree && from.bytes == received[r].bytes;
+      if (agree && from.bytes) std::memcpy(received[r].data, from.data, from.bytes);
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      --copying_;
+    }
+    changed_.notify_all();
+    ensure(agree, "a message arrives with its size");
+  }
+
+  void leave(Member& mine, const char* what) {
+    std::unique_lock lock(mutex_);
+    ++mine.taken;
+    changed_.notify_all();
+    wait(lock, mine.taken, &Member::taken, what);
+  }
+
+  // The messages of this member are gone after it leaves with an error.
+  void give_up(int rank, const std::string& why) {
+    fail(rank, why);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return copying_ == 0; });
+  }
+
+  // Until all members have come as far.
+  void wait(std::unique_lock<std::mutex>& lock, uint64_t count, uint64_t Member::* steps, const char* what) {
+    const auto here = [&](const Member& member) { return member.*steps >= count; };
+    const auto all_here = [&] { return std::all_of(members_.begin(), members_.end(), here); };
+    changed_.wait_for(lock, std::chrono::duration<double>(seconds_), [&] { return failed_ >= 0 || all_here(); });
+    if (failed_ >= 0) throw Error(ErrorKind::lost, 610, fmt::format("worker {} failed", failed_)).got(why_);
+    if (all_here()) return;
+    std::string missing;
+    for (size_t r = 0; r < members_.size(); ++r)
+      if (!here(members_[r])) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", r);
+    throw Error(ErrorKind::lost, 611, fmt::format("{}: not every worker came within {:g} seconds", what, seconds_))
+        .got(fmt::format("no call from worker {}", missing))
+        .help("every worker must make the same collectives in the same order, also where one has nothing to say");
+  }
+
+  void check_same(uint64_t count, const char* what) const {
+    for (size_t r = 0; r < members_.size(); ++r)
+      if (members_[r].laid_out == count && std::strcmp(members_[r].what, what) != 0)
+        throw Error(ErrorKind::lost, 612, "the workers are in different collectives")
+            .got(fmt::format("{} here, {} in worker {}", what, members_[r].what, r))
+            .help("every worker must make the same collectives in the same order");
+  }
+
+  const double seconds_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Member> members_;
+  int copying_ = 0;  // members that read messages of others now
+  int failed_ = -1;
+  std::string why_;
+};
+
+class LocalGroup : public Group {
+ public:
+  LocalGroup(std::shared_ptr<Meeting> meeting, int rank) : meeting_(std::move(meeting)), rank_(rank) {}
+  int rank() const override { return rank_; }
+  int size() const override { return meeting_->size(); }
+  void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) override {
+    meeting_->exchange(rank_, sent, received, what);
+  }
+  void fail(const std::string& why) noexcept override { meeting_->fail(rank_, why); }
+
+ private:
+  std::shared_ptr<Meeting> meeting_;
+  int rank_;
+};
+
+}  // namespace
+
+std::vector<std::shared_ptr<Group>> local_groups(int n, double seconds) {
+  const auto meeting = std::make_shared<Meeting>(n, seconds);
+  std::vector<std::shared_ptr<Group>> groups;
+  for (int rank = 0; rank < n; ++rank) groups.push_back(std::make_shared<LocalGroup>(meeting, rank));
+  return groups;
+}
+
+}  // namespace retrace

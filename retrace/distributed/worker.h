@@ -1,0 +1,102 @@
+#pragma once
+// What a program that runs on a pool sees of it: which worker it is, and collectives on values. Every worker of the
+// pool must call each collective, in the same order.
+//
+// A value is anything with a Portable: numbers and other plain structs, text, vectors of plain structs, tensors, trees.
+
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "retrace/base/error.h"
+#include "retrace/distributed/group.h"
+
+namespace retrace {
+
+// How a value travels: its bytes, and the value again.
+template <class T>
+struct Portable {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>, "a worker cannot send a value of this type");
+  static std::string bytes(const T& value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
+  static T value(const std::string& bytes) {
+    T value;
+    ensure(bytes.size() == sizeof value, "a value arrives with its size");
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+};
+template <>
+struct Portable<std::string> {
+  static std::string bytes(const std::string& value) { return value; }
+  static std::string value(const std::string& bytes) { return bytes; }
+};
+template <class T>
+struct Portable<std::vector<T>> {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>, "a worker cannot send a value of this type");
+  static std::string bytes(const std::vector<T>& value) {
+    return {reinterpret_cast<const char*>(value.data()), value.size() * sizeof(T)};
+  }
+  static std::vector<T> value(const std::string& bytes) {
+    std::vector<T> value(bytes.size() / sizeof(T));
+    if (!bytes.empty()) std::memcpy(value.data(), bytes.data(), value.size() * sizeof(T));
+    return value;
+  }
+};
+
+class Worker {
+ public:
+  explicit Worker(std::shared_ptr<Group> group = single_group()) : group_(std::move(group)) {}
+  int index() const { return group_->rank(); }  // from 0
+  int size() const { return group_->size(); }
+  Group& group() const { return *group_; }
+  // This worker's contiguous run of `shards`. Throws Error(usage) if there are more workers than shards.
+  Range shards(int shards) const;
+
+  void barrier() const { group_->barrier(); }
+  // True if every worker, or any, says so.
+  bool all(bool mine) const;
+  bool any(bool mine) const;
+  // The values of all workers, by index.
+  template <class T>
+  std::vector<T> all_gather(const T& mine) const {
+    std::vector<T> all;
+    for (const auto& bytes : gather_bytes(Portable<T>::bytes(mine), "all_gather"))
+      all.push_back(Portable<T>::value(bytes));
+    return all;
+  }
+  // The value of worker `from`, on all of them.
+  template <class T>
+  T broadcast(const T& mine, int from = 0) const {
+    return Portable<T>::value(broadcast_bytes(index() == from ? Portable<T>::bytes(mine) : "", from));
+  }
+  // combine(a, b) over the workers' values along the tree of docs/numerics.md, by index: the same bits on every worker
+  // and in every run, but another result with another number of workers (what must not depend on it belongs to shards).
+  template <class T, class Combine>
+  T reduce(const T& mine, const Combine& combine) const {
+    return tree(all_gather(mine), combine);
+  }
+  template <class T>
+  T sum(const T& mine) const {
+    return reduce(mine, [](const T& a, const T& b) -> T { return a + b; });
+  }
+
+ private:
+  template <class T, class Combine>
+  static T tree(const std::vector<T>& items, const Combine& combine) {
+    return tree(items, 0, items.size(), combine);
+  }
+  template <class T, class Combine>
+  static T tree(const std::vector<T>& items, size_t first, size_t count, const Combine& combine) {
+    if (count == 1) return items[first];
+    size_t left = 1;
+    while (left * 2 < count) left *= 2;
+    return combine(tree(items, first, left, combine), tree(items, first + left, count - left, combine));
+  }
+  std::vector<std::string> gather_bytes(const std::string& mine, const char* what) const;
+  std::string broadcast_bytes(const std::string& mine, int from) const;
+
+  std::shared_ptr<Group> group_;
+};
+
+}  // namespace retrace
