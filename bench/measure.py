@@ -22,7 +22,7 @@ SECONDS, MOST_SECONDS = 20, 120      # the longer while there are too few sample
 # As in a training loop: not timed while the threads of the program before stop waiting for work, the caches fill and
 # idle cores wake.
 WARM_SECONDS, SAMPLE_SECONDS = 0.1, 0.15
-REST_SECONDS = 0.01  # after a peer's sample: its threads wait actively for a while, and would disturb the probe
+REST_SECONDS = 0.3  # after a peer's sample: its threads wait actively for a while, and would disturb what follows
 PEERS = {"PyTorch eager": ("torch_peer.py", "eager"), "PyTorch compiled": ("torch_peer.py", "compiled"),
          "JAX jit": ("jax_peer.py", "jit")}
 LOSS_STEPS, LOSS_TOLERANCE = 20, 1e-3  # of a peer's loss
@@ -79,14 +79,18 @@ class Contestant:
         best[self.guard.threads] = max(value, best.get(self.guard.threads, 0))
         return value
 
+    def awake_probe(self, best):
+        """The first ones wake idle cores."""
+        return max(self.probe(best) for _ in range(4))
+
     def sample(self, best):
         if self.warm > 0:
             self.program.ask(f"run {self.warm}")
-        before = max(self.probe(best), self.probe(best))  # the first one wakes idle cores
+        before = self.awake_probe(best)
         seconds = float(self.program.ask(f"run {self.steps}"))
         if self.guard is not self.program:
             time.sleep(REST_SECONDS)
-        after = max(self.probe(best), self.probe(best))
+        after = self.awake_probe(best)
         self.samples.append((seconds / self.steps, min(before, after), (before + after) / 2))
 
     def kept(self, best):

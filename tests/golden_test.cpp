@@ -1,6 +1,7 @@
 // Golden fingerprints: short runs of the four networks whose bits are stated here. They hold for every instruction set,
 // thread count, speed, pass, compiler and preset; a change needs the contract's version number and a line in
 // CHANGELOG.md.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "retrace/device/cpu/dispatch.h"
@@ -24,9 +25,10 @@ constexpr Golden kGolden[] = {
     {"cifar10", "60559497720446b6", "cc4e5bfb1880e806"},
 };
 
-std::string run(const char* name, const std::vector<JobOverride>& overrides = {}) {
+std::string run(const char* name, const std::vector<JobOverride>& overrides = {}, int workers = 1) {
   const Job job = read_job(std::string(RETRACE_SOURCE_DIR "/jobs/golden/") + name + ".toml", overrides);
-  return train_job(job, {.write_run = false}).fingerprint;
+  Pool pool = Pool::local(workers);
+  return train_job(job, {.pool = &pool, .write_run = false}).fingerprint;
 }
 
 class GoldenTest : public testing::TestWithParam<Golden> {};
@@ -75,6 +77,17 @@ TEST_P(GoldenTest, SameWithEachPassOff) {
 TEST_P(GoldenTest, FourShardsHaveTheirOwn) {
   for (const char* threads : {"1", "3"})
     EXPECT_EQ(run(GetParam().job, {{"training.shards", "4", ""}, {"threads", threads, ""}}), GetParam().four_shards);
+}
+
+TEST_P(GoldenTest, SameWithAnyNumberOfWorkers) {
+  for (const char* speed : {"plain", "default", "accelerated"})
+    for (int workers : {2, 3, 4}) {
+      SCOPED_TRACE(fmt::format("{} workers, {}", workers, speed));
+      EXPECT_EQ(run(GetParam().job, {{"training.acceleration", speed, ""}, {"training.shards", "4", ""}}, workers),
+                GetParam().four_shards);
+    }
+  for (const char* threads : {"1", "2", "3"})
+    EXPECT_EQ(run(GetParam().job, {{"training.shards", "4", ""}, {"threads", threads, ""}}, 3), GetParam().four_shards);
 }
 
 // MiB of intermediates in a step of the job.

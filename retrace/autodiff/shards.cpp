@@ -2,74 +2,177 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "retrace/autodiff/gradient.h"
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/ops/add/add.h"
+#include "retrace/ops/all_reduce/all_reduce.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
 #include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/identity/identity.h"
 #include "retrace/ops/multiply/multiply.h"
 #include "retrace/ops/op.h"
 #include "retrace/ops/random/random.h"
+#include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/slice/slice.h"
 #include "retrace/trace/draw_scope.h"
 
 namespace retrace {
 namespace {
 
-// The tree of the contract over n items: the largest power of two below n on the left.
-template <class T, class Combine>
-T tree(std::span<const T> items, const Combine& combine) {
-  if (items.size() == 1) return items[0];
-  size_t left = 1;
-  while (left * 2 < items.size()) left *= 2;
-  return combine(tree(items.first(left), combine), tree(items.subspan(left), combine));
-}
-
-Tensor add_tree(const std::vector<Tensor>& items) {
-  return tree(std::span<const Tensor>(items), [](const Tensor& a, const Tensor& b) { return add(a, b); });
-}
-
 bool has_batch(const Tensor& tensor) { return tensor.spec().labels.find('B') == 0; }
 
-// One place of the auxiliary results of all shards.
-Tree combine_aux(const std::vector<const Tree*>& shards, const std::vector<double>& shares, const std::string& path) {
-  const Tree& first = *shards[0];
-  if (shards.size() == 1) return first;
-  const auto tensors = [&] {
+// Values of this worker's shards, added or merged along the tree over the shards of all workers.
+class Combiner {
+ public:
+  Combiner(const ShardSplit& split, std::vector<double> shares, Place place)
+      : split_(split), runs_(split.runs(split.worker)), shares_(std::move(shares)), place_(place) {}
+
+  Tensor weighted_sum(std::vector<Tensor> items) const {
+    for (size_t j = 0; j < items.size(); ++j) items[j] = multiply(items[j], constant_like(items[j], shares_[j]));
+    return sum(std::move(items));
+  }
+  Tensor sum(std::vector<Tensor> items) const {
+    auto partials = partials_of(std::move(items), [](const Tensor& a, const Tensor& b) { return add(a, b); });
+    return split_.workers == 1 ? partials[0] : all_reduce(partials, split_, place_);
+  }
+  // Each item: one norm's moments of all shards. The partials of all norms are made before any of them travels.
+  std::vector<Tree> moments(const std::vector<std::vector<Tree>>& items) const {
+    const auto merge = [](const Tree& a, const Tree& b) { return merge_moments(a, b); };
+    std::vector<std::vector<Tree>> partials;
+    for (const auto& norm : items) partials.push_back(partials_of(norm, merge));
+    std::vector<Tree> merged;
+    if (split_.workers == 1) {
+      for (const auto& norm : partials) merged.push_back(norm[0]);
+      return merged;
+    }
+    std::vector<std::vector<Tensor>> gathered;
+    for (const auto& norm : partials) gathered.push_back(gather(norm));
+    for (size_t i = 0; i < partials.size(); ++i) {
+      auto all = cut(gathered[i], partials[i][0]);
+      combine_runs(split_.all_runs(), all, [&](Tree& a, const Tree& b) { a = merge(a, b); });
+      merged.push_back(all[0]);
+    }
+    return merged;
+  }
+  const ShardSplit& split() const { return split_; }
+
+ private:
+  // The subtree of each run of this worker; a worker without any gives one item.
+  template <class T, class Combine>
+  std::vector<T> partials_of(std::vector<T> items, const Combine& combine) const {
+    std::vector<T> partials;
+    const int64_t first = runs_.empty() ? 0 : runs_[0].first;
+    for (const Range& run : runs_) {
+      std::vector<Range> alone;
+      std::vector<T> own;
+      for (int64_t j = 0; j < run.count; ++j) {
+        alone.push_back({j, 1});
+        own.push_back(items[static_cast<size_t>(run.first - first + j)]);
+      }
+      combine_runs(alone, own, [&](T& a, const T& b) { a = combine(a, b); });
+      partials.push_back(own[0]);
+    }
+    if (partials.empty()) partials.push_back(items[0]);
+    return partials;
+  }
+  // Of each leaf, the partials of all workers along a new axis.
+  std::vector<Tensor> gather(const std::vector<Tree>& partials) const {
+    std::vector<Tensor> gathered;
+    for (size_t leaf = 0; leaf < leaf_tensors(partials[0]).size(); ++leaf) {
+      std::vector<Tensor> own;
+      for (const Tree& partial : partials) own.push_back(leaf_tensors(partial)[leaf]);
+      gathered.push_back(all_gather(own, split_, place_));
+    }
+    return gathered;
+  }
+  // And apart again, as trees like this one.
+  std::vector<Tree> cut(const std::vector<Tensor>& gathered, const Tree& like) const {
+    const auto shapes = leaf_tensors(like);
+    std::vector<Tree> trees;
+    for (int64_t r = 0; r < gathered[0].shape()[0]; ++r) {
+      std::vector<Tensor> own;
+      for (size_t leaf = 0; leaf < shapes.size(); ++leaf)
+        own.push_back(reshape(slice(gathered[leaf], {.begin = {r}, .end = {r + 1}}), shapes[leaf].shape(),
+                              shapes[leaf].labels()));
+      trees.push_back(with_leaves(like, own));
+    }
+    return trees;
+  }
+
+  ShardSplit split_;
+  std::vector<Range> runs_;
+  std::vector<double> shares_;
+  Place place_;
+};
+
+// The auxiliary results of this worker's shards, place by place.
+class AuxCombiner {
+ public:
+  AuxCombiner(const Combiner& combiner, const std::vector<const Tree*>& shards) : combiner_(combiner) {
+    std::vector<std::vector<Tree>> norms;
+    collect(shards, norms);
+    moments_ = combiner.moments(norms);
+  }
+
+  Tree combine(const std::vector<const Tree*>& shards, const std::string& path = "") {
+    const Tree& first = *shards[0];
+    if (first.mark() == "moments") return moments_[next_++];
+    if (first.mark() == "sum") return Tree(combiner_.sum(tensors(shards)));
+    if (first.mark() == "mean") return Tree(combiner_.weighted_sum(tensors(shards)));
+    if (first.is_leaf()) return leaf(shards, path);
+    Tree result;
+    for (const auto& [name, child] : first.children())
+      result[name] = combine(children(shards, name), path.empty() ? name : path + "/" + name);
+    return result.set_mark(first.mark());
+  }
+
+ private:
+  static std::vector<Tensor> tensors(const std::vector<const Tree*>& shards) {
     std::vector<Tensor> all;
     for (const Tree* shard : shards) all.push_back(shard->tensor());
     return all;
-  };
-  if (first.mark() == "moments") {
-    std::vector<Tree> all;
-    for (const Tree* shard : shards) all.push_back(*shard);
-    return tree(std::span<const Tree>(all), [](const Tree& a, const Tree& b) { return merge_moments(a, b); });
   }
-  if (first.mark() == "sum") return Tree(add_tree(tensors()));
-  if (first.mark() == "mean") {
-    auto all = tensors();
-    for (size_t j = 0; j < all.size(); ++j) all[j] = multiply(all[j], constant_like(all[j], shares[j]));
-    return Tree(add_tree(all));
+  static std::vector<const Tree*> children(const std::vector<const Tree*>& shards, const std::string& name) {
+    std::vector<const Tree*> all;
+    for (const Tree* shard : shards) all.push_back(&(*shard)[name]);
+    return all;
   }
-  if (first.is_leaf()) {
-    if (has_batch(first.tensor())) return Tree(concatenate(tensors(), 0));
+  void collect(const std::vector<const Tree*>& shards, std::vector<std::vector<Tree>>& norms) const {
+    const Tree& first = *shards[0];
+    if (first.mark() == "moments") {
+      auto& all = norms.emplace_back();
+      for (const Tree* shard : shards) all.push_back(*shard);
+    } else if (!first.is_leaf()) {
+      for (const auto& [name, child] : first.children()) collect(children(shards, name), norms);
+    }
+  }
+  Tree leaf(const std::vector<const Tree*>& shards, const std::string& path) const {
+    const Tree& first = *shards[0];
+    if (has_batch(first.tensor())) return shards.size() == 1 ? first : Tree(concatenate(tensors(shards), 0));
+    if (shards.size() == 1 && combiner_.split().workers == 1) return first;
     throw Error(ErrorKind::usage, 222, fmt::format("the result \"{}\" cannot be combined over shards", path))
         .got(first.tensor().spec().text())
         .expected("a tensor with a B label, a subtree marked \"moments\", or a value with a rule")
         .help("wrap it in mean_over_shards(...) or sum_over_shards(...)");
   }
-  Tree result;
-  for (const auto& [name, child] : first.children()) {
-    std::vector<const Tree*> children;
-    for (const Tree* shard : shards) children.push_back(&(*shard)[name]);
-    result[name] = combine_aux(children, shares, path.empty() ? name : path + "/" + name);
-  }
-  result.set_mark(first.mark());
-  return result;
+
+  const Combiner& combiner_;
+  std::vector<Tree> moments_;  // in the order of the places
+  size_t next_ = 0;
+};
+
+// Indices of recorded tensors, those that were recorded first in front.
+std::vector<size_t> found_order(const std::vector<Tensor>& tensors) {
+  std::vector<size_t> order(tensors.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return tensors[a].value()->id < tensors[b].value()->id; });
+  return order;
 }
 
 }  // namespace
@@ -105,24 +208,29 @@ void ShardPlan::note(const Tree& argument) {
 }
 
 std::vector<ShardCut> ShardPlan::cuts() const {
-  const bool alone = !worker_ || worker_->size() == 1;
+  const Range mine = alone() ? Range{0, shards_} : worker_->shards(shards_);
   if (batch_ < 0) {
-    if (shards_ == 1 && alone) return {ShardCut({0, 0}, 0, 0, false)};
+    if (shards_ == 1 && alone()) return {ShardCut({0, 0}, 0, 0, false)};
     throw Error(ErrorKind::usage, 224, "shards need an argument with a B label")
         .help("give the mini-batch its labels, for example \"BSSC\"");
   }
-  if (!alone && part_.whole == 0)
+  if (!alone() && part_.whole == 0)
     throw Error(ErrorKind::usage, 225, "a batch does not say where it stands in the whole mini-batch")
         .help("take it from queue.share(worker, shards)");
-  const int64_t whole = alone ? batch_ : part_.whole;
-  if (shards_ == 1) return {ShardCut({part_.whole > 0 ? part_.first : 0, batch_}, whole, batch_, false)};
+  if (shards_ == 1) return {ShardCut({part_.whole > 0 ? part_.first : 0, batch_}, whole(), batch_, false)};
   std::vector<ShardCut> cuts;
-  const Range mine = alone ? Range{0, shards_} : worker_->shards(shards_);
   for (int64_t j = mine.first; j < mine.first + mine.count; ++j)
-    if (const Range samples = part_of(whole, shards_, j); samples.count > 0)
-      cuts.emplace_back(samples, whole, batch_, true);
-  if (cuts.empty()) cuts.emplace_back(Range{0, 0}, whole, batch_, true);
+    if (const Range samples = part_of(whole(), shards_, j); samples.count > 0)
+      cuts.emplace_back(samples, whole(), batch_, true);
+  if (cuts.empty()) cuts.emplace_back(Range{part_.first, 0}, whole(), batch_, true);
   return cuts;
+}
+
+ShardSplit ShardPlan::split() const {
+  if (shards_ == 1) return {};
+  const int64_t present = std::clamp<int64_t>(whole(), 1, shards_);
+  if (alone()) return {shards_, present, 1, 0};
+  return {shards_, present, worker_->size(), worker_->index()};
 }
 
 struct ShardedGradient::Draws {
@@ -157,25 +265,28 @@ void ShardedGradient::end(const Tensor& loss, const Tree& aux, Place place) {
   shard.aux = aux;
 }
 
-ShardedGradient::Result ShardedGradient::combine() {
-  if (plan_.shards() == 1) return {shards_[0].loss, with_leaves(parameters_, shards_[0].gradients), shards_[0].aux};
+ShardedGradient::Result ShardedGradient::combine(Place place) {
+  const ShardSplit split = plan_.split();
+  if (split.shards == 1) return {shards_[0].loss, with_leaves(parameters_, shards_[0].gradients), shards_[0].aux};
   std::vector<double> shares;
+  std::vector<const Tree*> aux;
   std::vector<Tensor> losses;
   for (const auto& shard : shards_) {
     // Counts are rounded to binary32 where they are used; so is their quotient.
     shares.push_back(static_cast<double>(static_cast<float>(shard.samples.count) / static_cast<float>(whole_)));
-    losses.push_back(multiply(shard.loss, constant_like(shard.loss, shares.back())));
+    aux.push_back(&shard.aux);
+    losses.push_back(shard.loss);
   }
-  std::vector<Tensor> sums;
-  for (size_t i = 0; i < shards_[0].gradients.size(); ++i) {
+  const Combiner combiner(split, shares, place);
+  // In the order in which the backward pass finds them: the first ones travel while the others are computed.
+  std::vector<Tensor> sums(shards_[0].gradients.size());
+  for (size_t i : found_order(shards_[0].gradients)) {
     std::vector<Tensor> parts;
-    for (size_t j = 0; j < shards_.size(); ++j)
-      parts.push_back(multiply(shards_[j].gradients[i], constant_like(shards_[j].gradients[i], shares[j])));
-    sums.push_back(add_tree(parts));
+    for (const auto& shard : shards_) parts.push_back(shard.gradients[i]);
+    sums[i] = combiner.weighted_sum(std::move(parts));
   }
-  std::vector<const Tree*> aux;
-  for (const auto& shard : shards_) aux.push_back(&shard.aux);
-  return {add_tree(losses), with_leaves(parameters_, sums), combine_aux(aux, shares, "")};
+  const Tensor loss = combiner.weighted_sum(std::move(losses));
+  return {loss, with_leaves(parameters_, sums), AuxCombiner(combiner, aux).combine(aux)};
 }
 
 void evaluate_outermost(Place place) { evaluate(place); }

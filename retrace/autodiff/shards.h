@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "retrace/distributed/worker.h"
+#include "retrace/ops/all_reduce/shard_split.h"
 #include "retrace/tensor/tree.h"
 
 namespace retrace {
@@ -32,11 +33,13 @@ class ShardPlan {
   void note(const Tree& argument);
   // This worker's shards that have samples; one whole one for shards = 1.
   std::vector<ShardCut> cuts() const;
-  int shards() const { return shards_; }
+  ShardSplit split() const;
 
  private:
   int shards_;
   const Worker* worker_;
+  bool alone() const { return !worker_ || worker_->size() == 1; }
+  int64_t whole() const { return alone() ? batch_ : part_.whole; }
   int64_t batch_ = -1;  // samples that are here
   BatchPart part_;
 };
@@ -55,7 +58,7 @@ class ShardedGradient {
   Tree begin(const Tree& parameters, const ShardCut& cut);
   // After f: its loss is differentiated.
   void end(const Tensor& loss, const Tree& aux, Place place);
-  Result combine();
+  Result combine(Place place);
 
  private:
   struct Shard {

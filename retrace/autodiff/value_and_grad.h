@@ -128,7 +128,7 @@ class GradientFunction {
       else
         sharded.end(result.loss, detail::to_tree(result.aux), place_);
     }
-    return sharded.combine();
+    return sharded.combine(place_);
   }
 
   template <class Result>

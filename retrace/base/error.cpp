@@ -37,6 +37,8 @@ Error& Error::got(std::string text) { return got_ = std::move(text), format(), *
 Error& Error::expected(std::string text) { return expected_ = std::move(text), format(), *this; }
 Error& Error::help(std::string text) { return help_ = std::move(text), format(), *this; }
 
+Error& Error::in(const std::string& whose) { return message_ = whose + ": " + message_, format(), *this; }
+
 void Error::format() {
   text_ = fmt::format("error[RT{:04}]: {}", code_, message_);
   const auto add = [&](const char* name, const std::string& part) {

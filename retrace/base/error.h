@@ -37,6 +37,7 @@ class Error : public std::exception {
   Error& got(std::string text);
   Error& expected(std::string text);
   Error& help(std::string text);
+  Error& in(const std::string& whose);  // "worker 2: " before the message
 
   const char* what() const noexcept override { return text_.c_str(); }  // the whole text
   ErrorKind kind() const { return kind_; }

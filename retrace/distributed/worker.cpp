@@ -6,13 +6,16 @@
 
 namespace retrace {
 
+void check_workers(int workers, int shards) {
+  if (workers <= shards) return;
+  throw Error(ErrorKind::usage, 220, fmt::format("{} workers share {} shard{}", workers, shards, shards == 1 ? "" : "s"))
+      .help(fmt::format("set training.shards = {} or more in the job (this changes the result once, and then no number "
+                        "of workers does)",
+                        workers));
+}
+
 Range Worker::shards(int shards) const {
-  if (size() > shards)
-    throw Error(ErrorKind::usage, 220,
-                fmt::format("{} workers share {} shard{}", size(), shards, shards == 1 ? "" : "s"))
-        .help(fmt::format("set training.shards = {} or more in the job (this changes the result once, and then no "
-                          "number of workers does)",
-                          size()));
+  check_workers(size(), shards);
   return part_of(shards, size(), index());
 }
 

@@ -44,6 +44,9 @@ struct Portable<std::vector<T>> {
   }
 };
 
+// Throws Error(usage) if there are more workers than shards.
+void check_workers(int workers, int shards);
+
 class Worker {
  public:
   explicit Worker(std::shared_ptr<Group> group = single_group()) : group_(std::move(group)) {}

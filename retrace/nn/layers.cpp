@@ -102,7 +102,7 @@ Layer clipped_relu(float ceiling, Place place) {
 Layer softmax(Place place) {
   return function_layer([=](const Tensor& x) { return retrace::softmax(x, {}, place); });
 }
-Layer max_pool(Pair pool, const PoolOptions& options, Place place) {
+Layer max_pool(Pair pool, const Pool2dOptions& options, Place place) {
   return function_layer([=](const Tensor& x) { return retrace::max_pool2d(x, pool, options, place); });
 }
 Layer average_pool(Pair pool, const AveragePoolOptions& options, Place place) {

@@ -45,7 +45,7 @@ Layer image_input(const Shape& sample, Place place = Place::here());
 Layer relu(Place place = Place::here());
 Layer clipped_relu(float ceiling, Place place = Place::here());
 Layer softmax(Place place = Place::here());
-Layer max_pool(Pair pool, const PoolOptions& options = {}, Place place = Place::here());
+Layer max_pool(Pair pool, const Pool2dOptions& options = {}, Place place = Place::here());
 Layer average_pool(Pair pool, const AveragePoolOptions& options = {}, Place place = Place::here());
 Layer global_average_pool(Place place = Place::here());
 

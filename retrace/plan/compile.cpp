@@ -18,6 +18,7 @@ constexpr Pass kPasses[] = {
     {"simplify", "exact rewrites: identity, x*1, x/1, --x", simplify},
     {"merge_common", "equal nodes are computed once", merge_common},
     {"remove_dead", "what no output needs is dropped", remove_dead},
+    {"place_exchanges", "sums over workers travel together, while other kernels run", place_exchanges, true},
     {"mask_before_unpool", "relu's mask is applied to the pooled gradient", mask_before_unpool},
     {"recompute_cheap", "a cheap value is computed again where it is read late", recompute_cheap},
     {"fuse_rows", "narrow layers over many rows become one kernel", fuse_rows},

@@ -1,6 +1,7 @@
 // How a recording becomes values: what somebody still holds is the trace's output; the trace is planned, or its plan
 // found; the plan runs.
 
+#include "retrace/distributed/pool.h"
 #include "retrace/plan/memory_limit.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/trace/call_scope.h"
@@ -27,6 +28,8 @@ std::vector<std::shared_ptr<Buffer>> run(const Plan& plan, const Recording& reco
 }
 
 }  // namespace
+
+void finish_pending_work() { evaluate(); }
 
 void evaluate_recording(Recording& recording, Place place) {
   const bool goes_on = CallScope::active();

@@ -103,6 +103,7 @@ struct Op {
   bool view = false;            // output 0 has the bytes of input 0 in the same order: no kernel runs
   bool takes_epilogue = false;  // the f32 kernel calls `done`
   bool takes_prologue = false;  // the f32 kernel reads input 0 through `source` if there is one
+  bool collective = false;      // the workers of a pool compute it together: each node stays, in its order
 
   // Along axis 0, the samples: bit i says that sample n of every output needs only sample n of input i. 0: not known.
   uint32_t cut = 0;

@@ -46,39 +46,47 @@ NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& da
           },
           {.enabled = accelerated})) {}
 
-NetworkScore NetworkEvaluator::operator()(const Tree& parameters, const Tree& state) const {
-  const FloatingPointScope floating_point;
+std::vector<double> NetworkEvaluator::measure(const Tree& parameters, const Tree& state, const Worker& worker) const {
   MiniBatchQueue queue(data_.test, {.mini_batch_size = mini_batch_size_,
                                     .formats = data_.formats,
                                     .outputs = static_cast<int>(data_.formats.size())});
   const auto& outputs = network_.outputs;
-  std::vector<double> sums(outputs.size());
-  std::vector<int64_t> counts(outputs.size());
-  double loss = 0;
-  int64_t samples = 0;
-  while (queue.has_data()) {
+  std::vector<double> found;
+  QueuePosition position = queue.position();
+  for (int64_t i = worker.index(); i < queue.mini_batches(); i += worker.size()) {
+    position.next = i * mini_batch_size_;
+    queue.restore(position);
     const auto batch = queue.next();
     Tree targets;
-    for (size_t i = 0; i < outputs.size(); ++i) targets[outputs[i]] = batch[i + 1];
-    const auto [y, batch_loss] = predict_(parameters, state, batch[0], targets);
-    const int64_t n = batch[0].shape()[0];
-    samples += n;
-    loss += batch_loss.number() * static_cast<double>(n);
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const Tensor& output = y[outputs[i]];
-      if (outputs[i] == "class") {
-        sums[i] += static_cast<double>(count_right(output, batch[i + 1]));
-        counts[i] += n;
-      } else {
-        sums[i] += square_error(output, batch[i + 1]);
-        counts[i] += output.size();
-      }
+    for (size_t k = 0; k < outputs.size(); ++k) targets[outputs[k]] = batch[k + 1];
+    const auto [y, loss] = predict_(parameters, state, batch[0], targets);
+    const auto samples = static_cast<double>(batch[0].shape()[0]);
+    found.insert(found.end(), {loss.number() * samples, samples});
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      const Tensor& output = y[outputs[k]];
+      if (outputs[k] == "class")
+        found.insert(found.end(), {static_cast<double>(count_right(output, batch[k + 1])), samples});
+      else
+        found.insert(found.end(), {square_error(output, batch[k + 1]), static_cast<double>(output.size())});
     }
   }
+  return found;
+}
+
+NetworkScore NetworkEvaluator::operator()(const Tree& parameters, const Tree& state, const Worker& worker) const {
+  const FloatingPointScope floating_point;
+  const auto parts = worker.all_gather(measure(parameters, state, worker));
+  const auto& outputs = network_.outputs;
+  const size_t width = 2 + 2 * outputs.size();  // numbers of a mini-batch
+  size_t batches = 0;
+  for (const auto& part : parts) batches += part.size() / width;
+  std::vector<double> sums(width);
+  for (size_t i = 0; i < batches; ++i)
+    for (size_t k = 0; k < width; ++k) sums[k] += parts[i % parts.size()][i / parts.size() * width + k];
   NetworkScore score;
-  score.loss = samples ? loss / static_cast<double>(samples) : 0;
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const double mean = counts[i] ? sums[i] / static_cast<double>(counts[i]) : 0;
+  score.loss = sums[1] > 0 ? sums[0] / sums[1] : 0;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const double count = sums[3 + 2 * i], mean = count > 0 ? sums[2 + 2 * i] / count : 0;
     if (outputs[i] == "class")
       score.metrics.emplace_back("accuracy", mean);
     else

@@ -1,6 +1,7 @@
 #pragma once
 // A network on a test set.
 
+#include "retrace/distributed/worker.h"
 #include "retrace/monitor/event.h"
 #include "retrace/run/accelerate.h"
 #include "retrace/train/job_data.h"
@@ -17,9 +18,12 @@ struct NetworkScore {
 class NetworkEvaluator {
  public:
   NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size, bool accelerated);
-  NetworkScore operator()(const Tree& parameters, const Tree& state) const;
+  // Each worker computes every n-th mini-batch; all of them must call it.
+  NetworkScore operator()(const Tree& parameters, const Tree& state, const Worker& worker = Worker()) const;
 
  private:
+  // Of mini-batches: for each its loss times its samples, its samples, and a sum and a count for each output.
+  std::vector<double> measure(const Tree& parameters, const Tree& state, const Worker& worker) const;
   struct Prediction {
     Tree y;
     Tensor loss;

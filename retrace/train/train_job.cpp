@@ -29,8 +29,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 bool is_accelerated(const Job& job) { return job.training.acceleration == "accelerated"; }
 
-AcceleratedFunction<TrainingStep> step_of(const Job& job, const nn::Network& network) {
-  return accelerate(training_step(job, network), {.seed = job.seed, .enabled = is_accelerated(job)});
+AcceleratedFunction<TrainingStep> step_of(const Job& job, const nn::Network& network, Worker& worker) {
+  return accelerate(training_step(job, network, worker), {.seed = job.seed, .enabled = is_accelerated(job)});
 }
 
 // Targets by the names of the network's outputs.
@@ -40,15 +40,17 @@ Tree targets_of(const nn::Network& network, const std::vector<Tensor>& batch) {
   return targets;
 }
 
+// One worker's part; data are shared by the workers of a process.
 class Training {
  public:
-  Training(const Job& job, const TrainJobControl& control)
+  Training(const Job& job, const TrainJobControl& control, const JobData& data, Worker& worker)
       : job_(job),
         control_(control),
+        worker_(worker),
         network_(make_job_network(job)),
-        data_(load_job_data(job, network_)),
-        queue_(data_.train, queue_options()),
-        step_(step_of(job, network_)),
+        data_(data),
+        queue_(shared(MiniBatchQueue(data_.train, queue_options()))),
+        step_(step_of(job, network_, worker)),
         evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job)),
         state_(initial_training_state(network_, job.training)) {
     if (queue_.mini_batches() == 0)
@@ -71,6 +73,11 @@ class Training {
   }
 
  private:
+  MiniBatchQueue shared(MiniBatchQueue whole) const {
+    return worker_.size() == 1 ? whole : whole.share(worker_, job_.training.shards);
+  }
+  bool is_first() const { return worker_.index() == 0; }
+
   MiniBatchQueueOptions queue_options() const {
     return {.mini_batch_size = job_.training.mini_batch_size,
             .partial = job_.training.partial_mini_batch == "keep" ? Partial::keep : Partial::discard,
@@ -88,15 +95,16 @@ class Training {
   void open_run() {
     result_.job = job_.name;
     result_.device = "cpu";
+    result_.workers = worker_.size();
     result_.threads = thread_count();
-    if (!control_.write_run) return;
+    if (!control_.write_run || !is_first()) return;
     run_.emplace(RunFolder::create(job_, current_versions("cpu"), control_.out));
     result_.run_dir = run_->path();
   }
 
   void tell(const Event& event) {
     if (run_ && !std::holds_alternative<StepDone>(event)) run_->metrics().append(event_json(event));
-    if (control_.monitor) control_.monitor->receive(event);
+    if (control_.monitor && is_first()) control_.monitor->receive(event);
   }
 
   void run_epoch(int epoch) {
@@ -115,7 +123,7 @@ class Training {
       ++steps, ++result_.iterations;
       tell(StepDone{epoch, result_.iterations, loss, rate, seconds_since(start_)});
       if (!std::isfinite(loss)) return end("the loss is not finite");
-      if (control_.stop && control_.stop()) end("stopped");
+      if (control_.stop && worker_.any(control_.stop())) end("stopped");
     }
     state_ = state;
     result_.epochs = epoch;
@@ -138,7 +146,7 @@ class Training {
   }
 
   void validate(int epoch) {
-    const auto found = evaluate_(state_.parameters, state_.state);
+    const auto found = evaluate_(state_.parameters, state_.state, worker_);
     validated_ = epoch;
     result_.loss = found.loss, result_.metrics = found.metrics;
     tell(ValidationDone{epoch, result_.iterations, found.loss, seconds_since(start_), found.metrics});
@@ -157,7 +165,7 @@ class Training {
 
   void finish() {
     if (validated_ != result_.epochs || validated_ == 0) {
-      const auto found = evaluate_(state_.parameters, state_.state);
+      const auto found = evaluate_(state_.parameters, state_.state, worker_);
       result_.loss = found.loss, result_.metrics = found.metrics;
     }
     result_.fingerprint = fingerprint(state_.parameters, state_.state);
@@ -168,8 +176,9 @@ class Training {
 
   const Job& job_;
   const TrainJobControl& control_;
+  Worker& worker_;
   nn::Network network_;
-  JobData data_;
+  const JobData& data_;
   MiniBatchQueue queue_;
   const AcceleratedFunction<TrainingStep> step_;
   const NetworkEvaluator evaluate_;
@@ -205,7 +214,11 @@ TrainJobResult train_job(const Job& job, const TrainJobControl& control) {
   const FloatingPointScope floating_point;
   check_job(job);
   const JobEnvironment environment(job);
-  return Training(job, control).run();
+  Pool alone = Pool::local(1);
+  Pool& pool = control.pool ? *control.pool : alone;
+  check_workers(pool.size(), job.training.shards);
+  const JobData data = load_job_data(job, make_job_network(job));
+  return pool.spmd([&](Worker& worker) { return Training(job, control, data, worker).run(); })[0];
 }
 
 std::string describe_plan(const Job& job, PlanDetails details) {
@@ -218,7 +231,8 @@ std::string describe_plan(const Job& job, PlanDetails details) {
                                     .formats = data.formats,
                                     .outputs = static_cast<int>(data.formats.size())});
   const auto batch = queue.next();
-  const auto step = step_of(job, network);
+  Worker alone;
+  const auto step = step_of(job, network, alone);
   const auto state = initial_training_state(network, job.training);
   const auto targets = targets_of(network, batch);
   evaluate();  // plans of their own

@@ -6,21 +6,24 @@
 #include <string>
 #include <vector>
 
+#include "retrace/distributed/pool.h"
 #include "retrace/monitor/monitor.h"
 #include "retrace/train/job.h"
 
 namespace retrace {
 
 struct TrainJobControl {
+  Pool* pool = nullptr;             // whose workers train together; null: one worker. Worker 0 tells and writes
   std::filesystem::path out = {};   // the run folder; empty: the next runs/NAME-N
   bool write_run = true;            // false: nothing is written (golden runs)
   Monitor* monitor = nullptr;       // null: silent
-  std::function<bool()> stop = {};  // asked after every iteration; true ends the run ("stopped")
+  std::function<bool()> stop = {};  // asked after every iteration, by every worker; true ends the run ("stopped")
 };
 
 struct TrainJobResult {
   std::string job, device;
-  int threads = 0, epochs = 0;  // a run that is stopped counts the epoch that it is in
+  int workers = 1, threads = 0;  // threads of each worker
+  int epochs = 0;                // a run that is stopped counts the epoch that it is in
   int64_t iterations = 0;
   double seconds = 0;       // the training loop with validation
   double loss = 0;          // of the test set after the last epoch
@@ -30,8 +33,10 @@ struct TrainJobResult {
   std::string stop_reason;  // "max epochs completed", "stopped", "the loss is not finite"
 };
 
-// Trains. The result is a function of the job alone: no thread count, device or view changes a bit of it. A loss that
-// is not finite ends the run; the weights of the last complete epoch are kept. Errors: as the parts of the job say.
+// Trains. The result is a function of the job alone: no number of threads or workers, device or view changes a bit of
+// it. A loss that
+// is not finite ends the run; the weights of the last complete epoch are kept. Errors: as the parts of the job say;
+// Error(usage) for more workers than shards.
 TrainJobResult train_job(const Job& job, const TrainJobControl& control = {});
 
 // Reads a run's weights and an IDX file of images and writes a CSV file: index, class, one column a score, and the

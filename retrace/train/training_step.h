@@ -1,6 +1,7 @@
 #pragma once
 // One step of a job's training as a pure function: loss, gradients, update of the parameters, running statistics.
 
+#include "retrace/distributed/worker.h"
 #include "retrace/nn/networks.h"
 #include "retrace/optim/adam.h"
 #include "retrace/optim/sgdm.h"
@@ -25,8 +26,8 @@ struct StepResult {
 
 // Takes the state, the inputs and targets of a mini-batch, and the learn rate.
 using TrainingStep = std::function<StepResult(const TrainingState&, const Tensor&, const Tree&, const Operand&)>;
-// The network must outlive it.
-TrainingStep training_step(const Job& job, const nn::Network& network);
+// Of this worker's shards of the mini-batch; the network and the worker must outlive it.
+TrainingStep training_step(const Job& job, const nn::Network& network, Worker& worker);
 
 // Of an iteration from 0 and its epoch from 1, in binary64, rounded once.
 float learn_rate(const TrainingOptions& options, int64_t iteration, int64_t iterations, int epoch);

@@ -31,6 +31,8 @@ constexpr int kMaxThreads = 256;
 constexpr int64_t kNoPiece = std::numeric_limits<int64_t>::max();
 
 std::atomic<int> chosen_count{0};  // 0: not chosen yet
+std::atomic<bool> count_is_set{false};
+thread_local int own_count = 0;  // 0: as the process
 thread_local bool inside_piece = false;
 
 int cores_of_process() {
@@ -291,6 +293,7 @@ thread_local int regions = 0;  // open on this thread
 }  // namespace
 
 int thread_count() {
+  if (own_count > 0) return own_count;
   int count = chosen_count.load(std::memory_order_relaxed);
   if (count > 0) return count;
   count = environment_number(EnvironmentVariable::threads, 1, kMaxThreads, cores_of_process());
@@ -299,6 +302,14 @@ int thread_count() {
   return chosen_count.load();
 }
 
+int threads_of_worker(int workers) {
+  if (count_is_set.load() || !environment(EnvironmentVariable::threads).empty()) return thread_count();
+  return std::max(1, cores_of_process() / workers);
+}
+
+ThreadCountScope::ThreadCountScope(int count) : before_(own_count) { own_count = std::clamp(count, 1, kMaxThreads); }
+ThreadCountScope::~ThreadCountScope() { own_count = before_; }
+
 void set_thread_count(int count) {
   if (count < 1 || count > kMaxThreads)
     throw Error(ErrorKind::usage, 604, "the number of threads is out of range")
@@ -306,6 +317,7 @@ void set_thread_count(int count) {
         .expected(fmt::format("1 to {}", kMaxThreads))
         .help("leave it out to use every core that the process may use");
   chosen_count.store(count);
+  count_is_set.store(true);
 }
 
 #ifdef RETRACE_CREW

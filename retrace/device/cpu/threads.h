@@ -10,6 +10,21 @@ namespace retrace {
 // Threads that run_pieces uses: 1 to 256; the default is the number of cores that this process may use.
 int thread_count();
 void set_thread_count(int count);
+// What each of `workers` that share this machine gets: what was set (set_thread_count, RETRACE_THREADS) is for each;
+// otherwise the cores are shared out, at least one for each.
+int threads_of_worker(int workers);
+
+// Another count for this thread alone, for its lifetime: a worker among others in this process.
+class ThreadCountScope {
+ public:
+  explicit ThreadCountScope(int count);
+  ~ThreadCountScope();
+  ThreadCountScope(const ThreadCountScope&) = delete;
+  ThreadCountScope& operator=(const ThreadCountScope&) = delete;
+
+ private:
+  int before_;
+};
 
 // Calls body(i) for i in 0..count-1, each once, on up to thread_count() threads, and returns when all are
 // done. Results must be stored by piece number. Inside a ParallelRegion the helpers are already awake.

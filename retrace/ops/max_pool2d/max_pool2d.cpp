@@ -151,7 +151,7 @@ std::vector<Tensor> gradient_of_gradient(const GradientCall& call) {
 
 }  // namespace
 
-Tensor max_pool2d(const Tensor& x, Pair pool, const PoolOptions& options, Place place) {
+Tensor max_pool2d(const Tensor& x, Pair pool, const Pool2dOptions& options, Place place) {
   static const Op& op = find_op("max_pool2d");
   return record_one(op, pool_attributes(x, pool, options.stride, options.padding), {x}, place);
 }

@@ -38,7 +38,7 @@ Trace merge_common(Trace trace) {
     const auto [first, last] = seen.equal_range(key);
     const auto found = std::find_if(first, last, [&](const auto& entry) {
       const Node& other = rewrite.to().nodes[entry.second];
-      return node.op == other.op && !node.body && !other.body && inputs == other.inputs &&
+      return node.op == other.op && !node.op->collective && !node.body && !other.body && inputs == other.inputs &&
              node.attributes == other.attributes && same_outputs(rewrite.to(), other, trace, node);
     });
     if (found == last) {

@@ -10,6 +10,7 @@ Trace fold_constants(Trace trace);      // what is made of constants alone is co
 Trace simplify(Trace trace);            // exact rewrites: identity, x*1, x/1, --x, no-op reshapes
 Trace merge_common(Trace trace);        // equal nodes are computed once
 Trace remove_dead(Trace trace);         // what no output needs is dropped
+Trace place_exchanges(Trace trace);     // sums over workers travel together, while other kernels run
 Trace mask_before_unpool(Trace trace);  // relu's mask is applied before max_pool2d's gradient spreads it
 Trace recompute_cheap(Trace trace);     // a cheap value is computed again where it is read late, not kept
 Trace fuse_rows(Trace trace);           // narrow layers over many rows, forward and backward, become one kernel

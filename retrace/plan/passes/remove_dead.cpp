@@ -2,6 +2,7 @@
 
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/passes.h"
+#include "retrace/trace/op.h"
 
 namespace retrace {
 
@@ -12,6 +13,7 @@ Trace remove_dead(Trace trace) {
   std::vector<bool> kept(trace.nodes.size());
   for (size_t n = trace.nodes.size(); n-- > 0;) {
     const Node& node = trace.nodes[n];
+    kept[n] = node.op->collective;
     for (int i = 0; i < node.output_count; ++i) kept[n] = kept[n] || needed[static_cast<size_t>(node.first_output + i)];
     if (kept[n])
       for (ValueId id : node.inputs) needed[static_cast<size_t>(id)] = true;

@@ -1,0 +1,77 @@
+#include "retrace/distributed/courier.h"
+
+#include "retrace/base/fp_environment.h"
+
+namespace retrace {
+namespace {
+thread_local Courier* current = nullptr;
+}
+
+Courier* current_courier() { return current; }
+
+CourierScope::CourierScope(Courier* courier) : before_(current) { current = courier; }
+CourierScope::~CourierScope() { current = before_; }
+
+Courier::~Courier() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Courier::exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) {
+  finish(begun_);
+  group_->exchange(sent, received, what);
+}
+
+int64_t Courier::begin(void (*work)(Group&, void*), void* context) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+    if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
+    tasks_.push_back({work, context});
+    ++begun_;
+  }
+  changed_.notify_all();
+  return begun_;
+}
+
+void Courier::finish(int64_t number) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return done_ >= number; });
+  if (error_) std::rethrow_exception(error_);
+}
+
+void Courier::abandon(const std::string& why) noexcept {
+  fail(why);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return done_ == begun_; });
+}
+
+void Courier::serve() {
+  const FloatingPointScope floating_point;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return closing_ || !tasks_.empty(); });
+    if (tasks_.empty()) return;
+    const Task task = tasks_.front();
+    if (!error_) {
+      lock.unlock();
+      std::exception_ptr error;
+      try {
+        task.work(*group_, task.context);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      lock.lock();
+      if (error) error_ = error;
+    }
+    tasks_.pop_front();
+    ++done_;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace retrace

@@ -1,0 +1,65 @@
+#pragma once
+// A member's group with a thread that makes collectives while the member goes on computing.
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "retrace/distributed/group.h"
+
+namespace retrace {
+
+// All collectives of the member pass through here, in the order in which they are begun.
+class Courier : public Group {
+ public:
+  explicit Courier(std::shared_ptr<Group> group) : group_(std::move(group)) {}
+  ~Courier() override;
+
+  int rank() const override { return group_->rank(); }
+  int size() const override { return group_->size(); }
+  // After all that was begun before.
+  void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) override;
+  void fail(const std::string& why) noexcept override { group_->fail(why); }
+
+  // Calls work(group, context) on the courier's thread. Returns its number; the context must live until finish() of it.
+  int64_t begin(void (*work)(Group& group, void* context), void* context);
+  // Returns when the work of this number is done. Throws what it threw, as does every later call.
+  void finish(int64_t number);
+  // This member goes no further: waits until nothing that was begun touches its context any more.
+  void abandon(const std::string& why) noexcept;
+
+ private:
+  struct Task {
+    void (*work)(Group&, void*);
+    void* context;
+  };
+  void serve();
+
+  std::shared_ptr<Group> group_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;  // the first one is under way
+  int64_t begun_ = 0, done_ = 0;
+  std::exception_ptr error_;
+  bool closing_ = false;
+  std::thread thread_;  // from the first begin() on
+};
+
+// The courier of the worker that this thread is; null outside of a pool, or alone in one.
+Courier* current_courier();
+
+// Makes a courier current on this thread for its lifetime.
+class CourierScope {
+ public:
+  explicit CourierScope(Courier* courier);
+  ~CourierScope();
+  CourierScope(const CourierScope&) = delete;
+  CourierScope& operator=(const CourierScope&) = delete;
+
+ private:
+  Courier* before_;
+};
+
+}  // namespace retrace

@@ -1,0 +1,115 @@
+#include "retrace/distributed/pool.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <thread>
+
+#include "retrace/base/fp_environment.h"
+#include "retrace/device/cpu/threads.h"
+#include "retrace/distributed/courier.h"
+
+namespace retrace {
+namespace {
+
+thread_local bool inside = false;
+
+class InsideScope {
+ public:
+  InsideScope() { inside = true; }
+  ~InsideScope() { inside = false; }
+};
+
+// What a worker threw; `echo` if it only says that another one failed.
+struct Failure {
+  std::exception_ptr error;
+  bool echo = false;
+};
+
+Failure current_failure(Group& group) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    group.fail(error.what());
+    return {std::current_exception(), error.kind() == ErrorKind::lost && error.code() == 610};
+  } catch (const std::exception& error) {
+    group.fail(error.what());
+  } catch (...) {
+    group.fail("an unknown error");
+  }
+  return {std::current_exception(), false};
+}
+
+Failure run_worker(Group& group, int threads, FunctionRef<void(Worker&)> body) {
+  const InsideScope scope;
+  const FloatingPointScope floating_point;
+  const ThreadCountScope count(threads);
+  const auto courier = std::make_shared<Courier>(std::shared_ptr<Group>(&group, [](Group*) {}));
+  const CourierScope current(group.size() > 1 ? courier.get() : nullptr);
+  try {
+    Worker worker(courier);
+    body(worker);
+    finish_pending_work();
+  } catch (...) {
+    return current_failure(group);
+  }
+  return {};
+}
+
+[[noreturn]] void rethrow(const Failure& failure, int64_t index) {
+  try {
+    std::rethrow_exception(failure.error);
+  } catch (Error& error) {
+    if (!failure.echo) error.in(fmt::format("worker {}", index));
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::lost, 613, fmt::format("worker {} failed", index)).got(error.what());
+  } catch (...) {
+    throw Error(ErrorKind::lost, 613, fmt::format("worker {} failed", index)).got("an unknown error");
+  }
+}
+
+// The error of the lowest worker that failed by itself; else of the lowest that says so.
+void rethrow_first(const std::vector<Failure>& failures, int64_t first, int size) {
+  for (const bool echo : {false, true})
+    for (size_t i = 0; i < failures.size(); ++i) {
+      if (!failures[i].error || failures[i].echo != echo) continue;
+      if (size == 1) std::rethrow_exception(failures[i].error);
+      rethrow(failures[i], first + static_cast<int64_t>(i));
+    }
+}
+
+}  // namespace
+
+Pool Pool::local(int n, PoolOptions options) {
+  if (n < 1)
+    throw Error(ErrorKind::usage, 614, fmt::format("a pool of {} workers is not possible", n)).expected("1 or more");
+  return {n, {0, n}, options};
+}
+
+Pool Pool::from_environment(PoolOptions options) { return {1, {0, 1}, options}; }
+
+std::vector<std::shared_ptr<Group>> Pool::groups() const {
+  if (rank_) return {rank_};
+  return local_groups(size_, options_.seconds);
+}
+
+void Pool::run(FunctionRef<void(Worker&, size_t)> body) {
+  if (inside) throw Error(ErrorKind::usage, 615, "spmd inside of spmd").help("use the worker that you are given");
+  finish_pending_work();
+  const auto all = groups();
+  const int threads = options_.threads > 0 ? options_.threads : threads_of_worker(static_cast<int>(here_.count));
+  std::vector<Failure> failures(all.size());
+  const auto work = [&](size_t i) {
+    failures[i] = run_worker(*all[i], threads, [&](Worker& worker) { body(worker, i); });
+  };
+  if (all.size() == 1) {
+    work(0);
+  } else {
+    std::vector<std::jthread> workers;
+    for (size_t i = 0; i < all.size(); ++i) workers.emplace_back(work, i);
+  }
+  rethrow_first(failures, here_.first, size_);
+}
+
+}  // namespace retrace

@@ -1,0 +1,69 @@
+#pragma once
+// Workers that run one program: threads of this process, or the ranks that mpirun or srun started.
+//
+//   auto pool = Pool::local(4);
+//   pool.spmd([&](Worker& worker) { ...; worker.barrier(); ... });
+//
+// Inside f each worker has its own recording, functions made by accelerate, and threads for its kernels. Tensors and
+// trees that f captures may be read by all workers. What must be equal for any number of workers goes through shards
+// (value_and_grad, MiniBatchQueue::share); the collectives of a worker itself follow the number of workers.
+
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "retrace/base/function_ref.h"
+#include "retrace/distributed/worker.h"
+
+namespace retrace {
+
+struct PoolOptions {
+  int threads = 0;       // of each worker; 0: see threads_of_worker
+  double seconds = 600;  // how long a collective waits for a worker that does not come
+};
+
+class Pool {
+ public:
+  // n threads of this process. Error(usage) for n < 1.
+  static Pool local(int n, PoolOptions options = {});
+  // The ranks that mpirun or srun started, this process one of them; without either one worker.
+  static Pool from_environment(PoolOptions options = {});
+
+  int size() const { return size_; }
+  // The indices of the workers that run in this process.
+  Range here() const { return here_; }
+  // Whether worker 0 runs in this process: the one that prints and writes.
+  bool is_first() const { return here_.first == 0; }
+
+  // f(worker) on every worker; returns the results of those in this process, by index (nothing for void). What f leaves
+  // pending is computed before it leaves its thread. If workers fail, the rest end at their next collective, and the
+  // first error is thrown here: "worker 2: ...". Not inside f.
+  template <class F>
+  auto spmd(F&& f) {
+    using R = std::invoke_result_t<F&, Worker&>;
+    if constexpr (std::is_void_v<R>) {
+      run([&](Worker& worker, size_t) { f(worker); });
+    } else {
+      std::vector<std::optional<R>> made(static_cast<size_t>(here_.count));
+      run([&](Worker& worker, size_t slot) { made[slot].emplace(f(worker)); });
+      std::vector<R> results;
+      for (auto& result : made) results.push_back(std::move(*result));
+      return results;
+    }
+  }
+
+ private:
+  Pool(int size, Range here, PoolOptions options) : size_(size), here_(here), options_(options) {}
+  void run(FunctionRef<void(Worker& worker, size_t slot)> body);
+  std::vector<std::shared_ptr<Group>> groups() const;
+
+  int size_;
+  Range here_;
+  PoolOptions options_;
+  std::shared_ptr<Group> rank_;  // of ranks: this process's
+};
+
+// The one hook from below to above: computes what this thread recorded and somebody still holds.
+void finish_pending_work();
+
+}  // namespace retrace

@@ -1,0 +1,177 @@
+#include "retrace/ops/all_reduce/all_reduce.h"
+
+#include <algorithm>
+
+#include "retrace/ops/all_reduce/exchange.h"
+
+namespace retrace {
+namespace {
+
+// Partials of one tensor that this worker gives.
+size_t partials_of(const ShardSplit& split) { return std::max<size_t>(1, split.runs(split.worker).size()); }
+
+void check_partials(const InferCall& call, const ShardSplit& split) {
+  if (split.workers < 1 || split.worker < 0 || split.worker >= split.workers || split.present < 1 ||
+      split.present > split.shards || split.workers > split.shards)
+    op_error(call, 228, "these shards cannot be split", call.attributes.print(),
+             "workers <= shards, 0 <= worker < workers, 1 <= present <= shards");
+  if (call.inputs.empty() || call.inputs.size() % partials_of(split) != 0)
+    op_error(call, 229, "a worker gives one partial for each of its runs of shards",
+             fmt::format("{} tensors", call.inputs.size()), fmt::format("{}", partials_of(split)));
+}
+
+// What becomes of each tensor: the first `sums` are added, the rest gathered.
+std::vector<TensorSpec> results(const ShardSplit& split, std::span<const TensorSpec> first, size_t sums) {
+  std::vector<TensorSpec> made;
+  for (const TensorSpec& spec : first) {
+    TensorSpec& y = made.emplace_back(spec);
+    y.part = {};
+    if (made.size() <= sums) continue;
+    y.labels = {};
+    y.shape = {static_cast<int64_t>(split.all_runs().size())};
+    for (int64_t size : spec.shape) y.shape.push_back(size);
+  }
+  return made;
+}
+
+std::vector<TensorSpec> infer_one(const InferCall& call, size_t sums) {
+  const auto split = ShardSplit::of(call.attributes);
+  check_partials(call, split);
+  for (const TensorSpec& spec : call.inputs)
+    if (spec.type != call.inputs[0].type || !(spec.shape == call.inputs[0].shape) ||
+        call.inputs.size() != partials_of(split))
+      op_error(call, 229, "a worker gives one partial for each of its runs of shards", spec.text(),
+               fmt::format("{} of {}", partials_of(split), call.inputs[0].text()));
+  if (sums) check_float(call, 0, "the first partial");
+  return results(split, call.inputs.first(1), sums);
+}
+std::vector<TensorSpec> infer_all_reduce(const InferCall& call) { return infer_one(call, 1); }
+std::vector<TensorSpec> infer_all_gather(const InferCall& call) { return infer_one(call, 0); }
+
+// The first partial of each tensor.
+template <class Item>
+std::vector<Item> first_partials(std::span<const Item> inputs, const ShardSplit& split) {
+  std::vector<Item> first;
+  for (size_t i = 0; i < inputs.size(); i += partials_of(split)) first.push_back(inputs[i]);
+  return first;
+}
+
+ExchangeShape shape_of(const Attributes& attributes, std::span<const TensorSpec* const> inputs, size_t sums) {
+  const auto split = ShardSplit::of(attributes);
+  return {split, first_partials(inputs, split), sums};
+}
+ExchangeShape shape_of(const InferCall& call, size_t sums) {
+  std::vector<const TensorSpec*> specs;
+  for (const TensorSpec& spec : call.inputs) specs.push_back(&spec);
+  return shape_of(call.attributes, specs, sums);
+}
+
+void start(const KernelCall& call, size_t sums, void* memory) {
+  std::vector<const TensorSpec*> specs;
+  std::vector<const void*> data;
+  for (const auto& input : call.inputs) specs.push_back(input.spec), data.push_back(input.data);
+  start_exchange(shape_of(call.attributes, specs, sums), data.data(), memory);
+}
+void finish(const KernelCall& call, void* memory) {
+  std::vector<void*> outputs;
+  for (const auto& output : call.outputs) outputs.push_back(output.data);
+  finish_exchange(memory, outputs.data());
+}
+
+void run_all_reduce(const KernelCall& call) { start(call, 1, call.workspace), finish(call, call.workspace); }
+void run_all_gather(const KernelCall& call) { start(call, 0, call.workspace), finish(call, call.workspace); }
+int64_t workspace_all_reduce(const InferCall& call) { return exchange_bytes(shape_of(call, 1)); }
+int64_t workspace_all_gather(const InferCall& call) { return exchange_bytes(shape_of(call, 0)); }
+
+size_t sums_of(const Attributes& attributes) { return static_cast<size_t>(attributes.integer("sums")); }
+
+// Without the staging of the exchange before, which is there for the order alone.
+template <class Call>
+Call without_token(const Call& call) {
+  Call own = call;
+  own.inputs = call.inputs.first(call.inputs.size() - static_cast<size_t>(call.attributes.integer("after")));
+  return own;
+}
+std::vector<TensorSpec> infer_start(const InferCall& call) {
+  const InferCall own = without_token(call);
+  check_partials(own, ShardSplit::of(call.attributes));
+  return {{DType::u8, {exchange_bytes(shape_of(own, sums_of(call.attributes)))}, {}, {}}};
+}
+void run_start(const KernelCall& call) { start(without_token(call), sums_of(call.attributes), call.outputs[0].data); }
+
+std::vector<TensorSpec> infer_finish(const InferCall& call) {
+  return results(ShardSplit::of(call.attributes), call.inputs.subspan(1), sums_of(call.attributes));
+}
+void run_finish(const KernelCall& call) { finish(call, const_cast<void*>(call.inputs[0].data)); }
+
+std::vector<Tensor> no_gradient(const GradientCall& call) {
+  throw Error(ErrorKind::usage, 232, "a sum over workers cannot be differentiated")
+      .where(call.place)
+      .help("take gradients of gradients inside of one value_and_grad, before its results are combined");
+}
+
+}  // namespace
+
+const Op& all_reduce_op() {
+  static const Op& op = find_op("all_reduce");
+  return op;
+}
+const Op& all_gather_op() {
+  static const Op& op = find_op("all_gather");
+  return op;
+}
+const Op& exchange_start_op() {
+  static const Op& op = find_op("exchange_start");
+  return op;
+}
+const Op& exchange_finish_op() {
+  static const Op& op = find_op("exchange_finish");
+  return op;
+}
+
+Tensor all_reduce(std::span<const Tensor> partials, const ShardSplit& split, Place place) {
+  return record(all_reduce_op(), split.attributes(), partials, place)[0];
+}
+Tensor all_gather(std::span<const Tensor> partials, const ShardSplit& split, Place place) {
+  return record(all_gather_op(), split.attributes(), partials, place)[0];
+}
+
+void define_all_reduce(OpTable& table) {
+  const std::vector<std::string_view> one{"shards", "present", "workers", "worker"};
+  auto several = one;
+  several.push_back("sums");
+  auto chained = several;
+  chained.push_back("after");
+  table.add({.name = "all_reduce",
+             .inputs = -1,
+             .attributes = one,
+             .infer = infer_all_reduce,
+             .gradient = no_gradient,
+             .kernel = run_all_reduce,
+             .workspace = workspace_all_reduce,
+             .collective = true});
+  table.add({.name = "all_gather",
+             .inputs = -1,
+             .attributes = one,
+             .infer = infer_all_gather,
+             .gradient = no_gradient,
+             .kernel = run_all_gather,
+             .workspace = workspace_all_gather,
+             .collective = true});
+  table.add({.name = "exchange_start",
+             .inputs = -1,
+             .attributes = chained,
+             .infer = infer_start,
+             .gradient = no_gradient,
+             .kernel = run_start,
+             .collective = true});
+  table.add({.name = "exchange_finish",
+             .inputs = -1,
+             .attributes = several,
+             .infer = infer_finish,
+             .gradient = no_gradient,
+             .kernel = run_finish,
+             .collective = true});
+}
+
+}  // namespace retrace
