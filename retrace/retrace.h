@@ -9,6 +9,7 @@
 #include "retrace/data/mnist.h"
 #include "retrace/data/peaks.h"
 #include "retrace/data/transform.h"
+#include "retrace/distributed/pool.h"
 #include "retrace/nn/layers.h"
 #include "retrace/nn/networks.h"
 #include "retrace/ops/op.h"

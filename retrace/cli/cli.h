@@ -19,6 +19,7 @@ struct JobSettings {
 struct TrainOptions {
   std::filesystem::path job, out;
   JobSettings settings;
+  std::string workers;  // empty: not given
   bool json = false;
 };
 int train(const TrainOptions& options);

@@ -64,6 +64,8 @@ class Table {
     auto* train = command(app_, "train", "train the network of a job file");
     require(train, train->add_option("JOB", arguments_.train.job, "job file (TOML)")->type_name(""), "the job file");
     add_settings(train, arguments_.train.settings);
+    train->add_option("--workers", arguments_.train.workers, "workers that share each mini-batch; changes no bit")
+        ->type_name("N");
     train->add_option("--out", arguments_.train.out, "run folder; without it runs/JOB-N with the next free N")
         ->type_name("DIR");
     train->add_flag("--json", arguments_.train.json, "print the result as one JSON object, the last line");

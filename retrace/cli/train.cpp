@@ -56,10 +56,11 @@ double peak_mib() {
 
 std::string result_json(const TrainJobResult& result) {
   return fmt::format(
-      "{{\"job\":{},\"device\":{},\"threads\":{},\"epochs\":{},\"iterations\":{},\"seconds\":{},\"loss\":{},"
+      "{{\"job\":{},\"device\":{},\"workers\":{},\"threads\":{},\"epochs\":{},\"iterations\":{},\"seconds\":{},"
+      "\"loss\":{},"
       "\"metrics\":{},"
       "\"fingerprint\":{},\"peak_mib\":{},\"run_dir\":{},\"stop_reason\":{}}}\n",
-      json_text(result.job), json_text(result.device), result.threads, result.epochs, result.iterations,
+      json_text(result.job), json_text(result.device), result.workers, result.threads, result.epochs, result.iterations,
       json_number(result.seconds), json_number(result.loss), json_metrics(result.metrics),
       json_text(result.fingerprint), json_number(peak_mib()), json_text(result.run_dir.string()),
       json_text(result.stop_reason));
@@ -73,14 +74,25 @@ std::string result_text(const TrainJobResult& result) {
   return text + fmt::format("\nfingerprint {}\nrun {}\n", result.fingerprint, printable(result.run_dir.string()));
 }
 
+// Of --workers.
+int workers_of(const std::string& text) {
+  constexpr int kMost = 256;
+  int n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error == std::errc() && end == text.data() + text.size() && n >= 1 && n <= kMost) return n;
+  throw Error(ErrorKind::usage, 704, fmt::format("--workers \"{}\" is no number of workers", printable(text)))
+      .expected(fmt::format("a whole number from 1 to {}", kMost));
+}
+
 }  // namespace
 
 int train(const TrainOptions& options) {
   const Job job = read_job(options.job, overrides_of(options.settings));
+  Pool pool = Pool::local(options.workers.empty() ? 1 : workers_of(options.workers));
   Terminal terminal(stderr, terminal_options(stderr, terminal_is_dumb()));
   const SignalScope signals;
-  const auto result =
-      train_job(job, {.out = options.out, .monitor = &terminal, .stop = [] { return stop_signal != 0; }});
+  const auto result = train_job(
+      job, {.pool = &pool, .out = options.out, .monitor = &terminal, .stop = [] { return stop_signal != 0; }});
   print(options.json ? result_json(result) : result_text(result));
   if (!stop_signal) return 0;
   complain(fmt::format("stopped by {}; this version writes no checkpoint to resume from",

@@ -45,8 +45,9 @@ void Courier::finish(int64_t number) {
 }
 
 void Courier::abandon(const std::string& why) noexcept {
-  fail(why);
   std::unique_lock lock(mutex_);
+  if (done_ == begun_) return;
+  fail(why);
   changed_.wait(lock, [&] { return done_ == begun_; });
 }
 

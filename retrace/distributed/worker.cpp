@@ -8,7 +8,8 @@ namespace retrace {
 
 void check_workers(int workers, int shards) {
   if (workers <= shards) return;
-  throw Error(ErrorKind::usage, 220, fmt::format("{} workers share {} shard{}", workers, shards, shards == 1 ? "" : "s"))
+  throw Error(ErrorKind::usage, 220,
+              fmt::format("{} workers share {} shard{}", workers, shards, shards == 1 ? "" : "s"))
       .help(fmt::format("set training.shards = {} or more in the job (this changes the result once, and then no number "
                         "of workers does)",
                         workers));

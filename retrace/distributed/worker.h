@@ -81,7 +81,12 @@ class Worker {
   }
   template <class T>
   T sum(const T& mine) const {
-    return reduce(mine, [](const T& a, const T& b) -> T { return a + b; });
+    return reduce(mine, [](const T& a, const T& b) -> T {
+      if constexpr (requires { Portable<T>::add(a, b); })
+        return Portable<T>::add(a, b);
+      else
+        return a + b;
+    });
   }
 
  private:

@@ -14,7 +14,7 @@ using MetricValues = std::vector<std::pair<std::string, double>>;
 
 struct RunStarted {
   std::string job, device, run_dir;
-  int threads = 0, epochs = 0;
+  int workers = 1, threads = 0, epochs = 0;  // threads of each worker
   int64_t iterations_per_epoch = 0, parameters = 0;
 };
 

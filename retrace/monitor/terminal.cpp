@@ -40,9 +40,10 @@ void Terminal::receive(const Event& event) {
 void Terminal::show(const RunStarted& event) {
   run_ = event;
   end_line(
-      printable(fmt::format("{}: {} parameters, {} epoch{} of {} iterations on {} with {} thread{}, in {}", event.job,
+      printable(fmt::format("{}: {} parameters, {} epoch{} of {} iterations on {} with {}{} thread{}, in {}", event.job,
                             event.parameters, event.epochs, event.epochs == 1 ? "" : "s", event.iterations_per_epoch,
-                            event.device, event.threads, event.threads == 1 ? "" : "s", event.run_dir)));
+                            event.device, event.workers > 1 ? fmt::format("{} workers of ", event.workers) : "",
+                            event.threads, event.threads == 1 ? "" : "s", event.run_dir)));
 }
 
 void Terminal::show(const StepDone& event) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <exception>
 
 #include "retrace/base/error.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/device/cpu/threads.h"
+#include "retrace/distributed/courier.h"
 #include "retrace/ops/pointwise.h"
 #include "retrace/plan/arena.h"
 #include "retrace/plan/plan.h"
@@ -46,6 +48,18 @@ class DepthScope {
  public:
   DepthScope() { ensure(++depth <= kMostDepth, "chains of samples do not nest"); }
   ~DepthScope() { --depth; }
+};
+
+// A run that ends with an error leaves no exchange between workers behind that still writes into its arena.
+class AbandonExchanges {
+ public:
+  ~AbandonExchanges() {
+    if (Courier* const courier = current_courier(); courier && std::uncaught_exceptions() > before_)
+      courier->abandon("a kernel failed while an exchange was under way");
+  }
+
+ private:
+  int before_ = std::uncaught_exceptions();
 };
 
 RunMemory& run_memory() {
@@ -196,6 +210,7 @@ void Plan::run(const void* const* inputs, void* const* outputs) const {
   const ParallelRegion region;
   const DepthScope running;
   auto* const timed = depth == 1 ? retrace::timed : nullptr;
+  const AbandonExchanges abandon;
   Run run(*this, inputs, outputs);
   if (timed) timed->resize(launches_.size());
   for (size_t i = 0; i < launches_.size(); ++i) {

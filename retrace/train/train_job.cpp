@@ -62,8 +62,8 @@ class Training {
 
   TrainJobResult run() {
     open_run();
-    tell(RunStarted{job_.name, "cpu", result_.run_dir.string(), thread_count(), job_.training.max_epochs,
-                    queue_.mini_batches(), count_parameters()});
+    tell(RunStarted{job_.name, "cpu", result_.run_dir.string(), worker_.size(), thread_count(),
+                    job_.training.max_epochs, queue_.mini_batches(), count_parameters()});
     start_ = std::chrono::steady_clock::now();
     result_.stop_reason = "max epochs completed";
     for (int epoch = 1; epoch <= job_.training.max_epochs && !stopped_; ++epoch) run_epoch(epoch);

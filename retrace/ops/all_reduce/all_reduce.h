@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "retrace/ops/all_reduce/portable.h"
 #include "retrace/ops/all_reduce/shard_split.h"
 #include "retrace/tensor/tensor.h"
 

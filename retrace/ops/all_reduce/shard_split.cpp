@@ -21,6 +21,7 @@ Range ShardSplit::of_worker(int64_t w) const {
 
 std::vector<Range> ShardSplit::runs(int64_t w) const {
   const Range mine = of_worker(w);
+  if (mine.first == 0 && mine.count == present) return {mine};
   std::vector<Range> found;
   for (int64_t at = mine.first, end = mine.first + mine.count; at < end;) {
     const auto left = std::bit_floor(static_cast<uint64_t>(end - at));

@@ -18,7 +18,7 @@ struct ShardSplit {
 
   // The present shards of a worker.
   Range of_worker(int64_t w) const;
-  // Their maximal aligned runs of a power of two of shards: each is a subtree (docs/numerics.md 0).
+  // The subtrees that they make up (docs/numerics.md 0): all of the tree, or maximal aligned runs of a power of two.
   std::vector<Range> runs(int64_t w) const;
   std::vector<Range> all_runs() const;  // of all workers in order
 };

@@ -13,85 +13,74 @@ constexpr size_t kBucketBytes = size_t{128} << 10;  // a bucket of this size is 
 
 bool travels(const Node& node) { return node.op == &all_reduce_op() || node.op == &all_gather_op(); }
 
-// Tensors that travel together. Positions are indices of nodes.
+// Tensors that travel together: indices of nodes.
 struct Bucket {
   std::vector<size_t> members;
   size_t bytes = 0;
   DType type = DType::f32;  // of its sums
-  size_t ready = 0;         // it starts behind this node
-  size_t needed = 0;        // and is finished before this one
 };
 
-// The same on every worker: what is decided here depends on the order of the recording, on sizes of results, and on
-// what needs what.
-class Buckets {
- public:
-  explicit Buckets(const Trace& trace) : trace_(trace) {
-    for (size_t n = 0; n < trace.nodes.size(); ++n)
-      if (travels(trace.nodes[n])) add(n);
-    for (size_t i = 1; i < all.size(); ++i) all[i].ready = std::max(all[i].ready, all[i - 1].ready);
+// What depends on no exchange has level 0; what depends on bucket b, and on none behind it, level b + 1. Buckets are
+// the same on every worker: they follow from the order of the recording, from sizes, and from what needs what.
+struct Levels {
+  std::vector<Bucket> buckets;
+  std::vector<size_t> of_node;
+  std::vector<std::vector<size_t>> nodes;  // of each level, but those that travel
+
+  explicit Levels(const Trace& trace) : of_node(trace.nodes.size()) {
+    for (size_t n = 0; n < trace.nodes.size(); ++n) {
+      const Node& node = trace.nodes[n];
+      for (ValueId id : node.inputs)
+        if (const int from = trace.producers[static_cast<size_t>(id)]; from >= 0)
+          of_node[n] = std::max(of_node[n], of_node[static_cast<size_t>(from)]);
+      if (travels(node)) add(trace, n);
+      nodes.resize(buckets.size() + 1);
+      if (!travels(node)) nodes[of_node[n]].push_back(n);
+    }
   }
-  std::vector<Bucket> all;
 
  private:
-  const TensorSpec& result(size_t n) const { return trace_.values[static_cast<size_t>(trace_.nodes[n].first_output)]; }
-  int producer(ValueId id) const { return trace_.producers[static_cast<size_t>(id)]; }
-
-  // The last node that the arguments of a node wait for; one that waits for another exchange waits where it stands.
-  size_t ready(size_t n) const {
-    size_t last = 0;
-    for (ValueId id : trace_.nodes[n].inputs)
-      if (const int from = producer(id); from >= 0)
-        last = std::max(last, travels(trace_.nodes[static_cast<size_t>(from)]) ? n : static_cast<size_t>(from));
-    return last;
-  }
-  size_t first_use(size_t n) const {
-    const ValueId id = trace_.nodes[n].first_output;
-    size_t use = n + 1;
-    const auto reads = [&](const Node& node) {
-      return std::find(node.inputs.begin(), node.inputs.end(), id) != node.inputs.end();
-    };
-    while (use < trace_.nodes.size() && !reads(trace_.nodes[use])) ++use;
-    return use;
-  }
-
-  void add(size_t n) {
-    const Node& node = trace_.nodes[n];
-    const size_t from = ready(n), use = first_use(n);
+  void add(const Trace& trace, size_t n) {
+    const Node& node = trace.nodes[n];
+    const TensorSpec& result = trace.values[static_cast<size_t>(node.first_output)];
     const bool sums = node.op == &all_reduce_op();
-    const bool fits = !all.empty() && all.back().bytes < kBucketBytes && from < all.back().needed &&
-                      (!sums || all.back().type == result(n).type) &&
-                      trace_.nodes[all.back().members[0]].attributes == node.attributes;
-    if (!fits) {
-      all.emplace_back();
-      all.back().needed = use;
-      all.back().type = sums ? result(n).type : DType::f32;
-    }
-    Bucket& bucket = all.back();
-    bucket.members.push_back(n);
-    bucket.bytes += result(n).bytes();
-    bucket.ready = std::max(bucket.ready, from);
-    bucket.needed = std::min(bucket.needed, use);
+    const bool fits = !buckets.empty() && of_node[n] < buckets.size() && buckets.back().bytes < kBucketBytes &&
+                      (!sums || buckets.back().type == result.type) &&
+                      trace.nodes[buckets.back().members[0]].attributes == node.attributes;
+    if (!fits) buckets.push_back({{}, 0, sums ? result.type : DType::f32});
+    buckets.back().members.push_back(n);
+    buckets.back().bytes += result.bytes();
+    of_node[n] = buckets.size();
   }
-
-  const Trace& trace_;
 };
 
+// Nodes by level, each level in its order: starts stand where their arguments are ready, finishes before the level that
+// reads their results.
 class Placement {
  public:
-  Placement(const Trace& trace, const std::vector<Bucket>& buckets) : rewrite_(trace), buckets_(buckets) {}
+  Placement(const Trace& trace, const Levels& levels)
+      : rewrite_(trace),
+        levels_(levels),
+        buckets_(levels.buckets),
+        waits_(buckets_.size()),
+        readers_(trace.values.size()) {
+    for (size_t b = 0; b < buckets_.size(); ++b)
+      for (size_t n : buckets_[b].members)
+        for (ValueId id : trace.nodes[n].inputs)
+          if (trace.producers[static_cast<size_t>(id)] >= 0)
+            ++waits_[b], readers_[static_cast<size_t>(id)].push_back(b);
+  }
 
   Trace run() {
     const auto& nodes = rewrite_.from().nodes;
-    for (size_t n = 0; n < nodes.size(); ++n) {
-      for (const Bucket& bucket : buckets_)
-        if (bucket.needed == n) finish(bucket);
-      if (!travels(nodes[n])) rewrite_.copy(nodes[n]);
-      for (const Bucket& bucket : buckets_)
-        if (bucket.ready == n) start(bucket);
+    start_ready();
+    for (size_t level = 0; level <= buckets_.size(); ++level) {
+      if (level > 0) finish(level - 1);
+      for (size_t n : levels_.nodes[level]) {
+        rewrite_.copy(nodes[n]);
+        for (int i = 0; i < nodes[n].output_count; ++i) made(nodes[n].first_output + i);
+      }
     }
-    for (const Bucket& bucket : buckets_)
-      if (bucket.needed == nodes.size()) finish(bucket);
     return rewrite_.finish();
   }
 
@@ -122,44 +111,53 @@ class Placement {
     return node.op->infer({*node.op, node.attributes, specs, node.place});
   }
 
+  void made(ValueId id) {
+    for (size_t b : readers_[static_cast<size_t>(id)]) --waits_[b];
+    start_ready();
+  }
+  void start_ready() {
+    while (staging_.size() < buckets_.size() && waits_[staging_.size()] == 0) start(buckets_[staging_.size()]);
+  }
+
   void start(const Bucket& bucket) {
     Node node = node_of(exchange_start_op(), bucket);
     for (const Node* each : ordered(bucket))
       for (ValueId id : each->inputs) node.inputs.push_back(rewrite_(id));
-    if (last_ >= 0) node.inputs.push_back(last_);
-    node.attributes.add("after", int64_t{last_ >= 0});
+    if (!staging_.empty()) node.inputs.push_back(staging_.back());
+    node.attributes.add("after", int64_t{!staging_.empty()});
     const auto specs = infer(node);
-    last_ = append(std::move(node), specs);
-    staging_.emplace_back(&bucket, last_);
+    staging_.push_back(append(std::move(node), specs));
   }
 
-  void finish(const Bucket& bucket) {
-    Node node = node_of(exchange_finish_op(), bucket);
-    const auto begun =
-        std::find_if(staging_.begin(), staging_.end(), [&](const auto& each) { return each.first == &bucket; });
-    ensure(begun != staging_.end(), "an exchange starts before it is finished");
-    node.inputs.push_back(begun->second);
-    const auto members = ordered(bucket);
+  void finish(size_t b) {
+    ensure(b < staging_.size(), "an exchange starts before it is finished");
+    Node node = node_of(exchange_finish_op(), buckets_[b]);
+    node.inputs.push_back(staging_[b]);
+    const auto members = ordered(buckets_[b]);
     for (const Node* each : members) node.inputs.push_back(rewrite_(each->inputs[0]));
     const auto specs = infer(node);
     const ValueId first = append(std::move(node), specs);
-    for (size_t i = 0; i < members.size(); ++i)
+    for (size_t i = 0; i < members.size(); ++i) {
       rewrite_.replace(members[i]->first_output, first + static_cast<ValueId>(i));
+      made(members[i]->first_output);
+    }
   }
 
   Rewriter rewrite_;
+  const Levels& levels_;
   const std::vector<Bucket>& buckets_;
-  ValueId last_ = -1;  // staging of the exchange that was started last
-  std::vector<std::pair<const Bucket*, ValueId>> staging_;
+  std::vector<int> waits_;                    // per bucket: arguments that are not made yet
+  std::vector<std::vector<size_t>> readers_;  // per value: buckets, once for each argument
+  std::vector<ValueId> staging_;              // of each exchange that was started
 };
 
 }  // namespace
 
 // Starts are chained by an argument, so that no later pass can change their order: it is the same on every worker.
 Trace place_exchanges(Trace trace) {
-  const Buckets buckets(trace);
-  if (buckets.all.empty()) return trace;
-  return Placement(trace, buckets.all).run();
+  const Levels levels(trace);
+  if (levels.buckets.empty()) return trace;
+  return Placement(trace, levels).run();
 }
 
 }  // namespace retrace

@@ -1,0 +1,246 @@
+// Workers of a pool: collectives, what becomes of errors, and that their number changes no bit.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <chrono>
+#include <thread>
+
+#include "retrace/retrace.h"
+
+namespace retrace {
+namespace {
+
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(Pools, RunEveryWorkerOnce) {
+  Pool pool = Pool::local(4);
+  EXPECT_EQ(pool.size(), 4);
+  EXPECT_TRUE(pool.is_first());
+  const auto indices = pool.spmd([](Worker& worker) { return 10 * worker.index() + worker.size(); });
+  EXPECT_EQ(indices, (std::vector<int>{4, 14, 24, 34}));
+  EXPECT_EQ(Pool::from_environment().spmd([](Worker& worker) { return worker.size(); }), (std::vector<int>{1}));
+}
+
+TEST(Pools, ComputeWhatIsPendingBeforeItLeavesItsThread) {
+  const Tensor before = Tensor::full({3}, 2.0) + Tensor::full({3}, 1.0);
+  const auto made = Pool::local(3).spmd([&](Worker& worker) { return before * Tensor::full({3}, worker.index()); });
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(made[i].to_vector<float>(), std::vector<float>(3, 3.0f * static_cast<float>(i)));
+}
+
+TEST(Collectives, GiveEveryWorkerTheSame) {
+  Pool::local(3).spmd([](Worker& worker) {
+    const int i = worker.index();
+    EXPECT_EQ(worker.all_gather(i * i), (std::vector<int>{0, 1, 4}));
+    EXPECT_EQ(worker.sum(i + 1), 6);
+    EXPECT_EQ(worker.sum(0.5 * i), 1.5);
+    EXPECT_EQ(
+        worker.reduce(std::string(static_cast<size_t>(i + 1), static_cast<char>('a' + i)), std::plus<std::string>()),
+        "abbccc");
+    EXPECT_EQ(worker.broadcast(fmt::format("from {}", i), 2), "from 2");
+    EXPECT_EQ(worker.all_gather(std::vector<float>(static_cast<size_t>(i), 1.0f))[2].size(), 2u);
+    EXPECT_TRUE(worker.all(true));
+    EXPECT_FALSE(worker.all(i != 1));
+    EXPECT_TRUE(worker.any(i == 1));
+    EXPECT_FALSE(worker.any(false));
+    worker.barrier();
+    EXPECT_EQ(worker.sum(Tensor::full({2}, i)).to_vector<float>(), (std::vector<float>{3, 3}));
+    const Tree tree = worker.sum(Tree{{"a", Tensor::full({1}, i)}, {"b", Tree{{"c", Tensor::full({2}, 1)}}}});
+    EXPECT_EQ(tree["a"].tensor().item<float>(), 3);
+    EXPECT_EQ(tree["b"]["c"].tensor().to_vector<float>(), (std::vector<float>{3, 3}));
+  });
+}
+
+TEST(Collectives, AddAlongTheTree) {
+  // (1 + 2^-24) + 2^-24 loses both, 1 + (2^-24 + 2^-24) neither: 1 stands alone where 3 workers are.
+  const auto value = [](int i) { return i == 2 ? 1.0f : 0x1p-24f; };
+  for (float sum : Pool::local(3).spmd([&](Worker& worker) { return worker.sum(value(worker.index())); }))
+    EXPECT_EQ(sum, 1.0f + 0x1p-23f);
+}
+
+TEST(Collectives, NameWhoDoesNotCome) {
+  const std::string text = error_of([] {
+    Pool::local(3, {.seconds = 0.2}).spmd([](Worker& worker) {
+      if (worker.index() != 1) worker.barrier();
+      if (worker.index() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    });
+  });
+  EXPECT_TRUE(says(text, "barrier: not every worker came within 0.2 seconds")) << text;
+  EXPECT_TRUE(says(text, "no call from worker 1")) << text;
+}
+
+TEST(Collectives, RefuseDifferentOnes) {
+  const std::string text = error_of([] {
+    Pool::local(2).spmd([](Worker& worker) { worker.index() == 0 ? worker.barrier() : void(worker.all_gather(1)); });
+  });
+  EXPECT_TRUE(says(text, "the workers are in different collectives")) << text;
+}
+
+TEST(Collectives, RefuseAnAbsentRoot) {
+  EXPECT_TRUE(says(error_of([] { Worker().broadcast(1, 1); }), "there is no worker 1 to broadcast"));
+}
+
+TEST(Pools, BringTheErrorOfAWorker) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string text = error_of([] {
+    Pool::local(3).spmd([](Worker& worker) {
+      if (worker.index() == 2) Tensor::zeros({2}) + Tensor::zeros({3});
+      worker.barrier();
+    });
+  });
+  EXPECT_TRUE(says(text, "worker 2: ")) << text;
+  EXPECT_TRUE(says(text, "workers_test.cpp")) << text;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
+TEST(Pools, BringOtherErrorsToo) {
+  const std::string text = error_of([] {
+    Pool::local(2).spmd([](Worker& worker) {
+      if (worker.index() == 1) throw std::runtime_error("a bad day");
+      worker.barrier();
+    });
+  });
+  EXPECT_TRUE(says(text, "worker 1 failed")) << text;
+  EXPECT_TRUE(says(text, "a bad day")) << text;
+}
+
+TEST(Pools, RefuseWhatCannotWork) {
+  EXPECT_TRUE(says(error_of([] { Pool::local(0); }), "a pool of 0 workers is not possible"));
+  EXPECT_TRUE(says(error_of([] {
+                     Pool pool = Pool::local(2);
+                     pool.spmd([&](Worker&) { Pool::local(2).spmd([](Worker&) {}); });
+                   }),
+                   "spmd inside of spmd"));
+}
+
+// Three workers hold 7, 5 and 4 values: one update from merged moments, not one of merged running values.
+TEST(BatchNorm, UpdatesOnceFromMergedMoments) {
+  const std::vector<std::vector<float>> values{{1, 2, 3, 4, 5, 6, 7}, {3, 4, 5, 6, 7}, {5, 6, 7, 8}};
+  const auto variances = Pool::local(3).spmd([&](Worker& worker) {
+    const auto& mine = values[static_cast<size_t>(worker.index())];
+    const Tensor x = Tensor::from(mine, {static_cast<int64_t>(mine.size()), 1}, "BC");
+    const Tree norm{{"scale", Tensor::full({1}, 1)}, {"offset", Tensor::zeros({1})}};
+    const Tree state{{"norm", Tree{{"mean", Tensor::zeros({1})}, {"variance", Tensor::full({1}, 1)}}}};
+    const Tree moments{{"norm", batch_norm(x, norm, state["norm"], Phase::train).moments}};
+    const Tree merged = worker.reduce(moments, [](const Tree& a, const Tree& b) { return merge_moments(a, b); });
+    return update_statistics(state, merged, {.mean_decay = 0.1f, .variance_decay = 0.1f})["norm"]["variance"]
+        .tensor()
+        .item<float>();
+  });
+  for (float variance : variances) EXPECT_NEAR(variance, 1.268359375f, 1e-6f);
+}
+
+// A small network with everything that shards combine.
+struct Example {
+  Tree parameters{{"a", Tensor::from<float>({0.3f, -0.2f, 0.1f, 0.7f, 0.5f, -0.4f}, {2, 3})},
+                  {"norm", Tree{{"offset", Tensor::from<float>({0.1f, -0.1f}, {2})},
+                                {"scale", Tensor::from<float>({1.1f, 0.9f}, {2})}}}};
+  Tree state{{"norm", Tree{{"mean", Tensor::zeros({2})}, {"variance", Tensor::full({2}, 1)}}}};
+
+  static WithAux<Tree> loss(const Tree& p, const Tensor& x, const Tree& state) {
+    const Tensor hidden = matmul(x, p["a"], {.transpose_b = true});
+    const auto normal = batch_norm(relabel(hidden), p["norm"], state["norm"], Phase::train);
+    const Tensor y = normal.y * normal.y;
+    Tree aux{{"moments", normal.moments}, {"rows", y}};
+    aux["mean"] = mean_over_shards(mean(y));
+    aux["sum"] = sum_over_shards(sum(x));
+    return {mean(exp(y * Tensor::full({}, 0.1))), aux};
+  }
+  static Tensor relabel(const Tensor& x) { return reshape(x, x.shape(), "BC"); }
+};
+
+struct Outcome {
+  std::string sums;
+  std::vector<float> rows;
+};
+
+// The gradients, the loss and the other results as text, on each of so many workers; rows of all workers joined.
+std::vector<Outcome> run(int workers, int shards, int64_t batch, int64_t samples, bool accelerated) {
+  std::vector<float> values(static_cast<size_t>(samples * 3));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 37) % 101) / 50.0f - 1.0f;
+  const Tensor x = Tensor::from(values, {samples, 3});
+  return Pool::local(workers).spmd([&](Worker& worker) {
+    const Example example;
+    MiniBatchQueue whole(array_store({x}), {.mini_batch_size = batch, .formats = {"BC"}, .seed = 3});
+    whole.shuffle();
+    MiniBatchQueue queue = worker.size() == 1 ? whole : whole.share(worker, shards);
+    const auto step = value_and_grad(Example::loss, {.shards = shards, .worker = &worker});
+    const auto fast = accelerate(step, {.enabled = accelerated});
+    Outcome outcome;
+    while (worker.all(queue.has_data())) {
+      const auto [mine] = queue.next<1>();
+      const auto [loss, gradients, aux] = fast(example.parameters, mine, example.state);
+      Tree shared = aux;
+      const auto rows = shared["rows"].tensor().to_vector<float>();
+      for (const auto& part : worker.all_gather(rows))
+        outcome.rows.insert(outcome.rows.end(), part.begin(), part.end());
+      shared["rows"] = Tensor::zeros({1});
+      outcome.sums += fmt::format("{} {} {:a}; ", fingerprint(gradients), fingerprint(shared), loss.item<float>());
+    }
+    return outcome;
+  });
+}
+
+TEST(Shards, AreTheSameForAnyNumberOfWorkers) {
+  rc::check("shards", [] {
+    const int shards = *rc::gen::inRange(1, 9), workers = *rc::gen::inRange(1, shards + 1);
+    const int64_t batch = *rc::gen::inRange(1, 20), samples = *rc::gen::inRange<int64_t>(batch, 45);
+    const bool accelerated = *rc::gen::arbitrary<bool>();
+    RC_TAG(workers);
+    const auto alone = run(1, shards, batch, samples, false);
+    for (const Outcome& outcome : run(workers, shards, batch, samples, accelerated)) {
+      RC_ASSERT(outcome.sums == alone[0].sums);
+      RC_ASSERT(outcome.rows == alone[0].rows);
+    }
+  });
+}
+
+TEST(Shards, AreTooFewForTheWorkers) {
+  const std::string text = error_of([] {
+    Pool::local(3).spmd([](Worker& worker) {
+      value_and_grad(Example::loss, {.shards = 2, .worker = &worker})(
+          Example().parameters, Tensor::zeros({3, 3}, DType::f32, "BC"), Example().state);
+    });
+  });
+  EXPECT_TRUE(says(text, "3 workers share 2 shards")) << text;
+}
+
+TEST(Shards, NeedToKnowTheirPlace) {
+  const std::string text = error_of([] {
+    Pool::local(2).spmd([](Worker& worker) {
+      value_and_grad(Example::loss, {.shards = 2, .worker = &worker})(
+          Example().parameters, Tensor::zeros({3, 3}, DType::f32, "BC"), Example().state);
+    });
+  });
+  EXPECT_TRUE(says(text, "a batch does not say where it stands in the whole mini-batch")) << text;
+}
+
+// Exchanges travel while the rest of a plan runs; a plan that fails meanwhile leaves nothing behind that still writes.
+TEST(Exchanges, EndWithAFailedPlan) {
+  const std::string text = error_of([] {
+    Pool::local(2).spmd([](Worker& worker) {
+      const ShardSplit split{2, 2, 2, worker.index()};
+      const Tensor part = Tensor::full({1000}, worker.index() + 1);
+      const Tensor sum = all_reduce(std::vector<Tensor>{part}, split);
+      EXPECT_EQ(sum.to_vector<float>()[999], 3.0f);
+      const Tensor again = all_reduce(std::vector<Tensor>{part * part}, split);
+      const Tensor index = Tensor::full({1}, worker.index() == 1 ? 7 : 0, DType::i32);
+      const Tensor row = gather_rows(Tensor::zeros({3, 2}), index);
+      evaluate();
+    });
+  });
+  EXPECT_TRUE(says(text, "worker 1: ")) << text;
+}
+
+}  // namespace
+}  // namespace retrace
