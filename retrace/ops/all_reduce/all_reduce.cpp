@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "retrace/ops/all_reduce/exchange.h"
+#include "retrace/ops/reshape/reshape.h"
+#include "retrace/ops/slice/slice.h"
 
 namespace retrace {
 namespace {
@@ -104,10 +106,28 @@ std::vector<TensorSpec> infer_finish(const InferCall& call) {
 }
 void run_finish(const KernelCall& call) { finish(call, const_cast<void*>(call.inputs[0].data)); }
 
-std::vector<Tensor> no_gradient(const GradientCall& call) {
-  throw Error(ErrorKind::usage, 232, "a sum over workers cannot be differentiated")
-      .where(call.place)
-      .help("take gradients of gradients inside of one value_and_grad, before its results are combined");
+// Every worker goes on with the same sum: each partial has its cotangent.
+std::vector<Tensor> gradient_all_reduce(const GradientCall& call) {
+  std::vector<Tensor> result(call.inputs.size());
+  const auto split = ShardSplit::of(call.attributes);
+  for (size_t i = 0; i < split.runs(split.worker).size(); ++i)
+    if (call.needed[i]) result[i] = call.cotangents[0];
+  return result;
+}
+
+std::vector<Tensor> gradient_all_gather(const GradientCall& call) {
+  std::vector<Tensor> result(call.inputs.size());
+  const auto split = ShardSplit::of(call.attributes);
+  int64_t before = 0;
+  for (int64_t w = 0; w < split.worker; ++w) before += static_cast<int64_t>(split.runs(w).size());
+  for (size_t i = 0; i < split.runs(split.worker).size(); ++i) {
+    const int64_t at = before + static_cast<int64_t>(i);
+    const Tensor& x = call.inputs[i];
+    if (call.needed[i])
+      result[i] = reshape(slice(call.cotangents[0], {.begin = {at}, .end = {at + 1}}, call.place), x.shape(),
+                          x.labels(), call.place);
+  }
+  return result;
 }
 
 }  // namespace
@@ -121,11 +141,21 @@ const Op& all_gather_op() {
   return op;
 }
 const Op& exchange_start_op() {
-  static const Op& op = find_op("exchange_start");
+  static const Op op{.name = "exchange_start",
+                     .inputs = -1,
+                     .attributes = {"shards", "present", "workers", "worker", "sums", "after"},
+                     .infer = infer_start,
+                     .kernel = run_start,
+                     .collective = true};
   return op;
 }
 const Op& exchange_finish_op() {
-  static const Op& op = find_op("exchange_finish");
+  static const Op op{.name = "exchange_finish",
+                     .inputs = -1,
+                     .attributes = {"shards", "present", "workers", "worker", "sums"},
+                     .infer = infer_finish,
+                     .kernel = run_finish,
+                     .collective = true};
   return op;
 }
 
@@ -137,40 +167,21 @@ Tensor all_gather(std::span<const Tensor> partials, const ShardSplit& split, Pla
 }
 
 void define_all_reduce(OpTable& table) {
-  const std::vector<std::string_view> one{"shards", "present", "workers", "worker"};
-  auto several = one;
-  several.push_back("sums");
-  auto chained = several;
-  chained.push_back("after");
   table.add({.name = "all_reduce",
              .inputs = -1,
-             .attributes = one,
+             .attributes = {"shards", "present", "workers", "worker"},
              .infer = infer_all_reduce,
-             .gradient = no_gradient,
+             .gradient = gradient_all_reduce,
              .kernel = run_all_reduce,
              .workspace = workspace_all_reduce,
              .collective = true});
   table.add({.name = "all_gather",
              .inputs = -1,
-             .attributes = one,
+             .attributes = {"shards", "present", "workers", "worker"},
              .infer = infer_all_gather,
-             .gradient = no_gradient,
+             .gradient = gradient_all_gather,
              .kernel = run_all_gather,
              .workspace = workspace_all_gather,
-             .collective = true});
-  table.add({.name = "exchange_start",
-             .inputs = -1,
-             .attributes = chained,
-             .infer = infer_start,
-             .gradient = no_gradient,
-             .kernel = run_start,
-             .collective = true});
-  table.add({.name = "exchange_finish",
-             .inputs = -1,
-             .attributes = several,
-             .infer = infer_finish,
-             .gradient = no_gradient,
-             .kernel = run_finish,
              .collective = true});
 }
 

@@ -13,14 +13,16 @@ struct Op;
 
 // T(values of all present shards), along the tree of docs/numerics.md 7: the same bits for any number of workers.
 // partials[i] is the subtree of this worker's run i (split.runs(split.worker)); a worker without samples gives one
-// tensor, of which only type and shape count. f32 or f64. All workers of the pool call it, in the same order. The sum
-// has no gradient: Error(usage) where one is wanted.
+// tensor, of which only type and shape count. f32 or f64. All workers of the pool call it, in the same order.
+// Gradient: every partial has the cotangent of the sum, which is the same on every worker.
 Tensor all_reduce(std::span<const Tensor> partials, const ShardSplit& split, Place place = Place::here());
 
-// The partials of all workers along a new first axis, in the order of split.all_runs(). Any type.
+// The partials of all workers along a new first axis, in the order of split.all_runs(). Any type. Gradient: this
+// worker's slices.
 Tensor all_gather(std::span<const Tensor> partials, const ShardSplit& split, Place place = Place::here());
 
-// What the pass place_exchanges makes of both: several tensors travel together while other kernels run.
+// What the pass place_exchanges makes of both, planned and never recorded: several tensors travel together while other
+// kernels run.
 //   exchange_start(partials..., staging of the one before if `after`)  begins the exchange of `sums` tensors to add
 //                                                                      and of the others to gather
 //   exchange_finish(staging, first partial of each tensor...)  waits for it and returns the tensors
