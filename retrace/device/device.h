@@ -2,11 +2,15 @@
 // Where tensors live. A device offers memory and copies; ops bring kernels, plans bring order.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace retrace {
+
+// Which device: 0 is the CPU, i + 1 the CUDA device i.
+using DeviceId = int8_t;
 
 // Owned bytes on a device, 64-byte aligned. Never shared with a plan's arena.
 class Buffer {
@@ -26,6 +30,7 @@ class Buffer {
 class Device {
  public:
   virtual ~Device() = default;
+  virtual DeviceId id() const = 0;
   virtual std::string name() const = 0;  // "cpu", "cuda:0"
   virtual std::shared_ptr<Buffer> allocate(size_t bytes) = 0;
   virtual void copy_from_host(Buffer& to, const void* from, size_t bytes) = 0;
@@ -35,6 +40,11 @@ class Device {
 };
 
 Device& cpu_device();
+Device& device_at(DeviceId id);
+// The CUDA devices that this process may use (CUDA_VISIBLE_DEVICES, RETRACE_CUDA_EMULATION), in order.
+std::vector<Device*> gpus();
+int gpu_count();
+bool can_use_gpu();
 // "cpu", "cuda", "cuda:N" or "auto" (the best there is). Throws Error(unavailable) that says why for an absent
 // device, Error(usage) for a malformed name.
 Device& find_device(const std::string& name);

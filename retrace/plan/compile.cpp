@@ -13,17 +13,17 @@ namespace retrace {
 namespace {
 
 constexpr Pass kPasses[] = {
-    {"lower_composites", "composites become the ops of their definition", lower_composites, true},
-    {"fold_constants", "what is made of constants alone is computed while planning", fold_constants},
-    {"simplify", "exact rewrites: identity, x*1, x/1, --x", simplify},
-    {"merge_common", "equal nodes are computed once", merge_common},
-    {"remove_dead", "what no output needs is dropped", remove_dead},
+    {"lower_composites", "composites become the ops of their definition", lower_composites, true, true},
+    {"fold_constants", "what is made of constants alone is computed while planning", fold_constants, false, true},
+    {"simplify", "exact rewrites: identity, x*1, x/1, --x", simplify, false, true},
+    {"merge_common", "equal nodes are computed once", merge_common, false, true},
+    {"remove_dead", "what no output needs is dropped", remove_dead, false, true},
     {"place_exchanges", "sums over workers travel together, while other kernels run", place_exchanges, true},
     {"mask_before_unpool", "relu's mask is applied to the pooled gradient", mask_before_unpool},
     {"recompute_cheap", "a cheap value is computed again where it is read late", recompute_cheap},
     {"fuse_rows", "narrow layers over many rows become one kernel", fuse_rows},
     {"fuse_prologues", "a chain is computed while its reduction reads it", fuse_prologues},
-    {"fuse_pointwise", "pointwise neighbours become one kernel", fuse_pointwise},
+    {"fuse_pointwise", "pointwise neighbours become one kernel", fuse_pointwise, false, true},
     {"fuse_epilogues", "a chain is computed on a contraction's or pooling's tiles", fuse_epilogues},
     {"fuse_samples", "layers and their gradients run on a few samples at a time", fuse_samples},
     {"fuse_reductions", "sums over positions are taken where the array is made", fuse_reductions},
@@ -77,7 +77,9 @@ Trace optimise(const Trace& recorded, std::vector<PassReport>* report) {
   Trace trace = recorded;
   auto* const changes = PassChanges::current();
   if (changes) changes->begin(trace);
+  const bool cuda = device_of(recorded) > 0;
   for (const auto& pass : kPasses) {
+    if (cuda && !pass.cuda) continue;
     PassReport line{pass.name, pass.required || pass_is_on(pass.name), 0, trace.nodes.size(), trace.nodes.size()};
     if (line.on) {
       const auto start = std::chrono::steady_clock::now();

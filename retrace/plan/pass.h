@@ -17,6 +17,7 @@ struct Pass {
   std::string_view purpose;
   Trace (*run)(Trace);
   bool required = false;  // cannot be switched off: later passes and the plan rely on it
+  bool cuda = false;      // also of traces on a CUDA device; the others make what only the CPU's plan runs
 };
 
 struct PassReport {

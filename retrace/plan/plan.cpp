@@ -146,6 +146,12 @@ Plan::Plan(const Trace& recorded) : trace_(optimise(recorded, &reports_)) { lay_
 Plan::Plan(Trace planned, AsItIs) : trace_(std::move(planned)) { lay_out(); }
 
 void Plan::lay_out() {
+  if (const DeviceId device = device_of(trace_); device > 0) {
+    cuda_ = std::make_unique<CudaPlan>(trace_, device);
+    arena_bytes_ = cuda_->arena_bytes();
+    donors_.assign(trace_.outputs.size(), -1);
+    return;
+  }
   Placement placement(*this);
   placement.find_launches();
   placement.place_inputs_outputs_constants();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "retrace/plan/cuda_plan.h"
 #include "retrace/plan/pass.h"
 #include "retrace/plan/row_program.h"
 #include "retrace/plan/sample_program.h"
@@ -28,7 +29,8 @@ class Plan {
   struct AsItIs {};
   Plan(Trace planned, AsItIs);
 
-  // Runs on the CPU. inputs[i] and outputs[i] are the bytes of the recorded trace's inputs and outputs.
+  // Runs on the trace's device. inputs[i] and outputs[i] are the bytes, there, of the recorded trace's inputs and
+  // outputs.
   void run(const void* const* inputs, void* const* outputs) const;
 
   // For each output the input in whose memory it may be made (each input once), or -1: nothing reads the input after
@@ -38,7 +40,7 @@ class Plan {
   const Trace& trace() const { return trace_; }  // after the passes
   const std::vector<PassReport>& reports() const { return reports_; }
   size_t arena_bytes() const { return arena_bytes_; }
-  size_t kernel_calls() const { return launches_.size(); }
+  size_t kernel_calls() const { return cuda_ ? cuda_->kernel_calls() : launches_.size(); }
   // For people: passes, kernel calls, memory; the same with the trace after the passes.
   std::string summary() const;
   std::string text() const;
@@ -112,6 +114,7 @@ class Plan {
   std::vector<Copy> copies_;
   std::vector<char> constants_;
   std::vector<int> donors_;
+  std::unique_ptr<CudaPlan> cuda_;  // instead of all the above
   size_t arena_bytes_ = 0;
 };
 

@@ -206,6 +206,7 @@ class Plan::Run {
 };
 
 void Plan::run(const void* const* inputs, void* const* outputs) const {
+  if (cuda_) return cuda_->run(inputs, outputs);
   const FloatingPointScope environment;
   const ParallelRegion region;
   const DepthScope running;

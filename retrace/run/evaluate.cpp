@@ -1,6 +1,8 @@
 // How a recording becomes values: what somebody still holds is the trace's output; the trace is planned, or its plan
 // found; the plan runs.
 
+#include <algorithm>
+
 #include "retrace/distributed/pool.h"
 #include "retrace/plan/memory_limit.h"
 #include "retrace/run/plan_cache.h"
@@ -10,8 +12,25 @@
 namespace retrace {
 namespace {
 
-std::vector<std::shared_ptr<Buffer>> run(const Plan& plan, const Recording& recording,
-                                         std::span<const TensorSpec> specs, Place place) {
+// What is wanted of one device.
+struct Wanted {
+  DeviceId device;
+  std::vector<std::shared_ptr<TensorValue>> values;
+  std::vector<ValueId> ids;
+};
+
+std::vector<Wanted> by_device(const std::vector<std::pair<ValueId, std::shared_ptr<TensorValue>>>& living) {
+  std::vector<Wanted> all;
+  for (const auto& [id, value] : living) {
+    if (value->buffer) continue;
+    auto at = std::find_if(all.begin(), all.end(), [&](const Wanted& one) { return one.device == value->spec.device; });
+    if (at == all.end()) at = all.insert(at, {value->spec.device, {}, {}});
+    at->values.push_back(value), at->ids.push_back(id);
+  }
+  return all;
+}
+
+void run(const Plan& plan, const Recording& recording, const Wanted& wanted, Place place) {
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
   std::vector<std::shared_ptr<Buffer>> buffers;
@@ -19,12 +38,12 @@ std::vector<std::shared_ptr<Buffer>> run(const Plan& plan, const Recording& reco
     ensure(input.defined(), "an evaluated trace has values for its inputs", place);
     inputs.push_back(input.value()->buffer->data());
   }
-  for (const auto& spec : specs) {
-    buffers.push_back(cpu_device().allocate(spec.bytes()));
+  for (const auto& value : wanted.values) {
+    buffers.push_back(device_at(wanted.device).allocate(value->spec.bytes()));
     outputs.push_back(buffers.back()->data());
   }
   plan.run(inputs.data(), outputs.data());
-  return buffers;
+  for (size_t i = 0; i < buffers.size(); ++i) wanted.values[i]->buffer = buffers[i];
 }
 
 }  // namespace
@@ -36,21 +55,15 @@ void evaluate_recording(Recording& recording, Place place) {
   const auto keep_alive = recording.shared_from_this();
   try {
     const auto living = recording.living();
-    std::vector<std::shared_ptr<TensorValue>> wanted;
-    std::vector<ValueId> ids;
-    std::vector<TensorSpec> specs;
-    for (const auto& [id, value] : living) {
-      if (value->buffer) continue;
-      wanted.push_back(value);
-      ids.push_back(id);
-      specs.push_back(value->spec);
-    }
-    if (!wanted.empty()) {
-      recording.set_outputs(ids);
-      const auto plan = plan_cache_on() ? plan_cache().find_or_make(recording.trace()) : make_plan(recording.trace());
+    const auto all = by_device(living);
+    for (const Wanted& wanted : all) {
+      recording.set_outputs(wanted.ids);
+      const bool alone = all.size() == 1 && wanted.device == 0 && device_of(recording.trace()) == 0;
+      const Trace part = alone ? Trace() : part_on(recording.trace(), wanted.device);
+      const Trace& trace = alone ? recording.trace() : part;
+      const auto plan = plan_cache_on() ? plan_cache().find_or_make(trace) : make_plan(trace);
       set_last_plan(plan);
-      const auto buffers = run(*plan, recording, specs, place);
-      for (size_t i = 0; i < wanted.size(); ++i) wanted[i]->buffer = buffers[i];
+      run(*plan, recording, wanted, place);
     }
     if (goes_on) return;
     for (const auto& [id, value] : living) value->pending.reset();

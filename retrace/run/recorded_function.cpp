@@ -33,8 +33,7 @@ std::vector<Tensor> arguments_of(std::span<const Leaf> leaves, int64_t batch) {
 
 bool same_constants(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor& x, const Tensor& y) {
-    return x.spec() == y.spec() &&
-           std::memcmp(x.value()->buffer->data(), y.value()->buffer->data(), x.spec().bytes()) == 0;
+    return x.spec() == y.spec() && std::memcmp(x.data(), y.data(), x.spec().bytes()) == 0;
   });
 }
 
@@ -48,7 +47,7 @@ Tensor output_for(const RecordedFunction::Instance& instance, size_t k, std::spa
   const TensorSpec& spec = instance.trace.values[static_cast<size_t>(instance.trace.outputs[k])];
   const auto donor = static_cast<size_t>(instance.plan->donors()[k]);  // -1 is none of them
   if (donor >= leaves.size() || !leaves[donor].is_donated())
-    return Tensor(new_tensor_value(spec, cpu_device().allocate(spec.bytes())));
+    return Tensor(new_tensor_value(spec, device_at(spec.device).allocate(spec.bytes())));
   const auto& value = leaves[donor].tensor->value();
   value->spec = spec;
   return Tensor(value);
@@ -102,7 +101,9 @@ RecordedFunction FunctionRecorder::finish() {
   made_.constants.assign(inputs.begin() + static_cast<long>(arguments_.size()) + 1, inputs.end());
   made_.draws = draws_.ordinal();
   recording().set_outputs(outputs_);
-  made_.instances.push_back({.trace = recording().take_trace()});
+  Trace trace = recording().take_trace();
+  if (const DeviceId device = device_of(trace); device > 0) trace = part_on(trace, device);
+  made_.instances.push_back({.trace = std::move(trace)});
   return std::move(made_);
 }
 

@@ -28,7 +28,7 @@ void TraceKey::add_group(size_t parts) { words_.push_back(kGroup | parts << 8); 
 void TraceKey::add_tensor(const TensorSpec& spec, bool any_batch) {
   const bool labelled = !spec.labels.empty(), in_batch = spec.part.whole > 0;
   words_.push_back(kTensor | static_cast<uint64_t>(spec.type) << 8 | static_cast<uint64_t>(spec.shape.rank()) << 16 |
-                   uint64_t{labelled} << 24 | uint64_t{in_batch} << 25);
+                   uint64_t{labelled} << 24 | uint64_t{in_batch} << 25 | static_cast<uint64_t>(spec.device) << 32);
   const size_t sizes = words_.size();
   for (int64_t size : spec.shape) words_.push_back(static_cast<uint64_t>(size));
   if (any_batch && spec.labels.find('B') == 0) words_[sizes] = kAnySize;
@@ -100,6 +100,7 @@ class TraceKeyReader {
   std::string tensor(uint64_t first) {
     TensorSpec spec;
     spec.type = static_cast<DType>(first >> 8 & 0xff);
+    spec.device = static_cast<DeviceId>(first >> 32 & 0xff);
     for (uint64_t rank = first >> 16 & 0xff; rank > 0; --rank) spec.shape.push_back(static_cast<int64_t>(next()));
     if (first >> 24 & 1) spec.labels = Labels(text(static_cast<uint64_t>(spec.shape.rank())));
     if (!(first >> 24 & 2)) return spec.text();

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "retrace/device/device.h"
 #include "retrace/tensor/dtype.h"
 #include "retrace/tensor/labels.h"
 #include "retrace/tensor/shape.h"
@@ -21,11 +22,12 @@ struct TensorSpec {
   Shape shape;
   Labels labels;  // empty, or one for each axis
   BatchPart part;
+  DeviceId device = 0;
 
   int64_t count() const { return shape.count(); }
   size_t bytes() const { return static_cast<size_t>(count()) * size_of(type); }
   bool operator==(const TensorSpec&) const = default;
-  // f32[32,28,28,1] "BSSC"
+  // f32[32,28,28,1] "BSSC", and " on cuda:0" unless it is on the CPU.
   std::string text() const;
 };
 

@@ -109,14 +109,35 @@ const TensorSpec& Tensor::spec() const {
   return value_->spec;
 }
 
-const void* Tensor::data(Place place) const {
+void Tensor::compute(Place place) const {
   spec();
   if (!value_->buffer && value_->pending) {
     const auto pending = value_->pending;  // evaluation clears the link
     pending->evaluate(place);
   }
   ensure(value_->buffer != nullptr, "an evaluated tensor has a buffer");
-  return value_->buffer->data();
+}
+
+const void* Tensor::data(Place place) const {
+  compute(place);
+  if (spec().device == 0) return value_->buffer->data();
+  if (!value_->on_host) {
+    value_->on_host = cpu_device().allocate(spec().bytes());
+    device().copy_to_host(value_->on_host->data(), *value_->buffer, spec().bytes());
+  }
+  return value_->on_host->data();
+}
+
+Device& Tensor::device() const { return device_at(spec().device); }
+
+Tensor Tensor::to(Device& device, Place place) const {
+  if (device.id() == spec().device) return *this;
+  const void* bytes = data(place);
+  TensorSpec spec = this->spec();
+  spec.device = device.id();
+  auto buffer = device.allocate(spec.bytes());
+  device.copy_from_host(*buffer, bytes, spec.bytes());
+  return Tensor(new_tensor_value(spec, std::move(buffer)));
 }
 
 template <class T>

@@ -23,6 +23,7 @@ class PendingWork {
 struct TensorValue {
   TensorSpec spec;
   std::shared_ptr<Buffer> buffer;        // null until computed
+  std::shared_ptr<Buffer> on_host;       // of a value on another device: its bytes here, once somebody read them
   std::shared_ptr<PendingWork> pending;  // null once it left its trace; both are set if it was read while its
                                          // trace goes on (inside a function that is being differentiated)
   int32_t id = -1;                       // of the value in its pending trace
@@ -80,8 +81,13 @@ class Tensor {
   T item(Place place = Place::here()) const;
   // The element as binary64, whatever its type; the tensor must have one element.
   double number(Place place = Place::here()) const;
-  // Raw bytes, computed now if needed; valid while this tensor lives.
+  // Raw bytes on the host, computed (and copied here from another device) now if needed; valid while this tensor lives.
   const void* data(Place place = Place::here()) const;
+  // Computes the value now if it is only recorded.
+  void compute(Place place = Place::here()) const;
+  Device& device() const;
+  // The same values on another device, computed and copied now; this tensor if it is there already.
+  Tensor to(Device& device, Place place = Place::here()) const;
   // Same values under other labels (already in canonical order; "" removes them). Computed now if needed.
   Tensor relabelled(std::string_view labels, BatchPart part = {}, Place place = Place::here()) const;
 

@@ -84,6 +84,10 @@ const Tensor& Tree::tensor() const {
   return leaf_;
 }
 
+Tree Tree::to(Device& device, Place place) const {
+  return map(*this, [&](const Tensor& tensor) { return tensor.to(device, place); });
+}
+
 void Tree::visit_leaves(FunctionRef<void(Tensor&)> f) {
   if (is_leaf()) f(leaf_);
   for (auto& child : children_) child.second.visit_leaves(f);

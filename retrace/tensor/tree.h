@@ -41,6 +41,8 @@ class Tree {
   Tree& set_mark(std::string mark) & { return mark_ = std::move(mark), *this; }
   Tree set_mark(std::string mark) && { return mark_ = std::move(mark), std::move(*this); }
 
+  // Every tensor on that device: see Tensor::to.
+  Tree to(Device& device, Place place = Place::here()) const;
   // Calls f with the tensor of every leaf, in the order of leaves(); f may put another one in its place.
   void visit_leaves(FunctionRef<void(Tensor&)> f);
 

@@ -14,6 +14,9 @@
 #include "retrace/trace/trace.h"
 
 namespace retrace {
+namespace cuda {
+class Launches;  // retrace/device/cuda/launches.h
+}
 
 // -- what a call looks like to the op ---------------------------------------------------------------------------
 
@@ -64,6 +67,18 @@ struct KernelCall {
   const TileSource* source = nullptr;                                   // takes_prologue: input 0 comes from here
 };
 
+// What the op makes, on the device of its arguments.
+std::vector<TensorSpec> infer_call(const InferCall& call);
+
+// Addresses are on the device. Adds the launches that compute the outputs.
+struct CudaCall {
+  const Attributes& attributes;
+  std::span<const KernelInput> inputs;
+  std::span<const KernelOutput> outputs;
+  void* workspace = nullptr;  // op.cuda_workspace(...) bytes
+  cuda::Launches& launches;
+};
+
 // -- pointwise rules --------------------------------------------------------------------------------------------
 
 // out[i] = rule(in[0][i], in[1][i], ...) for i < count; in f32 a bool is 1 or 0.
@@ -75,6 +90,7 @@ struct PointwiseRule {
   int arity;
   KernelTable<TileFunction> tile;
   ReferenceFunction reference;
+  std::string_view name, header;  // NAME_rule<V> in that header: what CUDA kernels are generated from
 };
 
 // -- the op -----------------------------------------------------------------------------------------------------
@@ -98,6 +114,10 @@ struct Op {
   std::vector<Tensor> (*lower)(const LowerCall&) = nullptr;  // a composite: its definition in other ops
   void (*kernel)(const KernelCall&) = nullptr;               // everything else; f64 is the double-precision reference
   int64_t (*workspace)(const InferCall&) = nullptr;          // bytes that the kernel needs
+
+  // On a CUDA device; a rule and a view need nothing. Null: there is no kernel yet.
+  void (*cuda)(const CudaCall&) = nullptr;
+  int64_t (*cuda_workspace)(const InferCall&) = nullptr;
 
   bool costly = false;          // a rule of many instructions: planning never computes it twice
   bool view = false;            // output 0 has the bytes of input 0 in the same order: no kernel runs

@@ -9,6 +9,7 @@ namespace retrace {
 namespace {
 
 constexpr size_t kManyNodes = 100'000;
+constexpr size_t kSmallBytes = 16;  // of a value of the host that kernels of any device may read: a number, a key
 
 std::shared_ptr<Recording>& slot() {
   thread_local auto recording = std::make_shared<Recording>();
@@ -112,6 +113,25 @@ Tensor Recording::add_input(const TensorSpec& spec) {
   return make_value(id);
 }
 
+bool Recording::goes_anywhere(ValueId id) const {
+  const int32_t producer = trace_.producers[static_cast<size_t>(id)];
+  if (producer < 0) return trace_.values[static_cast<size_t>(id)].bytes() <= kSmallBytes;
+  const auto& inputs = trace_.nodes[static_cast<size_t>(producer)].inputs;
+  return std::all_of(inputs.begin(), inputs.end(), [&](ValueId input) { return goes_anywhere(input); });
+}
+
+void Recording::check_devices(const Op& op, std::span<const ValueId> inputs, Place place) const {
+  const auto spec = [&](ValueId id) -> const TensorSpec& { return trace_.values[static_cast<size_t>(id)]; };
+  const auto elsewhere = std::find_if(inputs.begin(), inputs.end(), [&](ValueId id) { return spec(id).device > 0; });
+  if (elsewhere == inputs.end()) return;
+  for (ValueId id : inputs)
+    if (spec(id).device != spec(*elsewhere).device && (spec(id).device > 0 || !goes_anywhere(id)))
+      throw Error(ErrorKind::usage, 150, fmt::format("{}: the arguments are on two devices", op.name))
+          .where(place)
+          .got(fmt::format("{} and {}", spec(*elsewhere).text(), spec(id).text()))
+          .help("x.to(device) brings a tensor or a tree to a device; numbers go along by themselves");
+}
+
 std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place) {
   thread_local std::vector<TensorSpec> specs;  // keeps its memory
   specs.clear();
@@ -124,7 +144,8 @@ std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::spa
   ensure(op.inputs < 0 || op.inputs == static_cast<int>(inputs.size()), "an op is called with its number of inputs");
   node.op = &op;
   node.place = place;
-  const auto outputs = op.infer({op, attributes, specs, place});
+  check_devices(op, node.inputs, place);
+  const auto outputs = infer_call({op, attributes, specs, place});
   node.attributes = std::move(attributes);
   const ValueId first = trace_.add_node(std::move(node), outputs);
   if (trace_.nodes.size() == kManyNodes && !warned_) {

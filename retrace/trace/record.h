@@ -54,6 +54,9 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
 
  private:
   Tensor make_value(ValueId id);
+  // Made of numbers and constants alone, so that it can be computed on any device.
+  bool goes_anywhere(ValueId id) const;
+  void check_devices(const Op& op, std::span<const ValueId> inputs, Place place) const;
   [[noreturn]] void refuse(const Tensor& foreign, Place place) const;
   Trace trace_;
   std::vector<Tensor> inputs_;

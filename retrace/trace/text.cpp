@@ -239,7 +239,7 @@ class Parser {
     std::vector<TensorSpec> specs, inputs;
     for (ValueId id : made.inputs) inputs.push_back(trace.values[static_cast<size_t>(id)]);
     checked([&] {
-      specs = op->infer({*op, made.attributes, inputs, {}});
+      specs = infer_call({*op, made.attributes, inputs, {}});
       for (const auto& spec : specs) spec.shape.count();
     });
     if (specs.size() != outputs.size()) fail(fmt::format("{} makes {} values", name, specs.size()));

@@ -102,6 +102,53 @@ void verify(const Trace& trace, std::string_view after) {
       broken(after, trace.nodes.size(), fmt::format("output %{} is never made", id));
 }
 
+DeviceId device_of(const Trace& trace) {
+  DeviceId device = 0;
+  for (const TensorSpec& spec : trace.values) device = std::max(device, spec.device);
+  return device;
+}
+
+Trace part_on(const Trace& trace, DeviceId device) {
+  std::vector<bool> needed(trace.values.size());
+  for (ValueId id : trace.outputs) needed[static_cast<size_t>(id)] = true;
+  std::vector<bool> kept(trace.nodes.size());
+  for (size_t n = trace.nodes.size(); n-- > 0;) {
+    const Node& node = trace.nodes[n];
+    kept[n] = node.op->collective && trace.values[static_cast<size_t>(node.first_output)].device == device;
+    for (int i = 0; i < node.output_count; ++i) kept[n] = kept[n] || needed[static_cast<size_t>(node.first_output + i)];
+    if (kept[n])
+      for (ValueId id : node.inputs) needed[static_cast<size_t>(id)] = true;
+  }
+  Trace part;
+  std::vector<ValueId> to(trace.values.size(), -1);
+  for (ValueId id : trace.inputs) {
+    TensorSpec spec = trace.values[static_cast<size_t>(id)];
+    if (!needed[static_cast<size_t>(id)] && spec.device != device) spec.device = 0;
+    to[static_cast<size_t>(id)] = part.add_input(spec);
+  }
+  for (size_t n = 0; n < trace.nodes.size(); ++n) {
+    if (!kept[n]) continue;
+    Node node = trace.nodes[n];
+    for (ValueId& id : node.inputs) id = to[static_cast<size_t>(id)];
+    const auto first = static_cast<size_t>(node.first_output);
+    std::vector<TensorSpec> specs(trace.values.begin() + static_cast<long>(first),
+                                  trace.values.begin() + static_cast<long>(first) + node.output_count);
+    for (TensorSpec& spec : specs) spec.device = device;
+    const ValueId made = part.add_node(std::move(node), specs);
+    for (size_t i = 0; i < specs.size(); ++i) to[first + i] = made + static_cast<ValueId>(i);
+  }
+  for (ValueId id : trace.outputs) part.outputs.push_back(to[static_cast<size_t>(id)]);
+  return part;
+}
+
+std::vector<TensorSpec> infer_call(const InferCall& call) {
+  auto outputs = call.op.infer(call);
+  DeviceId device = 0;
+  for (const TensorSpec& input : call.inputs) device = std::max(device, input.device);
+  for (TensorSpec& output : outputs) output.device = device;
+  return outputs;
+}
+
 const Op& OpTable::add(Op op) {
   ensure(!find(op.name), "each op name stands once");
   ops_.push_back(std::move(op));

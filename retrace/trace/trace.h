@@ -53,6 +53,13 @@ struct Trace {
   uint64_t hash() const;
 };
 
+// The device on which a trace is computed: that of what it makes, or else reads.
+DeviceId device_of(const Trace& trace);
+
+// The part of a recorded trace that makes its outputs, all of them of one device: nodes of others are left out, and
+// what is made of numbers alone is made there. All inputs stay.
+Trace part_on(const Trace& trace, DeviceId device);
+
 // Throws Error(internal) unless every input of a node is defined before it, counts fit the op, and what op.infer says
 // of the specs agrees. `after` names the pass that made the trace.
 void verify(const Trace& trace, std::string_view after);

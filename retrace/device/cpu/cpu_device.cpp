@@ -66,6 +66,7 @@ class CpuBuffer : public Buffer {
 
 class CpuDevice : public Device {
  public:
+  DeviceId id() const override { return 0; }
   std::string name() const override { return "cpu"; }
   std::shared_ptr<Buffer> allocate(size_t bytes) override {
     return std::allocate_shared<CpuBuffer>(Recycled<CpuBuffer>(), bytes);

@@ -108,7 +108,7 @@ class Placement {
   std::vector<TensorSpec> infer(const Node& node) {
     std::vector<TensorSpec> specs;
     for (ValueId id : node.inputs) specs.push_back(rewrite_.to().values[static_cast<size_t>(id)]);
-    return node.op->infer({*node.op, node.attributes, specs, node.place});
+    return infer_call({*node.op, node.attributes, specs, node.place});
   }
 
   void made(ValueId id) {

@@ -1,0 +1,126 @@
+#include "retrace/plan/cuda_chain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "retrace/base/error.h"
+#include "retrace/base/hash.h"
+#include "retrace/trace/op.h"
+
+namespace retrace {
+namespace {
+
+bool is_float_like(DType type) { return type == DType::f32 || type == DType::boolean || type == DType::u8; }
+
+const char* memory_type(DType type) {
+  switch (type) {
+    case DType::f32: return "float";
+    case DType::i32: return "int";
+    case DType::f64: return "double";
+    default: return "unsigned char";
+  }
+}
+
+// Index of an argument's element for element i of the result, aligned from the last axis.
+std::string index_of(const Shape& shape, const Shape& whole) {
+  const int64_t count = shape.count();
+  if (count == whole.count()) return "i";
+  if (count == 1) return "0";
+  std::string text;
+  int64_t stride = 1, whole_stride = 1;
+  bool suffix = true;  // all axes from some axis on, and none before it
+  for (int back = 1; back <= shape.rank(); ++back) {
+    const int64_t size = shape[shape.rank() - back], wanted = whole[whole.rank() - back];
+    if (size > 1) {
+      suffix = suffix && stride == whole_stride;
+      const std::string place = fmt::format("i / {}u % {}u * {}u", whole_stride, size, stride);
+      text = text.empty() ? place : text + " + " + place;
+    }
+    stride *= size, whole_stride *= wanted;
+  }
+  return suffix ? fmt::format("i % {}u", count) : text;
+}
+
+// The value type of the rules.
+bool is_integer(const Trace& body) { return body.values[static_cast<size_t>(body.outputs[0])].type == DType::i32; }
+
+std::string loaded(const TensorSpec& spec, const std::string& element, bool integer) {
+  if (integer) return fmt::format("rules::Int32({})", element);
+  if (spec.type == DType::boolean) return fmt::format("{} != 0 ? 1.0f : 0.0f", element);
+  return spec.type == DType::u8 ? fmt::format("static_cast<float>({})", element) : element;
+}
+
+std::string stored(const TensorSpec& spec, ValueId id, bool integer) {
+  if (integer) return fmt::format("v{}.value", id);
+  return spec.type == DType::boolean ? fmt::format("v{} != 0.0f", id) : fmt::format("v{}", id);
+}
+
+std::string struct_of(const Trace& body) {
+  std::string text;
+  const auto type = [&](ValueId id) { return memory_type(body.values[static_cast<size_t>(id)].type); };
+  for (size_t i = 0; i < body.inputs.size(); ++i)
+    text += fmt::format("  Global<const {}> in{};\n", type(body.inputs[i]), i);
+  for (size_t i = 0; i < body.outputs.size(); ++i)
+    text += fmt::format("  Global<{}> out{};\n", type(body.outputs[i]), i);
+  return text + "  long long count;\n";
+}
+
+std::string statements_of(const Trace& body) {
+  const bool integer = is_integer(body);
+  const auto spec = [&](ValueId id) -> const TensorSpec& { return body.values[static_cast<size_t>(id)]; };
+  const Shape& whole = spec(body.outputs[0]).shape;
+  const char* type = integer ? "rules::Int32" : "float";
+  std::string text;
+  for (size_t i = 0; i < body.inputs.size(); ++i) {
+    const ValueId id = body.inputs[i];
+    const std::string element = fmt::format("a.in{}[{}]", i, index_of(spec(id).shape, whole));
+    text += fmt::format("  const {} v{} = {};\n", type, id, loaded(spec(id), element, integer));
+  }
+  for (const Node& node : body.nodes) {
+    std::string arguments;
+    for (ValueId id : node.inputs) arguments += fmt::format("{}v{}", arguments.empty() ? "" : ", ", id);
+    text +=
+        fmt::format("  const {} v{} = rules::{}_rule({});\n", type, node.first_output, node.op->rule->name, arguments);
+  }
+  for (size_t i = 0; i < body.outputs.size(); ++i)
+    text += fmt::format("  a.out{}[i] = {};\n", i, stored(spec(body.outputs[i]), body.outputs[i], integer));
+  return text;
+}
+
+}  // namespace
+
+bool can_generate(const Trace& trace, const Node& node) {
+  const auto type = [&](ValueId id) { return trace.values[static_cast<size_t>(id)].type; };
+  if (!node.op->rule || node.output_count != 1) return false;
+  const DType made = type(node.first_output);
+  if (made == DType::i32)
+    return node.op->integer &&
+           std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return type(id) == DType::i32; });
+  return (made == DType::f32 || made == DType::boolean) &&
+         std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_float_like(type(id)); });
+}
+
+std::string chain_headers(const Trace& body) {
+  std::set<std::string> headers;
+  for (const Node& node : body.nodes) headers.emplace(node.op->rule->header);
+  std::string text;
+  for (const auto& header : headers) text += fmt::format("#include \"{}\"\n", header);
+  return text;
+}
+
+CudaChain generate_chain(const Trace& body) {
+  CudaChain chain;
+  chain.count = body.values[static_cast<size_t>(body.outputs[0])].shape.count();
+  ensure(chain.count < int64_t{1} << 32, "a chain has fewer than 2^32 elements");
+  const std::string fields = struct_of(body), statements = statements_of(body);
+  chain.name = fmt::format("chain_{:016x}", hash_combine(hash_bytes(fields), hash_bytes(statements)));
+  chain.source = fmt::format(
+      "struct {0}_arguments {{\n{1}}};\n\nRT_KERNEL({0}, {0}_arguments, a) {{\n"
+      "  const unsigned i = block().x * block_threads().x + thread().x;\n  if (i >= a.count) return;\n{2}}}\n\n",
+      chain.name, fields, statements);
+  return chain;
+}
+
+}  // namespace retrace
