@@ -1,0 +1,121 @@
+#pragma once
+// kernel.h for nvcc and NVRTC. The contracts are there.
+
+#define RT_DEVICE __device__ __forceinline__
+#define RT_KERNEL(name, Arguments, a) extern "C" __global__ void name(const __grid_constant__ Arguments a)
+#define RT_KERNEL_BOUNDS(name, threads, Arguments, a) \
+  extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ Arguments a)
+
+namespace retrace::cuda {
+
+RT_DEVICE Position thread() { return {threadIdx.x, threadIdx.y, threadIdx.z}; }
+RT_DEVICE Position block() { return {blockIdx.x, blockIdx.y, blockIdx.z}; }
+RT_DEVICE Position block_threads() { return {blockDim.x, blockDim.y, blockDim.z}; }
+RT_DEVICE Position blocks() { return {gridDim.x, gridDim.y, gridDim.z}; }
+
+template <class T>
+struct Shared {
+  T* pointer;
+  unsigned count;
+  RT_DEVICE T& operator[](int i) const { return pointer[i]; }
+  RT_DEVICE Shared operator+(int offset) const { return {pointer + offset, count - offset}; }
+};
+
+RT_DEVICE char* shared_memory() {
+  extern __shared__ __align__(16) char retrace_shared_memory[];
+  return retrace_shared_memory;
+}
+template <class T>
+RT_DEVICE Shared<T> shared(unsigned count) {
+  return {reinterpret_cast<T*>(shared_memory()), count};
+}
+template <class T, class U>
+RT_DEVICE Shared<T> shared(unsigned count, Shared<U> before) {
+  const auto end = static_cast<unsigned>(reinterpret_cast<char*>(before.pointer + before.count) - shared_memory());
+  return {reinterpret_cast<T*>(shared_memory() + ((end + 15) & ~15u)), count};
+}
+
+RT_DEVICE void barrier() { __syncthreads(); }
+RT_DEVICE void fence() { __threadfence(); }
+
+template <class T>
+RT_DEVICE T shuffle(T value, unsigned lane) {
+  return __shfl_sync(0xffffffffu, value, static_cast<int>(lane));
+}
+template <class T>
+RT_DEVICE T shuffle_down(T value, unsigned distance) {
+  return __shfl_down_sync(0xffffffffu, value, distance);
+}
+template <class T>
+RT_DEVICE T shuffle_xor(T value, unsigned mask) {
+  return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask));
+}
+
+RT_DEVICE Float4 load4_at(const float* p) {
+  const float4 v = *reinterpret_cast<const float4*>(p);
+  return {v.x, v.y, v.z, v.w};
+}
+RT_DEVICE void store4_at(float* p, Float4 v) { *reinterpret_cast<float4*>(p) = make_float4(v.x, v.y, v.z, v.w); }
+RT_DEVICE Float4 load4(Global<const float> p, long long i) { return load4_at(p.pointer + i); }
+RT_DEVICE Float4 load4(Shared<float> p, int i) { return load4_at(p.pointer + i); }
+RT_DEVICE void store4(Global<float> p, long long i, Float4 v) { store4_at(p.pointer + i, v); }
+RT_DEVICE void store4(Shared<float> p, int i, Float4 v) { store4_at(p.pointer + i, v); }
+
+template <class T>
+RT_DEVICE T load_cached(Global<const T> p, long long i) {
+  return __ldg(p.pointer + i);
+}
+template <class T>
+RT_DEVICE T load_cached(Global<T> p, long long i) {
+  return __ldg(p.pointer + i);
+}
+
+template <class T>
+RT_DEVICE T atomic_add(Global<T> p, long long i, decltype(T()) value) {
+  static_assert(T(1) / T(2) == T(0), "sums of floats depend on the order");
+  return atomicAdd(p.pointer + i, value);
+}
+template <class T>
+RT_DEVICE T atomic_add(Shared<T> p, int i, decltype(T()) value) {
+  static_assert(T(1) / T(2) == T(0), "sums of floats depend on the order");
+  return atomicAdd(p.pointer + i, value);
+}
+
+// Copies at once where the processor (before sm_80) has no asynchronous ones.
+template <int bytes>
+RT_DEVICE void async_copy_bytes(void* to, const void* from, bool valid) {
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  const auto target = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const int count = valid ? bytes : 0;
+  if constexpr (bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(count) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes), "r"(count)
+                 : "memory");
+#else
+  for (int i = 0; i < bytes / 4; ++i)
+    static_cast<unsigned*>(to)[i] = valid ? static_cast<const unsigned*>(from)[i] : 0u;
+#endif
+}
+template <int bytes, class T>
+RT_DEVICE void async_copy(Shared<T> to, Global<const T> from, bool valid = true) {
+  async_copy_bytes<bytes>(to.pointer, from.pointer, valid);
+}
+template <int bytes, class T>
+RT_DEVICE void async_copy(Shared<T> to, Global<T> from, bool valid = true) {
+  async_copy_bytes<bytes>(to.pointer, from.pointer, valid);
+}
+RT_DEVICE void async_commit() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int newest>
+RT_DEVICE void async_wait() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(newest) : "memory");
+#endif
+}
+
+}  // namespace retrace::cuda
