@@ -13,6 +13,8 @@ find_package(PNG REQUIRED)            # contact sheets and plots
 # In debug builds TBB's headers ask for its debug library, which Debian does not have.
 set_property(TARGET TBB::tbb PROPERTY INTERFACE_COMPILE_DEFINITIONS "")
 
+find_package(Boost 1.81 CONFIG QUIET COMPONENTS context)  # fibers: threads of the emulated CUDA device
+
 set(RETRACE_BUILD_TESTS OFF)
 set(RETRACE_BUILD_BENCHES OFF)
 if(NOT RETRACE_TESTS STREQUAL "OFF")

@@ -6,6 +6,7 @@ foreach(source IN LISTS example_sources)
   cmake_path(GET source STEM name)
   add_executable(example_${name} "${source}")
   target_link_libraries(example_${name} PRIVATE retrace::retrace retrace_flags)
+  retrace_link_emulation(example_${name})
   set_target_properties(example_${name} PROPERTIES
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
   add_dependencies(examples example_${name})

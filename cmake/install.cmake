@@ -9,7 +9,7 @@ if(TARGET retrace)
   install(TARGETS retrace RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/retrace" "${RETRACE_GENERATED_DIR}/retrace"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h" PATTERN cli EXCLUDE)
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h" PATTERN cli EXCLUDE PATTERN emulation EXCLUDE)
 install(EXPORT retrace_targets NAMESPACE retrace:: DESTINATION "${package_dir}")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/retraceConfig.cmake.in" "${PROJECT_BINARY_DIR}/retraceConfig.cmake"
                               INSTALL_DESTINATION "${package_dir}")

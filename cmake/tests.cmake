@@ -1,4 +1,4 @@
-# Tests: retrace/FOLDER/**/*_test.cpp is test_FOLDER, tests/NAME_test.cpp is test_NAME. Benches: bench/NAME.cpp is
+# Tests: retrace/FOLDER/**/*_test.cpp is test_FOLDER (with the kernels in *_test.cu, on the emulated device), tests/NAME_test.cpp is test_NAME. Benches: bench/NAME.cpp is
 # bench/NAME in the build folder; they share bench/common.
 
 enable_testing()
@@ -8,6 +8,7 @@ function(retrace_add_test name)
   target_link_libraries(test_${name} PRIVATE retrace::retrace retrace_flags GTest::gtest_main GTest::gtest rapidcheck)
   target_compile_definitions(test_${name} PRIVATE "RETRACE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\""
                                                   "RETRACE_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
+  retrace_link_emulation(test_${name})
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   # One ctest entry an executable: it runs from the source tree, so that tests find jobs/ and tests/data.
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
@@ -15,6 +16,9 @@ endfunction()
 
 if(RETRACE_BUILD_TESTS)
   file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/*_test.cpp")
+  if(NOT TARGET retrace_emulation)
+    list(FILTER test_sources EXCLUDE REGEX "/cuda/emulation/")
+  endif()
   set(test_folders "")
   foreach(source IN LISTS test_sources)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/retrace" OUTPUT_VARIABLE relative)
@@ -25,6 +29,11 @@ if(RETRACE_BUILD_TESTS)
   list(REMOVE_DUPLICATES test_folders)
   foreach(folder IN LISTS test_folders)
     retrace_add_test(${folder} ${test_sources_of_${folder}})
+    if(TARGET retrace_emulation)
+      file(GLOB_RECURSE test_kernels CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/${folder}/*_test.cu")
+      retrace_emulate("${test_kernels}" emulated_kernels)
+      target_sources(test_${folder} PRIVATE ${emulated_kernels})
+    endif()
   endforeach()
   if(TARGET test_cli AND TARGET retrace_cli)
     target_link_libraries(test_cli PRIVATE retrace_cli CLI11::CLI11)

@@ -13,7 +13,7 @@
 namespace retrace {
 namespace {
 
-constexpr std::array<EnvironmentRow, 5> kTable = {{
+constexpr std::array<EnvironmentRow, 8> kTable = {{
     {EnvironmentVariable::simd, "RETRACE_SIMD", "avx512, avx2, neon, scalar", "the best of this machine",
      "instruction set of the CPU kernels; every one gives the same bits"},
     {EnvironmentVariable::threads, "RETRACE_THREADS", "1 to 256", "the cores that the process may use",
@@ -24,6 +24,13 @@ constexpr std::array<EnvironmentRow, 5> kTable = {{
      "off: every evaluation plans anew; slower, the same bits"},
     {EnvironmentVariable::memory_limit, "RETRACE_MEMORY_LIMIT", "MiB, 1 to 1073741824", "none",
      "memory of a step's intermediates; values are computed again to stay under it; slower, the same bits"},
+    {EnvironmentVariable::kernel_cache, "RETRACE_KERNEL_CACHE", "a folder, off", "retrace in the user's cache folder",
+     "where compiled CUDA kernels are kept; off: they are compiled again by every process"},
+    {EnvironmentVariable::cuda_emulation, "RETRACE_CUDA_EMULATION", "on, off", "off",
+     "on: tests and examples have a CUDA device that is emulated on the CPU, in place of real ones"},
+    {EnvironmentVariable::cuda_emulation_order, "RETRACE_CUDA_EMULATION_ORDER",
+     "ascending, descending, a number from 0 to 2147483647", "ascending",
+     "the order in which the emulated device runs threads, at random for a number; every order gives the same bits"},
 }};
 
 const EnvironmentRow& row_of(EnvironmentVariable variable) { return kTable[static_cast<size_t>(variable)]; }
@@ -84,6 +91,13 @@ int environment_number(EnvironmentVariable variable, int low, int high, int fall
   if (failure != std::errc() || end != value.data() + value.size() || number < low || number > high)
     throw bad_value(variable, text);
   return number;
+}
+
+std::string cache_folder() {
+  // The XDG specification ignores a path that is not absolute.
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder == '/') return folder;
+  const char* home = std::getenv("HOME");
+  return home && *home ? std::string(home) + "/.cache" : "";
 }
 
 bool terminal_is_dumb() {

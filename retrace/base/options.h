@@ -8,7 +8,16 @@
 
 namespace retrace {
 
-enum class EnvironmentVariable { simd, threads, passes_off, plan_cache, memory_limit };
+enum class EnvironmentVariable {
+  simd,
+  threads,
+  passes_off,
+  plan_cache,
+  memory_limit,
+  kernel_cache,
+  cuda_emulation,
+  cuda_emulation_order
+};
 
 struct EnvironmentRow {
   EnvironmentVariable variable;
@@ -29,6 +38,9 @@ std::vector<std::string> environment_list(EnvironmentVariable variable);
 bool environment_switch(EnvironmentVariable variable, bool fallback);
 // A whole number in low..high; `fallback` when unset. Throws Error(usage) for any other text.
 int environment_number(EnvironmentVariable variable, int low, int high, int fallback);
+
+// Where programs keep what they can make again: $XDG_CACHE_HOME, else ~/.cache; "" if neither is known.
+std::string cache_folder();
 
 // TERM=dumb: the terminal cannot rewrite a line.
 bool terminal_is_dumb();

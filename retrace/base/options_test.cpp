@@ -32,7 +32,7 @@ TEST(Options, TableIsInTheOrderOfTheEnumerationAndComplete) {
     EXPECT_TRUE(table[i].name.starts_with("RETRACE_"));
     EXPECT_FALSE(table[i].purpose.empty());
   }
-  EXPECT_EQ(static_cast<size_t>(EnvironmentVariable::memory_limit) + 1, table.size());
+  EXPECT_EQ(static_cast<size_t>(EnvironmentVariable::cuda_emulation_order) + 1, table.size());
 }
 
 TEST(Options, ListIsCutAtCommas) {

@@ -35,6 +35,7 @@ struct Global {
   T* pointer = nullptr;
 
   Global() = default;
+  RT_BOTH Global(decltype(nullptr)) {}
   RT_BOTH Global(T* elements) : pointer(elements) {}
   RT_BOTH Global(typename VoidLike<T>::Type* memory) : pointer(static_cast<T*>(memory)) {}
   template <class U>

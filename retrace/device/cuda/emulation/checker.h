@@ -1,0 +1,78 @@
+#pragma once
+// What is known about each word of memory, and the rules for using it.
+
+#include <cstdint>
+
+#include "retrace/device/cuda/emulation/epochs.h"
+#include "retrace/device/cuda/emulation/execution.h"
+#include "retrace/device/cuda/emulation/region.h"
+#include "retrace/device/cuda/kernel.h"
+
+namespace retrace::cuda::emulation {
+
+// The last uses of four bytes, or of one.
+struct Cell {
+  uint32_t written = 0, first_read = 0, read = 0;  // epochs; first_read: in the launch of `read`
+  uint32_t writer : 11 = 0, reader : 11 = 0;
+  uint32_t atomic : 1 = 0;   // the write was one
+  uint32_t pending : 1 = 0;  // an async_copy to here is not waited for
+  uint32_t bytes : 1 = 0;    // there have been uses of single bytes: they have cells of their own
+};
+static_assert(sizeof(Cell) == 16);
+
+// Cells of a range of memory; those of single bytes when they are first needed.
+class Cells {
+ public:
+  explicit Cells(size_t bytes) : bytes_(bytes), words_(bytes / 4 * sizeof(Cell)) {}
+  Cell* word(size_t offset) const { return reinterpret_cast<Cell*>(words_.data()) + offset / 4; }
+  Cell* byte(size_t offset) {
+    if (!single_.data()) single_ = Pages(bytes_ * sizeof(Cell));
+    return reinterpret_cast<Cell*>(single_.data()) + offset;
+  }
+
+ private:
+  size_t bytes_;
+  Pages words_, single_;
+};
+
+class Checker {
+ public:
+  static constexpr size_t kSharedCapacity = 163 * 1024;  // what a block of sm_80 may have
+
+  explicit Checker(const Execution& execution) : execution_(execution), shared_cells_(kSharedCapacity) {}
+  void begin_launch(const Region& region, Cells& cells, const std::byte* shared);
+  void begin_block();
+  void barrier() { ++epochs_.now; }
+  void fence() { ordering_.fence(execution_.thread, epochs_); }
+
+  // An access of the running thread; throws if it is not allowed. Called before it happens.
+  void global(const void* memory, unsigned bytes, Access how);
+  void shared(const void* memory, unsigned bytes, Access how);
+  // The running thread's copy to shared memory was issued.
+  void pending(const void* memory, unsigned bytes);
+
+ private:
+  struct Space {
+    Cells* cells;
+    uint32_t oldest;  // what was done before this epoch does not count
+    bool is_shared;
+  };
+  void access(const Space& space, size_t offset, const void* memory, unsigned bytes, Access how);
+  bool allowed(const Space& space, const Cell& cell, Access how) const;
+  void note(const Space& space, Cell& cell, Access how) const;
+  void single_bytes(const Space& space, size_t offset, const void* memory, unsigned bytes, Access how);
+  void initialised(const Space& space, size_t offset, const void* memory, unsigned bytes, Access how);
+  [[noreturn]] void race(const Space& space, const Cell& cell, const void* memory, unsigned bytes, Access how) const;
+  std::string describe(bool is_shared, const void* memory) const;
+  void aligned(bool is_shared, const void* memory, unsigned bytes, Access how) const;
+
+  const Execution& execution_;
+  const Region* region_ = nullptr;
+  const std::byte* shared_memory_ = nullptr;
+  Cells shared_cells_;
+  Cells* cells_ = nullptr;
+  Epochs epochs_;
+  Ordering ordering_;
+};
+
+}  // namespace retrace::cuda::emulation

@@ -1,0 +1,160 @@
+// The emulated device as a runtime like any other.
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+
+#include "retrace/base/error.h"
+#include "retrace/device/cuda/emulation/compiler.h"
+#include "retrace/device/cuda/emulation/emulation.h"
+#include "retrace/device/cuda/emulation/machine.h"
+
+namespace retrace::cuda::emulation {
+namespace {
+
+struct FoundKernel final : Kernel {
+  explicit FoundKernel(const EmulatedKernel& its_entry) : Kernel(its_entry.name), entry(its_entry) {}
+  const EmulatedKernel& entry;
+};
+
+class EmulatedRuntime final : public Runtime {
+ public:
+  std::string model() const override { return "emulated CUDA device"; }
+  bool is_emulated() const override { return true; }
+
+  void* allocate(size_t bytes) override;
+  void release(void* memory) override;
+  void copy_from_host(void* to, const void* from, size_t bytes) override;
+  void copy_to_host(void* to, const void* from, size_t bytes) override;
+  void copy(void* to, const void* from, size_t bytes) override;
+
+  const Kernel& find_kernel(std::string_view name) override;
+  std::vector<const Kernel*> compile(const std::string& source, std::span<const std::string> names) override;
+  void launch(const Launch& launch) override;
+  std::unique_ptr<Graph> make_graph(std::span<const Launch> launches) override;
+  void synchronize() override {}
+
+ private:
+  // Of the list that starts with `first`; null if it has none of this name.
+  const Kernel* find(const EmulatedKernel* first, std::string_view name);
+  void must_hold(const void* memory, size_t bytes) const;
+
+  EmulatedMachine& machine_ = EmulatedMachine::instance();
+  Region region_;
+  Cells cells_{region_.capacity()};
+  std::map<const EmulatedKernel*, std::unique_ptr<FoundKernel>> kernels_;
+};
+
+class EmulatedGraph final : public Graph {
+ public:
+  EmulatedGraph(EmulatedRuntime& runtime, std::span<const Launch> launches)
+      : runtime_(runtime), launches_(launches.begin(), launches.end()) {}
+  void set_arguments(size_t i, std::span<const std::byte> arguments) override {
+    ensure(i < launches_.size() && arguments.size() == launches_[i].arguments.size(),
+           "a launch keeps its arguments' size");
+    launches_[i].arguments.assign(arguments.begin(), arguments.end());
+  }
+  void run() override {
+    for (const auto& launch : launches_) runtime_.launch(launch);
+  }
+
+ private:
+  EmulatedRuntime& runtime_;
+  std::vector<Launch> launches_;
+};
+
+void* EmulatedRuntime::allocate(size_t bytes) {
+  const std::lock_guard lock(machine_.mutex());
+  return region_.allocate(bytes);
+}
+
+void EmulatedRuntime::release(void* memory) {
+  const std::lock_guard lock(machine_.mutex());
+  region_.release(memory);
+}
+
+void EmulatedRuntime::must_hold(const void* memory, size_t bytes) const {
+  if (bytes > 0 && !region_.holds(memory, bytes))
+    throw Error(ErrorKind::internal, 995, "a copy outside of device memory")
+        .got(fmt::format("{} bytes at {}", bytes, region_.describe(memory)));
+}
+
+void EmulatedRuntime::copy_from_host(void* to, const void* from, size_t bytes) {
+  const std::lock_guard lock(machine_.mutex());
+  must_hold(to, bytes);
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+void EmulatedRuntime::copy_to_host(void* to, const void* from, size_t bytes) {
+  const std::lock_guard lock(machine_.mutex());
+  must_hold(from, bytes);
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+void EmulatedRuntime::copy(void* to, const void* from, size_t bytes) {
+  const std::lock_guard lock(machine_.mutex());
+  must_hold(to, bytes);
+  must_hold(from, bytes);
+  if (bytes > 0) std::memmove(to, from, bytes);
+}
+
+const Kernel* EmulatedRuntime::find(const EmulatedKernel* first, std::string_view name) {
+  const EmulatedKernel* found = nullptr;
+  for (const auto* entry = first; entry; entry = entry->next) {
+    if (entry->name != name) continue;
+    if (found) throw Error(ErrorKind::internal, 996, fmt::format("two kernels have the name {}", name));
+    found = entry;
+  }
+  if (!found) return nullptr;
+  auto& kernel = kernels_[found];
+  if (!kernel) kernel = std::make_unique<FoundKernel>(*found);
+  return kernel.get();
+}
+
+const Kernel& EmulatedRuntime::find_kernel(std::string_view name) {
+  const std::lock_guard lock(machine_.mutex());
+  if (const auto* kernel = find(emulated_kernels, name)) return *kernel;
+  throw Error(ErrorKind::internal, 997, fmt::format("no .cu file of this program has a kernel {}", name));
+}
+
+std::vector<const Kernel*> EmulatedRuntime::compile(const std::string& source, std::span<const std::string> names) {
+  const std::lock_guard lock(machine_.mutex());
+  const auto* const first = compile_kernels(source);
+  std::vector<const Kernel*> kernels;
+  for (const auto& name : names) {
+    kernels.push_back(find(first, name));
+    if (!kernels.back())
+      throw Error(ErrorKind::internal, 998, fmt::format("the generated source has no kernel {}", name));
+  }
+  return kernels;
+}
+
+void EmulatedRuntime::launch(const Launch& launch) {
+  const std::lock_guard lock(machine_.mutex());
+  machine_.run(static_cast<const FoundKernel*>(launch.kernel)->entry, launch, region_, cells_);
+}
+
+std::unique_ptr<Graph> EmulatedRuntime::make_graph(std::span<const Launch> launches) {
+  return std::make_unique<EmulatedGraph>(*this, launches);
+}
+
+[[maybe_unused]] const bool offered = offer_emulation(make_runtime);
+
+}  // namespace
+
+std::unique_ptr<Runtime> make_runtime() { return std::make_unique<EmulatedRuntime>(); }
+
+void set_order(Order order, uint64_t seed) {
+  auto& machine = EmulatedMachine::instance();
+  const std::lock_guard lock(machine.mutex());
+  machine.set_order(order, seed);
+}
+
+void set_checks(bool on) {
+  auto& machine = EmulatedMachine::instance();
+  const std::lock_guard lock(machine.mutex());
+  machine.checks = on;
+}
+
+}  // namespace retrace::cuda::emulation

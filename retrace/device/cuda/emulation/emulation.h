@@ -1,0 +1,35 @@
+#pragma once
+// A CUDA device on the host, for tests and examples: programs that link the library retrace_emulation get one with
+// RETRACE_CUDA_EMULATION=1. It is there to find mistakes in kernels, which are Error(internal) that name kernel, block,
+// threads and place:
+//   - two threads of a block use one address, one of them writes, and no barrier stands between; the same for two
+//   blocks
+//     of a launch, but for integer atomics, and but for what a block reads that knows by an atomic of others' fence();
+//   - accesses outside of a buffer, to a released one, beyond a part of shared memory, or not aligned;
+//   - shared memory that is read before it is written, or while an async_copy() into it is not waited for;
+//   - barriers and shuffles that not all threads reach.
+// Threads run one after another, as do blocks, in an order that can be chosen: no result may depend on it.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "retrace/device/cuda/runtime.h"
+
+namespace retrace::cuda::emulation {
+
+enum class Order { ascending, descending, seeded };
+
+// The order of blocks, warps and lanes in every launch from now on; before the first call,
+// RETRACE_CUDA_EMULATION_ORDER: ascending (the default), descending or a number, which is a seed.
+void set_order(Order order, uint64_t seed = 0);
+// Checks of accesses, on at first. Off: launches take less time, copies and barriers work as before.
+void set_checks(bool on);
+
+// A device of its own, beside the one in runtimes().
+std::unique_ptr<Runtime> make_runtime();
+
+// How often this process has run the compiler for Runtime::compile().
+size_t compiler_runs();
+
+}  // namespace retrace::cuda::emulation

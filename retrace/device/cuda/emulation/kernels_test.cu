@@ -1,0 +1,149 @@
+// Kernels that use all of kernel.h, each with a mistake that it makes on request.
+#include "retrace/device/cuda/emulation/kernels_test.h"
+#include "retrace/device/cuda/kernel.h"
+
+namespace retrace::cuda {
+namespace {
+
+RT_DEVICE int thread_number() { return static_cast<int>(thread().x); }
+RT_DEVICE long long global_number() { return static_cast<long long>(block().x) * block_threads().x + thread().x; }
+
+// The sum of 32 values by a tree, in lane 0.
+RT_DEVICE float warp_sum(float value) {
+  for (unsigned distance = 16; distance > 0; distance /= 2) value += shuffle_down(value, distance);
+  return value;
+}
+
+}  // namespace
+
+// y[block] = the sum of the block's 256 elements of x. Mistake: no barrier before the sums of the warps are read.
+RT_KERNEL_BOUNDS(probe_tree_sum, 256, ProbeArguments, a) {
+  const auto values = shared<float>(256);
+  const auto sums = shared<float>(8, values);
+  const int t = thread_number();
+  values[t] = a.x[global_number()];
+  barrier();
+  const float sum = warp_sum(values[255 - t]);
+  if (t % 32 == 0) sums[t / 32] = sum;
+  if (!a.mistake) barrier();
+  if (t == 0) {
+    float total = 0;
+    for (int i = 0; i < 8; ++i) total += sums[i];
+    a.y[block().x] = total;
+  }
+}
+
+// y[i] = x[i] for i < count. Mistake: one more.
+RT_KERNEL(probe_copy, ProbeArguments, a) {
+  const long long i = global_number();
+  if (i < a.count + (a.mistake ? 1 : 0)) a.y[i] = load_cached(a.x, i);
+}
+
+// The same backwards through shared memory. Mistake: threads without an element leave before the barrier.
+RT_KERNEL(probe_reverse, ProbeArguments, a) {
+  const auto part = shared<float>(block_threads().x);
+  const int t = thread_number();
+  if (a.mistake && t >= a.count) return;
+  if (t < a.count) part[t] = a.x[t];
+  barrier();
+  if (t < a.count) a.y[t] = part[a.count - 1 - t];
+}
+
+// Mistake: reads an element of shared memory that nobody has written.
+RT_KERNEL(probe_written, ProbeArguments, a) {
+  const auto part = shared<float>(64);
+  const int t = thread_number();
+  if (t < 32) part[t] = 1.0f;
+  barrier();
+  if (t == 0) a.y[0] = part[a.mistake ? 32 : 31];
+}
+
+// Blocks of four floats through shared memory, asynchronously; zeros from `count` on. Mistake: no wait.
+RT_KERNEL(probe_async, ProbeArguments, a) {
+  const auto part = shared<float>(4 * block_threads().x);
+  const int at = 4 * thread_number();
+  async_copy<16>(part + at, a.x + at, at < a.count);
+  async_commit();
+  if (!a.mistake) async_wait<0>();
+  store4(a.y, at, load4(part, at));
+}
+
+// Two stages of copies: the older group is waited for alone. Mistake: the newer one is read as well.
+RT_KERNEL(probe_async_stages, ProbeArguments, a) {
+  const auto part = shared<float>(2 * block_threads().x);
+  const int t = thread_number(), threads = static_cast<int>(block_threads().x);
+  for (int stage = 0; stage < 2; ++stage) {
+    async_copy<4>(part + (stage * threads + t), a.x + (stage * threads + t));
+    async_commit();
+  }
+  async_wait<1>();
+  a.y[t] = part[t];
+  if (!a.mistake) async_wait<0>();
+  a.y[threads + t] = part[threads + t];
+}
+
+// y[0] = the sum of x, a block's part each, added up by the block that comes last. Mistake: no fence.
+RT_KERNEL(probe_last_block, ProbeArguments, a) {
+  const auto last = shared<unsigned>(1);
+  const int t = thread_number();
+  const float sum = warp_sum(a.x[global_number()]);
+  if (t == 0) {
+    a.y[1 + block().x] = sum;
+    if (!a.mistake) fence();
+    last[0] = atomic_add(a.counter, 0, 1u) + 1 == blocks().x;
+  }
+  barrier();
+  if (last[0] == 0u || t != 0) return;
+  float total = 0;
+  for (unsigned i = 0; i < blocks().x; ++i) total += a.y[1 + i];
+  a.y[0] = total;
+  a.counter[0] = 0;
+}
+
+// counter[x[i]] += 1, with atomics. Mistake: without.
+RT_KERNEL(probe_histogram, ProbeArguments, a) {
+  const long long i = global_number();
+  if (i >= a.count) return;
+  const int bin = static_cast<int>(a.x[i]);
+  if (a.mistake)
+    a.counter[bin] += 1u;
+  else
+    atomic_add(a.counter, bin, 1u);
+}
+
+// Bytes of the counters, each by its own thread, in place. Mistake: the neighbour's is read as well.
+RT_KERNEL(probe_bytes, ProbeArguments, a) {
+  const Global<unsigned char> bytes(static_cast<void*>(a.counter.pointer));
+  const int t = thread_number();
+  const unsigned value = bytes[a.mistake && t > 0 ? t - 1 : t];
+  bytes[t] = static_cast<unsigned char>(value + 1u);
+}
+
+// A warp a row of 32; warps without a row leave. Mistake: the lanes of a row's second half leave.
+RT_KERNEL(probe_rows, ProbeArguments, a) {
+  const int t = thread_number(), row = t / 32;
+  if (row >= a.count || (a.mistake && t % 32 >= 16)) return;
+  float sum = a.x[t];
+  for (unsigned mask = 16; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask);
+  sum = shuffle(sum, 5);
+  if (t % 32 == 31) a.y[row] = sum;
+}
+
+// Mistakes: beyond a part of shared memory, not aligned, more shared memory than there is.
+RT_KERNEL(probe_part, ProbeArguments, a) {
+  const auto part = shared<float>(32);
+  const auto behind = shared<float>(32, part);
+  const int t = thread_number();
+  part[t] = 1.0f, behind[t] = 2.0f;
+  a.y[t] = part[a.mistake ? t + a.count : t];
+}
+RT_KERNEL(probe_aligned, ProbeArguments, a) { store4(a.y, 0, load4(a.x, a.mistake ? 1 : 4)); }
+
+// y[0] = `count` fused multiply-adds, with that many loads: for timing.
+RT_KERNEL(probe_loads, ProbeArguments, a) {
+  float sum = 0;
+  for (int i = 0; i < a.count; ++i) sum += a.x[i & 1023];
+  a.y[global_number()] = sum;
+}
+
+}  // namespace retrace::cuda

@@ -1,0 +1,46 @@
+// Which CUDA devices this process has.
+
+#include "retrace/base/options.h"
+#include "retrace/device/cuda/driver_runtime.h"
+#include "retrace/device/cuda/runtime.h"
+
+namespace retrace::cuda {
+namespace {
+
+// What the emulation has offered; null where the program does not link it.
+MakeRuntime& offered() {
+  static MakeRuntime make = nullptr;
+  return make;
+}
+
+struct Found {
+  std::vector<std::unique_ptr<Runtime>> runtimes;
+  std::string why_not;
+
+  Found() {
+    if (!environment_switch(EnvironmentVariable::cuda_emulation, false)) {
+      runtimes = driver_runtimes(why_not);
+    } else if (offered()) {
+      runtimes.push_back(offered()());
+    } else {
+      why_not = "RETRACE_CUDA_EMULATION is on, and this program has no emulated device: only tests and examples do";
+    }
+  }
+};
+
+const Found& found() {
+  static const Found all;
+  return all;
+}
+
+}  // namespace
+
+std::span<const std::unique_ptr<Runtime>> runtimes() { return found().runtimes; }
+std::string why_no_runtime() { return found().runtimes.empty() ? found().why_not : std::string(); }
+
+bool offer_emulation(MakeRuntime make) {
+  offered() = make;
+  return true;
+}
+
+}  // namespace retrace::cuda
