@@ -38,23 +38,23 @@ std::string Checker::describe(bool is_shared, const void* memory) const {
 }
 
 void Checker::aligned(bool is_shared, const void* memory, unsigned bytes, Access how) const {
-  if (reinterpret_cast<uintptr_t>(memory) % (bytes & -bytes) != 0)
+  if (reinterpret_cast<uintptr_t>(memory) & ((bytes & -bytes) - 1)) [[unlikely]]
     execution_.fail(982, "an access is not aligned to its size",
                     fmt::format("{} of {} bytes at {}", name(how), bytes, describe(is_shared, memory)));
 }
 
-void Checker::global(const void* memory, unsigned bytes, Access how) {
-  if (!region_->holds(memory, bytes)) [[unlikely]]
-    execution_.fail(983, "an access outside of device memory",
-                    fmt::format("{} of {} bytes at {}", name(how), bytes, describe(false, memory)));
-  const size_t offset = region_->offset(memory);
+void Checker::outside(const void* memory, unsigned bytes, Access how) const {
+  execution_.fail(983, "an access outside of device memory",
+                  fmt::format("{} of {} bytes at {}", name(how), bytes, describe(false, memory)));
+}
+
+void Checker::slow_global(size_t offset, const void* memory, unsigned bytes, Access how) {
   if (how == Access::atomic) ordering_.atomic(offset, execution_.thread, epochs_);
   access({cells_, epochs_.launch, false}, offset, memory, bytes, how);
 }
 
-void Checker::shared(const void* memory, unsigned bytes, Access how) {
+void Checker::slow_shared(size_t offset, const void* memory, unsigned bytes, Access how) {
   const Space space{&shared_cells_, epochs_.block, true};
-  const auto offset = static_cast<size_t>(static_cast<const std::byte*>(memory) - shared_memory_);
   if (how != Access::write) initialised(space, offset, memory, bytes, how);
   access(space, offset, memory, bytes, how);
 }
@@ -65,7 +65,7 @@ void Checker::pending(const void* memory, unsigned bytes) {
   for (unsigned i = 0; i < bytes; i += 4) shared_cells_.word(offset + i)->pending = 1;
 }
 
-inline bool Checker::allowed(const Space& space, const Cell& cell, Access how) const {
+bool Checker::allowed(const Space& space, const Cell& cell, Access how) const {
   const unsigned thread = execution_.thread;
   const bool both_atomic = how == Access::atomic && cell.atomic;
   if (cell.written >= epochs_.block) {
@@ -83,7 +83,7 @@ inline bool Checker::allowed(const Space& space, const Cell& cell, Access how) c
   return true;
 }
 
-inline void Checker::note(const Space& space, Cell& cell, Access how) const {
+void Checker::note(const Space& space, Cell& cell, Access how) const {
   const unsigned thread = execution_.thread;
   const uint32_t now = epochs_.now;
   if (reads(how)) {

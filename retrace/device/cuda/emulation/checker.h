@@ -46,8 +46,15 @@ class Checker {
   void fence() { ordering_.fence(execution_.thread, epochs_); }
 
   // An access of the running thread; throws if it is not allowed. Called before it happens.
-  void global(const void* memory, unsigned bytes, Access how);
-  void shared(const void* memory, unsigned bytes, Access how);
+  void global(const void* memory, unsigned bytes, Access how) {
+    if (!region_->holds(memory, bytes)) outside(memory, bytes, how);
+    const size_t offset = region_->offset(memory);
+    if (!quick({cells_, epochs_.launch, false}, offset, bytes, how)) slow_global(offset, memory, bytes, how);
+  }
+  void shared(const void* memory, unsigned bytes, Access how) {
+    const auto offset = static_cast<size_t>(static_cast<const std::byte*>(memory) - shared_memory_);
+    if (!quick({&shared_cells_, epochs_.block, true}, offset, bytes, how)) slow_shared(offset, memory, bytes, how);
+  }
   // The running thread's copy to shared memory was issued.
   void pending(const void* memory, unsigned bytes);
 
@@ -57,6 +64,10 @@ class Checker {
     uint32_t oldest;  // what was done before this epoch does not count
     bool is_shared;
   };
+  bool quick(const Space& space, size_t offset, unsigned bytes, Access how) const;
+  void slow_global(size_t offset, const void* memory, unsigned bytes, Access how);
+  void slow_shared(size_t offset, const void* memory, unsigned bytes, Access how);
+  [[noreturn]] void outside(const void* memory, unsigned bytes, Access how) const;
   void access(const Space& space, size_t offset, const void* memory, unsigned bytes, Access how);
   bool allowed(const Space& space, const Cell& cell, Access how) const;
   void note(const Space& space, Cell& cell, Access how) const;
@@ -74,5 +85,38 @@ class Checker {
   Epochs epochs_;
   Ordering ordering_;
 };
+
+// True for an access that most are like, which is then noted: words that only this thread, or nobody, has written in
+// this epoch, and no other block in this launch. False says nothing.
+inline bool Checker::quick(const Space& space, size_t offset, unsigned bytes, Access how) const {
+  if (bytes % 4 != 0 || (offset & ((bytes & -bytes) - 1)) != 0) return false;
+  const unsigned thread = execution_.thread;
+  const uint32_t now = epochs_.now, block = epochs_.block;
+  Cell* cell = space.cells->word(offset);
+  for (Cell* const end = cell + bytes / 4; cell != end; ++cell) {
+    const bool untouched = cell->written < space.oldest && !(space.is_shared && how != Access::write);
+    const bool own =
+        how != Access::read_cached && cell->written >= block && (cell->written != now || cell->writer == thread);
+    if (cell->bytes || cell->pending || !(untouched || own)) return false;
+    if (how == Access::read || how == Access::read_cached) {
+      if (cell->read == now) {
+        if (cell->reader != thread) cell->reader = kManyThreads;
+        continue;
+      }
+      if (cell->read < space.oldest) cell->first_read = now;
+      cell->read = now;
+      cell->reader = thread;
+    } else if (how == Access::write) {
+      const bool read_before = cell->read >= space.oldest && cell->first_read < block;
+      if (read_before || (cell->read == now && cell->reader != thread)) return false;
+      cell->written = now;
+      cell->writer = thread;
+      cell->atomic = 0;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace retrace::cuda::emulation

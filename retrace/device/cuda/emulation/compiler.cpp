@@ -40,16 +40,11 @@ const retrace::cuda::EmulatedKernel* retrace_emulated_kernels(retrace::cuda::Mac
 std::string compiler() { return fs::exists(RETRACE_CXX_COMPILER) ? RETRACE_CXX_COMPILER : "c++"; }
 
 std::vector<std::string> command() {
-  return {compiler(),
-          "-std=c++20",
-          "-O1",
-          "-ffp-contract=off",
-          "-Wno-psabi",
-          "-shared",
-          "-fPIC",
-          "-fvisibility=hidden",
-          "-DRETRACE_CUDA_EMULATION",
-          "-I" RETRACE_SOURCE_DIR};
+  std::vector<std::string> words = {compiler(),   "-std=c++20", "-O1",  "-ffp-contract=off",
+                                    "-Wno-psabi", "-shared",    "-fPIC"};
+  if constexpr (sizeof(RETRACE_EMULATION_FLAGS) > 1) words.emplace_back(RETRACE_EMULATION_FLAGS);
+  words.insert(words.end(), {"-fvisibility=hidden", "-DRETRACE_CUDA_EMULATION", "-I" RETRACE_SOURCE_DIR});
+  return words;
 }
 
 // The text of each header of ours that `text` includes, directly or not, in the order in which it comes up.

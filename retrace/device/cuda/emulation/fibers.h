@@ -32,7 +32,7 @@ class Fibers {
   void leave(Fiber& fiber, bool last);
   void work(Fiber& fiber);
 
-  std::unique_ptr<Fiber> make_fiber();
+  std::unique_ptr<Fiber> make_fiber(unsigned slot);
 
   std::function<void()> task_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
