@@ -96,10 +96,11 @@ void Checker::note(const Space& space, Cell& cell, Access how) const {
     }
     return;
   }
-  const bool atomic = how == Access::atomic;
-  const bool several = atomic && cell.atomic && cell.written == now && cell.writer != thread;
+  // An atomic hides no other write of this epoch: it must be this thread's own.
+  const bool first = cell.written != now;
+  const bool atomic = how == Access::atomic && (first || cell.atomic);
+  cell.writer = atomic && !first && cell.writer != thread ? kManyThreads : thread;
   cell.written = now;
-  cell.writer = several ? kManyThreads : thread;
   cell.atomic = atomic;
   cell.pending = 0;
 }

@@ -1,70 +1,14 @@
-#include "retrace/device/cuda/emulation/emulation.h"
+// What the emulated device computes, and the mistakes in kernels that it finds.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <numeric>
 
-#include "retrace/base/error.h"
-#include "retrace/device/cuda/emulation/kernels_test.h"
+#include "retrace/device/cuda/emulation/fixture_test.h"
 
 namespace retrace::cuda::emulation {
 namespace {
-
-class Emulation : public testing::Test {
- protected:
-  ~Emulation() override {
-    set_order(Order::ascending);
-    set_checks(true);
-  }
-
-  float* upload(const std::vector<float>& values) {
-    auto* memory = static_cast<float*>(runtime_->allocate(values.size() * sizeof(float)));
-    runtime_->copy_from_host(memory, values.data(), values.size() * sizeof(float));
-    return memory;
-  }
-  template <class T>
-  std::vector<T> download(const T* memory, size_t count) {
-    std::vector<T> values(count);
-    runtime_->copy_to_host(values.data(), memory, count * sizeof(T));
-    return values;
-  }
-  unsigned* zeros(size_t count) {
-    auto* memory = static_cast<unsigned*>(runtime_->allocate(count * sizeof(unsigned)));
-    const std::vector<unsigned> values(count, 0u);
-    runtime_->copy_from_host(memory, values.data(), count * sizeof(unsigned));
-    return memory;
-  }
-
-  Launch make_launch(const char* kernel, unsigned blocks, unsigned threads, size_t shared_bytes, ProbeArguments a) {
-    Launch launch{&runtime_->find_kernel(kernel), {blocks}, {threads}, shared_bytes, {}};
-    launch.set(a);
-    return launch;
-  }
-  void run(const char* kernel, unsigned blocks, unsigned threads, size_t shared_bytes, ProbeArguments a) {
-    runtime_->launch(make_launch(kernel, blocks, threads, shared_bytes, a));
-  }
-  // The text of the error of the launch, "" if there is none.
-  std::string error_of(const char* kernel, unsigned blocks, unsigned threads, size_t shared_bytes, ProbeArguments a) {
-    try {
-      run(kernel, blocks, threads, shared_bytes, a);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::internal);
-      return error.what();
-    }
-    return "";
-  }
-
-  std::unique_ptr<Runtime> runtime_ = make_runtime();
-};
-
-// Sums of whose terms no order gives the same bits by chance.
-std::vector<float> harmonic(size_t count) {
-  std::vector<float> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = 1.0f / static_cast<float>(i + 1);
-  return values;
-}
 
 TEST_F(Emulation, TreeSumHasTheSameBitsInEveryOrder) {
   const auto values = harmonic(3 * 256);
@@ -250,77 +194,43 @@ TEST_F(Emulation, PartsOfSharedMemoryAndAlignmentAreChecked) {
   EXPECT_NE(error_of("probe_aligned", 1, 1, 0, a).find("not aligned"), std::string::npos);
 }
 
-TEST_F(Emulation, LaunchesThatADeviceRefusesAreErrors) {
-  const ProbeArguments a{nullptr, nullptr, nullptr, 0, false};
-  EXPECT_NE(error_of("probe_copy", 1, 1025, 0, a), "");
-  EXPECT_NE(error_of("probe_copy", 0, 32, 0, a), "");
-  EXPECT_NE(error_of("probe_copy", 1, 32, 200 * 1024, a), "");
-  EXPECT_NE(error_of("probe_tree_sum", 1, 512, 4096, a).find("it allows 1 to 256"), std::string::npos);
-  Launch launch = make_launch("probe_copy", 1, 32, 0, a);
-  launch.set(1.0f);
-  EXPECT_THROW(runtime_->launch(launch), Error);
-  EXPECT_THROW(runtime_->find_kernel("probe_none"), Error);
+TEST_F(Emulation, WhatAllThreadsOfABlockWroteIsReleasedBehindABarrier) {
+  ProbeArguments a{upload(std::vector<float>(5 * 64, 1.0f)), upload(std::vector<float>(5 * 64 + 1)), zeros(1), 0,
+                   false};
+  for (const auto order : {Order::ascending, Order::descending, Order::seeded}) {
+    set_order(order);
+    EXPECT_EQ(error_of("probe_last_block_of_all", 5, 64, 4, a), "");
+    EXPECT_EQ(download(a.y.pointer, 1)[0], 5 * 64 * 2.0f);
+  }
+  a.mistake = true;
+  set_order(Order::ascending);
+  const auto text = error_of("probe_last_block_of_all", 5, 64, 4, a);
+  EXPECT_NE(text.find("nothing orders them\n  where:    block (0,0,0), thread (1,0,0), and block (4,0,0)"),
+            std::string::npos)
+      << text;
 }
 
-TEST_F(Emulation, AGraphRunsItsLaunchesInOrderWithTheirNewestArguments) {
-  const auto values = harmonic(32);
-  float* const x = upload(values);
-  float* const between = upload(std::vector<float>(32));
-  float* const y = upload(std::vector<float>(32));
-  const std::vector<Launch> launches = {make_launch("probe_reverse", 1, 32, 128, {x, between, nullptr, 32, false}),
-                                        make_launch("probe_reverse", 1, 32, 128, {between, y, nullptr, 32, false})};
-  const auto graph = runtime_->make_graph(launches);
-  EXPECT_EQ(download(y, 32), std::vector<float>(32));
-  graph->run();
-  EXPECT_EQ(download(y, 32), values);
-  const ProbeArguments other{y, between, nullptr, 1, false};
-  graph->set_arguments(0, std::as_bytes(std::span(&other, 1)));
-  graph->run();
-  EXPECT_EQ(download(y, 32)[31], values[0]);
+TEST_F(Emulation, AtomicsInSharedMemoryAreOrderedByBarriersOnly) {
+  ProbeArguments a{nullptr, nullptr, zeros(1), 0, false};
+  EXPECT_EQ(error_of("probe_shared_count", 1, 64, 4, a), "");
+  EXPECT_EQ(download(a.counter.pointer, 1)[0], 64u);
+  a.mistake = true;
+  EXPECT_NE(error_of("probe_shared_count", 1, 64, 4, a).find("threads (0,0,0) and (1,0,0)"), std::string::npos);
 }
 
-// A kernel as a plan would write it, with a scalar rule.
-std::string generated_source(const char* factor) {
-  return std::string(R"(#include "retrace/device/cuda/kernel.h"
-#include "retrace/ops/relu/relu_rule.h"
-namespace retrace::cuda {
-struct GeneratedArguments { Global<const float> x; Global<float> y; long long count; };
-RT_KERNEL(generated_relu, GeneratedArguments, a) {
-  const long long i = static_cast<long long>(block().x) * block_threads().x + thread().x;
-  if (i < a.count) a.y[i] = rules::relu_rule<float>(a.x[i]) * )") +
-         factor + "f;\n}\n}\n";
+TEST_F(Emulation, TheReadOnlyCacheIsForMemoryThatStays) {
+  ProbeArguments a{upload(harmonic(32)), upload(harmonic(32)), nullptr, 0, false};
+  EXPECT_EQ(error_of("probe_cached", 1, 32, 0, a), "");
+  a.mistake = true;
+  EXPECT_NE(error_of("probe_cached", 1, 32, 0, a).find("load_cached() of memory that is written"), std::string::npos);
 }
 
-TEST_F(Emulation, GeneratedKernelsAreCompiledOnceAndKept) {
-  const auto folder = std::filesystem::temp_directory_path() / ("retrace-emulation-test-" + std::to_string(getpid()));
-  setenv("RETRACE_KERNEL_CACHE", folder.c_str(), 1);
-  const auto run_generated = [&](const char* factor) {
-    const std::string names[] = {"generated_relu"};
-    const auto kernels = runtime_->compile(generated_source(factor), names);
-    struct {
-      Global<const float> x;
-      Global<float> y;
-      long long count;
-    } a{upload({-1, 2, 3}), upload({0, 0, 0}), 3};
-    Launch launch{kernels.at(0), {1}, {32}, 0, {}};
-    launch.set(a);
-    runtime_->launch(launch);
-    return download(a.y.pointer, 3);
-  };
-  const size_t before = compiler_runs();
-  EXPECT_EQ(run_generated("2.0"), (std::vector<float>{0, 4, 6}));
-  EXPECT_EQ(compiler_runs(), before + 1);
-  EXPECT_EQ(run_generated("2.0"), (std::vector<float>{0, 4, 6}));
-  EXPECT_EQ(compiler_runs(), before + 1);
-  EXPECT_EQ(run_generated("3.0"), (std::vector<float>{0, 6, 9}));
-  EXPECT_EQ(compiler_runs(), before + 2);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
-  const std::string missing[] = {"another"};
-  EXPECT_THROW(runtime_->compile(generated_source("2.0"), missing), Error);
-  EXPECT_THROW(runtime_->compile("no kernel", missing), Error);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
-  std::filesystem::remove_all(folder);
-  unsetenv("RETRACE_KERNEL_CACHE");
+TEST_F(Emulation, BarriersInTwoBranchesAreFound) {
+  ProbeArguments a{nullptr, nullptr, nullptr, 0, false};
+  EXPECT_EQ(error_of("probe_branches", 1, 64, 0, a), "");
+  a.mistake = true;
+  EXPECT_NE(error_of("probe_branches", 1, 64, 0, a).find("not all threads come to the same barrier"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -139,11 +139,49 @@ RT_KERNEL(probe_part, ProbeArguments, a) {
 }
 RT_KERNEL(probe_aligned, ProbeArguments, a) { store4(a.y, 0, load4(a.x, a.mistake ? 1 : 4)); }
 
-// y[0] = `count` fused multiply-adds, with that many loads: for timing.
-RT_KERNEL(probe_loads, ProbeArguments, a) {
-  float sum = 0;
-  for (int i = 0; i < a.count; ++i) sum += a.x[i & 1023];
-  a.y[global_number()] = sum;
+// As probe_last_block, but every thread has a part that the last block reads. Mistake: no barrier before the fence.
+RT_KERNEL(probe_last_block_of_all, ProbeArguments, a) {
+  const auto last = shared<unsigned>(1);
+  const int t = thread_number();
+  const long long i = global_number();
+  a.y[1 + i] = 2.0f * a.x[i];
+  if (!a.mistake) barrier();
+  if (t == 0) {
+    fence();
+    last[0] = atomic_add(a.counter, 0, 1u) + 1 == blocks().x;
+  }
+  barrier();
+  if (last[0] == 0u || t != 0) return;
+  float total = 0;
+  for (unsigned part = 0; part < blocks().x * block_threads().x; ++part) total += a.y[1 + part];
+  a.y[0] = total;
+  a.counter[0] = 0;
+}
+
+// counter[0] = the number of threads. Mistake: no barrier behind the first value.
+RT_KERNEL(probe_shared_count, ProbeArguments, a) {
+  const auto count = shared<unsigned>(1);
+  const int t = thread_number();
+  if (t == 0) count[0] = 0;
+  if (!a.mistake) barrier();
+  atomic_add(count, 0, 1u);
+  barrier();
+  if (t == 0) a.counter[0] = count[0];
+}
+
+// Mistake: the cache for memory that stays is asked for what has just been written.
+RT_KERNEL(probe_cached, ProbeArguments, a) {
+  const int t = thread_number();
+  a.y[t] = load_cached(a.x, t);
+  if (a.mistake) a.y[t] = load_cached(a.y, t);
+}
+
+// Mistake: every other thread waits in another branch.
+RT_KERNEL(probe_branches, ProbeArguments, a) {
+  if (a.mistake && thread_number() % 2 == 1)
+    barrier();
+  else
+    barrier();
 }
 
 }  // namespace retrace::cuda

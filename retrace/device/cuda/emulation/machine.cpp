@@ -60,6 +60,7 @@ void EmulatedMachine::prepare(const EmulatedKernel& kernel, const Launch& launch
   kernel_ = &kernel;
   arguments_ = launch.arguments;
   shared_bytes_ = launch.shared_bytes;
+  async_.assign(threads, AsyncCopies());
   positions_.resize(threads);
   for (size_t i = 0; i < threads; ++i) positions_[i] = position(i, block_threads);
 }
@@ -74,7 +75,8 @@ void EmulatedMachine::run(const EmulatedKernel& kernel, const Launch& launch, co
     execution_.block = number;
     block = position(number, blocks);
     checker_.begin_block();
-    async_.clear();
+    if (async_used_) async_.assign(execution_.threads, AsyncCopies());
+    async_used_ = false;
     scheduler_.run_block(*this);
   }
 }
@@ -93,7 +95,7 @@ std::byte* EmulatedMachine::shared_part(const void* before, size_t bytes) {
 }
 
 void EmulatedMachine::async_copy(void* to, const void* from, unsigned bytes, bool valid) {
-  if (async_.empty()) async_.resize(execution_.threads);
+  async_used_ = true;
   auto& mine = async_[execution_.thread];
   if (checks) {
     checker_.pending(to, bytes);
@@ -103,11 +105,11 @@ void EmulatedMachine::async_copy(void* to, const void* from, unsigned bytes, boo
 }
 
 void EmulatedMachine::async_commit() {
-  if (!async_.empty()) ++async_[execution_.thread].groups;
+  async_used_ = true;
+  ++async_[execution_.thread].groups;
 }
 
 void EmulatedMachine::async_wait(unsigned newest) {
-  if (async_.empty()) return;
   auto& mine = async_[execution_.thread];
   const auto arrived = [&](const AsyncCopy& copy) { return copy.group + newest < mine.groups; };
   for (const auto& copy : mine.waiting) {
