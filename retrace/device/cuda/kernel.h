@@ -3,7 +3,7 @@
 // (retrace/base/scalar.h) and headers of argument structs, and nothing else. Three meanings of one text:
 //   - nvcc, and NVRTC, which has no standard headers: kernel_device.h;
 //   - the host compiler with RETRACE_CUDA_EMULATION: kernel_host.h, where every access is checked.
-// No kernel asks which one it is.
+// No kernel asks which one it is. All names are in retrace::cuda; kernels may stand in any namespace.
 //
 //   struct ScaleArguments { Global<const float> x; Global<float> y; float factor; long long count; };
 //   RT_KERNEL(scale, ScaleArguments, a) {

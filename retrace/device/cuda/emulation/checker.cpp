@@ -23,6 +23,10 @@ void Checker::begin_launch(const Region& region, Cells& cells, const std::byte* 
   region_ = &region;
   cells_ = &cells;
   shared_memory_ = shared;
+  constexpr uint32_t kLastEpoch = 0xF0000000;  // far from what one launch needs to the end
+  if (epochs_.now > kLastEpoch) epochs_.now = 1, ++era_;
+  cells.enter(era_);
+  shared_cells_.enter(era_);
   epochs_.begin_launch();
   ordering_.begin_launch();
 }

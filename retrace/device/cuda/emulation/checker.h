@@ -30,9 +30,18 @@ class Cells {
     return reinterpret_cast<Cell*>(single_.data()) + offset;
   }
 
+  // Forgets everything, if that has not been done for `era`.
+  void enter(unsigned era) {
+    if (era == era_) return;
+    era_ = era;
+    words_.forget(0, words_.bytes());
+    single_.forget(0, single_.bytes());
+  }
+
  private:
   size_t bytes_;
   Pages words_, single_;
+  unsigned era_ = 0;
 };
 
 class Checker {
@@ -83,6 +92,7 @@ class Checker {
   Cells shared_cells_;
   Cells* cells_ = nullptr;
   Epochs epochs_;
+  unsigned era_ = 0;  // goes up when epochs begin anew
   Ordering ordering_;
 };
 

@@ -131,6 +131,7 @@ std::vector<const Kernel*> EmulatedRuntime::compile(const std::string& source, s
 }
 
 void EmulatedRuntime::launch(const Launch& launch) {
+  ensure(launch.kernel, "a launch has a kernel");
   const std::lock_guard lock(machine_.mutex());
   machine_.run(static_cast<const FoundKernel*>(launch.kernel)->entry, launch, region_, cells_);
 }
