@@ -15,6 +15,7 @@
 // bytes. RT_KERNEL_BOUNDS(name, threads, Arguments, a)  the same, for blocks of at most `threads` threads.
 //     Names of kernels are unique in the program; namespaces do not count.
 // RT_DEVICE                                      before every function that kernels call.
+// RT_UNROLL                                      before a loop whose number of turns is a constant.
 //
 // thread(), block(), block_threads(), blocks()   a Position: where this thread stands, and how many there are.
 // shared<T>(n)              n elements of the block's dynamic shared memory, at its start; shared<T>(n, before): behind

@@ -58,6 +58,7 @@ inline EmulatedKernel::EmulatedKernel(const char* its_name, Body its_body, unsig
 }
 
 #define RT_DEVICE inline
+#define RT_UNROLL
 #define RT_KERNEL(name, Arguments, a) RT_KERNEL_BOUNDS(name, 1024, Arguments, a)
 #define RT_KERNEL_BOUNDS(name, threads, Arguments, a)                                                             \
   static void name(const Arguments& a);                                                                           \

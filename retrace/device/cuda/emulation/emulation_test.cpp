@@ -197,17 +197,23 @@ TEST_F(Emulation, PartsOfSharedMemoryAndAlignmentAreChecked) {
 TEST_F(Emulation, WhatAllThreadsOfABlockWroteIsReleasedBehindABarrier) {
   ProbeArguments a{upload(std::vector<float>(5 * 64, 1.0f)), upload(std::vector<float>(5 * 64 + 1)), zeros(1), 0,
                    false};
-  for (const auto order : {Order::ascending, Order::descending, Order::seeded}) {
-    set_order(order);
-    EXPECT_EQ(error_of("probe_last_block_of_all", 5, 64, 4, a), "");
-    EXPECT_EQ(download(a.y.pointer, 1)[0], 5 * 64 * 2.0f);
+  for (const int own_fences : {0, 1}) {
+    a.count = own_fences;
+    a.mistake = false;
+    for (const auto order : {Order::ascending, Order::descending, Order::seeded}) {
+      set_order(order);
+      EXPECT_EQ(error_of("probe_last_block_of_all", 5, 64, 4, a), "");
+      EXPECT_EQ(download(a.y.pointer, 1)[0], 5 * 64 * 2.0f);
+    }
+    a.mistake = true;
+    set_order(Order::ascending);
+    a.counter = zeros(1);
+    const auto text = error_of("probe_last_block_of_all", 5, 64, 4, a);
+    EXPECT_NE(text.find("nothing orders them\n  where:    block (0,0,0), thread (1,0,0), and block (4,0,0)"),
+              std::string::npos)
+        << text;
+    a.counter = zeros(1);
   }
-  a.mistake = true;
-  set_order(Order::ascending);
-  const auto text = error_of("probe_last_block_of_all", 5, 64, 4, a);
-  EXPECT_NE(text.find("nothing orders them\n  where:    block (0,0,0), thread (1,0,0), and block (4,0,0)"),
-            std::string::npos)
-      << text;
 }
 
 TEST_F(Emulation, AtomicsInSharedMemoryAreOrderedByBarriersOnly) {

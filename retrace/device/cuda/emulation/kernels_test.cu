@@ -28,6 +28,7 @@ RT_KERNEL_BOUNDS(probe_tree_sum, 256, ProbeArguments, a) {
   if (!a.mistake) barrier();
   if (t == 0) {
     float total = 0;
+    RT_UNROLL
     for (int i = 0; i < 8; ++i) total += sums[i];
     a.y[block().x] = total;
   }
@@ -139,15 +140,17 @@ RT_KERNEL(probe_part, ProbeArguments, a) {
 }
 RT_KERNEL(probe_aligned, ProbeArguments, a) { store4(a.y, 0, load4(a.x, a.mistake ? 1 : 4)); }
 
-// As probe_last_block, but every thread has a part that the last block reads. Mistake: no barrier before the fence.
+// As probe_last_block, but every thread has a part that the last block reads; with count > 0 every thread has a fence,
+// too. Mistake: no barrier before the atomic.
 RT_KERNEL(probe_last_block_of_all, ProbeArguments, a) {
   const auto last = shared<unsigned>(1);
   const int t = thread_number();
   const long long i = global_number();
   a.y[1 + i] = 2.0f * a.x[i];
+  if (a.count > 0) fence();
   if (!a.mistake) barrier();
   if (t == 0) {
-    fence();
+    if (a.count == 0) fence();
     last[0] = atomic_add(a.counter, 0, 1u) + 1 == blocks().x;
   }
   barrier();
