@@ -134,6 +134,7 @@ void Checker::single_bytes(const Space& space, size_t offset, const void* memory
     for (const Cell* cell : {&word, &single})
       if (!allowed(space, *cell, how)) race(space, *cell, memory, bytes, how);
     word.bytes = 1;
+    if (!reads(how)) word.pending = 0;
     note(space, single, how);
   }
 }
@@ -144,8 +145,8 @@ void Checker::initialised(const Space& space, size_t offset, const void* memory,
     const bool written = word.written >= space.oldest || (word.bytes && space.cells->byte(i)->written >= space.oldest);
     if (!written || word.pending) [[unlikely]]
       execution_.fail(984,
-                      word.pending ? "shared memory is read before async_wait() for a copy into it"
-                                   : "shared memory is read before it is written",
+                      written ? "shared memory is read before async_wait() for a copy into it"
+                              : "shared memory is read before it is written",
                       fmt::format("{} of {} bytes at {}", name(how), bytes, describe(true, memory)));
     i += word.bytes || bytes % 4 != 0 ? 1 : 4;
   }
