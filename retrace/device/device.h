@@ -45,6 +45,8 @@ Device& device_at(DeviceId id);
 std::vector<Device*> gpus();
 int gpu_count();
 bool can_use_gpu();
+// Why there is none: "no CUDA driver (libcuda.so.1) on this machine".
+std::string cuda_problem();
 // "cpu", "cuda", "cuda:N" or "auto" (the best there is). Throws Error(unavailable) that says why for an absent
 // device, Error(usage) for a malformed name.
 Device& find_device(const std::string& name);

@@ -162,6 +162,27 @@ TEST_P(OpCaseTest, records_its_op_and_reads_back_as_text) {
   EXPECT_TRUE(parse_trace(print_trace(trace), op_table()) == trace) << print_trace(trace);
 }
 
+// On the CUDA device of this process: a real one, or emulated.
+TEST_P(OpCaseTest, has_the_same_bits_on_cuda) {
+  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  const OpCase& one = GetParam();
+  Device& cuda = *gpus()[0];
+  const auto inputs = make_inputs(one, DType::f32);
+  std::vector<Tensor> there;
+  for (const Tensor& input : inputs) there.push_back(input.to(cuda));
+  try {
+    const auto results = one.build(inputs), moved = one.build(there);
+    for (size_t i = 0; i < results.size(); ++i) EXPECT_EQ(bit_difference(results[i], moved[i]), "") << "result " << i;
+    if (!one.differentiable) return;
+    const auto gradients = loss_gradients(one, inputs), moved_gradients = loss_gradients(one, there);
+    for (size_t i = 0; i < gradients.size(); ++i)
+      EXPECT_EQ(bit_difference(gradients[i], moved_gradients[i]), "") << "gradient " << i;
+  } catch (const Error& error) {
+    if (error.code() != 620) throw;
+    GTEST_SKIP() << error.message();
+  }
+}
+
 TEST(Ops, each_has_a_case_and_a_decision_about_its_gradient) {
   std::set<std::string> cases, differentiated_ops, without;
   for (const auto& one : all_cases()) {

@@ -53,5 +53,6 @@ std::vector<Device*> gpus() {
 }
 int gpu_count() { return static_cast<int>(devices().size()); }
 bool can_use_gpu() { return gpu_count() > 0; }
+std::string cuda_problem() { return cuda::why_no_runtime(); }
 
 }  // namespace retrace
