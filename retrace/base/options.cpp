@@ -13,7 +13,7 @@
 namespace retrace {
 namespace {
 
-constexpr std::array<EnvironmentRow, 8> kTable = {{
+constexpr std::array<EnvironmentRow, 10> kTable = {{
     {EnvironmentVariable::simd, "RETRACE_SIMD", "avx512, avx2, neon, scalar", "the best of this machine",
      "instruction set of the CPU kernels; every one gives the same bits"},
     {EnvironmentVariable::threads, "RETRACE_THREADS", "1 to 256", "the cores that the process may use",
@@ -24,6 +24,8 @@ constexpr std::array<EnvironmentRow, 8> kTable = {{
      "off: every evaluation plans anew; slower, the same bits"},
     {EnvironmentVariable::memory_limit, "RETRACE_MEMORY_LIMIT", "MiB, 1 to 1073741824", "none",
      "memory of a step's intermediates; values are computed again to stay under it; slower, the same bits"},
+    {EnvironmentVariable::nvrtc, "RETRACE_NVRTC", "a file", "libnvrtc.so of the system or the CUDA toolkit",
+     "the library that compiles fused CUDA kernels, such as libnvrtc.so.13"},
     {EnvironmentVariable::kernel_cache, "RETRACE_KERNEL_CACHE", "a folder, off", "retrace in the user's cache folder",
      "where compiled CUDA kernels are kept; off: they are compiled again by every process"},
     {EnvironmentVariable::cuda_emulation, "RETRACE_CUDA_EMULATION", "on, off", "off",
@@ -31,6 +33,8 @@ constexpr std::array<EnvironmentRow, 8> kTable = {{
     {EnvironmentVariable::cuda_emulation_order, "RETRACE_CUDA_EMULATION_ORDER",
      "ascending, descending, a number from 0 to 2147483647", "ascending",
      "the order in which the emulated device runs threads, at random for a number; every order gives the same bits"},
+    {EnvironmentVariable::cuda_driver, "RETRACE_CUDA_DRIVER", "a file", "libcuda.so.1",
+     "the CUDA driver's library; for tests of retrace"},
 }};
 
 const EnvironmentRow& row_of(EnvironmentVariable variable) { return kTable[static_cast<size_t>(variable)]; }
@@ -98,6 +102,11 @@ std::string cache_folder() {
   if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder == '/') return folder;
   const char* home = std::getenv("HOME");
   return home && *home ? std::string(home) + "/.cache" : "";
+}
+
+std::string cuda_home() {
+  const char* folder = std::getenv("CUDA_HOME");
+  return folder ? folder : "";
 }
 
 bool terminal_is_dumb() {

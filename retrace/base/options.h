@@ -14,9 +14,11 @@ enum class EnvironmentVariable {
   passes_off,
   plan_cache,
   memory_limit,
+  nvrtc,
   kernel_cache,
   cuda_emulation,
-  cuda_emulation_order
+  cuda_emulation_order,
+  cuda_driver
 };
 
 struct EnvironmentRow {
@@ -41,6 +43,8 @@ int environment_number(EnvironmentVariable variable, int low, int high, int fall
 
 // Where programs keep what they can make again: $XDG_CACHE_HOME, else ~/.cache; "" if neither is known.
 std::string cache_folder();
+// $CUDA_HOME: where a CUDA toolkit is installed; "" when unset.
+std::string cuda_home();
 
 // TERM=dumb: the terminal cannot rewrite a line.
 bool terminal_is_dumb();

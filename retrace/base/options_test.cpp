@@ -32,7 +32,7 @@ TEST(Options, TableIsInTheOrderOfTheEnumerationAndComplete) {
     EXPECT_TRUE(table[i].name.starts_with("RETRACE_"));
     EXPECT_FALSE(table[i].purpose.empty());
   }
-  EXPECT_EQ(static_cast<size_t>(EnvironmentVariable::cuda_emulation_order) + 1, table.size());
+  EXPECT_EQ(static_cast<size_t>(EnvironmentVariable::cuda_driver) + 1, table.size());
 }
 
 TEST(Options, ListIsCutAtCommas) {
@@ -76,6 +76,19 @@ TEST(Options, NumberIsWholeAndInRange) {
   }
   const Setting setting("RETRACE_THREADS", "");
   EXPECT_EQ(environment_number(EnvironmentVariable::threads, 1, 256, 7), 7);
+}
+
+TEST(Options, CacheFolderIsTheUsersOwn) {
+  const Setting home("HOME", "/home/somebody");
+  {
+    const Setting unset("XDG_CACHE_HOME", ""), toolkit("CUDA_HOME", "/opt/cuda");
+    EXPECT_EQ(cache_folder(), "/home/somebody/.cache");
+    EXPECT_EQ(cuda_home(), "/opt/cuda");
+  }
+  const Setting relative("XDG_CACHE_HOME", "somewhere");
+  EXPECT_EQ(cache_folder(), "/home/somebody/.cache");
+  const Setting absolute("XDG_CACHE_HOME", "/var/somewhere");
+  EXPECT_EQ(cache_folder(), "/var/somewhere");
 }
 
 TEST(Options, DumbTerminalsAreKnown) {
