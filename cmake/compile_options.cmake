@@ -14,34 +14,27 @@ endif()
 
 add_library(retrace_flags INTERFACE)
 
-# `options` for the host compiler, also where it works on behalf of nvcc.
-function(retrace_add_flags)
-  list(JOIN ARGN "," joined)
-  target_compile_options(retrace_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${ARGN}>"
-                                                 "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${joined}>")
-endfunction()
-
 # Without this GCC fuses a * b + c, even written as intrinsics, and a result depends on the compiler.
-retrace_add_flags(-ffp-contract=off)
+target_compile_options(retrace_flags INTERFACE -ffp-contract=off)
 # -Wno-psabi silences a note about vectors as arguments, which only ever meet inside one file here.
-retrace_add_flags(-Wall -Wextra -Wno-psabi)
+target_compile_options(retrace_flags INTERFACE -Wall -Wextra -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 sees phantoms in its own std::variant and std::string.
-  retrace_add_flags(-Wno-maybe-uninitialized -Wno-restrict)
+  target_compile_options(retrace_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # std::stable_sort of GCC 12's library uses a function that it calls deprecated itself.
-  retrace_add_flags(-Wno-deprecated-declarations)
+  target_compile_options(retrace_flags INTERFACE -Wno-deprecated-declarations)
 endif()
 if(RETRACE_WARNINGS_AS_ERRORS)
-  retrace_add_flags(-Werror)
+  target_compile_options(retrace_flags INTERFACE -Werror)
 endif()
-# The same arithmetic from nvcc.
+# The same arithmetic from nvcc and NVRTC.
 set(RETRACE_NVCC_FLAGS --fmad=false --ftz=false --prec-div=true --prec-sqrt=true)
-target_compile_options(retrace_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:${RETRACE_NVCC_FLAGS}>")
 
 set(RETRACE_SANITIZE "" CACHE STRING "Sanitizers of this build, separated by commas")
 if(RETRACE_SANITIZE)
-  retrace_add_flags(-fsanitize=${RETRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(retrace_flags INTERFACE
+    -fsanitize=${RETRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(retrace_flags INTERFACE -fsanitize=${RETRACE_SANITIZE})
   if(RETRACE_SANITIZE MATCHES "thread")
     # Debian's TBB is not instrumented: threads.cpp uses std::jthread here.

@@ -1,10 +1,119 @@
 #include "retrace/device/cuda/driver_runtime.h"
 
-namespace retrace::cuda {
+#include <fmt/format.h>
 
-std::vector<std::unique_ptr<Runtime>> driver_runtimes(std::string& why_not) {
-  why_not = "this build of retrace does not use the CUDA driver yet";
-  return {};
+#include <mutex>
+#include <optional>
+#include <type_traits>
+
+#include "retrace/base/error.h"
+#include "retrace/device/cuda/driver_copies.h"
+#include "retrace/device/cuda/driver_kernels.h"
+#include "retrace/device/cuda/driver_memory.h"
+
+namespace retrace::cuda {
+namespace {
+
+constexpr int kOldestCapability = 80;
+
+class DriverRuntime final : public Runtime {
+ public:
+  DriverRuntime(std::shared_ptr<const Driver> driver, CUdevice device, std::span<const KernelImage> images)
+      : driver_(std::move(driver)), device_(device), images_(images), model_(device_model(*driver_, device)) {}
+
+  std::string model() const override { return model_; }
+  bool is_emulated() const override { return false; }
+
+  void* allocate(size_t bytes) override {
+    return with_parts([&](Parts& parts) { return parts.memory.allocate(bytes); });
+  }
+  void release(void* memory) override {
+    with_parts([&](Parts& parts) { parts.memory.release(memory); });
+  }
+  void copy_from_host(void* to, const void* from, size_t bytes) override {
+    with_parts([&](Parts& parts) { parts.copies.from_host(to, from, bytes); });
+  }
+  void copy_to_host(void* to, const void* from, size_t bytes) override {
+    with_parts([&](Parts& parts) { parts.copies.to_host(to, from, bytes); });
+  }
+  void copy(void* to, const void* from, size_t bytes) override {
+    with_parts([&](Parts& parts) { parts.copies.on_device(to, from, bytes); });
+  }
+  const Kernel& find_kernel(std::string_view name) override {
+    return with_parts([&](Parts& parts) -> const Kernel& { return parts.kernels.find(name); });
+  }
+  std::vector<const Kernel*> compile(const std::string& source, std::span<const std::string> names) override {
+    return with_parts([&](Parts& parts) { return parts.kernels.compile(source, names); });
+  }
+  void launch(const Launch& launch) override {
+    with_parts([&](Parts& parts) { cuda::launch(*parts.context, launch); });
+  }
+  std::unique_ptr<Graph> make_graph(std::span<const Launch> launches) override {
+    return with_parts([&](Parts& parts) { return cuda::make_graph(parts.context, launches); });
+  }
+  void synchronize() override {
+    with_parts([&](Parts& parts) { parts.context->synchronize(); });
+  }
+
+ private:
+  struct Parts {
+    Parts(std::shared_ptr<const DriverContext> made, std::span<const KernelImage> images, int capability)
+        : context(std::move(made)), memory(context), copies(context), kernels(context, images, capability) {}
+    std::shared_ptr<const DriverContext> context;
+    DriverMemory memory;
+    DriverCopies copies;
+    DriverKernels kernels;
+  };
+
+  template <class Body>
+  std::invoke_result_t<Body, Parts&> with_parts(Body body) {
+    std::call_once(made_, [&] {
+      parts_.emplace(std::make_shared<const DriverContext>(driver_, device_), images_,
+                     device_capability(*driver_, device_));
+    });
+    const ContextScope scope(*parts_->context);
+    return body(*parts_);
+  }
+
+  std::shared_ptr<const Driver> driver_;
+  CUdevice device_;
+  std::span<const KernelImage> images_;
+  std::string model_;
+  std::once_flag made_;
+  std::optional<Parts> parts_;
+};
+
+std::string too_old(const Driver& driver, CUdevice device, int capability) {
+  return fmt::format("{} has compute capability {}.{}, and 8.0 or newer is needed", device_model(driver, device),
+                     capability / 10, capability % 10);
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Runtime>> driver_runtimes(std::string& why_not, std::span<const KernelImage> images) {
+  const auto driver = Driver::open(why_not);
+  if (!driver) return {};
+  std::vector<std::unique_ptr<Runtime>> runtimes;
+  try {
+    int count = 0;
+    driver->cuDeviceGetCount(&count);
+    if (count == 0) why_not = "the CUDA driver finds no device (see CUDA_VISIBLE_DEVICES)";
+    for (int i = 0; i < count; ++i) {
+      CUdevice device = 0;
+      driver->cuDeviceGet(&device, i);
+      const int capability = device_capability(*driver, device);
+      if (capability >= kOldestCapability) {
+        runtimes.push_back(std::make_unique<DriverRuntime>(driver, device, images));
+      } else {
+        why_not += (why_not.empty() ? "" : "; ") + too_old(*driver, device, capability);
+      }
+    }
+  } catch (const Error& error) {
+    why_not = error.message();
+    return {};
+  }
+  if (!runtimes.empty()) why_not.clear();
+  return runtimes;
 }
 
 }  // namespace retrace::cuda

@@ -1,0 +1,85 @@
+// cuda_check [FILE...]: what a run compiles with NVRTC compiles, without warnings and without a device: a kernel of
+// every scalar rule, and the given files of CUDA source, for compute capabilities 8.0 and 9.0. Says so where NVRTC is
+// absent.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "retrace/base/error.h"
+#include "retrace/base/file.h"
+#include "retrace/device/cuda/embedded.h"
+#include "retrace/device/cuda/nvrtc.h"
+
+namespace retrace::cuda {
+namespace {
+
+struct Source {
+  std::string name, text;
+};
+
+std::string rule_kernels() {
+  std::string includes, kernels;
+  for (const auto& header : kernel_headers()) {
+    std::string rule = std::filesystem::path(header.path).stem().string();
+    if (!rule.ends_with("_rule")) continue;
+    includes += fmt::format("#include \"{}\"\n", header.path);
+    kernels += fmt::format(R"(
+template <class V>
+V {0}_at(const V* const* in, long long i) {{
+  if constexpr (requires(V v) {{ retrace::rules::{0}(v); }}) return retrace::rules::{0}(in[0][i]);
+  else if constexpr (requires(V v) {{ retrace::rules::{0}(v, v); }}) return retrace::rules::{0}(in[0][i], in[1][i]);
+  else return retrace::rules::{0}(in[0][i], in[1][i], in[2][i]);
+}}
+extern "C" __global__ void {0}_kernel(const float* const* in, float* out, long long count) {{
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) out[i] = {0}_at(in, i);
+}}
+)",
+                           rule);
+  }
+  return includes + kernels;
+}
+
+// The number of failures.
+int compile_all(const Nvrtc& nvrtc, const std::vector<Source>& sources) {
+  int failures = 0;
+  for (const auto& source : sources) {
+    for (const int capability : {80, 90}) {
+      try {
+        const auto compiled = nvrtc.compile(source.text, capability);
+        fmt::print("{}: sm_{}: {} bytes\n{}", source.name, capability, compiled.image.size(), compiled.warnings);
+        failures += !compiled.warnings.empty();
+      } catch (const Error& error) {
+        fmt::print("{}: sm_{}: {}\n", source.name, capability, error.what());
+        ++failures;
+      }
+    }
+  }
+  return failures;
+}
+
+}  // namespace
+}  // namespace retrace::cuda
+
+int main(int count, char** arguments) {
+  using namespace retrace;
+  std::optional<cuda::Nvrtc> nvrtc;
+  try {
+    nvrtc.emplace();
+  } catch (const Error& error) {
+    fmt::print("no kernel is compiled with NVRTC: {}\n", error.what());
+    return 0;
+  }
+  fmt::print("NVRTC {}\n", nvrtc->version());
+  try {
+    std::vector<cuda::Source> sources = {{"scalar rules", cuda::rule_kernels()}};
+    for (int i = 1; i < count; ++i) sources.push_back({arguments[i], read_file(arguments[i], "CUDA source", 1 << 24)});
+    return cuda::compile_all(*nvrtc, sources) == 0 ? 0 : 1;
+  } catch (const Error& error) {
+    fmt::print("{}\n", error.what());
+    return exit_code(error.kind());
+  }
+}

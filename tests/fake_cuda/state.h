@@ -1,0 +1,108 @@
+#pragma once
+// What the files of the fake driver share.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "retrace/device/cuda/driver.h"
+#include "tests/fake_cuda/fake_cuda.h"
+
+struct CUctx_st {
+  int device;
+};
+struct CUfunc_st {
+  std::string name;
+  int allowed_shared = 0;
+};
+struct CUmod_st {
+  std::map<std::string, CUfunc_st> functions;
+};
+struct CUstream_st {
+  std::deque<std::function<int()>> work;
+};
+struct CUevent_st {
+  CUstream_st* stream = nullptr;
+  int recorded = 0, reached = 0;
+};
+struct CUgraphNode_st {
+  fake_cuda::Launched launch;
+  size_t dependencies;
+};
+struct CUgraph_st {
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+};
+struct CUgraphExec_st {
+  std::map<CUgraphNode_st*, size_t> index;
+  std::vector<fake_cuda::Launched> launches;
+};
+
+namespace fake_cuda {
+
+using namespace retrace::cuda;
+
+struct Failure {
+  int left, result;
+};
+
+struct State {
+  std::vector<fake_cuda::Device> devices = {{"Fake H100"}};
+  int version = 13000;
+  bool started = false;
+  int broken = 0;
+  std::map<std::string, int> calls;
+  std::map<std::string, Failure> failures;
+  std::set<std::string> hidden;
+  std::map<uintptr_t, size_t> memory;
+  std::set<void*> pinned;
+  std::map<int, int> retained;
+  std::map<int, CUctx_st> contexts;
+  std::set<CUstream> streams;
+  std::set<CUevent> events;
+  std::set<CUmodule> modules;
+  std::set<CUgraph> graphs;
+  std::set<CUgraphExec> executables;
+  std::map<std::string, int> allowed_shared;
+  std::vector<fake_cuda::Launched> executed;
+  std::vector<std::vector<size_t>> dependencies;
+};
+
+extern State state;
+extern std::recursive_mutex mutex;
+extern thread_local std::vector<CUcontext> current;  // contexts that this thread has pushed
+
+// Counts a call of `symbol`; what it is to return at once, or 0.
+int outcome(const char* symbol);
+
+// Counts the call of the function that it stands in, and leaves it as planned or where something is missing.
+#define FAKE_CALL_ANYWHERE()         \
+  const std::lock_guard lock(mutex); \
+  if (const int result = outcome(__func__)) return result
+#define FAKE_CALL()     \
+  FAKE_CALL_ANYWHERE(); \
+  if (!state.started) return 3
+#define FAKE_CALL_IN_CONTEXT() \
+  FAKE_CALL();                 \
+  if (current.empty()) return kErrorInvalidContext
+
+template <class T>
+int create(std::set<T*>& all, T** result) {
+  *result = new T();
+  all.insert(*result);
+  return 0;
+}
+
+template <class T>
+int destroy(std::set<T*>& all, T* object) {
+  if (all.erase(object) == 0) return 400;
+  delete object;
+  return 0;
+}
+
+}  // namespace fake_cuda
