@@ -27,6 +27,10 @@ gpu-check:       ## the tests on a GPU
 	@scripts/packages test
 	@scripts/run_if_present gpu-check scripts/gpu_check
 
+cuda-check:      ## all that is compiled for CUDA compiles: kernels, scalar rules, what a run compiles
+	@scripts/packages test
+	@scripts/cuda_check
+
 fuzz:            ## every fuzzer for FUZZ_SECONDS (60)
 	@scripts/packages development
 	@scripts/fuzz
@@ -46,4 +50,4 @@ test-exhaustive: ## every input of every elementary function
 	@scripts/packages test
 	@scripts/test_exhaustive
 
-.PHONY: demo test examples bench bench-scaling bench-peers gpu-check fuzz check matrix packages test-exhaustive
+.PHONY: demo test examples bench bench-scaling bench-peers gpu-check cuda-check fuzz check matrix packages test-exhaustive

@@ -78,6 +78,7 @@ add_custom_command(OUTPUT "${embedded}" VERBATIM COMMENT "Embedding the headers 
 target_sources(retrace_lib PRIVATE "${embedded}")
 
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/*.cu")
+list(FILTER kernel_sources EXCLUDE REGEX "_test\\.cu$")
 retrace_add_kernel_images(retrace_lib kernel_images ${kernel_sources})
 
 if(RETRACE_NVCC)
