@@ -1,6 +1,5 @@
 #include "tests/fake_cuda/fake_cuda.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 

@@ -22,7 +22,7 @@ struct Meaning {
   const char* help;
 };
 constexpr const char* kRestart = "start the program again; compute-sanitizer finds the kernel and the address";
-constexpr const char* kUpdate = "install a newer driver, or build retrace with an older CUDA toolkit";
+constexpr const char* kUpdate = "install a driver at least as new as the CUDA toolkit that made the kernels";
 constexpr const char* kHardware = "the device is unusable for this process";
 constexpr std::array kMeanings = {
     Meaning{2, 2, ErrorKind::unavailable, 631, "no memory is left on the device or for pinned memory of the host",
@@ -30,7 +30,7 @@ constexpr std::array kMeanings = {
     Meaning{3, 4, ErrorKind::unavailable, 632, "the driver is not running", "call it from a running program only"},
     Meaning{34, 34, ErrorKind::unavailable, 632, "the library is a stub without a driver",
             "install the driver, or take the toolkit's stubs out of LD_LIBRARY_PATH"},
-    Meaning{36, 36, ErrorKind::unavailable, 632, "the driver is too old", kUpdate},
+    Meaning{36, 36, ErrorKind::unavailable, 632, "the driver is too old", "install a newer driver"},
     Meaning{46, 46, ErrorKind::unavailable, 632, "the device is busy or in exclusive use",
             "end the program that holds it, or choose another device with CUDA_VISIBLE_DEVICES"},
     Meaning{100, 101, ErrorKind::unavailable, 632, "there is no such device",

@@ -65,21 +65,27 @@ class DriverRuntime final : public Runtime {
     DriverKernels kernels;
   };
 
-  template <class Body>
-  std::invoke_result_t<Body, Parts&> with_parts(Body body) {
-    std::call_once(made_, [&] {
+  // Made by the first call; one that fails leaves nothing, and the next one tries again.
+  Parts& parts() {
+    const std::lock_guard lock(making_);
+    if (!parts_)
       parts_.emplace(std::make_shared<const DriverContext>(driver_, device_), images_,
                      device_capability(*driver_, device_));
-    });
-    const ContextScope scope(*parts_->context);
-    return body(*parts_);
+    return *parts_;
+  }
+
+  template <class Body>
+  std::invoke_result_t<Body, Parts&> with_parts(Body body) {
+    Parts& made = parts();
+    const ContextScope scope(*made.context);
+    return body(made);
   }
 
   std::shared_ptr<const Driver> driver_;
   CUdevice device_;
   std::span<const KernelImage> images_;
   std::string model_;
-  std::once_flag made_;
+  std::mutex making_;
   std::optional<Parts> parts_;
 };
 
