@@ -9,17 +9,26 @@
 set(RETRACE_NVCC "")
 if(RETRACE_CUDA)
   find_program(nvcc nvcc HINTS "$ENV{CUDA_HOME}/bin" /usr/local/cuda/bin)
+  set(nvcc_version 0)
   if(nvcc)
-    set(RETRACE_NVCC "${nvcc}" ${RETRACE_NVCC_FLAGS} -std=c++20
+    execute_process(COMMAND "${nvcc}" --version OUTPUT_VARIABLE nvcc_text)
+    if(nvcc_text MATCHES "release ([0-9.]+)")
+      set(nvcc_version "${CMAKE_MATCH_1}")
+    endif()
+  endif()
+  if(nvcc_version VERSION_GREATER_EQUAL 12.0)
+    # The host compiler only preprocesses kernels, so that any will do.
+    set(RETRACE_NVCC "${nvcc}" ${RETRACE_NVCC_FLAGS} -std=c++20 -allow-unsupported-compiler
         -gencode=arch=compute_80,code=[sm_80,compute_80] -gencode=arch=compute_90,code=sm_90
         "-I${PROJECT_SOURCE_DIR}" "-I${RETRACE_GENERATED_DIR}")
     if(RETRACE_WARNINGS_AS_ERRORS)
       list(APPEND RETRACE_NVCC --Werror=all-warnings)
     endif()
   elseif(RETRACE_CUDA STREQUAL "AUTO")
-    message(STATUS "nvcc not found: the library is built without CUDA kernels")
+    message(STATUS "No nvcc of CUDA 12.0 or newer found: the library is built without CUDA kernels")
   else()
-    message(FATAL_ERROR "RETRACE_CUDA=${RETRACE_CUDA}, but nvcc is neither in PATH nor in CUDA_HOME/bin nor in /usr/local/cuda/bin")
+    message(FATAL_ERROR "RETRACE_CUDA=${RETRACE_CUDA}, but no nvcc of CUDA 12.0 or newer is in PATH, in CUDA_HOME/bin or "
+                        "in /usr/local/cuda/bin")
   endif()
 endif()
 
@@ -68,7 +77,7 @@ file(GLOB kernel_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
      "${PROJECT_SOURCE_DIR}/retrace/base/elementary*.h" "${PROJECT_SOURCE_DIR}/retrace/base/philox_core.h"
      "${PROJECT_SOURCE_DIR}/retrace/base/scalar.h" "${PROJECT_SOURCE_DIR}/retrace/device/cuda/global.h"
      "${PROJECT_SOURCE_DIR}/retrace/device/cuda/kernel*.h" "${PROJECT_SOURCE_DIR}/retrace/ops/*/*_rule.h")
-list(REMOVE_ITEM kernel_headers retrace/device/cuda/kernel_cache.h)
+list(FILTER kernel_headers EXCLUDE REGEX "kernel_(cache|host)\\.h$")  # for the host only
 list(TRANSFORM kernel_headers PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE kernel_header_files)
 set(embedded "${RETRACE_GENERATED_DIR}/cuda/kernel_headers.cpp")
 add_custom_command(OUTPUT "${embedded}" VERBATIM COMMENT "Embedding the headers of CUDA kernels"

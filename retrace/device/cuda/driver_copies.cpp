@@ -46,9 +46,9 @@ void DriverCopies::from_host(void* to, const void* from, size_t bytes) {
 void DriverCopies::to_host(void* to, const void* from, size_t bytes) {
   const Driver& driver = context_->driver();
   if (bytes) prepare();
-  const size_t count = (bytes + kChunk - 1) / kChunk, first = turn_;
+  const size_t count = (bytes + kChunk - 1) / kChunk;
   const auto size_of = [&](size_t i) { return std::min(kChunk, bytes - i * kChunk); };
-  const auto chunk_of = [&](size_t i) { return chunks_[(first + i) % chunks_.size()]; };
+  const auto chunk_of = [&](size_t i) { return chunks_[i % chunks_.size()]; };
   // Chunk i is on its way while chunk i - 1 is emptied. One that is still being copied to the device needs no wait: the
   // copies are in one stream.
   for (size_t i = 0; i <= count; ++i) {
@@ -61,7 +61,6 @@ void DriverCopies::to_host(void* to, const void* from, size_t bytes) {
       std::memcpy(static_cast<std::byte*>(to) + (i - 1) * kChunk, chunk_of(i - 1).memory, size_of(i - 1));
     }
   }
-  turn_ += count;
 }
 
 void DriverCopies::on_device(void* to, const void* from, size_t bytes) {
