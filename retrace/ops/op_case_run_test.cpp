@@ -173,7 +173,7 @@ Tensor weighted_loss(const std::vector<Tensor>& results) {
   for (const auto& result : results) {
     if (!is_float(result.type())) continue;
     const CaseInput description{.shape = result.shape(), .low = 0.5, .high = 1.5};
-    const Tensor weights = make(description, result.type(), 77);
+    const Tensor weights = make(description, result.type(), 77).to(result.device());
     const Tensor term = sum(multiply(reshape(result, result.shape()), weights));
     loss = loss.defined() ? add(loss, term) : term;
   }

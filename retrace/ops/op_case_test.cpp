@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 
 #include "retrace/ops/op.h"
@@ -162,7 +163,9 @@ TEST_P(OpCaseTest, records_its_op_and_reads_back_as_text) {
   EXPECT_TRUE(parse_trace(print_trace(trace), op_table()) == trace) << print_trace(trace);
 }
 
-// On the CUDA device of this process: a real one, or emulated.
+// Where nobody says otherwise, the CUDA device of this program is the emulated one.
+[[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
+
 TEST_P(OpCaseTest, has_the_same_bits_on_cuda) {
   if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
   const OpCase& one = GetParam();

@@ -96,7 +96,7 @@ bool can_generate(const Trace& trace, const Node& node) {
   if (!node.op->rule || node.output_count != 1) return false;
   const DType made = type(node.first_output);
   if (made == DType::i32)
-    return node.op->integer &&
+    return node.op->integer_by_rule &&
            std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return type(id) == DType::i32; });
   return (made == DType::f32 || made == DType::boolean) &&
          std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_float_like(type(id)); });

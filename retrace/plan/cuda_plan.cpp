@@ -71,10 +71,16 @@ class CudaPlan::Layout {
 
  private:
   void place_inputs_and_constants() {
+    std::vector<bool> read(trace_.values.size());
+    for (ValueId id : trace_.outputs) read[root_[index(id)]] = true;
+    for (const Node& node : trace_.nodes)
+      for (ValueId id : node.inputs) read[root_[index(id)]] = true;
     for (size_t i = 0; i < trace_.inputs.size(); ++i) {
+      if (!read[index(trace_.inputs[i])]) continue;
       Location& location = locations_[index(trace_.inputs[i])];
       location = {Location::Kind::input, i};
       if (trace_.values[index(trace_.inputs[i])].device > 0) continue;
+      ensure(trace_.values[index(trace_.inputs[i])].bytes() <= kSlot, "a value of the host is a number or a key");
       location = {Location::Kind::host, plan_.host_values_.size()};
       plan_.host_values_.resize(plan_.host_values_.size() + kSlot);
       plan_.host_inputs_.push_back(i);
@@ -170,7 +176,7 @@ void CudaPlan::compile_chains() {
   }
   if (names.empty()) return;
   const auto compiled = runtime_.compile(
-      "#include \"retrace/device/cuda/kernel.h\"\n" + headers + "\nusing namespace retrace;\n\n" + kernels, names);
+      "#include \"retrace/device/cuda/kernel.h\"\n" + headers + "\nusing namespace retrace;\nusing namespace retrace::cuda;\n\n" + kernels, names);
   for (auto& [step, name] : wanted)
     step->chain = compiled[static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
 }

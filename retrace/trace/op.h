@@ -109,8 +109,9 @@ struct Op {
   std::vector<Tensor> (*gradient)(const GradientCall&) = nullptr;
 
   // How it is computed; one of the following.
-  const PointwiseRule* rule = nullptr;                       // any pointwise op on f32, f64
-  IntegerFunction integer = nullptr;                         // the same on i32 (u8 and bool are widened), beside `rule`
+  const PointwiseRule* rule = nullptr;  // any pointwise op on f32, f64
+  IntegerFunction integer = nullptr;    // the same on i32 (u8 and bool are widened), beside `rule`
+  bool integer_by_rule = false;         // NAME_rule<Int32> computes `integer`: what CUDA kernels do
   std::vector<Tensor> (*lower)(const LowerCall&) = nullptr;  // a composite: its definition in other ops
   void (*kernel)(const KernelCall&) = nullptr;               // everything else; f64 is the double-precision reference
   int64_t (*workspace)(const InferCall&) = nullptr;          // bytes that the kernel needs

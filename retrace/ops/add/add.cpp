@@ -32,7 +32,8 @@ void define_add(OpTable& table) {
              .infer = infer_pointwise,
              .gradient = gradient,
              .rule = &add_pointwise,
-             .integer = integer});
+             .integer = integer,
+             .integer_by_rule = true});
 }
 
 }  // namespace retrace

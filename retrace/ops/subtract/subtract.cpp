@@ -33,7 +33,8 @@ void define_subtract(OpTable& table) {
              .infer = infer_pointwise,
              .gradient = gradient,
              .rule = &subtract_pointwise,
-             .integer = integer});
+             .integer = integer,
+             .integer_by_rule = true});
 }
 
 }  // namespace retrace
