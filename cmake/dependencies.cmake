@@ -10,6 +10,9 @@ find_package(CLI11 REQUIRED)          # command line (in one translation unit)
 find_package(ZLIB REQUIRED)           # gzip: IDX files come compressed
 find_package(PNG REQUIRED)            # contact sheets and plots
 
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI QUIET COMPONENTS CXX)  # ranks of mpirun, in a module that is loaded when they are wanted (mpi.cmake)
+
 # In debug builds TBB's headers ask for its debug library, which Debian does not have.
 set_property(TARGET TBB::tbb PROPERTY INTERFACE_COMPILE_DEFINITIONS "")
 

@@ -8,6 +8,9 @@ install(TARGETS retrace_lib EXPORT retrace_targets ARCHIVE DESTINATION "${CMAKE_
 if(TARGET retrace)
   install(TARGETS retrace RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
+if(TARGET retrace_mpi)
+  install(TARGETS retrace_mpi LIBRARY DESTINATION lib/retrace)
+endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/retrace" "${RETRACE_GENERATED_DIR}/retrace"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h" PATTERN cli EXCLUDE PATTERN emulation EXCLUDE)
 install(EXPORT retrace_targets NAMESPACE retrace:: DESTINATION "${package_dir}")

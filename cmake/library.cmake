@@ -1,7 +1,7 @@
-# libretrace.a: everything under retrace/ but the command, the emulated CUDA device and the tests.
+# libretrace.a: everything under retrace/ but the command, the emulated CUDA device, the MPI module and the tests.
 
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/*.cpp")
-list(FILTER library_sources EXCLUDE REGEX "(_test\\.cpp$|/retrace/cli/|/cuda/emulation/)")
+list(FILTER library_sources EXCLUDE REGEX "(_test\\.cpp$|/retrace/cli/|/cuda/emulation/|/mpi_module/)")
 
 add_library(retrace_lib STATIC ${library_sources} ${RETRACE_GENERATED_SOURCES})
 add_library(retrace::retrace ALIAS retrace_lib)

@@ -13,7 +13,7 @@
 namespace retrace {
 namespace {
 
-constexpr std::array<EnvironmentRow, 10> kTable = {{
+constexpr std::array<EnvironmentRow, 11> kTable = {{
     {EnvironmentVariable::simd, "RETRACE_SIMD", "avx512, avx2, neon, scalar", "the best of this machine",
      "instruction set of the CPU kernels; every one gives the same bits"},
     {EnvironmentVariable::threads, "RETRACE_THREADS", "1 to 256", "the cores that the process may use",
@@ -35,6 +35,8 @@ constexpr std::array<EnvironmentRow, 10> kTable = {{
      "the order in which the emulated device runs threads, at random for a number; every order gives the same bits"},
     {EnvironmentVariable::cuda_driver, "RETRACE_CUDA_DRIVER", "a file", "libcuda.so.1",
      "the CUDA driver's library; for tests of retrace"},
+    {EnvironmentVariable::mpi_module, "RETRACE_MPI_MODULE", "path of libretrace_mpi.so", "the one beside the program",
+     "the part that moves bytes between ranks of mpirun or srun"},
 }};
 
 const EnvironmentRow& row_of(EnvironmentVariable variable) { return kTable[static_cast<size_t>(variable)]; }
@@ -58,8 +60,10 @@ Error bad_value(EnvironmentVariable variable, std::string_view text) {
 
 std::span<const EnvironmentRow> environment_table() { return kTable; }
 
-std::string environment(EnvironmentVariable variable) {
-  const char* text = std::getenv(row_of(variable).name.data());
+std::string environment(EnvironmentVariable variable) { return foreign_environment(row_of(variable).name.data()); }
+
+std::string foreign_environment(const char* name) {
+  const char* text = std::getenv(name);
   return text ? text : "";
 }
 
@@ -109,10 +113,7 @@ std::string cuda_home() {
   return folder ? folder : "";
 }
 
-bool terminal_is_dumb() {
-  const char* kind = std::getenv("TERM");
-  return kind && std::string_view(kind) == "dumb";
-}
+bool terminal_is_dumb() { return foreign_environment("TERM") == "dumb"; }
 
 std::vector<std::string> unknown_environment_variables() {
   std::vector<std::string> unknown;

@@ -18,7 +18,8 @@ enum class EnvironmentVariable {
   kernel_cache,
   cuda_emulation,
   cuda_emulation_order,
-  cuda_driver
+  cuda_driver,
+  mpi_module
 };
 
 struct EnvironmentRow {
@@ -46,6 +47,8 @@ std::string cache_folder();
 // $CUDA_HOME: where a CUDA toolkit is installed; "" when unset.
 std::string cuda_home();
 
+// The text of a variable that belongs to another program, such as the launcher of this one; "" when unset.
+std::string foreign_environment(const char* name);
 // TERM=dumb: the terminal cannot rewrite a line.
 bool terminal_is_dumb();
 

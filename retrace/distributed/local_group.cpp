@@ -1,8 +1,6 @@
 // Members in one process: each lays its messages out where the others see them, waits until all have, copies what is
 // for it, and waits until all have copied.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -11,6 +9,7 @@
 
 #include "retrace/base/error.h"
 #include "retrace/distributed/group.h"
+#include "retrace/distributed/group_errors.h"
 
 namespace retrace {
 namespace {
@@ -91,22 +90,18 @@ class Meeting {
     const auto here = [&](const Member& member) { return member.*steps >= count; };
     const auto all_here = [&] { return std::all_of(members_.begin(), members_.end(), here); };
     changed_.wait_for(lock, std::chrono::duration<double>(seconds_), [&] { return failed_ >= 0 || all_here(); });
-    if (failed_ >= 0) throw Error(ErrorKind::lost, 610, fmt::format("worker {} failed", failed_)).got(why_);
+    if (failed_ >= 0) throw member_failed(failed_, why_);
     if (all_here()) return;
-    std::string missing;
+    std::vector<int> missing;
     for (size_t r = 0; r < members_.size(); ++r)
-      if (!here(members_[r])) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", r);
-    throw Error(ErrorKind::lost, 611, fmt::format("{}: not every worker came within {:g} seconds", what, seconds_))
-        .got(fmt::format("no call from worker {}", missing))
-        .help("every worker must make the same collectives in the same order, also where one has nothing to say");
+      if (!here(members_[r])) missing.push_back(static_cast<int>(r));
+    throw members_missing(what, seconds_, missing);
   }
 
   void check_same(uint64_t count, const char* what) const {
     for (size_t r = 0; r < members_.size(); ++r)
       if (members_[r].laid_out == count && std::strcmp(members_[r].what, what) != 0)
-        throw Error(ErrorKind::lost, 612, "the workers are in different collectives")
-            .got(fmt::format("{} here, {} in worker {}", what, members_[r].what, r))
-            .help("every worker must make the same collectives in the same order");
+        throw different_collectives(what, members_[r].what, static_cast<int>(r));
   }
 
   const double seconds_;

@@ -1,0 +1,23 @@
+#include "retrace/distributed/group_errors.h"
+
+#include <fmt/format.h>
+
+namespace retrace {
+
+Error member_failed(int member, const std::string& why) {
+  return Error(ErrorKind::lost, 610, fmt::format("worker {} failed", member)).got(why);
+}
+
+Error members_missing(const char* what, double seconds, std::span<const int> missing) {
+  return Error(ErrorKind::lost, 611, fmt::format("{}: not every worker came within {:g} seconds", what, seconds))
+      .got(fmt::format("no call from worker {}", fmt::join(missing, ", ")))
+      .help("every worker must make the same collectives in the same order, also where one has nothing to say");
+}
+
+Error different_collectives(const char* mine, const char* theirs, int member) {
+  return Error(ErrorKind::lost, 612, "the workers are in different collectives")
+      .got(fmt::format("{} here, {} in worker {}", mine, theirs, member))
+      .help("every worker must make the same collectives in the same order");
+}
+
+}  // namespace retrace

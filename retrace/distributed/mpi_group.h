@@ -1,0 +1,30 @@
+#pragma once
+// The ranks of mpirun or srun as a group. MPI is loaded when the first group is made, so that programs run where there
+// is none.
+
+#include <memory>
+#include <string>
+
+#include "retrace/distributed/group.h"
+
+namespace retrace {
+
+// All ranks of this job (one, for a program that nothing launched). The first call waits for the other ranks; later
+// calls give views of the same group, whose collectives count on. Seconds: how long a member waits while nothing comes
+// from those that it waits for; messages count in parts of 64 MiB. After an error the group cannot be used any more,
+// and this process ends without MPI's farewell: mpirun then ends the other ranks. Throws Error(unavailable) that says
+// what to install or to set.
+std::shared_ptr<Group> mpi_group(double seconds);
+
+// Where this rank runs. Loads MPI as mpi_group() does.
+struct MpiPlace {
+  int local_rank = 0, local_size = 1;  // among the ranks on this machine
+  std::string host;
+};
+MpiPlace mpi_place();
+
+// Ends all ranks at once, with this exit code of mpirun: for a command whose group is lost. Returns, having done
+// nothing, in a process that has no MPI group.
+void abort_mpi(int code);
+
+}  // namespace retrace

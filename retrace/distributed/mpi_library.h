@@ -1,0 +1,39 @@
+#pragma once
+// The MPI module in this process: found, loaded, initialised, and ended with the object.
+
+#include "retrace/distributed/mpi_module/mpi_module.h"
+
+namespace retrace {
+
+class MpiLibrary {
+ public:
+  // Loads the module and waits for the other ranks. Where it is sought: RETRACE_MPI_MODULE; libretrace_mpi.so in the
+  // folder of the running program, in ../lib/retrace and in .. seen from there; where the system seeks libraries.
+  // Throws Error(unavailable) that says what to install or to set.
+  MpiLibrary();
+  // Waits until the other ranks end MPI as well, unless leave() was called.
+  ~MpiLibrary();
+  MpiLibrary(const MpiLibrary&) = delete;
+  MpiLibrary& operator=(const MpiLibrary&) = delete;
+
+  const RetraceMpiPlace& place() const { return place_; }
+  // Something went wrong here or elsewhere: MPI is not ended with the others, who may never come to it.
+  void leave() { left_ = true; }
+
+  // As in the table of the module, with Error(lost) for its error codes.
+  RetraceMpiRequest send(const void* data, size_t bytes, int peer, int tag) const;
+  RetraceMpiRequest receive(void* data, size_t bytes, int peer, int tag) const;
+  bool test(RetraceMpiRequest& request, size_t* bytes = nullptr) const;
+  void cancel(RetraceMpiRequest& request) const;
+  bool probe(int tag, int* peer, size_t* bytes) const;
+  void abort(int code) const;
+
+ private:
+  void check(int error) const;
+
+  const RetraceMpi* mpi_;
+  RetraceMpiPlace place_ = {};
+  bool left_ = false;
+};
+
+}  // namespace retrace

@@ -1,0 +1,225 @@
+// What one rank does in tests/mpi_test.sh: mpi_ranks CASE. Exit code 0, 1 if the case failed, or that of the error,
+// whose text goes to standard error after "rank N, T ms: ". `times` prints how long collectives take.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "retrace/base/error.h"
+#include "retrace/distributed/launcher.h"
+#include "retrace/distributed/mpi_group.h"
+
+namespace retrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double microseconds(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+void require(bool condition, const std::string& what) {
+  if (!condition) throw std::runtime_error(what);
+}
+
+char byte_of(int from, int to, size_t i, size_t round) {
+  return static_cast<char>(static_cast<size_t>(from) * 31 + static_cast<size_t>(to) * 7 + i * 13 + i / 255 + round);
+}
+
+// Every member sends each other one (and itself) size(from, to) bytes, and looks at what came.
+template <class Size>
+void exchange_and_look(Group& group, size_t round, const Size& size) {
+  const int own = group.rank(), members = group.size();
+  std::vector<std::string> out, in;
+  std::vector<Sent> sent;
+  std::vector<Received> received;
+  for (int r = 0; r < members; ++r) {
+    out.emplace_back(size(own, r), '\0');
+    for (size_t i = 0; i < out.back().size(); ++i) out.back()[i] = byte_of(own, r, i, round);
+    in.emplace_back(size(r, own), '?');
+  }
+  for (size_t r = 0; r < out.size(); ++r) {
+    sent.push_back({out[r].data(), out[r].size()});
+    received.push_back({in[r].data(), in[r].size()});
+  }
+  group.exchange(sent, received, "exchange");
+  for (int r = 0; r < members; ++r) {
+    const std::string& message = in[static_cast<size_t>(r)];
+    for (size_t i = 0; i < message.size(); ++i)
+      if (message[i] != byte_of(r, own, i, round))
+        throw std::runtime_error(fmt::format("round {}: byte {} of {} from {}", round, i, message.size(), r));
+  }
+}
+
+void exchange(Group& group) {
+  for (size_t round = 0; round < 300; ++round)
+    exchange_and_look(group, round, [&](int from, int to) {
+      const auto seed = round * 64 + static_cast<size_t>(from) * 8 + static_cast<size_t>(to);
+      const size_t sizes[] = {0, 1, seed % 100, 3935, 3936, 3937, 4096, 65536, seed * 7919 % 300000};
+      return sizes[seed * 2654435761u / 64 % 9];
+    });
+}
+
+void large(Group& group) {
+  for (size_t round = 0; round < 5; ++round) exchange_and_look(group, round, [](int, int) { return size_t{10} << 20; });
+  // More than one part, one way only.
+  exchange_and_look(group, 9, [](int from, int to) { return from == 0 && to == 1 ? size_t{150} << 20 : size_t{0}; });
+}
+
+void barriers(Group& group) {
+  for (int i = 0; i < 1000; ++i) group.barrier();
+  int mine = group.rank(), all[64] = {};
+  group.all_gather(&mine, sizeof mine, all);
+  for (int r = 0; r < group.size(); ++r) require(all[r] == r, "all_gather");
+}
+
+// Two views of the group, one after the other.
+void views(Group& group) {
+  barriers(group);
+  barriers(*mpi_group(20));
+  barriers(group);
+}
+
+// Everybody knows where it runs.
+void place(Group& group) {
+  const Launcher launcher = detect_launcher();
+  const MpiPlace place = mpi_place();
+  require(launcher.size == group.size() && launcher.rank == group.rank(), "launcher and MPI disagree");
+  require(launcher.local_rank == place.local_rank && launcher.local_size == place.local_size,
+          "launcher and MPI disagree about this machine");
+  require(!place.host.empty(), "no host");
+  if (group.rank() == 0) fmt::print("hint: {}\n", launcher_hint());
+}
+
+void missing(Group& group) {
+  group.barrier();
+  if (group.rank() == 2) return sleep_ms(60000);
+  group.barrier();
+}
+
+// The others have large messages under way.
+void missing_large(Group& group) {
+  exchange_and_look(group, 0, [](int, int) { return size_t{1} << 20; });
+  if (group.rank() == 2) return sleep_ms(60000);
+  exchange_and_look(group, 1, [](int, int) { return size_t{1} << 20; });
+}
+
+void different(Group& group) {
+  group.barrier();
+  int all[64] = {};
+  if (group.rank() == 1)
+    group.all_gather(&all[63], sizeof(int), all, "sum");
+  else
+    group.all_gather(&all[63], sizeof(int), all, "broadcast");
+}
+
+void sizes(Group& group) {
+  char mine[100] = {}, all[6400];
+  group.all_gather(mine, group.rank() == 1 ? 100 : 50, all);
+}
+
+// The others wait already.
+void failing(Group& group) {
+  group.barrier();
+  if (group.rank() == 1) {
+    sleep_ms(200);
+    group.fail("the disk is full");
+    return sleep_ms(1000);
+  }
+  group.barrier();
+}
+
+// The others come later; what they send is large.
+void failed_before(Group& group) {
+  group.barrier();
+  if (group.rank() == 1) {
+    group.fail("the disk is full");
+    return sleep_ms(1000);
+  }
+  sleep_ms(300);
+  exchange_and_look(group, 0, [](int, int) { return size_t{1} << 20; });
+}
+
+// From another thread than the one that waits.
+void failing_thread(Group& group) {
+  group.barrier();
+  if (group.rank() == 2) return sleep_ms(1500);
+  std::jthread other([&] {
+    sleep_ms(200);
+    if (group.rank() == 1) group.fail("another thread had enough");
+  });
+  group.barrier();
+}
+
+// The others wait, and find that one is gone when mpirun ends them.
+void aborting(Group& group) {
+  group.barrier();
+  if (group.rank() == 1) abort_mpi(77);
+  group.barrier();
+}
+
+void times(Group& group) {
+  const auto median = [&](size_t bytes, int count) {
+    std::string mine(bytes, 'x'), all(bytes * static_cast<size_t>(group.size()), ' ');
+    std::vector<double> found;
+    for (int i = 0; i < count; ++i) {
+      const auto start = Clock::now();
+      group.all_gather(mine.data(), bytes, all.data());
+      found.push_back(microseconds(start));
+    }
+    std::sort(found.begin(), found.end());
+    return found[found.size() / 2];
+  };
+  for (const size_t bytes : {size_t{0}, size_t{4}, size_t{3936}, size_t{4096}, size_t{16384}, size_t{65536},
+                             size_t{340} * 1024, size_t{10} << 20}) {
+    const double time = median(bytes, bytes > (1 << 20) ? 50 : 5000);
+    if (group.rank() == 0) fmt::print("all_gather of {} bytes from each of {}: {:.1f} us\n", bytes, group.size(), time);
+  }
+}
+
+int run(const std::string& name) {
+  const std::map<std::string, void (*)(Group&)> cases = {{"exchange", exchange},
+                                                         {"large", large},
+                                                         {"barriers", barriers},
+                                                         {"views", views},
+                                                         {"place", place},
+                                                         {"missing", missing},
+                                                         {"missing_large", missing_large},
+                                                         {"different", different},
+                                                         {"sizes", sizes},
+                                                         {"failing", failing},
+                                                         {"failed_before", failed_before},
+                                                         {"failing_thread", failing_thread},
+                                                         {"aborting", aborting},
+                                                         {"times", times}};
+  int rank = -1;
+  auto start = Clock::now();
+  try {
+    const auto group = mpi_group(name.starts_with("missing") ? 1 : 20);
+    rank = group->rank();
+    start = Clock::now();
+    cases.at(name)(*group);
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "rank {}, {:.0f} ms: {}\n", rank, microseconds(start) / 1000, error.what());
+    sleep_ms(500);  // mpirun ends the others as soon as one has ended
+    return exit_code(error.kind());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "rank {}: FAILED: {}\n", rank, error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace retrace
+
+int main(int count, char** arguments) { return retrace::run(count > 1 ? arguments[1] : ""); }

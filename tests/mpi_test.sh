@@ -1,0 +1,83 @@
+#!/bin/sh
+# Ranks of mpirun as a group: mpi_test.sh PATH_OF_RETRACE, whose folder holds tests/mpi_ranks. What arrives, which errors
+# name whom, how soon, and with which exit code all end. Exits 77 where there is no mpirun.
+set -u
+ranks=$(dirname "$(realpath "$1")")/tests/mpi_ranks
+for needed in mpirun "$ranks"; do
+  command -v "$needed" >/dev/null || {
+    echo "mpi_test: SKIPPED, there is no $needed (make packages LIST=development, then configure anew)"
+    exit 77
+  }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+# MPI itself keeps memory until the end.
+export ASAN_OPTIONS=detect_leaks=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  echo "  output: $(head -c 2000 "$work/out")" >&2
+  failures=$((failures + 1))
+}
+
+# ranks N CODES SECONDS CASE: N ranks end with one of these exit codes within this time.
+ranks() {
+  start=$(date +%s%N)
+  timeout 120 mpirun --allow-run-as-root --oversubscribe -n "$1" "$ranks" "$4" >"$work/out" 2>&1 </dev/null
+  found=$?
+  took=$((($(date +%s%N) - start) / 1000000))
+  case " $2 " in *" $found "*) ;; *) fail "$4 with $1 ranks: exit code $found instead of $2" ;; esac
+  [ $took -le $(($3 * 1000)) ] || fail "$4 with $1 ranks: $took ms"
+}
+# says TEXT TIMES: so many lines hold the text.
+says() { [ "$(grep -cF -- "$1" "$work/out")" -eq "$2" ] || fail "not $2 times: $1"; }
+# all_within MILLISECONDS: every error came that soon.
+all_within() {
+  sed -n 's/^rank [0-9]*, \([0-9]*\) ms: .*/\1/p' "$work/out" | while read -r ms; do
+    [ "$ms" -le "$1" ] || echo late
+  done | grep -q late && fail "an error came later than after $1 ms"
+}
+
+# --- What is sent arrives.
+for n in 1 2 3; do
+  ranks $n 0 60 exchange
+  ranks $n 0 60 large
+  ranks $n 0 30 views
+done
+"$ranks" barriers >"$work/out" 2>&1 || fail 'one rank without mpirun'
+ranks 3 0 20 place
+says 'hint: ' 1
+
+# --- Who does not come is named, and all end.
+for case in missing missing_large; do
+  ranks 3 77 20 $case
+  says 'error[RT0611]' 2
+  says 'not every worker came within 1 seconds' 2
+  says 'no call from worker 2' 2
+done
+
+# --- Who is elsewhere is named, by those who see it first; the others hear of it.
+ranks 3 77 20 different
+says 'the workers are in different collectives' 3
+grep -qE 'sum here, broadcast in worker|broadcast here, sum in worker 1' "$work/out" || fail 'no names of collectives'
+all_within 1000
+ranks 3 '70 77' 20 sizes
+says 'a message arrives with its size' 3
+all_within 1000
+
+# --- A failure reaches everybody.
+for case in failing failed_before failing_thread; do
+  ranks 3 77 20 $case
+  says 'error[RT0610]: worker 1 failed' 2
+  all_within 1200
+done
+ranks 3 77 10 aborting
+
+# --- Without the module.
+RETRACE_MPI_MODULE=/nowhere "$ranks" barriers >"$work/out" 2>&1
+[ $? -eq 69 ] || fail 'an absent module: not exit code 69'
+says 'error[RT0613]' 1
+
+[ $failures -eq 0 ] || { echo "$failures failures" >&2; exit 1; }
+echo "mpi_test: all passed"
