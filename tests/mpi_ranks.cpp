@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <map>
 #include <stdexcept>
@@ -113,6 +114,19 @@ void missing_large(Group& group) {
   exchange_and_look(group, 1, [](int, int) { return size_t{1} << 20; });
 }
 
+// A process that hangs.
+void missing_stopped(Group& group) {
+  group.barrier();
+  if (group.rank() == 2) std::raise(SIGSTOP);
+  group.barrier();
+}
+
+// One that has come to its end, and waits there for the others.
+void ended(Group& group) {
+  group.barrier();
+  if (group.rank() != 2) group.barrier();
+}
+
 void different(Group& group) {
   group.barrier();
   int all[64] = {};
@@ -160,10 +174,16 @@ void failing_thread(Group& group) {
   group.barrier();
 }
 
-// The others wait, and find that one is gone when mpirun ends them.
+// The others wait until mpirun ends them.
 void aborting(Group& group) {
   group.barrier();
   if (group.rank() == 1) abort_mpi(77);
+  group.barrier();
+}
+
+void killed(Group& group) {
+  group.barrier();
+  if (group.rank() == 1) std::raise(SIGKILL);
   group.barrier();
 }
 
@@ -194,6 +214,9 @@ int run(const std::string& name) {
                                                          {"place", place},
                                                          {"missing", missing},
                                                          {"missing_large", missing_large},
+                                                         {"ended", ended},
+                                                         {"missing_stopped", missing_stopped},
+                                                         {"killed", killed},
                                                          {"different", different},
                                                          {"sizes", sizes},
                                                          {"failing", failing},

@@ -12,8 +12,8 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
-# MPI itself keeps memory until the end.
-export ASAN_OPTIONS=detect_leaks=0
+# MPI keeps memory until the end, and takes its locks in any order.
+export ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=detect_deadlocks=0
 
 fail() {
   echo "FAILED: $*" >&2
@@ -24,7 +24,7 @@ fail() {
 # ranks N CODES SECONDS CASE: N ranks end with one of these exit codes within this time.
 ranks() {
   start=$(date +%s%N)
-  timeout 120 mpirun --allow-run-as-root --oversubscribe -n "$1" "$ranks" "$4" >"$work/out" 2>&1 </dev/null
+  timeout -k 5 120 mpirun --allow-run-as-root --oversubscribe -n "$1" "$ranks" "$4" >"$work/out" 2>&1 </dev/null
   found=$?
   took=$((($(date +%s%N) - start) / 1000000))
   case " $2 " in *" $found "*) ;; *) fail "$4 with $1 ranks: exit code $found instead of $2" ;; esac
@@ -48,9 +48,15 @@ done
 "$ranks" barriers >"$work/out" 2>&1 || fail 'one rank without mpirun'
 ranks 3 0 20 place
 says 'hint: ' 1
+if [ "$(nproc)" -gt 1 ] && mpirun --allow-run-as-root --bind-to core -n 1 true >/dev/null 2>&1; then
+  mpirun --allow-run-as-root --bind-to core -n 1 "$ranks" place >"$work/out" 2>&1 || fail 'a bound rank'
+  says "hint: each rank is bound to 1 of $(nproc) cores: mpirun --bind-to none lets it use more" 1
+  mpirun --allow-run-as-root --bind-to none -n 1 "$ranks" place >"$work/out" 2>&1 || fail 'a free rank'
+  says 'hint: each' 0
+fi
 
 # --- Who does not come is named, and all end.
-for case in missing missing_large; do
+for case in missing missing_large missing_stopped; do
   ranks 3 77 20 $case
   says 'error[RT0611]' 2
   says 'not every worker came within 1 seconds' 2
@@ -60,7 +66,10 @@ done
 # --- Who is elsewhere is named, by those who see it first; the others hear of it.
 ranks 3 77 20 different
 says 'the workers are in different collectives' 3
+all_within 1000
 grep -qE 'sum here, broadcast in worker|broadcast here, sum in worker 1' "$work/out" || fail 'no names of collectives'
+ranks 3 77 20 ended
+says 'barrier here, the end of the program in worker 2' 2
 all_within 1000
 ranks 3 '70 77' 20 sizes
 says 'a message arrives with its size' 3
@@ -73,11 +82,15 @@ for case in failing failed_before failing_thread; do
   all_within 1200
 done
 ranks 3 77 10 aborting
+ranks 3 137 10 killed
 
-# --- Without the module.
+# --- Without the module, or with that of another MPI.
 RETRACE_MPI_MODULE=/nowhere "$ranks" barriers >"$work/out" 2>&1
 [ $? -eq 69 ] || fail 'an absent module: not exit code 69'
 says 'error[RT0613]' 1
+OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0 "$ranks" barriers >"$work/out" 2>&1
+[ $? -eq 69 ] || fail 'a launcher that this MPI does not know: not exit code 69'
+says 'mpirun started 4 ranks' 1
 
 [ $failures -eq 0 ] || { echo "$failures failures" >&2; exit 1; }
 echo "mpi_test: all passed"

@@ -7,6 +7,7 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/options.h"
+#include "retrace/distributed/launcher.h"
 
 namespace retrace {
 namespace {
@@ -47,6 +48,9 @@ const RetraceMpi* load() {
 
 MpiLibrary::MpiLibrary() : mpi_(load()) {
   check(mpi_->initialise(&place_));
+  if (const Launcher launcher = detect_launcher(); launcher.present && launcher.size != place_.size)
+    throw no_mpi(fmt::format("{} started {} ranks, and the module's MPI knows of {}: they are not of one installation",
+                             launcher.name, launcher.size, place_.size));
   if (!place_.any_thread) throw no_mpi("this MPI serves one thread only, or was initialised so (MPI_THREAD_MULTIPLE)");
 }
 

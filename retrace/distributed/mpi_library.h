@@ -11,13 +11,14 @@ class MpiLibrary {
   // folder of the running program, in ../lib/retrace and in .. seen from there; where the system seeks libraries.
   // Throws Error(unavailable) that says what to install or to set.
   MpiLibrary();
-  // Waits until the other ranks end MPI as well, unless leave() was called.
+  // Ends MPI, with the other ranks, unless leave() was called or MPI was there before.
   ~MpiLibrary();
   MpiLibrary(const MpiLibrary&) = delete;
   MpiLibrary& operator=(const MpiLibrary&) = delete;
 
   const RetraceMpiPlace& place() const { return place_; }
-  // Something went wrong here or elsewhere: MPI is not ended with the others, who may never come to it.
+  // Something went wrong here or elsewhere: MPI is not ended, as the others may never come to it, and mpirun 4.1 can
+  // hang when some ranks end MPI and others end without.
   void leave() { left_ = true; }
 
   // As in the table of the module, with Error(lost) for its error codes.

@@ -61,6 +61,7 @@ int initialise(RetraceMpiPlace* place) {
   int level = 0;
   if (const int error = start(&level)) return error;
   place->any_thread = level == MPI_THREAD_MULTIPLE;
+  place->ours = ours_to_end;
   if (const int error = MPI_Comm_dup(MPI_COMM_WORLD, &everyone)) return error;
   if (const int error = MPI_Comm_set_errhandler(everyone, MPI_ERRORS_RETURN)) return error;
   return find_place(place);

@@ -16,15 +16,16 @@ struct RetraceMpiPlace {
   int rank, size;
   int local_rank, local_size;  // among the ranks on this machine
   int any_thread;              // whether all threads may call at the same time
+  int ours;                    // whether initialise() started MPI, so that finalise() ends it
   char host[256];
 };
 
 // Each function returns 0, or an error code of MPI, whose text `describe` writes. Tags are small and not negative;
 // messages with one tag arrive in the order in which they were sent.
 struct RetraceMpi {
-  // Once, by all ranks. A program that initialised MPI itself keeps it, and ends it itself.
+  // By all ranks. A program that initialised MPI itself keeps it, and ends it itself.
   int (*initialise)(RetraceMpiPlace* place);
-  // Waits for the other ranks.
+  // By all ranks.
   int (*finalise)();
   // Ends all ranks with this exit code, and does not return if that works.
   int (*abort)(int code);

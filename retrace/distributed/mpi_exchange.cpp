@@ -1,0 +1,195 @@
+// To each peer goes a packet (which collective this is, and the message itself if it is short), and then the rest of
+// the message in parts; from each peer a packet is expected, and once it has been seen to belong to the same
+// collective, its parts go straight to where they are wanted. MPI keeps the order of messages between two ranks, so the
+// n-th packet of a peer is that of its n-th exchange.
+
+#include "retrace/distributed/mpi_exchange.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <thread>
+
+#include "retrace/base/error.h"
+#include "retrace/distributed/group_errors.h"
+
+namespace retrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+constexpr size_t kPartBytes = size_t{64} << 20;
+constexpr Seconds kSpin{50e-6}, kLongestSleep{1e-3};
+// How long a member that gives up lets the others take what it has sent already.
+constexpr Seconds kFarewell{0.1};
+
+class Exchange {
+ public:
+  Exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Received> received, const char* what,
+           double seconds)
+      : job_(job), sent_(sent), received_(received), what_(what), seconds_(seconds), here_(sent.size()) {}
+
+  void run();
+  // After an error: the memory of the messages will not be here any longer.
+  void abandon() noexcept;
+
+ private:
+  struct Pending {
+    enum { packet, part, sending } kind;
+    int peer;
+    RetraceMpiRequest request;
+  };
+
+  void start();
+  void send(int peer);
+  void take(int peer);
+  bool advance();
+  bool moving() const;
+  void wait();
+  void check_time(Clock::time_point now) const;
+
+  MpiJob& job_;
+  std::span<const Sent> sent_;
+  std::span<const Received> received_;
+  const char* what_;
+  const double seconds_;
+  std::vector<bool> here_;  // peers whose packet has come
+  std::vector<Pending> pending_;
+  Clock::time_point moved_ = Clock::now();
+};
+
+void Exchange::run() {
+  job_.check_failure();
+  start();
+  while (!pending_.empty())
+    if (advance())
+      moved_ = Clock::now();
+    else
+      wait();
+  // A member that failed may have let go of what it sent before all of it was taken.
+  for (const auto& message : received_)
+    if (message.bytes > sizeof MpiPacket::message) return job_.check_failure();
+}
+
+void Exchange::start() {
+  ++job_.exchanges;
+  const int own = job_.rank(), size = job_.size();
+  const auto self = static_cast<size_t>(own);
+  ensure(sent_[self].bytes == received_[self].bytes, "a message arrives with its size");
+  for (int i = 1; i < size; ++i) {
+    const int peer = (own + i) % size;
+    MpiPacket& packet = job_.incoming[static_cast<size_t>(peer)];
+    pending_.push_back({Pending::packet, peer, job_.mpi.receive(&packet, sizeof packet, peer, kPacketTag)});
+  }
+  for (int i = 1; i < size; ++i) send((own + i) % size);
+  if (sent_[self].bytes) std::memcpy(received_[self].data, sent_[self].data, sent_[self].bytes);
+}
+
+void Exchange::send(int peer) {
+  const Sent& message = sent_[static_cast<size_t>(peer)];
+  MpiPacket& packet = job_.outgoing[static_cast<size_t>(peer)];
+  packet.exchange = job_.exchanges, packet.bytes = message.bytes;
+  std::strncpy(packet.what, what_, sizeof packet.what - 1);
+  const bool whole = MpiPacket::holds(message.bytes);
+  if (whole && message.bytes) std::memcpy(packet.message, message.data, message.bytes);
+  const size_t bytes = offsetof(MpiPacket, message) + (whole ? message.bytes : 0);
+  pending_.push_back({Pending::sending, peer, job_.mpi.send(&packet, bytes, peer, kPacketTag)});
+  for (size_t first = 0; !whole && first < message.bytes; first += kPartBytes)
+    pending_.push_back({Pending::sending, peer,
+                        job_.mpi.send(static_cast<const char*>(message.data) + first,
+                                      std::min(kPartBytes, message.bytes - first), peer, kPartTag)});
+}
+
+// The packet of this peer has come.
+void Exchange::take(int peer) {
+  const Received& message = received_[static_cast<size_t>(peer)];
+  const MpiPacket& packet = job_.incoming[static_cast<size_t>(peer)];
+  here_[static_cast<size_t>(peer)] = true;
+  ensure(packet.exchange == job_.exchanges, "packets arrive in the order of the exchanges");
+  if (std::strncmp(packet.what, what_, sizeof packet.what - 1) != 0)
+    throw different_collectives(what_, packet.what, peer);
+  ensure(packet.bytes == message.bytes, "a message arrives with its size");
+  if (MpiPacket::holds(message.bytes)) {
+    if (message.bytes) std::memcpy(message.data, packet.message, message.bytes);
+    return;
+  }
+  for (size_t first = 0; first < message.bytes; first += kPartBytes)
+    pending_.push_back({Pending::part, peer,
+                        job_.mpi.receive(static_cast<char*>(message.data) + first,
+                                         std::min(kPartBytes, message.bytes - first), peer, kPartTag)});
+}
+
+// Whether anything was completed.
+bool Exchange::advance() {
+  bool moved = false;
+  for (size_t i = 0; i < pending_.size();) {
+    if (!job_.mpi.test(pending_[i].request)) {
+      ++i;
+      continue;
+    }
+    const Pending done = pending_[i];
+    pending_[i] = pending_.back();
+    pending_.pop_back();
+    if (done.kind == Pending::packet) take(done.peer);
+    moved = true;
+  }
+  return moved;
+}
+
+// Whether a message is on its way to or from a peer that is here: it advances only while MPI is called.
+bool Exchange::moving() const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [&](const Pending& pending) { return here_[static_cast<size_t>(pending.peer)]; });
+}
+
+// Nothing was completed: looks again at once for a short while, then ever less often.
+void Exchange::wait() {
+  const auto now = Clock::now();
+  const Seconds idle = now - moved_;
+  if (idle < kSpin) return std::this_thread::yield();
+  job_.check_failure();
+  check_time(now);
+  if (moving()) return std::this_thread::yield();
+  std::this_thread::sleep_for(std::min(idle / 8, kLongestSleep));
+}
+
+void Exchange::check_time(Clock::time_point now) const {
+  if (now - moved_ < Seconds(seconds_)) return;
+  std::vector<int> missing;
+  for (const auto& pending : pending_) missing.push_back(pending.peer);
+  std::sort(missing.begin(), missing.end());
+  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+  throw members_missing(what_, seconds_, missing);
+}
+
+void Exchange::abandon() noexcept {
+  try {
+    for (auto& pending : pending_)
+      if (pending.kind != Pending::sending) job_.mpi.cancel(pending.request);
+    const auto start = Clock::now();
+    for (; !pending_.empty() && Clock::now() - start < kFarewell; std::this_thread::yield())
+      std::erase_if(pending_, [&](auto& pending) { return job_.mpi.test(pending.request); });
+  } catch (const std::exception&) {
+    // There is an error to tell already.
+  }
+}
+
+}  // namespace
+
+void mpi_exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Received> received, const char* what,
+                  double seconds) {
+  const auto members = static_cast<size_t>(job.size());
+  ensure(sent.size() == members && received.size() == members, "a message for each member");
+  Exchange exchange(job, sent, received, what, seconds);
+  try {
+    exchange.run();
+  } catch (const std::exception& error) {
+    job.fail(error.what());
+    exchange.abandon();
+    throw;
+  }
+}
+
+}  // namespace retrace

@@ -1,0 +1,15 @@
+#pragma once
+// Group::exchange() over MPI.
+
+#include <span>
+
+#include "retrace/distributed/group.h"
+#include "retrace/distributed/mpi_job.h"
+
+namespace retrace {
+
+// See Group::exchange(). An error is told to the others.
+void mpi_exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Received> received, const char* what,
+                  double seconds);
+
+}  // namespace retrace

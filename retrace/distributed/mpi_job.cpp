@@ -1,0 +1,62 @@
+#include "retrace/distributed/mpi_job.h"
+
+#include <chrono>
+#include <thread>
+
+#include "retrace/distributed/group_errors.h"
+
+namespace retrace {
+namespace {
+
+constexpr size_t kLongestReason = 3000;  // one message that MPI hands over at once
+// How long telling the others may take.
+constexpr std::chrono::seconds kTelling{1};
+
+}  // namespace
+
+MpiJob::MpiJob() {
+  outgoing.resize(static_cast<size_t>(size()));
+  incoming.resize(outgoing.size());
+}
+
+bool MpiJob::note_failure(int member, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ >= 0) return false;
+  failed_ = member, why_ = why;
+  mpi.leave();
+  return true;
+}
+
+void MpiJob::fail(const std::string& why) noexcept {
+  try {
+    if (!note_failure(rank(), why.substr(0, kLongestReason))) return;
+    std::vector<RetraceMpiRequest> requests;
+    for (int peer = 0; peer < size(); ++peer)
+      if (peer != rank()) requests.push_back(mpi.send(why_.data(), why_.size(), peer, kFailureTag));
+    const auto end = std::chrono::steady_clock::now() + kTelling;
+    for (; !requests.empty() && std::chrono::steady_clock::now() < end; std::this_thread::yield())
+      std::erase_if(requests, [&](auto& request) { return mpi.test(request); });
+  } catch (const std::exception&) {
+    // Who is not told will miss this member.
+  }
+}
+
+void MpiJob::check_failure() {
+  int peer = 0;
+  size_t bytes = 0;
+  if (mpi.probe(kFailureTag, &peer, &bytes)) {
+    std::string why(bytes, '\0');
+    auto request = mpi.receive(why.data(), bytes, peer, kFailureTag);
+    while (!mpi.test(request)) std::this_thread::yield();
+    note_failure(peer, why);
+  }
+  const std::lock_guard lock(mutex_);
+  if (failed_ >= 0) throw member_failed(failed_, why_);
+}
+
+bool MpiJob::failed() {
+  const std::lock_guard lock(mutex_);
+  return failed_ >= 0;
+}
+
+}  // namespace retrace

@@ -1,0 +1,52 @@
+#pragma once
+// What a process has of its MPI job: one, however many groups look at it.
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "retrace/distributed/mpi_library.h"
+
+namespace retrace {
+
+enum MpiTag { kPacketTag, kPartTag, kFailureTag };
+
+// The first message of an exchange, and the whole of it if it is short. Below 4 KiB MPI hands a message over at once,
+// through shared memory as well.
+struct MpiPacket {
+  uint64_t exchange = 0;  // from 1
+  uint64_t bytes = 0;
+  char what[48] = {};
+  char message[3936];
+
+  static bool holds(size_t bytes) { return bytes <= sizeof message; }
+};
+
+class MpiJob {
+ public:
+  MpiJob();
+  int rank() const { return mpi.place().rank; }
+  int size() const { return mpi.place().size; }
+
+  // Tells all others, once, why this process goes no further.
+  void fail(const std::string& why) noexcept;
+  // Throws Error(lost) if this or another process has failed.
+  void check_failure();
+  bool failed();
+
+  std::vector<MpiPacket> outgoing, incoming;  // one a peer
+  uint64_t exchanges = 0;
+
+ private:
+  bool note_failure(int member, const std::string& why);
+
+  std::mutex mutex_;
+  int failed_ = -1;
+  std::string why_;
+
+ public:
+  MpiLibrary mpi;  // ends before the memory of its messages
+};
+
+}  // namespace retrace
