@@ -2,13 +2,16 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <chrono>
 #include <exception>
+#include <thread>
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
 #include "retrace/base/options.h"
 #include "retrace/cli/cli.h"
 #include "retrace/cli/output.h"
+#include "retrace/distributed/launcher.h"
 #include "retrace/trace/record.h"
 
 namespace retrace::cli {
@@ -236,7 +239,11 @@ int run(int argc, const char* const* argv) {
     warn_of_variables();
     return Table().run(argc, argv);
   } catch (const Error& error) {
-    complain(error.what());
+    // What every rank finds wrong is said once; who says nothing leaves the first one time: mpirun ends all with one.
+    if (detect_launcher().rank == 0 || (error.kind() != ErrorKind::usage && error.code() != 610))
+      complain(error.what());
+    else
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {
     complain("error[RT0711]: there is not enough memory\n  help:     set a smaller training.mini_batch_size");

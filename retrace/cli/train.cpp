@@ -11,6 +11,7 @@
 #include "retrace/cli/cli.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
+#include "retrace/distributed/launcher.h"
 #include "retrace/monitor/json_lines.h"
 #include "retrace/monitor/terminal.h"
 #include "retrace/train/train_job.h"
@@ -84,19 +85,31 @@ int workers_of(const std::string& text) {
       .expected(fmt::format("a whole number from 1 to {}", kMost));
 }
 
+// The ranks of mpirun or srun, or threads of this process.
+Pool make_pool(const std::string& workers) {
+  const Launcher launcher = detect_launcher();
+  if (launcher.size == 1) return Pool::local(workers.empty() ? 1 : workers_of(workers));
+  if (!workers.empty())
+    throw Error(ErrorKind::usage, 705, fmt::format("--workers under {}", launcher.name))
+        .help(fmt::format("the {} ranks are the workers: leave --workers out", launcher.size));
+  if (const std::string hint = launcher_hint(); launcher.rank == 0 && !hint.empty()) complain(hint);
+  return Pool::from_environment();
+}
+
 }  // namespace
 
 int train(const TrainOptions& options) {
   const Job job = read_job(options.job, overrides_of(options.settings));
-  Pool pool = Pool::local(options.workers.empty() ? 1 : workers_of(options.workers));
+  Pool pool = make_pool(options.workers);
   Terminal terminal(stderr, terminal_options(stderr, terminal_is_dumb()));
   const SignalScope signals;
   const auto result = train_job(
       job, {.pool = &pool, .out = options.out, .monitor = &terminal, .stop = [] { return stop_signal != 0; }});
-  print(options.json ? result_json(result) : result_text(result));
+  if (pool.is_first()) print(options.json ? result_json(result) : result_text(result));
   if (!stop_signal) return 0;
-  complain(fmt::format("stopped by {}; this version writes no checkpoint to resume from",
-                       stop_signal == SIGINT ? "SIGINT" : "SIGTERM"));
+  if (pool.is_first())
+    complain(fmt::format("stopped by {}; this version writes no checkpoint to resume from",
+                         stop_signal == SIGINT ? "SIGINT" : "SIGTERM"));
   return 128 + stop_signal;
 }
 

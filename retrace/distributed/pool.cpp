@@ -8,6 +8,8 @@
 #include "retrace/base/fp_environment.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/distributed/courier.h"
+#include "retrace/distributed/launcher.h"
+#include "retrace/distributed/mpi_group.h"
 
 namespace retrace {
 namespace {
@@ -63,9 +65,9 @@ Failure run_worker(Group& group, int threads, FunctionRef<void(Worker&)> body) {
     if (!failure.echo) error.in(fmt::format("worker {}", index));
     throw;
   } catch (const std::exception& error) {
-    throw Error(ErrorKind::lost, 613, fmt::format("worker {} failed", index)).got(error.what());
+    throw Error(ErrorKind::lost, 616, fmt::format("worker {} failed", index)).got(error.what());
   } catch (...) {
-    throw Error(ErrorKind::lost, 613, fmt::format("worker {} failed", index)).got("an unknown error");
+    throw Error(ErrorKind::lost, 616, fmt::format("worker {} failed", index)).got("an unknown error");
   }
 }
 
@@ -83,11 +85,18 @@ void rethrow_first(const std::vector<Failure>& failures, int64_t first, int size
 
 Pool Pool::local(int n, PoolOptions options) {
   if (n < 1)
-    throw Error(ErrorKind::usage, 614, fmt::format("a pool of {} workers is not possible", n)).expected("1 or more");
+    throw Error(ErrorKind::usage, 617, fmt::format("a pool of {} workers is not possible", n)).expected("1 or more");
   return {n, {0, n}, options};
 }
 
-Pool Pool::from_environment(PoolOptions options) { return {1, {0, 1}, options}; }
+Pool Pool::from_environment(PoolOptions options) {
+  const Launcher launcher = detect_launcher();
+  if (launcher.size == 1) return {1, {0, 1}, options};
+  Pool pool(launcher.size, {launcher.rank, 1}, options);
+  pool.rank_ = mpi_group(options.seconds);
+  pool.beside_ = mpi_place().local_size;
+  return pool;
+}
 
 std::vector<std::shared_ptr<Group>> Pool::groups() const {
   if (rank_) return {rank_};
@@ -98,7 +107,7 @@ void Pool::run(FunctionRef<void(Worker&, size_t)> body) {
   if (inside) throw Error(ErrorKind::usage, 615, "spmd inside of spmd").help("use the worker that you are given");
   finish_pending_work();
   const auto all = groups();
-  const int threads = options_.threads > 0 ? options_.threads : threads_of_worker(static_cast<int>(here_.count));
+  const int threads = options_.threads > 0 ? options_.threads : threads_of_worker(beside_);
   std::vector<Failure> failures(all.size());
   const auto work = [&](size_t i) {
     failures[i] = run_worker(*all[i], threads, [&](Worker& worker) { body(worker, i); });

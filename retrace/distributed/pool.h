@@ -26,7 +26,8 @@ class Pool {
  public:
   // n threads of this process. Error(usage) for n < 1.
   static Pool local(int n, PoolOptions options = {});
-  // The ranks that mpirun or srun started, this process one of them; without either one worker.
+  // The ranks that mpirun or srun started, this process one of them; without either one worker. Waits for the other
+  // ranks; Error(unavailable) without MPI (docs/workers.md).
   static Pool from_environment(PoolOptions options = {});
 
   int size() const { return size_; }
@@ -53,11 +54,13 @@ class Pool {
   }
 
  private:
-  Pool(int size, Range here, PoolOptions options) : size_(size), here_(here), options_(options) {}
+  Pool(int size, Range here, PoolOptions options)
+      : size_(size), beside_(static_cast<int>(here.count)), here_(here), options_(options) {}
   void run(FunctionRef<void(Worker& worker, size_t slot)> body);
   std::vector<std::shared_ptr<Group>> groups() const;
 
   int size_;
+  int beside_;  // workers on this machine
   Range here_;
   PoolOptions options_;
   std::shared_ptr<Group> rank_;  // of ranks: this process's
