@@ -45,12 +45,7 @@ void check_formats(const MiniBatchQueueOptions& options, Place place) {
 
 Tensor moved(const Tensor& tensor, const std::vector<std::string>& devices, int number) {
   if (devices.empty()) return tensor;
-  Device& device = find_device(devices[devices.size() == 1 ? 0 : static_cast<size_t>(number)]);
-  if (&device == &cpu_device()) return tensor;
-  const size_t bytes = tensor.spec().bytes();
-  auto buffer = device.allocate(bytes);
-  device.copy_from_host(*buffer, tensor.data(), bytes);
-  return Tensor(new_tensor_value(tensor.spec(), std::move(buffer)));
+  return tensor.to(find_device(devices[devices.size() == 1 ? 0 : static_cast<size_t>(number)]));
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ class Courier : public Group {
   int64_t begin(void (*work)(Group& group, void* context), void* context);
   // Returns when the work of this number is done. Throws what it threw, as does every later call.
   void finish(int64_t number);
-  // If something that was begun is still under way: this member goes no further. Waits until nothing touches its context
-  // any more.
+  // If something that was begun is still under way: this member goes no further. Waits until nothing touches its
+  // context any more.
   void abandon(const std::string& why) noexcept;
 
  private:

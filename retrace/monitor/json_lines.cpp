@@ -11,7 +11,8 @@ namespace {
 
 std::string json_of(const RunStarted& e) {
   return fmt::format(
-      "{{\"event\":\"started\",\"job\":{},\"device\":{},\"workers\":{},\"threads\":{},\"epochs\":{},\"iterations_per_epoch\":{},"
+      "{{\"event\":\"started\",\"job\":{},\"device\":{},\"workers\":{},\"threads\":{},\"epochs\":{},\"iterations_per_"
+      "epoch\":{},"
       "\"parameters\":{},\"run_dir\":{}}}",
       json_text(e.job), json_text(e.device), e.workers, e.threads, e.epochs, e.iterations_per_epoch, e.parameters,
       json_text(e.run_dir));

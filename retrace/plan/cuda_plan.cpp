@@ -175,8 +175,9 @@ void CudaPlan::compile_chains() {
     kernels += chain.source;
   }
   if (names.empty()) return;
-  const auto compiled = runtime_.compile(
-      "#include \"retrace/device/cuda/kernel.h\"\n" + headers + "\nusing namespace retrace;\nusing namespace retrace::cuda;\n\n" + kernels, names);
+  const auto compiled = runtime_.compile("#include \"retrace/device/cuda/kernel.h\"\n" + headers +
+                                             "\nusing namespace retrace;\nusing namespace retrace::cuda;\n\n" + kernels,
+                                         names);
   for (auto& [step, name] : wanted)
     step->chain = compiled[static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
 }

@@ -126,7 +126,7 @@ void Recording::check_devices(const Op& op, std::span<const ValueId> inputs, Pla
   if (elsewhere == inputs.end()) return;
   for (ValueId id : inputs)
     if (spec(id).device != spec(*elsewhere).device && (spec(id).device > 0 || !goes_anywhere(id)))
-      throw Error(ErrorKind::usage, 150, fmt::format("{}: the arguments are on two devices", op.name))
+      throw Error(ErrorKind::usage, 203, fmt::format("{}: the arguments are on two devices", op.name))
           .where(place)
           .got(fmt::format("{} and {}", spec(*elsewhere).text(), spec(id).text()))
           .help("x.to(device) brings a tensor or a tree to a device; numbers go along by themselves");

@@ -35,10 +35,11 @@ double square_error(const Tensor& y, const Tensor& t) {
 }  // namespace
 
 NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size,
-                                   bool accelerated)
+                                   bool accelerated, Device& device)
     : network_(network),
       data_(data),
       mini_batch_size_(mini_batch_size),
+      device_(device),
       predict_(accelerate<Predict>(
           [&network](const Tree& parameters, const Tree& state, const Tensor& x, const Tree& targets) {
             const Tree y = network.model(parameters, x, state, Phase::inference).y;
@@ -49,6 +50,7 @@ NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& da
 std::vector<double> NetworkEvaluator::measure(const Tree& parameters, const Tree& state, const Worker& worker) const {
   MiniBatchQueue queue(data_.test, {.mini_batch_size = mini_batch_size_,
                                     .formats = data_.formats,
+                                    .devices = {device_.name()},
                                     .outputs = static_cast<int>(data_.formats.size())});
   const auto& outputs = network_.outputs;
   std::vector<double> found;

@@ -13,11 +13,12 @@ struct NetworkScore {
   MetricValues metrics;  // accuracy (fraction) of "class"; angle_rmse (degrees) of "angle"; rmse of any other output
 };
 
-// Inference over the whole test set, the last mini-batch kept. Sums are taken in the order of the samples, in binary64.
-// Network and data must outlive it.
+// Inference over the whole test set on a device, where parameters and state are, the last mini-batch kept. Sums are
+// taken in the order of the samples, in binary64. Network and data must outlive it.
 class NetworkEvaluator {
  public:
-  NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size, bool accelerated);
+  NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size, bool accelerated,
+                   Device& device = cpu_device());
   // Each worker computes every n-th mini-batch; all of them must call it.
   NetworkScore operator()(const Tree& parameters, const Tree& state, const Worker& worker = Worker()) const;
 
@@ -33,6 +34,7 @@ class NetworkEvaluator {
   const nn::Network& network_;
   const JobData& data_;
   int64_t mini_batch_size_;
+  Device& device_;
   AcceleratedFunction<Predict> predict_;
 };
 

@@ -51,8 +51,8 @@ class Training {
         data_(data),
         queue_(shared(MiniBatchQueue(data_.train, queue_options()))),
         step_(step_of(job, network_, worker)),
-        evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job)),
-        state_(initial_training_state(network_, job.training)) {
+        evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job), find_device(job.device)),
+        state_(initial_training_state(network_, job.training).to(find_device(job.device))) {
     if (queue_.mini_batches() == 0)
       throw Error(ErrorKind::usage, 421,
                   fmt::format("the training set of {} samples has no whole mini-batch of {}", queue_.size(),
@@ -62,7 +62,7 @@ class Training {
 
   TrainJobResult run() {
     open_run();
-    tell(RunStarted{job_.name, "cpu", result_.run_dir.string(), worker_.size(), thread_count(),
+    tell(RunStarted{job_.name, result_.device, result_.run_dir.string(), worker_.size(), thread_count(),
                     job_.training.max_epochs, queue_.mini_batches(), count_parameters()});
     start_ = std::chrono::steady_clock::now();
     result_.stop_reason = "max epochs completed";
@@ -82,6 +82,7 @@ class Training {
     return {.mini_batch_size = job_.training.mini_batch_size,
             .partial = job_.training.partial_mini_batch == "keep" ? Partial::keep : Partial::discard,
             .formats = data_.formats,
+            .devices = {job_.device},
             .outputs = static_cast<int>(data_.formats.size()),
             .seed = job_.seed};
   }
@@ -94,11 +95,11 @@ class Training {
 
   void open_run() {
     result_.job = job_.name;
-    result_.device = "cpu";
+    result_.device = find_device(job_.device).name();
     result_.workers = worker_.size();
     result_.threads = thread_count();
     if (!control_.write_run || !is_first()) return;
-    run_.emplace(RunFolder::create(job_, current_versions("cpu"), control_.out));
+    run_.emplace(RunFolder::create(job_, current_versions(result_.device), control_.out));
     result_.run_dir = run_->path();
   }
 

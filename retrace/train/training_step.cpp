@@ -43,6 +43,14 @@ TrainingState update(const TrainingOptions& options, const TrainingState& before
 
 }  // namespace
 
+TrainingState TrainingState::to(Device& device) const {
+  const auto moved = [&](const Tensor& tensor) { return tensor.defined() ? tensor.to(device) : tensor; };
+  return {parameters.to(device),
+          state.to(device),
+          {adam.mean.to(device), adam.mean_square.to(device), moved(adam.step)},
+          {sgdm.velocity.to(device)}};
+}
+
 TrainingState initial_training_state(const nn::Network& network, const TrainingOptions& options) {
   const Tree zeros = zeros_like(network.parameters);
   TrainingState start{network.parameters, network.state, {}, {}};

@@ -14,6 +14,8 @@ struct TrainingState {
   Tree parameters, state;
   AdamState adam;
   SgdmState sgdm;
+
+  TrainingState to(Device& device) const;
 };
 
 // At the start: the network's values, and zeros for the solver (so that the first step has the form of all others).
