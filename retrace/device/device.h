@@ -32,6 +32,7 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceId id() const = 0;
   virtual std::string name() const = 0;  // "cpu", "cuda:0"
+  virtual bool is_emulated() const { return false; }
   virtual std::shared_ptr<Buffer> allocate(size_t bytes) = 0;
   virtual void copy_from_host(Buffer& to, const void* from, size_t bytes) = 0;
   virtual void copy_to_host(void* to, const Buffer& from, size_t bytes) = 0;

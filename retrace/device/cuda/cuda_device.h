@@ -11,6 +11,7 @@ class CudaDevice : public Device {
   CudaDevice(cuda::Runtime& runtime, int index) : runtime_(runtime), index_(index) {}
   DeviceId id() const override { return static_cast<DeviceId>(index_ + 1); }
   std::string name() const override;
+  bool is_emulated() const override { return runtime_.is_emulated(); }
   std::shared_ptr<Buffer> allocate(size_t bytes) override;
   void copy_from_host(Buffer& to, const void* from, size_t bytes) override;
   void copy_to_host(void* to, const Buffer& from, size_t bytes) override;

@@ -18,8 +18,11 @@ struct Found {
   std::string why_not;
 
   Found() {
-    if (!environment_switch(EnvironmentVariable::cuda_emulation, false)) {
+    const bool spare = environment(EnvironmentVariable::cuda_emulation) == "auto";
+    const bool instead = !spare && environment_switch(EnvironmentVariable::cuda_emulation, false);
+    if (!instead) {
       runtimes = driver_runtimes(why_not);
+      if (spare && runtimes.empty() && offered()) runtimes.push_back(offered()());
     } else if (offered()) {
       runtimes.push_back(offered()());
     } else {
