@@ -1,0 +1,46 @@
+// The networks on a CUDA device, emulated where no other is asked for: the fingerprints of the CPU.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "retrace/device/device.h"
+#include "retrace/train/train_job.h"
+
+namespace retrace {
+namespace {
+
+[[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
+
+struct Case {
+  const char* job;
+  std::vector<JobOverride> sizes;  // of ten steps
+};
+
+std::string run(const Case& one, const char* device) {
+  auto overrides = one.sizes;
+  overrides.push_back({"training.max_epochs", "1", ""});
+  overrides.push_back({"device", device, ""});
+  const Job job = read_job(std::string(RETRACE_SOURCE_DIR "/jobs/golden/") + one.job + ".toml", overrides);
+  return train_job(job, {.write_run = false}).fingerprint;
+}
+
+class CudaGolden : public testing::TestWithParam<Case> {};
+
+TEST_P(CudaGolden, HasTheBitsOfTheCpu) {
+  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  EXPECT_EQ(run(GetParam(), "cuda"), run(GetParam(), "cpu"));
+}
+
+std::vector<Case> cases() {
+  const auto sizes = [](const char* batch, const char* samples, const char* test) {
+    return std::vector<JobOverride>{
+        {"training.mini_batch_size", batch, ""}, {"data.train_samples", samples, ""}, {"data.test_samples", test, ""}};
+  };
+  return {{"digits", sizes("8", "80", "8")}, {"peaks", {}}, {"autoencoder", sizes("8", "80", "8")}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, CudaGolden, testing::ValuesIn(cases()),
+                         [](const auto& info) { return std::string(info.param.job); });
+
+}  // namespace
+}  // namespace retrace
