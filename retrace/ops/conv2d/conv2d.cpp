@@ -113,6 +113,7 @@ void define_conv2d(OpTable& table) {
              .gradient = gradient,
              .kernel = run_conv2d,
              .workspace = workspace_conv2d,
+             .cuda = cuda_conv2d,
              .takes_epilogue = true,
              .cut = 0b01});
   table.add({.name = "conv2d_input_gradient",
@@ -122,6 +123,7 @@ void define_conv2d(OpTable& table) {
              .gradient = gradient_of_input_gradient,
              .kernel = run_conv2d_input_gradient,
              .workspace = workspace_conv2d_input_gradient,
+             .cuda = cuda_conv2d_input_gradient,
              .takes_epilogue = true,
              .cut = 0b01});
   table.add({.name = "conv2d_filter_gradient",
@@ -131,6 +133,8 @@ void define_conv2d(OpTable& table) {
              .gradient = gradient_of_filter_gradient,
              .kernel = run_conv2d_filter_gradient,
              .workspace = workspace_conv2d_filter_gradient,
+             .cuda = cuda_conv2d_filter_gradient,
+             .cuda_workspace = cuda_workspace_conv2d_filter_gradient,
              .cut = 0b11,
              .subtree = subtree_conv2d_filter_gradient});
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What the definitions of the three convolution ops are made of: checks of shapes, and the calls of the kernels.
 
+#include "retrace/ops/conv2d/conv2d_kernel.h"
 #include "retrace/ops/window.h"
 
 namespace retrace {
@@ -8,6 +9,9 @@ namespace retrace {
 std::vector<TensorSpec> infer_conv2d(const InferCall& call);
 std::vector<TensorSpec> infer_conv2d_input_gradient(const InferCall& call);
 std::vector<TensorSpec> infer_conv2d_filter_gradient(const InferCall& call);
+
+// From the shapes of the image, the weights and the result of the forward convolution.
+Conv2dShape conv2d_shape(const Attributes& attributes, const Shape& x, const Shape& w, const Shape& y);
 
 // f32: the tiled kernels; f64: plain loops with the same terms, each sum in order of k.
 void run_conv2d(const KernelCall& call);
@@ -20,5 +24,11 @@ int64_t subtree_conv2d_filter_gradient(const InferCall& call);
 int64_t workspace_conv2d(const InferCall& call);
 int64_t workspace_conv2d_input_gradient(const InferCall& call);
 int64_t workspace_conv2d_filter_gradient(const InferCall& call);
+
+// f32 on a CUDA device.
+void cuda_conv2d(const CudaCall& call);
+void cuda_conv2d_input_gradient(const CudaCall& call);
+void cuda_conv2d_filter_gradient(const CudaCall& call);
+int64_t cuda_workspace_conv2d_filter_gradient(const InferCall& call);
 
 }  // namespace retrace

@@ -5,10 +5,8 @@
 #include "retrace/ops/conv2d/conv2d_kernel.h"
 
 namespace retrace {
-namespace {
 
-// From the shapes of the image, the weights and the result of the forward convolution.
-Conv2dShape shape_of(const Attributes& attributes, const Shape& x, const Shape& w, const Shape& y) {
+Conv2dShape conv2d_shape(const Attributes& attributes, const Shape& x, const Shape& w, const Shape& y) {
   const Shape &stride = attributes.list("stride"), &dilation = attributes.list("dilation");
   const Shape& padding = attributes.list("padding");
   Conv2dShape shape;
@@ -21,6 +19,8 @@ Conv2dShape shape_of(const Attributes& attributes, const Shape& x, const Shape& 
   shape.pad_top = padding[0], shape.pad_left = padding[2];
   return shape;
 }
+
+namespace {
 
 enum Role { image, weights, result };  // of a tensor in the forward convolution
 
@@ -35,7 +35,7 @@ Conv2dShape shape_of(const Attributes& attributes, Roles roles, const Shape& fir
                      const Shape& output) {
   const Shape* by_role[3] = {};
   by_role[roles.first] = &first, by_role[roles.second] = &second, by_role[roles.output] = &output;
-  return shape_of(attributes, *by_role[image], *by_role[weights], *by_role[result]);
+  return conv2d_shape(attributes, *by_role[image], *by_role[weights], *by_role[result]);
 }
 
 Conv2dShape shape_of(const KernelCall& call, Roles roles) {

@@ -1,0 +1,174 @@
+#include "retrace/ops/conv2d/conv2d_cuda.h"
+
+#include <numeric>
+
+#include "retrace/ops/conv2d/conv2d_family.h"
+#include "retrace/ops/conv2d/conv2d_plan.h"
+#include "retrace/ops/cuda_call.h"
+
+namespace retrace {
+namespace {
+
+constexpr int64_t kMost = 1 << 30;      // offsets inside one sample, or the weights
+constexpr int64_t kEnoughBlocks = 512;  // of threads, for a device of 132 processors
+
+int64_t tiles_of(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
+
+// Kernels count in 32 bits: pixels of the batch, floats of a sample with its margins, weights.
+void require_sizes(const Conv2dShape& s, const char* name) {
+  const int64_t height = s.in_height + s.pad_top + s.out_height * s.stride_y + s.kernel_height * s.dilation_y;
+  const int64_t width = s.in_width + s.pad_left + s.out_width * s.stride_x + s.kernel_width * s.dilation_x;
+  const int64_t channels = std::max(s.in_channels, s.out_channels);
+  const int64_t weights = s.kernel_height * s.kernel_width * (s.in_channels / s.groups) * s.out_channels;
+  if (height < kMost && width < kMost && height * width < kMost / channels &&
+      height * width < kMost / std::max<int64_t>(s.batch, 1) && weights < kMost)
+    return;
+  throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel for images of this size", name))
+      .got(fmt::format("{} images, {} x {} pixels with margins, {} channels, {} weights", s.batch, height, width,
+                       channels, weights));
+}
+
+// The tile for so many columns, by its number.
+int tile_for(int64_t columns) { return columns > 16 ? 0 : columns > 8 ? 1 : 2; }
+
+unsigned grid_of(int64_t blocks, const char* name) {
+  if (blocks >= int64_t{1} << 31)
+    throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel for batches of this size", name));
+  return static_cast<unsigned>(blocks);
+}
+
+// The two factors, two lists of terms, two numbers a row, one flag; each part rounded up to 16 bytes.
+size_t shared_bytes(const cuda::Conv2dTile& tile) {
+  const auto rows = static_cast<size_t>(tile.rows), columns = static_cast<size_t>(tile.columns);
+  const auto terms = static_cast<size_t>(tile.terms);
+  return (rows + columns) * terms * sizeof(float) + 2 * terms * cuda::kConv2dListed + 2 * rows * sizeof(int) + 64;
+}
+
+cuda::Conv2dAxis axis_of(int64_t image, int64_t result, int64_t kernel, int64_t scale, int64_t tap, int64_t offset,
+                         int64_t divide) {
+  const int64_t common = std::gcd(divide, tap);
+  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+  return {narrow(image),  narrow(result), narrow(kernel),          narrow(scale),       narrow(tap),
+          narrow(offset), narrow(divide), narrow(divide / common), narrow(tap / common)};
+}
+
+// Whether channels of the image are read four at a time.
+bool takes_vectors(const cuda::Conv2dGatherArguments& a, const cuda::Conv2dTile& tile) {
+  const int taps = (a.x.kernel + a.x.step - 1) / a.x.step;
+  return a.image_channels % 4 == 0 && a.depth % 4 == 0 && taps <= tile.terms / 4;
+}
+
+void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2dShape& s, const char* name) {
+  static constexpr const char* kernels[2][3] = {
+      {"conv2d_gather_32x32", "conv2d_gather_64x16", "conv2d_gather_128x8"},
+      {"conv2d_gather_vectors_32x32", "conv2d_gather_vectors_64x16", "conv2d_gather_vectors_128x8"}};
+  a.image = call.inputs[0].data, a.weights = call.inputs[1].data, a.result = call.outputs[0].data;
+  a.batch = static_cast<int>(s.batch), a.groups = static_cast<int>(s.groups);
+  a.block_rows = static_cast<int>(block_of(s.kernel_width) / s.kernel_width);
+  a.weights_tap = static_cast<int>(s.in_channels / s.groups * s.out_channels);
+  a.weights_group = static_cast<int>(s.out_channels / s.groups);
+  const int number = tile_for(a.width);
+  const auto& tile = cuda::kConv2dTiles[number];
+  const int64_t phases_y = std::min(a.y.divide, a.y.result), phases_x = std::min(a.x.divide, a.x.result);
+  const int64_t pixels = tiles_of(a.y.result, a.y.divide) * tiles_of(a.x.result, a.x.divide) * s.batch;
+  const int64_t pixel_tiles = tiles_of(pixels, tile.rows), width_tiles = tiles_of(a.width, tile.columns);
+  const unsigned blocks = grid_of(pixel_tiles * width_tiles * s.groups * phases_y * phases_x, name);
+  a.pixel_tiles = static_cast<int>(pixel_tiles), a.width_tiles = static_cast<int>(width_tiles);
+  a.phases_x = static_cast<int>(phases_x);
+  call.launches.add(kernels[takes_vectors(a, tile)][number], {blocks}, {cuda::kConv2dThreads}, a, shared_bytes(tile));
+}
+
+struct FilterGradient {
+  cuda::Conv2dFilterGradientArguments arguments;
+  int tile, runs;
+  int64_t count, blocks;  // elements of dw, blocks of threads
+};
+
+FilterGradient filter_gradient_of(const Conv2dShape& s) {
+  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+  FilterGradient f;
+  auto& a = f.arguments;
+  a.image_height = narrow(s.in_height), a.image_width = narrow(s.in_width), a.image_channels = narrow(s.in_channels);
+  a.depth = narrow(s.in_channels / s.groups), a.kernel_width = narrow(s.kernel_width);
+  a.height = narrow(s.out_height), a.width = narrow(s.out_width), a.filters = narrow(s.out_channels);
+  a.group_filters = narrow(s.out_channels / s.groups), a.groups = narrow(s.groups);
+  a.stride_y = narrow(s.stride_y), a.stride_x = narrow(s.stride_x);
+  a.dilation_y = narrow(s.dilation_y), a.dilation_x = narrow(s.dilation_x);
+  a.pad_top = narrow(s.pad_top), a.pad_left = narrow(s.pad_left);
+  a.rows = narrow(s.kernel_height * s.kernel_width) * a.depth;
+  a.positions = narrow(s.batch * s.out_height * s.out_width);
+  f.tile = tile_for(a.group_filters), f.count = int64_t{a.rows} * a.filters;
+  const auto& tile = cuda::kConv2dTiles[f.tile];
+  a.row_tiles = narrow(tiles_of(a.rows, tile.rows)), a.filter_tiles = narrow(tiles_of(a.group_filters, tile.columns));
+  const int64_t tiles = int64_t{a.row_tiles} * a.filter_tiles * a.groups;
+  const int64_t blocks = std::max<int64_t>(tiles_of(a.positions, cuda::kConv2dPositions), 1);
+  int64_t run_blocks = 1;
+  while (run_blocks < blocks && tiles * tiles_of(blocks, 2 * run_blocks) >= kEnoughBlocks) run_blocks *= 2;
+  a.run_blocks = narrow(run_blocks), f.runs = narrow(tiles_of(blocks, run_blocks));
+  f.blocks = tiles * f.runs;
+  return f;
+}
+
+}  // namespace
+
+void cuda_conv2d(const CudaCall& call) {
+  require_f32(call, "conv2d");
+  if (call.outputs[0].spec->count() == 0) return;
+  const Conv2dShape s = conv2d_shape(call.attributes, call.inputs[0].spec->shape, call.inputs[1].spec->shape,
+                                     call.outputs[0].spec->shape);
+  require_sizes(s, "conv2d");
+  cuda::Conv2dGatherArguments a;
+  a.y = axis_of(s.in_height, s.out_height, s.kernel_height, s.stride_y, s.dilation_y, -s.pad_top, 1);
+  a.x = axis_of(s.in_width, s.out_width, s.kernel_width, s.stride_x, s.dilation_x, -s.pad_left, 1);
+  a.image_channels = static_cast<int>(s.in_channels), a.depth = static_cast<int>(s.in_channels / s.groups);
+  a.result_channels = static_cast<int>(s.out_channels), a.width = static_cast<int>(s.out_channels / s.groups);
+  a.weights_depth = a.result_channels, a.weights_width = 1;
+  add_gather(call, a, s, "conv2d");
+}
+
+void cuda_conv2d_input_gradient(const CudaCall& call) {
+  require_f32(call, "conv2d_input_gradient");
+  if (call.outputs[0].spec->count() == 0) return;
+  const Conv2dShape s = conv2d_shape(call.attributes, call.outputs[0].spec->shape, call.inputs[1].spec->shape,
+                                     call.inputs[0].spec->shape);
+  require_sizes(s, "conv2d_input_gradient");
+  cuda::Conv2dGatherArguments a;
+  a.y = axis_of(s.out_height, s.in_height, s.kernel_height, 1, -s.dilation_y, s.pad_top, s.stride_y);
+  a.x = axis_of(s.out_width, s.in_width, s.kernel_width, 1, -s.dilation_x, s.pad_left, s.stride_x);
+  a.image_channels = static_cast<int>(s.out_channels), a.depth = static_cast<int>(s.out_channels / s.groups);
+  a.result_channels = static_cast<int>(s.in_channels), a.width = static_cast<int>(s.in_channels / s.groups);
+  a.weights_depth = 1, a.weights_width = a.image_channels;
+  add_gather(call, a, s, "conv2d_input_gradient");
+}
+
+void cuda_conv2d_filter_gradient(const CudaCall& call) {
+  static constexpr const char* kernels[] = {"conv2d_filter_gradient_32x32", "conv2d_filter_gradient_64x16",
+                                            "conv2d_filter_gradient_128x8"};
+  require_f32(call, "conv2d_filter_gradient");
+  if (call.outputs[0].spec->count() == 0) return;
+  const Conv2dShape s = conv2d_shape(call.attributes, call.inputs[0].spec->shape, call.outputs[0].spec->shape,
+                                     call.inputs[1].spec->shape);
+  require_sizes(s, "conv2d_filter_gradient");
+  FilterGradient f = filter_gradient_of(s);
+  f.arguments.image = call.inputs[0].data, f.arguments.cotangent = call.inputs[1].data;
+  f.arguments.partials = f.runs > 1 ? call.workspace : call.outputs[0].data;
+  call.launches.add(kernels[f.tile], {grid_of(f.blocks, "conv2d_filter_gradient")}, {cuda::kConv2dThreads}, f.arguments,
+                    shared_bytes(cuda::kConv2dTiles[f.tile]));
+  if (f.runs == 1) return;
+  cuda::Conv2dCombineArguments combine;
+  combine.partials = call.workspace, combine.result = call.outputs[0].data;
+  combine.count = f.count, combine.runs = f.runs, combine.strip = 1;
+  while (combine.strip * 8 < f.runs) combine.strip *= 2;
+  call.launches.add("conv2d_filter_gradient_combine", cuda::blocks_for(f.count, 32), {32, 8}, combine,
+                    256 * sizeof(float));
+}
+
+int64_t cuda_workspace_conv2d_filter_gradient(const InferCall& call) {
+  const auto dw = call.op.infer(call)[0];
+  if (dw.type != DType::f32 || dw.count() == 0) return 0;
+  const FilterGradient f =
+      filter_gradient_of(conv2d_shape(call.attributes, call.inputs[0].shape, dw.shape, call.inputs[1].shape));
+  return f.runs > 1 ? f.runs * f.count * static_cast<int64_t>(sizeof(float)) : 0;
+}
+
+}  // namespace retrace

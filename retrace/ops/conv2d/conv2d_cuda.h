@@ -1,0 +1,61 @@
+#pragma once
+// Arguments of the CUDA kernels of the three convolutions, for conv2d_cuda.cpp, which fills them in, and the kernels.
+
+#include "retrace/device/cuda/global.h"
+
+namespace retrace::cuda {
+
+// One axis of a convolution that gathers. Element r of the result meets, at kernel index k, the image's element
+// (r * scale + k * tap + offset) / divide, if that is a whole number inside the image. Elements of one phase,
+// r = phase + divide * i, meet the same kernel indices: every step-th, whose image elements are delta apart.
+struct Conv2dAxis {
+  int image, result, kernel;
+  int scale, tap, offset, divide;
+  int step, delta;
+};
+
+// result[n,ry,rx,o] = sum over (ky, c, kx) of image[n,iy,ix,c] * weights: the convolution, and its input gradient. The
+// weight of (ky, kx, c, o) is at (ky * kernel width + kx) * weights_tap + c * weights_depth + o * weights_width +
+// group * weights_group. Launched as tiles of pixels x tiles of a group's channels x groups x phases.
+struct Conv2dGatherArguments {
+  Global<const float> image, weights;
+  Global<float> result;
+  Conv2dAxis y, x;
+  int batch, groups;
+  int image_channels, depth;   // of all groups, of one
+  int result_channels, width;  // of all groups, of one
+  int block_rows;              // pairs (ky, c) in a block of the sum
+  int weights_tap, weights_depth, weights_width, weights_group;
+  int phases_x, pixel_tiles, width_tiles;
+};
+
+// partials[run][dw], where a run is `run_blocks` (a power of two) blocks of 256 positions; with one run, dw itself.
+// Launched as tiles of dw's rows (ky, kx, c) x tiles of a group's filters x groups x runs.
+struct Conv2dFilterGradientArguments {
+  Global<const float> image, cotangent;
+  Global<float> partials;
+  int image_height, image_width, image_channels, depth;  // depth: channels of one group
+  int kernel_width, height, width, filters, group_filters;
+  int stride_y, stride_x, dilation_y, dilation_x, pad_top, pad_left;
+  int rows, row_tiles, filter_tiles, groups, run_blocks;
+  int positions;
+};
+
+// dw[i] = the tree over partials[run][i], 32 elements in a block of 32 x 8 threads.
+struct Conv2dCombineArguments {
+  Global<const float> partials;
+  Global<float> result;
+  long long count;
+  int runs, strip;  // strip: runs that one thread adds, a power of two
+};
+
+// Outputs of a tile, rows x columns, and the terms that are in shared memory at once.
+struct Conv2dTile {
+  int rows, columns, terms;
+};
+inline constexpr int kConv2dThreads = 64;      // 4 x 4 outputs each
+inline constexpr int kConv2dPositions = 256;   // a block of the filter gradient's sum
+inline constexpr unsigned kConv2dListed = 24;  // bytes of what is listed for one term, at most
+inline constexpr Conv2dTile kConv2dTiles[] = {{32, 32, 32}, {64, 16, 32}, {128, 8, 16}};
+
+}  // namespace retrace::cuda

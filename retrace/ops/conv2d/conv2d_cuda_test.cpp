@@ -1,0 +1,106 @@
+// The convolutions on a CUDA device, real or emulated, beside those of the CPU, to the bit.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "retrace/device/device.h"
+#include "retrace/ops/conv2d/conv2d.h"
+#include "retrace/ops/op_case_run.h"
+
+namespace retrace {
+namespace {
+
+struct Image {
+  int64_t batch, height, width, channels, filters;
+};
+
+Tensor numbers(const Shape& shape, uint32_t seed, bool special) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  static constexpr float kSpecial[] = {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(), 1e-42f, 3e38f};
+  std::vector<float> out(static_cast<size_t>(shape.count()));
+  uint32_t state = seed * 2654435761u + 12345u;
+  for (float& value : out) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<float>(static_cast<int32_t>(state >> 8) - (1 << 23)) * 0x1p-22f;
+    if (state >> 28 == 0) value = -0.0f;
+    if (special && (state >> 12) % 61 == 0) value = kSpecial[(state >> 20) % 5];
+  }
+  return Tensor::from<float>(out, shape);
+}
+
+void check_with(const Image& image, const Shape& kernel, const Conv2dGeometry& geometry, bool special_image,
+                bool special_weights) {
+  Device& cuda = *gpus()[0];
+  const auto extent = [&](int64_t size, size_t axis) {
+    const int64_t pads = geometry.padding[2 * axis] + geometry.padding[2 * axis + 1];
+    return (size + pads - (kernel[axis] - 1) * geometry.dilation[axis] - 1) / geometry.stride[axis] + 1;
+  };
+  const Tensor x = numbers({image.batch, image.height, image.width, image.channels}, 1, special_image);
+  const Tensor w = numbers({kernel[0], kernel[1], image.channels / geometry.groups, image.filters}, 2, special_weights);
+  const Shape result{image.batch, extent(image.height, 0), extent(image.width, 1), image.filters};
+  const Tensor dy = numbers(result, 3, special_image), dz = numbers(result, 4, special_weights);
+  const Conv2dOptions options{
+      .stride = {geometry.stride[0], geometry.stride[1]},
+      .padding = {geometry.padding[0], geometry.padding[1], geometry.padding[2], geometry.padding[3]},
+      .dilation = {geometry.dilation[0], geometry.dilation[1]},
+      .groups = static_cast<int>(geometry.groups)};
+  const Shape size{image.height, image.width};
+  EXPECT_EQ(bit_difference(conv2d(x, w, options), conv2d(x.to(cuda), w.to(cuda), options)), "") << "convolution";
+  EXPECT_EQ(bit_difference(conv2d_input_gradient(dy, w, geometry, size),
+                           conv2d_input_gradient(dy.to(cuda), w.to(cuda), geometry, size)),
+            "")
+      << "input gradient";
+  EXPECT_EQ(bit_difference(conv2d_filter_gradient(x, dz, geometry, kernel),
+                           conv2d_filter_gradient(x.to(cuda), dz.to(cuda), geometry, kernel)),
+            "")
+      << "filter gradient";
+}
+
+void check(const Image& image, const Shape& kernel, const Conv2dGeometry& geometry = {}) {
+  SCOPED_TRACE(fmt::format("[{},{},{},{}] to {}, {} x {}", image.batch, image.height, image.width, image.channels,
+                           image.filters, kernel[0], kernel[1]));
+  check_with(image, kernel, geometry, false, false);
+  check_with(image, kernel, geometry, true, false);
+  check_with(image, kernel, geometry, false, true);
+}
+
+class Conv2dCuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  }
+};
+
+TEST_F(Conv2dCuda, every_tile_with_and_without_vectors) {
+  for (int64_t channels : {4, 5})
+    for (int64_t filters : {3, 12, 33}) check({2, 6, 7, channels, filters}, {3, 3}, {.padding = {1, 1, 1, 1}});
+  check({1, 5, 5, 12, 8}, {2, 7}, {.padding = {1, 0, 3, 3}});
+}
+
+// Blocks begin inside of a vector of channels: 85 rows of three.
+TEST_F(Conv2dCuda, several_blocks) {
+  check({1, 3, 4, 60, 20}, {3, 3}, {.padding = {1, 1, 1, 1}});
+  check({1, 3, 3, 20, 60}, {3, 3}, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
+  check({1, 2, 3, 130, 4}, {1, 2}, {.padding = {0, 0, 1, 0}});
+  check({1, 1, 300, 1, 2}, {1, 270}, {.padding = {0, 0, 40, 3}});
+}
+
+TEST_F(Conv2dCuda, strides_dilation_groups) {
+  check({2, 9, 10, 8, 5}, {3, 3}, {.stride = {2, 3}, .padding = {1, 1, 1, 1}});
+  check({1, 8, 11, 3, 8}, {2, 3}, {.stride = {3, 2}, .padding = {2, 0, 1, 3}, .dilation = {2, 3}});
+  check({1, 7, 8, 4, 4}, {3, 2}, {.stride = {4, 2}, .padding = {1, 1, 0, 1}, .dilation = {2, 2}});
+  check({2, 5, 5, 8, 16}, {1, 1}, {.stride = {2, 2}});
+  check({1, 6, 7, 8, 12}, {3, 3}, {.padding = {1, 1, 1, 1}, .groups = 2});
+  check({1, 5, 6, 6, 6}, {3, 3}, {.stride = {2, 1}, .padding = {1, 1, 1, 1}, .groups = 6});
+}
+
+// The filter gradient over more blocks of positions than fit into one run of blocks, with a last one that is short.
+TEST_F(Conv2dCuda, runs_of_blocks) {
+  check_with({10, 17, 13, 3, 2}, {3, 3}, {.padding = {1, 1, 1, 1}}, false, false);
+  check_with({5, 16, 16, 200, 200}, {1, 1}, {.groups = 200}, false, false);
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,84 @@
+#pragma once
+// What the convolution kernels share: a thread's 4 x 4 sums of a tile, and the tree over blocks of terms.
+
+#include "retrace/base/scalar.h"
+#include "retrace/device/cuda/kernel.h"
+#include "retrace/ops/conv2d/conv2d_cuda.h"
+
+namespace retrace::cuda {
+
+RT_DEVICE int thread_number() { return static_cast<int>(thread().x); }
+RT_DEVICE int smaller(int a, int b) { return a < b ? a : b; }
+RT_DEVICE int larger(int a, int b) { return a < b ? b : a; }
+
+RT_DEVICE bool is_finite(float x) { return x - x == 0.0f; }
+
+// First row and column of this thread's sums.
+template <int rows>
+RT_DEVICE int first_row() {
+  return thread_number() % (rows / 4) * 4;
+}
+template <int rows>
+RT_DEVICE int first_column() {
+  return thread_number() / (rows / 4) * 4;
+}
+
+// sums[4 i + j] takes the term of row i and column j of this thread, where present(i).
+template <int rows, int columns, class Present>
+RT_DEVICE void add_term(Shared<float> left, Shared<float> right, int term, float (&sums)[16], Present present) {
+  const Float4 a = load4(left, term * rows + first_row<rows>()),
+               b = load4(right, term * columns + first_column<rows>());
+  const float as[4] = {a.x, a.y, a.z, a.w}, bs[4] = {b.x, b.y, b.z, b.w};
+  RT_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    if (!present(i)) continue;
+    RT_UNROLL
+    for (int j = 0; j < 4; ++j) sums[4 * i + j] = rules::fma(as[i], bs[j], sums[4 * i + j]);
+  }
+}
+
+// The terms begin..end-1, all of them present. Four at a time, so that loads run ahead.
+template <int rows, int columns>
+RT_DEVICE void add_terms(Shared<float> left, Shared<float> right, int begin, int end, float (&sums)[16]) {
+  const auto always = [](int) { return true; };
+  int term = begin;
+  for (; term + 4 <= end; term += 4) {
+    RT_UNROLL
+    for (int i = 0; i < 4; ++i) add_term<rows, columns>(left, right, term + i, sums, always);
+  }
+  for (; term < end; ++term) add_term<rows, columns>(left, right, term, sums, always);
+}
+
+// The tree over blocks that are added in order, for `size` sums at once: a subtree of 2^level blocks a level.
+template <int size>
+struct BlockTree {
+  static constexpr int kLevels = 24;
+  float subtrees[kLevels][size];
+  int count = 0;
+
+  // Takes the sums and clears them.
+  RT_DEVICE void add(float (&sums)[size]) {
+    int level = 0;
+    for (; (count >> level & 1) != 0; ++level) join(level, sums);
+    RT_UNROLL
+    for (int i = 0; i < size; ++i) subtrees[level][i] = sums[i], sums[i] = 0.0f;
+    ++count;
+  }
+  // After at least one block.
+  RT_DEVICE void total(float (&sums)[size]) const {
+    int level = 0;
+    while ((count >> level & 1) == 0) ++level;
+    RT_UNROLL
+    for (int i = 0; i < size; ++i) sums[i] = subtrees[level][i];
+    for (++level; count >> level != 0; ++level)
+      if ((count >> level & 1) != 0) join(level, sums);
+  }
+
+ private:
+  RT_DEVICE void join(int level, float (&sums)[size]) const {
+    RT_UNROLL
+    for (int i = 0; i < size; ++i) sums[i] = subtrees[level][i] + sums[i];
+  }
+};
+
+}  // namespace retrace::cuda

@@ -1,0 +1,37 @@
+#pragma once
+// What the host sides of CUDA kernels share.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "retrace/device/cuda/launches.h"
+#include "retrace/trace/op.h"
+
+namespace retrace {
+
+// Throws Error(unavailable) if an argument or a result is f64.
+inline void require_f32(const CudaCall& call, std::string_view name) {
+  const auto is_double = [](const auto& value) { return value.spec->type == DType::f64; };
+  if (std::any_of(call.inputs.begin(), call.inputs.end(), is_double) ||
+      std::any_of(call.outputs.begin(), call.outputs.end(), is_double))
+    throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel for f64", name));
+}
+
+// A number of elements, for kernels that count them in 32 bits: at most 2^31.
+inline unsigned cuda_count(int64_t elements) {
+  if (elements > int64_t{1} << 31)
+    throw Error(ErrorKind::unavailable, 620,
+                fmt::format("a tensor of {} elements has no CUDA kernel: more than 2^31", elements));
+  return static_cast<unsigned>(elements);
+}
+
+constexpr unsigned kCudaThreads = 256;  // of a block, where each makes one element
+
+// One thread an element of `elements`, in blocks of kCudaThreads; none for no elements.
+template <class Arguments>
+void add_elementwise(cuda::Launches& launches, std::string_view kernel, int64_t elements, const Arguments& arguments) {
+  if (elements > 0) launches.add(kernel, cuda::blocks_for(elements, kCudaThreads), {kCudaThreads}, arguments);
+}
+
+}  // namespace retrace
