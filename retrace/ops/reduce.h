@@ -39,7 +39,7 @@ struct ReduceShape {
   bool by_column = false;  // the last axis is kept
   int64_t outer = 1, positions = 1, channels = 1, run = 1;
 
- private:
+  // The kept axes in front of reduced ones, and the reduced axes in front of a run.
   struct Dimension {
     int64_t size, stride;
   };
@@ -47,8 +47,10 @@ struct ReduceShape {
     std::array<Dimension, kMaxRank> all;
     size_t count = 0;
   };
-  static int64_t offset(const Dimensions& dimensions, int64_t index);
   Dimensions outer_dimensions, segment_dimensions;
+
+ private:
+  static int64_t offset(const Dimensions& dimensions, int64_t index);
 };
 
 // The vector kernels of one reduction by one rule. A run is an aligned subtree of items (strips of 16 positions, blocks

@@ -6,6 +6,8 @@
 namespace retrace {
 
 extern const KernelTable<const ReduceKernels* (*)(bool by_column)> sum_kernel_table;
+void cuda_sum(const CudaCall& call);
+int64_t cuda_workspace_sum(const InferCall& call);
 
 namespace {
 
@@ -74,6 +76,8 @@ void define_sum(OpTable& table) {
              .gradient = gradient,
              .kernel = run,
              .workspace = workspace,
+             .cuda = cuda_sum,
+             .cuda_workspace = cuda_workspace_sum,
              .takes_prologue = true,
              .cut = 0b1,
              .subtree = subtree,
