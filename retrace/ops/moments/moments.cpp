@@ -7,6 +7,8 @@
 namespace retrace {
 
 extern const KernelTable<const ReduceKernels* (*)(bool by_column)> moments_kernel_table;
+void cuda_moments(const CudaCall& call);
+int64_t cuda_workspace_moments(const InferCall& call);
 
 namespace {
 
@@ -71,6 +73,8 @@ void define_moments(OpTable& table) {
              .gradient = gradient,
              .kernel = run,
              .workspace = workspace,
+             .cuda = cuda_moments,
+             .cuda_workspace = cuda_workspace_moments,
              .takes_prologue = true,
              .column_kernels = [] { return moments_kernel_table.get()(true); }});
 }
