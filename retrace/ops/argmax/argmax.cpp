@@ -3,8 +3,12 @@
 #include <algorithm>
 
 #include "retrace/ops/max/find_maximum.h"
+#include "retrace/ops/max/find_maximum_cuda.h"
 
 namespace retrace {
+
+void cuda_argmax(const CudaCall& call);
+
 namespace {
 
 std::vector<TensorSpec> infer(const InferCall& call) {
@@ -28,7 +32,12 @@ Tensor argmax(const Tensor& x, ReduceOptions options, Place place) {
 
 void define_argmax(OpTable& table) {
   // No gradient: the result is an integer.
-  table.add({.name = "argmax", .attributes = {"axes", "keep"}, .infer = infer, .kernel = run});
+  table.add({.name = "argmax",
+             .attributes = {"axes", "keep"},
+             .infer = infer,
+             .kernel = run,
+             .cuda = cuda_argmax,
+             .cuda_workspace = cuda_search_workspace});
 }
 
 }  // namespace retrace

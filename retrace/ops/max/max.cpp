@@ -4,10 +4,15 @@
 #include <cstring>
 
 #include "retrace/ops/max/find_maximum.h"
+#include "retrace/ops/max/find_maximum_cuda.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/where/where.h"
 
 namespace retrace {
+
+void cuda_max(const CudaCall& call);
+void cuda_first_maximum(const CudaCall& call);
+
 namespace {
 
 std::vector<TensorSpec> infer(const InferCall& call) {
@@ -72,9 +77,20 @@ Tensor first_maximum(const Tensor& x, ReduceOptions options, Place place) {
 }
 
 void define_max(OpTable& table) {
-  table.add({.name = "max", .attributes = {"axes", "keep"}, .infer = infer, .gradient = gradient, .kernel = run});
+  table.add({.name = "max",
+             .attributes = {"axes", "keep"},
+             .infer = infer,
+             .gradient = gradient,
+             .kernel = run,
+             .cuda = cuda_max,
+             .cuda_workspace = cuda_search_workspace});
   // No gradient: a choice does not change with small changes of x.
-  table.add({.name = "first_maximum", .attributes = {"axes", "keep"}, .infer = infer_first, .kernel = run_first});
+  table.add({.name = "first_maximum",
+             .attributes = {"axes", "keep"},
+             .infer = infer_first,
+             .kernel = run_first,
+             .cuda = cuda_first_maximum,
+             .cuda_workspace = cuda_search_workspace});
 }
 
 }  // namespace retrace
