@@ -11,6 +11,7 @@
 namespace retrace {
 
 extern const KernelTable<void (*)(const float* x, float* y, int64_t count)> softmax_row_table;
+void cuda_softmax(const CudaCall& call);
 
 namespace {
 
@@ -90,7 +91,12 @@ Tensor softmax(const Tensor& x, SoftmaxOptions options, Place place) {
 }
 
 void define_softmax(OpTable& table) {
-  table.add({.name = "softmax", .attributes = {"axis"}, .infer = infer, .gradient = gradient, .kernel = run});
+  table.add({.name = "softmax",
+             .attributes = {"axis"},
+             .infer = infer,
+             .gradient = gradient,
+             .kernel = run,
+             .cuda = cuda_softmax});
 }
 
 }  // namespace retrace
