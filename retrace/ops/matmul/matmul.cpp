@@ -8,6 +8,10 @@
 #include "retrace/ops/reshape/reshape.h"
 
 namespace retrace {
+
+void cuda_matmul(const MatmulShape& shape, const CudaCall& call);
+int64_t cuda_matmul_workspace(const MatmulShape& shape);
+
 namespace {
 
 MatmulOptions options_of(const Attributes& attributes) {
@@ -102,6 +106,14 @@ int64_t workspace(const InferCall& call) {
   return matmul_workspace(shape);
 }
 
+void run_cuda(const CudaCall& call) {
+  cuda_matmul(shape_of(call.inputs[0].spec->shape, call.inputs[1].spec->shape, options_of(call.attributes)), call);
+}
+
+int64_t cuda_workspace(const InferCall& call) {
+  return cuda_matmul_workspace(shape_of(call.inputs[0].shape, call.inputs[1].shape, options_of(call.attributes)));
+}
+
 // With A = op(a), B = op(b): dA = dy B^T, dB = A^T dy, transposed back where op transposes.
 std::vector<Tensor> gradient(const GradientCall& call) {
   const auto &a = call.inputs[0], &b = call.inputs[1], &dy = call.cotangents[0];
@@ -139,6 +151,8 @@ void define_matmul(OpTable& table) {
              .gradient = gradient,
              .kernel = run,
              .workspace = workspace,
+             .cuda = run_cuda,
+             .cuda_workspace = cuda_workspace,
              .takes_epilogue = true});
 }
 
