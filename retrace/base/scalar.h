@@ -53,7 +53,8 @@
 
 RT_RULES_BEGIN
 
-// Integers of the width of float and double: they wrap, and shift_right copies the sign.
+// Integers of the width of float and double: they wrap, and shift_right copies the sign. x / 0 is 0: host code that can
+// refuse it does.
 template <class Signed, class Unsigned>
 struct Wrapping {
   Signed value;
@@ -64,11 +65,19 @@ struct Wrapping {
   RT_RULE friend Wrapping operator+(Wrapping a, Wrapping b) { return wrap(a.bare() + b.bare()); }
   RT_RULE friend Wrapping operator-(Wrapping a, Wrapping b) { return wrap(a.bare() - b.bare()); }
   RT_RULE friend Wrapping operator*(Wrapping a, Wrapping b) { return wrap(a.bare() * b.bare()); }
+  RT_RULE friend Wrapping operator/(Wrapping a, Wrapping b) {
+    if (b.value == -1) return -a;
+    return b.value == 0 ? Wrapping(0) : Wrapping(a.value / b.value);
+  }
+  RT_RULE friend Wrapping operator-(Wrapping a) { return wrap(Unsigned(0) - a.bare()); }
   RT_RULE friend Wrapping operator&(Wrapping a, Wrapping b) { return wrap(a.bare() & b.bare()); }
   RT_RULE friend Wrapping operator|(Wrapping a, Wrapping b) { return wrap(a.bare() | b.bare()); }
   RT_RULE friend Wrapping operator^(Wrapping a, Wrapping b) { return wrap(a.bare() ^ b.bare()); }
   RT_RULE friend bool less(Wrapping a, Wrapping b) { return a.value < b.value; }
+  RT_RULE friend bool less_equal(Wrapping a, Wrapping b) { return a.value <= b.value; }
   RT_RULE friend bool equal(Wrapping a, Wrapping b) { return a.value == b.value; }
+  RT_RULE friend bool not_equal(Wrapping a, Wrapping b) { return a.value != b.value; }
+  RT_RULE friend Wrapping abs(Wrapping a) { return a.value < 0 ? -a : a; }
   RT_RULE friend Wrapping select(bool m, Wrapping yes, Wrapping no) { return m ? yes : no; }
 };
 using Int32 = Wrapping<int, unsigned>;

@@ -12,6 +12,7 @@
 namespace retrace {
 namespace {
 
+bool is_integer_like(DType type) { return type == DType::i32 || type == DType::boolean || type == DType::u8; }
 bool is_float_like(DType type) { return type == DType::f32 || type == DType::boolean || type == DType::u8; }
 
 const char* memory_type(DType type) {
@@ -43,8 +44,13 @@ std::string index_of(const Shape& shape, const Shape& whole) {
   return suffix ? fmt::format("i % {}u", count) : text;
 }
 
-// The value type of the rules.
-bool is_integer(const Trace& body) { return body.values[static_cast<size_t>(body.outputs[0])].type == DType::i32; }
+// Whether the value type of the rules is Int32: a result is i32 or u8, or an argument is i32.
+bool is_integer(const Trace& body) {
+  const auto type = [&](ValueId id) { return body.values[static_cast<size_t>(id)].type; };
+  return type(body.outputs[0]) == DType::u8 ||
+         std::any_of(body.outputs.begin(), body.outputs.end(), [&](ValueId id) { return type(id) == DType::i32; }) ||
+         std::any_of(body.inputs.begin(), body.inputs.end(), [&](ValueId id) { return type(id) == DType::i32; });
+}
 
 std::string loaded(const TensorSpec& spec, const std::string& element, bool integer) {
   if (integer) return fmt::format("rules::Int32({})", element);
@@ -53,7 +59,9 @@ std::string loaded(const TensorSpec& spec, const std::string& element, bool inte
 }
 
 std::string stored(const TensorSpec& spec, ValueId id, bool integer) {
-  if (integer) return fmt::format("v{}.value", id);
+  if (integer && spec.type == DType::u8) return fmt::format("static_cast<unsigned char>(v{}.value)", id);
+  if (integer && spec.type == DType::i32) return fmt::format("v{}.value", id);
+  if (integer) return fmt::format("v{}.value != 0", id);
   return spec.type == DType::boolean ? fmt::format("v{} != 0.0f", id) : fmt::format("v{}", id);
 }
 
@@ -95,11 +103,11 @@ bool can_generate(const Trace& trace, const Node& node) {
   const auto type = [&](ValueId id) { return trace.values[static_cast<size_t>(id)].type; };
   if (!node.op->rule || node.output_count != 1) return false;
   const DType made = type(node.first_output);
-  if (made == DType::i32)
-    return node.op->integer_by_rule &&
-           std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return type(id) == DType::i32; });
-  return (made == DType::f32 || made == DType::boolean) &&
-         std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_float_like(type(id)); });
+  const auto all = [&](bool (*is_like)(DType)) {
+    return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_like(type(id)); });
+  };
+  if ((made == DType::f32 || made == DType::boolean) && all(is_float_like)) return true;
+  return node.op->integer_by_rule && is_integer_like(made) && all(is_integer_like);
 }
 
 std::string chain_headers(const Trace& body) {

@@ -7,7 +7,7 @@
 
 namespace retrace {
 
-// Whether a node, or the body of a fused chain, can be computed so: rules on f32, bool and u8, or on i32 alone.
+// Whether a node, or the body of a fused chain, can be computed so: rules on f32, bool and u8, or on i32, bool and u8.
 bool can_generate(const Trace& trace, const Node& node);
 
 // The kernel of a chain: the same body has the same name. Its argument is a struct of the addresses of the body's

@@ -30,8 +30,12 @@ Tensor abs(const Tensor& x, Place place) {
 }
 
 void define_abs(OpTable& table) {
-  table.add(
-      {.name = "abs", .infer = infer_pointwise, .gradient = gradient, .rule = &abs_pointwise, .integer = integer});
+  table.add({.name = "abs",
+             .infer = infer_pointwise,
+             .gradient = gradient,
+             .rule = &abs_pointwise,
+             .integer = integer,
+             .integer_by_rule = true});
 }
 
 }  // namespace retrace

@@ -45,7 +45,8 @@ void define_broadcast(OpTable& table) {
              .infer = infer,
              .gradient = gradient,
              .rule = &identity_pointwise,
-             .integer = integer});
+             .integer = integer,
+             .integer_by_rule = true});
 }
 
 }  // namespace retrace

@@ -14,7 +14,12 @@ RT_POINTWISE_RULE(not_equal);
 namespace {
 
 void define(OpTable& table, std::string_view name, const PointwiseRule& rule, IntegerFunction integer) {
-  table.add({.name = name, .inputs = 2, .infer = infer_comparison, .rule = &rule, .integer = integer});
+  table.add({.name = name,
+             .inputs = 2,
+             .infer = infer_comparison,
+             .rule = &rule,
+             .integer = integer,
+             .integer_by_rule = true});
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ void define_divide(OpTable& table) {
              .gradient = gradient,
              .rule = &divide_pointwise,
              .integer = integer,
+             .integer_by_rule = true,
              .costly = true});
 }
 

@@ -25,7 +25,8 @@ void define_negate(OpTable& table) {
              .infer = infer_pointwise,
              .gradient = gradient,
              .rule = &negate_pointwise,
-             .integer = integer});
+             .integer = integer,
+             .integer_by_rule = true});
 }
 
 }  // namespace retrace

@@ -28,7 +28,8 @@ void define_square(OpTable& table) {
              .infer = infer_pointwise,
              .gradient = gradient,
              .rule = &square_pointwise,
-             .integer = integer});
+             .integer = integer,
+             .integer_by_rule = true});
 }
 
 }  // namespace retrace

@@ -40,7 +40,8 @@ void define_where(OpTable& table) {
              .infer = infer,
              .gradient = gradient,
              .rule = &where_pointwise,
-             .integer = integer});
+             .integer = integer,
+             .integer_by_rule = true});
 }
 
 }  // namespace retrace
