@@ -47,6 +47,18 @@ void run(const KernelCall& call) {
   }
 }
 
+void cuda_concatenate(const CudaCall& call) {
+  const auto& y = *call.outputs[0].spec;
+  const int axis = static_cast<int>(call.attributes.integer("axis"));
+  const Shape strides = row_major_strides(y.shape);
+  auto* to = static_cast<char*>(call.outputs[0].data);
+  for (const auto& input : call.inputs) {
+    const Shape& shape = input.spec->shape;
+    cuda_strided_copy(call.launches, size_of(y.type), shape, input.data, row_major_strides(shape), to, strides);
+    to += static_cast<size_t>(shape[axis] * strides[axis]) * size_of(y.type);
+  }
+}
+
 std::vector<Tensor> gradient(const GradientCall& call) {
   const int axis = static_cast<int>(call.attributes.integer("axis"));
   std::vector<Tensor> result(call.inputs.size());
@@ -77,7 +89,8 @@ void define_concatenate(OpTable& table) {
              .attributes = {"axis"},
              .infer = infer,
              .gradient = gradient,
-             .kernel = run});
+             .kernel = run,
+             .cuda = cuda_concatenate});
 }
 
 }  // namespace retrace

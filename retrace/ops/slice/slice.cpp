@@ -4,6 +4,7 @@
 
 #include "retrace/ops/op.h"
 #include "retrace/ops/reshape/reshape.h"
+#include "retrace/ops/slice/slice_cuda.h"
 #include "retrace/ops/strided_copy.h"
 
 namespace retrace {
@@ -82,6 +83,16 @@ void run_slice(const KernelCall& call) {
                call.outputs[0].data, row_major_strides(y.shape));
 }
 
+void cuda_slice(const CudaCall& call) {
+  const auto &x = *call.inputs[0].spec, &y = *call.outputs[0].spec;
+  if (y.count() == 0) return;
+  Shape strides;
+  const int64_t first = window(x.shape, call.attributes, strides);
+  cuda_strided_copy(call.launches, size_of(x.type), y.shape,
+                    static_cast<const char*>(call.inputs[0].data) + static_cast<size_t>(first) * size_of(x.type),
+                    strides, call.outputs[0].data, row_major_strides(y.shape));
+}
+
 void run_pad(const KernelCall& call) {
   const auto &x = *call.inputs[0].spec, &y = *call.outputs[0].spec;
   if (y.count() == 0) return;
@@ -150,12 +161,14 @@ void define_slice(OpTable& table) {
              .attributes = {"begin", "end", "step"},
              .infer = infer_slice,
              .gradient = gradient_slice,
-             .kernel = run_slice});
+             .kernel = run_slice,
+             .cuda = cuda_slice});
   table.add({.name = "pad",
              .attributes = {"shape", "begin", "step"},
              .infer = infer_pad,
              .gradient = gradient_pad,
-             .kernel = run_pad});
+             .kernel = run_pad,
+             .cuda = cuda_pad});
 }
 
 }  // namespace retrace

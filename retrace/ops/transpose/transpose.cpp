@@ -34,12 +34,24 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return {y};
 }
 
+// For axis i of y: the stride in x.
+Shape strides_from(const Shape& x, const Attributes& attributes) {
+  const Shape strides = row_major_strides(x);
+  Shape from;
+  for (int64_t axis : attributes.list("permutation")) from.push_back(strides[static_cast<int>(axis)]);
+  return from;
+}
+
 void run(const KernelCall& call) {
   const auto &x = *call.inputs[0].spec, &y = *call.outputs[0].spec;
-  const Shape strides = row_major_strides(x.shape);
-  Shape from;
-  for (int64_t axis : call.attributes.list("permutation")) from.push_back(strides[static_cast<int>(axis)]);
-  strided_copy(size_of(x.type), y.shape, call.inputs[0].data, from, call.outputs[0].data, row_major_strides(y.shape));
+  strided_copy(size_of(x.type), y.shape, call.inputs[0].data, strides_from(x.shape, call.attributes),
+               call.outputs[0].data, row_major_strides(y.shape));
+}
+
+void cuda_transpose(const CudaCall& call) {
+  const auto &x = *call.inputs[0].spec, &y = *call.outputs[0].spec;
+  cuda_strided_copy(call.launches, size_of(x.type), y.shape, call.inputs[0].data,
+                    strides_from(x.shape, call.attributes), call.outputs[0].data, row_major_strides(y.shape));
 }
 
 std::vector<Tensor> gradient(const GradientCall& call) {
@@ -71,7 +83,12 @@ Tensor transpose(const Tensor& x, Shape permutation, Place place) {
 }
 
 void define_transpose(OpTable& table) {
-  table.add({.name = "transpose", .attributes = {"permutation"}, .infer = infer, .gradient = gradient, .kernel = run});
+  table.add({.name = "transpose",
+             .attributes = {"permutation"},
+             .infer = infer,
+             .gradient = gradient,
+             .kernel = run,
+             .cuda = cuda_transpose});
 }
 
 }  // namespace retrace

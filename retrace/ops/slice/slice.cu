@@ -1,0 +1,35 @@
+// Zeros with an array in between, one thread an element of the result.
+#include "retrace/device/cuda/kernel.h"
+#include "retrace/ops/slice/slice_cuda.h"
+
+namespace retrace::cuda {
+namespace {
+
+template <class T>
+RT_DEVICE void pad_element(const PadArguments<T>& a) {
+  const unsigned i = block().x * block_threads().x + thread().x;
+  if (i >= a.count) return;
+  unsigned rest = i;
+  long long from = 0, stride = 1;
+  bool inside = true;
+  for (int axis = a.rank - 1; axis >= 0; --axis) {
+    const unsigned index = rest % a.shape[axis];
+    rest /= a.shape[axis];
+    const unsigned place = index - a.begin[axis], k = place / a.step[axis];
+    inside = inside && index >= a.begin[axis] && place % a.step[axis] == 0 && k < a.size[axis];
+    from += k * stride;
+    stride *= a.size[axis];
+  }
+  T value{};
+  if (inside) value = a.from[from];
+  a.to[i] = value;
+}
+
+}  // namespace
+
+RT_KERNEL(pad_1, PadArguments<unsigned char>, a) { pad_element(a); }
+RT_KERNEL(pad_4, PadArguments<unsigned>, a) { pad_element(a); }
+RT_KERNEL(pad_8, PadArguments<unsigned long long>, a) { pad_element(a); }
+RT_KERNEL(pad_16, PadArguments<Words4>, a) { pad_element(a); }
+
+}  // namespace retrace::cuda

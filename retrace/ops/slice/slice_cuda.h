@@ -1,0 +1,23 @@
+#pragma once
+// The CUDA kernel of pad: gathered by the elements of the result, so that each is written once.
+
+#include "retrace/ops/words_cuda.h"
+
+namespace retrace {
+
+struct CudaCall;
+
+template <class T>
+struct PadArguments {
+  cuda::Global<const T> from;
+  cuda::Global<T> to;
+  unsigned count;  // elements of the result
+  int rank;
+  unsigned shape[8], begin[8], step[8];
+  unsigned size[8];  // of x
+};
+
+// Adds the launch.
+void cuda_pad(const CudaCall& call);
+
+}  // namespace retrace
