@@ -1,8 +1,7 @@
 #include "retrace/ops/cast/cast.h"
 
-#include <cstring>
-#include <limits>
-
+#include "retrace/ops/cast/cast_cuda.h"
+#include "retrace/ops/cast/convert.h"
 #include "retrace/ops/compare/compare.h"
 #include "retrace/ops/pointwise.h"
 
@@ -11,23 +10,6 @@ namespace retrace {
 RT_POINTWISE_RULE(identity);
 
 namespace {
-
-// Truncation, saturating; NaN gives 0.
-template <class To, class From>
-To to_integer(From x) {
-  if (!(x == x)) return 0;
-  if (x >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
-  if (x <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-  return static_cast<To>(x);
-}
-
-template <class To, class From>
-To converted(From x) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
-    return to_integer<To>(x);
-  else
-    return static_cast<To>(x);
-}
 
 template <class From, class To>
 void convert(const KernelCall& call) {
@@ -94,7 +76,8 @@ Tensor cast(const Tensor& x, DType type, Place place) {
 }
 
 void define_cast(OpTable& table) {
-  table.add({.name = "cast", .attributes = {"type"}, .infer = infer, .gradient = gradient, .kernel = run});
+  table.add(
+      {.name = "cast", .attributes = {"type"}, .infer = infer, .gradient = gradient, .kernel = run, .cuda = cuda_cast});
   // bool and u8 to f32: a pointwise op, so that masks fuse with the work that they serve. No gradient: x is integer.
   table.add({.name = "widen", .infer = infer_widen, .rule = &identity_pointwise});
 }

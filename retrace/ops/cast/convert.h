@@ -1,0 +1,31 @@
+#pragma once
+// A number in another type, for the CPU's and for CUDA kernels.
+
+#include "retrace/device/cuda/global.h"
+
+namespace retrace {
+
+template <class To>
+struct IntegerRange;
+template <>
+struct IntegerRange<int> {
+  static constexpr int least = -0x7fffffff - 1, most = 0x7fffffff;
+};
+template <>
+struct IntegerRange<unsigned char> {
+  static constexpr unsigned char least = 0, most = 255;
+};
+
+// Floats become integers by truncation, saturating; NaN gives 0. All else is static_cast.
+template <class To, class From>
+RT_BOTH To converted(From x) {
+  constexpr bool from_float = static_cast<From>(0.5) != From(0), to_float = static_cast<To>(0.5) != To(0);
+  if constexpr (from_float && !to_float) {
+    if (!(x == x)) return 0;
+    if (x >= static_cast<From>(IntegerRange<To>::most)) return IntegerRange<To>::most;
+    if (x <= static_cast<From>(IntegerRange<To>::least)) return IntegerRange<To>::least;
+  }
+  return static_cast<To>(x);
+}
+
+}  // namespace retrace
