@@ -4,6 +4,7 @@
 
 #include "retrace/ops/argmax/argmax.h"
 #include "retrace/ops/check_index.h"
+#include "retrace/ops/one_hot/one_hot_cuda.h"
 #include "retrace/ops/op.h"
 
 namespace retrace {
@@ -46,7 +47,7 @@ Tensor one_hot_decode(const Tensor& scores, Place place) {
 
 void define_one_hot(OpTable& table) {
   // No gradient: its input is integer.
-  table.add({.name = "one_hot", .attributes = {"classes"}, .infer = infer, .kernel = run});
+  table.add({.name = "one_hot", .attributes = {"classes"}, .infer = infer, .kernel = run, .cuda = cuda_one_hot});
 }
 
 }  // namespace retrace

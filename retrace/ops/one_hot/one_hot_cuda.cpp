@@ -1,0 +1,25 @@
+#include "retrace/ops/one_hot/one_hot_cuda.h"
+
+#include "retrace/ops/cuda_call.h"
+
+namespace retrace {
+namespace {
+
+template <class Label>
+void add(const CudaCall& call, std::string_view kernel) {
+  const TensorSpec& y = *call.outputs[0].spec;
+  const unsigned count = cuda_count(y.count());
+  if (count == 0) return;  // there may be more classes than 32 bits count
+  const OneHotArguments<Label> arguments{call.inputs[0].data, call.outputs[0].data, count,
+                                         static_cast<unsigned>(y.shape.back())};
+  add_elementwise(call.launches, kernel, count, arguments);
+}
+
+}  // namespace
+
+void cuda_one_hot(const CudaCall& call) {
+  if (call.inputs[0].spec->type == DType::u8) return add<unsigned char>(call, "one_hot_u8");
+  add<int>(call, "one_hot_i32");
+}
+
+}  // namespace retrace

@@ -1,0 +1,21 @@
+#pragma once
+// Arguments of the kernels one_hot_i32 and one_hot_u8.
+
+#include "retrace/device/cuda/global.h"
+
+namespace retrace {
+
+struct CudaCall;
+
+template <class Label>
+struct OneHotArguments {
+  cuda::Global<const Label> labels;
+  cuda::Global<float> y;
+  unsigned count;  // elements of y
+  unsigned classes;
+};
+
+// Adds the launch.
+void cuda_one_hot(const CudaCall& call);
+
+}  // namespace retrace
