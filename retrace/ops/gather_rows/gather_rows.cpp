@@ -5,6 +5,7 @@
 
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/check_index.h"
+#include "retrace/ops/gather_rows/gather_rows_cuda.h"
 #include "retrace/ops/gather_rows/scatter_rows_kernel.h"
 #include "retrace/ops/op.h"
 #include "retrace/ops/reshape/reshape.h"
@@ -104,15 +105,20 @@ Tensor scatter_rows(const Tensor& x, const Tensor& index, int64_t rows, Place pl
 }
 
 void define_gather_rows(OpTable& table) {
-  table.add(
-      {.name = "gather_rows", .inputs = 2, .infer = infer_gather, .gradient = gradient_gather, .kernel = run_gather});
+  table.add({.name = "gather_rows",
+             .inputs = 2,
+             .infer = infer_gather,
+             .gradient = gradient_gather,
+             .kernel = run_gather,
+             .cuda = cuda_gather_rows});
   table.add({.name = "scatter_rows",
              .inputs = 2,
              .attributes = {"rows"},
              .infer = infer_scatter,
              .gradient = gradient_scatter,
              .kernel = run_scatter,
-             .workspace = workspace});
+             .workspace = workspace,
+             .cuda = cuda_scatter_rows});
 }
 
 }  // namespace retrace

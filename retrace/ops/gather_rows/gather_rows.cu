@@ -1,0 +1,26 @@
+// Rows by their numbers, one thread an element.
+#include "retrace/device/cuda/kernel.h"
+#include "retrace/ops/gather_rows/gather_rows_cuda.h"
+
+namespace retrace::cuda {
+namespace {
+
+template <class T>
+RT_DEVICE void gather_element(const GatherRowsArguments<T>& a) {
+  const unsigned i = block().x * block_threads().x + thread().x;
+  if (i >= a.count) return;
+  const int row = a.index[i / a.width];
+  T value = a.missing;
+  if (row >= 0 && static_cast<unsigned>(row) < a.rows)
+    value = a.table[static_cast<long long>(row) * a.width + i % a.width];
+  a.y[i] = value;
+}
+
+}  // namespace
+
+RT_KERNEL(gather_rows_1, GatherRowsArguments<unsigned char>, a) { gather_element(a); }
+RT_KERNEL(gather_rows_4, GatherRowsArguments<unsigned>, a) { gather_element(a); }
+RT_KERNEL(gather_rows_8, GatherRowsArguments<unsigned long long>, a) { gather_element(a); }
+RT_KERNEL(gather_rows_16, GatherRowsArguments<Words4>, a) { gather_element(a); }
+
+}  // namespace retrace::cuda

@@ -1,0 +1,34 @@
+#pragma once
+// Arguments of the kernels of gather_rows and scatter_rows.
+
+#include "retrace/ops/words_cuda.h"
+
+namespace retrace {
+
+struct CudaCall;
+
+template <class T>
+struct GatherRowsArguments {
+  cuda::Global<const T> table;
+  cuda::Global<const int> index;
+  cuda::Global<T> y;
+  unsigned count, width;  // elements of y, and of a row
+  unsigned rows;          // of the table
+  T missing;              // elements of a row that does not exist
+};
+
+struct ScatterRowsArguments {
+  cuda::Global<const float> x;
+  cuda::Global<const int> index;
+  cuda::Global<float> y;
+  long long count;   // of the index
+  unsigned rows;     // of y
+  unsigned width;    // of a row
+  unsigned per_row;  // blocks that make one row together
+};
+
+// Add the launch.
+void cuda_gather_rows(const CudaCall& call);
+void cuda_scatter_rows(const CudaCall& call);
+
+}  // namespace retrace
