@@ -1,5 +1,7 @@
 #include "retrace/ops/pooling.h"
 
+#include <algorithm>
+
 #include "retrace/device/cpu/threads.h"
 
 namespace retrace {
@@ -24,6 +26,14 @@ PoolShape pool_shape(const Attributes& attributes, const Shape& image) {
   window.stride_y = stride[0], window.stride_x = stride[1];
   window.top = padding[0], window.bottom = padding[1], window.left = padding[2], window.right = padding[3];
   return shape;
+}
+
+PoolGrid pool_grid(const PoolShape& shape) {
+  const Window& w = shape.window;
+  const auto narrow = [](int64_t size) { return static_cast<int>(size); };
+  return {narrow(shape.channels), narrow(w.in_height), narrow(w.in_width), narrow(w.out_height()),
+          narrow(w.out_width()),  narrow(w.height),    narrow(w.width),    narrow(w.stride_y),
+          narrow(w.stride_x),     narrow(w.top),       narrow(w.left)};
 }
 
 Attributes pool_attributes(const Tensor& x, Pair pool, Pair stride, const Padding& padding) {

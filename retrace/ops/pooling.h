@@ -1,8 +1,7 @@
 #pragma once
 // What max_pool2d and average_pool2d share: a window without dilation over images [n,h,w,c], channel by channel.
 
-#include <algorithm>
-
+#include "retrace/ops/pooling_window.h"
 #include "retrace/ops/window.h"
 
 namespace retrace {
@@ -24,20 +23,6 @@ inline bool tiles_image(const PoolShape& s) {
          (s.channels % 16 == 0 || (s.channels == 8 && w.out_width() > 1));
 }
 
-// The part of one axis of a window that lies inside of the image: kernel offsets first..end-1.
-struct Present {
-  int64_t first, end;
-};
-inline Present present_part(int64_t out, int64_t stride, int64_t pad, int64_t kernel, int64_t in) {
-  const int64_t start = out * stride - pad;
-  return {std::max<int64_t>(0, -start), std::min(kernel, in - start)};
-}
-// The windows, along one axis, that hold element `in` of the image: first..end-1.
-inline Present covering_windows(int64_t in, int64_t stride, int64_t pad, int64_t kernel, int64_t outs) {
-  const int64_t at = in + pad;
-  return {at < kernel ? 0 : (at - kernel) / stride + 1, std::min(outs, at / stride + 1)};
-}
-
 // KernelCall::done, or null.
 using PoolDone = const FunctionRef<void(int64_t begin, int64_t end)>*;
 
@@ -46,6 +31,8 @@ void run_row_pieces(int64_t rows, int64_t row_size, PoolDone done, FunctionRef<v
 
 // From the recorded attributes pool, stride and padding, for an image of that shape.
 PoolShape pool_shape(const Attributes& attributes, const Shape& image);
+// For kernels of the CUDA device.
+PoolGrid pool_grid(const PoolShape& shape);
 // Attributes of a call on x; the padding is resolved.
 Attributes pool_attributes(const Tensor& x, Pair pool, Pair stride, const Padding& padding);
 // Checks input 0 as an image, and the window; the spec of the pooled image.

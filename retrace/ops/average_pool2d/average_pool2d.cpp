@@ -1,5 +1,6 @@
 #include "retrace/ops/average_pool2d/average_pool2d.h"
 
+#include "retrace/ops/average_pool2d/average_pool2d_cuda.h"
 #include "retrace/ops/average_pool2d/average_pool2d_kernel.h"
 
 namespace retrace {
@@ -90,6 +91,7 @@ void define_average_pool2d(OpTable& table) {
              .infer = infer,
              .gradient = gradient,
              .kernel = run,
+             .cuda = cuda_average_pool2d,
              .takes_epilogue = true,
              .cut = 0b1});
   table.add({.name = "average_pool2d_gradient",
@@ -97,6 +99,7 @@ void define_average_pool2d(OpTable& table) {
              .infer = infer_gradient,
              .gradient = gradient_of_gradient,
              .kernel = run_gradient,
+             .cuda = cuda_average_pool2d_gradient,
              .takes_epilogue = true,
              .cut = 0b1});
 }

@@ -1,5 +1,6 @@
 #include "retrace/ops/max_pool2d/max_pool2d.h"
 
+#include "retrace/ops/max_pool2d/max_pool2d_cuda.h"
 #include "retrace/ops/max_pool2d/max_pool2d_kernel.h"
 
 namespace retrace {
@@ -162,6 +163,7 @@ void define_max_pool2d(OpTable& table) {
              .infer = infer,
              .gradient = gradient,
              .kernel = run,
+             .cuda = cuda_max_pool2d,
              .cut = 0b1});
   table.add({.name = "max_pool2d_gradient",
              .inputs = 2,
@@ -169,6 +171,7 @@ void define_max_pool2d(OpTable& table) {
              .infer = infer_gradient,
              .gradient = gradient_of_gradient,
              .kernel = run_gradient,
+             .cuda = cuda_max_pool2d_gradient,
              .takes_epilogue = true,
              .cut = 0b11});
   table.add({.name = "max_pool2d_gather",
@@ -177,6 +180,7 @@ void define_max_pool2d(OpTable& table) {
              .infer = infer_gather,
              .gradient = gradient_of_gather,
              .kernel = run_gather,
+             .cuda = cuda_max_pool2d_gather,
              .cut = 0b11});
 }
 

@@ -1,0 +1,33 @@
+// Average pooling, one thread an element of the result.
+#include "retrace/device/cuda/kernel.h"
+#include "retrace/ops/average_pool2d/average_pool2d_cuda.h"
+
+namespace retrace::cuda {
+
+RT_KERNEL(average_pool2d, AveragePoolArguments, a) {
+  const unsigned i = block().x * block_threads().x + thread().x;
+  if (i >= a.count) return;
+  const PoolGrid& g = a.grid;
+  const auto [n, c, oy, ox] = pool_place(i, g.out_height, g.out_width, g.channels);
+  const auto [ky_first, ky_end] = present_part(oy, g.stride_y, g.top, g.height, g.in_height);
+  const auto [kx_first, kx_end] = present_part(ox, g.stride_x, g.left, g.width, g.in_width);
+  float sum = 0;
+  for (int ky = ky_first; ky < ky_end; ++ky)
+    for (int kx = kx_first; kx < kx_end; ++kx) sum = sum + a.from[g.source(n, oy, ox, c, ky, kx)];
+  a.to[i] = sum / a.divisor(oy, ox);
+}
+
+RT_KERNEL(average_pool2d_gradient, AveragePoolArguments, a) {
+  const unsigned i = block().x * block_threads().x + thread().x;
+  if (i >= a.count) return;
+  const PoolGrid& g = a.grid;
+  const auto [n, c, iy, ix] = pool_place(i, g.in_height, g.in_width, g.channels);
+  const auto [oy_first, oy_end] = covering_windows(iy, g.stride_y, g.top, g.height, g.out_height);
+  const auto [ox_first, ox_end] = covering_windows(ix, g.stride_x, g.left, g.width, g.out_width);
+  float sum = 0;
+  for (int oy = oy_first; oy < oy_end; ++oy)
+    for (int ox = ox_first; ox < ox_end; ++ox) sum = sum + a.from[g.pooled(n, oy, ox, c)] / a.divisor(oy, ox);
+  a.to[i] = sum;
+}
+
+}  // namespace retrace::cuda

@@ -1,0 +1,69 @@
+// Max pooling, one thread an element of the result.
+#include "retrace/device/cuda/kernel.h"
+#include "retrace/ops/max_pool2d/max_pool2d_cuda.h"
+
+namespace retrace::cuda {
+namespace {
+
+RT_DEVICE unsigned element_number() { return block().x * block_threads().x + thread().x; }
+
+template <class Index>
+RT_DEVICE void forward(const MaxPoolArguments<Index>& a) {
+  const unsigned i = element_number();
+  if (i >= a.count) return;
+  const PoolGrid& g = a.grid;
+  const auto [n, c, oy, ox] = pool_place(i, g.out_height, g.out_width, g.channels);
+  const auto [ky_first, ky_end] = present_part(oy, g.stride_y, g.top, g.height, g.in_height);
+  const auto [kx_first, kx_end] = present_part(ox, g.stride_x, g.left, g.width, g.in_width);
+  int slot = ky_first * g.width + kx_first;
+  float best = a.x[g.source(n, oy, ox, c, ky_first, kx_first)];
+  for (int ky = ky_first; ky < ky_end; ++ky)
+    for (int kx = kx_first; kx < kx_end; ++kx) {
+      const float next = a.x[g.source(n, oy, ox, c, ky, kx)];
+      const bool wins = best == best && !(next <= best);  // greater, or the first NaN
+      best = wins ? next : best;
+      slot = wins ? ky * g.width + kx : slot;
+    }
+  a.y[i] = best;
+  a.index[i] = static_cast<Index>(slot);
+}
+
+template <class Index>
+RT_DEVICE void gather(const MaxPoolGatherArguments<Index>& a) {
+  const unsigned i = element_number();
+  if (i >= a.count) return;
+  const PoolGrid& g = a.grid;
+  const auto [n, c, oy, ox] = pool_place(i, g.out_height, g.out_width, g.channels);
+  const int slot = a.index[i];
+  a.y[i] = a.x[g.source(n, oy, ox, c, slot / g.width, slot % g.width)];
+}
+
+template <class Index>
+RT_DEVICE void gradient(const MaxPoolGradientArguments<Index>& a) {
+  const unsigned i = element_number();
+  if (i >= a.count) return;
+  const PoolGrid& g = a.grid;
+  const auto [n, c, iy, ix] = pool_place(i, g.in_height, g.in_width, g.channels);
+  const auto [oy_first, oy_end] = covering_windows(iy, g.stride_y, g.top, g.height, g.out_height);
+  const auto [ox_first, ox_end] = covering_windows(ix, g.stride_x, g.left, g.width, g.out_width);
+  float sum = 0;
+  for (int oy = oy_first; oy < oy_end; ++oy)
+    for (int ox = ox_first; ox < ox_end; ++ox) {
+      const unsigned from = g.pooled(n, oy, ox, c);
+      const int slot = (iy + g.top - oy * g.stride_y) * g.width + ix + g.left - ox * g.stride_x;
+      const float dy = a.dy[from];
+      sum = sum + (a.index[from] == slot ? dy : 0.0f);
+    }
+  a.dx[i] = sum;
+}
+
+}  // namespace
+
+RT_KERNEL(max_pool2d_u8, MaxPoolArguments<unsigned char>, a) { forward(a); }
+RT_KERNEL(max_pool2d_i32, MaxPoolArguments<int>, a) { forward(a); }
+RT_KERNEL(max_pool2d_gather_u8, MaxPoolGatherArguments<unsigned char>, a) { gather(a); }
+RT_KERNEL(max_pool2d_gather_i32, MaxPoolGatherArguments<int>, a) { gather(a); }
+RT_KERNEL(max_pool2d_gradient_u8, MaxPoolGradientArguments<unsigned char>, a) { gradient(a); }
+RT_KERNEL(max_pool2d_gradient_i32, MaxPoolGradientArguments<int>, a) { gradient(a); }
+
+}  // namespace retrace::cuda
