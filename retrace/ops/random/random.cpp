@@ -4,25 +4,34 @@
 
 #include "retrace/base/philox.h"
 #include "retrace/ops/op.h"
+#include "retrace/ops/random/random_cuda.h"
 #include "retrace/ops/random/random_kernel.h"
 #include "retrace/trace/draw_scope.h"
 
 namespace retrace {
-namespace {
 
-constexpr uint64_t kPurpose = hash_bytes("draw");
+DrawStream draw_stream(const Attributes& attributes, const TensorSpec& result) {
+  const bool by_sample = result.labels.find('B') == 0;
+  const int64_t samples = by_sample ? result.shape[0] : 1;
+  return {.purpose = hash_bytes("draw"),
+          .ordinal = static_cast<uint64_t>(attributes.integer("ordinal")),
+          .first_sample = by_sample ? attributes.integer("first_sample") : 0,
+          .samples = samples,
+          .elements = samples ? result.count() / samples : 0};
+}
+
+namespace {
 
 // -- kernels ----------------------------------------------------------------------------------------------------
 
 Draw draw_of(const KernelCall& call) {
   const auto* words = static_cast<const uint32_t*>(call.inputs[0].data);
   const auto wide = [&](int i) { return words[i] | uint64_t{words[i + 1]} << 32; };
-  const TensorSpec& spec = *call.outputs[0].spec;
-  const int64_t samples = spec.labels.find('B') == 0 ? spec.shape[0] : 1;
-  return {.key = stream_key(wide(0), kPurpose, wide(2), static_cast<uint64_t>(call.attributes.integer("ordinal"))),
-          .first_sample = spec.labels.find('B') == 0 ? call.attributes.integer("first_sample") : 0,
-          .samples = samples,
-          .elements = samples ? spec.count() / samples : 0};
+  const DrawStream stream = draw_stream(call.attributes, *call.outputs[0].spec);
+  return {.key = stream_key(wide(0), stream.purpose, wide(2), stream.ordinal),
+          .first_sample = stream.first_sample,
+          .samples = stream.samples,
+          .elements = stream.elements};
 }
 
 void run_uniform(const KernelCall& call) {
@@ -132,15 +141,18 @@ void define_random(OpTable& table) {
   table.add({.name = "uniform",
              .attributes = {"shape", "labels", "type", "ordinal", "first_sample"},
              .infer = infer,
-             .kernel = run_uniform});
+             .kernel = run_uniform,
+             .cuda = cuda_uniform});
   table.add({.name = "normal",
              .attributes = {"shape", "labels", "type", "ordinal", "first_sample"},
              .infer = infer,
-             .kernel = run_normal});
+             .kernel = run_normal,
+             .cuda = cuda_normal});
   table.add({.name = "integers",
              .attributes = {"shape", "labels", "type", "ordinal", "first_sample", "n"},
              .infer = infer,
-             .kernel = run_integers});
+             .kernel = run_integers,
+             .cuda = cuda_integers});
 }
 
 }  // namespace retrace

@@ -1,7 +1,7 @@
 #pragma once
 // The kernels of random.h: samples x elements numbers of one stream.
 
-#include <cstdint>
+#include "retrace/trace/op.h"
 
 namespace retrace {
 
@@ -9,6 +9,13 @@ struct Draw {
   uint64_t key = 0;
   int64_t first_sample = 0, samples = 0, elements = 0;
 };
+
+// What a call says of its draw, but the key.
+struct DrawStream {
+  uint64_t purpose = 0, ordinal = 0;
+  int64_t first_sample = 0, samples = 0, elements = 0;
+};
+DrawStream draw_stream(const Attributes& attributes, const TensorSpec& result);
 
 void draw_uniform(const Draw& draw, float* y);
 void draw_normal(const Draw& draw, float* y);
