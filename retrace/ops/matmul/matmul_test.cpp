@@ -45,6 +45,23 @@ OP_CASES(matmul) {
                      .bound = {.ulp = 1, .relative = 260 * 0x1p-24, .tiny = true},
                      .magnitude = [multiply](const auto& in) { return multiply({abs(in[0]), abs(in[1])}); }});
   }
+  // Sums of many blocks, and tiles of every size: on a CUDA device runs of blocks, in one launch or two.
+  for (const auto& [name, a, b, options] :
+       std::vector<Sizes>{{"deep", {3, 6272}, {6272, 10}},
+                          {"deep_transposed", {6300, 33}, {40, 6300}, {.transpose_a = true, .transpose_b = true}},
+                          {"deep_stack", {2, 5, 1000}, {1, 1000, 3}},
+                          {"deepest", {3, 40000}, {40000, 2}},
+                          {"large", {200, 4100}, {4100, 130}},
+                          {"large_transposed", {4100, 200}, {130, 4100}, {.transpose_a = true, .transpose_b = true}}}) {
+    const auto multiply = product(options);
+    cases.push_back({.op = "matmul",
+                     .name = name,
+                     .inputs = {{.shape = a}, {.shape = b}},
+                     .build = multiply,
+                     .bound = {.ulp = 1, .relative = 270 * 0x1p-24, .tiny = true},
+                     .differentiable = false,
+                     .magnitude = [multiply](const auto& in) { return multiply({abs(in[0]), abs(in[1])}); }});
+  }
   return cases;
 }
 

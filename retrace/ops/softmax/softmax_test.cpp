@@ -26,6 +26,7 @@ OP_CASES(softmax) {
                             with("ten_classes", {33, 10}),
                             with("one_class", {4, 1}),
                             with("long", {3, 1000}),
+                            with("many_blocks", {2, 9001}),
                             with("first_axis", {7, 5}, {.axis = 0}),
                             with("middle_axis", {3, 40, 5}, {.axis = -2}),
                             with("labelled", {4, 2, 3, 6}, {}, "BSSC"),

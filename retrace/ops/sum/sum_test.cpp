@@ -32,6 +32,13 @@ OP_CASES(sum) {
   cases.push_back(by_hand("by_hand", DType::f32, {2, 3}, {0}, {1, 2, 3, 4, 5, 6.5}, {5, 7, 9.5}));
   cases.push_back(by_hand("nothing", DType::f32, {0, 2}, {0}, {}, {0, 0}));
   cases.push_back(by_hand("minus_zero", DType::f32, {2}, {}, {-0.0, -0.0}, {0}));  // sums begin with +0
+  cases.push_back({.op = "sum",
+                   .name = "three_passes",
+                   .inputs = {{.shape = {40003, 33}}},
+                   .build = [](const std::vector<Tensor>& in) { return sums(in[0], {.axes = {0}}); },
+                   .bound = {.ulp = 0.5, .relative = 1.8e-6},
+                   .differentiable = false,
+                   .magnitude = [](const std::vector<Tensor>& in) { return magnitudes(in[0], {.axes = {0}}); }});
   cases.push_back(by_hand("integers", DType::i32, {2, 2}, {1}, {1, 2, 3, -9}, {3, -6}));
   cases.push_back(by_hand("integers_wrap", DType::i32, {2}, {}, {2147483647, 1}, {-2147483648.0}));
   cases.push_back(by_hand("bytes_are_counted_in_i32", DType::u8, {2, 2}, {0}, {200, 1, 200, 2}, {400, 3}));
