@@ -21,12 +21,13 @@ RT_DEVICE void fetch(Shared<float> to, Global<const float> from, long long k, lo
   const bool by_term = along_k == 1;  // neighbouring threads read neighbouring addresses
   const int term = by_term ? t % kTerms : t / tile, row = by_term ? t / kTerms : t % tile;
   const int term_step = by_term ? 0 : 256 / tile, row_step = by_term ? 256 / kTerms : 0;
+  const long long at = (k + term) * along_k + (first + row) * along_row,
+                  step = term_step * along_k + row_step * along_row;
   RT_UNROLL
   for (int i = 0; i < kTerms * tile / 256; ++i) {
     const int at_term = term + i * term_step, at_row = row + i * row_step;
     const bool valid = k + at_term < depth && first + at_row < rows;
-    async_copy<4>(to + (at_term * kPitch<tile> + at_row),
-                  from + (valid ? (k + at_term) * along_k + (first + at_row) * along_row : 0), valid);
+    async_copy<4>(to + (at_term * kPitch<tile> + at_row), from + (valid ? at + i * step : 0), valid);
   }
 }
 
@@ -69,14 +70,16 @@ struct Sums {
       if ((blocks >> level) & 1) add_node(level);
   }
   RT_DEVICE void multiply(Shared<float> a, Shared<float> b, int row, int column, int pitch) {
-    RT_UNROLL
-    for (int term = 0; term < kTerms; ++term) {
-      float x[side], y[side];
-      load_few(a, term * pitch + row, x);
-      load_few(b, term * pitch + column, y);
+    for (int first = 0; first < kTerms; first += 8) {
       RT_UNROLL
-      for (int i = 0; i < side * side; ++i)
-        now[i / side][i % side] = rules::fma(x[i / side], y[i % side], now[i / side][i % side]);
+      for (int term = first; term < first + 8; ++term) {
+        float x[side], y[side];
+        load_few(a, term * pitch + row, x);
+        load_few(b, term * pitch + column, y);
+        RT_UNROLL
+        for (int i = 0; i < side * side; ++i)
+          now[i / side][i % side] = rules::fma(x[i / side], y[i % side], now[i / side][i % side]);
+      }
     }
   }
 };

@@ -26,51 +26,43 @@ RT_DEVICE float largest_of_row(Shared<float> values, float value, int strips) {
 
 // Rows of `positions` elements, `channels` apart; out[0] is y. Items are blocks of 256, in one run.
 RT_KERNEL_BOUNDS(softmax_rows, 256, ReduceArguments, a) {
-  const auto shared_values = shared<float>(block_threads().x);
+  const auto values = shared<float>(block_threads().x);
   const int t = static_cast<int>(thread().x), lane = t % kLanesOfRow, strip = t / kLanesOfRow % a.strips;
   const int row = t / (kLanesOfRow * a.strips), rows = static_cast<int>(block_threads().x) / (kLanesOfRow * a.strips);
-  const long long o = static_cast<long long>(block().x) * rows + row;
+  const long long o = static_cast<long long>(block().x) * rows + row, start = offset_of(a.outer_axes, o);
   const long long first = static_cast<long long>(strip) * a.per * a.item;
-  float values[16];
-  const auto load = [&](int i) {
-    const long long p = first + i * a.item;
-    return load_item<float, true>(a, o, lane, p, o < a.outer && p < a.positions ? smaller(a.item, a.positions - p) : 0,
-                                  values);
-  };
+  const long long end = o < a.outer ? smaller(first + a.per * a.item, a.positions) : 0;
+  const Global<const float> x(a.x);
+  const Global<float> y(a.out[0]);
 
   float most = -rules::infinity<float>();
-  for (int i = 0; i < a.per; ++i) {
-    const int present = load(i);
-    RT_UNROLL
-    for (int j = 0; j < 16; ++j) most = j < present && values[j] > most ? values[j] : most;
+  for (long long p = first + lane; p < end; p += kLanesOfRow) {
+    const float value = x[start + p * a.channels];
+    most = value > most ? value : most;
   }
-  most = largest_of_row(shared_values, most, a.strips);
+  most = largest_of_row(values, most, a.strips);
 
   ItemTree<RowSum, 16> tree(a.item);
-  for (int i = 0; i < a.per; ++i) {
-    const int present = load(i);
+  for (long long begin = first; begin < end; begin += a.item) {
     float sum = 0.0f;
-    RT_UNROLL
-    for (int j = 0; j < 16; ++j) sum = sum + (j < present ? rules::exp(values[j] - most) : 0.0f);
-    if (first + i * a.item < a.positions) tree.push(sum, a.item);
+    for (long long p = begin + lane; p < smaller(end, begin + a.item); p += kLanesOfRow) {
+      const float power = rules::exp(x[start + p * a.channels] - most);
+      y[start + p * a.channels] = power;
+      sum = sum + power;
+    }
+    tree.push(sum, a.item);
   }
-  float total = tree_of_block<RowSum>(shared_values, tree.root(), kLanesOfRow, strip, a.strips, first, a.per * a.item,
-                                      a.positions);
+  float total =
+      tree_of_block<RowSum>(values, tree.root(), kLanesOfRow, strip, a.strips, first, a.per * a.item, a.positions);
   total = RowSum::fold(total);
   barrier();
-  shared_values[t] = total;
+  values[t] = total;
   barrier();
-  total = shared_values[row * a.strips * kLanesOfRow];
+  total = values[row * a.strips * kLanesOfRow];
 
-  for (int i = 0; i < a.per; ++i) {
-    const int present = load(i);
-    RT_UNROLL
-    for (int j = 0; j < 16; ++j) {
-      const float quotient = rules::exp(values[j] - most) / total;
-      if (j < present)
-        Global<float>(a.out[0])[element_of(a, o, 0, first + i * a.item + lane + j * kLanesOfRow)] =
-            quotient < 0x1p-126f ? 0.0f : quotient;
-    }
+  for (long long p = first + lane; p < end; p += kLanesOfRow) {
+    const float quotient = y[start + p * a.channels] / total;
+    y[start + p * a.channels] = quotient < 0x1p-126f ? 0.0f : quotient;
   }
 }
 
