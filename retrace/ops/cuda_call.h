@@ -15,7 +15,8 @@ inline void require_f32(const CudaCall& call, std::string_view name) {
   const auto is_double = [](const auto& value) { return value.spec->type == DType::f64; };
   if (std::any_of(call.inputs.begin(), call.inputs.end(), is_double) ||
       std::any_of(call.outputs.begin(), call.outputs.end(), is_double))
-    throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel for f64", name));
+    throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel for f64", name))
+        .help("compute this part on the CPU: x.to(rt::cpu_device()), or use f32");
 }
 
 // A number of elements, for kernels that count them in 32 bits: at most 2^31.
