@@ -102,5 +102,22 @@ TEST_F(Conv2dCuda, runs_of_blocks) {
   check_with({5, 16, 16, 200, 200}, {1, 1}, {.groups = 200}, false, false);
 }
 
+TEST_F(Conv2dCuda, any_geometry) {
+  uint32_t state = 7;
+  const auto draw = [&](uint32_t low, uint32_t high) {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<int64_t>(low + (state >> 8) % (high - low + 1));
+  };
+  for (int i = 0; i < 60; ++i) {
+    const int64_t groups = draw(1, 3), batch = draw(1, 3), height = draw(4, 9), width = draw(4, 12);
+    const int64_t channels = groups * draw(1, 9), filters = groups * draw(1, 20), rows = draw(1, 4),
+                  columns = draw(1, 4);
+    Conv2dGeometry geometry{.groups = groups};
+    for (size_t axis = 0; axis < 2; ++axis) geometry.stride[axis] = draw(1, 4), geometry.dilation[axis] = draw(1, 3);
+    for (size_t side = 0; side < 4; ++side) geometry.padding[side] = draw(3, 6);
+    check({batch, height, width, channels, filters}, {rows, columns}, geometry);
+  }
+}
+
 }  // namespace
 }  // namespace retrace
