@@ -53,9 +53,9 @@ struct Conv2dCombineArguments {
 struct Conv2dTile {
   int rows, columns, terms;
 };
-inline constexpr int kConv2dThreads = 64;      // 4 x 4 outputs each
+inline constexpr int kConv2dThreads = 128;     // 4 x 2 outputs each
 inline constexpr int kConv2dPositions = 256;   // a block of the filter gradient's sum
-inline constexpr unsigned kConv2dListed = 24;  // bytes of what is listed for one term, at most
-inline constexpr Conv2dTile kConv2dTiles[] = {{32, 32, 32}, {64, 16, 32}, {128, 8, 16}};
+inline constexpr unsigned kConv2dListed = 32;  // bytes of what is listed for one term, at most
+inline constexpr Conv2dTile kConv2dTiles[] = {{32, 32, 64}, {64, 16, 64}, {128, 8, 32}};
 
 }  // namespace retrace::cuda

@@ -7,6 +7,7 @@
 
 #include "retrace/device/device.h"
 #include "retrace/ops/conv2d/conv2d.h"
+#include "retrace/ops/op_case.h"
 #include "retrace/ops/op_case_run.h"
 
 namespace retrace {
@@ -100,6 +101,13 @@ TEST_F(Conv2dCuda, strides_dilation_groups) {
 TEST_F(Conv2dCuda, runs_of_blocks) {
   check_with({10, 17, 13, 3, 2}, {3, 3}, {.padding = {1, 1, 1, 1}}, false, false);
   check_with({5, 16, 16, 200, 200}, {1, 1}, {.groups = 200}, false, false);
+}
+
+TEST_F(Conv2dCuda, has_no_kernel_for_f64) {
+  const Tensor x = Tensor::zeros({1, 4, 4, 2}, DType::f64), w = Tensor::zeros({3, 3, 2, 1}, DType::f64);
+  Device& cuda = *gpus()[0];
+  const std::string text = error_text([&] { conv2d(x.to(cuda), w.to(cuda)).to_vector<double>(); });
+  EXPECT_EQ(text.substr(0, text.find('\n')), "error[RT0620]: conv2d has no CUDA kernel for f64");
 }
 
 TEST_F(Conv2dCuda, any_geometry) {

@@ -34,7 +34,7 @@ RT_DEVICE Row row_of(const Conv2dFilterGradientArguments& a, int number) {
 }
 
 // A position (sample, row, column) of the sum: its first element of the image.
-struct Place {
+struct alignas(16) Place {
   int y, x;
   long long image;
 };
@@ -112,7 +112,7 @@ struct FilterGradient {
     if (!finite) atomic_add(odd, 0, 1u);
   }
 
-  RT_DEVICE void compute(int count, int buffer, float (&sums)[16]) const {
+  RT_DEVICE void compute(int count, int buffer, float (&sums)[8]) const {
     if (odd[0] == 0u) return add_terms<rows, filters>(left, right, 0, count, sums);
     for (int term = 0; term < count; ++term) {
       const Place place = places[buffer * terms + term];
@@ -124,7 +124,7 @@ struct FilterGradient {
   }
 
   // One block of the sum.
-  RT_DEVICE void run(int from, int end, float (&sums)[16]) {
+  RT_DEVICE void run(int from, int end, float (&sums)[8]) {
     const auto count_at = [end](int begin) { return smaller(end - begin, terms); };
     int buffer = 0;
     list(from, end, 0);
@@ -132,8 +132,8 @@ struct FilterGradient {
     fetch(from, count_at(from), 0);
     for (int begin = from; begin < end; begin += terms, buffer = 1 - buffer) {
       const int next = begin + terms;
+      list(next, end, 1 - buffer);  // while the loads are under way
       store(count_at(begin));
-      list(next, end, 1 - buffer);
       barrier();
       if (next < end) fetch(next, count_at(next), 1 - buffer);
       compute(count_at(begin), buffer, sums);
@@ -141,7 +141,7 @@ struct FilterGradient {
     }
   }
 
-  RT_DEVICE void write(const float (&sums)[16]) const {
+  RT_DEVICE void write(const float (&sums)[8]) const {
     const int column = part.column * filters + first_column<rows>();
     for (int i = 0; i < 4; ++i) {
       const int row = part.row * rows + first_row<rows>() + i;
@@ -149,8 +149,8 @@ struct FilterGradient {
       const long long to =
           (static_cast<long long>(part.run) * a.rows + row) * a.filters + part.group * a.group_filters + column;
       RT_UNROLL
-      for (int j = 0; j < 4; ++j)
-        if (column + j < a.group_filters) a.partials[to + j] = sums[4 * i + j] + 0.0f;
+      for (int j = 0; j < 2; ++j)
+        if (column + j < a.group_filters) a.partials[to + j] = sums[2 * i + j] + 0.0f;
     }
   }
 };
@@ -171,8 +171,8 @@ RT_DEVICE void filter_gradient(const Conv2dFilterGradientArguments& a) {
       offsets[2 * row] = tiles.mine[i].y, offsets[2 * row + 1] = tiles.mine[i].x;
   }
   if (thread_number() == 0) odd[0] = 0;
-  float sums[16] = {};
-  BlockTree<16> tree;
+  float sums[8] = {};
+  BlockTree<8> tree;
   const int begin = tiles.part.run * a.run_blocks * kBlock;
   for (int i = 0; i < a.run_blocks; ++i) {
     const int from = begin + i * kBlock;

@@ -54,7 +54,7 @@ RT_DEVICE Pixel pixel_of(const Conv2dGatherArguments& a, const Part& part, int n
 }
 
 // `vector` neighbouring channels at one tap: relative to a pixel's first tap, and in the weights.
-struct Unit {
+struct alignas(16) Unit {
   int y, x, image, weight, term;  // term: of its first channel, in the tile; others follow x.count apart
 };
 static_assert(sizeof(Unit) <= kConv2dListed);
@@ -177,7 +177,7 @@ struct Gather {
     if (!finite) atomic_add(odd, 0, 1u);
   }
 
-  RT_DEVICE void compute(int first, int end, int buffer, float (&sums)[16]) const {
+  RT_DEVICE void compute(int first, int end, int buffer, float (&sums)[8]) const {
     if (odd[0] == 0u) return add_terms<pixels, channels>(left, right, first, end, sums);
     const int group = part.x.count * vector;
     for (int term = first; term < end; ++term) {
@@ -191,15 +191,15 @@ struct Gather {
   }
 
   // One block of the sum.
-  RT_DEVICE void run(const Range& range, float (&sums)[16]) {
+  RT_DEVICE void run(const Range& range, float (&sums)[8]) {
     int buffer = 0;
     list(range.begin, range.end, 0);
     barrier();
     fetch(smaller(chunk(), range.end - range.begin), 0);
     for (int begin = range.begin; begin < range.end; begin += chunk(), buffer = 1 - buffer) {
       const int next = begin + chunk(), count = smaller(chunk(), range.end - begin);
+      list(next, range.end, 1 - buffer);  // while the loads are under way
       store(count, buffer);
-      list(next, range.end, 1 - buffer);
       barrier();
       if (next < range.end) fetch(smaller(chunk(), range.end - next), 1 - buffer);
       const int row = begin / part.x.count * vector;
@@ -210,14 +210,14 @@ struct Gather {
     }
   }
 
-  RT_DEVICE void write(int first_pixel, const float (&sums)[16]) const {
+  RT_DEVICE void write(int first_pixel, const float (&sums)[8]) const {
     const int column = part.column * channels + first_column<pixels>();
     for (int i = 0; i < 4; ++i) {
       const long long to = pixel_of(a, part, first_pixel + first_row<pixels>() + i).result;
       if (to < 0) return;
       RT_UNROLL
-      for (int j = 0; j < 4; ++j)
-        if (column + j < a.width) a.result[to + column + j] = sums[4 * i + j] + 0.0f;
+      for (int j = 0; j < 2; ++j)
+        if (column + j < a.width) a.result[to + column + j] = sums[2 * i + j] + 0.0f;
     }
   }
 };
@@ -239,8 +239,8 @@ RT_DEVICE void gather(const Conv2dGatherArguments& a) {
       places[2 * pixel] = tiles.mine[i].y, places[2 * pixel + 1] = tiles.mine[i].x;
   }
   if (thread_number() == 0) odd[0] = 0;
-  float sums[16] = {};
-  BlockTree<16> tree;
+  float sums[8] = {};
+  BlockTree<8> tree;
   const int blocks = (a.y.kernel * a.depth + a.block_rows - 1) / a.block_rows;
   for (int number = 0; number < blocks; ++number) {
     const Range range = tiles.range_of(number);

@@ -1,5 +1,5 @@
 #pragma once
-// What the convolution kernels share: a thread's 4 x 4 sums of a tile, and the tree over blocks of terms.
+// What the convolution kernels share: a thread's 4 x 2 sums of a tile, and the tree over blocks of terms.
 
 #include "retrace/base/scalar.h"
 #include "retrace/device/cuda/kernel.h"
@@ -20,26 +20,27 @@ RT_DEVICE int first_row() {
 }
 template <int rows>
 RT_DEVICE int first_column() {
-  return thread_number() / (rows / 4) * 4;
+  return thread_number() / (rows / 4) * 2;
 }
 
-// sums[4 i + j] takes the term of row i and column j of this thread, where present(i).
+// sums[2 i + j] takes the term of row i and column j of this thread, where present(i).
 template <int rows, int columns, class Present>
-RT_DEVICE void add_term(Shared<float> left, Shared<float> right, int term, float (&sums)[16], Present present) {
-  const Float4 a = load4(left, term * rows + first_row<rows>()),
-               b = load4(right, term * columns + first_column<rows>());
-  const float as[4] = {a.x, a.y, a.z, a.w}, bs[4] = {b.x, b.y, b.z, b.w};
+RT_DEVICE void add_term(Shared<float> left, Shared<float> right, int term, float (&sums)[8], Present present) {
+  const Float4 a = load4(left, term * rows + first_row<rows>());
+  const float as[4] = {a.x, a.y, a.z, a.w};
+  const int column = term * columns + first_column<rows>();
+  const float bs[2] = {right[column], right[column + 1]};
   RT_UNROLL
   for (int i = 0; i < 4; ++i) {
     if (!present(i)) continue;
     RT_UNROLL
-    for (int j = 0; j < 4; ++j) sums[4 * i + j] = rules::fma(as[i], bs[j], sums[4 * i + j]);
+    for (int j = 0; j < 2; ++j) sums[2 * i + j] = rules::fma(as[i], bs[j], sums[2 * i + j]);
   }
 }
 
 // The terms begin..end-1, all of them present. Four at a time, so that loads run ahead.
 template <int rows, int columns>
-RT_DEVICE void add_terms(Shared<float> left, Shared<float> right, int begin, int end, float (&sums)[16]) {
+RT_DEVICE void add_terms(Shared<float> left, Shared<float> right, int begin, int end, float (&sums)[8]) {
   const auto always = [](int) { return true; };
   int term = begin;
   for (; term + 4 <= end; term += 4) {
