@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "retrace/device/device.h"
 #include "retrace/ops/op_case.h"
+#include "retrace/ops/op_case_run.h"
 
 namespace retrace {
 namespace {
@@ -66,6 +68,18 @@ TEST(Compare, refuses_sizes_that_do_not_fit) {
             "  where:    model.cpp:7\n"
             "  got:      f32[2,3] and f32[2,4]\n"
             "  expected: equal sizes, or 1, for each axis (labelled axes by label, others from the last)");
+}
+
+TEST(Compare, integers_compare_alike_on_cuda) {
+  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  Device& cuda = *gpus()[0];
+  const auto a = Tensor::from<int32_t>({1, -2, 2147483647, -2147483647 - 1, 16777217}, {5});
+  const auto b = Tensor::from<int32_t>({1, 3, -1, 5, 16777216}, {5});
+  const auto c = Tensor::from<uint8_t>({1, 2, 255}, {3}), d = Tensor::from<uint8_t>({1, 3, 0}, {3});
+  for (Comparison compare : {less, less_equal, greater, greater_equal, equal, not_equal}) {
+    EXPECT_EQ(bit_difference(compare(a, b, {}), compare(a.to(cuda), b.to(cuda), {})), "");
+    EXPECT_EQ(bit_difference(compare(c, d, {}), compare(c.to(cuda), d.to(cuda), {})), "");
+  }
 }
 
 TEST(Compare, refuses_two_types) {

@@ -7,8 +7,10 @@
 
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/base/philox.h"
+#include "retrace/device/device.h"
 #include "retrace/ops/multiply/multiply.h"
 #include "retrace/ops/op_case.h"
+#include "retrace/ops/op_case_run.h"
 #include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/slice/slice.h"
 #include "retrace/ops/sum/sum.h"
@@ -154,6 +156,28 @@ TEST(Random, draws_of_a_function_are_fresh_at_each_call_and_equal_for_any_shards
   EXPECT_NE(noise({}, 1), noise({}, 2));
   EXPECT_NE(noise({.seed = 1}, 1), noise({.seed = 2}, 1));
   EXPECT_EQ(noise({}, 2), noise({.shards = 3}, 2));
+}
+
+TEST(Random, draws_the_same_bits_on_cuda) {
+  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  const auto drawn = [](const Tensor& key) {
+    DrawScope scope(key);
+    scope.begin_shard(5);
+    std::vector<Tensor> all;
+    for (const auto& [shape, labels] : std::vector<std::pair<Shape, const char*>>{
+             {{}, ""}, {{0, 3}, ""}, {{3, 5, 7}, "BSC"}, {{3, 9001}, "BC"}, {{20001}, ""}}) {
+      all.push_back(uniform(shape, {.labels = labels}));
+      all.push_back(normal(shape, {.labels = labels}));
+      all.push_back(integers(shape, 10, {.labels = labels}));
+    }
+    return all;
+  };
+  const Tensor key = kKey.tensor(0x123456789a);
+  const auto here = drawn(key), there = drawn(key.to(*gpus()[0]));
+  for (size_t i = 0; i < here.size(); ++i) {
+    EXPECT_EQ(&there[i].device(), gpus()[0]);
+    EXPECT_EQ(bit_difference(here[i], there[i]), "") << i;
+  }
 }
 
 TEST(Random, needs_a_key_outside_of_a_function) {
