@@ -18,4 +18,5 @@ endif()
 
 add_executable(cuda_check tests/cuda_check.cpp)
 target_link_libraries(cuda_check PRIVATE retrace::retrace retrace_flags)
+retrace_link_emulation(cuda_check)
 set_target_properties(cuda_check PROPERTIES EXCLUDE_FROM_ALL ON RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")

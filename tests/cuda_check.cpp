@@ -1,8 +1,9 @@
 // cuda_check [FILE...]: what a run compiles with NVRTC compiles, without warnings and without a device: a kernel of
-// every scalar rule, and the given files of CUDA source, for compute capabilities 8.0 and 9.0. Says so where NVRTC is
-// absent.
+// every scalar rule, the chains of the golden jobs (as the emulated device plans them), and the given files of CUDA
+// source, for compute capabilities 8.0 and 9.0. Says so where NVRTC is absent.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 #include "retrace/base/file.h"
 #include "retrace/device/cuda/embedded.h"
 #include "retrace/device/cuda/nvrtc.h"
+#include "retrace/plan/cuda_plan.h"
+#include "retrace/train/train_job.h"
 
 namespace retrace::cuda {
 namespace {
@@ -19,6 +22,32 @@ namespace {
 struct Source {
   std::string name, text;
 };
+
+std::vector<std::string>& watched() {
+  static std::vector<std::string> sources;
+  return sources;
+}
+
+// Every source of a training step and a prediction of each golden job.
+void add_golden_jobs(std::vector<Source>& sources) {
+  if (!can_use_gpu()) {
+    fmt::print("the golden jobs are left out: {}\n", cuda_problem());
+    return;
+  }
+  CudaPlan::watch_sources([](const std::string& source) { watched().push_back(source); });
+  for (const char* name : {"digits", "peaks", "autoencoder", "cifar10"}) {
+    const Job job = read_job(fmt::format("jobs/golden/{}.toml", name), {{"device", "cuda", ""},
+                                                                        {"training.max_epochs", "1", ""},
+                                                                        {"training.mini_batch_size", "2", ""},
+                                                                        {"data.train_samples", "2", ""},
+                                                                        {"data.test_samples", "2", ""}});
+    train_job(job, {.write_run = false});
+    for (size_t i = 0; i < watched().size(); ++i)
+      sources.push_back({fmt::format("{}, plan {}", name, i), watched()[i]});
+    watched().clear();
+  }
+  CudaPlan::watch_sources(nullptr);
+}
 
 std::string rule_kernels() {
   std::string includes, kernels;
@@ -65,6 +94,7 @@ int compile_all(const Nvrtc& nvrtc, const std::vector<Source>& sources) {
 }  // namespace retrace::cuda
 
 int main(int count, char** arguments) {
+  setenv("RETRACE_CUDA_EMULATION", "1", 1);
   using namespace retrace;
   std::optional<cuda::Nvrtc> nvrtc;
   try {
@@ -76,6 +106,7 @@ int main(int count, char** arguments) {
   fmt::print("NVRTC {}\n", nvrtc->version());
   try {
     std::vector<cuda::Source> sources = {{"scalar rules", cuda::rule_kernels()}};
+    cuda::add_golden_jobs(sources);
     for (int i = 1; i < count; ++i) sources.push_back({arguments[i], read_file(arguments[i], "CUDA source", 1 << 24)});
     return cuda::compile_all(*nvrtc, sources) == 0 ? 0 : 1;
   } catch (const Error& error) {

@@ -31,6 +31,8 @@ std::optional<Trace> chain_body(const Trace& trace, const Node& node) {
   return body;
 }
 
+void (*watch)(const std::string&) = nullptr;
+
 [[noreturn]] void refuse(const Node& node) {
   throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel yet", node.op->name))
       .where(node.place)
@@ -158,6 +160,8 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device) : trace_(trace), runtime
 
 CudaPlan::~CudaPlan() = default;
 
+void CudaPlan::watch_sources(void (*given)(const std::string& source)) { watch = given; }
+
 void CudaPlan::compile_chains() {
   std::string headers, kernels;
   std::vector<std::string> names;
@@ -175,9 +179,10 @@ void CudaPlan::compile_chains() {
     kernels += chain.source;
   }
   if (names.empty()) return;
-  const auto compiled = runtime_.compile("#include \"retrace/device/cuda/kernel.h\"\n" + headers +
-                                             "\nusing namespace retrace;\nusing namespace retrace::cuda;\n\n" + kernels,
-                                         names);
+  const std::string source = "#include \"retrace/device/cuda/kernel.h\"\n" + headers +
+                             "\nusing namespace retrace;\nusing namespace retrace::cuda;\n\n" + kernels;
+  if (watch) watch(source);
+  const auto compiled = runtime_.compile(source, names);
   for (auto& [step, name] : wanted)
     step->chain = compiled[static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
 }

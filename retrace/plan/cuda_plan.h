@@ -23,6 +23,9 @@ class CudaPlan {
   // device.
   void run(const void* const* inputs, void* const* outputs);
 
+  // For tools: called with the source of every plan's chains before it is compiled. Null ends that.
+  static void watch_sources(void (*watch)(const std::string& source));
+
   size_t arena_bytes() const { return arena_bytes_; }
   size_t kernel_calls() const { return launches_.size(); }
 
