@@ -49,7 +49,7 @@ Tensor output_for(const RecordedFunction::Instance& instance, size_t k, std::spa
   if (donor >= leaves.size() || !leaves[donor].is_donated())
     return Tensor(new_tensor_value(spec, device_at(spec.device).allocate(spec.bytes())));
   const auto& value = leaves[donor].tensor->value();
-  value->spec = spec;
+  value->spec = spec, value->on_host = nullptr;
   return Tensor(value);
 }
 

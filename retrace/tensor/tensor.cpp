@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/recycle.h"
@@ -121,6 +122,8 @@ void Tensor::compute(Place place) const {
 const void* Tensor::data(Place place) const {
   compute(place);
   if (spec().device == 0) return value_->buffer->data();
+  static std::mutex mutex;  // workers may read one tensor
+  const std::lock_guard lock(mutex);
   if (!value_->on_host) {
     value_->on_host = cpu_device().allocate(spec().bytes());
     device().copy_to_host(value_->on_host->data(), *value_->buffer, spec().bytes());

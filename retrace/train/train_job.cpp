@@ -29,7 +29,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 bool is_accelerated(const Job& job) { return job.training.acceleration == "accelerated"; }
 
-AcceleratedFunction<TrainingStep> step_of(const Job& job, const nn::Network& network, Worker& worker) {
+AcceleratedFunction<TrainingStep> step_of(const Job& job, const nn::Network& network, Worker* worker = nullptr) {
   return accelerate(training_step(job, network, worker), {.seed = job.seed, .enabled = is_accelerated(job)});
 }
 
@@ -50,7 +50,7 @@ class Training {
         network_(make_job_network(job)),
         data_(data),
         queue_(shared(MiniBatchQueue(data_.train, queue_options()))),
-        step_(step_of(job, network_, worker)),
+        step_(step_of(job, network_, &worker)),
         evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job), find_device(job.device)),
         state_(initial_training_state(network_, job.training).to(find_device(job.device))) {
     if (queue_.mini_batches() == 0)
@@ -232,8 +232,7 @@ std::string describe_plan(const Job& job, PlanDetails details) {
                                     .formats = data.formats,
                                     .outputs = static_cast<int>(data.formats.size())});
   const auto batch = queue.next();
-  Worker alone;
-  const auto step = step_of(job, network, alone);
+  const auto step = step_of(job, network);
   const auto state = initial_training_state(network, job.training);
   const auto targets = targets_of(network, batch);
   evaluate();  // plans of their own

@@ -61,12 +61,12 @@ TrainingState initial_training_state(const nn::Network& network, const TrainingO
   return start;
 }
 
-TrainingStep training_step(const Job& job, const nn::Network& network, Worker& worker) {
+TrainingStep training_step(const Job& job, const nn::Network& network, Worker* worker) {
   const auto loss = [&network](const Tree& p, const Tensor& x, const Tree& targets, const Tree& state) {
     const auto [y, moments] = network.model(p, x, state, Phase::train);
     return WithAux<Tree>{network.loss(y, targets), moments};
   };
-  const auto gradient = value_and_grad(loss, {.shards = job.training.shards, .worker = &worker, .seed = job.seed});
+  const auto gradient = value_and_grad(loss, {.shards = job.training.shards, .worker = worker, .seed = job.seed});
   return [gradient, options = job.training](const TrainingState& before, const Tensor& x, const Tree& targets,
                                             const Operand& rate) {
     const auto [value, gradients, moments] = gradient(before.parameters, x, targets, before.state);

@@ -28,8 +28,8 @@ struct StepResult {
 
 // Takes the state, the inputs and targets of a mini-batch, and the learn rate.
 using TrainingStep = std::function<StepResult(const TrainingState&, const Tensor&, const Tree&, const Operand&)>;
-// Of this worker's shards of the mini-batch; the network and the worker must outlive it.
-TrainingStep training_step(const Job& job, const nn::Network& network, Worker& worker);
+// Of this worker's shards of the mini-batch (null: alone, all of them); the network and the worker must outlive it.
+TrainingStep training_step(const Job& job, const nn::Network& network, Worker* worker = nullptr);
 
 // Of an iteration from 0 and its epoch from 1, in binary64, rounded once.
 float learn_rate(const TrainingOptions& options, int64_t iteration, int64_t iterations, int epoch);
