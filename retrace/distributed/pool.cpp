@@ -42,18 +42,18 @@ Failure current_failure(Group& group) {
   return {std::current_exception(), false};
 }
 
-Failure run_worker(Group& group, int threads, FunctionRef<void(Worker&)> body) {
+Failure run_worker(const std::shared_ptr<Group>& group, int threads, FunctionRef<void(Worker&)> body) {
   const InsideScope scope;
   const FloatingPointScope floating_point;
   const ThreadCountScope count(threads);
-  const auto courier = std::make_shared<Courier>(std::shared_ptr<Group>(&group, [](Group*) {}));
-  const CourierScope current(group.size() > 1 ? courier.get() : nullptr);
+  const auto courier = std::make_shared<Courier>(group);
+  const CourierScope current(group->size() > 1 ? courier.get() : nullptr);
   try {
     Worker worker(courier);
     body(worker);
     finish_pending_work();
   } catch (...) {
-    return current_failure(group);
+    return current_failure(*group);
   }
   return {};
 }
@@ -110,7 +110,7 @@ void Pool::run(FunctionRef<void(Worker&, size_t)> body) {
   const int threads = options_.threads > 0 ? options_.threads : threads_of_worker(beside_);
   std::vector<Failure> failures(all.size());
   const auto work = [&](size_t i) {
-    failures[i] = run_worker(*all[i], threads, [&](Worker& worker) { body(worker, i); });
+    failures[i] = run_worker(all[i], threads, [&](Worker& worker) { body(worker, i); });
   };
   if (all.size() == 1) {
     work(0);

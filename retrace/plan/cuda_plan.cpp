@@ -82,7 +82,10 @@ class CudaPlan::Layout {
       Location& location = locations_[index(trace_.inputs[i])];
       location = {Location::Kind::input, i};
       if (trace_.values[index(trace_.inputs[i])].device > 0) continue;
-      ensure(trace_.values[index(trace_.inputs[i])].bytes() <= kSlot, "a value of the host is a number or a key");
+      if (const TensorSpec& spec = trace_.values[index(trace_.inputs[i])]; spec.bytes() > kSlot)
+        throw Error(ErrorKind::usage, 204, "one function computes on two devices")
+            .got(fmt::format("an argument {} beside others on a CUDA device", spec.text()))
+            .help("x.to(device) brings a tensor or a tree to a device; numbers go along by themselves");
       location = {Location::Kind::host, plan_.host_values_.size()};
       plan_.host_values_.resize(plan_.host_values_.size() + kSlot);
       plan_.host_inputs_.push_back(i);
