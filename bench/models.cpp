@@ -1,5 +1,6 @@
 // A training or prediction step of a whole network, on request: build/bench/models WORKLOAD PHASE SPEED THREADS
-//   digits|peaks|autoencoder|cifar10  train|predict  plain|default|accelerated
+// [DEVICE]
+//   digits|peaks|autoencoder|cifar10  train|predict  plain|default|accelerated  cpu|cuda|cuda:N
 // After "ready" it answers each line of its input with one line:
 //   run N        seconds that N steps took             loss N        the loss of step N after the starting values
 //   memory       the process's peak, MiB               weights FILE  writes the starting values, answers "written"
@@ -28,8 +29,8 @@ namespace {
 
 class Server {
  public:
-  Server(const std::string& workload, bool trains, bool accelerated)
-      : workload_(workload, accelerated), trains_(trains) {
+  Server(const std::string& workload, bool trains, bool accelerated, Device& device)
+      : device_(device), workload_(workload, accelerated, device), trains_(trains) {
     run(3);
   }
 
@@ -53,6 +54,7 @@ class Server {
   double run(int steps) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < steps; ++i) step();
+    device_.synchronize();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
@@ -108,14 +110,16 @@ class Server {
         .dump();
   }
 
+  Device& device_;
   Workload workload_;
   bool trains_;
 };
 
-int serve(const std::string& workload, const std::string& phase, const std::string& speed, const std::string& threads) {
+int serve(const std::string& workload, const std::string& phase, const std::string& speed, const std::string& threads,
+          const std::string& device) {
   set_thread_count(std::stoi(threads));
   set_plan_cache(speed != "plain");
-  Server server(workload, phase == "train", speed == "accelerated");
+  Server server(workload, phase == "train", speed == "accelerated", find_device(device));
   std::cout << "ready" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     const size_t space = line.find(' ');
@@ -129,10 +133,10 @@ int serve(const std::string& workload, const std::string& phase, const std::stri
 }  // namespace retrace::bench
 
 int main(int argc, char** argv) {
-  if (argc != 5)
-    return fmt::print(stderr, "usage: models WORKLOAD train|predict plain|default|accelerated THREADS\n"), 2;
+  if (argc != 5 && argc != 6)
+    return fmt::print(stderr, "usage: models WORKLOAD train|predict plain|default|accelerated THREADS [DEVICE]\n"), 2;
   try {
-    return retrace::bench::serve(argv[1], argv[2], argv[3], argv[4]);
+    return retrace::bench::serve(argv[1], argv[2], argv[3], argv[4], argc == 6 ? argv[5] : "cpu");
   } catch (const std::exception& error) {
     return fmt::print(stderr, "models: {}\n", error.what()), 1;
   }

@@ -80,7 +80,7 @@ TEST(PlanText, ShowsWhatEachPassChanges) {
       op_table());
   const PassChanges changes;
   const Plan plan(trace);
-  EXPECT_EQ(changes.text().substr(0, changes.text().find("mask_before_unpool")),
+  EXPECT_EQ(changes.text().substr(0, changes.text().find("place_exchanges")),
             "lower_composites: 5 -> 5 nodes, nothing changed\n"
             "fold_constants: 5 -> 5 nodes, nothing changed\n"
             "simplify: 5 -> 4 nodes\n"

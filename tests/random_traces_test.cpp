@@ -164,11 +164,14 @@ TEST_F(RandomTraces, KeepTheirBits) {
     for (const int donor : last_plan()->donors()) donated_ += donor >= 0;
     EXPECT_EQ(function.hits(), 2);
   }
-  // Not in vain: each kind of step occurred, each pass had something to do, and few results were infinite or no
-  // numbers.
+  // Not in vain: each kind of step occurred, each pass had something to do (but that of exchanges:
+  // tests/workers_test.cpp), and few results were infinite or no numbers.
   constexpr uint64_t kEnough = kPrograms / 80;  // sanitizers run too few to tell
   for (const auto& one : random_steps()) EXPECT_GE(RandomProgram::counts()[one.name], kEnough) << one.name;
-  for (const auto& pass : all_passes()) EXPECT_GE(worked_[pass.name], kEnough) << pass.name;
+  for (const auto& pass : all_passes()) {
+    const bool tested_elsewhere = pass.name == "place_exchanges";
+    EXPECT_TRUE(tested_elsewhere || worked_[pass.name] >= kEnough) << pass.name;
+  }
   EXPECT_GE(finite_, gradients_ * 9 / 10);
   EXPECT_GE(donated_, static_cast<int>(kPrograms)) << "results in the memory of arguments";
 }

@@ -48,12 +48,13 @@ float learn_rate_of(const std::string& name) {
 
 }  // namespace
 
-Workload::Workload(const std::string& name, bool accelerated)
+Workload::Workload(const std::string& name, bool accelerated, Device& device)
     : network_(nn::make_network(name, random_key(1))),
       job_(job_of(name)),
       learn_rate_(learn_rate_of(name)),
-      x_(input(name, network_.sample)),
-      targets_(targets(name)) {
+      device_(device),
+      x_(input(name, network_.sample).to(device)),
+      targets_(targets(name).to(device)) {
   step_ = training_step(job_, network_);
   const auto predict = [this](const Tree& parameters, const Tree& state, const Tensor& x) {
     return network_.model(parameters, x, state, Phase::inference).y;
@@ -63,7 +64,7 @@ Workload::Workload(const std::string& name, bool accelerated)
   restart();
 }
 
-void Workload::restart() { now_ = initial_training_state(network_, job_.training); }
+void Workload::restart() { now_ = initial_training_state(network_, job_.training).to(device_); }
 
 Tensor Workload::train() {
   auto [loss, after] = accelerated_ ? (*accelerated_)(std::move(now_), x_, targets_, learn_rate_)

@@ -16,7 +16,7 @@ namespace retrace::bench {
 
 class Workload {
  public:
-  Workload(const std::string& name, bool accelerated);
+  Workload(const std::string& name, bool accelerated, Device& device = cpu_device());
 
   // One step of training. Unless it is accelerated, its update is only recorded, and computed with the next step, as in
   // any loop. Returns the loss.
@@ -33,6 +33,7 @@ class Workload {
   nn::Network network_;
   Job job_;
   float learn_rate_;
+  Device& device_;
   Tensor x_;
   Tree targets_;
   TrainingState now_;

@@ -1,4 +1,5 @@
-"""The four workloads in JAX, compiled by jit: jax_peer.py WORKLOAD PHASE jit THREADS WEIGHTS; see torch_peer.py."""
+"""The four workloads in JAX, compiled by jit: jax_peer.py WORKLOAD PHASE jit THREADS WEIGHTS [cpu|cuda]; see
+torch_peer.py."""
 
 import os
 import sys
@@ -6,8 +7,9 @@ import time
 
 THREADS = sys.argv[4]
 os.environ["XLA_FLAGS"] = f"--xla_cpu_multi_thread_eigen={'true' if int(THREADS) > 1 else 'false'}"
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(THREADS)])
+os.environ["JAX_PLATFORMS"] = sys.argv[6] if len(sys.argv) > 6 else "cpu"
+if os.environ["JAX_PLATFORMS"] == "cpu":
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(THREADS)])
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
@@ -133,17 +135,19 @@ def main():
 
     predict = jax.jit(lambda p, state: model(p, state, x, False)[0])
     held = [p, state, moments]
+    on_cpu = jax.default_backend() == "cpu"
 
     def step():
         if phase == "predict":
-            return jax.block_until_ready(predict(held[0], held[1]))
-        value, *held[:] = train(*held)
-        return jax.block_until_ready(value)
+            value = predict(held[0], held[1])
+        else:
+            value, *held[:] = train(*held)
+        return jax.block_until_ready(value) if on_cpu else value
 
     def restart():
         held[:] = [p, state, moments]
 
-    workloads.serve(step, restart, time.perf_counter)
+    workloads.serve(step, restart, time.perf_counter, jax.block_until_ready)
 
 
 main()

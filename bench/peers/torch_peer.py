@@ -1,4 +1,6 @@
-"""The four workloads in PyTorch, eager or compiled: torch_peer.py WORKLOAD PHASE eager|compiled THREADS WEIGHTS.
+"""The four workloads in PyTorch: torch_peer.py WORKLOAD PHASE eager|compiled|graphed THREADS WEIGHTS [cpu|cuda].
+
+"graphed" is compiled with CUDA graphs (mode reduce-overhead).
 
 WEIGHTS are our starting values (safetensors). Speaks the benches' line protocol (workloads.serve). Data are synthetic, made
 once, in memory, channels last; what is timed is the step of a training loop: forward, loss, backward, update.
@@ -94,19 +96,22 @@ def tensor(array):
 
 def main():
     workload, phase, speed, threads, weights = sys.argv[1:6]
+    device = sys.argv[6] if len(sys.argv) > 6 else "cpu"
     torch.set_num_threads(int(threads))
     x, targets = workloads.data(workload)
-    x, targets = tensor(x), [tensor(t) for t in targets]
+    x, targets = tensor(x).to(device), [tensor(t).to(device) for t in targets]
     model, loss, solver = make(workload)
     workloads.load_torch(model, weights)
     if x.ndim == 4:
         model = model.to(memory_format=torch.channels_last)
+    model = model.to(device)
     model.train(phase == "train")
     start = copy.deepcopy(model.state_dict()), copy.deepcopy(solver.state_dict())
 
     forward, predicts = lambda: loss(model(x), targets), model
-    if speed == "compiled":
-        forward, predicts = torch.compile(forward), torch.compile(model)
+    if speed != "eager":
+        mode = {"compiled": "default", "graphed": "reduce-overhead"}[speed]
+        forward, predicts = torch.compile(forward, mode=mode), torch.compile(model, mode=mode)
 
     def train():
         solver.zero_grad(set_to_none=True)
@@ -123,7 +128,8 @@ def main():
         model.load_state_dict(start[0])
         solver.load_state_dict(start[1])
 
-    workloads.serve(train if phase == "train" else predict, restart, time.perf_counter)
+    workloads.serve(train if phase == "train" else predict, restart, time.perf_counter,
+                    lambda value: torch.cuda.synchronize() if device == "cuda" else None)
 
 
 main()

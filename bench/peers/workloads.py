@@ -80,11 +80,11 @@ def load_torch(model, path):
                 getattr(module, theirs).data.copy_(torch.from_numpy(torch_order(value).copy()))
 
 
-def serve(step, restart, clock):
+def serve(step, restart, clock, finish=lambda value: None):
     """Warms up, then answers until the input ends: "run N" with the seconds of N steps, "loss N" with the loss of step
-    N after the starting values, "memory" with the peak in MiB."""
+    N after the starting values, "memory" with the peak in MiB. finish(value) waits for what a device still computes."""
     for _ in range(3):
-        step()
+        finish(step())
     print("ready", flush=True)
     for line in sys.stdin:
         command, *rest = line.split()
@@ -96,4 +96,5 @@ def serve(step, restart, clock):
         value, start = None, clock()
         for _ in range(int(rest[0])):
             value = step()
+        finish(value)
         print(clock() - start if command == "run" else value.item(), flush=True)

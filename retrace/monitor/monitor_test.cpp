@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Event> run_of_two_epochs() {
   std::vector<Event> events;
-  events.push_back(RunStarted{"digits", "cpu", "runs/digits-1", 2, 2, 3, 84075});
+  events.push_back(RunStarted{"digits", "cpu", "runs/digits-1", 1, 2, 2, 3, 84075});
   for (int epoch = 1; epoch <= 2; ++epoch) {
     for (int step = 1; step <= 3; ++step)
       events.push_back(StepDone{epoch, (epoch - 1) * 3 + step, 1.0 / step, 0.001, epoch * 3.0 + step});
