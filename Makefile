@@ -23,9 +23,8 @@ bench-scaling:   ## cost against batch, depth and width: docs/scaling.md
 bench-peers:     ## the other frameworks, for make bench: DIR=folder
 	@scripts/run_if_present bench-peers scripts/bench_peers
 
-gpu-check:       ## the tests on a GPU
-	@scripts/packages test
-	@scripts/run_if_present gpu-check scripts/gpu_check
+gpu-check:       ## kernels, bits and times on a GPU: DEPS=folder of unpacked packages (scripts/gpu_deps), PART=...
+	@DEPS="$(DEPS)" scripts/gpu_check $(PART)
 
 cuda-check:      ## all that is compiled for CUDA compiles: kernels, scalar rules, what a run compiles
 	@scripts/packages test

@@ -39,8 +39,8 @@ void add_golden_jobs(std::vector<Source>& sources) {
     const Job job = read_job(fmt::format("jobs/golden/{}.toml", name), {{"device", "cuda", ""},
                                                                         {"training.max_epochs", "1", ""},
                                                                         {"training.mini_batch_size", "2", ""},
-                                                                        {"data.train_samples", "2", ""},
-                                                                        {"data.test_samples", "2", ""}});
+                                                                        {"data.train_samples", "4", ""},
+                                                                        {"data.test_samples", "4", ""}});
     train_job(job, {.write_run = false});
     for (size_t i = 0; i < watched().size(); ++i)
       sources.push_back({fmt::format("{}, plan {}", name, i), watched()[i]});
