@@ -193,7 +193,7 @@ std::vector<Outcome> run(int workers, int shards, int64_t batch, int64_t samples
 
 TEST(Shards, AreTheSameForAnyNumberOfWorkers) {
   rc::check("shards", [] {
-    const int shards = *rc::gen::inRange(1, 9), workers = *rc::gen::inRange(1, shards + 1);
+    const int shards = *rc::gen::element(1, 2, 3, 4, 5, 6, 7, 8), workers = 1 + *rc::gen::arbitrary<uint8_t>() % shards;
     const int64_t batch = *rc::gen::inRange(1, 20), samples = *rc::gen::inRange<int64_t>(batch, 45);
     const bool accelerated = *rc::gen::arbitrary<bool>();
     RC_TAG(workers);
