@@ -8,7 +8,7 @@
 #include "retrace/base/error.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/device/cpu/threads.h"
-#include "retrace/distributed/courier.h"
+#include "retrace/ops/all_reduce/exchange.h"
 #include "retrace/ops/pointwise.h"
 #include "retrace/plan/arena.h"
 #include "retrace/plan/plan.h"
@@ -54,8 +54,7 @@ class DepthScope {
 class AbandonExchanges {
  public:
   ~AbandonExchanges() {
-    if (Courier* const courier = current_courier(); courier && std::uncaught_exceptions() > before_)
-      courier->abandon("a kernel failed while an exchange was under way");
+    if (std::uncaught_exceptions() > before_) abandon_exchanges("a kernel failed while an exchange was under way");
   }
 
  private:

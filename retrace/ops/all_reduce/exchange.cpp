@@ -92,6 +92,12 @@ struct Begun {
   Begun(const ExchangeShape& s, void* m) : shape(s), layout(shape), memory(static_cast<char*>(m)) {}
 };
 
+// Those of this thread.
+std::vector<std::unique_ptr<Begun>>& under_way() {
+  thread_local std::vector<std::unique_ptr<Begun>> all;
+  return all;
+}
+
 // The two rounds, on the courier's thread.
 void travel(Group& group, void* context) {
   const Begun& begun = *static_cast<const Begun*>(context);
@@ -153,14 +159,19 @@ void start_exchange(const ExchangeShape& shape, const void* const* partials, voi
     begun->number = courier->begin(travel, begun.get());
   else
     travel(*single_group(), begun.get());
-  Begun* const address = begun.release();
+  Begun* const address = begun.get();
   std::memcpy(memory, &address, sizeof address);
+  under_way().push_back(std::move(begun));
 }
 
 void finish_exchange(void* memory, void* const* outputs) {
   Begun* address;
   std::memcpy(&address, memory, sizeof address);
-  const std::unique_ptr<Begun> begun(address);
+  auto& all = under_way();
+  const auto at = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.get() == address; });
+  ensure(at != all.end(), "an exchange is finished once");
+  const std::unique_ptr<Begun> begun = std::move(*at);
+  all.erase(at);
   const Layout& layout = begun->layout;
   const ExchangeShape& shape = begun->shape;
   if (begun->number > 0) current_courier()->finish(begun->number);
@@ -177,6 +188,11 @@ void finish_exchange(void* memory, void* const* outputs) {
       filled[t] += bytes, given += bytes;
     }
   }
+}
+
+void abandon_exchanges(const char* why) noexcept {
+  if (Courier* const courier = current_courier()) courier->abandon(why);
+  under_way().clear();
 }
 
 int64_t exchange_bytes(const ExchangeShape& shape) { return static_cast<int64_t>(Layout(shape).bytes); }

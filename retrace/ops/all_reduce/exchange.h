@@ -27,5 +27,8 @@ int64_t exchange_bytes(const ExchangeShape& shape);
 void start_exchange(const ExchangeShape& shape, const void* const* partials, void* memory);
 // Waits, and copies the results to `outputs`, one for each tensor.
 void finish_exchange(void* memory, void* const* outputs);
+// Ends all exchanges of this thread that were started and not finished: nothing touches their memory any more. Whoever
+// waits for this worker is told why.
+void abandon_exchanges(const char* why) noexcept;
 
 }  // namespace retrace
