@@ -80,14 +80,17 @@ TEST_P(GoldenTest, FourShardsHaveTheirOwn) {
 }
 
 TEST_P(GoldenTest, SameWithAnyNumberOfWorkers) {
+#ifdef NDEBUG  // sanitizers take a minute for the rest
   for (const char* speed : {"plain", "default", "accelerated"})
     for (int workers : {2, 3, 4}) {
       SCOPED_TRACE(fmt::format("{} workers, {}", workers, speed));
       EXPECT_EQ(run(GetParam().job, {{"training.acceleration", speed, ""}, {"training.shards", "4", ""}}, workers),
                 GetParam().four_shards);
     }
-  for (const char* threads : {"1", "2", "3"})
+  for (const char* threads : {"1", "3"})
     EXPECT_EQ(run(GetParam().job, {{"training.shards", "4", ""}, {"threads", threads, ""}}, 3), GetParam().four_shards);
+#endif
+  EXPECT_EQ(run(GetParam().job, {{"training.shards", "4", ""}, {"threads", "2", ""}}, 3), GetParam().four_shards);
 }
 
 // MiB of intermediates in a step of the job.
