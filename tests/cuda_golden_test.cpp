@@ -20,7 +20,9 @@ std::string run(const Case& one, const char* device) {
   auto overrides = one.sizes;
   overrides.push_back({"device", device, ""});
   const Job job = read_job(std::string(RETRACE_SOURCE_DIR "/jobs/golden/") + one.job + ".toml", overrides);
-  return train_job(job, {.write_run = false}).fingerprint;
+  const auto result = train_job(job, {.write_run = false});
+  EXPECT_EQ(result.device, find_device(device).name());
+  return result.fingerprint;
 }
 
 class CudaGolden : public testing::TestWithParam<Case> {};

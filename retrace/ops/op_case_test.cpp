@@ -186,6 +186,13 @@ TEST_P(OpCaseTest, has_the_same_bits_on_cuda) {
   }
 }
 
+TEST(Ops, each_has_a_cuda_kernel) {
+  for (const auto& op : op_table().all()) {
+    const bool needs_one = !op.rule && !op.view && !op.lower && op.inputs != 0;
+    EXPECT_TRUE(op.cuda || !needs_one || op.collective) << op.name;
+  }
+}
+
 TEST(Ops, each_has_a_case_and_a_decision_about_its_gradient) {
   std::set<std::string> cases, differentiated_ops, without;
   for (const auto& one : all_cases()) {

@@ -7,7 +7,7 @@ namespace {
 
 template <class T>
 RT_DEVICE void copy_element(const StridedCopyArguments<T>& a) {
-  unsigned rest = block().x * block_threads().x + thread().x;
+  unsigned rest = element_number();
   if (rest >= a.count) return;
   long long from = 0, to = 0;
   for (int i = a.rank - 1; i >= 0; --i) {

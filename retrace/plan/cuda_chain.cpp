@@ -126,7 +126,7 @@ CudaChain generate_chain(const Trace& body) {
   chain.name = fmt::format("chain_{:016x}", hash_combine(hash_bytes(fields), hash_bytes(statements)));
   chain.source = fmt::format(
       "struct {0}_arguments {{\n{1}}};\n\nRT_KERNEL({0}, {0}_arguments, a) {{\n"
-      "  const unsigned i = block().x * block_threads().x + thread().x;\n  if (i >= a.count) return;\n{2}}}\n\n",
+      "  const unsigned i = element_number();\n  if (i >= a.count) return;\n{2}}}\n\n",
       chain.name, fields, statements);
   return chain;
 }

@@ -115,8 +115,6 @@ class CudaPlan::Layout {
     std::vector<size_t> last(trace_.values.size());
     for (size_t n = 0; n < trace_.nodes.size(); ++n)
       for (ValueId id : trace_.nodes[n].inputs) last[root_[index(id)]] = n;
-    for (const Copy& copy : plan_.copies_)
-      if (copy.from.kind == Location::Kind::none) ensure(false, "a copy has a source");
     std::vector<ArenaBlock> blocks;
     std::vector<Location*> booked;
     workspaces_.resize(trace_.nodes.size());

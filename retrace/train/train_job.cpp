@@ -230,10 +230,11 @@ std::string describe_plan(const Job& job, PlanDetails details) {
   const JobData data = load_job_data(job, network);
   MiniBatchQueue queue(data.train, {.mini_batch_size = job.training.mini_batch_size,
                                     .formats = data.formats,
+                                    .devices = {job.device},
                                     .outputs = static_cast<int>(data.formats.size())});
   const auto batch = queue.next();
   const auto step = step_of(job, network);
-  const auto state = initial_training_state(network, job.training);
+  const auto state = initial_training_state(network, job.training).to(find_device(job.device));
   const auto targets = targets_of(network, batch);
   evaluate();  // plans of their own
   const PassChanges changes;

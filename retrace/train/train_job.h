@@ -34,9 +34,8 @@ struct TrainJobResult {
 };
 
 // Trains. The result is a function of the job alone: no number of threads or workers, device or view changes a bit of
-// it. A loss that
-// is not finite ends the run; the weights of the last complete epoch are kept. Errors: as the parts of the job say;
-// Error(usage) for more workers than shards.
+// it. A loss that is not finite ends the run; the weights of the last complete epoch are kept. Errors: as the parts of
+// the job say; Error(usage) for more workers than shards.
 TrainJobResult train_job(const Job& job, const TrainJobControl& control = {});
 
 // Reads a run's weights and an IDX file of images and writes a CSV file: index, class, one column a score, and the

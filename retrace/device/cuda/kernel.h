@@ -7,32 +7,37 @@
 //
 //   struct ScaleArguments { Global<const float> x; Global<float> y; float factor; long long count; };
 //   RT_KERNEL(scale, ScaleArguments, a) {
-//     const long long i = static_cast<long long>(block().x) * block_threads().x + thread().x;
+//     const unsigned i = element_number();
 //     if (i < a.count) a.y[i] = a.factor * a.x[i];
 //   }
 //
-// RT_KERNEL(name, Arguments, a)                  a kernel; `a` is its one argument, a const struct of at most 4000
-// bytes. RT_KERNEL_BOUNDS(name, threads, Arguments, a)  the same, for blocks of at most `threads` threads.
-//     Names of kernels are unique in the program; namespaces do not count.
-// RT_DEVICE                                      before every function that kernels call.
-// RT_UNROLL                                      before a loop whose number of turns is a constant.
+// RT_KERNEL(name, Arguments, a)
+//                           a kernel; `a` is its one argument, a const struct of at most 4000 bytes. Names of kernels
+//                           are unique in the program; namespaces do not count.
+// RT_KERNEL_BOUNDS(name, threads, Arguments, a)
+//                           the same, for blocks of at most `threads` threads.
+// RT_DEVICE                 before every function that kernels call.
+// RT_UNROLL                 before a loop whose number of turns is a constant.
 //
-// thread(), block(), block_threads(), blocks()   a Position: where this thread stands, and how many there are.
+// thread(), block(), block_threads(), blocks()
+//                           a Position: where this thread stands, and how many there are.
+// element_number()          this thread's place in a grid of one dimension.
 // shared<T>(n)              n elements of the block's dynamic shared memory, at its start; shared<T>(n, before): behind
 //                           the part `before`. Every part begins at a multiple of 16 bytes. What they hold is undefined
 //                           until it is written. p[i] and p + i as for Global<T>.
 // barrier()                 every thread of the block must come, none may have left the kernel, and all come to the
-// same
-//                           call. Orders what was read and written before it with what is afterwards.
+//                           same call. Orders what was read and written before it with what is afterwards.
 // shuffle(v, lane), shuffle_down(v, d), shuffle_xor(v, mask)
 //                           v (float, int, unsigned) of another lane of the warp; shuffle_down beyond lane 31: one's
 //                           own. All 32 lanes must come. Orders no memory.
-// load4(p, i), store4(p, i, v)   four floats at p[i] .. p[i + 3], which lie at a multiple of 16 bytes.
+// load4(p, i), store4(p, i, v)
+//                           four floats at p[i] .. p[i + 3], which lie at a multiple of 16 bytes.
 // load_cached(p, i)         p[i] of memory that nobody writes while the kernel runs, through the read-only cache.
-// async_copy<bytes>(to, from, valid = true)   4, 8 or 16 bytes from global to shared memory, both aligned to `bytes`;
-//                           zeros, and `from` is not read, unless valid. async_commit() closes a group of this thread's
-//                           copies; async_wait<n>() returns when all but its n newest groups are there: for this
-//                           thread, for others after a barrier().
+// async_copy<bytes>(to, from, valid = true)
+//                           4, 8 or 16 bytes from global to shared memory, both aligned to `bytes`; zeros, and `from`
+//                           is not read, unless valid. async_commit() closes a group of this thread's copies;
+//                           async_wait<n>() returns when all but its n newest groups are there: for this thread, for
+//                           others after a barrier().
 // atomic_add(p, i, v)       p[i] += v at once, for int, unsigned and unsigned long long, in global or shared memory;
 //                           returns what was there. Never for floats: their sum would depend on the order.
 // fence()                   what this thread has written, or has seen through barrier(), is visible to other blocks
@@ -57,3 +62,9 @@ struct alignas(16) Float4 {
 #else
 #include "retrace/device/cuda/kernel_host.h"
 #endif
+
+namespace retrace::cuda {
+
+RT_DEVICE unsigned element_number() { return block().x * block_threads().x + thread().x; }
+
+}  // namespace retrace::cuda

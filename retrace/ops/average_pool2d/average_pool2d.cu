@@ -5,7 +5,7 @@
 namespace retrace::cuda {
 
 RT_KERNEL(average_pool2d, AveragePoolArguments, a) {
-  const unsigned i = block().x * block_threads().x + thread().x;
+  const unsigned i = element_number();
   if (i >= a.count) return;
   const PoolGrid& g = a.grid;
   const auto [n, c, oy, ox] = pool_place(i, g.out_height, g.out_width, g.channels);
@@ -18,7 +18,7 @@ RT_KERNEL(average_pool2d, AveragePoolArguments, a) {
 }
 
 RT_KERNEL(average_pool2d_gradient, AveragePoolArguments, a) {
-  const unsigned i = block().x * block_threads().x + thread().x;
+  const unsigned i = element_number();
   if (i >= a.count) return;
   const PoolGrid& g = a.grid;
   const auto [n, c, iy, ix] = pool_place(i, g.in_height, g.in_width, g.channels);

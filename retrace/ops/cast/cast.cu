@@ -8,7 +8,7 @@ namespace {
 
 template <class From, class To>
 RT_DEVICE void cast_element(const CastArguments<From, To>& a) {
-  const unsigned i = block().x * block_threads().x + thread().x;
+  const unsigned i = element_number();
   if (i >= a.count) return;
   const From x = a.x[i];
   a.y[i] = converted<To>(x);

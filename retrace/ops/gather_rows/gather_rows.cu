@@ -7,7 +7,7 @@ namespace {
 
 template <class T>
 RT_DEVICE void gather_element(const GatherRowsArguments<T>& a) {
-  const unsigned i = block().x * block_threads().x + thread().x;
+  const unsigned i = element_number();
   if (i >= a.count) return;
   const int row = a.index[i / a.width];
   T value = a.missing;

@@ -5,8 +5,6 @@
 namespace retrace::cuda {
 namespace {
 
-RT_DEVICE unsigned element_number() { return block().x * block_threads().x + thread().x; }
-
 template <class Index>
 RT_DEVICE void forward(const MaxPoolArguments<Index>& a) {
   const unsigned i = element_number();

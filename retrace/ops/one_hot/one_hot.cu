@@ -8,7 +8,7 @@ namespace {
 
 template <class Label>
 RT_DEVICE void one_hot_element(const OneHotArguments<Label>& a) {
-  const unsigned i = block().x * block_threads().x + thread().x;
+  const unsigned i = element_number();
   if (i >= a.count) return;
   const int label = a.labels[i / a.classes];
   const bool exists = label >= 0 && static_cast<unsigned>(label) < a.classes;

@@ -29,7 +29,7 @@ RT_DEVICE unsigned long long stream_key_of(const DrawArguments<T>& a) {
 // The elements of this thread are those that `make` makes of its four words.
 template <class T, class Make>
 RT_DEVICE void draw(const DrawArguments<T>& a, Make make) {
-  const unsigned i = block().x * block_threads().x + thread().x;
+  const unsigned i = element_number();
   if (i >= a.quads) return;
   const unsigned quads_each = (a.elements + 3) / 4, sample = i / quads_each, quad = i % quads_each;
   const PhiloxWords words = philox_words(stream_key_of(a), a.first_sample + sample, quad);

@@ -7,7 +7,7 @@ namespace {
 
 template <class T>
 RT_DEVICE void pad_element(const PadArguments<T>& a) {
-  const unsigned i = block().x * block_threads().x + thread().x;
+  const unsigned i = element_number();
   if (i >= a.count) return;
   unsigned rest = i;
   long long from = 0, stride = 1;

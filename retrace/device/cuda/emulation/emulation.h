@@ -3,8 +3,8 @@
 // RETRACE_CUDA_EMULATION=1. It is there to find mistakes in kernels, which are Error(internal) that name kernel, block,
 // threads and place:
 //   - two threads of a block use one address, one of them writes, and no barrier stands between; the same for two
-//   blocks
-//     of a launch, but for integer atomics, and but for what a block reads that knows by an atomic of others' fence();
+//     blocks of a launch, but for integer atomics, and but for what a block reads that knows by an atomic of others'
+//     fence();
 //   - accesses outside of a buffer, to a released one, beyond a part of shared memory, or not aligned;
 //   - shared memory that is read before it is written, or while an async_copy() into it is not waited for;
 //   - barriers and shuffles that not all threads reach.
