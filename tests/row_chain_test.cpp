@@ -72,7 +72,8 @@ TEST_P(RowChainTest, HasTheBitsOfItsOps) {
 INSTANTIATE_TEST_SUITE_P(Networks, RowChainTest,
                          testing::Values(Case{2048, {2, 20, 5, 1}}, Case{2049, {2, 20, 5, 1}}, Case{4095, {1, 3, 2}},
                                          Case{4096, {3, 4, 4}}, Case{5000, {7, 64, 33, 3}}, Case{8209, {5, 1, 1}},
-                                         Case{2304, {2, 20, 5, 1}, true}, Case{4400, {4, 9, 6}, true}));
+                                         Case{2304, {2, 20, 5, 1}, true}, Case{4400, {4, 9, 6}, true},
+                                         Case{4411, {2, 20, 5, 1}, true}));
 
 TEST(RowChains, TakeInAWholeStepWhereRowsAreManyAndLayersNarrow) {
   const auto kernel_calls = [](const Case& c) {

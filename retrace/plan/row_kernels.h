@@ -17,12 +17,12 @@ constexpr int64_t kChunk = kChunkRows * kLanes;  // floats of one feature
 }  // namespace row_chain
 
 // out[o][r] = after(sum over k of w[o * per_output + k * per_term] * x[k][r], from +0 with fused multiply-adds, + 0,
-// + bias[o] if there is one): nothing, max(0, it) as relu does it, or mask[o][r] > bound ? it : otherwise.
+// + bias[o]): nothing, max(0, it) as relu does it, or mask[o][r] > bound ? it : otherwise.
 struct RowDense {
   enum class After { nothing, relu, mask };
   const float* w;
   int64_t per_output, per_term, depth, width;
-  const float* bias;  // never -0: then one addition does for both
+  const float* bias;  // never -0: then one addition does for both; zeros where there is none
   const float* x;
   float* out;
   After after;
@@ -41,8 +41,8 @@ struct RowKernels {
   void (*add_rows)(const float* x, int64_t features, float* sums);
   // right[i] = left[i] + right[i]
   void (*add_left)(const float* left, float* right, int64_t count);
-  // to[i][r] = valid[r] is not 0 ? x[i][r] : +0
-  void (*keep)(const float* x, const float* valid, int64_t features, float* to);
+  // x[i][r][l] = +0 for the rows r of the chunk from `row` on and the lanes l from `lane` on; i < features.
+  void (*clear)(float* x, int64_t features, int64_t row, int64_t lane);
 };
 
 // Those of the target in use.

@@ -68,9 +68,11 @@ void outer(const float* a, int64_t m, const float* b, int64_t n, float* sums) {
     }
 }
 
-// `count` outputs of a layer from `first` on, `vectors` vectors of rows at a time.
+// `count` outputs of a layer from `first` on, `vectors` vectors of rows at a time. The layer is a copy, so that no
+// store can change it.
 template <int count, int vectors, RowDense::After after>
-void dense_outputs(const RowDense& d, int64_t first) {
+void dense_outputs(RowDense d, int64_t first) {
+  const F32 bound(d.bound), otherwise(d.otherwise);
   for (int64_t at = 0; at < kChunk; at += vectors * kLanes) {
     F32 sum[count][vectors];
     RT_UNROLL
@@ -94,20 +96,20 @@ void dense_outputs(const RowDense& d, int64_t first) {
     RT_UNROLL
     for (int o = 0; o < count; ++o) {
       const int64_t row = (first + o) * kChunk + at;
-      const F32 bias(d.bias ? d.bias[first + o] : 0.0f);
+      const F32 bias(d.bias[first + o]);
       RT_UNROLL
       for (int v = 0; v < vectors; ++v) {
         F32 y = sum[o][v] + bias;
         if constexpr (after == RowDense::After::relu) y = select(less(y, F32(0.0f)), F32(0.0f), y);
         if constexpr (after == RowDense::After::mask)
-          y = select(less(F32(d.bound), load(d.mask + row + v * kLanes)), y, F32(d.otherwise));
+          y = select(less(bound, load(d.mask + row + v * kLanes)), y, otherwise);
         store(y, d.out + row + v * kLanes);
       }
     }
   }
 }
 
-using DenseOutputs = void (*)(const RowDense&, int64_t first);
+using DenseOutputs = void (*)(RowDense, int64_t first);
 constexpr int kMostOutputs = kVectorRegisters >= 32 ? 10 : 4;
 
 // Few outputs take more rows at a time: their sums depend on each other.
@@ -148,25 +150,43 @@ void by_row(const float* from, int64_t features, float* to) {
     for (int64_t r = 0; r < kChunk; r += kLanes) store(load(from + i * kChunk + r), to + r * features + i * kLanes);
 }
 
-void add_rows(const float* x, int64_t features, float* sums) {
-  for (int64_t i = 0; i < features; ++i) {
-    F32 sum = load(sums + i * kLanes);
-    for (int64_t r = 0; r < kChunk; r += kLanes) sum = sum + load(x + i * kChunk + r);
-    store(sum, sums + i * kLanes);
+// `count` features side by side: the sums of each wait for one another.
+template <int count>
+void add_rows_of(const float* x, float* sums) {
+  F32 sum[count];
+  RT_UNROLL
+  for (int i = 0; i < count; ++i) sum[i] = load(sums + i * kLanes);
+  for (int64_t r = 0; r < kChunk; r += kLanes) {
+    RT_UNROLL
+    for (int i = 0; i < count; ++i) sum[i] = sum[i] + load(x + i * kChunk + r);
   }
+  RT_UNROLL
+  for (int i = 0; i < count; ++i) store(sum[i], sums + i * kLanes);
+}
+
+void add_rows(const float* x, int64_t features, float* sums) {
+  int64_t i = 0;
+  for (; i + 5 <= features; i += 5) add_rows_of<5>(x + i * kChunk, sums + i * kLanes);
+  for (; i < features; ++i) add_rows_of<1>(x + i * kChunk, sums + i * kLanes);
 }
 
 void add_left(const float* left, float* right, int64_t count) {
   for (int64_t i = 0; i < count; i += kLanes) store(load(left + i) + load(right + i), right + i);
 }
 
-void keep(const float* x, const float* valid, int64_t features, float* to) {
-  for (int64_t i = 0; i < features * kChunk; i += kLanes)
-    store(select(not_equal(load(valid + i % kChunk), F32(0.0f)), load(x + i), F32(0.0f)), to + i);
+void clear(float* x, int64_t features, int64_t row, int64_t lane) {
+  float numbers[kLanes];
+  for (int64_t l = 0; l < kLanes; ++l) numbers[l] = static_cast<float>(l);
+  const Mask stays = less(load(numbers), F32(static_cast<float>(lane)));
+  for (int64_t i = 0; i < features; ++i)
+    for (int64_t r = row * kLanes; r < kChunk; r += kLanes) {
+      float* const at = x + i * kChunk + r;
+      store(select(stays, load(at), F32(0.0f)), at);
+    }
 }
 
 const RowKernels* row_kernels_of_target() {
-  static constexpr RowKernels kernels{dense, by_feature, by_row, outer, add_rows, add_left, keep};
+  static constexpr RowKernels kernels{dense, by_feature, by_row, outer, add_rows, add_left, clear};
   return &kernels;
 }
 

@@ -42,19 +42,19 @@ struct RowProgram::Worker {
   float* sums;
   float* spare;    // twice the widest rows
   float* records;  // the sums of each block
-  float* valid;    // of the rows of a chunk, where not all exist
-  bool ragged;
+  int64_t lanes;   // blocks that exist
+  int64_t end;     // of the last one's rows
 
   Worker(const RowProgram& program, const void* const* in, void* const* out, int64_t number)
       : p(program), inputs(in), outputs(out), tile(number) {
-    rows = row_scratch(p.row_floats_ + p.sum_floats_ + p.pattern_floats_ + (2 * p.widest_ + 1) * kChunk +
+    rows = row_scratch(p.row_floats_ + p.sum_floats_ + p.pattern_floats_ + 2 * p.widest_ * kChunk +
                        kLanes * p.record_floats_);
     patterns = rows + p.row_floats_;
     sums = patterns + p.pattern_floats_;
     spare = sums + p.sum_floats_;
-    valid = spare + 2 * p.widest_ * kChunk;
-    records = valid + kChunk;
-    ragged = (tile + 1) * kLanes * kBlock > p.rows_;
+    records = spare + 2 * p.widest_ * kChunk;
+    lanes = std::min(kLanes, p.blocks() - tile * kLanes);
+    end = std::min(kBlock, p.rows_ - row_of(lanes - 1));
     for (const auto& each : p.patterns_)
       for (int64_t i = 0; i < each.numbers; ++i) {
         const float number = static_cast<const float*>(inputs[each.input])[i];
@@ -67,7 +67,6 @@ struct RowProgram::Worker {
   void compute(float* partials) {
     std::fill_n(sums, p.sum_floats_, 0.0f);
     for (int64_t first = 0; first < kBlock; first += kChunkRows) {
-      if (ragged) find_valid(first);
       for (const auto& each : p.loads_) load(each, first);
       for (const auto& step : p.steps_) run(step, first);
       for (const auto& each : p.stores_) put(each, first);
@@ -75,41 +74,45 @@ struct RowProgram::Worker {
     const auto& kernels = contraction_kernels();
     for (const auto& sum : p.sums_)
       kernels.transpose(sums + sum.memory, kLanes, records + sum.partial, p.record_floats_, sum.size, kLanes);
-    kernels.tree_sum(records, p.record_floats_, std::min(kLanes, p.blocks() - tile * kLanes), nullptr,
-                     partials + tile * p.record_floats_, p.record_floats_);
+    kernels.tree_sum(records, p.record_floats_, lanes, nullptr, partials + tile * p.record_floats_, p.record_floats_);
   }
 
-  void find_valid(int64_t first) {
-    for (int64_t r = 0; r < kChunkRows; ++r)
-      for (int64_t lane = 0; lane < kLanes; ++lane)
-        valid[r * kLanes + lane] = row_of(lane) + first + r < p.rows_ ? 1.0f : 0.0f;
+  // Rows of a lane in the chunk that begins there.
+  int64_t present(int64_t lane, int64_t first) const {
+    if (lane >= lanes) return 0;
+    return lane + 1 < lanes ? kChunkRows : std::clamp(end - first, int64_t{0}, kChunkRows);
   }
+  bool whole(int64_t first) const { return lanes == kLanes && present(lanes - 1, first) == kChunkRows; }
 
-  // [lane][row of the chunk][feature] to [feature][row][lane].
+  // [lane][row of the chunk][feature] to [feature][row][lane]; rows that do not exist are 0.
   void load(const Transfer& t, int64_t first) {
     const float* from = static_cast<const float*>(inputs[t.index]) + (row_of(0) + first) * t.features;
+    int64_t stride = kBlock * t.features;
+    if (!whole(first)) {
+      float* const copy = spare + p.widest_ * kChunk;
+      const int64_t size = kChunkRows * t.features;
+      for (int64_t lane = 0; lane < kLanes; ++lane) {
+        const int64_t there = present(lane, first) * t.features;
+        if (there > 0) std::copy_n(from + lane * stride, there, copy + lane * size);
+        std::fill_n(copy + lane * size + there, size - there, 0.0f);
+      }
+      from = copy, stride = size;
+    }
     float* const to = rows + t.offset;
     float* const turned = t.features == 1 ? to : spare;
-    if (ragged) {
-      for (int64_t r = 0; r < kChunkRows * t.features; ++r)
-        for (int64_t lane = 0; lane < kLanes; ++lane)
-          turned[r * kLanes + lane] =
-              valid[r / t.features * kLanes + lane] != 0 ? from[lane * kBlock * t.features + r] : 0.0f;
-    } else {
-      contraction_kernels().transpose(from, kBlock * t.features, turned, kLanes, kLanes, kChunkRows * t.features);
-    }
-    if (t.features == 1) return;
-    row_kernels().by_feature(turned, t.features, to);
+    contraction_kernels().transpose(from, stride, turned, kLanes, kLanes, kChunkRows * t.features);
+    if (t.features > 1) row_kernels().by_feature(turned, t.features, to);
   }
 
   void put(const Transfer& t, int64_t first) {
     float* const to = static_cast<float*>(outputs[t.index]) + (row_of(0) + first) * t.features;
+    const int64_t stride = kBlock * t.features, size = kChunkRows * t.features;
     row_kernels().by_row(rows + t.offset, t.features, spare);
-    if (!ragged)
-      return contraction_kernels().transpose(spare, kLanes, to, kBlock * t.features, kChunkRows * t.features, kLanes);
-    for (int64_t r = 0; r < kChunkRows * t.features; ++r)
-      for (int64_t lane = 0; lane < kLanes; ++lane)
-        if (valid[r / t.features * kLanes + lane] != 0) to[lane * kBlock * t.features + r] = spare[r * kLanes + lane];
+    if (whole(first)) return contraction_kernels().transpose(spare, kLanes, to, stride, size, kLanes);
+    float* const copy = spare + p.widest_ * kChunk;
+    contraction_kernels().transpose(spare, kLanes, copy, size, size, kLanes);
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      std::copy_n(copy + lane * size, present(lane, first) * t.features, to + lane * stride);
   }
 
   void run(const Step& step, int64_t first) {
@@ -123,8 +126,9 @@ struct RowProgram::Worker {
   void dense(const Dense& d) {
     const auto input = [&](int i) { return i < 0 ? nullptr : static_cast<const float*>(inputs[i]); };
     const bool masked = d.after == RowDense::After::mask;
+    static constexpr float kNoBias[kMostChainFeatures] = {};
     row_kernels().dense({input(d.weights), d.per_output, d.per_term, d.depth, d.width,
-                         d.bias < 0 ? nullptr : rows + d.bias, rows + d.from, rows + d.to, d.after, rows + d.mask,
+                         d.bias < 0 ? kNoBias : rows + d.bias, rows + d.from, rows + d.to, d.after, rows + d.mask,
                          masked ? *input(d.bound) : 0.0f, masked ? *input(d.otherwise) : 0.0f});
   }
 
@@ -134,20 +138,19 @@ struct RowProgram::Worker {
     r.function(in, at(r.out), kChunk);
   }
 
-  // Rows that do not exist add +0, which changes no sum: one that starts from +0 and adds is never -0, and a product's
-  // sum has +0 added at its end.
-  const float* present(int64_t offset, int64_t features, float* copy) {
-    if (!ragged) return rows + offset;
-    row_kernels().keep(rows + offset, valid, features, copy);
-    return copy;
+  // Rows that do not exist, after the end of the last block, add +0, which changes no sum: one that starts from +0 and
+  // adds is never -0, and a product's sum has +0 added at its end. Nobody reads the sums of blocks that do not exist.
+  const float* summands(int64_t offset, int64_t features, int64_t first) {
+    const int64_t there = present(lanes - 1, first);
+    if (there < kChunkRows) row_kernels().clear(rows + offset, features, there, lanes - 1);
+    return rows + offset;
   }
 
   void sum(const Sum& s, int64_t first) {
     float* const to = sums + s.memory;
-    const float* const a = present(s.a, s.a_features, spare);
+    const float* const a = summands(s.a, s.a_features, first);
     if (s.kind == Sum::Kind::outer)
-      return row_kernels().outer(a, s.a_features, present(s.b, s.b_features, spare + p.widest_ * kChunk), s.b_features,
-                                 to);
+      return row_kernels().outer(a, s.a_features, summands(s.b, s.b_features, first), s.b_features, to);
     if (s.kind == Sum::Kind::row) return row_kernels().add_left(a, to + first % kStrip * kLanes, kChunk);
     row_kernels().add_rows(a, s.a_features, to);
     if ((first + kChunkRows) % kStrip == 0) end_strip(s, first / kStrip);
