@@ -157,8 +157,9 @@ class Training {
     if (!run_) return;
     EpochFingerprints prints{epoch, 0, {}};
     uint64_t sum = 0;
-    for (const auto& [name, tensor] : named_weights(state_.parameters, state_.state))
-      sum += prints.tensors[name] = fingerprint_value(name, tensor);
+    const auto weights = named_weights(state_.parameters, state_.state);
+    const auto values = fingerprint_values(weights);
+    for (size_t i = 0; i < weights.size(); ++i) sum += prints.tensors[weights[i].first] = values[i];
     prints.all = mix64(sum);
     if (queue_.has_data()) prints.stopped_after = result_.iterations;
     run_->record(prints);
