@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/data/device_rows.h"
 #include "retrace/data/stack.h"
 
 namespace retrace {
@@ -36,6 +37,7 @@ class ArraySource : public DataSource {
       batch.push_back(copied(array, indices, batch_spec(array, static_cast<int64_t>(indices.size()))));
     return batch;
   }
+  DeviceRows* device_rows() const override { return &device_rows_; }
 
  private:
   TensorSpec batch_spec(const Tensor& array, int64_t count) const {
@@ -70,6 +72,7 @@ class ArraySource : public DataSource {
 
   std::vector<Tensor> arrays_;
   bool scale_bytes_;
+  mutable DeviceRows device_rows_;
 };
 
 // The array with `axis` moved to the front.
@@ -108,7 +111,8 @@ int iteration_axis(const Tensor& array, size_t number, int wanted, Place place) 
 Datastore array_store(std::vector<Tensor> arrays, const ArrayStoreOptions& options, Place place) {
   if (arrays.empty()) throw Error(ErrorKind::usage, 313, "array_store: no array was given").where(place);
   for (size_t i = 0; i < arrays.size(); ++i) {
-    arrays[i] = moved_to_front(arrays[i], iteration_axis(arrays[i], i, options.iteration_axis, place));
+    arrays[i] =
+        moved_to_front(arrays[i].to(cpu_device(), place), iteration_axis(arrays[i], i, options.iteration_axis, place));
     if (arrays[i].shape()[0] != arrays[0].shape()[0])
       throw Error(ErrorKind::usage, 313,
                   fmt::format("array_store: array 0 has {} observations, array {} has {}", arrays[0].shape()[0], i,

@@ -36,7 +36,8 @@ Tensor with_format(const Tensor& batch, std::string_view format, Place place) {
   const Shape order = canonical_permutation(labels);
   const bool canonical = std::is_sorted(order.begin(), order.end());
   if (!canonical || labels.size() < batch.rank()) return permuted(batch, format, place);
-  TensorSpec spec{batch.type(), batch.shape(), labels, {}};
+  TensorSpec spec = batch.spec();
+  spec.labels = labels, spec.part = {};
   while (spec.shape.rank() < labels.size()) spec.shape.push_back(1);
   return with_spec(batch, spec);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "retrace/data/device_rows.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
 #include "retrace/distributed/group.h"
@@ -28,11 +29,13 @@ class SubsetSource : public DataSource {
   }
   int64_t sample(int64_t index) const override { return whole_->sample(at(index)); }
   int depth() const override { return whole_->depth(); }
+  DeviceRows* device_rows() const override { return whole_->device_rows() ? &device_rows_ : nullptr; }
 
  private:
   int64_t at(int64_t index) const { return indices_[static_cast<size_t>(index)]; }
   std::shared_ptr<const DataSource> whole_;
   std::vector<int64_t> indices_;
+  mutable DeviceRows device_rows_;
 };
 
 void require(bool can, const char* call, const char* why, Place place) {

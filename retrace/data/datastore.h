@@ -10,6 +10,8 @@
 
 namespace retrace {
 
+class DeviceRows;  // retrace/data/device_rows.h
+
 using Observation = std::vector<Tensor>;
 
 // What a store is made of; derive from it to read data of your own. A pass is one run over the data: what is random
@@ -28,6 +30,10 @@ class DataSource {
   virtual int64_t sample(int64_t index) const { return index; }
   // How many transforms lie on each other.
   virtual int depth() const { return 0; }
+
+  // Of a source whose observations are in memory, equal in every pass and alike in shape, so that they can be kept on a
+  // device: where it keeps them. Null for others: they are made for each mini-batch.
+  virtual DeviceRows* device_rows() const { return nullptr; }
 
   virtual bool is_subsettable() const { return true; }
   virtual bool is_partitionable() const { return is_subsettable(); }

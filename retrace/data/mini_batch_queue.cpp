@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
 #include "retrace/data/batch_format.h"
+#include "retrace/data/device_rows.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
 #include "retrace/trace/record.h"
@@ -41,11 +43,6 @@ void check_formats(const MiniBatchQueueOptions& options, Place place) {
       throw wrong(323, fmt::format("formats[{}] is \"{}\", but labelled[{}] is false", i, format, i), place)
           .help("leave the format empty, or let the output keep its labels");
   }
-}
-
-Tensor moved(const Tensor& tensor, const std::vector<std::string>& devices, int number) {
-  if (devices.empty()) return tensor;
-  return tensor.to(find_device(devices[devices.size() == 1 ? 0 : static_cast<size_t>(number)]));
 }
 
 }  // namespace
@@ -87,6 +84,7 @@ void MiniBatchQueue::shuffle(Place place) {
 
 void MiniBatchQueue::set_order() {
   order_ = members_;
+  device_orders_.clear();
   if (position_.shuffles == 0) return;
   const auto step = static_cast<uint64_t>(position_.shuffles);
   const std::vector<int64_t> places = random_order(size(), options_.seed, "queue shuffle", step);
@@ -102,8 +100,8 @@ MiniBatchQueue MiniBatchQueue::partition(int64_t n, int64_t i, Place place) cons
   const Range part = part_of(size(), n, i);
   MiniBatchQueue queue = *this;
   queue.members_.assign(order_.begin() + part.first, order_.begin() + part.first + part.count);
-  queue.order_ = queue.members_;
   queue.position_ = {0, position_.passes, 0};  // transforms go on drawing anew
+  queue.set_order();
   // Parts of one size would else be shuffled alike.
   queue.options_.seed = hash_combine(hash_combine(options_.seed, static_cast<uint64_t>(n)), static_cast<uint64_t>(i));
   return queue;
@@ -125,8 +123,9 @@ void MiniBatchQueue::restore(const QueuePosition& position, Place place) {
         .got(fmt::format("shuffles {}, passes {}, next {}", position.shuffles, position.passes, position.next))
         .expected(fmt::format("0 <= shuffles <= passes, 0 <= next <= {}", size()))
         .help("restore it with the data that it was saved with");
+  const bool other_order = position.shuffles != position_.shuffles;
   position_ = position;
-  set_order();
+  if (other_order) set_order();
 }
 
 int64_t MiniBatchQueue::mini_batches() const {
@@ -157,15 +156,63 @@ std::vector<Tensor> MiniBatchQueue::take(int count, Place place) {
     mine.count = last.first + last.count - mine.first;
     part = {batch, mine.first};
   }
-  const auto indices =
-      std::span(order_).subspan(static_cast<size_t>(position_.next + mine.first), static_cast<size_t>(mine.count));
-  std::vector<Tensor> outputs = collate(indices, count, place);
+  const int64_t first = position_.next + mine.first;
+  if (!device_rows_) device_rows_ = make_device_rows(place);
+  std::vector<Tensor> outputs;
+  if (!device_rows_->empty())
+    outputs = gather_on_devices(first, mine.count, count);
+  else
+    outputs =
+        collate(std::span(order_).subspan(static_cast<size_t>(first), static_cast<size_t>(mine.count)), count, place);
   for (int i = 0; i < count; ++i) {
     Tensor& output = outputs[static_cast<size_t>(i)];
+    if (device_rows_->empty()) output = formed(output, i, place);
     output = finished(output, i, part, mine.count, place);
   }
   position_.next += batch;
   return outputs;
+}
+
+// Whether each output goes to a CUDA device, and row i of it is made of observation i of a mini-batch alone.
+bool MiniBatchQueue::delivers_rows() const {
+  if (options_.mini_batch_function || !store_.source()->device_rows()) return false;
+  if (store_.size() > std::numeric_limits<int32_t>::max()) return false;
+  for (int i = 0; i < outputs_; ++i)
+    if (device_of(i).id() == 0) return false;
+  const std::vector<Tensor> none = store_.source()->gather({}, 0, outputs_);
+  for (size_t i = 0; i < options_.formats.size(); ++i) {
+    const std::string& format = options_.formats[i];
+    if (!format.empty() && (format.find('B') == std::string::npos || static_cast<int>(format.size()) < none[i].rank()))
+      return false;
+  }
+  return true;
+}
+
+std::vector<Tensor> MiniBatchQueue::make_device_rows(Place place) const {
+  if (!delivers_rows()) return {};
+  std::vector<DeviceOutput> wanted;
+  for (int i = 0; i < outputs_; ++i) {
+    const auto k = static_cast<size_t>(i);
+    wanted.push_back({device_of(i).id(), options_.casts.empty() ? std::nullopt : options_.casts[k],
+                      options_.formats.empty() ? "" : options_.formats[k]});
+  }
+  return store_.source()->device_rows()->find(wanted, store_.size(), [&](std::span<const int64_t> indices) {
+    std::vector<Tensor> outputs = store_.source()->gather(indices, 0, outputs_);
+    for (int i = 0; i < outputs_; ++i)
+      outputs[static_cast<size_t>(i)] = formed(outputs[static_cast<size_t>(i)], i, place);
+    return outputs;
+  });
+}
+
+std::vector<Tensor> MiniBatchQueue::gather_on_devices(int64_t first, int64_t count, int outputs) {
+  std::vector<Tensor> batch;
+  for (const Tensor& rows : std::span(*device_rows_).first(static_cast<size_t>(outputs))) {
+    Tensor& order = device_orders_[rows.device().id()];
+    if (!order.defined())
+      order = Tensor::from(std::vector<int32_t>(order_.begin(), order_.end()), {size()}).to(rows.device());
+    batch.push_back(gather_batch(rows, order, first, count));
+  }
+  return batch;
 }
 
 std::vector<Tensor> MiniBatchQueue::collate(std::span<const int64_t> indices, int count, Place place) const {
@@ -196,16 +243,27 @@ std::vector<Tensor> MiniBatchQueue::call_function(std::span<const int64_t> indic
   return outputs;
 }
 
-Tensor MiniBatchQueue::finished(const Tensor& output, int number, BatchPart part, int64_t samples, Place place) const {
+Device& MiniBatchQueue::device_of(int number) const {
+  if (options_.devices.empty()) return cpu_device();
+  return find_device(options_.devices[options_.devices.size() == 1 ? 0 : static_cast<size_t>(number)]);
+}
+
+// In its type and its axes.
+Tensor MiniBatchQueue::formed(const Tensor& output, int number, Place place) const {
   const auto i = static_cast<size_t>(number);
-  output.data(place);  // a mini_batch_function may return what it only recorded
+  output.compute(place);  // a mini_batch_function may return what it only recorded
   Tensor tensor = output;
   if (!options_.casts.empty() && options_.casts[i]) tensor = converted(tensor, *options_.casts[i]);
   const std::string format = options_.formats.empty() ? "" : options_.formats[i];
   if (!format.empty())
     tensor = with_format(tensor, options_.mini_batch_function ? format : stacked_format(format), place);
-  TensorSpec spec = tensor.spec();
-  if (!options_.labelled.empty() && !options_.labelled[i]) spec.labels = Labels();
+  return tensor;
+}
+
+// With its labels and part, on its device.
+Tensor MiniBatchQueue::finished(const Tensor& output, int number, BatchPart part, int64_t samples, Place place) const {
+  TensorSpec spec = output.spec();
+  if (!options_.labelled.empty() && !options_.labelled[static_cast<size_t>(number)]) spec.labels = Labels();
   const int batch_axis = spec.labels.find('B');
   spec.part = batch_axis >= 0 ? part : BatchPart();
   if (part.whole && batch_axis >= 0 && spec.shape[batch_axis] != samples)
@@ -214,8 +272,7 @@ Tensor MiniBatchQueue::finished(const Tensor& output, int number, BatchPart part
         fmt::format("output {} has {} samples, the worker's share has {}", number, spec.shape[batch_axis], samples),
         place)
         .help("a mini_batch_function of a shared queue keeps all observations");
-  if (!(spec == tensor.spec())) tensor = with_spec(tensor, spec);
-  return moved(tensor, options_.devices, number);
+  return (spec == output.spec() ? output : with_spec(output, spec)).to(device_of(number), place);
 }
 
 }  // namespace retrace

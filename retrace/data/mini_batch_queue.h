@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,9 +30,12 @@ struct MiniBatchQueueOptions {
   std::vector<std::string> formats = {};
   std::vector<std::optional<DType>> casts = {};  // one for each output, or none; nullopt keeps the type
   std::vector<bool> labelled = {};               // one for each output, or none; false takes the labels away
-  std::vector<std::string> devices = {};         // one for each output or one for all; none: the CPU
-  int outputs = 0;                               // 0: as many as the store has variables; fewer: the first ones
-  uint64_t seed = 0;                             // of the order
+  // One for each output or one for all; none: the CPU. Where all are CUDA devices, the observations are in memory and
+  // the same in every pass, and fit (retrace/data/device_rows.h), they are copied there once and kept as long as the
+  // store's source, as they are delivered: cast, and images as f32. Only the order follows, once for each shuffle().
+  std::vector<std::string> devices = {};
+  int outputs = 0;    // 0: as many as the store has variables; fewer: the first ones
+  uint64_t seed = 0;  // of the order
 };
 
 // A place in the data, to be saved with a checkpoint.
@@ -99,7 +103,12 @@ class MiniBatchQueue {
   std::vector<Tensor> take(int count, Place place);
   std::vector<Tensor> collate(std::span<const int64_t> indices, int count, Place place) const;
   std::vector<Tensor> call_function(std::span<const int64_t> indices, Place place) const;
+  Tensor formed(const Tensor& output, int number, Place place) const;
   Tensor finished(const Tensor& output, int number, BatchPart part, int64_t samples, Place place) const;
+  Device& device_of(int number) const;
+  bool delivers_rows() const;
+  std::vector<Tensor> make_device_rows(Place place) const;
+  std::vector<Tensor> gather_on_devices(int64_t first, int64_t count, int outputs);
   void set_order();
 
   Datastore store_;
@@ -107,6 +116,10 @@ class MiniBatchQueue {
   int outputs_ = 0;
   std::vector<int64_t> members_;  // observations of the store that this queue delivers, in their first order
   std::vector<int64_t> order_;    // the same in the current order
+  // The outputs of the whole store on CUDA devices, empty if they are not kept there, and the order beside them; made
+  // when they are needed.
+  std::optional<std::vector<Tensor>> device_rows_;
+  std::map<DeviceId, Tensor> device_orders_;
   QueuePosition position_;
   Share share_;
 };

@@ -46,15 +46,16 @@ void with_type(DType type, Function function) {
 }  // namespace
 
 Tensor with_spec(const Tensor& tensor, const TensorSpec& spec) {
-  ensure(tensor.data() != nullptr || tensor.size() == 0, "a batch is computed");
+  tensor.compute();
   ensure(spec.bytes() == tensor.spec().bytes(), "a new description has the size of the old one");
   return Tensor(new_tensor_value(spec, tensor.value()->buffer));
 }
 
-BlankTensor::BlankTensor(const TensorSpec& spec) {
+BlankTensor::BlankTensor(TensorSpec spec) {
+  spec.device = cpu_device().id();
   auto buffer = cpu_device().allocate(spec.bytes());
   bytes = static_cast<std::byte*>(buffer->data());
-  tensor = Tensor(new_tensor_value(spec, std::move(buffer)));
+  tensor = Tensor(new_tensor_value(std::move(spec), std::move(buffer)));
 }
 
 TensorSpec stacked_spec(const TensorSpec& one, int64_t count) {

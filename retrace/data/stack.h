@@ -7,12 +7,12 @@
 
 namespace retrace {
 
-// The same bytes under another description of the same size.
+// The same bytes under another description of the same size and device.
 Tensor with_spec(const Tensor& tensor, const TensorSpec& spec);
 
-// A tensor on the CPU whose bytes the caller fills before anybody else sees it.
+// A tensor on the CPU, whatever `spec` says of that, whose bytes the caller fills before anybody else sees it.
 struct BlankTensor {
-  explicit BlankTensor(const TensorSpec& spec);
+  explicit BlankTensor(TensorSpec spec);
   Tensor tensor;
   std::byte* bytes;
 };

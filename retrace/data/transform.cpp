@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/data/device_rows.h"
 
 namespace retrace {
 namespace {
@@ -91,6 +92,13 @@ class AssociatedSource : public CombinedSource {
     return batch;
   }
   int64_t sample(int64_t index) const override { return sources_[0]->sample(index); }
+  DeviceRows* device_rows() const override {
+    const auto keeps = [](const auto& source) { return source->device_rows() != nullptr; };
+    return std::all_of(sources_.begin(), sources_.end(), keeps) ? &device_rows_ : nullptr;
+  }
+
+ private:
+  mutable DeviceRows device_rows_;
 };
 
 class SequentialSource : public CombinedSource {

@@ -69,6 +69,12 @@ void DriverMemory::release(void* memory) {
   used_.erase(block);
 }
 
+size_t DriverMemory::total() const {
+  size_t unused = 0, total = 0;
+  context_->driver().cuMemGetInfo_v2(&unused, &total);
+  return total;
+}
+
 void* DriverMemory::allocate_anew(size_t bytes) {
   CUdeviceptr address = 0;
   const CUresult failure = context_->driver().cuMemAlloc_v2.result(&address, bytes);

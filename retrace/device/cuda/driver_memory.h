@@ -22,6 +22,8 @@ class DriverMemory {
   void* allocate(size_t bytes);
   // What allocate() returned; null is fine.
   void release(void* memory);
+  // Bytes that the device has.
+  size_t total() const;
 
  private:
   // Null if the driver has no such block; other failures are thrown.

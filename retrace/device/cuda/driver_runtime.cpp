@@ -23,6 +23,9 @@ class DriverRuntime final : public Runtime {
 
   std::string model() const override { return model_; }
   bool is_emulated() const override { return false; }
+  size_t memory() override {
+    return with_parts([&](Parts& parts) { return parts.memory.total(); });
+  }
 
   void* allocate(size_t bytes) override {
     return with_parts([&](Parts& parts) { return parts.memory.allocate(bytes); });

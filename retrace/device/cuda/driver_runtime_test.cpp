@@ -132,8 +132,10 @@ TEST_F(CudaDriverRuntime, MemoryIsAlignedAndReused) {
 
 TEST_F(CudaDriverRuntime, UnusedMemoryGoesBackBeforeAnAllocationFails) {
   start({{"Fake small", 80, 64 * kMiB}});
+  EXPECT_EQ(runtime().memory(), 64 * kMiB);
   void* const first = runtime().allocate(40 * kMiB);
   runtime().release(first);
+  EXPECT_EQ(runtime().memory(), 64 * kMiB) << "used or not";
   void* const second = runtime().allocate(60 * kMiB);
   EXPECT_EQ(fake_cuda::calls("cuMemFree_v2"), 1);
   const Error error = error_of([&] { runtime().allocate(8 * kMiB); });

@@ -63,6 +63,7 @@ class Runtime {
   virtual ~Runtime() = default;
   virtual std::string model() const = 0;  // "NVIDIA H100 80GB HBM3"
   virtual bool is_emulated() const = 0;
+  virtual size_t memory() = 0;  // bytes that the device has, used or not
 
   // Device memory, aligned to 256 bytes. Error(unavailable) when it is exhausted, with what was asked for and what is
   // free. bytes = 0 gives null.

@@ -22,6 +22,7 @@ class EmulatedRuntime final : public Runtime {
  public:
   std::string model() const override { return "emulated CUDA device"; }
   bool is_emulated() const override { return true; }
+  size_t memory() override { return region_.capacity(); }
 
   void* allocate(size_t bytes) override;
   void release(void* memory) override;
