@@ -51,8 +51,7 @@ std::string difference(const Tensor& here, const Tensor& there) {
   if (spec.device != 1) return "not on the device";
   spec.device = 0;
   if (!(spec == here.spec())) return here.spec().text() + " and " + spec.text();
-  const bool equal = spec.bytes() == 0 || std::memcmp(here.data(), there.data(), spec.bytes()) == 0;
-  return equal ? "" : "other bits of " + spec.text();
+  return std::memcmp(here.data(), there.data(), spec.bytes()) == 0 ? "" : "other bits of " + spec.text();
 }
 
 // Both go on to the end of their data.
@@ -71,16 +70,6 @@ std::vector<float> rest(MiniBatchQueue& queue) {
   while (queue.has_data())
     for (float x : queue.next()[0].to_vector<float>()) all.push_back(x);
   return all;
-}
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 MiniBatchQueueOptions on_cuda(MiniBatchQueueOptions options) {
@@ -214,26 +203,37 @@ TEST_F(DeviceRowsTest, AreGivenBackWithTheirSource) {
   EXPECT_EQ(kept(), 0u);
 }
 
-// 64 KiB an observation, more of them than are kept on a device.
-class Large : public DataSource {
+// Observations whose numbers are all their own index, made when they are asked for.
+class Numbered : public DataSource {
  public:
-  int64_t size() const override {
-    return static_cast<int64_t>(cuda_device(0).runtime().memory() / 4 / sizeof(float)) / kWidth + 1;
-  }
+  Numbered(int64_t size, int64_t width) : size_(size), width_(width) {}
+  int64_t size() const override { return size_; }
   int variables() const override { return 1; }
   Observation get(int64_t index, int64_t) const override {
-    return {Tensor::full({kWidth}, static_cast<double>(index), DType::f32, "C")};
+    return {Tensor::full({width_}, static_cast<double>(index), DType::f32, "C")};
   }
   DeviceRows* device_rows() const override { return &device_rows_; }
 
  private:
-  static constexpr int64_t kWidth = 1 << 14;
+  int64_t size_, width_;
   mutable DeviceRows device_rows_;
 };
 
+TEST_F(DeviceRowsTest, LargeDataAreCopiedInParts) {
+  const int64_t width = 1 << 18;  // 1 MiB
+  MiniBatchQueue queue(Datastore(std::make_shared<Numbered>(70, width)), {.mini_batch_size = 1, .devices = {"cuda"}});
+  for (int64_t index : {69, 0, 62, 63, 64}) {
+    queue.restore({0, 0, index});
+    EXPECT_EQ(queue.next()[0].to_vector<float>(),
+              std::vector<float>(static_cast<size_t>(width), static_cast<float>(index)));
+  }
+  EXPECT_EQ(kept(), size_t{70} << 20);
+}
+
 TEST_F(DeviceRowsTest, DataThatDoNotFitComeFromTheHost) {
-  const Datastore store(std::make_shared<Large>());
-  MiniBatchQueue queue(store, {.mini_batch_size = 3, .devices = {"cuda"}});
+  const int64_t width = 1 << 14, fit = static_cast<int64_t>(cuda_device(0).runtime().memory() / 4) / (4 * width);
+  MiniBatchQueue queue(Datastore(std::make_shared<Numbered>(fit + 1, width)),
+                       {.mini_batch_size = 3, .devices = {"cuda"}});
   queue.next();
   const Tensor x = queue.next()[0];
   EXPECT_EQ(x.spec().text(), "f32[3,16384] \"BC\" on cuda:0");
@@ -266,25 +266,26 @@ TEST_F(DeviceRowsTest, AFunctionMayMakeItsOutputsOnTheDevice) {
                          .formats = {"BC", "CB", "BSC"},
                          .casts = {std::nullopt, DType::i32, std::nullopt},
                          .outputs = 3}};
-  MiniBatchQueueOptions back = setting.options;
-  back.devices = {"cpu"};
-  MiniBatchQueue here(setting.store, back), there(setting.store, on_cuda(setting.options));
+  MiniBatchQueue here(setting.store, setting.options), there(setting.store, on_cuda(setting.options));
   EXPECT_EQ(difference(here, there), "");
 }
 
 TEST_F(DeviceRowsTest, AnArrayMayComeFromTheDevice) {
-  const MiniBatchQueueOptions options{.mini_batch_size = 4};
-  MiniBatchQueue here(array_store({counting(6)}), options);
-  MiniBatchQueue there(array_store({counting(6).to(*gpus()[0])}), on_cuda(options));
+  MiniBatchQueue here(array_store({counting(6)}));
+  MiniBatchQueue there(array_store({counting(6).to(*gpus()[0])}), {.devices = {"cuda"}});
   EXPECT_EQ(difference(here, there), "");
 }
 
 TEST_F(DeviceRowsTest, ErrorsAreThoseOfTheCpu) {
   const Datastore store = array_store({Tensor::zeros({4, 2, 2})});
   for (const char* format : {"BC", "B"}) {
-    const auto text = [&](const char* device) {
-      MiniBatchQueue queue(store, {.mini_batch_size = 3, .formats = {format}, .devices = {device}});
-      return message_of([&] { queue.next({"model.cpp", 7}); });
+    const auto text = [&](const char* device) -> std::string {
+      try {
+        MiniBatchQueue(store, {.mini_batch_size = 3, .formats = {format}, .devices = {device}}).next({"model.cpp", 7});
+      } catch (const Error& error) {
+        return error.what();
+      }
+      return "no error";
     };
     EXPECT_NE(text("cpu"), "no error");
     EXPECT_EQ(text("cuda"), text("cpu"));
