@@ -1,8 +1,10 @@
 // The networks on a CUDA device, emulated where no other is asked for: the fingerprints of the CPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "retrace/data/device_rows.h"
 #include "retrace/device/device.h"
 #include "retrace/train/train_job.h"
 
@@ -20,8 +22,11 @@ std::string run(const Case& one, const char* device) {
   auto overrides = one.sizes;
   overrides.push_back({"device", device, ""});
   const Job job = read_job(std::string(RETRACE_SOURCE_DIR "/jobs/golden/") + one.job + ".toml", overrides);
-  const auto result = train_job(job, {.write_run = false});
+  size_t kept = 0;
+  const auto look = [&] { return kept = std::max(kept, kept_bytes(find_device(device))), false; };
+  const auto result = train_job(job, {.write_run = false, .stop = look});
   EXPECT_EQ(result.device, find_device(device).name());
+  EXPECT_EQ(kept > 0, find_device(device).id() > 0) << "data stay on a CUDA device";
   return result.fingerprint;
 }
 

@@ -37,7 +37,7 @@ class DeviceRows {
   std::map<std::vector<DeviceOutput>, std::vector<Tensor>> kept_;
 };
 
-// Bytes that sources keep on a CUDA device.
+// Bytes that sources keep on a CUDA device; 0 for the CPU.
 size_t kept_bytes(const Device& device);
 
 // Row order[first + i] of `rows` for i < count, computed on the CUDA device where both are. `order` is an i32 vector of
