@@ -1,19 +1,12 @@
 #pragma once
-// One stable hash for keys: FNV-1a over bytes and splitmix64's finaliser.
+// One stable hash for keys: FNV-1a over bytes and splitmix64's finaliser (mix64.h).
 
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
-namespace retrace {
+#include "retrace/base/mix64.h"
 
-constexpr uint64_t mix64(uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ull;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
+namespace retrace {
 
 constexpr uint64_t fnv1a(std::string_view bytes, uint64_t state = 0xcbf29ce484222325ull) {
   for (char c : bytes) state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
@@ -21,7 +14,5 @@ constexpr uint64_t fnv1a(std::string_view bytes, uint64_t state = 0xcbf29ce48422
 }
 
 constexpr uint64_t hash_bytes(std::string_view bytes) { return mix64(fnv1a(bytes)); }
-
-constexpr uint64_t hash_combine(uint64_t a, uint64_t b) { return mix64(a * 0x9e3779b97f4a7c15ull + b); }
 
 }  // namespace retrace

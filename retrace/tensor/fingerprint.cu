@@ -1,18 +1,10 @@
 // Sums of the terms of a fingerprint. They wrap, so that any order gives the same.
+#include "retrace/base/mix64.h"
 #include "retrace/device/cuda/kernel.h"
 #include "retrace/tensor/fingerprint_cuda.h"
 
 namespace retrace::cuda {
 namespace {
-
-// mix64 of retrace/base.
-RT_DEVICE unsigned long long mixed(unsigned long long x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ull;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
 
 // bits(x) is what an element counts as; every NaN counts alike. The threads of a block are a power of two, and have an
 // element of shared memory each.
@@ -24,7 +16,7 @@ RT_DEVICE void add_terms(const FingerprintArguments<Word>& a, Bits bits) {
   unsigned long long sum = 0;
   for (unsigned long long i = element_number(); i < a.count; i += step) {
     const Word element = a.elements[static_cast<long long>(i)];
-    sum += mixed(i * 0x9e3779b97f4a7c15ull + bits(element));
+    sum += mix64(i * 0x9e3779b97f4a7c15ull + bits(element));
   }
   sums[t] = sum;
   for (int half = static_cast<int>(block_threads().x) / 2; half > 0; half /= 2) {

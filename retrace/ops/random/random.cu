@@ -1,4 +1,5 @@
 // Random numbers, one thread a block of the generator: four elements of a sample.
+#include "retrace/base/mix64.h"
 #include "retrace/base/philox_core.h"
 #include "retrace/base/scalar.h"
 #include "retrace/device/cuda/kernel.h"
@@ -7,23 +8,13 @@
 namespace retrace::cuda {
 namespace {
 
-// mix64, hash_combine and stream_key of retrace/base.
-RT_DEVICE unsigned long long mixed(unsigned long long x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ull;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-RT_DEVICE unsigned long long combined(unsigned long long a, unsigned long long b) {
-  return mixed(a * 0x9e3779b97f4a7c15ull + b);
-}
+// stream_key of retrace/base/philox.h.
 template <class T>
 RT_DEVICE unsigned long long stream_key_of(const DrawArguments<T>& a) {
   const unsigned seed_low = a.key[0], seed_high = a.key[1], step_low = a.key[2], step_high = a.key[3];
   const unsigned long long seed = seed_low | static_cast<unsigned long long>(seed_high) << 32;
   const unsigned long long step = step_low | static_cast<unsigned long long>(step_high) << 32;
-  return combined(combined(combined(mixed(seed + 0x9e3779b97f4a7c15ull), a.purpose), step), a.ordinal);
+  return hash_combine(hash_combine(hash_combine(mix64(seed + 0x9e3779b97f4a7c15ull), a.purpose), step), a.ordinal);
 }
 
 // The elements of this thread are those that `make` makes of its four words.
