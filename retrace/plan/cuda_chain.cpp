@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <bit>
 
 #include "retrace/base/error.h"
 #include "retrace/base/hash.h"
+#include "retrace/plan/passes/passes.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -14,6 +15,17 @@ namespace {
 
 bool is_integer_like(DType type) { return type == DType::i32 || type == DType::boolean || type == DType::u8; }
 bool is_float_like(DType type) { return type == DType::f32 || type == DType::boolean || type == DType::u8; }
+
+bool can_generate(const Trace& trace, const Node& node) {
+  const auto type = [&](ValueId id) { return trace.values[static_cast<size_t>(id)].type; };
+  if (!node.op->rule || node.output_count != 1) return false;
+  const DType made = type(node.first_output);
+  const auto all = [&](bool (*is_like)(DType)) {
+    return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_like(type(id)); });
+  };
+  if ((made == DType::f32 || made == DType::boolean) && all(is_float_like)) return true;
+  return node.op->integer_by_rule && is_integer_like(made) && all(is_integer_like);
+}
 
 const char* memory_type(DType type) {
   switch (type) {
@@ -99,36 +111,54 @@ std::string statements_of(const Trace& body) {
 
 }  // namespace
 
-bool can_generate(const Trace& trace, const Node& node) {
-  const auto type = [&](ValueId id) { return trace.values[static_cast<size_t>(id)].type; };
-  if (!node.op->rule || node.output_count != 1) return false;
-  const DType made = type(node.first_output);
-  const auto all = [&](bool (*is_like)(DType)) {
-    return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_like(type(id)); });
-  };
-  if ((made == DType::f32 || made == DType::boolean) && all(is_float_like)) return true;
-  return node.op->integer_by_rule && is_integer_like(made) && all(is_integer_like);
+bool is_chain(const Trace& trace, const Node& node) {
+  return !node.op->cuda && (node.op == &fused_op() || can_generate(trace, node));
 }
 
-std::string chain_headers(const Trace& body) {
-  std::set<std::string> headers;
-  for (const Node& node : body.nodes) headers.emplace(node.op->rule->header);
-  std::string text;
-  for (const auto& header : headers) text += fmt::format("#include \"{}\"\n", header);
-  return text;
+Trace chain_body(const Trace& trace, const Node& node) {
+  if (node.op == &fused_op()) return *node.body;
+  Trace body;
+  Node alone = node;
+  for (ValueId& id : alone.inputs) id = body.add_input(trace.values[static_cast<size_t>(id)]);
+  const TensorSpec& made = trace.values[static_cast<size_t>(node.first_output)];
+  body.outputs = {body.add_node(std::move(alone), std::span(&made, 1))};
+  return body;
 }
 
 CudaChain generate_chain(const Trace& body) {
+  ensure(body.values[static_cast<size_t>(body.outputs[0])].shape.count() < int64_t{1} << 32,
+         "a chain has fewer than 2^32 elements");
   CudaChain chain;
-  chain.count = body.values[static_cast<size_t>(body.outputs[0])].shape.count();
-  ensure(chain.count < int64_t{1} << 32, "a chain has fewer than 2^32 elements");
   const std::string fields = struct_of(body), statements = statements_of(body);
   chain.name = fmt::format("chain_{:016x}", hash_combine(hash_bytes(fields), hash_bytes(statements)));
   chain.source = fmt::format(
-      "struct {0}_arguments {{\n{1}}};\n\nRT_KERNEL({0}, {0}_arguments, a) {{\n"
-      "  const unsigned i = element_number();\n  if (i >= a.count) return;\n{2}}}\n\n",
+      "struct {0}_arguments {{\n{1}}};\n\nRT_DEVICE void {0}(const {0}_arguments& a, unsigned i) {{\n"
+      "  if (i >= a.count) return;\n{2}}}\n\n",
       chain.name, fields, statements);
+  for (const Node& node : body.nodes) chain.headers.emplace(node.op->rule->header);
   return chain;
+}
+
+// A block finds its chain by halving: `chain` is the last one whose first block is not behind it.
+CudaChainKernel generate_kernel(std::span<const ChainRun> runs) {
+  std::string fields, calls, all;
+  size_t chains = 0;
+  for (const ChainRun& run : runs) {
+    fields += fmt::format("  {}_arguments from{}[{}];\n", run.name, chains, run.chains);
+    calls += fmt::format("  if (chain < {0}u) return {1}(a.from{2}[chain - {2}u], i);\n", chains + run.chains, run.name,
+                         chains);
+    all += fmt::format("{} {}\n", run.name, run.chains);
+    chains += run.chains;
+  }
+  CudaChainKernel kernel;
+  kernel.name = fmt::format("chains_{:016x}", hash_bytes(all));
+  kernel.source = fmt::format(
+      "struct {0}_arguments {{\n{1}  unsigned first_blocks[{2}];\n}};\n\nRT_KERNEL({0}, {0}_arguments, a) {{\n"
+      "  unsigned chain = 0;\n  for (unsigned step = {3}u; step > 0; step /= 2)\n"
+      "    if (chain + step < {2}u && a.first_blocks[chain + step] <= block().x) chain += step;\n"
+      "  const unsigned i = (block().x - a.first_blocks[chain]) * block_threads().x + thread().x;\n{4}}}\n\n",
+      kernel.name, fields, chains, std::bit_ceil(chains) / 2, calls);
+  return kernel;
 }
 
 }  // namespace retrace

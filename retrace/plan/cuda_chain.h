@@ -1,24 +1,40 @@
 #pragma once
 // Pointwise chains as CUDA source: one thread an element, one load an argument, the ops' own scalar rules in between.
+// Chains that need nothing of each other stand side by side in one kernel: its blocks are shared out among them.
 
+#include <set>
+#include <span>
 #include <string>
 
 #include "retrace/trace/trace.h"
 
 namespace retrace {
 
-// Whether a node, or the body of a fused chain, can be computed so: rules on f32, bool and u8, or on i32, bool and u8.
-bool can_generate(const Trace& trace, const Node& node);
+// Whether a node is computed so: a fused chain, or an op by its rule on f32, bool and u8, or on i32, bool and u8.
+bool is_chain(const Trace& trace, const Node& node);
+// The nodes of a chain, over inputs in the order of the node's.
+Trace chain_body(const Trace& trace, const Node& node);
 
-// The kernel of a chain: the same body has the same name. Its argument is a struct of the addresses of the body's
-// inputs and outputs, in order, and the number of elements as a long long.
+// The function of a chain's elements: the same body has the same name. Of each element it reads all arguments before it
+// writes a result; of inputs with as many elements as the results it reads that one element. Its argument is a struct
+// of the addresses of the body's inputs and outputs, in order, and the number of elements as a long long.
 struct CudaChain {
   std::string name, source;
-  int64_t count = 0;
+  std::set<std::string> headers;  // that stand before it
 };
 CudaChain generate_chain(const Trace& body);
 
-// What stands before the kernels of a source that has them.
-std::string chain_headers(const Trace& body);
+// So many chains of one name, with arguments of their own.
+struct ChainRun {
+  std::string name;
+  size_t chains;
+};
+
+// A kernel of runs of chains: the same runs have the same name. Its argument is a struct of the chains' arguments, in
+// order, and for each chain the number of its first block as an unsigned.
+struct CudaChainKernel {
+  std::string name, source;
+};
+CudaChainKernel generate_kernel(std::span<const ChainRun> runs);
 
 }  // namespace retrace

@@ -1,7 +1,6 @@
 #pragma once
 // A plan on a CUDA device: kernel launches over one arena of device memory, replayed as a graph.
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -9,7 +8,8 @@
 #include "retrace/device/cuda/cuda_device.h"
 #include "retrace/device/cuda/launches.h"
 #include "retrace/plan/cuda_chain.h"
-#include "retrace/trace/trace.h"
+#include "retrace/plan/location.h"
+#include "retrace/trace/op.h"
 
 namespace retrace {
 
@@ -23,43 +23,64 @@ class CudaPlan {
   // device.
   void run(const void* const* inputs, void* const* outputs);
 
+  // Plan::donors(), by the same rules.
+  std::vector<int> find_donors() const;
+
   // For tools: called with the source of every plan's chains before it is compiled. Null ends that.
   static void watch_sources(void (*watch)(const std::string& source));
 
   size_t arena_bytes() const { return arena_bytes_; }
   size_t kernel_calls() const { return launches_.size(); }
+  std::string kernel_call_name(size_t call) const;
+  // How many launches have got other arguments since the first run, all runs together: their inputs or outputs lay
+  // elsewhere than in the run before.
+  size_t changed_launches() const { return changed_launches_; }
 
  private:
-  struct Location {
-    enum class Kind { none, input, output, arena, constant, host } kind = Kind::none;
-    size_t at = 0;  // index of the input or output; offset in the memory
-  };
+  // One node, and where its bytes are.
   struct Step {
     const Node* node;
+    size_t launch;
     std::vector<Location> inputs, outputs;
     std::vector<const TensorSpec*> input_specs, output_specs;
     Location workspace;
-    const cuda::Kernel* chain = nullptr;
-    int64_t count = 0;  // of a chain
+    int64_t count() const { return output_specs[0]->count(); }
+  };
+  // What one node launches, or one kernel of chains that need nothing of each other.
+  struct Call {
+    std::vector<const Step*> steps;           // of chains: those of one name in a row
+    const cuda::Kernel* kernel = nullptr;     // of chains
+    std::vector<Location> moving = {};        // inputs and outputs of a run, which may lie elsewhere in the next
+    std::vector<const void*> addresses = {};  // of those, as the launches have them
+    size_t first_launch = 0, launches = 0;
   };
   struct Copy {
     Location from;
     size_t output, bytes;
   };
   class Layout;
+  static constexpr size_t kSlot = 64;  // bytes of a constant or a value of the host
 
+  void lay_out();
+  void find_calls();
   void compile_chains();
-  void take_memory();
+  int own_donor(const Step& step, size_t output, FunctionRef<bool(size_t input)> free) const;
   void* at(const Location& location) const;
-  std::vector<cuda::Launch> build() const;
-  void send_host_values(const void* const* inputs);
+  cuda::Launch launch_of_chains(const Call& call) const;
+  std::vector<cuda::Launch> launches_of(const Call& call, std::span<const cuda::Launch> earlier) const;
+  bool has_moved(const Call& call) const;
+  void note_addresses(Call& call);
+  void build();
+  bool change(Call& call);
   void refresh();
+  void send_host_values(const void* const* inputs);
 
   const Trace& trace_;
   cuda::Runtime& runtime_;
   std::vector<Step> steps_;
+  std::vector<Call> calls_;
   std::vector<Copy> copies_;
-  std::vector<char> constants_, host_values_;  // 64 bytes each
+  std::vector<char> constants_, host_values_;  // a slot each
   std::vector<size_t> host_inputs_;            // of host_values_
   size_t arena_bytes_ = 0;
   std::shared_ptr<Buffer> memory_;  // arena, constants, host values
@@ -68,6 +89,7 @@ class CudaPlan {
   std::vector<void*> outputs_;
   std::vector<cuda::Launch> launches_;
   std::unique_ptr<cuda::Graph> graph_;
+  size_t changed_launches_ = 0;
 };
 
 }  // namespace retrace

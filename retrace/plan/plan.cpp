@@ -6,13 +6,11 @@
 #include "retrace/base/fp_environment.h"
 #include "retrace/ops/pointwise.h"
 #include "retrace/plan/arena.h"
+#include "retrace/plan/launch_order.h"
 #include "retrace/plan/passes/passes.h"
 
 namespace retrace {
 namespace {
-
-// Views have the bytes of their source; constants are computed while planning.
-bool runs(const Node& node) { return !node.op->view && node.op->inputs != 0; }
 
 bool tiled(const Trace& trace, const Node& node) {
   return node.op == &fused_op() || (node.op->rule && can_tile(trace, node));
@@ -44,15 +42,11 @@ struct Plan::Placement {
   explicit Placement(Plan& p)
       : plan(p),
         trace(p.trace_),
-        root(trace.values.size()),
+        root(find_roots(trace)),
         locations(trace.values.size()),
-        launch(trace.nodes.size()),
+        launch(number_launches(trace, root, [&](const Node& node) { return tiled(trace, node); })),
         first(trace.values.size()),
-        last(trace.values.size()) {
-    for (size_t i = 0; i < root.size(); ++i) root[i] = static_cast<ValueId>(i);
-    for (const auto& node : trace.nodes)
-      if (node.op->view) root[static_cast<size_t>(node.first_output)] = root[static_cast<size_t>(node.inputs[0])];
-  }
+        last(trace.values.size()) {}
 
   size_t root_of(ValueId id) const { return static_cast<size_t>(root[static_cast<size_t>(id)]); }
   const TensorSpec& spec(ValueId id) const { return trace.values[static_cast<size_t>(id)]; }
@@ -71,25 +65,6 @@ struct Plan::Placement {
         location = {Location::Kind::output, k};
       else
         plan.copies_.push_back({location, k, spec(trace.outputs[k]).bytes()});
-    }
-  }
-
-  // Chains in a row that need nothing of each other are launched together.
-  void find_launches() {
-    std::vector<size_t> made(trace.values.size());  // number of the launch, from 1
-    size_t launches = 0;
-    bool open = false;
-    for (size_t n = 0; n < trace.nodes.size(); ++n) {
-      const Node& node = trace.nodes[n];
-      if (!runs(node)) continue;
-      const bool chain = tiled(trace, node);
-      const bool joins = chain && open && std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-                           return made[root_of(id)] == launches;
-                         });
-      if (!joins) ++launches;
-      launch[n] = launches - 1;
-      open = chain;
-      for (int i = 0; i < node.output_count; ++i) made[static_cast<size_t>(node.first_output + i)] = launches;
     }
   }
 
@@ -149,11 +124,10 @@ void Plan::lay_out() {
   if (const DeviceId device = device_of(trace_); device > 0) {
     cuda_ = std::make_unique<CudaPlan>(trace_, device);
     arena_bytes_ = cuda_->arena_bytes();
-    donors_.assign(trace_.outputs.size(), -1);
+    donors_ = cuda_->find_donors();
     return;
   }
   Placement placement(*this);
-  placement.find_launches();
   placement.place_inputs_outputs_constants();
   placement.find_lifetimes();
   placement.place_arena();
@@ -268,6 +242,7 @@ void Plan::run_constants() {
 }
 
 std::string Plan::kernel_call_name(size_t call) const {
+  if (cuda_) return cuda_->kernel_call_name(call);
   const Launch& launch = launches_[call];
   std::string name;
   for (size_t i = launch.first; i < launch.first + std::min<size_t>(launch.count, 3); ++i) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "retrace/plan/cuda_plan.h"
+#include "retrace/plan/location.h"
 #include "retrace/plan/pass.h"
 #include "retrace/plan/row_program.h"
 #include "retrace/plan/sample_program.h"
@@ -41,6 +42,9 @@ class Plan {
   const std::vector<PassReport>& reports() const { return reports_; }
   size_t arena_bytes() const { return arena_bytes_; }
   size_t kernel_calls() const { return cuda_ ? cuda_->kernel_calls() : launches_.size(); }
+  // On a CUDA device: the launches, of all runs together, that had to be changed because a run's inputs or outputs lay
+  // elsewhere than those of the run before it.
+  size_t changed_launches() const { return cuda_ ? cuda_->changed_launches() : 0; }
   // For people: passes, kernel calls, memory; the same with the trace after the passes.
   std::string summary() const;
   std::string text() const;
@@ -54,11 +58,6 @@ class Plan {
   std::string kernel_call_name(size_t call) const;
 
  private:
-  // Where a value's bytes are.
-  struct Location {
-    enum class Kind { none, input, output, arena, constant } kind = Kind::none;
-    size_t at = 0;  // index of the input or output; offset in arena or constants
-  };
   // A sum over positions that a step takes of its results: of its body's inputs and outputs.
   struct Reduction {
     StripReduction work;

@@ -109,6 +109,7 @@ class Plan::Run {
       case Location::Kind::output: return outputs_[location.at];
       case Location::Kind::arena: return arena_ + location.at;
       case Location::Kind::constant: return const_cast<char*>(plan_.constants_.data()) + location.at;
+      case Location::Kind::host:
       case Location::Kind::none: break;
     }
     return nullptr;

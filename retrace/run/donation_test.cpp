@@ -1,6 +1,8 @@
 // What is moved into an accelerated function: results are made in its memory, and no value that anybody can still see
-// changes.
+// changes. On the CPU and on a CUDA device.
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 #include "retrace/retrace.h"
 
@@ -9,8 +11,28 @@ namespace {
 
 using Floats = std::vector<float>;
 
-Tensor floats(const Floats& values) { return Tensor::from(values, {static_cast<int64_t>(values.size())}); }
+[[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
+
+class Donation : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const bool cuda = std::string(GetParam()) == "cuda";
+    if (cuda && !can_use_gpu()) GTEST_SKIP() << cuda_problem();
+    device_ = cuda ? gpus()[0] : &cpu_device();
+  }
+  Tensor floats(const Floats& values) const {
+    return Tensor::from(values, {static_cast<int64_t>(values.size())}).to(*device_);
+  }
+  Tensor full(const Shape& shape, double value) const { return Tensor::full(shape, value).to(*device_); }
+
+  Device* device_ = nullptr;
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, Donation, testing::Values("cpu", "cuda"),
+                         [](const auto& info) { return std::string(info.param); });
+
 Floats values_of(const Tensor& tensor) { return tensor.to_vector<float>(); }
+const void* memory_of(const Tensor& tensor) { return tensor.value()->buffer->data(); }
 
 // An accelerated function whose first call is over.
 template <class F, class... A>
@@ -20,19 +42,19 @@ auto ready(F f, const A&... arguments) {
   return made;
 }
 
-TEST(Donation, AResultIsMadeInTheMemoryOfWhatIsMovedIn) {
+TEST_P(Donation, AResultIsMadeInTheMemoryOfWhatIsMovedIn) {
   const auto next = ready([](const Tensor& x) { return x * 2.0f + 1.0f; }, floats({0, 0}));
   Tensor x = floats({1, 2});
-  const void* const memory = x.data();
+  const void* const memory = memory_of(x);
   for (const Floats& expected : {Floats{3, 5}, Floats{7, 11}, Floats{15, 23}}) {
     x = next(std::move(x));
-    EXPECT_EQ(x.data(), memory);
+    EXPECT_EQ(memory_of(x), memory);
     EXPECT_EQ(values_of(x), expected);
   }
   EXPECT_EQ(next.hits(), 3);
 }
 
-TEST(Donation, WhatSomebodyHoldsKeepsItsValue) {
+TEST_P(Donation, WhatSomebodyHoldsKeepsItsValue) {
   const auto next = ready([](const Tensor& x) { return x + 1.0f; }, floats({0}));
   Tensor x = floats({1});
   const Tensor held = x;
@@ -53,7 +75,7 @@ TEST(Donation, WhatSomebodyHoldsKeepsItsValue) {
   EXPECT_EQ(values_of(pending), Floats{3});
 }
 
-TEST(Donation, WhatWasMovedInIsGoneAtEverySpeed) {
+TEST_P(Donation, WhatWasMovedInIsGoneAtEverySpeed) {
   const auto next = ready([](const Tree& t) { return t["x"] + 1.0f; }, Tree{{"x", floats({0})}});
   for (const bool enabled : {true, false}) {
     auto f = next;
@@ -66,7 +88,7 @@ TEST(Donation, WhatWasMovedInIsGoneAtEverySpeed) {
   }
 }
 
-TEST(Donation, OneTensorTwiceIsNotOverwritten) {
+TEST_P(Donation, OneTensorTwiceIsNotOverwritten) {
   const auto f = ready([](const Tensor& a, const Tensor& b) { return std::pair(a * 2.0f, b * 3.0f); }, floats({0, 0}),
                        floats({0, 0}));
   Tensor a = floats({1, 2}), b = a;
@@ -75,7 +97,7 @@ TEST(Donation, OneTensorTwiceIsNotOverwritten) {
   EXPECT_EQ(values_of(y), (Floats{3, 6}));
 }
 
-TEST(Donation, WhatPassesThroughKeepsItsValue) {
+TEST_P(Donation, WhatPassesThroughKeepsItsValue) {
   const auto f = ready([](const Tensor& x) { return std::tuple(x + 1.0f, x, x * 2.0f); }, floats({0}));
   const auto [more, same, twice] = f(floats({5}));
   EXPECT_EQ(values_of(more), Floats{6});
@@ -83,16 +105,16 @@ TEST(Donation, WhatPassesThroughKeepsItsValue) {
   EXPECT_EQ(values_of(twice), Floats{10});
 }
 
-TEST(Donation, AnArgumentThatIsReadLaterIsNotOverwritten) {
+TEST_P(Donation, AnArgumentThatIsReadLaterIsNotOverwritten) {
   // `sum` is made first and reads x; so does everything after it, also in other kernels.
   const auto f = [](const Tensor& x, const Tensor& w) {
     const Tensor first = x + 1.0f;
     const Tensor total = sum(first * x);
     return std::tuple(first, x * total, matmul(reshape(x, {1, 4}), w), x - first);
   };
-  const auto fast = ready(f, floats({0, 0, 0, 0}), Tensor::zeros({4, 4}));
-  const auto x = [] { return floats({1, 2, 3, 4}); };
-  const auto w = [] { return Tensor::full({4, 4}, 0.5); };
+  const auto fast = ready(f, floats({0, 0, 0, 0}), full({4, 4}, 0));
+  const auto x = [this] { return floats({1, 2, 3, 4}); };
+  const auto w = [this] { return full({4, 4}, 0.5); };
   const auto plain = f(x(), w());
   const auto donated = fast(x(), w());
   EXPECT_EQ(values_of(std::get<0>(donated)), values_of(std::get<0>(plain)));
@@ -101,13 +123,13 @@ TEST(Donation, AnArgumentThatIsReadLaterIsNotOverwritten) {
   EXPECT_EQ(values_of(std::get<3>(donated)), values_of(std::get<3>(plain)));
 }
 
-TEST(Donation, CheckModeStillSeesTheArguments) {
+TEST_P(Donation, CheckModeStillSeesTheArguments) {
   auto next = ready([](const Tensor& x) { return x + 1.0f; }, floats({0}));
   next.check_mode(Check::bits);
   EXPECT_EQ(values_of(next(floats({1}))), Floats{2});
 }
 
-TEST(Donation, WholeStepOfAdamIsMadeInPlace) {
+TEST_P(Donation, WholeStepOfAdamIsMadeInPlace) {
   struct State {
     Tree parameters;
     AdamState adam;
@@ -118,13 +140,11 @@ TEST(Donation, WholeStepOfAdamIsMadeInPlace) {
     const auto made = adam_update(before.parameters, gradients, before.adam);
     return std::pair(value, State{made.parameters, made.state});
   };
-  const auto start = [] {
-    const auto all = [](double value) {
-      return Tree{{"w", Tensor::full({3, 5}, value)}, {"b", Tensor::full({5}, value)}};
-    };
-    return State{all(0.25), {all(0), all(0), Tensor::scalar(int32_t{0})}};
+  const auto start = [this] {
+    const auto all = [this](double value) { return Tree{{"w", full({3, 5}, value)}, {"b", full({5}, value)}}; };
+    return State{all(0.25), {all(0), all(0), Tensor::scalar(int32_t{0}).to(*device_)}};
   };
-  const Tensor x = Tensor::full({7, 3}, 0.5);
+  const Tensor x = full({7, 3}, 0.5);
   auto fast = accelerate(step);
   State moved = start(), kept = start();
   evaluate();
@@ -133,7 +153,7 @@ TEST(Donation, WholeStepOfAdamIsMadeInPlace) {
   const auto tensors = [](const State& state) {
     std::vector<const void*> found;
     for (const Tree* tree : {&state.parameters, &state.adam.mean, &state.adam.mean_square})
-      for (const auto& tensor : leaf_tensors(*tree)) found.push_back(tensor.data());
+      for (const auto& tensor : leaf_tensors(*tree)) found.push_back(memory_of(tensor));
     return found;
   };
   memory = tensors(moved);

@@ -9,13 +9,15 @@ namespace retrace::cuda {
 
 class Launches {
  public:
-  explicit Launches(Runtime& runtime) : runtime_(runtime) {}
+  // `earlier`: the same launches with other arguments, made before; their kernels are not looked up again.
+  explicit Launches(Runtime& runtime, std::span<const Launch> earlier = {}) : runtime_(runtime), earlier_(earlier) {}
 
   // `arguments` is the struct that the kernel takes.
   template <class Arguments>
   void add(std::string_view kernel, Dim blocks, Dim threads, const Arguments& arguments, size_t shared_bytes = 0) {
+    const Kernel& found = find(kernel);
     Launch& launch = all_.emplace_back();
-    launch.kernel = &runtime_.find_kernel(kernel);
+    launch.kernel = &found;
     launch.blocks = blocks, launch.threads = threads, launch.shared_bytes = shared_bytes;
     launch.set(arguments);
   }
@@ -24,7 +26,14 @@ class Launches {
   std::vector<Launch>& all() { return all_; }
 
  private:
+  const Kernel& find(std::string_view name) const {
+    const size_t place = all_.size();
+    if (place < earlier_.size() && earlier_[place].kernel->name() == name) return *earlier_[place].kernel;
+    return runtime_.find_kernel(name);
+  }
+
   Runtime& runtime_;
+  std::span<const Launch> earlier_;
   std::vector<Launch> all_;
 };
 

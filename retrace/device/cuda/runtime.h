@@ -31,6 +31,7 @@ class Kernel {
 
 struct Dim {
   unsigned x = 1, y = 1, z = 1;
+  bool operator==(const Dim&) const = default;
 };
 
 // The one argument of every kernel is a struct of numbers and pointers, held here as bytes.

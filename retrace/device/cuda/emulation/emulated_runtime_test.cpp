@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "retrace/device/cuda/emulation/fixture_test.h"
+#include "retrace/device/cuda/launches.h"
 
 namespace retrace::cuda::emulation {
 namespace {
@@ -103,6 +104,19 @@ TEST_F(Emulation, GeneratedKernelsAreCompiledOnceAndKept) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
   std::filesystem::remove_all(folder);
   unsetenv("RETRACE_KERNEL_CACHE");
+}
+
+TEST_F(Emulation, KernelsOfEarlierLaunchesAreNotLookedUpAgain) {
+  const std::string names[] = {"generated_relu"};  // which find_kernel() does not know
+  const std::vector<Launch> earlier = {{runtime_->compile(generated_source("2.0"), names)[0], {1}, {32}, 0, {}}};
+  Launches again(*runtime_, earlier);
+  again.add("generated_relu", {1}, {32}, 0);
+  EXPECT_EQ(again.all().at(0).kernel, earlier[0].kernel);
+  EXPECT_THROW(again.add("generated_relu", {1}, {32}, 0), Error) << "the second launch is new";
+  EXPECT_EQ(again.all().size(), 1u);
+  Launches other(*runtime_, earlier);
+  other.add("probe_copy", {1}, {32}, 0);
+  EXPECT_EQ(other.all().at(0).kernel->name(), "probe_copy") << "another kernel stands in its place";
 }
 
 }  // namespace

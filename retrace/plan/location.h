@@ -1,0 +1,15 @@
+#pragma once
+// Where a value's bytes are while a plan runs.
+
+#include <cstddef>
+
+namespace retrace {
+
+struct Location {
+  enum class Kind { none, input, output, arena, constant, host } kind = Kind::none;  // host: an input that was copied
+  size_t at = 0;  // index of the input or output; offset in the memory
+
+  bool operator==(const Location&) const = default;
+};
+
+}  // namespace retrace

@@ -1,0 +1,176 @@
+// Plans on a CUDA device, emulated where no other is asked for: chains side by side in one kernel, and launches that
+// stay as they are from run to run.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "retrace/retrace.h"
+#include "retrace/run/plan_cache.h"
+#include "retrace/train/training_step.h"
+
+namespace retrace {
+namespace {
+
+[[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
+
+std::vector<std::string>& sources() {
+  static std::vector<std::string> all;
+  return all;
+}
+
+int count_of(const std::string& what, const std::string& text) {
+  int count = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+class CudaPlanTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+    sources().clear();
+    CudaPlan::watch_sources([](const std::string& source) { sources().push_back(source); });
+  }
+  void TearDown() override { CudaPlan::watch_sources(nullptr); }
+
+  // What f makes of tensors on both devices: the same bits. Leaves the plan on the CUDA device as the last one.
+  template <class F>
+  void expect_same_bits(F f, const std::vector<Tensor>& arguments) {
+    std::vector<Tensor> there;
+    for (const Tensor& argument : arguments) there.push_back(argument.to(*gpus()[0]));
+    plan_cache().clear();
+    const std::vector<Tensor> here_made = f(arguments);
+    evaluate();
+    const std::vector<Tensor> there_made = f(there);
+    evaluate();
+    const auto plan = last_plan();
+    for (size_t i = 0; i < here_made.size(); ++i) EXPECT_EQ(fingerprint(here_made[i]), fingerprint(there_made[i])) << i;
+    set_last_plan(plan);
+  }
+};
+
+Tensor numbers(const Shape& shape, int which) {
+  return uniform(shape, random_key(5).split(fmt::format("numbers {}", which)));
+}
+
+TEST_F(CudaPlanTest, IndependentChainsAreOneLaunch) {
+  // Sizes of one block, of several, of none, and a second body.
+  std::vector<Tensor> arguments;
+  for (const int64_t size : {3, 700, 256, 1, 0, 513}) arguments.push_back(numbers({size}, static_cast<int>(size)));
+  const auto f = [](const std::vector<Tensor>& x) {
+    std::vector<Tensor> made;
+    for (size_t i = 0; i < x.size(); ++i) made.push_back(i % 3 == 2 ? sqrt(x[i]) + 1.0f : x[i] * x[i] + x[i]);
+    return made;
+  };
+  expect_same_bits(f, arguments);
+  EXPECT_EQ(last_plan()->kernel_calls(), 1u);
+  ASSERT_EQ(sources().size(), 1u);
+  EXPECT_EQ(count_of("RT_DEVICE", sources()[0]), 2) << sources()[0];
+  const std::string name = last_plan()->kernel_call_name(0);
+  expect_same_bits(f, arguments);
+  EXPECT_EQ(last_plan()->kernel_call_name(0), name) << "names come from the content";
+}
+
+TEST_F(CudaPlanTest, WhatReadsAChainIsLaunchedLater) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    const Tensor a = x[0] + 1.0f;                // 4 elements
+    const Tensor b = x[1] * reshape(a, {4, 1});  // 4 x 300, reads a
+    const Tensor c = x[1] - 2.0f;
+    return std::vector{a, b, c};
+  };
+  expect_same_bits(f, {numbers({4}, 0), numbers({4, 300}, 1)});
+  EXPECT_EQ(last_plan()->kernel_calls(), 2u);
+}
+
+TEST_F(CudaPlanTest, ArgumentsOfAKernelHaveALimit) {
+  constexpr int kChains = 300;  // each of three addresses, a number of elements and a first block
+  std::vector<Tensor> arguments;
+  for (int i = 0; i < kChains; ++i) arguments.push_back(numbers({1 + i % 7}, i));
+  const auto f = [](const std::vector<Tensor>& x) {
+    std::vector<Tensor> made;
+    for (const Tensor& one : x) made.push_back(one * one);
+    return made;
+  };
+  expect_same_bits(f, arguments);
+  EXPECT_EQ(last_plan()->kernel_calls(), 3u) << "111 of them fit into 4000 bytes";
+}
+
+// A whole step of the demo's network: state that is moved in stays where it is, so that a replay changes nothing but
+// where the loss goes.
+TEST_F(CudaPlanTest, AStepWithDonatedStateKeepsItsLaunches) {
+  Device& cuda = *gpus()[0];
+  const Job job = read_job(RETRACE_SOURCE_DIR "/jobs/golden/digits.toml");
+  const nn::Network network = nn::make_network("digits", random_key(1));
+  const Tensor x = Tensor::full({2, 28, 28, 1}, 0.5, DType::f32, "BSSC").to(cuda);
+  const Tree targets =
+      Tree{{"class", Tensor::zeros({2}, DType::i32, "B")}, {"angle", Tensor::zeros({2, 1}, DType::f32, "BC")}}.to(cuda);
+  const auto step = accelerate(training_step(job, network));
+  TrainingState state = initial_training_state(network, job.training).to(cuda);
+  evaluate();
+  const auto addresses = [&] {
+    std::vector<const void*> all;
+    for (const Tree* tree : {&state.parameters, &state.adam.mean, &state.adam.mean_square, &state.state})
+      for (const Tensor& tensor : leaf_tensors(*tree)) all.push_back(tensor.value()->buffer->data());
+    return all;
+  };
+  const auto once = [&] {
+    auto made = step(std::move(state), x, targets, 0.001f);
+    state = std::move(made.after);
+    return made.loss;
+  };
+  for (int i = 0; i < 3; ++i) once();
+  const auto plan = last_plan();
+  const auto before = addresses();
+  const size_t changed = plan->changed_launches();
+  std::vector<Tensor> losses;
+  for (int i = 0; i < 4; ++i) losses.push_back(once());
+  EXPECT_EQ(last_plan(), plan);
+  EXPECT_EQ(addresses(), before);
+  EXPECT_EQ(plan->changed_launches() - changed, 4u) << "the launch that makes the loss, once a step";
+}
+
+TEST_F(CudaPlanTest, OnlyWhatReadsAnotherAddressIsChanged) {
+  Device& cuda = *gpus()[0];
+  const auto f = accelerate([](const Tensor& a, const Tensor& b) {
+    const Tensor first = matmul(a, a), second = matmul(b, b);
+    return std::pair(sum(first), sum(second));
+  });
+  const Tensor a = numbers({8, 8}, 0).to(cuda), b = numbers({8, 8}, 1).to(cuda), c = numbers({8, 8}, 2).to(cuda);
+  std::vector<std::pair<Tensor, Tensor>> kept;  // so that results lie elsewhere in every call
+  const auto changed_by = [&](const Tensor& x, const Tensor& y) {
+    const size_t before = last_plan()->changed_launches();
+    kept.push_back(f(x, y));
+    return last_plan()->changed_launches() - before;
+  };
+  kept.push_back(f(a, b));
+  ASSERT_EQ(last_plan()->kernel_calls(), 4u);
+  kept.push_back(f(a, b));
+  EXPECT_EQ(changed_by(a, b), 2u) << "both results";
+  EXPECT_EQ(changed_by(a, c), 3u) << "and one product";
+  EXPECT_EQ(kept.back().second.item<float>(), f(c, c).first.item<float>());
+}
+
+// An op may take another kernel where its arguments are not aligned: the launches are made anew.
+TEST_F(CudaPlanTest, AnotherAlignmentMayNeedOtherKernels) {
+  Device& cuda = *gpus()[0];
+  RecordingScope scope;
+  const Tensor input = scope.recording().add_input(TensorSpec{DType::f32, {2, 8}, {}, cuda.id()});
+  const std::vector<Tensor> results = {concatenate({input, input}, 1)};
+  const Plan plan(scope.recording().take_trace(results));
+  const auto memory = cuda.allocate(64 * sizeof(float));
+  std::vector<float> values(64);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  cuda.copy_from_host(*memory, values.data(), 64 * sizeof(float));
+  for (const size_t from : {0, 1, 4, 3}) {
+    const void* in = static_cast<float*>(memory->data()) + from;
+    void* out = static_cast<float*>(memory->data()) + 32;
+    plan.run(&in, &out);
+    std::vector<float> made(64);
+    cuda.copy_to_host(made.data(), *memory, 64 * sizeof(float));
+    for (size_t i = 0; i < 32; ++i) EXPECT_EQ(made[32 + i], values[from + i / 16 * 8 + i % 8]) << from << ", " << i;
+  }
+}
+
+}  // namespace
+}  // namespace retrace
