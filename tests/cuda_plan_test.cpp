@@ -155,7 +155,7 @@ TEST_F(CudaPlanTest, OnlyWhatReadsAnotherAddressIsChanged) {
 TEST_F(CudaPlanTest, AnotherAlignmentMayNeedOtherKernels) {
   Device& cuda = *gpus()[0];
   RecordingScope scope;
-  const Tensor input = scope.recording().add_input(TensorSpec{DType::f32, {2, 8}, {}, cuda.id()});
+  const Tensor input = scope.recording().add_input({DType::f32, {2, 8}, {}, {}, cuda.id()});
   const std::vector<Tensor> results = {concatenate({input, input}, 1)};
   const Plan plan(scope.recording().take_trace(results));
   const auto memory = cuda.allocate(64 * sizeof(float));

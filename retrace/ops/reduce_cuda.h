@@ -123,39 +123,103 @@ RT_DEVICE typename Policy::Value tree_of_block(Shared<typename Policy::Value> va
   return value;
 }
 
-// One pass; its blocks have 256 threads, and a Value of shared memory for each.
+// The lane of a thread: lane c of `width` of row o, if it is there.
+struct ReducePlace {
+  long long o, c, width;
+  bool there;
+};
+
+// The tree over `per` items of x, from item `first` on. All threads of the block come.
+template <class Policy>
+RT_DEVICE typename Policy::Value tree_of_items(const ReduceArguments& a, const ReducePlace& at, long long first) {
+  ItemTree<Policy, 5> tree(a.item);
+  for (int i = 0; i < a.per; ++i) {
+    const long long p = (first + i) * a.item;
+    const long long count = at.there && p < a.positions ? smaller(a.item, a.positions - p) : 0;
+    const typename Policy::Value value = Policy::item(a, at.o, at.c, p, count);
+    if (count > 0) tree.push(value, count);
+  }
+  return tree.root();
+}
+
+// The same over `per` of the parts [outer][parts of a row][lane], of `span` positions each; at most 64. They are loaded
+// eight at a time: the loads do not wait for each other.
+template <class Policy>
+RT_DEVICE typename Policy::Value tree_of_parts(const ReduceArguments& a, const ReducePlace& at,
+                                               Global<const typename Policy::Value> parts, long long parts_of_row,
+                                               long long span, long long first, int per) {
+  constexpr int kBatch = 8;
+  ItemTree<Policy, 4> tree(kBatch * span);
+  const long long end = at.there ? smaller(a.positions, (first + per) * span) : 0;
+  for (long long from = first; from * span < end; from += kBatch) {
+    typename Policy::Value batch[kBatch];
+    const long long left = end - from * span;
+    RT_UNROLL
+    for (int k = 0; k < kBatch; ++k) {
+      batch[k] = Policy::empty();
+      if (k * span < left) batch[k] = parts[(at.o * parts_of_row + from + k) * at.width + at.c];
+    }
+    RT_UNROLL
+    for (int half = 1; half < kBatch; half *= 2) {
+      RT_UNROLL
+      for (int k = 0; k < kBatch; k += 2 * half)
+        if ((k + half) * span < left)
+          batch[k] =
+              Policy::merge(batch[k], batch[k + half], half * span, smaller(half * span, left - (k + half) * span));
+    }
+    tree.push(batch[0], smaller(kBatch * span, left));
+  }
+  return tree.root();
+}
+
+// Whether this block is the last of `blocks` that come to a counter; it then sees what the others wrote before, and the
+// counter is 0 again. All threads of the block come.
+RT_DEVICE bool comes_last(Global<unsigned> counter, unsigned blocks, Shared<unsigned> last) {
+  barrier();
+  if (thread().x == 0) {
+    fence();
+    last[0] = atomic_add(counter, 0, 1u) + 1 == blocks;
+    fence();
+  }
+  barrier();
+  const unsigned is_last = last[0];
+  if (is_last && thread().x == 0) counter[0] = 0;
+  return is_last != 0;
+}
+
+// One pass; its blocks have 256 threads, and a Value of shared memory for each, and a number.
 template <class Policy>
 RT_DEVICE void reduce_pass(const ReduceArguments& a) {
   using Value = typename Policy::Value;
   const int t = static_cast<int>(thread().x), lane = t % a.lanes, group = t / a.lanes, strip = group % a.strips;
   const int rows = static_cast<int>(block_threads().x) / (a.lanes * a.strips);
-  const unsigned rest = block().x / a.chunks, run = rest % a.runs;
-  const long long o = static_cast<long long>(rest / a.runs) * rows + group / a.strips;
-  const long long c = static_cast<long long>(block().x % a.chunks) * a.lanes + lane;
-  const long long width = Policy::by_row ? kLanesOfRow : a.channels;
+  const unsigned chunk = block().x % a.chunks, rest = block().x / a.chunks, run = rest % a.runs;
+  ReducePlace at;
+  at.o = static_cast<long long>(rest / a.runs) * rows + group / a.strips;
+  at.c = static_cast<long long>(chunk) * a.lanes + lane;
+  at.width = Policy::by_row ? kLanesOfRow : a.channels;
+  at.there = at.o < a.outer && at.c < at.width;
+  const auto values = shared<Value>(block_threads().x);
+  // The tree over the strips, each of `per` items.
+  const auto tree_of = [&](Value value, long long first, long long item, int per) {
+    return tree_of_block<Policy>(values, value, a.lanes, strip, a.strips, first * item, item * per, a.positions);
+  };
+
   const long long first = (static_cast<long long>(run) * a.strips + strip) * a.per;
-  const bool there = o < a.outer && c < width;
-
-  ItemTree<Policy, 5> tree(a.item);
-  for (int i = 0; i < a.per; ++i) {
-    const long long p = (first + i) * a.item;
-    const long long count = there && p < a.positions ? smaller(a.item, a.positions - p) : 0;
-    Value value = Policy::empty();
-    if (!a.parts)
-      value = Policy::item(a, o, c, p, count);
-    else if (count > 0)
-      value = Global<const Value>(a.parts)[(o * a.items + first + i) * width + c];
-    if (count > 0) tree.push(value, count);
-  }
-
-  Value value = tree_of_block<Policy>(shared<Value>(block_threads().x), tree.root(), a.lanes, strip, a.strips,
-                                      first * a.item, a.item * a.per, a.positions);
+  Value value = tree_of(a.parts ? tree_of_parts<Policy>(a, at, a.parts, a.items, a.item, first, a.per)
+                                : tree_of_items<Policy>(a, at, first),
+                        first, a.item, a.per);
   if (a.runs > 1) {
-    if (there && strip == 0) Global<Value>(a.runs_out)[(o * a.runs + run) * width + c] = value;
-    return;
+    if (at.there && strip == 0) Global<Value>(a.runs_out)[(at.o * a.runs + run) * at.width + at.c] = value;
+    if (a.combine == 0) return;
+    const Global<unsigned> counter = Global<unsigned>(a.counters) + (rest / a.runs * a.chunks + chunk);
+    if (!comes_last(counter, a.runs, shared<unsigned>(1, values))) return;
+    const long long span = a.item * a.per * a.strips, part = static_cast<long long>(strip) * a.combine;
+    value = tree_of(tree_of_parts<Policy>(a, at, a.runs_out, a.runs, span, part, a.combine), part, span, a.combine);
   }
   value = Policy::fold(value);
-  if (there && strip == 0 && (!Policy::by_row || lane == 0)) Policy::store(a, o, Policy::by_row ? 0 : c, value);
+  if (at.there && strip == 0 && (!Policy::by_row || lane == 0))
+    Policy::store(a, at.o, Policy::by_row ? 0 : at.c, value);
 }
 
 // Sums in Total, of elements of type T.

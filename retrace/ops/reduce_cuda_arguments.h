@@ -14,6 +14,8 @@ struct ReduceAxes {
 // One pass. It combines items of `item` positions: of x, strips or blocks; in later passes, the parts that the pass
 // before has left. A thread takes `per` neighbouring items of one lane (a channel, or a lane of the row rule); `strips`
 // threads have a run of them, which yields one part. More rows of the result, if there is room, are in the same block.
+// Where `combine` is set, the block of a row's lanes that comes last combines the parts of all runs: its threads take
+// so many neighbouring ones of a lane.
 struct ReduceArguments {
   const void* x;
   const void* parts;  // null: items come from x
@@ -22,7 +24,8 @@ struct ReduceArguments {
   long long outer, positions, channels, run;  // ReduceShape
   ReduceAxes outer_axes, segment_axes;
   long long item, items;
-  int lanes, strips, per;
+  int lanes, strips, per, combine;
+  void* counters;         // Launches::counters()
   unsigned chunks, runs;  // blocks along the channels; runs of a row
 };
 

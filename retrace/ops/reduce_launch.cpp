@@ -9,7 +9,8 @@ namespace retrace {
 namespace {
 
 constexpr int64_t kThreads = 256;
-constexpr int64_t kMostItems = 16;         // of one thread
+constexpr int64_t kMostItems = 16;         // of x, of one thread
+constexpr int64_t kMostParts = 64;         // of one thread
 constexpr int64_t kItemsOfOnePass = 4;     // so many rather than a second pass
 constexpr int64_t kBusyThreads = 1 << 16;  // as many as fill a device
 
@@ -20,7 +21,17 @@ int64_t width_of(const ReduceShape& shape) { return shape.by_column ? shape.chan
 
 struct Pass {
   int64_t item, items, lanes, strips, per, runs;
+  int64_t combine = 0;  // parts that each thread of the last block takes; 0: there is one run, or another pass
 };
+
+int64_t rows_of(const Pass& pass) { return kThreads / (pass.lanes * pass.strips); }
+int64_t chunks_of(const ReduceShape& shape, const Pass& pass) { return divide_up(width_of(shape), pass.lanes); }
+
+int64_t combine_of(const ReduceShape& shape, const Pass& pass) {
+  const int64_t parts = power_above(divide_up(pass.runs, pass.strips));
+  const int64_t counters = divide_up(shape.outer, rows_of(pass)) * chunks_of(shape, pass);
+  return pass.runs > 1 && parts <= kMostParts && counters <= cuda::Launches::kCounters ? parts : 0;
+}
 
 std::vector<Pass> passes_of(const ReduceShape& shape) {
   std::vector<Pass> passes;
@@ -31,12 +42,13 @@ std::vector<Pass> passes_of(const ReduceShape& shape) {
     pass.strips = std::min(power_above(pass.items), kThreads / lanes);
     const int64_t wanted = power_above(divide_up(pass.items, pass.strips));
     const int64_t threads = std::max<int64_t>(1, shape.outer * width * pass.items / kBusyThreads);
-    const int64_t most = passes.empty() ? std::min(kMostItems, power_below(threads)) : kMostItems;
+    const int64_t most = passes.empty() ? std::min(kMostItems, power_below(threads)) : kMostParts;
     pass.per = wanted <= std::max(most, kItemsOfOnePass) ? wanted : most;
     pass.runs = divide_up(pass.items, pass.strips * pass.per);
+    pass.combine = combine_of(shape, pass);
     item *= pass.strips * pass.per;
     passes.push_back(pass);
-  } while (passes.back().runs > 1);
+  } while (passes.back().runs > 1 && passes.back().combine == 0);
   return passes;
 }
 
@@ -65,7 +77,7 @@ void add_reduction(const CudaCall& call, const CudaReduction& kernels, const std
   const ReduceShape shape(call.inputs[0].spec->shape, call.attributes.list("axes"));
   if (shape.outer * shape.channels == 0) return;
   cuda::ReduceArguments a{};
-  a.x = call.inputs[0].data;
+  a.x = call.inputs[0].data, a.counters = call.launches.counters();
   std::copy(out.begin(), out.end(), a.out);
   a.outer = shape.outer, a.positions = shape.positions, a.channels = shape.channels, a.run = shape.run;
   a.outer_axes = axes_of(shape.outer_dimensions), a.segment_axes = axes_of(shape.segment_dimensions);
@@ -76,13 +88,12 @@ void add_reduction(const CudaCall& call, const CudaReduction& kernels, const std
     space += bytes_of_runs(shape, pass, kernels.value_bytes);
     a.item = pass.item, a.items = pass.items;
     a.lanes = static_cast<int>(pass.lanes), a.strips = static_cast<int>(pass.strips),
-    a.per = static_cast<int>(pass.per);
-    a.chunks = static_cast<unsigned>(divide_up(width_of(shape), pass.lanes));
+    a.per = static_cast<int>(pass.per), a.combine = static_cast<int>(pass.combine);
+    a.chunks = static_cast<unsigned>(chunks_of(shape, pass));
     a.runs = static_cast<unsigned>(pass.runs);
-    const int64_t rows = kThreads / (pass.lanes * pass.strips);
     call.launches.add(shape.by_column ? kernels.columns : kernels.rows,
-                      {static_cast<unsigned>(divide_up(shape.outer, rows)) * a.chunks * a.runs},
-                      {static_cast<unsigned>(kThreads)}, a, static_cast<size_t>(kThreads * kernels.value_bytes));
+                      {static_cast<unsigned>(divide_up(shape.outer, rows_of(pass))) * a.chunks * a.runs},
+                      {static_cast<unsigned>(kThreads)}, a, static_cast<size_t>(kThreads * kernels.value_bytes + 16));
   }
 }
 

@@ -35,7 +35,10 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device) : trace_(trace), runtime
     if (!step.node->op->cuda && !is_chain(trace, *step.node)) refuse(*step.node);
   find_calls();
   compile_chains();
-  memory_ = device_at(device).allocate(arena_bytes_ + constants_.size() + host_values_.size() + kSlot);
+  const std::vector<unsigned> zeros(cuda::Launches::kCounters);
+  const size_t counter_bytes = zeros.size() * sizeof(unsigned);
+  memory_ = device_at(device).allocate(arena_bytes_ + constants_.size() + host_values_.size() + counter_bytes);
+  runtime_.copy_from_host(counters(), zeros.data(), counter_bytes);
   if (!constants_.empty())
     runtime_.copy_from_host(at({Location::Kind::constant, 0}), constants_.data(), constants_.size());
   inputs_.resize(trace.inputs.size()), outputs_.resize(trace.outputs.size());
@@ -114,6 +117,10 @@ void* CudaPlan::at(const Location& location) const {
   return nullptr;
 }
 
+unsigned* CudaPlan::counters() const {
+  return static_cast<unsigned*>(at({Location::Kind::host, host_values_.size()}));  // behind all values of the host
+}
+
 cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
   std::vector<void*> words;
   std::vector<unsigned> first_blocks;
@@ -134,7 +141,7 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
 
 // Kernels are looked up only where `earlier`, the same launches with other addresses, does not name them.
 std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<const cuda::Launch> earlier) const {
-  cuda::Launches launches(runtime_, earlier);
+  cuda::Launches launches(runtime_, counters(), earlier);
   if (call.kernel) {
     launches.add(launch_of_chains(call));
   } else {

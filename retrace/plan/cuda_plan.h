@@ -66,6 +66,7 @@ class CudaPlan {
   void compile_chains();
   int own_donor(const Step& step, size_t output, FunctionRef<bool(size_t input)> free) const;
   void* at(const Location& location) const;
+  unsigned* counters() const;
   cuda::Launch launch_of_chains(const Call& call) const;
   std::vector<cuda::Launch> launches_of(const Call& call, std::span<const cuda::Launch> earlier) const;
   bool has_moved(const Call& call) const;
@@ -83,7 +84,7 @@ class CudaPlan {
   std::vector<char> constants_, host_values_;  // a slot each
   std::vector<size_t> host_inputs_;            // of host_values_
   size_t arena_bytes_ = 0;
-  std::shared_ptr<Buffer> memory_;  // arena, constants, host values
+  std::shared_ptr<Buffer> memory_;  // arena, constants, host values, counters
   std::mutex mutex_;                // one run at a time
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;

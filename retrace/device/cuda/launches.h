@@ -9,8 +9,15 @@ namespace retrace::cuda {
 
 class Launches {
  public:
-  // `earlier`: the same launches with other arguments, made before; their kernels are not looked up again.
-  explicit Launches(Runtime& runtime, std::span<const Launch> earlier = {}) : runtime_(runtime), earlier_(earlier) {}
+  static constexpr int64_t kCounters = 256;
+
+  // `counters` are kCounters words of device memory, at first 0. `earlier`: the same launches with other arguments,
+  // made before; their kernels are not looked up again.
+  Launches(Runtime& runtime, unsigned* counters, std::span<const Launch> earlier = {})
+      : runtime_(runtime), counters_(counters), earlier_(earlier) {}
+
+  // Words that are 0 when a kernel starts, and that it leaves so: by them its blocks find out which of them comes last.
+  unsigned* counters() const { return counters_; }
 
   // `arguments` is the struct that the kernel takes.
   template <class Arguments>
@@ -33,6 +40,7 @@ class Launches {
   }
 
   Runtime& runtime_;
+  unsigned* counters_;
   std::span<const Launch> earlier_;
   std::vector<Launch> all_;
 };

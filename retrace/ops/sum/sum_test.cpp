@@ -33,7 +33,7 @@ OP_CASES(sum) {
   cases.push_back(by_hand("nothing", DType::f32, {0, 2}, {0}, {}, {0, 0}));
   cases.push_back(by_hand("minus_zero", DType::f32, {2}, {}, {-0.0, -0.0}, {0}));  // sums begin with +0
   cases.push_back({.op = "sum",
-                   .name = "three_passes",
+                   .name = "many_blocks",
                    .inputs = {{.shape = {40003, 33}}},
                    .build = [](const std::vector<Tensor>& in) { return sums(in[0], {.axes = {0}}); },
                    .bound = {.ulp = 0.5, .relative = 1.8e-6},

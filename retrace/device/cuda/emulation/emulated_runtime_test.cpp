@@ -109,12 +109,12 @@ TEST_F(Emulation, GeneratedKernelsAreCompiledOnceAndKept) {
 TEST_F(Emulation, KernelsOfEarlierLaunchesAreNotLookedUpAgain) {
   const std::string names[] = {"generated_relu"};  // which find_kernel() does not know
   const std::vector<Launch> earlier = {{runtime_->compile(generated_source("2.0"), names)[0], {1}, {32}, 0, {}}};
-  Launches again(*runtime_, earlier);
+  Launches again(*runtime_, nullptr, earlier);
   again.add("generated_relu", {1}, {32}, 0);
   EXPECT_EQ(again.all().at(0).kernel, earlier[0].kernel);
   EXPECT_THROW(again.add("generated_relu", {1}, {32}, 0), Error) << "the second launch is new";
   EXPECT_EQ(again.all().size(), 1u);
-  Launches other(*runtime_, earlier);
+  Launches other(*runtime_, nullptr, earlier);
   other.add("probe_copy", {1}, {32}, 0);
   EXPECT_EQ(other.all().at(0).kernel->name(), "probe_copy") << "another kernel stands in its place";
 }

@@ -1,0 +1,71 @@
+// Reductions of many blocks on a CUDA device: the bits of the CPU, and as many launches as there are passes.
+#include <gtest/gtest.h>
+
+#include "retrace/device/device.h"
+#include "retrace/ops/argmax/argmax.h"
+#include "retrace/ops/moments/moments.h"
+#include "retrace/ops/op_case_run.h"
+#include "retrace/ops/operators.h"
+#include "retrace/ops/random/random.h"
+#include "retrace/ops/sum/sum.h"
+#include "retrace/run/plan_cache.h"
+
+namespace retrace {
+namespace {
+
+struct Problem {
+  Shape shape;
+  int axis;
+  size_t launches;  // of its sum
+};
+
+void PrintTo(const Problem& problem, std::ostream* out) { *out << problem.shape.text() << " over " << problem.axis; }
+
+class ReduceOnCuda : public testing::TestWithParam<Problem> {
+ protected:
+  void SetUp() override {
+    if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  }
+  template <class F>
+  void expect_same_bits(F reduce, size_t launches) {
+    const auto [shape, axis, unused] = GetParam();
+    const Tensor x = uniform(shape, random_key(3)) - 0.25f;
+    const Tensor there = x.to(*gpus()[0]);
+    const std::vector<Tensor> expected = reduce(x);
+    for (int run = 0; run < 2; ++run) {  // the second finds the counters as the first has left them
+      const std::vector<Tensor> made = reduce(there);
+      evaluate();
+      EXPECT_EQ(last_plan()->kernel_calls(), launches);
+      for (size_t i = 0; i < made.size(); ++i) EXPECT_EQ(bit_difference(expected[i], made[i]), "") << i;
+    }
+  }
+};
+
+TEST_P(ReduceOnCuda, SumsHaveTheBitsOfTheCpu) {
+  expect_same_bits([](const Tensor& x) { return std::vector{sum(x, {.axes = {GetParam().axis}})}; },
+                   GetParam().launches);
+}
+
+TEST_P(ReduceOnCuda, MomentsHaveTheBitsOfTheCpu) {
+  expect_same_bits(
+      [](const Tensor& x) {
+        const auto found = moments(x, {.axes = {GetParam().axis}});
+        return std::vector{found.mean, found.m2};
+      },
+      GetParam().launches);
+}
+
+TEST_P(ReduceOnCuda, TheFirstMaximumIsThatOfTheCpu) {
+  expect_same_bits([](const Tensor& x) { return std::vector{argmax(x, {.axes = {GetParam().axis}})}; },
+                   GetParam().launches);
+}
+
+// Columns and rows: the last block combines a few parts of a lane, or hundreds; one lane, some, and several blocks of
+// lanes; more results than there are counters, which takes two passes.
+INSTANTIATE_TEST_SUITE_P(Shapes, ReduceOnCuda,
+                         testing::Values(Problem{{70000}, 0, 1}, Problem{{2, 40000}, 1, 1}, Problem{{20001, 3}, 0, 1},
+                                         Problem{{3000, 32}, 0, 1}, Problem{{131100, 33}, 0, 1},
+                                         Problem{{257, 17600, 1}, 1, 2}));
+
+}  // namespace
+}  // namespace retrace
