@@ -142,23 +142,19 @@ RT_DEVICE typename Policy::Value tree_of_items(const ReduceArguments& a, const R
   return tree.root();
 }
 
-// The same over `per` of the parts [outer][parts of a row][lane], of `span` positions each; at most 64. They are loaded
-// eight at a time: the loads do not wait for each other.
-template <class Policy>
-RT_DEVICE typename Policy::Value tree_of_parts(const ReduceArguments& a, const ReducePlace& at,
-                                               Global<const typename Policy::Value> parts, long long parts_of_row,
-                                               long long span, long long first, int per) {
+// The same over `per` parts from number `first` on, of `span` positions each where `positions` is their end; at
+// most 64. load(i) is part i; eight are loaded at a time, so that the loads do not wait for each other.
+template <class Policy, class Load>
+RT_DEVICE typename Policy::Value tree_of_parts(long long first, int per, long long span, long long positions,
+                                               Load load) {
   constexpr int kBatch = 8;
   ItemTree<Policy, 4> tree(kBatch * span);
-  const long long end = at.there ? smaller(a.positions, (first + per) * span) : 0;
+  const long long end = smaller(positions, (first + per) * span);
   for (long long from = first; from * span < end; from += kBatch) {
     typename Policy::Value batch[kBatch];
     const long long left = end - from * span;
     RT_UNROLL
-    for (int k = 0; k < kBatch; ++k) {
-      batch[k] = Policy::empty();
-      if (k * span < left) batch[k] = parts[(at.o * parts_of_row + from + k) * at.width + at.c];
-    }
+    for (int k = 0; k < kBatch; ++k) batch[k] = k * span < left ? load(from + k) : Policy::empty();
     RT_UNROLL
     for (int half = 1; half < kBatch; half *= 2) {
       RT_UNROLL
@@ -205,17 +201,23 @@ RT_DEVICE void reduce_pass(const ReduceArguments& a) {
     return tree_of_block<Policy>(values, value, a.lanes, strip, a.strips, first * item, item * per, a.positions);
   };
 
+  const auto tree_of_stored = [&](const void* stored, long long count, long long first, int per, long long span) {
+    const Global<const Value> parts(stored);
+    return tree_of_parts<Policy>(first, per, span, at.there ? a.positions : 0,
+                                 [&](long long i) -> Value { return parts[(at.o * count + i) * at.width + at.c]; });
+  };
+
   const long long first = (static_cast<long long>(run) * a.strips + strip) * a.per;
-  Value value = tree_of(a.parts ? tree_of_parts<Policy>(a, at, a.parts, a.items, a.item, first, a.per)
-                                : tree_of_items<Policy>(a, at, first),
-                        first, a.item, a.per);
+  Value value =
+      tree_of(a.parts ? tree_of_stored(a.parts, a.items, first, a.per, a.item) : tree_of_items<Policy>(a, at, first),
+              first, a.item, a.per);
   if (a.runs > 1) {
     if (at.there && strip == 0) Global<Value>(a.runs_out)[(at.o * a.runs + run) * at.width + at.c] = value;
     if (a.combine == 0) return;
     const Global<unsigned> counter = Global<unsigned>(a.counters) + (rest / a.runs * a.chunks + chunk);
     if (!comes_last(counter, a.runs, shared<unsigned>(1, values))) return;
     const long long span = a.item * a.per * a.strips, part = static_cast<long long>(strip) * a.combine;
-    value = tree_of(tree_of_parts<Policy>(a, at, a.runs_out, a.runs, span, part, a.combine), part, span, a.combine);
+    value = tree_of(tree_of_stored(a.runs_out, a.runs, part, a.combine, span), part, span, a.combine);
   }
   value = Policy::fold(value);
   if (at.there && strip == 0 && (!Policy::by_row || lane == 0))

@@ -84,6 +84,12 @@ struct Sums {
   }
 };
 
+// Element i of the result: the tree over what the runs have left, + 0.
+RT_DEVICE float combined(Global<const float> parts, long long size, unsigned runs, long long i) {
+  const auto load = [&](long long run) -> float { return parts[run * size + i]; };
+  return tree_of_parts<SumPolicy<float, float, false>>(0, static_cast<int>(runs), 1, runs, load) + 0.0f;
+}
+
 template <int side, int stages>
 RT_DEVICE void multiply_tile(const MatmulArguments& m) {
   constexpr int tile = 16 * side, part = kTerms * kPitch<tile>;
@@ -119,12 +125,20 @@ RT_DEVICE void multiply_tile(const MatmulArguments& m) {
   }
   sums.finish();
 
-  const Global<float> c = m.c + (run * m.size + n * m.rows * m.columns);
-  RT_UNROLL
-  for (int i = 0; i < side * side; ++i) {
-    const long long r = row + my_row + i / side, col = column + my_column + i % side;
-    if (r < m.rows && col < m.columns) c[r * m.columns + col] = sums.now[i / side][i % side] + 0.0f;
-  }
+  const long long product = n * m.rows * m.columns;
+  const auto for_each_mine = [&](auto use) {  // use(number, element of the result)
+    RT_UNROLL
+    for (int i = 0; i < side * side; ++i) {
+      const long long r = row + my_row + i / side, col = column + my_column + i % side;
+      if (r < m.rows && col < m.columns) use(i, product + r * m.columns + col);
+    }
+  };
+  const Global<float> to = m.runs > 1 ? m.parts + run * m.size : m.c;
+  for_each_mine([&](int i, long long at) { to[at] = sums.now[i / side][i % side] + 0.0f; });
+  if (m.runs == 1 || !m.counters.pointer) return;
+  const long long number = (static_cast<long long>(n) * m.row_tiles + row_tile) * m.column_tiles + column_tile;
+  if (!comes_last(m.counters + number, m.runs, shared<unsigned>(1, b_terms))) return;
+  for_each_mine([&](int, long long at) { m.c[at] = combined(m.parts, m.size, m.runs, at); });
 }
 
 }  // namespace
@@ -134,10 +148,7 @@ RT_KERNEL_BOUNDS(matmul_tiles_64, 256, MatmulArguments, m) { multiply_tile<4, 2>
 
 RT_KERNEL_BOUNDS(matmul_combine, 256, MatmulCombineArguments, m) {
   const long long i = static_cast<long long>(block().x) * block_threads().x + thread().x;
-  if (i >= m.size) return;
-  ItemTree<SumPolicy<float, float, false>, 8> tree(1);
-  for (unsigned run = 0; run < m.runs; ++run) tree.push(m.parts[run * m.size + i], 1);
-  m.c[i] = tree.root() + 0.0f;
+  if (i < m.size) m.c[i] = combined(m.parts, m.size, m.runs, i);
 }
 
 }  // namespace retrace::cuda

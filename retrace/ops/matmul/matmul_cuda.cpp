@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kBlock = 256;
 constexpr int64_t kProcessors = 132;
 constexpr int64_t kMostRuns = 64;
+constexpr int64_t kFewParts = 1 << 15;  // that one block combines sooner than another launch would
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -26,9 +27,16 @@ struct Cut {
   int64_t tile, blocks, run_blocks = 1;
 };
 
+// Whether the tiles' own blocks combine the runs.
+bool combines(const MatmulShape& s, const Cut& cut) {
+  const int64_t tiles = s.count * divide_up(s.rows, cut.tile) * divide_up(s.columns, cut.tile);
+  const int64_t parts = std::min(s.rows, cut.tile) * std::min(s.columns, cut.tile) * cut.runs();
+  return cut.runs() > 1 && tiles <= cuda::Launches::kCounters && parts <= kFewParts;
+}
+
 size_t shared_bytes(int64_t tile) {
   const int64_t stages = tile == 64 ? 2 : 4;
-  return static_cast<size_t>(2 * stages * 32 * (tile + 4)) * sizeof(float);
+  return static_cast<size_t>(2 * stages * 32 * (tile + 4)) * sizeof(float) + 16;
 }
 
 int64_t results(const MatmulShape& s) { return s.count * s.rows * s.columns; }
@@ -46,7 +54,8 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   const Cut cut(s);
   cuda::MatmulArguments m{};
   m.a = call.inputs[0].data, m.b = call.inputs[1].data;
-  m.c = cut.runs() == 1 ? call.outputs[0].data : call.workspace;
+  m.c = call.outputs[0].data, m.parts = call.workspace;
+  if (combines(s, cut)) m.counters = call.launches.counters();
   m.rows = s.rows, m.columns = s.columns, m.depth = s.depth;
   m.a_row = s.transpose_a ? 1 : s.depth, m.a_k = s.transpose_a ? s.rows : 1;
   m.b_k = s.transpose_b ? 1 : s.columns, m.b_column = s.transpose_b ? s.depth : 1;
@@ -57,7 +66,7 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   m.column_tiles = static_cast<unsigned>(divide_up(s.columns, cut.tile));
   const unsigned blocks = m.row_tiles * m.column_tiles * m.runs * static_cast<unsigned>(s.count);
   call.launches.add(cut.tile == 64 ? "matmul_tiles_64" : "matmul_tiles_32", {blocks}, {256}, m, shared_bytes(cut.tile));
-  if (m.runs == 1) return;
+  if (m.runs == 1 || m.counters.pointer) return;
   const cuda::MatmulCombineArguments combine{call.workspace, call.outputs[0].data, m.size, m.runs};
   call.launches.add("matmul_combine", cuda::blocks_for(m.size, 256), {256}, combine);
 }

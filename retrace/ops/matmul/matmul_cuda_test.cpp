@@ -1,0 +1,47 @@
+// Products whose sums are cut into runs on a CUDA device: the bits of the CPU, and the launches that they take.
+#include <gtest/gtest.h>
+
+#include "retrace/device/device.h"
+#include "retrace/ops/matmul/matmul.h"
+#include "retrace/ops/op_case_run.h"
+#include "retrace/ops/operators.h"
+#include "retrace/ops/random/random.h"
+#include "retrace/run/plan_cache.h"
+
+namespace retrace {
+namespace {
+
+struct Problem {
+  const char* what;
+  Shape a, b;
+  size_t launches;
+};
+
+void PrintTo(const Problem& problem, std::ostream* out) { *out << problem.what; }
+
+class MatmulRuns : public testing::TestWithParam<Problem> {};
+
+TEST_P(MatmulRuns, HaveTheBitsOfTheCpu) {
+  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  const auto& problem = GetParam();
+  const Tensor a = uniform(problem.a, random_key(1)) - 0.5f, b = uniform(problem.b, random_key(2)) - 0.5f;
+  const Tensor expected = matmul(a, b), a_there = a.to(*gpus()[0]), b_there = b.to(*gpus()[0]);
+  for (int run = 0; run < 2; ++run) {  // the second finds the counters as the first has left them
+    const Tensor made = matmul(a_there, b_there);
+    evaluate();
+    EXPECT_EQ(last_plan()->kernel_calls(), problem.launches);
+    EXPECT_EQ(bit_difference(expected, made), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, MatmulRuns,
+                         testing::Values(Problem{"one_run", {40, 200}, {200, 7}, 1},
+                                         Problem{"few", {5, 600}, {600, 20}, 1},
+                                         Problem{"several_tiles", {70, 3001}, {3001, 33}, 1},
+                                         Problem{"several_products", {3, 10, 1500}, {3, 1500, 4}, 1},
+                                         Problem{"many_parts_are_combined_by_a_kernel", {65, 8500}, {8500, 65}, 2},
+                                         Problem{"more_tiles_than_counters", {260, 2, 520}, {260, 520, 1}, 2}),
+                         [](const auto& info) { return std::string(info.param.what); });
+
+}  // namespace
+}  // namespace retrace
