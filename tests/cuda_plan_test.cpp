@@ -83,6 +83,31 @@ TEST_F(CudaPlanTest, WhatReadsAChainIsLaunchedLater) {
   EXPECT_EQ(last_plan()->kernel_calls(), 2u);
 }
 
+TEST_F(CudaPlanTest, ChainsWaitForEachOther) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    const Tensor total = sum(x[0]);                        // call 0: needs no chain
+    const Tensor early = total + 1.0f;                     // waits until
+    const Tensor product = matmul(x[0], x[1] * 2.0f);      // this needs a chain: call 1 is both, call 2 the product
+    const Tensor late = reshape(early, {1, 1}) - product;  // reads a chain through a view: call 3, with
+    const Tensor last = x[1] - 3.0f;                       // this
+    return std::vector{total, early, product, late, last};
+  };
+  expect_same_bits(f, {numbers({4, 4}, 0), numbers({4, 4}, 1)});
+  EXPECT_EQ(last_plan()->kernel_calls(), 4u);
+}
+
+// What counts steps is computed first, although it stands last: its last chain goes with another one.
+TEST_F(CudaPlanTest, NumbersOfInputsComeFirst) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    const Tensor shifted = x[0] + 1.0f, squares = matmul(shifted, shifted);
+    const Tensor factor = cast(x[1] + Tensor::scalar(int32_t{1}), DType::f32) * 0.5f;
+    return std::vector{squares, factor, squares * factor};
+  };
+  expect_same_bits(f, {numbers({4, 4}, 0), Tensor::scalar(int32_t{6})});
+  // The sum; the cast; the shift and the factor; the product; its multiple.
+  EXPECT_EQ(last_plan()->kernel_calls(), 5u);
+}
+
 TEST_F(CudaPlanTest, ArgumentsOfAKernelHaveALimit) {
   constexpr int kChains = 300;  // each of three addresses, a number of elements and a first block
   std::vector<Tensor> arguments;

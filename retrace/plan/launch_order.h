@@ -19,4 +19,8 @@ std::vector<ValueId> find_roots(const Trace& trace);
 std::vector<size_t> number_launches(const Trace& trace, const std::vector<ValueId>& roots,
                                     FunctionRef<bool(const Node& node)> is_chain);
 
+// The same nodes in another order, for fewer launches: numbers that are made of inputs alone come first, and chains
+// wait for each other until another kernel needs one of them. Exchanges between workers keep their order.
+Trace gather_chains(const Trace& trace, FunctionRef<bool(const Node& node)> is_chain);
+
 }  // namespace retrace

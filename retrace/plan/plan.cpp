@@ -122,6 +122,7 @@ Plan::Plan(Trace planned, AsItIs) : trace_(std::move(planned)) { lay_out(); }
 
 void Plan::lay_out() {
   if (const DeviceId device = device_of(trace_); device > 0) {
+    trace_ = gather_chains(trace_, [&](const Node& node) { return is_chain(trace_, node); });
     cuda_ = std::make_unique<CudaPlan>(trace_, device);
     arena_bytes_ = cuda_->arena_bytes();
     donors_ = cuda_->find_donors();
