@@ -115,6 +115,17 @@ TEST_F(CudaDriverRuntime, AGraphMayOutliveItsRuntime) {
   EXPECT_TRUE(fake_cuda::held().empty());
 }
 
+TEST_F(CudaDriverRuntime, WhatWasReleasedLastIsTakenFirst) {
+  void* const a = runtime().allocate(1000);
+  void* const b = runtime().allocate(1000);
+  for (void* const last : {a, b, a}) {
+    runtime().release(last == a ? b : a);
+    runtime().release(last);
+    EXPECT_EQ(runtime().allocate(1000), last);
+    EXPECT_EQ(runtime().allocate(1000), last == a ? b : a);
+  }
+}
+
 TEST_F(CudaDriverRuntime, MemoryIsAlignedAndReused) {
   EXPECT_EQ(runtime().allocate(0), nullptr);
   runtime().release(nullptr);
