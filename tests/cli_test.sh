@@ -51,6 +51,8 @@ expect 2 'threads must be a whole number' plan "$jobs/digits.toml" --threads two
 expect 2 'seed is out of range' train "$jobs/digits.toml" --seed=-1
 expect 2 'threads must be a whole number' train "$jobs/digits.toml" --threads 99999999999999999999
 expect 2 'device has no choice "gpu"' train "$jobs/digits.toml" --device gpu
+expect 2 'device has no choice "cuda:0,x"' train "$jobs/digits.toml" --devices 0,x
+expect 2 '--device' train "$jobs/digits.toml" --devices 0 --device cpu
 for part in 'training.max_epoch' 'out of range' 'no choice "gpu"'; do
   expect 2 "$part" train "$jobs/digits.toml" --seed -1 --device gpu --set training.max_epoch=2 --json
 done
@@ -62,6 +64,7 @@ expect 66 'does not exist' compare a b
 expect 66 'does not exist' predict absent --input x
 expect 69 'cuda' train "$jobs/digits.toml" --device cuda
 expect 69 'cuda:7' train "$jobs/digits.toml" --device cuda:7
+expect 69 'cuda:7,9' train "$jobs/digits.toml" --devices 7,9
 mkdir damaged
 for name in train-images-idx3-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte t10k-labels-idx1-ubyte; do
   printf 'this is no gzip file' >"damaged/$name.gz"

@@ -28,10 +28,9 @@ constexpr std::array<EnvironmentRow, 11> kTable = {{
      "the library that compiles fused CUDA kernels, such as libnvrtc.so.13"},
     {EnvironmentVariable::kernel_cache, "RETRACE_KERNEL_CACHE", "a folder, off", "retrace in the user's cache folder",
      "where compiled CUDA kernels are kept; off: they are compiled again by every process"},
-    {EnvironmentVariable::cuda_emulation, "RETRACE_CUDA_EMULATION", "on, off, auto", "off",
-     "on: tests and examples have a CUDA device that is emulated on the CPU, in place of real ones; auto: where there "
-     "is "
-     "no real one"},
+    {EnvironmentVariable::cuda_emulation, "RETRACE_CUDA_EMULATION", "on, off, auto, a number from 2 to 8", "off",
+     "on: tests and examples have a CUDA device that is emulated on the CPU, in place of real ones; a number: so many; "
+     "auto: one where there is no real one"},
     {EnvironmentVariable::cuda_emulation_order, "RETRACE_CUDA_EMULATION_ORDER",
      "ascending, descending, a number from 0 to 2147483647", "ascending",
      "the order in which the emulated device runs threads, at random for a number; every order gives the same bits"},

@@ -59,7 +59,7 @@ class Table {
         ->type_name("KEY=VALUE");
     command->add_option("--threads", settings.threads, "number of threads; changes no bit of the result")
         ->type_name("N");
-    command->add_option("--device", settings.device, "cpu, cuda, cuda:N or auto")->type_name("NAME");
+    command->add_option("--device", settings.device, "cpu, cuda, cuda:N, cuda:N,M or auto")->type_name("NAME");
     command->add_option("--seed", settings.seed, "seed of the job")->type_name("N");
   }
 
@@ -69,6 +69,9 @@ class Table {
     add_settings(train, arguments_.train.settings);
     train->add_option("--workers", arguments_.train.workers, "workers that share each mini-batch; changes no bit")
         ->type_name("N");
+    train->add_option("--devices", arguments_.train.settings.devices, "CUDA devices that the workers have in turn")
+        ->excludes("--device")
+        ->type_name("N,M");
     train->add_option("--out", arguments_.train.out, "run folder; without it runs/JOB-N with the next free N")
         ->type_name("DIR");
     train->add_flag("--json", arguments_.train.json, "print the result as one JSON object, the last line");

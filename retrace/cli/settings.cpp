@@ -17,6 +17,7 @@ std::vector<JobOverride> overrides_of(const JobSettings& settings) {
   throw_all(errors);
   if (!settings.threads.empty()) overrides.push_back({"threads", settings.threads, "--threads"});
   if (!settings.device.empty()) overrides.push_back({"device", settings.device, "--device"});
+  if (!settings.devices.empty()) overrides.push_back({"device", "cuda:" + settings.devices, "--devices"});
   if (!settings.seed.empty()) overrides.push_back({"seed", settings.seed, "--seed"});
   return overrides;
 }

@@ -112,6 +112,7 @@ MiniBatchQueue MiniBatchQueue::share(const Worker& worker, int shards, Place pla
   if (share_.count) throw wrong(325, "share: this queue is a worker's share already", place);
   MiniBatchQueue queue = *this;
   queue.share_ = {worker.shards(shards), shards};
+  for (auto& device : queue.options_.devices) device = find_device(device, worker.index()).name();
   return queue;
 }
 

@@ -78,7 +78,8 @@ class MiniBatchQueue {
   MiniBatchQueue partition(int64_t n, int64_t i, Place place = Place::here()) const;
   // A queue that delivers of each mini-batch the samples of this worker's run of `shards` shards, and stands where this
   // one stands. Order, end and mini-batches are those of this queue; the tensors with an axis B say the size of the
-  // whole mini-batch and the place of their first sample in it. A worker without samples gets tensors without any.
+  // whole mini-batch and the place of their first sample in it. A worker without samples gets tensors without any. Of
+  // several devices ("cuda") they are on this worker's.
   // Error(usage) for more workers than shards.
   MiniBatchQueue share(const Worker& worker, int shards, Place place = Place::here()) const;
 

@@ -17,13 +17,28 @@ namespace {
       .help("use --device cpu, or --device auto for the best device of this machine");
 }
 
-// The N of "cuda:N", 0 for "cuda"; -1 for any other text.
-int cuda_number(const std::string& name) {
-  if (name == "cuda") return 0;
-  int number = -1;
-  if (name.rfind("cuda:", 0) != 0) return -1;
-  const auto [end, error] = std::from_chars(name.data() + 5, name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() && number >= 0 ? number : -1;
+// The numbers of "cuda:N,M,..."; empty for any other text.
+std::vector<int> cuda_numbers(std::string_view name) {
+  constexpr std::string_view kPrefix = "cuda:";
+  if (!name.starts_with(kPrefix)) return {};
+  std::vector<int> numbers;
+  const char *at = name.data() + kPrefix.size(), *const end = name.data() + name.size();
+  for (;; ++at) {
+    unsigned char number = 0;  // at most 255: no sign, few digits
+    const auto [behind, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || (behind != end && *behind != ',')) return {};
+    numbers.push_back(number);
+    if (behind == end) return numbers;
+    at = behind;
+  }
+}
+
+// All of this process for "cuda" and "auto".
+std::vector<int> wanted_cuda_devices(const std::string& name) {
+  if (name != "cuda" && name != "auto") return cuda_numbers(name);
+  std::vector<int> all;
+  for (int i = 0; i < gpu_count(); ++i) all.push_back(i);
+  return all;
 }
 
 }  // namespace
@@ -33,18 +48,24 @@ Device& device_at(DeviceId id) {
   return cuda_device(id - 1);
 }
 
-Device& find_device(const std::string& name) {
+bool is_device_name(std::string_view name) {
+  return name == "cpu" || name == "cuda" || name == "auto" || !cuda_numbers(name).empty();
+}
+
+Device& find_device(const std::string& name, int worker) {
+  ensure(worker >= 0, "workers are counted from 0");
   if (name == "cpu" || (name == "auto" && !can_use_gpu())) return cpu_device();
-  if (name == "auto") return cuda_device(0);
-  if (const int number = cuda_number(name); number >= 0) {
+  if (is_device_name(name)) {
     if (!can_use_gpu()) refuse(name, cuda::why_no_runtime());
-    if (number >= gpu_count())
-      refuse(name, fmt::format("there {} {} CUDA device{}", gpu_count() == 1 ? "is" : "are", gpu_count(),
-                               gpu_count() == 1 ? "" : "s"));
-    return cuda_device(number);
+    const auto numbers = wanted_cuda_devices(name);
+    for (const int number : numbers)
+      if (number >= gpu_count())
+        refuse(fmt::format("cuda:{}", number), fmt::format("there {} {} CUDA device{}", gpu_count() == 1 ? "is" : "are",
+                                                           gpu_count(), gpu_count() == 1 ? "" : "s"));
+    return cuda_device(numbers[static_cast<size_t>(worker) % numbers.size()]);
   }
   throw Error(ErrorKind::usage, 602, fmt::format("unknown device \"{}\"", name))
-      .expected("cpu, cuda, cuda:N or auto")
+      .expected("cpu, cuda, cuda:N, cuda:N,M or auto")
       .help([&] {
         const auto near = nearest(name, {"cpu", "cuda", "cuda:0", "auto"});
         return near.empty() ? std::string("use auto") : fmt::format("did you mean {}?", near);

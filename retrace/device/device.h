@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace retrace {
@@ -48,9 +49,12 @@ int gpu_count();
 bool can_use_gpu();
 // Why there is none: "no CUDA driver (libcuda.so.1) on this machine".
 std::string cuda_problem();
-// "cpu", "cuda", "cuda:N" or "auto" (the best there is). Throws Error(unavailable) that says why for an absent
-// device, Error(usage) for a malformed name.
-Device& find_device(const std::string& name);
+// "cpu", "cuda", "cuda:N", "cuda:N,M,..." or "auto" (the best there is). Where several CUDA devices are meant (all of
+// them by "cuda" and "auto") the workers of a pool have them in turn: worker 0 the first. Throws Error(unavailable)
+// that says why if one is absent, Error(usage) for a malformed name.
+Device& find_device(const std::string& name, int worker = 0);
+// Whether find_device() can read it.
+bool is_device_name(std::string_view name);
 
 struct DeviceReport {
   std::string name;

@@ -43,7 +43,8 @@ std::vector<Tensor> state_leaves(const char* name, const char* entry, const Tree
                                  Place place) {
   if (state.empty()) {
     std::vector<Tensor> zeros;
-    for (const auto& leaf : leaf_tensors(parameters)) zeros.push_back(Tensor::zeros(leaf.shape(), leaf.type()));
+    for (const auto& leaf : leaf_tensors(parameters))
+      zeros.push_back(Tensor::zeros(leaf.shape(), leaf.type()).to(leaf.device(), place));
     return zeros;
   }
   check_same_structure(parameters, state, fmt::format("{}, parameters and {}", name, entry).c_str(), place);

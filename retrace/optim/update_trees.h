@@ -10,7 +10,7 @@ namespace retrace {
 // Checks that gradients (and the state, unless it is empty) have the structure, shapes and types of the parameters;
 // `name` is the function, `entry` the state's name in messages.
 void check_gradients(const char* name, const Tree& parameters, const Tree& gradients, Place place);
-// The state's leaves, in order; zeros if the tree is empty.
+// The state's leaves, in order; zeros where the parameters are if the tree is empty.
 std::vector<Tensor> state_leaves(const char* name, const char* entry, const Tree& parameters, const Tree& state,
                                  Place place);
 // Throws Error(usage) unless 0 <= value < 1.

@@ -18,7 +18,7 @@ constexpr Pass kPasses[] = {
     {"simplify", "exact rewrites: identity, x*1, x/1, --x", simplify, false, true},
     {"merge_common", "equal nodes are computed once", merge_common, false, true},
     {"remove_dead", "what no output needs is dropped", remove_dead, false, true},
-    {"place_exchanges", "sums over workers travel together, while other kernels run", place_exchanges, true},
+    {"place_exchanges", "sums over workers travel together, while other kernels run", place_exchanges, true, true},
     {"mask_before_unpool", "relu's mask is applied to the pooled gradient", mask_before_unpool, false, true},
     {"recompute_cheap", "a cheap value is computed again where it is read late", recompute_cheap},
     {"fuse_rows", "narrow layers over many rows become one kernel", fuse_rows},

@@ -104,7 +104,8 @@ class CudaPlan::Layout {
       const Node& node = trace_.nodes[n];
       if (!runs(node)) continue;
       for (int i = 0; i < node.output_count; ++i)
-        if (Location& location = locations_[index(node.first_output + i)]; location.kind == Location::Kind::none)
+        if (Location& location = locations_[index(node.first_output + i)];
+            location.kind == Location::Kind::none && !CudaExchanges::keeps_result(node))
           book(location, trace_.values[index(node.first_output + i)].bytes(), launch_[n],
                last[index(node.first_output + i)]);
       if (const int64_t bytes = workspace_bytes(node); bytes > 0)

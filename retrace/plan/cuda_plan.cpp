@@ -29,10 +29,15 @@ bool same_form(std::span<const cuda::Launch> a, std::span<const cuda::Launch> b)
 
 }  // namespace
 
-CudaPlan::CudaPlan(const Trace& trace, DeviceId device) : trace_(trace), runtime_(cuda_device(device - 1).runtime()) {
+CudaPlan::CudaPlan(const Trace& trace, DeviceId device)
+    : trace_(trace), runtime_(cuda_device(device - 1).runtime()), exchanges_(trace, runtime_) {
   lay_out();
-  for (const Step& step : steps_)
-    if (!step.node->op->cuda && !is_chain(trace, *step.node)) refuse(*step.node);
+  for (const Step& step : steps_) {
+    if (CudaExchanges::has(*step.node))
+      exchanges_.add(*step.node), exchange_steps_.push_back(&step);
+    else if (!step.node->op->cuda && !is_chain(trace, *step.node))
+      refuse(*step.node);
+  }
   find_calls();
   compile_chains();
   const std::vector<unsigned> zeros(cuda::Launches::kCounters);
@@ -141,6 +146,7 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
 
 // Kernels are looked up only where `earlier`, the same launches with other addresses, does not name them.
 std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<const cuda::Launch> earlier) const {
+  if (CudaExchanges::has(*call.steps[0]->node)) return {};
   cuda::Launches launches(runtime_, counters(), earlier);
   if (call.kernel) {
     launches.add(launch_of_chains(call));
@@ -179,8 +185,9 @@ std::string CudaPlan::kernel_call_name(size_t call) const {
 }
 
 void CudaPlan::build() {
-  launches_.clear();
+  launches_.clear(), cuts_.clear();
   for (Call& call : calls_) {
+    if (CudaExchanges::has(*call.steps[0]->node)) cuts_.push_back(launches_.size());
     auto made = launches_of(call, {});
     call.first_launch = launches_.size(), call.launches = made.size();
     std::move(made.begin(), made.end(), std::back_inserter(launches_));
@@ -209,7 +216,21 @@ void CudaPlan::refresh() {
     return;
   if (graph_) changed_launches_ += launches_.size();
   build();
-  graph_ = launches_.empty() ? nullptr : runtime_.make_graph(launches_);
+  graph_ = make_graph();
+}
+
+std::unique_ptr<cuda::Graph> CudaPlan::make_graph() {
+  if (cuts_.empty()) return launches_.empty() ? nullptr : runtime_.make_graph(launches_);
+  return make_cut_graph(runtime_, launches_, cuts_, [this](size_t number) { run_exchange(number); });
+}
+
+void CudaPlan::run_exchange(size_t number) {
+  const Step& step = *exchange_steps_[number];
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  for (const Location& input : step.inputs) inputs.push_back(at(input));
+  for (const Location& output : step.outputs) outputs.push_back(at(output));
+  exchanges_.run(number, inputs, outputs);
 }
 
 void CudaPlan::send_host_values(const void* const* inputs) {

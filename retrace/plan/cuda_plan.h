@@ -8,6 +8,7 @@
 #include "retrace/device/cuda/cuda_device.h"
 #include "retrace/device/cuda/launches.h"
 #include "retrace/plan/cuda_chain.h"
+#include "retrace/plan/cuda_exchange.h"
 #include "retrace/plan/location.h"
 #include "retrace/trace/op.h"
 
@@ -46,7 +47,7 @@ class CudaPlan {
     Location workspace;
     int64_t count() const { return output_specs[0]->count(); }
   };
-  // What one node launches, or one kernel of chains that need nothing of each other.
+  // What one node launches (an exchange: nothing), or one kernel of chains that need nothing of each other.
   struct Call {
     std::vector<const Step*> steps;           // of chains: those of one name in a row
     const cuda::Kernel* kernel = nullptr;     // of chains
@@ -73,6 +74,8 @@ class CudaPlan {
   void note_addresses(Call& call);
   void build();
   bool change(Call& call);
+  std::unique_ptr<cuda::Graph> make_graph();
+  void run_exchange(size_t number);
   void refresh();
   void send_host_values(const void* const* inputs);
 
@@ -91,6 +94,9 @@ class CudaPlan {
   std::vector<cuda::Launch> launches_;
   std::unique_ptr<cuda::Graph> graph_;
   size_t changed_launches_ = 0;
+  CudaExchanges exchanges_;
+  std::vector<const Step*> exchange_steps_;
+  std::vector<size_t> cuts_;  // the launch before which each of them stands
 };
 
 }  // namespace retrace

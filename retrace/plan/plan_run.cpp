@@ -206,12 +206,12 @@ class Plan::Run {
 };
 
 void Plan::run(const void* const* inputs, void* const* outputs) const {
+  const AbandonExchanges abandon;
   if (cuda_) return cuda_->run(inputs, outputs);
   const FloatingPointScope environment;
   const ParallelRegion region;
   const DepthScope running;
   auto* const timed = depth == 1 ? retrace::timed : nullptr;
-  const AbandonExchanges abandon;
   Run run(*this, inputs, outputs);
   if (timed) timed->resize(launches_.size());
   for (size_t i = 0; i < launches_.size(); ++i) {

@@ -48,7 +48,7 @@ struct TrainingOptions {
 struct Job {
   std::string name = "job";  // of the run folder; the default is the file's name without .toml
   uint64_t seed = 0;
-  std::string device = "auto";  // cpu, cuda, cuda:N, auto
+  std::string device = "auto";  // cpu, cuda, cuda:N, cuda:N,M, auto: see find_device
   int threads = 0;              // 0: all cores that the process may use, or RETRACE_THREADS
   NetworkOptions network;
   DataOptions data;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "retrace/base/file.h"
+#include "retrace/device/device.h"
 #include "retrace/train/job_fields.h"
 
 namespace retrace {
@@ -21,12 +22,6 @@ std::string shown(Number value) {
 
 std::string bound(double value) {
   return value >= 1 && value <= 1e16 ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
-}
-
-bool is_device_name(std::string_view name) {
-  if (name == "cpu" || name == "cuda" || name == "auto") return true;
-  if (!name.starts_with("cuda:") || name.size() < 6 || name.size() > 8) return false;
-  return std::all_of(name.begin() + 5, name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 class Checker {
@@ -102,7 +97,7 @@ class Checker {
       const auto near = nearest(job_.device, {"cpu", "cuda", "auto", "cuda:0"});
       errors_.push_back(mistake(415, "device", fmt::format("device has no choice {}", shown(job_.device)))
                             .got("")
-                            .expected("cpu, cuda, cuda:N, auto")
+                            .expected("cpu, cuda, cuda:N, cuda:N,M, auto")
                             .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near)));
     }
     if (job_.data.path.find('\0') != std::string::npos)

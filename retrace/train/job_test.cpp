@@ -158,7 +158,7 @@ TEST(Job, WrongTypesAndRanges) {
   expect_refusal("seed = 9007199254740992\n" + with_network(""), {"seed is out of range"});
   expect_refusal("name = '../x'\n" + with_network(""), {"name cannot name a folder"});
   expect_refusal("device = 'cuda:x'\n" + with_network(""),
-                 {"device has no choice \"cuda:x\"", "cpu, cuda, cuda:N, auto"});
+                 {"device has no choice \"cuda:x\"", "cpu, cuda, cuda:N, cuda:N,M, auto"});
   expect_refusal("[network]\nname='digits'\nheads=['class','class']", {"\"class\" twice"});
   expect_refusal("[network]\nname='digits'\nheads=['class',3]", {"must be a list of texts"});
   EXPECT_EQ(parse_job(training("initial_learn_rate = 1"), "x.toml").training.initial_learn_rate, 1.0);

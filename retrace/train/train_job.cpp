@@ -47,12 +47,13 @@ class Training {
       : job_(job),
         control_(control),
         worker_(worker),
+        device_(find_device(job.device, worker.index())),
         network_(make_job_network(job)),
         data_(data),
         queue_(shared(MiniBatchQueue(data_.train, queue_options()))),
         step_(step_of(job, network_, &worker)),
-        evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job), find_device(job.device)),
-        state_(initial_training_state(network_, job.training).to(find_device(job.device))) {
+        evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job), device_),
+        state_(initial_training_state(network_, job.training).to(device_)) {
     if (queue_.mini_batches() == 0)
       throw Error(ErrorKind::usage, 421,
                   fmt::format("the training set of {} samples has no whole mini-batch of {}", queue_.size(),
@@ -95,7 +96,7 @@ class Training {
 
   void open_run() {
     result_.job = job_.name;
-    result_.device = find_device(job_.device).name();
+    result_.device = device_.name();
     result_.workers = worker_.size();
     result_.threads = thread_count();
     if (!control_.write_run || !is_first()) return;
@@ -179,6 +180,7 @@ class Training {
   const Job& job_;
   const TrainJobControl& control_;
   Worker& worker_;
+  Device& device_;
   nn::Network network_;
   const JobData& data_;
   MiniBatchQueue queue_;

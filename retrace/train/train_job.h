@@ -21,7 +21,7 @@ struct TrainJobControl {
 };
 
 struct TrainJobResult {
-  std::string job, device;
+  std::string job, device;       // of worker 0
   int workers = 1, threads = 0;  // threads of each worker
   int epochs = 0;                // a run that is stopped counts the epoch that it is in
   int64_t iterations = 0;

@@ -91,7 +91,7 @@ class Runtime {
 };
 
 // The devices of this process, in order: those of the driver that CUDA_VISIBLE_DEVICES leaves, or, with
-// RETRACE_CUDA_EMULATION=1 in a program that links the emulation, one that is emulated. Made on first use.
+// RETRACE_CUDA_EMULATION=N in a program that links the emulation, N that are emulated. Made on first use.
 std::span<const std::unique_ptr<Runtime>> runtimes();
 // Why runtimes() is empty: "no CUDA driver (libcuda.so.1) on this machine"; "" if it is not.
 std::string why_no_runtime();

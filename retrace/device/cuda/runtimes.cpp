@@ -13,18 +13,25 @@ MakeRuntime& offered() {
   return make;
 }
 
+// How many emulated devices are asked for in place of real ones.
+int emulated_devices() {
+  const std::string text = environment(EnvironmentVariable::cuda_emulation);
+  if (text.size() == 1 && text[0] >= '2' && text[0] <= '8') return text[0] - '0';
+  return text != "auto" && environment_switch(EnvironmentVariable::cuda_emulation, false) ? 1 : 0;
+}
+
 struct Found {
   std::vector<std::unique_ptr<Runtime>> runtimes;
   std::string why_not;
 
   Found() {
     const bool spare = environment(EnvironmentVariable::cuda_emulation) == "auto";
-    const bool instead = !spare && environment_switch(EnvironmentVariable::cuda_emulation, false);
-    if (!instead) {
+    const int instead = emulated_devices();
+    if (instead == 0) {
       runtimes = driver_runtimes(why_not);
       if (spare && runtimes.empty() && offered()) runtimes.push_back(offered()());
     } else if (offered()) {
-      runtimes.push_back(offered()());
+      for (int i = 0; i < instead; ++i) runtimes.push_back(offered()());
     } else {
       why_not = "RETRACE_CUDA_EMULATION is on, and this program has no emulated device: only tests and examples do";
     }

@@ -48,8 +48,10 @@ std::string Portable<Tensor>::bytes(const Tensor& tensor) {
   Writer writer;
   if (!tensor.defined()) return writer.take();
   const void* data = tensor.data();
-  writer.put(&tensor.spec(), sizeof(TensorSpec));
-  writer.put(data, tensor.spec().bytes());
+  TensorSpec spec = tensor.spec();
+  spec.device = 0;
+  writer.put(&spec, sizeof spec);
+  writer.put(data, spec.bytes());
   return writer.take();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Tensors and trees as values that workers exchange: computed before they leave their thread.
+// Tensors and trees as values that workers exchange: computed before they leave their thread. They arrive on the CPU.
 
 #include "retrace/distributed/worker.h"
 #include "retrace/tensor/tree.h"

@@ -1,0 +1,52 @@
+#pragma once
+// Exchanges between workers in a plan on a CUDA device: steps of the host. The launches are cut before each of them. A
+// start waits until the device has made what this worker gives, copies it to memory of the host and hands it to the
+// courier, whose thread lets it travel while the device goes on; a finish waits for the courier and copies the results
+// to the device. No device is held meanwhile, so workers may share one.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "retrace/device/cuda/runtime.h"
+#include "retrace/device/device.h"
+#include "retrace/trace/op.h"
+
+namespace retrace {
+
+class CudaExchanges {
+ public:
+  CudaExchanges(const Trace& trace, cuda::Runtime& runtime) : trace_(trace), runtime_(runtime) {}
+
+  // Whether the host computes this node.
+  static bool has(const Node& node);
+  // Whether its result lies on the host: what is under way.
+  static bool keeps_result(const Node& node);
+
+  // In the order of the plan; returns the step's number.
+  size_t add(const Node& node);
+  // Addresses on the device of the node's inputs and outputs. Throws what the exchange throws.
+  void run(size_t step, std::span<const void* const> inputs, std::span<void* const> outputs);
+
+ private:
+  struct Step {
+    const Node* node;
+    std::vector<KernelInput> inputs;  // on the host
+    std::vector<KernelOutput> outputs;
+  };
+  void* memory_of(ValueId id);
+
+  const Trace& trace_;
+  cuda::Runtime& runtime_;
+  std::map<ValueId, std::shared_ptr<Buffer>> memory_;  // on the host
+  std::vector<Step> steps_;
+};
+
+// Launches as graphs, cut before the launches of these numbers (ascending; the number of launches: behind all of them),
+// where work(i) is called for cut i.
+std::unique_ptr<cuda::Graph> make_cut_graph(cuda::Runtime& runtime, std::span<const cuda::Launch> launches,
+                                            std::vector<size_t> cuts, std::function<void(size_t cut)> work);
+
+}  // namespace retrace
