@@ -1,7 +1,8 @@
 // A custom training loop run by a pool of workers: each has its shards of every mini-batch; losses, gradients, right
 // answers and batch-norm moments are combined over all of them. The number of workers changes the time and no bit.
-//   build/examples/parallel_loop [--workers N] [--epochs N] [--quick] [--json]
-// Under mpirun -n N (or srun) the workers are its ranks instead.
+//   build/examples/parallel_loop [--workers N] [--device NAME] [--epochs N] [--quick] [--json]
+// Under mpirun -n N (or srun) the workers are its ranks instead. With --device cuda each has a CUDA device (with
+// RETRACE_CUDA_EMULATION=1 an emulated one, for --quick), and one worker on the CPU is compared with them.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -72,12 +73,13 @@ struct Result {
 };
 
 // Trains on all workers of a pool; every one of them ends with the same parameters.
-Result train(rt::Pool& pool, const rt::MiniBatchQueue& whole, int epochs) {
+Result train(rt::Pool& pool, const rt::MiniBatchQueue& whole, const std::string& device_name, int epochs) {
   return pool.spmd([&](rt::Worker& worker) {
+    rt::Device& device = rt::find_device(device_name, worker.index());
     auto queue = whole.share(worker, kShards);  // my shards of every mini-batch
     auto step = rt::accelerate(rt::value_and_grad(loss, {.shards = kShards, .worker = &worker}));
-    auto parameters = initial_parameters(rt::random_key(1));
-    auto state = initial_state();
+    auto parameters = initial_parameters(rt::random_key(1)).to(device);
+    auto state = initial_state().to(device);
     rt::AdamState adam;
     double loss_sum = 0, right = 0, samples = 0, mini_batches = 0;
     const auto start = std::chrono::steady_clock::now();
@@ -104,6 +106,7 @@ Result train(rt::Pool& pool, const rt::MiniBatchQueue& whole, int epochs) {
 struct Options {
   int workers = 0, epochs = 3;  // 0: 1, 2, 3 and 4 in turn
   int64_t samples = 5000;
+  std::string device = "cpu";
   bool json = false;
 };
 
@@ -118,44 +121,55 @@ Options read_options(int argc, char** argv) {
     if (name == "--json") {
       options.json = true;
     } else if (name == "--quick") {
-      options.epochs = 1, options.samples = 500;
+      options.epochs = 1, options.samples = 250;
+    } else if (name == "--device" && !value.empty()) {
+      options.device = value, ++i;
     } else if (!(name == "--workers" && number(options.workers)) && !(name == "--epochs" && number(options.epochs))) {
-      fmt::print(stderr, "{} is not understood: parallel_loop [--workers N] [--epochs N] [--quick] [--json]\n", name);
+      fmt::print(stderr,
+                 "{} is not understood: parallel_loop [--workers N] [--device NAME] [--epochs N] [--quick] [--json]\n",
+                 name);
       std::exit(2);
     }
   }
   return options;
 }
 
-int run(const Options& options) {
-  const rt::MiniBatchQueue whole(rt::digits(rt::Split::train, {.count = options.samples}),
-                                 {.mini_batch_size = kMiniBatch, .formats = {"BSSC", "B"}, .outputs = 2, .seed = 1});
-  std::map<int, Result> results;
-  bool first = true;
-  auto ranks = rt::Pool::from_environment();
-  if (ranks.size() > 1) {
-    results[ranks.size()] = train(ranks, whole, options.epochs);
-    first = ranks.is_first();
-  } else {
-    for (int n = options.workers ? options.workers : 1; n <= (options.workers ? options.workers : kShards); ++n) {
-      auto pool = rt::Pool::local(n);
-      results[n] = train(pool, whole, options.epochs);
-    }
+// The results by their labels.
+std::map<std::string, Result> train_all(rt::Pool& ranks, const Options& options) {
+  const rt::Datastore store = rt::digits(rt::Split::train, {.count = options.samples});
+  const auto train_on = [&](rt::Pool& pool, const std::string& device) {
+    const rt::MiniBatchQueue whole(
+        store, {.mini_batch_size = kMiniBatch, .formats = {"BSSC", "B"}, .devices = {device}, .outputs = 2, .seed = 1});
+    return train(pool, whole, device, options.epochs);
+  };
+  const auto label = [](int workers) { return fmt::format("workers={}", workers); };
+  if (ranks.size() > 1) return {{label(ranks.size()), train_on(ranks, options.device)}};
+  std::map<std::string, Result> results;
+  const int least = options.workers ? options.workers : 1, most = options.workers ? options.workers : kShards;
+  for (int n = least; n <= most; ++n) {
+    auto pool = rt::Pool::local(n);
+    results[label(n)] = train_on(pool, options.device);
   }
-  if (!first) return 0;
-  const std::string fingerprint = results.begin()->second.fingerprint;
+  if (rt::find_device(options.device).id() != 0) results["cpu"] = train_on(ranks, "cpu");
+  return results;
+}
+
+int run(const Options& options) {
+  auto ranks = rt::Pool::from_environment();
+  const auto results = train_all(ranks, options);
+  if (!ranks.is_first()) return 0;
+  const Result& any = results.begin()->second;
   bool equal = true;
   std::string json;
-  for (const auto& [workers, result] : results) {
-    equal &= result.fingerprint == fingerprint;
-    json += fmt::format("{}\"workers={}\":\"{}\"", json.empty() ? "" : ",", workers, result.fingerprint);
+  for (const auto& [label, result] : results) {
+    equal &= result.fingerprint == any.fingerprint;
+    json += fmt::format("{}\"{}\":\"{}\"", json.empty() ? "" : ",", label, result.fingerprint);
     if (!options.json)
-      fmt::print("{} workers: {:.2f} s, loss {:.6f}, accuracy {:.4f}, fingerprint {}\n", workers, result.seconds,
-                 result.loss, result.accuracy, result.fingerprint);
+      fmt::print("{}: {:.2f} s, loss {:.6f}, accuracy {:.4f}, fingerprint {}\n", label, result.seconds, result.loss,
+                 result.accuracy, result.fingerprint);
   }
   if (options.json)
-    fmt::print("{{\"fingerprints\":{{{}}},\"loss\":{},\"accuracy\":{}}}\n", json, results.begin()->second.loss,
-               results.begin()->second.accuracy);
+    fmt::print("{{\"fingerprints\":{{{}}},\"loss\":{},\"accuracy\":{}}}\n", json, any.loss, any.accuracy);
   else
     fmt::print("{}\n",
                equal ? "the same bits for every number of workers" : "the fingerprints differ: please report it");
