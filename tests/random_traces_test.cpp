@@ -1,8 +1,10 @@
 // Planning keeps the bits of random programs: all ops with their gradients, several results, dead code; with each pass
-// off, with other numbers of threads, recorded anew and replayed.
+// off, with other numbers of threads, recorded anew and replayed; and on a CUDA device, emulated where no other is
+// asked for.
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "retrace/device/cpu/threads.h"
 #include "retrace/plan/pass_changes.h"
@@ -15,10 +17,12 @@
 namespace retrace {
 namespace {
 
+[[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
+
 #ifdef NDEBUG
-constexpr uint64_t kPrograms = 300;
+constexpr uint64_t kPrograms = 300, kCudaPrograms = 40;
 #else
-constexpr uint64_t kPrograms = 24;  // sanitizers take long
+constexpr uint64_t kPrograms = 24, kCudaPrograms = 12;  // sanitizers take long
 #endif
 
 Tensor batch_of(uint64_t seed) {
@@ -174,6 +178,45 @@ TEST_F(RandomTraces, KeepTheirBits) {
   }
   EXPECT_GE(finite_, gradients_ * 9 / 10);
   EXPECT_GE(donated_, static_cast<int>(kPrograms)) << "results in the memory of arguments";
+}
+
+// Passes that plans of a CUDA device go through, and that can be switched off.
+std::vector<std::string> cuda_passes() {
+  std::vector<std::string> names;
+  for (const auto& pass : all_passes())
+    if (pass.cuda && !pass.required) names.emplace_back(pass.name);
+  return names;
+}
+
+// Recorded, replayed, and without one of the passes: each has chains of its own, and compiling them takes long. Kernels
+// of CUDA devices are single precision.
+TEST_F(RandomTraces, KeepTheirBitsOnACudaDevice) {
+  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  const auto passes = cuda_passes();
+  uint64_t ran = 0;
+  for (uint64_t seed = 0; ran < kCudaPrograms; ++seed) {
+    const Tensor batch = batch_of(seed);
+    if (batch.type() != DType::f32) continue;
+    SCOPED_TRACE(fmt::format("program {}", seed));
+    const Tree parameters = parameters_of(seed, batch);
+    auto function = accelerate([seed](const Tree& p, const Tensor& x) { return step(seed, p, x); });
+    const auto run = [&](Device& device) {
+      function.set_calls(0);
+      return bits(function(parameters.to(device), batch.to(device)));
+    };
+    const auto expected = run(cpu_device());
+    Device& device = *gpus()[0];
+    for (const char* speed : {"recorded", "replayed"}) {
+      EXPECT_EQ(differences(run(device), expected), "") << speed;
+      EXPECT_EQ(device_of(last_plan()->trace()), device.id());
+    }
+    const std::string off = passes[ran++ % passes.size()];
+    set_passes_off({off});
+    set_plan_cache(false);
+    EXPECT_EQ(differences(run(device), expected), "") << "without " << off;
+    set_passes_off({});
+    set_plan_cache(true);
+  }
 }
 
 }  // namespace
