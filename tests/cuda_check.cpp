@@ -1,6 +1,6 @@
 // cuda_check [FILE...]: what a run compiles with NVRTC compiles, without warnings and without a device: a kernel of
-// every scalar rule, the chains of the golden jobs (as the emulated device plans them), and the given files of CUDA
-// source, for compute capabilities 8.0 and 9.0. Says so where NVRTC is absent.
+// every scalar rule, the chains of plans such as the golden jobs' (as the emulated device makes them), and the given
+// files of CUDA source, for compute capabilities 8.0 and 9.0. Says so where NVRTC is absent.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -13,6 +13,7 @@
 #include "retrace/base/file.h"
 #include "retrace/device/cuda/embedded.h"
 #include "retrace/device/cuda/nvrtc.h"
+#include "retrace/ops/divide/divide.h"
 #include "retrace/plan/cuda_plan.h"
 #include "retrace/train/train_job.h"
 
@@ -28,13 +29,23 @@ std::vector<std::string>& watched() {
   return sources;
 }
 
-// Every source of a training step and a prediction of each golden job.
-void add_golden_jobs(std::vector<Source>& sources) {
+// Takes what was compiled since the last call.
+void add_watched(std::vector<Source>& sources, const char* name) {
+  for (size_t i = 0; i < watched().size(); ++i) sources.push_back({fmt::format("{}, plan {}", name, i), watched()[i]});
+  watched().clear();
+}
+
+// A division of integers, which reports errors, and every source of a training step and a prediction of each golden
+// job.
+void add_plans(std::vector<Source>& sources) {
   if (!can_use_gpu()) {
-    fmt::print("the golden jobs are left out: {}\n", cuda_problem());
+    fmt::print("plans are left out: {}\n", cuda_problem());
     return;
   }
   CudaPlan::watch_sources([](const std::string& source) { watched().push_back(source); });
+  const Tensor integers = Tensor::full({8}, 6, DType::i32).to(*gpus()[0]);
+  divide(integers, integers).data();
+  add_watched(sources, "integers");
   for (const char* name : {"digits", "peaks", "autoencoder", "cifar10"}) {
     const Job job = read_job(fmt::format("jobs/golden/{}.toml", name), {{"device", "cuda", ""},
                                                                         {"training.max_epochs", "1", ""},
@@ -42,9 +53,7 @@ void add_golden_jobs(std::vector<Source>& sources) {
                                                                         {"data.train_samples", "4", ""},
                                                                         {"data.test_samples", "4", ""}});
     train_job(job, {.write_run = false});
-    for (size_t i = 0; i < watched().size(); ++i)
-      sources.push_back({fmt::format("{}, plan {}", name, i), watched()[i]});
-    watched().clear();
+    add_watched(sources, name);
   }
   CudaPlan::watch_sources(nullptr);
 }
@@ -106,7 +115,7 @@ int main(int count, char** arguments) {
   fmt::print("NVRTC {}\n", nvrtc->version());
   try {
     std::vector<cuda::Source> sources = {{"scalar rules", cuda::rule_kernels()}};
-    cuda::add_golden_jobs(sources);
+    cuda::add_plans(sources);
     for (int i = 1; i < count; ++i) sources.push_back({arguments[i], read_file(arguments[i], "CUDA source", 1 << 24)});
     return cuda::compile_all(*nvrtc, sources) == 0 ? 0 : 1;
   } catch (const Error& error) {

@@ -36,6 +36,8 @@ class Device {
   virtual bool is_emulated() const { return false; }
   virtual std::shared_ptr<Buffer> allocate(size_t bytes) = 0;
   virtual void copy_from_host(Buffer& to, const void* from, size_t bytes) = 0;
+  // Throws, as synchronize() does, the error of a value that a kernel could not compute with, where that was not thrown
+  // at once: the first since the last such call.
   virtual void copy_to_host(void* to, const Buffer& from, size_t bytes) = 0;
   // Returns when all work given to the device is done.
   virtual void synchronize() = 0;

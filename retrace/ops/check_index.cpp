@@ -6,7 +6,7 @@ namespace retrace {
 namespace {
 
 // "[3,0]": where element i of a tensor stands.
-std::string position(const Shape& shape, int64_t i) {
+std::string index_text(const Shape& shape, int64_t i) {
   Shape index = shape;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     index[axis] = i % shape[axis];
@@ -22,18 +22,19 @@ int64_t read_index(const KernelInput& indices, int64_t i) {
   return static_cast<const uint8_t*>(indices.data)[i];
 }
 
-void check_indices(std::string_view op, std::string_view what, const KernelInput& indices, int64_t limit,
-                   std::string_view help) {
+void check_indices(const IndexNames& names, const KernelInput& indices, int64_t limit) {
   const int64_t count = indices.spec->count();
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t value = read_index(indices, i);
-    if (value >= 0 && value < limit) continue;
-    throw Error(ErrorKind::usage, 177,
-                fmt::format("{}: {} {} at {} does not exist", op, what, value, position(indices.spec->shape, i)))
-        .got(indices.spec->text())
-        .expected(limit == 0 ? std::string("no values at all") : fmt::format("values from 0 to {}", limit - 1))
-        .help(std::string(help));
-  }
+  for (int64_t i = 0; i < count; ++i)
+    if (const int64_t value = read_index(indices, i); value < 0 || value >= limit)
+      throw index_error(names, *indices.spec, limit, i, value);
+}
+
+Error index_error(const IndexNames& names, const TensorSpec& indices, int64_t limit, int64_t position, int64_t value) {
+  const std::string place = index_text(indices.shape, position);
+  return Error(ErrorKind::usage, 177, fmt::format("{}: {} {} at {} does not exist", names.op, names.what, value, place))
+      .got(indices.text())
+      .expected(limit == 0 ? std::string("no values at all") : fmt::format("values from 0 to {}", limit - 1))
+      .help(std::string(names.help));
 }
 
 Labels with_new_axes(const Labels& labels, int count) {

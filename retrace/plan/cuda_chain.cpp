@@ -77,6 +77,13 @@ std::string stored(const TensorSpec& spec, ValueId id, bool integer) {
   return spec.type == DType::boolean ? fmt::format("v{} != 0.0f", id) : fmt::format("v{}", id);
 }
 
+bool reports_errors(const Trace& body) {
+  const bool any = std::any_of(body.nodes.begin(), body.nodes.end(),
+                               [&](const Node& node) { return retrace::reports_errors(body, node); });
+  ensure(!any || body.nodes.size() == 1, "a node that reports errors is in no chain with others");
+  return any;
+}
+
 std::string struct_of(const Trace& body) {
   std::string text;
   const auto type = [&](ValueId id) { return memory_type(body.values[static_cast<size_t>(id)].type); };
@@ -84,6 +91,7 @@ std::string struct_of(const Trace& body) {
     text += fmt::format("  Global<const {}> in{};\n", type(body.inputs[i]), i);
   for (size_t i = 0; i < body.outputs.size(); ++i)
     text += fmt::format("  Global<{}> out{};\n", type(body.outputs[i]), i);
+  if (reports_errors(body)) text += "  ErrorTarget errors;\n";
   return text + "  long long count;\n";
 }
 
@@ -101,6 +109,9 @@ std::string statements_of(const Trace& body) {
   for (const Node& node : body.nodes) {
     std::string arguments;
     for (ValueId id : node.inputs) arguments += fmt::format("{}v{}", arguments.empty() ? "" : ", ", id);
+    if (reports_errors(body))
+      text += fmt::format("  if (rules::{}_fails({})) report_error(a.errors, i, v{}.value);\n", node.op->rule->name,
+                          arguments, node.inputs[0]);
     text +=
         fmt::format("  const {} v{} = rules::{}_rule({});\n", type, node.first_output, node.op->rule->name, arguments);
   }
@@ -113,6 +124,11 @@ std::string statements_of(const Trace& body) {
 
 bool is_chain(const Trace& trace, const Node& node) {
   return !node.op->cuda && (node.op == &fused_op() || can_generate(trace, node));
+}
+
+bool reports_errors(const Trace& trace, const Node& node) {
+  const DType made = trace.values[static_cast<size_t>(node.first_output)].type;
+  return node.op->value_error && (!node.op->rule || made == DType::i32 || made == DType::u8);
 }
 
 Trace chain_body(const Trace& trace, const Node& node) {

@@ -12,12 +12,15 @@ namespace retrace {
 
 // Whether a node is computed so: a fused chain, or an op by its rule on f32, bool and u8, or on i32, bool and u8.
 bool is_chain(const Trace& trace, const Node& node);
+// Whether the kernel of a node takes an ErrorTarget: the op has a value_error, which a rule has for integers only.
+bool reports_errors(const Trace& trace, const Node& node);
 // The nodes of a chain, over inputs in the order of the node's.
 Trace chain_body(const Trace& trace, const Node& node);
 
 // The function of a chain's elements: the same body has the same name. Of each element it reads all arguments before it
 // writes a result; of inputs with as many elements as the results it reads that one element. Its argument is a struct
-// of the addresses of the body's inputs and outputs, in order, and the number of elements as a long long.
+// of the addresses of the body's inputs and outputs, in order, an ErrorTarget if its node reports errors (it has no
+// other node then), and the number of elements as a long long.
 struct CudaChain {
   std::string name, source;
   std::set<std::string> headers;  // that stand before it

@@ -21,6 +21,14 @@ void (*watch)(const std::string&) = nullptr;
       .help("compute this part on the CPU: x.to(rt::cpu_device()), or --device cpu");
 }
 
+cuda::ValueErrors::Describe description(const Trace& trace, const Node& node) {
+  std::vector<TensorSpec> inputs;
+  for (ValueId id : node.inputs) inputs.push_back(trace.values[static_cast<size_t>(id)]);
+  return [op = node.op, attributes = node.attributes, inputs, place = node.place](int64_t position, int32_t value) {
+    return op->value_error({attributes, inputs, position, value}).where(place);
+  };
+}
+
 bool same_form(std::span<const cuda::Launch> a, std::span<const cuda::Launch> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const cuda::Launch& x, const cuda::Launch& y) {
     return x.kernel == y.kernel && x.blocks == y.blocks && x.threads == y.threads && x.shared_bytes == y.shared_bytes;
@@ -38,6 +46,7 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device)
     else if (!step.node->op->cuda && !is_chain(trace, *step.node))
       refuse(*step.node);
   }
+  find_sources_of_errors();
   find_calls();
   compile_chains();
   const std::vector<unsigned> zeros(cuda::Launches::kCounters);
@@ -54,14 +63,23 @@ CudaPlan::~CudaPlan() = default;
 
 void CudaPlan::watch_sources(void (*given)(const std::string& source)) { watch = given; }
 
-// Chains of one launch in as few calls as the size of their arguments allows. Chains of no elements are left out.
+void CudaPlan::find_sources_of_errors() {
+  auto& errors = cuda_device(device_of(trace_) - 1).value_errors();
+  for (Step& step : steps_)
+    if (reports_errors(trace_, *step.node))
+      step.errors = std::make_unique<const cuda::ValueErrors::Source>(errors, description(trace_, *step.node));
+}
+
+// Chains of one launch in as few calls as the size of their arguments allows. Chains of no elements are left out. One
+// that reports errors stands alone: of two in one launch nobody could tell which is the first.
 void CudaPlan::find_calls() {
   size_t bytes = 0;  // of the arguments of the last call
   for (const Step& step : steps_) {
     const bool chain = is_chain(trace_, *step.node);
     if (chain && step.count() == 0) continue;
     const size_t more = (step.inputs.size() + step.outputs.size() + 1) * sizeof(void*) + sizeof(unsigned);
-    const bool beside = chain && !calls_.empty() && calls_.back().steps[0]->launch == step.launch;
+    const bool beside = chain && !step.errors && !calls_.empty() && !calls_.back().steps[0]->errors &&
+                        calls_.back().steps[0]->launch == step.launch;
     if (!beside || bytes + more > kMostArguments) calls_.emplace_back(), bytes = 0;
     bytes += more;
     Call& call = calls_.back();
@@ -133,6 +151,10 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
   for (const Step* step : call.steps) {
     for (const Location& input : step->inputs) words.push_back(at(input));
     for (const Location& output : step->outputs) words.push_back(at(output));
+    if (step->errors) {
+      const auto [record, reported, source] = step->errors->target();
+      words.insert(words.end(), {record.pointer, reported, reinterpret_cast<void*>(uintptr_t{source})});
+    }
     words.push_back(reinterpret_cast<void*>(step->count()));
     first_blocks.push_back(blocks);
     blocks += cuda::blocks_for(step->count(), kChainThreads).x;
@@ -156,7 +178,8 @@ std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<cons
     std::vector<KernelOutput> out;
     for (size_t i = 0; i < step.inputs.size(); ++i) in.push_back({at(step.inputs[i]), step.input_specs[i]});
     for (size_t i = 0; i < step.outputs.size(); ++i) out.push_back({at(step.outputs[i]), step.output_specs[i]});
-    step.node->op->cuda({step.node->attributes, in, out, at(step.workspace), launches});
+    const auto errors = step.errors ? step.errors->target() : cuda::ErrorTarget();
+    step.node->op->cuda({step.node->attributes, in, out, at(step.workspace), launches, errors});
   }
   return std::move(launches.all());
 }

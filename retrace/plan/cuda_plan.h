@@ -45,6 +45,7 @@ class CudaPlan {
     std::vector<Location> inputs, outputs;
     std::vector<const TensorSpec*> input_specs, output_specs;
     Location workspace;
+    std::unique_ptr<const cuda::ValueErrors::Source> errors = nullptr;  // of a step that reports them
     int64_t count() const { return output_specs[0]->count(); }
   };
   // What one node launches (an exchange: nothing), or one kernel of chains that need nothing of each other.
@@ -63,6 +64,7 @@ class CudaPlan {
   static constexpr size_t kSlot = 64;  // bytes of a constant or a value of the host
 
   void lay_out();
+  void find_sources_of_errors();
   void find_calls();
   void compile_chains();
   int own_donor(const Step& step, size_t output, FunctionRef<bool(size_t input)> free) const;

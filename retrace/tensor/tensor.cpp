@@ -125,8 +125,9 @@ const void* Tensor::data(Place place) const {
   static std::mutex mutex;  // workers may read one tensor
   const std::lock_guard lock(mutex);
   if (!value_->on_host) {
-    value_->on_host = cpu_device().allocate(spec().bytes());
-    device().copy_to_host(value_->on_host->data(), *value_->buffer, spec().bytes());
+    auto on_host = cpu_device().allocate(spec().bytes());
+    device().copy_to_host(on_host->data(), *value_->buffer, spec().bytes());
+    value_->on_host = std::move(on_host);
   }
   return value_->on_host->data();
 }

@@ -10,10 +10,12 @@
 
 #include "retrace/base/function_ref.h"
 #include "retrace/device/cpu/dispatch.h"
+#include "retrace/device/cuda/kernel_errors.h"
 #include "retrace/tensor/tensor.h"
 #include "retrace/trace/trace.h"
 
 namespace retrace {
+class Error;
 namespace cuda {
 class Launches;  // retrace/device/cuda/launches.h
 }
@@ -77,6 +79,15 @@ struct CudaCall {
   std::span<const KernelOutput> outputs;
   void* workspace = nullptr;  // op.cuda_workspace(...) bytes
   cuda::Launches& launches;
+  cuda::ErrorTarget errors = {};  // of an op with a value_error
+};
+
+// A value that a kernel on a CUDA device reported.
+struct ValueErrorCall {
+  const Attributes& attributes;
+  std::span<const TensorSpec> inputs;
+  int64_t position;  // an element, row-major: of the result of a rule; otherwise of what the op says
+  int32_t value;
 };
 
 // -- pointwise rules --------------------------------------------------------------------------------------------
@@ -119,6 +130,10 @@ struct Op {
   // On a CUDA device; a rule and a view need nothing. Null: there is no kernel yet.
   void (*cuda)(const CudaCall&) = nullptr;
   int64_t (*cuda_workspace)(const InferCall&) = nullptr;
+
+  // What `kernel` or `integer` throws for a value: the CUDA kernel reports it instead. A rule on integers reports its
+  // first argument where NAME_fails<Int32>, beside the rule, is true.
+  Error (*value_error)(const ValueErrorCall&) = nullptr;
 
   bool costly = false;          // a rule of many instructions: planning never computes it twice
   bool view = false;            // output 0 has the bytes of input 0 in the same order: no kernel runs

@@ -38,7 +38,14 @@ void CudaDevice::copy_from_host(Buffer& to, const void* from, size_t bytes) {
 }
 
 void CudaDevice::copy_to_host(void* to, const Buffer& from, size_t bytes) {
-  if (bytes) runtime_.copy_to_host(to, from.data(), bytes);
+  if (bytes == 0) return synchronize();
+  runtime_.copy_to_host(to, from.data(), bytes);
+  value_errors_.check();
+}
+
+void CudaDevice::synchronize() {
+  runtime_.synchronize();
+  value_errors_.check();
 }
 
 CudaDevice& cuda_device(int index) {

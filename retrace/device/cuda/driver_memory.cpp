@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "retrace/base/error.h"
 
@@ -33,6 +34,7 @@ DriverMemory::~DriverMemory() {
     context_->driver().cuStreamSynchronize.result(context_->stream());
     for (const auto& [memory, bytes] : used_) context_->driver().cuMemFree_v2.result(address_of(memory));
     for (const auto& [bytes, memory] : unused_) context_->driver().cuMemFree_v2.result(address_of(memory));
+    for (void* memory : on_host_) context_->driver().cuMemFreeHost.result(memory);
   });
 }
 
@@ -68,6 +70,12 @@ void DriverMemory::release(void* memory) {
   // Before others of its size: the next request takes what was released last, so that a loop meets few addresses.
   unused_.emplace_hint(unused_.lower_bound(block->second), block->second, memory);
   used_.erase(block);
+}
+
+void* DriverMemory::allocate_on_host(size_t bytes) {
+  void*& memory = on_host_.emplace_back();
+  context_->driver().cuMemAllocHost_v2(&memory, bytes);
+  return std::memset(memory, 0, bytes);
 }
 
 size_t DriverMemory::total() const {

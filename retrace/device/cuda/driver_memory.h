@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "retrace/device/cuda/driver_context.h"
 
@@ -22,6 +23,8 @@ class DriverMemory {
   void* allocate(size_t bytes);
   // What allocate() returned; null is fine.
   void release(void* memory);
+  // Pinned memory of the host, zeros: it has one address for host and device, as all that the driver allocates.
+  void* allocate_on_host(size_t bytes);
   // Bytes that the device has.
   size_t total() const;
 
@@ -33,6 +36,7 @@ class DriverMemory {
   std::shared_ptr<const DriverContext> context_;
   std::map<void*, size_t> used_;
   std::multimap<size_t, void*> unused_;
+  std::vector<void*> on_host_;
 };
 
 }  // namespace retrace::cuda

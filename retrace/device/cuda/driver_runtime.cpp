@@ -33,6 +33,9 @@ class DriverRuntime final : public Runtime {
   void release(void* memory) override {
     with_parts([&](Parts& parts) { parts.memory.release(memory); });
   }
+  void* allocate_on_host(size_t bytes) override {
+    return with_parts([&](Parts& parts) { return parts.memory.allocate_on_host(bytes); });
+  }
   void copy_from_host(void* to, const void* from, size_t bytes) override {
     with_parts([&](Parts& parts) { parts.copies.from_host(to, from, bytes); });
   }

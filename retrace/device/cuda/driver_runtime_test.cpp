@@ -301,6 +301,14 @@ TEST_F(CudaDriverRuntime, AContextThatCannotBeMadeIsTriedAgain) {
   }
 }
 
+TEST_F(CudaDriverRuntime, MemoryOfTheHostIsPinnedZeroAndGivenBack) {
+  auto* const memory = static_cast<unsigned*>(runtime().allocate_on_host(4 * sizeof(unsigned)));
+  EXPECT_EQ(std::vector<unsigned>(memory, memory + 4), std::vector<unsigned>(4));
+  EXPECT_EQ(fake_cuda::held()["pinned"], 1);
+  runtimes_.clear();
+  EXPECT_TRUE(fake_cuda::held().empty());
+}
+
 TEST_F(CudaDriverRuntime, AnyThreadMayCall) {
   std::vector<std::thread> threads;
   std::array<int, 4> received{};

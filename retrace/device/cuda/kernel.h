@@ -40,10 +40,18 @@
 //                           others after a barrier().
 // atomic_add(p, i, v)       p[i] += v at once, for int, unsigned and unsigned long long, in global or shared memory;
 //                           returns what was there. Never for floats: their sum would depend on the order.
+// atomic_minimum(p, i, v), atomic_exchange_if(p, i, expected, v)
+//                           p[i] = v at once, if v is less, or p[i] is what is expected; for unsigned long long in
+//                           global memory; returns what was there.
+// report_error(target, position, value)
+//                           the host throws the error of a value, when it waits for the device next (value_errors.h).
+//                           Of several positions in a launch the lowest is told, of several launches the first. The
+//                           kernel goes on, with whatever result.
 // fence()                   what this thread has written, or has seen through barrier(), is visible to other blocks
 //                           before anything that it writes later.
 
 #include "retrace/device/cuda/global.h"
+#include "retrace/device/cuda/kernel_errors.h"
 
 namespace retrace::cuda {
 
@@ -66,5 +74,13 @@ struct alignas(16) Float4 {
 namespace retrace::cuda {
 
 RT_DEVICE unsigned element_number() { return block().x * block_threads().x + thread().x; }
+
+RT_DEVICE void report_error(const ErrorTarget& target, unsigned position, int value) {
+  const unsigned long long first = atomic_exchange_if(target.record, 0, 0, target.source);
+  if (first != 0 && first != target.source) return;
+  const auto at = static_cast<unsigned long long>(position);
+  atomic_minimum(target.record, 1, at << 32 | static_cast<unsigned>(value));
+  raise_flag(target.reported);
+}
 
 }  // namespace retrace::cuda

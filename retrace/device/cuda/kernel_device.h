@@ -82,6 +82,15 @@ RT_DEVICE T atomic_add(Shared<T> p, int i, decltype(T()) value) {
   return atomicAdd(p.pointer + i, value);
 }
 
+RT_DEVICE unsigned long long atomic_minimum(Global<unsigned long long> p, long long i, unsigned long long value) {
+  return atomicMin(p.pointer + i, value);
+}
+RT_DEVICE unsigned long long atomic_exchange_if(Global<unsigned long long> p, long long i, unsigned long long expected,
+                                                unsigned long long value) {
+  return atomicCAS(p.pointer + i, expected, value);
+}
+RT_DEVICE void raise_flag(unsigned* of_host) { *static_cast<volatile unsigned*>(of_host) = 1; }
+
 // Copies at once where the processor (before sm_80) has no asynchronous ones.
 template <int bytes>
 RT_DEVICE void async_copy_bytes(void* to, const void* from, bool valid) {

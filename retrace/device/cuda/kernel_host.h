@@ -213,6 +213,21 @@ T atomic_add(Shared<T> p, int i, std::type_identity_t<T> value) {
   return atomic_add_at<SharedSpace>(p.at(i), value);
 }
 
+inline unsigned long long atomic_minimum(Global<unsigned long long> p, long long i, unsigned long long value) {
+  GlobalSpace::check(p.pointer + i, sizeof value, Access::atomic);
+  const unsigned long long before = p.pointer[i];
+  if (value < before) p.pointer[i] = value;
+  return before;
+}
+inline unsigned long long atomic_exchange_if(Global<unsigned long long> p, long long i, unsigned long long expected,
+                                             unsigned long long value) {
+  GlobalSpace::check(p.pointer + i, sizeof value, Access::atomic);
+  const unsigned long long before = p.pointer[i];
+  if (before == expected) p.pointer[i] = value;
+  return before;
+}
+inline void raise_flag(unsigned* of_host) { __atomic_store_n(of_host, 1u, __ATOMIC_RELAXED); }
+
 template <int bytes, class T>
 void async_copy(Shared<T> to, Global<std::type_identity_t<const T>> from, bool valid = true) {
   static_assert(bytes == 4 || bytes == 8 || bytes == 16);

@@ -11,9 +11,9 @@ class Launches {
  public:
   static constexpr int64_t kCounters = 256;
 
-  // `counters` are kCounters words of device memory, at first 0. `earlier`: the same launches with other arguments,
-  // made before; their kernels are not looked up again.
-  Launches(Runtime& runtime, unsigned* counters, std::span<const Launch> earlier = {})
+  // `counters` are kCounters words of device memory, at first 0 (null for ops that need none). `earlier`: the same
+  // launches with other arguments, made before; their kernels are not looked up again.
+  explicit Launches(Runtime& runtime, unsigned* counters = nullptr, std::span<const Launch> earlier = {})
       : runtime_(runtime), counters_(counters), earlier_(earlier) {}
 
   // Words that are 0 when a kernel starts, and that it leaves so: by them its blocks find out which of them comes last.

@@ -72,6 +72,9 @@ class Runtime {
   // After all work given before.
   virtual void release(void* memory) = 0;
 
+  // Memory of the host that kernels reach at the same address; zeros. Lives as long as the runtime.
+  virtual void* allocate_on_host(size_t bytes) = 0;
+
   // Copies in order with launches. From or to host memory: return when the host memory may be changed, or holds the
   // bytes; through pinned memory of the runtime's own.
   virtual void copy_from_host(void* to, const void* from, size_t bytes) = 0;

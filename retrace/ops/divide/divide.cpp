@@ -16,12 +16,15 @@ std::vector<Tensor> gradient(const GradientCall& call) {
           call.needed[1] ? sum_to(-(dy * y) / b, b, call.place) : Tensor()};
 }
 
+Error divided_by_zero(int32_t a) {
+  return Error(ErrorKind::usage, 149, "divide: an integer is divided by zero")
+      .got(fmt::format("{} / 0", a))
+      .expected("b without zeros, for integer types")
+      .help("cast to DType::f32 first, or replace the zeros with where(...)");
+}
+
 int32_t integer(const int32_t* in) {
-  if (in[1] == 0)
-    throw Error(ErrorKind::usage, 149, "divide: an integer is divided by zero")
-        .got(fmt::format("{} / 0", in[0]))
-        .expected("b without zeros, for integer types")
-        .help("cast to DType::f32 first, or replace the zeros with where(...)");
+  if (in[1] == 0) throw divided_by_zero(in[0]);
   if (in[1] == -1) return static_cast<int32_t>(0u - static_cast<uint32_t>(in[0]));  // -2^31 / -1 wraps
   return in[0] / in[1];
 }
@@ -41,6 +44,7 @@ void define_divide(OpTable& table) {
              .rule = &divide_pointwise,
              .integer = integer,
              .integer_by_rule = true,
+             .value_error = [](const ValueErrorCall& call) { return divided_by_zero(call.value); },
              .costly = true});
 }
 

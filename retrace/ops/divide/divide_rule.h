@@ -15,5 +15,11 @@ RT_RULE V divide_rule(V a, V b) {
   return a / b;
 }
 
+// Of integers.
+template <class V>
+RT_RULE bool divide_fails(V, V b) {
+  return b.value == 0;
+}
+
 RT_RULES_END
 #endif

@@ -14,6 +14,8 @@ namespace retrace {
 namespace {
 
 constexpr int64_t kPieceBytes = 1 << 17;
+constexpr IndexNames kGathered{"gather_rows", "row", "rows are counted from 0"};
+constexpr IndexNames kScattered{"scatter_rows", "row", "rows are counted from 0"};
 
 std::vector<TensorSpec> infer_gather(const InferCall& call) {
   const auto &table = call.inputs[0], &index = call.inputs[1];
@@ -44,7 +46,7 @@ std::vector<TensorSpec> infer_scatter(const InferCall& call) {
 void run_gather(const KernelCall& call) {
   const auto& table = *call.inputs[0].spec;
   const int64_t count = call.inputs[1].spec->count();
-  check_indices("gather_rows", "row", call.inputs[1], table.shape[0], "rows are counted from 0");
+  check_indices(kGathered, call.inputs[1], table.shape[0]);
   const size_t row = static_cast<size_t>(table.shape.count(1, table.shape.rank())) * size_of(table.type);
   if (row == 0 || count == 0) return;
   const auto* index = static_cast<const int32_t*>(call.inputs[1].data);
@@ -60,7 +62,7 @@ void run_gather(const KernelCall& call) {
 void run_scatter(const KernelCall& call) {
   const auto &x = *call.inputs[0].spec, &y = *call.outputs[0].spec;
   const int64_t count = call.inputs[1].spec->count(), rows = y.shape[0], width = y.shape.count(1, y.shape.rank());
-  check_indices("scatter_rows", "row", call.inputs[1], rows, "rows are counted from 0");
+  check_indices(kScattered, call.inputs[1], rows);
   const auto* index = static_cast<const int32_t*>(call.inputs[1].data);
   if (x.type == DType::f32) {
     scatter_rows_f32(static_cast<const float*>(call.inputs[0].data), index, count, rows, width,
@@ -76,6 +78,14 @@ void run_scatter(const KernelCall& call) {
 
 int64_t workspace(const InferCall& call) {
   return scatter_rows_workspace(call.inputs[1].count(), call.attributes.integer("rows"));
+}
+
+Error gather_error(const ValueErrorCall& call) {
+  return index_error(kGathered, call.inputs[1], call.inputs[0].shape[0], call.position, call.value);
+}
+
+Error scatter_error(const ValueErrorCall& call) {
+  return index_error(kScattered, call.inputs[1], call.attributes.integer("rows"), call.position, call.value);
 }
 
 std::vector<Tensor> gradient_gather(const GradientCall& call) {
@@ -110,7 +120,8 @@ void define_gather_rows(OpTable& table) {
              .infer = infer_gather,
              .gradient = gradient_gather,
              .kernel = run_gather,
-             .cuda = cuda_gather_rows});
+             .cuda = cuda_gather_rows,
+             .value_error = gather_error});
   table.add({.name = "scatter_rows",
              .inputs = 2,
              .attributes = {"rows"},
@@ -118,7 +129,8 @@ void define_gather_rows(OpTable& table) {
              .gradient = gradient_scatter,
              .kernel = run_scatter,
              .workspace = workspace,
-             .cuda = cuda_scatter_rows});
+             .cuda = cuda_scatter_rows,
+             .value_error = scatter_error});
 }
 
 }  // namespace retrace

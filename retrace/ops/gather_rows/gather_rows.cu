@@ -1,4 +1,4 @@
-// Rows by their numbers, one thread an element.
+// Rows by their numbers, one thread an element. A number that is no row's is reported.
 #include "retrace/device/cuda/kernel.h"
 #include "retrace/ops/gather_rows/gather_rows_cuda.h"
 
@@ -13,10 +13,19 @@ RT_DEVICE void gather_element(const GatherRowsArguments<T>& a) {
   T value = a.missing;
   if (row >= 0 && static_cast<unsigned>(row) < a.rows)
     value = a.table[static_cast<long long>(row) * a.width + i % a.width];
+  else if (i % a.width == 0)
+    report_error(a.errors, i / a.width, row);
   a.y[i] = value;
 }
 
 }  // namespace
+
+RT_KERNEL(check_rows, CheckRowsArguments, a) {
+  const unsigned i = element_number();
+  if (i >= a.count) return;
+  const int row = a.index[i];
+  if (row < 0 || static_cast<unsigned>(row) >= a.rows) report_error(a.errors, i, row);
+}
 
 RT_KERNEL(gather_rows_1, GatherRowsArguments<unsigned char>, a) { gather_element(a); }
 RT_KERNEL(gather_rows_4, GatherRowsArguments<unsigned>, a) { gather_element(a); }

@@ -1,11 +1,11 @@
 #pragma once
 // gather_rows: y[i..., :] = table[index[i...], :], rows along the first axis of the table; index is i32. An index
-// outside of the table throws Error(usage), when it is computed, with the value and its position; on a CUDA device,
-// where nothing can be thrown, it gives a row of NaN, or of zeros for integers. Labels: those of the index, then C (U
-// where there is a C already). Gradient for the table: scatter_rows.
+// outside of the table throws Error(usage) with the value and its position: when it is computed, on a CUDA device when
+// values are read next, where the row is of NaN, or of zeros for integers. Labels: those of the index, then C (U where
+// there is a C already). Gradient for the table: scatter_rows.
 // scatter_rows: table of `rows` rows, row r the sum of the x[i..., :] with index[i...] = r; +0 without any. Order: the
-// occurrences of a row ascending, blocks of 256 from +0, the blocks combined by the tree of docs/numerics.md. On a CUDA
-// device an index outside of the table makes all of it NaN. Gradient: gather_rows.
+// occurrences of a row ascending, blocks of 256 from +0, the blocks combined by the tree of docs/numerics.md. An index
+// outside of the table throws as above; on a CUDA device all is NaN then. Gradient: gather_rows.
 
 #include "retrace/tensor/tensor.h"
 

@@ -5,6 +5,14 @@
 namespace retrace {
 namespace {
 
+unsigned rows_of(int64_t rows) { return static_cast<unsigned>(std::min<int64_t>(rows, int64_t{1} << 31)); }
+
+void add_check(const CudaCall& call, int64_t rows) {
+  const unsigned count = cuda_count(call.inputs[1].spec->count());
+  const CheckRowsArguments arguments{call.inputs[1].data, count, rows_of(rows), call.errors};
+  add_elementwise(call.launches, "check_rows", count, arguments);
+}
+
 template <class T>
 void add_gather(const CudaCall& call, std::string_view kernel, T missing, int64_t items = 1) {
   const Shape &table = call.inputs[0].spec->shape, &y = call.outputs[0].spec->shape;
@@ -14,8 +22,9 @@ void add_gather(const CudaCall& call, std::string_view kernel, T missing, int64_
                                          call.outputs[0].data,
                                          count,
                                          static_cast<unsigned>(table.count(1, table.rank()) / items),
-                                         static_cast<unsigned>(std::min<int64_t>(table[0], int64_t{1} << 31)),
-                                         missing};
+                                         rows_of(table[0]),
+                                         missing,
+                                         call.errors};
   add_elementwise(call.launches, kernel, count, arguments);
 }
 
@@ -23,7 +32,7 @@ void add_gather(const CudaCall& call, std::string_view kernel, T missing, int64_
 
 void cuda_gather_rows(const CudaCall& call) {
   const TensorSpec &table = *call.inputs[0].spec, &y = *call.outputs[0].spec;
-  if (y.count() == 0) return;
+  if (y.count() == 0) return add_check(call, table.shape[0]);
   constexpr unsigned kNan = 0x7fc00000;
   const int64_t width = table.shape.count(1, table.shape.rank());
   switch (table.type) {
@@ -41,7 +50,7 @@ void cuda_gather_rows(const CudaCall& call) {
 void cuda_scatter_rows(const CudaCall& call) {
   require_f32(call, "scatter_rows");
   const Shape& y = call.outputs[0].spec->shape;
-  if (cuda_count(y.count()) == 0) return;
+  if (cuda_count(y.count()) == 0) return add_check(call, y[0]);
   const auto rows = static_cast<unsigned>(y[0]), width = static_cast<unsigned>(y.count(1, y.rank()));
   const unsigned threads = std::min(kCudaThreads, (width + 31) / 32 * 32), per_row = (width + threads - 1) / threads;
   const ScatterRowsArguments arguments{call.inputs[0].data,
@@ -50,7 +59,8 @@ void cuda_scatter_rows(const CudaCall& call) {
                                        cuda_count(call.inputs[1].spec->count()),
                                        rows,
                                        width,
-                                       per_row};
+                                       per_row,
+                                       call.errors};
   constexpr size_t kSharedBytes = 2 * 8 * sizeof(unsigned);
   call.launches.add("scatter_rows", {rows * per_row}, {threads}, arguments, kSharedBytes);
 }

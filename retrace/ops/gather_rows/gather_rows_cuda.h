@@ -1,6 +1,7 @@
 #pragma once
-// Arguments of the kernels of gather_rows and scatter_rows.
+// Arguments of the kernels of gather_rows and scatter_rows. They report positions in the index.
 
+#include "retrace/device/cuda/kernel_errors.h"
 #include "retrace/ops/words_cuda.h"
 
 namespace retrace {
@@ -15,6 +16,7 @@ struct GatherRowsArguments {
   unsigned count, width;  // elements of y, and of a row
   unsigned rows;          // of the table
   T missing;              // elements of a row that does not exist
+  cuda::ErrorTarget errors;
 };
 
 struct ScatterRowsArguments {
@@ -25,6 +27,14 @@ struct ScatterRowsArguments {
   unsigned rows;     // of y
   unsigned width;    // of a row
   unsigned per_row;  // blocks that make one row together
+  cuda::ErrorTarget errors;
+};
+
+// Of the kernel check_rows, where rows have no elements that another could make.
+struct CheckRowsArguments {
+  cuda::Global<const int> index;
+  unsigned count, rows;
+  cuda::ErrorTarget errors;
 };
 
 // Add the launch.

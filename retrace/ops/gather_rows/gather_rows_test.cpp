@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "retrace/device/device.h"
 #include "retrace/ops/op_case.h"
 
 namespace retrace {
@@ -107,27 +104,6 @@ TEST(GatherRows, names_the_row_that_does_not_exist) {
             "  got:      i32[2]\n"
             "  expected: values from 0 to 2\n"
             "  help:     rows are counted from 0");
-}
-
-TEST(GatherRows, makes_nan_or_zeros_of_a_row_that_does_not_exist_on_cuda) {
-  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
-  const auto index = Tensor::from<int32_t>({0, -1, 2, 1}, {4}).to(*gpus()[0]);
-  for (int64_t width : {3, 4}) {
-    const auto y = gather_rows(Tensor::full({2, width}, 1).to(*gpus()[0]), index).to_vector<float>();
-    for (int64_t i = 0; i < 4 * width; ++i)
-      EXPECT_EQ(std::isnan(y[static_cast<size_t>(i)]), i / width == 1 || i / width == 2) << i;
-  }
-  EXPECT_EQ(gather_rows(Tensor::full({2}, 1, DType::i32).to(*gpus()[0]), index).to_vector<int32_t>(),
-            (std::vector<int32_t>{1, 0, 0, 1}));
-}
-
-TEST(ScatterRows, makes_nan_where_a_row_does_not_exist_on_cuda) {
-  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
-  for (int32_t missing : {-1, 3}) {
-    const auto index = Tensor::from<int32_t>({0, missing}, {2}).to(*gpus()[0]);
-    for (float y : scatter_rows(Tensor::full({2, 2}, 1).to(*gpus()[0]), index, 3).to_vector<float>())
-      EXPECT_TRUE(std::isnan(y));
-  }
 }
 
 TEST(GatherRows, refuses_a_float_index_and_a_table_without_axes) {

@@ -45,7 +45,7 @@ RT_DEVICE unsigned warp_bits(bool condition) {
 
 }  // namespace
 
-// A number that is no row's makes all NaN: nobody can tell whose the row was.
+// A number that is no row's is reported, by the first block, and makes all NaN: nobody can tell whose the row was.
 RT_KERNEL_BOUNDS(scatter_rows, 256, ScatterRowsArguments, a) {
   const auto mine = shared<unsigned>(kWords);
   const auto nobodys = shared<unsigned>(kWords, mine);
@@ -59,6 +59,8 @@ RT_KERNEL_BOUNDS(scatter_rows, 256, ScatterRowsArguments, a) {
       if (begin + i < a.count) number = static_cast<unsigned>(static_cast<int>(a.index[begin + i]));
       const unsigned here = warp_bits(begin + i < a.count && number == row);
       const unsigned nowhere = warp_bits(number >= a.rows);
+      if (number >= a.rows && block().x == 0)
+        report_error(a.errors, static_cast<unsigned>(begin + i), static_cast<int>(number));
       if (t % 32 == 0) mine[i / 32] = here, nobodys[i / 32] = nowhere;
     }
     barrier();

@@ -10,6 +10,8 @@
 namespace retrace {
 namespace {
 
+constexpr IndexNames kLabels{"one_hot", "label", "count labels from 0, or ask for more classes"};
+
 std::vector<TensorSpec> infer(const InferCall& call) {
   const auto& labels = call.inputs[0];
   const int64_t classes = call.attributes.integer("classes");
@@ -26,11 +28,15 @@ std::vector<TensorSpec> infer(const InferCall& call) {
 void run(const KernelCall& call) {
   const auto& y = *call.outputs[0].spec;
   const int64_t classes = y.shape.back();
-  check_indices("one_hot", "label", call.inputs[0], classes, "count labels from 0, or ask for more classes");
+  check_indices(kLabels, call.inputs[0], classes);
   auto* to = static_cast<float*>(call.outputs[0].data);
   std::memset(to, 0, y.bytes());
   const int64_t count = call.inputs[0].spec->count();
   for (int64_t i = 0; i < count; ++i) to[i * classes + read_index(call.inputs[0], i)] = 1;
+}
+
+Error value_error(const ValueErrorCall& call) {
+  return index_error(kLabels, call.inputs[0], call.attributes.integer("classes"), call.position, call.value);
 }
 
 }  // namespace
@@ -47,7 +53,12 @@ Tensor one_hot_decode(const Tensor& scores, Place place) {
 
 void define_one_hot(OpTable& table) {
   // No gradient: its input is integer.
-  table.add({.name = "one_hot", .attributes = {"classes"}, .infer = infer, .kernel = run, .cuda = cuda_one_hot});
+  table.add({.name = "one_hot",
+             .attributes = {"classes"},
+             .infer = infer,
+             .kernel = run,
+             .cuda = cuda_one_hot,
+             .value_error = value_error});
 }
 
 }  // namespace retrace

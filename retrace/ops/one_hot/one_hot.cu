@@ -1,4 +1,4 @@
-// Rows with a 1 at the label, one thread an element; a label that does not exist makes a row of NaN.
+// Rows with a 1 at the label, one thread an element; a label that does not exist is reported and makes a row of NaN.
 #include "retrace/base/scalar.h"
 #include "retrace/device/cuda/kernel.h"
 #include "retrace/ops/one_hot/one_hot_cuda.h"
@@ -12,6 +12,7 @@ RT_DEVICE void one_hot_element(const OneHotArguments<Label>& a) {
   if (i >= a.count) return;
   const int label = a.labels[i / a.classes];
   const bool exists = label >= 0 && static_cast<unsigned>(label) < a.classes;
+  if (!exists && i % a.classes == 0) report_error(a.errors, i / a.classes, label);
   const float hot = static_cast<unsigned>(label) == i % a.classes ? 1.0f : 0.0f;
   a.y[i] = exists ? hot : rules::not_a_number<float>();
 }

@@ -1,7 +1,7 @@
 #pragma once
 // one_hot: f32 of shape [..., classes] with 1 at each label and 0 elsewhere. labels are i32 or u8 from 0 to
-// classes - 1; any other value throws Error(usage), when it is computed, with the value and its position; on a CUDA
-// device, where nothing can be thrown, it makes a row of NaN. The new last axis is labelled C if the input is labelled
+// classes - 1; any other value throws Error(usage) with the value and its position: when it is computed, on a CUDA
+// device when values are read next, where the row is of NaN. The new last axis is labelled C if the input is labelled
 // (U if it has a C already). No gradient: labels are integers.
 // one_hot_decode: the class (i32) of each row of scores, along axis C or else the last; the first of equals.
 

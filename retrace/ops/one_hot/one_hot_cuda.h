@@ -1,7 +1,7 @@
 #pragma once
 // Arguments of the kernels one_hot_i32 and one_hot_u8.
 
-#include "retrace/device/cuda/global.h"
+#include "retrace/device/cuda/kernel_errors.h"
 
 namespace retrace {
 
@@ -13,6 +13,7 @@ struct OneHotArguments {
   cuda::Global<float> y;
   unsigned count;  // elements of y
   unsigned classes;
+  cuda::ErrorTarget errors;  // positions of labels
 };
 
 // Adds the launch.

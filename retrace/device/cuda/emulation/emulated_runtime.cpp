@@ -26,6 +26,7 @@ class EmulatedRuntime final : public Runtime {
 
   void* allocate(size_t bytes) override;
   void release(void* memory) override;
+  void* allocate_on_host(size_t bytes) override;
   void copy_from_host(void* to, const void* from, size_t bytes) override;
   void copy_to_host(void* to, const void* from, size_t bytes) override;
   void copy(void* to, const void* from, size_t bytes) override;
@@ -45,6 +46,7 @@ class EmulatedRuntime final : public Runtime {
   Region region_;
   Cells cells_{region_.capacity()};
   std::map<const EmulatedKernel*, std::unique_ptr<FoundKernel>> kernels_;
+  std::vector<std::unique_ptr<std::byte[]>> on_host_;
 };
 
 class EmulatedGraph final : public Graph {
@@ -73,6 +75,11 @@ void* EmulatedRuntime::allocate(size_t bytes) {
 void EmulatedRuntime::release(void* memory) {
   const std::lock_guard lock(machine_.mutex());
   region_.release(memory);
+}
+
+void* EmulatedRuntime::allocate_on_host(size_t bytes) {
+  const std::lock_guard lock(machine_.mutex());
+  return on_host_.emplace_back(std::make_unique<std::byte[]>(bytes)).get();
 }
 
 void EmulatedRuntime::must_hold(const void* memory, size_t bytes) const {

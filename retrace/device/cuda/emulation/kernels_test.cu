@@ -40,7 +40,14 @@ RT_KERNEL(probe_copy, ProbeArguments, a) {
   if (i < a.count + (a.mistake ? 1 : 0)) a.y[i] = load_cached(a.x, i);
 }
 
-// The same backwards through shared memory. Mistake: threads without an element leave before the barrier.
+// Reports elements below zero.
+RT_KERNEL(probe_report, ReportArguments, a) {
+  const unsigned i = element_number();
+  if (i >= a.count) return;
+  if (const int value = a.x[i]; value < 0) report_error(a.errors, i, value);
+}
+
+// As probe_copy, backwards through shared memory. Mistake: threads without an element leave before the barrier.
 RT_KERNEL(probe_reverse, ProbeArguments, a) {
   const auto part = shared<float>(block_threads().x);
   const int t = thread_number();

@@ -1,7 +1,7 @@
 #pragma once
-// The argument of the kernels in kernels_test.cu.
+// Arguments of the kernels in kernels_test.cu.
 
-#include "retrace/device/cuda/global.h"
+#include "retrace/device/cuda/kernel_errors.h"
 
 namespace retrace::cuda {
 
@@ -11,6 +11,12 @@ struct ProbeArguments {
   Global<unsigned> counter;
   int count;
   bool mistake;  // the one that each kernel can make
+};
+
+struct ReportArguments {
+  Global<const int> x;
+  unsigned count;
+  ErrorTarget errors;
 };
 
 }  // namespace retrace::cuda
