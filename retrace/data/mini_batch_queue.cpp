@@ -113,6 +113,7 @@ MiniBatchQueue MiniBatchQueue::share(const Worker& worker, int shards, Place pla
   MiniBatchQueue queue = *this;
   queue.share_ = {worker.shards(shards), shards};
   for (auto& device : queue.options_.devices) device = find_device(device, worker.index()).name();
+  queue.device_rows_.reset();
   return queue;
 }
 

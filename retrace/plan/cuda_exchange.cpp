@@ -76,7 +76,8 @@ void CudaExchanges::run(size_t number, std::span<const void* const> inputs, std:
   // The last argument of a start may be the exchange before it, which lies on the host already.
   const size_t given = starts ? inputs.size() - static_cast<size_t>(node.attributes.integer("after")) : 0;
   for (size_t i = 0; i < given; ++i)
-    runtime_.copy_to_host(const_cast<void*>(step.inputs[i].data), inputs[i], step.inputs[i].spec->bytes());
+    device_.runtime().copy_to_host(const_cast<void*>(step.inputs[i].data), inputs[i], step.inputs[i].spec->bytes());
+  if (starts) device_.value_errors().check();
   try {
     node.op->kernel({node.attributes, step.inputs, step.outputs});
   } catch (Error& error) {
@@ -84,7 +85,7 @@ void CudaExchanges::run(size_t number, std::span<const void* const> inputs, std:
     throw;
   }
   for (size_t i = 0; !starts && i < outputs.size(); ++i)
-    runtime_.copy_from_host(outputs[i], step.outputs[i].data, step.outputs[i].spec->bytes());
+    device_.runtime().copy_from_host(outputs[i], step.outputs[i].data, step.outputs[i].spec->bytes());
 }
 
 std::unique_ptr<cuda::Graph> make_cut_graph(cuda::Runtime& runtime, std::span<const cuda::Launch> launches,

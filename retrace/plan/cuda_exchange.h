@@ -10,15 +10,14 @@
 #include <span>
 #include <vector>
 
-#include "retrace/device/cuda/runtime.h"
-#include "retrace/device/device.h"
+#include "retrace/device/cuda/cuda_device.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
 
 class CudaExchanges {
  public:
-  CudaExchanges(const Trace& trace, cuda::Runtime& runtime) : trace_(trace), runtime_(runtime) {}
+  CudaExchanges(const Trace& trace, CudaDevice& device) : trace_(trace), device_(device) {}
 
   // Whether the host computes this node.
   static bool has(const Node& node);
@@ -27,7 +26,8 @@ class CudaExchanges {
 
   // In the order of the plan; returns the step's number.
   size_t add(const Node& node);
-  // Addresses on the device of the node's inputs and outputs. Throws what the exchange throws.
+  // Addresses on the device of the node's inputs and outputs. Throws what the exchange throws, and the error of a
+  // value that a kernel could not compute with before others are given what came of it.
   void run(size_t step, std::span<const void* const> inputs, std::span<void* const> outputs);
 
  private:
@@ -39,7 +39,7 @@ class CudaExchanges {
   void* memory_of(ValueId id);
 
   const Trace& trace_;
-  cuda::Runtime& runtime_;
+  CudaDevice& device_;
   std::map<ValueId, std::shared_ptr<Buffer>> memory_;  // on the host
   std::vector<Step> steps_;
 };

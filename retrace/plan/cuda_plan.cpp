@@ -38,7 +38,7 @@ bool same_form(std::span<const cuda::Launch> a, std::span<const cuda::Launch> b)
 }  // namespace
 
 CudaPlan::CudaPlan(const Trace& trace, DeviceId device)
-    : trace_(trace), runtime_(cuda_device(device - 1).runtime()), exchanges_(trace, runtime_) {
+    : trace_(trace), runtime_(cuda_device(device - 1).runtime()), exchanges_(trace, cuda_device(device - 1)) {
   lay_out();
   for (const Step& step : steps_) {
     if (CudaExchanges::has(*step.node))
