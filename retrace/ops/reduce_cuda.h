@@ -3,9 +3,8 @@
 // max and softmax are made of. In both rules 16 elements of a lane make an item's value in one thread: 16 positions of
 // a channel, or every sixteenth element of a block of 256. A Policy states
 //   Value, by_row, empty(), merge(left, right, positions of left, of right),
-//   item(a, o, lane, p, count)   the value of the item from position p on, with `count` positions (0: none); all
-//   threads
-//                                of a block come,
+//   item(a, o, lane, p, count)   the value of the item from position p on, with `count` positions (0: none); every
+//                                thread of a block comes,
 //   fold(value)                  by row: what the 16 lanes are together,
 //   store(a, o, channel, value)  writes a result.
 
