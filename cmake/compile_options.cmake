@@ -6,11 +6,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-# GCC's tracking of assignments takes minutes a kernel file under UndefinedBehaviorSanitizer.
-set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  string(APPEND CMAKE_CXX_FLAGS_DEBUG " -fno-var-tracking-assignments")
-endif()
+# Line numbers for reports of sanitizers; with more, kernel files take minutes.
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
 
 add_library(retrace_flags INTERFACE)
 

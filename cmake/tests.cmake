@@ -1,5 +1,8 @@
-# Tests: retrace/FOLDER/**/*_test.cpp is test_FOLDER (with the kernels in *_test.cu, on the emulated device), tests/NAME_test.cpp is test_NAME. Benches: bench/NAME.cpp is
-# bench/NAME in the build folder; they share bench/common.
+# Tests: retrace/FOLDER/**/*_test.cpp is test_FOLDER (with the kernels in *_test.cu, on the emulated device),
+# tests/NAME_test.cpp is test_NAME. Benches: bench/NAME.cpp is bench/NAME in the build folder; they share bench/common.
+
+# What looks at the clock runs alone; other tests run side by side.
+set(tests_with_clocks device distributed optim workers command_cli command_mpi command_train_ranks)
 
 enable_testing()
 
@@ -82,6 +85,12 @@ if(TARGET test_golden AND NOT RETRACE_SANITIZE)
   set_target_properties(test_golden_ofast PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME golden_ofast COMMAND test_golden_ofast WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endif()
+
+foreach(name IN LISTS tests_with_clocks)
+  if(TEST ${name})
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
+endforeach()
 
 # Not in ctest: every input of every elementary function (make test-exhaustive).
 if(RETRACE_BUILD_TESTS AND EXISTS "${PROJECT_SOURCE_DIR}/tests/exhaustive.cpp")
