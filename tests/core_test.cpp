@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <random>
 #include <thread>
 
@@ -11,6 +10,7 @@
 #include "retrace/retrace.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/trace/call_scope.h"
+#include "tests/error_testing.h"
 
 namespace retrace {
 namespace {
@@ -279,20 +279,11 @@ TEST(Passes, CanBeSwitchedOffByNameOnly) {
   EXPECT_THROW(set_passes_off({"lower_composites"}), Error);
 }
 
-std::string text_of_failure(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Running, TellsWhereAKernelFoundABadValue) {
   const Tensor a = Tensor::from<int32_t>({7, 8}, {2}), zeros = Tensor::from<int32_t>({1, 0}, {2});
   const int line = __LINE__ + 1;
   const Tensor quotient = a / zeros;
-  EXPECT_EQ(text_of_failure([&] { quotient.to_vector<int32_t>(); }),
+  EXPECT_EQ(error_of([&] { quotient.to_vector<int32_t>(); }),
             fmt::format("error[RT0149]: divide: an integer is divided by zero\n"
                         "  where:    {}:{}\n"
                         "  got:      8 / 0\n"
@@ -305,7 +296,7 @@ TEST(Running, TellsWhereALabelIsOutOfRange) {
   const Tensor labels = Tensor::from<int32_t>({0, 3}, {2}, "B");
   const int line = __LINE__ + 1;
   const Tensor encoded = one_hot(labels, 3);
-  EXPECT_EQ(text_of_failure([&] { encoded.to_vector<float>(); }),
+  EXPECT_EQ(error_of([&] { encoded.to_vector<float>(); }),
             fmt::format("error[RT0177]: one_hot: label 3 at [1] does not exist\n"
                         "  where:    {}:{}\n"
                         "  got:      i32[2] \"B\"\n"

@@ -7,6 +7,7 @@
 
 #include "retrace/retrace.h"
 #include "retrace/train/train_job.h"
+#include "tests/error_testing.h"
 
 namespace retrace {
 namespace {
@@ -25,17 +26,6 @@ class CudaWorkers : public testing::Test {
     if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
   }
 };
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // Two steps of digits with mini-batches of 7: shards of 2, 2, 2 and 1 samples.
 TrainJobResult train_digits(const char* device, int workers) {
@@ -143,8 +133,8 @@ TEST_F(CudaWorkers, BringTheErrorOfAWorker) {
       again.to_vector<float>();
     });
   });
-  EXPECT_TRUE(says(text, "worker 1: ")) << text;
-  EXPECT_TRUE(says(text, "a bad day")) << text;
+  EXPECT_TRUE(says(text, "worker 1: "));
+  EXPECT_TRUE(says(text, "a bad day"));
 }
 
 }  // namespace

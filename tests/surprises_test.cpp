@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "retrace/retrace.h"
+#include "tests/error_testing.h"
 
 namespace retrace {
 namespace {
@@ -13,20 +14,6 @@ using Floats = std::vector<float>;
 
 Tensor floats(const Floats& values) { return Tensor::from(values, {static_cast<int64_t>(values.size())}); }
 Floats values_of(const Tensor& tensor) { return tensor.to_vector<float>(); }
-
-std::string error_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-testing::AssertionResult says(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "no \"" << part << "\" in:\n" << text;
-}
 
 // -- what happens once -------------------------------------------------------------------------------------------
 

@@ -7,20 +7,10 @@
 #include <thread>
 
 #include "retrace/retrace.h"
+#include "tests/error_testing.h"
 
 namespace retrace {
 namespace {
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 TEST(Pools, RunEveryWorkerOnce) {
   Pool pool = Pool::local(4);
@@ -75,15 +65,15 @@ TEST(Collectives, NameWhoDoesNotCome) {
       if (worker.index() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(400));
     });
   });
-  EXPECT_TRUE(says(text, "barrier: not every worker came within 0.2 seconds")) << text;
-  EXPECT_TRUE(says(text, "no call from worker 1")) << text;
+  EXPECT_TRUE(says(text, "barrier: not every worker came within 0.2 seconds"));
+  EXPECT_TRUE(says(text, "no call from worker 1"));
 }
 
 TEST(Collectives, RefuseDifferentOnes) {
   const std::string text = error_of([] {
     Pool::local(2).spmd([](Worker& worker) { worker.index() == 0 ? worker.barrier() : void(worker.all_gather(1)); });
   });
-  EXPECT_TRUE(says(text, "the workers are in different collectives")) << text;
+  EXPECT_TRUE(says(text, "the workers are in different collectives"));
 }
 
 TEST(Collectives, RefuseAnAbsentRoot) {
@@ -98,8 +88,8 @@ TEST(Pools, BringTheErrorOfAWorker) {
       worker.barrier();
     });
   });
-  EXPECT_TRUE(says(text, "worker 2: ")) << text;
-  EXPECT_TRUE(says(text, "workers_test.cpp")) << text;
+  EXPECT_TRUE(says(text, "worker 2: "));
+  EXPECT_TRUE(says(text, "workers_test.cpp"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
@@ -110,8 +100,8 @@ TEST(Pools, BringOtherErrorsToo) {
       worker.barrier();
     });
   });
-  EXPECT_TRUE(says(text, "worker 1 failed")) << text;
-  EXPECT_TRUE(says(text, "a bad day")) << text;
+  EXPECT_TRUE(says(text, "worker 1 failed"));
+  EXPECT_TRUE(says(text, "a bad day"));
 }
 
 TEST(Pools, RefuseWhatCannotWork) {
@@ -212,7 +202,7 @@ TEST(Shards, AreTooFewForTheWorkers) {
           Example().parameters, Tensor::zeros({3, 3}, DType::f32, "BC"), Example().state);
     });
   });
-  EXPECT_TRUE(says(text, "3 workers share 2 shards")) << text;
+  EXPECT_TRUE(says(text, "3 workers share 2 shards"));
 }
 
 TEST(Shards, NeedToKnowTheirPlace) {
@@ -222,7 +212,7 @@ TEST(Shards, NeedToKnowTheirPlace) {
           Example().parameters, Tensor::zeros({3, 3}, DType::f32, "BC"), Example().state);
     });
   });
-  EXPECT_TRUE(says(text, "a batch does not say where it stands in the whole mini-batch")) << text;
+  EXPECT_TRUE(says(text, "a batch does not say where it stands in the whole mini-batch"));
 }
 
 // Exchanges travel while the rest of a plan runs; a plan that fails meanwhile leaves nothing behind that still writes.
@@ -239,7 +229,7 @@ TEST(Exchanges, EndWithAFailedPlan) {
       evaluate();
     });
   });
-  EXPECT_TRUE(says(text, "worker 1: ")) << text;
+  EXPECT_TRUE(says(text, "worker 1: "));
 }
 
 }  // namespace
