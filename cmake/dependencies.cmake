@@ -28,7 +28,9 @@ if(NOT RETRACE_TESTS STREQUAL "OFF")
   endif()
   find_package(GTest ${required})       # tests
   find_package(rapidcheck ${required})  # property tests
-  find_package(benchmark ${required})   # timings of single ops
+  if(NOT RETRACE_SANITIZE)
+    find_package(benchmark ${required})  # timings of single ops
+  endif()
   if(GTest_FOUND AND rapidcheck_FOUND)
     set(RETRACE_BUILD_TESTS ON)
   else()
@@ -36,7 +38,7 @@ if(NOT RETRACE_TESTS STREQUAL "OFF")
   endif()
   if(benchmark_FOUND)
     set(RETRACE_BUILD_BENCHES ON)
-  else()
+  elseif(NOT RETRACE_SANITIZE)
     message(STATUS "Google Benchmark not found: the benches are left out (make packages LIST=test)")
   endif()
 endif()

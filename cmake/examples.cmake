@@ -1,4 +1,5 @@
 # examples/NAME.cpp to examples/NAME in the build folder; target `examples`. They see what a user's program sees.
+# Under sanitizers nothing runs them.
 
 add_custom_target(examples)
 file(GLOB example_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
@@ -9,5 +10,8 @@ foreach(source IN LISTS example_sources)
   retrace_link_emulation(example_${name})
   set_target_properties(example_${name} PROPERTIES
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
+  if(RETRACE_SANITIZE)
+    set_target_properties(example_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   add_dependencies(examples example_${name})
 endforeach()
