@@ -3,6 +3,8 @@
 
 # What looks at the clock runs alone; other tests run side by side.
 set(tests_with_clocks device distributed optim workers command_cli command_mpi command_train_ranks)
+# What takes longest starts first.
+set(long_tests golden golden_ofast ops any_batch_golden cuda_golden)
 
 # Tests are to compile quickly; UndefinedBehaviorSanitizer looks at the library alone. (Under the other sanitizers tests
 # hold arrays and start threads.)
@@ -112,6 +114,11 @@ if(TARGET test_golden AND NOT RETRACE_SANITIZE)
   add_test(NAME golden_ofast COMMAND test_golden_ofast WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endif()
 
+foreach(name IN LISTS long_tests)
+  if(TEST ${name})
+    set_tests_properties(${name} PROPERTIES COST 100)
+  endif()
+endforeach()
 foreach(name IN LISTS tests_with_clocks)
   if(TEST ${name})
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
