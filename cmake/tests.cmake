@@ -1,10 +1,14 @@
 # Tests: retrace/FOLDER/**/*_test.cpp is test_FOLDER (with the kernels in *_test.cu, on the emulated device),
 # tests/NAME_test.cpp is test_NAME. Benches: bench/NAME.cpp is bench/NAME in the build folder; they share bench/common.
 
-# What looks at the clock runs alone; other tests run side by side.
-set(tests_with_clocks device distributed optim workers command_cli command_mpi command_train_ranks)
+# What looks at the clock runs alone; other tests run two at a time.
+set(tests_alone device distributed optim workers command_cli command_mpi command_train_ranks)
 # What takes longest starts first.
-set(long_tests golden golden_ofast ops any_batch_golden cuda_golden)
+set(long_tests golden golden_ofast ops ops_second_half any_batch_golden cuda_golden)
+# Whose threads share small kernels: under sanitizers each takes twice its time beside another test.
+if(RETRACE_SANITIZE)
+  list(APPEND tests_alone golden any_batch_golden sample_chain)
+endif()
 
 # Tests are to compile quickly; UndefinedBehaviorSanitizer looks at the library alone. (Under the other sanitizers tests
 # hold arrays and start threads.)
@@ -114,12 +118,17 @@ if(TARGET test_golden AND NOT RETRACE_SANITIZE)
   add_test(NAME golden_ofast COMMAND test_golden_ofast WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endif()
 
+if(TEST ops)
+  add_test(NAME ops_second_half COMMAND test_ops WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(ops PROPERTIES ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0")
+  set_tests_properties(ops_second_half PROPERTIES ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1")
+endif()
 foreach(name IN LISTS long_tests)
   if(TEST ${name})
     set_tests_properties(${name} PROPERTIES COST 100)
   endif()
 endforeach()
-foreach(name IN LISTS tests_with_clocks)
+foreach(name IN LISTS tests_alone)
   if(TEST ${name})
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
   endif()

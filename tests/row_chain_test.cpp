@@ -1,5 +1,6 @@
 // Chains of narrow layers over many rows (fuse_rows): one kernel, and the bits of the ops one by one.
 #include "tests/chain_testing.h"
+#include "tests/tested_targets.h"
 
 namespace retrace {
 namespace {
@@ -59,7 +60,7 @@ TEST_P(RowChainTest, HasTheBitsOfItsOps) {
   set_passes_off({"fuse_rows"});
   const Bits plain = step(GetParam());
   set_passes_off({});
-  for (const SimdTarget target : simd_targets())
+  for (const SimdTarget target : tested_targets())
     for (int threads : {1, 3}) {
       set_simd_target(name_of(target));
       set_thread_count(threads);

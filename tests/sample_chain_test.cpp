@@ -1,6 +1,7 @@
 // Layers and their gradients over a few samples at a time (fuse_samples): one kernel, and the bits of the ops one by
 // one.
 #include "tests/chain_testing.h"
+#include "tests/tested_targets.h"
 
 namespace retrace {
 namespace {
@@ -74,7 +75,7 @@ TEST_P(SampleChainTest, HasTheBitsOfItsOps) {
   const Results training = train(GetParam()), prediction = predict(GetParam());
   EXPECT_EQ(training.chains + prediction.chains, 0u);
   set_passes_off({});
-  for (const SimdTarget target : simd_targets())
+  for (const SimdTarget target : tested_targets())
     for (int threads : {1, 3}) {
       SCOPED_TRACE(std::string(name_of(target)) + ", " + std::to_string(threads) + " threads");
       set_simd_target(name_of(target));

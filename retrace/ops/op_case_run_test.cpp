@@ -22,6 +22,7 @@
 #include "retrace/plan/plan.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/trace/record.h"
+#include "tests/tested_targets.h"
 
 namespace retrace {
 namespace {
@@ -97,7 +98,7 @@ uint64_t bits_at(const Tensor& tensor, size_t i, const void* data) {
 
 std::vector<Configuration> configurations() {
   std::vector<Configuration> all{{.name = "default"}};
-  for (auto target : simd_targets())
+  for (auto target : tested_targets())
     all.push_back({.name = "simd=" + std::string(name_of(target)), .simd = std::string(name_of(target))});
   all.push_back({.name = "threads=2", .threads = 2});
   all.push_back({.name = "threads=3", .threads = 3});

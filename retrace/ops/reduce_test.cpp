@@ -10,6 +10,7 @@
 
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/reduce_reference.h"
+#include "tests/tested_targets.h"
 
 namespace retrace {
 namespace {
@@ -101,7 +102,7 @@ void check(const Problem& problem) {
   const auto sums = expected_sums(problem, by_column), moments = expected_moments(problem, by_column);
   const SimdTarget target_before = simd_target();
   const int threads_before = thread_count();
-  for (const SimdTarget target : simd_targets()) {
+  for (const SimdTarget target : tested_targets()) {
     set_simd_target(name_of(target));
     for (int threads = 1; threads <= 3; ++threads) {
       set_thread_count(threads);

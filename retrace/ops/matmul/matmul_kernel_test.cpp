@@ -13,6 +13,7 @@
 
 #include "retrace/device/cpu/dispatch.h"
 #include "retrace/device/cpu/threads.h"
+#include "tests/tested_targets.h"
 
 namespace retrace {
 namespace {
@@ -95,7 +96,7 @@ void check(MatmulShape s) {
     const Floats a = numbers(s.count * s.rows * s.depth, 1, special),
                  b = numbers(s.count * s.depth * s.columns, 2, special);
     const auto expected = bits(reference(s, a, b));
-    for (SimdTarget target : simd_targets())
+    for (SimdTarget target : tested_targets())
       for (int count : {1, 2, 3}) {
         if (target == SimdTarget::scalar && count == 1) continue;
         set_simd_target(name_of(target));
