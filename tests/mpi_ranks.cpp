@@ -141,13 +141,16 @@ void sizes(Group& group) {
   group.all_gather(mine, group.rank() == 1 ? 100 : 50, all);
 }
 
+// mpirun ends the others as soon as one has ended; a busy machine may take its time.
+void wait_to_be_ended() { sleep_ms(10000); }
+
 // The others wait already.
 void failing(Group& group) {
   group.barrier();
   if (group.rank() == 1) {
     sleep_ms(200);
     group.fail("the disk is full");
-    return sleep_ms(1000);
+    return wait_to_be_ended();
   }
   group.barrier();
 }
@@ -157,7 +160,7 @@ void failed_before(Group& group) {
   group.barrier();
   if (group.rank() == 1) {
     group.fail("the disk is full");
-    return sleep_ms(1000);
+    return wait_to_be_ended();
   }
   sleep_ms(300);
   exchange_and_look(group, 0, [](int, int) { return size_t{1} << 20; });
@@ -166,7 +169,7 @@ void failed_before(Group& group) {
 // From another thread than the one that waits.
 void failing_thread(Group& group) {
   group.barrier();
-  if (group.rank() == 2) return sleep_ms(1500);
+  if (group.rank() == 2) return wait_to_be_ended();
   std::jthread other([&] {
     sleep_ms(200);
     if (group.rank() == 1) group.fail("another thread had enough");
