@@ -7,6 +7,7 @@
 
 namespace retrace::cli {
 
+constexpr int kDiverged = 3;    // exit code of a training that ended because the loss was not finite
 constexpr int kDifferent = 76;  // exit code of a comparison that found a difference
 
 // What replaces keys of a job: "key=value" of --set, and flags as (key, value, flag). Texts, so that the job's own

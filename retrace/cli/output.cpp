@@ -18,6 +18,7 @@ void guard_standard_streams() {
     ::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void print(std::string_view text) {
@@ -25,9 +26,13 @@ void print(std::string_view text) {
   throw Error(ErrorKind::output, 710, "standard output cannot be written: " + system_reason(errno));
 }
 
-void complain(const std::string& text) {
-  std::fputs((text + "\n").c_str(), stderr);
-  std::fflush(stderr);
+StreamWriter& standard_error() {
+  static StreamWriter writer(STDERR_FILENO);
+  return writer;
 }
+
+void complain(std::string_view text) { standard_error().write(std::string(text) + "\n"); }
+
+void finish_standard_error() { standard_error().wait(); }
 
 }  // namespace retrace::cli

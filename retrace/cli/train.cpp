@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include "retrace/cli/cli.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
+#include "retrace/cli/stop_signals.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/monitor/json_lines.h"
 #include "retrace/monitor/terminal.h"
@@ -18,29 +20,6 @@
 
 namespace retrace::cli {
 namespace {
-
-volatile std::sig_atomic_t stop_signal = 0;
-
-// The first signal ends the run after the current iteration; the second one ends the process at once.
-void on_signal(int number) {
-  if (stop_signal) std::_Exit(128 + number);
-  stop_signal = number;
-}
-
-class SignalScope {
- public:
-  SignalScope() : interrupt_(std::signal(SIGINT, on_signal)), terminate_(std::signal(SIGTERM, on_signal)) {
-    stop_signal = 0;
-  }
-  ~SignalScope() {
-    std::signal(SIGINT, interrupt_);
-    std::signal(SIGTERM, terminate_);
-  }
-
- private:
-  void (*interrupt_)(int);
-  void (*terminate_)(int);
-};
 
 // Of this program alone; the peak that getrusage() knows includes whatever the process was before exec.
 double peak_mib() {
@@ -69,10 +48,12 @@ std::string result_json(const TrainJobResult& result) {
 
 std::string result_text(const TrainJobResult& result) {
   std::string text =
-      fmt::format("{} epoch{}, {} iterations, {:.1f} seconds, {}\ntest set: loss {:.6g}", result.epochs,
-                  result.epochs == 1 ? "" : "s", result.iterations, result.seconds, result.stop_reason, result.loss);
+      fmt::format("{} epoch{}, {} iterations, {:.1f} seconds, {}\ntest set: ", result.epochs,
+                  result.epochs == 1 ? "" : "s", result.iterations, result.seconds, result.stop_reason);
+  text += result.metrics.empty() ? "not measured" : fmt::format("loss {:.6g}", result.loss);
   for (const auto& [name, value] : result.metrics) text += fmt::format(", {} {:.6g}", name, value);
-  return text + fmt::format("\nfingerprint {}\nrun {}\n", result.fingerprint, printable(result.run_dir.string()));
+  text += fmt::format("\nfingerprint {}\n", result.fingerprint);
+  return result.run_dir.empty() ? text : text + fmt::format("run {}\n", printable(result.run_dir.string()));
 }
 
 // Of --workers.
@@ -96,21 +77,57 @@ Pool make_pool(const std::string& workers) {
   return Pool::from_environment();
 }
 
+// Why the training ended before its last epoch.
+std::string diverged_text(const TrainJobResult& result, const Job& job) {
+  const std::string kept = result.run_dir.empty()
+                               ? "no epoch was complete: there are no weights, and no run folder"
+                               : fmt::format("the weights of epoch {}, the last complete one", result.epochs);
+  return fmt::format(
+      "training ended: the loss is not finite after iteration {} (epoch {})\n"
+      "  kept:     {}\n"
+      "  help:     set a smaller training.initial_learn_rate; it is {}",
+      result.iterations, result.epochs + 1, kept, job.training.initial_learn_rate);
+}
+
+// Of a training that a signal ended; on another rank than the one that got it, of SIGTERM.
+int stopped_by() { return StopSignals::received() ? StopSignals::received() : SIGTERM; }
+
+int exit_code_of(const TrainJobResult& result) {
+  if (result.stop_reason == "stopped") return 128 + stopped_by();
+  return result.stop_reason == "max epochs completed" ? 0 : kDiverged;
+}
+
+std::string ending_text(const TrainJobResult& result, const Job& job) {
+  if (result.stop_reason == "stopped")
+    return fmt::format("stopped by {}; the weights of the last iteration are kept, but this version writes no checkpoint "
+                       "to resume from",
+                       StopSignals::name(stopped_by()));
+  return diverged_text(result, job);
+}
+
 }  // namespace
 
 int train(const TrainOptions& options) {
   const Job job = read_job(options.job, overrides_of(options.settings));
   Pool pool = make_pool(options.workers);
-  Terminal terminal(stderr, terminal_options(stderr, terminal_is_dumb()));
-  const SignalScope signals;
-  const auto result = train_job(
-      job, {.pool = &pool, .out = options.out, .monitor = &terminal, .stop = [] { return stop_signal != 0; }});
-  if (pool.is_first()) print(options.json ? result_json(result) : result_text(result));
-  if (!stop_signal) return 0;
-  if (pool.is_first())
-    complain(fmt::format("stopped by {}; this version writes no checkpoint to resume from",
-                         stop_signal == SIGINT ? "SIGINT" : "SIGTERM"));
-  return 128 + stop_signal;
+  const TerminalOptions view = terminal_options(stderr, terminal_is_dumb());
+  Terminal terminal(
+      [](std::string text, bool passing) { standard_error().write(std::move(text), passing); }, view);
+  const StopSignals signals(pool.is_first(), view.rewrite);
+  const auto result = train_job(job, {.pool = &pool,
+                                      .out = options.out,
+                                      .monitor = &terminal,
+                                      .stop = [] { return StopSignals::received() != 0; }});
+  const int code = exit_code_of(result);
+  if (pool.is_first()) {
+    finish_standard_error();
+    print(options.json ? result_json(result) : result_text(result));
+    if (code != 0) complain(ending_text(result, job));
+    finish_standard_error();
+  }
+  // The first rank that ends with an error makes mpirun end the others.
+  if (code != 0) pool.spmd([](Worker& worker) { worker.barrier(); });
+  return code;
 }
 
 }  // namespace retrace::cli

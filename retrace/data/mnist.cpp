@@ -50,11 +50,16 @@ ImageSet read_image_set(const std::filesystem::path& images, const std::filesyst
   return set;
 }
 
+MnistFiles mnist_files(const std::filesystem::path& folder, Split split) {
+  const std::string prefix = split == Split::train ? "train" : "t10k";
+  return {either(folder, prefix + "-images-idx3-ubyte"), either(folder, prefix + "-labels-idx1-ubyte")};
+}
+
 ImageSet read_mnist(const std::filesystem::path& folder, Split split) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder, ignored)) throw missing_path(folder, "data folder");
-  const std::string prefix = split == Split::train ? "train" : "t10k";
-  return read_image_set(either(folder, prefix + "-images-idx3-ubyte"), either(folder, prefix + "-labels-idx1-ubyte"));
+  const auto files = mnist_files(folder, split);
+  return read_image_set(files.images, files.labels);
 }
 
 Datastore mnist(const std::filesystem::path& folder, Split split) { return image_set_store(read_mnist(folder, split)); }

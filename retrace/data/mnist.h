@@ -11,6 +11,12 @@ namespace retrace {
 // the file, for other types or axes, unequal counts, no image, or a label that is not below `classes`.
 ImageSet read_image_set(const std::filesystem::path& images, const std::filesystem::path& labels, int classes = 10);
 
+struct MnistFiles {
+  std::filesystem::path images, labels;
+};
+// The two files of a split in `folder`, each with or without ".gz".
+MnistFiles mnist_files(const std::filesystem::path& folder, Split split);
+
 // The files train-images-idx3-ubyte and train-labels-idx1-ubyte (for the test split t10k-...) in `folder`, each with
 // or without ".gz". Error(missing) names what is not there and what is near.
 ImageSet read_mnist(const std::filesystem::path& folder, Split split);

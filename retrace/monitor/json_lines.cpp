@@ -60,8 +60,7 @@ std::string json_text(std::string_view text) {
 }
 
 std::string json_number(double value) {
-  if (std::isnan(value)) return "\"NaN\"";
-  if (std::isinf(value)) return value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+  if (!std::isfinite(value)) return "null";
   return fmt::format("{}", value);
 }
 

@@ -10,12 +10,12 @@
 namespace retrace {
 
 // {"event":"step","epoch":1,...} without a line end. Numbers are the shortest text that reads back to the same
-// bits; what JSON cannot say stands as a string: "NaN", "Infinity", "-Infinity". Broken UTF-8 becomes '?'.
+// bits; null stands for what JSON cannot say: NaN, infinities, a value that was not measured. Broken UTF-8 becomes '?'.
 std::string event_json(const Event& event);
 
 // A text as a JSON string, with quotes.
 std::string json_text(std::string_view text);
-// A number as JSON, or as one of the three strings above.
+// A number as JSON; null if it is not finite.
 std::string json_number(double value);
 // {"accuracy":0.98,...}
 std::string json_metrics(const MetricValues& metrics);

@@ -27,10 +27,18 @@ TerminalOptions terminal_options(std::FILE* stream, bool dumb) {
   return options;
 }
 
-Terminal::Terminal(std::FILE* stream, TerminalOptions options) : stream_(stream), options_(options) {}
+Terminal::Terminal(Write write, TerminalOptions options) : write_(std::move(write)), options_(options) {}
+
+Terminal::Terminal(std::FILE* stream, TerminalOptions options)
+    : Terminal(
+          [stream](const std::string& text, bool) {
+            std::fwrite(text.data(), 1, text.size(), stream);
+            std::fflush(stream);
+          },
+          options) {}
 
 Terminal::~Terminal() {
-  if (shown_ > 0) std::fputc('\n', stream_), std::fflush(stream_);
+  if (shown_ > 0) write_("\n", false);
 }
 
 void Terminal::receive(const Event& event) {
@@ -96,20 +104,15 @@ std::string Terminal::line(int epoch, int64_t iteration, double loss, double sec
 void Terminal::rewrite(const std::string& text) {
   // The last column stays free: some terminals wrap when it is written.
   std::string shown = text.substr(0, static_cast<size_t>(std::max(options_.columns - 1, 20)));
-  const size_t length = shown.size();
-  if (shown_ > length) shown.append(shown_ - length, ' ');
-  std::fputc('\r', stream_);
-  std::fwrite(shown.data(), 1, shown.size(), stream_);
-  std::fflush(stream_);
-  shown_ = length;
+  // A longer text may stand there still, since the ones between may never have been written.
+  shown_ = std::max(shown_, shown.size());
+  shown.append(shown_ - shown.size(), ' ');
+  write_("\r" + shown, true);
 }
 
 void Terminal::end_line(const std::string& text) {
-  if (shown_ > 0) std::fputc('\n', stream_);
+  write_((shown_ > 0 ? "\n" : "") + text + "\n", false);
   shown_ = 0;
-  std::fwrite(text.data(), 1, text.size(), stream_);
-  std::fputc('\n', stream_);
-  std::fflush(stream_);
 }
 
 }  // namespace retrace

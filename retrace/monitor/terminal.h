@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -19,10 +20,13 @@ struct TerminalOptions {
 // Options that fit a stream: rewritten on a terminal, with its width. `dumb` says that it obeys no '\r'.
 TerminalOptions terminal_options(std::FILE* stream, bool dumb = false);
 
-// Writes to `stream`, which must outlive it. A stream that cannot be written is ignored: no view stops a run.
+// Writes to `stream`, which must outlive it, or gives its texts to `write`; those that the next one replaces are
+// `passing`. A stream that cannot be written is ignored: no view stops a run.
 //   epoch 3/20  step 468/3120  loss 0.1234  validation 0.1312  accuracy 0.9712  12.3 s  1:40 left
 class Terminal : public Monitor {
  public:
+  using Write = std::function<void(std::string text, bool passing)>;
+  Terminal(Write write, TerminalOptions options);
   Terminal(std::FILE* stream, TerminalOptions options);
   ~Terminal() override;
   void receive(const Event& event) override;
@@ -38,13 +42,13 @@ class Terminal : public Monitor {
   void end_line(const std::string& text);
   void end_epoch();
 
-  std::FILE* stream_;
+  Write write_;
   TerminalOptions options_;
   RunStarted run_;
   std::optional<EpochDone> epoch_;            // done, its line not yet written: a validation may follow
   std::optional<ValidationDone> validation_;  // the last one
   std::chrono::steady_clock::time_point last_{};
-  size_t shown_ = 0;  // characters of the line that stands on the terminal
+  size_t shown_ = 0;  // the most characters that the line had that stands on the terminal
 };
 
 // "12.3 s", "1:40", "2:03:04".

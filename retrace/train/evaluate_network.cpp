@@ -47,7 +47,9 @@ NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& da
           },
           {.enabled = accelerated})) {}
 
-std::vector<double> NetworkEvaluator::measure(const Tree& parameters, const Tree& state, const Worker& worker) const {
+std::optional<std::vector<double>> NetworkEvaluator::measure(const Tree& parameters, const Tree& state,
+                                                             const Worker& worker,
+                                                             const std::function<bool()>& stop) const {
   MiniBatchQueue queue(data_.test, {.mini_batch_size = mini_batch_size_,
                                     .formats = data_.formats,
                                     .devices = {device_.name()},
@@ -56,6 +58,7 @@ std::vector<double> NetworkEvaluator::measure(const Tree& parameters, const Tree
   std::vector<double> found;
   QueuePosition position = queue.position();
   for (int64_t i = worker.index(); i < queue.mini_batches(); i += worker.size()) {
+    if (stop && stop()) return std::nullopt;
     position.next = i * mini_batch_size_;
     queue.restore(position);
     const auto batch = queue.next();
@@ -75,9 +78,12 @@ std::vector<double> NetworkEvaluator::measure(const Tree& parameters, const Tree
   return found;
 }
 
-NetworkScore NetworkEvaluator::operator()(const Tree& parameters, const Tree& state, const Worker& worker) const {
+NetworkScore NetworkEvaluator::operator()(const Tree& parameters, const Tree& state, const Worker& worker,
+                                          const std::function<bool()>& stop) const {
   const FloatingPointScope floating_point;
-  const auto parts = worker.all_gather(measure(parameters, state, worker));
+  const auto mine = measure(parameters, state, worker, stop);
+  if (stop && worker.any(!mine)) return {.loss = std::nan(""), .metrics = {}, .complete = false};
+  const auto parts = worker.all_gather(*mine);
   const auto& outputs = network_.outputs;
   const size_t width = 2 + 2 * outputs.size();  // numbers of a mini-batch
   size_t batches = 0;

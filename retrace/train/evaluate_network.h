@@ -1,6 +1,10 @@
 #pragma once
 // A network on a test set.
 
+#include <functional>
+#include <optional>
+#include <vector>
+
 #include "retrace/distributed/worker.h"
 #include "retrace/monitor/event.h"
 #include "retrace/run/accelerate.h"
@@ -11,6 +15,7 @@ namespace retrace {
 struct NetworkScore {
   double loss = 0;       // mean over samples of the mini-batches' losses
   MetricValues metrics;  // accuracy (fraction) of "class"; angle_rmse (degrees) of "angle"; rmse of any other output
+  bool complete = true;  // false: stopped before the end, and nothing was measured
 };
 
 // Inference over the whole test set on a device, where parameters and state are, the last mini-batch kept. Sums are
@@ -19,12 +24,16 @@ class NetworkEvaluator {
  public:
   NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size, bool accelerated,
                    Device& device = cpu_device());
-  // Each worker computes every n-th mini-batch; all of them must call it.
-  NetworkScore operator()(const Tree& parameters, const Tree& state, const Worker& worker = Worker()) const;
+  // Each worker computes every n-th mini-batch; all of them must call it. `stop` is asked before each one; when any
+  // worker's says true, nothing is measured.
+  NetworkScore operator()(const Tree& parameters, const Tree& state, const Worker& worker = Worker(),
+                          const std::function<bool()>& stop = {}) const;
 
  private:
-  // Of mini-batches: for each its loss times its samples, its samples, and a sum and a count for each output.
-  std::vector<double> measure(const Tree& parameters, const Tree& state, const Worker& worker) const;
+  // Of mini-batches: for each its loss times its samples, its samples, and a sum and a count for each output. None if it
+  // was stopped.
+  std::optional<std::vector<double>> measure(const Tree& parameters, const Tree& state, const Worker& worker,
+                                             const std::function<bool()>& stop) const;
   struct Prediction {
     Tree y;
     Tensor loss;

@@ -117,7 +117,7 @@ class Checker {
   void check_combinations() {
     const auto& network = job_.network;
     const auto& source = job_.data.source;
-    const bool images = source == "digits" || source == "mnist";
+    const bool images = source == "digits" || (source == "mnist" && network.name != "autoencoder");
     const bool fits = network.name == "peaks"     ? source == "peaks"
                       : network.name == "cifar10" ? source == "cifar10-synthetic"
                                                   : images;
@@ -125,9 +125,13 @@ class Checker {
       errors_.push_back(mistake(417, "data.source",
                                 fmt::format("network \"{}\" cannot train on data source \"{}\"", network.name, source))
                             .got("")
-                            .expected(network.name == "peaks"     ? "peaks"
-                                      : network.name == "cifar10" ? "cifar10-synthetic"
-                                                                  : "digits, mnist"));
+                            .expected(network.name == "peaks"         ? "peaks"
+                                      : network.name == "cifar10"     ? "cifar10-synthetic"
+                                      : network.name == "autoencoder" ? "digits"
+                                                                      : "digits, mnist"));
+    if (network.name == "digits" && !std::count(network.heads.begin(), network.heads.end(), "class"))
+      errors_.push_back(mistake(417, "network.heads", "network \"digits\" always trains the class")
+                            .expected("network.heads = [\"class\"] or [\"class\", \"angle\"]"));
     if (source == "mnist" && network.name == "digits" &&
         std::count(network.heads.begin(), network.heads.end(), "angle"))
       errors_.push_back(

@@ -10,6 +10,7 @@
 #include "retrace/data/mnist.h"
 #include "retrace/data/peaks.h"
 #include "retrace/data/random_stream.h"
+#include "retrace/train/data_check.h"
 
 namespace retrace {
 namespace {
@@ -86,6 +87,7 @@ JobData load_job_data(const Job& job, const nn::Network& network) {
   if (data.train.variables() < static_cast<int>(data.formats.size()))
     throw Error(ErrorKind::usage, 420, fmt::format("the data \"{}\" has no angles", job.data.source))
         .help("set network.heads = [\"class\"]");
+  check_job_data(job, network, data);
   return data;
 }
 

@@ -15,6 +15,7 @@ struct JobData {
   std::vector<std::string> formats;  // of a queue over them
 };
 
+// Both sets, which fit the network. Errors: of reading; as check_job_data().
 JobData load_job_data(const Job& job, const nn::Network& network);
 nn::Network make_job_network(const Job& job);
 // Images as the digits network reads them: f32 [n,28,28,1] "BSSC" from 0 to 1.

@@ -120,6 +120,13 @@ RunFolder RunFolder::create(const Job& job, const Versions& versions, const fs::
   return RunFolder(path, std::move(lock));
 }
 
+void check_new_run(const fs::path& out) {
+  std::error_code failure;
+  if (out.empty() || !fs::exists(out, failure)) return;
+  if (!fs::is_directory(out, failure)) throw not_usable(out, "is no folder").help("choose another one with --out");
+  check_empty(out);
+}
+
 void RunFolder::record(const EpochFingerprints& fingerprints) {
   std::string lines;
   for (const auto& [name, value] : fingerprints.tensors)
@@ -132,6 +139,14 @@ void RunFolder::record(const EpochFingerprints& fingerprints) {
 }
 
 void RunFolder::write_weights(const SafeTensors& weights) { write_safetensors(path_ / "weights.safetensors", weights); }
+
+void RunFolder::discard(bool remove_folder) {
+  std::error_code ignored;
+  for (const char* name :
+       {"job.toml", "versions.json", "metrics.jsonl", "fingerprints.txt", "weights.safetensors", kLock})
+    fs::remove(path_ / name, ignored);
+  if (remove_folder) fs::remove(path_, ignored);
+}
 
 void check_run_folder(const fs::path& run) {
   std::error_code failure;

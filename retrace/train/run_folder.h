@@ -48,6 +48,9 @@ class RunFolder {
   void record(const EpochFingerprints& fingerprints);
   // Writes weights.safetensors whole or not at all. Errors: output.
   void write_weights(const SafeTensors& weights);
+  // Removes the files of the run, and the folder, too, if `remove_folder` and nothing else is in it. What cannot be
+  // removed stays.
+  void discard(bool remove_folder);
 
  private:
   RunFolder(std::filesystem::path path, FileDescriptor lock);
@@ -55,6 +58,10 @@ class RunFolder {
   FileDescriptor lock_;
   MetricsLog metrics_, fingerprints_;
 };
+
+// What create() refuses at once, without writing anything: Error(usage) if `out` is a folder that holds something or is no
+// folder. Nothing for an empty path.
+void check_new_run(const std::filesystem::path& out);
 
 // Reading a run that is finished, broken off or still going on.
 // The folder's epochs in order; lines that a crash left torn at the end are left out. Errors: missing, with the nearest

@@ -16,12 +16,15 @@
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/evaluate_network.h"
 #include "retrace/train/job_data.h"
-#include "retrace/train/run_folder.h"
+#include "retrace/train/run_writer.h"
 #include "retrace/train/training_step.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
 namespace {
+
+constexpr const char* kStopped = "stopped";
+constexpr const char* kNotFinite = "the loss is not finite";
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -53,23 +56,23 @@ class Training {
         queue_(shared(MiniBatchQueue(data_.train, queue_options()))),
         step_(step_of(job, network_, &worker)),
         evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job), device_),
-        state_(initial_training_state(network_, job.training).to(device_)) {
-    if (queue_.mini_batches() == 0)
-      throw Error(ErrorKind::usage, 421,
-                  fmt::format("the training set of {} samples has no whole mini-batch of {}", queue_.size(),
-                              job.training.mini_batch_size))
-          .help("set a smaller training.mini_batch_size, or training.partial_mini_batch = \"keep\"");
-  }
+        state_(initial_training_state(network_, job.training).to(device_)) {}
 
   TrainJobResult run() {
-    open_run();
-    tell(RunStarted{job_.name, result_.device, result_.run_dir.string(), worker_.size(), thread_count(),
-                    job_.training.max_epochs, queue_.mini_batches(), count_parameters()});
-    start_ = std::chrono::steady_clock::now();
+    result_.job = job_.name;
+    result_.device = device_.name();
+    result_.workers = worker_.size();
+    result_.threads = thread_count();
     result_.stop_reason = "max epochs completed";
-    for (int epoch = 1; epoch <= job_.training.max_epochs && !stopped_; ++epoch) run_epoch(epoch);
-    result_.seconds = seconds_since(start_);
-    finish();
+    start_ = std::chrono::steady_clock::now();
+    try {
+      for (int epoch = 1; epoch <= job_.training.max_epochs && !stopped_; ++epoch) run_epoch(epoch);
+      result_.seconds = seconds_since(start_);
+      finish();
+    } catch (...) {
+      if (run_) run_->give_up(makes_folder_);
+      throw;
+    }
     return result_;
   }
 
@@ -94,18 +97,21 @@ class Training {
     return count;
   }
 
+  // After the first step: what cannot be trained leaves no folder.
   void open_run() {
-    result_.job = job_.name;
-    result_.device = device_.name();
-    result_.workers = worker_.size();
-    result_.threads = thread_count();
-    if (!control_.write_run || !is_first()) return;
-    run_.emplace(RunFolder::create(job_, current_versions(result_.device), control_.out));
-    result_.run_dir = run_->path();
+    if (control_.write_run && is_first()) {
+      std::error_code ignored;
+      makes_folder_ = control_.out.empty() || !std::filesystem::exists(control_.out, ignored);
+      run_.emplace(RunFolder::create(job_, current_versions(result_.device), control_.out));
+      result_.run_dir = run_->path();
+    }
+    tell(RunStarted{job_.name, result_.device, result_.run_dir.string(), worker_.size(), thread_count(),
+                    job_.training.max_epochs, queue_.mini_batches(), count_parameters()});
   }
 
   void tell(const Event& event) {
-    if (run_ && !std::holds_alternative<StepDone>(event)) run_->metrics().append(event_json(event));
+    if (run_) run_->check();
+    if (run_ && !std::holds_alternative<StepDone>(event)) run_->event(event_json(event));
     if (control_.monitor && is_first()) control_.monitor->receive(event);
   }
 
@@ -121,18 +127,19 @@ class Training {
     while (queue_.has_data() && !stopped_) {
       const float rate = learn_rate(job_.training, result_.iterations, iterations, epoch);
       const double loss = run_step(state, rate);
+      if (result_.iterations == 0) open_run();
       sum += loss;
       ++steps, ++result_.iterations;
       tell(StepDone{epoch, result_.iterations, loss, rate, seconds_since(start_)});
-      if (!std::isfinite(loss)) return end("the loss is not finite");
-      if (control_.stop && worker_.any(control_.stop())) end("stopped");
+      if (!std::isfinite(loss)) return end(kNotFinite);
+      if (control_.stop && result_.iterations < iterations && worker_.any(control_.stop())) end(kStopped);
     }
     state_ = state;
     result_.epochs = epoch;
     tell(EpochDone{epoch, result_.iterations, sum / static_cast<double>(std::max<int64_t>(steps, 1)),
                    seconds_since(start_), !queue_.has_data()});
     record(epoch);
-    if (job_.training.validation) validate(epoch);
+    if (job_.training.validation && !stopped_) validate(epoch);
   }
 
   double run_step(TrainingState& state, float rate) {
@@ -147,14 +154,23 @@ class Training {
     result_.stop_reason = reason;
   }
 
-  void validate(int epoch) {
-    const auto found = evaluate_(state_.parameters, state_.state, worker_);
-    validated_ = epoch;
+  // The test set; false if the run is stopped meanwhile.
+  bool measure() {
+    const auto found = evaluate_(state_.parameters, state_.state, worker_, control_.stop);
     result_.loss = found.loss, result_.metrics = found.metrics;
-    tell(ValidationDone{epoch, result_.iterations, found.loss, seconds_since(start_), found.metrics});
+    measured_ = true;
+    return found.complete;
+  }
+
+  void validate(int epoch) {
+    if (measure())
+      tell(ValidationDone{epoch, result_.iterations, result_.loss, seconds_since(start_), result_.metrics});
+    else if (epoch < job_.training.max_epochs)
+      end(kStopped);
   }
 
   void record(int epoch) {
+    measured_ = false;
     if (!run_) return;
     EpochFingerprints prints{epoch, 0, {}};
     uint64_t sum = 0;
@@ -163,18 +179,20 @@ class Training {
     for (size_t i = 0; i < weights.size(); ++i) sum += prints.tensors[weights[i].first] = values[i];
     prints.all = mix64(sum);
     if (queue_.has_data()) prints.stopped_after = result_.iterations;
-    run_->record(prints);
+    run_->epoch(std::move(prints), to_safetensors(state_.parameters, state_.state));
   }
 
   void finish() {
-    if (validated_ != result_.epochs || validated_ == 0) {
-      const auto found = evaluate_(state_.parameters, state_.state, worker_);
-      result_.loss = found.loss, result_.metrics = found.metrics;
+    if (!measured_) {
+      result_.loss = std::nan(""), result_.metrics.clear();
+      if (result_.epochs > 0 && result_.stop_reason != kStopped) measure();
     }
     result_.fingerprint = fingerprint(state_.parameters, state_.state);
+    if (run_) run_->flush();
     tell(RunFinished{result_.epochs, result_.iterations, result_.loss, result_.seconds, result_.metrics,
                      result_.stop_reason, result_.fingerprint});
-    if (run_) run_->write_weights(to_safetensors(state_.parameters, state_.state));
+    if (run_) run_->flush();
+    if (run_ && result_.epochs == 0) run_->give_up(makes_folder_), result_.run_dir.clear();
   }
 
   const Job& job_;
@@ -187,11 +205,12 @@ class Training {
   const AcceleratedFunction<TrainingStep> step_;
   const NetworkEvaluator evaluate_;
   TrainingState state_;  // of the last complete epoch
-  std::optional<RunFolder> run_;
+  std::optional<RunWriter> run_;
+  bool makes_folder_ = false;
   TrainJobResult result_;
   std::chrono::steady_clock::time_point start_;
   bool stopped_ = false;
-  int validated_ = 0;
+  bool measured_ = false;  // the test set, after the last epoch so far
 };
 
 // Sets what a job says about threads and speed, and puts the former state back.
@@ -212,6 +231,20 @@ class JobEnvironment {
   bool cache_;
 };
 
+// f(), with a text of its own where the memory does not do.
+template <class F>
+auto with_enough_memory(const Job& job, const F& f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::unavailable, 424, "there is not enough memory for this job")
+        .got(fmt::format("network.width = {}, training.mini_batch_size = {}", job.network.width,
+                         job.training.mini_batch_size))
+        .help("set a smaller network.width; if the intermediates of a step are what does not fit, a smaller "
+              "training.mini_batch_size or RETRACE_MEMORY_LIMIT");
+  }
+}
+
 }  // namespace
 
 TrainJobResult train_job(const Job& job, const TrainJobControl& control) {
@@ -221,8 +254,13 @@ TrainJobResult train_job(const Job& job, const TrainJobControl& control) {
   Pool alone = Pool::local(1);
   Pool& pool = control.pool ? *control.pool : alone;
   check_workers(pool.size(), job.training.shards);
-  const JobData data = load_job_data(job, make_job_network(job));
-  return pool.spmd([&](Worker& worker) { return Training(job, control, data, worker).run(); })[0];
+  if (control.write_run && pool.is_first()) check_new_run(control.out);
+  return with_enough_memory(job, [&] {
+    const JobData data = load_job_data(job, make_job_network(job));
+    return pool.spmd([&](Worker& worker) {
+      return with_enough_memory(job, [&] { return Training(job, control, data, worker).run(); });
+    })[0];
+  });
 }
 
 std::string describe_plan(const Job& job, PlanDetails details) {

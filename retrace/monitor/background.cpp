@@ -1,0 +1,105 @@
+#include "retrace/monitor/background.h"
+
+#include <csignal>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+
+namespace retrace {
+
+struct Background::State {
+  explicit State(std::function<void()> task) : work(std::move(task)) {}
+
+  void run() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return asked || ended; });
+      if (!asked) return;
+      asked = false, busy = true;
+      lock.unlock();
+      work();
+      lock.lock();
+      busy = false;
+      changed.notify_all();
+    }
+  }
+  bool idle() const { return !asked && !busy; }
+
+  const std::function<void()> work;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool asked = false, busy = false, ended = false;
+};
+
+namespace {
+
+// A thread that no signal interrupts. Throws std::system_error if there is none left.
+template <class F>
+std::thread quiet_thread(const F& run) {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread made;
+  try {
+    made = std::thread(run);
+  } catch (...) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return made;
+}
+
+}  // namespace
+
+Background::Background(std::function<void()> work) : state_(std::make_shared<State>(std::move(work))) {}
+
+Background::~Background() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->ended = true;
+  }
+  state_->changed.notify_all();
+  thread_.join();
+}
+
+bool Background::ask() {
+  if (!thread_.joinable()) {
+    try {
+      thread_ = quiet_thread([state = state_] { state->run(); });
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->asked = true;
+  }
+  state_->changed.notify_all();
+  return true;
+}
+
+bool Background::wait(double seconds) {
+  std::unique_lock lock(state_->mutex);
+  return state_->changed.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return state_->idle(); });
+}
+
+void Background::wait() {
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [&] { return state_->idle(); });
+}
+
+void Background::leave() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->ended = true;
+  }
+  state_->changed.notify_all();
+  thread_.detach();
+}
+
+}  // namespace retrace

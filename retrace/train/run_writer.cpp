@@ -1,0 +1,125 @@
+#include "retrace/train/run_writer.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace retrace {
+namespace {
+
+constexpr size_t kMostLines = 4096;
+constexpr size_t kMostEpochs = 1024;
+
+size_t bytes_of(const SafeTensors& weights) {
+  size_t bytes = 0;
+  for (const auto& tensor : weights.tensors) bytes += tensor.bytes.size();
+  return bytes;
+}
+
+// What the system can still store there, as text.
+std::string free_text(const std::filesystem::path& path) {
+  std::error_code failure;
+  const auto space = std::filesystem::space(path, failure);
+  return failure ? "an unknown number of bytes" : fmt::format("{} bytes", space.available);
+}
+
+}  // namespace
+
+RunWriter::RunWriter(RunFolder folder) : folder_(std::move(folder)), background_([this] { write_waiting(); }) {}
+
+RunWriter::~RunWriter() { background_.wait(); }
+
+void RunWriter::event(std::string line) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.lines.size() < kMostLines)
+      waiting_.lines.push_back(std::move(line));
+    else
+      ++waiting_.dropped;
+  }
+  ask();
+}
+
+void RunWriter::epoch(EpochFingerprints fingerprints, SafeTensors weights) {
+  bool full = false;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.weights_epoch = fingerprints.epoch;
+    waiting_.weights = std::move(weights);
+    waiting_.epochs.push_back(std::move(fingerprints));
+    full = waiting_.epochs.size() >= kMostEpochs;
+  }
+  ask();
+  if (full) background_.wait();
+}
+
+void RunWriter::ask() {
+  if (!background_.ask()) write_waiting();
+}
+
+void RunWriter::check() const {
+  if (!failed_) return;
+  const std::lock_guard lock(mutex_);
+  std::rethrow_exception(error_);
+}
+
+void RunWriter::flush() {
+  background_.wait();
+  if (!failed_) attempt([&] { folder_.metrics().sync(); });
+  check();
+}
+
+void RunWriter::give_up(bool remove_folder) noexcept {
+  try {
+    background_.wait();
+    if (written_epoch_ == 0) folder_.discard(remove_folder);
+  } catch (const std::exception&) {
+    // The error that ended the run is the one to be told.
+  }
+}
+
+// Everything is tried, weights first; the first error is kept.
+void RunWriter::write_waiting() {
+  Waiting now;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(now, waiting_);
+  }
+  if (now.weights) attempt([&] { write_weights(*now.weights, now.weights_epoch); });
+  attempt([&] { write_events(now); });
+  for (const auto& epoch : now.epochs) attempt([&] { folder_.record(epoch); });
+}
+
+template <class F>
+void RunWriter::attempt(const F& write) {
+  try {
+    write();
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+    failed_ = true;
+  }
+}
+
+void RunWriter::write_weights(const SafeTensors& weights, int epoch) {
+  try {
+    folder_.write_weights(weights);
+    written_epoch_ = epoch;
+  } catch (Error& error) {
+    if (error.kind() != ErrorKind::output) throw;
+    error.got(fmt::format("{} free", free_text(folder_.path())))
+        .expected(fmt::format("{} bytes for the weights of epoch {}", bytes_of(weights), epoch))
+        .help(written_epoch_ > 0
+                  ? fmt::format("make room; weights.safetensors still holds the weights of epoch {}", written_epoch_)
+                  : "make room, or choose a folder on another disk with --out");
+    throw;
+  }
+}
+
+void RunWriter::write_events(const Waiting& waiting) {
+  for (const auto& line : waiting.lines) folder_.metrics().append(line);
+  if (waiting.dropped > 0)
+    folder_.metrics().append(fmt::format("{{\"event\":\"dropped\",\"lines\":{}}}", waiting.dropped));
+}
+
+}  // namespace retrace
