@@ -99,11 +99,10 @@ TEST(JsonLines, SaysWhetherAnEpochIsWhole) {
             "{\"event\":\"epoch\",\"epoch\":2,\"iteration\":7,\"loss\":0.5,\"complete\":false,\"seconds\":1.5}");
 }
 
-TEST(JsonLines, SaysWhatJsonCannot) {
+TEST(JsonLines, HasNullForWhatJsonCannotSay) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(event_json(StepDone{1, 2, std::nan(""), infinity, -infinity}),
-            "{\"event\":\"step\",\"epoch\":1,\"iteration\":2,\"loss\":\"NaN\",\"learn_rate\":\"Infinity\",\"seconds\":"
-            "\"-Infinity\"}");
+            "{\"event\":\"step\",\"epoch\":1,\"iteration\":2,\"loss\":null,\"learn_rate\":null,\"seconds\":null}");
   EXPECT_EQ(json_text("a\"b\\\n\x1b\xff\xc3\xa9"), "\"a\\\"b\\\\\\u000a\\u001b?\xc3\xa9\"");
   EXPECT_EQ(json_number(0.1), "0.1");
   EXPECT_EQ(json_metrics({}), "{}");

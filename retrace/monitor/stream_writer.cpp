@@ -23,7 +23,7 @@ constexpr int kMillisecondsOfPoll = 100;
 // Whether a write would not wait, or would fail at once; asked again for `milliseconds` at most.
 bool is_ready(int descriptor, int milliseconds) {
   pollfd wanted{descriptor, POLLOUT, 0};
-  return ::poll(&wanted, 1, milliseconds) > 0;
+  return descriptor < 0 || ::poll(&wanted, 1, milliseconds) > 0;
 }
 
 }  // namespace

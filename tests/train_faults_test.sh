@@ -1,0 +1,135 @@
+#!/bin/sh
+# `retrace train` when something goes wrong: train_faults_test.sh PATH_OF_RETRACE, run from the source tree. Signals, a
+# reader that stands still, files that cannot grow, a loss that is not finite.
+set -u
+retrace=$(realpath "$1")
+jobs=$(realpath jobs)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  echo "  standard output: $(head -c 600 out)" >&2
+  echo "  standard error:  $(tail -c 600 err)" >&2
+  failures=$((failures + 1))
+}
+# has TEXT FILE
+has() { grep -qF -- "$1" "$2" || fail "no text '$1' in $2"; }
+no_litter() { [ -z "$(find . -name '*.partial')" ] || fail "a temporary file is left: $1"; }
+
+peaks="$jobs/golden/peaks.toml"
+# start DIR ARGUMENTS...: trains for ever in the background, and waits until weights are there.
+start() {
+  dir=$1
+  shift
+  "$retrace" train "$peaks" --set training.max_epochs=100000000 --out "$dir" "$@" >out 2>err &
+  process=$!
+  while [ ! -s "$dir/weights.safetensors" ] && kill -0 $process 2>/dev/null; do sleep 0.1; done
+}
+
+# --- Weights are there after the first epoch, and the signals that end a session or a job end the run in good order.
+for signal in HUP:129 USR1:138 XCPU:152; do
+  start "signal-$signal"
+  kill -s "${signal%:*}" $process
+  wait $process
+  code=$?
+  [ $code -eq "${signal#*:}" ] || fail "signal $signal: exit code $code"
+  has "stopped by SIG${signal%:*}" err
+  has '"stop_reason":"stopped"' "signal-$signal/metrics.jsonl"
+  [ "$(tail -n 1 "signal-$signal/metrics.jsonl" | grep -c '"event":"finished"')" -eq 1 ] || fail "signal $signal: not the last line"
+done
+# Two at once are one, as timeout and mpirun send them.
+start together
+kill -s TERM $process
+kill -s TERM $process
+wait $process
+code=$?
+[ $code -eq 143 ] || fail "SIGTERM twice: exit code $code"
+has '"stop_reason":"stopped"' together/metrics.jsonl
+# nohup
+(trap '' HUP && exec "$retrace" train "$peaks" --set training.max_epochs=100000000 --out nohup >out 2>err) &
+process=$!
+while [ ! -s nohup/weights.safetensors ] && kill -0 $process 2>/dev/null; do sleep 0.1; done
+kill -s HUP $process
+sleep 0.3
+kill -0 $process 2>/dev/null || fail 'SIGHUP ends a run under nohup'
+kill -s TERM $process
+wait $process
+
+# --- The first signal says what it waits for, at once, and breaks a validation off: all epochs are done, so 0.
+"$retrace" train "$jobs/digits.toml" --set training.max_epochs=1 --set data.train_samples=128 --set network.width=64 \
+  --json --out validation >out 2>err &
+process=$!
+until grep -qF '"event":"epoch"' validation/metrics.jsonl 2>/dev/null || ! kill -0 $process 2>/dev/null; do sleep 0.05; done
+kill -s INT $process
+wait $process
+code=$?
+[ $code -eq 0 ] || fail "SIGINT within the last validation: exit code $code"
+has 'stopping after this iteration; press Ctrl-C again to stop at once' err
+has '"loss":null,"metrics":{}' out
+has '"stop_reason":"max epochs completed"' out
+[ -s validation/weights.safetensors ] || fail 'SIGINT within the last validation: no weights'
+
+# --- A reader of standard error that stands still stops nothing: a full pipe whose other end is open.
+mkfifo pipe
+sleep 600 <pipe &
+reader=$!
+exec 9>pipe
+timeout 2 dd if=/dev/zero bs=4096 count=1000 >&9 2>err
+timeout 60 "$retrace" train "$peaks" --set training.max_epochs=50 --json --out blocked >out 2>&9 9>&-
+code=$?
+[ $code -eq 0 ] || fail "a blocked standard error: exit code $code"
+has '"iterations":200' out
+"$retrace" train "$peaks" --set training.max_epochs=100000000 --json --out blocked-2 >out 2>&9 9>&- &
+process=$!
+while [ ! -s blocked-2/weights.safetensors ] && kill -0 $process 2>/dev/null; do sleep 0.1; done
+kill -s INT $process
+wait $process
+code=$?
+[ $code -eq 130 ] || fail "SIGINT with a blocked standard error: exit code $code"
+has '"stop_reason":"stopped"' out
+"$retrace" trian 2>&9 9>&-
+[ $? -eq 2 ] || fail 'an error text with a blocked standard error'
+kill $reader
+exec 9>&-
+
+# --- Files that cannot grow: 74, no litter, what was complete stays; before that nothing stays.
+(ulimit -f 1 && exec "$retrace" train "$jobs/digits.toml" --set data.train_samples=128 --set data.test_samples=32 \
+  --set training.max_epochs=2 --out small >out 2>err)
+code=$?
+[ $code -eq 74 ] || fail "weights that do not fit: exit code $code"
+has 'weights.safetensors' err
+has 'bytes free' err
+has 'bytes for the weights of epoch 1' err
+[ ! -e small ] || fail 'a run without weights blocks its own repetition'
+(ulimit -f 8 && exec "$retrace" train "$peaks" --set training.max_epochs=100000000 --out grown >out 2>err)
+code=$?
+[ $code -eq 74 ] || fail "a log that cannot grow: exit code $code"
+[ -s grown/weights.safetensors ] || fail 'a log that cannot grow: no weights'
+"$retrace" compare grown/weights.safetensors grown/weights.safetensors >out 2>err || fail 'a log that cannot grow: damaged weights'
+no_litter 'ulimit -f'
+
+# --- A loss that is not finite: 3, and what is kept. JSON has null where there is no number.
+"$retrace" train "$peaks" --set training.solver=sgdm --set training.initial_learn_rate=1e6 --set training.max_epochs=50 \
+  --json --out diverged >out 2>err
+code=$?
+[ $code -eq 3 ] || fail "a diverged training: exit code $code"
+has '"stop_reason":"the loss is not finite"' out
+has 'training.initial_learn_rate; it is 1000000' err
+! grep -qiE '"(-?inf|nan)|: ?-?(nan|inf)' out diverged/metrics.jsonl 2>/dev/null || fail 'a text stands where a number was'
+
+# --- What is wrong with the environment is found before a folder is made.
+for variable in RETRACE_PASSES_OFF=none_of_them RETRACE_MEMORY_LIMIT=many; do
+  env "$variable" "$retrace" train "$peaks" --out early >out 2>err
+  [ $? -eq 2 ] || fail "$variable is accepted"
+  [ ! -e early ] || fail "$variable: a folder is left"
+done
+"$retrace" train "$peaks" --out early >out 2>err || fail 'the corrected command with the same --out'
+mkdir full && echo >full/file
+"$retrace" train "$jobs/mnist.toml" --set data.path=absent --out full >out 2>err
+[ $? -eq 2 ] || fail 'the run folder is looked at after the data'
+
+[ $failures -eq 0 ] || { echo "$failures failures" >&2; exit 1; }
+echo "train_faults_test: all passed"
