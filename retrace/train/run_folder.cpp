@@ -127,13 +127,15 @@ void check_new_run(const fs::path& out) {
   check_empty(out);
 }
 
-void RunFolder::record(const EpochFingerprints& fingerprints) {
-  std::string lines;
-  for (const auto& [name, value] : fingerprints.tensors)
-    lines += fmt::format("{} {} {}\n", fingerprints.epoch, fingerprint_text(value), printable(name));
-  lines += fmt::format("{} {} ", fingerprints.epoch, fingerprint_text(fingerprints.all));
-  lines += fingerprints.stopped_after ? fmt::format("{}{}", kStopped, fingerprints.stopped_after) : kAll;
-  fingerprints_.append(lines);
+void RunFolder::record(std::span<const EpochFingerprints> epochs) {
+  for (const auto& fingerprints : epochs) {
+    std::string lines;
+    for (const auto& [name, value] : fingerprints.tensors)
+      lines += fmt::format("{} {} {}\n", fingerprints.epoch, fingerprint_text(value), printable(name));
+    lines += fmt::format("{} {} ", fingerprints.epoch, fingerprint_text(fingerprints.all));
+    lines += fingerprints.stopped_after ? fmt::format("{}{}", kStopped, fingerprints.stopped_after) : kAll;
+    fingerprints_.append(lines);
+  }
   fingerprints_.sync();
   metrics_.sync();
 }

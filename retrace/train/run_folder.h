@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,8 +45,9 @@ class RunFolder {
   const std::filesystem::path& path() const { return path_; }
   // The file of events; give its append() the lines of event_json().
   MetricsLog& metrics() { return metrics_; }
-  // Appends one epoch to fingerprints.txt, and syncs it and the metrics. Errors: output.
-  void record(const EpochFingerprints& fingerprints);
+  // Appends epochs to fingerprints.txt, and syncs it and the metrics. Errors: output.
+  void record(std::span<const EpochFingerprints> epochs);
+  void record(const EpochFingerprints& epoch) { record(std::span(&epoch, 1)); }
   // Writes weights.safetensors whole or not at all. Errors: output.
   void write_weights(const SafeTensors& weights);
   // Removes the files of the run, and the folder, too, if `remove_folder` and nothing else is in it. What cannot be

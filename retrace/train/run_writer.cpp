@@ -87,7 +87,7 @@ void RunWriter::write_waiting() {
   }
   if (now.weights) attempt([&] { write_weights(*now.weights, now.weights_epoch); });
   attempt([&] { write_events(now); });
-  for (const auto& epoch : now.epochs) attempt([&] { folder_.record(epoch); });
+  if (!now.epochs.empty()) attempt([&] { folder_.record(now.epochs); });
 }
 
 template <class F>
