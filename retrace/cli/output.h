@@ -9,8 +9,8 @@
 namespace retrace::cli {
 
 // Makes closed standard streams harmless: no file that is opened later takes their numbers, writing to a closed
-// standard output fails, and a reader that went away, or a file beyond the limit of its size (ulimit -f), is an error with
-// a text instead of a signal.
+// standard output fails, and a reader that went away, or a file beyond the limit of its size (ulimit -f), is an error
+// with a text instead of a signal.
 void guard_standard_streams();
 
 // Writes to standard output; throws Error(output) if it is closed or full.

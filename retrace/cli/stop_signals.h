@@ -3,8 +3,8 @@
 
 namespace retrace::cli {
 
-// While it lives, SIGINT, SIGTERM, SIGHUP (unless it is ignored, as under nohup), SIGUSR1 and SIGXCPU only set a flag; the
-// first one says on standard error what it waits for. A later SIGINT or SIGTERM ends the process at once; one that
+// While it lives, SIGINT, SIGTERM, SIGHUP (unless it is ignored, as under nohup), SIGUSR1 and SIGXCPU only set a flag;
+// the first one says on standard error what it waits for. A later SIGINT or SIGTERM ends the process at once; one that
 // comes within a quarter of a second belongs to the first (timeout, mpirun and shells send twice). SIGQUIT and SIGUSR2
 // are left as they are: the one is the user's way to end everything at once, the other has no meaning yet.
 class StopSignals {

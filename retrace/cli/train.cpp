@@ -47,9 +47,8 @@ std::string result_json(const TrainJobResult& result) {
 }
 
 std::string result_text(const TrainJobResult& result) {
-  std::string text =
-      fmt::format("{} epoch{}, {} iterations, {:.1f} seconds, {}\ntest set: ", result.epochs,
-                  result.epochs == 1 ? "" : "s", result.iterations, result.seconds, result.stop_reason);
+  std::string text = fmt::format("{} epoch{}, {} iterations, {:.1f} seconds, {}\ntest set: ", result.epochs,
+                                 result.epochs == 1 ? "" : "s", result.iterations, result.seconds, result.stop_reason);
   text += result.metrics.empty() ? "not measured" : fmt::format("loss {:.6g}", result.loss);
   for (const auto& [name, value] : result.metrics) text += fmt::format(", {} {:.6g}", name, value);
   text += fmt::format("\nfingerprint {}\n", result.fingerprint);
@@ -99,9 +98,10 @@ int exit_code_of(const TrainJobResult& result) {
 
 std::string ending_text(const TrainJobResult& result, const Job& job) {
   if (result.stop_reason == "stopped")
-    return fmt::format("stopped by {}; the weights of the last iteration are kept, but this version writes no checkpoint "
-                       "to resume from",
-                       StopSignals::name(stopped_by()));
+    return fmt::format(
+        "stopped by {}; the weights of the last iteration are kept, but this version writes no checkpoint "
+        "to resume from",
+        StopSignals::name(stopped_by()));
   return diverged_text(result, job);
 }
 
@@ -111,13 +111,11 @@ int train(const TrainOptions& options) {
   const Job job = read_job(options.job, overrides_of(options.settings));
   Pool pool = make_pool(options.workers);
   const TerminalOptions view = terminal_options(stderr, terminal_is_dumb());
-  Terminal terminal(
-      [](std::string text, bool passing) { standard_error().write(std::move(text), passing); }, view);
+  Terminal terminal([](std::string text, bool passing) { standard_error().write(std::move(text), passing); }, view);
   const StopSignals signals(pool.is_first(), view.rewrite);
-  const auto result = train_job(job, {.pool = &pool,
-                                      .out = options.out,
-                                      .monitor = &terminal,
-                                      .stop = [] { return StopSignals::received() != 0; }});
+  const auto result = train_job(job, {.pool = &pool, .out = options.out, .monitor = &terminal, .stop = [] {
+                                        return StopSignals::received() != 0;
+                                      }});
   const int code = exit_code_of(result);
   if (pool.is_first()) {
     finish_standard_error();

@@ -21,8 +21,8 @@ class StreamWriter {
   explicit StreamWriter(int descriptor, StreamWriterOptions options = {});
   ~StreamWriter();
 
-  // Queues the text. One that is `passing` (progress) gives way to the next text while it waits. When too many wait, the
-  // oldest are dropped, and a line tells how many as soon as the reader goes on. A stream that cannot be written is
+  // Queues the text. One that is `passing` (progress) gives way to the next text while it waits. When too many wait,
+  // the oldest are dropped, and a line tells how many as soon as the reader goes on. A stream that cannot be written is
   // ignored.
   void write(std::string text, bool passing = false);
   // Returns when all is written, or when the seconds of the options are spent: then false.

@@ -57,9 +57,9 @@ void check_shapes(const Job& job, const nn::Network& network, const Set& set, co
     const bool label = network.outputs[i] == "class";
     const Shape wanted = label ? Shape() : outputs[i];
     if (one[i + 1].shape() == wanted) continue;
-    throw misfit(job, set, label,
-                 fmt::format("has targets that output \"{}\" of network \"{}\" does not make", network.outputs[i],
-                             network.name))
+    throw misfit(
+        job, set, label,
+        fmt::format("has targets that output \"{}\" of network \"{}\" does not make", network.outputs[i], network.name))
         .got(fmt::format("targets of {}", one[i + 1].shape().text()))
         .expected(fmt::format("targets of {}", wanted.text()));
   }

@@ -30,8 +30,8 @@ class NetworkEvaluator {
                           const std::function<bool()>& stop = {}) const;
 
  private:
-  // Of mini-batches: for each its loss times its samples, its samples, and a sum and a count for each output. None if it
-  // was stopped.
+  // Of mini-batches: for each its loss times its samples, its samples, and a sum and a count for each output. None if
+  // it was stopped.
   std::optional<std::vector<double>> measure(const Tree& parameters, const Tree& state, const Worker& worker,
                                              const std::function<bool()>& stop) const;
   struct Prediction {

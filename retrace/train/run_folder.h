@@ -61,8 +61,8 @@ class RunFolder {
   MetricsLog metrics_, fingerprints_;
 };
 
-// What create() refuses at once, without writing anything: Error(usage) if `out` is a folder that holds something or is no
-// folder. Nothing for an empty path.
+// What create() refuses at once, without writing anything: Error(usage) if `out` is a folder that holds something or is
+// no folder. Nothing for an empty path.
 void check_new_run(const std::filesystem::path& out);
 
 // Reading a run that is finished, broken off or still going on.

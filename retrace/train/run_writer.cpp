@@ -108,8 +108,7 @@ void RunWriter::write_weights(const SafeTensors& weights, int epoch) {
   } catch (Error& error) {
     if (error.kind() != ErrorKind::output) throw;
     error.got(fmt::format("{} free", free_text(folder_.path())))
-        .expected(fmt::format("more than {} bytes for the weights of epoch {}",
-                              bytes_of(weights), epoch))
+        .expected(fmt::format("more than {} bytes for the weights of epoch {}", bytes_of(weights), epoch))
         .help(written_epoch_ > 0
                   ? fmt::format("make room; weights.safetensors still holds the weights of epoch {}", written_epoch_)
                   : "make room, or choose a folder on another disk with --out");

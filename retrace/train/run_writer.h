@@ -15,9 +15,10 @@
 namespace retrace {
 
 // Writes a run folder on a thread of its own: no step waits for the disk. Of weights only the newest are kept waiting,
-// of events 4,096 lines (then the newest are left out, and a line {"event":"dropped","lines":N} says so), of fingerprints
-// 1,024 epochs (then epoch() waits for the disk: they prove the result). An error of writing is thrown by the next check()
-// or flush(); what else can be written is written nevertheless. Without a thread everything is written at once.
+// of events 4,096 lines (then the newest are left out, and a line {"event":"dropped","lines":N} says so), of
+// fingerprints 1,024 epochs (then epoch() waits for the disk: they prove the result). An error of writing is thrown by
+// the next check() or flush(); what else can be written is written nevertheless. Without a thread everything is written
+// at once.
 class RunWriter {
  public:
   explicit RunWriter(RunFolder folder);

@@ -269,11 +269,13 @@ TEST(DataCheck, LooksAtTargetsAndLabels) {
   Job job;
   job.training.mini_batch_size = 2;
   const nn::Network network = make_job_network(job);
-  const auto images = Tensor::zeros({4, 28, 28, 1}, DType::f32, "BSSC"), angles = Tensor::zeros({4, 1}, DType::f32, "BC");
+  const auto images = Tensor::zeros({4, 28, 28, 1}, DType::f32, "BSSC"),
+             angles = Tensor::zeros({4, 1}, DType::f32, "BC");
   const auto labels = [](std::vector<int32_t> values) { return Tensor::from(values, {4}, "B"); };
   const auto check = [&](const Tensor& test_labels, const Tensor& test_angles) {
     check_job_data(job, network,
-                   {array_store({images, labels({0, 9, 5, 2}), angles}), array_store({images, test_labels, test_angles}),
+                   {array_store({images, labels({0, 9, 5, 2}), angles}),
+                    array_store({images, test_labels, test_angles}),
                     {"BSSC", "B", "BC"}});
   };
   EXPECT_NO_THROW(check(labels({0, 1, 2, 9}), angles));
