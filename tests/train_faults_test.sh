@@ -96,7 +96,7 @@ kill $reader
 exec 9>&-
 
 # --- Files that cannot grow: 74, no litter, what was complete stays; before that nothing stays.
-(ulimit -f 1 && exec "$retrace" train "$jobs/digits.toml" --set data.train_samples=128 --set data.test_samples=32 \
+(ulimit -f 16 && exec "$retrace" train "$jobs/digits.toml" --set data.train_samples=128 --set data.test_samples=32 \
   --set training.max_epochs=2 --out small >out 2>err)
 code=$?
 [ $code -eq 74 ] || fail "weights that do not fit: exit code $code"
@@ -109,6 +109,10 @@ code=$?
 [ $code -eq 74 ] || fail "a log that cannot grow: exit code $code"
 [ -s grown/weights.safetensors ] || fail 'a log that cannot grow: no weights'
 "$retrace" compare grown/weights.safetensors grown/weights.safetensors >out 2>err || fail 'a log that cannot grow: damaged weights'
+(ulimit -f 0 && exec "$retrace" train "$peaks" --out none >/dev/null 2>&1)
+code=$?
+[ $code -eq 74 ] || fail "a folder that cannot hold a file: exit code $code"
+[ ! -e none ] || fail 'a folder without a run is left'
 no_litter 'ulimit -f'
 
 # --- A loss that is not finite: 3, and what is kept. JSON has null where there is no number.
@@ -117,6 +121,16 @@ no_litter 'ulimit -f'
 code=$?
 [ $code -eq 3 ] || fail "a diverged training: exit code $code"
 has '"stop_reason":"the loss is not finite"' out
+"$retrace" train "$peaks" --set training.solver=sgdm --set training.initial_learn_rate=1e6 --set training.max_epochs=50 \
+  --set training.shards=2 --workers 2 --json --out diverged-2 >out 2>err
+[ $? -eq 3 ] || fail 'a diverged training of two workers'
+if command -v mpirun >/dev/null && [ -e "$(dirname "$retrace")/libretrace_mpi.so" ]; then
+  timeout 120 mpirun --allow-run-as-root --oversubscribe -n 2 "$retrace" train "$peaks" --set training.shards=2 \
+    --set training.solver=sgdm --set training.initial_learn_rate=1e6 --set training.max_epochs=50 --json >out 2>err
+  code=$?
+  [ $code -eq 3 ] || fail "a diverged training of two ranks: exit code $code"
+  [ "$(wc -l <out)" -eq 1 ] || fail 'a diverged training of two ranks: not one line'
+fi
 has 'training.initial_learn_rate; it is 1000000' err
 ! grep -qiE '"(-?inf|nan)|: ?-?(nan|inf)' out diverged/metrics.jsonl 2>/dev/null || fail 'a text stands where a number was'
 

@@ -76,7 +76,8 @@ class Table {
         ->type_name("DIR");
     train->add_flag("--json", arguments_.train.json, "print the result as one JSON object, the last line");
     train->footer(
-        "Weights are written after every epoch. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 end after the iteration and keep them;\n"
+        "Weights are written after every epoch. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 end after the iteration and keep "
+        "them;\n"
         "a second Ctrl-C ends at once. Exit codes: 0 finished, 2 usage or job, 3 the loss is not finite, 65 bad data,\n"
         "66 input missing, 69 device or memory absent, 74 output failed, 77 a rank was lost, 128+N signal N.");
   }

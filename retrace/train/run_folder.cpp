@@ -76,6 +76,16 @@ void check_empty(const fs::path& path) {
           .help("choose another folder with --out, or leave it out to get the next free one under runs/");
 }
 
+// The files of a run, and its folder if nothing else is in it.
+void remove_run(const fs::path& path, bool folder, const FileDescriptor& lock) {
+  std::error_code ignored;
+  if (lock.get() >= 0)
+    for (const char* name :
+         {"job.toml", "versions.json", "metrics.jsonl", "fingerprints.txt", "weights.safetensors", kLock})
+      fs::remove(path / name, ignored);
+  if (folder) fs::remove(path, ignored);
+}
+
 // One line of fingerprints.txt.
 struct Line {
   int epoch = 0;
@@ -103,21 +113,35 @@ bool ends_epoch(const Line& line, EpochFingerprints& epoch) {
 
 std::string fingerprint_text(uint64_t fingerprint) { return fmt::format("{:016x}", fingerprint); }
 
-RunFolder::RunFolder(fs::path path, FileDescriptor lock)
+RunFolder::RunFolder(fs::path path, bool made, FileDescriptor lock)
     : path_(std::move(path)),
+      made_(made),
       lock_(std::move(lock)),
       metrics_(path_ / "metrics.jsonl"),
       fingerprints_(path_ / "fingerprints.txt") {}
 
 RunFolder RunFolder::create(const Job& job, const Versions& versions, const fs::path& out, const fs::path& runs) {
   check_job(job);
+  std::error_code ignored;
+  const bool makes = out.empty() || !fs::exists(out, ignored);
   const fs::path path = out.empty() ? next_folder(runs, job.name) : out;
-  if (!out.empty()) make_folders(out);
-  FileDescriptor lock = lock_folder(path);
-  check_empty(path);
-  write_file_whole(path / "job.toml", job_text(job));
-  write_file_whole(path / "versions.json", versions_json(versions) + "\n");
-  return RunFolder(path, std::move(lock));
+  FileDescriptor lock;
+  try {
+    if (!out.empty()) make_folders(out);
+    lock = lock_folder(path);
+    check_empty(path);
+  } catch (const Error&) {
+    remove_run(path, makes, FileDescriptor());
+    throw;
+  }
+  try {
+    write_file_whole(path / "job.toml", job_text(job));
+    write_file_whole(path / "versions.json", versions_json(versions) + "\n");
+  } catch (const Error&) {
+    remove_run(path, makes, lock);
+    throw;
+  }
+  return RunFolder(path, makes, std::move(lock));
 }
 
 void check_new_run(const fs::path& out) {
@@ -142,13 +166,7 @@ void RunFolder::record(std::span<const EpochFingerprints> epochs) {
 
 void RunFolder::write_weights(const SafeTensors& weights) { write_safetensors(path_ / "weights.safetensors", weights); }
 
-void RunFolder::discard(bool remove_folder) {
-  std::error_code ignored;
-  for (const char* name :
-       {"job.toml", "versions.json", "metrics.jsonl", "fingerprints.txt", "weights.safetensors", kLock})
-    fs::remove(path_ / name, ignored);
-  if (remove_folder) fs::remove(path_, ignored);
-}
+void RunFolder::discard() { remove_run(path_, made_, lock_); }
 
 void check_run_folder(const fs::path& run) {
   std::error_code failure;

@@ -50,13 +50,14 @@ class RunFolder {
   void record(const EpochFingerprints& epoch) { record(std::span(&epoch, 1)); }
   // Writes weights.safetensors whole or not at all. Errors: output.
   void write_weights(const SafeTensors& weights);
-  // Removes the files of the run, and the folder, too, if `remove_folder` and nothing else is in it. What cannot be
+  // Removes the files of the run, and the folder, too, if create() made it and nothing else is in it. What cannot be
   // removed stays.
-  void discard(bool remove_folder);
+  void discard();
 
  private:
-  RunFolder(std::filesystem::path path, FileDescriptor lock);
+  RunFolder(std::filesystem::path path, bool made, FileDescriptor lock);
   std::filesystem::path path_;
+  bool made_;  // the folder, by create()
   FileDescriptor lock_;
   MetricsLog metrics_, fingerprints_;
 };

@@ -69,10 +69,10 @@ void RunWriter::flush() {
   check();
 }
 
-void RunWriter::give_up(bool remove_folder) noexcept {
+void RunWriter::give_up() noexcept {
   try {
     background_.wait();
-    if (written_epoch_ == 0) folder_.discard(remove_folder);
+    if (written_epoch_ == 0) folder_.discard();
   } catch (const std::exception&) {
     // The error that ended the run is the one to be told.
   }

@@ -34,9 +34,9 @@ class RunWriter {
   void check() const;
   // Returns when all of it is on the disk. Errors as check().
   void flush();
-  // After an error: waits until all is written that can be written, and removes the run if it holds no weights; the
-  // folder, too, if `remove_folder`. Throws nothing.
-  void give_up(bool remove_folder) noexcept;
+  // After an error: waits until all is written that can be written, and removes the run if it holds no weights. Throws
+  // nothing.
+  void give_up() noexcept;
 
  private:
   struct Waiting {

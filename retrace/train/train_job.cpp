@@ -70,7 +70,7 @@ class Training {
       result_.seconds = seconds_since(start_);
       finish();
     } catch (...) {
-      if (run_) run_->give_up(makes_folder_);
+      if (run_) run_->give_up();
       throw;
     }
     return result_;
@@ -100,8 +100,6 @@ class Training {
   // After the first step: what cannot be trained leaves no folder.
   void open_run() {
     if (control_.write_run && is_first()) {
-      std::error_code ignored;
-      makes_folder_ = control_.out.empty() || !std::filesystem::exists(control_.out, ignored);
       run_.emplace(RunFolder::create(job_, current_versions(result_.device), control_.out));
       result_.run_dir = run_->path();
     }
@@ -192,7 +190,7 @@ class Training {
     tell(RunFinished{result_.epochs, result_.iterations, result_.loss, result_.seconds, result_.metrics,
                      result_.stop_reason, result_.fingerprint});
     if (run_) run_->flush();
-    if (run_ && result_.epochs == 0) run_->give_up(makes_folder_), result_.run_dir.clear();
+    if (run_ && result_.epochs == 0) run_->give_up(), result_.run_dir.clear();
   }
 
   const Job& job_;
@@ -206,7 +204,6 @@ class Training {
   const NetworkEvaluator evaluate_;
   TrainingState state_;  // of the last complete epoch
   std::optional<RunWriter> run_;
-  bool makes_folder_ = false;
   TrainJobResult result_;
   std::chrono::steady_clock::time_point start_;
   bool stopped_ = false;
