@@ -5,7 +5,7 @@
 //   metrics.jsonl        one event a line
 //   fingerprints.txt     per epoch one line a tensor, "EPOCH HEX NAME", then "EPOCH HEX all", or, where the run was
 //                        stopped within the epoch, "EPOCH HEX stopped after iteration N"
-//   weights.safetensors  parameters/... and state/... after the last epoch
+//   weights.safetensors  parameters/... and state/... after the last epoch that is there
 
 #include <cstdint>
 #include <filesystem>
