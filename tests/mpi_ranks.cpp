@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "retrace/base/error.h"
+#include "retrace/base/warning.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/distributed/mpi_group.h"
 
@@ -121,6 +122,14 @@ void missing_stopped(Group& group) {
   group.barrier();
 }
 
+// One that computes for longer than the others wait.
+void computing(Group& group) {
+  group.barrier();
+  volatile int turns = 0;
+  for (const auto start = Clock::now(); group.rank() == 2 && microseconds(start) < 3e6;) turns = turns + 1;
+  group.barrier();
+}
+
 // One that has come to its end, and waits there for the others.
 void ended(Group& group) {
   group.barrier();
@@ -213,11 +222,13 @@ int run(const std::string& name) {
   const std::map<std::string, void (*)(Group&)> cases = {{"exchange", exchange},
                                                          {"large", large},
                                                          {"barriers", barriers},
+                                                         {"barriers_1", barriers},
                                                          {"views", views},
                                                          {"place", place},
                                                          {"missing", missing},
                                                          {"missing_large", missing_large},
                                                          {"ended", ended},
+                                                         {"computing_1", computing},
                                                          {"missing_stopped", missing_stopped},
                                                          {"killed", killed},
                                                          {"different", different},
@@ -227,10 +238,13 @@ int run(const std::string& name) {
                                                          {"failing_thread", failing_thread},
                                                          {"aborting", aborting},
                                                          {"times", times}};
+  if (name == "never") return sleep_ms(500), 0;
   int rank = -1;
   auto start = Clock::now();
+  set_warning_handler([](const std::string& text) { fmt::print(stderr, "warning: {}\n", text); });
   try {
-    const auto group = mpi_group(name.starts_with("missing") ? 1 : 20);
+    const bool soon = name.starts_with("missing") || name.ends_with("_1");
+    const auto group = mpi_group(soon ? 1 : 20);
     rank = group->rank();
     start = Clock::now();
     cases.at(name)(*group);

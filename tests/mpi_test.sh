@@ -60,7 +60,22 @@ for case in missing missing_large missing_stopped; do
   ranks 3 77 20 $case
   says 'error[RT0611]' 2
   says 'not every worker came within 1 seconds' 2
-  says 'no call from worker 2' 2
+  says 'no call and no sign of life from worker 2' 2
+  says 'warning: worker 0 has waited for worker 2 in ' 1
+  says 'has waited for' 1
+done
+# Who computes is waited for.
+ranks 3 0 20 computing_1
+says 'warning: worker 0 has waited for worker 2 in barrier' 1
+
+# A rank that never comes to MPI, in a program that ends well.
+for program in true "$ranks never"; do
+  start=$(date +%s)
+  timeout -k 5 60 mpirun --allow-run-as-root --oversubscribe -n 1 "$ranks" barriers_1 : -n 1 $program >"$work/out" 2>&1 </dev/null
+  found=$?
+  [ $found -eq 77 ] || fail "mpirun with a rank of '$program': exit code $found instead of 77"
+  [ $(($(date +%s) - start)) -le 15 ] || fail "mpirun with a rank of '$program' took too long"
+  says 'error[RT0607]: not all 2 ranks began within 1 seconds' 1
 done
 
 # --- Who is elsewhere is named, by those who see it first; the others hear of it.
@@ -88,6 +103,9 @@ ranks 3 137 10 killed
 RETRACE_MPI_MODULE=/nowhere "$ranks" barriers >"$work/out" 2>&1
 [ $? -eq 69 ] || fail 'an absent module: not exit code 69'
 says 'error[RT0613]' 1
+PMI_SIZE=4 PMI_RANK=2 "$1" train jobs/digits.toml >"$work/out" 2>&1
+[ $? -eq 69 ] || fail "a rank of another MPI's launcher: not exit code 69"
+says "error[RT0606]: this is one of 4 processes of MPICH's or Intel MPI's mpiexec" 1
 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0 "$ranks" barriers >"$work/out" 2>&1
 [ $? -eq 69 ] || fail 'a launcher that this MPI does not know: not exit code 69'
 says 'mpirun started 4 ranks' 1

@@ -47,3 +47,72 @@ ranks 2 --workers 2 --out "$out/both" >/dev/null || status=$?
 status=0
 ranks 2 --set data.path=absent --out "$out/absent" >/dev/null || status=$?
 [ $status -ne 0 ] || fail "a failing rank is no success"
+
+# --- Ranks that differ end before the first step, with what differs in one text.
+cat >"$out/tiny.toml" <<'JOB'
+seed = 1
+[data]
+train_samples = 64
+test_samples = 64
+[training]
+max_epochs = 1
+mini_batch_size = 32
+shards = 2
+JOB
+# two CODE TEXT FIRST : SECOND: two ranks with these arguments end with this code; the text is said once.
+two() {
+  code=$1 text=$2
+  shift 2
+  first= ranks=1
+  while [ "$1" != : ]; do first="$first $1" && shift; done
+  shift
+  rm -rf "$out/run"
+  status=0
+  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=detect_deadlocks=0 timeout 60 mpirun --allow-run-as-root --oversubscribe \
+    -n 1 "$retrace" train "$out/tiny.toml" --out "$out/run" $first : -n 1 "$retrace" $* \
+    >"$out/said" 2>"$out/error" </dev/null || status=$?
+  [ $status -eq "$code" ] || fail "$*: exit code $status instead of $code: $(cat "$out/error")"
+  [ "$(grep -cF -- "$text" "$out/error")" -eq 1 ] || fail "$*: not once '$text': $(cat "$out/error")"
+  [ $code -eq 0 ] || ! [ -e "$out/run" ] || fail "$*: a run folder was made"
+}
+for change in seed=2 network.width=8 network.name=autoencoder network.heads=class data.train_samples=63 \
+  data.test_samples=32 training.max_epochs=2 training.mini_batch_size=16 training.shards=4 training.solver=sgdm \
+  training.initial_learn_rate=0.5 training.schedule=linear training.l2_regularization=1 training.epsilon=1e-7 \
+  training.shuffle=never training.validation=false; do
+  two 2 "worker 1 has ${change%%=*} = " : train "$out/tiny.toml" --out "$out/run" --set $change
+done
+grep -q 'error\[RT0605\]: the workers differ in the job or its data' "$out/error" || fail "no RT0605"
+
+# --- A rank that cannot begin says why, though the first one is well.
+two 2 'rank 1: error[RT0701]: retrace train has no flag --wrong' : train "$out/tiny.toml" --wrong
+two 2 'rank 1: error[RT0411]' : train "$out/tiny.toml" --set training.nothing=1
+two 66 'rank 1: error[RT0501]' : train "$out/none.toml"
+two 66 'rank 1: worker 1: ' : train "$out/tiny.toml" --set data.source=mnist --set "data.path=$out/none"
+two 77 'error[RT0607]: not all 2 ranks began within 3 seconds' --timeout 3 : --version
+
+# --- What changes no bit may differ: speed, threads, the place of the data, the time-out, the name.
+fingerprint() { sed -n 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/p' "$out/said"; }
+alone=$("$retrace" train "$out/tiny.toml" --out "$out/alone" --json 2>/dev/null >"$out/said" && fingerprint)
+for change in threads=3 training.acceleration=plain training.acceleration=default training.timeout=9 name=other; do
+  two 0 '1 epoch' --json : train "$out/tiny.toml" --set $change
+  [ -n "$alone" ] && [ "$(fingerprint)" = "$alone" ] || fail "other bits with $change on one rank"
+done
+
+# --- A rank that is stopped is named after --timeout, with the place in the training.
+mpirun --allow-run-as-root --oversubscribe -n 1 "$retrace" train "$out/tiny.toml" --set training.max_epochs=1000000 \
+  --timeout 2 --out "$out/long" : -n 1 sh -c 'echo $$ >"$0"; exec "$@"' "$out/pid" "$retrace" train "$out/tiny.toml" \
+  --set training.max_epochs=1000000 >"$out/said" 2>"$out/error" </dev/null &
+mpirun=$!
+for i in $(seq 300); do
+  [ "$(grep -c epoch "$out/long/metrics.jsonl" 2>/dev/null || true)" -gt 2 ] 2>/dev/null && break
+  sleep 0.1
+done
+start=$(date +%s)
+kill -STOP "$(cat "$out/pid")"
+status=0
+wait $mpirun || status=$?
+[ $status -eq 77 ] || fail "a stopped rank: exit code $status instead of 77: $(cat "$out/error")"
+[ $(($(date +%s) - start)) -le 20 ] || fail "a stopped rank was noticed after $(($(date +%s) - start)) seconds"
+grep -q 'error\[RT0611\]: worker 0: epoch [0-9]*, iteration [0-9]*: .*: not every worker came within 2 seconds' "$out/error" ||
+  fail "a stopped rank: $(cat "$out/error")"
+grep -q 'no call and no sign of life from worker 1' "$out/error" || fail "a stopped rank is not named: $(cat "$out/error")"

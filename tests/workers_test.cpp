@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <atomic>
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include "retrace/retrace.h"
@@ -66,7 +68,51 @@ TEST(Collectives, NameWhoDoesNotCome) {
     });
   });
   EXPECT_TRUE(says(text, "barrier: not every worker came within 0.2 seconds"));
-  EXPECT_TRUE(says(text, "no call from worker 1"));
+  EXPECT_TRUE(says(text, "no call and no sign of life from worker 1"));
+}
+
+// However long it takes.
+TEST(Collectives, WaitForWhoComputes) {
+  Pool::local(2, {.seconds = 0.2}).spmd([](Worker& worker) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(800);
+    volatile int turns = 0;
+    while (worker.index() == 1 && std::chrono::steady_clock::now() < end) turns = turns + 1;
+    worker.barrier();
+  });
+}
+
+std::atomic<int> told{0};
+std::string& told_text() {
+  static std::string text;
+  return text;
+}
+
+TEST(Collectives, SayForWhomTheyWait) {
+  told = 0;
+  set_warning_handler([](const std::string& text) { told_text() = text, ++told; });
+  Pool::local(3, {.seconds = 2}).spmd([](Worker& worker) {
+    if (worker.index() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(900));
+    worker.barrier();
+  });
+  set_warning_handler(nullptr);
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(says(told_text(), "worker 1 has waited for worker 0 in barrier"));
+}
+
+TEST(Collectives, NameWhoHasReturned) {
+  for (const bool late : {false, true}) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::string text = error_of([&] {
+      Pool::local(3).spmd([&](Worker& worker) {
+        worker.barrier();
+        if (worker.index() == 1 && late) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        if (worker.index() != 1) worker.all_gather(1);
+      });
+    });
+    EXPECT_TRUE(says(text, "worker 1 has returned while worker "));
+    EXPECT_TRUE(says(text, " waits in all_gather"));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  }
 }
 
 TEST(Collectives, RefuseDifferentOnes) {
@@ -102,6 +148,20 @@ TEST(Pools, BringOtherErrorsToo) {
   });
   EXPECT_TRUE(says(text, "worker 1 failed"));
   EXPECT_TRUE(says(text, "a bad day"));
+}
+
+TEST(Pools, RefuseOptionsOutOfRange) {
+  for (const int threads : {-1, 257, 1'000'000})
+    for (const bool local : {true, false}) {
+      const auto make = [&] {
+        return local ? Pool::local(2, {.threads = threads}) : Pool::from_environment({threads});
+      };
+      EXPECT_TRUE(says(error_of([&] { make(); }), fmt::format("a pool with {} threads a worker", threads)));
+    }
+  for (const double seconds :
+       {0.0, -1.0, 1e7, 1e10, 1e300, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_TRUE(says(error_of([&] { Pool::local(2, {.seconds = seconds}); }), "more than 0 and at most 1000000"));
+  Pool::local(2, {.threads = 256, .seconds = 1e6}).spmd([](Worker& worker) { worker.barrier(); });
 }
 
 TEST(Pools, RefuseWhatCannotWork) {

@@ -189,12 +189,22 @@ Tree ShardCut::slice(const Tree& argument) const {
   });
 }
 
-ShardPlan::ShardPlan(int shards, const Worker* worker) : shards_(shards), worker_(worker) {
+ShardPlan::ShardPlan(int shards, const Worker* worker, bool compared) : shards_(shards), worker_(worker) {
   if (shards < 1)
     throw Error(ErrorKind::usage, 221, fmt::format("shards = {} is not possible", shards)).expected("1 or more");
+  if (compared || alone()) return;
+  check_ = std::make_unique<WorkerCheck>();
+  check_->add("shards", fmt::format("{}", shards));
+}
+
+void ShardPlan::note_number(double value) {
+  ++arguments_;
+  if (check_) check_->add(fmt::format("argument {}", arguments_), fmt::format("{}", value));
 }
 
 void ShardPlan::note(const Tree& argument) {
+  ++arguments_;
+  if (check_) check_->add_argument(fmt::format("argument {}", arguments_), argument);
   for (const auto& [path, tensor] : leaves(argument)) {
     if (!has_batch(tensor)) continue;
     const int64_t size = tensor.shape()[0];
@@ -241,6 +251,10 @@ struct ShardedGradient::Draws {
 
 ShardedGradient::ShardedGradient(const ShardPlan& plan, uint64_t seed, int64_t step, bool outermost)
     : plan_(plan), draws_(std::make_unique<Draws>()) {
+  if (plan.check()) {
+    plan.check()->add("seed", fmt::format("{}", seed));
+    plan.check()->add("calls", outermost ? fmt::format("{}", step) : "");
+  }
   if (outermost) draws_->own.emplace(random_key(seed).tensor(step));
   if (DrawScope* const scope = DrawScope::current(); scope && !scope->in_shard())
     draws_->scope = scope, draws_->first_ordinal = scope->ordinal();
@@ -252,10 +266,13 @@ ShardedGradient::~ShardedGradient() {
 
 Tree ShardedGradient::begin(const Tree& parameters, const ShardCut& cut) {
   if (draws_->scope) draws_->scope->begin_shard(cut.samples().first, draws_->first_ordinal);
+  if (plan_.check() && shards_.empty()) plan_.check()->add_argument("parameters", parameters);
   parameters_ = parameters;
   whole_ = cut.whole();
   shards_.push_back({cut.samples(), {}, {}, {}});
-  return alias_ = map(parameters, [](const Tensor& tensor) { return identity(tensor); });
+  alias_ = map(parameters, [](const Tensor& tensor) { return identity(tensor); });
+  if (plan_.check()) plan_.check()->begin_shard();
+  return alias_;
 }
 
 void ShardedGradient::end(const Tensor& loss, const Tree& aux, Place place) {
@@ -263,10 +280,12 @@ void ShardedGradient::end(const Tensor& loss, const Tree& aux, Place place) {
   shard.loss = loss;
   shard.gradients = gradients(loss, leaf_tensors(alias_), place);
   shard.aux = aux;
+  if (plan_.check()) plan_.check()->end_shard(shard.samples.count);
 }
 
 ShardedGradient::Result ShardedGradient::combine(Place place) {
   const ShardSplit split = plan_.split();
+  if (plan_.check()) plan_.check()->compare(*plan_.worker());
   if (split.shards == 1) return {shards_[0].loss, with_leaves(parameters_, shards_[0].gradients), shards_[0].aux};
   std::vector<double> shares;
   std::vector<const Tree*> aux;

@@ -1,8 +1,11 @@
 #pragma once
 // The part of value_and_grad that does not depend on the user's types: cutting arguments, combining results.
 
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "retrace/autodiff/worker_check.h"
 #include "retrace/distributed/worker.h"
 #include "retrace/ops/all_reduce/shard_split.h"
 #include "retrace/tensor/tree.h"
@@ -28,12 +31,18 @@ class ShardCut {
 // How a mini-batch falls into shards, from the arguments that have a B label.
 class ShardPlan {
  public:
-  ShardPlan(int shards, const Worker* worker);
+  // compared: whether the workers have been compared already, at the function's first call.
+  ShardPlan(int shards, const Worker* worker, bool compared = true);
   // Throws Error(usage) if batch sizes differ, or if a batch does not say its part while there are several workers.
   void note(const Tree& argument);
+  // An argument that is no tensor.
+  void note_number(double value);
   // This worker's shards that have samples; one whole one for shards = 1.
   std::vector<ShardCut> cuts() const;
   ShardSplit split() const;
+  const Worker* worker() const { return worker_; }
+  // Null where there is nothing to compare.
+  WorkerCheck* check() const { return check_.get(); }
 
  private:
   int shards_;
@@ -42,6 +51,8 @@ class ShardPlan {
   int64_t whole() const { return alone() ? batch_ : part_.whole; }
   int64_t batch_ = -1;  // samples that are here
   BatchPart part_;
+  int arguments_ = 0;
+  std::unique_ptr<WorkerCheck> check_;
 };
 
 // Collects the results of the shards and combines them.

@@ -12,11 +12,15 @@
 // parts' share of the samples and added along the tree of docs/numerics.md; subtrees marked "moments" merged; tensors
 // with a B label joined again; leaves made by mean_over_shards or sum_over_shards by their rule; anything else is an
 // error. S is part of the job: it changes the result once, and then no number of workers does.
+//
+// With several workers the first call compares what they do: shards, parameters, arguments without a B label, and the
+// recorded operations; Error(usage) on all of them names what differs.
 
 #include <functional>
 #include <memory>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "retrace/autodiff/shards.h"
 #include "retrace/distributed/worker.h"
@@ -76,6 +80,8 @@ template <class T>
 void note_batch(ShardPlan& plan, const T& argument) {
   if constexpr (std::is_convertible_v<const T&, const Tree&> || std::is_convertible_v<const T&, const Tensor&>)
     plan.note(to_tree(argument));
+  else if constexpr (std::is_arithmetic_v<T>)
+    plan.note_number(static_cast<double>(argument));
 }
 
 }  // namespace detail
@@ -84,7 +90,11 @@ template <class F>
 class GradientFunction {
  public:
   GradientFunction(F f, GradientOptions options, Place place)
-      : f_(std::move(f)), options_(options), place_(place), calls_(std::make_shared<int64_t>(0)) {}
+      : f_(std::move(f)),
+        options_(options),
+        place_(place),
+        calls_(std::make_shared<int64_t>(0)),
+        compared_(std::make_shared<bool>(false)) {}
 
   // The number of outermost calls so far: the `step` of random draws. Save it with a run to continue its draws.
   int64_t calls() const { return *calls_; }
@@ -117,7 +127,7 @@ class GradientFunction {
     const CallScope scope;
     outermost = scope.outermost();
     if (outermost) ++*calls_;
-    ShardPlan plan(options_.shards, options_.worker);
+    ShardPlan plan(options_.shards, options_.worker, std::exchange(*compared_, true));
     (detail::note_batch(plan, arguments), ...);
     ShardedGradient sharded(plan, options_.seed, *calls_, outermost);
     for (const ShardCut& cut : plan.cuts()) {
@@ -137,6 +147,7 @@ class GradientFunction {
   GradientOptions options_;
   Place place_;
   std::shared_ptr<int64_t> calls_;
+  std::shared_ptr<bool> compared_;  // whether there was a call
 };
 
 template <class F>

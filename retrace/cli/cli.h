@@ -14,7 +14,7 @@ constexpr int kDifferent = 76;  // exit code of a comparison that found a differ
 // rules judge them and all mistakes come at once.
 struct JobSettings {
   std::vector<std::string> settings;
-  std::string threads, device, devices, seed;  // empty: not given; devices: "0,2"
+  std::string threads, device, devices, seed, timeout;  // empty: not given; devices: "0,2"
 };
 
 struct TrainOptions {

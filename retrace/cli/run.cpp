@@ -72,6 +72,10 @@ class Table {
     train->add_option("--devices", arguments_.train.settings.devices, "CUDA devices that the workers have in turn")
         ->excludes("--device")
         ->type_name("N,M");
+    train
+        ->add_option("--timeout", arguments_.train.settings.timeout,
+                     "seconds to wait for a worker without a sign of life")
+        ->type_name("SECONDS");
     train->add_option("--out", arguments_.train.out, "run folder; without it runs/JOB-N with the next free N")
         ->type_name("DIR");
     train->add_flag("--json", arguments_.train.json, "print the result as one JSON object, the last line");
@@ -238,6 +242,18 @@ void warn_of_variables() {
           fmt::format("warning: the environment variable {} has no meaning; did you mean {}?", printable(name), near));
 }
 
+// Ranks often find the same wrong, and mpirun ends all with the first one. So the first rank speaks at once, and the
+// others if they are still there a moment later; who only says that another rank failed waits until that one has
+// spoken.
+void complain_among_ranks(const Error& error) {
+  using namespace std::chrono_literals;
+  const Launcher launcher = detect_launcher();
+  if (launcher.size == 1) return complain(error.what());
+  const bool echo = error.code() == 610;
+  if (echo || launcher.rank > 0) std::this_thread::sleep_for(echo ? 3s : 1s);
+  complain(launcher.rank == 0 ? error.what() : fmt::format("rank {}: {}", launcher.rank, error.what()));
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv) {
@@ -247,11 +263,7 @@ int run(int argc, const char* const* argv) {
     warn_of_variables();
     return Table().run(argc, argv);
   } catch (const Error& error) {
-    // What every rank finds wrong is said once; who says nothing leaves the first one time: mpirun ends all with one.
-    if (detect_launcher().rank == 0 || (error.kind() != ErrorKind::usage && error.code() != 610))
-      complain(error.what());
-    else
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    complain_among_ranks(error);
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {
     complain("error[RT0711]: there is not enough memory\n  help:     set a smaller training.mini_batch_size");

@@ -19,6 +19,7 @@ std::vector<JobOverride> overrides_of(const JobSettings& settings) {
   if (!settings.device.empty()) overrides.push_back({"device", settings.device, "--device"});
   if (!settings.devices.empty()) overrides.push_back({"device", "cuda:" + settings.devices, "--devices"});
   if (!settings.seed.empty()) overrides.push_back({"seed", settings.seed, "--seed"});
+  if (!settings.timeout.empty()) overrides.push_back({"training.timeout", settings.timeout, "--timeout"});
   return overrides;
 }
 

@@ -66,14 +66,15 @@ int workers_of(const std::string& text) {
 }
 
 // The ranks of mpirun or srun, or threads of this process.
-Pool make_pool(const std::string& workers) {
+Pool make_pool(const std::string& workers, PoolOptions options) {
+  check_launcher();
   const Launcher launcher = detect_launcher();
-  if (launcher.size == 1) return Pool::local(workers.empty() ? 1 : workers_of(workers));
+  if (launcher.size == 1) return Pool::local(workers.empty() ? 1 : workers_of(workers), options);
   if (!workers.empty())
     throw Error(ErrorKind::usage, 705, fmt::format("--workers under {}", launcher.name))
         .help(fmt::format("the {} ranks are the workers: leave --workers out", launcher.size));
   if (const std::string hint = launcher_hint(); launcher.rank == 0 && !hint.empty()) complain(hint);
-  return Pool::from_environment();
+  return Pool::from_environment(options);
 }
 
 // Why the training ended before its last epoch.
@@ -109,7 +110,7 @@ std::string ending_text(const TrainJobResult& result, const Job& job) {
 
 int train(const TrainOptions& options) {
   const Job job = read_job(options.job, overrides_of(options.settings));
-  Pool pool = make_pool(options.workers);
+  Pool pool = make_pool(options.workers, {.seconds = job.training.timeout});
   const TerminalOptions view = terminal_options(stderr, terminal_is_dumb());
   Terminal terminal([](std::string text, bool passing) { standard_error().write(std::move(text), passing); }, view);
   const StopSignals signals(pool.is_first(), view.rewrite);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/hash.h"
 #include "retrace/data/device_rows.h"
 #include "retrace/data/stack.h"
 
@@ -39,7 +40,32 @@ class ArraySource : public DataSource {
   }
   DeviceRows* device_rows() const override { return &device_rows_; }
 
+  uint64_t digest(std::span<const int64_t> indices) const override {
+    uint64_t hash = indices.size() + 1;
+    for (const auto& array : arrays_) hash = hash_combine(hash, digest_of(array, indices));
+    return hash | 1;
+  }
+
  private:
+  // Of rows of at most kWholeRow bytes all of them, of others some words at places that wander through the rows.
+  static uint64_t digest_of(const Tensor& array, std::span<const int64_t> indices) {
+    constexpr size_t kWholeRow = 64, kWords = 4, kStep = 7919;  // a prime
+    const auto items = static_cast<size_t>(array.shape().count(1, array.rank()));
+    const size_t bytes = items * size_of(array.type());
+    const auto* const data = static_cast<const char*>(array.data());
+    uint64_t hash = bytes, place = 0;
+    for (int64_t index : indices) {
+      const char* const row = data + static_cast<size_t>(index) * bytes;
+      if (bytes <= kWholeRow) {
+        hash = hash_combine(hash, hash_bytes({row, bytes}));
+        continue;
+      }
+      for (size_t i = 0; i < kWords; ++i, place += kStep)
+        hash = hash_combine(hash, hash_bytes({row + place % (bytes - 7), 8}));
+    }
+    return hash;
+  }
+
   TensorSpec batch_spec(const Tensor& array, int64_t count) const {
     TensorSpec spec = array.spec();
     spec.shape[0] = count;

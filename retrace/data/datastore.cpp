@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "retrace/base/hash.h"
 #include "retrace/data/device_rows.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
 #include "retrace/distributed/group.h"
+#include "retrace/tensor/fingerprint.h"
 #include "retrace/trace/record.h"
 
 namespace retrace {
@@ -26,6 +28,11 @@ class SubsetSource : public DataSource {
     std::vector<int64_t> mapped(indices.size());
     std::transform(indices.begin(), indices.end(), mapped.begin(), [&](int64_t i) { return at(i); });
     return whole_->gather(mapped, pass, variables);
+  }
+  uint64_t digest(std::span<const int64_t> indices) const override {
+    std::vector<int64_t> mapped(indices.size());
+    std::transform(indices.begin(), indices.end(), mapped.begin(), [&](int64_t i) { return at(i); });
+    return whole_->digest(mapped);
   }
   int64_t sample(int64_t index) const override { return whole_->sample(at(index)); }
   int depth() const override { return whole_->depth(); }
@@ -62,6 +69,32 @@ std::vector<Tensor> DataSource::gather(std::span<const int64_t> indices, int64_t
   }
   for (const auto& list : lists) batch.push_back(stack(list));
   return batch;
+}
+
+uint64_t DataSource::digest(std::span<const int64_t> indices) const {
+  constexpr size_t kMost = 32;
+  if (!is_subsettable()) return 0;
+  uint64_t hash = indices.size();
+  for (size_t i = 0; i < std::min(kMost, indices.size()); ++i) {
+    // The first and the last are among them.
+    const size_t at = indices.size() <= kMost ? i : i * (indices.size() - 1) / (kMost - 1);
+    for (const Tensor& variable : get(indices[at], 0)) hash = hash_combine(hash, fingerprint_value("", variable));
+  }
+  return hash | 1;
+}
+
+std::vector<std::pair<std::string, std::string>> Datastore::identity(const std::string& name) const {
+  std::vector<std::pair<std::string, std::string>> values{{name + " samples", fmt::format("{}", size())},
+                                                          {name + " variables", fmt::format("{}", variables())}};
+  if (size() == 0 || !is_subsettable()) return values;
+  const Observation first = source_->get(0, 0);
+  for (size_t v = 0; v < first.size(); ++v)
+    values.emplace_back(fmt::format("{} variable {}", name, v), first[v].spec().text());
+  std::vector<int64_t> all(static_cast<size_t>(size()));
+  std::iota(all.begin(), all.end(), int64_t{0});
+  const uint64_t digest = source_->digest(all);
+  values.emplace_back(name + " content", digest ? hexadecimal(digest) : "");
+  return values;
 }
 
 Datastore::Datastore(std::shared_ptr<const DataSource> source) : source_(std::move(source)) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "retrace/tensor/tensor.h"
@@ -26,6 +28,9 @@ class DataSource {
   // The first `variables` variables of several observations, each stacked along a new first axis; with the label B
   // where the observation's tensor has labels or is a single number. By default it stacks what get() gives.
   virtual std::vector<Tensor> gather(std::span<const int64_t> indices, int64_t pass, int variables) const;
+  // A hash of the first pass over these observations in their order, to find sources that differ: all of small
+  // variables, a spread sample of large ones. By default of some observations; 0, for unknown, if not subsettable.
+  virtual uint64_t digest(std::span<const int64_t> indices) const;
   // The number of observation `index` in the data set that this source is a view of.
   virtual int64_t sample(int64_t index) const { return index; }
   // How many transforms lie on each other.
@@ -80,6 +85,9 @@ class Datastore {
   int64_t num_partitions() const;
 
   const std::shared_ptr<const DataSource>& source() const { return source_; }
+  // What tells this store from others, as (name, text): samples, the spec of each variable, a digest of the content.
+  // Milliseconds, however large it is.
+  std::vector<std::pair<std::string, std::string>> identity(const std::string& name) const;
 
  private:
   std::shared_ptr<const DataSource> source_;

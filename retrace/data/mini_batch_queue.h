@@ -80,7 +80,8 @@ class MiniBatchQueue {
   // one stands. Order, end and mini-batches are those of this queue; the tensors with an axis B say the size of the
   // whole mini-batch and the place of their first sample in it. A worker without samples gets tensors without any. Of
   // several devices ("cuda") they are on this worker's.
-  // Error(usage) for more workers than shards.
+  // All workers share together: Error(usage) names what differs between them (options, position, data), and is thrown
+  // for more workers than shards.
   MiniBatchQueue share(const Worker& worker, int shards, Place place = Place::here()) const;
 
   QueuePosition position() const { return position_; }
@@ -101,6 +102,7 @@ class MiniBatchQueue {
     Range shards;   // of this worker
     int count = 0;  // of all; 0: the queue is not shared
   };
+  NamedValues identity(int shards) const;
   std::vector<Tensor> take(int count, Place place);
   std::vector<Tensor> collate(std::span<const int64_t> indices, int count, Place place) const;
   std::vector<Tensor> call_function(std::span<const int64_t> indices, Place place) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/hash.h"
 #include "retrace/data/device_rows.h"
 
 namespace retrace {
@@ -33,6 +34,10 @@ class TransformSource : public DataSource {
           .expected(fmt::format("{} variables", variables()))
           .help("state the number in TransformOptions::variables");
     return result;
+  }
+  uint64_t digest(std::span<const int64_t> indices) const override {
+    const uint64_t own = DataSource::digest(indices);
+    return own ? hash_combine(own, inner_->digest(indices)) | 1 : 0;
   }
   int64_t sample(int64_t index) const override { return inner_->sample(index); }
   int depth() const override { return inner_->depth() + 1; }
@@ -90,6 +95,11 @@ class AssociatedSource : public CombinedSource {
       for (auto& tensor : source->gather(indices, pass, wanted)) batch.push_back(std::move(tensor));
     }
     return batch;
+  }
+  uint64_t digest(std::span<const int64_t> indices) const override {
+    uint64_t hash = indices.size();
+    for (const auto& source : sources_) hash = hash_combine(hash, source->digest(indices));
+    return is_subsettable() ? hash | 1 : 0;
   }
   int64_t sample(int64_t index) const override { return sources_[0]->sample(index); }
   DeviceRows* device_rows() const override {

@@ -22,6 +22,7 @@ class Courier : public Group {
   // After all that was begun before.
   void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) override;
   void fail(const std::string& why) noexcept override { group_->fail(why); }
+  void end() noexcept override { group_->end(); }
 
   // Calls work(group, context) on the courier's thread. Returns its number; the context must live until finish() of it.
   int64_t begin(void (*work)(Group& group, void* context), void* context);

@@ -37,6 +37,8 @@ class Group {
   virtual void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) = 0;
   // This member goes no further: whoever waits for it, now or later, throws Error(lost) with this text. Never throws.
   virtual void fail(const std::string& why) noexcept = 0;
+  // This member makes no further calls: whoever waits for it, now or later, throws Error(lost) that says so.
+  virtual void end() noexcept {}
 
   // all[r * bytes ...] = the bytes given by member r.
   void all_gather(const void* mine, size_t bytes, void* all, const char* what = "all_gather");
@@ -47,7 +49,8 @@ class Group {
 // A group of one: every collective is the identity.
 std::shared_ptr<Group> single_group();
 
-// n members in this process, each for a thread of its own. Seconds: how long a member waits for the others.
+// n members in this process, each for a thread of its own. Seconds: how long a member waits for others that give no
+// sign of life; one that computes gives it.
 std::vector<std::shared_ptr<Group>> local_groups(int n, double seconds);
 
 struct Range {

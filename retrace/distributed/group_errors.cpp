@@ -10,7 +10,21 @@ Error member_failed(int member, const std::string& why) {
 
 Error members_missing(const char* what, double seconds, std::span<const int> missing) {
   return Error(ErrorKind::lost, 611, fmt::format("{}: not every worker came within {:g} seconds", what, seconds))
-      .got(fmt::format("no call from worker {}", fmt::join(missing, ", ")))
+      .got(fmt::format("no call and no sign of life from worker {}", fmt::join(missing, ", ")))
+      .expected("every worker makes the same collectives in the same order, also where one has nothing to say")
+      .help(
+          "look at what became of it; a worker that only waits for something else, such as a file, needs a longer "
+          "time: PoolOptions::seconds, of retrace train: --timeout SECONDS");
+}
+
+std::string still_waiting(int member, const char* what, double waited, std::span<const int> missing) {
+  return fmt::format("worker {} has waited for worker {} in {} for {:.0f} seconds", member, fmt::join(missing, ", "),
+                     what, waited);
+}
+
+Error member_ended(int ended, int waiting, const char* what) {
+  return Error(ErrorKind::lost, 618,
+               fmt::format("worker {} has returned while worker {} waits in {}", ended, waiting, what))
       .help("every worker must make the same collectives in the same order, also where one has nothing to say");
 }
 

@@ -8,10 +8,17 @@
 
 namespace retrace {
 
+// Of an error that every worker throws with the same text.
+constexpr int kDifferentWorkers = 605;
+
 // 610: a member went no further, for this reason.
 Error member_failed(int member, const std::string& why);
-// 611: these members did not come to the collective `what` within the time-out.
+// 611: these members did not come to the collective `what`, and gave no sign of life for so long.
 Error members_missing(const char* what, double seconds, std::span<const int> missing);
+// The same before it is an error: what the user is told.
+std::string still_waiting(int member, const char* what, double waited, std::span<const int> missing);
+// 618: that member makes no further calls, and this one waits for it.
+Error member_ended(int ended, int waiting, const char* what);
 // 612: this member is in collective `mine`, that member in `theirs`.
 Error different_collectives(const char* mine, const char* theirs, int member);
 

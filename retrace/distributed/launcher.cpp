@@ -6,6 +6,7 @@
 
 #include <charconv>
 
+#include "retrace/base/error.h"
 #include "retrace/base/options.h"
 
 namespace retrace {
@@ -30,6 +31,20 @@ Launcher launcher(const char* name, const char* size, const char* rank, const ch
   return found;
 }
 
+// Ranks of a launcher that this program cannot join.
+struct Foreign {
+  const char *name, *rank, *size, *size_too;  // the variables that say so
+  const char* help;
+};
+constexpr const char* kWithMpirun = "start it with Open MPI's mpirun (Debian: openmpi-bin)";
+constexpr Foreign kForeign[] = {
+    {"srun without PMIx", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS",
+     "start it with srun --mpi=pmix, or with Open MPI's mpirun"},
+    {"MPICH's or Intel MPI's mpiexec", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", kWithMpirun},
+    {"Intel MPI's or MPICH's mpiexec", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_SIZE", kWithMpirun},
+    {"MVAPICH's mpirun_rsh", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE", kWithMpirun},
+};
+
 // Of a process; 0: this one.
 int cores_of(pid_t process) {
   cpu_set_t set;
@@ -45,6 +60,25 @@ Launcher detect_launcher() {
   // Slurm's own variables are in the environment of a batch script as well.
   if (mpirun.present || number("PMIX_RANK") < 0) return mpirun;
   return launcher("srun", "SLURM_NTASKS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE");
+}
+
+void check_launcher() {
+  if (detect_launcher().present) return;
+  const Foreign* first = nullptr;
+  int processes = 0;
+  std::string found, names;
+  for (const Foreign& foreign : kForeign) {
+    const int size = number(foreign.size) >= 0 ? number(foreign.size) : number(foreign.size_too);
+    if (number(foreign.rank) < 0 || size < 2) continue;
+    if (!first) first = &foreign, processes = size;
+    found += fmt::format("{}{}={}", found.empty() ? "" : ", ", foreign.rank, foreign_environment(foreign.rank));
+    names += fmt::format(" {}", foreign.rank);
+  }
+  if (!first) return;
+  throw Error(ErrorKind::unavailable, 606,
+              fmt::format("this is one of {} processes of {}, which cannot work together", processes, first->name))
+      .got(found)
+      .help(fmt::format("{}. To let it run alone: unset{}", first->help, names));
 }
 
 std::string binding_hint(int bound, int cores, int local_size) {

@@ -18,6 +18,11 @@ struct Launcher {
 // whose number or whose group's size is unknown.
 Launcher detect_launcher();
 
+// Throws Error(unavailable) if this process is one of several that another MPI's launcher started (Hydra of MPICH and
+// Intel MPI, MVAPICH, srun without PMIx): they cannot find each other, and each would be alone. Says what works
+// instead.
+void check_launcher();
+
 // One line if mpirun bound its ranks to fewer cores than they could share: "each rank is bound to 1 of 8 cores:
 // mpirun --bind-to none lets it use more". Else "".
 std::string launcher_hint();

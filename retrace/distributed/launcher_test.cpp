@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <sstream>
+#include <vector>
 
 #include "retrace/base/error.h"
 #include "retrace/distributed/mpi_group.h"
+#include "retrace/distributed/pool.h"
 
 namespace retrace {
 namespace {
@@ -19,7 +22,9 @@ class LauncherTest : public testing::Test {
   static void clear() {
     for (const char* name :
          {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
-          "PMIX_RANK", "SLURM_NTASKS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE", "RETRACE_MPI_MODULE"})
+          "PMIX_RANK", "SLURM_NTASKS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE", "SLURM_STEP_ID",
+          "SLURM_STEP_NUM_TASKS", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "MV2_COMM_WORLD_RANK",
+          "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE", "RETRACE_MPI_MODULE"})
       unsetenv(name);
   }
 };
@@ -89,6 +94,55 @@ TEST_F(LauncherTest, NothingWithoutSizeOrRank) {
   }
   set("OMPI_COMM_WORLD_RANK", "1");
   EXPECT_TRUE(detect_launcher().present);
+}
+
+// The text of what a pool of the ranks says; "" if it is made.
+std::string refusal() {
+  try {
+    Pool::from_environment();
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unavailable);
+    EXPECT_EQ(error.code(), 606);
+    return error.what();
+  }
+}
+
+TEST_F(LauncherTest, RanksOfAnotherMpiAreNoLonelyCopies) {
+  using Variables = std::vector<std::pair<const char*, const char*>>;
+  const std::vector<std::pair<const char*, Variables>> cases{
+      {"MPICH's or Intel MPI's mpiexec", {{"PMI_RANK", "2"}, {"PMI_SIZE", "4"}}},
+      {"MPICH's or Intel MPI's mpiexec",
+       {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}, {"MPI_LOCALRANKID", "0"}}},
+      {"Intel MPI's or MPICH's mpiexec", {{"MPI_LOCALNRANKS", "2"}, {"MPI_LOCALRANKID", "1"}}},
+      {"MVAPICH's mpirun_rsh", {{"MV2_COMM_WORLD_RANK", "1"}, {"MV2_COMM_WORLD_SIZE", "3"}}},
+      {"srun without PMIx", {{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "3"}}},
+      {"srun without PMIx",
+       {{"SLURM_STEP_ID", "0"}, {"PMI_RANK", "1"}, {"PMI_SIZE", "3"}, {"SLURM_STEP_NUM_TASKS", "3"}}}};
+  for (const auto& [name, variables] : cases) {
+    clear();
+    for (const auto& [variable, value] : variables) set(variable, value);
+    const std::string text = refusal();
+    EXPECT_NE(text.find(name), std::string::npos) << name << ": " << text;
+    // The remedy works: without what it names the program is alone.
+    const size_t at = text.find("unset ");
+    ASSERT_NE(at, std::string::npos);
+    std::istringstream names(text.substr(at + 6));
+    for (std::string variable; names >> variable;) unsetenv(variable.c_str());
+    EXPECT_EQ(refusal(), "");
+  }
+}
+
+TEST_F(LauncherTest, OneProcessOfAnotherLauncherIsAlone) {
+  set("PMI_RANK", "0"), set("PMI_SIZE", "1");
+  EXPECT_EQ(refusal(), "");
+  clear();
+  set("SLURM_NTASKS", "8"), set("SLURM_PROCID", "0");  // a batch script
+  EXPECT_EQ(refusal(), "");
+  set("SLURM_STEP_ID", "4294967290"), set("SLURM_STEP_NUM_TASKS", "1");  // an interactive step
+  EXPECT_EQ(refusal(), "");
+  set("SLURM_STEP_ID", "0");
+  EXPECT_EQ(refusal(), "");
 }
 
 TEST_F(LauncherTest, TheHintIsForRanksThatCouldHaveMore) {

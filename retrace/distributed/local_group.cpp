@@ -8,8 +8,10 @@
 #include <mutex>
 
 #include "retrace/base/error.h"
+#include "retrace/base/warning.h"
 #include "retrace/distributed/group.h"
 #include "retrace/distributed/group_errors.h"
+#include "retrace/distributed/patience.h"
 
 namespace retrace {
 namespace {
@@ -22,9 +24,9 @@ class Meeting {
   void exchange(int rank, std::span<const Sent> sent, std::span<const Received> received, const char* what) {
     ensure(sent.size() == members_.size() && received.size() == members_.size(), "a message for each member");
     try {
-      lay_out(members_[static_cast<size_t>(rank)], sent, what);
+      lay_out(rank, sent, what);
       take(rank, received);
-      leave(members_[static_cast<size_t>(rank)], what);
+      leave(rank, what);
     } catch (const std::exception& error) {
       give_up(rank, error.what());
       throw;
@@ -39,19 +41,29 @@ class Meeting {
     changed_.notify_all();
   }
 
+  void end(int rank) {
+    {
+      const std::lock_guard lock(mutex_);
+      members_[static_cast<size_t>(rank)].ended = true;
+    }
+    changed_.notify_all();
+  }
+
  private:
   struct Member {
     std::span<const Sent> sent;
     const char* what = "";
     uint64_t laid_out = 0, taken = 0;  // collectives so far
+    bool ended = false;
   };
 
-  void lay_out(Member& mine, std::span<const Sent> sent, const char* what) {
+  void lay_out(int rank, std::span<const Sent> sent, const char* what) {
+    Member& mine = members_[static_cast<size_t>(rank)];
     std::unique_lock lock(mutex_);
     mine.sent = sent, mine.what = what;
     ++mine.laid_out;
     changed_.notify_all();
-    wait(lock, mine.laid_out, &Member::laid_out, what);
+    wait(lock, rank, mine.laid_out, &Member::laid_out, what);
     check_same(mine.laid_out, what);
     ++copying_;
   }
@@ -71,11 +83,12 @@ class Meeting {
     ensure(agree, "a message arrives with its size");
   }
 
-  void leave(Member& mine, const char* what) {
+  void leave(int rank, const char* what) {
+    Member& mine = members_[static_cast<size_t>(rank)];
     std::unique_lock lock(mutex_);
     ++mine.taken;
     changed_.notify_all();
-    wait(lock, mine.taken, &Member::taken, what);
+    wait(lock, rank, mine.taken, &Member::taken, what);
   }
 
   // The messages of this member are gone after it leaves with an error.
@@ -86,16 +99,41 @@ class Meeting {
   }
 
   // Until all members have come as far.
-  void wait(std::unique_lock<std::mutex>& lock, uint64_t count, uint64_t Member::* steps, const char* what) {
+  void wait(std::unique_lock<std::mutex>& lock, int rank, uint64_t count, uint64_t Member::* steps, const char* what) {
+    const auto missing = [&] {
+      std::vector<int> found;
+      for (size_t r = 0; r < members_.size(); ++r)
+        if (members_[r].*steps < count) found.push_back(static_cast<int>(r));
+      return found;
+    };
     const auto here = [&](const Member& member) { return member.*steps >= count; };
+    const auto lost = [&](const Member& member) { return member.ended && !here(member); };
     const auto all_here = [&] { return std::all_of(members_.begin(), members_.end(), here); };
-    changed_.wait_for(lock, std::chrono::duration<double>(seconds_), [&] { return failed_ >= 0 || all_here(); });
+    const auto decided = [&] {
+      return failed_ >= 0 || all_here() || std::any_of(members_.begin(), members_.end(), lost);
+    };
+    Patience patience(seconds_);
+    SignsOfLife signs;  // of anyone in this process: who waits uses no processor
+    double quiet = 0, waited = 0;
+    while (!changed_.wait_for(lock, std::chrono::duration<double>(patience.step()), decided)) {
+      const double passed = patience.look();
+      quiet = signs.note(process_seconds()) ? 0 : quiet + passed;
+      if (quiet >= seconds_) throw members_missing(what, seconds_, missing());
+      const bool tell = waited < patience.silence() && waited + passed >= patience.silence();
+      waited += passed;
+      const auto first = std::find_if(members_.begin(), members_.end(), here);
+      if (tell && first - members_.begin() == rank) tell_user(lock, still_waiting(rank, what, waited, missing()));
+    }
     if (failed_ >= 0) throw member_failed(failed_, why_);
     if (all_here()) return;
-    std::vector<int> missing;
-    for (size_t r = 0; r < members_.size(); ++r)
-      if (!here(members_[r])) missing.push_back(static_cast<int>(r));
-    throw members_missing(what, seconds_, missing);
+    const auto ended = std::find_if(members_.begin(), members_.end(), lost);
+    throw member_ended(static_cast<int>(ended - members_.begin()), rank, what);
+  }
+
+  static void tell_user(std::unique_lock<std::mutex>& lock, const std::string& text) {
+    lock.unlock();
+    warn(text);
+    lock.lock();
   }
 
   void check_same(uint64_t count, const char* what) const {
@@ -122,6 +160,7 @@ class LocalGroup : public Group {
     meeting_->exchange(rank_, sent, received, what);
   }
   void fail(const std::string& why) noexcept override { meeting_->fail(rank_, why); }
+  void end() noexcept override { meeting_->end(rank_); }
 
  private:
   std::shared_ptr<Meeting> meeting_;

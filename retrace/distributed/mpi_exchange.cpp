@@ -9,10 +9,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <thread>
+#include <utility>
 
 #include "retrace/base/error.h"
+#include "retrace/base/warning.h"
 #include "retrace/distributed/group_errors.h"
+#include "retrace/distributed/patience.h"
 
 namespace retrace {
 namespace {
@@ -48,7 +52,9 @@ class Exchange {
   bool advance();
   bool moving() const;
   void wait();
-  void check_time(Clock::time_point now) const;
+  void look();
+  bool is_alive(int peer);
+  std::vector<int> missing() const;
 
   MpiJob& job_;
   std::span<const Sent> sent_;
@@ -58,6 +64,16 @@ class Exchange {
   std::vector<bool> here_;  // peers whose packet has come
   std::vector<Pending> pending_;
   Clock::time_point moved_ = Clock::now();
+
+  // Of a peer that is waited for.
+  struct Watch {
+    uint64_t answers = 0;
+    SignsOfLife signs;
+    double quiet = 0;
+  };
+  std::vector<Watch> watched_;  // by rank; empty until one has to be waited for
+  Patience patience_{seconds_};
+  double waited_ = 0;
 };
 
 void Exchange::run() {
@@ -65,9 +81,10 @@ void Exchange::run() {
   start();
   while (!pending_.empty())
     if (advance())
-      moved_ = Clock::now();
+      moved_ = Clock::now(), watched_.clear();
     else
       wait();
+  job_.pulse.set_waiting(0);
   // A member that failed may have let go of what it sent before all of it was taken.
   for (const auto& message : received_)
     if (message.bytes > sizeof MpiPacket::message) return job_.check_failure();
@@ -150,18 +167,60 @@ void Exchange::wait() {
   const Seconds idle = now - moved_;
   if (idle < kSpin) return std::this_thread::yield();
   job_.check_failure();
-  check_time(now);
+  if (idle.count() > patience_.step()) look();
   if (moving()) return std::this_thread::yield();
   std::this_thread::sleep_for(std::min(idle / 8, kLongestSleep));
 }
 
-void Exchange::check_time(Clock::time_point now) const {
-  if (now - moved_ < Seconds(seconds_)) return;
-  std::vector<int> missing;
-  for (const auto& pending : pending_) missing.push_back(pending.peer);
-  std::sort(missing.begin(), missing.end());
-  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
-  throw members_missing(what_, seconds_, missing);
+// The peers from which something is missing.
+std::vector<int> Exchange::missing() const {
+  std::vector<int> peers;
+  for (const auto& pending : pending_) peers.push_back(pending.peer);
+  std::sort(peers.begin(), peers.end());
+  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+  return peers;
+}
+
+// Once in a while: whether those that are missing live. One that waits in an exchange before this one does.
+void Exchange::look() {
+  if (watched_.empty()) {
+    watched_.resize(static_cast<size_t>(job_.size()));
+    patience_.look(), waited_ = 0;
+    job_.pulse.set_waiting(job_.exchanges);
+    job_.pulse.ask(missing());
+    return;
+  }
+  if (!patience_.is_time()) return;
+  const double passed = patience_.look();
+  const std::vector<int> peers = missing();
+  double longest = 0;
+  for (int peer : peers) {
+    double& quiet = watched_[static_cast<size_t>(peer)].quiet;
+    quiet = is_alive(peer) ? 0 : quiet + passed;
+    longest = std::max(longest, quiet);
+  }
+  if (longest >= seconds_) {
+    std::vector<int> silent;
+    for (int peer : peers)
+      if (watched_[static_cast<size_t>(peer)].quiet >= seconds_ / 2) silent.push_back(peer);
+    throw members_missing(what_, seconds_, silent);
+  }
+  const bool tell = waited_ < patience_.silence() && waited_ + passed >= patience_.silence();
+  waited_ += passed;
+  int first = 0;  // of those that are here
+  while (std::binary_search(peers.begin(), peers.end(), first)) ++first;
+  if (tell && first == job_.rank() && seconds_ < std::numeric_limits<double>::infinity())
+    warn(still_waiting(job_.rank(), what_, waited_, peers));
+  job_.pulse.ask(peers);
+}
+
+bool Exchange::is_alive(int peer) {
+  const MpiState state = job_.pulse.state(peer);
+  Watch& watch = watched_[static_cast<size_t>(peer)];
+  if (state.answers == watch.answers) return false;
+  const bool first = std::exchange(watch.answers, state.answers) == 0;
+  const bool computes = watch.signs.note(state.processor_seconds);
+  return !first && (computes || (state.waits_in > 0 && state.waits_in < job_.exchanges));
 }
 
 void Exchange::abandon() noexcept {
@@ -186,6 +245,7 @@ void mpi_exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Recei
   try {
     exchange.run();
   } catch (const std::exception& error) {
+    job.pulse.set_waiting(0);
     job.fail(error.what());
     exchange.abandon();
     throw;

@@ -14,12 +14,15 @@ namespace {
 // How long a process lets others end first.
 constexpr std::chrono::seconds kLast{1};
 
+// For the other ranks to begin, where nobody says how long.
+constexpr double kSeconds = 60;
+
 std::atomic<MpiJob*> running{nullptr};
 
 // The job until the end of the process. MPI is ended where all ranks have come to their end. A rank that still waits
 // for this one in a collective learns it.
 struct Membership {
-  Membership() { running = &job; }
+  explicit Membership(double seconds) : job(seconds) { running = &job; }
   ~Membership() {
     running = nullptr;
     if (!job.mpi.place().ours || job.failed()) return;
@@ -35,8 +38,9 @@ struct Membership {
   MpiJob job;
 };
 
-MpiJob& this_job() {
-  static Membership membership;
+// The seconds count where it is the first call.
+MpiJob& this_job(double seconds) {
+  static Membership membership(seconds);
   return membership.job;
 }
 
@@ -59,10 +63,10 @@ class MpiGroup : public Group {
 
 }  // namespace
 
-std::shared_ptr<Group> mpi_group(double seconds) { return std::make_shared<MpiGroup>(this_job(), seconds); }
+std::shared_ptr<Group> mpi_group(double seconds) { return std::make_shared<MpiGroup>(this_job(seconds), seconds); }
 
 MpiPlace mpi_place() {
-  const RetraceMpiPlace& place = this_job().mpi.place();
+  const RetraceMpiPlace& place = this_job(kSeconds).mpi.place();
   return {place.local_rank, place.local_size, place.host};
 }
 

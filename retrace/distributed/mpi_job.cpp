@@ -14,7 +14,7 @@ constexpr std::chrono::seconds kTelling{1};
 
 }  // namespace
 
-MpiJob::MpiJob() {
+MpiJob::MpiJob(double seconds) : mpi(seconds), pulse(mpi) {
   outgoing.resize(static_cast<size_t>(size()));
   incoming.resize(outgoing.size());
 }

@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "retrace/distributed/mpi_library.h"
+#include "retrace/distributed/mpi_pulse.h"
 
 namespace retrace {
 
-enum MpiTag { kPacketTag, kPartTag, kFailureTag };
+enum MpiTag { kPacketTag, kPartTag, kFailureTag, kQuestionTag, kAnswerTag };
 
 // The first message of an exchange, and the whole of it if it is short. Below 4 KiB MPI hands a message over at once,
 // through shared memory as well.
@@ -25,7 +26,8 @@ struct MpiPacket {
 
 class MpiJob {
  public:
-  MpiJob();
+  // Seconds: how long to wait for the other ranks.
+  explicit MpiJob(double seconds);
   int rank() const { return mpi.place().rank; }
   int size() const { return mpi.place().size; }
 
@@ -47,6 +49,7 @@ class MpiJob {
 
  public:
   MpiLibrary mpi;  // ends before the memory of its messages
+  MpiPulse pulse;
 };
 
 }  // namespace retrace

@@ -3,16 +3,33 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
 
 #include "retrace/base/error.h"
 #include "retrace/base/options.h"
+#include "retrace/base/warning.h"
 #include "retrace/distributed/launcher.h"
+#include "retrace/distributed/patience.h"
 
 namespace retrace {
 namespace {
 
 constexpr const char* kName = "libretrace_mpi.so";
+
+// Of MPI in this process, which begins once.
+struct Start {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool begun = false, done = false;
+  int error = 0;
+  RetraceMpiPlace place = {};
+};
 
 Error no_mpi(std::string reason) {
   return Error(ErrorKind::unavailable, 613, "MPI is not available to this program")
@@ -46,12 +63,45 @@ const RetraceMpi* load() {
 
 }  // namespace
 
-MpiLibrary::MpiLibrary() : mpi_(load()) {
-  check(mpi_->initialise(&place_));
+MpiLibrary::MpiLibrary(double seconds) : mpi_(load()) {
+  check(initialise(seconds));
   if (const Launcher launcher = detect_launcher(); launcher.present && launcher.size != place_.size)
     throw no_mpi(fmt::format("{} started {} ranks, and the module's MPI knows of {}: they are not of one installation",
                              launcher.name, launcher.size, place_.size));
   if (!place_.any_thread) throw no_mpi("this MPI serves one thread only, or was initialised so (MPI_THREAD_MULTIPLE)");
+}
+
+// MPI waits for the other ranks without an end, so that a thread does that which can be left behind.
+int MpiLibrary::initialise(double seconds) {
+  static const auto start = std::make_shared<Start>();
+  std::unique_lock lock(start->mutex);
+  if (!std::exchange(start->begun, true))
+    std::thread([start = start, mpi = mpi_] {
+      RetraceMpiPlace place;
+      const int error = mpi->initialise(&place);
+      const std::lock_guard done_lock(start->mutex);
+      start->place = place, start->error = error, start->done = true;
+      start->changed.notify_all();
+    }).detach();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto wait = [&](double until) {
+    return start->changed.wait_until(lock, begin + std::chrono::duration<double>(until), [&] { return start->done; });
+  };
+  const Launcher launcher = detect_launcher();
+  if (const double silence = Patience(seconds).silence(); !wait(silence)) {
+    if (launcher.rank == 0)
+      warn(fmt::format("rank 0 has waited for the other ranks to begin for {:.0f} seconds", silence));
+    if (!wait(seconds))
+      throw Error(ErrorKind::lost, 607,
+                  fmt::format("not all {} ranks began within {:g} seconds", launcher.size, seconds))
+          .got("a rank that has not come to MPI: it has ended, hangs, or runs another program")
+          .help(fmt::format(
+              "start all ranks with one command: {} PROGRAM ARGUMENTS; ranks that begin later need a longer "
+              "time: PoolOptions::seconds, of retrace train: --timeout SECONDS",
+              launcher.name == "srun" ? "srun --mpi=pmix" : "mpirun"));
+  }
+  place_ = start->place;
+  return start->error;
 }
 
 MpiLibrary::~MpiLibrary() {

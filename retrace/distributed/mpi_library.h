@@ -9,8 +9,9 @@ class MpiLibrary {
  public:
   // Loads the module and waits for the other ranks. Where it is sought: RETRACE_MPI_MODULE; libretrace_mpi.so in the
   // folder of the running program, in ../lib/retrace and in .. seen from there; where the system seeks libraries.
-  // Throws Error(unavailable) that says what to install or to set.
-  MpiLibrary();
+  // Throws Error(unavailable) that says what to install or to set; Error(lost) if not all ranks come within so many
+  // seconds. Then a thread goes on waiting in MPI for them, and only the end of the process ends it.
+  explicit MpiLibrary(double seconds);
   // Ends MPI, with the other ranks, unless leave() was called or MPI was there before.
   ~MpiLibrary();
   MpiLibrary(const MpiLibrary&) = delete;
@@ -31,6 +32,7 @@ class MpiLibrary {
 
  private:
   void check(int error) const;
+  int initialise(double seconds);
 
   const RetraceMpi* mpi_;
   RetraceMpiPlace place_ = {};

@@ -8,6 +8,7 @@
 #include "retrace/base/fp_environment.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/distributed/courier.h"
+#include "retrace/distributed/group_errors.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/distributed/mpi_group.h"
 
@@ -22,7 +23,19 @@ class InsideScope {
   ~InsideScope() { inside = false; }
 };
 
-// What a worker threw; `echo` if it only says that another one failed.
+constexpr int kMostThreads = 256;
+constexpr double kLongest = 1e6;  // seconds
+
+void check_options(const PoolOptions& options) {
+  if (options.threads < 0 || options.threads > kMostThreads)
+    throw Error(ErrorKind::usage, 619, fmt::format("a pool with {} threads a worker is not possible", options.threads))
+        .expected(fmt::format("1 to {}, or 0 for all that there are", kMostThreads));
+  if (!(options.seconds > 0 && options.seconds <= kLongest))
+    throw Error(ErrorKind::usage, 619, fmt::format("a pool that waits {:g} seconds is not possible", options.seconds))
+        .expected(fmt::format("more than 0 and at most {:.0f}", kLongest));
+}
+
+// What a worker threw; `echo` if it says what others say as well: that another one failed, or that they differ.
 struct Failure {
   std::exception_ptr error;
   bool echo = false;
@@ -33,7 +46,7 @@ Failure current_failure(Group& group) {
     throw;
   } catch (const Error& error) {
     group.fail(error.what());
-    return {std::current_exception(), error.kind() == ErrorKind::lost && error.code() == 610};
+    return {std::current_exception(), error.code() == 610 || error.code() == kDifferentWorkers};
   } catch (const std::exception& error) {
     group.fail(error.what());
   } catch (...) {
@@ -52,6 +65,7 @@ Failure run_worker(const std::shared_ptr<Group>& group, int threads, FunctionRef
     Worker worker(courier);
     body(worker);
     finish_pending_work();
+    group->end();
   } catch (...) {
     return current_failure(*group);
   }
@@ -86,10 +100,13 @@ void rethrow_first(const std::vector<Failure>& failures, int64_t first, int size
 Pool Pool::local(int n, PoolOptions options) {
   if (n < 1)
     throw Error(ErrorKind::usage, 617, fmt::format("a pool of {} workers is not possible", n)).expected("1 or more");
+  check_options(options);
   return {n, {0, n}, options};
 }
 
 Pool Pool::from_environment(PoolOptions options) {
+  check_options(options);
+  check_launcher();
   const Launcher launcher = detect_launcher();
   if (launcher.size == 1) return {1, {0, 1}, options};
   Pool pool(launcher.size, {launcher.rank, 1}, options);

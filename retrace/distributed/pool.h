@@ -18,21 +18,23 @@
 namespace retrace {
 
 struct PoolOptions {
-  int threads = 0;       // of each worker; 0: see threads_of_worker
-  double seconds = 600;  // how long a collective waits for a worker that does not come
+  int threads = 0;      // of each worker, at most 256; 0: see threads_of_worker
+  double seconds = 60;  // how long a collective waits for a worker that gives no sign of life; at most 1e6
 };
 
 class Pool {
  public:
-  // n threads of this process. Error(usage) for n < 1.
+  // n threads of this process. Error(usage) for n < 1, and for options out of range.
   static Pool local(int n, PoolOptions options = {});
   // The ranks that mpirun or srun started, this process one of them; without either one worker. Waits for the other
-  // ranks; Error(unavailable) without MPI (docs/workers.md).
+  // ranks; Error(lost) if they do not come, Error(unavailable) without MPI, or under the launcher of another one
+  // (docs/workers.md).
   static Pool from_environment(PoolOptions options = {});
 
   int size() const { return size_; }
   // The indices of the workers that run in this process.
   Range here() const { return here_; }
+  const PoolOptions& options() const { return options_; }
   // Whether worker 0 runs in this process: the one that prints and writes.
   bool is_first() const { return here_.first == 0; }
 

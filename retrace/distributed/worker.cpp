@@ -3,8 +3,76 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
+
+#include "retrace/base/file.h"
+#include "retrace/base/hash.h"
+#include "retrace/distributed/group_errors.h"
 
 namespace retrace {
+namespace {
+
+constexpr size_t kMostDifferences = 8, kLongestValue = 100;
+constexpr const char* kWhat = "what is compared";
+
+// One list as text, whatever is in it: each piece with its size before it.
+std::string packed(const NamedValues& list) {
+  std::string text;
+  const auto add = [&](const std::string& piece) { text += fmt::format("{}:{}", piece.size(), piece); };
+  for (const auto& [name, value] : list) add(name), add(value);
+  return text;
+}
+
+NamedValues unpacked(std::string_view text) {
+  NamedValues list;
+  const auto take = [&] {
+    size_t size = 0, at = 0;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9')
+      size = size * 10 + static_cast<size_t>(text[at++] - '0');
+    ensure(at < text.size() && text[at] == ':' && size < text.size() - at, "a list arrives as it was packed");
+    const std::string piece(text.substr(at + 1, size));
+    text.remove_prefix(at + 1 + size);
+    return piece;
+  };
+  while (!text.empty()) {
+    std::string name = take();
+    list.emplace_back(std::move(name), take());
+  }
+  return list;
+}
+
+std::string shown(const std::string& value) {
+  return printable(value.size() > kLongestValue ? value.substr(0, kLongestValue) + "..." : value);
+}
+
+// "worker 1 has a = 2, worker 0 has 3" for each name whose values differ, in the order of the lists. "" is no value.
+std::vector<std::string> differences(const std::vector<NamedValues>& lists) {
+  struct First {
+    std::string value;
+    size_t worker;
+  };
+  std::map<std::string, First> known;
+  std::vector<std::string> names;
+  std::map<std::string, std::string> texts;
+  for (size_t r = 0; r < lists.size(); ++r)
+    for (const auto& [name, value] : lists[r]) {
+      if (value.empty()) continue;
+      const auto [first, is_new] = known.try_emplace(name, First{value, r});
+      if (is_new || first->second.value == value) continue;
+      std::string& text = texts[name];
+      if (text.empty()) names.push_back(name);
+      text = fmt::format("{}worker {} has {} = {}, ", text, r, shown(name), shown(value));
+    }
+  std::vector<std::string> found;
+  for (const auto& name : names) {
+    const First& first = known.at(name);
+    found.push_back(fmt::format("{}worker {} has {}", texts[name], first.worker, shown(first.value)));
+  }
+  return found;
+}
+
+}  // namespace
 
 void check_workers(int workers, int shards) {
   if (workers <= shards) return;
@@ -18,6 +86,31 @@ void check_workers(int workers, int shards) {
 Range Worker::shards(int shards) const {
   check_workers(size(), shards);
   return part_of(shards, size(), index());
+}
+
+void Worker::require_same(std::string_view what, const NamedValues& mine) const {
+  if (size() == 1) return;
+  NamedValues list{{kWhat, std::string(what)}};
+  list.insert(list.end(), mine.begin(), mine.end());
+  const std::string own = packed(list);
+  const uint64_t digest[2] = {fnv1a(own), hash_bytes(own + "again")};
+  std::vector<uint64_t> digests(2 * static_cast<size_t>(size()));
+  group_->all_gather(digest, sizeof digest, digests.data(), "require_same");
+  const auto other = [&](size_t r) { return digests[2 * r] != digest[0] || digests[2 * r + 1] != digest[1]; };
+  bool same = true;
+  for (size_t r = 0; r < digests.size() / 2; ++r) same = same && !other(r);
+  if (same) return;
+  std::vector<NamedValues> lists;
+  for (const auto& text : gather_bytes(own, "require_same")) lists.push_back(unpacked(text));
+  const auto found = differences(lists);
+  if (found.empty()) return;  // only what is not known to all
+  std::string text = found[0];
+  for (size_t i = 1; i < std::min(found.size(), kMostDifferences); ++i) text += "\n            " + found[i];
+  if (found.size() > kMostDifferences)
+    text += fmt::format("\n            and {} more", found.size() - kMostDifferences);
+  throw Error(ErrorKind::usage, kDifferentWorkers, fmt::format("the workers differ in {}", what))
+      .got(text)
+      .help("give every worker, or rank, the same program, job and data");
 }
 
 bool Worker::all(bool mine) const {

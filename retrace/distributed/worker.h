@@ -6,7 +6,9 @@
 
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "retrace/base/error.h"
@@ -44,6 +46,9 @@ struct Portable<std::vector<T>> {
   }
 };
 
+// Names with values as text, for people.
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
 // Throws Error(usage) if there are more workers than shards.
 void check_workers(int workers, int shards);
 
@@ -57,6 +62,11 @@ class Worker {
   Range shards(int shards) const;
 
   void barrier() const { group_->barrier(); }
+  // Throws Error(usage) on every worker if one has another value for a name, or compares something else: "worker 1 has
+  // training.momentum = 0.8, worker 0 has 0.9". `what` says what is compared ("the job"). A name that a worker does not
+  // list, or lists with the value "", is not known to it, and is not compared with it. One message of fixed size where
+  // all lists are the same.
+  void require_same(std::string_view what, const NamedValues& mine) const;
   // True if every worker, or any, says so.
   bool all(bool mine) const;
   bool any(bool mine) const;

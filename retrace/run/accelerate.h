@@ -98,7 +98,7 @@ class AcceleratedFunction {
     if (!any_batch || own_->refuses_any_batch(call.key)) read_arguments(call, false, arguments...);
     auto function = own_->find(call.key);
     const bool hit = function != nullptr;
-    if (!hit) function = record_new<R>(call, arguments...);
+    if (!hit) own_->compute_for_workers(call), function = record_new<R>(call, arguments...);
     own_->compute(*function, call);
     R result = std::any_cast<const R&>(function->prototype);
     size_t next = 0;

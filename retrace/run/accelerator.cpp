@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "retrace/distributed/courier.h"
 #include "retrace/ops/random/random.h"
 #include "retrace/run/plan_cache.h"
 
@@ -19,6 +20,12 @@ int checked_size(int size, Place place) {
         .expected("1 or more")
         .help("enabled(false) runs the function plainly");
   return size;
+}
+
+void compute_pending(std::span<const Leaf> leaves, Place place) {
+  const bool pending = std::any_of(leaves.begin(), leaves.end(),
+                                   [](const Leaf& leaf) { return leaf.tensor && !leaf.tensor->value()->buffer; });
+  if (pending) evaluate(place);
 }
 
 }  // namespace
@@ -62,12 +69,14 @@ void Accelerator::keep(std::shared_ptr<RecordedFunction> function) {
   warn_if_it_keeps_missing();
 }
 
+void Accelerator::compute_for_workers(const Call& call) const {
+  if (current_courier() && !CallScope::active()) compute_pending(call.leaves, made);
+}
+
 void Accelerator::compute(RecordedFunction& function, Call& call) {
   auto& instance = function.at(call.batch);
   if (CallScope::active()) return splice(function, instance, call.leaves, made, call.results);
-  const bool pending = std::any_of(call.leaves.begin(), call.leaves.end(),
-                                   [](const Leaf& leaf) { return leaf.tensor && !leaf.tensor->value()->buffer; });
-  if (pending) evaluate(made);
+  compute_pending(call.leaves, made);
   const Tensor key = function.draws ? random_key(options.seed).tensor(calls) : Tensor();
   replay(function, instance, call.leaves, key, call.results);
 }

@@ -48,6 +48,8 @@ class Accelerator {
   std::shared_ptr<RecordedFunction> find(const TraceKey& key);
   // Keeps a function, counted as a miss.
   void keep(std::shared_ptr<RecordedFunction> function);
+  // Computes pending arguments before a recording on one of several workers, which compare them.
+  void compute_for_workers(const Call& call) const;
   // Fills call.results: values, or tensors of the recording around this call.
   void compute(RecordedFunction& function, Call& call);
   // Calls of this key are recorded for each batch size, for this reason.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 
 namespace retrace {
 namespace {
@@ -16,8 +15,6 @@ std::shared_ptr<Recording>& slot() {
   return recording;
 }
 
-std::atomic<void (*)(const std::string&)> warning_handler{nullptr};
-
 }  // namespace
 
 const std::shared_ptr<Recording>& current_recording() { return slot(); }
@@ -25,11 +22,6 @@ const std::shared_ptr<Recording>& current_recording() { return slot(); }
 RecordingScope::RecordingScope(std::shared_ptr<Recording> recording)
     : before_(std::exchange(slot(), std::move(recording))) {}
 RecordingScope::~RecordingScope() { slot() = std::move(before_); }
-
-void set_warning_handler(void (*handler)(const std::string& text)) { warning_handler = handler; }
-void warn(const std::string& text) {
-  if (auto* handler = warning_handler.load()) handler(text);
-}
 
 Tensor Recording::make_value(ValueId id) {
   auto value = new_tensor_value(trace_.values[static_cast<size_t>(id)]);
@@ -111,6 +103,21 @@ Tensor Recording::add_input(const TensorSpec& spec) {
   const ValueId id = trace_.add_input(spec);
   inputs_.emplace_back();
   return make_value(id);
+}
+
+const Tensor* Recording::argument_of(const Tensor& input) const {
+  const auto found = arguments_.find(input.value().get());
+  return found == arguments_.end() ? nullptr : found->second;
+}
+
+Tensor argument_behind(Tensor tensor) {
+  while (const auto* recording = dynamic_cast<const Recording*>(tensor.value()->pending.get())) {
+    if (!recording->is_for_replay()) break;
+    const Tensor* const argument = recording->argument_of(tensor);
+    if (!argument) return {};
+    tensor = *argument;
+  }
+  return tensor;
 }
 
 bool Recording::goes_anywhere(ValueId id) const {
@@ -205,6 +212,7 @@ void Recording::evaluate(Place place) {
     throw Error(ErrorKind::usage, 201, "a tensor that another thread recorded is read before it was computed")
         .where(place)
         .help("call evaluate() on the thread that made it before handing it on");
+  ++evaluations_;
   evaluate_recording(*this, place);
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "retrace/base/warning.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -44,6 +45,11 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   // Appends the nodes of a recorded trace whose inputs have these values here (undefined: nothing reads it); returns
   // its outputs.
   std::vector<Tensor> splice(const Trace& trace, std::span<const Tensor> inputs, const DrawShift& draws, Place place);
+  // Of a recording that is replayed: the argument of the recorded call for which this input stands, until its end.
+  void set_argument(const Tensor& input, const Tensor* argument) { arguments_[input.value().get()] = argument; }
+  const Tensor* argument_of(const Tensor& input) const;
+  // How often values of this recording were computed while it went on.
+  int64_t evaluations() const { return evaluations_; }
   // Leaves the recording empty; what is still pending in it can no longer be computed.
   void reset();
   // After a failure: what is still pending here says so when it is read; the thread goes on with a new recording.
@@ -63,12 +69,18 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   std::vector<std::weak_ptr<TensorValue>> values_;
   std::unordered_map<const TensorValue*, ValueId> known_;
   std::thread::id owner_ = std::this_thread::get_id();
+  std::unordered_map<const TensorValue*, const Tensor*> arguments_;
+  int64_t evaluations_ = 0;
   bool failed_ = false, warned_ = false, for_replay_ = false;
   Place made_;
 };
 
 // The recording of this thread.
 const std::shared_ptr<Recording>& current_recording();
+
+// The tensor itself, or, while an accelerated function is recorded, the argument of the call for which it stands;
+// undefined if there is none.
+Tensor argument_behind(Tensor tensor);
 
 // Makes another recording current for its lifetime (used by passes and tests).
 class RecordingScope {
@@ -92,10 +104,6 @@ void evaluate(Place place = Place::here());
 
 // Throws Error(usage) if this thread records an accelerated function: `what` would happen once and not again on replay.
 void refuse_while_accelerated(const char* what, Place place);
-
-// Called with every warning that the library has for the user (a trace that grows without end); silent by default.
-void set_warning_handler(void (*handler)(const std::string& text));
-void warn(const std::string& text);
 
 // The one hook from below to above: run/ defines how a recording is planned and run.
 void evaluate_recording(Recording& recording, Place place);

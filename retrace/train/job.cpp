@@ -46,6 +46,15 @@ std::vector<std::pair<std::string, std::string>> job_values(const Job& job) {
   return values;
 }
 
+std::vector<std::pair<std::string, std::string>> job_identity(const Job& job) {
+  std::vector<std::pair<std::string, std::string>> values;
+  visit_job(job, [&](const std::string& section, const char* name, const auto& value, const FieldRule& rule) {
+    if (rule.applies && rule.changes_bits)
+      values.emplace_back(section.empty() ? name : section + "." + name, toml(value));
+  });
+  return values;
+}
+
 std::string job_text(const Job& job) {
   std::string out, current;
   visit_job(job, [&](const std::string& section, const char* name, const auto& value, const FieldRule& rule) {

@@ -43,6 +43,7 @@ struct TrainingOptions {
   std::string partial_mini_batch = "discard";  // keep, discard
   std::string acceleration = "accelerated";    // plain, default, accelerated
   bool validation = true;                      // the test set after every epoch
+  double timeout = 60;                         // seconds that workers wait for one that gives no sign of life
 };
 
 struct Job {
@@ -76,6 +77,9 @@ void check_job(const Job& job);
 std::string job_text(const Job& job);
 // Keys and values as text, in the order of the file; keys without a meaning for this job are left out.
 std::vector<std::pair<std::string, std::string>> job_values(const Job& job);
+// What decides the bits of a result, as text: every key but those that change none (name, device, threads, data.path,
+// training.acceleration, training.timeout).
+std::vector<std::pair<std::string, std::string>> job_identity(const Job& job);
 // All keys that a job file may have.
 std::vector<std::string> job_keys();
 

@@ -16,6 +16,7 @@ struct FieldRule {
   bool above_low = false;                 // low < value instead
   bool applies = true;                    // has a meaning, given the other fields of its section
   const char* only_with = "";             // what gives it one
+  bool changes_bits = true;               // or at least what the workers do together, so that they must agree
 };
 
 constexpr double kMaxCount = 1'000'000'000;
@@ -33,7 +34,8 @@ template <class Options, class Visitor>
   requires std::is_same_v<std::remove_const_t<Options>, DataOptions>
 void visit_fields(Options& o, Visitor&& visit) {
   visit("source", o.source, {.choices = {"digits", "mnist", "peaks", "cifar10-synthetic"}});
-  visit("path", o.path, {.applies = o.source == "mnist", .only_with = "data.source = \"mnist\""});
+  visit("path", o.path,
+        {.applies = o.source == "mnist", .only_with = "data.source = \"mnist\"", .changes_bits = false});
   visit("train_samples", o.train_samples, {.low = 0, .high = kMaxCount});
   visit("test_samples", o.test_samples, {.low = 0, .high = kMaxCount});
 }
@@ -62,8 +64,9 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit("epsilon", o.epsilon, {.low = 0, .high = 1, .above_low = true, .applies = adam, .only_with = with_adam});
   visit("shuffle", o.shuffle, {.choices = {"never", "once", "every-epoch"}});
   visit("partial_mini_batch", o.partial_mini_batch, {.choices = {"keep", "discard"}});
-  visit("acceleration", o.acceleration, {.choices = {"plain", "default", "accelerated"}});
+  visit("acceleration", o.acceleration, {.choices = {"plain", "default", "accelerated"}, .changes_bits = false});
   visit("validation", o.validation, FieldRule{});
+  visit("timeout", o.timeout, {.low = 0, .high = 1e6, .above_low = true, .changes_bits = false});
 }
 
 // Every field of a job: visit(section, name, value, rule), with section "" for the top level.
@@ -75,10 +78,10 @@ void visit_job(AnyJob& job, Visitor&& visit) {
         [&visit, section](const char* name, auto& value, const FieldRule& rule) { visit(section, name, value, rule); };
   };
   const auto top = in("");
-  top("name", job.name, FieldRule{});
+  top("name", job.name, FieldRule{.changes_bits = false});
   top("seed", job.seed, FieldRule{.low = 0, .high = 9007199254740991.0});
-  top("device", job.device, FieldRule{});
-  top("threads", job.threads, FieldRule{.low = 0, .high = 256});
+  top("device", job.device, FieldRule{.changes_bits = false});
+  top("threads", job.threads, FieldRule{.low = 0, .high = 256, .changes_bits = false});
   visit_fields(job.network, in("network"));
   visit_fields(job.data, in("data"));
   visit_fields(job.training, in("training"));

@@ -16,6 +16,7 @@
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/evaluate_network.h"
 #include "retrace/train/job_data.h"
+#include "retrace/train/job_digest.h"
 #include "retrace/train/run_writer.h"
 #include "retrace/train/training_step.h"
 #include "retrace/train/weights.h"
@@ -57,6 +58,10 @@ class Training {
         step_(step_of(job, network_, &worker)),
         evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job), device_),
         state_(initial_training_state(network_, job.training).to(device_)) {}
+
+  std::string position() const {
+    return fmt::format("epoch {}, iteration {}", result_.epochs + 1, result_.iterations + 1);
+  }
 
   TrainJobResult run() {
     result_.job = job_.name;
@@ -243,22 +248,49 @@ auto with_enough_memory(const Job& job, const F& f) {
   }
 }
 
+// A worker that is lost is named with the place in the training.
+TrainJobResult run_training(const Job& job, const TrainJobControl& control, const JobData& data, Worker& worker) {
+  Training training(job, control, data, worker);
+  try {
+    return training.run();
+  } catch (Error& error) {
+    if (error.kind() == ErrorKind::lost) error.in(training.position());
+    throw;
+  }
+}
+
+// What work() throws, of a process that is one of several: the others are told in spmd(). Else it is thrown.
+template <class Work>
+std::exception_ptr failure_here(const Pool& pool, const Work& work) {
+  try {
+    work();
+  } catch (...) {
+    if (pool.here().count == pool.size()) throw;
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 TrainJobResult train_job(const Job& job, const TrainJobControl& control) {
   const FloatingPointScope floating_point;
   check_job(job);
-  const JobEnvironment environment(job);
   Pool alone = Pool::local(1);
   Pool& pool = control.pool ? *control.pool : alone;
-  check_workers(pool.size(), job.training.shards);
-  if (control.write_run && pool.is_first()) check_new_run(control.out);
-  return with_enough_memory(job, [&] {
-    const JobData data = load_job_data(job, make_job_network(job));
-    return pool.spmd([&](Worker& worker) {
-      return with_enough_memory(job, [&] { return Training(job, control, data, worker).run(); });
-    })[0];
+  std::optional<JobEnvironment> environment;
+  std::optional<JobData> data;
+  const std::exception_ptr failure = failure_here(pool, [&] {
+    environment.emplace(job);
+    check_workers(pool.size(), job.training.shards);
+    if (control.write_run && pool.is_first()) check_new_run(control.out);
+    with_enough_memory(job, [&] { data = load_job_data(job, make_job_network(job)); });
   });
+  return pool.spmd([&](Worker& worker) {
+    if (failure) std::rethrow_exception(failure);
+    worker.require_same("the job or its data", worker.size() > 1 ? job_digest(job, *data) : NamedValues());
+    return with_enough_memory(job, [&] { return run_training(job, control, *data, worker); });
+  })[0];
 }
 
 std::string describe_plan(const Job& job, PlanDetails details) {

@@ -1,0 +1,39 @@
+#pragma once
+// The first call of a function made by value_and_grad with several workers: whether they call the same function of the
+// same parameters. What differs rightly is left out: which shards a worker has, its part of the batch, its device.
+
+#include <vector>
+
+#include "retrace/distributed/worker.h"
+#include "retrace/tensor/tree.h"
+
+namespace retrace {
+
+class Recording;
+
+class WorkerCheck {
+ public:
+  void add(const std::string& name, const std::string& value) { values_.emplace_back(name, value); }
+  // Names, types and shapes of the leaves; their values where there is no label B and where they are known.
+  void add_argument(const std::string& name, const Tree& argument);
+  // What is recorded between these two is the work of a shard.
+  void begin_shard();
+  void end_shard(int64_t samples);
+  // Throws Error(usage) on all workers if they differ.
+  void compare(const Worker& worker) const;
+
+ private:
+  std::string operation(size_t node) const;
+  bool is_outside(int32_t id) const;
+  std::string captured(int32_t id) const;
+
+  NamedValues values_;
+  std::vector<const TensorValue*> arguments_;
+  std::vector<int64_t> sizes_;  // of shards that were recorded
+  const Recording* recording_ = nullptr;
+  size_t first_node_ = 0;
+  int32_t first_value_ = 0;
+  int64_t evaluations_ = 0;
+};
+
+}  // namespace retrace
