@@ -58,25 +58,20 @@ fi
 # --- Who does not come is named, and all end.
 for case in missing missing_large missing_stopped; do
   ranks 3 77 20 $case
-  says 'error[RT0611]' 2
-  says 'not every worker came within 1 seconds' 2
-  says 'no call and no sign of life from worker 2' 2
+  # By those who notice it, and by those who hear of it.
+  grep -q '^rank [01], .*error\[RT0611\]: [a-z]*: not every worker came within 1 seconds' "$work/out" || fail "$case: no RT0611"
+  grep 'no sign of life' "$work/out" | grep -qv 'no call and no sign of life from worker 2$' && fail "$case: others are blamed"
   says 'warning: worker 0 has waited for worker 2 in ' 1
-  says 'has waited for' 1
 done
 # Who computes is waited for.
 ranks 3 0 20 computing_1
 says 'warning: worker 0 has waited for worker 2 in barrier' 1
 
-# A rank that never comes to MPI, in a program that ends well.
-for program in true "$ranks never"; do
-  start=$(date +%s)
-  timeout -k 5 60 mpirun --allow-run-as-root --oversubscribe -n 1 "$ranks" barriers_1 : -n 1 $program >"$work/out" 2>&1 </dev/null
-  found=$?
-  [ $found -eq 77 ] || fail "mpirun with a rank of '$program': exit code $found instead of 77"
-  [ $(($(date +%s) - start)) -le 15 ] || fail "mpirun with a rank of '$program' took too long"
-  says 'error[RT0607]: not all 2 ranks began within 1 seconds' 1
-done
+# A rank that never comes to MPI, of a program that ends well.
+timeout -k 5 60 mpirun --allow-run-as-root --oversubscribe -n 1 "$ranks" barriers_1 : -n 1 true >"$work/out" 2>&1 </dev/null
+found=$?
+[ $found -eq 77 ] || fail "mpirun with a rank of 'true': exit code $found instead of 77"
+says 'error[RT0607]: not all 2 ranks began within 1 seconds' 1
 
 # --- Who is elsewhere is named, by those who see it first; the others hear of it.
 ranks 3 77 20 different

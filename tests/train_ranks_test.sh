@@ -51,6 +51,8 @@ ranks 2 --set data.path=absent --out "$out/absent" >/dev/null || status=$?
 # --- Ranks that differ end before the first step, with what differs in one text.
 cat >"$out/tiny.toml" <<'JOB'
 seed = 1
+[network]
+name = "digits"
 [data]
 train_samples = 64
 test_samples = 64
@@ -75,19 +77,23 @@ two() {
   [ "$(grep -cF -- "$text" "$out/error")" -eq 1 ] || fail "$*: not once '$text': $(cat "$out/error")"
   [ $code -eq 0 ] || ! [ -e "$out/run" ] || fail "$*: a run folder was made"
 }
-for change in seed=2 network.width=8 network.name=autoencoder network.heads=class data.train_samples=63 \
-  data.test_samples=32 training.max_epochs=2 training.mini_batch_size=16 training.shards=4 training.solver=sgdm \
-  training.initial_learn_rate=0.5 training.schedule=linear training.l2_regularization=1 training.epsilon=1e-7 \
-  training.shuffle=never training.validation=false; do
+for change in seed=2 network.width=8 network.name=autoencoder training.shards=4 training.initial_learn_rate=0.5 \
+  training.max_epochs=2 training.mini_batch_size=16 training.validation=false; do
   two 2 "worker 1 has ${change%%=*} = " : train "$out/tiny.toml" --out "$out/run" --set $change
 done
 grep -q 'error\[RT0605\]: the workers differ in the job or its data' "$out/error" || fail "no RT0605"
+"$retrace" data digits --out "$out/a" >/dev/null && cp -r "$out/a" "$out/b" && cp -r "$out/a" "$out/c" || fail "no data"
+cp "$out/a/t10k-labels-idx1-ubyte.gz" "$out/b/train-labels-idx1-ubyte.gz"
+mnist="--set data.source=mnist --set network.heads=class"
+two 2 'worker 1 has training set content = ' $mnist --set "data.path=$out/a" : train "$out/tiny.toml" $mnist \
+  --set "data.path=$out/b"
+two 0 '"stop_reason"' --json $mnist --set "data.path=$out/a" : train "$out/tiny.toml" $mnist --set "data.path=$out/c"
 
 # --- A rank that cannot begin says why, though the first one is well.
 two 2 'rank 1: error[RT0701]: retrace train has no flag --wrong' : train "$out/tiny.toml" --wrong
 two 2 'rank 1: error[RT0411]' : train "$out/tiny.toml" --set training.nothing=1
 two 66 'rank 1: error[RT0501]' : train "$out/none.toml"
-two 66 'rank 1: worker 1: ' : train "$out/tiny.toml" --set data.source=mnist --set "data.path=$out/none"
+two 66 'rank 1: error[RT0501]: worker 1: ' $mnist --set "data.path=$out/a" : train "$out/tiny.toml" $mnist --set "data.path=$out/none"
 two 77 'error[RT0607]: not all 2 ranks began within 3 seconds' --timeout 3 : --version
 
 # --- What changes no bit may differ: speed, threads, the place of the data, the time-out, the name.

@@ -73,8 +73,8 @@ TEST(Collectives, NameWhoDoesNotCome) {
 
 // However long it takes.
 TEST(Collectives, WaitForWhoComputes) {
-  Pool::local(2, {.seconds = 0.2}).spmd([](Worker& worker) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(800);
+  Pool::local(2, {.seconds = 0.5}).spmd([](Worker& worker) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
     volatile int turns = 0;
     while (worker.index() == 1 && std::chrono::steady_clock::now() < end) turns = turns + 1;
     worker.barrier();

@@ -84,12 +84,18 @@ std::string WorkerCheck::operation(size_t number) const {
     const TensorSpec& spec = trace.values[static_cast<size_t>(id)];
     cuts = cuts || (node.op->name == std::string_view("slice") && has_batch(spec) && is_outside(id));
     inputs += inputs.empty() ? "" : ", ";
-    inputs += !is_outside(id) ? fmt::format("%{}", id - first_value_) : captured(id);
+    inputs += is_outside(id) ? captured(id) : result_of(id);
   }
   if (cuts) return fmt::format("slice of {}", inputs);
   Attributes attributes = node.attributes;
   std::erase_if(attributes.entries(), [](const Attribute& one) { return one.name == "first_sample"; });
   return fmt::format("{}{}({}) at {}", node.op->name, attributes.print(), inputs, node.place.text());
+}
+
+// A value of the shard, whatever inputs the trace has had since.
+std::string WorkerCheck::result_of(int32_t id) const {
+  const auto node = static_cast<size_t>(recording_->trace().producers[static_cast<size_t>(id)]);
+  return fmt::format("%{}.{}", node - first_node_ + 1, id - recording_->trace().nodes[node].first_output);
 }
 
 // A value from outside of the shard: its values count where they are the program's own.

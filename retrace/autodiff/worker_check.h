@@ -25,6 +25,7 @@ class WorkerCheck {
  private:
   std::string operation(size_t node) const;
   bool is_outside(int32_t id) const;
+  std::string result_of(int32_t id) const;
   std::string captured(int32_t id) const;
 
   NamedValues values_;

@@ -11,6 +11,7 @@
 #include "retrace/base/options.h"
 #include "retrace/cli/cli.h"
 #include "retrace/cli/output.h"
+#include "retrace/distributed/group_errors.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/trace/record.h"
 
@@ -249,8 +250,8 @@ void complain_among_ranks(const Error& error) {
   using namespace std::chrono_literals;
   const Launcher launcher = detect_launcher();
   if (launcher.size == 1) return complain(error.what());
-  const bool echo = error.code() == 610;
-  if (echo || launcher.rank > 0) std::this_thread::sleep_for(echo ? 3s : 1s);
+  const bool echo = error.code() == 610 || (error.code() == kDifferentWorkers && launcher.rank > 0);
+  if (echo || launcher.rank > 0) std::this_thread::sleep_for(echo ? 5s : 2s);
   complain(launcher.rank == 0 ? error.what() : fmt::format("rank {}: {}", launcher.rank, error.what()));
 }
 

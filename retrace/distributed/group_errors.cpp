@@ -18,7 +18,7 @@ Error members_missing(const char* what, double seconds, std::span<const int> mis
 }
 
 std::string still_waiting(int member, const char* what, double waited, std::span<const int> missing) {
-  return fmt::format("worker {} has waited for worker {} in {} for {:.0f} seconds", member, fmt::join(missing, ", "),
+  return fmt::format("worker {} has waited for worker {} in {} for {:.2g} seconds", member, fmt::join(missing, ", "),
                      what, waited);
 }
 

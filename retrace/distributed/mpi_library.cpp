@@ -90,7 +90,7 @@ int MpiLibrary::initialise(double seconds) {
   const Launcher launcher = detect_launcher();
   if (const double silence = Patience(seconds).silence(); !wait(silence)) {
     if (launcher.rank == 0)
-      warn(fmt::format("rank 0 has waited for the other ranks to begin for {:.0f} seconds", silence));
+      warn(fmt::format("rank 0 has waited for the other ranks to begin for {:.2g} seconds", silence));
     if (!wait(seconds))
       throw Error(ErrorKind::lost, 607,
                   fmt::format("not all {} ranks began within {:g} seconds", launcher.size, seconds))
