@@ -32,7 +32,7 @@ class Patience {
   double step() const { return std::min(seconds_ / 10, 0.2); }
   // Whether a step has passed since the last look.
   bool is_time() const { return Clock::now() - looked_ >= std::chrono::duration<double>(step()); }
-  // The time since the last look, or since the start, as it counts.
+  // The time since the last look, as it counts; at the first one, that of a short wait.
   double look();
   // How long it takes until the user is told.
   double silence() const { return std::min(seconds_ / 5, 10.0); }
@@ -40,7 +40,7 @@ class Patience {
  private:
   using Clock = std::chrono::steady_clock;
   const double seconds_;
-  Clock::time_point looked_ = Clock::now();
+  Clock::time_point looked_;  // no clock is read by those who need not wait
 };
 
 }  // namespace retrace

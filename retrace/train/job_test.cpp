@@ -45,7 +45,7 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
             "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
             "gradient_decay_factor = 0.9\nsquared_gradient_decay_factor = 0.999\nepsilon = 1e-08\n"
             "shuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = \"accelerated\"\nvalidation = "
-            "true\n");
+            "true\ntimeout = 60.0\n");
 }
 
 TEST(Job, DefaultsFollowNetworkAndSolver) {
@@ -153,6 +153,8 @@ TEST(Job, WrongTypesAndRanges) {
   expect_refusal(training("initial_learn_rate = inf"), {"out of range"});
   expect_refusal(training("initial_learn_rate = 0"), {"out of range"});
   expect_refusal(training("validation = 1"), {"must be true or false"});
+  for (const char* timeout : {"0", "-1", "nan", "inf", "1e10"})
+    expect_refusal(training(std::string("timeout = ") + timeout), {"training.timeout"});
   expect_refusal(training("shuffle = 'every_epoch'"), {"did you mean \"every-epoch\"?"});
   expect_refusal("seed = -1\n" + with_network(""), {"seed is out of range"});
   expect_refusal("seed = 9007199254740992\n" + with_network(""), {"seed is out of range"});
