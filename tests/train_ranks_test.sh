@@ -93,7 +93,7 @@ two 0 '"stop_reason"' --json $mnist --set "data.path=$out/a" : train "$out/tiny.
 
 # --- A rank that cannot begin says why, though the first one is well.
 two 2 'rank 1: error[RT0701]: retrace train has no flag --wrong' : train "$out/tiny.toml" --wrong
-two 2 'rank 1: error[RT0411]' : train "$out/tiny.toml" --set training.nothing=1
+two 2 'rank 1: error[RT0412]' : train "$out/tiny.toml" --set training.nothing=1
 two 66 'rank 1: error[RT0501]' : train "$out/none.toml"
 two 66 'rank 1: error[RT0501]: worker 1: ' $mnist --set "data.path=$out/a" : train "$out/tiny.toml" $mnist --set "data.path=$out/none"
 two 77 'error[RT0607]: not all 2 ranks began within 3 seconds' --timeout 3 : --version

@@ -110,9 +110,10 @@ MiniBatchQueue MiniBatchQueue::partition(int64_t n, int64_t i, Place place) cons
 MiniBatchQueue MiniBatchQueue::share(const Worker& worker, int shards, Place place) const {
   if (shards < 1) throw wrong(325, fmt::format("share: {} shards", shards), place).expected("at least 1");
   if (share_.count) throw wrong(325, "share: this queue is a worker's share already", place);
-  worker.require_same("a shared mini-batch queue", identity(shards));
+  const Range mine = worker.shards(shards);
+  if (worker.size() > 1) worker.require_same("a shared mini-batch queue", identity(shards));
   MiniBatchQueue queue = *this;
-  queue.share_ = {worker.shards(shards), shards};
+  queue.share_ = {mine, shards};
   for (auto& device : queue.options_.devices) device = find_device(device, worker.index()).name();
   queue.device_rows_.reset();
   return queue;

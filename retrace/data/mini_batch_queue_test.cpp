@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "retrace/data/array_store.h"
@@ -54,14 +55,15 @@ class Stream : public DataSource {
   bool is_subsettable() const override { return false; }
 };
 
-// One of several workers, without the others.
+// One of several workers, the others of which say the same.
 class FakeGroup : public Group {
  public:
   FakeGroup(int rank, int size) : rank_(rank), size_(size) {}
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  void exchange(std::span<const Sent>, std::span<const Received>, const char*) override {
-    throw Error(ErrorKind::internal, 900, "no others");
+  void exchange(std::span<const Sent> sent, std::span<const Received> received, const char*) override {
+    for (size_t r = 0; r < sent.size(); ++r)
+      if (sent[r].bytes) std::memcpy(received[r].data, sent[r].data, sent[r].bytes);
   }
   void fail(const std::string&) noexcept override {}
 
