@@ -6,7 +6,7 @@
 #   target cuda_rules                   one object a scalar rule, host and device side, so that a rule that only the
 #                                       host can compile is found
 
-# Each takes about 15 seconds of compiling and a megabyte of the library. Devices newer than the last one compile its PTX
+# Each takes about 20 seconds of compiling and two megabytes of the library. Devices newer than the last one compile its PTX
 # when they are first used.
 set(RETRACE_CUDA_ARCHITECTURES "80;90" CACHE STRING "Compute capabilities that get machine code, ascending (80;90;100)")
 

@@ -77,8 +77,8 @@ case = "  has_the_same_bits_on_cuda/sum_one"
 program("test_ops", f"echo '{case}'\n")
 tools = folder / "tools"
 tools.mkdir()
-gpu_run._environment = dict(gpu_run.environment(), PATH=f"{tools}:{os.environ['PATH']}")
-os.environ["PATH"] = f"{tools}:{os.environ['PATH']}"
+gpu_run._environment = dict(gpu_run.environment(), PATH=f"{tools}:/usr/bin:/bin")
+os.environ["PATH"] = f"{tools}:/usr/bin:/bin"
 
 
 def sanitizer_says(text, status):
@@ -114,6 +114,25 @@ peer.chmod(0o755)
 table = gpu_times.peer_rows("torch", "digits", "w", 2.0, 0.002, gpu_run.Budget(60))
 assert table[0] == "| a | 4.0000 | 2.00 |  |" and table[1].startswith("| b | void") and table[2].startswith("| c | void")
 holds("\n".join(table[3:]), "failed: Error: none", "torch | - | - | ended with 5: killed")
+
+# NVRTC beside nvcc, else in Python's packages.
+def no_library(name):
+    raise OSError(name)
+
+
+gpu_run.ctypes.CDLL = no_library
+os.environ["PATH"] = str(tools)
+packages = folder / "site-packages/nvidia/cu13/lib"
+packages.mkdir(parents=True)
+(packages / "libnvrtc.so.13").touch()
+peer.write_text(f"#!/bin/sh\necho '{folder}/site-packages'\n")
+assert gpu_run.nvrtc() == str(packages / "libnvrtc.so.13"), gpu_run.nvrtc()
+for file in ("cuda/bin/nvcc", "cuda/lib64/libnvrtc.so.12"):
+    (folder / file).parent.mkdir(parents=True)
+    (folder / file).touch(0o755)
+os.environ["PATH"] = f"{folder}/cuda/bin"
+assert gpu_run.nvrtc() == str(folder / "cuda/lib64/libnvrtc.so.12")
+os.environ["PATH"] = f"{tools}:/usr/bin:/bin"
 
 # The report is on disk after each step; the limit holds for all; an unknown part is named.
 out = folder / "out"

@@ -74,7 +74,7 @@ TEST(ReduceOnCudaSizes, MoreBlocksThanAGridHasAreRefused) {
   cuda::Launches launches(cuda_device(0).runtime());
   const Attributes axes{{"axes", Shape{0}}};
   for (const Shape& shape : {Shape{2, int64_t{1} << 37}, Shape{int64_t{1} << 20, int64_t{1} << 32}}) {
-    const TensorSpec spec{DType::f32, shape};
+    const TensorSpec spec{DType::f32, shape, {}, {}};
     const KernelInput input{nullptr, &spec};
     const KernelOutput output{nullptr, &spec};
     try {

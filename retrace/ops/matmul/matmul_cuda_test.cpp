@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "retrace/device/cuda/cuda_device.h"
+#include "retrace/ops/cuda_call.h"
 #include "retrace/ops/matmul/matmul.h"
-#include "retrace/ops/matmul/matmul_cuda.h"
 #include "retrace/ops/matmul/matmul_kernel.h"
 #include "retrace/ops/op_case_run.h"
 #include "retrace/ops/operators.h"
@@ -11,6 +11,9 @@
 #include "retrace/run/plan_cache.h"
 
 namespace retrace {
+
+void cuda_matmul(const MatmulShape& shape, const CudaCall& call);
+
 namespace {
 
 struct Problem {
@@ -49,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Problems, MatmulRuns,
 TEST(MatmulOnCudaSizes, MoreBlocksThanAGridHasAreRefused) {
   if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
   cuda::Launches launches(cuda_device(0).runtime());
-  const TensorSpec spec{DType::f32, {1}};
+  const TensorSpec spec{DType::f32, {1}, {}, {}};
   const KernelInput inputs[] = {{nullptr, &spec}, {nullptr, &spec}};
   const KernelOutput output{nullptr, &spec};
   const Attributes none;
