@@ -84,7 +84,8 @@ def times_steps():
 
 
 def peer_rows(script, workload, weights, our_loss, our_seconds, budget):
-    """Lines of the table, of one process: a row with another loss than ours is void."""
+    """Lines of the table, of one process, and what it said last if it failed. A row with another loss than ours is
+    void."""
     status, text = run([python(), str(ROOT / "bench/peers/on_gpu.py"), script, workload, weights], budget.left(150),
                        dict(os.environ))  # a peer has its own libraries, not those of our programs
     lines = []
@@ -99,11 +100,10 @@ def peer_rows(script, workload, weights, our_loss, our_seconds, budget):
         else:
             ratio = row["seconds"] / our_seconds
             lines.append(f"| {row['row']} | {milliseconds(row['seconds'])} | {ratio:.2f} | {row.get('note', '')} |")
-    if status != 0:
-        why = "no time left" if status is None else f"ended with {status}"
-        last = text.strip().split("\n")[-1][:300]
-        lines.append(f"| {script} | - | - | {why}: {last} |")
-    return lines
+    if status == 0:
+        return lines, ""
+    how = "took too long" if status is None else f"ended with {status}"
+    return lines + [f"| {script} | - | - | {how} |"], f"\n{script} {how}:\n\n```\n{last_lines(text)}\n```"
 
 
 def peers_of(workload, budget):
@@ -117,9 +117,11 @@ def peers_of(workload, budget):
         lines = [f"Training; the loss after {LOSS_STEPS} steps is {loss:.6g} with ours, and within {LOSS_TOLERANCE:g} of it "
                  "with each that has a time.", "", "| | ms | by ours | |", "| --- | ---: | ---: | --- |",
                  f"| retrace | {milliseconds(seconds)} | 1 | |"]
+        said = ""
         for framework in ("torch", "jax"):
-            lines += peer_rows(framework, workload, weights, loss, seconds, budget)
-    return "\n".join(lines)
+            rows, last = peer_rows(framework, workload, weights, loss, seconds, budget)
+            lines, said = lines + rows, said + last
+    return "\n".join(lines) + said
 
 
 def peers_steps():

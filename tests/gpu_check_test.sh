@@ -111,9 +111,9 @@ rows = [{"row": "a", "loss": 2.001, "seconds": 0.004, "note": ""}, {"row": "b", 
         {"row": "c", "loss": float("nan"), "seconds": 0.001}, {"row": "d", "failure": "Error: none"}]
 peer.write_text("#!/bin/sh\n" + "\n".join(f"echo '{json.dumps(row)}'" for row in rows) + "\necho 'killed' >&2; exit 5\n")
 peer.chmod(0o755)
-table = gpu_times.peer_rows("torch", "digits", "w", 2.0, 0.002, gpu_run.Budget(60))
+table, said = gpu_times.peer_rows("torch", "digits", "w", 2.0, 0.002, gpu_run.Budget(60))
 assert table[0] == "| a | 4.0000 | 2.00 |  |" and table[1].startswith("| b | void") and table[2].startswith("| c | void")
-holds("\n".join(table[3:]), "failed: Error: none", "torch | - | - | ended with 5: killed")
+holds("\n".join(table[3:]) + said, "failed: Error: none", "torch | - | - | ended with 5", "torch ended with 5:", "killed")
 
 # NVRTC beside nvcc, else in Python's packages.
 def no_library(name):
