@@ -6,7 +6,10 @@
 //   memory       the process's peak, MiB               weights FILE  writes the starting values, answers "written"
 //   probe        operations a second, now              floor PEAK    JSON: the step's floor at that peak, and its work
 //   bandwidths   JSON: bytes a second by bytes touched           profile N    JSON: name and mean microseconds of
-//                                                                 each kernel call in N steps
+//                                                                 each kernel call in N steps; on a CUDA device
+//                                                                 of each launch, between events there
+//   reading N    seconds of N steps whose loss is read           fingerprint N    of all state, N steps after the
+//                                                                 starting values
 // bench/peers speaks the first three; bench/measure.py asks.
 
 #include <fmt/format.h>
@@ -21,6 +24,7 @@
 #include "bench/common/workload.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/run/plan_cache.h"
+#include "retrace/tensor/fingerprint.h"
 #include "retrace/trace/record.h"
 #include "retrace/train/weights.h"
 
@@ -37,6 +41,8 @@ class Server {
   std::string answer(const std::string& command, const std::string& argument) {
     if (command == "run") return fmt::format("{:.9f}", run(std::stoi(argument)));
     if (command == "loss") return fmt::format("{:.9g}", loss(std::stoi(argument)));
+    if (command == "reading") return fmt::format("{:.9f}", run(std::stoi(argument), true));
+    if (command == "fingerprint") return fingerprint_after(std::stoi(argument));
     if (command == "memory") return fmt::format("{:.1f}", peak_mib());
     if (command == "probe") return fmt::format("{:.6g}", probe_peak());
     if (command == "floor") return floor(std::stod(argument));
@@ -51,16 +57,17 @@ class Server {
   }
 
  private:
-  double run(int steps) {
+  double run(int steps, bool reads = false) {
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < steps; ++i) step();
+    for (int i = 0; i < steps; ++i) step(reads);
     device_.synchronize();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
-  void step() {
+  void step(bool reads) {
     if (trains_) {
-      workload_.train();
+      const Tensor loss = workload_.train();
+      if (reads) loss.number();
     } else {
       const Tree y = workload_.predict();
       evaluate();
@@ -72,6 +79,11 @@ class Server {
     double value = 0;
     for (int i = 0; i < steps; ++i) value = workload_.train().number();
     return value;
+  }
+
+  std::string fingerprint_after(int steps) {
+    loss(steps);
+    return fingerprint(workload_.parameters(), workload_.state());
   }
 
   std::string write_weights(const std::string& path) {

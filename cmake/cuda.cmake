@@ -6,6 +6,10 @@
 #   target cuda_rules                   one object a scalar rule, host and device side, so that a rule that only the
 #                                       host can compile is found
 
+# Each takes about 20 seconds of compiling and two megabytes of the library. Devices newer than the last one compile its PTX
+# when they are first used.
+set(RETRACE_CUDA_ARCHITECTURES "80;90" CACHE STRING "Compute capabilities that get machine code, ascending (80;90;100)")
+
 set(RETRACE_NVCC "")
 if(RETRACE_CUDA)
   find_program(nvcc nvcc HINTS "$ENV{CUDA_HOME}/bin" /usr/local/cuda/bin)
@@ -19,8 +23,12 @@ if(RETRACE_CUDA)
   if(nvcc_version VERSION_GREATER_EQUAL 12.0)
     # The host compiler only preprocesses kernels, so that any will do.
     set(RETRACE_NVCC "${nvcc}" ${RETRACE_NVCC_FLAGS} -std=c++20 -allow-unsupported-compiler
-        -gencode=arch=compute_80,code=[sm_80,compute_80] -gencode=arch=compute_90,code=sm_90
         "-I${PROJECT_SOURCE_DIR}" "-I${RETRACE_GENERATED_DIR}")
+    list(GET RETRACE_CUDA_ARCHITECTURES -1 newest)
+    foreach(architecture IN LISTS RETRACE_CUDA_ARCHITECTURES)
+      list(APPEND RETRACE_NVCC "-gencode=arch=compute_${architecture},code=sm_${architecture}")
+    endforeach()
+    list(APPEND RETRACE_NVCC "-gencode=arch=compute_${newest},code=compute_${newest}")
     if(RETRACE_WARNINGS_AS_ERRORS)
       list(APPEND RETRACE_NVCC --Werror=all-warnings)
     endif()
@@ -53,10 +61,15 @@ function(retrace_add_kernel_images target name)
       string(MAKE_C_IDENTIFIER "${name}_${path}" label)
       set(image "${PROJECT_BINARY_DIR}/cuda/${name}/${path}.fatbin")
       retrace_nvcc("${source}" "${image}" --fatbin)
-      list(APPEND images "${image}")
+      set(names "${PROJECT_BINARY_DIR}/cuda/${name}/${path}.names")
+      add_custom_command(OUTPUT "${names}" DEPENDS "${image}" "${PROJECT_SOURCE_DIR}/cmake/kernel_names.cmake" VERBATIM
+        COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_CXX_COMPILER}" "-DSOURCE=${source}" "-DOUTPUT=${names}"
+                "-DINCLUDES=-I${PROJECT_SOURCE_DIR};-I${RETRACE_GENERATED_DIR}"
+                -P "${PROJECT_SOURCE_DIR}/cmake/kernel_names.cmake")
+      list(APPEND images "${image}" "${names}")
       string(APPEND labels "asm(R\"(.section .rodata\n.balign 64\n.global ${label}\n.hidden ${label}\n${label}: .incbin \"${image}\"\n"
                            ".previous)\");\nextern \"C\" const std::byte ${label}[];\n")
-      string(APPEND rows "    {\"${path}\", ${label}},\n")
+      string(APPEND rows "    {\"${path}\", ${label},\n#include \"${names}\"\n     },\n")
     endforeach()
   endif()
   set(file "${RETRACE_GENERATED_DIR}/cuda/${name}.cpp")

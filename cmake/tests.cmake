@@ -157,6 +157,7 @@ if(RETRACE_BUILD_BENCHES)
       OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
     add_dependencies(benches bench_${name})
   endforeach()
+  retrace_link_emulation(bench_models)  # so that scripts/gpu_check can be tried without a GPU
 
   # bench/ops with one chain for each sum of a convolution, in place of the library's own kernels: what the fixed order
   # costs.

@@ -125,7 +125,7 @@ TEST_F(CudaPlanTest, ArgumentsOfAKernelHaveALimit) {
 // where the loss goes.
 TEST_F(CudaPlanTest, AStepWithDonatedStateKeepsItsLaunches) {
   Device& cuda = *gpus()[0];
-  const Job job = read_job(RETRACE_SOURCE_DIR "/jobs/golden/digits.toml");
+  const Job job = read_job("jobs/golden/digits.toml");
   const nn::Network network = nn::make_network("digits", random_key(1));
   const Tensor x = Tensor::full({2, 28, 28, 1}, 0.5, DType::f32, "BSSC").to(cuda);
   const Tree targets =
@@ -174,6 +174,29 @@ TEST_F(CudaPlanTest, OnlyWhatReadsAnotherAddressIsChanged) {
   EXPECT_EQ(changed_by(a, b), 2u) << "both results";
   EXPECT_EQ(changed_by(a, c), 3u) << "and one product";
   EXPECT_EQ(kept.back().second.item<float>(), f(c, c).first.item<float>());
+}
+
+TEST_F(CudaPlanTest, EachLaunchIsTimed) {
+  Device& cuda = *gpus()[0];
+  const auto f = accelerate([](const Tensor& x) { return sum(matmul(x, x) + 1.0f); });
+  const Tensor x = numbers({64, 64}, 0).to(cuda);
+  const float expected = f(x).item<float>();
+  const size_t launches = last_plan()->kernel_calls();
+  std::vector<double> seconds;
+  Plan::time_kernel_calls(&seconds);
+  const float first = f(x).item<float>();
+  const std::vector<double> once = seconds;
+  const float second = f(x).item<float>();
+  Plan::time_kernel_calls(nullptr);
+  f(x).item<float>();
+  EXPECT_EQ(first, expected);
+  EXPECT_EQ(second, expected);
+  ASSERT_EQ(once.size(), launches);
+  ASSERT_EQ(seconds.size(), launches);
+  for (size_t i = 0; i < launches; ++i) {
+    EXPECT_GT(once[i], 0) << last_plan()->kernel_call_name(i);
+    EXPECT_GT(seconds[i], once[i]) << "added up";
+  }
 }
 
 // An op may take another kernel where its arguments are not aligned: the launches are made anew.

@@ -29,12 +29,12 @@ class CudaWorkers : public testing::Test {
 
 // Two steps of digits with mini-batches of 7: shards of 2, 2, 2 and 1 samples.
 TrainJobResult train_digits(const char* device, int workers) {
-  const Job job = read_job(RETRACE_SOURCE_DIR "/jobs/golden/digits.toml", {{"device", device, ""},
-                                                                           {"training.shards", "4", ""},
-                                                                           {"training.max_epochs", "1", ""},
-                                                                           {"training.mini_batch_size", "7", ""},
-                                                                           {"data.train_samples", "14", ""},
-                                                                           {"data.test_samples", "4", ""}});
+  const Job job = read_job("jobs/golden/digits.toml", {{"device", device, ""},
+                                                       {"training.shards", "4", ""},
+                                                       {"training.max_epochs", "1", ""},
+                                                       {"training.mini_batch_size", "7", ""},
+                                                       {"data.train_samples", "14", ""},
+                                                       {"data.test_samples", "4", ""}});
   Pool pool = Pool::local(workers);
   return train_job(job, {.pool = &pool, .write_run = false});
 }

@@ -5,11 +5,12 @@ import os
 import sys
 import time
 
-THREADS = sys.argv[4]
-os.environ["XLA_FLAGS"] = f"--xla_cpu_multi_thread_eigen={'true' if int(THREADS) > 1 else 'false'}"
-os.environ["JAX_PLATFORMS"] = sys.argv[6] if len(sys.argv) > 6 else "cpu"
-if os.environ["JAX_PLATFORMS"] == "cpu":
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(THREADS)])
+if __name__ == "__main__":  # before JAX is read
+    THREADS = sys.argv[4]
+    os.environ["XLA_FLAGS"] = f"--xla_cpu_multi_thread_eigen={'true' if int(THREADS) > 1 else 'false'}"
+    os.environ["JAX_PLATFORMS"] = sys.argv[6] if len(sys.argv) > 6 else "cpu"
+    if os.environ["JAX_PLATFORMS"] == "cpu":
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(THREADS)])
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
@@ -113,41 +114,53 @@ def sgdm(p, g, velocity, rate):
     return jax.tree.map(lambda w, a: w - rate * a, p, velocity), velocity
 
 
-def main():
-    workload, phase = sys.argv[1:3]
-    p, state = workloads.jax_weights(workload, jnp, sys.argv[5])
-    x, targets = workloads.data(workload)
-    x, targets = jnp.asarray(x), [jnp.asarray(t) for t in targets]
-    model = MODELS[workload]
-    zeros = jax.tree.map(jnp.zeros_like, p)
+def training_step(workload):
+    """(parameters, state, moments), x, targets -> loss, (the same after the step)."""
     solver, rate = (sgdm, 0.01) if workload == "cifar10" else (adam, RATES[workload])
-    moments = zeros if solver is sgdm else (jnp.float32(0), zeros, zeros)
 
-    def loss(p, state):
-        y, new_state = model(p, state, x, True)
+    def loss(p, state, x, targets):
+        y, new_state = MODELS[workload](p, state, x, True)
         return loss_of(workload, y, targets), new_state
 
-    @jax.jit
-    def train(p, state, moments):
-        (value, new_state), gradients = jax.value_and_grad(loss, has_aux=True)(p, state)
+    def train(held, x, targets):
+        p, state, moments = held
+        (value, new_state), gradients = jax.value_and_grad(loss, has_aux=True)(p, state, x, targets)
         p, moments = solver(p, gradients, moments, rate)
-        return value, p, new_state, moments
+        return value, (p, new_state, moments)
 
-    predict = jax.jit(lambda p, state: model(p, state, x, False)[0])
-    held = [p, state, moments]
+    return train
+
+
+def starting_values(workload, weights):
+    """Parameters, state, the solver's moments; x and the targets."""
+    p, state = workloads.jax_weights(workload, jnp, weights)
+    zeros = jax.tree.map(jnp.zeros_like, p)
+    x, targets = workloads.data(workload)
+    return ((p, state, zeros if workload == "cifar10" else (jnp.float32(0), zeros, zeros)),
+            jnp.asarray(x), [jnp.asarray(target) for target in targets])
+
+
+def main():
+    workload, phase = sys.argv[1:3]
+    start, x, targets = starting_values(workload, sys.argv[5])
+    one_step = training_step(workload)
+    train = jax.jit(lambda held: one_step(held, x, targets))
+    predict = jax.jit(lambda p, state: MODELS[workload](p, state, x, False)[0])
+    held = [start]
     on_cpu = jax.default_backend() == "cpu"
 
     def step():
         if phase == "predict":
-            value = predict(held[0], held[1])
+            value = predict(*held[0][:2])
         else:
-            value, *held[:] = train(*held)
+            value, held[0] = train(held[0])
         return jax.block_until_ready(value) if on_cpu else value
 
     def restart():
-        held[:] = [p, state, moments]
+        held[0] = start
 
     workloads.serve(step, restart, time.perf_counter, jax.block_until_ready)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -74,19 +74,21 @@ def autoencoder():
 
 
 def make(workload):
-    """Model, loss, optimiser."""
+    """Model, loss."""
     if workload == "digits":
-        model = Digits()
-        return model, digits_loss, torch.optim.Adam(model.parameters(), lr=0.0001)
-    if workload == "peaks":
-        model = peaks()
-        return model, lambda y, t: F.mse_loss(y, t[0]), torch.optim.Adam(model.parameters(), lr=0.08)
+        return Digits(), digits_loss
     if workload == "cifar10":
-        model = cifar10()
-        solver = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-10)
-        return model, lambda y, t: F.cross_entropy(y, t[0]), solver
-    model = autoencoder()
-    return model, lambda y, t: F.mse_loss(y, t[0]), torch.optim.Adam(model.parameters(), lr=0.001)
+        return cifar10(), lambda y, t: F.cross_entropy(y, t[0])
+    return peaks() if workload == "peaks" else autoencoder(), lambda y, t: F.mse_loss(y, t[0])
+
+
+def solver_of(workload, parameters, **options):
+    """`options` are Adam's: where and how it computes."""
+    if workload == "cifar10":
+        fused = {name: value for name, value in options.items() if name == "fused"}
+        return torch.optim.SGD(parameters, lr=0.01, momentum=0.9, weight_decay=1e-10, **fused)
+    rates = {"digits": 0.0001, "peaks": 0.08, "autoencoder": 0.001}
+    return torch.optim.Adam(parameters, lr=rates[workload], **options)
 
 
 def tensor(array):
@@ -100,7 +102,8 @@ def main():
     torch.set_num_threads(int(threads))
     x, targets = workloads.data(workload)
     x, targets = tensor(x).to(device), [tensor(t).to(device) for t in targets]
-    model, loss, solver = make(workload)
+    model, loss = make(workload)
+    solver = solver_of(workload, model.parameters())
     workloads.load_torch(model, weights)
     if x.ndim == 4:
         model = model.to(memory_format=torch.channels_last)
@@ -132,4 +135,5 @@ def main():
                     lambda value: torch.cuda.synchronize() if device == "cuda" else None)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,7 @@
 #include "retrace/data/device_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -84,6 +86,20 @@ std::vector<Tensor> make_rows(const std::vector<DeviceOutput>& outputs, int64_t 
   return rows;
 }
 
+// Of a number of a row that is not there: orders are made by queues, so it is our mistake. One for each device, for as
+// long as the process lives.
+cuda::ErrorTarget errors_of(CudaDevice& device) {
+  static std::mutex mutex;
+  static auto& sources = *new std::map<DeviceId, cuda::ValueErrors::Source>;
+  const std::lock_guard lock(mutex);
+  const auto describe = [](int64_t position, int32_t row) {
+    return Error(ErrorKind::internal, 629, "a mini-batch takes a row that its data do not have")
+        .got(fmt::format("row {} at [{}]", row, position))
+        .help("this is a defect of retrace: please report it with the job and this text");
+  };
+  return sources.try_emplace(device.id(), device.value_errors(), describe).first->second.target();
+}
+
 }  // namespace
 
 std::vector<Tensor> DeviceRows::find(const std::vector<DeviceOutput>& outputs, int64_t size, Deliver deliver) {
@@ -106,7 +122,7 @@ Tensor gather_batch(const Tensor& rows, const Tensor& order, int64_t first, int6
   const KernelOutput output{buffer->data(), &spec};
   const Attributes none;
   cuda::Launches launches(device.runtime());
-  op.cuda({none, inputs, std::span(&output, 1), nullptr, launches});
+  op.cuda({none, inputs, std::span(&output, 1), nullptr, launches, errors_of(device)});
   for (const auto& launch : launches.all()) device.runtime().launch(launch);
   return Tensor(new_tensor_value(spec, std::move(buffer)));
 }

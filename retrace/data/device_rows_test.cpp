@@ -295,5 +295,26 @@ TEST_F(DeviceRowsTest, ErrorsAreThoseOfTheCpu) {
   EXPECT_EQ(kept(), 0u);
 }
 
+TEST_F(DeviceRowsTest, ARowThatIsNotThereIsAnError) {
+  Device& device = *gpus()[0];
+  const Tensor rows = counting(6).to(device);
+  const Tensor order = Tensor::from<int32_t>({5, 0, 6, 1}, {4}).to(device);
+  const auto text = [&](int64_t first) -> std::string {
+    try {
+      gather_batch(rows, order, first, 2).data();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  for (int turn = 0; turn < 2; ++turn) {
+    EXPECT_EQ(text(0), "no error");
+    EXPECT_TRUE(
+        text(2).starts_with("error[RT0629]: a mini-batch takes a row that its data do not have\n"
+                            "  got:      row 6 at [0]"))
+        << text(2);
+  }
+}
+
 }  // namespace
 }  // namespace retrace

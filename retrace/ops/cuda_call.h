@@ -27,6 +27,15 @@ inline unsigned cuda_count(int64_t elements) {
   return static_cast<unsigned>(elements);
 }
 
+// The blocks of a grid of one dimension, which the product of three factors may exceed: Error(unavailable) then.
+inline unsigned cuda_grid(int64_t a, int64_t b, int64_t c, std::string_view name) {
+  int64_t blocks = 0;
+  if (__builtin_mul_overflow(a, b, &blocks) || __builtin_mul_overflow(blocks, c, &blocks) || blocks >= int64_t{1} << 31)
+    throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel for arrays of this size", name))
+        .help("use smaller batches");
+  return static_cast<unsigned>(blocks);
+}
+
 constexpr unsigned kCudaThreads = 256;  // of a block, where each makes one element
 
 // One thread an element of `elements`, in blocks of kCudaThreads; none for no elements.

@@ -1,12 +1,13 @@
 // Reductions of many blocks on a CUDA device: the bits of the CPU, and as many launches as there are passes.
 #include <gtest/gtest.h>
 
-#include "retrace/device/device.h"
+#include "retrace/device/cuda/cuda_device.h"
 #include "retrace/ops/argmax/argmax.h"
 #include "retrace/ops/moments/moments.h"
 #include "retrace/ops/op_case_run.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/random/random.h"
+#include "retrace/ops/reduce_launch.h"
 #include "retrace/ops/sum/sum.h"
 #include "retrace/run/plan_cache.h"
 
@@ -66,6 +67,25 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ReduceOnCuda,
                          testing::Values(Problem{{70000}, 0, 1}, Problem{{2, 40000}, 1, 1}, Problem{{20001, 3}, 0, 1},
                                          Problem{{3000, 32}, 0, 1}, Problem{{131100, 33}, 0, 1},
                                          Problem{{257, 17600, 1}, 1, 2}));
+
+// The product of rows, lanes and runs would wrap.
+TEST(ReduceOnCudaSizes, MoreBlocksThanAGridHasAreRefused) {
+  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  cuda::Launches launches(cuda_device(0).runtime());
+  const Attributes axes{{"axes", Shape{0}}};
+  for (const Shape& shape : {Shape{2, int64_t{1} << 37}, Shape{int64_t{1} << 20, int64_t{1} << 32}}) {
+    const TensorSpec spec{DType::f32, shape, {}, {}};
+    const KernelInput input{nullptr, &spec};
+    const KernelOutput output{nullptr, &spec};
+    try {
+      add_reduction({axes, std::span(&input, 1), std::span(&output, 1), nullptr, launches},
+                    {"sum_columns_f32", "sum_rows_f32", 4}, {});
+      ADD_FAILURE() << shape.text();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.message(), "sum_columns_f32 has no CUDA kernel for arrays of this size");
+    }
+  }
+}
 
 }  // namespace
 }  // namespace retrace

@@ -91,9 +91,10 @@ void add_reduction(const CudaCall& call, const CudaReduction& kernels, const std
     a.per = static_cast<int>(pass.per), a.combine = static_cast<int>(pass.combine);
     a.chunks = static_cast<unsigned>(chunks_of(shape, pass));
     a.runs = static_cast<unsigned>(pass.runs);
-    call.launches.add(shape.by_column ? kernels.columns : kernels.rows,
-                      {static_cast<unsigned>(divide_up(shape.outer, rows_of(pass))) * a.chunks * a.runs},
-                      {static_cast<unsigned>(kThreads)}, a, static_cast<size_t>(kThreads * kernels.value_bytes + 16));
+    const auto kernel = shape.by_column ? kernels.columns : kernels.rows;
+    const unsigned blocks = cuda_grid(divide_up(shape.outer, rows_of(pass)), chunks_of(shape, pass), pass.runs, kernel);
+    call.launches.add(kernel, {blocks}, {static_cast<unsigned>(kThreads)}, a,
+                      static_cast<size_t>(kThreads * kernels.value_bytes + 16));
   }
 }
 

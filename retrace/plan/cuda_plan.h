@@ -21,8 +21,9 @@ class CudaPlan {
   ~CudaPlan();
 
   // Addresses on the device; of inputs of the host (numbers, keys) on the host. Returns when the work is given to the
-  // device.
-  void run(const void* const* inputs, void* const* outputs);
+  // device; with `seconds` when the work is done, and what each launch took is added to it (nothing for a plan with
+  // exchanges between workers).
+  void run(const void* const* inputs, void* const* outputs, std::vector<double>* seconds = nullptr);
 
   // Plan::donors(), by the same rules.
   std::vector<int> find_donors() const;
@@ -77,6 +78,7 @@ class CudaPlan {
   void build();
   bool change(Call& call);
   std::unique_ptr<cuda::Graph> make_graph();
+  void run_timed(std::vector<double>& seconds);
   void run_exchange(size_t number);
   void refresh();
   void send_host_values(const void* const* inputs);

@@ -52,7 +52,8 @@ class Plan {
   // not make its arguments itself.
   std::string why() const;
 
-  // For tools: while a list is set, runs on this thread add the seconds of each kernel call to it. Null ends that.
+  // For tools: while a list is set, runs on this thread add the seconds of each kernel call to it; on a CUDA device
+  // they wait for it. Null ends that.
   static void time_kernel_calls(std::vector<double>* seconds);
   // The ops of a kernel call, what has been fused into them, and the type and shape of the first result.
   std::string kernel_call_name(size_t call) const;

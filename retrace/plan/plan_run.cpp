@@ -207,7 +207,7 @@ class Plan::Run {
 
 void Plan::run(const void* const* inputs, void* const* outputs) const {
   const AbandonExchanges abandon;
-  if (cuda_) return cuda_->run(inputs, outputs);
+  if (cuda_) return cuda_->run(inputs, outputs, timed);
   const FloatingPointScope environment;
   const ParallelRegion region;
   const DepthScope running;

@@ -9,13 +9,18 @@ using namespace fake_cuda;
 
 namespace fake_cuda {
 
-State state;
+State& state = *new State;
 std::recursive_mutex mutex;
 thread_local std::vector<CUcontext> current;
 
 }  // namespace fake_cuda
 
 namespace {
+
+bool ended = false;
+struct End {
+  ~End() { ended = true; }
+} at_end;
 
 bool in_memory(CUdeviceptr address, size_t bytes) {
   auto block = state.memory.upper_bound(address);
@@ -43,6 +48,7 @@ int work_off(CUstream stream, Done done) {
 namespace fake_cuda {
 
 int outcome(const char* symbol) {
+  if (ended) return 4;
   ++state.calls[symbol];
   const auto planned = state.failures.find(symbol);
   if (planned == state.failures.end() || --planned->second.left > 0) return 0;
@@ -67,11 +73,6 @@ void fail(const std::string& symbol, int nth, int result) {
 void break_device(int result) {
   const std::lock_guard lock(mutex);
   state.broken = result;
-}
-
-void hide_kernel(const std::string& name) {
-  const std::lock_guard lock(mutex);
-  state.hidden.insert(name);
 }
 
 int calls(const std::string& symbol) {
@@ -275,9 +276,11 @@ int cuStreamSynchronize(CUstream stream) {
   return work_off(stream, [] { return false; });
 }
 
-int cuEventCreate(CUevent* event, unsigned) {
+int cuEventCreate(CUevent* event, unsigned flags) {
   FAKE_CALL_IN_CONTEXT();
-  return create(state.events, event);
+  create(state.events, event);
+  (*event)->timed = flags == kEventDefault;
+  return 0;
 }
 
 int cuEventDestroy_v2(CUevent event) {
@@ -288,7 +291,16 @@ int cuEventDestroy_v2(CUevent event) {
 int cuEventRecord(CUevent event, CUstream stream) {
   FAKE_CALL_IN_CONTEXT();
   event->stream = stream;
-  stream->work.emplace_back([event, number = ++event->recorded] { return event->reached = number, 0; });
+  stream->work.emplace_back(
+      [event, number = ++event->recorded] { return event->reached = number, event->time = state.time, 0; });
+  return 0;
+}
+
+int cuEventElapsedTime(float* milliseconds, CUevent from, CUevent to) {
+  FAKE_CALL_IN_CONTEXT();
+  if (!from->timed || !to->timed) return 400;
+  if (from->reached != from->recorded || to->reached != to->recorded) return 600;
+  *milliseconds = static_cast<float>((to->time - from->time) * 1e3);
   return 0;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 // A CUDA driver for tests: a library that RETRACE_CUDA_DRIVER names in place of libcuda.so.1. Device memory is memory
 // of the host. Copies and graphs are done as late as the driver may: when somebody waits for them. Kernels are not
-// executed; their launches are recorded. Misuse that a real driver would punish sometimes (a call without a context, a
-// copy outside of memory, a handle that was destroyed) fails here always.
+// executed; their launches are recorded, and each takes a microsecond a block. As the real one, it ends before what
+// the program made static, and refuses every call from then on. Misuse that a real driver would punish sometimes (a
+// call without a context, a copy outside of memory, a handle that was destroyed) fails here always.
 
 #include <cstddef>
 #include <map>
@@ -30,8 +31,6 @@ void reset(std::vector<Device> devices = {{"Fake H100"}}, int version = 13000);
 void fail(const std::string& symbol, int nth, int result);
 // From now on every call that waits for the device returns `result`.
 void break_device(int result);
-// Kernels of this name are in no image.
-void hide_kernel(const std::string& name);
 
 // How often `symbol` was called since reset().
 int calls(const std::string& symbol);

@@ -30,6 +30,21 @@ fake_cuda::Launched launched(const KernelNodeParameters& node, bool in_graph) {
           in_graph};
 }
 
+// What the device does for a launch.
+void execute(const fake_cuda::Launched& launch) {
+  state.executed.push_back(launch);
+  state.time += 1e-6 * launch.blocks[0] * launch.blocks[1] * launch.blocks[2];
+}
+
+// A node may only follow nodes of its graph; ours follow the one before.
+int add_node(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUgraphNode_st made) {
+  for (size_t i = 0; i < count; ++i)
+    if (graph->nodes.empty() || dependencies[i] != graph->nodes.back().get()) return kErrorInvalidValue;
+  graph->nodes.push_back(std::make_unique<CUgraphNode_st>(std::move(made)));
+  *node = graph->nodes.back().get();
+  return 0;
+}
+
 }  // namespace
 
 extern "C" {
@@ -46,7 +61,6 @@ int cuModuleUnload(CUmodule module) {
 
 int cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   FAKE_CALL_IN_CONTEXT();
-  if (state.hidden.count(name)) return kErrorNotFound;
   *function = &module->functions[name];
   (*function)->name = name;
   return 0;
@@ -66,7 +80,7 @@ int cuLaunchKernel(CUfunction function, unsigned blocks_x, unsigned blocks_y, un
   const KernelNodeParameters node{function,  blocks_x,     blocks_y,   blocks_z, threads_x, threads_y,
                                   threads_z, shared_bytes, parameters, extra,    nullptr,   nullptr};
   if (const int failure = check_launch(node)) return failure;
-  stream->work.emplace_back([launch = launched(node, false)] { return state.executed.push_back(launch), 0; });
+  stream->work.emplace_back([launch = launched(node, false)] { return execute(launch), 0; });
   return 0;
 }
 
@@ -84,12 +98,13 @@ int cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode*
                             const KernelNodeParameters* parameters) {
   FAKE_CALL_IN_CONTEXT();
   if (const int failure = check_launch(*parameters)) return failure;
-  // A node may only follow nodes of its graph; ours follow the one before.
-  for (size_t i = 0; i < count; ++i)
-    if (graph->nodes.empty() || dependencies[i] != graph->nodes.back().get()) return kErrorInvalidValue;
-  graph->nodes.push_back(std::make_unique<CUgraphNode_st>(CUgraphNode_st{launched(*parameters, true), count}));
-  *node = graph->nodes.back().get();
-  return 0;
+  return add_node(node, graph, dependencies, count, {launched(*parameters, true), count});
+}
+
+int cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                              CUevent event) {
+  FAKE_CALL_IN_CONTEXT();
+  return add_node(node, graph, dependencies, count, {{}, count, event});
 }
 
 int cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long) {
@@ -97,8 +112,8 @@ int cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned
   create(state.executables, executable);
   auto& dependencies = state.dependencies.emplace_back();
   for (const auto& node : graph->nodes) {
-    (*executable)->index[node.get()] = (*executable)->launches.size();
-    (*executable)->launches.push_back(node->launch);
+    (*executable)->index[node.get()] = (*executable)->nodes.size();
+    (*executable)->nodes.push_back(*node);
     dependencies.push_back(node->dependencies);
   }
   return 0;
@@ -108,7 +123,7 @@ int cuGraphExecKernelNodeSetParams_v2(CUgraphExec executable, CUgraphNode node,
                                       const KernelNodeParameters* parameters) {
   FAKE_CALL_IN_CONTEXT();
   if (const int failure = check_launch(*parameters)) return failure;
-  executable->launches.at(executable->index.at(node)) = launched(*parameters, true);
+  executable->nodes.at(executable->index.at(node)).launch = launched(*parameters, true);
   return 0;
 }
 
@@ -120,8 +135,13 @@ int cuGraphExecDestroy(CUgraphExec executable) {
 int cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   FAKE_CALL_IN_CONTEXT();
   if (!state.executables.count(executable)) return 400;
-  stream->work.emplace_back([launches = executable->launches] {
-    for (const auto& launch : launches) state.executed.push_back(launch);
+  stream->work.emplace_back([nodes = executable->nodes] {
+    for (const auto& node : nodes) {
+      if (node.event)
+        node.event->time = state.time;
+      else
+        execute(node.launch);
+    }
     return 0;
   });
   return 0;

@@ -30,17 +30,20 @@ struct CUstream_st {
 struct CUevent_st {
   CUstream_st* stream = nullptr;
   int recorded = 0, reached = 0;
+  bool timed = false;
+  double time = 0;  // seconds, when it was reached
 };
 struct CUgraphNode_st {
   fake_cuda::Launched launch;
   size_t dependencies;
+  CUevent_st* event = nullptr;  // instead of a launch
 };
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
 };
 struct CUgraphExec_st {
   std::map<CUgraphNode_st*, size_t> index;
-  std::vector<fake_cuda::Launched> launches;
+  std::vector<CUgraphNode_st> nodes;
 };
 
 namespace fake_cuda {
@@ -52,13 +55,13 @@ struct Failure {
 };
 
 struct State {
+  double time = 0;  // of the device, seconds
   std::vector<fake_cuda::Device> devices = {{"Fake H100"}};
   int version = 13000;
   bool started = false;
   int broken = 0;
   std::map<std::string, int> calls;
   std::map<std::string, Failure> failures;
-  std::set<std::string> hidden;
   std::map<uintptr_t, size_t> memory;
   std::set<void*> pinned;
   std::map<int, int> retained;
@@ -73,7 +76,7 @@ struct State {
   std::vector<std::vector<size_t>> dependencies;
 };
 
-extern State state;
+extern State& state;
 extern std::recursive_mutex mutex;
 extern thread_local std::vector<CUcontext> current;  // contexts that this thread has pushed
 

@@ -51,6 +51,7 @@ enum : int {
   kComputeCapabilityMinor = 76,   // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
   kMaxDynamicSharedBytes = 8,     // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
   kStreamNonBlocking = 1,         // CU_STREAM_NON_BLOCKING
+  kEventDefault = 0,              // CU_EVENT_DEFAULT
   kEventDisableTiming = 2,        // CU_EVENT_DISABLE_TIMING
   kErrorInvalidValue = 1,         // CUDA_ERROR_INVALID_VALUE
   kErrorOutOfMemory = 2,          // CUDA_ERROR_OUT_OF_MEMORY
@@ -94,6 +95,7 @@ inline void* const kLaunchBufferSize = reinterpret_cast<void*>(2);  // CU_LAUNCH
   CALL(cuEventDestroy_v2, CUevent)                                                                                 \
   CALL(cuEventRecord, CUevent, CUstream)                                                                           \
   CALL(cuEventSynchronize, CUevent)                                                                                \
+  CALL(cuEventElapsedTime, float*, CUevent, CUevent)                                                               \
   CALL(cuModuleLoadData, CUmodule*, const void*)                                                                   \
   CALL(cuModuleUnload, CUmodule)                                                                                   \
   CALL(cuModuleGetFunction, CUfunction*, CUmodule, const char*)                                                    \
@@ -103,6 +105,7 @@ inline void* const kLaunchBufferSize = reinterpret_cast<void*>(2);  // CU_LAUNCH
   CALL(cuGraphCreate, CUgraph*, unsigned)                                                                          \
   CALL(cuGraphDestroy, CUgraph)                                                                                    \
   CALL(cuGraphAddKernelNode_v2, CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const KernelNodeParameters*)    \
+  CALL(cuGraphAddEventRecordNode, CUgraphNode*, CUgraph, const CUgraphNode*, size_t, CUevent)                      \
   CALL(cuGraphInstantiateWithFlags, CUgraphExec*, CUgraph, unsigned long long)                                     \
   CALL(cuGraphExecKernelNodeSetParams_v2, CUgraphExec, CUgraphNode, const KernelNodeParameters*)                   \
   CALL(cuGraphExecDestroy, CUgraphExec)                                                                            \

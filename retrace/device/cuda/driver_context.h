@@ -20,6 +20,14 @@ class DriverContext {
   CUstream stream() const { return stream_; }
   void synchronize() const { driver_->cuStreamSynchronize(stream_); }
 
+  // body() while no other thread uses the device, without a call of the driver: also where it has ended before the
+  // process.
+  template <class Body>
+  void alone(Body body) const {
+    const std::lock_guard lock(mutex_);
+    body();
+  }
+
   // For destructors: body() with the context current, or nothing if the driver refuses, as it does at the end of a
   // process. The body takes the driver's answers with result().
   template <class Body>

@@ -6,6 +6,18 @@
 #include "retrace/device/cuda/kernel_cache.h"
 
 namespace retrace::cuda {
+namespace {
+
+bool has_kernel(const KernelImage& image, std::string_view name) {
+  const std::string_view names = image.kernels;
+  for (size_t begin = 0, end; begin < names.size(); begin = end + 1) {
+    end = names.find(' ', begin);
+    if (names.substr(begin, end - begin) == name) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 void DriverKernel::allow_shared(const Driver& driver, size_t bytes) const {
   if (bytes <= allowed_shared_) return;
@@ -25,15 +37,13 @@ DriverModule::~DriverModule() {
   });
 }
 
-const Kernel* DriverModule::find(std::string_view name) {
-  if (const auto known = kernels_.find(name); known != kernels_.end()) return known->second.get();
+const Kernel& DriverModule::find(std::string_view name) {
+  if (const auto known = kernels_.find(name); known != kernels_.end()) return *known->second;
   std::string text(name);
   CUfunction function = nullptr;
-  const CUresult failure = context_->driver().cuModuleGetFunction.result(&function, module_, text.c_str());
-  if (failure == kErrorNotFound) return nullptr;
-  if (failure) context_->driver().fail("cuModuleGetFunction", failure);
+  context_->driver().cuModuleGetFunction(&function, module_, text.c_str());
   auto kernel = std::make_unique<DriverKernel>(text, function);
-  return kernels_.emplace(std::move(text), std::move(kernel)).first->second.get();
+  return *kernels_.emplace(std::move(text), std::move(kernel)).first->second;
 }
 
 const Kernel& DriverKernels::find(std::string_view name) {
@@ -41,9 +51,11 @@ const Kernel& DriverKernels::find(std::string_view name) {
   if (images_.empty())
     throw Error(ErrorKind::unavailable, 636, "cuda: this build has no CUDA kernels: it was built without nvcc")
         .help("build retrace where nvcc is found (cmake -DRETRACE_CUDA=ON says what is missing)");
-  for (size_t i = 0; i < images_.size(); ++i) {
-    if (i == loaded_.size()) loaded_.push_back(std::make_unique<DriverModule>(context_, images_[i].bytes));
-    if (const Kernel* kernel = loaded_[i]->find(name)) return *found_.emplace(name, kernel).first->second;
+  for (const KernelImage& image : images_) {
+    if (!has_kernel(image, name)) continue;
+    auto& module = loaded_[&image];
+    if (!module) module = std::make_unique<DriverModule>(context_, image.bytes);
+    return *found_.emplace(name, &module->find(name)).first->second;
   }
   throw Error(ErrorKind::internal, 637, fmt::format("cuda: there is no kernel {}", name))
       .help("this is a defect of retrace: please report it with the job and this text");
@@ -57,10 +69,7 @@ std::vector<const Kernel*> DriverKernels::compile(const std::string& source, std
         std::make_unique<DriverModule>(context_, compile_once(*nvrtc_, KernelCache(), source, capability_).c_str());
   }
   std::vector<const Kernel*> kernels;
-  for (const auto& name : names) {
-    kernels.push_back(module->find(name));
-    ensure(kernels.back() != nullptr, "a compiled kernel has the name that was asked for");
-  }
+  for (const auto& name : names) kernels.push_back(&module->find(name));
   return kernels;
 }
 

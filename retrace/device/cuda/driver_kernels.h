@@ -34,8 +34,8 @@ class DriverModule {
   DriverModule(std::shared_ptr<const DriverContext> context, const void* image);
   ~DriverModule();
   DriverModule(const DriverModule&) = delete;
-  // The kernel of this name (kernels have C linkage), or null.
-  const Kernel* find(std::string_view name);
+  // The kernel of this name (kernels have C linkage), which the image has.
+  const Kernel& find(std::string_view name);
 
  private:
   std::shared_ptr<const DriverContext> context_;
@@ -50,7 +50,8 @@ class DriverKernels {
   DriverKernels(std::shared_ptr<const DriverContext> context, std::span<const KernelImage> images, int capability)
       : context_(std::move(context)), images_(images), capability_(capability) {}
 
-  // See Runtime::find_kernel and Runtime::compile. Images are loaded one after another until the name is found.
+  // See Runtime::find_kernel and Runtime::compile. An image is loaded when the first of its kernels is asked for: no
+  // call of the driver fails where all is well, so that tools which report failures stay silent.
   const Kernel& find(std::string_view name);
   std::vector<const Kernel*> compile(const std::string& source, std::span<const std::string> names);
 
@@ -58,14 +59,16 @@ class DriverKernels {
   std::shared_ptr<const DriverContext> context_;
   std::span<const KernelImage> images_;
   int capability_;
-  std::vector<std::unique_ptr<DriverModule>> loaded_;  // of the first images
+  std::map<const KernelImage*, std::unique_ptr<DriverModule>> loaded_;
   std::map<std::string, const Kernel*, std::less<>> found_;
   std::unique_ptr<const Nvrtc> nvrtc_;
   std::map<std::string, std::unique_ptr<DriverModule>> compiled_;  // by their source
 };
 
-// Both are called under a ContextScope. A graph makes its own when it is used.
+// All are called under a ContextScope. A graph makes its own when it is used.
 void launch(const DriverContext& context, const Launch& launch);
+// See Runtime::time.
+std::vector<double> time_launches(const DriverContext& context, std::span<const Launch> launches);
 std::unique_ptr<Graph> make_graph(std::shared_ptr<const DriverContext> context, std::span<const Launch> launches);
 
 }  // namespace retrace::cuda

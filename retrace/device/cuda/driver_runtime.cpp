@@ -31,7 +31,8 @@ class DriverRuntime final : public Runtime {
     return with_parts([&](Parts& parts) { return parts.memory.allocate(bytes); });
   }
   void release(void* memory) override {
-    with_parts([&](Parts& parts) { parts.memory.release(memory); });
+    Parts& made = parts();
+    made.context->alone([&] { made.memory.release(memory); });
   }
   void* allocate_on_host(size_t bytes) override {
     return with_parts([&](Parts& parts) { return parts.memory.allocate_on_host(bytes); });
@@ -53,6 +54,9 @@ class DriverRuntime final : public Runtime {
   }
   void launch(const Launch& launch) override {
     with_parts([&](Parts& parts) { cuda::launch(*parts.context, launch); });
+  }
+  std::vector<double> time(std::span<const Launch> launches) override {
+    return with_parts([&](Parts& parts) { return time_launches(*parts.context, launches); });
   }
   std::unique_ptr<Graph> make_graph(std::span<const Launch> launches) override {
     return with_parts([&](Parts& parts) { return cuda::make_graph(parts.context, launches); });

@@ -17,7 +17,8 @@ namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
 constexpr std::array<std::byte, 1> kImage{};
-constexpr std::array<KernelImage, 2> kImages = {{{"first.cu", kImage.data()}, {"second.cu", kImage.data()}}};
+constexpr std::array<KernelImage, 2> kImages = {
+    {{"first.cu", kImage.data(), "a b c scale "}, {"second.cu", kImage.data(), "scale_2 "}}};
 
 struct Numbers {
   int64_t count;
@@ -252,16 +253,42 @@ TEST_F(CudaDriverRuntime, AGraphThatCannotBeMadeLeavesNothingBehind) {
   }
 }
 
-TEST_F(CudaDriverRuntime, ImagesAreLoadedUntilAKernelIsFound) {
+// In graphs the host's own time is not among them; nothing is left behind.
+TEST_F(CudaDriverRuntime, EachLaunchIsTimed) {
+  std::vector<Launch> launches = {launch_of("a", 1), launch_of("b", 2), launch_of("c", 3)};
+  launches[1].blocks = {5000, 1, 1};
+  runtime().launch(launches[0]);
+  const auto before = fake_cuda::held();
+  const auto seconds = runtime().time(launches);
+  ASSERT_EQ(seconds.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(seconds[i], i == 1 ? 5e-3 : 24e-6, 1e-8) << i;
+  EXPECT_EQ(fake_cuda::held(), before);
+  std::string kernels;
+  for (const auto& launched : fake_cuda::executed()) kernels += launched.kernel;
+  EXPECT_EQ(kernels, "aabc");
+  EXPECT_TRUE(runtime().time({}).empty());
+  for (const char* call :
+       {"cuGraphCreate", "cuEventCreate", "cuGraphAddEventRecordNode", "cuGraphInstantiateWithFlags"}) {
+    fake_cuda::fail(call, 1, 2);
+    EXPECT_EQ(error_of([&] { runtime().time(launches); }).code(), 631) << call;
+    EXPECT_EQ(fake_cuda::held(), before) << call;
+  }
+}
+
+TEST_F(CudaDriverRuntime, AnImageIsLoadedWhenOneOfItsKernelsIsAskedFor) {
   const Kernel& kernel = runtime().find_kernel("scale");
   EXPECT_EQ(kernel.name(), "scale");
   EXPECT_EQ(&runtime().find_kernel("scale"), &kernel);
   EXPECT_EQ(fake_cuda::calls("cuModuleLoadData"), 1);
-  fake_cuda::hide_kernel("absent");
-  const Error error = error_of([&] { runtime().find_kernel("absent"); });
-  EXPECT_EQ(error.kind(), ErrorKind::internal);
-  EXPECT_EQ(error.message(), "cuda: there is no kernel absent");
+  EXPECT_EQ(runtime().find_kernel("scale_2").name(), "scale_2");
   EXPECT_EQ(fake_cuda::calls("cuModuleLoadData"), 2);
+  EXPECT_EQ(fake_cuda::calls("cuModuleGetFunction"), 2) << "none that fails";
+  for (const char* absent : {"absent", "cale", "scale_", "", "a b"}) {
+    const Error error = error_of([&] { runtime().find_kernel(absent); });
+    EXPECT_EQ(error.kind(), ErrorKind::internal);
+    EXPECT_EQ(error.message(), std::string("cuda: there is no kernel ") + absent);
+  }
+  EXPECT_EQ(fake_cuda::calls("cuModuleGetFunction"), 2);
 }
 
 TEST_F(CudaDriverRuntime, ABuildWithoutKernelsSaysSo) {

@@ -20,6 +20,7 @@ std::span<const char* const> arithmetic_flags();
 struct KernelImage {
   const char* path;  // of the .cu file, from the root
   const std::byte* bytes;
+  const char* kernels;  // their names, a space behind each
 };
 // Empty in a build without nvcc.
 std::span<const KernelImage> kernel_images();

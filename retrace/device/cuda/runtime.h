@@ -69,7 +69,7 @@ class Runtime {
   // Device memory, aligned to 256 bytes. Error(unavailable) when it is exhausted, with what was asked for and what is
   // free. bytes = 0 gives null.
   virtual void* allocate(size_t bytes) = 0;
-  // After all work given before.
+  // After all work given before. Also while the process ends, when the driver may have ended already.
   virtual void release(void* memory) = 0;
 
   // Memory of the host that kernels reach at the same address; zeros. Lives as long as the runtime.
@@ -88,6 +88,8 @@ class Runtime {
   virtual std::vector<const Kernel*> compile(const std::string& source, std::span<const std::string> names) = 0;
 
   virtual void launch(const Launch& launch) = 0;
+  // The same one after the other, and the seconds that each took on the device; returns when all are done. For tools.
+  virtual std::vector<double> time(std::span<const Launch> launches) = 0;
   virtual std::unique_ptr<Graph> make_graph(std::span<const Launch> launches) = 0;
   // Returns when all work is done; errors of earlier launches are thrown here at the latest.
   virtual void synchronize() = 0;

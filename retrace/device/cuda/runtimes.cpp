@@ -38,8 +38,9 @@ struct Found {
   }
 };
 
+// Never destroyed: tensors may outlive every static. What a device holds is freed with the process.
 const Found& found() {
-  static const Found all;
+  static const Found& all = *new Found;
   return all;
 }
 

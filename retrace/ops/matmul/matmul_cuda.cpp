@@ -62,9 +62,10 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   m.stride_a = s.stride_a, m.stride_b = s.stride_b;
   m.size = results(s), m.run_blocks = cut.run_blocks;
   m.runs = static_cast<unsigned>(cut.runs());
+  const int64_t tiles = divide_up(s.rows, cut.tile) * divide_up(s.columns, cut.tile);
+  const unsigned blocks = cuda_grid(tiles, cut.runs(), s.count, "matmul");
   m.row_tiles = static_cast<unsigned>(divide_up(s.rows, cut.tile));
   m.column_tiles = static_cast<unsigned>(divide_up(s.columns, cut.tile));
-  const unsigned blocks = m.row_tiles * m.column_tiles * m.runs * static_cast<unsigned>(s.count);
   call.launches.add(cut.tile == 64 ? "matmul_tiles_64" : "matmul_tiles_32", {blocks}, {256}, m, shared_bytes(cut.tile));
   if (m.runs == 1 || m.counters.pointer) return;
   const cuda::MatmulCombineArguments combine{call.workspace, call.outputs[0].data, m.size, m.runs};

@@ -1,14 +1,19 @@
 // Products whose sums are cut into runs on a CUDA device: the bits of the CPU, and the launches that they take.
 #include <gtest/gtest.h>
 
-#include "retrace/device/device.h"
+#include "retrace/device/cuda/cuda_device.h"
+#include "retrace/ops/cuda_call.h"
 #include "retrace/ops/matmul/matmul.h"
+#include "retrace/ops/matmul/matmul_kernel.h"
 #include "retrace/ops/op_case_run.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/random/random.h"
 #include "retrace/run/plan_cache.h"
 
 namespace retrace {
+
+void cuda_matmul(const MatmulShape& shape, const CudaCall& call);
+
 namespace {
 
 struct Problem {
@@ -42,6 +47,27 @@ INSTANTIATE_TEST_SUITE_P(Problems, MatmulRuns,
                                          Problem{"many_parts_are_combined_by_a_kernel", {65, 8500}, {8500, 65}, 2},
                                          Problem{"more_tiles_than_counters", {260, 2, 520}, {260, 520, 1}, 2}),
                          [](const auto& info) { return std::string(info.param.what); });
+
+// The product of their tiles and matrices would wrap.
+TEST(MatmulOnCudaSizes, MoreBlocksThanAGridHasAreRefused) {
+  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  cuda::Launches launches(cuda_device(0).runtime());
+  const TensorSpec spec{DType::f32, {1}, {}, {}};
+  const KernelInput inputs[] = {{nullptr, &spec}, {nullptr, &spec}};
+  const KernelOutput output{nullptr, &spec};
+  const Attributes none;
+  for (const int64_t count : {int64_t{1} << 32, (int64_t{1} << 32) + 1, int64_t{1} << 31}) {
+    MatmulShape shape;
+    shape.rows = shape.columns = shape.depth = 1, shape.count = count;
+    try {
+      cuda_matmul(shape, {none, inputs, std::span(&output, 1), nullptr, launches});
+      ADD_FAILURE() << count;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.message(), "matmul has no CUDA kernel for arrays of this size");
+    }
+  }
+  EXPECT_TRUE(launches.all().empty());
+}
 
 }  // namespace
 }  // namespace retrace

@@ -1,13 +1,17 @@
 // The emulated device as a runtime: launches, graphs, generated kernels, the environment.
 
+#define RETRACE_CUDA_EMULATION  // for the list of kernels
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
+#include "retrace/device/cuda/embedded.h"
 #include "retrace/device/cuda/emulation/fixture_test.h"
+#include "retrace/device/cuda/kernel.h"
 #include "retrace/device/cuda/launches.h"
 
 namespace retrace::cuda::emulation {
@@ -23,6 +27,23 @@ TEST_F(Emulation, LaunchesThatADeviceRefusesAreErrors) {
   launch.set(1.0f);
   EXPECT_THROW(runtime_->launch(launch), Error);
   EXPECT_THROW(runtime_->find_kernel("probe_none"), Error);
+}
+
+// By these names a device finds its kernels.
+TEST_F(Emulation, EachKernelIsNamedByOneImage) {
+  if (kernel_images().empty()) GTEST_SKIP() << "built without nvcc";
+  std::string names;
+  for (const auto& image : kernel_images()) names += std::string(" ") + image.kernels;
+  int found = 0;
+  for (const auto* kernel = emulated_kernels; kernel; kernel = kernel->next) {
+    const std::string name = kernel->name;
+    if (name.starts_with("probe_")) continue;
+    const size_t at = names.find(" " + name + " ");
+    EXPECT_NE(at, std::string::npos) << name;
+    EXPECT_EQ(names.find(" " + name + " ", at + 1), std::string::npos) << name;
+    ++found;
+  }
+  EXPECT_EQ(found, std::count(names.begin(), names.end(), ' ') - std::ssize(kernel_images()));
 }
 
 TEST_F(Emulation, AGraphRunsItsLaunchesInOrderWithTheirNewestArguments) {

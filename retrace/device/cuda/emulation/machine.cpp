@@ -24,8 +24,9 @@ EmulatedMachine::EmulatedMachine() {
             static_cast<uint64_t>(environment_number(EnvironmentVariable::cuda_emulation_order, 0, 0x7fffffff, 0)));
 }
 
+// Never destroyed: tensors may outlive every static.
 EmulatedMachine& EmulatedMachine::instance() {
-  static EmulatedMachine machine;
+  static EmulatedMachine& machine = *new EmulatedMachine;
   return machine;
 }
 
