@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "retrace/base/range.h"
 #include "retrace/data/device_rows.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
-#include "retrace/distributed/group.h"
 #include "retrace/trace/record.h"
 
 namespace retrace {
