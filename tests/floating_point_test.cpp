@@ -72,7 +72,7 @@ std::string regularize_entry() {
   Bytes bytes;
   for (const Clip method : {Clip::l2_norm, Clip::global_l2_norm, Clip::absolute_value})
     bytes.add(clip_gradients(others(), 0.3, method));
-  return bytes.add(l2_regularization(numbers(), others(), 0.1)).text();
+  return bytes.add(l2_regularization(others(), numbers(), 0.1)).text();
 }
 
 std::string statistics_entry() {
