@@ -68,7 +68,7 @@ TEST_F(MemoryLimit, IsMetWithTheSameBits) {
 TEST_F(MemoryLimit, ThatCannotBeMetSaysHowCloseItCame) {
   const size_t whole = run(0).second;
   const auto text = error_text([&] { run(4096); });
-  EXPECT_TRUE(text.starts_with("error[RT0231]: the memory limit of 0.0 MiB cannot be met\n")) << text;
+  EXPECT_TRUE(text.starts_with("error[RT0231]: the memory limit of 4.0 KiB cannot be met\n")) << text;
   EXPECT_NE(
       text.find(fmt::format("{:.1f} MiB for the intermediates of a step; ", static_cast<double>(whole) / 1048576)),
       std::string::npos)

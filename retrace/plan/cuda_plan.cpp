@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "retrace/ops/cuda_call.h"
+
 namespace retrace {
 namespace {
 
@@ -15,10 +17,13 @@ constexpr size_t kMostArguments = 4000;  // bytes, of a kernel
 
 void (*watch)(const std::string&) = nullptr;
 
-[[noreturn]] void refuse(const Node& node) {
-  throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel yet", node.op->name))
-      .where(node.place)
-      .help("compute this part on the CPU: x.to(rt::cpu_device()), or --device cpu");
+// A pointwise op has kernels, so that what is missing is one for its types: f64, or else that of its result.
+[[noreturn]] void refuse(const Trace& trace, const Node& node) {
+  const auto type = [&](ValueId id) { return trace.values[static_cast<size_t>(id)].type; };
+  DType missing = type(node.first_output);
+  for (ValueId id : node.inputs)
+    if (type(id) == DType::f64) missing = DType::f64;
+  throw no_cuda_kernel(node.op->name, node.op->rule ? name_of(missing) : "").where(node.place);
 }
 
 cuda::ValueErrors::Describe description(const Trace& trace, const Node& node) {
@@ -44,7 +49,7 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device)
     if (CudaExchanges::has(*step.node))
       exchanges_.add(*step.node), exchange_steps_.push_back(&step);
     else if (!step.node->op->cuda && !is_chain(trace, *step.node))
-      refuse(*step.node);
+      refuse(trace, *step.node);
   }
   find_sources_of_errors();
   find_calls();
