@@ -30,12 +30,12 @@ inline double softplus_reference(double x) { return std::fmax(x, 0) + std::log1p
 inline const std::vector<Function>& functions() {
   static const std::vector<Function> all = {
       {"exp", std::exp, true, 0xa6e0255a047580abull},
-      {"expm1", std::expm1, false, 0xf8402d88b5a15d0full},
+      {"expm1", std::expm1, false, 0x7ce5d3b6d1152ca4ull},
       {"log", std::log, false, 0x5e2a9dc1c4d0851eull},
       {"log1p", std::log1p, false, 0x5c400436fda45ff3ull},
       {"tanh", std::tanh, false, 0xfc4de4243dc4025aull},
       {"sigmoid", sigmoid_reference, true, 0xe690c558fbef44b6ull},
-      {"softplus", softplus_reference, true, 0x2d084d7fb60a18eull},
+      {"softplus", softplus_reference, true, 0x202c006a356aeadeull},
       {"erf", std::erf, false, 0x323ed1b1e285af32ull},
       {"sin", std::sin, false, 0xc530a74df849e81eull},
       {"cos", std::cos, false, 0x142fc8befa994c23ull},
