@@ -74,9 +74,10 @@ TEST_F(MemoryLimit, ThatCannotBeMetSaysHowCloseItCame) {
       std::string::npos)
       << text;
   EXPECT_NE(text.find("raise RETRACE_MEMORY_LIMIT, or make the mini-batch smaller"), std::string::npos) << text;
-  double least = 0;  // MiB
-  ASSERT_EQ(std::sscanf(text.c_str() + text.find("of a step; "), "of a step; %lf MiB", &least), 1) << text;
-  EXPECT_LT(run(static_cast<size_t>((least + 0.05) * 1048576)).second, whole);  // it can be met
+  double least = 0;
+  char unit = 0;
+  ASSERT_EQ(std::sscanf(text.c_str() + text.find("of a step; "), "of a step; %lf %ciB", &least, &unit), 2) << text;
+  EXPECT_LT(run(static_cast<size_t>((least + 0.05) * (unit == 'M' ? 1048576 : 1024))).second, whole);  // it can be met
 }
 
 }  // namespace

@@ -184,7 +184,11 @@ std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<cons
     for (size_t i = 0; i < step.inputs.size(); ++i) in.push_back({at(step.inputs[i]), step.input_specs[i]});
     for (size_t i = 0; i < step.outputs.size(); ++i) out.push_back({at(step.outputs[i]), step.output_specs[i]});
     const auto errors = step.errors ? step.errors->target() : cuda::ErrorTarget();
-    step.node->op->cuda({step.node->attributes, in, out, at(step.workspace), launches, errors});
+    try {
+      step.node->op->cuda({step.node->attributes, in, out, at(step.workspace), launches, errors});
+    } catch (Error& error) {  // a type or a size that its kernels do not take
+      throw error.has_place() ? error : error.where(step.node->place);
+    }
   }
   return std::move(launches.all());
 }
