@@ -134,7 +134,7 @@ std::string job_text_entry() {
       "[network]\nname = \"peaks\"\n[training]\nsolver = \"sgdm\"\ninitial_learn_rate = 0.0123\nmomentum = 0.7\n",
       "job", {parse_override("training.l2_regularization=0.0037")});
   return Bytes()
-      .add(job.training.initial_learn_rate)
+      .add(*job.training.initial_learn_rate)
       .add(job.training.momentum)
       .add(job.training.l2_regularization)
       .text();
