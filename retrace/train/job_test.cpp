@@ -89,7 +89,8 @@ TEST(Job, HasTheSameDefaultsInCodeAndInAFile) {
 
 // So many points of peaks lie on a grid over the whole surface.
 TEST(Job, PeaksAreSampledOverTheWholeSurface) {
-  const Job job = parse_job("network.name='peaks'\ndata.train_samples=16\ndata.test_samples=9", "x.toml");
+  const Job job = parse_job(
+      "network.name='peaks'\ndata.train_samples=16\ndata.test_samples=9\ntraining.mini_batch_size=8", "x.toml");
   const JobData data = load_job_data(job, make_job_network(job));
   ASSERT_EQ(data.train.size(), 16);
   ASSERT_EQ(data.test.size(), 9);
