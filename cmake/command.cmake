@@ -1,5 +1,9 @@
 # The command: build/retrace. Its parts are an object library, so that test_cli can reach them.
 
+if(NOT RETRACE_COMMAND)
+  return()
+endif()
+
 file(GLOB command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/cli/*.cpp")
 list(FILTER command_sources EXCLUDE REGEX "_test\\.cpp$")
 set(command_main "${PROJECT_SOURCE_DIR}/retrace/cli/main.cpp")

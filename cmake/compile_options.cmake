@@ -24,6 +24,10 @@ endif()
 if(RETRACE_WARNINGS_AS_ERRORS)
   target_compile_options(retrace_flags INTERFACE -Werror)
 endif()
+# A project around this one may have no build type: the library is of no use without optimization.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  target_compile_options(retrace_flags INTERFACE -O2)
+endif()
 # The same arithmetic from nvcc and NVRTC.
 set(RETRACE_NVCC_FLAGS --fmad=false --ftz=false --prec-div=true --prec-sqrt=true)
 

@@ -6,17 +6,30 @@ find_package(TBB REQUIRED)            # threads: arenas that live beside a user'
 find_package(fmt REQUIRED)            # text: exact shortest numbers, no locale
 find_package(nlohmann_json REQUIRED)  # JSON: results, metrics, safetensors headers (SAX, so that limits hold)
 find_package(tomlplusplus REQUIRED)   # job files: TOML with line numbers for messages
-find_package(CLI11 REQUIRED)          # command line (in one translation unit)
+if(RETRACE_COMMAND)
+  find_package(CLI11 REQUIRED)        # command line (in one translation unit)
+endif()
 find_package(ZLIB REQUIRED)           # gzip: IDX files come compressed
 find_package(PNG REQUIRED)            # contact sheets and plots
 
-set(MPI_CXX_SKIP_MPICXX ON)
-find_package(MPI QUIET COMPONENTS CXX)  # ranks of mpirun, in a module that is loaded when they are wanted (mpi.cmake)
+set(missing_packages "")
+if(RETRACE_MPI)
+  set(MPI_CXX_SKIP_MPICXX ON)
+  find_package(MPI QUIET COMPONENTS CXX)  # ranks of mpirun, in a module that is loaded when they are wanted (mpi.cmake)
+  if(NOT MPI_CXX_FOUND)
+    list(APPEND missing_packages MPI)
+  endif()
+endif()
 
 # In debug builds TBB's headers ask for its debug library, which Debian does not have.
 set_property(TARGET TBB::tbb PROPERTY INTERFACE_COMPILE_DEFINITIONS "")
 
-find_package(Boost 1.81 CONFIG QUIET COMPONENTS context)  # fibers: threads of the emulated CUDA device
+if(RETRACE_EXAMPLES OR NOT RETRACE_TESTS STREQUAL "OFF")
+  find_package(Boost 1.81 CONFIG QUIET COMPONENTS context)  # fibers: threads of the emulated CUDA device
+  if(NOT TARGET Boost::context)
+    list(APPEND missing_packages Boost)
+  endif()
+endif()
 
 set(RETRACE_BUILD_TESTS OFF)
 set(RETRACE_BUILD_BENCHES OFF)
@@ -34,11 +47,20 @@ if(NOT RETRACE_TESTS STREQUAL "OFF")
   if(GTest_FOUND AND rapidcheck_FOUND)
     set(RETRACE_BUILD_TESTS ON)
   else()
+    list(APPEND missing_packages GTest)
     message(STATUS "GoogleTest or rapidcheck not found: the tests are left out (make packages LIST=test)")
   endif()
   if(benchmark_FOUND)
     set(RETRACE_BUILD_BENCHES ON)
   elseif(NOT RETRACE_SANITIZE)
+    list(APPEND missing_packages benchmark)
     message(STATUS "Google Benchmark not found: the benches are left out (make packages LIST=test)")
   endif()
+endif()
+
+# What is left out for want of a package is looked for again, by any build, once packages have come.
+find_file(RETRACE_PACKAGE_DATABASE dpkg/status PATHS /var/lib NO_DEFAULT_PATH DOC "Changes when packages come")
+mark_as_advanced(RETRACE_PACKAGE_DATABASE)
+if(missing_packages AND RETRACE_PACKAGE_DATABASE AND PROJECT_IS_TOP_LEVEL)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${RETRACE_PACKAGE_DATABASE}")
 endif()

@@ -2,6 +2,17 @@
 # kernel file *.cu, compiled by the host compiler. Left out without Boost.Context, and under ThreadSanitizer, which does
 # not know its fibers.
 
+# Gives a program the emulated device, where there is one.
+function(retrace_link_emulation target)
+  if(TARGET retrace_emulation)
+    target_link_libraries(${target} PRIVATE retrace_emulation)
+  endif()
+endfunction()
+
+if(NOT RETRACE_EXAMPLES AND RETRACE_TESTS STREQUAL "OFF")
+  return()
+endif()
+
 # Tests run where they are built: an instruction for fma() takes a sixth of the time of a call, and has the same bits.
 include(CheckCXXSourceRuns)
 check_cxx_source_runs("int main() { return __builtin_cpu_supports(\"fma\") ? 0 : 1; }" RETRACE_HOST_HAS_FMA)
@@ -23,13 +34,6 @@ function(retrace_emulate files emulated)
     list(APPEND generated "${source}")
   endforeach()
   set(${emulated} "${generated}" PARENT_SCOPE)
-endfunction()
-
-# Gives a program the emulated device, where there is one.
-function(retrace_link_emulation target)
-  if(TARGET retrace_emulation)
-    target_link_libraries(${target} PRIVATE retrace_emulation)
-  endif()
 endfunction()
 
 if(RETRACE_SANITIZE MATCHES "thread")

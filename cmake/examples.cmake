@@ -1,6 +1,10 @@
 # examples/NAME.cpp to examples/NAME in the build folder; target `examples`. They see what a user's program sees.
 # Under sanitizers nothing runs them.
 
+if(NOT RETRACE_EXAMPLES)
+  return()
+endif()
+
 add_custom_target(examples)
 file(GLOB example_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
 foreach(source IN LISTS example_sources)

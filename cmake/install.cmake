@@ -1,4 +1,8 @@
-# cmake --install: the library, its headers, the command, and what find_package(retrace) reads.
+# cmake --install: the library, its headers, the command, and what find_package(retrace) and pkg-config read.
+
+if(NOT RETRACE_INSTALL)
+  return()
+endif()
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -19,3 +23,9 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/retraceConfig.cmake.i
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/retraceConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/retraceConfig.cmake" "${PROJECT_BINARY_DIR}/retraceConfigVersion.cmake"
         DESTINATION "${package_dir}")
+
+# Its prefix is where the file lies, so that a tree that was moved still works.
+set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH RETRACE_PC_PREFIX "/prefix/${pkgconfig_dir}" "/prefix")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/retrace.pc.in" "${PROJECT_BINARY_DIR}/retrace.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/retrace.pc" DESTINATION "${pkgconfig_dir}")

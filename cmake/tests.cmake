@@ -23,6 +23,10 @@ if(RETRACE_SANITIZE MATCHES "undefined")
   target_compile_options(test_flags INTERFACE -fno-sanitize=undefined)
 endif()
 
+if(RETRACE_TESTS STREQUAL "OFF" AND NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
 enable_testing()
 
 # What nearly all tests include, read once.

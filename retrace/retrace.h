@@ -1,6 +1,14 @@
 #pragma once
 // All that users include.
 
+// Whatever warnings a program turns on are about its own code.
+#pragma GCC system_header
+#if !defined(__cpp_exceptions)
+#error "retrace reports errors by exceptions: compile without -fno-exceptions"
+#elif !defined(__cpp_rtti)
+#error "retrace needs run-time type information: compile without -fno-rtti"
+#endif
+
 #include "retrace/autodiff/gradient.h"
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/data/array_store.h"
@@ -16,6 +24,7 @@
 #include "retrace/ops/operators.h"
 #include "retrace/ops/ops.h"
 #include "retrace/optim/adam.h"
+#include "retrace/optim/regularize.h"
 #include "retrace/optim/sgdm.h"
 #include "retrace/plan/plan.h"
 #include "retrace/run/accelerate.h"

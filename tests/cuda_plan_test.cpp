@@ -220,5 +220,36 @@ TEST_F(CudaPlanTest, AnotherAlignmentMayNeedOtherKernels) {
   }
 }
 
+// add has a kernel, but none for doubles: one form of text, whether or not the op is pointwise.
+TEST_F(CudaPlanTest, WhatHasNoKernelForDoublesSaysSo) {
+  Device& cuda = *gpus()[0];
+  const Tensor x = Tensor::zeros({4, 4}, DType::f64).to(cuda);
+  const auto text = [](const auto& f) -> std::string {
+    try {
+      f().template to_vector<double>();
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  const Place place{"model.cpp", 7};
+  const std::string rest =
+      " has no CUDA kernel for f64\n"
+      "  where:    model.cpp:7\n"
+      "  help:     compute this part on the CPU: x.to(rt::cpu_device()), or use f32";
+  EXPECT_EQ(text([&] { return add(x, x, place); }), "error[RT0620]: add" + rest);
+  EXPECT_EQ(text([&] { return sum(x, {}, place); }), "error[RT0620]: sum" + rest);
+  EXPECT_EQ(text([&] { return matmul(x, x, {}, place); }), "error[RT0620]: matmul" + rest);
+}
+
+TEST_F(CudaPlanTest, WhyListsTheCallsAndSaysThatItTellsNoReasons) {
+  const Tensor x = numbers({64, 8}, 1).to(*gpus()[0]);
+  sum(relu(x), {.axes = {0}}).to_vector<float>();
+  const std::string why = last_plan()->why();
+  EXPECT_NE(why.find("On a CUDA device"), std::string::npos) << why;
+  EXPECT_NE(why.find("call 0\n"), std::string::npos) << why;
+  EXPECT_NE(why.find("sum"), std::string::npos) << why;
+}
+
 }  // namespace
 }  // namespace retrace

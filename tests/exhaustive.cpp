@@ -1,6 +1,7 @@
-// make test-exhaustive: each elementary function of one argument for all 2^32 inputs, against the C library's double
-// function rounded once. Prints the worst difference in units in the last place; fails above the contract's bound.
-// Names of functions as arguments select some.
+// make test-exhaustive: each function of base/elementary*.h, whether or not there is an op of it, against the C
+// library's double function, not rounded: all 2^32 inputs of those of one argument, 2^29 pairs of numbers for pow.
+// Prints the worst error in units in the last place of the exact value; fails above the contract's bound. Names of
+// functions as arguments select some.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tests/exhaustive.cpp"
 #include "retrace/device/cpu/targets.h"
@@ -14,6 +15,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "retrace/base/error.h"
@@ -23,21 +26,33 @@
 namespace retrace {
 
 RT_EXPORT_KERNEL(unary_kernel, unary_loop);
+RT_EXPORT_KERNEL(pow_kernel, pow_loop);
 
 namespace {
 
 constexpr int64_t kPiece = 1 << 16;
 constexpr int64_t kPieces = (int64_t{1} << 32) / kPiece;
+constexpr int64_t kPowPieces = 1 << 13;  // 2^29 pairs
 
 struct Worst {
-  int64_t units = 0;  // largest excess first: see allowed()
-  uint32_t where = 0;
-  int64_t inexact = 0;  // results that are not the correctly rounded one
+  double units = 0, where = 0, second = 0;  // at which x (and y)
+  int64_t inexact = 0;                      // results that are not the nearest one
   bool failed = false;
+
+  void add(double error, double bound, double x, double y = 0) {
+    inexact += error > 0.5;
+    if (error > units) units = error, where = x, second = y;
+    failed |= error > bound;
+  }
+  void add(const Worst& piece) {
+    if (piece.units > units) units = piece.units, where = piece.where, second = piece.second;
+    inexact += piece.inexact;
+    failed |= piece.failed;
+  }
 };
 
-// The contract: 1 unit; sin and cos 2 beyond 2^20.
-int64_t allowed(std::string_view name, float x) {
+// The contract: 1 unit; sin and cos 2 beyond 2^20; pow 2.
+double allowed(std::string_view name, float x) {
   return (name == "sin" || name == "cos") && std::fabs(x) > 0x1p20f ? 2 : 1;
 }
 
@@ -48,28 +63,33 @@ Worst check_piece(int which, int64_t piece) {
     x[static_cast<size_t>(i)] = elementary::float_of(static_cast<uint32_t>(piece * kPiece + i));
   unary_kernel.get()(which, x.data(), y.data(), kPiece);
   Worst worst;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const int64_t units = elementary::difference(y[i], function.reference(x[i]), function.flushes);
-    worst.inexact += units > 0;
-    if (units > worst.units) worst.units = units, worst.where = elementary::bits_of(x[i]);
-    worst.failed |= units > allowed(function.name, x[i]);
-  }
+  for (size_t i = 0; i < x.size(); ++i)
+    worst.add(elementary::difference(y[i], function.reference(x[i]), function.flushes), allowed(function.name, x[i]),
+              x[i]);
   return worst;
 }
 
-bool check(int which) {
-  const auto& function = elementary::functions()[static_cast<size_t>(which)];
+Worst check_pow_piece(int64_t piece) {
+  const auto pairs = elementary::pow_inputs(static_cast<uint64_t>(piece) * kPiece / 4, kPiece / 4);
+  std::vector<float> z(pairs.x.size());
+  pow_kernel.get()(pairs.x.data(), pairs.y.data(), z.data(), static_cast<int64_t>(z.size()));
+  Worst worst;
+  for (size_t i = 0; i < z.size(); ++i)
+    worst.add(elementary::difference(z[i], std::pow(double{pairs.x[i]}, double{pairs.y[i]}), false), 2, pairs.x[i],
+              pairs.y[i]);
+  return worst;
+}
+
+bool check(std::string_view name, int64_t count, const std::function<Worst(int64_t)>& check_one) {
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<Worst> pieces(static_cast<size_t>(kPieces));
-  run_pieces(kPieces, [&](int64_t piece) { pieces[static_cast<size_t>(piece)] = check_piece(which, piece); });
+  std::vector<Worst> pieces(static_cast<size_t>(count));
+  run_pieces(count, [&](int64_t piece) { pieces[static_cast<size_t>(piece)] = check_one(piece); });
   Worst all;
-  for (const Worst& piece : pieces) {
-    if (piece.units > all.units) all.units = piece.units, all.where = piece.where;
-    all.inexact += piece.inexact;
-    all.failed |= piece.failed;
-  }
-  fmt::print("{:<9} worst {} ulp, at {:a}; {:.4f} % not correctly rounded; {:.0f} s{}\n", function.name, all.units,
-             elementary::float_of(all.where), 100.0 * static_cast<double>(all.inexact) / 4294967296.0,
+  for (const Worst& piece : pieces) all.add(piece);
+  const std::string at =
+      name == "pow" ? fmt::format("{:a}, {:a}", all.where, all.second) : fmt::format("{:a}", all.where);
+  fmt::print("{:<9} worst {:.4f} ulp, at {}; {:.4f} % not correctly rounded; {:.0f} s{}\n", name, all.units, at,
+             100.0 * static_cast<double>(all.inexact) / static_cast<double>(count * kPiece),
              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
              all.failed ? "; above the bound" : "");
   std::fflush(stdout);
@@ -82,10 +102,15 @@ bool check(int which) {
 int main(int count, char** arguments) {
   const std::vector<std::string_view> wanted(arguments + 1, arguments + count);
   const auto& functions = retrace::elementary::functions();
+  const auto chosen = [&](std::string_view name) {
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+  };
   bool good = true;
   for (size_t which = 0; which < functions.size(); ++which)
-    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), functions[which].name) != wanted.end())
-      good &= retrace::check(static_cast<int>(which));
+    if (chosen(functions[which].name))
+      good &= retrace::check(functions[which].name, retrace::kPieces,
+                             [&](int64_t piece) { return retrace::check_piece(static_cast<int>(which), piece); });
+  if (chosen("pow")) good &= retrace::check("pow", retrace::kPowPieces, retrace::check_pow_piece);
   return good ? 0 : 1;
 }
 #endif

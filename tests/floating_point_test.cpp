@@ -72,7 +72,7 @@ std::string regularize_entry() {
   Bytes bytes;
   for (const Clip method : {Clip::l2_norm, Clip::global_l2_norm, Clip::absolute_value})
     bytes.add(clip_gradients(others(), 0.3, method));
-  return bytes.add(l2_regularization(numbers(), others(), 0.1)).text();
+  return bytes.add(l2_regularization(others(), numbers(), 0.1)).text();
 }
 
 std::string statistics_entry() {
@@ -134,7 +134,7 @@ std::string job_text_entry() {
       "[network]\nname = \"peaks\"\n[training]\nsolver = \"sgdm\"\ninitial_learn_rate = 0.0123\nmomentum = 0.7\n",
       "job", {parse_override("training.l2_regularization=0.0037")});
   return Bytes()
-      .add(job.training.initial_learn_rate)
+      .add(*job.training.initial_learn_rate)
       .add(job.training.momentum)
       .add(job.training.l2_regularization)
       .text();

@@ -20,10 +20,10 @@ struct Golden {
 };
 
 constexpr Golden kGolden[] = {
-    {"digits", "758c0295c3063ab4", "844d5ab0241aeb33"},
-    {"peaks", "098b046607b5eaea", "a28fd638f6dcb7e4"},
-    {"autoencoder", "23fb324024f150b9", "20723b631d3e08f5"},
-    {"cifar10", "60559497720446b6", "cc4e5bfb1880e806"},
+    {"digits", "13ab43020132160b", "3e626ff1b38341cd"},
+    {"peaks", "79b50d916d5240aa", "246a46f73014f4b5"},
+    {"autoencoder", "766575c7122a5acd", "af394a85f2039515"},
+    {"cifar10", "b520aca6d9fdbd5c", "d6652c31e3a09566"},
 };
 
 std::string run(const char* name, const std::vector<JobOverride>& overrides = {}, int workers = 1) {

@@ -51,12 +51,16 @@ RT_RULE V exp(V x) {
   return select(less_equal(x, V(0x1.62e42ep6f)), bounded, x + infinity<V>());
 }
 
+// 2^n - 1 + 2^n (p + low): the sum of the first two terms, then what its rounding, that of 2^n - 1 and p leave.
 template <class V>
 RT_RULE V expm1(V x) {
   const auto e = reduce_exp(x);
   const auto high = less(V(88.0f), x);  // where 2^n may be too large: half of it, doubled at the end
   const V scale = power_of_two<V>(e.n - select(high, IntOf<V>(1), IntOf<V>(0)));
-  const V y = fma(scale, e.p, scale - V(1.0f)) * select(high, V(2.0f), V(1.0f));
+  const V minus = scale - V(1.0f);
+  const V rest = fma(scale, e.low, (scale - minus) - V(1.0f));
+  const V sum = fma(scale, e.p, minus);
+  const V y = (sum + (fma(scale, e.p, minus - sum) + rest)) * select(high, V(2.0f), V(1.0f));
   const V bounded = select(less_equal(V(-18.0f), x), y, V(-1.0f));
   return copy_sign(select(less_equal(x, V(0x1.62e42ep6f)), bounded, x + infinity<V>()), x);
 }

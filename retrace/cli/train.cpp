@@ -86,7 +86,7 @@ std::string diverged_text(const TrainJobResult& result, const Job& job) {
       "training ended: the loss is not finite after iteration {} (epoch {})\n"
       "  kept:     {}\n"
       "  help:     set a smaller training.initial_learn_rate; it is {}",
-      result.iterations, result.epochs + 1, kept, job.training.initial_learn_rate);
+      result.iterations, result.epochs + 1, kept, *job.training.initial_learn_rate);
 }
 
 // Of a training that a signal ended; on another rank than the one that got it, of SIGTERM.

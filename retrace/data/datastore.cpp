@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "retrace/base/hash.h"
+#include "retrace/base/range.h"
 #include "retrace/data/device_rows.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
-#include "retrace/distributed/group.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/trace/record.h"
 

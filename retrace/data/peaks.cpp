@@ -31,4 +31,16 @@ Datastore peaks(Split split, int64_t side) {
   return array_store({Tensor::from(points, {count * count, 2}, "BC"), Tensor::from(heights, {count * count, 1}, "BC")});
 }
 
+Datastore peaks_points(Split split, int64_t count) {
+  if (count == 0) return peaks(split);
+  int64_t side = 0;
+  while (side < 4096 && (side + 1) * (side + 1) <= count) ++side;
+  const int64_t points = split == Split::train ? side : side + 1;  // of a side of the grid
+  if (points >= 200) return peaks(split);
+  if (side * side != count || points < 2)
+    throw Error(ErrorKind::usage, 319, fmt::format("peaks: {} observations make no square grid", count))
+        .expected(fmt::format("a square number{}", split == Split::train ? " from 4 on" : ""));
+  return peaks(split, points);
+}
+
 }  // namespace retrace

@@ -32,6 +32,22 @@ TEST(Peaks, ObservationsAreThePointsOfAGrid) {
   EXPECT_EQ(train.get(1)[1].labels(), "C");
 }
 
+TEST(Peaks, SoManyPointsLieOverTheWholeSurface) {
+  const Datastore train = peaks_points(Split::train, 16), test = peaks_points(Split::test, 9);
+  ASSERT_EQ(train.size(), 16);
+  ASSERT_EQ(test.size(), 9);
+  for (int64_t i = 0; i < 16; ++i)
+    EXPECT_EQ(train.get(i)[0].to_vector<float>(), peaks(Split::train, 4).get(i)[0].to_vector<float>()) << i;
+  for (int64_t i = 0; i < 9; ++i)
+    EXPECT_EQ(test.get(i)[0].to_vector<float>(), peaks(Split::test, 4).get(i)[0].to_vector<float>()) << i;
+  EXPECT_EQ(peaks_points(Split::test, 1).get(0)[0].to_vector<float>(), (std::vector<float>{0, 0}));
+  for (const int64_t all : {int64_t{0}, int64_t{40'000}, int64_t{50'000}, int64_t{1} << 40})
+    EXPECT_EQ(peaks_points(Split::train, all).size(), 40'000) << all;
+  EXPECT_EQ(peaks_points(Split::test, 39'601).size(), 39'601);
+  for (const int64_t none : {-1, 1, 2, 15, 39'999}) EXPECT_THROW(peaks_points(Split::train, none), Error) << none;
+  EXPECT_THROW(peaks_points(Split::test, 2), Error);
+}
+
 uint64_t hash_of(Split split) {
   const Datastore store = peaks(split);
   std::vector<int64_t> all(static_cast<size_t>(store.size()));

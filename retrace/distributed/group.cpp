@@ -1,6 +1,5 @@
 #include "retrace/distributed/group.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "retrace/base/error.h"
@@ -32,10 +31,5 @@ void Group::all_gather(const void* mine, size_t bytes, void* all, const char* wh
 }
 
 void Group::barrier() { all_gather(nullptr, 0, nullptr, "barrier"); }
-
-Range part_of(int64_t n, int64_t parts, int64_t i) {
-  const int64_t whole = n / parts, rest = n % parts;
-  return {i * whole + std::min(i, rest), whole + (i < rest ? 1 : 0)};
-}
 
 }  // namespace retrace

@@ -53,10 +53,4 @@ std::shared_ptr<Group> single_group();
 // sign of life; one that computes gives it.
 std::vector<std::shared_ptr<Group>> local_groups(int n, double seconds);
 
-struct Range {
-  int64_t first = 0, count = 0;
-};
-// Part i of n items cut into `parts` contiguous pieces; the first n mod parts pieces have one item more.
-Range part_of(int64_t n, int64_t parts, int64_t i);
-
 }  // namespace retrace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "retrace/base/error.h"
+#include "retrace/base/range.h"
 #include "retrace/distributed/group.h"
 
 namespace retrace {

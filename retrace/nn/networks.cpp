@@ -14,7 +14,9 @@ namespace {
 
 constexpr int kClasses = 10;
 
-int width_of(const NetworkOptions& options, int own) { return options.width > 0 ? options.width : own; }
+int width_of(std::string_view name, const NetworkOptions& options) {
+  return options.width > 0 ? options.width : default_width(name);
+}
 
 Network make(std::string name, const Shape& sample, std::vector<std::string> outputs, const Layer& layers,
              RandomKey key) {
@@ -33,7 +35,7 @@ Network digits(RandomKey key, const NetworkOptions& options) {
   const auto conv = [&](int kernel, int filters, int stride, Padding padding) {
     return conv2d(kernel, filters, {.stride = stride, .padding = padding, .weights = weights});
   };
-  const int width = width_of(options, 16);
+  const int width = width_of("digits", options);
   const Sequential main{conv(3, 2 * width, 2, same), batch_norm(), relu(), conv(3, 2 * width, 1, same), batch_norm()};
   const Sequential skip{conv(1, 2 * width, 2, 0).named("conv_skip"), batch_norm().named("norm_skip")};
   const Sequential classes{linear(kClasses).named("class"), softmax()};
@@ -52,7 +54,7 @@ Network digits(RandomKey key, const NetworkOptions& options) {
 }
 
 Network peaks(RandomKey key, const NetworkOptions& options) {
-  const int width = width_of(options, 20);
+  const int width = width_of("peaks", options);
   const Sequential layers{linear(width), relu(), linear(std::max(1, width / 4)), relu(),
                           parallel({{"value", linear(1)}})};
   Network network = make("peaks", {2}, {"value"}, layers, key);
@@ -61,7 +63,7 @@ Network peaks(RandomKey key, const NetworkOptions& options) {
 }
 
 Network autoencoder(RandomKey key, const NetworkOptions& options) {
-  const int width = width_of(options, 8);
+  const int width = width_of("autoencoder", options);
   const auto encode = [](int filters) {
     return Sequential{conv2d(3, filters, {.padding = same}), relu(), max_pool(2, {.stride = 2, .padding = same})};
   };
@@ -75,7 +77,7 @@ Network autoencoder(RandomKey key, const NetworkOptions& options) {
 }
 
 Network cifar10(RandomKey key, const NetworkOptions& options) {
-  const int width = width_of(options, 32);
+  const int width = width_of("cifar10", options);
   const auto stage = [](int filters) {
     return repeat(4, {conv2d(3, filters, {.padding = same}), batch_norm(), relu()});
   };
@@ -85,6 +87,10 @@ Network cifar10(RandomKey key, const NetworkOptions& options) {
   Network network = make("cifar10", {32, 32, 3}, {"class"}, layers, key);
   network.loss = class_loss;
   return network;
+}
+
+int default_width(std::string_view name) {
+  return name == "peaks" ? 20 : name == "autoencoder" ? 8 : name == "cifar10" ? 32 : 16;
 }
 
 std::vector<std::string> network_names() { return {"digits", "peaks", "autoencoder", "cifar10"}; }

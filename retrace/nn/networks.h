@@ -29,12 +29,14 @@ struct Network {
 };
 
 struct NetworkOptions {
-  bool angle = true;  // digits: with the second head
-  int width = 0;      // of the first stage; 0: the network's own (16, 20, 8, 32). Other counts follow from these
+  bool angle = true;            // digits: with the second head
+  int width = 0;                // of the first stage; 0: default_width(). Other counts follow from it
   bool published_fans = false;  // digits: starting values of the published program (glorot_uniform_published)
 };
 
 std::vector<std::string> network_names();
+// Channels (peaks: features) of the first stage; 16 for a name that is none.
+int default_width(std::string_view name);
 // Throws Error(usage) that lists the names for an unknown one.
 Network make_network(std::string_view name, RandomKey key, const NetworkOptions& options = {},
                      Place place = Place::here());

@@ -10,13 +10,19 @@
 
 namespace retrace {
 
+// An op without a kernel; or, if `type` is not empty, with none for that type.
+inline Error no_cuda_kernel(std::string_view op, std::string_view type = "") {
+  return Error(ErrorKind::unavailable, 620,
+               fmt::format("{} has no CUDA kernel{}{}", op, type.empty() ? "" : " for ", type))
+      .help(fmt::format("compute this part on the CPU: x.to(rt::cpu_device()){}", type == "f64" ? ", or use f32" : ""));
+}
+
 // Throws Error(unavailable) if an argument or a result is f64.
 inline void require_f32(const CudaCall& call, std::string_view name) {
   const auto is_double = [](const auto& value) { return value.spec->type == DType::f64; };
   if (std::any_of(call.inputs.begin(), call.inputs.end(), is_double) ||
       std::any_of(call.outputs.begin(), call.outputs.end(), is_double))
-    throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel for f64", name))
-        .help("compute this part on the CPU: x.to(rt::cpu_device()), or use f32");
+    throw no_cuda_kernel(name, "f64");
 }
 
 // A number of elements, for kernels that count them in 32 bits: at most 2^31.

@@ -17,7 +17,11 @@
 namespace retrace {
 namespace {
 
-bool is_bias(std::string_view path) { return path == "bias" || path.ends_with("/bias"); }
+// By the name of the leaf, the last of its path.
+bool is_spared(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name == "bias" || name == "scale" || name == "offset";
+}
 
 // The tree of docs/numerics.md 0 over tensors.
 Tensor tree_sum(std::span<const Tensor> parts, Place place) {
@@ -39,13 +43,13 @@ Tensor clipped_elements(const Tensor& g, const Tensor& threshold, Place place) {
 
 }  // namespace
 
-Tree l2_regularization(const Tree& gradients, const Tree& parameters, const Operand& factor, Place place) {
+Tree l2_regularization(const Tree& parameters, const Tree& gradients, const Operand& factor, Place place) {
   check_gradients("l2_regularization", parameters, gradients, place);
   auto found = leaf_tensors(gradients);
   const auto named = leaves(parameters);
   Number number(factor);
   for (size_t i = 0; i < found.size(); ++i)
-    if (const auto& [path, parameter] = named[i]; !is_bias(path))
+    if (const auto& [path, parameter] = named[i]; !is_spared(path))
       found[i] = add(found[i], multiply(number.as(parameter.type()), parameter, place), place);
   return with_leaves(gradients, found);
 }

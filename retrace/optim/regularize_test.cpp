@@ -16,11 +16,24 @@ Tree two(Floats bias, Floats weights) {
 Floats bias_of(const Tree& tree) { return tree["layer"]["bias"].tensor().to_vector<float>(); }
 Floats weights_of(const Tree& tree) { return tree["layer"]["weights"].tensor().to_vector<float>(); }
 
-TEST(L2Regularization, adds_the_parameters_but_biases) {
-  const Tree result = l2_regularization(two({1}, {1, 2}), two({8}, {8, -4}), 0.25f);
+TEST(L2Regularization, adds_the_parameters) {
+  const Tree result = l2_regularization(two({8}, {8, -4}), two({1}, {1, 2}), 0.25f);
   EXPECT_EQ(bias_of(result), (Floats{1}));
   EXPECT_EQ(weights_of(result), (Floats{3, 1}));
   EXPECT_THROW(l2_regularization(two({1}, {1, 2}), two({1}, {1}), 0.25f), Error);
+}
+
+TEST(L2Regularization, spares_biases_and_what_a_norm_scales_and_shifts_by) {
+  const auto tree = [](float value) {
+    const Tensor one = Tensor::from({value}, Shape{1});
+    return Tree{{"bias", one},
+                {"bias_layer", {{"weights", one}}},
+                {"norm1", {{"offset", one}, {"scale", one}}},
+                {"stage", {{"norm2", {{"offset", one}, {"scale", one}}}, {"scale_layer", {{"own", one}}}}}};
+  };
+  const Tree result = l2_regularization(tree(8), tree(1), 0.25f);
+  for (const auto& [path, gradient] : leaves(result))
+    EXPECT_EQ(gradient.item<float>(), path.ends_with("weights") || path.ends_with("own") ? 3 : 1) << path;
 }
 
 TEST(ClipGradients, by_the_norm_of_each_tensor) {

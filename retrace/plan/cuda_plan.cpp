@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "retrace/ops/cuda_call.h"
+
 namespace retrace {
 namespace {
 
@@ -16,10 +18,13 @@ constexpr size_t kMostArguments = 4000;  // bytes, of a kernel
 
 void (*watch)(const std::string&) = nullptr;
 
-[[noreturn]] void refuse(const Node& node) {
-  throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel yet", node.op->name))
-      .where(node.place)
-      .help("compute this part on the CPU: x.to(rt::cpu_device()), or --device cpu");
+// A pointwise op has kernels, so that what is missing is one for its types: f64, or else that of its result.
+[[noreturn]] void refuse(const Trace& trace, const Node& node) {
+  const auto type = [&](ValueId id) { return trace.values[static_cast<size_t>(id)].type; };
+  DType missing = type(node.first_output);
+  for (ValueId id : node.inputs)
+    if (type(id) == DType::f64) missing = DType::f64;
+  throw no_cuda_kernel(node.op->name, node.op->rule ? name_of(missing) : "").where(node.place);
 }
 
 cuda::ValueErrors::Describe description(const Trace& trace, const Node& node) {
@@ -45,7 +50,7 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device)
     if (CudaExchanges::has(*step.node))
       exchanges_.add(*step.node), exchange_steps_.push_back(&step);
     else if (!step.node->op->cuda && !is_chain(trace, *step.node))
-      refuse(*step.node);
+      refuse(trace, *step.node);
   }
   find_sources_of_errors();
   find_calls();
@@ -180,7 +185,11 @@ std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<cons
     for (size_t i = 0; i < step.inputs.size(); ++i) in.push_back({at(step.inputs[i]), step.input_specs[i]});
     for (size_t i = 0; i < step.outputs.size(); ++i) out.push_back({at(step.outputs[i]), step.output_specs[i]});
     const auto errors = step.errors ? step.errors->target() : cuda::ErrorTarget();
-    step.node->op->cuda({step.node->attributes, in, out, at(step.workspace), launches, errors});
+    try {
+      step.node->op->cuda({step.node->attributes, in, out, at(step.workspace), launches, errors});
+    } catch (Error& error) {  // a type or a size that its kernels do not take
+      throw error.has_place() ? error : error.where(step.node->place);
+    }
   }
   return std::move(launches.all());
 }

@@ -20,6 +20,13 @@ std::atomic<size_t>& limit() {
   return bytes;
 }
 
+// In the largest unit of which there is one.
+std::string size_text(size_t bytes) {
+  if (bytes < 1024) return fmt::format("{} bytes", bytes);
+  if (bytes < kMiB) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / kMiB);
+}
+
 }  // namespace
 
 size_t memory_limit() { return limit(); }
@@ -38,10 +45,9 @@ std::shared_ptr<const Plan> make_plan(const Trace& recorded) {
     if (plan->arena_bytes() <= most) return plan;
     least = std::min(least, plan->arena_bytes());
   }
-  const auto mib = [](size_t bytes) { return static_cast<double>(bytes) / kMiB; };
-  throw Error(ErrorKind::usage, 231, fmt::format("the memory limit of {:.1f} MiB cannot be met", mib(most)))
-      .got(fmt::format("{:.1f} MiB for the intermediates of a step; {:.1f} MiB if values are computed again",
-                       mib(whole), mib(least)))
+  throw Error(ErrorKind::usage, 231, fmt::format("the memory limit of {} cannot be met", size_text(most)))
+      .got(fmt::format("{} for the intermediates of a step; {} if values are computed again", size_text(whole),
+                       size_text(least)))
       .expected(fmt::format("a limit of {} MiB or more", (least + (size_t{1} << 20) - 1) >> 20))
       .help("raise RETRACE_MEMORY_LIMIT, or make the mini-batch smaller");
 }

@@ -114,6 +114,14 @@ class Plan::Words {
 
 std::string Plan::text() const { return summary() + print_trace(trace_); }
 
-std::string Plan::why() const { return Words(*this).text(); }
+// A CUDA plan has calls of another kind, and its passes leave no reasons that hold for them.
+std::string Plan::why() const {
+  if (!cuda_) return Words(*this).text();
+  std::string text =
+      "\nOn a CUDA device the calls are listed by name. Why each is one of its own is told of the CPU's plan.\n";
+  for (size_t call = 0; call < kernel_calls(); ++call)
+    text += fmt::format("call {}\n    {}\n", call, kernel_call_name(call));
+  return text;
+}
 
 }  // namespace retrace

@@ -21,7 +21,9 @@ struct Wanted {
 
 std::vector<Wanted> by_device(const std::vector<std::pair<ValueId, std::shared_ptr<TensorValue>>>& living) {
   std::vector<Wanted> all;
-  for (const auto& [id, value] : living) {
+  for (const auto& entry : living) {  // no structured binding: Clang 14 lets no lambda use one
+    const ValueId id = entry.first;
+    const auto& value = entry.second;
     if (value->buffer) continue;
     auto at = std::find_if(all.begin(), all.end(), [&](const Wanted& one) { return one.device == value->spec.device; });
     if (at == all.end()) at = all.insert(at, {value->spec.device, {}, {}});

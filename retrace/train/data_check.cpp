@@ -21,7 +21,7 @@ struct Set {
 
 // Where a variable of a set comes from.
 std::string place_of(const Job& job, Split split, bool labels) {
-  if (job.data.source != "mnist") return fmt::format("data source \"{}\"", job.data.source);
+  if (job.data.source != "mnist") return fmt::format("data source \"{}\"", *resolved(job).data.source);
   const auto files = mnist_files(job.data.path, split);
   return printable((labels ? files.labels : files.images).string());
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "retrace/nn/networks.h"
 #include "retrace/train/job_fields.h"
 
 namespace retrace {
@@ -36,9 +37,27 @@ std::string toml(double value) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
+// The text of a number that nobody gave: of a job that is not resolved, whose values nobody is shown.
+template <class Value>
+std::string toml(const std::optional<Value>& value) {
+  return value ? toml(*value) : "";
+}
+
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> job_values(const Job& job) {
+double default_learn_rate(const TrainingOptions& options) { return options.solver == "sgdm" ? 0.01 : 0.001; }
+
+Job resolved(Job job) {
+  const std::string& network = job.network.name;
+  if (!job.network.width) job.network.width = nn::default_width(network);
+  if (!job.data.source)
+    job.data.source = network == "peaks" ? "peaks" : network == "cifar10" ? "cifar10-synthetic" : "digits";
+  if (!job.training.initial_learn_rate) job.training.initial_learn_rate = default_learn_rate(job.training);
+  return job;
+}
+
+std::vector<std::pair<std::string, std::string>> job_values(const Job& given) {
+  const Job job = resolved(given);
   std::vector<std::pair<std::string, std::string>> values;
   visit_job(job, [&](const std::string& section, const char* name, const auto& value, const FieldRule& rule) {
     if (rule.applies) values.emplace_back(section.empty() ? name : section + "." + name, toml(value));
@@ -46,7 +65,8 @@ std::vector<std::pair<std::string, std::string>> job_values(const Job& job) {
   return values;
 }
 
-std::vector<std::pair<std::string, std::string>> job_identity(const Job& job) {
+std::vector<std::pair<std::string, std::string>> job_identity(const Job& given) {
+  const Job job = resolved(given);
   std::vector<std::pair<std::string, std::string>> values;
   visit_job(job, [&](const std::string& section, const char* name, const auto& value, const FieldRule& rule) {
     if (rule.applies && rule.changes_bits)
@@ -55,7 +75,8 @@ std::vector<std::pair<std::string, std::string>> job_identity(const Job& job) {
   return values;
 }
 
-std::string job_text(const Job& job) {
+std::string job_text(const Job& given) {
+  const Job job = resolved(given);
   std::string out, current;
   visit_job(job, [&](const std::string& section, const char* name, const auto& value, const FieldRule& rule) {
     if (!rule.applies) return;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,14 +15,16 @@ namespace retrace {
 
 struct NetworkOptions {
   std::string name = "digits";                          // digits, peaks, autoencoder, cifar10
-  int width = 16;                                       // channels of the first stage; the default is the network's own
+  std::optional<int> width = {};                        // of the first stage; the network's own: nn::default_width()
   std::vector<std::string> heads = {"class", "angle"};  // outputs of the digits network
 };
 
 struct DataOptions {
-  std::string source = "digits";  // digits, mnist, peaks, cifar10-synthetic; the default is the network's own
-  std::string path;               // folder of the files (mnist); relative to the current folder
-  int train_samples = 0;          // the first so many; 0: all that the source has
+  std::optional<std::string> source = {};  // digits, mnist, peaks, cifar10-synthetic; default: the network's own
+  std::string path;                        // folder of the files (mnist); relative to the current folder
+  // The first so many; 0: all that the source has. Of peaks a square number at most 200 x 200: a grid over the whole
+  // surface with so many points (peaks_points() in data/peaks.h).
+  int train_samples = 0;
   int test_samples = 0;
 };
 
@@ -29,12 +32,12 @@ struct TrainingOptions {
   std::string solver = "adam";  // adam, sgdm
   int max_epochs = 30;
   int mini_batch_size = 128;
-  int shards = 1;                     // parts of a mini-batch; a constant of the job, since it changes bits
-  double initial_learn_rate = 0.001;  // default 0.01 for sgdm
-  std::string schedule = "none";      // none, linear (falls to 0 over all iterations), piecewise
+  int shards = 1;                                 // parts of a mini-batch; a constant of the job, since it changes bits
+  std::optional<double> initial_learn_rate = {};  // default 0.001; of sgdm 0.01
+  std::string schedule = "none";                  // none, linear (falls to 0 over all iterations), piecewise
   double drop_factor = 0.1;
-  int drop_period = 10;  // epochs
-  double l2_regularization = 0.0001;
+  int drop_period = 10;          // epochs
+  double l2_regularization = 0;  // of what is not spared: see l2_regularization() in optim/regularize.h
   double momentum = 0.9;
   double gradient_decay_factor = 0.9;
   double squared_gradient_decay_factor = 0.999;
@@ -55,6 +58,11 @@ struct Job {
   DataOptions data;
   TrainingOptions training;
 };
+
+// The job with its network's width, its network's data source and its solver's rate where it names none: what every
+// function here that takes a job does first. A job made in code and one read from a file have the same defaults.
+Job resolved(Job job);
+double default_learn_rate(const TrainingOptions& options);
 
 // One value that replaces the file's; `place` is where it comes from, for messages ("--threads").
 struct JobOverride {

@@ -52,6 +52,11 @@ class Checker {
 
   void check(bool, const FieldRule&) {}
 
+  template <class Value>
+  void check(const std::optional<Value>& value, const FieldRule& rule) {
+    if (value) check(*value, rule);
+  }
+
   template <class Number>
     requires std::is_arithmetic_v<Number>
   void check(Number value, const FieldRule& rule) {
@@ -116,7 +121,7 @@ class Checker {
 
   void check_combinations() {
     const auto& network = job_.network;
-    const auto& source = job_.data.source;
+    const std::string source = job_.data.source.value_or("");
     const bool images = source == "digits" || (source == "mnist" && network.name != "autoencoder");
     const bool fits = network.name == "peaks"     ? source == "peaks"
                       : network.name == "cifar10" ? source == "cifar10-synthetic"
@@ -140,21 +145,22 @@ class Checker {
       errors_.push_back(mistake(417, "data.path", "data.path is missing")
                             .expected("the folder of the four IDX files")
                             .help("add --set data.path=DIR"));
-    if (network.name == "peaks" && network.width < 4)
+    if (network.name == "peaks" && network.width.value_or(4) < 4)
       errors_.push_back(
           mistake(414, "network.width", "network.width is too small for network \"peaks\"").expected("at least 4"));
     if (source == "peaks")
-      check_square("data.train_samples", job_.data.train_samples),
-          check_square("data.test_samples", job_.data.test_samples);
+      check_square("data.train_samples", job_.data.train_samples, 4),
+          check_square("data.test_samples", job_.data.test_samples, 1);
   }
 
-  void check_square(const std::string& key, int samples) {
+  void check_square(const std::string& key, int samples, int64_t least) {
     int64_t side = 0;
     while ((side + 1) * (side + 1) <= samples) ++side;
-    if (side * side != samples)
+    const int64_t square = side * side;
+    if (samples != 0 && (square != samples || square < least))
       errors_.push_back(
           mistake(417, key, fmt::format("{} must be a square number: the peaks surface is sampled on a grid", key))
-              .help(fmt::format("use {}", side * side)));
+              .help(fmt::format("use {}", std::max(square, least))));
   }
 
   const Job& job_;
@@ -178,6 +184,6 @@ std::vector<Error> find_mistakes(const Job& job, const GivenKeys& given, bool co
   return Checker(job, given).run(combinations);
 }
 
-void check_job(const Job& job) { throw_all(find_mistakes(job, {}, true)); }
+void check_job(const Job& job) { throw_all(find_mistakes(resolved(job), {}, true)); }
 
 }  // namespace retrace

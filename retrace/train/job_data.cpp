@@ -66,26 +66,28 @@ Datastore synthetic_images(Split split, uint64_t seed) {
 
 Datastore load(const Job& job, Split split) {
   const auto& data = job.data;
+  const int samples = split == Split::train ? data.train_samples : data.test_samples;
+  if (data.source == "peaks") return peaks_points(split, samples);
   const Datastore store = [&] {
     if (job.network.name == "autoencoder") return noisy_digits(split, job.seed);
     if (data.source == "mnist") return mnist(data.path, split);
-    if (data.source == "peaks") return peaks(split);
     if (data.source == "cifar10-synthetic") return synthetic_images(split, job.seed);
     return digits(split);
   }();
-  return first_samples(store, split == Split::train ? data.train_samples : data.test_samples);
+  return first_samples(store, samples);
 }
 
 }  // namespace
 
-JobData load_job_data(const Job& job, const nn::Network& network) {
+JobData load_job_data(const Job& given, const nn::Network& network) {
   const FloatingPointScope floating_point;
+  const Job job = resolved(given);
   JobData data{load(job, Split::train), load(job, Split::test), {}};
   data.formats.push_back(network.sample.rank() == 3 ? "BSSC" : "BC");
   for (const auto& output : network.outputs)
     data.formats.push_back(output == "class" ? "B" : output == "image" ? "BSSC" : "BC");
   if (data.train.variables() < static_cast<int>(data.formats.size()))
-    throw Error(ErrorKind::usage, 420, fmt::format("the data \"{}\" has no angles", job.data.source))
+    throw Error(ErrorKind::usage, 420, fmt::format("the data \"{}\" has no angles", *job.data.source))
         .help("set network.heads = [\"class\"]");
   check_job_data(job, network, data);
   return data;
@@ -95,7 +97,7 @@ nn::Network make_job_network(const Job& job) {
   const auto& heads = job.network.heads;
   return nn::make_network(
       job.network.name, random_key(job.seed).split("parameters"),
-      {.angle = std::find(heads.begin(), heads.end(), "angle") != heads.end(), .width = job.network.width});
+      {.angle = std::find(heads.begin(), heads.end(), "angle") != heads.end(), .width = job.network.width.value_or(0)});
 }
 
 Tensor image_batch(const ImageSet& images, int64_t first, int64_t count) {

@@ -96,12 +96,24 @@ bool assign(const JobValue& value, std::vector<std::string>& field, const FieldR
   return false;
 }
 
+template <class Value>
+bool assign(const JobValue& value, std::optional<Value>& field, const FieldRule& rule) {
+  Value given{};
+  const bool fits = assign(value, given, rule);
+  if (fits) field = std::move(given);
+  return fits;
+}
+
 const char* type_name(int) { return "a whole number"; }
 const char* type_name(uint64_t) { return "a whole number"; }
 const char* type_name(double) { return "a number"; }
 const char* type_name(bool) { return "true or false"; }
 const char* type_name(const std::string&) { return "a text"; }
 const char* type_name(const std::vector<std::string>&) { return "a list of texts"; }
+template <class Value>
+const char* type_name(const std::optional<Value>&) {
+  return type_name(Value{});
+}
 
 std::string help_for_unknown(const std::string& key) {
   const size_t dot = key.rfind('.');
@@ -196,13 +208,7 @@ class JobReader {
                             .help("add [network] with name = \"digits\""));
       return;
     }
-    const std::string& network = job_.network.name;
-    if (!given_.count("network.width"))
-      job_.network.width = network == "peaks" ? 20 : network == "autoencoder" ? 8 : network == "cifar10" ? 32 : 16;
-    if (!given_.count("data.source"))
-      job_.data.source = network == "peaks" ? "peaks" : network == "cifar10" ? "cifar10-synthetic" : "digits";
-    if (!given_.count("training.initial_learn_rate"))
-      job_.training.initial_learn_rate = job_.training.solver == "sgdm" ? 0.01 : 0.001;
+    job_ = resolved(job_);
   }
 
   static std::string name_from(std::string_view file) {

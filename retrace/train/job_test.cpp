@@ -1,8 +1,12 @@
 #include "retrace/train/job.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "retrace/base/error.h"
+#include "retrace/tensor/fingerprint.h"
+#include "retrace/train/job_data.h"
+#include "retrace/train/training_step.h"
 
 namespace retrace {
 namespace {
@@ -56,6 +60,44 @@ TEST(Job, DefaultsFollowNetworkAndSolver) {
   EXPECT_EQ(job.training.initial_learn_rate, 0.01);
   EXPECT_EQ(parse_job("network.name='peaks'", "x.toml").network.width, 20);
   EXPECT_NO_THROW(check_job(Job{}));
+}
+
+// A job made in code is the one that a file with the same words gives.
+TEST(Job, HasTheSameDefaultsInCodeAndInAFile) {
+  for (const char* network : {"digits", "peaks", "autoencoder", "cifar10"})
+    for (const char* solver : {"adam", "sgdm"}) {
+      Job job;
+      job.network.name = network;
+      job.training.solver = solver;
+      const Job read =
+          parse_job(fmt::format("[network]\nname='{}'\n[training]\nsolver='{}'", network, solver), "job.toml");
+      EXPECT_EQ(job_text(job), job_text(read));
+      EXPECT_NO_THROW(check_job(job));
+      EXPECT_EQ(fingerprint(make_job_network(job).parameters), fingerprint(make_job_network(read).parameters))
+          << network;
+      EXPECT_EQ(learn_rate(job.training, 0, 1, 1), learn_rate(read.training, 0, 1, 1)) << solver;
+      EXPECT_EQ(read.training.l2_regularization, 0);
+    }
+  Job job;
+  job.network = {.name = "cifar10", .width = 24, .heads = {"class"}};
+  job.training.initial_learn_rate = 0.5;
+  EXPECT_EQ(resolved(job).network.width, 24);
+  EXPECT_EQ(resolved(job).training.initial_learn_rate, 0.5);
+  job.network.width = 0;
+  EXPECT_THROW(check_job(job), Error);
+}
+
+// So many points of peaks lie on a grid over the whole surface.
+TEST(Job, PeaksAreSampledOverTheWholeSurface) {
+  const Job job = parse_job(
+      "network.name='peaks'\ndata.train_samples=16\ndata.test_samples=9\ntraining.mini_batch_size=8", "x.toml");
+  const JobData data = load_job_data(job, make_job_network(job));
+  ASSERT_EQ(data.train.size(), 16);
+  ASSERT_EQ(data.test.size(), 9);
+  EXPECT_EQ(data.train.get(0)[0].to_vector<float>(), (std::vector<float>{-3, -3}));
+  EXPECT_EQ(data.train.get(15)[0].to_vector<float>(), (std::vector<float>{3, 3}));
+  EXPECT_EQ(data.test.get(0)[0].to_vector<float>(), (std::vector<float>{-2, -2}));
+  EXPECT_EQ(data.test.get(8)[0].to_vector<float>(), (std::vector<float>{2, 2}));
 }
 
 TEST(Job, OverridesWinInOrder) {

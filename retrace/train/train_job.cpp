@@ -240,8 +240,8 @@ auto with_enough_memory(const Job& job, const F& f) {
     return f();
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::unavailable, 424, "there is not enough memory for this job")
-        .got(fmt::format("network.width = {}, training.mini_batch_size = {}", job.network.width,
-                         job.training.mini_batch_size))
+        .got(fmt::format("network.width = {}, training.mini_batch_size = {}",
+                         job.network.width.value_or(nn::default_width(job.network.name)), job.training.mini_batch_size))
         .help(
             "set a smaller network.width; if the intermediates of a step are what does not fit, a smaller "
             "training.mini_batch_size or RETRACE_MEMORY_LIMIT");

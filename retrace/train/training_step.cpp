@@ -2,6 +2,7 @@
 
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
+#include "retrace/optim/regularize.h"
 
 namespace retrace {
 namespace {
@@ -10,24 +11,12 @@ Tree zeros_like(const Tree& tree) {
   return map(tree, [](const Tensor& tensor) { return Tensor::zeros(tensor.shape(), tensor.type()); });
 }
 
-// gradients + factor * parameters; biases and offsets are exempt.
-Tree add_l2(const Tree& gradients, const Tree& parameters, double factor) {
-  if (factor == 0) return gradients;
-  auto result = leaf_tensors(gradients);
-  const auto weights = leaves(parameters);
-  const Tensor lambda = Tensor::full({}, factor);
-  for (size_t i = 0; i < result.size(); ++i) {
-    const auto& path = weights[i].first;
-    const std::string name = path.substr(path.rfind('/') + 1);
-    if (name != "bias" && name != "offset") result[i] = result[i] + lambda * weights[i].second;
-  }
-  return with_leaves(gradients, result);
-}
-
 // The parameters and the solver's own values after the step.
 TrainingState update(const TrainingOptions& options, const TrainingState& before, const Tree& gradients,
                      const Operand& rate) {
-  const Tree regular = add_l2(gradients, before.parameters, options.l2_regularization);
+  const Tree regular = options.l2_regularization == 0 ? gradients
+                                                      : l2_regularization(before.parameters, gradients,
+                                                                          Tensor::full({}, options.l2_regularization));
   if (options.solver == "sgdm") {
     auto made = sgdm_update(before.parameters, regular, before.sgdm,
                             {.learn_rate = rate, .momentum = static_cast<float>(options.momentum)});
@@ -77,7 +66,7 @@ TrainingStep training_step(const Job& job, const nn::Network& network, Worker* w
 }
 
 float learn_rate(const TrainingOptions& options, int64_t iteration, int64_t iterations, int epoch) {
-  double rate = options.initial_learn_rate;
+  double rate = options.initial_learn_rate.value_or(default_learn_rate(options));
   if (options.schedule == "linear") rate *= 1.0 - static_cast<double>(iteration) / static_cast<double>(iterations);
   if (options.schedule == "piecewise")
     for (int drop = options.drop_period; drop < epoch; drop += options.drop_period) rate *= options.drop_factor;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "retrace/distributed/group.h"
+#include "retrace/base/range.h"
 #include "retrace/trace/attributes.h"
 
 namespace retrace {

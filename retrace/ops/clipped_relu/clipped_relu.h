@@ -1,5 +1,5 @@
 #pragma once
-// y = min(max(x, 0), ceiling) in the select forms of docs/numerics.md 9: keeps NaN and -0 of x. The ceiling is one
+// y = min(max(x, 0), ceiling) in the select forms of docs/numerics.md 8: keeps NaN and -0 of x. The ceiling is one
 // number (an input of the trace, so it may change from call to call; an integer is a constant) or a tensor of rank 0.
 // Gradients: dy where 0 < x <= ceiling, else 0; to the ceiling the sum of dy where x > ceiling.
 

@@ -1,4 +1,4 @@
-// y = min(max(x, 0), ceiling) in the select forms of docs/numerics.md 9: keeps NaN and -0.
+// y = min(max(x, 0), ceiling) in the select forms of docs/numerics.md 8: keeps NaN and -0.
 #if defined(RETRACE_OPS_CLIPPED_RELU_RULE_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef RETRACE_OPS_CLIPPED_RELU_RULE_H
 #undef RETRACE_OPS_CLIPPED_RELU_RULE_H

@@ -1,6 +1,6 @@
 #pragma once
 // y = (sum of (x - mean)^2) / n over axes (empty: all), the biased variance: m2 of moments.h divided by n. f32 and f64;
-// 0 elements give NaN. Gradient: 2 / n (x - mean) dy.
+// 0 elements give NaN. Gradient: (x - mean) * (2 * (dy / n)).
 
 #include "retrace/ops/sum/sum.h"
 

@@ -22,12 +22,12 @@ struct Bucket {
 
 // What depends on no exchange has level 0; what depends on bucket b, and on none behind it, level b + 1. Buckets are
 // the same on every worker: they follow from the order of the recording, from sizes, and from what needs what.
-struct Levels {
+struct ExchangeLevels {
   std::vector<Bucket> buckets;
   std::vector<size_t> of_node;
   std::vector<std::vector<size_t>> nodes;  // of each level, but those that travel
 
-  explicit Levels(const Trace& trace) : of_node(trace.nodes.size()) {
+  explicit ExchangeLevels(const Trace& trace) : of_node(trace.nodes.size()) {
     for (size_t n = 0; n < trace.nodes.size(); ++n) {
       const Node& node = trace.nodes[n];
       for (ValueId id : node.inputs)
@@ -58,7 +58,7 @@ struct Levels {
 // reads their results.
 class Placement {
  public:
-  Placement(const Trace& trace, const Levels& levels)
+  Placement(const Trace& trace, const ExchangeLevels& levels)
       : rewrite_(trace),
         levels_(levels),
         buckets_(levels.buckets),
@@ -144,7 +144,7 @@ class Placement {
   }
 
   Rewriter rewrite_;
-  const Levels& levels_;
+  const ExchangeLevels& levels_;
   const std::vector<Bucket>& buckets_;
   std::vector<int> waits_;                    // per bucket: arguments that are not made yet
   std::vector<std::vector<size_t>> readers_;  // per value: buckets, once for each argument
@@ -155,7 +155,7 @@ class Placement {
 
 // Starts are chained by an argument, so that no later pass can change their order: it is the same on every worker.
 Trace place_exchanges(Trace trace) {
-  const Levels levels(trace);
+  const ExchangeLevels levels(trace);
   if (levels.buckets.empty()) return trace;
   return Placement(trace, levels).run();
 }

@@ -1,0 +1,18 @@
+#pragma once
+// Contiguous parts of a number of items.
+
+#include <algorithm>
+#include <cstdint>
+
+namespace retrace {
+
+struct Range {
+  int64_t first = 0, count = 0;
+};
+// Part i of n items cut into `parts` contiguous pieces; the first n mod parts pieces have one item more.
+inline Range part_of(int64_t n, int64_t parts, int64_t i) {
+  const int64_t least = n / parts, larger = n % parts;
+  return {i * least + std::min(i, larger), least + (i < larger ? 1 : 0)};
+}
+
+}  // namespace retrace
