@@ -2,7 +2,6 @@
 
 find_package(Threads REQUIRED)
 find_package(HWY REQUIRED)            # SIMD: one source for AVX2, AVX-512 and NEON, chosen at run time
-find_package(TBB REQUIRED)            # threads: arenas that live beside a user's own TBB
 find_package(fmt REQUIRED)            # text: exact shortest numbers, no locale
 find_package(nlohmann_json REQUIRED)  # JSON: results, metrics, safetensors headers (SAX, so that limits hold)
 find_package(tomlplusplus REQUIRED)   # job files: TOML with line numbers for messages
@@ -12,9 +11,6 @@ find_package(PNG REQUIRED)            # contact sheets and plots
 
 set(MPI_CXX_SKIP_MPICXX ON)
 find_package(MPI QUIET COMPONENTS CXX)  # ranks of mpirun, in a module that is loaded when they are wanted (mpi.cmake)
-
-# In debug builds TBB's headers ask for its debug library, which Debian does not have.
-set_property(TARGET TBB::tbb PROPERTY INTERFACE_COMPILE_DEFINITIONS "")
 
 find_package(Boost 1.81 CONFIG QUIET COMPONENTS context)  # fibers: threads of the emulated CUDA device
 

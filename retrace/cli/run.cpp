@@ -238,27 +238,46 @@ void warn_of_variables() {
           fmt::format("warning: the environment variable {} has no meaning; did you mean {}?", printable(name), near));
 }
 
-}  // namespace
+// What every rank finds wrong is said once; who says nothing leaves the first one time: mpirun ends all with one.
+bool is_said_by_another(const Error& error) noexcept {
+  try {
+    return detect_launcher().rank != 0 && (error.kind() == ErrorKind::usage || error.code() == 610);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
 
-int run(int argc, const char* const* argv) {
-  guard_standard_streams();
+int run_command(int argc, const char* const* argv) {
   try {
     set_warning_handler([](const std::string& text) { complain("warning: " + text); });
     warn_of_variables();
     return Table().run(argc, argv);
   } catch (const Error& error) {
-    // What every rank finds wrong is said once; who says nothing leaves the first one time: mpirun ends all with one.
-    if (detect_launcher().rank == 0 || (error.kind() != ErrorKind::usage && error.code() != 610))
-      complain(error.what());
-    else
+    if (is_said_by_another(error))
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    else
+      complain(error.what());
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {
-    complain("error[RT0711]: there is not enough memory\n  help:     set a smaller training.mini_batch_size");
-    return 1;
+    throw;
   } catch (const std::exception& error) {
     complain(fmt::format("error[RT0999]: {}\n  help:     this is a defect of retrace: please report it", error.what()));
     return exit_code(ErrorKind::internal);
+  }
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) {
+  guard_standard_streams();
+  try {
+    return run_command(argc, argv);
+  } catch (const std::bad_alloc&) {  // of a text of an error too
+    complain(
+        "error[RT0711]: there is not enough memory\n"
+        "  help:     fewer --workers or --threads, a smaller network or training.mini_batch_size, RETRACE_MEMORY_LIMIT, "
+        "or a larger limit (ulimit -v, that of the container)");
+    return exit_code(ErrorKind::unavailable);
   }
 }
 

@@ -68,7 +68,7 @@ int workers_of(const std::string& text) {
 // The ranks of mpirun or srun, or threads of this process.
 Pool make_pool(const std::string& workers) {
   const Launcher launcher = detect_launcher();
-  if (launcher.size == 1) return Pool::local(workers.empty() ? 1 : workers_of(workers));
+  if (launcher.size == 1) return Pool::local(workers.empty() ? 1 : workers_of(workers), {.fewer = true});
   if (!workers.empty())
     throw Error(ErrorKind::usage, 705, fmt::format("--workers under {}", launcher.name))
         .help(fmt::format("the {} ranks are the workers: leave --workers out", launcher.size));

@@ -186,7 +186,7 @@ void mpi_exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Recei
   try {
     exchange.run();
   } catch (const std::exception& error) {
-    job.fail(error.what());
+    job.fail(reason_of(error));
     exchange.abandon();
     throw;
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 
 namespace retrace {
 namespace {
@@ -11,25 +10,24 @@ namespace {
 constexpr size_t kManyNodes = 100'000;
 constexpr size_t kSmallBytes = 16;  // of a value of the host that kernels of any device may read: a number, a key
 
+// Null after a failure: the next one is made when it is wanted.
 std::shared_ptr<Recording>& slot() {
   thread_local auto recording = std::make_shared<Recording>();
   return recording;
 }
 
-std::atomic<void (*)(const std::string&)> warning_handler{nullptr};
-
 }  // namespace
 
-const std::shared_ptr<Recording>& current_recording() { return slot(); }
+const std::shared_ptr<Recording>& current_recording() {
+  auto& recording = slot();
+  if (!recording) [[unlikely]]
+    recording = std::make_shared<Recording>();
+  return recording;
+}
 
 RecordingScope::RecordingScope(std::shared_ptr<Recording> recording)
     : before_(std::exchange(slot(), std::move(recording))) {}
 RecordingScope::~RecordingScope() { slot() = std::move(before_); }
-
-void set_warning_handler(void (*handler)(const std::string& text)) { warning_handler = handler; }
-void warn(const std::string& text) {
-  if (auto* handler = warning_handler.load()) handler(text);
-}
 
 Tensor Recording::make_value(ValueId id) {
   auto value = new_tensor_value(trace_.values[static_cast<size_t>(id)]);
@@ -178,7 +176,7 @@ void Recording::reset() {
 
 void Recording::abandon() {
   failed_ = true;
-  if (slot().get() == this) slot() = std::make_shared<Recording>();
+  if (slot().get() == this) slot() = nullptr;
 }
 
 Trace Recording::take_trace(std::span<const Tensor> outputs) {
@@ -194,7 +192,7 @@ Trace Recording::take_trace() {
 }
 
 void Recording::evaluate(Place place) {
-  if (const Recording& inner = *slot(); for_replay_ || inner.for_replay_)
+  if (const Recording& inner = *current_recording(); for_replay_ || inner.for_replay_)
     throw Error(ErrorKind::usage, 250, "a value is read inside an accelerated function")
         .where(place)
         .got(fmt::format("the function accelerated at {}, while it is recorded",

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "retrace/base/warning.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -92,10 +93,6 @@ void evaluate(Place place = Place::here());
 
 // Throws Error(usage) if this thread records an accelerated function: `what` would happen once and not again on replay.
 void refuse_while_accelerated(const char* what, Place place);
-
-// Called with every warning that the library has for the user (a trace that grows without end); silent by default.
-void set_warning_handler(void (*handler)(const std::string& text));
-void warn(const std::string& text);
 
 // The one hook from below to above: run/ defines how a recording is planned and run.
 void evaluate_recording(Recording& recording, Place place);

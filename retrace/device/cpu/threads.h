@@ -27,7 +27,7 @@ class ThreadCountScope {
 };
 
 // Calls body(i) for i in 0..count-1, each once, on up to thread_count() threads, and returns when all are
-// done. Results must be stored by piece number. Inside a ParallelRegion the helpers are already awake.
+// done. Where the system gives fewer threads it does with those; the user is told that once (base/warning.h). Results must be stored by piece number. Inside a ParallelRegion the helpers are already awake.
 // The first exception (lowest piece number) is rethrown. A call inside a piece runs serially.
 void run_pieces(int64_t count, FunctionRef<void(int64_t piece)> body);
 
@@ -41,7 +41,7 @@ class ParallelRegion {
   ParallelRegion& operator=(const ParallelRegion&) = delete;
 
  private:
-  void* state_ = nullptr;
+  bool counted_ = false;
 };
 
 }  // namespace retrace

@@ -1,0 +1,13 @@
+#pragma once
+// The one way in which the library says something that is no error.
+
+#include <string>
+
+namespace retrace {
+
+// Called, on any thread, with every warning that the library has for the user (a trace that grows without end, a worker
+// that does not come); silent by default.
+void set_warning_handler(void (*handler)(const std::string& text));
+void warn(const std::string& text);
+
+}  // namespace retrace
