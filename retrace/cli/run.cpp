@@ -275,8 +275,8 @@ int run(int argc, const char* const* argv) {
   } catch (const std::bad_alloc&) {  // of a text of an error too
     complain(
         "error[RT0711]: there is not enough memory\n"
-        "  help:     fewer --workers or --threads, a smaller network or training.mini_batch_size, RETRACE_MEMORY_LIMIT, "
-        "or a larger limit (ulimit -v, that of the container)");
+        "  help:     fewer --workers or --threads, a smaller network or training.mini_batch_size, "
+        "RETRACE_MEMORY_LIMIT, or a larger limit (ulimit -v, that of the container)");
     return exit_code(ErrorKind::unavailable);
   }
 }

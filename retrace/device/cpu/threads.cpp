@@ -35,7 +35,7 @@ void run_serially(int64_t count, FunctionRef<void(int64_t)> body) {
   for (int64_t i = 0; i < count; ++i) body(i);
 }
 
-thread_local int regions = 0;  // open on this thread
+thread_local int regions = 0;       // open on this thread
 thread_local Crew* crew = nullptr;  // of the open regions
 
 }  // namespace
