@@ -208,6 +208,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, AllocationFaults,
                                          Program{"TwoWorkers", 60, [] { return workers(2); }},
                                          Program{"ThreeWorkers", 60, [] { return workers(3); }},
                                          Program{"Peaks", 20, [] { return command("peaks", 1); }},
+                                         Program{"PeaksOfThreeWorkers", 20, [] { return command("peaks", 3); }},
                                          Program{"Digits", 1, [] { return command("digits", 1); }},
                                          Program{"DigitsOfThreeWorkers", 1, [] { return command("digits", 3); }}),
                          [](const auto& info) { return std::string(info.param.name); });

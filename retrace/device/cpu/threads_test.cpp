@@ -220,7 +220,7 @@ TEST_F(Helpers, AreStartedAnewAfterFork) {
     ::alarm(20);  // a child that hangs
     bool right = true;
     for (int round = 0; round < 50; ++round) right = right && calls_per_piece(64) == once;
-    ::_exit(right && threads_of_process() == 4 ? 0 : 1);
+    ::_exit(right && threads_of_process() >= 4 ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
