@@ -36,10 +36,7 @@ if(RETRACE_SANITIZE)
   target_compile_options(retrace_flags INTERFACE
     -fsanitize=${RETRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(retrace_flags INTERFACE -fsanitize=${RETRACE_SANITIZE})
-  if(RETRACE_SANITIZE MATCHES "thread")
-    # Debian's TBB is not instrumented: threads.cpp uses std::jthread here.
-    target_compile_definitions(retrace_flags INTERFACE RETRACE_THREADS_WITHOUT_TBB)
-  else()
+  if(NOT RETRACE_SANITIZE MATCHES "thread")
     target_compile_definitions(retrace_flags INTERFACE _GLIBCXX_ASSERTIONS)
   endif()
 endif()

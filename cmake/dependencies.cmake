@@ -2,7 +2,6 @@
 
 find_package(Threads REQUIRED)
 find_package(HWY REQUIRED)            # SIMD: one source for AVX2, AVX-512 and NEON, chosen at run time
-find_package(TBB REQUIRED)            # threads: arenas that live beside a user's own TBB
 find_package(fmt REQUIRED)            # text: exact shortest numbers, no locale
 find_package(nlohmann_json REQUIRED)  # JSON: results, metrics, safetensors headers (SAX, so that limits hold)
 find_package(tomlplusplus REQUIRED)   # job files: TOML with line numbers for messages
@@ -20,9 +19,6 @@ if(RETRACE_MPI)
     list(APPEND missing_packages MPI)
   endif()
 endif()
-
-# In debug builds TBB's headers ask for its debug library, which Debian does not have.
-set_property(TARGET TBB::tbb PROPERTY INTERFACE_COMPILE_DEFINITIONS "")
 
 if(RETRACE_EXAMPLES OR NOT RETRACE_TESTS STREQUAL "OFF")
   find_package(Boost 1.81 CONFIG QUIET COMPONENTS context)  # fibers: threads of the emulated CUDA device

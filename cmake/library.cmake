@@ -14,7 +14,7 @@ target_include_directories(retrace_lib PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURC
                                               "$<INSTALL_INTERFACE:include>")
 # Compiled code needs our flags; programs that use the library keep their own.
 target_link_libraries(retrace_lib PRIVATE "$<BUILD_INTERFACE:retrace_flags>")
-target_link_libraries(retrace_lib PUBLIC hwy::hwy TBB::tbb fmt::fmt nlohmann_json::nlohmann_json
+target_link_libraries(retrace_lib PUBLIC hwy::hwy fmt::fmt nlohmann_json::nlohmann_json
                                          tomlplusplus::tomlplusplus ZLIB::ZLIB PNG::PNG Threads::Threads
                                          ${CMAKE_DL_LIBS})
 target_compile_definitions(retrace_lib PRIVATE "RETRACE_VERSION=\"${PROJECT_VERSION}\"")

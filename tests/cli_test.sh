@@ -204,5 +204,14 @@ expect 76 'first run: stopped within epoch 1, after iteration ' compare within s
 expect 76 '"stopped":[{"epoch":1,"iteration":' compare within seen --json
 has '"complete":true' seen/metrics.jsonl
 
+# --- Memory that runs out; a sanitizer does not start with so little.
+if (ulimit -v 600000 && "$retrace" --version) >out 2>err; then
+  (ulimit -v 600000 && exec "$retrace" train "$jobs/digits.toml" --set network.width=4096 --threads 2 --out huge) >out 2>err
+  code=$?
+  [ $code -eq 69 ] || fail "too little memory: exit code $code"
+  has 'there is not enough memory' err
+  has 'RETRACE_MEMORY_LIMIT' err
+fi
+
 [ $failures -eq 0 ] || { echo "$failures failures" >&2; exit 1; }
 echo "cli_test: all passed"

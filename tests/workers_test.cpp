@@ -164,6 +164,17 @@ TEST(Pools, RefuseOptionsOutOfRange) {
   Pool::local(2, {.threads = 256, .seconds = 1e6}).spmd([](Worker& worker) { worker.barrier(); });
 }
 
+// As where it runs out in one worker alone: the command has a text and an exit code for it.
+TEST(Pools, BringThatMemoryRanOutAsItIs) {
+  const auto run_out = [] {
+    Pool::local(3).spmd([](Worker& worker) {
+      if (worker.index() == 2) throw std::bad_alloc();
+      worker.barrier();
+    });
+  };
+  EXPECT_THROW(run_out(), std::bad_alloc);
+}
+
 TEST(Pools, RefuseWhatCannotWork) {
   EXPECT_TRUE(says(error_of([] { Pool::local(0); }), "a pool of 0 workers is not possible"));
   EXPECT_TRUE(says(error_of([] {

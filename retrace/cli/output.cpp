@@ -1,11 +1,14 @@
 #include "retrace/cli/output.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <new>
 
 #include "retrace/base/file.h"
 
@@ -31,7 +34,15 @@ StreamWriter& standard_error() {
   return writer;
 }
 
-void complain(std::string_view text) { standard_error().write(std::string(text) + "\n"); }
+void complain(std::string_view text) noexcept {
+  try {
+    standard_error().write(std::string(text) + "\n");
+  } catch (const std::bad_alloc&) {
+    pollfd reader{STDERR_FILENO, POLLOUT, 0};
+    iovec parts[] = {{const_cast<char*>(text.data()), text.size()}, {const_cast<char*>("\n"), 1}};
+    if (::poll(&reader, 1, 100) > 0 && ::writev(STDERR_FILENO, parts, 2) < 0) return;  // nobody to tell it
+  }
+}
 
 void finish_standard_error() { standard_error().wait(); }
 

@@ -19,8 +19,8 @@ void print(std::string_view text);
 // Standard error, written by a thread of its own: a reader that stands still stops nobody.
 StreamWriter& standard_error();
 
-// Writes a line to standard error, if that is possible; does not wait for its reader.
-void complain(std::string_view text);
+// Writes a line to standard error, if that is possible; does not wait for its reader, and needs no memory.
+void complain(std::string_view text) noexcept;
 
 // Waits for the reader of standard error, a second at most.
 void finish_standard_error();

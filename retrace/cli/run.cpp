@@ -246,19 +246,19 @@ void warn_of_variables() {
 // Ranks often find the same wrong, and mpirun ends all with the first one. So the first rank speaks at once, and the
 // others if they are still there a moment later; who only says that another rank failed waits until that one has
 // spoken.
-void complain_among_ranks(const Error& error) {
+void complain_among_ranks(const Error& error) try {
   using namespace std::chrono_literals;
   const Launcher launcher = detect_launcher();
   if (launcher.size == 1) return complain(error.what());
   const bool echo = error.code() == 610 || (error.code() == kDifferentWorkers && launcher.rank > 0);
   if (echo || launcher.rank > 0) std::this_thread::sleep_for(echo ? 5s : 2s);
   complain(launcher.rank == 0 ? error.what() : fmt::format("rank {}: {}", launcher.rank, error.what()));
+} catch (const std::bad_alloc&) {
+  complain(error.what());
 }
 
-}  // namespace
 
-int run(int argc, const char* const* argv) {
-  guard_standard_streams();
+int run_command(int argc, const char* const* argv) {
   try {
     set_warning_handler([](const std::string& text) { complain("warning: " + text); });
     warn_of_variables();
@@ -267,11 +267,25 @@ int run(int argc, const char* const* argv) {
     complain_among_ranks(error);
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {
-    complain("error[RT0711]: there is not enough memory\n  help:     set a smaller training.mini_batch_size");
-    return 1;
+    throw;
   } catch (const std::exception& error) {
     complain(fmt::format("error[RT0999]: {}\n  help:     this is a defect of retrace: please report it", error.what()));
     return exit_code(ErrorKind::internal);
+  }
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) {
+  guard_standard_streams();
+  try {
+    return run_command(argc, argv);
+  } catch (const std::bad_alloc&) {  // of a text of an error too
+    complain(
+        "error[RT0711]: there is not enough memory\n"
+        "  help:     fewer --workers or --threads, a smaller network or training.mini_batch_size, "
+        "RETRACE_MEMORY_LIMIT, or a larger limit (ulimit -v, that of the container)");
+    return exit_code(ErrorKind::unavailable);
   }
 }
 

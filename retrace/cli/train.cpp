@@ -110,7 +110,7 @@ std::string ending_text(const TrainJobResult& result, const Job& job) {
 
 int train(const TrainOptions& options) {
   const Job job = read_job(options.job, overrides_of(options.settings));
-  Pool pool = make_pool(options.workers, {.seconds = job.training.timeout});
+  Pool pool = make_pool(options.workers, {.seconds = job.training.timeout, .fewer = true});
   const TerminalOptions view = terminal_options(stderr, terminal_is_dumb());
   Terminal terminal([](std::string text, bool passing) { standard_error().write(std::move(text), passing); }, view);
   const StopSignals signals(pool.is_first(), view.rewrite);

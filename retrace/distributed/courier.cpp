@@ -1,6 +1,9 @@
 #include "retrace/distributed/courier.h"
 
+#include <system_error>
+
 #include "retrace/base/fp_environment.h"
+#include "retrace/distributed/group_errors.h"
 
 namespace retrace {
 namespace {
@@ -28,14 +31,24 @@ void Courier::exchange(std::span<const Sent> sent, std::span<const Received> rec
 
 int64_t Courier::begin(void (*work)(Group&, void*), void* context) {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (error_) std::rethrow_exception(error_);
-    if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
     tasks_.push_back({work, context});
     ++begun_;
+    if (!thread_.joinable() && !start()) do_first(lock);
   }
   changed_.notify_all();
   return begun_;
+}
+
+// False if the system gives no thread: the member then makes its collectives itself, where it begins them.
+bool Courier::start() noexcept {
+  try {
+    thread_ = std::thread([this] { serve(); });
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 void Courier::finish(int64_t number) {
@@ -44,10 +57,10 @@ void Courier::finish(int64_t number) {
   if (error_) std::rethrow_exception(error_);
 }
 
-void Courier::abandon(const std::string& why) noexcept {
+void Courier::abandon(const char* why) noexcept {
   std::unique_lock lock(mutex_);
   if (done_ == begun_) return;
-  fail(why);
+  fail(reason_of(why));
   changed_.wait(lock, [&] { return done_ == begun_; });
 }
 
@@ -57,22 +70,26 @@ void Courier::serve() {
   for (;;) {
     changed_.wait(lock, [&] { return closing_ || !tasks_.empty(); });
     if (tasks_.empty()) return;
-    const Task task = tasks_.front();
-    if (!error_) {
-      lock.unlock();
-      std::exception_ptr error;
-      try {
-        task.work(*group_, task.context);
-      } catch (...) {
-        error = std::current_exception();
-      }
-      lock.lock();
-      if (error) error_ = error;
-    }
-    tasks_.pop_front();
-    ++done_;
-    changed_.notify_all();
+    do_first(lock);
   }
+}
+
+void Courier::do_first(std::unique_lock<std::mutex>& lock) {
+  const Task task = tasks_.front();
+  if (!error_) {
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      task.work(*group_, task.context);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    if (error) error_ = error;
+  }
+  tasks_.pop_front();
+  ++done_;
+  changed_.notify_all();
 }
 
 }  // namespace retrace

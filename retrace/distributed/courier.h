@@ -30,14 +30,16 @@ class Courier : public Group {
   void finish(int64_t number);
   // If something that was begun is still under way: this member goes no further. Waits until nothing touches its
   // context any more.
-  void abandon(const std::string& why) noexcept;
+  void abandon(const char* why) noexcept;
 
  private:
   struct Task {
     void (*work)(Group&, void*);
     void* context;
   };
+  bool start() noexcept;
   void serve();
+  void do_first(std::unique_lock<std::mutex>& lock);
 
   std::shared_ptr<Group> group_;
   std::mutex mutex_;

@@ -2,7 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 namespace retrace {
+
+namespace {
+constexpr const char* kNoMemory = "out of memory";  // so short that a text needs none
+}
+
+std::string reason_of(const std::exception& error) noexcept {
+  return dynamic_cast<const std::bad_alloc*>(&error) ? kNoMemory : reason_of(error.what());
+}
+
+std::string reason_of(const char* text) noexcept {
+  try {
+    return text;
+  } catch (const std::bad_alloc&) {
+    return kNoMemory;
+  }
+}
 
 Error member_failed(int member, const std::string& why) {
   return Error(ErrorKind::lost, 610, fmt::format("worker {} failed", member)).got(why);

@@ -11,6 +11,11 @@ namespace retrace {
 // Of an error that every worker throws with the same text.
 constexpr int kDifferentWorkers = 605;
 
+constexpr size_t kLongestReason = 3000;  // of why a member failed: MPI hands over so short a message at once
+
+// What this member tells the others. Where memory is gone it says that.
+std::string reason_of(const std::exception& error) noexcept;
+std::string reason_of(const char* text) noexcept;
 // 610: a member went no further, for this reason.
 Error member_failed(int member, const std::string& why);
 // 611: these members did not come to the collective `what`, and gave no sign of life for so long.

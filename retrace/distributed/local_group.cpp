@@ -18,7 +18,9 @@ namespace {
 
 class Meeting {
  public:
-  Meeting(int size, double seconds) : seconds_(seconds), members_(static_cast<size_t>(size)) {}
+  Meeting(int size, double seconds) : seconds_(seconds), members_(static_cast<size_t>(size)) {
+    why_.reserve(kLongestReason);  // there may be no memory left to say it
+  }
   int size() const { return static_cast<int>(members_.size()); }
 
   void exchange(int rank, std::span<const Sent> sent, std::span<const Received> received, const char* what) {
@@ -28,7 +30,7 @@ class Meeting {
       take(rank, received);
       leave(rank, what);
     } catch (const std::exception& error) {
-      give_up(rank, error.what());
+      give_up(rank, reason_of(error));
       throw;
     }
   }
@@ -36,7 +38,7 @@ class Meeting {
   void fail(int rank, const std::string& why) {
     {
       const std::lock_guard lock(mutex_);
-      if (failed_ < 0) failed_ = rank, why_ = why;
+      if (failed_ < 0) failed_ = rank, why_.assign(why, 0, kLongestReason);
     }
     changed_.notify_all();
   }

@@ -246,7 +246,7 @@ void mpi_exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Recei
     exchange.run();
   } catch (const std::exception& error) {
     job.pulse.set_waiting(0);
-    job.fail(error.what());
+    job.fail(reason_of(error));
     exchange.abandon();
     throw;
   }

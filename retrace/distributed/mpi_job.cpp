@@ -8,7 +8,6 @@
 namespace retrace {
 namespace {
 
-constexpr size_t kLongestReason = 3000;  // one message that MPI hands over at once
 // How long telling the others may take.
 constexpr std::chrono::seconds kTelling{1};
 
@@ -17,25 +16,26 @@ constexpr std::chrono::seconds kTelling{1};
 MpiJob::MpiJob(double seconds) : mpi(seconds), pulse(mpi) {
   outgoing.resize(static_cast<size_t>(size()));
   incoming.resize(outgoing.size());
+  telling_.reserve(outgoing.size());  // there may be no memory left to say why
+  why_.reserve(kLongestReason);
 }
 
 bool MpiJob::note_failure(int member, const std::string& why) {
   const std::lock_guard lock(mutex_);
   if (failed_ >= 0) return false;
-  failed_ = member, why_ = why;
+  failed_ = member, why_.assign(why, 0, kLongestReason);
   mpi.leave();
   return true;
 }
 
 void MpiJob::fail(const std::string& why) noexcept {
   try {
-    if (!note_failure(rank(), why.substr(0, kLongestReason))) return;
-    std::vector<RetraceMpiRequest> requests;
+    if (!note_failure(rank(), why)) return;
     for (int peer = 0; peer < size(); ++peer)
-      if (peer != rank()) requests.push_back(mpi.send(why_.data(), why_.size(), peer, kFailureTag));
+      if (peer != rank()) telling_.push_back(mpi.send(why_.data(), why_.size(), peer, kFailureTag));
     const auto end = std::chrono::steady_clock::now() + kTelling;
-    for (; !requests.empty() && std::chrono::steady_clock::now() < end; std::this_thread::yield())
-      std::erase_if(requests, [&](auto& request) { return mpi.test(request); });
+    for (; !telling_.empty() && std::chrono::steady_clock::now() < end; std::this_thread::yield())
+      std::erase_if(telling_, [&](auto& request) { return mpi.test(request); });
   } catch (const std::exception&) {
     // Who is not told will miss this member.
   }

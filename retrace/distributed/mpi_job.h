@@ -46,6 +46,7 @@ class MpiJob {
   std::mutex mutex_;
   int failed_ = -1;
   std::string why_;
+  std::vector<RetraceMpiRequest> telling_;
 
  public:
   MpiLibrary mpi;  // ends before the memory of its messages

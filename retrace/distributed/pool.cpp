@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <exception>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/warning.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/distributed/courier.h"
 #include "retrace/distributed/group_errors.h"
@@ -41,27 +46,27 @@ struct Failure {
   bool echo = false;
 };
 
-Failure current_failure(Group& group) {
+Failure current_failure(Group& group) noexcept {
   try {
     throw;
   } catch (const Error& error) {
-    group.fail(error.what());
+    group.fail(reason_of(error));
     return {std::current_exception(), error.code() == 610 || error.code() == kDifferentWorkers};
   } catch (const std::exception& error) {
-    group.fail(error.what());
+    group.fail(reason_of(error));
   } catch (...) {
-    group.fail("an unknown error");
+    group.fail(reason_of("an unknown error"));
   }
   return {std::current_exception(), false};
 }
 
-Failure run_worker(const std::shared_ptr<Group>& group, int threads, FunctionRef<void(Worker&)> body) {
+Failure run_worker(const std::shared_ptr<Group>& group, int threads, FunctionRef<void(Worker&)> body) noexcept {
   const InsideScope scope;
   const FloatingPointScope floating_point;
   const ThreadCountScope count(threads);
-  const auto courier = std::make_shared<Courier>(group);
-  const CourierScope current(group->size() > 1 ? courier.get() : nullptr);
   try {
+    const auto courier = std::make_shared<Courier>(group);
+    const CourierScope current(group->size() > 1 ? courier.get() : nullptr);
     Worker worker(courier);
     body(worker);
     finish_pending_work();
@@ -78,6 +83,8 @@ Failure run_worker(const std::shared_ptr<Group>& group, int threads, FunctionRef
   } catch (Error& error) {
     if (!failure.echo) error.in(fmt::format("worker {}", index));
     throw;
+  } catch (const std::bad_alloc&) {
+    throw;  // which of them came last to the memory that all share says nothing
   } catch (const std::exception& error) {
     throw Error(ErrorKind::lost, 616, fmt::format("worker {} failed", index)).got(error.what());
   } catch (...) {
@@ -93,6 +100,54 @@ void rethrow_first(const std::vector<Failure>& failures, int64_t first, int size
       if (size == 1) std::rethrow_exception(failures[i].error);
       rethrow(failures[i], first + static_cast<int64_t>(i));
     }
+}
+
+// Threads for workers. None begins its work before begin(), so that it is known how many there are.
+class WorkerThreads {
+ public:
+  ~WorkerThreads() { dismiss(); }
+
+  // Of n threads that will call work(i), as many as the system gives; returns why there are no more.
+  std::error_code start(size_t n, FunctionRef<void(size_t)> work) {
+    threads_.reserve(n);
+    try {
+      for (size_t i = 0; i < n; ++i)
+        threads_.emplace_back([this, i, work]() mutable {
+          word_.wait(kWait);
+          if (word_.load() == kBegin) work(i);
+        });
+    } catch (const std::system_error& error) {
+      return error.code();
+    }
+    return {};
+  }
+  size_t size() const { return threads_.size(); }
+
+  // Returns when all have done their work.
+  void begin() {
+    say(kBegin);
+    threads_.clear();
+  }
+  // Ends those that have not begun.
+  void dismiss() {
+    if (!threads_.empty()) say(kLeave);
+    threads_.clear();
+  }
+
+ private:
+  enum Word : int { kWait, kBegin, kLeave };
+  void say(Word word) {
+    word_.store(word);
+    word_.notify_all();
+  }
+  std::atomic<Word> word_{kWait};
+  std::vector<std::jthread> threads_;
+};
+
+Error too_few_threads(size_t started, size_t wanted, const std::error_code& reason) {
+  return Error(ErrorKind::unavailable, 621, fmt::format("only {} of {} workers could be started", started, wanted))
+      .got(reason.message())
+      .help("ask for fewer workers, or raise the limit of threads (ulimit -u, or that of the container)");
 }
 
 }  // namespace
@@ -115,27 +170,41 @@ Pool Pool::from_environment(PoolOptions options) {
   return pool;
 }
 
-std::vector<std::shared_ptr<Group>> Pool::groups() const {
+std::vector<std::shared_ptr<Group>> Pool::groups(size_t here) const {
   if (rank_) return {rank_};
-  return local_groups(size_, options_.seconds);
+  return local_groups(static_cast<int>(here), options_.seconds);
 }
 
 void Pool::run(FunctionRef<void(Worker&, size_t)> body) {
   if (inside) throw Error(ErrorKind::usage, 615, "spmd inside of spmd").help("use the worker that you are given");
   finish_pending_work();
-  const auto all = groups();
-  const int threads = options_.threads > 0 ? options_.threads : threads_of_worker(beside_);
-  std::vector<Failure> failures(all.size());
+  std::vector<std::shared_ptr<Group>> all;
+  std::vector<Failure> failures(static_cast<size_t>(here_.count));
+  int threads = 0;
   const auto work = [&](size_t i) {
     failures[i] = run_worker(all[i], threads, [&](Worker& worker) { body(worker, i); });
   };
-  if (all.size() == 1) {
-    work(0);
-  } else {
-    std::vector<std::jthread> workers;
-    for (size_t i = 0; i < all.size(); ++i) workers.emplace_back(work, i);
+  const auto prepare = [&](size_t here, int beside) {
+    all = groups(here);
+    threads = options_.threads > 0 ? options_.threads : threads_of_worker(beside);
+  };
+  WorkerThreads workers;
+  if (here_.count > 1) {
+    if (const auto reason = workers.start(failures.size(), work)) {
+      if (!options_.fewer) throw too_few_threads(workers.size(), failures.size(), reason);
+      warn(fmt::format("only {} of {} workers could be started: {}; the result is the same",
+                       std::max<size_t>(1, workers.size()), failures.size(), reason.message()));
+    }
   }
-  rethrow_first(failures, here_.first, size_);
+  if (workers.size() > 1) {
+    prepare(workers.size(), static_cast<int>(workers.size()));
+    workers.begin();
+  } else {
+    workers.dismiss();
+    prepare(1, here_.count > 1 ? 1 : beside_);
+    work(0);
+  }
+  rethrow_first(failures, here_.first, rank_ ? size_ : static_cast<int>(all.size()));
 }
 
 }  // namespace retrace

@@ -20,6 +20,7 @@ namespace retrace {
 struct PoolOptions {
   int threads = 0;      // of each worker, at most 256; 0: see threads_of_worker
   double seconds = 60;  // how long a collective waits for a worker that gives no sign of life; at most 1e6
+  bool fewer = false;   // where the system gives fewer threads: as many workers as it does, and the user is told
 };
 
 class Pool {
@@ -38,6 +39,7 @@ class Pool {
   // Whether worker 0 runs in this process: the one that prints and writes.
   bool is_first() const { return here_.first == 0; }
 
+  // Throws Error(unavailable) where the system gives no thread for each worker, unless there may be fewer.
   // f(worker) on every worker; returns the results of those in this process, by index (nothing for void). What f leaves
   // pending is computed before it leaves its thread. If workers fail, the rest end at their next collective, and the
   // first error is thrown here: "worker 2: ...". Not inside f.
@@ -50,7 +52,8 @@ class Pool {
       std::vector<std::optional<R>> made(static_cast<size_t>(here_.count));
       run([&](Worker& worker, size_t slot) { made[slot].emplace(f(worker)); });
       std::vector<R> results;
-      for (auto& result : made) results.push_back(std::move(*result));
+      for (auto& result : made)
+        if (result) results.push_back(std::move(*result));
       return results;
     }
   }
@@ -59,7 +62,7 @@ class Pool {
   Pool(int size, Range here, PoolOptions options)
       : size_(size), beside_(static_cast<int>(here.count)), here_(here), options_(options) {}
   void run(FunctionRef<void(Worker& worker, size_t slot)> body);
-  std::vector<std::shared_ptr<Group>> groups() const;
+  std::vector<std::shared_ptr<Group>> groups(size_t here) const;
 
   int size_;
   int beside_;  // workers on this machine

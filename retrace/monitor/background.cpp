@@ -4,8 +4,9 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
-#include <system_error>
+#include <new>
 
 namespace retrace {
 
@@ -19,7 +20,10 @@ struct Background::State {
       if (!asked) return;
       asked = false, busy = true;
       lock.unlock();
-      work();
+      try {
+        work();
+      } catch (const std::bad_alloc&) {  // the next call goes on
+      }
       lock.lock();
       busy = false;
       changed.notify_all();
@@ -70,7 +74,7 @@ bool Background::ask() {
   if (!thread_.joinable()) {
     try {
       thread_ = quiet_thread([state = state_] { state->run(); });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // no thread, or no memory for one
       return false;
     }
   }

@@ -11,7 +11,7 @@ namespace retrace {
 // interrupt it. One thread owns the object.
 class Background {
  public:
-  // `work` takes what is there to do; it must not throw.
+  // `work` takes what is there to do; it must throw nothing but std::bad_alloc, which is dropped.
   explicit Background(std::function<void()> work);
   // Waits for what was asked for.
   ~Background();

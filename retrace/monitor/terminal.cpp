@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 
 #include "retrace/base/file.h"
 
@@ -38,7 +39,10 @@ Terminal::Terminal(std::FILE* stream, TerminalOptions options)
           options) {}
 
 Terminal::~Terminal() {
-  if (shown_ > 0) write_("\n", false);
+  try {
+    if (shown_ > 0) write_("\n", false);
+  } catch (const std::bad_alloc&) {  // the line stays open
+  }
 }
 
 void Terminal::receive(const Event& event) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 namespace retrace {
 namespace {
@@ -15,13 +16,26 @@ std::shared_ptr<Recording>& slot() {
   return recording;
 }
 
+// The recording in the slot failed: the next one is made when it is wanted.
+thread_local bool slot_failed = false;
+
+[[noreturn]] void fail_again(Place place) {
+  throw Error(ErrorKind::usage, 202, "a value is read whose computation failed before").where(place);
+}
+
 }  // namespace
 
-const std::shared_ptr<Recording>& current_recording() { return slot(); }
+const std::shared_ptr<Recording>& current_recording() {
+  auto& recording = slot();
+  if (slot_failed) [[unlikely]]
+    recording = std::make_shared<Recording>(), slot_failed = false;
+  return recording;
+}
 
-RecordingScope::RecordingScope(std::shared_ptr<Recording> recording)
-    : before_(std::exchange(slot(), std::move(recording))) {}
-RecordingScope::~RecordingScope() { slot() = std::move(before_); }
+RecordingScope::RecordingScope(std::shared_ptr<Recording> recording) : before_(current_recording()) {
+  slot() = std::move(recording);
+}
+RecordingScope::~RecordingScope() { slot() = std::move(before_), slot_failed = false; }
 
 Tensor Recording::make_value(ValueId id) {
   auto value = new_tensor_value(trace_.values[static_cast<size_t>(id)]);
@@ -43,7 +57,7 @@ Tensor Recording::tensor(ValueId id) {
   return make_value(id);
 }
 
-ValueId Recording::id_of(const Tensor& tensor, Place place) {
+ValueId Recording::id_of(const Tensor& tensor, Place place) try {
   tensor.spec();  // refuses an undefined tensor
   const auto& value = tensor.value();
   if (value->pending) {
@@ -56,10 +70,14 @@ ValueId Recording::id_of(const Tensor& tensor, Place place) {
     inputs_.push_back(tensor);
   }
   return at->second;
+} catch (const std::bad_alloc&) {
+  abandon();  // half of it may be recorded
+  throw;
 }
 
 void Recording::refuse(const Tensor& foreign, Place place) const {
   const auto* other = dynamic_cast<const Recording*>(foreign.value()->pending.get());
+  if (other && other->failed_) fail_again(place);
   if (other && other->for_replay_ && !for_replay_)
     throw Error(ErrorKind::usage, 251, "a tensor left an accelerated function without being returned by it")
         .where(place)
@@ -77,7 +95,7 @@ void Recording::refuse(const Tensor& foreign, Place place) const {
 }
 
 std::vector<Tensor> Recording::splice(const Trace& trace, std::span<const Tensor> inputs, const DrawShift& draws,
-                                      Place place) {
+                                      Place place) try {
   std::vector<ValueId> ids(trace.values.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].defined()) ids[static_cast<size_t>(trace.inputs[i])] = id_of(inputs[i], place);
@@ -97,12 +115,18 @@ std::vector<Tensor> Recording::splice(const Trace& trace, std::span<const Tensor
   outputs.reserve(trace.outputs.size());
   for (ValueId id : trace.outputs) outputs.push_back(tensor(ids[static_cast<size_t>(id)]));
   return outputs;
+} catch (const std::bad_alloc&) {
+  abandon();  // half of it may be recorded
+  throw;
 }
 
-Tensor Recording::add_input(const TensorSpec& spec) {
+Tensor Recording::add_input(const TensorSpec& spec) try {
   const ValueId id = trace_.add_input(spec);
   inputs_.emplace_back();
   return make_value(id);
+} catch (const std::bad_alloc&) {
+  abandon();  // half of it may be recorded
+  throw;
 }
 
 const Tensor* Recording::argument_of(const Tensor& input) const {
@@ -139,7 +163,8 @@ void Recording::check_devices(const Op& op, std::span<const ValueId> inputs, Pla
           .help("x.to(device) brings a tensor or a tree to a device; numbers go along by themselves");
 }
 
-std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place) {
+std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::span<const Tensor> inputs,
+                                   Place place) try {
   thread_local std::vector<TensorSpec> specs;  // keeps its memory
   specs.clear();
   Node node;
@@ -166,6 +191,9 @@ std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::spa
   result.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) result.push_back(make_value(first + static_cast<ValueId>(i)));
   return result;
+} catch (const std::bad_alloc&) {
+  abandon();  // half of it may be recorded
+  throw;
 }
 
 std::vector<std::pair<ValueId, std::shared_ptr<TensorValue>>> Recording::living() const {
@@ -185,7 +213,7 @@ void Recording::reset() {
 
 void Recording::abandon() {
   failed_ = true;
-  if (slot().get() == this) slot() = std::make_shared<Recording>();
+  slot_failed = slot_failed || slot().get() == this;
 }
 
 Trace Recording::take_trace(std::span<const Tensor> outputs) {
@@ -201,13 +229,13 @@ Trace Recording::take_trace() {
 }
 
 void Recording::evaluate(Place place) {
-  if (const Recording& inner = *slot(); for_replay_ || inner.for_replay_)
+  if (const Recording& inner = *current_recording(); for_replay_ || inner.for_replay_)
     throw Error(ErrorKind::usage, 250, "a value is read inside an accelerated function")
         .where(place)
         .got(fmt::format("the function accelerated at {}, while it is recorded",
                          (inner.for_replay_ ? inner.made_ : made_).text()))
         .help("return the tensor and read it outside; enabled(false), or leaving accelerate away, runs the function");
-  if (failed_) throw Error(ErrorKind::usage, 202, "a value is read whose computation failed before").where(place);
+  if (failed_) fail_again(place);
   if (owner_ != std::this_thread::get_id())
     throw Error(ErrorKind::usage, 201, "a tensor that another thread recorded is read before it was computed")
         .where(place)

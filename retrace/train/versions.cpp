@@ -1,6 +1,5 @@
 #include "retrace/train/versions.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <hwy/highway.h>
 #include <png.h>
@@ -38,24 +37,14 @@ std::string compiler_name() {
 #endif
 }
 
-// TBB's own answer; no header of it is included outside device/cpu/threads.cpp, and some builds go without it.
-std::string tbb_version() {
-  using Ask = const char* (*)();
-  const auto ask = reinterpret_cast<Ask>(::dlsym(RTLD_DEFAULT, "TBB_runtime_version"));
-  return ask ? ask() : "";
-}
-
 std::vector<std::pair<std::string, std::string>> library_versions() {
-  std::vector<std::pair<std::string, std::string>> all = {
-      {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
-      {"highway", fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH)},
-      {"libpng", png_get_libpng_ver(nullptr)},
-      {"nlohmann-json",
-       fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
-      {"tomlplusplus", fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH)},
-      {"zlib", zlibVersion()}};
-  if (const auto tbb = tbb_version(); !tbb.empty()) all.insert(all.begin() + 4, {"tbb", tbb});
-  return all;
+  return {{"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+          {"highway", fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH)},
+          {"libpng", png_get_libpng_ver(nullptr)},
+          {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                                        NLOHMANN_JSON_VERSION_PATCH)},
+          {"tomlplusplus", fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH)},
+          {"zlib", zlibVersion()}};
 }
 
 std::string json_list(const std::vector<std::string>& texts) {

@@ -1,7 +1,6 @@
 #include <array>
 #include <cstring>
 #include <mutex>
-#include <vector>
 
 #include "retrace/base/recycle.h"
 #include "retrace/device/cpu/memory.h"
@@ -19,21 +18,21 @@ class Pool {
   void* take(size_t bytes) {
     {
       std::lock_guard lock(mutex_);
-      for (size_t i = free_.size(); i-- > 0;)
+      for (size_t i = count_; i-- > 0;)
         if (free_[i].bytes == bytes) {
           void* data = free_[i].data;
-          free_[i] = free_.back(), free_.pop_back();
+          free_[i] = free_[--count_];
           kept_ -= bytes;
           return data;
         }
     }
     return take_memory(bytes);
   }
-  void give(void* data, size_t bytes) {
+  void give(void* data, size_t bytes) noexcept {
     {
       std::lock_guard lock(mutex_);
-      if (kept_ + bytes <= kKeptBytes && free_.size() < 256) {
-        free_.push_back({data, bytes});
+      if (kept_ + bytes <= kKeptBytes && count_ < free_.size()) {
+        free_[count_++] = {data, bytes};
         kept_ += bytes;
         return;
       }
@@ -47,7 +46,8 @@ class Pool {
     size_t bytes;
   };
   std::mutex mutex_;
-  std::vector<Block> free_;
+  std::array<Block, 256> free_;  // the first count_
+  size_t count_ = 0;
   size_t kept_ = 0;
 };
 

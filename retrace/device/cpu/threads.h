@@ -26,9 +26,9 @@ class ThreadCountScope {
   int before_;
 };
 
-// Calls body(i) for i in 0..count-1, each once, on up to thread_count() threads, and returns when all are
-// done. Results must be stored by piece number. Inside a ParallelRegion the helpers are already awake.
-// The first exception (lowest piece number) is rethrown. A call inside a piece runs serially.
+// Calls body(i) for i in 0..count-1, each once, on thread_count() threads or as many as the system gives (the user is
+// told once), and returns when all are done; results are stored by piece number. In a ParallelRegion the helpers are
+// awake. The first exception (lowest piece number) is rethrown. A call inside a piece runs serially.
 void run_pieces(int64_t count, FunctionRef<void(int64_t piece)> body);
 
 // Keeps the helpers of this thread awake (spinning at most 50 microseconds between calls of run_pieces):
@@ -41,7 +41,7 @@ class ParallelRegion {
   ParallelRegion& operator=(const ParallelRegion&) = delete;
 
  private:
-  void* state_ = nullptr;
+  bool counted_ = false;
 };
 
 }  // namespace retrace

@@ -1,10 +1,15 @@
 #include "retrace/device/cpu/threads.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <ctime>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -149,6 +154,99 @@ TEST(Pieces, TwoThreadsReallyWorkTogether) {
   });
   set_thread_count(before);
   EXPECT_TRUE(together);
+}
+
+// Kernel threads of this process now.
+int64_t threads_of_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+class Helpers : public testing::Test {
+ protected:
+  Helpers() : before_(thread_count()) { set_thread_count(4); }
+  ~Helpers() override { set_thread_count(before_); }
+
+ private:
+  int before_;
+};
+
+TEST_F(Helpers, OfThreadsThatEndedServeTheNext) {
+  const std::vector<int> once(16, 1);
+  for (int user = 0; user < 500; ++user) std::thread([&] { ASSERT_EQ(calls_per_piece(16), once); }).join();
+  EXPECT_LT(threads_of_process(), 60);
+}
+
+// More than are kept: 120 users with 3 helpers each at the same time.
+TEST_F(Helpers, OfManyThreadsAtOnceEnd) {
+  constexpr int kUsers = 120;
+  std::atomic<int> arrived{0}, wrong{0};
+  std::vector<std::thread> users;
+  for (int user = 0; user < kUsers; ++user)
+    users.emplace_back([&] {
+      wrong += calls_per_piece(8) != std::vector<int>(8, 1);
+      ++arrived;
+      while (arrived < kUsers) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  for (auto& user : users) user.join();
+  EXPECT_EQ(wrong, 0);
+  for (int wait = 0; wait < 2000 && threads_of_process() > 270; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_LE(threads_of_process(), 270);
+}
+
+// Signals that are sent to the process are for the threads of its author.
+TEST_F(Helpers, BlockSignals) {
+  std::atomic<int> open{0};
+  const auto self = std::this_thread::get_id();
+  run_pieces(64, [&](int64_t) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    if (std::this_thread::get_id() != self) open += !sigismember(&blocked, SIGINT) || sigismember(&blocked, SIGSEGV);
+  });
+  EXPECT_EQ(open, 0);
+  sigset_t mine;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mine);
+  EXPECT_FALSE(sigismember(&mine, SIGINT));
+}
+
+// The child has none of its parent's helpers, and starts its own.
+TEST_F(Helpers, AreStartedAnewAfterFork) {
+  const std::vector<int> once(64, 1);
+  ASSERT_EQ(calls_per_piece(64), once);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // a child that hangs
+    bool right = true;
+    for (int round = 0; round < 50; ++round) right = right && calls_per_piece(64) == once;
+    ::_exit(right && threads_of_process() >= 4 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(calls_per_piece(64), once);
+}
+
+TEST_F(Helpers, DoNotKeepTheProcessFromItsEnd) {
+  const auto work_and_exit = [] {
+    ::alarm(20);
+    calls_per_piece(64);
+    std::thread([] { calls_per_piece(64); }).join();
+    std::exit(7);
+  };
+  EXPECT_EXIT(work_and_exit(), testing::ExitedWithCode(7), "");
+}
+
+// Where they sleep, they take no processor time.
+TEST_F(Helpers, SleepBetweenCalls) {
+  calls_per_piece(64);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  timespec start{}, end{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+  EXPECT_LT(end.tv_sec - start.tv_sec + 1e-9 * static_cast<double>(end.tv_nsec - start.tv_nsec), 0.05);
 }
 
 }  // namespace

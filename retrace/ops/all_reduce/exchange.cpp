@@ -155,13 +155,13 @@ void start_exchange(const ExchangeShape& shape, const void* const* partials, voi
   for (size_t t = shape.sums.size(); t < tensors; ++t)
     for (size_t run = 0; run < runs; ++run, to += shape.gathered[t - shape.sums.size()])
       std::memcpy(to, partials[t * stride + run], shape.gathered[t - shape.sums.size()]);
-  if (courier && shape.split.workers > 1)
-    begun->number = courier->begin(travel, begun.get());
-  else
-    travel(*single_group(), begun.get());
   Begun* const address = begun.get();
   std::memcpy(memory, &address, sizeof address);
-  under_way().push_back(std::move(begun));
+  under_way().push_back(std::move(begun));  // before the courier, who may not lose it
+  if (courier && shape.split.workers > 1)
+    address->number = courier->begin(travel, address);
+  else
+    travel(*single_group(), address);
 }
 
 void finish_exchange(void* memory, void* const* outputs) {
