@@ -89,6 +89,14 @@ if(RETRACE_BUILD_TESTS)
   endforeach()
 endif()
 
+# Operations after main has returned.
+if(RETRACE_BUILD_TESTS)
+  add_executable(after_main tests/after_main.cpp)
+  target_link_libraries(after_main PRIVATE retrace::retrace retrace_flags)
+  set_target_properties(after_main PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  add_test(NAME after_main COMMAND after_main)
+endif()
+
 # What each rank does in tests/mpi_test.sh.
 if(RETRACE_BUILD_TESTS AND TARGET retrace_mpi)
   add_executable(mpi_ranks tests/mpi_ranks.cpp)

@@ -1,6 +1,8 @@
 #pragma once
 // All that users include.
 
+#include "retrace/base/requirements.h"
+
 // Whatever warnings a program turns on are about its own code.
 #pragma GCC system_header
 #if !defined(__cpp_exceptions)
@@ -8,7 +10,6 @@
 #elif !defined(__cpp_rtti)
 #error "retrace needs run-time type information: compile without -fno-rtti"
 #endif
-
 #include "retrace/autodiff/gradient.h"
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/data/array_store.h"
@@ -17,6 +18,7 @@
 #include "retrace/data/mnist.h"
 #include "retrace/data/peaks.h"
 #include "retrace/data/transform.h"
+#include "retrace/device/cpu/threads.h"
 #include "retrace/distributed/pool.h"
 #include "retrace/nn/layers.h"
 #include "retrace/nn/networks.h"

@@ -67,7 +67,7 @@ TEST_F(CudaWorkers, HaveTheDevicesInTurn) {
 TEST_F(CudaWorkers, AreToldWhichDeviceIsAbsent) {
   EXPECT_TRUE(says(error_of([] { find_device("cuda:0,77"); }), "device cuda:77 is not available: there "));
   EXPECT_TRUE(says(error_of([] { train_digits("cuda:77", 2); }), "device cuda:77 is not available: there "));
-  for (const char* name : {"cuda:", "cuda:0,", "cuda:,0", "cuda:0;1", "cuda:-1", "cuda: 0", "cuda:1000", "gpu"}) {
+  for (const char* name : {"cuda:", "cuda:0,", "cuda:,0", "cuda:0;1", "cuda:-1", "cuda: 0", "cuda:1000", "gpus"}) {
     EXPECT_FALSE(is_device_name(name)) << name;
     EXPECT_TRUE(says(error_of([&] { find_device(name); }), "unknown device")) << name;
   }

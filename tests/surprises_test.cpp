@@ -339,7 +339,7 @@ TEST(Surprises, TensorsWithoutAValueAreTheFunctionsToJudge) {
   EXPECT_EQ(values_of(f(floats({1}), floats({5}))), (Floats{6}));
   Tensor moved = floats({1});
   const Tensor kept = std::move(moved);
-  EXPECT_TRUE(says(error_of([&] { f(moved, kept); }), "never given a value"));
+  EXPECT_TRUE(says(error_of([&] { f(moved, kept); }), "whose value was moved away"));
 }
 
 TEST(Surprises, AMovedFromFunctionStillWorks) {

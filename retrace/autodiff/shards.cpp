@@ -166,6 +166,22 @@ class AuxCombiner {
   size_t next_ = 0;
 };
 
+// Integers have no gradient; a path is made only when something is wrong.
+void check_parameters(const Tree& parameters, Place place) {
+  const auto is_integer = [](const Tensor& tensor) { return !is_float(tensor.type()); };
+  const auto tensors = leaf_tensors(parameters);
+  const auto found = std::find_if(tensors.begin(), tensors.end(), is_integer);
+  if (found == tensors.end()) return;
+  const std::string path = leaves(parameters)[static_cast<size_t>(found - tensors.begin())].first;
+  throw Error(ErrorKind::usage, 232,
+              path.empty() ? "the parameter is no float tensor: it has no gradient"
+                           : fmt::format("the parameter \"{}\" is no float tensor: it has no gradient", path))
+      .where(place)
+      .got(found->spec().text())
+      .expected("f32 or f64")
+      .help("pass it as another argument of the function: gradients are taken for the first one");
+}
+
 // Indices of recorded tensors, those that were recorded first in front.
 std::vector<size_t> found_order(const std::vector<Tensor>& tensors) {
   std::vector<size_t> order(tensors.size());
@@ -201,7 +217,8 @@ ShardedGradient::~ShardedGradient() {
   if (draws_->scope) draws_->scope->end_shards();
 }
 
-Tree ShardedGradient::begin(const Tree& parameters, const ShardCut& cut) {
+Tree ShardedGradient::begin(const Tree& parameters, const ShardCut& cut, Place place) {
+  check_parameters(parameters, place);
   if (draws_->scope) draws_->scope->begin_shard(cut.samples().first, draws_->first_ordinal);
   if (plan_.check() && shards_.empty()) plan_.check()->add_argument("parameters", parameters);
   parameters_ = parameters;

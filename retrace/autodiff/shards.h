@@ -65,8 +65,8 @@ class ShardedGradient {
 
   ShardedGradient(const ShardPlan& plan, uint64_t seed, int64_t step, bool outermost);
   ~ShardedGradient();
-  // Before f: parameters as new leaves of the trace, draws numbered anew.
-  Tree begin(const Tree& parameters, const ShardCut& cut);
+  // Before f: parameters as new leaves of the trace, draws numbered anew. Error(usage) for one that is no float tensor.
+  Tree begin(const Tree& parameters, const ShardCut& cut, Place place);
   // After f: its loss is differentiated.
   void end(const Tensor& loss, const Tree& aux, Place place);
   Result combine(Place place);

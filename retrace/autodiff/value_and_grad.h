@@ -84,6 +84,16 @@ void note_batch(ShardPlan& plan, const T& argument) {
     plan.note_number(static_cast<double>(argument));
 }
 
+template <class T>
+using ShardArgument = decltype(shard_argument(std::declval<const T&>(), std::declval<const ShardCut&>()));
+
+template <class T>
+constexpr bool IsTensorOrTree = std::is_same_v<T, Tensor> || std::is_convertible_v<const T&, const Tree&>;
+template <class T>
+constexpr bool IsWithAux = false;
+template <class Aux>
+constexpr bool IsWithAux<WithAux<Aux>> = std::is_same_v<Aux, Tensor> || std::is_same_v<Aux, Tree>;
+
 }  // namespace detail
 
 template <class F>
@@ -103,27 +113,45 @@ class GradientFunction {
 
   template <class Parameters, class... Arguments>
   auto operator()(const Parameters& parameters, const Arguments&... arguments) const {
+    constexpr bool has_parameters = detail::IsTensorOrTree<Parameters>;
+    static_assert(has_parameters, "the first argument, the parameters, is a retrace::Tensor or a retrace::Tree");
     using P = std::conditional_t<std::is_same_v<Parameters, Tensor>, Tensor, Tree>;
-    using Result =
-        std::decay_t<std::invoke_result_t<const F&, const P&,
-                                          decltype(detail::shard_argument(arguments, std::declval<ShardCut>()))...>>;
-    // Everything that only served the recording is gone before the outermost call evaluates: what nobody holds is not
-    // computed.
-    bool outermost = false;
-    const auto combined = record_shards<P, Result>(outermost, parameters, arguments...);
-    if (outermost) evaluate_outermost(place_);
-    P gradients = detail::from_tree<P>(combined.gradients);
-    if constexpr (std::is_convertible_v<Result, Tensor>)
-      return ValueAndGradient<P>{combined.loss, std::move(gradients)};
-    else
-      return ValueGradientAndAux<P, decltype(result_aux<Result>())>{
-          combined.loss, std::move(gradients), detail::from_tree<decltype(result_aux<Result>())>(combined.aux)};
+    constexpr bool takes_them = std::is_invocable_v<const F&, const P&, detail::ShardArgument<Arguments>...>;
+    static_assert(takes_them || !has_parameters,
+                  "the function given to value_and_grad does not take these arguments: it takes as many as it is "
+                  "called with, by value or by const reference");
+    if constexpr (has_parameters && takes_them) {
+      using Result = std::decay_t<std::invoke_result_t<const F&, const P&, detail::ShardArgument<Arguments>...>>;
+      constexpr bool returns_loss = std::is_convertible_v<Result, Tensor> || detail::IsWithAux<Result>;
+      static_assert(returns_loss,
+                    "the function given to value_and_grad returns the loss, a retrace::Tensor, or WithAux{loss, aux}, "
+                    "aux a Tensor or a Tree");
+      if constexpr (returns_loss) return call<P, Result>(parameters, arguments...);
+    }
   }
 
  private:
   template <class P, class Result, class Parameters, class... Arguments>
+  auto call(const Parameters& parameters, const Arguments&... arguments) const {
+    // Everything that only served the recording is gone before the outermost call evaluates: what nobody holds is not
+    // computed.
+    bool outermost = false;
+    const auto combined =
+        with_place(place_, [&] { return record_shards<P, Result>(outermost, parameters, arguments...); });
+    if (outermost) evaluate_outermost(place_);
+    P gradients = detail::from_tree<P>(combined.gradients);
+    if constexpr (std::is_convertible_v<Result, Tensor>) {
+      return ValueAndGradient<P>{combined.loss, std::move(gradients)};
+    } else {
+      using Aux = std::decay_t<decltype(std::declval<Result>().aux)>;
+      return ValueGradientAndAux<P, Aux>{combined.loss, std::move(gradients), detail::from_tree<Aux>(combined.aux)};
+    }
+  }
+
+  template <class P, class Result, class Parameters, class... Arguments>
   ShardedGradient::Result record_shards(bool& outermost, const Parameters& parameters,
                                         const Arguments&... arguments) const {
+    const OpenCall open(place_);
     const CallScope scope;
     outermost = scope.outermost();
     if (outermost) ++*calls_;
@@ -131,7 +159,7 @@ class GradientFunction {
     (detail::note_batch(plan, arguments), ...);
     ShardedGradient sharded(plan, options_.seed, *calls_, outermost);
     for (const ShardCut& cut : plan.cuts()) {
-      const P alias = detail::from_tree<P>(sharded.begin(detail::to_tree(parameters), cut));
+      const P alias = detail::from_tree<P>(sharded.begin(detail::to_tree(parameters), cut, place_));
       const Result result = f_(alias, detail::shard_argument(arguments, cut)...);
       if constexpr (std::is_convertible_v<Result, Tensor>)
         sharded.end(result, Tree(), place_);
@@ -141,8 +169,6 @@ class GradientFunction {
     return sharded.combine(place_);
   }
 
-  template <class Result>
-  static auto result_aux() -> std::decay_t<decltype(std::declval<Result>().aux)>;
   F f_;
   GradientOptions options_;
   Place place_;

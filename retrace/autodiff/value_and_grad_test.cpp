@@ -38,31 +38,36 @@ TEST(ValueAndGrad, RefusesWhatIsNoLoss) {
 }
 
 TEST(ValueAndGrad, RefusesShardsThatDoNotExist) {
-  EXPECT_EQ(error_text([] { value_and_grad(kLoss, {.shards = 0})(weight(), batch(2)); }),
+  EXPECT_EQ(error_text([] { value_and_grad(kLoss, {.shards = 0}, place)(weight(), batch(2)); }),
             "error[RT0221]: shards = 0 is not possible\n"
+            "  where:    train.cpp:9\n"
             "  expected: 1 or more");
-  EXPECT_EQ(error_text([] { value_and_grad(kLoss, {.shards = 2})(weight(), Tensor::zeros({2})); }),
+  EXPECT_EQ(error_text([] { value_and_grad(kLoss, {.shards = 2}, place)(weight(), Tensor::zeros({2})); }),
             "error[RT0224]: shards need an argument with a B label\n"
+            "  where:    train.cpp:9\n"
             "  help:     give the mini-batch its labels, for example \"BSSC\"");
 }
 
 TEST(ValueAndGrad, RefusesBatchesThatDoNotFit) {
   const auto loss = [](const Tensor& w, const Tree& data) { return mean(w * data["x"].tensor()); };
   const Tree data{{"x", batch(2)}, {"y", batch(3)}};
-  EXPECT_EQ(error_text([&] { value_and_grad(loss)(weight(), data); }),
+  EXPECT_EQ(error_text([&] { value_and_grad(loss, {}, place)(weight(), data); }),
             "error[RT0223]: arguments with a B label have 2 and 3 samples\n"
+            "  where:    train.cpp:9\n"
             "  got:      y f32[3,1] \"BC\"\n"
             "  expected: one batch size for all of them");
   Worker worker(std::make_shared<HalfGroup>());
-  EXPECT_EQ(error_text([&] { value_and_grad(kLoss, {.shards = 2, .worker = &worker})(weight(), batch(2)); }),
+  EXPECT_EQ(error_text([&] { value_and_grad(kLoss, {.shards = 2, .worker = &worker}, place)(weight(), batch(2)); }),
             "error[RT0225]: a batch does not say where it stands in the whole mini-batch\n"
+            "  where:    train.cpp:9\n"
             "  help:     take it from queue.share(worker, shards)");
 }
 
 TEST(ValueAndGrad, RefusesResultsThatShardsCannotCombine) {
   const auto loss = [](const Tensor& w, const Tensor& x) { return WithAux{mean(w * x), Tree{{"m", mean(x)}}}; };
-  EXPECT_EQ(error_text([&] { value_and_grad(loss, {.shards = 2})(weight(), batch(2)); }),
+  EXPECT_EQ(error_text([&] { value_and_grad(loss, {.shards = 2}, place)(weight(), batch(2)); }),
             "error[RT0222]: the result \"m\" cannot be combined over shards\n"
+            "  where:    train.cpp:9\n"
             "  got:      f32[]\n"
             "  expected: a tensor with a B label, a subtree marked \"moments\", or a value with a rule\n"
             "  help:     wrap it in mean_over_shards(...) or sum_over_shards(...)");

@@ -1,9 +1,12 @@
 #pragma once
 // The one error type of the library and the one formatter of its messages.
 
+#include "retrace/base/requirements.h"
+
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "retrace/base/place.h"
@@ -58,6 +61,17 @@ void throw_all(const std::vector<Error>& errors);
 
 // The name of `known` that is nearest to `name` by edit distance, or "" if none is near.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
+
+// What f() returns; an error that does not say where it happened says that it was here.
+template <class F>
+decltype(auto) with_place(Place place, F&& f) {
+  try {
+    return std::forward<F>(f)();
+  } catch (Error& error) {
+    if (!error.has_place()) error.where(place);
+    throw;
+  }
+}
 
 // For our own bugs: stays on in release builds. Throws Error(internal).
 void ensure(bool condition, const char* what, Place place = Place::here());

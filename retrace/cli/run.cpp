@@ -60,7 +60,7 @@ class Table {
         ->type_name("KEY=VALUE");
     command->add_option("--threads", settings.threads, "number of threads; changes no bit of the result")
         ->type_name("N");
-    command->add_option("--device", settings.device, "cpu, cuda, cuda:N, cuda:N,M or auto")->type_name("NAME");
+    command->add_option("--device", settings.device, "cpu, cuda (or gpu), cuda:N, cuda:N,M or auto")->type_name("NAME");
     command->add_option("--seed", settings.seed, "seed of the job")->type_name("N");
   }
 

@@ -7,6 +7,7 @@
 
 #include "retrace/base/hash.h"
 #include "retrace/base/range.h"
+#include "retrace/data/checked_source.h"
 #include "retrace/data/device_rows.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
@@ -23,11 +24,11 @@ class SubsetSource : public DataSource {
       : whole_(std::move(whole)), indices_(std::move(indices)) {}
   int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
   int variables() const override { return whole_->variables(); }
-  Observation get(int64_t index, int64_t pass) const override { return whole_->get(at(index), pass); }
+  Observation get(int64_t index, int64_t pass) const override { return checked_get(*whole_, at(index), pass); }
   std::vector<Tensor> gather(std::span<const int64_t> indices, int64_t pass, int variables) const override {
     std::vector<int64_t> mapped(indices.size());
     std::transform(indices.begin(), indices.end(), mapped.begin(), [&](int64_t i) { return at(i); });
-    return whole_->gather(mapped, pass, variables);
+    return checked_gather(*whole_, mapped, pass, variables);
   }
   uint64_t digest(std::span<const int64_t> indices) const override {
     std::vector<int64_t> mapped(indices.size());
@@ -36,6 +37,7 @@ class SubsetSource : public DataSource {
   }
   int64_t sample(int64_t index) const override { return whole_->sample(at(index)); }
   int depth() const override { return whole_->depth(); }
+  int levels() const override { return whole_->levels() + 1; }
   DeviceRows* device_rows() const override { return whole_->device_rows() ? &device_rows_ : nullptr; }
 
  private:
@@ -58,16 +60,16 @@ std::vector<Tensor> DataSource::gather(std::span<const int64_t> indices, int64_t
   const auto count = static_cast<size_t>(variables);
   std::vector<Tensor> batch;
   if (indices.empty()) {
-    const Observation one = size() ? get(0, pass) : Observation(count, Tensor::zeros({}));
+    const Observation one = size() ? checked_get(*this, 0, pass) : Observation(count, Tensor::zeros({}));
     for (size_t v = 0; v < count; ++v) batch.push_back(BlankTensor(stacked_spec(one[v].spec(), 0)).tensor);
     return batch;
   }
   std::vector<std::vector<Tensor>> lists(count);
   for (int64_t index : indices) {
-    const Observation one = get(index, pass);
+    const Observation one = checked_get(*this, index, pass);
     for (size_t v = 0; v < count; ++v) lists[v].push_back(one[v]);
   }
-  for (const auto& list : lists) batch.push_back(stack(list));
+  for (size_t v = 0; v < count; ++v) batch.push_back(stack(lists[v], static_cast<int>(v)));
   return batch;
 }
 
@@ -78,7 +80,7 @@ uint64_t DataSource::digest(std::span<const int64_t> indices) const {
   for (size_t i = 0; i < std::min(kMost, indices.size()); ++i) {
     // The first and the last are among them.
     const size_t at = indices.size() <= kMost ? i : i * (indices.size() - 1) / (kMost - 1);
-    for (const Tensor& variable : get(indices[at], 0)) hash = hash_combine(hash, fingerprint_value("", variable));
+    for (const Tensor& variable : checked_get(*this, indices[at], 0)) hash = hash_combine(hash, fingerprint_value("", variable));
   }
   return hash | 1;
 }
@@ -87,7 +89,7 @@ std::vector<std::pair<std::string, std::string>> Datastore::identity(const std::
   std::vector<std::pair<std::string, std::string>> values{{name + " samples", fmt::format("{}", size())},
                                                           {name + " variables", fmt::format("{}", variables())}};
   if (size() == 0 || !is_subsettable()) return values;
-  const Observation first = source_->get(0, 0);
+  const Observation first = checked_get(*source_, 0, 0);
   for (size_t v = 0; v < first.size(); ++v)
     values.emplace_back(fmt::format("{} variable {}", name, v), first[v].spec().text());
   std::vector<int64_t> all(static_cast<size_t>(size()));
@@ -97,8 +99,8 @@ std::vector<std::pair<std::string, std::string>> Datastore::identity(const std::
   return values;
 }
 
-Datastore::Datastore(std::shared_ptr<const DataSource> source) : source_(std::move(source)) {
-  ensure(source_ != nullptr, "a store has a source");
+Datastore::Datastore(std::shared_ptr<const DataSource> source, Place place) : source_(std::move(source)) {
+  check_source(source_.get(), place);
 }
 
 Observation Datastore::read(Place place) {
@@ -107,7 +109,9 @@ Observation Datastore::read(Place place) {
     throw Error(ErrorKind::usage, 311, fmt::format("read: the store has no more data after {} observations", size()))
         .where(place)
         .help("call reset() to read from the start, or ask has_data() first");
-  return source_->get(next_++, pass_);
+  Observation next = with_place(place, [&] { return checked_get(*source_, next_, pass_); });
+  ++next_;
+  return next;
 }
 
 std::vector<Observation> Datastore::read(int64_t count, Place place) {
@@ -125,7 +129,8 @@ void Datastore::reset() { next_ = 0, ++pass_; }
 std::vector<Observation> Datastore::read_all(Place place) const {
   refuse_while_accelerated("a datastore", place);
   std::vector<Observation> all;
-  for (int64_t i = 0; i < size(); ++i) all.push_back(source_->get(i, pass_));
+  for (int64_t i = 0; i < size(); ++i)
+    all.push_back(with_place(place, [&] { return checked_get(*source_, i, pass_); }));
   return all;
 }
 
@@ -137,7 +142,7 @@ Observation Datastore::get(int64_t index, Place place) const {
     throw Error(ErrorKind::usage, 311, fmt::format("get: there is no observation {}", index))
         .where(place)
         .expected(size() ? fmt::format("0 to {}", size() - 1) : "a store with data: this one is empty");
-  return source_->get(index, pass_);
+  return with_place(place, [&] { return checked_get(*source_, index, pass_); });
 }
 
 Datastore Datastore::partition(int64_t n, int64_t i, Place place) const {
@@ -149,12 +154,12 @@ Datastore Datastore::partition(int64_t n, int64_t i, Place place) const {
   const Range part = part_of(size(), n, i);
   std::vector<int64_t> indices(static_cast<size_t>(part.count));
   std::iota(indices.begin(), indices.end(), part.first);
-  return Datastore(std::make_shared<SubsetSource>(source_, std::move(indices)));
+  return Datastore(std::make_shared<SubsetSource>(source_, std::move(indices)), place);
 }
 
 Datastore Datastore::shuffle(uint64_t seed, Place place) const {
   require(is_shuffleable(), "shuffle", "cannot be shuffled", place);
-  return Datastore(std::make_shared<SubsetSource>(source_, random_order(size(), seed, "store shuffle", 0)));
+  return Datastore(std::make_shared<SubsetSource>(source_, random_order(size(), seed, "store shuffle", 0)), place);
 }
 
 Datastore Datastore::subset(std::span<const int64_t> indices, Place place) const {
@@ -164,7 +169,8 @@ Datastore Datastore::subset(std::span<const int64_t> indices, Place place) const
       throw Error(ErrorKind::usage, 312, fmt::format("subset: there is no observation {}", index))
           .where(place)
           .expected(fmt::format("indices of 0 to {}", size() - 1));
-  return Datastore(std::make_shared<SubsetSource>(source_, std::vector<int64_t>(indices.begin(), indices.end())));
+  return Datastore(std::make_shared<SubsetSource>(source_, std::vector<int64_t>(indices.begin(), indices.end())),
+                   place);
 }
 
 int64_t Datastore::num_partitions() const { return is_partitionable() ? std::max<int64_t>(size(), 1) : 1; }

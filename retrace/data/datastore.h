@@ -35,6 +35,8 @@ class DataSource {
   virtual int64_t sample(int64_t index) const { return index; }
   // How many transforms lie on each other.
   virtual int depth() const { return 0; }
+  // How many stores made of stores lie on each other.
+  virtual int levels() const { return 0; }
 
   // Of a source whose observations are in memory, equal in every pass and alike in shape, so that they can be kept on a
   // device: where it keeps them. Null for others: they are made for each mini-batch.
@@ -48,7 +50,8 @@ class DataSource {
 // A source and a place in it. Copies share the source and go on reading from the same place, each for itself.
 class Datastore {
  public:
-  explicit Datastore(std::shared_ptr<const DataSource> source);
+  // Error(usage) for no source, and for one of more than 1000 stores made of stores.
+  explicit Datastore(std::shared_ptr<const DataSource> source, Place place = Place::here());
 
   int64_t size() const { return source_->size(); }
   int variables() const { return source_->variables(); }

@@ -125,9 +125,10 @@ Digit make_digit(uint64_t seed, uint64_t index) {
   return digit;
 }
 
-ImageSet make_digits(Split split, const DigitsOptions& options) {
+ImageSet make_digits(Split split, const DigitsOptions& options, Place place) {
   if (options.count < 0 || options.count > int64_t{1} << 24)
     throw Error(ErrorKind::usage, 309, fmt::format("digits: {} images were asked for", options.count))
+        .where(place)
         .expected("0 to 16777216");
   ImageSet set;
   set.count = options.count, set.height = set.width = kDigitSize;
@@ -142,6 +143,8 @@ ImageSet make_digits(Split split, const DigitsOptions& options) {
   return set;
 }
 
-Datastore digits(Split split, const DigitsOptions& options) { return image_set_store(make_digits(split, options)); }
+Datastore digits(Split split, const DigitsOptions& options, Place place) {
+  return image_set_store(make_digits(split, options, place));
+}
 
 }  // namespace retrace

@@ -27,10 +27,10 @@ struct DigitsOptions {
 
 // The digits of a seed from index 0 (train) or 5,000,000,000 (test) on: no digit is in both. Ten classes in turn, so
 // evenly. Throws Error(usage) if count is not in 0 .. 2^24.
-ImageSet make_digits(Split split, const DigitsOptions& options = {});
+ImageSet make_digits(Split split, const DigitsOptions& options = {}, Place place = Place::here());
 
 // The same as a store: image f32[28,28,1] "SSC" between 0 and 1; label, a single i32; angle in degrees, f32[1] "C".
-Datastore digits(Split split, const DigitsOptions& options = {});
+Datastore digits(Split split, const DigitsOptions& options = {}, Place place = Place::here());
 
 // A grey PNG of the first `count` images in reading order, `columns` in a row, one pixel of space between them.
 // The labels of digits are 0 1 2 ... 9 in each row of ten. Errors: usage if the set is empty or columns < 1; output.

@@ -9,6 +9,7 @@
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
 #include "retrace/data/batch_format.h"
+#include "retrace/data/checked_source.h"
 #include "retrace/data/device_rows.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
@@ -59,7 +60,7 @@ MiniBatchQueue::MiniBatchQueue(Datastore store, MiniBatchQueueOptions options, P
   check_count("labelled flags", options_.labelled.size(), outputs_, false, place);
   check_count("devices", options_.devices.size(), outputs_, true, place);
   check_formats(options_, place);
-  for (const auto& device : options_.devices) find_device(device);
+  for (const auto& device : options_.devices) find_device(device, 0, place);
   members_.resize(static_cast<size_t>(store_.size()));
   std::iota(members_.begin(), members_.end(), int64_t{0});
   order_ = members_;
@@ -114,7 +115,7 @@ MiniBatchQueue MiniBatchQueue::share(const Worker& worker, int shards, Place pla
   if (worker.size() > 1) worker.require_same("a shared mini-batch queue", identity(shards));
   MiniBatchQueue queue = *this;
   queue.share_ = {mine, shards};
-  for (auto& device : queue.options_.devices) device = find_device(device, worker.index()).name();
+  for (auto& device : queue.options_.devices) device = find_device(device, worker.index(), place).name();
   queue.device_rows_.reset();
   return queue;
 }
@@ -161,19 +162,24 @@ std::vector<Tensor> MiniBatchQueue::take(int count, Place place) {
     part = {batch, mine.first};
   }
   const int64_t first = position_.next + mine.first;
+  std::vector<Tensor> outputs = with_place(place, [&] { return deliver(first, mine.count, count, part, place); });
+  position_.next += batch;
+  return outputs;
+}
+
+std::vector<Tensor> MiniBatchQueue::deliver(int64_t first, int64_t samples, int count, BatchPart part, Place place) {
   if (!device_rows_) device_rows_ = make_device_rows(place);
   std::vector<Tensor> outputs;
   if (!device_rows_->empty())
-    outputs = gather_on_devices(first, mine.count, count);
+    outputs = gather_on_devices(first, samples, count);
   else
     outputs =
-        collate(std::span(order_).subspan(static_cast<size_t>(first), static_cast<size_t>(mine.count)), count, place);
+        collate(std::span(order_).subspan(static_cast<size_t>(first), static_cast<size_t>(samples)), count, place);
   for (int i = 0; i < count; ++i) {
     Tensor& output = outputs[static_cast<size_t>(i)];
     if (device_rows_->empty()) output = formed(output, i, place);
-    output = finished(output, i, part, mine.count, place);
+    output = finished(output, i, part, samples, place);
   }
-  position_.next += batch;
   return outputs;
 }
 
@@ -183,7 +189,7 @@ bool MiniBatchQueue::delivers_rows() const {
   if (store_.size() > std::numeric_limits<int32_t>::max()) return false;
   for (int i = 0; i < outputs_; ++i)
     if (device_of(i).id() == 0) return false;
-  const std::vector<Tensor> none = store_.source()->gather({}, 0, outputs_);
+  const std::vector<Tensor> none = checked_gather(*store_.source(), {}, 0, outputs_);
   for (size_t i = 0; i < options_.formats.size(); ++i) {
     const std::string& format = options_.formats[i];
     if (!format.empty() && (format.find('B') == std::string::npos || static_cast<int>(format.size()) < none[i].rank()))
@@ -201,7 +207,7 @@ std::vector<Tensor> MiniBatchQueue::make_device_rows(Place place) const {
                       options_.formats.empty() ? "" : options_.formats[k]});
   }
   return store_.source()->device_rows()->find(wanted, store_.size(), [&](std::span<const int64_t> indices) {
-    std::vector<Tensor> outputs = store_.source()->gather(indices, 0, outputs_);
+    std::vector<Tensor> outputs = checked_gather(*store_.source(), indices, 0, outputs_);
     for (int i = 0; i < outputs_; ++i)
       outputs[static_cast<size_t>(i)] = formed(outputs[static_cast<size_t>(i)], i, place);
     return outputs;
@@ -220,7 +226,7 @@ std::vector<Tensor> MiniBatchQueue::gather_on_devices(int64_t first, int64_t cou
 }
 
 std::vector<Tensor> MiniBatchQueue::collate(std::span<const int64_t> indices, int count, Place place) const {
-  if (!options_.mini_batch_function) return store_.source()->gather(indices, position_.passes, count);
+  if (!options_.mini_batch_function) return checked_gather(*store_.source(), indices, position_.passes, count);
   if (!indices.empty()) return call_function(indices, place);
   // A worker without samples: the function's outputs for some observation, without it.
   std::vector<Tensor> outputs = call_function(std::span(order_).first(1), place);
@@ -237,7 +243,7 @@ std::vector<Tensor> MiniBatchQueue::collate(std::span<const int64_t> indices, in
 std::vector<Tensor> MiniBatchQueue::call_function(std::span<const int64_t> indices, Place place) const {
   std::vector<std::vector<Tensor>> lists(static_cast<size_t>(store_.variables()));
   for (int64_t index : indices) {
-    const Observation observation = store_.source()->get(index, position_.passes);
+    const Observation observation = checked_get(*store_.source(), index, position_.passes);
     for (size_t v = 0; v < lists.size(); ++v) lists[v].push_back(observation[v]);
   }
   std::vector<Tensor> outputs = options_.mini_batch_function(lists);

@@ -104,6 +104,8 @@ class MiniBatchQueue {
   };
   NamedValues identity(int shards) const;
   std::vector<Tensor> take(int count, Place place);
+  // The first `count` outputs of `samples` observations of the order, from `first` on.
+  std::vector<Tensor> deliver(int64_t first, int64_t samples, int count, BatchPart part, Place place);
   std::vector<Tensor> collate(std::span<const int64_t> indices, int count, Place place) const;
   std::vector<Tensor> call_function(std::span<const int64_t> indices, Place place) const;
   Tensor formed(const Tensor& output, int number, Place place) const;

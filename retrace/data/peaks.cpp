@@ -15,9 +15,10 @@ double peaks_surface(double x, double y) {
          exp(-(x + 1) * (x + 1) - y2) / 3;
 }
 
-Datastore peaks(Split split, int64_t side) {
+Datastore peaks(Split split, int64_t side, Place place) {
   if (side < 2 || side > 4096)
     throw Error(ErrorKind::usage, 319, fmt::format("peaks: a grid of {} points a side was asked for", side))
+        .where(place)
         .expected("2 to 4096");
   const FloatingPointScope floating_point;
   const double step = 6.0 / static_cast<double>(side - 1), start = split == Split::train ? -3.0 : -3.0 + step / 2;
@@ -31,7 +32,7 @@ Datastore peaks(Split split, int64_t side) {
   return array_store({Tensor::from(points, {count * count, 2}, "BC"), Tensor::from(heights, {count * count, 1}, "BC")});
 }
 
-Datastore peaks_points(Split split, int64_t count) {
+Datastore peaks_points(Split split, int64_t count, Place place) {
   if (count == 0) return peaks(split);
   int64_t side = 0;
   while (side < 4096 && (side + 1) * (side + 1) <= count) ++side;
@@ -39,6 +40,7 @@ Datastore peaks_points(Split split, int64_t count) {
   if (points >= 200) return peaks(split);
   if (side * side != count || points < 2)
     throw Error(ErrorKind::usage, 319, fmt::format("peaks: {} observations make no square grid", count))
+        .where(place)
         .expected(fmt::format("a square number{}", split == Split::train ? " from 4 on" : ""));
   return peaks(split, points);
 }

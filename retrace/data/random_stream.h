@@ -23,7 +23,6 @@ class RandomStream {
   double uniform(double low, double high) { return low + (high - low) * static_cast<double>(uniform()); }
   // Uniform in 0 .. n-1, by the high half of a product; n in 1 .. 2^32.
   uint64_t below(uint64_t n) { return bits() * n >> 32; }
-  bool coin() { return bits() >> 31 != 0; }
 
  private:
   uint64_t key_, sample_;

@@ -53,7 +53,7 @@ Tensor with_spec(const Tensor& tensor, const TensorSpec& spec) {
 
 BlankTensor::BlankTensor(TensorSpec spec) {
   spec.device = cpu_device().id();
-  auto buffer = cpu_device().allocate(spec.bytes());
+  auto buffer = allocate_for(spec, cpu_device(), {});
   bytes = static_cast<std::byte*>(buffer->data());
   tensor = Tensor(new_tensor_value(std::move(spec), std::move(buffer)));
 }
@@ -65,13 +65,15 @@ TensorSpec stacked_spec(const TensorSpec& one, int64_t count) {
   return spec;
 }
 
-Tensor stack(std::span<const Tensor> tensors) {
+Tensor stack(std::span<const Tensor> tensors, int variable) {
+  if (tensors.empty()) throw Error(ErrorKind::usage, 321, "no observation was given to stack");
   const TensorSpec& one = tensors[0].spec();
   const BlankTensor blank(stacked_spec(one, static_cast<int64_t>(tensors.size())));
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].spec() != one)
       throw Error(ErrorKind::usage, 321, fmt::format("observations 0 and {} of a mini-batch cannot be stacked", i))
-          .got(fmt::format("{} and {}", one.text(), tensors[i].spec().text()))
+          .got(fmt::format("{}{} and {}", variable < 0 ? "" : fmt::format("variable {}: ", variable), one.text(),
+                           tensors[i].spec().text()))
           .expected("the same shape, type and labels for all")
           .help("pad or cut them in a transform, or stack them in a mini_batch_function");
     if (one.bytes()) std::memcpy(blank.bytes + i * one.bytes(), tensors[i].data(), one.bytes());

@@ -6,6 +6,7 @@
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
+#include "retrace/data/checked_source.h"
 #include "retrace/data/device_rows.h"
 
 namespace retrace {
@@ -26,7 +27,7 @@ class TransformSource : public DataSource {
     TransformContext context{sample, pass,
                              RandomStream(options_.seed, "transform", static_cast<uint64_t>(pass),
                                           static_cast<uint64_t>(inner_->depth()), static_cast<uint64_t>(sample))};
-    Observation result = function_(inner_->get(index, pass), context);
+    Observation result = function_(checked_get(*inner_, index, pass), context);
     if (static_cast<int>(result.size()) != variables())
       throw Error(ErrorKind::usage, 315,
                   fmt::format("transform: the function returned {} variables for observation {}", result.size(), index))
@@ -41,6 +42,7 @@ class TransformSource : public DataSource {
   }
   int64_t sample(int64_t index) const override { return inner_->sample(index); }
   int depth() const override { return inner_->depth() + 1; }
+  int levels() const override { return inner_->levels() + 1; }
   bool is_subsettable() const override { return inner_->is_subsettable(); }
   bool is_partitionable() const override { return inner_->is_partitionable(); }
   bool is_shuffleable() const override { return inner_->is_shuffleable(); }
@@ -60,6 +62,11 @@ class CombinedSource : public DataSource {
     int deepest = 0;
     for (const auto& source : sources_) deepest = std::max(deepest, source->depth());
     return deepest;
+  }
+  int levels() const override {
+    int most = 0;
+    for (const auto& source : sources_) most = std::max(most, source->levels());
+    return most + 1;
   }
   bool is_subsettable() const override { return all(&DataSource::is_subsettable); }
   bool is_partitionable() const override { return all(&DataSource::is_partitionable); }
@@ -84,7 +91,7 @@ class AssociatedSource : public CombinedSource {
   Observation get(int64_t index, int64_t pass) const override {
     Observation all;
     for (const auto& source : sources_)
-      for (auto& tensor : source->get(index, pass)) all.push_back(std::move(tensor));
+      for (auto& tensor : checked_get(*source, index, pass)) all.push_back(std::move(tensor));
     return all;
   }
   std::vector<Tensor> gather(std::span<const int64_t> indices, int64_t pass, int variables) const override {
@@ -92,7 +99,7 @@ class AssociatedSource : public CombinedSource {
     for (const auto& source : sources_) {
       const int wanted = std::min(variables - static_cast<int>(batch.size()), source->variables());
       if (wanted <= 0) break;
-      for (auto& tensor : source->gather(indices, pass, wanted)) batch.push_back(std::move(tensor));
+      for (auto& tensor : checked_gather(*source, indices, pass, wanted)) batch.push_back(std::move(tensor));
     }
     return batch;
   }
@@ -123,7 +130,7 @@ class SequentialSource : public CombinedSource {
   Observation get(int64_t index, int64_t pass) const override {
     size_t i = 0;
     while (index >= sources_[i]->size()) index -= sources_[i++]->size();
-    return sources_[i]->get(index, pass);
+    return checked_get(*sources_[i], index, pass);
   }
 };
 
@@ -134,7 +141,7 @@ Datastore transform(const Datastore& store, TransformFunction function, const Tr
     throw Error(ErrorKind::usage, 315,
                 function ? "transform: the number of variables is negative" : "transform: there is no function")
         .where(place);
-  return Datastore(std::make_shared<TransformSource>(store.source(), std::move(function), options, place));
+  return Datastore(std::make_shared<TransformSource>(store.source(), std::move(function), options, place), place);
 }
 
 Datastore combine(const std::vector<Datastore>& stores, CombineOrder order, Place place) {
@@ -157,8 +164,8 @@ Datastore combine(const std::vector<Datastore>& stores, CombineOrder order, Plac
           .where(place)
           .expected("the same variables in stores that follow each other");
   }
-  if (associated) return Datastore(std::make_shared<AssociatedSource>(std::move(sources)));
-  return Datastore(std::make_shared<SequentialSource>(std::move(sources)));
+  if (associated) return Datastore(std::make_shared<AssociatedSource>(std::move(sources)), place);
+  return Datastore(std::make_shared<SequentialSource>(std::move(sources)), place);
 }
 
 }  // namespace retrace

@@ -12,9 +12,21 @@
 namespace retrace {
 namespace {
 
-[[noreturn]] void refuse(const std::string& name, const std::string& why) {
+[[noreturn]] void refuse(const std::string& name, const std::string& why, Place place) {
   throw Error(ErrorKind::unavailable, 601, fmt::format("device {} is not available: {}", name, why))
-      .help("use --device cpu, or --device auto for the best device of this machine");
+      .where(place)
+      .help("the device cpu is always there, auto is the best of this machine");
+}
+
+std::string there_are_gpus() {
+  return fmt::format("there {} {} CUDA device{}", gpu_count() == 1 ? "is" : "are", gpu_count(),
+                     gpu_count() == 1 ? "" : "s");
+}
+
+// "gpu" as "cuda", "gpu:1" as "cuda:1".
+std::string cuda_for_gpu(std::string_view name) {
+  if (name != "gpu" && !name.starts_with("gpu:")) return std::string(name);
+  return "cuda" + std::string(name.substr(3));
 }
 
 // The numbers of "cuda:N,M,..."; empty for any other text.
@@ -43,31 +55,36 @@ std::vector<int> wanted_cuda_devices(const std::string& name) {
 
 }  // namespace
 
-Device& device_at(DeviceId id) {
+Device& device_at(DeviceId id, Place place) {
   if (id == 0) return cpu_device();
-  return cuda_device(id - 1);
+  if (id > 0 && id <= gpu_count()) return cuda_device(id - 1);
+  refuse(fmt::format("number {}", id), can_use_gpu() ? there_are_gpus() : cuda::why_no_runtime(), place);
 }
 
-bool is_device_name(std::string_view name) {
+bool is_device_name(std::string_view text) {
+  const std::string name = cuda_for_gpu(text);
   return name == "cpu" || name == "cuda" || name == "auto" || !cuda_numbers(name).empty();
 }
 
-Device& find_device(const std::string& name, int worker) {
-  ensure(worker >= 0, "workers are counted from 0");
+Device& find_device(const std::string& text, int worker, Place place) {
+  if (worker < 0)
+    throw Error(ErrorKind::usage, 605, fmt::format("a device is asked for worker {}", worker))
+        .where(place)
+        .expected("0 or more: workers are counted from 0");
+  const std::string name = cuda_for_gpu(text);
   if (name == "cpu" || (name == "auto" && !can_use_gpu())) return cpu_device();
   if (is_device_name(name)) {
-    if (!can_use_gpu()) refuse(name, cuda::why_no_runtime());
+    if (!can_use_gpu()) refuse(name, cuda::why_no_runtime(), place);
     const auto numbers = wanted_cuda_devices(name);
     for (const int number : numbers)
-      if (number >= gpu_count())
-        refuse(fmt::format("cuda:{}", number), fmt::format("there {} {} CUDA device{}", gpu_count() == 1 ? "is" : "are",
-                                                           gpu_count(), gpu_count() == 1 ? "" : "s"));
+      if (number >= gpu_count()) refuse(fmt::format("cuda:{}", number), there_are_gpus(), place);
     return cuda_device(numbers[static_cast<size_t>(worker) % numbers.size()]);
   }
-  throw Error(ErrorKind::usage, 602, fmt::format("unknown device \"{}\"", name))
+  throw Error(ErrorKind::usage, 602, fmt::format("unknown device \"{}\"", text))
+      .where(place)
       .expected("cpu, cuda, cuda:N, cuda:N,M or auto")
       .help([&] {
-        const auto near = nearest(name, {"cpu", "cuda", "cuda:0", "auto"});
+        const auto near = nearest(name, {"cpu", "cuda", "gpu", "cuda:0", "auto"});
         return near.empty() ? std::string("use auto") : fmt::format("did you mean {}?", near);
       }());
 }

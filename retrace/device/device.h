@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "retrace/base/place.h"
+
 namespace retrace {
 
 // Which device: 0 is the CPU, i + 1 the CUDA device i.
@@ -44,17 +46,19 @@ class Device {
 };
 
 Device& cpu_device();
-Device& device_at(DeviceId id);
+// Error(unavailable) if there is none of that number.
+Device& device_at(DeviceId id, Place place = Place::here());
 // The CUDA devices that this process may use (CUDA_VISIBLE_DEVICES, RETRACE_CUDA_EMULATION), in order.
 std::vector<Device*> gpus();
 int gpu_count();
 bool can_use_gpu();
 // Why there is none: "no CUDA driver (libcuda.so.1) on this machine".
 std::string cuda_problem();
-// "cpu", "cuda", "cuda:N", "cuda:N,M,..." or "auto" (the best there is). Where several CUDA devices are meant (all of
-// them by "cuda" and "auto") the workers of a pool have them in turn: worker 0 the first. Throws Error(unavailable)
-// that says why if one is absent, Error(usage) for a malformed name.
-Device& find_device(const std::string& name, int worker = 0);
+// "cpu", "cuda", "cuda:N", "cuda:N,M,..." or "auto" (the best there is); "gpu" is another word for "cuda". Where
+// several CUDA devices are meant (all of them by "cuda" and "auto") the workers of a pool have them in turn: worker 0
+// the first. Throws Error(unavailable) that says why if one is absent, Error(usage) for a malformed name or a negative
+// worker.
+Device& find_device(const std::string& name, int worker = 0, Place place = Place::here());
 // Whether find_device() can read it.
 bool is_device_name(std::string_view name);
 

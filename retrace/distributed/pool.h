@@ -45,10 +45,14 @@ class Pool {
   // first error is thrown here: "worker 2: ...". Not inside f.
   template <class F>
   auto spmd(F&& f) {
-    using R = std::invoke_result_t<F&, Worker&>;
-    if constexpr (std::is_void_v<R>) {
+    constexpr bool takes_worker = std::is_invocable_v<F&, Worker&>;
+    static_assert(takes_worker, "the function given to spmd takes the worker: [&](retrace::Worker& worker) { ... }");
+    if constexpr (!takes_worker) {
+      return;
+    } else if constexpr (std::is_void_v<std::invoke_result_t<F&, Worker&>>) {
       run([&](Worker& worker, size_t) { f(worker); });
     } else {
+      using R = std::invoke_result_t<F&, Worker&>;
       std::vector<std::optional<R>> made(static_cast<size_t>(here_.count));
       run([&](Worker& worker, size_t slot) { made[slot].emplace(f(worker)); });
       std::vector<R> results;
@@ -71,7 +75,7 @@ class Pool {
   std::shared_ptr<Group> rank_;  // of ranks: this process's
 };
 
-// The one hook from below to above: computes what this thread recorded and somebody still holds.
+// Implemented in run/, above this folder: computes what this thread recorded and somebody still holds.
 void finish_pending_work();
 
 }  // namespace retrace

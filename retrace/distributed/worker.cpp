@@ -78,8 +78,8 @@ void check_workers(int workers, int shards) {
   if (workers <= shards) return;
   throw Error(ErrorKind::usage, 220,
               fmt::format("{} workers share {} shard{}", workers, shards, shards == 1 ? "" : "s"))
-      .help(fmt::format("set training.shards = {} or more in the job (this changes the result once, and then no number "
-                        "of workers does)",
+      .help(fmt::format("set training.shards = {} or more in the job, or in a program the shards of value_and_grad and "
+                        "share() (this changes the result once, and then no number of workers does)",
                         workers));
 }
 

@@ -46,25 +46,28 @@ Layer Layer::named(std::string name) const {
   return layer;
 }
 
-Initial Layer::initial(const Shape& sample, RandomKey key) const {
-  Walk walk;
-  {
-    RecordingScope scope;  // for the shapes: nothing of this is computed
-    apply(walk, scope.recording().add_input(one_sample(sample)));
-  }
-  return {made(walk.parameters(), key), made(walk.states(), key)};
+Initial Layer::initial(const Shape& sample, RandomKey key, Place place) const {
+  return with_place(place, [&]() -> Initial {
+    Walk walk;
+    {
+      RecordingScope scope;  // for the shapes: nothing of this is computed
+      apply(walk, scope.recording().add_input(one_sample(sample)));
+    }
+    return {made(walk.parameters(), key), made(walk.states(), key)};
+  });
 }
 
-Initial Layer::initial(RandomKey key) const {
+Initial Layer::initial(RandomKey key, Place place) const {
   if (!input_)
     throw Error(ErrorKind::usage, 191, "the layers do not say the shape of their input")
+        .where(place)
         .help("begin with nn::image_input({height, width, channels}), or call initial(shape, key)");
-  return initial(*input_, key);
+  return initial(*input_, key, place);
 }
 
-Output Layer::forward(const Tree& parameters, const Tensor& x, const Tree& state, Phase phase) const {
+Output Layer::forward(const Tree& parameters, const Tensor& x, const Tree& state, Phase phase, Place place) const {
   Walk walk(parameters, state, phase);
-  Tree y = apply(walk, x);
+  Tree y = with_place(place, [&] { return apply(walk, x); });
   return {std::move(y), walk.moments()};
 }
 

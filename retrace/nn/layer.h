@@ -43,10 +43,11 @@ class Layer {
 
   // Starting values for samples of that shape: [height,width,channels] or [features]. Each parameter is drawn with the
   // key split by its path ("conv1/weights"). Throws Error(usage) if shapes do not fit, or a name stands twice.
-  Initial initial(const Shape& sample, RandomKey key) const;
+  Initial initial(const Shape& sample, RandomKey key, Place place = Place::here()) const;
   // The same for layers that begin with image_input.
-  Initial initial(RandomKey key) const;
-  Output forward(const Tree& parameters, const Tensor& x, const Tree& state, Phase phase) const;
+  Initial initial(RandomKey key, Place place = Place::here()) const;
+  Output forward(const Tree& parameters, const Tensor& x, const Tree& state, Phase phase,
+                 Place place = Place::here()) const;
 
   // For containers: applies this layer within a walk.
   Tree apply(Walk& walk, const Tree& x) const;

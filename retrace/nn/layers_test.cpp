@@ -95,18 +95,22 @@ TEST(Layer, draws_by_name_so_that_order_and_neighbours_do_not_matter) {
 
 TEST(Layer, says_what_is_wrong) {
   const Place place{"net.cpp", 4};
-  EXPECT_EQ(error_text([&] { linear(2).initial(random_key(1)); }),
+  EXPECT_EQ(error_text([&] { linear(2).initial(random_key(1), place); }),
             "error[RT0191]: the layers do not say the shape of their input\n"
+            "  where:    net.cpp:4\n"
             "  help:     begin with nn::image_input({height, width, channels}), or call initial(shape, key)");
-  EXPECT_EQ(error_text([&] { Sequential{linear(2).named("a"), linear(2).named("a")}.initial({2}, random_key(1)); }),
-            "error[RT0192]: two layers have the name \"a\"\n"
-            "  help:     name one of them with .named(\"...\")");
+  EXPECT_EQ(
+      error_text([&] { Sequential{linear(2).named("a"), linear(2).named("a")}.initial({2}, random_key(1), place); }),
+      "error[RT0192]: two layers have the name \"a\"\n"
+      "  where:    net.cpp:4\n"
+      "  help:     name one of them with .named(\"...\")");
   EXPECT_EQ(error_text([&] { linear(2).named("a/b"); }),
             "error[RT0190]: \"a/b\" cannot name a layer\n"
             "  expected: some text without /");
   const Tensor x = Tensor::zeros({1, 2}, DType::f32, "BC");
-  EXPECT_EQ(error_text([&] { Sequential{linear(2).named("a")}.forward({}, x, {}, Phase::train); }),
+  EXPECT_EQ(error_text([&] { Sequential{linear(2).named("a")}.forward({}, x, {}, Phase::train, place); }),
             "error[RT0193]: the parameters have no entry \"a/weights\"\n"
+            "  where:    net.cpp:4\n"
             "  expected: parameters as made by initial() of the same layers");
   EXPECT_EQ(error_text([&] { conv2d(3, 4, {}, place).initial({5}, random_key(1)); }),
             "error[RT0194]: conv2d: x has 2 axes\n"

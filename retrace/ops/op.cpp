@@ -81,6 +81,15 @@ Labels checked_labels(const InferCall& call, const Shape& shape) {
   return labels;
 }
 
+void check_defined(std::string_view op, const Tensor& argument, Place place) {
+  if (argument.defined()) return;
+  try {
+    argument.spec(place);
+  } catch (Error& error) {
+    throw error.in(std::string(op));
+  }
+}
+
 int normalized_axis(int64_t axis, int rank, const char* op, Place place) {
   const int64_t from_front = axis < 0 ? axis + rank : axis;
   if (from_front >= 0 && from_front < rank) return static_cast<int>(from_front);

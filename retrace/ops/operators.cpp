@@ -28,9 +28,19 @@ Operand Operand::traced(const Tensor& number, Place place) {
 }
 
 Tensor Operand::as(DType type) const {
-  if (tensor_.defined()) return traced_ && tensor_.type() != type ? cast(tensor_, type, place_) : tensor_;
-  if (integer_) return constant(number_, type);
-  return Tensor::full({}, number_, type);
+  if (is_tensor()) return tensor_;
+  if (integer_) {
+    check_fits(type, number_, place_);
+    return constant(number_, type);
+  }
+  if (!is_float(type))
+    throw Error(ErrorKind::usage, 109, fmt::format("a float is used with a tensor of type {}", name_of(type)))
+        .where(place_)
+        .got(traced_ ? "a float argument of an accelerated function" : fmt::format("the number {}", number_))
+        .expected(fmt::format("a whole number (an int) that fits {}", name_of(type)))
+        .help("cast(x, DType::f32) makes a float tensor of the other operand");
+  if (traced_) return tensor_.type() != type ? cast(tensor_, type, place_) : tensor_;
+  return Tensor::full({}, number_, type, "", place_);
 }
 
 namespace {
@@ -46,6 +56,6 @@ Tensor operator+(const Operand& a, const Operand& b) { return apply(add, a, b); 
 Tensor operator-(const Operand& a, const Operand& b) { return apply(subtract, a, b); }
 Tensor operator*(const Operand& a, const Operand& b) { return apply(multiply, a, b); }
 Tensor operator/(const Operand& a, const Operand& b) { return apply(divide, a, b); }
-Tensor operator-(const Tensor& x) { return negate(x); }
+Tensor operator-(const Operand& x) { return negate(x.tensor(), x.place()); }
 
 }  // namespace retrace

@@ -1,6 +1,7 @@
 #pragma once
 // + - * / on tensors and numbers. A float or double is an input of rank 0 of the other operand's type (rounded once):
 // it may change from call to call. An integer is a constant of the recorded trace. The user's place is captured.
+// Error(usage) for a float with a tensor of an integer type or bool, and for an integer that the type does not have.
 
 #include <concepts>
 
@@ -12,9 +13,9 @@ namespace retrace {
 class Operand {
  public:
   Operand(const Tensor& tensor, Place place = Place::here()) : tensor_(tensor), place_(place) {
-    tensor.spec();  // refuses an undefined tensor
+    tensor.spec(place);  // refuses an undefined tensor
   }
-  Operand(const Tree& leaf, Place place = Place::here()) : tensor_(leaf.tensor()), place_(place) {}
+  Operand(const Tree& leaf, Place place = Place::here()) : tensor_(leaf.tensor(place)), place_(place) {}
   template <std::floating_point T>
   Operand(T number, Place place = Place::here())
       : number_(std::is_same_v<T, float> ? widened(static_cast<float>(number)) : static_cast<double>(number)),
@@ -33,7 +34,7 @@ class Operand {
   double number() const { return number_; }         // 0 for a tensor, and for a number that is traced
   Place place() const { return place_; }
   DType type() const { return tensor_.type(); }
-  // The tensor, or the number as a tensor of that type.
+  // The tensor, or the number as a tensor of that type. Error(usage) for a number that does not go with the type.
   Tensor as(DType type) const;
 
  private:
@@ -48,6 +49,6 @@ Tensor operator+(const Operand& a, const Operand& b);
 Tensor operator-(const Operand& a, const Operand& b);
 Tensor operator*(const Operand& a, const Operand& b);
 Tensor operator/(const Operand& a, const Operand& b);
-Tensor operator-(const Tensor& x);
+Tensor operator-(const Operand& x);
 
 }  // namespace retrace

@@ -99,9 +99,21 @@ class BroadcastIndex {
 };
 
 void check_inputs_exist(const Op& op, std::initializer_list<Tensor> inputs, Place place) {
-  for (const auto& input : inputs)
-    if (!input.defined())
-      throw Error(ErrorKind::usage, 104, fmt::format("{}: an argument was never given a value", op.name)).where(place);
+  for (const auto& input : inputs) check_defined(op.name, input, place);
+}
+
+std::string texts_of(std::initializer_list<Tensor> inputs) {
+  std::string all;
+  for (const auto& input : inputs) all += (all.empty() ? "" : " and ") + input.spec().text();
+  return all;
+}
+
+Tensor aligned_call(const Op& op, std::initializer_list<Tensor> inputs, const Labels& all, Place place) {
+  std::array<Tensor, kMaxInputs> aligned;
+  std::copy(inputs.begin(), inputs.end(), aligned.begin());
+  for (auto& input : aligned)
+    if (input.defined() && !input.spec().labels.empty()) input = with_axes(input, all, place);
+  return record(op, {}, std::span(aligned).first(inputs.size()), place)[0];
 }
 
 }  // namespace
@@ -117,11 +129,12 @@ Tensor pointwise(const Op& op, std::initializer_list<Tensor> inputs, Place place
     all = all.empty() ? labels : merge_labels(all, labels);
   }
   if (!mixed) return record_one(op, {}, inputs, place);
-  std::array<Tensor, kMaxInputs> aligned;
-  std::copy(inputs.begin(), inputs.end(), aligned.begin());
-  for (auto& input : aligned)
-    if (input.defined() && !input.spec().labels.empty()) input = with_axes(input, all, place);
-  return record(op, {}, std::span(aligned).first(inputs.size()), place)[0];
+  try {
+    return aligned_call(op, inputs, all, place);
+  } catch (Error& error) {  // with the shapes that were given, not the aligned ones
+    if (error.code() == 135) error.got(texts_of(inputs));
+    throw;
+  }
 }
 
 TensorSpec infer_broadcast(const InferCall& call, DType type) {

@@ -1,7 +1,5 @@
 #include "retrace/optim/adam.h"
 
-#include <fmt/format.h>
-
 #include "retrace/base/double_math.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/ops/adam/adam.h"
@@ -41,10 +39,8 @@ AdamNumbers numbers_of(const AdamOptions& options, const Tensor& rate, const Ten
 void check_options(const AdamOptions& options, Place place) {
   check_decay("adam_update", "gradient_decay", options.gradient_decay, place);
   check_decay("adam_update", "squared_gradient_decay", options.squared_gradient_decay, place);
-  if (!(options.epsilon >= 0))
-    throw Error(ErrorKind::usage, 182, fmt::format("adam_update: epsilon is {}", options.epsilon))
-        .where(place)
-        .expected("0 or a positive number");
+  check_rate("adam_update", "learn_rate", options.learn_rate, place);
+  check_rate("adam_update", "epsilon", options.epsilon, place);
 }
 
 }  // namespace

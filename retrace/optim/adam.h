@@ -27,8 +27,8 @@ struct AdamUpdate {
   AdamState state;
 };
 
-// Errors: trees of different structure, gradients of another shape or type, a decay outside of [0, 1), a negative
-// epsilon.
+// Errors: trees of different structure, gradients of another shape or type, a decay outside of [0, 1), an epsilon
+// or a rate (of a tensor it is not known) that is negative or not finite.
 AdamUpdate adam_update(const Tree& parameters, const Tree& gradients, const AdamState& state,
                        const AdamOptions& options = {}, Place place = Place::here());
 

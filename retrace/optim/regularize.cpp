@@ -44,6 +44,7 @@ Tensor clipped_elements(const Tensor& g, const Tensor& threshold, Place place) {
 }  // namespace
 
 Tree l2_regularization(const Tree& parameters, const Tree& gradients, const Operand& factor, Place place) {
+  check_rate("l2_regularization", "factor", factor, place);
   check_gradients("l2_regularization", parameters, gradients, place);
   auto found = leaf_tensors(gradients);
   const auto named = leaves(parameters);
@@ -55,6 +56,7 @@ Tree l2_regularization(const Tree& parameters, const Tree& gradients, const Oper
 }
 
 Tree clip_gradients(const Tree& gradients, const Operand& threshold, Clip method, Place place) {
+  check_rate("clip_gradients", "threshold", threshold, place);
   auto found = leaf_tensors(gradients);
   if (found.empty()) return gradients;
   Number number(threshold);

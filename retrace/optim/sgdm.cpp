@@ -10,6 +10,7 @@ SgdmUpdate sgdm_update(const Tree& parameters, const Tree& gradients, const Sgdm
                        const SgdmOptions& options, Place place) {
   const FloatingPointScope floating_point;
   check_decay("sgdm_update", "momentum", options.momentum, place);
+  check_rate("sgdm_update", "learn_rate", options.learn_rate, place);
   check_gradients("sgdm_update", parameters, gradients, place);
   auto weights = leaf_tensors(parameters);
   auto velocity = state_leaves("sgdm_update", "velocity", parameters, state.velocity, place);

@@ -22,7 +22,8 @@ struct SgdmUpdate {
   SgdmState state;
 };
 
-// Errors: trees of different structure, gradients of another shape or type, a momentum outside of [0, 1).
+// Errors: trees of different structure, gradients of another shape or type, a momentum outside of [0, 1), a
+// rate (of a tensor it is not known) that is negative or not finite.
 SgdmUpdate sgdm_update(const Tree& parameters, const Tree& gradients, const SgdmState& state,
                        const SgdmOptions& options = {}, Place place = Place::here());
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "retrace/ops/cast/cast.h"
 
 namespace retrace {
@@ -44,7 +46,7 @@ std::vector<Tensor> state_leaves(const char* name, const char* entry, const Tree
   if (state.empty()) {
     std::vector<Tensor> zeros;
     for (const auto& leaf : leaf_tensors(parameters))
-      zeros.push_back(Tensor::zeros(leaf.shape(), leaf.type()).to(leaf.device(), place));
+      zeros.push_back(Tensor::zeros(leaf.shape(), leaf.type(), "", place).to(leaf.device(), place));
     return zeros;
   }
   check_same_structure(parameters, state, fmt::format("{}, parameters and {}", name, entry).c_str(), place);
@@ -57,6 +59,13 @@ void check_decay(const char* name, const char* option, float value, Place place)
   throw Error(ErrorKind::usage, 182, fmt::format("{}: {} is {}", name, option, value))
       .where(place)
       .expected("a number from 0 to below 1");
+}
+
+void check_rate(const char* name, const char* option, const Operand& value, Place place) {
+  if (value.is_tensor() || value.is_traced() || (value.number() >= 0 && std::isfinite(value.number()))) return;
+  throw Error(ErrorKind::usage, 182, fmt::format("{}: {} is {}", name, option, value.number()))
+      .where(place)
+      .expected("0 or a positive number");
 }
 
 const Tensor& Number::as(DType type) {

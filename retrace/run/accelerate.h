@@ -48,9 +48,19 @@ class AcceleratedFunction {
 
   template <class... A>
   auto operator()(A&&... arguments) const {
-    constexpr std::array<bool, sizeof...(A)> given{!std::is_reference_v<A>...};
-    const std::tuple<A...> own(std::forward<A>(arguments)...);
-    return std::apply([&](const auto&... all) { return call_with(given, all...); }, own);
+    constexpr bool takes_them = std::is_invocable_v<const F&, detail::PlainArgument<std::remove_cvref_t<A>>...>;
+    constexpr bool takes_floats = std::is_invocable_v<const F&, const std::remove_cvref_t<A>&...>;
+    static_assert(takes_them || !takes_floats,
+                  "a function that is accelerated takes floats as `const Operand&`: their values may change without a "
+                  "new trace");
+    static_assert(takes_them || takes_floats,
+                  "the function does not take these arguments: one that is accelerated takes as many as it is called "
+                  "with, by value or by const reference");
+    if constexpr (takes_them) {
+      constexpr std::array<bool, sizeof...(A)> given{!std::is_reference_v<A>...};
+      const std::tuple<A...> own(std::forward<A>(arguments)...);
+      return std::apply([&](const auto&... all) { return call_with(given, all...); }, own);
+    }
   }
 
   bool enabled() const { return own_->options.enabled; }
@@ -67,7 +77,7 @@ class AcceleratedFunction {
   int64_t evictions() const { return own_->evictions; }
   // Drops all traces and sets the counters to 0.
   void clear_cache() { own_->clear(); }
-  // Of each hit: the function is also run, or recorded, and an Error(usage) says what differs.
+  // Of each hit: the function is also run, or recorded; an Error(usage) says what differs, since the function changed.
   Check check_mode() const { return own_->options.check_mode; }
   void check_mode(Check mode) { own_->options.check_mode = mode; }
   double check_tolerance() const { return own_->options.check_tolerance; }
@@ -84,11 +94,9 @@ class AcceleratedFunction {
  private:
   template <class... A>
   auto call_with(std::span<const bool> given, const A&... arguments) const {
-    static_assert(std::is_invocable_v<const F&, detail::PlainArgument<A>...>,
-                  "the function does not take these arguments; one that is accelerated takes floats as `const "
-                  "Operand&`: their values may change without a new trace");
     using R = std::decay_t<std::invoke_result_t<const F&, detail::PlainArgument<A>...>>;
     static_assert(!std::is_void_v<R>, "an accelerated function returns something");
+    const OpenCall open(own_->made);
     own_->check_thread();
     if (!CallScope::active()) ++own_->calls;
     if (!own_->active()) return run_plainly<R>(arguments...);

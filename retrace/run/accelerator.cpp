@@ -35,6 +35,7 @@ Accelerator::Accelerator(AccelerateOptions given, Place place) : options(given),
 }
 
 void Accelerator::check_thread() {
+  with_place(made, [] { return current_recording().get(); });  // refuses a call after the thread's end
   if (owner_ == std::thread::id()) owner_ = std::this_thread::get_id();
   if (owner_ == std::this_thread::get_id()) return;
   throw Error(ErrorKind::usage, 254, "an accelerated function is called by a second thread")
@@ -78,7 +79,7 @@ void Accelerator::compute(RecordedFunction& function, Call& call) {
   if (CallScope::active()) return splice(function, instance, call.leaves, made, call.results);
   compute_pending(call.leaves, made);
   const Tensor key = function.draws ? random_key(options.seed).tensor(calls) : Tensor();
-  replay(function, instance, call.leaves, key, call.results);
+  with_place(made, [&] { replay(function, instance, call.leaves, key, call.results); });
 }
 
 bool Accelerator::refuses_any_batch(const TraceKey& key) const {

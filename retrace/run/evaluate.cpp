@@ -37,11 +37,14 @@ void run(const Plan& plan, const Recording& recording, const Wanted& wanted, Pla
   std::vector<void*> outputs;
   std::vector<std::shared_ptr<Buffer>> buffers;
   for (const auto& input : recording.inputs()) {
-    ensure(input.defined(), "an evaluated trace has values for its inputs", place);
+    if (!input.defined())
+      throw Error(ErrorKind::usage, 209, "a value is read while a function is run for its shapes only")
+          .where(place)
+          .help("decide by shapes and options: the function of a layer has no values until it is applied");
     inputs.push_back(input.value()->buffer->data());
   }
   for (const auto& value : wanted.values) {
-    buffers.push_back(device_at(wanted.device).allocate(value->spec.bytes()));
+    buffers.push_back(allocate_for(value->spec, device_at(wanted.device), place));
     outputs.push_back(buffers.back()->data());
   }
   plan.run(inputs.data(), outputs.data());
@@ -65,7 +68,11 @@ void evaluate_recording(Recording& recording, Place place) {
       const Trace& trace = alone ? recording.trace() : part;
       const auto plan = plan_cache_on() ? plan_cache().find_or_make(trace) : make_plan(trace);
       set_last_plan(plan);
-      run(*plan, recording, wanted, place);
+      try {
+        run(*plan, recording, wanted, place);
+      } catch (const std::bad_alloc&) {
+        throw no_memory(plan->arena_bytes(), place).got("the intermediate values of a computation");
+      }
     }
     if (goes_on) return;
     for (const auto& [id, value] : living) value->pending.reset();

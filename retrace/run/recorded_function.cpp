@@ -48,7 +48,7 @@ Tensor output_for(const RecordedFunction::Instance& instance, size_t k, std::spa
   const TensorSpec& spec = instance.trace.values[static_cast<size_t>(instance.trace.outputs[k])];
   const auto donor = static_cast<size_t>(instance.plan->donors()[k]);  // -1 is none of them
   if (donor >= leaves.size() || !leaves[donor].is_donated())
-    return Tensor(new_tensor_value(spec, device_at(spec.device).allocate(spec.bytes())));
+    return Tensor(new_tensor_value(spec, allocate_for(spec, device_at(spec.device), {})));
   const auto& value = leaves[donor].tensor->value();
   value->spec = spec, value->on_host = nullptr;
   return Tensor(value);

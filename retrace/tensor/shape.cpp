@@ -4,20 +4,25 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ostream>
 
 #include "retrace/tensor/dtype.h"
 
 namespace retrace {
 
-Shape::Shape(std::span<const int64_t> values) {
-  for (int64_t value : values) push_back(value);
+Shape::Shape(std::span<const int64_t> values, Place place) {
+  for (int64_t value : values) push_back(value, place);
 }
 
-void Shape::push_back(int64_t value) {
-  if (rank_ == kMaxRank)
-    throw Error(ErrorKind::usage, 101, fmt::format("a tensor has at most {} axes", kMaxRank))
-        .help("merge axes with reshape");
-  values_[static_cast<size_t>(rank_++)] = value;
+void Shape::refuse_axes(Place place) {
+  throw Error(ErrorKind::usage, 101, fmt::format("a tensor has at most {} axes", kMaxRank))
+      .where(place)
+      .help("merge axes with reshape");
+}
+
+int64_t Shape::back(Place place) const {
+  if (rank_ == 0) throw Error(ErrorKind::usage, 127, "the last size is asked of a shape without axes").where(place);
+  return values_[static_cast<size_t>(rank_ - 1)];
 }
 
 int64_t Shape::count() const { return count(0, rank_); }
@@ -45,6 +50,8 @@ bool Shape::operator==(const Shape& other) const { return std::equal(begin(), en
 
 std::string Shape::text() const { return fmt::format("[{}]", fmt::join(begin(), end(), ",")); }
 
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.text(); }
+
 Shape row_major_strides(const Shape& shape) {
   Shape strides = shape;
   int64_t step = 1;
@@ -69,13 +76,27 @@ bool broadcast_shapes(const Shape& a, const Shape& b, Shape& result) {
 
 std::string_view name_of(DType type) {
   constexpr std::string_view names[] = {"f32", "f64", "i32", "u8", "bool"};
-  return names[static_cast<size_t>(type)];
+  const auto index = static_cast<size_t>(type);
+  return index < std::size(names) ? names[index] : "no type";
 }
 
 bool parse_dtype(std::string_view name, DType& type) {
   for (auto candidate : {DType::f32, DType::f64, DType::i32, DType::u8, DType::boolean})
     if (name == name_of(candidate)) return type = candidate, true;
   return false;
+}
+
+bool can_hold(DType type, double value) {
+  if (is_float(type)) return true;
+  const bool i32 = type == DType::i32;
+  const double least = i32 ? -2147483648.0 : 0, most = i32 ? 2147483647.0 : type == DType::u8 ? 255 : 1;
+  // Not a number fails, too; in the range the conversion is exact or truncates.
+  return value >= least && value <= most && value == static_cast<double>(static_cast<int64_t>(value));
+}
+
+std::string_view range_of(DType type) {
+  if (type == DType::i32) return "whole numbers from -2147483648 to 2147483647";
+  return type == DType::u8 ? "whole numbers from 0 to 255" : "0 or 1";
 }
 
 }  // namespace retrace

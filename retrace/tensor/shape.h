@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,18 +19,23 @@ constexpr int64_t kMaxElements = int64_t{1} << 40;  // so that no size in bytes 
 class Shape {
  public:
   Shape() = default;
-  Shape(std::initializer_list<int64_t> values) : Shape(std::span(values.begin(), values.size())) {}
-  explicit Shape(std::span<const int64_t> values);  // throws Error(usage) above kMaxRank entries
-  explicit Shape(const std::vector<int64_t>& values) : Shape(std::span(values)) {}
+  // Throw Error(usage) above kMaxRank entries.
+  Shape(std::initializer_list<int64_t> values, Place place = Place::here())
+      : Shape(std::span(values.begin(), values.size()), place) {}
+  explicit Shape(std::span<const int64_t> values, Place place = Place::here());
+  explicit Shape(const std::vector<int64_t>& values, Place place = Place::here()) : Shape(std::span(values), place) {}
 
   int rank() const { return rank_; }
   bool empty() const { return rank_ == 0; }
   int64_t operator[](int i) const { return values_[static_cast<size_t>(i)]; }
   int64_t& operator[](int i) { return values_[static_cast<size_t>(i)]; }
-  int64_t back() const { return values_[static_cast<size_t>(rank_ - 1)]; }
+  int64_t back(Place place = Place::here()) const;  // throws Error(usage) for rank 0
   const int64_t* begin() const { return values_.data(); }
   const int64_t* end() const { return values_.data() + rank_; }
-  void push_back(int64_t value);
+  void push_back(int64_t value, Place place = Place()) {
+    if (rank_ == kMaxRank) refuse_axes(place);
+    values_[static_cast<size_t>(rank_++)] = value;
+  }
 
   // Product of all entries; 1 for rank 0. Throws Error(usage) for a negative one, or if the product of those other
   // than 0 exceeds kMaxElements.
@@ -45,7 +51,10 @@ class Shape {
  private:
   std::array<int64_t, kMaxRank> values_{};
   int rank_ = 0;
+  [[noreturn]] static void refuse_axes(Place place);
 };
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 // Row-major strides in elements.
 Shape row_major_strides(const Shape& shape);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <new>
+#include <ostream>
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/recycle.h"
@@ -50,10 +52,26 @@ void permute_bytes(const char* from, char* to, const Shape& shape, const Shape& 
   }
 }
 
-Tensor make(const void* bytes, const TensorSpec& spec) {
-  auto buffer = cpu_device().allocate(spec.bytes());
+Tensor make(const void* bytes, const TensorSpec& spec, Place place) {
+  auto buffer = allocate_for(spec, cpu_device(), place);
   cpu_device().copy_from_host(*buffer, bytes, spec.bytes());
   return Tensor(new_tensor_value(spec, std::move(buffer)));
+}
+
+// In canonical order.
+template <class T>
+Tensor permuted(std::span<const T> values, const Shape& shape, std::string_view labels, Place place) {
+  check_sizes(values.size(), shape, place);
+  const Labels given(labels);
+  TensorSpec spec{dtype_of<T>(), extended(shape, given, place), given, {}};
+  if (given.empty()) return make(values.data(), spec, place);
+  const Shape permutation = canonical_permutation(given);
+  std::vector<char> moved(spec.bytes());
+  permute_bytes(reinterpret_cast<const char*>(values.data()), moved.data(), spec.shape, permutation, sizeof(T));
+  const Shape before = spec.shape;
+  for (int i = 0; i < before.rank(); ++i) spec.shape[i] = before[static_cast<int>(permutation[i])];
+  spec.labels = permute(given, permutation);
+  return make(moved.data(), spec, place);
 }
 
 }  // namespace
@@ -64,54 +82,86 @@ std::shared_ptr<TensorValue> new_tensor_value(TensorSpec spec, std::shared_ptr<B
   return value;
 }
 
-template <class T>
-Tensor Tensor::from(std::span<const T> values, const Shape& shape, std::string_view labels, Place place) {
-  check_sizes(values.size(), shape, place);
-  const Labels given(labels);
-  TensorSpec spec{dtype_of<T>(), extended(shape, given, place), given, {}};
-  if (given.empty()) return make(values.data(), spec);
-  const Shape permutation = canonical_permutation(given);
-  std::vector<char> moved(spec.bytes());
-  permute_bytes(reinterpret_cast<const char*>(values.data()), moved.data(), spec.shape, permutation, sizeof(T));
-  const Shape before = spec.shape;
-  for (int i = 0; i < before.rank(); ++i) spec.shape[i] = before[static_cast<int>(permutation[i])];
-  spec.labels = permute(given, permutation);
-  return make(moved.data(), spec);
+std::shared_ptr<Buffer> allocate_for(const TensorSpec& spec, Device& device, Place place) {
+  try {
+    return device.allocate(spec.bytes());
+  } catch (const std::bad_alloc&) {
+    throw no_memory(spec.bytes(), place).got(spec.text());
+  }
 }
 
-template Tensor Tensor::from<float>(std::span<const float>, const Shape&, std::string_view, Place);
-template Tensor Tensor::from<double>(std::span<const double>, const Shape&, std::string_view, Place);
-template Tensor Tensor::from<int32_t>(std::span<const int32_t>, const Shape&, std::string_view, Place);
-template Tensor Tensor::from<uint8_t>(std::span<const uint8_t>, const Shape&, std::string_view, Place);
-template Tensor Tensor::from<bool>(std::span<const bool>, const Shape&, std::string_view, Place);
+Error no_memory(size_t bytes, Place place) {
+  return Error(ErrorKind::unavailable, 128, fmt::format("there is not enough memory for {} bytes", bytes))
+      .where(place)
+      .help("a smaller network or mini-batch; RETRACE_MEMORY_LIMIT where the intermediates of a step do not fit");
+}
 
-Tensor Tensor::from_bytes(const void* bytes, const TensorSpec& spec) { return make(bytes, spec); }
+void check_fits(DType type, double value, Place place) {
+  if (can_hold(type, value)) return;
+  throw Error(ErrorKind::usage, 108, fmt::format("the number {} does not fit the type {}", value, name_of(type)))
+      .where(place)
+      .expected(std::string(range_of(type)));
+}
 
-Tensor Tensor::full(const Shape& shape, double value, DType type, std::string_view labels) {
+template <class T>
+Tensor Tensor::from_values(std::span<const T> values, const Shape& shape, std::string_view labels, Place place) {
+  if constexpr (std::same_as<T, int64_t>) {
+    for (size_t i = 0; i < values.size(); ++i)
+      if (values[i] != static_cast<int32_t>(values[i]))
+        throw Error(ErrorKind::usage, 108, fmt::format("the number {} does not fit the type i32", values[i]))
+            .where(place)
+            .got(fmt::format("an int64_t, at {} of {}", i, values.size()))
+            .expected(std::string(range_of(DType::i32)));
+    return from_values(std::span<const int32_t>(std::vector<int32_t>(values.begin(), values.end())), shape, labels,
+                       place);
+  } else {
+    return with_place(place, [&] { return permuted(values, shape, labels, place); });
+  }
+}
+
+template Tensor Tensor::from_values(std::span<const float>, const Shape&, std::string_view, Place);
+template Tensor Tensor::from_values(std::span<const double>, const Shape&, std::string_view, Place);
+template Tensor Tensor::from_values(std::span<const int32_t>, const Shape&, std::string_view, Place);
+template Tensor Tensor::from_values(std::span<const int64_t>, const Shape&, std::string_view, Place);
+template Tensor Tensor::from_values(std::span<const uint8_t>, const Shape&, std::string_view, Place);
+template Tensor Tensor::from_values(std::span<const bool>, const Shape&, std::string_view, Place);
+
+Tensor Tensor::from_bytes(const void* bytes, const TensorSpec& spec) { return make(bytes, spec, {}); }
+
+Tensor Tensor::full(const Shape& shape, double value, DType type, std::string_view labels, Place place) {
   const FloatingPointScope floating_point;  // the rounding to `type`
+  check_fits(type, value, place);
+  const auto count = static_cast<size_t>(with_place(place, [&] { return shape.count(); }));
   const auto fill = [&](auto example) {
     using T = decltype(example);
-    const auto buffer = std::make_unique<T[]>(static_cast<size_t>(shape.count()));
-    std::fill_n(buffer.get(), shape.count(), static_cast<T>(value));
-    return from(std::span<const T>(buffer.get(), static_cast<size_t>(shape.count())), shape, labels);
+    const auto buffer = std::make_unique<T[]>(count);
+    std::fill_n(buffer.get(), count, static_cast<T>(value));
+    return from(std::span<const T>(buffer.get(), count), shape, labels, place);
   };
-  switch (type) {
-    case DType::f32: return fill(float{});
-    case DType::f64: return fill(double{});
-    case DType::i32: return fill(int32_t{});
-    case DType::u8: return fill(uint8_t{});
-    case DType::boolean: break;
+  try {
+    switch (type) {
+      case DType::f32: return fill(float{});
+      case DType::f64: return fill(double{});
+      case DType::i32: return fill(int32_t{});
+      case DType::u8: return fill(uint8_t{});
+      case DType::boolean: break;
+    }
+    return fill(bool{});
+  } catch (const std::bad_alloc&) {
+    const TensorSpec spec{type, shape, {}, {}};
+    throw no_memory(spec.bytes(), place).got(spec.text());
   }
-  return fill(bool{});
 }
 
-const TensorSpec& Tensor::spec() const {
-  if (!value_) throw Error(ErrorKind::usage, 104, "a tensor that was never given a value is used");
-  return value_->spec;
+void Tensor::refuse(Place place) const {
+  if (!value_) throw Error(ErrorKind::usage, 104, "a tensor that was never given a value is used").where(place);
+  throw Error(ErrorKind::usage, 129, "a tensor is used whose value was moved away")
+      .where(place)
+      .help("pass a copy in place of std::move(x): copies share their value");
 }
 
 void Tensor::compute(Place place) const {
-  spec();
+  spec(place);
   if (!value_->buffer && value_->pending) {
     const auto pending = value_->pending;  // evaluation clears the link
     pending->evaluate(place);
@@ -125,60 +175,66 @@ const void* Tensor::data(Place place) const {
   static std::mutex mutex;  // workers may read one tensor
   const std::lock_guard lock(mutex);
   if (!value_->on_host) {
-    auto on_host = cpu_device().allocate(spec().bytes());
+    auto on_host = allocate_for(spec(), cpu_device(), place);
     device().copy_to_host(on_host->data(), *value_->buffer, spec().bytes());
     value_->on_host = std::move(on_host);
   }
   return value_->on_host->data();
 }
 
-Device& Tensor::device() const { return device_at(spec().device); }
+Device& Tensor::device(Place place) const { return device_at(spec(place).device); }
 
 Tensor Tensor::to(Device& device, Place place) const {
-  if (device.id() == spec().device) return *this;
+  if (device.id() == spec(place).device) return *this;
   const void* bytes = data(place);
   TensorSpec spec = this->spec();
   spec.device = device.id();
-  auto buffer = device.allocate(spec.bytes());
+  auto buffer = allocate_for(spec, device, place);
   device.copy_from_host(*buffer, bytes, spec.bytes());
   return Tensor(new_tensor_value(spec, std::move(buffer)));
 }
 
 template <class T>
-std::vector<T> Tensor::to_vector(Place place) const {
-  const bool bool_as_byte = type() == DType::boolean && dtype_of<T>() == DType::u8;
-  if (type() != dtype_of<T>() && !bool_as_byte)
-    throw Error(
-        ErrorKind::usage, 105,
-        fmt::format("values of type {} are asked of a tensor of type {}", name_of(dtype_of<T>()), name_of(type())))
-        .where(place)
-        .got(spec().text())
-        .help("cast(x, DType::...) converts");
-  const T* first = static_cast<const T*>(data(place));
-  return std::vector<T>(first, first + size());
+std::vector<T> Tensor::values(Place place) const {
+  const DType own = type(place);
+  if constexpr (std::same_as<T, int64_t>) {
+    if (!is_float(own)) {
+      const auto widened = [&](auto example) {
+        const auto* first = static_cast<const decltype(example)*>(data(place));
+        return std::vector<int64_t>(first, first + size());
+      };
+      return own == DType::i32 ? widened(int32_t{}) : widened(uint8_t{});
+    }
+  } else {
+    if (own == dtype_of<T>() || (own == DType::boolean && dtype_of<T>() == DType::u8)) {
+      const T* first = static_cast<const T*>(data(place));
+      return std::vector<T>(first, first + size());
+    }
+  }
+  std::string_view asked = "int64";
+  if constexpr (!std::same_as<T, int64_t>) asked = name_of(dtype_of<T>());
+  throw Error(ErrorKind::usage, 105,
+              fmt::format("values of type {} are asked of a tensor of type {}", asked, name_of(own)))
+      .where(place)
+      .got(spec().text())
+      .help("cast(x, DType::...) converts");
 }
 
-template std::vector<float> Tensor::to_vector(Place) const;
-template std::vector<double> Tensor::to_vector(Place) const;
-template std::vector<int32_t> Tensor::to_vector(Place) const;
-template std::vector<uint8_t> Tensor::to_vector(Place) const;
+template std::vector<float> Tensor::values(Place) const;
+template std::vector<double> Tensor::values(Place) const;
+template std::vector<int32_t> Tensor::values(Place) const;
+template std::vector<int64_t> Tensor::values(Place) const;
+template std::vector<uint8_t> Tensor::values(Place) const;
 
-template <class T>
-T Tensor::item(Place place) const {
-  if (size() != 1)
-    throw Error(ErrorKind::usage, 106, "one value is asked of a tensor with " + std::to_string(size()) + " elements")
-        .where(place)
-        .got(spec().text());
-  return to_vector<T>(place)[0];
+void Tensor::check_single(Place place) const {
+  if (size(place) == 1) return;
+  throw Error(ErrorKind::usage, 106, "one value is asked of a tensor with " + std::to_string(size()) + " elements")
+      .where(place)
+      .got(spec().text());
 }
-
-template float Tensor::item(Place) const;
-template double Tensor::item(Place) const;
-template int32_t Tensor::item(Place) const;
-template uint8_t Tensor::item(Place) const;
 
 double Tensor::number(Place place) const {
-  switch (type()) {
+  switch (type(place)) {
     case DType::f32: return item<float>(place);
     case DType::f64: return item<double>(place);
     case DType::i32: return item<int32_t>(place);
@@ -192,7 +248,7 @@ Tensor Tensor::relabelled(std::string_view labels, BatchPart part, Place place) 
   data(place);
   auto value = new_tensor_value();
   *value = *value_;
-  value->spec.labels = Labels(labels);
+  value->spec.labels = with_place(place, [&] { return Labels(labels); });
   value->spec.part = part;
   if (!labels.empty() && value->spec.labels.size() != rank())
     throw Error(ErrorKind::usage, 112, fmt::format("labels \"{}\" do not fit {}", labels, spec().text())).where(place);
@@ -208,7 +264,7 @@ Tensor Tensor::relabelled(std::string_view labels, BatchPart part, Place place) 
 }
 
 std::string text_of(const Tensor& tensor, int most, Place place) {
-  std::string text = tensor.spec().text() + " {";
+  std::string text = tensor.spec(place).text() + " {";
   const auto add = [&](const auto& values) {
     for (size_t i = 0; i < values.size() && i < static_cast<size_t>(most); ++i)
       text += fmt::format("{}{}", i ? ", " : "", values[i]);
@@ -222,6 +278,10 @@ std::string text_of(const Tensor& tensor, int most, Place place) {
     case DType::boolean: add(tensor.to_vector<uint8_t>(place)); break;
   }
   return text + "}";
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  return out << (tensor.defined() ? text_of(tensor, 16, {}) : "no tensor");
 }
 
 }  // namespace retrace

@@ -2,6 +2,10 @@
 // What users hold: a handle to a value that is known or recorded. Copies share the value; nothing changes a
 // value once it is made.
 
+#include "retrace/base/requirements.h"
+
+#include <concepts>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,21 +36,53 @@ struct TensorValue {
 // A value without a trace, in recycled memory.
 std::shared_ptr<TensorValue> new_tensor_value(TensorSpec spec = {}, std::shared_ptr<Buffer> buffer = nullptr);
 
+// What tensors are made of and read as. int64_t is read exactly, and made an i32 tensor.
+template <class T>
+concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, int32_t> ||
+                  std::same_as<T, int64_t> || std::same_as<T, uint8_t> || std::same_as<T, bool>;
+
+// Memory for a tensor. Throws Error(unavailable) that says how much was asked for if there is none.
+std::shared_ptr<Buffer> allocate_for(const TensorSpec& spec, Device& device, Place place);
+// That there is no memory for so many bytes.
+Error no_memory(size_t bytes, Place place);
+// Throws Error(usage) unless can_hold(type, value).
+void check_fits(DType type, double value, Place place);
+
 class Tensor {
  public:
   Tensor() = default;  // holds nothing; defined() is false
   explicit Tensor(std::shared_ptr<TensorValue> value) : value_(std::move(value)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&& other) noexcept : value_(std::move(other.value_)) { other.note_move(value_); }
+  Tensor& operator=(const Tensor&) = default;
+  Tensor& operator=(Tensor&& other) noexcept {
+    auto value = std::move(other.value_);
+    other.note_move(value);
+    value_ = std::move(value);
+    return *this;
+  }
+  ~Tensor() = default;
 
-  // From values in row-major order of `shape`; T is float, double, int32_t, uint8_t or bool (as uint8_t 0 and 1).
-  // With labels, one for each axis (or more: the surplus are axes of size 1), in any order: the data is permuted to
-  // the canonical order B T S C U. Throws Error(usage) if the sizes disagree or a label is wrong.
+  // From values in row-major order of `shape`; T is float, double, int32_t, int64_t (each must fit an i32), uint8_t or
+  // bool (as uint8_t 0 and 1). With labels, one for each axis (or more: the surplus are axes of size 1), in any order:
+  // the data is permuted to the canonical order B T S C U. Throws Error(usage) if the sizes disagree or a label is
+  // wrong.
   template <class T>
   static Tensor from(std::span<const T> values, const Shape& shape, std::string_view labels = "",
-                     Place place = Place::here());
+                     Place place = Place::here()) {
+    static_assert(Element<T>, "a tensor is made from values of type float, double, int32_t, int64_t, uint8_t or bool");
+    return from_values(values, shape, labels, place);
+  }
   template <class T>
   static Tensor from(const std::vector<T>& values, const Shape& shape, std::string_view labels = "",
                      Place place = Place::here()) {
-    return from(std::span<const T>(values), shape, labels, place);
+    if constexpr (std::same_as<T, bool>) {  // bits, in a std::vector
+      const auto bytes = std::make_unique<bool[]>(values.size());
+      for (size_t i = 0; i < values.size(); ++i) bytes[i] = values[i];
+      return from(std::span<const bool>(bytes.get(), values.size()), shape, labels, place);
+    } else {
+      return from(std::span<const T>(values), shape, labels, place);
+    }
   }
   template <class T>
   static Tensor from(std::initializer_list<T> values, const Shape& shape, std::string_view labels = "",
@@ -55,37 +91,52 @@ class Tensor {
   }
   static Tensor from_bytes(const void* bytes, const TensorSpec& spec);  // already in canonical order
   template <class T>
-  static Tensor scalar(T value) {
-    return from(std::span<const T>(&value, 1), Shape());
+  static Tensor scalar(T value, Place place = Place::here()) {
+    return from(std::span<const T>(&value, 1), Shape(), "", place);
   }
-  // All elements alike: 0, or `value` rounded once to `type`.
-  static Tensor full(const Shape& shape, double value, DType type = DType::f32, std::string_view labels = "");
-  static Tensor zeros(const Shape& shape, DType type = DType::f32, std::string_view labels = "") {
-    return full(shape, 0, type, labels);
+  // All elements alike: 0, or `value`, rounded once to a float type. Throws Error(usage) if an integer type (or bool: 0
+  // and 1) has no such number, and Error(unavailable) if there is no memory.
+  static Tensor full(const Shape& shape, double value, DType type = DType::f32, std::string_view labels = "",
+                     Place place = Place::here());
+  static Tensor zeros(const Shape& shape, DType type = DType::f32, std::string_view labels = "",
+                      Place place = Place::here()) {
+    return full(shape, 0, type, labels, place);
   }
 
-  bool defined() const { return value_ != nullptr; }
-  const TensorSpec& spec() const;
-  const Shape& shape() const { return spec().shape; }
-  DType type() const { return spec().type; }
-  int rank() const { return shape().rank(); }
-  int64_t size() const { return shape().count(); }
-  std::string_view labels() const { return spec().labels.text(); }
+  bool defined() const { return value_ != nullptr && value_.get() != moved(); }
+  // Throw Error(usage), as all below, where defined() is false.
+  const TensorSpec& spec(Place place = Place::here()) const {
+    if (!defined()) refuse(place);
+    return value_->spec;
+  }
+  const Shape& shape(Place place = Place::here()) const { return spec(place).shape; }
+  DType type(Place place = Place::here()) const { return spec(place).type; }
+  int rank(Place place = Place::here()) const { return shape(place).rank(); }
+  int64_t size(Place place = Place::here()) const { return shape(place).count(); }
+  std::string_view labels(Place place = Place::here()) const { return spec(place).labels.text(); }
 
-  // The values in row-major order, computed now if they are only recorded. T must be the element type
-  // (uint8_t for bool).
+  // The values in row-major order, computed now if they are only recorded. T must be the element type (uint8_t for
+  // bool), or int64_t for any integer type and bool.
   template <class T>
-  std::vector<T> to_vector(Place place = Place::here()) const;
+  std::vector<T> to_vector(Place place = Place::here()) const {
+    static_assert(
+        Element<T> && !std::same_as<T, bool>,
+        "values of a tensor are read as float, double, int32_t, int64_t or uint8_t (also those of type bool)");
+    return values<T>(place);
+  }
   // The only element.
   template <class T>
-  T item(Place place = Place::here()) const;
+  T item(Place place = Place::here()) const {
+    check_single(place);
+    return to_vector<T>(place)[0];
+  }
   // The element as binary64, whatever its type; the tensor must have one element.
   double number(Place place = Place::here()) const;
   // Raw bytes on the host, computed (and copied here from another device) now if needed; valid while this tensor lives.
   const void* data(Place place = Place::here()) const;
   // Computes the value now if it is only recorded.
   void compute(Place place = Place::here()) const;
-  Device& device() const;
+  Device& device(Place place = Place::here()) const;
   // The same values on another device, computed and copied now; this tensor if it is there already.
   Tensor to(Device& device, Place place = Place::here()) const;
   // Same values under other labels (already in canonical order; "" removes them). Computed now if needed.
@@ -94,10 +145,24 @@ class Tensor {
   const std::shared_ptr<TensorValue>& value() const { return value_; }
 
  private:
+  template <class T>
+  static Tensor from_values(std::span<const T> values, const Shape& shape, std::string_view labels, Place place);
+  template <class T>
+  std::vector<T> values(Place place) const;
+  void check_single(Place place) const;
+  [[noreturn]] void refuse(Place place) const;
+  // What a tensor points to whose value was moved away; nobody follows it.
+  static TensorValue* moved() { return reinterpret_cast<TensorValue*>(&moved_mark_); }
+  void note_move(const std::shared_ptr<TensorValue>& value) noexcept {
+    if (value) value_ = std::shared_ptr<TensorValue>(std::shared_ptr<void>(), moved());
+  }
+  alignas(TensorValue) static inline std::byte moved_mark_[sizeof(TensorValue)] = {};
   std::shared_ptr<TensorValue> value_;
 };
 
 // "f32[2,2] "BC" {1, 2, 3, 4}", with at most `most` elements; evaluates.
 std::string text_of(const Tensor& tensor, int most = 16, Place place = Place::here());
+// The same with 16 elements; "no tensor" for one that holds nothing.
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace retrace

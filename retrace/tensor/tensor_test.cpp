@@ -15,15 +15,17 @@ TEST(Tensors, RefuseSizesThatAreNone) {
   EXPECT_EQ(error_text([] { Tensor::from<float>({1}, {-1}, "", place); }),
             "error[RT0102]: a shape has the negative size -1\n"
             "  where:    model.cpp:7");
-  EXPECT_EQ(error_text([] { Tensor::zeros({2, -1}); }),
+  EXPECT_EQ(error_text([] { Tensor::zeros({2, -1}, DType::f32, "", place); }),
             "error[RT0102]: the shape [2,-1] has a negative size\n"
+            "  where:    model.cpp:7\n"
             "  expected: sizes of 0 or more");
   EXPECT_EQ(error_text([] { Tensor::from<float>({1, 2}, {3}, "", place); }),
             "error[RT0103]: 2 values do not fill the shape [3]\n"
             "  where:    model.cpp:7\n"
             "  expected: 3 values");
-  EXPECT_EQ(error_text([] { Shape({1, 1, 1, 1, 1, 1, 1, 1, 1}); }),
+  EXPECT_EQ(error_text([] { Shape({1, 1, 1, 1, 1, 1, 1, 1, 1}, place); }),
             "error[RT0101]: a tensor has at most 8 axes\n"
+            "  where:    model.cpp:7\n"
             "  help:     merge axes with reshape");
 }
 
@@ -31,8 +33,9 @@ TEST(Tensors, RefuseMoreElementsThanMemoryCanName) {
   constexpr int64_t most = int64_t{1} << 40;
   EXPECT_EQ(Shape({most}).count(), most);
   EXPECT_EQ(Shape({most, 0}).count(), 0);
-  EXPECT_EQ(error_text([] { Tensor::zeros({most, most}); }),
+  EXPECT_EQ(error_text([] { Tensor::zeros({most, most}, DType::f32, "", place); }),
             "error[RT0107]: the shape [1099511627776,1099511627776] has too many elements\n"
+            "  where:    model.cpp:7\n"
             "  expected: sizes with a product of at most 1099511627776");
   for (const Shape& shape : {Shape{0, most, 2}, Shape{most, 2, 0}, Shape{INT64_MAX, 2}})
     EXPECT_THROW(shape.count(), Error) << shape.text();
@@ -64,7 +67,9 @@ TEST(Tensors, RefuseWrongLabels) {
 
 TEST(Tensors, RefuseToBeReadAsWhatTheyAreNot) {
   const Tensor x = Tensor::zeros({2});
-  EXPECT_EQ(error_text([] { Tensor().shape(); }), "error[RT0104]: a tensor that was never given a value is used");
+  EXPECT_EQ(error_text([] { Tensor().shape(place); }),
+            "error[RT0104]: a tensor that was never given a value is used\n"
+            "  where:    model.cpp:7");
   EXPECT_EQ(error_text([&] { x.to_vector<int32_t>(place); }),
             "error[RT0105]: values of type i32 are asked of a tensor of type f32\n"
             "  where:    model.cpp:7\n"
@@ -78,22 +83,28 @@ TEST(Tensors, RefuseToBeReadAsWhatTheyAreNot) {
 
 TEST(Trees, SayWhatTheyHold) {
   const Tree empty, leaf(Tensor::zeros({2})), tree{{"weights", leaf}, {"bias", leaf}};
-  EXPECT_EQ(error_text([&] { tree["weight"]; }),
+  EXPECT_EQ(error_text([&] { tree[{"weight", place}]; }),
             "error[RT0120]: the tree has no entry \"weight\"\n"
+            "  where:    model.cpp:7\n"
             "  got:      entries bias, weights\n"
             "  help:     did you mean \"weights\"?");
-  EXPECT_EQ(error_text([&] { empty["x"]; }),
+  EXPECT_EQ(error_text([&] { empty[{"x", place}]; }),
             "error[RT0120]: the tree has no entry \"x\"\n"
+            "  where:    model.cpp:7\n"
             "  got:      an empty tree");
-  EXPECT_EQ(error_text([&] { leaf["x"]; }),
+  EXPECT_EQ(error_text([&] { leaf[{"x", place}]; }),
             "error[RT0120]: the tree has no entry \"x\"\n"
+            "  where:    model.cpp:7\n"
             "  got:      a single tensor f32[2]");
   Tree changed = leaf;
-  EXPECT_EQ(error_text([&] { changed["x"] = leaf; }),
+  EXPECT_EQ(error_text([&] { changed[{"x", place}] = leaf; }),
             "error[RT0121]: \"x\" is asked of a tree that is a single tensor\n"
+            "  where:    model.cpp:7\n"
             "  got:      f32[2]");
-  EXPECT_EQ(error_text([&] { tree.tensor(); }),
+  EXPECT_EQ(error_text([&] { tree.tensor(place); }),
             "error[RT0122]: a tensor is asked of a tree that is a branch\n"
+            "  where:    model.cpp:7\n"
+            "  got:      a tree with the entry \"bias\"\n"
             "  help:     name the entry: tree[\"name\"]");
   EXPECT_EQ(error_text([&] { check_same_structure(tree, leaf, "swap", place); }),
             "error[RT0123]: swap: the trees differ at \"(the root)\"\n"

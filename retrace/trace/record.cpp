@@ -5,15 +5,30 @@
 #include <algorithm>
 #include <new>
 
+#include "retrace/trace/call_scope.h"
+
 namespace retrace {
 namespace {
 
 constexpr size_t kManyNodes = 100'000;
 constexpr size_t kSmallBytes = 16;  // of a value of the host that kernels of any device may read: a number, a key
 
+// Trivial, so that it can be read until the thread's very end.
+thread_local bool recording_ended = false;
+
+struct OwnRecording {
+  std::shared_ptr<Recording> recording = std::make_shared<Recording>();
+  ~OwnRecording() { recording_ended = true; }
+};
+
 std::shared_ptr<Recording>& slot() {
-  thread_local auto recording = std::make_shared<Recording>();
-  return recording;
+  if (recording_ended)
+    throw Error(ErrorKind::usage, 206, "an operation is called after the end of its thread")
+        .help(
+            "compute what is needed before main returns: functions of atexit and destructors of static objects hold "
+            "values, and compute none");
+  thread_local OwnRecording own;
+  return own.recording;
 }
 
 // The recording in the slot failed: the next one is made when it is wanted.
@@ -58,7 +73,7 @@ Tensor Recording::tensor(ValueId id) {
 }
 
 ValueId Recording::id_of(const Tensor& tensor, Place place) try {
-  tensor.spec();  // refuses an undefined tensor
+  tensor.spec(place);  // refuses an undefined tensor
   const auto& value = tensor.value();
   if (value->pending) {
     if (value->pending.get() == this) return value->id;
@@ -241,11 +256,11 @@ void Recording::evaluate(Place place) {
         .where(place)
         .help("call evaluate() on the thread that made it before handing it on");
   ++evaluations_;
-  evaluate_recording(*this, place);
+  with_place(place, [&] { evaluate_recording(*this, place); });
 }
 
 std::vector<Tensor> record(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place) {
-  return current_recording()->add(op, std::move(attributes), inputs, place);
+  return with_place(place, [&] { return current_recording()->add(op, std::move(attributes), inputs, place); });
 }
 
 Tensor record_one(const Op& op, Attributes attributes, std::initializer_list<Tensor> inputs, Place place) {
@@ -253,12 +268,20 @@ Tensor record_one(const Op& op, Attributes attributes, std::initializer_list<Ten
 }
 
 void refuse_while_accelerated(const char* what, Place place) {
-  if (!current_recording()->is_for_replay()) return;
+  if (!with_place(place, [] { return current_recording()->is_for_replay(); })) return;
   throw Error(ErrorKind::usage, 253, fmt::format("{} is used inside an accelerated function", what))
       .where(place)
       .help("call it outside and pass what it gives as an argument: inside it happens once and not again on replay");
 }
 
-void evaluate(Place place) { current_recording()->evaluate(place); }
+void evaluate(Place place) {
+  with_place(place, [] { return current_recording(); })->evaluate(place);
+}
+
+void OpenCall::refuse(Place made) {
+  throw Error(ErrorKind::usage, 207, fmt::format("{} recorded functions are called inside one another", kMost))
+      .where(made)
+      .help("a function that calls itself needs an end: a whole number, a boolean or a shape that decides it");
+}
 
 }  // namespace retrace

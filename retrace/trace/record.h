@@ -105,7 +105,7 @@ void evaluate(Place place = Place::here());
 // Throws Error(usage) if this thread records an accelerated function: `what` would happen once and not again on replay.
 void refuse_while_accelerated(const char* what, Place place);
 
-// The one hook from below to above: run/ defines how a recording is planned and run.
+// Implemented in run/, above this folder: how a recording is planned and run.
 void evaluate_recording(Recording& recording, Place place);
 
 }  // namespace retrace

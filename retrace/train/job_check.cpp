@@ -99,7 +99,7 @@ class Checker {
                             .got(shown(job_.name))
                             .expected("1 to 64 letters, digits, '.', '_' or '-', the first a letter or digit"));
     if (!is_device_name(job_.device)) {
-      const auto near = nearest(job_.device, {"cpu", "cuda", "auto", "cuda:0"});
+      const auto near = nearest(job_.device, {"cpu", "cuda", "gpu", "auto", "cuda:0"});
       errors_.push_back(mistake(415, "device", fmt::format("device has no choice {}", shown(job_.device)))
                             .got("")
                             .expected("cpu, cuda, cuda:N, cuda:N,M, auto")

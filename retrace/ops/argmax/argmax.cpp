@@ -26,7 +26,7 @@ void run(const KernelCall& call) {
 
 Tensor argmax(const Tensor& x, ReduceOptions options, Place place) {
   static const Op& op = find_op("argmax");
-  const Shape axes = normalized_axes(options.axes, x.rank(), "argmax", place);
+  const Shape axes = normalized_axes(options.axes, x.rank(place), "argmax", place);
   return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
 }
 

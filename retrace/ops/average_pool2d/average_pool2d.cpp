@@ -75,13 +75,14 @@ std::vector<Tensor> gradient_of_gradient(const GradientCall& call) {
 
 Tensor average_pool2d(const Tensor& x, Pair pool, const AveragePoolOptions& options, Place place) {
   static const Op& op = find_op("average_pool2d");
+  check_defined("average_pool2d", x, place);
   auto attributes = pool_attributes(x, pool, options.stride, options.padding);
   attributes.add("count_padding", int64_t{options.count_padding});
   return record_one(op, std::move(attributes), {x}, place);
 }
 
 Tensor global_average_pool2d(const Tensor& x, Place place) {
-  const Pair whole = x.rank() == 4 ? Pair(x.shape()[1], x.shape()[2]) : Pair(1);  // else the op's own check speaks
+  const Pair whole = x.rank(place) == 4 ? Pair(x.shape()[1], x.shape()[2]) : Pair(1);  // else the op's own check speaks
   return average_pool2d(x, whole, {}, place);
 }
 

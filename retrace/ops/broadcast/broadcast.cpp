@@ -35,7 +35,7 @@ int32_t integer(const int32_t* in) { return in[0]; }
 
 Tensor broadcast(const Tensor& x, const Shape& shape, std::string_view labels, Place place) {
   static const Op& op = find_op("broadcast");
-  if (x.shape() == shape) return reshape(x, shape, labels, place);
+  if (x.shape(place) == shape) return reshape(x, shape, labels, place);
   return record_one(op, {{"shape", shape}, {"labels", std::string(labels)}}, {x}, place);
 }
 

@@ -68,7 +68,7 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 
 Tensor cast(const Tensor& x, DType type, Place place) {
   static const Op &op = find_op("cast"), &widen = find_op("widen");
-  const DType from = x.type();
+  const DType from = x.type(place);
   if (from == type) return x;
   if (type == DType::boolean) return not_equal(x, constant(0, from), place);
   if (type == DType::f32 && (from == DType::boolean || from == DType::u8)) return record_one(widen, {}, {x}, place);

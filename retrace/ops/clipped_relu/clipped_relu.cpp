@@ -37,7 +37,7 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 
 Tensor clipped_relu(const Tensor& x, const Operand& ceiling, Place place) {
   static const Op& op = find_op("clipped_relu");
-  return pointwise(op, {x, ceiling.as(x.type())}, place);
+  return pointwise(op, {x, ceiling.as(x.type(place))}, place);
 }
 
 void define_clipped_relu(OpTable& table) {

@@ -4,7 +4,13 @@ namespace retrace {
 namespace {
 
 // A rank-0 number of an op's definition; rounded once to its type.
-std::vector<TensorSpec> infer(const InferCall& call) { return {{call.attributes.type("type"), {}, {}, {}}}; }
+std::vector<TensorSpec> infer(const InferCall& call) {
+  const DType type = call.attributes.type("type");
+  if (const double value = call.attributes.number("value"); !can_hold(type, value))
+    op_error(call, 108, fmt::format("the number {} does not fit the type {}", value, name_of(type)), "",
+             std::string(range_of(type)));
+  return {{type, {}, {}, {}}};
+}
 
 void run(const KernelCall& call) {
   const double value = call.attributes.number("value");

@@ -73,6 +73,8 @@ Conv2dGeometry resolved(const Tensor& x, const Tensor& weights, const Conv2dOpti
 }  // namespace
 
 Tensor conv2d(const Tensor& x, const Tensor& weights, const Conv2dOptions& options, Place place) {
+  check_defined("conv2d", x, place);
+  check_defined("conv2d", weights, place);
   return convolve(x, weights, resolved(x, weights, options), place);
 }
 

@@ -8,6 +8,8 @@
 namespace retrace {
 
 Tensor linear(const Tensor& x, const Tensor& weights, Place place) {
+  check_defined("linear", x, place);
+  check_defined("linear", weights, place);
   const Tensor rows = flatten(x, place);
   const auto got = [&] { return fmt::format("x {}, weights {}", x.spec().text(), weights.spec().text()); };
   if (rows.rank() != 2 || weights.rank() != 2)
@@ -28,7 +30,7 @@ Tensor linear(const Tensor& x, const Tensor& weights, Place place) {
 Tensor linear(const Tensor& x, const Tensor& weights, const Tensor& bias, Place place) {
   const Tensor y = linear(x, weights, place);
   const int64_t outputs = weights.shape()[0];
-  if (bias.rank() > 1 || (bias.size() != 1 && bias.size() != outputs))
+  if (bias.rank(place) > 1 || (bias.size() != 1 && bias.size() != outputs))
     throw Error(ErrorKind::usage, 163, fmt::format("linear: the bias does not fit {} outputs", outputs))
         .where(place)
         .got(fmt::format("bias {}", bias.spec().text()))

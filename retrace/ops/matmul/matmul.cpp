@@ -138,7 +138,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options, Place pla
   static const Op& op = find_op("matmul");
   const Attributes attributes{{"transpose_a", int64_t{options.transpose_a}},
                               {"transpose_b", int64_t{options.transpose_b}}};
-  const bool stacked = a.rank() == 3 || b.rank() == 3;
+  const bool stacked = a.rank(place) == 3 || b.rank(place) == 3;
   if (!stacked) return record_one(op, attributes, {a, b}, place);
   return record_one(op, attributes, {with_leading_axis(a, place), with_leading_axis(b, place)}, place);
 }

@@ -60,7 +60,7 @@ void run_first(const KernelCall& call) {
 }
 
 Tensor call_op(const Op& op, const Tensor& x, const ReduceOptions& options, Place place) {
-  const Shape axes = normalized_axes(options.axes, x.rank(), "max", place);
+  const Shape axes = normalized_axes(options.axes, x.rank(place), "max", place);
   return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
 }
 

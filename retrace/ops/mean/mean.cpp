@@ -30,7 +30,7 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 
 Tensor mean(const Tensor& x, ReduceOptions options, Place place) {
   static const Op& op = find_op("mean");
-  const Shape axes = normalized_axes(options.axes, x.rank(), "mean", place);
+  const Shape axes = normalized_axes(options.axes, x.rank(place), "mean", place);
   return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
 }
 

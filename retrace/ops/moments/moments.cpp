@@ -61,7 +61,7 @@ void run(const KernelCall& call) {
 
 Moments moments(const Tensor& x, ReduceOptions options, Place place) {
   static const Op& op = find_op("moments");
-  const Shape axes = normalized_axes(options.axes, x.rank(), "moments", place);
+  const Shape axes = normalized_axes(options.axes, x.rank(place), "moments", place);
   const auto results = record(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, std::span(&x, 1), place);
   return {results[0], results[1]};
 }

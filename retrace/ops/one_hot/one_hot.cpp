@@ -47,7 +47,7 @@ Tensor one_hot(const Tensor& labels, int64_t classes, Place place) {
 }
 
 Tensor one_hot_decode(const Tensor& scores, Place place) {
-  const int channel = scores.spec().labels.find('C');
+  const int channel = scores.spec(place).labels.find('C');
   return argmax(scores, {.axes = {channel >= 0 ? channel : -1}}, place);
 }
 

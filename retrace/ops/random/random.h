@@ -4,8 +4,9 @@
 // the whole mini-batch; else all elements are of sample 0. No gradient: a draw does not depend on parameters.
 //
 //   uniform:  [0, 1), 24 random bits times 2^-24
-//   normal:   mean 0, deviation 1, by Box-Muller: elements 2i and 2i + 1 are r cos(a) and r sin(a), r = sqrt(-2 log(1 -
-//   u)), a = 2 pi v integers: i32 in 0..n-1, by the high half of a 32 x 32 bit product
+//   normal:   mean 0, deviation 1, by Box-Muller: elements 2i and 2i + 1 are r cos(a) and r sin(a), with
+//             r = sqrt(-2 log(1 - u)) and a = 2 pi v
+//   integers: i32 in 0..n-1, by the high half of a 32 x 32 bit product
 //
 // Inside a function made by value_and_grad or accelerate, draws without a key take it from the call and are fresh;
 // elsewhere they need one: random_key(seed).split("dropout"). Equal keys give equal numbers.

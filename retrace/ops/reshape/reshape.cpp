@@ -51,13 +51,14 @@ Shape completed(const Tensor& x, Shape shape, Place place) {
 
 Tensor reshape(const Tensor& x, Shape shape, std::string_view labels, Place place) {
   static const Op& op = find_op("reshape");
+  check_defined("reshape", x, place);
   shape = completed(x, shape, place);
   if (x.shape() == shape && x.labels() == labels) return x;
   return record_one(op, {{"shape", shape}, {"labels", std::string(labels)}}, {x}, place);
 }
 
 Tensor flatten(const Tensor& x, Place place) {
-  if (x.rank() < 2) return x;
+  if (x.rank(place) < 2) return x;
   return reshape(x, {x.shape()[0], x.shape().count(1, x.rank())}, x.spec().labels.find('B') == 0 ? "BC" : "", place);
 }
 

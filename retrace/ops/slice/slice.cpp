@@ -142,7 +142,7 @@ Shape completed_steps(Shape step, int rank) {
 Tensor slice(const Tensor& x, SliceOptions options, Place place) {
   static const Op& op = find_op("slice");
   return record_one(op,
-                    {{"begin", completed(options.begin, x.shape(), false)},
+                    {{"begin", completed(options.begin, x.shape(place), false)},
                      {"end", completed(options.end, x.shape(), true)},
                      {"step", completed_steps(options.step, x.rank())}},
                     {x}, place);
@@ -151,7 +151,7 @@ Tensor slice(const Tensor& x, SliceOptions options, Place place) {
 Tensor pad(const Tensor& x, const Shape& shape, PadOptions options, Place place) {
   static const Op& op = find_op("pad");
   Shape begin = options.begin;
-  while (begin.rank() < x.rank()) begin.push_back(0);
+  while (begin.rank() < x.rank(place)) begin.push_back(0);
   return record_one(op, {{"shape", shape}, {"begin", begin}, {"step", completed_steps(options.step, x.rank())}}, {x},
                     place);
 }

@@ -81,7 +81,7 @@ void run(const KernelCall& call) {
 }  // namespace
 
 int softmax_axis(const Tensor& x, SoftmaxOptions options, const char* op, Place place) {
-  const int channel = x.spec().labels.find('C');
+  const int channel = x.spec(place).labels.find('C');
   return normalized_axis(options.axis.value_or(channel >= 0 ? channel : -1), x.rank(), op, place);
 }
 

@@ -50,7 +50,7 @@ TEST(Subtract, refuses_unlabelled_axes_beyond_labelled_ones) {
 
 TEST(Subtract, refuses_what_holds_nothing) {
   EXPECT_EQ(error_text([] { subtract(Tensor(), Tensor::zeros({2}), {"model.cpp", 7}); }),
-            "error[RT0104]: subtract: an argument was never given a value\n"
+            "error[RT0104]: subtract: a tensor that was never given a value is used\n"
             "  where:    model.cpp:7");
 }
 

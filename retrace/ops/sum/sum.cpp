@@ -65,7 +65,7 @@ void run(const KernelCall& call) {
 
 Tensor sum(const Tensor& x, ReduceOptions options, Place place) {
   static const Op& op = find_op("sum");
-  const Shape axes = normalized_axes(options.axes, x.rank(), "sum", place);
+  const Shape axes = normalized_axes(options.axes, x.rank(place), "sum", place);
   return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
 }
 

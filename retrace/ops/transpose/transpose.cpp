@@ -66,7 +66,7 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 
 Tensor transpose(const Tensor& x, Shape permutation, Place place) {
   static const Op& op = find_op("transpose");
-  const int rank = x.rank();
+  const int rank = x.rank(place);
   if (permutation.empty()) {
     if (rank < 2)
       throw Error(ErrorKind::usage, 133, fmt::format("transpose: x has {} axes", rank))

@@ -1,5 +1,7 @@
 #include "retrace/ops/transposed_conv2d/transposed_conv2d.h"
 
+#include <algorithm>
+
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/conv2d/conv2d.h"
 
@@ -15,7 +17,7 @@ namespace {
 }
 
 void check_arguments(const Tensor& x, const Tensor& weights, Place place) {
-  if (x.rank() != 4 || weights.rank() != 4)
+  if (x.rank(place) != 4 || weights.rank(place) != 4)
     refuse(fmt::format("x has {} axes, weights have {}", x.rank(), weights.rank()), x, weights,
            "x [batch,height,width,channels] and weights [kernel height,kernel width,filters,channels]", place);
   if (x.shape()[3] != weights.shape()[3])
@@ -23,10 +25,26 @@ void check_arguments(const Tensor& x, const Tensor& weights, Place place) {
            "channels of x = last axis of the weights", place);
 }
 
+// So that no size computed of them overflows.
+void check_options(const Tensor& x, const Tensor& weights, const TransposedConv2dOptions& options, Place place) {
+  const auto [stride, cropping] = options;
+  const auto too_large = [](int64_t value, int64_t times) {
+    return value > kMaxElements / std::max<int64_t>(times, 1);
+  };
+  if (too_large(stride.y, x.shape()[1]) || too_large(stride.x, x.shape()[2]))
+    refuse(fmt::format("stride {} x {} makes the output too large", stride.y, stride.x), x, weights,
+           fmt::format("an output of at most {} elements", kMaxElements), place);
+  if (cropping.is_same) return;
+  for (int64_t crop : {cropping.top, cropping.bottom, cropping.left, cropping.right})
+    if (crop < -kMaxElements || crop > kMaxElements)
+      refuse(fmt::format("the cropping {} is not possible", crop), x, weights, "a cropping of 0 or more", place);
+}
+
 }  // namespace
 
 Tensor transposed_conv2d(const Tensor& x, const Tensor& weights, const TransposedConv2dOptions& options, Place place) {
   check_arguments(x, weights, place);
+  check_options(x, weights, options, place);
   const auto [stride, cropping] = options;
   const Shape &in = x.shape(), &kernel = weights.shape();
   Conv2dGeometry geometry;
@@ -46,7 +64,7 @@ Tensor transposed_conv2d(const Tensor& x, const Tensor& weights, const Tensor& b
                          const TransposedConv2dOptions& options, Place place) {
   const Tensor y = transposed_conv2d(x, weights, options, place);
   const int64_t filters = weights.shape()[2];
-  if (bias.rank() > 1 || (bias.size() != 1 && bias.size() != filters))
+  if (bias.rank(place) > 1 || (bias.size() != 1 && bias.size() != filters))
     refuse(fmt::format("the bias {} does not fit {} filters", bias.spec().text(), filters), x, weights,
            fmt::format("a bias of the shape [{}], or one number", filters), place);
   return add(y, bias, place);

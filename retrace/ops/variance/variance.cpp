@@ -33,7 +33,7 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 
 Tensor variance(const Tensor& x, ReduceOptions options, Place place) {
   static const Op& op = find_op("variance");
-  const Shape axes = normalized_axes(options.axes, x.rank(), "variance", place);
+  const Shape axes = normalized_axes(options.axes, x.rank(place), "variance", place);
   return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/passes.h"
 #include "retrace/trace/record.h"
@@ -17,6 +19,11 @@ Trace lower_once(const Trace& trace) {
     for (ValueId id : node.inputs) inputs.push_back(made[static_cast<size_t>(id)]);
     const auto outputs = node.op->lower ? node.op->lower({node.attributes, inputs, node.place})
                                         : recording.add(*node.op, node.attributes, inputs, node.place);
+    if (recording.trace().inputs.size() != trace.inputs.size())
+      throw Error(ErrorKind::usage, 208, fmt::format("the definition of {} makes a tensor from numbers", node.op->name))
+          .where(node.place)
+          .got("a float, Tensor::full, Tensor::from or Recording::add_input in its `lower`")
+          .help("write numbers there as constant(value, type) or constant_like(x, value)");
     ensure(static_cast<int>(outputs.size()) == node.output_count, "a definition has the outputs of its op", node.place);
     for (int i = 0; i < node.output_count; ++i) {
       const auto& spec = trace.values[static_cast<size_t>(node.first_output + i)];
