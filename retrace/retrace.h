@@ -10,6 +10,7 @@
 #elif !defined(__cpp_rtti)
 #error "retrace needs run-time type information: compile without -fno-rtti"
 #endif
+
 #include "retrace/autodiff/gradient.h"
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/data/array_store.h"
