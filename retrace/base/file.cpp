@@ -99,7 +99,8 @@ Error missing_path(const fs::path& path, std::string_view what) {
   if (fs::is_symlink(fs::symlink_status(found.first, failure)))
     return error.help(fmt::format("\"{}\" is a link to \"{}\", which does not exist", printable(found.first.string()),
                                   printable(fs::read_symlink(found.first, failure).string())));
-  if (!fs::is_directory(found.folder, failure)) return error.help(fmt::format("\"{}\" is a file, not a folder", folder));
+  if (!fs::is_directory(found.folder, failure))
+    return error.help(fmt::format("\"{}\" is a file, not a folder", folder));
   if (const fs::path similar = similar_path(found, what.ends_with("folder")); !similar.empty())
     return error.help(fmt::format("did you mean \"{}\"?", printable(similar.string())));
   return error.help(fmt::format("the nearest folder that exists is \"{}\"", folder));

@@ -12,8 +12,9 @@
 namespace retrace {
 
 // Error(missing) for a path that does not exist. It names the link that leads nowhere, or the file that stands where a
-// folder is meant, or the nearest existing path: a similar name in the same folder, else the deepest folder that exists.
-// `what` says what was expected there ("job file"); where it ends in "folder", folders are proposed, else files.
+// folder is meant, or the nearest existing path: a similar name in the same folder, else the deepest folder that
+// exists. `what` says what was expected there ("job file"); where it ends in "folder", folders are proposed, else
+// files.
 Error missing_path(const std::filesystem::path& path, std::string_view what);
 
 // The bytes of a regular file of at most `limit` bytes, `what` as above. Errors: missing (see missing_path);
@@ -23,10 +24,10 @@ std::string read_file(const std::filesystem::path& path, std::string_view what, 
 std::string read_file_start(const std::filesystem::path& path, std::string_view what, uint64_t most);
 
 // Writes the pieces one after another to `path`. Where nothing or a regular file stands, whole or not at all: a new
-// file of a temporary name in the same folder, synced, renamed, folder synced. A link is followed, an existing file keeps
-// its mode. On failure the old content (or absence) stays, the temporary file is removed, and Error(output) gives the
-// system's reason (disk full, no permission). A pipe, a character device and what is standard output are written into. A
-// folder or a block device is Error(output).
+// file of a temporary name in the same folder, synced, renamed, folder synced. A link is followed, an existing file
+// keeps its mode. On failure the old content (or absence) stays, the temporary file is removed, and Error(output) gives
+// the system's reason (disk full, no permission). A pipe, a character device and what is standard output are written
+// into. A folder or a block device is Error(output).
 void write_file_whole(const std::filesystem::path& path, std::span<const std::string_view> pieces);
 void write_file_whole(const std::filesystem::path& path, std::string_view text);
 

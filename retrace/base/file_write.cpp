@@ -50,9 +50,9 @@ bool is_replaced(const fs::path& path, const Found& target) {
   const auto mode = target.status.st_mode;
   if (S_ISDIR(mode)) throw write_failed(path, EISDIR);
   if (S_ISBLK(mode))
-    throw Error(ErrorKind::output, 505,
-                fmt::format("cannot write \"{}\": it is a block device, and its data would be lost",
-                            printable(path.string())));
+    throw Error(
+        ErrorKind::output, 505,
+        fmt::format("cannot write \"{}\": it is a block device, and its data would be lost", printable(path.string())));
   return S_ISREG(mode) && !is_standard_output(target.status);
 }
 
@@ -102,8 +102,9 @@ void replace(const fs::path& path, const Found& target, std::span<const std::str
   const fs::path end = without_links(path);
   if (target.exists && ::access(end.c_str(), W_OK) != 0) throw write_failed(path, errno);
   const fs::path folder = end.parent_path().empty() ? fs::path(".") : end.parent_path();
-  const fs::path temporary = folder / fmt::format(".{}.{}-{}.partial", end.filename().string().substr(0, kLongestPrefix),
-                                                  ::getpid(), counter.fetch_add(1));
+  const fs::path temporary =
+      folder / fmt::format(".{}.{}-{}.partial", end.filename().string().substr(0, kLongestPrefix), ::getpid(),
+                           counter.fetch_add(1));
   FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (file.get() < 0) throw write_failed(path, errno);
   bool good = write_pieces(file.get(), pieces) && keep_access(file.get(), target) && ::fsync(file.get()) == 0;
@@ -146,7 +147,8 @@ void check_output(const fs::path& output, std::span<const fs::path> inputs) {
   }
   for (const auto& input : inputs) {
     Status status{};
-    if (!replaced || !target.exists || ::stat(input.c_str(), &status) != 0 || !same_file(target.status, status)) continue;
+    if (!replaced || !target.exists || ::stat(input.c_str(), &status) != 0 || !same_file(target.status, status))
+      continue;
     throw Error(ErrorKind::usage, 506,
                 fmt::format("\"{}\" would be written over what is read", printable(output.string())))
         .got(fmt::format("the same file as \"{}\"", printable(input.string())))

@@ -33,8 +33,7 @@ std::string stopped_text(const RunComparison& found) {
 std::string not_finite_text(const RunComparison& found) {
   std::string text;
   for (const auto& [run, names] : {std::pair("first", &found.not_finite_a), std::pair("second", &found.not_finite_b)})
-    for (const auto& name : *names)
-      text += fmt::format("{} run: {} holds a NaN or infinity\n", run, printable(name));
+    for (const auto& name : *names) text += fmt::format("{} run: {} holds a NaN or infinity\n", run, printable(name));
   return text;
 }
 

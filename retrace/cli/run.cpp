@@ -99,7 +99,8 @@ class Table {
         predict,
         predict->add_option("--input", arguments_.predict.input, "IDX file of images, gzip or not")->type_name("FILE"),
         "the IDX file of images");
-    predict->add_option("--output", arguments_.predict.output, "CSV file to write (out.csv); - is standard output")->type_name("FILE");
+    predict->add_option("--output", arguments_.predict.output, "CSV file to write (out.csv); - is standard output")
+        ->type_name("FILE");
   }
 
   void add_compare() {
@@ -273,8 +274,8 @@ void complain_among_ranks(const Error& error) {
 void print_error_json(int argc, const char* const* argv, const Error& error) {
   if (std::none_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; })) return;
   try {
-    print(fmt::format("{{\"error\":{{\"code\":\"RT{:04}\",\"exit_code\":{},\"message\":{},\"text\":{}}}}}\n", error.code(),
-                      exit_code(error.kind()), json_text(error.message()), json_text(error.what())));
+    print(fmt::format("{{\"error\":{{\"code\":\"RT{:04}\",\"exit_code\":{},\"message\":{},\"text\":{}}}}}\n",
+                      error.code(), exit_code(error.kind()), json_text(error.message()), json_text(error.what())));
   } catch (const Error&) {  // standard output is closed: standard error has said what is wrong
   }
 }

@@ -47,8 +47,7 @@ struct NamedArray {
 std::vector<NamedArray> arrays_of(Split split, const ImageSet& images) {
   const std::string prefix = split == Split::train ? "train" : "t10k";
   std::vector<NamedArray> all;
-  all.push_back(
-      {prefix + "-images-idx3-ubyte", array_of(images.pixels, {images.count, images.height, images.width})});
+  all.push_back({prefix + "-images-idx3-ubyte", array_of(images.pixels, {images.count, images.height, images.width})});
   const std::vector<uint8_t> labels(images.labels.begin(), images.labels.end());
   all.push_back({prefix + "-labels-idx1-ubyte", array_of(labels, {images.count})});
   if (!images.angles.empty()) all.push_back({prefix + "-angles-idx1-float", array_of(images.angles, {images.count})});
@@ -65,7 +64,7 @@ bool holds(const std::filesystem::path& path, const IdxArray& array) {
 }
 
 Error not_ours(const std::filesystem::path& path) {
-  return Error(ErrorKind::usage, 322,
+  return Error(ErrorKind::usage, 331,
                fmt::format("\"{}\" exists and holds other data: it is not replaced", printable(path.string())))
       .help("choose another folder");
 }
@@ -111,7 +110,8 @@ void write_contact_sheet(const std::filesystem::path& path, const ImageSet& imag
 }
 
 void write_image_set(const std::filesystem::path& folder, Split split, const ImageSet& images, bool compressed) {
-  for (const auto& [name, array] : arrays_of(split, images)) write_idx(folder / (name + (compressed ? ".gz" : "")), array);
+  for (const auto& [name, array] : arrays_of(split, images))
+    write_idx(folder / (name + (compressed ? ".gz" : "")), array);
 }
 
 }  // namespace retrace

@@ -63,7 +63,7 @@ ImageSet read_mnist(const std::filesystem::path& folder, Split split) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder, ignored)) throw missing_path(folder, "data folder");
   if (!std::filesystem::is_directory(folder, ignored))
-    throw Error(ErrorKind::missing, 317, fmt::format("\"{}\" is no folder", printable(folder.string())))
+    throw Error(ErrorKind::missing, 330, fmt::format("\"{}\" is no folder", printable(folder.string())))
         .expected("the folder of the four IDX files");
   const auto files = mnist_files(folder, split);
   return read_image_set(files.images, files.labels);

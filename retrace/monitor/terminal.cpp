@@ -97,10 +97,12 @@ void Terminal::end_epoch() {
 
 std::string Terminal::line(int epoch, int64_t iteration, double loss, double seconds) const {
   const int64_t all = run_.epochs * run_.iterations_per_epoch;
-  std::string text = fmt::format("epoch {}/{}  step {}/{}  loss {}", epoch, run_.epochs, iteration, all, number_text(loss));
+  std::string text =
+      fmt::format("epoch {}/{}  step {}/{}  loss {}", epoch, run_.epochs, iteration, all, number_text(loss));
   if (validation_) {
     text += fmt::format("  validation {}", number_text(validation_->loss));
-    for (const auto& [name, value] : validation_->metrics) text += fmt::format("  {} {}", printable(name), number_text(value));
+    for (const auto& [name, value] : validation_->metrics)
+      text += fmt::format("  {} {}", printable(name), number_text(value));
   }
   text += "  " + duration_text(seconds);
   if (iteration > 0 && iteration < all)

@@ -261,9 +261,8 @@ TEST(Job, DepthIsRefusedBeforeItIsParsed) {
 
 TEST(Job, DotsAndBracketsInTextsAndCommentsDoNotCount) {
   const std::string much = repeated("a.[{", 200), three(3, '"'), single(3, '\'');
-  for (const auto& path :
-       {"\"" + much + "\"", "'" + much + "'", three + much + "\n\\\"\"" + much + "\"\"" + three,
-        single + much + "\n'" + much + "''" + single, "\"\\\\" + much + "\\\"" + much + "\""}) {
+  for (const auto& path : {"\"" + much + "\"", "'" + much + "'", three + much + "\n\\\"\"" + much + "\"\"" + three,
+                           single + much + "\n'" + much + "''" + single, "\"\\\\" + much + "\\\"" + much + "\""}) {
     const std::string text = "[network]\nname = 'digits'\nheads = ['class'] # " + much +
                              "\n[data]\nsource = 'mnist'\npath = " + path + " # " + much;
     EXPECT_NO_THROW(parse_job(text, "x.toml")) << text;

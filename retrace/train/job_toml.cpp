@@ -51,8 +51,9 @@ class EntryReader {
 
   void add(const std::string& name, const toml::node& node, toml::source_position position) {
     auto [value, shown] = value_of(node);
-    entries_.push_back({position,
-                        {name, std::move(value), std::move(shown), fmt::format("{}:{}:{}", file_, position.line, position.column)}});
+    entries_.push_back(
+        {position,
+         {name, std::move(value), std::move(shown), fmt::format("{}:{}:{}", file_, position.line, position.column)}});
   }
 
   static std::pair<JobValue, std::string> value_of(const toml::node& node) {

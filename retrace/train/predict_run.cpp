@@ -22,7 +22,8 @@ ImageSet read_images(const std::filesystem::path& input, const Shape& sample) {
   const bool fits =
       array.type == DType::u8 && array.shape.rank() == 3 && array.shape[1] == sample[0] && array.shape[2] == sample[1];
   if (!fits)
-    throw Error(ErrorKind::bad_data, 320, fmt::format("\"{}\" does not hold images for this network", printable(input.string())))
+    throw Error(ErrorKind::bad_data, 320,
+                fmt::format("\"{}\" does not hold images for this network", printable(input.string())))
         .got(fmt::format("{}{}", name_of(array.type), array.shape.text()))
         .expected(fmt::format("u8[n,{},{}]", sample[0], sample[1]));
   ImageSet images;

@@ -289,9 +289,8 @@ void check_run_output(const fs::path& output, const fs::path& input) {
   std::error_code failure;
   const fs::path end = fs::canonical(output, failure);
   if (failure) return;  // nothing stands there
-  const bool of_a_run =
-      std::find(std::begin(kFiles), std::end(kFiles), end.filename()) != std::end(kFiles) &&
-      fs::exists(end.parent_path() / "job.toml", failure);
+  const bool of_a_run = std::find(std::begin(kFiles), std::end(kFiles), end.filename()) != std::end(kFiles) &&
+                        fs::exists(end.parent_path() / "job.toml", failure);
   if (of_a_run)
     throw Error(ErrorKind::usage, 527,
                 fmt::format("\"{}\" would be written over a file of a run", printable(output.string())))

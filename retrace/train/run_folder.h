@@ -73,8 +73,8 @@ void check_new_run(const std::filesystem::path& out);
 std::vector<EpochFingerprints> read_fingerprints(const std::filesystem::path& run);
 // Error(bad_data) for a job.toml that is no valid job.
 Job read_run_job(const std::filesystem::path& run);
-// Error(bad_data) names the tensors that are not what was written: by the fingerprints in the file, or, where an earlier
-// version wrote none, by the last ones of fingerprints.txt.
+// Error(bad_data) names the tensors that are not what was written: by the fingerprints in the file, or, where an
+// earlier version wrote none, by the last ones of fingerprints.txt.
 SafeTensors read_run_weights(const std::filesystem::path& run);
 // Throws Error(missing) unless `run` is a folder that holds a run.
 void check_run_folder(const std::filesystem::path& run);

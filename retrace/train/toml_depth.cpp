@@ -39,9 +39,7 @@ class DepthScanner {
         parts_ = 1;
         break;
       case ']':
-      case '}':
-        brackets_ = std::max(brackets_ - 1, 0), parts_ = 1;
-        break;
+      case '}': brackets_ = std::max(brackets_ - 1, 0), parts_ = 1; break;
       case '\n':
       case ',':
       case '=': parts_ = 1; break;

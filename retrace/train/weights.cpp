@@ -28,7 +28,8 @@ constexpr TypeName kTypes[] = {
     {DType::f32, "F32"}, {DType::f64, "F64"}, {DType::i32, "I32"}, {DType::u8, "U8"}, {DType::boolean, "BOOL"}};
 
 const char* file_type(DType type) {
-  return std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) { return known.type == type; })->name;
+  return std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) { return known.type == type; })
+      ->name;
 }
 
 // None if no tensor of ours is such a one.
@@ -72,10 +73,10 @@ Tree values_of(const SafeTensors& file, const Tree& like, const std::string& pre
     const SafeTensor* entry = file.find(prefix + name);
     if (!entry)
       problems.add(prefix + name, "is missing");
-    else if (entry->type != file_type(tensor.type()) || !std::equal(entry->shape.begin(), entry->shape.end(),
-                                                                    tensor.shape().begin(), tensor.shape().end()))
-      problems.add(prefix + name, fmt::format("is {}[{}], not {}", entry->type, fmt::join(entry->shape, ","),
-                                              tensor.spec().text()));
+    else if (entry->type != file_type(tensor.type()) ||
+             !std::equal(entry->shape.begin(), entry->shape.end(), tensor.shape().begin(), tensor.shape().end()))
+      problems.add(prefix + name,
+                   fmt::format("is {}[{}], not {}", entry->type, fmt::join(entry->shape, ","), tensor.spec().text()));
     else
       tensors.push_back(Tensor::from_bytes(entry->bytes.data(), tensor.spec()));
   }
@@ -134,8 +135,9 @@ bool check_fingerprints(const SafeTensors& file, const std::string& path) {
     uint64_t value = 0;
     const auto end = text.data() + text.size();
     if (text.size() != 16 || std::from_chars(text.data(), end, value, 16).ptr != end)
-      throw Error(ErrorKind::bad_data, 525, fmt::format("the weights are damaged: \"{}\" is no fingerprint of {}",
-                                                        printable(text.substr(0, 80)), printable(key.substr(0, 200))))
+      throw Error(ErrorKind::bad_data, 525,
+                  fmt::format("the weights are damaged: \"{}\" is no fingerprint of {}", printable(text.substr(0, 80)),
+                              printable(key.substr(0, 200))))
           .where(printable(path));
     fingerprints[key.substr(kFingerprint.size())] = value;
   }

@@ -17,8 +17,8 @@ SafeTensors to_safetensors(const Tree& parameters, const Tree& state);
 
 // Writes the fingerprint of every tensor (tensor/fingerprint.h) into the metadata, as "fingerprint NAME".
 void add_fingerprints(SafeTensors& file);
-// Compares the tensors with the fingerprints of the metadata; false if there are none. Throws Error(bad_data) that names
-// the tensors that are not what was written, are missing or were never there; `path` is the file's.
+// Compares the tensors with the fingerprints of the metadata; false if there are none. Throws Error(bad_data) that
+// names the tensors that are not what was written, are missing or were never there; `path` is the file's.
 bool check_fingerprints(const SafeTensors& file, const std::string& path);
 // The same with fingerprints from elsewhere.
 void check_fingerprints(const SafeTensors& file, const std::map<std::string, uint64_t>& fingerprints,
