@@ -265,6 +265,19 @@ expect 2 "process $process on " train "$jobs/golden/peaks.toml" --out busy
 kill -s KILL $process
 wait $process
 
+# --- What the system refuses is named as such; only where strace is there to refuse it.
+if strace -f -o trace.log -e trace=flock -e inject=flock:error=ENOLCK true 2>err; then
+  strace -f -o trace.log -e trace=flock -e inject=flock:error=ENOLCK \
+    "$retrace" train "$jobs/golden/peaks.toml" --out unlocked >out 2>err || fail 'train without locks'
+  has 'cannot be locked (No locks available)' err
+  strace -f -o trace.log -e trace=flock -e inject=flock:error=EINTR:when=1 \
+    "$retrace" train "$jobs/golden/peaks.toml" --out interrupted >out 2>err || fail 'train with an interrupted lock'
+  cp "$jobs/golden/peaks.toml" unread.toml
+  strace -f -o trace.log -P "$work/unread.toml" -e trace=pread64 -e inject=pread64:error=EIO \
+    "$retrace" train unread.toml >out 2>err
+  has 'cannot read job file "unread.toml": Input/output error' err
+fi
+
 # --- Texts: the right suggestion, one JSON object, nothing that a terminal obeys.
 expect 2 'there is digits' data cifar10 --out c
 expect 2 '--json takes no value' info --json=3

@@ -78,7 +78,9 @@ bool write_pieces(int descriptor, std::span<const std::string_view> pieces) {
 void write_into(const fs::path& path, const Found& target, std::span<const std::string_view> pieces) {
   FileDescriptor own;
   int descriptor = STDOUT_FILENO;
-  if (!is_standard_output(target.status)) {
+  if (S_ISREG(target.status.st_mode) || S_ISSOCK(target.status.st_mode)) {  // not to be opened, or not at its place
+    if (!is_standard_output(target.status)) throw write_failed(path, ENXIO);
+  } else {
     int opened = -1;
     do opened = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     while (opened < 0 && errno == EINTR);
@@ -141,8 +143,10 @@ bool is_standard_output(const fs::path& path) {
 void check_output(const fs::path& output, std::span<const fs::path> inputs) {
   const Found target = look(output);
   const bool replaced = is_replaced(output, target);
+  const fs::path end = without_links(output);
+  if (target.exists && replaced && ::access(end.c_str(), W_OK) != 0) throw write_failed(output, errno);
   if (!target.exists) {
-    const fs::path end = without_links(output), folder = end.parent_path().empty() ? fs::path(".") : end.parent_path();
+    const fs::path folder = end.parent_path().empty() ? fs::path(".") : end.parent_path();
     if (::access(folder.c_str(), W_OK | X_OK) != 0) throw write_failed(output, errno);
   }
   for (const auto& input : inputs) {
