@@ -108,7 +108,11 @@ FileDescriptor lock_folder(const fs::path& path) {
   if (failure != 0)
     warn(fmt::format("run folder \"{}\" cannot be locked ({}): nothing keeps another process out",
                      printable(path.string()), system_reason(failure)));
-  if (::ftruncate(lock.get(), 0) != 0 || !write_all(lock.get(), own_name())) throw write_failed(path / kLock, errno);
+  if (::ftruncate(lock.get(), 0) != 0 || !write_all(lock.get(), own_name())) {
+    const int reason = errno;
+    ::unlink((path / kLock).c_str());
+    throw write_failed(path / kLock, reason);
+  }
   return lock;
 }
 
