@@ -24,7 +24,8 @@ expect() {
   found=$?
   [ $found -eq "$code" ] || fail "retrace $*: exit code $found instead of $code"
   cat out err | grep -qF -- "$text" || fail "retrace $*: no text '$text'"
-  [ "$code" -eq 0 ] || [ "$code" -eq 76 ] || [ ! -s out ] || fail "retrace $*: a failing command wrote to standard output"
+  [ "$code" -eq 0 ] || [ "$code" -eq 76 ] || [ ! -s out ] || grep -q '^{"error":' out ||
+    fail "retrace $*: a failing command wrote to standard output"
 }
 
 # has TEXT FILE
@@ -49,7 +50,7 @@ expect 2 'digits, peaks, autoencoder, cifar10' train "$jobs/digits.toml" --set n
 expect 2 'threads is out of range' train "$jobs/digits.toml" --threads -1
 expect 2 'threads must be a whole number' plan "$jobs/digits.toml" --threads two
 expect 2 'seed is out of range' train "$jobs/digits.toml" --seed=-1
-expect 2 'threads must be a whole number' train "$jobs/digits.toml" --threads 99999999999999999999
+expect 2 'threads is out of range' train "$jobs/digits.toml" --threads 99999999999999999999
 expect 2 'device has no choice "gpu"' train "$jobs/digits.toml" --device gpu
 expect 2 'device has no choice "cuda:0,x"' train "$jobs/digits.toml" --devices 0,x
 expect 2 '--device' train "$jobs/digits.toml" --devices 0 --device cpu
@@ -212,6 +213,91 @@ if (ulimit -v 600000 && "$retrace" --version) >out 2>err; then
   has 'there is not enough memory' err
   has 'RETRACE_MEMORY_LIMIT' err
 fi
+
+# --- Files in and out: nothing is written over what is read, over what is no regular file, or over data of others.
+expect 0 'fingerprint' train "$jobs/golden/digits.toml" --out trained
+cp digits/t10k-images-idx3-ubyte.gz in.gz
+ln -s in.gz soft.gz
+ln in.gz hard.gz
+for output in in.gz soft.gz hard.gz trained/weights.safetensors trained/job.toml; do
+  expect 2 'would be written over' predict trained --input in.gz --output $output
+done
+cmp -s in.gz digits/t10k-images-idx3-ubyte.gz || fail 'the input of predict was written over'
+expect 74 'Is a directory' predict trained --input in.gz --output trained
+mkfifo pipe
+wc -l <pipe >lines &
+expect 0 'rows in pipe' predict trained --input in.gz --output pipe
+wait $!
+[ -p pipe ] && [ "$(cat lines)" -eq 5001 ] || fail 'predict does not write into a pipe'
+ln -s /dev/null null
+expect 0 'rows in null' predict trained --input in.gz --output null
+[ -L null ] && [ -c /dev/null ] || fail 'predict replaces a link to a device'
+echo old >kept.csv
+chmod 600 kept.csv
+expect 0 'rows in kept.csv' predict trained --input in.gz --output kept.csv
+[ "$(stat -c %a kept.csv)" = 600 ] || fail 'predict changes the mode of its output'
+for output in - /dev/stdout; do
+  "$retrace" predict trained --input in.gz --output $output >out 2>err || fail "predict --output $output"
+  cmp -s out kept.csv || fail "predict --output $output does not write the rows alone to standard output"
+done
+[ ! -e ./- ] || fail 'predict makes a file -'
+expect 0 'digits.png' data digits --out digits
+mkdir foreign
+gzip -dc digits/t10k-images-idx3-ubyte.gz >foreign/train-images-idx3-ubyte
+echo mine >foreign/README
+expect 2 'is not replaced' data digits --out foreign
+[ "$(ls foreign | wc -l)" -eq 2 ] || fail 'data digits writes beside data of others'
+rm foreign/train-images-idx3-ubyte
+expect 0 'digits.png' data digits --out foreign
+[ "$(cat foreign/README)" = mine ] || fail 'data digits touches other files'
+
+# --- Damaged files of a run: 65, with file and tensor.
+cp -r trained flipped
+size=$(stat -c %s flipped/weights.safetensors)
+printf '\001' | dd of=flipped/weights.safetensors bs=1 seek=$((size - 2)) conv=notrunc 2>err
+for command in "predict flipped --input in.gz" "compare trained flipped" "compare flipped/weights.safetensors trained"; do
+  expect 65 'has not the written fingerprint' $command
+done
+awk 'BEGIN { for (i = 0; i < 15000; ++i) printf "a."; print "a = 1" }' >deep.toml
+expect 2 'too deep' train deep.toml
+cp deep.toml flipped/job.toml
+expect 65 'too deep' predict flipped --input in.gz
+expect 65 'too deep' compare trained flipped
+
+# --- A refused folder is left alone; who uses a folder is told.
+expect 2 'is not empty' train "$jobs/golden/peaks.toml" --out foreign
+[ ! -e foreign/.lock ] || fail 'a refused folder has a lock'
+"$retrace" train "$jobs/golden/peaks.toml" --set training.max_epochs=100000000 --out busy >out 2>err &
+process=$!
+while [ ! -s busy/fingerprints.txt ] && kill -0 $process; do sleep 0.1; done
+expect 2 "process $process on " train "$jobs/golden/peaks.toml" --out busy
+kill -s KILL $process
+wait $process
+
+# --- What the system refuses is named as such; only where strace is there to refuse it.
+if strace -f -o trace.log -e trace=flock -e inject=flock:error=ENOLCK true 2>err; then
+  strace -f -o trace.log -e trace=flock -e inject=flock:error=ENOLCK \
+    "$retrace" train "$jobs/golden/peaks.toml" --out unlocked >out 2>err || fail 'train without locks'
+  has 'cannot be locked (No locks available)' err
+  strace -f -o trace.log -e trace=flock -e inject=flock:error=EINTR:when=1 \
+    "$retrace" train "$jobs/golden/peaks.toml" --out interrupted >out 2>err || fail 'train with an interrupted lock'
+  cp "$jobs/golden/peaks.toml" unread.toml
+  strace -f -o trace.log -P "$work/unread.toml" -e trace=pread64 -e inject=pread64:error=EIO \
+    "$retrace" train unread.toml >out 2>err
+  has 'cannot read job file "unread.toml": Input/output error' err
+fi
+
+# --- Texts: the right suggestion, one JSON object, nothing that a terminal obeys.
+expect 2 'there is digits' data cifar10 --out c
+expect 2 '--json takes no value' info --json=3
+expect 66 '"exit_code":66' train absent.toml --json
+[ "$(wc -l <out)" -eq 1 ] || fail 'an error with --json: more than one line'
+expect 2 'data.train_samples is larger than the set' train "$jobs/digits.toml" --set data.train_samples=1000000000
+expect 2 'at most training.mini_batch_size' train "$jobs/digits.toml" --set training.shards=4096
+ln -s nowhere.toml dangling.toml
+expect 66 'is a link to "nowhere.toml"' train dangling.toml
+RETRACE_PASSES_OFF=$(printf '\033[31mx') "$retrace" plan "$jobs/golden/peaks.toml" >out 2>err
+has '"?[31mx"' err
 
 [ $failures -eq 0 ] || { echo "$failures failures" >&2; exit 1; }
 echo "cli_test: all passed"

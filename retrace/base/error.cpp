@@ -6,6 +6,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "retrace/base/file.h"
+
 namespace retrace {
 
 std::string Place::text() const {
@@ -39,25 +41,56 @@ Error& Error::help(std::string text) { return help_ = std::move(text), format(),
 
 Error& Error::in(const std::string& whose) { return message_ = whose + ": " + message_, format(), *this; }
 
+namespace {
+constexpr size_t kLongestLine = 1000;  // longer ones lose their middle
+
+std::string shown_line(std::string_view line) {
+  if (line.size() <= kLongestLine) return printable(line);
+  return fmt::format("{} ... {}", printable(line.substr(0, kLongestLine / 2)),
+                     printable(line.substr(line.size() - kLongestLine / 2)));
+}
+
+// What may be shown on a terminal, whatever it was made from.
+std::string shown(std::string text) {
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  std::string out;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    out += (begin ? "\n" : "") + shown_line(std::string_view(text).substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+}  // namespace
+
 void Error::format() {
   text_ = fmt::format("error[RT{:04}]: {}", code_, message_);
   const auto add = [&](const char* name, const std::string& part) {
     if (!part.empty()) text_ += fmt::format("\n  {:<9} {}", name, part);
   };
   add("where:", where_), add("got:", got_), add("expected:", expected_), add("help:", help_);
+  text_ = shown(std::move(text_));
 }
+
+namespace {
+constexpr size_t kMostMistakes = 20;  // of one error; nobody reads more
+}  // namespace
 
 void throw_all(const std::vector<Error>& errors) {
   if (errors.empty()) return;
   if (errors.size() == 1) throw errors[0];
+  const size_t shown = std::min(errors.size(), kMostMistakes);
   std::string rest;
-  for (const auto& error : errors) rest += (rest.empty() ? "" : "\n") + std::string(error.what());
+  for (size_t i = 0; i < shown; ++i) rest += (rest.empty() ? "" : "\n") + std::string(errors[i].what());
+  if (errors.size() > shown) rest += fmt::format("\n{} more mistakes are not shown", errors.size() - shown);
   // The joined text replaces the first error's own prefix, so that each mistake keeps its code.
   const std::string prefix = fmt::format("error[RT{:04}]: ", errors[0].code());
   throw Error(errors[0].kind(), errors[0].code(), rest.substr(prefix.size()));
 }
 
 namespace {
+constexpr size_t kLongestName = 200, kMostEdits = 3;
+
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -72,13 +105,25 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   }
   return row[b.size()];
 }
+
+// Without a locale.
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
 }  // namespace
 
 std::string nearest(std::string_view name, const std::vector<std::string>& known) {
+  if (name.empty() || name.size() > kLongestName) return "";
+  const std::string lower = lower_case(name);
+  const size_t most = std::min(std::clamp<size_t>(name.size() / 3, 2, kMostEdits), name.size() - 1);
   std::string best;
-  size_t best_distance = std::max<size_t>(2, name.size() / 3) + 1;
+  size_t best_distance = most + 1;
   for (const auto& candidate : known) {
-    const size_t distance = edit_distance(name, candidate);
+    if (candidate.size() > name.size() + most) continue;
+    const size_t distance = edit_distance(lower, lower_case(candidate));
     if (distance < best_distance) best = candidate, best_distance = distance;
   }
   return best;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <system_error>
 #include <vector>
@@ -17,16 +16,44 @@ namespace fs = std::filesystem;
 namespace {
 constexpr int kMaxListed = 2000;  // names looked at to find a similar one
 
-// A name in `folder` similar to `name`, or "".
-std::string similar_name(const fs::path& folder, const std::string& name) {
+// Where a path stops to exist: `folder` exists, `first` is the path of the part below it that does not, and `rest` is
+// what follows.
+struct Break {
+  fs::path folder, first, rest;
+};
+
+Break find_break(const fs::path& path) {
+  std::error_code ignored;
+  Break found{path.lexically_normal(), {}, {}};
+  while (!found.folder.empty() && !fs::exists(found.folder, ignored) && found.folder.has_relative_path()) {
+    if (!found.first.empty())
+      found.rest = found.rest.empty() ? found.first.filename() : found.first.filename() / found.rest;
+    found.first = found.folder, found.folder = found.folder.parent_path();
+  }
+  if (!found.folder.empty() && !fs::exists(found.folder, ignored)) found.folder.clear();
+  if (found.folder.empty()) found.folder = ".";
+  return found;
+}
+
+// A path with a similar name at the break that is what was meant, or "".
+fs::path similar_path(const Break& found, bool folder_meant) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (fs::directory_iterator entry(folder, ignored), end; entry != end && names.size() < kMaxListed;
+  const auto full = [&](const std::string& name) {
+    const fs::path base = found.folder == "." ? fs::path(name) : found.folder / name;
+    return found.rest.empty() ? base : base / found.rest;
+  };
+  for (fs::directory_iterator entry(found.folder, ignored), end; entry != end && names.size() < kMaxListed;
        entry.increment(ignored)) {
     if (ignored) break;
     names.push_back(entry->path().filename().string());
   }
-  return nearest(name, names);
+  std::erase_if(names, [&](const std::string& name) {
+    const fs::file_status status = fs::status(full(name), ignored);
+    return !fs::exists(status) || fs::is_directory(status) != folder_meant;
+  });
+  const std::string name = nearest(found.first.filename().string(), names);
+  return name.empty() ? fs::path() : full(name);
 }
 
 // Length of the valid UTF-8 sequence at the start of `text`, 0 if there is none.
@@ -66,18 +93,17 @@ std::string printable(std::string_view text) {
 
 Error missing_path(const fs::path& path, std::string_view what) {
   Error error(ErrorKind::missing, 501, fmt::format("{} \"{}\" does not exist", what, printable(path.string())));
-  std::error_code ignored;
-  fs::path rest = path.lexically_normal(), folder = rest;
-  while (!folder.empty() && !fs::exists(folder, ignored) && folder.has_relative_path())
-    rest = folder, folder = folder.parent_path();
-  if (!folder.empty() && !fs::exists(folder, ignored)) folder.clear();
-  const std::string similar = similar_name(folder.empty() ? fs::path(".") : folder, rest.filename().string());
-  if (!similar.empty())
-    error.help(fmt::format("did you mean \"{}\"?", printable((folder / similar).string())));
-  else
-    error.help(
-        fmt::format("the nearest folder that exists is \"{}\"", printable(folder.empty() ? "." : folder.string())));
-  return error;
+  std::error_code failure;
+  const Break found = find_break(path);
+  const std::string folder = printable(found.folder.string());
+  if (fs::is_symlink(fs::symlink_status(found.first, failure)))
+    return error.help(fmt::format("\"{}\" is a link to \"{}\", which does not exist", printable(found.first.string()),
+                                  printable(fs::read_symlink(found.first, failure).string())));
+  if (!fs::is_directory(found.folder, failure))
+    return error.help(fmt::format("\"{}\" is a file, not a folder", folder));
+  if (const fs::path similar = similar_path(found, what.ends_with("folder")); !similar.empty())
+    return error.help(fmt::format("did you mean \"{}\"?", printable(similar.string())));
+  return error.help(fmt::format("the nearest folder that exists is \"{}\"", folder));
 }
 
 FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
@@ -111,6 +137,7 @@ bool read_exactly(int descriptor, std::span<std::byte> bytes, uint64_t offset) {
     const ssize_t count =
         ::pread(descriptor, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
+    if (count == 0) errno = 0;
     if (count <= 0) return false;
     bytes = bytes.subspan(static_cast<size_t>(count));
     offset += static_cast<uint64_t>(count);
@@ -118,55 +145,57 @@ bool read_exactly(int descriptor, std::span<std::byte> bytes, uint64_t offset) {
   return true;
 }
 
-Error write_failed(const fs::path& path, int error_number) {
-  return Error(ErrorKind::output, 503,
-               fmt::format("cannot write \"{}\": {}", printable(path.string()), system_reason(error_number)));
+Error read_failed(const fs::path& path, std::string_view what, int error_number) {
+  const std::string shown = printable(path.string());
+  if (error_number == 0)
+    return Error(ErrorKind::bad_data, 502, fmt::format("{} \"{}\" became shorter while it was read", what, shown));
+  return Error(ErrorKind::missing, 502,
+               fmt::format("cannot read {} \"{}\": {}", what, shown, system_reason(error_number)));
 }
 
-std::string read_file(const fs::path& path, std::string_view what, uint64_t limit) {
-  const std::string shown = printable(path.string());
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) {
+namespace {
+
+struct OpenFile {
+  FileDescriptor descriptor;
+  uint64_t size = 0;
+};
+
+OpenFile open_regular(const fs::path& path, std::string_view what) {
+  OpenFile file{FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
+  if (file.descriptor.get() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) throw missing_path(path, what);
-    throw Error(ErrorKind::missing, 502, fmt::format("cannot read {} \"{}\": {}", what, shown, system_reason(errno)));
+    throw read_failed(path, what, errno);
   }
   struct stat status{};
-  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    throw Error(ErrorKind::bad_data, 502, fmt::format("{} \"{}\" is not a regular file", what, shown));
-  const auto size = static_cast<uint64_t>(status.st_size);
-  if (size > limit)
-    throw Error(ErrorKind::bad_data, 504, fmt::format("{} \"{}\" is too large", what, shown))
-        .got(fmt::format("{} bytes", size))
-        .expected(fmt::format("at most {} bytes", limit));
+  if (::fstat(file.descriptor.get(), &status) != 0) throw read_failed(path, what, errno);
+  if (!S_ISREG(status.st_mode))
+    throw Error(ErrorKind::bad_data, 502,
+                fmt::format("{} \"{}\" is not a regular file", what, printable(path.string())));
+  file.size = static_cast<uint64_t>(status.st_size);
+  return file;
+}
+
+std::string read_bytes(const OpenFile& file, uint64_t size, const fs::path& path, std::string_view what) {
   std::string bytes(size, '\0');
-  if (!read_exactly(file.get(), std::as_writable_bytes(std::span(bytes)), 0))
-    throw Error(ErrorKind::bad_data, 502, fmt::format("{} \"{}\" became shorter while it was read", what, shown));
+  if (!read_exactly(file.descriptor.get(), std::as_writable_bytes(std::span(bytes)), 0))
+    throw read_failed(path, what, errno);
   return bytes;
 }
 
-void write_file_whole(const fs::path& path, std::span<const std::string_view> pieces) {
-  static std::atomic<unsigned> counter{0};
-  const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
-  const fs::path temporary =
-      folder / fmt::format(".{}.{}-{}.partial", path.filename().string(), ::getpid(), counter.fetch_add(1));
-  FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (file.get() < 0) throw write_failed(path, errno);
-  bool good = true;
-  for (const auto piece : pieces) good = good && write_all(file.get(), piece);
-  good = good && ::fsync(file.get()) == 0;
-  int failure = good ? 0 : errno;
-  if (::close(file.release()) != 0 && good) good = false, failure = errno;
-  if (good && ::rename(temporary.c_str(), path.c_str()) != 0) good = false, failure = errno;
-  if (!good) {
-    ::unlink(temporary.c_str());
-    throw write_failed(path, failure);
-  }
-  const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() < 0 || ::fsync(directory.get()) != 0) throw write_failed(path, errno);
+}  // namespace
+
+std::string read_file(const fs::path& path, std::string_view what, uint64_t limit) {
+  const OpenFile file = open_regular(path, what);
+  if (file.size > limit)
+    throw Error(ErrorKind::bad_data, 504, fmt::format("{} \"{}\" is too large", what, printable(path.string())))
+        .got(fmt::format("{} bytes", file.size))
+        .expected(fmt::format("at most {} bytes", limit));
+  return read_bytes(file, file.size, path, what);
 }
 
-void write_file_whole(const fs::path& path, std::string_view text) {
-  write_file_whole(path, std::span<const std::string_view>(&text, 1));
+std::string read_file_start(const fs::path& path, std::string_view what, uint64_t most) {
+  const OpenFile file = open_regular(path, what);
+  return read_bytes(file, std::min(file.size, most), path, what);
 }
 
 }  // namespace retrace

@@ -30,12 +30,19 @@ std::string stopped_text(const RunComparison& found) {
   return text;
 }
 
+std::string not_finite_text(const RunComparison& found) {
+  std::string text;
+  for (const auto& [run, names] : {std::pair("first", &found.not_finite_a), std::pair("second", &found.not_finite_b)})
+    for (const auto& name : *names) text += fmt::format("{} run: {} holds a NaN or infinity\n", run, printable(name));
+  return text;
+}
+
 std::string equal_text(const RunComparison& found) {
   std::string what;
   if (found.epochs_a > 0)
     what = fmt::format("the fingerprints of {} epoch{}", found.epochs_a, found.epochs_a == 1 ? "" : "s");
   if (found.has_weights) what += fmt::format("{}the last weights", what.empty() ? "" : " and ");
-  return fmt::format("equal: {}\n", what) + stopped_text(found);
+  return fmt::format("equal: {}\n", what) + stopped_text(found) + not_finite_text(found);
 }
 
 std::string last_weights_text(const RunComparison& found) {
@@ -59,7 +66,7 @@ std::string comparison_text(const RunComparison& found) {
   if (!found.weights.empty()) text += last_weights_text(found);
   for (const auto& tensor : found.weights) text += tensor_text(tensor);
   if (!found.has_weights) text += "last weights: not in both runs\n";
-  return text;
+  return text + not_finite_text(found);
 }
 
 template <class Items, class Text>
@@ -79,7 +86,7 @@ std::string comparison_json(const RunComparison& found) {
   for (const auto& tensor : found.weights) largest = std::max(largest, tensor.distance);
   return fmt::format(
       "{{\"equal\":{},\"epochs\":[{},{}],\"stopped\":[{},{}],\"first_epoch\":{},\"first_tensors\":{},"
-      "\"has_weights\":{},\"largest_distance\":{},\"weights\":{},\"settings\":{}}}\n",
+      "\"has_weights\":{},\"largest_distance\":{},\"weights\":{},\"not_finite\":[{},{}],\"settings\":{}}}\n",
       found.equal, found.epochs_a, found.epochs_b, stopped_json(found.stopped_a), stopped_json(found.stopped_b),
       found.first_epoch ? fmt::format("{}", *found.first_epoch) : "null",
       json_list(found.first_tensors, [](const std::string& name) { return json_text(name); }), found.has_weights,
@@ -89,6 +96,7 @@ std::string comparison_json(const RunComparison& found) {
                   return fmt::format("{{\"name\":{},\"problem\":{},\"count\":{},\"size\":{},\"distance\":{}}}",
                                      json_text(t.name), json_text(t.problem), t.count, t.size, t.distance);
                 }),
+      json_list(found.not_finite_a, json_text), json_list(found.not_finite_b, json_text),
       json_list(found.settings, [](const SettingDifference& s) {
         return fmt::format("{{\"key\":{},\"a\":{},\"b\":{}}}", json_text(s.key), json_text(s.a), json_text(s.b));
       }));

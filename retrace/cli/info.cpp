@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "retrace/base/file.h"
 #include "retrace/base/options.h"
 #include "retrace/cli/cli.h"
 #include "retrace/cli/output.h"
@@ -17,7 +18,8 @@ std::string info_text(const Versions& v) {
     text += fmt::format("device    {}{}\n", device.name, device.available ? "" : ": absent, " + device.detail);
   for (const auto& [name, version] : v.libraries) text += fmt::format("library   {} {}\n", name, version);
   for (const auto& row : environment_table())
-    text += fmt::format("variable  {}={} ({}; {})\n", row.name, environment(row.variable), row.values, row.purpose);
+    text += fmt::format("variable  {}={} ({}; {})\n", row.name, printable(environment(row.variable)), row.values,
+                        row.purpose);
   return text;
 }
 

@@ -8,6 +8,10 @@
 namespace retrace::cli {
 
 int predict(const PredictOptions& options) {
+  if (options.output == "-" || is_standard_output(options.output)) {
+    print(predict_run(options.run, options.input).csv);
+    return 0;
+  }
   const int64_t rows = predict_run(options.run, options.input, options.output);
   print(fmt::format("{} rows in {}\n", rows, printable(options.output.string())));
   return 0;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "retrace/cli/output.h"
 #include "retrace/distributed/group_errors.h"
 #include "retrace/distributed/launcher.h"
+#include "retrace/monitor/json_lines.h"
 #include "retrace/trace/record.h"
 
 namespace retrace::cli {
@@ -53,6 +55,9 @@ class Table {
   void require(const CLI::App* command, const CLI::Option* option, const char* what) {
     required_.push_back({command, option, what});
   }
+  void add_json(CLI::App* command, bool& json, const char* what) {
+    command->add_flag("--json", json, what)->disable_flag_override();
+  }
   void add_settings(CLI::App* command, JobSettings& settings) {
     command->add_option("--set", settings.settings, "replaces a key of the job; may be repeated")
         ->expected(1)
@@ -79,7 +84,7 @@ class Table {
         ->type_name("SECONDS");
     train->add_option("--out", arguments_.train.out, "run folder; without it runs/JOB-N with the next free N")
         ->type_name("DIR");
-    train->add_flag("--json", arguments_.train.json, "print the result as one JSON object, the last line");
+    add_json(train, arguments_.train.json, "print the result as one JSON object, the last line");
     train->footer(
         "Weights are written after every epoch. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 end after the iteration and keep "
         "them;\n"
@@ -94,7 +99,8 @@ class Table {
         predict,
         predict->add_option("--input", arguments_.predict.input, "IDX file of images, gzip or not")->type_name("FILE"),
         "the IDX file of images");
-    predict->add_option("--output", arguments_.predict.output, "CSV file to write (out.csv)")->type_name("FILE");
+    predict->add_option("--output", arguments_.predict.output, "CSV file to write (out.csv); - is standard output")
+        ->type_name("FILE");
   }
 
   void add_compare() {
@@ -103,7 +109,7 @@ class Table {
             "the first run");
     require(compare, compare->add_option("RUN2", arguments_.compare.b, "the run to compare it with")->type_name(""),
             "the second run");
-    compare->add_flag("--json", arguments_.compare.json, "print the comparison as one JSON object");
+    add_json(compare, arguments_.compare.json, "print the comparison as one JSON object");
   }
 
   void add_plan() {
@@ -116,7 +122,7 @@ class Table {
 
   void add_info() {
     auto* info = command(app_, "info", "version, processor, threads, devices, libraries, and what is absent");
-    info->add_flag("--json", arguments_.info.json, "print it as one JSON object");
+    add_json(info, arguments_.info.json, "print it as one JSON object");
   }
 
   void add_data() {
@@ -177,6 +183,9 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
 void Table::check_extras() const {
   const auto extras = app_.remaining(true);
   std::vector<Error> errors;
+  // Where a command is missing, the first word was meant as one, and flags are that command's.
+  if (!extras.empty() && !commands_of(chosen()).empty() && (extras[0].empty() || extras[0][0] != '-'))
+    throw unknown_word(chosen(), extras[0]);
   for (const auto& word : extras)
     if (word.size() > 1 && word[0] == '-' && word != "--") errors.push_back(unknown_word(chosen(), word));
   throw_all(errors);
@@ -215,6 +224,12 @@ int Table::dispatch() const {
   return data_digits(arguments_.data);
 }
 
+// CLI11's text, in plain words where it has none.
+std::string explained(const std::string& text) {
+  const size_t at = text.find(" was given a disallowed flag override");
+  return printable(at == std::string::npos ? text : "--" + text.substr(0, at) + " takes no value");
+}
+
 int Table::run(int argc, const char* const* argv) {
   try {
     app_.parse(argc, argv);
@@ -225,7 +240,7 @@ int Table::run(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     // A value is missing or surplus. An unknown flag explains it better, if there is one.
     check_extras();
-    throw Error(ErrorKind::usage, 703, printable(error.what()));
+    throw Error(ErrorKind::usage, 703, explained(error.what()));
   }
   check_extras();
   check_complete();
@@ -257,6 +272,15 @@ void complain_among_ranks(const Error& error) try {
   complain(error.what());
 }
 
+// One object on standard output, if --json was given; the text goes to standard error in any case.
+void print_error_json(int argc, const char* const* argv, const Error& error) {
+  if (std::none_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; })) return;
+  try {
+    print(fmt::format("{{\"error\":{{\"code\":\"RT{:04}\",\"exit_code\":{},\"message\":{},\"text\":{}}}}}\n",
+                      error.code(), exit_code(error.kind()), json_text(error.message()), json_text(error.what())));
+  } catch (const Error&) {  // standard output is closed: standard error has said what is wrong
+  }
+}
 
 int run_command(int argc, const char* const* argv) {
   try {
@@ -265,6 +289,7 @@ int run_command(int argc, const char* const* argv) {
     return Table().run(argc, argv);
   } catch (const Error& error) {
     complain_among_ranks(error);
+    if (detect_launcher().rank == 0) print_error_json(argc, argv, error);
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {
     throw;

@@ -37,6 +37,14 @@ Datastore digits(Split split, const DigitsOptions& options = {}, Place place = P
 void write_contact_sheet(const std::filesystem::path& path, const ImageSet& images, int64_t count = 200,
                          int64_t columns = 20);
 
+// Throws Error(usage) if something stands at `path`.
+void check_contact_sheet(const std::filesystem::path& path);
+
+// Whether all files of write_image_set() are in the folder with this content, compressed or not. Throws Error(usage)
+// for one of these names with another content, which write_image_set() would replace or which would be read in its
+// place.
+bool check_image_set(const std::filesystem::path& folder, Split split, const ImageSet& images);
+
 // IDX files in the existing folder: train-images-idx3-ubyte, train-labels-idx1-ubyte and, where angles are known,
 // train-angles-idx1-float; with the prefix t10k for the test split, as MNIST has it. Errors: output.
 void write_image_set(const std::filesystem::path& folder, Split split, const ImageSet& images, bool compressed = true);

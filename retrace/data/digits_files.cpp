@@ -33,13 +33,63 @@ std::string png_bytes(const std::vector<uint8_t>& pixels, int64_t width, int64_t
 }
 
 template <class T>
-void write_values(const std::filesystem::path& path, const std::vector<T>& values, const Shape& shape) {
+IdxArray array_of(const std::vector<T>& values, const Shape& shape) {
   IdxArray array{dtype_of<T>(), shape, std::vector<std::byte>(values.size() * sizeof(T))};
   if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
-  write_idx(path, array);
+  return array;
+}
+
+struct NamedArray {
+  std::string name;  // without .gz
+  IdxArray array;
+};
+
+std::vector<NamedArray> arrays_of(Split split, const ImageSet& images) {
+  const std::string prefix = split == Split::train ? "train" : "t10k";
+  std::vector<NamedArray> all;
+  all.push_back({prefix + "-images-idx3-ubyte", array_of(images.pixels, {images.count, images.height, images.width})});
+  const std::vector<uint8_t> labels(images.labels.begin(), images.labels.end());
+  all.push_back({prefix + "-labels-idx1-ubyte", array_of(labels, {images.count})});
+  if (!images.angles.empty()) all.push_back({prefix + "-angles-idx1-float", array_of(images.angles, {images.count})});
+  return all;
+}
+
+bool holds(const std::filesystem::path& path, const IdxArray& array) {
+  try {
+    const IdxArray found = read_idx(path, array.bytes.size());
+    return found.type == array.type && found.shape == array.shape && found.bytes == array.bytes;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Error not_ours(const std::filesystem::path& path) {
+  return Error(ErrorKind::usage, 331,
+               fmt::format("\"{}\" exists and holds other data: it is not replaced", printable(path.string())))
+      .help("choose another folder");
 }
 
 }  // namespace
+
+bool check_image_set(const std::filesystem::path& folder, Split split, const ImageSet& images) {
+  bool all = true;
+  std::error_code ignored;
+  for (const auto& [name, array] : arrays_of(split, images)) {
+    bool found = false;
+    for (const auto& path : {folder / name, folder / (name + ".gz")}) {
+      if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) continue;
+      if (!holds(path, array)) throw not_ours(path);
+      found = true;
+    }
+    all = all && found;
+  }
+  return all;
+}
+
+void check_contact_sheet(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) throw not_ours(path);
+}
 
 void write_contact_sheet(const std::filesystem::path& path, const ImageSet& images, int64_t count, int64_t columns) {
   count = std::min(count, images.count);
@@ -60,13 +110,8 @@ void write_contact_sheet(const std::filesystem::path& path, const ImageSet& imag
 }
 
 void write_image_set(const std::filesystem::path& folder, Split split, const ImageSet& images, bool compressed) {
-  const std::string prefix = split == Split::train ? "train" : "t10k", suffix = compressed ? ".gz" : "";
-  write_values(folder / (prefix + "-images-idx3-ubyte" + suffix), images.pixels,
-               {images.count, images.height, images.width});
-  std::vector<uint8_t> labels(images.labels.begin(), images.labels.end());
-  write_values(folder / (prefix + "-labels-idx1-ubyte" + suffix), labels, {images.count});
-  if (!images.angles.empty())
-    write_values(folder / (prefix + "-angles-idx1-float" + suffix), images.angles, {images.count});
+  for (const auto& [name, array] : arrays_of(split, images))
+    write_idx(folder / (name + (compressed ? ".gz" : "")), array);
 }
 
 }  // namespace retrace

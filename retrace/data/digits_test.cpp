@@ -216,6 +216,30 @@ TEST(DigitsFiles, AreReadBack) {
   }
 }
 
+TEST(DigitsFiles, OtherDataAreNotReplaced) {
+  const TemporaryFolder folder;
+  const ImageSet set = make_digits(Split::test, {.count = 30}), other = make_digits(Split::test, {.count = 31});
+  const auto refused = [&](const ImageSet& images) {
+    try {
+      check_image_set(folder.path(), Split::test, images);
+      return false;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return true;
+    }
+  };
+  EXPECT_FALSE(check_image_set(folder.path(), Split::test, set));
+  write_image_set(folder.path(), Split::test, set);
+  EXPECT_TRUE(check_image_set(folder.path(), Split::test, set));
+  EXPECT_TRUE(refused(other));
+  // The plain file is read in place of the compressed one.
+  write_file_whole(folder.path() / "t10k-labels-idx1-ubyte", "other");
+  EXPECT_TRUE(refused(set));
+  check_contact_sheet(folder.path() / "digits.png");
+  write_contact_sheet(folder.path() / "digits.png", set, 30);
+  EXPECT_THROW(check_contact_sheet(folder.path() / "digits.png"), Error);
+}
+
 TEST(DigitsFiles, TheContactSheetShowsTheImages) {
   const TemporaryFolder folder;
   const ImageSet set = make_digits(Split::train, {.count = 7});

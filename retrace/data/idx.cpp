@@ -67,15 +67,22 @@ class Content {
                    : fmt::format("{} bytes", file_.size()))
         .expected(expected);
   }
-  // What the content can hold at most.
+  // Refuses a content of `size` bytes that the file cannot hold.
+  void check_bound(uint64_t size, const std::string& expected) const {
+    if (size <= bound()) return;
+    if (!gzip_) throw truncated(file_.size(), expected);
+    throw damaged(name_, 304, "is truncated")
+        .got(fmt::format("{} bytes, in which gzip can pack {} at most", file_.size(), bound()))
+        .expected(expected);
+  }
+
+ private:
   uint64_t bound() const { return gzip_ ? file_.size() * kGzipRatio : file_.size(); }
   Error truncated(uint64_t found, const std::string& expected) const {
     return damaged(name_, 304, "is truncated")
         .got(fmt::format("{} bytes{}", found, gzip_ ? " after decompression" : ""))
         .expected(expected);
   }
-
- private:
   void check_gzip() const {
     if (!gzip_ || gzip_->fault().empty()) return;
     throw damaged(name_, 306, fmt::format("is compressed by gzip, and the compression is damaged: {}", gzip_->fault()))
@@ -115,37 +122,56 @@ uint64_t checked_bytes(const IdxArray& array, std::string_view name, uint64_t li
   return array.shape.contains(0) ? 0 : bytes;
 }
 
-}  // namespace
+// An array without values, and the bytes of its header.
+struct Header {
+  IdxArray array;
+  uint64_t size = 0;
+};
 
-IdxArray parse_idx(std::string_view file, std::string_view name, uint64_t limit) {
-  Content content(file, name);
+Header read_header(Content& content, std::string_view name) {
   char head[4];
   content.read(head, sizeof head, "at least a header of 8 bytes");
-  IdxArray array;
-  array.type = checked_type({head, 4}, name);
+  Header header;
+  header.array.type = checked_type({head, 4}, name);
   const int axes = static_cast<unsigned char>(head[3]);
   if (axes < 1 || axes > kMaxRank)
     throw damaged(name, 303, fmt::format("declares {} axes", axes)).expected(fmt::format("1 to {} axes", kMaxRank));
   for (int i = 0; i < axes; ++i) {
     char size[4];
     content.read(size, sizeof size, fmt::format("a header of {} bytes for {} axes", 4 + 4 * axes, axes));
-    array.shape.push_back(load_u32(size));
+    header.array.shape.push_back(load_u32(size));
   }
-  const uint64_t bytes = checked_bytes(array, name, limit), header = 4 + 4 * static_cast<uint64_t>(axes);
+  header.size = 4 + 4 * static_cast<uint64_t>(axes);
+  return header;
+}
+
+}  // namespace
+
+IdxArray parse_idx(std::string_view file, std::string_view name, uint64_t limit) {
+  Content content(file, name);
+  auto [array, header] = read_header(content, name);
+  const uint64_t bytes = checked_bytes(array, name, limit);
   const std::string expected = fmt::format("{} bytes: a header of {} and {} for {}{}", header + bytes, header, bytes,
                                            name_of(array.type), array.shape.text());
-  if (header + bytes > content.bound()) throw content.truncated(content.bound(), expected);
+  content.check_bound(header + bytes, expected);
   array.bytes.resize(bytes);
   content.read(reinterpret_cast<char*>(array.bytes.data()), bytes, expected);
   content.finish(expected);
   reverse_items(array.bytes, size_of(array.type));
-  return array;
+  return std::move(array);
 }
 
 IdxArray read_idx(const std::filesystem::path& path, uint64_t limit) {
   // A plain file is at most its header longer than its values; a compressed one hardly more.
   const std::string file = read_file(path, "IDX file", limit + limit / 1000 + 4096);
   return parse_idx(file, path.string(), limit);
+}
+
+IdxArray read_idx_header(const std::filesystem::path& path) {
+  constexpr uint64_t kStart = 64 << 10;  // a header of gzip may hold a name
+  const std::string file = read_file_start(path, "IDX file", kStart), name = path.string();
+  Content content(file, name);
+  return read_header(content, name).array;
 }
 
 std::string idx_bytes(const IdxArray& array) {

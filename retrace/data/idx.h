@@ -38,7 +38,10 @@ struct IdxArray {
 // damaged compression.
 IdxArray read_idx(const std::filesystem::path& path, uint64_t limit = kIdxLimit);
 
-// The same from the bytes of a file; `name` stands for it in messages.
+// Type and shape alone, without values, from the start of the file. Errors: as read_idx, of the header.
+IdxArray read_idx_header(const std::filesystem::path& path);
+
+// The same as read_idx from the bytes of a file; `name` stands for it in messages.
 IdxArray parse_idx(std::string_view file, std::string_view name, uint64_t limit = kIdxLimit);
 
 // Writes `path` whole or not at all; compressed if its name ends in ".gz". Errors: output; usage for bool values or

@@ -140,6 +140,11 @@ TEST(Idx, ABombIsNotUnpacked) {
   const std::string bomb = gzip(kSmall + std::string(size_t{64} << 20, '\0'));
   EXPECT_LT(bomb.size(), 100000u);
   EXPECT_TRUE(says(refusal(bomb), "more than 18 bytes after decompression"));
+  // What gzip can pack into the file at most is told as such.
+  const std::string large = gzip("\0\0\x08\x02\0\1\0\0\0\1\0\0"s);
+  const std::string bound = std::to_string(large.size()) + " bytes, in which gzip can pack " +
+                            std::to_string(large.size() * kGzipRatio) + " at most";
+  EXPECT_TRUE(says(refusal(large, uint64_t{1} << 33), bound)) << refusal(large, uint64_t{1} << 33);
 }
 
 TEST(Idx, AWrongChecksumIsRefused) {

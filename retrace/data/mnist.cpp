@@ -12,8 +12,7 @@ Error refused(const std::filesystem::path& path, std::string_view what) {
   return Error(ErrorKind::bad_data, 318, fmt::format("IDX file \"{}\" {}", printable(path.string()), what));
 }
 
-IdxArray read_bytes(const std::filesystem::path& path, int axes, std::string_view expected) {
-  IdxArray array = read_idx(path);
+IdxArray checked(IdxArray array, const std::filesystem::path& path, int axes, std::string_view expected) {
   if (array.type != DType::u8 || array.shape.rank() != axes)
     throw refused(path, fmt::format("does not hold {}", axes == 1 ? "labels" : "images"))
         .got(fmt::format("{}{}", name_of(array.type), array.shape.text()))
@@ -31,13 +30,18 @@ std::filesystem::path either(const std::filesystem::path& folder, const std::str
 }  // namespace
 
 ImageSet read_image_set(const std::filesystem::path& images, const std::filesystem::path& labels, int classes) {
-  const IdxArray pixels = read_bytes(images, 3, "u8[images,height,width]");
-  const IdxArray numbers = read_bytes(labels, 1, "u8[images]");
-  if (pixels.bytes.empty()) throw refused(images, "holds no pixels").got(fmt::format("u8{}", pixels.shape.text()));
-  if (pixels.shape[0] != numbers.shape[0])
-    throw refused(labels, fmt::format("has {} labels for {} images", numbers.shape[0], pixels.shape[0]))
+  constexpr std::string_view of_images = "u8[images,height,width]", of_labels = "u8[images]";
+  // The headers tell most mistakes, before the pixels are read.
+  const Shape sizes = checked(read_idx_header(images), images, 3, of_images).shape;
+  const int64_t count = checked(read_idx_header(labels), labels, 1, of_labels).shape[0];
+  if (sizes.contains(0)) throw refused(images, "holds no pixels").got(fmt::format("u8{}", sizes.text()));
+  if (sizes[0] != count)
+    throw refused(labels, fmt::format("has {} labels for {} images", count, sizes[0]))
         .got(fmt::format("images from \"{}\"", printable(images.string())))
         .expected("one label for each image");
+  const IdxArray numbers = checked(read_idx(labels), labels, 1, of_labels);
+  const IdxArray pixels = checked(read_idx(images), images, 3, of_images);
+  if (!(pixels.shape == sizes) || numbers.shape[0] != count) throw refused(images, "changed while it was read");
   ImageSet set;
   set.count = pixels.shape[0], set.height = pixels.shape[1], set.width = pixels.shape[2];
   const auto bytes = pixels.values<uint8_t>(), classes_read = numbers.values<uint8_t>();
@@ -58,6 +62,9 @@ MnistFiles mnist_files(const std::filesystem::path& folder, Split split) {
 ImageSet read_mnist(const std::filesystem::path& folder, Split split) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder, ignored)) throw missing_path(folder, "data folder");
+  if (!std::filesystem::is_directory(folder, ignored))
+    throw Error(ErrorKind::missing, 330, fmt::format("\"{}\" is no folder", printable(folder.string())))
+        .expected("the folder of the four IDX files");
   const auto files = mnist_files(folder, split);
   return read_image_set(files.images, files.labels);
 }

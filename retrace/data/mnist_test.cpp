@@ -79,6 +79,17 @@ TEST_F(Mnist, FilesThatDisagreeAreRefused) {
   EXPECT_TRUE(says(refusal(ErrorKind::bad_data), "holds no pixels"));
 }
 
+TEST_F(Mnist, CountsAreComparedBeforePixelsAreRead) {
+  // A header of 3,000,000 images, without the pixels.
+  write_file_whole(folder_ / "train-images-idx3-ubyte",
+                   std::string_view("\0\0\x08\x03\0\x2d\xc6\xc0\0\0\0\x1c\0\0\0\x1c", 16));
+  write("train-labels-idx1-ubyte", {512}, std::vector<uint8_t>(512));
+  EXPECT_TRUE(says(refusal(ErrorKind::bad_data), "has 512 labels for 3000000 images"));
+  std::filesystem::remove_all(folder_);
+  write_file_whole(folder_, "a file");
+  EXPECT_TRUE(says(refusal(ErrorKind::missing), "is no folder"));
+}
+
 TEST_F(Mnist, DamagedFilesAreNamed) {
   write("train-images-idx3-ubyte", {1, 1, 1}, {0});
   write_file_whole(folder_ / "train-labels-idx1-ubyte", std::string(8, '\0'));

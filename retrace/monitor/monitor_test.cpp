@@ -47,6 +47,23 @@ TEST(Terminal, LogHasALineAnEpoch) {
             "max epochs completed after 6 iterations, 10.0 s\n");
 }
 
+TEST(Terminal, LargeAndSmallNumbersStayShort) {
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* stream = ::open_memstream(&text, &size);
+  {
+    Terminal terminal(stream, {.rewrite = false});
+    terminal.receive(RunStarted{"x", "cpu", "runs/x-1", 1, 1, 1, 1, 1});
+    terminal.receive(EpochDone{1, 1, 181791030088196178995847364608.0, 1, true});
+    terminal.receive(ValidationDone{1, 1, 0.00001234, 1, {}});
+    terminal.receive(RunFinished{1, 1, 0, 1, {}, "max epochs completed", ""});
+  }
+  std::fclose(stream);
+  const std::string out(text, size);
+  std::free(text);
+  EXPECT_NE(out.find("loss 1.818e+29  validation 1.234e-05"), std::string::npos) << out;
+}
+
 TEST(Terminal, TerminalLineIsRewrittenAndCut) {
   const std::string out = shown({.rewrite = true, .columns = 40, .interval = 0});
   EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 3);

@@ -19,6 +19,14 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+namespace {
+// Four places, unless that would hide the number or fill the line.
+std::string number_text(double value) {
+  const double size = value < 0 ? -value : value;
+  return size == 0 || (size >= 1e-3 && size < 1e6) ? fmt::format("{:.4f}", value) : fmt::format("{:.4g}", value);
+}
+}  // namespace
+
 TerminalOptions terminal_options(std::FILE* stream, bool dumb) {
   TerminalOptions options;
   const int descriptor = ::fileno(stream);
@@ -93,10 +101,12 @@ void Terminal::end_epoch() {
 
 std::string Terminal::line(int epoch, int64_t iteration, double loss, double seconds) const {
   const int64_t all = run_.epochs * run_.iterations_per_epoch;
-  std::string text = fmt::format("epoch {}/{}  step {}/{}  loss {:.4f}", epoch, run_.epochs, iteration, all, loss);
+  std::string text =
+      fmt::format("epoch {}/{}  step {}/{}  loss {}", epoch, run_.epochs, iteration, all, number_text(loss));
   if (validation_) {
-    text += fmt::format("  validation {:.4f}", validation_->loss);
-    for (const auto& [name, value] : validation_->metrics) text += fmt::format("  {} {:.4f}", printable(name), value);
+    text += fmt::format("  validation {}", number_text(validation_->loss));
+    for (const auto& [name, value] : validation_->metrics)
+      text += fmt::format("  {} {}", printable(name), number_text(value));
   }
   text += "  " + duration_text(seconds);
   if (iteration > 0 && iteration < all)

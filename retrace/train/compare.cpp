@@ -8,51 +8,14 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/train/number_format.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/weights.h"
 
 namespace retrace {
 namespace fs = std::filesystem;
 
 namespace {
-
-// How the bits of a type are ordered.
-struct NumberFormat {
-  int bytes = 0;
-  bool floating = false, is_signed = false;
-  uint64_t infinity = 0;  // bits of +infinity: above it, without the sign, are NaNs
-};
-
-NumberFormat format_of(const std::string& type) {
-  NumberFormat format{.bytes = safetensors_type_size(type)};
-  format.is_signed = type[0] == 'I';
-  format.infinity = type == "F32"    ? 0x7f800000ull
-                    : type == "F64"  ? 0x7ff0000000000000ull
-                    : type == "F16"  ? 0x7c00
-                    : type == "BF16" ? 0x7f80
-                                     : 0;
-  format.floating = format.infinity != 0;
-  return format;
-}
-
-uint64_t bits_at(const SafeTensor& tensor, uint64_t index, int bytes) {
-  uint64_t bits = 0;
-  for (int i = bytes - 1; i >= 0; --i)
-    bits = bits << 8 |
-           std::to_integer<uint64_t>(tensor.bytes[index * static_cast<uint64_t>(bytes) + static_cast<uint64_t>(i)]);
-  return bits;
-}
-
-bool is_nan(uint64_t bits, const NumberFormat& format) {
-  const uint64_t sign = 1ull << (8 * format.bytes - 1);
-  return format.floating && (bits & (sign - 1)) > format.infinity;
-}
-
-// A whole number that grows with the value, so that neighbours differ by one.
-uint64_t order_of(uint64_t bits, const NumberFormat& format) {
-  const uint64_t sign = 1ull << (8 * format.bytes - 1), mask = sign | (sign - 1);
-  if (format.floating) return bits & sign ? ~bits & mask : bits | sign;
-  return format.is_signed ? bits ^ sign : bits;
-}
 
 TensorDifference compare_values(const SafeTensor& a, const SafeTensor& b) {
   const NumberFormat format = format_of(a.type);
@@ -73,18 +36,37 @@ TensorDifference compare_values(const SafeTensor& a, const SafeTensor& b) {
   return difference;
 }
 
-// The settings of a run as text; what cannot be read has none.
-std::map<std::string, std::string> settings_of(const fs::path& run) {
-  std::map<std::string, std::string> settings;
+using Settings = std::map<std::string, std::string>;
+
+// Mistakes in keys or values may be another version's right ones: such a job has no settings.
+void add_job(const fs::path& run, Settings& settings) {
+  constexpr int kFirst = 412, kLast = 417;
   try {
-    for (auto& [key, value] : job_values(read_job(run / "job.toml"))) settings[key] = value;
-    const auto versions = nlohmann::json::parse(read_file(run / "versions.json", "versions file", 100'000));
-    for (const char* key : {"version", "contract_version", "compiler", "cpu", "simd_target", "threads", "device"})
-      if (versions.is_object() && versions.contains(key) && versions[key].is_primitive())
-        settings[std::string("run.") + key] =
-            versions[key].is_string() ? printable(versions[key].get<std::string>()) : versions[key].dump();
-  } catch (const Error&) {  // settings only explain: a run without readable ones is still compared
-  } catch (const nlohmann::json::exception&) {}
+    for (auto& [key, value] : job_values(read_run_job(run))) settings[key] = value;
+  } catch (const Error& error) {
+    if (error.code() < kFirst || error.code() > kLast) throw;
+  }
+}
+
+void add_versions(const fs::path& run, Settings& settings) {
+  const fs::path path = run / "versions.json";
+  std::error_code failure;
+  if (!fs::exists(path, failure)) return;
+  const auto versions = nlohmann::json::parse(read_file(path, "versions file", 100'000), nullptr, false);
+  if (!versions.is_object())
+    throw Error(ErrorKind::bad_data, 528, "the versions of a run are damaged: they are no JSON object")
+        .where(printable(path.string()));
+  for (const char* key : {"version", "contract_version", "compiler", "cpu", "simd_target", "threads", "device"})
+    if (versions.contains(key) && versions[key].is_primitive())
+      settings[std::string("run.") + key] =
+          versions[key].is_string() ? printable(versions[key].get<std::string>()) : versions[key].dump();
+}
+
+// The settings of a run as text.
+Settings settings_of(const fs::path& run) {
+  Settings settings;
+  add_job(run, settings);
+  add_versions(run, settings);
   return settings;
 }
 
@@ -135,6 +117,19 @@ void compare_epochs(const fs::path& a, const fs::path& b, RunComparison& result)
 
 fs::path weights_of(const fs::path& run) { return fs::is_directory(run) ? run / "weights.safetensors" : run; }
 
+SafeTensors read_weights(const fs::path& run) {
+  if (fs::is_directory(run)) return read_run_weights(run);
+  SafeTensors weights = read_safetensors(run);
+  check_fingerprints(weights, run.string());
+  return weights;
+}
+
+void compare_weights(const fs::path& a, const fs::path& b, RunComparison& result) {
+  const SafeTensors in_a = read_weights(a), in_b = read_weights(b);
+  result.weights = compare_tensors(in_a, in_b);
+  result.not_finite_a = not_finite(in_a), result.not_finite_b = not_finite(in_b);
+}
+
 }  // namespace
 
 std::vector<TensorDifference> compare_tensors(const SafeTensors& a, const SafeTensors& b) {
@@ -168,8 +163,7 @@ RunComparison compare_runs(const fs::path& a, const fs::path& b) {
   }
   const bool weights_a = fs::exists(weights_of(a), failure), weights_b = fs::exists(weights_of(b), failure);
   result.has_weights = weights_a && weights_b;
-  if (result.has_weights)
-    result.weights = compare_tensors(read_safetensors(weights_of(a)), read_safetensors(weights_of(b)));
+  if (result.has_weights) compare_weights(a, b, result);
   const bool comparable = result.has_weights || (result.epochs_a > 0 && result.epochs_b > 0);
   if (!comparable) {
     const auto& lacking = !weights_a && (!folders || result.epochs_a == 0) ? a : b;

@@ -35,15 +35,17 @@ struct RunComparison {
   bool has_weights = false;        // both runs have them
   // The last epoch of a run that was stopped within it: its fingerprints, and the last weights, are of that iteration.
   std::optional<StoppedEpoch> stopped_a, stopped_b;
-  std::optional<int> first_epoch;           // with a difference
-  std::vector<std::string> first_tensors;   // of that epoch; none if the runs reached different iterations of it
-  std::vector<TensorDifference> weights;    // that differ
-  std::vector<SettingDifference> settings;  // of job, versions and machine; they do not decide `equal`
+  std::optional<int> first_epoch;          // with a difference
+  std::vector<std::string> first_tensors;  // of that epoch; none if the runs reached different iterations of it
+  std::vector<TensorDifference> weights;   // that differ
+  std::vector<std::string> not_finite_a, not_finite_b;  // tensors of the last weights with a NaN or infinity
+  std::vector<SettingDifference> settings;              // of job, versions and machine; they do not decide `equal`
 };
 
 // Compares two runs by their folders alone; either may be a safetensors file instead, then only weights are
 // compared. A run with fewer epochs differs, and so does one that was stopped at another iteration. Errors: missing if
-// a path does not exist or the two have nothing in common that could be compared; bad_data.
+// a path does not exist or the two have nothing in common that could be compared; bad_data, also for weights that are
+// not what was written.
 RunComparison compare_runs(const std::filesystem::path& a, const std::filesystem::path& b);
 
 // The tensors of two sets that differ, in name order. One unit in the last place is the step to the next number

@@ -145,6 +145,11 @@ class Checker {
       errors_.push_back(mistake(417, "data.path", "data.path is missing")
                             .expected("the folder of the four IDX files")
                             .help("add --set data.path=DIR"));
+    if (job_.training.shards > job_.training.mini_batch_size)
+      errors_.push_back(
+          mistake(417, "training.shards", "training.shards is larger than a mini-batch")
+              .expected(fmt::format("at most training.mini_batch_size = {}", job_.training.mini_batch_size))
+              .help("a shard without samples computes nothing: set fewer shards, or a larger mini-batch"));
     if (network.name == "peaks" && network.width.value_or(4) < 4)
       errors_.push_back(
           mistake(414, "network.width", "network.width is too small for network \"peaks\"").expected("at least 4"));

@@ -18,8 +18,13 @@ namespace {
 constexpr int64_t kPadded = 32;  // side of the autoencoder's images
 constexpr int64_t kSynthetic = 1000;
 
-Datastore first_samples(const Datastore& store, int64_t count) {
-  if (count <= 0 || count >= store.size()) return store;
+Datastore first_samples(const Datastore& store, int64_t count, const char* key) {
+  if (count > store.size())
+    throw Error(ErrorKind::usage, 425, fmt::format("{} is larger than the set", key))
+        .got(fmt::format("{}", count))
+        .expected(fmt::format("at most {}", store.size()))
+        .help("0 takes all samples that there are");
+  if (count <= 0 || count == store.size()) return store;
   std::vector<int64_t> indices(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) indices[static_cast<size_t>(i)] = i;
   return store.subset(indices);
@@ -67,14 +72,15 @@ Datastore synthetic_images(Split split, uint64_t seed) {
 Datastore load(const Job& job, Split split) {
   const auto& data = job.data;
   const int samples = split == Split::train ? data.train_samples : data.test_samples;
-  if (data.source == "peaks") return peaks_points(split, samples);
+  const char* key = split == Split::train ? "data.train_samples" : "data.test_samples";
+  if (data.source == "peaks") return first_samples(peaks_points(split, samples), samples, key);
   const Datastore store = [&] {
     if (job.network.name == "autoencoder") return noisy_digits(split, job.seed);
     if (data.source == "mnist") return mnist(data.path, split);
     if (data.source == "cifar10-synthetic") return synthetic_images(split, job.seed);
     return digits(split);
   }();
-  return first_samples(store, samples);
+  return first_samples(store, samples, key);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
+#include <cmath>
+#include <limits>
+#include <system_error>
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
@@ -18,13 +20,8 @@ std::string full_key(const std::string& section, const std::string& name) {
   return section.empty() ? name : section + "." + name;
 }
 
-const std::vector<std::string>& sections() {
-  static const std::vector<std::string> names = {"network", "data", "training"};
-  return names;
-}
-
 bool is_section(const std::string& key) {
-  return std::find(sections().begin(), sections().end(), key) != sections().end();
+  return std::find(job_sections().begin(), job_sections().end(), key) != job_sections().end();
 }
 
 std::string without_quotes(const std::string& text) {
@@ -47,53 +44,74 @@ std::vector<std::string> split_list(std::string text) {
 }
 
 template <class Number>
-bool read_number(const std::string& text, Number& number) {
+std::errc read_number(const std::string& text, Number& number) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failure == std::errc() && end == text.data() + text.size();
+  return failure == std::errc() && end != text.data() + text.size() ? std::errc::invalid_argument : failure;
 }
 
-// Each assign() takes the value of an entry if its type fits the field, and says so.
+enum class Fit {
+  good,
+  other_type,
+  whole_with_point,  // 1.0 or 1e3, where a whole number is wanted
+};
+
+Fit fit_of_float(double number) {
+  return std::isfinite(number) && std::trunc(number) == number ? Fit::whole_with_point : Fit::other_type;
+}
+
+// Each assign() takes the value of an entry if its type fits the field. Where the number is out of the range of the
+// type, or of the rule, the field gets a value that the check reports as out of range.
 template <class Integer>
   requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, bool>)
-bool assign(const JobValue& value, Integer& field, const FieldRule& rule) {
+Fit assign(const JobValue& value, Integer& field, const FieldRule& rule) {
+  const auto below = static_cast<int64_t>(rule.low) - 1, above = static_cast<int64_t>(rule.high) + 1;
   int64_t number = 0;
   if (const auto* raw = std::get_if<RawValue>(&value)) {
-    if (!read_number(raw->text, number)) return false;
+    double with_point = 0;
+    const std::errc failure = read_number(raw->text, number);
+    if (failure == std::errc::result_out_of_range)
+      number = raw->text[0] == '-' ? below : above;
+    else if (failure != std::errc())
+      return read_number(raw->text, with_point) == std::errc() ? fit_of_float(with_point) : Fit::other_type;
   } else if (const auto* integer = std::get_if<int64_t>(&value)) {
     number = *integer;
+  } else if (const auto* with_point = std::get_if<double>(&value)) {
+    return fit_of_float(*with_point);
   } else {
-    return false;
+    return Fit::other_type;
   }
-  // Outside the rule's range the field keeps the nearest value that it can hold: the check reports it.
-  const auto below = static_cast<int64_t>(rule.low) - 1, above = static_cast<int64_t>(rule.high) + 1;
   field = static_cast<Integer>(number < below ? below : number > above ? above : number);
-  return true;
+  return Fit::good;
 }
 
-bool assign(const JobValue& value, double& field, const FieldRule&) {
-  if (const auto* raw = std::get_if<RawValue>(&value)) return read_number(raw->text, field);
-  if (const auto* integer = std::get_if<int64_t>(&value)) return field = static_cast<double>(*integer), true;
-  if (const auto* number = std::get_if<double>(&value)) return field = *number, true;
-  return false;
+Fit assign(const JobValue& value, double& field, const FieldRule&) {
+  if (const auto* raw = std::get_if<RawValue>(&value)) {
+    const std::errc failure = read_number(raw->text, field);
+    if (failure == std::errc::result_out_of_range) field = std::numeric_limits<double>::quiet_NaN();
+    return failure == std::errc::invalid_argument ? Fit::other_type : Fit::good;
+  }
+  if (const auto* integer = std::get_if<int64_t>(&value)) return field = static_cast<double>(*integer), Fit::good;
+  if (const auto* number = std::get_if<double>(&value)) return field = *number, Fit::good;
+  return Fit::other_type;
 }
 
-bool assign(const JobValue& value, bool& field, const FieldRule&) {
+Fit assign(const JobValue& value, bool& field, const FieldRule&) {
   if (const auto* raw = std::get_if<RawValue>(&value))
-    return field = raw->text == "true", field || raw->text == "false";
-  if (const auto* truth = std::get_if<bool>(&value)) return field = *truth, true;
-  return false;
+    return field = raw->text == "true", field || raw->text == "false" ? Fit::good : Fit::other_type;
+  if (const auto* truth = std::get_if<bool>(&value)) return field = *truth, Fit::good;
+  return Fit::other_type;
 }
 
-bool assign(const JobValue& value, std::string& field, const FieldRule&) {
-  if (const auto* raw = std::get_if<RawValue>(&value)) return field = without_quotes(raw->text), true;
-  if (const auto* text = std::get_if<std::string>(&value)) return field = *text, true;
-  return false;
+Fit assign(const JobValue& value, std::string& field, const FieldRule&) {
+  if (const auto* raw = std::get_if<RawValue>(&value)) return field = without_quotes(raw->text), Fit::good;
+  if (const auto* text = std::get_if<std::string>(&value)) return field = *text, Fit::good;
+  return Fit::other_type;
 }
 
-bool assign(const JobValue& value, std::vector<std::string>& field, const FieldRule&) {
-  if (const auto* raw = std::get_if<RawValue>(&value)) return field = split_list(raw->text), true;
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) return field = *texts, true;
-  return false;
+Fit assign(const JobValue& value, std::vector<std::string>& field, const FieldRule&) {
+  if (const auto* raw = std::get_if<RawValue>(&value)) return field = split_list(raw->text), Fit::good;
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) return field = *texts, Fit::good;
+  return Fit::other_type;
 }
 
 template <class Value>
@@ -115,34 +133,35 @@ const char* type_name(const std::optional<Value>&) {
   return type_name(Value{});
 }
 
+// The keys of a section, without it; "" is the top level.
+std::vector<std::string> names_in(const std::string& section) {
+  std::vector<std::string> names;
+  for (const auto& known : job_keys()) {
+    const size_t dot = known.rfind('.');
+    if ((dot == std::string::npos ? "" : known.substr(0, dot)) == section) names.push_back(known.substr(dot + 1));
+  }
+  return names;
+}
+
 std::string help_for_unknown(const std::string& key) {
   const size_t dot = key.rfind('.');
   const std::string section = dot == std::string::npos ? "" : key.substr(0, dot), name = key.substr(dot + 1);
-  std::vector<std::string> same, all, last;
-  for (const auto& known : job_keys()) {
-    const size_t known_dot = known.rfind('.');
-    if ((known_dot == std::string::npos ? "" : known.substr(0, known_dot)) == section)
-      same.push_back(known.substr(known_dot + 1));
-    all.push_back(known), last.push_back(known.substr(known_dot + 1));
+  const auto meant = [](const std::string& of, const std::string& near) {
+    return fmt::format("did you mean \"{}\"?", full_key(of, near));
+  };
+  std::vector<std::string> all = {""}, places = {nearest(section, job_sections())};
+  all.insert(all.end(), job_sections().begin(), job_sections().end());
+  for (const auto& other : all) {  // the right name in the wrong section
+    const auto names = names_in(other);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return meant(other, name);
   }
-  for (size_t i = 0; i < all.size(); ++i)  // the right name in the wrong section
-    if (last[i] == name) return fmt::format("did you mean \"{}\"?", all[i]);
-  if (const auto near = nearest(name, same); !near.empty())
-    return fmt::format("did you mean \"{}\"?", full_key(section, near));
-  if (const auto near = nearest(key, all); !near.empty()) return fmt::format("did you mean \"{}\"?", near);
-  if (const auto near = nearest(name, last); !near.empty())
-    return fmt::format("did you mean \"{}\"?",
-                       all[static_cast<size_t>(std::find(last.begin(), last.end(), near) - last.begin())]);
-  return fmt::format("keys of {}: {}", section.empty() ? "the top level" : "[" + section + "]", fmt::join(same, ", "));
-}
-
-Error unknown_key(const JobEntry& entry, bool table) {
-  Error error(ErrorKind::usage, 412, fmt::format("unknown {} \"{}\"", table ? "section" : "key", entry.key));
-  error.where(entry.place);
-  if (!table) return error.help(help_for_unknown(entry.key));
-  const auto near = nearest(entry.key, sections());
-  return error.help(near.empty() ? std::string("sections: network, data, training")
-                                 : fmt::format("did you mean [{}]?", near));
+  places.insert(places.end(), all.begin(), all.end());
+  for (const auto& place : places)
+    if (const auto near = nearest(name, names_in(place)); !near.empty()) return meant(place, near);
+  if (const auto near = nearest(key, job_keys()); !near.empty()) return meant("", near);
+  if (!section.empty() && !is_section(section)) return fmt::format("sections: {}", fmt::join(job_sections(), ", "));
+  return fmt::format("keys of {}: {}", section.empty() ? "the top level" : "[" + section + "]",
+                     fmt::join(names_in(section), ", "));
 }
 
 Error wrong_type(const JobEntry& entry, const std::string& expected) {
@@ -152,6 +171,8 @@ Error wrong_type(const JobEntry& entry, const std::string& expected) {
 }
 
 class JobReader {
+  static constexpr size_t kMostHelp = 50;  // mistakes for which the nearest key is looked for; not all are shown
+
  public:
   Job read(const std::vector<JobEntry>& entries, std::string_view file) {
     const auto known = job_keys();
@@ -161,8 +182,8 @@ class JobReader {
         assign_field(entry);
       else if (is_section(entry.key))
         check_section(entry);
-      else if (!below_unknown(entry.key))
-        add_unknown(entry);
+      else
+        errors_.push_back(unknown_key(entry));
     }
     complete(file);
     for (const auto& mistake : find_mistakes(job_, given_, errors_.empty())) errors_.push_back(mistake);
@@ -174,10 +195,10 @@ class JobReader {
   void assign_field(const JobEntry& entry) {
     visit_job(job_, [&](const std::string& section, const char* name, auto& value, const FieldRule& rule) {
       if (full_key(section, name) != entry.key) return;
-      if (assign(entry.value, value, rule))
-        given_[entry.key] = {entry.place, entry.shown};
-      else
-        errors_.push_back(wrong_type(entry, type_name(value)));
+      const Fit fit = assign(entry.value, value, rule);
+      if (fit == Fit::good) return void(given_[entry.key] = {entry.place, entry.shown});
+      errors_.push_back(wrong_type(entry, type_name(value)));
+      if (fit == Fit::whole_with_point) errors_.back().help("write it without a point or an exponent");
     });
   }
 
@@ -186,16 +207,15 @@ class JobReader {
       errors_.push_back(wrong_type(entry, fmt::format("a section: [{}]", entry.key)));
   }
 
-  void add_unknown(const JobEntry& entry) {
+  Error unknown_key(const JobEntry& entry) const {
     const bool table = std::holds_alternative<TableValue>(entry.value);
-    if (table) unknown_tables_.insert(entry.key + ".");
-    errors_.push_back(unknown_key(entry, table));
-  }
-
-  bool below_unknown(const std::string& key) const {
-    for (const auto& table : unknown_tables_)
-      if (key.rfind(table, 0) == 0) return true;
-    return false;
+    Error error(ErrorKind::usage, 412, fmt::format("unknown {} \"{}\"", table ? "section" : "key", entry.key));
+    error.where(entry.place);
+    if (errors_.size() > kMostHelp) return error;
+    if (!table) return error.help(help_for_unknown(entry.key));
+    const auto near = nearest(entry.key, job_sections());
+    return error.help(near.empty() ? fmt::format("sections: {}", fmt::join(job_sections(), ", "))
+                                   : fmt::format("did you mean [{}]?", near));
   }
 
   // Defaults that depend on other fields.
@@ -222,15 +242,19 @@ class JobReader {
   Job job_;
   GivenKeys given_;
   std::vector<Error> errors_;
-  std::set<std::string> unknown_tables_;
 };
 
 }  // namespace
 
+const std::vector<std::string>& job_sections() {
+  static const std::vector<std::string> names = {"network", "data", "training"};
+  return names;
+}
+
 std::vector<JobEntry> override_entries(const std::vector<JobOverride>& overrides) {
   std::vector<JobEntry> entries;
   for (const auto& one : overrides)
-    entries.push_back({printable(one.key), RawValue{one.value},
+    entries.push_back({printable(std::string_view(one.key).substr(0, 80)), RawValue{one.value},
                        fmt::format("\"{}\"", printable(one.value.substr(0, 80))), one.place});
   return entries;
 }

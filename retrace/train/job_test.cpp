@@ -131,7 +131,16 @@ TEST(Job, OverrideMistakesNameTheirPlace) {
   EXPECT_NE(with("training.max_epochs=2.5").find("must be a whole number"), std::string::npos);
   EXPECT_NE(with("training.max_epochs=").find("must be a whole number"), std::string::npos);
   EXPECT_NE(with("training.max_epochs= 2").find("must be a whole number"), std::string::npos);
-  EXPECT_NE(with("training.max_epochs=99999999999999999999").find("must be a whole number"), std::string::npos);
+  EXPECT_NE(with("training.max_epochs=99999999999999999999").find("out of range"), std::string::npos);
+  EXPECT_NE(with("seed=18446744073709551615").find("expected: from 0 to 9007199254740991"), std::string::npos);
+  EXPECT_NE(with("seed=-18446744073709551615").find("out of range"), std::string::npos);
+  EXPECT_NE(with("training.initial_learn_rate=1e309").find("out of range"), std::string::npos);
+  EXPECT_NE(with("training.initial_learn_rate=1e-400").find("out of range"), std::string::npos);
+  EXPECT_NE(with("training.l2_regularization=1e-400").find("out of range"), std::string::npos);
+  EXPECT_NE(with("seed=1.0").find("write it without a point"), std::string::npos);
+  EXPECT_EQ(with("seed=1.5").find("write it without a point"), std::string::npos);
+  EXPECT_NE(with("TRAINING.MAX_EPOCHS=2").find("did you mean \"training.max_epochs\"?"), std::string::npos);
+  EXPECT_NE(with("training.metrics=2").find("keys of [training]: solver"), std::string::npos);
   EXPECT_NE(with("training.initial_learn_rate=nan").find("out of range"), std::string::npos);
   EXPECT_NE(with("training.validation=yes").find("must be true or false"), std::string::npos);
   EXPECT_NE(with("training=5").find("must be a section"), std::string::npos);
@@ -187,7 +196,7 @@ TEST(Job, KeysInTheWrongPlaceAreFound) {
 TEST(Job, WrongTypesAndRanges) {
   const auto training = [](const std::string& line) { return with_network("[training]\n" + line); };
   expect_refusal(training("max_epochs = \"3\""), {"training.max_epochs must be a whole number", "got:      \"3\""});
-  expect_refusal(training("max_epochs = 3.0"), {"must be a whole number"});
+  expect_refusal(training("max_epochs = 3.0"), {"must be a whole number", "got:      3.0", "write it without a point"});
   expect_refusal(training("max_epochs = -3"), {"x.toml:4:1", "got:      -3"});
   expect_refusal(training("max_epochs = 9223372036854775807"), {"out of range"});
   expect_refusal(training("max_epochs = 1979-05-27"), {"a date or time"});
@@ -227,8 +236,53 @@ TEST(Job, SyntaxErrorsHaveAPlace) {
   expect_refusal(std::string("seed = \0", 8), {"no valid TOML"});
   expect_refusal("name = \"\xff\"", {"no valid TOML"});
   expect_refusal("[?network]", {"no valid TOML", "x.toml:1:2"});
-  expect_refusal("a = " + std::string(100000, '['), {"no valid TOML"});
+  expect_refusal("a = " + std::string(20, '['), {"no valid TOML"});
   EXPECT_NO_THROW(parse_job("\xef\xbb\xbf[network]\r\nname = \"digits\"\r\n", "x.toml"));
+}
+
+std::string repeated(const std::string& text, int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i) out += text;
+  return out;
+}
+
+TEST(Job, DepthIsRefusedBeforeItIsParsed) {
+  for (const int parts : {40, 15'000, 190'000}) {
+    const std::string key = repeated("a.", parts);
+    for (const auto& text : {key + "a = 1", "[" + key + "a]\nx = 1", "[[" + key + "a]]", "x = {" + key + "a = 1}",
+                             "# .\n" + repeated("a .", parts) + "a = 1", repeated("'a'.", parts) + "a = 1"})
+      expect_refusal(text, {"the job file is too deep", "x.toml:"});
+  }
+  expect_refusal("a = " + std::string(100'000, '['), {"too deep", "brackets"});
+  expect_refusal("a = " + repeated("{a=", 100'000), {"too deep", "brackets"});
+  expect_refusal(repeated("a=1\n", 200'000), {"too long"});
+  expect_refusal("a = [" + repeated("1,", 200'000) + "]", {"too long"});
+}
+
+TEST(Job, DotsAndBracketsInTextsAndCommentsDoNotCount) {
+  const std::string much = repeated("a.[{", 200), three(3, '"'), single(3, '\'');
+  for (const auto& path : {"\"" + much + "\"", "'" + much + "'", three + much + "\n\\\"\"" + much + "\"\"" + three,
+                           single + much + "\n'" + much + "''" + single, "\"\\\\" + much + "\\\"" + much + "\""}) {
+    const std::string text = "[network]\nname = 'digits'\nheads = ['class'] # " + much +
+                             "\n[data]\nsource = 'mnist'\npath = " + path + " # " + much;
+    EXPECT_NO_THROW(parse_job(text, "x.toml")) << text;
+  }
+  expect_refusal("\"training.max_epochs\" = 3\n" + with_network(""), {"unknown key \"\"training.max_epochs\"\""});
+}
+
+TEST(Job, ManyAndLongMistakesStayReadable) {
+  std::string many;
+  for (int i = 0; i < 80'000; ++i) many += "k" + std::to_string(i) + "=1\n";
+  const std::string found = refusal(many + with_network(""));
+  EXPECT_LT(found.size(), 10'000u);
+  EXPECT_NE(found.find("79980 more mistakes are not shown"), std::string::npos) << found;
+  EXPECT_LT(refusal(std::string(900'000, 'k') + " = 1").size(), 2000u);
+}
+
+TEST(Job, MoreShardsThanSamplesOfAMiniBatch) {
+  expect_refusal(with_network("[training]\nmini_batch_size = 32\nshards = 33"),
+                 {"training.shards is larger than a mini-batch", "x.toml:5:1", "training.mini_batch_size = 32"});
+  EXPECT_NO_THROW(parse_job(with_network("[training]\nmini_batch_size = 32\nshards = 32"), "x.toml"));
 }
 
 TEST(Job, LargeAndMissingFiles) {

@@ -5,6 +5,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/train/job_entries.h"
+#include "retrace/train/toml_depth.h"
 
 namespace retrace {
 namespace {
@@ -19,37 +20,56 @@ std::string shortened(std::string_view text) {
   return text.size() <= limit ? printable(text) : printable(text.substr(0, limit)) + "...";
 }
 
+// In quotes where TOML wants them: "a.b" is one key, a.b are two.
+std::string key_text(std::string_view key) {
+  const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+  return bare ? shortened(key) : fmt::format("\"{}\"", shortened(key));
+}
+
 class EntryReader {
  public:
-  EntryReader(std::string_view file, std::vector<Positioned>& entries) : file_(file), entries_(entries) {}
+  EntryReader(std::string_view file, std::vector<Positioned>& entries) : file_(printable(file)), entries_(entries) {}
 
-  void read(const toml::table& table, const std::string& prefix) {
-    for (const auto& [key, node] : table) {
-      const std::string name = prefix + std::string(key.str());
-      // The key's position, not the value's: a mistake is most often found there.
-      auto position = key.source().begin;
-      if (!position) position = node.source().begin;
-      add(name, node, position);
-      if (const auto* inner = node.as_table()) read(*inner, name + ".");
-    }
+  // Of the top level and the sections of a job. What lies deeper belongs to an entry that is a mistake itself.
+  void read(const toml::table& job) {
+    read(job, "");
+    for (const auto& section : job_sections())
+      if (const auto* table = job[section].as_table()) read(*table, section + ".");
   }
 
  private:
+  void read(const toml::table& table, const std::string& prefix) {
+    for (const auto& [key, node] : table) {
+      // The key's position, not the value's: a mistake is most often found there.
+      auto position = key.source().begin;
+      if (!position) position = node.source().begin;
+      add(prefix + key_text(key.str()), node, position);
+    }
+  }
+
   void add(const std::string& name, const toml::node& node, toml::source_position position) {
     auto [value, shown] = value_of(node);
-    entries_.push_back({position,
-                        {printable(name), std::move(value), std::move(shown),
-                         fmt::format("{}:{}:{}", printable(file_), position.line, position.column)}});
+    entries_.push_back(
+        {position,
+         {name, std::move(value), std::move(shown), fmt::format("{}:{}:{}", file_, position.line, position.column)}});
   }
 
   static std::pair<JobValue, std::string> value_of(const toml::node& node) {
     if (node.is_table()) return {TableValue{}, "a section"};
     if (const auto* text = node.as_string()) return {text->get(), fmt::format("\"{}\"", shortened(text->get()))};
     if (const auto* number = node.as_integer()) return {number->get(), fmt::format("{}", number->get())};
-    if (const auto* number = node.as_floating_point()) return {number->get(), fmt::format("{}", number->get())};
+    if (const auto* number = node.as_floating_point()) return {number->get(), float_text(number->get())};
     if (const auto* truth = node.as_boolean()) return {truth->get(), truth->get() ? "true" : "false"};
     if (const auto* list = node.as_array()) return list_of(*list);
     return {OtherValue{}, "a date or time"};
+  }
+
+  // With a point, since 1 and 1.0 are different values.
+  static std::string float_text(double number) {
+    const std::string text = fmt::format("{}", number);
+    return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
   }
 
   static std::pair<JobValue, std::string> list_of(const toml::array& list) {
@@ -64,20 +84,23 @@ class EntryReader {
     return {std::move(texts), fmt::format("[{}]", shortened(shown))};
   }
 
-  std::string_view file_;
+  std::string file_;
   std::vector<Positioned>& entries_;
 };
 
 }  // namespace
 
 std::vector<JobEntry> toml_entries(std::string_view text, std::string_view file) {
+  check_toml_depth(text, file);
   std::vector<Positioned> found;
   try {
-    const toml::table table = toml::parse(text);
-    EntryReader(file, found).read(table, "");
+    EntryReader(file, found).read(toml::parse(text));
   } catch (const toml::parse_error& error) {
     const auto position = error.source().begin;
-    throw Error(ErrorKind::usage, 411, fmt::format("the job file is no valid TOML: {}", printable(error.description())))
+    const std::string_view what = error.description();
+    const bool number = what.find("representable") != what.npos || what.find("floating-point") != what.npos;
+    throw Error(ErrorKind::usage, 411, fmt::format("the job file is no valid TOML: {}", printable(what)))
+        .help(number ? "a number is out of range, or misspelt" : "")
         .where(fmt::format("{}:{}:{}", printable(file), position.line, position.column));
   }
   std::sort(found.begin(), found.end(), [](const Positioned& a, const Positioned& b) {

@@ -22,7 +22,8 @@ ImageSet read_images(const std::filesystem::path& input, const Shape& sample) {
   const bool fits =
       array.type == DType::u8 && array.shape.rank() == 3 && array.shape[1] == sample[0] && array.shape[2] == sample[1];
   if (!fits)
-    throw Error(ErrorKind::bad_data, 320, fmt::format("{} does not hold images for this network", input.string()))
+    throw Error(ErrorKind::bad_data, 320,
+                fmt::format("\"{}\" does not hold images for this network", printable(input.string())))
         .got(fmt::format("{}{}", name_of(array.type), array.shape.text()))
         .expected(fmt::format("u8[n,{},{}]", sample[0], sample[1]));
   ImageSet images;
@@ -38,10 +39,15 @@ std::string number_text(float value) {  // the shortest text that reads back to 
   return std::string(text, end);
 }
 
+std::string header_of(bool angle) {
+  std::string text = "index,class";
+  for (int c = 0; c < 10; ++c) text += fmt::format(",score_{}", c);
+  return text + (angle ? ",angle\n" : "\n");
+}
+
 }  // namespace
 
-int64_t predict_run(const std::filesystem::path& run, const std::filesystem::path& input,
-                    const std::filesystem::path& output) {
+Prediction predict_run(const std::filesystem::path& run, const std::filesystem::path& input) {
   const FloatingPointScope floating_point;
   check_run_folder(run);
   const Job job = read_run_job(run);
@@ -49,15 +55,11 @@ int64_t predict_run(const std::filesystem::path& run, const std::filesystem::pat
     throw Error(ErrorKind::usage, 422,
                 fmt::format("predict reads images for the network \"digits\"; this run has \"{}\"", job.network.name));
   const nn::Network network = make_job_network(job);
-  const SafeTensors file = read_run_weights(run);
-  const std::string path = (run / "weights.safetensors").string();
-  const Tree parameters = from_safetensors(file, network.parameters, "parameters/", path);
-  const Tree state = from_safetensors(file, network.state, "state/", path);
+  const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
+                                                    (run / "weights.safetensors").string());
   const ImageSet images = read_images(input, network.sample);
   const bool angle = network.outputs.size() > 1;
-  std::string text = "index,class";
-  for (int c = 0; c < 10; ++c) text += fmt::format(",score_{}", c);
-  text += angle ? ",angle\n" : "\n";
+  std::string text = header_of(angle);
   for (int64_t first = 0; first < images.count; first += kBatch) {
     const int64_t count = std::min(kBatch, images.count - first);
     const Tree y = network.model(parameters, image_batch(images, first, count), state, Phase::inference).y;
@@ -72,8 +74,15 @@ int64_t predict_run(const std::filesystem::path& run, const std::filesystem::pat
       text += "\n";
     }
   }
-  write_file_whole(output, text);
-  return images.count;
+  return {images.count, text};
+}
+
+int64_t predict_run(const std::filesystem::path& run, const std::filesystem::path& input,
+                    const std::filesystem::path& output) {
+  check_run_output(output, input);
+  const Prediction found = predict_run(run, input);
+  write_file_whole(output, found.csv);
+  return found.rows;
 }
 
 }  // namespace retrace

@@ -8,6 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <iterator>
+
+#include "retrace/trace/record.h"
+#include "retrace/train/weights.h"
 
 namespace retrace {
 namespace fs = std::filesystem;
@@ -59,12 +64,61 @@ Error not_usable(const fs::path& path, const char* why) {
   return Error(ErrorKind::usage, 521, fmt::format("run folder \"{}\" {}", printable(path.string()), why));
 }
 
+// The first line of the lock of a folder, "" if it has none.
+std::string owner_of(const fs::path& path) {
+  try {
+    const std::string text = read_file_start(path / kLock, "lock", 400);
+    return printable(text.substr(0, text.find('\n')));
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+Error in_use(const fs::path& path) {
+  return not_usable(path, "is used by another process")
+      .got(owner_of(path))
+      .help("wait for it, or choose another folder with --out");
+}
+
+int try_lock(int descriptor, int how) {
+  int result = 0;
+  do result = ::flock(descriptor, how | LOCK_NB);
+  while (result != 0 && errno == EINTR);
+  return result == 0 ? 0 : errno;
+}
+
+std::string own_name() {
+  char host[256] = {};
+  if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  const std::chrono::sys_days day = std::chrono::floor<std::chrono::days>(now);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(now - day);
+  return fmt::format("process {} on {}, since {:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC\n", ::getpid(),
+                     host[0] ? host : "?", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()), time.hours().count(), time.minutes().count(),
+                     time.seconds().count());
+}
+
 FileDescriptor lock_folder(const fs::path& path) {
   FileDescriptor lock(::open((path / kLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (lock.get() < 0) throw write_failed(path / kLock, errno);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
-    throw not_usable(path, "is used by another process").help("wait for it, or choose another folder with --out");
+  const int failure = try_lock(lock.get(), LOCK_EX);
+  if (failure == EWOULDBLOCK) throw in_use(path);
+  if (failure != 0)
+    warn(fmt::format("run folder \"{}\" cannot be locked ({}): nothing keeps another process out",
+                     printable(path.string()), system_reason(failure)));
+  if (::ftruncate(lock.get(), 0) != 0 || !write_all(lock.get(), own_name())) {
+    const int reason = errno;
+    ::unlink((path / kLock).c_str());
+    throw write_failed(path / kLock, reason);
+  }
   return lock;
+}
+
+bool is_locked(const fs::path& path) {
+  const FileDescriptor lock(::open((path / kLock).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return lock.get() >= 0 && try_lock(lock.get(), LOCK_SH) == EWOULDBLOCK;
 }
 
 void check_empty(const fs::path& path) {
@@ -74,15 +128,17 @@ void check_empty(const fs::path& path) {
       throw not_usable(path, "is not empty")
           .got(printable(entry->path().filename().string()))
           .help("choose another folder with --out, or leave it out to get the next free one under runs/");
+  if (failure) throw write_failed(path, failure.value());
 }
+
+constexpr const char* kFiles[] = {"job.toml",         "versions.json",       "metrics.jsonl",
+                                  "fingerprints.txt", "weights.safetensors", kLock};
 
 // The files of a run, and its folder if nothing else is in it.
 void remove_run(const fs::path& path, bool folder, const FileDescriptor& lock) {
   std::error_code ignored;
   if (lock.get() >= 0)
-    for (const char* name :
-         {"job.toml", "versions.json", "metrics.jsonl", "fingerprints.txt", "weights.safetensors", kLock})
-      fs::remove(path / name, ignored);
+    for (const char* name : kFiles) fs::remove(path / name, ignored);
   if (folder) fs::remove(path, ignored);
 }
 
@@ -120,8 +176,19 @@ RunFolder::RunFolder(fs::path path, bool made, FileDescriptor lock)
       metrics_(path_ / "metrics.jsonl"),
       fingerprints_(path_ / "fingerprints.txt") {}
 
+void check_new_run(const fs::path& out) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(out, failure);
+  if (out.empty() || status.type() == fs::file_type::not_found) return;
+  if (failure) throw write_failed(out, failure.value());
+  if (!fs::is_directory(status)) throw not_usable(out, "is no folder").help("choose another name with --out");
+  if (is_locked(out)) throw in_use(out);
+  check_empty(out);
+}
+
 RunFolder RunFolder::create(const Job& job, const Versions& versions, const fs::path& out, const fs::path& runs) {
   check_job(job);
+  check_new_run(out);
   std::error_code ignored;
   const bool makes = out.empty() || !fs::exists(out, ignored);
   const fs::path path = out.empty() ? next_folder(runs, job.name) : out;
@@ -142,13 +209,6 @@ RunFolder RunFolder::create(const Job& job, const Versions& versions, const fs::
     throw;
   }
   return RunFolder(path, makes, std::move(lock));
-}
-
-void check_new_run(const fs::path& out) {
-  std::error_code failure;
-  if (out.empty() || !fs::exists(out, failure)) return;
-  if (!fs::is_directory(out, failure)) throw not_usable(out, "is no folder").help("choose another one with --out");
-  check_empty(out);
 }
 
 void RunFolder::record(std::span<const EpochFingerprints> epochs) {
@@ -206,12 +266,39 @@ std::vector<EpochFingerprints> read_fingerprints(const fs::path& run) {
 
 Job read_run_job(const fs::path& run) {
   check_run_folder(run);
-  return read_job(run / "job.toml");
+  try {
+    return read_job(run / "job.toml");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    // Nobody wrote this file by hand: the same text, but the data are bad.
+    const std::string text = error.what();
+    throw Error(ErrorKind::bad_data, error.code(), text.substr(text.find(": ") + 2));
+  }
 }
 
 SafeTensors read_run_weights(const fs::path& run) {
   check_run_folder(run);
-  return read_safetensors(run / "weights.safetensors");
+  const fs::path path = run / "weights.safetensors";
+  SafeTensors weights = read_safetensors(path);
+  if (check_fingerprints(weights, path.string())) return weights;
+  std::error_code failure;
+  if (!fs::exists(run / "fingerprints.txt", failure)) return weights;
+  if (const auto epochs = read_fingerprints(run); !epochs.empty())
+    check_fingerprints(weights, epochs.back().tensors, path.string());
+  return weights;
+}
+
+void check_run_output(const fs::path& output, const fs::path& input) {
+  check_output(output, std::span(&input, 1));
+  std::error_code failure;
+  const fs::path end = fs::canonical(output, failure);
+  if (failure) return;  // nothing stands there
+  const bool of_a_run = std::find(std::begin(kFiles), std::end(kFiles), end.filename()) != std::end(kFiles) &&
+                        fs::exists(end.parent_path() / "job.toml", failure);
+  if (of_a_run)
+    throw Error(ErrorKind::usage, 527,
+                fmt::format("\"{}\" would be written over a file of a run", printable(output.string())))
+        .help("give another name for the output");
 }
 
 }  // namespace retrace

@@ -5,7 +5,8 @@
 //   metrics.jsonl        one event a line
 //   fingerprints.txt     per epoch one line a tensor, "EPOCH HEX NAME", then "EPOCH HEX all", or, where the run was
 //                        stopped within the epoch, "EPOCH HEX stopped after iteration N"
-//   weights.safetensors  parameters/... and state/... after the last epoch that is there
+//   weights.safetensors  parameters/... and state/... after the last epoch that is there, with the fingerprint of each
+//   .lock                who writes, or wrote, the folder: host, process, start
 
 #include <cstdint>
 #include <filesystem>
@@ -38,7 +39,7 @@ std::string fingerprint_text(uint64_t fingerprint);
 class RunFolder {
  public:
   // Makes runs/NAME-N with the next free N, or `out` (which may exist if it is empty), and writes job.toml and
-  // versions.json. Errors: usage if `out` holds something or another process uses it; output.
+  // versions.json. Where the file system has no locks, warns and goes on. Errors: as check_new_run(); output.
   static RunFolder create(const Job& job, const Versions& versions, const std::filesystem::path& out = {},
                           const std::filesystem::path& runs = "runs");
 
@@ -62,17 +63,22 @@ class RunFolder {
   MetricsLog metrics_, fingerprints_;
 };
 
-// What create() refuses at once, without writing anything: Error(usage) if `out` is a folder that holds something or is
-// no folder. Nothing for an empty path.
+// Throws what create() would throw for such an `out`, and leaves nothing behind: Error(usage) if it is no folder, holds
+// something, or another process uses it (with its host, number and start). Nothing for an empty path.
 void check_new_run(const std::filesystem::path& out);
 
 // Reading a run that is finished, broken off or still going on.
 // The folder's epochs in order; lines that a crash left torn at the end are left out. Errors: missing, with the nearest
 // path; bad_data with file and line.
 std::vector<EpochFingerprints> read_fingerprints(const std::filesystem::path& run);
+// Error(bad_data) for a job.toml that is no valid job.
 Job read_run_job(const std::filesystem::path& run);
+// Error(bad_data) names the tensors that are not what was written: by the fingerprints in the file, or, where an
+// earlier version wrote none, by the last ones of fingerprints.txt.
 SafeTensors read_run_weights(const std::filesystem::path& run);
 // Throws Error(missing) unless `run` is a folder that holds a run.
 void check_run_folder(const std::filesystem::path& run);
+// check_output() for what is made from `input` with a run: files of run folders are refused, too.
+void check_run_output(const std::filesystem::path& output, const std::filesystem::path& input);
 
 }  // namespace retrace

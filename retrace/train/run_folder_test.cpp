@@ -11,7 +11,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "retrace/nn/networks.h"
+#include "retrace/tensor/fingerprint.h"
 #include "retrace/train/compare.h"
+#include "retrace/train/weights.h"
 
 namespace retrace {
 namespace {
@@ -45,6 +48,7 @@ class RunFolderTest : public testing::Test {
     SafeTensors weights;
     weights.tensors = {floats("parameters/w", {1.0f + static_cast<float>(change) * 0x1p-23f, 2}),
                        floats("state/m", {0})};
+    add_fingerprints(weights);
     run.write_weights(weights);
     return run.path();
   }
@@ -92,6 +96,129 @@ TEST_F(RunFolderTest, OneProcessOneFolder) {
   EXPECT_NO_THROW(create(root_ / "empty"));
   std::ofstream(root_ / "file") << "x";
   EXPECT_THROW(create(root_ / "file"), Error);
+}
+
+// The text of the error of f, of that kind; "" if there is none.
+template <class F>
+std::string refusal(ErrorKind kind, const F& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    EXPECT_EQ(static_cast<int>(error.kind()), static_cast<int>(kind)) << error.what();
+    return error.what();
+  }
+  return "";
+}
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_F(RunFolderTest, ARefusedFolderIsLeftAsItIs) {
+  fs::create_directory(root_ / "foreign");
+  std::ofstream(root_ / "foreign" / "thesis") << "x";
+  EXPECT_TRUE(says(refusal(ErrorKind::usage, [&] { create(root_ / "foreign"); }), "is not empty"));
+  EXPECT_FALSE(fs::exists(root_ / "foreign" / ".lock"));
+  EXPECT_TRUE(says(refusal(ErrorKind::usage, [&] { check_new_run(root_ / "foreign" / "thesis"); }), "is no folder"));
+  EXPECT_NO_THROW(check_new_run({}));
+  EXPECT_NO_THROW(check_new_run(root_ / "absent"));
+  EXPECT_FALSE(fs::exists(root_ / "absent"));
+  const RunFolder mine = create(root_ / "mine");
+  const std::string used = refusal(ErrorKind::usage, [&] { check_new_run(root_ / "mine"); });
+  EXPECT_TRUE(says(used, "is used by another process\n  got:      process " + std::to_string(::getpid()) + " on "))
+      << used;
+}
+
+// By the fingerprints of the file, and by those of the folder, as an earlier version left it.
+TEST_F(RunFolderTest, DamagedWeightsAreNamed) {
+  const auto network = nn::make_network("digits", random_key(1), {});
+  const SafeTensors whole = to_safetensors(network.parameters, network.state);
+  const std::string name = whole.tensors[0].name;
+  EpochFingerprints epoch{1, 5, {}};
+  for (const auto& [path, tensor] : named_weights(network.parameters, network.state))
+    epoch.tensors[path] = fingerprint_value(path, tensor);
+  for (const bool old : {false, true}) {
+    RunFolder run = create(root_ / (old ? "old" : "new"));
+    run.record(epoch);
+    const auto written = [&](const auto& change) {
+      SafeTensors weights = whole;
+      change(weights);
+      if (old) weights.metadata.clear();
+      run.write_weights(weights);
+      return refusal(ErrorKind::bad_data, [&] { read_run_weights(run.path()); });
+    };
+    EXPECT_EQ(written([](SafeTensors&) {}), "");
+    for (const int bit : {0, 9, 30}) {
+      const std::string flipped = written([&](SafeTensors& weights) {
+        weights.tensors[0].bytes[static_cast<size_t>(bit) / 8] ^= static_cast<std::byte>(1 << bit % 8);
+      });
+      EXPECT_TRUE(says(flipped, name + " has not the written fingerprint")) << flipped;
+      EXPECT_TRUE(says(flipped, "weights.safetensors"));
+      EXPECT_FALSE(says(flipped, whole.tensors[1].name));
+    }
+    EXPECT_TRUE(says(written([](SafeTensors& w) { w.tensors.erase(w.tensors.begin()); }), name + " is missing"));
+    EXPECT_TRUE(
+        says(written([](SafeTensors& w) { w.tensors.push_back(floats("head/w", {1})); }), "head/w has no fingerprint"));
+    EXPECT_TRUE(says(written([](SafeTensors& w) { std::swap(w.tensors[0].name, w.tensors[1].name); }), name));
+    EXPECT_TRUE(says(refusal(ErrorKind::bad_data, [&] { compare_runs(run.path(), run.path()); }), "damaged"));
+  }
+  SafeTensors text = whole;
+  text.metadata["fingerprint " + name] = "zz";
+  EXPECT_TRUE(says(refusal(ErrorKind::bad_data, [&] { check_fingerprints(text, "x"); }), "is no fingerprint"));
+}
+
+TEST_F(RunFolderTest, WeightsOfAnotherNetworkAndNonFiniteOnesAreNamed) {
+  const auto network = nn::make_network("digits", random_key(1), {});
+  const NetworkWeights like{network.parameters, network.state};
+  const SafeTensors whole = to_safetensors(network.parameters, network.state);
+  const std::string name = whole.tensors[0].name;
+  const auto with = [&](const auto& change) {
+    SafeTensors weights = whole;
+    change(weights);
+    return refusal(ErrorKind::bad_data, [&] { from_safetensors(weights, like, "w.safetensors"); });
+  };
+  EXPECT_EQ(with([](SafeTensors&) {}), "");
+  EXPECT_TRUE(
+      says(with([](SafeTensors& w) { w.tensors.push_back(floats("head/w", {1})); }), "head/w is none of this network"));
+  EXPECT_TRUE(says(with([](SafeTensors& w) { w.tensors.erase(w.tensors.begin()); }), name + " is missing"));
+  EXPECT_TRUE(says(with([](SafeTensors& w) { w.tensors[0].shape.assign(9, 1); }), name + " is F32[1,1,1,1,1,1,1,1,1]"));
+  for (const float value : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+    const auto put = [&](SafeTensors& w) { std::memcpy(w.tensors[0].bytes.data(), &value, 4); };
+    EXPECT_TRUE(says(with(put), name + " holds a NaN or infinity"));
+    SafeTensors weights = whole;
+    put(weights);
+    EXPECT_EQ(not_finite(weights), std::vector<std::string>{name});
+    weights.metadata.clear();
+    write_safetensors(root_ / "w.safetensors", weights);
+    EXPECT_EQ(compare_runs(root_ / "w.safetensors", root_ / "w.safetensors").not_finite_b,
+              std::vector<std::string>{name});
+  }
+}
+
+TEST_F(RunFolderTest, DamagedJobsAndVersionsOfARunAreBadData) {
+  const fs::path a = finished("a", 0), b = finished("b", 0);
+  std::string deep;
+  for (int i = 0; i < 15'000; ++i) deep += "a.";
+  for (const std::string& damage : {std::string("seed = ["), deep + "a = 1"}) {
+    std::ofstream(b / "job.toml", std::ios::trunc) << damage;
+    EXPECT_TRUE(says(refusal(ErrorKind::bad_data, [&] { compare_runs(a, b); }), "job.toml:1:"));
+    EXPECT_TRUE(says(refusal(ErrorKind::bad_data, [&] { read_run_job(b); }), "job.toml:1:"));
+  }
+  // Of another version: settings only explain.
+  std::ofstream(b / "job.toml", std::ios::trunc) << "new_key = 1";
+  EXPECT_TRUE(compare_runs(a, b).equal);
+  EXPECT_TRUE(says(refusal(ErrorKind::bad_data, [&] { read_run_job(b); }), "new_key"));
+  std::ofstream(b / "versions.json", std::ios::trunc) << "{\"version\":";
+  EXPECT_TRUE(says(refusal(ErrorKind::bad_data, [&] { compare_runs(a, b); }), "versions.json"));
+}
+
+TEST_F(RunFolderTest, OutputsOverFilesOfARunAreRefused) {
+  const fs::path run = finished("a", 0);
+  std::ofstream(root_ / "in.gz") << "x";
+  fs::create_symlink(run / "weights.safetensors", root_ / "soft");
+  for (const fs::path& output : {run / "weights.safetensors", run / "job.toml", root_ / "soft", root_ / "in.gz"})
+    EXPECT_TRUE(
+        says(refusal(ErrorKind::usage, [&] { check_run_output(output, root_ / "in.gz"); }), "would be written over"))
+        << output;
+  EXPECT_NO_THROW(check_run_output(run / "out.csv", root_ / "in.gz"));
+  EXPECT_NO_THROW(check_run_output(root_ / "job.toml", root_ / "in.gz"));
 }
 
 TEST_F(RunFolderTest, FingerprintsSurviveATornEnd) {

@@ -95,27 +95,30 @@ SafeTensors parse_safetensors(std::span<const std::byte> file_bytes, std::string
 }
 
 SafeTensors read_safetensors(const std::filesystem::path& path) {
+  constexpr std::string_view what = "safetensors file";
   const std::string file = path.string();
   const FileDescriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (in.get() < 0) {
-    if (errno == ENOENT || errno == ENOTDIR) throw missing_path(path, "safetensors file");
-    throw Error(ErrorKind::missing, 502,
-                fmt::format("cannot read safetensors file \"{}\": {}", printable(file), system_reason(errno)));
+    if (errno == ENOENT || errno == ENOTDIR) throw missing_path(path, what);
+    throw read_failed(path, what, errno);
   }
   struct stat status{};
-  if (::fstat(in.get(), &status) != 0 || !S_ISREG(status.st_mode)) throw damaged(file, "it is not a regular file");
+  if (::fstat(in.get(), &status) != 0) throw read_failed(path, what, errno);
+  if (!S_ISREG(status.st_mode)) throw damaged(file, "it is not a regular file");
   const auto file_size = static_cast<uint64_t>(status.st_size);
-  const auto shorter = [&] { return damaged(file, "it became shorter while it was read"); };
+  const auto read = [&](std::span<std::byte> bytes, uint64_t offset) {
+    if (!read_exactly(in.get(), bytes, offset)) throw read_failed(path, what, errno);
+  };
   std::byte prefix[kPrefix] = {};
-  if (file_size >= kPrefix && !read_exactly(in.get(), prefix, 0)) throw shorter();
+  if (file_size >= kPrefix) read(prefix, 0);
   const uint64_t size = header_size(prefix, file_size, file);
   std::string text(size, '\0');
-  if (!read_exactly(in.get(), std::as_writable_bytes(std::span(text)), kPrefix)) throw shorter();
+  read(std::as_writable_bytes(std::span(text)), kPrefix);
   const Header header = safetensors::parse_header(text, file_size - kPrefix - size, file);
   SafeTensors content{.tensors = {}, .metadata = header.metadata};
   for (const auto& entry : header.entries) {
     content.tensors.push_back(empty_tensor(entry));
-    if (!read_exactly(in.get(), content.tensors.back().bytes, kPrefix + size + entry.begin)) throw shorter();
+    read(content.tensors.back().bytes, kPrefix + size + entry.begin);
   }
   return content;
 }

@@ -44,8 +44,15 @@ struct TrainJobResult {
 // were tried.
 TrainJobResult train_job(const Job& job, const TrainJobControl& control = {});
 
-// Reads a run's weights and an IDX file of images and writes a CSV file: index, class, one column a score, and the
-// angle where the network has one. Returns the number of rows. Errors: missing, bad_data, output.
+// Reads a run's weights and an IDX file of images and makes CSV: index, class, one column a score, and the angle where
+// the network has one. Errors: missing; bad_data, also for weights that are not what was written or not finite.
+struct Prediction {
+  int64_t rows = 0;
+  std::string csv;
+};
+Prediction predict_run(const std::filesystem::path& run, const std::filesystem::path& input);
+// The same into a file; returns the number of rows. Errors: also usage for an output that is the input or a file of a
+// run, and output (write_file_whole).
 int64_t predict_run(const std::filesystem::path& run, const std::filesystem::path& input,
                     const std::filesystem::path& output);
 

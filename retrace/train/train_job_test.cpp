@@ -29,8 +29,8 @@ Job small_job() {
 // The fingerprint of a run's weights, as the run says it.
 std::string weights_text(const SafeTensors& file) {
   const nn::Network network = make_job_network(small_job());
-  return fingerprint(from_safetensors(file, network.parameters, "parameters/", "weights"),
-                     from_safetensors(file, network.state, "state/", "weights"));
+  const auto weights = from_safetensors(file, {network.parameters, network.state}, "weights");
+  return fingerprint(weights.parameters, weights.state);
 }
 
 class Watch : public Monitor {

@@ -1,21 +1,86 @@
 #include "retrace/train/weights.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <iterator>
+#include <optional>
+#include <set>
+
+#include "retrace/base/file.h"
+#include "retrace/tensor/fingerprint.h"
+#include "retrace/train/number_format.h"
 
 namespace retrace {
 namespace {
 
+constexpr size_t kMostNamed = 10;  // tensors in one message
+constexpr std::string_view kFingerprint = "fingerprint ";
+
+struct TypeName {
+  DType type;
+  const char* name;
+};
+constexpr TypeName kTypes[] = {
+    {DType::f32, "F32"}, {DType::f64, "F64"}, {DType::i32, "I32"}, {DType::u8, "U8"}, {DType::boolean, "BOOL"}};
+
 const char* file_type(DType type) {
-  switch (type) {
-    case DType::f32: return "F32";
-    case DType::f64: return "F64";
-    case DType::i32: return "I32";
-    case DType::u8: return "U8";
-    case DType::boolean: break;
+  return std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) { return known.type == type; })
+      ->name;
+}
+
+// None if no tensor of ours is such a one.
+std::optional<TensorSpec> spec_of(const SafeTensor& tensor) {
+  const auto* known =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& one) { return one.name == tensor.type; });
+  if (known == std::end(kTypes) || tensor.shape.size() > kMaxRank || tensor.bytes.empty()) return std::nullopt;
+  TensorSpec spec;
+  spec.type = known->type, spec.shape = Shape(tensor.shape);
+  return spec;
+}
+
+std::optional<uint64_t> fingerprint_of(const SafeTensor& tensor) {
+  const auto spec = spec_of(tensor);
+  if (!spec) return std::nullopt;
+  return fingerprint_value(tensor.name, Tensor::from_bytes(tensor.bytes.data(), *spec));
+}
+
+// Texts of what is wrong with tensors, of which the first are told.
+class Problems {
+ public:
+  void add(const std::string& name, const std::string& what) {
+    if (++count_ <= kMostNamed)
+      text_ += fmt::format("{}{} {}", count_ == 1 ? "" : "; ", printable(name.substr(0, 200)), what);
   }
-  return "BOOL";
+  void throw_if_any(int code, std::string_view what, const std::string& path) const {
+    if (count_ == 0) return;
+    const std::string more = count_ > kMostNamed ? fmt::format("; and {} more", count_ - kMostNamed) : "";
+    throw Error(ErrorKind::bad_data, code, fmt::format("{}: {}{}", what, text_, more)).where(printable(path));
+  }
+
+ private:
+  std::string text_;
+  size_t count_ = 0;
+};
+
+// Adds to `problems` and gives an empty tree if a leaf has no values.
+Tree values_of(const SafeTensors& file, const Tree& like, const std::string& prefix, Problems& problems) {
+  std::vector<Tensor> tensors;
+  for (const auto& [name, tensor] : leaves(like)) {
+    const SafeTensor* entry = file.find(prefix + name);
+    if (!entry)
+      problems.add(prefix + name, "is missing");
+    else if (entry->type != file_type(tensor.type()) ||
+             !std::equal(entry->shape.begin(), entry->shape.end(), tensor.shape().begin(), tensor.shape().end()))
+      problems.add(prefix + name,
+                   fmt::format("is {}[{}], not {}", entry->type, fmt::join(entry->shape, ","), tensor.spec().text()));
+    else
+      tensors.push_back(Tensor::from_bytes(entry->bytes.data(), tensor.spec()));
+  }
+  return tensors.size() == leaves(like).size() ? with_leaves(like, tensors) : Tree();
 }
 
 }  // namespace
@@ -37,25 +102,76 @@ SafeTensors to_safetensors(const Tree& parameters, const Tree& state) {
     file.tensors.push_back(std::move(entry));
   }
   file.metadata["format"] = "retrace";
+  add_fingerprints(file);
   return file;
 }
 
-Tree from_safetensors(const SafeTensors& file, const Tree& like, const std::string& prefix, const std::string& path) {
-  std::vector<Tensor> tensors;
-  std::string problems;
-  for (const auto& [name, tensor] : leaves(like)) {
-    const SafeTensor* entry = file.find(prefix + name);
-    if (!entry)
-      problems += fmt::format("{}{}{} is missing", problems.empty() ? "" : "; ", prefix, name);
-    else if (entry->type != file_type(tensor.type()) || !(Shape(entry->shape) == tensor.shape()))
-      problems += fmt::format("{}{}{} is {}{}, not {}", problems.empty() ? "" : "; ", prefix, name, entry->type,
-                              Shape(entry->shape).text(), tensor.spec().text());
-    else
-      tensors.push_back(Tensor::from_bytes(entry->bytes.data(), tensor.spec()));
+void add_fingerprints(SafeTensors& file) {
+  for (const auto& tensor : file.tensors)
+    if (const auto value = fingerprint_of(tensor))
+      file.metadata[std::string(kFingerprint) + tensor.name] = hexadecimal(*value);
+}
+
+void check_fingerprints(const SafeTensors& file, const std::map<std::string, uint64_t>& fingerprints,
+                        const std::string& path) {
+  Problems problems;
+  std::set<std::string> seen;
+  for (const auto& tensor : file.tensors) {
+    const auto value = fingerprint_of(tensor);
+    const auto found = fingerprints.find(tensor.name);
+    seen.insert(tensor.name);
+    if (found == fingerprints.end() ? value.has_value() : value != found->second)
+      problems.add(tensor.name, found == fingerprints.end() ? "has no fingerprint" : "has not the written fingerprint");
   }
-  if (!problems.empty())
-    throw Error(ErrorKind::bad_data, 520, "the weights do not belong to this network: " + problems).where(path);
-  return with_leaves(like, tensors);
+  for (const auto& [name, value] : fingerprints)
+    if (!seen.count(name)) problems.add(name, "is missing");
+  problems.throw_if_any(525, "the weights are damaged", path);
+}
+
+bool check_fingerprints(const SafeTensors& file, const std::string& path) {
+  std::map<std::string, uint64_t> fingerprints;
+  for (const auto& [key, text] : file.metadata) {
+    if (!key.starts_with(kFingerprint)) continue;
+    uint64_t value = 0;
+    const auto end = text.data() + text.size();
+    if (text.size() != 16 || std::from_chars(text.data(), end, value, 16).ptr != end)
+      throw Error(ErrorKind::bad_data, 525,
+                  fmt::format("the weights are damaged: \"{}\" is no fingerprint of {}", printable(text.substr(0, 80)),
+                              printable(key.substr(0, 200))))
+          .where(printable(path));
+    fingerprints[key.substr(kFingerprint.size())] = value;
+  }
+  if (!fingerprints.empty()) check_fingerprints(file, fingerprints, path);
+  return !fingerprints.empty();
+}
+
+std::vector<std::string> not_finite(const SafeTensors& file) {
+  std::vector<std::string> names;
+  for (const auto& tensor : file.tensors) {
+    const NumberFormat format = format_of(tensor.type);
+    if (!format.floating) continue;
+    const uint64_t count = tensor.bytes.size() / static_cast<uint64_t>(format.bytes);
+    for (uint64_t i = 0; i < count; ++i)
+      if (!is_finite(bits_at(tensor, i, format.bytes), format)) {
+        names.push_back(tensor.name);
+        break;
+      }
+  }
+  return names;
+}
+
+NetworkWeights from_safetensors(const SafeTensors& file, const NetworkWeights& like, const std::string& path) {
+  Problems problems, values;
+  const NetworkWeights weights{values_of(file, like.parameters, "parameters/", problems),
+                               values_of(file, like.state, "state/", problems)};
+  std::set<std::string> names;
+  for (const auto& [name, tensor] : named_weights(like.parameters, like.state)) names.insert(name);
+  for (const auto& tensor : file.tensors)
+    if (!names.count(tensor.name)) problems.add(tensor.name, "is none of this network");
+  problems.throw_if_any(520, "the weights do not belong to this network", path);
+  for (const auto& name : not_finite(file)) values.add(name, "holds a NaN or infinity");
+  values.throw_if_any(526, "the weights are not finite", path);
+  return weights;
 }
 
 }  // namespace retrace
