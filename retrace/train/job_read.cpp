@@ -115,11 +115,11 @@ Fit assign(const JobValue& value, std::vector<std::string>& field, const FieldRu
 }
 
 template <class Value>
-bool assign(const JobValue& value, std::optional<Value>& field, const FieldRule& rule) {
+Fit assign(const JobValue& value, std::optional<Value>& field, const FieldRule& rule) {
   Value given{};
-  const bool fits = assign(value, given, rule);
-  if (fits) field = std::move(given);
-  return fits;
+  const Fit fit = assign(value, given, rule);
+  if (fit == Fit::good) field = std::move(given);
+  return fit;
 }
 
 const char* type_name(int) { return "a whole number"; }
