@@ -115,6 +115,24 @@ table, said = gpu_times.peer_rows("torch", "digits", "w", 2.0, 0.002, gpu_run.Bu
 assert table[0] == "| a | 4.0000 | 2.00 |  |" and table[1].startswith("| b | void") and table[2].startswith("| c | void")
 holds("\n".join(table[3:]) + said, "failed: Error: none", "torch | - | - | ended with 5", "torch ended with 5:", "killed")
 
+# The tables of times, launches and peers.
+(folder / "models.py").write_text('''
+import json, sys
+print("ready", flush=True)
+for line in sys.stdin:
+    command, *rest = line.split()
+    answers = {"run": lambda: 0.002 * int(rest[0]), "reading": lambda: 0.003 * int(rest[0]), "loss": lambda: 2.0,
+               "weights": lambda: "written", "fingerprint": lambda: "ab" + sys.argv[1],
+               "profile": lambda: json.dumps([["a: x", 1.5], ["b: y", 4.25], ["a: z", 3]])}
+    print(answers[command](), flush=True)
+''')
+program("models", f"exec {sys.executable} {folder}/models.py $1\n")
+budget = gpu_run.Budget(60)
+holds(gpu_times.steps("digits", budget), "| 2.0000 | 0.1500 | 3.0000 | 2.0000 |")
+holds(gpu_times.kernels("digits", budget), "3 launches, 8.8 us", "| b: y | 4.25 |", "| a | 2 | 4.50 |")
+holds(gpu_times.peers_of("digits", budget), "is 2 with ours", "| retrace | 2.0000 | 1 | |", "| a | 4.0000 | 2.00 |")
+holds(gpu_tests.full_batches(budget), "cifar10, 2 steps: abcifar10")
+
 # NVRTC beside nvcc, else in Python's packages.
 def no_library(name):
     raise OSError(name)
