@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -75,14 +76,20 @@ MpiLibrary::MpiLibrary(double seconds) : mpi_(load()) {
 int MpiLibrary::initialise(double seconds) {
   static const auto start = std::make_shared<Start>();
   std::unique_lock lock(start->mutex);
-  if (!std::exchange(start->begun, true))
-    std::thread([start = start, mpi = mpi_] {
+  if (!std::exchange(start->begun, true)) {
+    const auto begin_mpi = [start = start, mpi = mpi_] {
       RetraceMpiPlace place;
       const int error = mpi->initialise(&place);
       const std::lock_guard done_lock(start->mutex);
       start->place = place, start->error = error, start->done = true;
       start->changed.notify_all();
-    }).detach();
+    };
+    try {
+      std::thread(begin_mpi).detach();
+    } catch (const std::system_error&) {  // no thread to leave behind: it waits here
+      lock.unlock(), begin_mpi(), lock.lock();
+    }
+  }
   const auto begin = std::chrono::steady_clock::now();
   const auto wait = [&](double until) {
     return start->changed.wait_until(lock, begin + std::chrono::duration<double>(until), [&] { return start->done; });
