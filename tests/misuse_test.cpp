@@ -195,7 +195,8 @@ TEST(Misuse, MemoryThatThereIsNot) {
   const Shape large{int64_t{1} << 40};
   const int line = __LINE__ + 1;
   const std::string error = error_of([&] { Tensor::zeros(large); });
-  EXPECT_TRUE(says(error, "error[RT0128]: there is not enough memory for 4398046511104 bytes\n  where:    " + here(line)));
+  EXPECT_TRUE(
+      says(error, "error[RT0128]: there is not enough memory for 4398046511104 bytes\n  where:    " + here(line)));
   EXPECT_TRUE(says(error, "got:      f32[1099511627776]"));
   const Tensor stretched = broadcast(one(), large);
   EXPECT_TRUE(says(error_of([&] { stretched.compute(); }), "there is not enough memory for 4398046511104 bytes"));

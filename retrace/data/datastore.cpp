@@ -80,7 +80,8 @@ uint64_t DataSource::digest(std::span<const int64_t> indices) const {
   for (size_t i = 0; i < std::min(kMost, indices.size()); ++i) {
     // The first and the last are among them.
     const size_t at = indices.size() <= kMost ? i : i * (indices.size() - 1) / (kMost - 1);
-    for (const Tensor& variable : checked_get(*this, indices[at], 0)) hash = hash_combine(hash, fingerprint_value("", variable));
+    for (const Tensor& variable : checked_get(*this, indices[at], 0))
+      hash = hash_combine(hash, fingerprint_value("", variable));
   }
   return hash | 1;
 }
