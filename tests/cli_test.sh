@@ -51,11 +51,12 @@ expect 2 'threads is out of range' train "$jobs/digits.toml" --threads -1
 expect 2 'threads must be a whole number' plan "$jobs/digits.toml" --threads two
 expect 2 'seed is out of range' train "$jobs/digits.toml" --seed=-1
 expect 2 'threads is out of range' train "$jobs/digits.toml" --threads 99999999999999999999
-expect 2 'device has no choice "gpu"' train "$jobs/digits.toml" --device gpu
+expect 2 'device has no choice "tpu"' train "$jobs/digits.toml" --device tpu
+expect 69 'device cuda is not available' train "$jobs/digits.toml" --device gpu
 expect 2 'device has no choice "cuda:0,x"' train "$jobs/digits.toml" --devices 0,x
 expect 2 '--device' train "$jobs/digits.toml" --devices 0 --device cpu
-for part in 'training.max_epoch' 'out of range' 'no choice "gpu"'; do
-  expect 2 "$part" train "$jobs/digits.toml" --seed -1 --device gpu --set training.max_epoch=2 --json
+for part in 'training.max_epoch' 'out of range' 'no choice "tpu"'; do
+  expect 2 "$part" train "$jobs/digits.toml" --seed -1 --device tpu --set training.max_epoch=2 --json
 done
 
 # --- What does not exist: 66; damaged: 65; absent devices: 69.

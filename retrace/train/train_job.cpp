@@ -51,7 +51,7 @@ class Training {
       : job_(job),
         control_(control),
         worker_(worker),
-        device_(find_device(job.device, worker.index())),
+        device_(find_device(job.device, worker.index(), {})),
         network_(make_job_network(job)),
         data_(data),
         queue_(shared(MiniBatchQueue(data_.train, queue_options()))),
@@ -219,7 +219,7 @@ class Training {
 class JobEnvironment {
  public:
   explicit JobEnvironment(const Job& job) : threads_(thread_count()), cache_(plan_cache_on()) {
-    find_device(job.device);
+    find_device(job.device, 0, {});  // the job names it, not a line of a program
     if (job.threads > 0) set_thread_count(job.threads);
     if (job.training.acceleration == "plain") set_plan_cache(false);
   }
@@ -305,7 +305,7 @@ std::string describe_plan(const Job& job, PlanDetails details) {
                                     .outputs = static_cast<int>(data.formats.size())});
   const auto batch = queue.next();
   const auto step = step_of(job, network);
-  const auto state = initial_training_state(network, job.training).to(find_device(job.device));
+  const auto state = initial_training_state(network, job.training).to(find_device(job.device, 0, {}));
   const auto targets = targets_of(network, batch);
   evaluate();  // plans of their own
   const PassChanges changes;
