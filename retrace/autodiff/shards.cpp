@@ -182,6 +182,13 @@ void check_parameters(const Tree& parameters, Place place) {
       .help("pass it as another argument of the function: gradients are taken for the first one");
 }
 
+// The tree with one tensor in place of each leaf.
+Tree in_place(Tree tree, const std::vector<Tensor>& tensors) {
+  size_t next = 0;
+  tree.visit_leaves([&](Tensor& leaf) { leaf = tensors[next++]; });
+  return tree;
+}
+
 // Indices of recorded tensors, those that were recorded first in front.
 std::vector<size_t> found_order(const std::vector<Tensor>& tensors) {
   std::vector<size_t> order(tensors.size());
@@ -217,11 +224,10 @@ ShardedGradient::~ShardedGradient() {
   if (draws_->scope) draws_->scope->end_shards();
 }
 
-Tree ShardedGradient::begin(const Tree& parameters, const ShardCut& cut, Place place) {
+const Tree& ShardedGradient::begin(const Tree& parameters, const ShardCut& cut, Place place) {
   check_parameters(parameters, place);
   if (draws_->scope) draws_->scope->begin_shard(cut.samples().first, draws_->first_ordinal);
   if (plan_.check() && shards_.empty()) plan_.check()->add_argument("parameters", parameters);
-  parameters_ = parameters;
   whole_ = cut.whole();
   shards_.push_back({cut.samples(), {}, {}, {}});
   alias_ = map(parameters, [](const Tensor& tensor) { return identity(tensor); });
@@ -229,18 +235,19 @@ Tree ShardedGradient::begin(const Tree& parameters, const ShardCut& cut, Place p
   return alias_;
 }
 
-void ShardedGradient::end(const Tensor& loss, const Tree& aux, Place place) {
+void ShardedGradient::end(const Tensor& loss, Tree aux, Place place) {
   auto& shard = shards_.back();
   shard.loss = loss;
   shard.gradients = gradients(loss, leaf_tensors(alias_), place);
-  shard.aux = aux;
+  shard.aux = std::move(aux);
   if (plan_.check()) plan_.check()->end_shard(shard.samples.count);
 }
 
 ShardedGradient::Result ShardedGradient::combine(Place place) {
   const ShardSplit split = plan_.split();
   if (plan_.check()) plan_.check()->compare(*plan_.worker());
-  if (split.shards == 1) return {shards_[0].loss, with_leaves(parameters_, shards_[0].gradients), shards_[0].aux};
+  if (split.shards == 1)
+    return {shards_[0].loss, in_place(std::move(alias_), shards_[0].gradients), std::move(shards_[0].aux)};
   std::vector<double> shares;
   std::vector<const Tree*> aux;
   std::vector<Tensor> losses;
@@ -259,7 +266,7 @@ ShardedGradient::Result ShardedGradient::combine(Place place) {
     sums[i] = combiner.weighted_sum(std::move(parts));
   }
   const Tensor loss = combiner.weighted_sum(std::move(losses));
-  return {loss, with_leaves(parameters_, sums), AuxCombiner(combiner, aux).combine(aux)};
+  return {loss, in_place(std::move(alias_), sums), AuxCombiner(combiner, aux).combine(aux)};
 }
 
 void evaluate_outermost(Place place) { evaluate(place); }

@@ -66,9 +66,9 @@ class ShardedGradient {
   ShardedGradient(const ShardPlan& plan, uint64_t seed, int64_t step, bool outermost);
   ~ShardedGradient();
   // Before f: parameters as new leaves of the trace, draws numbered anew. Error(usage) for one that is no float tensor.
-  Tree begin(const Tree& parameters, const ShardCut& cut, Place place);
+  const Tree& begin(const Tree& parameters, const ShardCut& cut, Place place);
   // After f: its loss is differentiated.
-  void end(const Tensor& loss, const Tree& aux, Place place);
+  void end(const Tensor& loss, Tree aux, Place place);
   Result combine(Place place);
 
  private:
@@ -81,7 +81,7 @@ class ShardedGradient {
   struct Draws;
   const ShardPlan& plan_;
   std::vector<Shard> shards_;
-  Tree parameters_, alias_;
+  Tree alias_;  // of the parameters, as the last shard sees them
   int64_t whole_ = 0;
   std::unique_ptr<Draws> draws_;
 };

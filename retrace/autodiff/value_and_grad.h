@@ -57,10 +57,18 @@ struct ValueGradientAndAux {
 
 namespace detail {
 
-inline Tree to_tree(const Tree& tree) { return tree; }
+inline const Tree& to_tree(const Tree& tree) { return tree; }
 inline Tree to_tree(const Tensor& tensor) { return Tree(tensor); }
 template <class T>
-T from_tree(const Tree& tree) {
+T from_tree(Tree tree) {
+  if constexpr (std::is_same_v<T, Tensor>)
+    return tree.tensor();
+  else
+    return tree;
+}
+
+template <class T>
+const T& seen_as(const Tree& tree) {
   if constexpr (std::is_same_v<T, Tensor>)
     return tree.tensor();
   else
@@ -136,15 +144,15 @@ class GradientFunction {
     // Everything that only served the recording is gone before the outermost call evaluates: what nobody holds is not
     // computed.
     bool outermost = false;
-    const auto combined =
-        with_place(place_, [&] { return record_shards<P, Result>(outermost, parameters, arguments...); });
+    auto combined = with_place(place_, [&] { return record_shards<P, Result>(outermost, parameters, arguments...); });
     if (outermost) evaluate_outermost(place_);
-    P gradients = detail::from_tree<P>(combined.gradients);
+    P gradients = detail::from_tree<P>(std::move(combined.gradients));
     if constexpr (std::is_convertible_v<Result, Tensor>) {
       return ValueAndGradient<P>{combined.loss, std::move(gradients)};
     } else {
       using Aux = std::decay_t<decltype(std::declval<Result>().aux)>;
-      return ValueGradientAndAux<P, Aux>{combined.loss, std::move(gradients), detail::from_tree<Aux>(combined.aux)};
+      return ValueGradientAndAux<P, Aux>{combined.loss, std::move(gradients),
+                                         detail::from_tree<Aux>(std::move(combined.aux))};
     }
   }
 
@@ -159,12 +167,12 @@ class GradientFunction {
     (detail::note_batch(plan, arguments), ...);
     ShardedGradient sharded(plan, options_.seed, *calls_, outermost);
     for (const ShardCut& cut : plan.cuts()) {
-      const P alias = detail::from_tree<P>(sharded.begin(detail::to_tree(parameters), cut, place_));
-      const Result result = f_(alias, detail::shard_argument(arguments, cut)...);
+      const P& alias = detail::seen_as<P>(sharded.begin(detail::to_tree(parameters), cut, place_));
+      Result result = f_(alias, detail::shard_argument(arguments, cut)...);
       if constexpr (std::is_convertible_v<Result, Tensor>)
         sharded.end(result, Tree(), place_);
       else
-        sharded.end(result.loss, detail::to_tree(result.aux), place_);
+        sharded.end(result.loss, std::move(result.aux), place_);
     }
     return sharded.combine(place_);
   }

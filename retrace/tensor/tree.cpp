@@ -306,6 +306,7 @@ std::vector<std::pair<std::string, Tensor>> leaves(const Tree& tree) {
 
 std::vector<Tensor> leaf_tensors(const Tree& tree) {
   std::vector<Tensor> out;
+  if (!tree.is_leaf()) out.reserve(32);
   collect(tree, out);
   return out;
 }
@@ -325,9 +326,9 @@ Tree with_leaves(const Tree& structure, std::span<const Tensor> tensors, Place p
 }
 
 Tree map(const Tree& tree, const std::function<Tensor(const Tensor&)>& f) {
-  auto tensors = leaf_tensors(tree);
-  for (auto& tensor : tensors) tensor = f(tensor);
-  return with_leaves(tree, tensors);
+  Tree result = tree;
+  result.visit_leaves([&](Tensor& leaf) { leaf = f(leaf); });
+  return result;
 }
 
 Tree map(const Tree& a, const Tree& b, const std::function<Tensor(const Tensor&, const Tensor&)>& f, Place place) {

@@ -13,22 +13,30 @@ namespace {
 constexpr size_t kManyNodes = 100'000;
 constexpr size_t kSmallBytes = 16;  // of a value of the host that kernels of any device may read: a number, a key
 
-// Trivial, so that it can be read until the thread's very end.
-thread_local bool recording_ended = false;
+// Trivial, so that they can be read until the thread's very end.
+thread_local constinit std::shared_ptr<Recording>* own_slot = nullptr;
+thread_local constinit bool recording_ended = false;
 
 struct OwnRecording {
   std::shared_ptr<Recording> recording = std::make_shared<Recording>();
-  ~OwnRecording() { recording_ended = true; }
+  OwnRecording() { own_slot = &recording; }
+  ~OwnRecording() { own_slot = nullptr, recording_ended = true; }
 };
 
-std::shared_ptr<Recording>& slot() {
+std::shared_ptr<Recording>& first_slot() {
   if (recording_ended)
     throw Error(ErrorKind::usage, 206, "an operation is called after the end of its thread")
         .help(
-            "compute what is needed before main returns: functions of atexit and destructors of static objects hold "
-            "values, and compute none");
+            "compute what is needed before main returns: in functions of atexit and destructors of static objects "
+            "values can be read, and none is computed");
   thread_local OwnRecording own;
   return own.recording;
+}
+
+std::shared_ptr<Recording>& slot() {
+  if (own_slot) [[likely]]
+    return *own_slot;
+  return first_slot();
 }
 
 // The recording in the slot failed: the next one is made when it is wanted.
