@@ -212,6 +212,7 @@ if (ulimit -v 600000 && "$retrace" --version) >out 2>err; then
   code=$?
   [ $code -eq 69 ] || fail "too little memory: exit code $code"
   has 'there is not enough memory' err
+  has 'network.width = 4096' err
   has 'RETRACE_MEMORY_LIMIT' err
 fi
 

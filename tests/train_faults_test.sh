@@ -103,6 +103,7 @@ code=$?
 has 'weights.safetensors' err
 has 'bytes free' err
 has 'bytes for the weights of epoch 1' err
+has 'ulimit -f' err
 [ ! -e small ] || fail 'a run without weights blocks its own repetition'
 (ulimit -f 8 && exec "$retrace" train "$peaks" --set training.max_epochs=100000000 --out grown >out 2>err)
 code=$?

@@ -46,11 +46,14 @@ std::string result_json(const TrainJobResult& result) {
       json_text(result.stop_reason));
 }
 
+// Six digits; no sign of NaN, which means nothing.
+std::string shown(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value); }
+
 std::string result_text(const TrainJobResult& result) {
   std::string text = fmt::format("{} epoch{}, {} iterations, {:.1f} seconds, {}\ntest set: ", result.epochs,
                                  result.epochs == 1 ? "" : "s", result.iterations, result.seconds, result.stop_reason);
-  text += result.metrics.empty() ? "not measured" : fmt::format("loss {:.6g}", result.loss);
-  for (const auto& [name, value] : result.metrics) text += fmt::format(", {} {:.6g}", name, value);
+  text += result.metrics.empty() ? "not measured" : "loss " + shown(result.loss);
+  for (const auto& [name, value] : result.metrics) text += fmt::format(", {} {}", name, shown(value));
   text += fmt::format("\nfingerprint {}\n", result.fingerprint);
   return result.run_dir.empty() ? text : text + fmt::format("run {}\n", printable(result.run_dir.string()));
 }

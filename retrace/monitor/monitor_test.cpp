@@ -47,7 +47,7 @@ TEST(Terminal, LogHasALineAnEpoch) {
             "max epochs completed after 6 iterations, 10.0 s\n");
 }
 
-TEST(Terminal, LargeAndSmallNumbersStayShort) {
+TEST(Terminal, LargeAndSmallNumbersStayShortAndNanHasNoSign) {
   char* text = nullptr;
   size_t size = 0;
   std::FILE* stream = ::open_memstream(&text, &size);
@@ -55,13 +55,13 @@ TEST(Terminal, LargeAndSmallNumbersStayShort) {
     Terminal terminal(stream, {.rewrite = false});
     terminal.receive(RunStarted{"x", "cpu", "runs/x-1", 1, 1, 1, 1, 1});
     terminal.receive(EpochDone{1, 1, 181791030088196178995847364608.0, 1, true});
-    terminal.receive(ValidationDone{1, 1, 0.00001234, 1, {}});
+    terminal.receive(ValidationDone{1, 1, 0.00001234, 1, {{"rmse", -std::nan("")}}});
     terminal.receive(RunFinished{1, 1, 0, 1, {}, "max epochs completed", ""});
   }
   std::fclose(stream);
   const std::string out(text, size);
   std::free(text);
-  EXPECT_NE(out.find("loss 1.818e+29  validation 1.234e-05"), std::string::npos) << out;
+  EXPECT_NE(out.find("loss 1.818e+29  validation 1.234e-05  rmse nan"), std::string::npos) << out;
 }
 
 TEST(Terminal, TerminalLineIsRewrittenAndCut) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 
 #include "retrace/base/file.h"
@@ -23,6 +24,7 @@ namespace {
 // Four places, unless that would hide the number or fill the line.
 std::string number_text(double value) {
   const double size = value < 0 ? -value : value;
+  if (std::isnan(value)) return "nan";  // its sign means nothing
   return size == 0 || (size >= 1e-3 && size < 1e6) ? fmt::format("{:.4f}", value) : fmt::format("{:.4g}", value);
 }
 }  // namespace

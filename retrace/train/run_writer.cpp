@@ -16,11 +16,18 @@ size_t bytes_of(const SafeTensors& weights) {
   return bytes;
 }
 
-// What the system can still store there, as text.
-std::string free_text(const std::filesystem::path& path) {
+// What the error of weights that cannot be written says.
+void describe_room(Error& error, const std::filesystem::path& folder, size_t needed, int epoch, int written_epoch) {
   std::error_code failure;
-  const auto space = std::filesystem::space(path, failure);
-  return failure ? "an unknown number of bytes" : fmt::format("{} bytes", space.available);
+  const auto space = std::filesystem::space(folder, failure);
+  const bool room = !failure && space.available > needed;
+  error.got(failure ? "an unknown number of bytes free" : fmt::format("{} bytes free", space.available))
+      .expected(fmt::format("more than {} bytes for the weights of epoch {}", needed, epoch));
+  const std::string remedy = room ? "there is room: look for a limit of file sizes (ulimit -f), a quota, a broken disk"
+                                  : "make room, or choose a folder on another disk with --out";
+  error.help(written_epoch == 0 ? remedy
+                                : fmt::format("{}; weights.safetensors still holds the weights of epoch {}", remedy,
+                                              written_epoch));
 }
 
 }  // namespace
@@ -107,11 +114,7 @@ void RunWriter::write_weights(const SafeTensors& weights, int epoch) {
     written_epoch_ = epoch;
   } catch (Error& error) {
     if (error.kind() != ErrorKind::output) throw;
-    error.got(fmt::format("{} free", free_text(folder_.path())))
-        .expected(fmt::format("more than {} bytes for the weights of epoch {}", bytes_of(weights), epoch))
-        .help(written_epoch_ > 0
-                  ? fmt::format("make room; weights.safetensors still holds the weights of epoch {}", written_epoch_)
-                  : "make room, or choose a folder on another disk with --out");
+    describe_room(error, folder_.path(), bytes_of(weights), epoch, written_epoch_);
     throw;
   }
 }

@@ -233,18 +233,27 @@ class JobEnvironment {
   bool cache_;
 };
 
+constexpr int kNoMemory = 128;  // the code of a tensor for which there is no memory
+
+Error too_little_memory(const Job& job) {
+  return Error(ErrorKind::unavailable, 424, "there is not enough memory for this job")
+      .got(fmt::format("network.width = {}, training.mini_batch_size = {}",
+                       job.network.width.value_or(nn::default_width(job.network.name)), job.training.mini_batch_size))
+      .help(
+          "set a smaller network.width; if the intermediates of a step are what does not fit, a smaller "
+          "training.mini_batch_size or RETRACE_MEMORY_LIMIT");
+}
+
 // f(), with a text of its own where the memory does not do.
 template <class F>
 auto with_enough_memory(const Job& job, const F& f) {
   try {
     return f();
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorKind::unavailable, 424, "there is not enough memory for this job")
-        .got(fmt::format("network.width = {}, training.mini_batch_size = {}",
-                         job.network.width.value_or(nn::default_width(job.network.name)), job.training.mini_batch_size))
-        .help(
-            "set a smaller network.width; if the intermediates of a step are what does not fit, a smaller "
-            "training.mini_batch_size or RETRACE_MEMORY_LIMIT");
+    throw too_little_memory(job);
+  } catch (const Error& error) {
+    if (error.code() != kNoMemory) throw;
+    throw too_little_memory(job);
   }
 }
 
