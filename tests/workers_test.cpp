@@ -175,6 +175,28 @@ TEST(Pools, BringThatMemoryRanOutAsItIs) {
   EXPECT_THROW(run_out(), std::bad_alloc);
 }
 
+// Values of one size and another type, too.
+TEST(Collectives, OfDifferentThingsAreRefused) {
+  const auto error_with = [](auto first, auto second) {
+    return error_of([&] {
+      Pool::local(3).spmd([&](Worker& worker) { worker.index() == 2 ? second(worker) : first(worker); });
+    });
+  };
+  const auto sum_of = [](auto value) { return [value](Worker& worker) { worker.sum(value); }; };
+  EXPECT_TRUE(says(error_with(sum_of(1.0), sum_of(1.0f)), "worker 2 gives float, worker 0 double"));
+  EXPECT_TRUE(says(error_with(sum_of(int64_t{1}), sum_of(1.0)), "worker 2 gives double, worker 0 integer of 8 bytes"));
+  const auto vector = [](Worker& worker) { worker.all_gather(std::vector<float>{1}); };
+  const auto text = [](Worker& worker) { worker.all_gather(std::string("abcd")); };
+  EXPECT_TRUE(says(error_with(vector, text), "worker 2 gives text, worker 0 vector of float"));
+  const auto from = [](int worker_from) { return [=](Worker& worker) { worker.broadcast(1.0f, worker_from); }; };
+  EXPECT_TRUE(says(error_with(from(0), from(1)), "worker 2 gives float from worker 1, worker 0 float from worker 0"));
+  const auto any = [](Worker& worker) { worker.any(true); };
+  const auto all = [](Worker& worker) { worker.all(true); };
+  EXPECT_NE(error_with(any, all), "");
+  const auto zeros = [](int64_t size) { return [=](Worker& worker) { worker.sum(Tensor::zeros({size})); }; };
+  EXPECT_TRUE(says(error_with(zeros(1), zeros(2)), "the tensors that the workers sum differ"));
+}
+
 TEST(Pools, RefuseWhatCannotWork) {
   EXPECT_TRUE(says(error_of([] { Pool::local(0); }), "a pool of 0 workers is not possible"));
   EXPECT_TRUE(says(error_of([] {

@@ -72,6 +72,24 @@ std::vector<std::string> differences(const std::vector<NamedValues>& lists) {
   return found;
 }
 
+// What a worker tells before its value travels.
+struct Announced {
+  Announced() = default;
+  Announced(size_t bytes, const std::string& text) : size(bytes) { text.copy(kind, sizeof kind - 1); }
+  uint64_t size = 0;
+  char kind[56] = {};
+};
+
+// Every worker sees the same list, so that all throw or none.
+void check_kinds(const std::vector<Announced>& announced, const char* what) {
+  for (size_t r = 1; r < announced.size(); ++r) {
+    if (std::string_view(announced[r].kind) == announced[0].kind) continue;
+    throw Error(ErrorKind::usage, kDifferentWorkers, fmt::format("{}: the workers differ in what they give", what))
+        .got(fmt::format("worker {} gives {}, worker 0 {}", r, announced[r].kind, announced[0].kind))
+        .help("every worker must make the same collectives, of values of the same type, in the same order");
+  }
+}
+
 }  // namespace
 
 void check_workers(int workers, int shards) {
@@ -101,7 +119,7 @@ void Worker::require_same(std::string_view what, const NamedValues& mine) const 
   for (size_t r = 0; r < digests.size() / 2; ++r) same = same && !other(r);
   if (same) return;
   std::vector<NamedValues> lists;
-  for (const auto& text : gather_bytes(own, "require_same")) lists.push_back(unpacked(text));
+  for (const auto& text : gather_bytes(own, "require_same", "lists")) lists.push_back(unpacked(text));
   const auto found = differences(lists);
   if (found.empty()) return;  // only what is not known to all
   std::string text = found[0];
@@ -114,33 +132,36 @@ void Worker::require_same(std::string_view what, const NamedValues& mine) const 
 }
 
 bool Worker::all(bool mine) const {
-  const auto everyone = all_gather(static_cast<uint8_t>(mine));
-  return std::all_of(everyone.begin(), everyone.end(), [](uint8_t one) { return one != 0; });
+  const auto everyone = gather(mine, "all");
+  return std::all_of(everyone.begin(), everyone.end(), [](bool one) { return one; });
 }
 
-bool Worker::any(bool mine) const { return !all(!mine); }
+bool Worker::any(bool mine) const {
+  const auto everyone = gather(mine, "any");
+  return std::any_of(everyone.begin(), everyone.end(), [](bool one) { return one; });
+}
 
-std::vector<std::string> Worker::gather_bytes(const std::string& mine, const char* what) const {
+std::vector<std::string> Worker::gather_bytes(const std::string& mine, const char* what, const std::string& kind) const {
   const auto members = static_cast<size_t>(size());
-  const uint64_t own = mine.size();
-  std::vector<uint64_t> sizes(members);
-  group_->all_gather(&own, sizeof own, sizes.data(), what);
+  const Announced own(mine.size(), kind);
+  std::vector<Announced> announced(members);
+  group_->all_gather(&own, sizeof own, announced.data(), what);
+  check_kinds(announced, what);
   std::vector<std::string> all(members);
   const std::vector<Sent> sent(members, Sent{mine.data(), mine.size()});
   std::vector<Received> received;
   for (size_t r = 0; r < members; ++r) {
-    all[r].resize(sizes[r]);
+    all[r].resize(announced[r].size);
     received.push_back({all[r].data(), all[r].size()});
   }
   group_->exchange(sent, received, what);
   return all;
 }
 
-std::string Worker::broadcast_bytes(const std::string& mine, int from) const {
+void Worker::check_sender(int from) const {
   if (from < 0 || from >= size())
     throw Error(ErrorKind::usage, 226, fmt::format("there is no worker {} to broadcast", from))
         .expected(fmt::format("0 to {}", size() - 1));
-  return gather_bytes(mine, "broadcast")[static_cast<size_t>(from)];
 }
 
 }  // namespace retrace

@@ -31,11 +31,13 @@ struct Portable {
 };
 template <>
 struct Portable<std::string> {
+  static std::string kind() { return "text"; }
   static std::string bytes(const std::string& value) { return value; }
   static std::string value(const std::string& bytes) { return bytes; }
 };
 template <class T>
 struct Portable<std::vector<T>> {
+  static std::string kind();
   static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>, "a worker cannot send a value of this type");
   static std::string bytes(const std::vector<T>& value) {
     return {reinterpret_cast<const char*>(value.data()), value.size() * sizeof(T)};
@@ -49,6 +51,16 @@ struct Portable<std::vector<T>> {
 
 // Names with values as text, for people.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
+// What values of this type are called in errors.
+template <class T>
+std::string kind_of() {
+  if constexpr (requires { Portable<T>::kind(); }) return Portable<T>::kind();
+  if (std::is_same_v<T, bool>) return "bool";
+  if (std::is_same_v<T, float>) return "float";
+  if (std::is_same_v<T, double>) return "double";
+  return (std::is_integral_v<T> ? "integer of " : "struct of ") + std::to_string(sizeof(T)) + " bytes";
+}
 
 // Throws Error(usage) if there are more workers than shards.
 void check_workers(int workers, int shards);
@@ -68,31 +80,35 @@ class Worker {
   // list, or lists with the value "", is not known to it, and is not compared with it. One message of fixed size where
   // all lists are the same.
   void require_same(std::string_view what, const NamedValues& mine) const;
+  // What follows throws Error(usage) on every worker if they make different collectives, or of values of different
+  // types.
+
   // True if every worker, or any, says so.
   bool all(bool mine) const;
   bool any(bool mine) const;
   // The values of all workers, by index.
   template <class T>
   std::vector<T> all_gather(const T& mine) const {
-    std::vector<T> all;
-    for (const auto& bytes : gather_bytes(Portable<T>::bytes(mine), "all_gather"))
-      all.push_back(Portable<T>::value(bytes));
-    return all;
+    return gather(mine, "all_gather");
   }
   // The value of worker `from`, on all of them.
   template <class T>
   T broadcast(const T& mine, int from = 0) const {
-    return Portable<T>::value(broadcast_bytes(index() == from ? Portable<T>::bytes(mine) : "", from));
+    check_sender(from);
+    const std::string kind = kind_of<T>() + " from worker " + std::to_string(from);
+    const auto all = gather_bytes(index() == from ? Portable<T>::bytes(mine) : "", "broadcast", kind);
+    return Portable<T>::value(all[static_cast<size_t>(from)]);
   }
   // combine(a, b) over the workers' values along the tree of docs/numerics.md, by index: the same bits on every worker
   // and in every run, but another result with another number of workers (what must not depend on it belongs to shards).
   template <class T, class Combine>
   T reduce(const T& mine, const Combine& combine) const {
-    return tree(all_gather(mine), combine);
+    return tree(gather(mine, "reduce"), combine);
   }
+  // Tensors and trees must have one shape on all workers.
   template <class T>
   T sum(const T& mine) const {
-    return reduce(mine, [](const T& a, const T& b) -> T {
+    return tree(gather(mine, "sum"), [](const T& a, const T& b) -> T {
       if constexpr (requires { Portable<T>::add(a, b); })
         return Portable<T>::add(a, b);
       else
@@ -101,6 +117,13 @@ class Worker {
   }
 
  private:
+  template <class T>
+  std::vector<T> gather(const T& mine, const char* what) const {
+    std::vector<T> all;
+    for (const auto& bytes : gather_bytes(Portable<T>::bytes(mine), what, kind_of<T>()))
+      all.push_back(Portable<T>::value(bytes));
+    return all;
+  }
   template <class T, class Combine>
   static T tree(const std::vector<T>& items, const Combine& combine) {
     return tree(items, 0, items.size(), combine);
@@ -112,10 +135,16 @@ class Worker {
     while (left * 2 < count) left *= 2;
     return combine(tree(items, first, left, combine), tree(items, first + left, count - left, combine));
   }
-  std::vector<std::string> gather_bytes(const std::string& mine, const char* what) const;
-  std::string broadcast_bytes(const std::string& mine, int from) const;
+  // `kind` tells of what the collective is; it must be the same on all workers.
+  std::vector<std::string> gather_bytes(const std::string& mine, const char* what, const std::string& kind) const;
+  void check_sender(int from) const;
 
   std::shared_ptr<Group> group_;
 };
+
+template <class T>
+std::string Portable<std::vector<T>>::kind() {
+  return "vector of " + kind_of<T>();
+}
 
 }  // namespace retrace

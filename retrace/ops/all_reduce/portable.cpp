@@ -67,7 +67,13 @@ Tensor Portable<Tensor>::value(const std::string& bytes) {
   return Tensor::from_bytes(data.data(), spec);
 }
 
-Tensor Portable<Tensor>::add(const Tensor& a, const Tensor& b) { return retrace::add(a, b); }
+Tensor Portable<Tensor>::add(const Tensor& a, const Tensor& b) {
+  if (a.defined() && b.defined() && !(a.spec() == b.spec()))
+    throw Error(ErrorKind::usage, 622, "the tensors that the workers sum differ")
+        .got(a.spec().text() + " and " + b.spec().text())
+        .expected("one type, shape and labels on all workers");
+  return retrace::add(a, b);
+}
 
 std::string Portable<Tree>::bytes(const Tree& tree) {
   Writer writer;
@@ -93,7 +99,7 @@ Tree Portable<Tree>::value(const std::string& bytes) {
 }
 
 Tree Portable<Tree>::add(const Tree& a, const Tree& b) {
-  return map(a, b, [](const Tensor& x, const Tensor& y) { return retrace::add(x, y); });
+  return map(a, b, &Portable<Tensor>::add, Place());
 }
 
 }  // namespace retrace

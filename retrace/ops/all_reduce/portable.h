@@ -8,6 +8,7 @@ namespace retrace {
 
 template <>
 struct Portable<Tensor> {
+  static std::string kind() { return "tensors"; }
   static std::string bytes(const Tensor& tensor);
   static Tensor value(const std::string& bytes);
   static Tensor add(const Tensor& a, const Tensor& b);
@@ -15,6 +16,7 @@ struct Portable<Tensor> {
 // Names, marks and tensors; a sum needs trees of one structure.
 template <>
 struct Portable<Tree> {
+  static std::string kind() { return "trees"; }
   static std::string bytes(const Tree& tree);
   static Tree value(const std::string& bytes);
   static Tree add(const Tree& a, const Tree& b);
