@@ -178,9 +178,8 @@ TEST(Pools, BringThatMemoryRanOutAsItIs) {
 // Values of one size and another type, too.
 TEST(Collectives, OfDifferentThingsAreRefused) {
   const auto error_with = [](auto first, auto second) {
-    return error_of([&] {
-      Pool::local(3).spmd([&](Worker& worker) { worker.index() == 2 ? second(worker) : first(worker); });
-    });
+    return error_of(
+        [&] { Pool::local(3).spmd([&](Worker& worker) { worker.index() == 2 ? second(worker) : first(worker); }); });
   };
   const auto sum_of = [](auto value) { return [value](Worker& worker) { worker.sum(value); }; };
   EXPECT_TRUE(says(error_with(sum_of(1.0), sum_of(1.0f)), "worker 2 gives float, worker 0 double"));

@@ -141,7 +141,8 @@ bool Worker::any(bool mine) const {
   return std::any_of(everyone.begin(), everyone.end(), [](bool one) { return one; });
 }
 
-std::vector<std::string> Worker::gather_bytes(const std::string& mine, const char* what, const std::string& kind) const {
+std::vector<std::string> Worker::gather_bytes(const std::string& mine, const char* what,
+                                              const std::string& kind) const {
   const auto members = static_cast<size_t>(size());
   const Announced own(mine.size(), kind);
   std::vector<Announced> announced(members);

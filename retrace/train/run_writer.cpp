@@ -25,9 +25,9 @@ void describe_room(Error& error, const std::filesystem::path& folder, size_t nee
       .expected(fmt::format("more than {} bytes for the weights of epoch {}", needed, epoch));
   const std::string remedy = room ? "there is room: look for a limit of file sizes (ulimit -f), a quota, a broken disk"
                                   : "make room, or choose a folder on another disk with --out";
-  error.help(written_epoch == 0 ? remedy
-                                : fmt::format("{}; weights.safetensors still holds the weights of epoch {}", remedy,
-                                              written_epoch));
+  error.help(written_epoch == 0
+                 ? remedy
+                 : fmt::format("{}; weights.safetensors still holds the weights of epoch {}", remedy, written_epoch));
 }
 
 }  // namespace

@@ -98,8 +98,6 @@ Tree Portable<Tree>::value(const std::string& bytes) {
   return tree.set_mark(std::move(mark));
 }
 
-Tree Portable<Tree>::add(const Tree& a, const Tree& b) {
-  return map(a, b, &Portable<Tensor>::add, Place());
-}
+Tree Portable<Tree>::add(const Tree& a, const Tree& b) { return map(a, b, &Portable<Tensor>::add, Place()); }
 
 }  // namespace retrace
