@@ -175,7 +175,8 @@ TEST(Misuse, TensorsAreMadeAtTheUsersLine) {
   at_line(error_of([] { Tensor::zeros({1, 1, 1, 1, 1, 1, 1, 1, 1}); }), 101, __LINE__);
   at_line(error_of([] { one().relabelled("Q"); }), 110, __LINE__);
   at_line(error_of([&] { reshape(one(), {huge, huge}); }), 107, __LINE__);
-  at_line(error_of([&] { broadcast(one(), {huge, huge}).compute(); }), 107, __LINE__);
+  at_line(error_of([&] { broadcast(one(), {huge, huge}); }), 107, __LINE__);
+  at_line(error_of([&] { broadcast(one(), {huge, 1}) + broadcast(one(), {1, huge}); }), 107, __LINE__);
   at_line(error_of([] { one().to_vector<int32_t>(); }), 105, __LINE__);
   at_line(error_of([] { Shape().back(); }), 127, __LINE__);
   at_line(error_of([] { make_digits(Split::train, {.count = -1}); }), 309, __LINE__);

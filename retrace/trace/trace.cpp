@@ -141,8 +141,19 @@ Trace part_on(const Trace& trace, DeviceId device) {
   return part;
 }
 
+namespace {
+// Throws Error(usage) for a shape of too many elements, before a plan multiplies its sizes. Divides nothing where all
+// is well: this runs for each recorded operation.
+void check_count(const Shape& shape) {
+  double product = 1;
+  for (const int64_t size : shape) product *= size > 1 ? static_cast<double>(size) : 1.0;
+  if (product > 0x1p32) static_cast<void>(shape.count());
+}
+}  // namespace
+
 std::vector<TensorSpec> infer_call(const InferCall& call) {
   auto outputs = call.op.infer(call);
+  for (const TensorSpec& output : outputs) check_count(output.shape);
   DeviceId device = 0;
   for (const TensorSpec& input : call.inputs) device = std::max(device, input.device);
   for (TensorSpec& output : outputs) output.device = device;
