@@ -108,6 +108,9 @@ endif()
 # tests/NAME_test.sh gets the path of the command, and exits 77 where it cannot be run.
 if(TARGET retrace)
   file(GLOB script_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*_test.sh")
+  if(RETRACE_SANITIZE)  # what runs nothing of the library that is built here
+    list(FILTER script_tests EXCLUDE REGEX "/(compile_errors|gpu_check|install|packages)_test\\.sh$")
+  endif()
   foreach(script IN LISTS script_tests)
     cmake_path(GET script STEM name)
     string(REGEX REPLACE "_test$" "" name "${name}")
