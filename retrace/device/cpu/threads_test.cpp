@@ -212,7 +212,15 @@ TEST_F(Helpers, BlockSignals) {
 }
 
 // The child has none of its parent's helpers, and starts its own.
+// ThreadSanitizer lets no child of a process with threads start threads.
+#ifdef __SANITIZE_THREAD__
+constexpr bool kForks = false;
+#else
+constexpr bool kForks = true;
+#endif
+
 TEST_F(Helpers, AreStartedAnewAfterFork) {
+  if (!kForks) GTEST_SKIP() << "ThreadSanitizer ends children that start threads";
   const std::vector<int> once(64, 1);
   ASSERT_EQ(calls_per_piece(64), once);
   const pid_t child = ::fork();
@@ -229,6 +237,7 @@ TEST_F(Helpers, AreStartedAnewAfterFork) {
 }
 
 TEST_F(Helpers, DoNotKeepTheProcessFromItsEnd) {
+  if (!kForks) GTEST_SKIP() << "ThreadSanitizer ends children that start threads";
   const auto work_and_exit = [] {
     ::alarm(20);
     calls_per_piece(64);
