@@ -110,10 +110,13 @@ code=$?
 [ $code -eq 74 ] || fail "a log that cannot grow: exit code $code"
 [ -s grown/weights.safetensors ] || fail 'a log that cannot grow: no weights'
 "$retrace" compare grown/weights.safetensors grown/weights.safetensors >out 2>err || fail 'a log that cannot grow: damaged weights'
-(ulimit -f 0 && exec "$retrace" train "$peaks" --out none >/dev/null 2>&1)
-code=$?
-[ $code -eq 74 ] || fail "a folder that cannot hold a file: exit code $code"
-[ ! -e none ] || fail 'a folder without a run is left'
+# ThreadSanitizer writes a file before the command begins.
+if (ulimit -f 0 && "$retrace" --version) >/dev/null 2>&1; then
+  (ulimit -f 0 && exec "$retrace" train "$peaks" --out none >/dev/null 2>&1)
+  code=$?
+  [ $code -eq 74 ] || fail "a folder that cannot hold a file: exit code $code"
+  [ ! -e none ] || fail 'a folder without a run is left'
+fi
 no_litter 'ulimit -f'
 
 # --- A loss that is not finite: 3, and what is kept. JSON has null where there is no number.
