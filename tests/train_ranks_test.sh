@@ -71,7 +71,7 @@ two() {
   rm -rf "$out/run"
   status=0
   ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=detect_deadlocks=0 timeout 60 mpirun --allow-run-as-root --oversubscribe \
-    -n 1 "$retrace" train "$out/tiny.toml" --out "$out/run" $first : -n 1 "$retrace" $* \
+    -n 1 "$retrace" train "$out/tiny.toml" --out "$out/run" $first : -n 1 "${second:-$retrace}" $* \
     >"$out/said" 2>"$out/error" </dev/null || status=$?
   [ $status -eq "$code" ] || fail "$*: exit code $status instead of $code: $(cat "$out/error")"
   [ "$(cat "$out/said" "$out/error" | grep -cF -- "$text")" -eq 1 ] || fail "$*: not once '$text': $(cat "$out/error")"
@@ -96,7 +96,10 @@ two 2 'rank 1: error[RT0701]: retrace train has no flag --wrong' : train "$out/t
 two 2 'rank 1: error[RT0412]' : train "$out/tiny.toml" --set training.nothing=1
 two 66 'rank 1: error[RT0501]' : train "$out/none.toml"
 two 66 'rank 1: error[RT0501]: worker 1: ' $mnist --set "data.path=$out/a" : train "$out/tiny.toml" $mnist --set "data.path=$out/none"
-two 77 'error[RT0607]: not all 2 ranks began within 3 seconds' --timeout 3 : --version
+# A second rank that ends early is a matter of mpirun, which may end all with a code of its own: this one stays.
+second=sleep
+two 77 'error[RT0607]: not all 2 ranks began within 3 seconds' --timeout 3 : 50
+second=
 
 # --- What changes no bit may differ: speed, threads, the place of the data, the time-out, the name.
 fingerprint() { sed -n 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/p' "$out/said"; }
