@@ -1,4 +1,4 @@
-// Tiles whose elements are bytes in memory: masks, images.
+// Tiles whose elements are bytes in memory (masks, images) or one number.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "retrace/plan/tile_bytes_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
@@ -20,11 +20,19 @@ void numbers_to_truth(const float* from, uint8_t* to, int64_t count) {
   for (; i < count; ++i) to[i] = from[i] != 0;
 }
 
+void fill(float value, float* to, int64_t count) {
+  const F32 all(value);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(all, to + i);
+  for (; i < count; ++i) to[i] = value;
+}
+
 RT_TARGET_END
 
 #if HWY_ONCE
 namespace retrace {
 RT_EXPORT_KERNEL(bytes_to_numbers_table, bytes_to_numbers);
 RT_EXPORT_KERNEL(numbers_to_truth_table, numbers_to_truth);
+RT_EXPORT_KERNEL(fill_table, fill);
 }  // namespace retrace
 #endif

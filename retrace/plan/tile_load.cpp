@@ -10,10 +10,17 @@ namespace {
 void copy_row(const float* from, float* to, int64_t count) { std::copy_n(from, count, to); }
 void copy_row(const uint8_t* from, float* to, int64_t count) { bytes_to_numbers_table.get()(from, to, count); }
 
+void fill(float value, float* to, int64_t count) {
+  if (count < 16)
+    std::fill_n(to, count, value);
+  else
+    fill_table.get()(value, to, count);
+}
+
 template <class T>
 void gather(const T* from, float* to, int64_t count, int64_t stride) {
   if (stride == 0)
-    std::fill_n(to, count, static_cast<float>(*from));
+    fill(static_cast<float>(*from), to, count);
   else if (stride == 1)
     copy_row(from, to, count);
   else
