@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "retrace/retrace.h"
 #include "retrace/run/plan_cache.h"
@@ -197,6 +198,33 @@ TEST_F(CudaPlanTest, EachLaunchIsTimed) {
     EXPECT_GT(once[i], 0) << last_plan()->kernel_call_name(i);
     EXPECT_GT(seconds[i], once[i]) << "added up";
   }
+}
+
+// Plans of a thread share the memory of their intermediates: a larger one moves it, and smaller ones follow.
+TEST_F(CudaPlanTest, PlansOfAThreadShareAnArena) {
+  Device& cuda = *gpus()[0];
+  const auto f = accelerate([](const Tensor& x) { return sum(matmul(matmul(x, x), x)); });
+  std::vector<Tensor> arguments;
+  std::vector<float> expected;
+  for (int size : {16, 48, 32, 64}) {
+    arguments.push_back(numbers({size, size}, size).to(cuda));
+    expected.push_back(f(arguments.back()).item<float>());
+  }
+  const auto plan = last_plan();
+  EXPECT_GE(plan->arena_bytes(), 2u * 64 * 64 * sizeof(float));
+  for (int turn = 0; turn < 3; ++turn) {
+    for (size_t i = 0; i < arguments.size(); ++i) EXPECT_EQ(f(arguments[i]).item<float>(), expected[i]) << turn;
+    const size_t changed = plan->changed_launches();
+    f(arguments.back()).item<float>();
+    EXPECT_LE(plan->changed_launches() - changed, 1u) << "the arena stays where it is: only the result moves";
+  }
+  // Another thread has one of its own.
+  std::thread([&] {
+    const auto g = accelerate([](const Tensor& x) { return sum(matmul(matmul(x, x), x)); });
+    for (int turn = 0; turn < 2; ++turn)
+      for (size_t i = 0; i < arguments.size(); ++i) EXPECT_EQ(g(arguments[i]).item<float>(), expected[i]);
+  }).join();
+  EXPECT_EQ(f(arguments[0]).item<float>(), expected[0]);
 }
 
 // An op may take another kernel where its arguments are not aligned: the launches are made anew.

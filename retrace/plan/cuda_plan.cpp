@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "retrace/ops/cuda_call.h"
 
@@ -44,7 +45,10 @@ bool same_form(std::span<const cuda::Launch> a, std::span<const cuda::Launch> b)
 }  // namespace
 
 CudaPlan::CudaPlan(const Trace& trace, DeviceId device)
-    : trace_(trace), runtime_(cuda_device(device - 1).runtime()), exchanges_(trace, cuda_device(device - 1)) {
+    : trace_(trace),
+      device_(device),
+      runtime_(cuda_device(device - 1).runtime()),
+      exchanges_(trace, cuda_device(device - 1)) {
   lay_out();
   for (const Step& step : steps_) {
     if (CudaExchanges::has(*step.node))
@@ -57,7 +61,8 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device)
   compile_chains();
   const std::vector<unsigned> zeros(cuda::Launches::kCounters);
   const size_t counter_bytes = zeros.size() * sizeof(unsigned);
-  memory_ = device_at(device).allocate(arena_bytes_ + constants_.size() + host_values_.size() + counter_bytes);
+  take_arena();
+  memory_ = device_at(device).allocate(constants_.size() + host_values_.size() + counter_bytes);
   runtime_.copy_from_host(counters(), zeros.data(), counter_bytes);
   if (!constants_.empty())
     runtime_.copy_from_host(at({Location::Kind::constant, 0}), constants_.data(), constants_.size());
@@ -133,14 +138,27 @@ void CudaPlan::compile_chains() {
     call->kernel = compiled[static_cast<size_t>(std::lower_bound(names.begin(), names.end(), name) - names.begin())];
 }
 
+// Plans of a thread run one after the other, and so does their work on the device: each needs its intermediates only
+// until the next one begins. True if the arena is not that of the run before.
+bool CudaPlan::take_arena() {
+  thread_local std::map<DeviceId, std::shared_ptr<Buffer>> arenas;
+  auto& shared = arenas[device_];
+  if (arena_bytes_ == 0) return false;
+  if (!shared || arena_bytes_ > shared->bytes()) {
+    shared.reset();  // before the new one is taken: there may be no memory for both
+    shared = device_at(device_).allocate(arena_bytes_);
+  }
+  return std::exchange(arena_, static_cast<char*>(shared->data())) != arena_;
+}
+
 void* CudaPlan::at(const Location& location) const {
   char* const memory = static_cast<char*>(memory_->data());
   switch (location.kind) {
     case Location::Kind::input: return const_cast<void*>(inputs_[location.at]);
     case Location::Kind::output: return outputs_[location.at];
-    case Location::Kind::arena: return memory + location.at;
-    case Location::Kind::constant: return memory + arena_bytes_ + location.at;
-    case Location::Kind::host: return memory + arena_bytes_ + constants_.size() + location.at;
+    case Location::Kind::arena: return arena_ + location.at;
+    case Location::Kind::constant: return memory + location.at;
+    case Location::Kind::host: return memory + constants_.size() + location.at;
     case Location::Kind::none: break;
   }
   return nullptr;
@@ -166,7 +184,7 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
     blocks += cuda::blocks_for(step->count(), kChainThreads).x;
   }
   if (first_blocks.size() % 2 != 0) first_blocks.push_back(0);  // the struct ends at a multiple of a word
-  cuda::Launch launch{call.kernel, {blocks}, {kChainThreads}, 0, {}};
+  cuda::Launch launch{call.kernel.get(), {blocks}, {kChainThreads}, 0, {}};
   for (const auto part : {std::as_bytes(std::span(words)), std::as_bytes(std::span(first_blocks))})
     launch.arguments.insert(launch.arguments.end(), part.begin(), part.end());
   return launch;
@@ -288,6 +306,7 @@ void CudaPlan::run_timed(std::vector<double>& seconds) {
 
 void CudaPlan::run(const void* const* inputs, void* const* outputs, std::vector<double>* seconds) {
   const std::lock_guard lock(mutex_);
+  if (take_arena()) graph_.reset();  // all addresses are others
   inputs_.assign(inputs, inputs + trace_.inputs.size());
   outputs_.assign(outputs, outputs + trace_.outputs.size());
   send_host_values(inputs);

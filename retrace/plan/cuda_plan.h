@@ -51,10 +51,10 @@ class CudaPlan {
   };
   // What one node launches (an exchange: nothing), or one kernel of chains that need nothing of each other.
   struct Call {
-    std::vector<const Step*> steps;           // of chains: those of one name in a row
-    const cuda::Kernel* kernel = nullptr;     // of chains
-    std::vector<Location> moving = {};        // inputs and outputs of a run, which may lie elsewhere in the next
-    std::vector<const void*> addresses = {};  // of those, as the launches have them
+    std::vector<const Step*> steps;              // of chains: those of one name in a row
+    std::shared_ptr<const cuda::Kernel> kernel;  // of chains
+    std::vector<Location> moving = {};           // inputs and outputs of a run, which may lie elsewhere in the next
+    std::vector<const void*> addresses = {};     // of those, as the launches have them
     size_t first_launch = 0, launches = 0;
   };
   struct Copy {
@@ -83,7 +83,10 @@ class CudaPlan {
   void refresh();
   void send_host_values(const void* const* inputs);
 
+  bool take_arena();
+
   const Trace& trace_;
+  const DeviceId device_;
   cuda::Runtime& runtime_;
   std::vector<Step> steps_;
   std::vector<Call> calls_;
@@ -91,7 +94,8 @@ class CudaPlan {
   std::vector<char> constants_, host_values_;  // a slot each
   std::vector<size_t> host_inputs_;            // of host_values_
   size_t arena_bytes_ = 0;
-  std::shared_ptr<Buffer> memory_;  // arena, constants, host values, counters
+  char* arena_ = nullptr;           // of the thread of the last run: its plans on the device share one
+  std::shared_ptr<Buffer> memory_;  // constants, host values, counters
   std::mutex mutex_;                // one run at a time
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;

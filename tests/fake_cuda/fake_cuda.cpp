@@ -11,6 +11,7 @@ namespace fake_cuda {
 
 State& state = *new State;
 std::recursive_mutex mutex;
+std::condition_variable_any progress;
 thread_local std::vector<CUcontext> current;
 
 }  // namespace fake_cuda
@@ -35,6 +36,7 @@ std::byte* bytes_at(CUdeviceptr address) { return reinterpret_cast<std::byte*>(s
 // Works off the stream until `done` or until nothing is left.
 template <class Done>
 int work_off(CUstream stream, Done done) {
+  progress.wait(mutex, [] { return !state.held; });  // other threads may call
   while (!state.broken && !done() && !stream->work.empty()) {
     const auto work = std::move(stream->work.front());
     stream->work.pop_front();
@@ -68,6 +70,12 @@ void reset(std::vector<Device> devices, int version) {
 void fail(const std::string& symbol, int nth, int result) {
   const std::lock_guard lock(mutex);
   state.failures[symbol] = {nth, result};
+}
+
+void hold(bool held) {
+  const std::lock_guard lock(mutex);
+  state.held = held;
+  progress.notify_all();
 }
 
 void break_device(int result) {

@@ -29,6 +29,8 @@ struct Launched {
 void reset(std::vector<Device> devices = {{"Fake H100"}}, int version = 13000);
 // The call number `nth` (1 is the next) of the function `symbol` returns `result` and does nothing else.
 void fail(const std::string& symbol, int nth, int result);
+// While it is held, the device makes no progress: calls that wait for it wait.
+void hold(bool held);
 // From now on every call that waits for the device returns `result`.
 void break_device(int result);
 

@@ -1,6 +1,7 @@
 #pragma once
 // What the files of the fake driver share.
 
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -60,6 +61,7 @@ struct State {
   int version = 13000;
   bool started = false;
   int broken = 0;
+  bool held = false;
   std::map<std::string, int> calls;
   std::map<std::string, Failure> failures;
   std::map<uintptr_t, size_t> memory;
@@ -78,6 +80,7 @@ struct State {
 
 extern State& state;
 extern std::recursive_mutex mutex;
+extern std::condition_variable_any progress;
 extern thread_local std::vector<CUcontext> current;  // contexts that this thread has pushed
 
 // Counts a call of `symbol`; what it is to return at once, or 0.

@@ -24,11 +24,11 @@ DriverContext::~DriverContext() {
   driver_->cuDevicePrimaryCtxRelease_v2.result(device_);
 }
 
-ContextScope::ContextScope(const DriverContext& context) : context_(context), lock_(context.mutex_) {
+CurrentContext::CurrentContext(const DriverContext& context) : context_(context) {
   context_.driver_->cuCtxPushCurrent_v2(context_.context_);
 }
 
-ContextScope::~ContextScope() {
+CurrentContext::~CurrentContext() {
   CUcontext popped = nullptr;
   context_.driver_->cuCtxPopCurrent_v2.result(&popped);
 }

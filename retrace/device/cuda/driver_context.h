@@ -18,6 +18,7 @@ class DriverContext {
 
   const Driver& driver() const { return *driver_; }
   CUstream stream() const { return stream_; }
+  // Under a scope: under CurrentContext, so that other threads can go on, unless what follows must come at once.
   void synchronize() const { driver_->cuStreamSynchronize(stream_); }
 
   // body() while no other thread uses the device, without a call of the driver: also where it has ended before the
@@ -40,6 +41,7 @@ class DriverContext {
   }
 
  private:
+  friend class CurrentContext;
   friend class ContextScope;
   std::shared_ptr<const Driver> driver_;
   CUdevice device_;
@@ -48,17 +50,26 @@ class DriverContext {
   mutable std::mutex mutex_;
 };
 
-// While it lives, calls of this thread go to the device and no other thread's do. Afterwards the thread has the context
-// that it had before.
-class ContextScope {
+// While it lives, calls of this thread go to the device; afterwards the thread has the context that it had before.
+// Other threads may call as well: for calls that wait.
+class CurrentContext {
  public:
-  explicit ContextScope(const DriverContext& context);
-  ~ContextScope();
-  ContextScope(const ContextScope&) = delete;
+  explicit CurrentContext(const DriverContext& context);
+  ~CurrentContext();
+  CurrentContext(const CurrentContext&) = delete;
 
  private:
   const DriverContext& context_;
+};
+
+// While it lives, calls of this thread go to the device and no other thread's do.
+class ContextScope {
+ public:
+  explicit ContextScope(const DriverContext& context) : lock_(context.mutex_), current_(context) {}
+
+ private:
   std::lock_guard<std::mutex> lock_;
+  CurrentContext current_;
 };
 
 // "NVIDIA H100 80GB HBM3"

@@ -5,17 +5,19 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "retrace/device/cuda/driver_context.h"
 
 namespace retrace::cuda {
 
-// Calls are made under a ContextScope.
+// Calls may come from any thread. Each copy has chunks of its own, and other threads use the device while it waits.
 class DriverCopies {
  public:
   static constexpr size_t kChunk = size_t{4} << 20;
 
-  // The pinned memory is taken when the first copy is made.
+  // Pinned memory is taken when it is first needed, and kept.
   explicit DriverCopies(std::shared_ptr<const DriverContext> context) : context_(std::move(context)) {}
   ~DriverCopies();
 
@@ -30,11 +32,18 @@ class DriverCopies {
     void* memory = nullptr;
     CUevent done = nullptr;  // the device's last copy from or to this chunk
   };
-  void prepare();
+  struct Chunks {
+    std::array<Chunk, 2> all;
+    size_t turn = 0;
+  };
+  // Chunks that nobody else uses while it lives.
+  class Lease;
+  void wait(const Chunk& chunk) const;
+  void give_back(Chunks& chunks) const;
 
   std::shared_ptr<const DriverContext> context_;
-  std::array<Chunk, 2> chunks_;
-  size_t turn_ = 0;
+  std::mutex mutex_;  // of unused_
+  std::vector<std::unique_ptr<Chunks>> unused_;
 };
 
 }  // namespace retrace::cuda

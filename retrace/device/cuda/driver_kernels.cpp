@@ -61,16 +61,15 @@ const Kernel& DriverKernels::find(std::string_view name) {
       .help("this is a defect of retrace: please report it with the job and this text");
 }
 
-std::vector<const Kernel*> DriverKernels::compile(const std::string& source, std::span<const std::string> names) {
-  auto& module = compiled_[source];
-  if (!module) {
-    if (!nvrtc_) nvrtc_ = std::make_unique<const Nvrtc>();
-    module =
-        std::make_unique<DriverModule>(context_, compile_once(*nvrtc_, KernelCache(), source, capability_).c_str());
-  }
-  std::vector<const Kernel*> kernels;
-  for (const auto& name : names) kernels.push_back(&module->find(name));
-  return kernels;
+std::shared_ptr<DriverModule> DriverKernels::compile(const std::string& source) {
+  std::erase_if(compiled_, [](const auto& entry) { return entry.second.expired(); });
+  if (const auto known = compiled_.find(source); known != compiled_.end())
+    if (auto module = known->second.lock()) return module;
+  if (!nvrtc_) nvrtc_ = std::make_unique<const Nvrtc>();
+  auto module =
+      std::make_shared<DriverModule>(context_, compile_once(*nvrtc_, KernelCache(), source, capability_).c_str());
+  compiled_[source] = module;
+  return module;
 }
 
 }  // namespace retrace::cuda

@@ -53,7 +53,9 @@ class DriverKernels {
   // See Runtime::find_kernel and Runtime::compile. An image is loaded when the first of its kernels is asked for: no
   // call of the driver fails where all is well, so that tools which report failures stay silent.
   const Kernel& find(std::string_view name);
-  std::vector<const Kernel*> compile(const std::string& source, std::span<const std::string> names);
+  // What a source is compiled to; the same module while somebody holds it. Its destructor takes the device's lock: the
+  // last holder lets go of it outside of a ContextScope.
+  std::shared_ptr<DriverModule> compile(const std::string& source);
 
  private:
   std::shared_ptr<const DriverContext> context_;
@@ -62,7 +64,7 @@ class DriverKernels {
   std::map<const KernelImage*, std::unique_ptr<DriverModule>> loaded_;
   std::map<std::string, const Kernel*, std::less<>> found_;
   std::unique_ptr<const Nvrtc> nvrtc_;
-  std::map<std::string, std::unique_ptr<DriverModule>> compiled_;  // by their source
+  std::map<std::string, std::weak_ptr<DriverModule>> compiled_;  // by their source
 };
 
 // All are called under a ContextScope. A graph makes its own when it is used.

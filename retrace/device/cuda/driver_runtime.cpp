@@ -37,20 +37,21 @@ class DriverRuntime final : public Runtime {
   void* allocate_on_host(size_t bytes) override {
     return with_parts([&](Parts& parts) { return parts.memory.allocate_on_host(bytes); });
   }
-  void copy_from_host(void* to, const void* from, size_t bytes) override {
-    with_parts([&](Parts& parts) { parts.copies.from_host(to, from, bytes); });
-  }
-  void copy_to_host(void* to, const void* from, size_t bytes) override {
-    with_parts([&](Parts& parts) { parts.copies.to_host(to, from, bytes); });
-  }
-  void copy(void* to, const void* from, size_t bytes) override {
-    with_parts([&](Parts& parts) { parts.copies.on_device(to, from, bytes); });
-  }
+  void copy_from_host(void* to, const void* from, size_t bytes) override { parts().copies.from_host(to, from, bytes); }
+  void copy_to_host(void* to, const void* from, size_t bytes) override { parts().copies.to_host(to, from, bytes); }
+  void copy(void* to, const void* from, size_t bytes) override { parts().copies.on_device(to, from, bytes); }
   const Kernel& find_kernel(std::string_view name) override {
     return with_parts([&](Parts& parts) -> const Kernel& { return parts.kernels.find(name); });
   }
-  std::vector<const Kernel*> compile(const std::string& source, std::span<const std::string> names) override {
-    return with_parts([&](Parts& parts) { return parts.kernels.compile(source, names); });
+  std::vector<std::shared_ptr<const Kernel>> compile(const std::string& source,
+                                                     std::span<const std::string> names) override {
+    std::shared_ptr<DriverModule> module;  // outlives the scope, which its destructor needs for itself
+    return with_parts([&](Parts& parts) {
+      module = parts.kernels.compile(source);
+      std::vector<std::shared_ptr<const Kernel>> kernels;
+      for (const auto& name : names) kernels.emplace_back(module, &module->find(name));
+      return kernels;
+    });
   }
   void launch(const Launch& launch) override {
     with_parts([&](Parts& parts) { cuda::launch(*parts.context, launch); });
@@ -62,7 +63,9 @@ class DriverRuntime final : public Runtime {
     return with_parts([&](Parts& parts) { return cuda::make_graph(parts.context, launches); });
   }
   void synchronize() override {
-    with_parts([&](Parts& parts) { parts.context->synchronize(); });
+    Parts& made = parts();
+    const CurrentContext current(*made.context);
+    made.context->synchronize();
   }
 
  private:

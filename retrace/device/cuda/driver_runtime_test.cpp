@@ -191,6 +191,26 @@ TEST_F(CudaDriverRuntime, CopiesInBothDirectionsKeepTheirOrder) {
   }
 }
 
+// A thread that waits for its copy, or for the device, keeps no other from giving it work.
+TEST_F(CudaDriverRuntime, WhoWaitsKeepsNobodyFromTheDevice) {
+  const int sent = 42;
+  int received = 0, other = 0;
+  void* const memory = runtime().allocate(sizeof sent);
+  runtime().copy_from_host(memory, &sent, sizeof sent);
+  fake_cuda::hold(true);
+  std::thread reader([&] { runtime().copy_to_host(&received, memory, sizeof received); });
+  std::thread waiter([&] { runtime().synchronize(); });
+  std::thread second_reader([&] { runtime().copy_to_host(&other, memory, sizeof other); });
+  while (fake_cuda::calls("cuMemcpyDtoHAsync_v2") < 2 || fake_cuda::calls("cuStreamSynchronize") < 1)
+    std::this_thread::yield();
+  EXPECT_NE(runtime().allocate(1000), nullptr);
+  runtime().launch(launch_of("scale", 1));
+  fake_cuda::hold(false);
+  for (std::thread* thread : {&reader, &waiter, &second_reader}) thread->join();
+  EXPECT_EQ(received, 42);
+  EXPECT_EQ(other, 42);
+}
+
 TEST_F(CudaDriverRuntime, LaunchesCarryTheirArguments) {
   runtime().launch(launch_of("scale", 2.5f));
   runtime().synchronize();

@@ -125,11 +125,20 @@ TEST_F(CudaNvrtc, ARuntimeCompilesASourceOnceAndKeepsItOnDisk) {
   const auto runtimes = driver_runtimes(why_not);
   ASSERT_EQ(runtimes.size(), 1u);
   const std::vector<std::string> names = {"relu_kernel"};
-  const auto kernels = runtimes[0]->compile(kSource, names);
+  auto kernels = runtimes[0]->compile(kSource, names);
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_EQ(kernels[0]->name(), "relu_kernel");
   EXPECT_EQ(runtimes[0]->compile(kSource, names), kernels);
   EXPECT_EQ(fake_cuda::calls("cuModuleLoadData"), 1);
+  kernels.clear();
+  EXPECT_EQ(fake_cuda::held()["module"], 0) << "nobody holds a kernel of it";
+  kernels = runtimes[0]->compile(kSource, names);
+  EXPECT_EQ(fake_cuda::calls("cuModuleLoadData"), 2) << "loaded again, from the disk";
+  const std::vector<std::string> absent = {"relu_kernel", "absent"};
+  fake_cuda::fail("cuModuleGetFunction", 1, 500);
+  kernels.clear();
+  EXPECT_THROW(runtimes[0]->compile(kSource, absent), Error);
+  EXPECT_EQ(fake_cuda::held()["module"], 0) << "a failure holds nothing";
   const auto kept = KernelCache(folder).find(nvrtc_->key(kSource, 90));
   EXPECT_TRUE(kept && kept->starts_with("\x7f"
                                         "ELF"));

@@ -3,8 +3,8 @@
 // (driver_runtime.h) and, in programs that link it, an emulation on the host (emulation/). Nothing here needs CUDA's
 // headers or libraries to compile.
 //
-// A runtime is one device. All its work is ordered: one stream of launches and copies. Calls may come from any thread;
-// they are taken one at a time.
+// A runtime is one device. All its work is ordered: one stream of launches and copies. Calls may come from any thread:
+// work is given to the device by one at a time, and one that waits for the device keeps no other from it.
 
 #include <cstddef>
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace retrace::cuda {
 
-// A kernel that was found or compiled; lives as long as its runtime.
+// A kernel that was found, which lives as long as its runtime, or compiled.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -84,8 +84,9 @@ class Runtime {
   // A kernel of a .cu file by its name; an internal error if there is none.
   virtual const Kernel& find_kernel(std::string_view name) = 0;
   // Compiles CUDA source that includes retrace/device/cuda/kernel.h, and returns its kernels with these names. The same
-  // source is compiled once a process, and kept on disk.
-  virtual std::vector<const Kernel*> compile(const std::string& source, std::span<const std::string> names) = 0;
+  // source is compiled once, and kept on disk; on the device it is kept while somebody holds one of its kernels.
+  virtual std::vector<std::shared_ptr<const Kernel>> compile(const std::string& source,
+                                                             std::span<const std::string> names) = 0;
 
   virtual void launch(const Launch& launch) = 0;
   // The same one after the other, and the seconds that each took on the device; returns when all are done. For tools.

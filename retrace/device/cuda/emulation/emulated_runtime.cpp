@@ -33,7 +33,8 @@ class EmulatedRuntime final : public Runtime {
   void copy(void* to, const void* from, size_t bytes) override;
 
   const Kernel& find_kernel(std::string_view name) override;
-  std::vector<const Kernel*> compile(const std::string& source, std::span<const std::string> names) override;
+  std::vector<std::shared_ptr<const Kernel>> compile(const std::string& source,
+                                                     std::span<const std::string> names) override;
   void launch(const Launch& launch) override;
   std::vector<double> time(std::span<const Launch> launches) override;
   std::unique_ptr<Graph> make_graph(std::span<const Launch> launches) override;
@@ -128,12 +129,13 @@ const Kernel& EmulatedRuntime::find_kernel(std::string_view name) {
   throw Error(ErrorKind::internal, 997, fmt::format("no .cu file of this program has a kernel {}", name));
 }
 
-std::vector<const Kernel*> EmulatedRuntime::compile(const std::string& source, std::span<const std::string> names) {
+std::vector<std::shared_ptr<const Kernel>> EmulatedRuntime::compile(const std::string& source,
+                                                                    std::span<const std::string> names) {
   const std::lock_guard lock(machine_.mutex());
   const auto* const first = compile_kernels(source);
-  std::vector<const Kernel*> kernels;
+  std::vector<std::shared_ptr<const Kernel>> kernels;
   for (const auto& name : names) {
-    kernels.push_back(find(first, name));
+    kernels.emplace_back(std::shared_ptr<const void>(), find(first, name));  // they stay loaded
     if (!kernels.back())
       throw Error(ErrorKind::internal, 998, fmt::format("the generated source has no kernel {}", name));
   }

@@ -106,7 +106,7 @@ TEST_F(Emulation, GeneratedKernelsAreCompiledOnceAndKept) {
       Global<float> y;
       long long count;
     } a{upload({-1, 2, 3}), upload({0, 0, 0}), 3};
-    Launch launch{kernels.at(0), {1}, {32}, 0, {}};
+    Launch launch{kernels.at(0).get(), {1}, {32}, 0, {}};
     launch.set(a);
     runtime_->launch(launch);
     return download(a.y.pointer, 3);
@@ -129,7 +129,8 @@ TEST_F(Emulation, GeneratedKernelsAreCompiledOnceAndKept) {
 
 TEST_F(Emulation, KernelsOfEarlierLaunchesAreNotLookedUpAgain) {
   const std::string names[] = {"generated_relu"};  // which find_kernel() does not know
-  const std::vector<Launch> earlier = {{runtime_->compile(generated_source("2.0"), names)[0], {1}, {32}, 0, {}}};
+  const auto kernels = runtime_->compile(generated_source("2.0"), names);
+  const std::vector<Launch> earlier = {{kernels[0].get(), {1}, {32}, 0, {}}};
   Launches again(*runtime_, nullptr, earlier);
   again.add("generated_relu", {1}, {32}, 0);
   EXPECT_EQ(again.all().at(0).kernel, earlier[0].kernel);
