@@ -41,13 +41,17 @@ if(RETRACE_SANITIZE)
   endif()
 endif()
 
-# Kernel files (*_cpu.cpp) are compiled once for each instruction set, with every function inlined. With -O2
-# UndefinedBehaviorSanitizer takes minutes for one of them; with -O1 a quarter of that, and its code is as fast. A null
-# pointer ends in AddressSanitizer's report. Fuzzers run no kernel.
-if(RETRACE_FUZZERS)
-  set(RETRACE_KERNEL_OPTIONS -O1 -fno-sanitize=all)
-elseif(RETRACE_SANITIZE MATCHES "undefined")
-  set(RETRACE_KERNEL_OPTIONS -O1 -fno-sanitize=null)
+# Kernel files (*_cpu.cpp) are compiled once for each instruction set, with every function inlined. Checks of each load and
+# store by UndefinedBehaviorSanitizer take minutes for one of them; AddressSanitizer makes the same ones, and overflow,
+# shifts and bounds stay checked.
+if(RETRACE_SANITIZE MATCHES "undefined")
+  set(RETRACE_KERNEL_OPTIONS -O1 -fno-sanitize=null,alignment,object-size)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    list(APPEND RETRACE_KERNEL_OPTIONS -fno-sanitize=pointer-overflow,function,vptr)
+  endif()
+  if(RETRACE_FUZZERS)
+    list(APPEND RETRACE_KERNEL_OPTIONS -fno-sanitize=fuzzer-no-link)
+  endif()
 else()
   set(RETRACE_KERNEL_OPTIONS -O2)
 endif()

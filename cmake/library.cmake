@@ -20,10 +20,13 @@ target_link_libraries(retrace_lib PUBLIC hwy::hwy fmt::fmt nlohmann_json::nlohma
 target_compile_definitions(retrace_lib PRIVATE "RETRACE_VERSION=\"${PROJECT_VERSION}\"")
 retrace_mark_kernels(${library_sources} ${RETRACE_GENERATED_SOURCES})
 
-# Under sanitizers headers are read once: a quarter of compiling. The other presets hold each file to its own includes.
-if(RETRACE_SANITIZE)
-  target_precompile_headers(retrace_lib PRIVATE <algorithm> <cstring> <functional> <map> <memory> <numeric> <set> <span>
-                                                <string> <variant> <vector> <fmt/format.h>)
+# What nearly every file includes, read once: a third of compiling. Kernel files have flags of their own.
+if(RETRACE_PRECOMPILED_HEADERS)
+  target_precompile_headers(retrace_lib PRIVATE
+    <algorithm> <array> <cstring> <functional> <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <variant>
+    <vector> <fmt/format.h>
+    "${PROJECT_SOURCE_DIR}/retrace/trace/op.h" "${PROJECT_SOURCE_DIR}/retrace/trace/record.h"
+    "${PROJECT_SOURCE_DIR}/retrace/tensor/tree.h")
   set(kernels ${library_sources} ${RETRACE_GENERATED_SOURCES})
   list(FILTER kernels INCLUDE REGEX "_cpu\\.cpp$")
   set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
