@@ -1,4 +1,6 @@
-"""Elementary functions of binary64 (docs/numerics/elementary.md 6): numbers of the host, one at a time.
+"""Elementary functions of binary64 (docs/numerics/elementary.md 7): numbers of the host, one at a time.
+
+Those that the golden jobs need: exp for the surface of the peaks, log for Adam.
 
 Python's float operations + - * / are those of binary64, each rounded once.
 """
@@ -47,19 +49,6 @@ def exp(x):
     return scale(1 + (r + fma64(r * r, polynomial64(r, EXP_TAIL), low)), n)
 
 
-def expm1(x):
-    if not x <= number("0x1.62e42fefa39efp9"):
-        return x + INF
-    if x < -40:
-        return -1.0
-    r, low, n = reduce_exp(x)
-    p = r + fma64(r * r, polynomial64(r, EXP_TAIL), low)
-    if n > 1000:
-        return scale(1 + p, n)
-    unit = 2.0**n
-    return math.copysign(fma64(unit, p, unit - 1), x)
-
-
 LOG_SERIES = [2 / k for k in range(3, 24, 2)]
 
 
@@ -87,41 +76,3 @@ def log(x):
     if not x > 0:
         return -INF if x == 0 else NAN
     return log_of_positive(x, 0.0) if x < INF else x
-
-
-SIN_SERIES = [(-1) ** k / math.factorial(2 * k + 1) for k in range(1, 9)]
-COS_SERIES = [(-1) ** k / math.factorial(2 * k) for k in range(2, 10)]
-
-
-def reduce_angle(x):
-    """x = n pi/2 + high + low, for |x| <= 2^20."""
-    n = round(x * number("0x1.45f306dc9c883p-1"))
-    r = fma64(-n, number("0x1.921fb54442d18p0"), x)
-    c = number("0x1.1a62633145c07p-54")
-    product = n * c
-    product_low = fma64(n, c, -product)
-    high = r - product
-    back = high - r
-    error = (r - (high - back)) - (product + back)
-    return high, fma64(-n, number("-0x1.f1976b7ed8fbcp-110"), error - product_low), n
-
-
-def sin_of_quadrant(high, low, n):
-    z = high * high
-    if n % 2:
-        half = 0.5 * z
-        top = 1 - half
-        y = top + (((1 - top) - half) + fma64(z * z, polynomial64(z, COS_SERIES), -(high * low)))
-    else:
-        y = high + fma64(high * z, polynomial64(z, SIN_SERIES), low)
-    return -y if n & 2 else y
-
-
-def sin(x):
-    high, low, n = reduce_angle(x)
-    return x if x == 0 else sin_of_quadrant(high, low, n)
-
-
-def cos(x):
-    high, low, n = reduce_angle(x)
-    return sin_of_quadrant(high, low, n + 1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import elementary, host
+from . import elementary, host, sums
 from .rounding import f32, stored
 
 SPARED = ("bias", "scale", "offset")  # what L2 regularisation leaves alone, by the last name of the path
@@ -13,6 +13,19 @@ def l2_regularization(parameters, gradients, factor):
     factor = f32(factor)
     return {path: g if path.split("/")[-1] in SPARED else g + factor * parameters[path]
             for path, g in gradients.items()}
+
+
+def clip(gradients, threshold, method="norm"):
+    """By the norm of each tensor, by that of all of them ("global"), or element by element ("value")."""
+    t, one = f32(threshold), f32(1)
+    if method == "value":
+        return {path: np.where(g > t, t, np.where(g < -t, -t, g)) for path, g in gradients.items()}
+    squares = {path: sums.sum(g * g) for path, g in gradients.items()}
+    if method == "global":
+        paths = sorted(gradients, key=lambda path: path.split("/"))
+        squares = dict.fromkeys(paths, sums.tree(np.stack([squares[path] for path in paths])))
+    scale = lambda norm: np.where(norm <= t, one, t / norm)
+    return {path: g * scale(np.sqrt(squares[path])) for path, g in gradients.items()}
 
 
 class Adam:
