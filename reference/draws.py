@@ -11,15 +11,10 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 def mix64(x):
     """splitmix64's finaliser, of a whole number or of an array of uint64."""
-    x = x ^ (x >> (30 if isinstance(x, int) else np.uint64(30)))
-    x = _product(x, 0xBF58476D1CE4E5B9)
-    x = x ^ (x >> (27 if isinstance(x, int) else np.uint64(27)))
-    x = _product(x, 0x94D049BB133111EB)
-    return x ^ (x >> (31 if isinstance(x, int) else np.uint64(31)))
-
-
-def _product(x, factor):
-    return (x * factor) & MASK if isinstance(x, int) else x * np.uint64(factor)
+    whole = int if isinstance(x, int) else np.uint64
+    x = (x ^ (x >> whole(30))) * whole(0xBF58476D1CE4E5B9) & whole(MASK)
+    x = (x ^ (x >> whole(27))) * whole(0x94D049BB133111EB) & whole(MASK)
+    return x ^ (x >> whole(31))
 
 
 def combine(a, b):
@@ -71,32 +66,29 @@ def unit(word):
     return (word >> np.uint64(8)).astype(f32) * f32(2.0**-24)
 
 
-def _samples(draw, shape, key, first_sample, by_sample, step, op):
-    stream = stream_key(key, "draw", step, op)
-    count = int(np.prod(shape[1:] if by_sample else shape))
+def _drawn(make, shape, key, by_sample=False, first_sample=0, step=0, op=0):
+    """make(words) of each sample: of each row, or of all elements. Normal numbers want an even number of words."""
+    stream, count = stream_key(key, "draw", step, op), int(np.prod(shape[1:] if by_sample else shape))
     rows = range(first_sample, first_sample + shape[0]) if by_sample else [0]
-    return np.concatenate([draw(stream, sample, count) for sample in rows]).reshape(shape)
+    return np.concatenate([make(words(stream, row, count + count % 2))[:count] for row in rows]).reshape(shape)
 
 
-def uniform(shape, key, by_sample=False, first_sample=0, step=0, op=0):
-    draw = lambda stream, sample, count: unit(words(stream, sample, count))
-    return _samples(draw, shape, key, first_sample, by_sample, step, op)
+def uniform(shape, key, **where):
+    return _drawn(unit, shape, key, **where)
 
 
-def integers(shape, n, key, by_sample=False, first_sample=0, step=0, op=0):
-    draw = lambda stream, sample, count: below(words(stream, sample, count), n).astype(np.int32)
-    return _samples(draw, shape, key, first_sample, by_sample, step, op)
+def integers(shape, n, key, **where):
+    return _drawn(lambda word: below(word, n).astype(np.int32), shape, key, **where)
 
 
-def normal(shape, key, by_sample=False, first_sample=0, step=0, op=0):
+def normal(shape, key, **where):
     """Box-Muller: elements 2i and 2i + 1 are r cos(a) and r sin(a)."""
-    def draw(stream, sample, count):
-        u = unit(words(stream, sample, count + count % 2))
-        radius = np.sqrt(f32(-2) * elementary.log(f32(1) - u[0::2]))
-        angle = hexadecimal("0x1.921fb6p2") * u[1::2]
-        pairs = np.stack([radius * elementary.cos(angle), radius * elementary.sin(angle)], axis=-1)
-        return pairs.reshape(-1)[:count]
-    return _samples(draw, shape, key, first_sample, by_sample, step, op)
+    def make(word):
+        u, v = unit(word[0::2]), unit(word[1::2])
+        radius = np.sqrt(f32(-2) * elementary.log(f32(1) - u))
+        angle = hexadecimal("0x1.921fb6p2") * v
+        return np.stack([radius * elementary.cos(angle), radius * elementary.sin(angle)], axis=-1).reshape(-1)
+    return _drawn(make, shape, key, **where)
 
 
 def random_order(n, seed, purpose, step):

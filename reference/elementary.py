@@ -8,6 +8,7 @@ INF, NAN, ONE = f32(np.inf), f32(np.nan), f32(1)
 SHIFT = hexadecimal("0x1.8p23")  # adding it rounds to a whole number, which then stands in the low bits
 LEAST = hexadecimal("-0x1.5d589ep6")  # exp of less is below 2^-126
 MOST = hexadecimal("0x1.62e42ep6")  # exp of more is infinite
+copy_sign = np.copysign
 
 
 def bits(x):
@@ -22,20 +23,15 @@ def power_of_two(n):
     return from_bits((n + 127) << 23)
 
 
-def copy_sign(magnitude, x):
-    return np.copysign(magnitude, x)
-
-
 def elementwise(function):
     """The formulas below are written for arrays with axes: a single number goes through as one of size 1."""
     def call(*arguments):
         arrays = np.broadcast_arrays(*(np.asarray(a, f32) for a in arguments))
         return function(*(np.atleast_1d(a) for a in arrays)).reshape(arrays[0].shape)
-    call.__doc__ = function.__doc__
     return call
 
 
-# 1. exp, expm1 and what is made of them
+# docs/numerics/elementary.md 2: exp, expm1, sigmoid, tanh
 
 def reduce_exp(x):
     """p, low, n with e^x = 2^n (1 + p + low)."""
@@ -107,7 +103,7 @@ def tanh(x):
     return copy_sign(np.where(a > f32(8), fma(f32(-2), ONE / below, ONE), y), x)
 
 
-# 2. log and what is made of it
+# docs/numerics/elementary.md 3: log, log1p, softplus
 
 def log_of_reduced(f, e, low):
     """log(1 + f) + e ln 2 + low as high + low."""
@@ -161,7 +157,7 @@ def softplus(x):
     return np.where(x < LEAST, f32(0), y)
 
 
-# 3. erf
+# docs/numerics/elementary.md 4: erf
 
 @elementwise
 def erf(x):
@@ -177,7 +173,7 @@ def erf(x):
     return copy_sign(np.where(a <= ONE, small, large), x)
 
 
-# 4. sin and cos
+# docs/numerics/elementary.md 5: sin, cos
 
 TWO_OVER_PI = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163ABDEBBC561  # the first 256 bits of 2/pi
 
@@ -242,7 +238,7 @@ def cos(x):
     return np.where(np.abs(x) < INF, sin_of_quadrant(high, low, n + 1), NAN)
 
 
-# 5. pow: pairs are unevaluated sums (high, low)
+# docs/numerics/elementary.md 6: pow; pairs are unevaluated sums (high, low)
 
 def add_smaller(a, b):
     total = a + b

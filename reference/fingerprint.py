@@ -9,8 +9,7 @@ NAMES = {"float32": "f32", "float64": "f64", "int32": "i32", "uint8": "u8", "boo
 
 def canonical_bits(array):
     """The bits of each element widened with zeros; every NaN counts as 0x7fc00000."""
-    size = array.dtype.itemsize
-    bits = np.ascontiguousarray(array).reshape(-1).view(f"uint{8 * size}").astype(np.uint64)
+    bits = np.ascontiguousarray(array).reshape(-1).view(f"uint{8 * array.dtype.itemsize}").astype(np.uint64)
     if array.dtype.kind == "f":
         bits[np.isnan(array.reshape(-1))] = 0x7FC00000
     return bits

@@ -11,10 +11,7 @@ import struct
 from .rounding import fma64, polynomial64
 
 INF, NAN = math.inf, math.nan
-
-
-def number(text):
-    return float.fromhex(text)
+number = float.fromhex
 
 
 def bits(x):

@@ -33,9 +33,9 @@ class Walk:
         self.counts[kind] = self.counts.get(kind, 0) + 1
         return f"{ENTRIES[kind]}{self.counts[kind]}"
 
-    def weights(self, entry, shape, fan_in, fan_out):
-        draw = lambda key: glorot_uniform(key, shape, fan_in, fan_out)
-        return self.parameter(f"{entry}/weights", draw)
+    def weights_and_bias(self, entry, shape, fan_in, fan_out, outputs):
+        weights = self.parameter(f"{entry}/weights", lambda key: glorot_uniform(key, shape, fan_in, fan_out))
+        return weights, self.filled(entry, "bias", outputs, 0)
 
     def filled(self, entry, name, size, number):
         return self.parameter(f"{entry}/{name}", lambda key: np.full(size, number, f32))
@@ -50,10 +50,9 @@ class Walk:
 
 def conv2d(kernel, filters, stride=1, same=True, name=None):
     def apply(walk, x):
-        entry, shape = walk.entry("conv2d", name), (kernel, kernel, x.shape[3], filters)
-        area = kernel * kernel
-        weights = walk.weights(entry, shape, area * x.shape[3], area * filters)
-        return ops.conv2d(x, weights, walk.filled(entry, "bias", filters, 0), stride, same)
+        entry, shape, area = walk.entry("conv2d", name), (kernel, kernel, x.shape[3], filters), kernel * kernel
+        own = walk.weights_and_bias(entry, shape, area * x.shape[3], area * filters, filters)
+        return ops.conv2d(x, *own, stride, same)
     return apply
 
 
@@ -61,16 +60,15 @@ def transposed_conv2d(kernel, filters, stride):
     def apply(walk, x):
         entry, shape = walk.entry("transposed_conv2d", None), (kernel, kernel, filters, x.shape[3])
         area = kernel * kernel
-        weights = walk.weights(entry, shape, area * x.shape[3], area * filters)
-        return ops.transposed_conv2d(x, weights, walk.filled(entry, "bias", filters, 0), stride)
+        own = walk.weights_and_bias(entry, shape, area * x.shape[3], area * filters, filters)
+        return ops.transposed_conv2d(x, *own, stride)
     return apply
 
 
 def linear(outputs, name=None):
     def apply(walk, x):
         entry, features = walk.entry("linear", name), int(np.prod(x.shape[1:]))
-        weights = walk.weights(entry, (outputs, features), features, outputs)
-        return ops.linear(x, weights, walk.filled(entry, "bias", outputs, 0))
+        return ops.linear(x, *walk.weights_and_bias(entry, (outputs, features), features, outputs, outputs))
     return apply
 
 

@@ -42,18 +42,11 @@ def relu(x):
     return Value(y, (x,), lambda dy, needed: [np.where(y > 0, dy, ZERO)])
 
 
-def maximum(a, b):
-    return np.where((b > a) | (b != b), b, a)
-
-
-def minimum(a, b):
-    return np.where((b < a) | (b != b), b, a)
-
-
 def clipped_relu(x, ceiling):
     ceiling = f32(ceiling)
     inside = (x.data > 0) & (x.data <= ceiling)
-    y = minimum(maximum(x.data, ZERO), ceiling)
+    y = np.where(ZERO > x.data, ZERO, x.data)  # the first of equals: max(x, 0) keeps -0 and NaN, and so does min
+    y = np.where((ceiling < y) | (ceiling != ceiling), ceiling, y)
     return Value(y, (x,), lambda dy, needed: [np.where(inside, dy, ZERO)])
 
 
@@ -112,7 +105,7 @@ class Window:
     def spread(self, dy):
         """[ky, kx, n, iy, ix, o]: the output to which each window element brings image element (iy, ix); 0 without."""
         n, o = dy.shape[0], dy.shape[3]
-        canvas = np.zeros((*self.kernel, n, *self.canvas, o), f32)
+        canvas = np.zeros((*self.kernel, n, *self.canvas, o), dy.dtype)
         for ky, kx in self.elements():
             canvas[(ky, kx, slice(None), *self.places(ky, kx))] = dy
         return canvas[(slice(None), slice(None), slice(None), *self.inside())]
@@ -123,10 +116,10 @@ def _by_rows(x):
     return x.transpose(0, 5, 1, 2, 3, 4).reshape(x.shape[0] * x.shape[5] * x.shape[1], -1)
 
 
-def convolve(window, x, weights):
+def convolve(window, x, weights, contract=sums.contract):
     """y from x [n, h, w, c] and weights [ky, kx, c, o]."""
     w = weights.transpose(0, 2, 1, 3).reshape(-1, weights.shape[3])
-    y = sums.contract(_by_rows(window.patches(x)), w, sums.block_of(window.kernel[1]))
+    y = contract(_by_rows(window.patches(x)), w, sums.block_of(window.kernel[1]))
     return y.reshape(x.shape[0], *window.outputs, weights.shape[3])
 
 
@@ -137,10 +130,10 @@ def input_gradient(window, dy, weights):
     return dx.reshape(dy.shape[0], *window.size, weights.shape[2])
 
 
-def filter_gradient(window, x, dy):
+def filter_gradient(window, x, dy, contract=sums.contract):
     """dweights of that convolution: k over sample, output row, output column."""
     seen = window.patches(x).transpose(2, 3, 4, 0, 1, 5)
-    dw = sums.contract(seen.reshape(dy[..., 0].size, -1), dy.reshape(-1, dy.shape[3]))
+    dw = contract(seen.reshape(dy[..., 0].size, -1), dy.reshape(-1, dy.shape[3]))
     return dw.reshape(*window.kernel, x.shape[3], dy.shape[3])
 
 

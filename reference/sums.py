@@ -18,52 +18,46 @@ def tree(parts, add=np.add):
     return parts[0]
 
 
-def cut(x, size):
-    """The first axis in parts of `size`, the last one filled up with +0: [parts, size, ...]."""
-    parts = -(-len(x) // size)
-    filled = np.zeros((parts * size,) + x.shape[1:], f32)
+def parts_of(x, by_column):
+    """[positions, kept] as [strips or blocks, steps, lanes, kept]: one lane by column, 16 by row; filled up with +0.
+
+    +0 in place of an absent element changes no sum that began with +0.
+    """
+    size, lanes = (STRIP, 1) if by_column else (BLOCK, LANES)
+    count = -(-len(x) // size)
+    filled = np.zeros((count * size, x.shape[1]), f32)
     filled[: len(x)] = x
-    return filled.reshape((parts, size) + x.shape[1:])
+    return filled.reshape(count, size // lanes, lanes, -1)
 
 
-def add_up(x, start=None):
-    """One accumulator over axis 1, from +0, ascending. (+0 for an absent element changes no sum that began with +0.)"""
-    total = np.zeros(x.shape[:1] + x.shape[2:], f32) if start is None else start
+def add_up(x):
+    """Accumulators over axis 1, from +0, ascending."""
+    total = np.zeros(x[:, 0].shape, f32)
     for i in range(x.shape[1]):
         total = total + x[:, i]
     return total
 
 
-def fold(lanes):
-    """16 lanes on axis 1 to one: l and l + 8, + 4, + 2, + 1."""
-    for half in (8, 4, 2, 1):
-        lanes = lanes[:, :half] + lanes[:, half:]
-    return lanes[:, 0]
+def fold(x):
+    """The lanes, on the axis before the last, to one: l and l + 8, + 4, + 2, + 1."""
+    while x.shape[-2] > 1:
+        half = x.shape[-2] // 2
+        x = x[..., :half, :] + x[..., half:, :]
+    return x[..., 0, :]
 
 
 def reduced(x, axes):
     """x as [positions, kept], both row-major, and whether the column rule holds: the last axis is kept."""
     axes = tuple(axis % x.ndim for axis in axes) or tuple(range(x.ndim))
     kept = [axis for axis in range(x.ndim) if axis not in axes]
-    order = np.transpose(x, axes + tuple(kept))
     positions = int(np.prod([x.shape[axis] for axis in axes]))
-    return order.reshape(positions, -1), bool(kept) and kept[-1] == x.ndim - 1, [x.shape[axis] for axis in kept]
-
-
-def lanes_of(x):
-    """[positions, kept] as [blocks, 16 elements of a lane, 16 lanes, kept]."""
-    blocks = cut(x, BLOCK)
-    return blocks.reshape(len(blocks), BLOCK // LANES, LANES, -1)
+    flat = np.transpose(x, axes + tuple(kept)).reshape(positions, -1)
+    return flat, bool(kept) and kept[-1] == x.ndim - 1, [x.shape[axis] for axis in kept]
 
 
 def row_sum(x):
     """The row rule over the first axis of [positions, kept]."""
-    return fold(tree(add_up(lanes_of(x)))[None])[0]
-
-
-def column_sum(x):
-    """The column rule over the first axis of [positions, kept]."""
-    return tree(add_up(cut(x, STRIP)))
+    return fold(tree(add_up(parts_of(x, by_column=False))))
 
 
 def sum(x, axes=()):
@@ -71,7 +65,7 @@ def sum(x, axes=()):
     flat, by_column, shape = reduced(x, axes)
     if len(flat) == 0:
         return np.zeros(shape, f32)
-    return (column_sum(flat) if by_column else row_sum(flat)).reshape(shape)
+    return fold(tree(add_up(parts_of(flat, by_column)))).reshape(shape)
 
 
 # Moments: (count, mean, M2), each with parts on the first axis; counts are whole numbers, rounded where they are used.
@@ -100,25 +94,14 @@ def tree_of_moments(count, mean, m2):
 def moments(x, axes=()):
     """(mean, M2) over axes (none: all). Each strip or block has its own pair; the pairs merge along the tree."""
     flat, by_column, shape = reduced(x, axes)
-    size = STRIP if by_column else BLOCK
-    parts, present = cut(flat, size), cut(np.ones_like(flat), size) != 0
-    count = present[:, :, 0].sum(axis=1).reshape(-1, 1)
-
-    def total(values, add):
-        if by_column:
-            return add(values)
-        lanes = values.reshape(len(values), BLOCK // LANES, LANES, -1)
-        return fold(add(lanes))
-
-    def add_squares(d):
-        m2 = np.zeros(d.shape[:1] + d.shape[2:], f32)
-        for i in range(d.shape[1]):
-            m2 = fma(d[:, i], d[:, i], m2)
-        return m2
-
-    mean = total(parts, add_up) / count.astype(f32)
-    d = np.where(present, parts - mean[:, None], f32(0))
-    mean, m2 = tree_of_moments(count, mean, total(d, add_squares))
+    parts, present = parts_of(flat, by_column), parts_of(np.ones_like(flat), by_column) != 0
+    count = present[..., 0].sum(axis=(1, 2))[:, None]
+    mean = fold(add_up(parts)) / count.astype(f32)
+    d = np.where(present, parts - mean[:, None, None], f32(0))
+    m2 = np.zeros(d[:, 0].shape, f32)
+    for i in range(d.shape[1]):
+        m2 = fma(d[:, i], d[:, i], m2)
+    mean, m2 = tree_of_moments(count, mean, fold(m2))
     return mean.reshape(shape), m2.reshape(shape)
 
 

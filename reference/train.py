@@ -1,8 +1,5 @@
 """A job: the loop over mini-batches, with shards, to the fingerprint (docs/numerics.md 7; docs/numerics/training.md)."""
 
-import pathlib
-import tomllib
-
 import numpy as np
 
 from . import data, networks, optim, sums
@@ -47,17 +44,16 @@ def batch_gradient(network, parameters, state, batch, shards):
 
 def merged(moments):
     """Moments (count, mean, M2) of shards along the tree."""
-    if len(moments) == 1:
-        return moments[0]
-    left = 1 << (len(moments) - 1).bit_length() - 1
-    return sums.merge(merged(moments[:left]), merged(moments[left:]))
+    count, mean, m2 = (np.stack(parts) for parts in zip(*moments))
+    return count.sum(), *sums.tree_of_moments(count[:, None], mean, m2)
 
 
 def solver(training):
-    if training.get("solver", "adam") == "sgdm":
-        return optim.Sgdm(training.get("momentum", 0.9))
-    return optim.Adam(training.get("gradient_decay_factor", 0.9), training.get("squared_gradient_decay_factor", 0.999),
-                      training.get("epsilon", 1e-8))
+    number = training.get
+    if number("solver", "adam") == "sgdm":
+        return optim.Sgdm(number("momentum", 0.9))
+    return optim.Adam(number("gradient_decay_factor", 0.9), number("squared_gradient_decay_factor", 0.999),
+                      number("epsilon", 1e-8))
 
 
 def train(job, folder, shards=None):
@@ -86,7 +82,3 @@ def train(job, folder, shards=None):
     named = {f"parameters/{path}": array for path, array in parameters.items()}
     named.update({f"state/{path}": array for path, array in state.items()})
     return fingerprint(named)
-
-
-def read_job(path):
-    return tomllib.loads(pathlib.Path(path).read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from reference import draws, elementary, fingerprint, ops, optim, rounding, sums, train  # noqa: E402
+from reference import doubles, draws, elementary, fingerprint, ops, optim, rounding, sums, train  # noqa: E402
 from reference.rounding import f32  # noqa: E402
 from reference.tape import Value, gradients  # noqa: E402
 
@@ -163,6 +164,22 @@ class Values:
             by_sgdm = sgdm.update(by_sgdm, clipped, 0.1)
         self.arrays.update({"adam": by_adam["a/weights"], "adam/bias": by_adam["a/bias"], "sgdm": by_sgdm["a/weights"]})
 
+    def doubles(self):
+        wide = lambda name, shape: number(name, shape).astype(np.float64)
+        y, put = wide("x", (4, 30, 5)) / 3, self.arrays.__setitem__
+        put("f64/sum", doubles.sum(y))
+        put("f64/sum/column", doubles.sum(y, [0, 1]))
+        put("f64/variance", doubles.variance(y, [0, 1]))
+        put("f64/exp", doubles.exp(y))
+        put("f64/log", doubles.log(y))
+        put("f64/softmax", doubles.softmax(y))
+        put("f64/matmul", doubles.contract((wide("a", (7, 300)) / 3).T, wide("b", (300, 5)) / 3))
+        image, w, dy = wide("image", (2, 7, 6, 3)) / 3, wide("w", (3, 3, 3, 4)) / 3, wide("dy", (2, 4, 3, 4)) / 3
+        window = ops.Window((7, 6), (3, 3), 2)
+        put("f64/conv2d", ops.convolve(window, image, w, doubles.contract))
+        put("f64/conv2d/image", doubles.input_gradient(window, dy, w))
+        put("f64/conv2d/weights", ops.filter_gradient(window, image, dy, doubles.contract))
+
     def fingerprints(self):
         self.arrays["f64"] = np.array([1.5, -0.0, np.nan, 1e300])
         self.arrays["i32"] = np.array([[1, -1], [0, -2147483647]], np.int32)
@@ -173,7 +190,8 @@ def check_values(program):
     lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
     stated = dict(line.split() for line in lines)
     values = Values()
-    for part in ("functions", "draws", "sums", "layers", "activations_and_losses", "solvers", "fingerprints"):
+    for part in ("functions", "draws", "sums", "layers", "activations_and_losses", "solvers", "doubles",
+                 "fingerprints"):
         getattr(values, part)()
     found = {name: f"{fingerprint.value(name, array):016x}" for name, array in values.arrays.items()}
     differ = sorted(name for name in stated.keys() | found.keys() if stated.get(name) != found.get(name))
@@ -195,7 +213,7 @@ def check_jobs(retrace, names):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([retrace, "data", "digits", "--out", folder], check=True, capture_output=True)
         for name in names:
-            job = train.read_job(ROOT / f"jobs/golden/{name}.toml")
+            job = tomllib.loads((ROOT / f"jobs/golden/{name}.toml").read_text(encoding="utf-8"))
             for shards, expected in zip((1, 4), stated[name]):
                 found = train.train(job, folder, shards)
                 print(f"{name}, {shards} shard{'s' * (shards > 1)}: {found}, " +

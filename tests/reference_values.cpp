@@ -163,6 +163,25 @@ void solvers() {
   print("sgdm", sgdm["a"]["weights"].tensor());
 }
 
+// One accumulator in place of blocks, strips and lanes.
+void doubles() {
+  const auto wide = [](const std::string& name, const Shape& shape) { return cast(input(name, shape), DType::f64); };
+  const Tensor x = wide("x", {4, 30, 5}), y = x / 3;
+  print("f64/sum", sum(y));
+  print("f64/sum/column", sum(y, {.axes = {0, 1}}));
+  print("f64/variance", variance(y, {.axes = {0, 1}}));
+  print("f64/exp", exp(y));
+  print("f64/log", log(y));
+  print("f64/softmax", softmax(y));
+  print("f64/matmul", matmul(wide("a", {7, 300}) / 3, wide("b", {300, 5}) / 3));
+  const Tensor image = wide("image", {2, 7, 6, 3}) / 3, w = wide("w", {3, 3, 3, 4}) / 3,
+               dy = wide("dy", {2, 4, 3, 4}) / 3;
+  const Conv2dGeometry geometry{.stride = {2, 2}, .padding = {1, 1, 0, 1}};
+  print("f64/conv2d", conv2d(image, w, {.stride = 2, .padding = same}));
+  print("f64/conv2d/image", conv2d_input_gradient(dy, w, geometry, {7, 6}));
+  print("f64/conv2d/weights", conv2d_filter_gradient(image, dy, geometry, {3, 3}));
+}
+
 void fingerprints() {
   print("f64", Tensor::from(std::vector<double>{1.5, -0.0, std::numeric_limits<double>::quiet_NaN(), 1e300}, {4}));
   print("i32", Tensor::from(std::vector<int32_t>{1, -1, 0, -2147483647}, {2, 2}));
@@ -179,5 +198,6 @@ int main() {
   retrace::layers();
   retrace::activations_and_losses();
   retrace::solvers();
+  retrace::doubles();
   retrace::fingerprints();
 }
