@@ -105,11 +105,18 @@ if(RETRACE_BUILD_TESTS AND TARGET retrace_mpi)
   add_dependencies(mpi_ranks retrace_mpi)
 endif()
 
+# What tests/reference_test.sh compares with the contract in numpy.
+if(RETRACE_BUILD_TESTS AND TARGET retrace AND NOT RETRACE_SANITIZE)
+  add_executable(reference_values tests/reference_values.cpp)
+  target_link_libraries(reference_values PRIVATE retrace::retrace retrace_flags)
+  set_target_properties(reference_values PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+endif()
+
 # tests/NAME_test.sh gets the path of the command, and exits 77 where it cannot be run.
 if(TARGET retrace)
   file(GLOB script_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*_test.sh")
   if(RETRACE_SANITIZE)  # what runs nothing of the library that is built here
-    list(FILTER script_tests EXCLUDE REGEX "/(compile_errors|gpu_check|install|packages)_test\\.sh$")
+    list(FILTER script_tests EXCLUDE REGEX "/(compile_errors|gpu_check|install|packages|reference)_test\\.sh$")
   endif()
   foreach(script IN LISTS script_tests)
     cmake_path(GET script STEM name)

@@ -9,7 +9,7 @@
 //
 // With shards = S every argument that has a B label is cut into S contiguous parts (floor(B/S) samples each, the first
 // B mod S parts one more), f is evaluated for each, and results are combined: loss and gradients weighted by the
-// parts' share of the samples and added along the tree of docs/numerics.md; subtrees marked "moments" merged; tensors
+// parts' share of the samples and added along the tree of docs/numerics.md 0; subtrees marked "moments" merged; tensors
 // with a B label joined again; leaves made by mean_over_shards or sum_over_shards by their rule; anything else is an
 // error. S is part of the job: it changes the result once, and then no number of workers does.
 //

@@ -1,5 +1,6 @@
 #pragma once
-// Random numbers: keyed, never stateful. A draw is a function of (seed, purpose, step, op, sample, element):
+// Random numbers (docs/numerics/random.md): keyed, never stateful. A draw is a function of (seed, purpose, step, op,
+// sample, element):
 //   key     64 bits: stream_key(seed, purpose, step, op)
 //   counter 128 bits: words 0 and 1 are element / 4, words 2 and 3 the sample, low half first
 //   result  word element mod 4 of the block that Philox4x32-10 makes of them (philox_core.h)

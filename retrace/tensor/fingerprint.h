@@ -1,6 +1,6 @@
 #pragma once
-// Fingerprints of tensors and sets of tensors (docs/numerics.md): equal bits, equal fingerprint. They find differences;
-// they are no signatures.
+// Fingerprints of tensors and sets of tensors (docs/numerics.md 9): equal bits, equal fingerprint. They find
+// differences; they are no signatures.
 
 #include <span>
 #include <string>

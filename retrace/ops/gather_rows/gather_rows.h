@@ -4,8 +4,8 @@
 // values are read next, where the row is of NaN, or of zeros for integers. Labels: those of the index, then C (U where
 // there is a C already). Gradient for the table: scatter_rows.
 // scatter_rows: table of `rows` rows, row r the sum of the x[i..., :] with index[i...] = r; +0 without any. Order: the
-// occurrences of a row ascending, blocks of 256 from +0, the blocks combined by the tree of docs/numerics.md. An index
-// outside of the table throws as above; on a CUDA device all is NaN then. Gradient: gather_rows.
+// occurrences of a row ascending, blocks of 256 from +0, the blocks combined by the tree of docs/numerics.md 0. An
+// index outside of the table throws as above; on a CUDA device all is NaN then. Gradient: gather_rows.
 
 #include "retrace/tensor/tensor.h"
 

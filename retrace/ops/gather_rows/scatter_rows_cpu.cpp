@@ -6,7 +6,7 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kBlock = 256;   // occurrences, numerics contract 3
+constexpr int64_t kBlock = 256;   // occurrences, docs/numerics.md 3
 constexpr int64_t kColumns = 64;  // at a time: all levels of the tree stay in the first-level cache
 constexpr int kLevels = 40;       // more blocks than any index has
 constexpr int64_t kPieceElements = 1 << 14;

@@ -1,7 +1,7 @@
 #pragma once
-// Random tensors, keyed and never stateful (docs/numerics.md): element i of sample s of a draw is a function of the
-// key, the step, the ordinal of the draw, s and i. If the result has a B label its rows are samples, counted through
-// the whole mini-batch; else all elements are of sample 0. No gradient: a draw does not depend on parameters.
+// Random tensors, keyed and never stateful (docs/numerics/random.md): element i of sample s of a draw is a function of
+// the key, the step, the ordinal of the draw, s and i. If the result has a B label its rows are samples, counted
+// through the whole mini-batch; else all elements are of sample 0. No gradient: a draw does not depend on parameters.
 //
 //   uniform:  [0, 1), 24 random bits times 2^-24
 //   normal:   mean 0, deviation 1, by Box-Muller: elements 2i and 2i + 1 are r cos(a) and r sin(a), with
