@@ -58,7 +58,7 @@ BENCHMARK(record_digits)->Name("recording of an op of the digits step, with laye
 
 void plan_digits(benchmark::State& state) {
   const Trace trace = DigitsStep().record();
-  for (auto _ : state) benchmark::DoNotOptimize(Plan(trace).kernel_calls());
+  for (auto _ : state) benchmark::DoNotOptimize(make_plan(trace)->kernel_calls());
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(trace.nodes.size()));
 }
 BENCHMARK(plan_digits)->Name("planning of an op of the digits step");
@@ -72,8 +72,8 @@ void find_digits(benchmark::State& state) {
 BENCHMARK(find_digits)->Name("look-up of an op of the digits step in the plan cache");
 
 void replay_empty(benchmark::State& state) {
-  const Plan plan{Trace()};
-  for (auto _ : state) plan.run(nullptr, nullptr);
+  const auto plan = make_plan(Trace());
+  for (auto _ : state) plan->run(nullptr, nullptr);
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(replay_empty)->Name("replay of an empty plan");

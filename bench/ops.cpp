@@ -30,8 +30,8 @@ struct Case {
 class OpPlan {
  public:
   explicit OpPlan(const Case& the_case) : OpPlan(record(the_case)) {}
-  void run() const { plan_.run(from_.data(), to_.data()); }
-  std::vector<Work> work() const { return unavoidable_work(plan_.trace()); }
+  void run() const { plan_->run(from_.data(), to_.data()); }
+  std::vector<Work> work() const { return unavoidable_work(plan_->trace()); }
 
  private:
   struct Recorded {
@@ -44,7 +44,7 @@ class OpPlan {
     Tensors inputs = scope.recording().inputs();
     return {scope.recording().take_trace(outputs), std::move(inputs)};
   }
-  explicit OpPlan(const Recorded& recorded) : inputs_(recorded.inputs), plan_(recorded.trace) {
+  explicit OpPlan(const Recorded& recorded) : inputs_(recorded.inputs), plan_(make_plan(recorded.trace)) {
     for (const Tensor& input : inputs_) from_.push_back(input.data());
     for (ValueId id : recorded.trace.outputs) {
       outputs_.push_back(cpu_device().allocate(recorded.trace.values[static_cast<size_t>(id)].bytes()));
@@ -53,7 +53,7 @@ class OpPlan {
   }
 
   Tensors inputs_;
-  Plan plan_;
+  std::shared_ptr<const Plan> plan_;
   std::vector<std::shared_ptr<Buffer>> outputs_;
   std::vector<const void*> from_;
   std::vector<void*> to_;

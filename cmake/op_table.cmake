@@ -1,3 +1,4 @@
+# The tables of what is found by its place.
 # The op table, from the listing of retrace/ops: adding an op means adding a folder, and no other file changes.
 #   generated/retrace/ops/op_table.cpp   define_all_ops(OpTable&), which calls define_FOLDER(OpTable&) of each folder
 #                                        that holds FOLDER.cpp, in sorted order
@@ -66,7 +67,27 @@ function(retrace_generate_from_rules template ending sources)
   set(${sources} "${generated}" PARENT_SCOPE)
 endfunction()
 
+# generated/retrace/plan/step_table.cpp: define_all_steps(StepKinds&), which calls define_x_step(StepKinds&) of each
+# retrace/plan/cpu/x_step.cpp, in sorted order. Adding a kind of step means adding its file.
+function(retrace_generate_step_table)
+  file(GLOB steps CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/plan/cpu/*_step.cpp")
+  list(SORT steps)
+  set(declarations "")
+  set(calls "")
+  foreach(file IN LISTS steps)
+    cmake_path(GET file STEM name)
+    string(APPEND declarations "void define_${name}(StepKinds& kinds);\n")
+    string(APPEND calls "  define_${name}(kinds);\n")
+  endforeach()
+  set(table "${RETRACE_GENERATED_DIR}/retrace/plan/step_table.cpp")
+  retrace_write_if_different("${table}" "// Generated from the listing of retrace/plan/cpu.\n#include \"retrace/plan/cpu/step.h\"\n
+namespace retrace {\n\n${declarations}\nvoid define_all_steps(StepKinds& kinds) {\n${calls}}\n\n}  // namespace retrace\n")
+  list(APPEND RETRACE_GENERATED_SOURCES "${table}")
+  set(RETRACE_GENERATED_SOURCES "${RETRACE_GENERATED_SOURCES}" PARENT_SCOPE)
+endfunction()
+
 retrace_generate_op_table()
+retrace_generate_step_table()
 retrace_generate_from_rules("${PROJECT_SOURCE_DIR}/cmake/rule_kernel.cpp.in" "_cpu.cpp" rule_sources)
 list(APPEND RETRACE_GENERATED_SOURCES ${rule_sources})
 retrace_generate_from_rules("${PROJECT_SOURCE_DIR}/cmake/rule_reference.cpp.in" "_reference.cpp" reference_sources)

@@ -29,7 +29,7 @@
 #include "retrace/optim/adam.h"
 #include "retrace/optim/regularize.h"
 #include "retrace/optim/sgdm.h"
-#include "retrace/plan/plan.h"
+#include "retrace/plan/compile.h"
 #include "retrace/run/accelerate.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/tensor/fingerprint.h"

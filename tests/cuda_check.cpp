@@ -14,7 +14,7 @@
 #include "retrace/device/cuda/embedded.h"
 #include "retrace/device/cuda/nvrtc.h"
 #include "retrace/ops/divide/divide.h"
-#include "retrace/plan/cuda_plan.h"
+#include "retrace/plan/cuda/cuda_plan.h"
 #include "retrace/train/train_job.h"
 
 namespace retrace::cuda {

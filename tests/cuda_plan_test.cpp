@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "retrace/plan/cuda/cuda_plan.h"
 #include "retrace/retrace.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/train/training_step.h"
@@ -233,7 +234,7 @@ TEST_F(CudaPlanTest, AnotherAlignmentMayNeedOtherKernels) {
   RecordingScope scope;
   const Tensor input = scope.recording().add_input({DType::f32, {2, 8}, {}, {}, cuda.id()});
   const std::vector<Tensor> results = {concatenate({input, input}, 1)};
-  const Plan plan(scope.recording().take_trace(results));
+  const auto plan = make_plan(scope.recording().take_trace(results));
   const auto memory = cuda.allocate(64 * sizeof(float));
   std::vector<float> values(64);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
@@ -241,7 +242,7 @@ TEST_F(CudaPlanTest, AnotherAlignmentMayNeedOtherKernels) {
   for (const size_t from : {0, 1, 4, 3}) {
     const void* in = static_cast<float*>(memory->data()) + from;
     void* out = static_cast<float*>(memory->data()) + 32;
-    plan.run(&in, &out);
+    plan->run(&in, &out);
     std::vector<float> made(64);
     cuda.copy_to_host(made.data(), *memory, 64 * sizeof(float));
     for (size_t i = 0; i < 32; ++i) EXPECT_EQ(made[32 + i], values[from + i / 16 * 8 + i % 8]) << from << ", " << i;
@@ -270,13 +271,19 @@ TEST_F(CudaPlanTest, WhatHasNoKernelForDoublesSaysSo) {
   EXPECT_EQ(text([&] { return matmul(x, x, {}, place); }), "error[RT0620]: matmul" + rest);
 }
 
-TEST_F(CudaPlanTest, WhyListsTheCallsAndSaysThatItTellsNoReasons) {
-  const Tensor x = numbers({64, 8}, 1).to(*gpus()[0]);
-  sum(relu(x), {.axes = {0}}).to_vector<float>();
+TEST_F(CudaPlanTest, WhyTellsOfEachCall) {
+  const Tensor x = numbers({64, 8}, 1).to(*gpus()[0]), w = numbers({8, 4}, 2).to(*gpus()[0]);
+  plan_cache().clear();
+  const Tensor y = relu(matmul(x, w)), total = sum(y, {.axes = {0}});
+  evaluate();
   const std::string why = last_plan()->why();
-  EXPECT_NE(why.find("On a CUDA device"), std::string::npos) << why;
-  EXPECT_NE(why.find("call 0\n"), std::string::npos) << why;
-  EXPECT_NE(why.find("sum"), std::string::npos) << why;
+  const auto says = [&](const char* part) { EXPECT_NE(why.find(part), std::string::npos) << part << "\n" << why; };
+  says("\ncall 0\n    matmul                 f32[64,4]");
+  says("\ncall 1\n    relu                   f32[64,4]");
+  says(" of call 0 (matmul): what makes it is not pointwise\n");
+  says("\ncall 2\n    sum                    f32[4]");
+  says(" of call 1 (relu): what reads it is not pointwise\n");
+  says(" for the caller, call 2\n");
 }
 
 }  // namespace

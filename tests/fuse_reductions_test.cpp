@@ -5,7 +5,8 @@
 #include <functional>
 
 #include "retrace/device/cpu/threads.h"
-#include "retrace/plan/plan.h"
+#include "retrace/plan/compile.h"
+#include "retrace/plan/programs/strip_reduction.h"
 #include "retrace/retrace.h"
 #include "retrace/run/plan_cache.h"
 

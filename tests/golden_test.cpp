@@ -6,7 +6,7 @@
 
 #include "retrace/device/cpu/dispatch.h"
 #include "retrace/device/cpu/threads.h"
-#include "retrace/plan/memory_limit.h"
+#include "retrace/plan/compile.h"
 #include "retrace/train/train_job.h"
 #include "tests/tested_targets.h"
 

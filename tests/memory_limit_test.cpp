@@ -1,5 +1,5 @@
 // A memory limit: the arena of a training step stays under it, the bits stay what they are.
-#include "retrace/plan/memory_limit.h"
+#include "retrace/plan/compile.h"
 
 #include <gtest/gtest.h>
 

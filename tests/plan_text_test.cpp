@@ -2,14 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "retrace/ops/op.h"
+#include "retrace/plan/compile.h"
 #include "retrace/plan/pass_changes.h"
-#include "retrace/plan/plan.h"
 #include "retrace/trace/text.h"
 
 namespace retrace {
 namespace {
 
-std::string why(const std::string& trace) { return Plan(parse_trace(trace, op_table())).why(); }
+std::string why(const std::string& trace) { return make_plan(parse_trace(trace, op_table()))->why(); }
 
 #define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
@@ -79,7 +79,7 @@ TEST(PlanText, ShowsWhatEachPassChanges) {
       "%0 = input f32[3]\n%1 = exp(%0)\n%2 = exp(%0)\n%3 = negate(%1)\n%4 = negate(%3)\n%5 = add(%4, %2)\nreturn %5\n",
       op_table());
   const PassChanges changes;
-  const Plan plan(trace);
+  make_plan(trace);
   EXPECT_EQ(changes.text().substr(0, changes.text().find("place_exchanges")),
             "lower_composites: 5 -> 5 nodes, nothing changed\n"
             "fold_constants: 5 -> 5 nodes, nothing changed\n"
@@ -100,7 +100,7 @@ TEST(PlanText, ShowsPassesThatAreOff) {
   const Trace trace = parse_trace("%0 = input f32[3]\n%1 = identity(%0)\nreturn %1\n", op_table());
   const PassChanges changes;
   set_passes_off({"simplify"});
-  const Plan plan(trace);
+  make_plan(trace);
   set_passes_off({});
   EXPECT_SAYS(changes.text(), "simplify: 1 -> 1 nodes (off)\n");
   EXPECT_EQ(PassChanges::current(), &changes);

@@ -32,7 +32,7 @@ double operations_of(const Trace& trace, const Node& node) {
   const auto name = node.op->name;
   if (name == "row_chain" || name == "sample_chain") {
     double sum = 0;
-    for (const Node& inner : node.body->nodes) sum += operations_of(*node.body, inner);
+    for (const Node& inner : node.body->trace.nodes) sum += operations_of(node.body->trace, inner);
     return sum;
   }
   if (name != "matmul" && name.substr(0, 6) != "conv2d") return 0;

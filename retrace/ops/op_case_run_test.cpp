@@ -19,7 +19,7 @@
 #include "retrace/ops/slice/slice.h"
 #include "retrace/ops/sum/sum.h"
 #include "retrace/ops/transpose/transpose.h"
-#include "retrace/plan/plan.h"
+#include "retrace/plan/compile.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/trace/record.h"
 #include "tests/tested_targets.h"

@@ -31,7 +31,7 @@
 #include <array>
 #include <span>
 
-#include "retrace/plan/memory_limit.h"
+#include "retrace/plan/compile.h"
 #include "retrace/run/call_parts.h"
 
 namespace retrace {

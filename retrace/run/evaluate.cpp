@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "retrace/distributed/pool.h"
-#include "retrace/plan/memory_limit.h"
+#include "retrace/plan/compile.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/trace/call_scope.h"
 #include "retrace/trace/record.h"

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "retrace/base/options.h"
-#include "retrace/plan/memory_limit.h"
+#include "retrace/plan/compile.h"
 
 namespace retrace {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "retrace/ops/op.h"
-#include "retrace/plan/memory_limit.h"
+#include "retrace/plan/compile.h"
 #include "retrace/run/plan_cache.h"
 
 namespace retrace {

@@ -127,6 +127,10 @@ struct Op {
   void (*kernel)(const KernelCall&) = nullptr;               // everything else; f64 is the double-precision reference
   int64_t (*workspace)(const InferCall&) = nullptr;          // bytes that the kernel needs
 
+  // Ends what kernels of this thread have left under way, where a run fails: nothing may write into its memory any
+  // more.
+  void (*abandon)(const char* why) = nullptr;
+
   // On a CUDA device; a rule and a view need nothing. Null: there is no kernel yet.
   void (*cuda)(const CudaCall&) = nullptr;
   int64_t (*cuda_workspace)(const InferCall&) = nullptr;

@@ -39,7 +39,7 @@ void print_into(std::string& text, const Trace& trace, const Node& node, Style s
   if (const auto attributes = node.attributes.print(); !attributes.empty()) text += " " + attributes;
   if (node.body) {
     text += " {\n";
-    print_into(text, *node.body, style, indent + "  ");
+    print_into(text, node.body->trace, style, indent + "  ");
     text += indent + "}";
   }
   if (style.places) {

@@ -29,6 +29,15 @@ bool same_nodes(const Node& a, const Node& b) {
 
 }  // namespace
 
+size_t Node::own_inputs() const {
+  if (!body) return inputs.size();
+  return body->role == Body::Role::epilogue ? inputs.size() - (body->trace.inputs.size() - 1) : 0;
+}
+
+std::shared_ptr<const Body> make_body(Body::Role role, Trace trace, int reductions) {
+  return std::make_shared<const Body>(Body{role, std::move(trace), reductions});
+}
+
 ValueId Trace::add_input(const TensorSpec& spec) {
   values.push_back(spec);
   producers.push_back(-1);
@@ -63,7 +72,7 @@ uint64_t Trace::hash() const {
     hash = hash_combine(hash, hash_bytes(node.op->name));
     if (!node.attributes.entries().empty()) hash = hash_combine(hash, node.attributes.hash());
     for (ValueId id : node.inputs) hash = hash_combine(hash, static_cast<uint64_t>(id));
-    if (node.body) hash = hash_combine(hash, node.body->hash());
+    if (node.body) hash = hash_combine(hash, node.body->trace.hash());
   }
   for (ValueId id : outputs) hash = hash_combine(hash, static_cast<uint64_t>(id));
   return hash;
@@ -83,7 +92,7 @@ void verify(const Trace& trace, std::string_view after) {
     }
     for (int i = 0; i < node.output_count; ++i) defined[static_cast<size_t>(node.first_output + i)] = true;
     if (node.body) {
-      verify(*node.body, after);
+      verify(node.body->trace, after);
       continue;
     }
     if (node.op->inputs >= 0 && node.op->inputs != static_cast<int>(specs.size()))

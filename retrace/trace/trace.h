@@ -14,7 +14,7 @@
 namespace retrace {
 
 struct Op;
-struct Trace;
+struct Body;
 using ValueId = int32_t;
 
 struct Node {
@@ -24,13 +24,14 @@ struct Node {
   ValueId first_output = 0;
   int output_count = 0;
   Place place;
-  // Work done inside this node's kernel (made by passes only). Of `fused`: the whole work. Of a reduction: what makes
-  // its first input (a prologue). Of a contraction or pooling: what is done to its result (an epilogue). Pointwise;
-  // behind that, reductions of what it returns.
-  std::shared_ptr<const Trace> body;
+  // Work that passes have moved into this node's kernel, or null.
+  std::shared_ptr<const Body> body;
   // Why this node's kernel does not make its arguments, too: one text for each input, or none; said by passes, for
   // people. No part of ==.
   std::vector<std::string_view> apart;
+
+  // The number of inputs that the op itself reads: the first ones. The others belong to the body.
+  size_t own_inputs() const;
 };
 
 struct Trace {
@@ -52,6 +53,26 @@ struct Trace {
   bool operator==(const Trace& other) const;
   uint64_t hash() const;
 };
+
+// Work inside a node's kernel, in terms of ops.
+struct Body {
+  enum class Role {
+    whole,     // the body is all that the node does; its inputs are the node's
+    prologue,  // it makes the only input that the op reads, from the node's inputs
+    epilogue,  // it is applied to the op's result, its first input; the others are the node's inputs behind the op's
+               // own
+  };
+  Role role;
+  Trace trace;
+  // The last `reductions` nodes of the trace are sums over positions of what the others return or read. Their inputs
+  // that nothing else reads are the last ones, and their outputs, too.
+  int reductions = 0;
+
+  bool operator==(const Body& other) const = default;
+};
+
+// For Node::body.
+std::shared_ptr<const Body> make_body(Body::Role role, Trace trace, int reductions = 0);
 
 // The device on which a trace is computed: that of what it makes, or else reads.
 DeviceId device_of(const Trace& trace);

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "retrace/data/array_store.h"
-#include "retrace/plan/memory_limit.h"
+#include "retrace/plan/compile.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/data_check.h"
 #include "retrace/train/run_folder.h"

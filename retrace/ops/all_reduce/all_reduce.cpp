@@ -146,6 +146,7 @@ const Op& exchange_start_op() {
                      .attributes = {"shards", "present", "workers", "worker", "sums", "after"},
                      .infer = infer_start,
                      .kernel = run_start,
+                     .abandon = abandon_exchanges,
                      .collective = true};
   return op;
 }
@@ -174,6 +175,7 @@ void define_all_reduce(OpTable& table) {
              .gradient = gradient_all_reduce,
              .kernel = run_all_reduce,
              .workspace = workspace_all_reduce,
+             .abandon = abandon_exchanges,
              .collective = true});
   table.add({.name = "all_gather",
              .inputs = -1,
@@ -182,6 +184,7 @@ void define_all_reduce(OpTable& table) {
              .gradient = gradient_all_gather,
              .kernel = run_all_gather,
              .workspace = workspace_all_gather,
+             .abandon = abandon_exchanges,
              .collective = true});
 }
 

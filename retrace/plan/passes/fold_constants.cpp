@@ -5,7 +5,7 @@
 #include "retrace/ops/pointwise.h"
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/passes.h"
-#include "retrace/plan/tile_program.h"
+#include "retrace/plan/programs/tile_program.h"
 
 namespace retrace {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/passes.h"
-#include "retrace/plan/tile_program.h"
+#include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -53,7 +53,7 @@ class Need {
 // Why a node that reads a contraction's result at its own shape cannot be computed on its tiles; "" if it can.
 std::string_view refusal(const Trace& trace, const Node& node, size_t contraction, Need& needs, bool taken) {
   const ValueId raw = trace.nodes[contraction].first_output;
-  if (node.op != &fused_op() && !(can_tile(trace, node) && !node.body)) return "what reads it is not pointwise";
+  if (!is_tile_chain(trace, node)) return "what reads it is not pointwise";
   if (!(trace.values[static_cast<size_t>(node.first_output)].shape == trace.values[static_cast<size_t>(raw)].shape))
     return "the shapes differ";
   if (taken) return "the chain is computed on another contraction's tiles";
@@ -86,7 +86,7 @@ Extracted epilogue_of(const Trace& trace, size_t chain, ValueId raw, bool keep_r
   const Node& node = trace.nodes[chain];
   Extracted made;
   if (node.body) {
-    made = {*node.body, node.inputs, node.apart};
+    made = {node.body->trace, node.inputs, node.apart};
     made.apart.resize(made.inputs.size());
     const auto at = std::find(made.inputs.begin(), made.inputs.end(), raw) - made.inputs.begin();
     const auto to_front = [at](auto& list) { std::rotate(list.begin(), list.begin() + at, list.begin() + at + 1); };
@@ -128,7 +128,7 @@ Trace fuse_epilogues(Trace trace) {
     const bool keep_raw = uses[static_cast<size_t>(raw)] > 1;
     auto epilogue = epilogue_of(trace, n, raw, keep_raw);
     Node node = contraction;
-    node.body = std::make_shared<const Trace>(std::move(epilogue.body));
+    node.body = make_body(Body::Role::epilogue, std::move(epilogue.body));
     node.apart.resize(node.inputs.size());
     node.inputs.insert(node.inputs.end(), epilogue.inputs.begin() + 1, epilogue.inputs.end());
     node.apart.insert(node.apart.end(), epilogue.apart.begin() + 1, epilogue.apart.end());

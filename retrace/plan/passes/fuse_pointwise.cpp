@@ -2,14 +2,10 @@
 #include "retrace/plan/passes/groups.h"
 #include "retrace/plan/passes/levels.h"
 #include "retrace/plan/passes/passes.h"
-#include "retrace/plan/tile_program.h"
+#include "retrace/plan/programs/tile_program.h"
 
 namespace retrace {
 namespace {
-
-std::vector<TensorSpec> infer_fused(const InferCall&) {
-  throw Error(ErrorKind::internal, 903, "a fused chain says its outputs by its body");
-}
 
 // Neighbours join. A node that can wait for its reader does not join what is in memory anyway: it would be computed
 // early and kept.
@@ -59,17 +55,12 @@ void emit(Rewriter& rewrite, const std::vector<size_t>& members, const std::vect
   node.apart = std::move(extracted.apart);
   std::vector<TensorSpec> specs;
   for (ValueId id : outputs) specs.push_back(trace.values[static_cast<size_t>(id)]);
-  node.body = std::make_shared<const Trace>(std::move(extracted.body));
+  node.body = make_body(Body::Role::whole, std::move(extracted.body));
   const ValueId made = rewrite.to().add_node(std::move(node), specs);
   for (size_t i = 0; i < outputs.size(); ++i) rewrite.replace(outputs[i], made + static_cast<ValueId>(i));
 }
 
 }  // namespace
-
-const Op& fused_op() {
-  static const Op op{.name = "fused", .inputs = -1, .infer = infer_fused};
-  return op;
-}
 
 Trace fuse_pointwise(Trace trace) {
   const Groups groups = find_groups(trace);

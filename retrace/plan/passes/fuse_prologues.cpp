@@ -2,7 +2,7 @@
 
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/passes.h"
-#include "retrace/plan/tile_program.h"
+#include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -74,7 +74,7 @@ void copy_with_prologue(Rewriter& rewrite, const Node& old, const Prologue& prol
   node.inputs = extracted.inputs;
   node.apart = std::move(extracted.apart);
   for (ValueId& id : node.inputs) id = rewrite(id);
-  node.body = std::make_shared<const Trace>(std::move(extracted.body));
+  node.body = make_body(Body::Role::prologue, std::move(extracted.body));
   const auto first = trace.values.begin() + old.first_output;
   const std::vector<TensorSpec> specs(first, first + old.output_count);
   const ValueId made = rewrite.to().add_node(std::move(node), specs);

@@ -2,7 +2,7 @@
 
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/passes.h"
-#include "retrace/plan/strip_reduction.h"
+#include "retrace/plan/programs/strip_reduction.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -41,8 +41,7 @@ class Hosts {
     const Node& node = trace_.nodes[host];
     const auto& raw = trace_.values[static_cast<size_t>(node.first_output)];
     const bool contraction = node.op->takes_epilogue && raw.type == DType::f32 && (node.body || node.output_count == 1);
-    if (!contraction && node.op != &fused_op() && !can_tile(trace_, node))
-      return "what makes it hands out no finished parts";
+    if (!contraction && !is_tile_chain(trace_, node)) return "what makes it hands out no finished parts";
     const auto& source = StripReduction::source(trace_, reduction);
     for (ValueId id : reduction.inputs) {
       if (maker(id) != static_cast<int32_t>(host)) continue;
@@ -80,20 +79,21 @@ class Hosts {
   std::vector<bool> is_guest_;
 };
 
-// A node as one that has a body: its inputs are the last of the node's, its outputs the node's.
-void give_body(const Trace& trace, size_t n, Node& node, Trace& body) {
-  if (node.body) {
-    body = *node.body;
-  } else if (node.op->takes_epilogue) {
-    body.outputs = {body.add_input(trace.values[static_cast<size_t>(node.first_output)])};
-  } else {
-    auto extracted = extract(trace, std::span(&n, 1), std::span(&node.first_output, 1));
-    body = std::move(extracted.body);
-    node.inputs = std::move(extracted.inputs);
-    node.apart = std::move(extracted.apart);
-    node.op = &fused_op();
-    node.attributes = {};
+// The body of a node, which gets one if it has none: a contraction an epilogue that does nothing, an op that of a
+// chain.
+Body body_of(const Trace& trace, size_t n, Node& node) {
+  if (node.body) return *node.body;
+  if (node.op->takes_epilogue) {
+    Body body{Body::Role::epilogue, {}};
+    body.trace.outputs = {body.trace.add_input(trace.values[static_cast<size_t>(node.first_output)])};
+    return body;
   }
+  auto extracted = extract(trace, std::span(&n, 1), std::span(&node.first_output, 1));
+  node.inputs = std::move(extracted.inputs);
+  node.apart = std::move(extracted.apart);
+  node.op = &fused_op();
+  node.attributes = {};
+  return {Body::Role::whole, std::move(extracted.body)};
 }
 
 class Merger {
@@ -126,8 +126,7 @@ class Merger {
   void emit(size_t n) {
     const Node& host = trace_.nodes[n];
     Node node = host;
-    Trace body;
-    give_body(trace_, n, node, body);
+    Body body = body_of(trace_, n, node);
     node.apart.resize(node.inputs.size());
     for (ValueId& id : node.inputs) id = rewrite_(id);
     std::vector<TensorSpec> specs;
@@ -137,7 +136,7 @@ class Merger {
       for (int i = 0; i < trace_.nodes[guest].output_count; ++i)
         specs.push_back(spec(trace_.nodes[guest].first_output + i));
     }
-    node.body = std::make_shared<const Trace>(std::move(body));
+    node.body = std::make_shared<const Body>(std::move(body));
     ValueId made = rewrite_.to().add_node(std::move(node), specs);
     for (int i = 0; i < host.output_count; ++i) rewrite_.replace(host.first_output + i, made++);
     for (size_t guest : hosts_.guests(n))
@@ -145,14 +144,14 @@ class Merger {
         rewrite_.replace(trace_.nodes[guest].first_output + i, made++);
   }
 
-  void add_guest(size_t n, const Node& guest, Node& node, Trace& body) {
+  void add_guest(size_t n, const Node& guest, Node& node, Body& body) {
     const Node& host = trace_.nodes[n];
     Node inner = guest;
     inner.apart.clear();
     for (size_t i = 0; i < guest.inputs.size(); ++i) {
       const ValueId id = guest.inputs[i];
       if (trace_.producers[static_cast<size_t>(id)] == static_cast<int32_t>(n)) {
-        inner.inputs[i] = body.outputs[static_cast<size_t>(id - host.first_output)];
+        inner.inputs[i] = body.trace.outputs[static_cast<size_t>(id - host.first_output)];
       } else {
         bring(id, n);
         inner.inputs[i] = argument(id, guest.apart.empty() ? "" : guest.apart[i], node, body);
@@ -160,21 +159,22 @@ class Merger {
     }
     std::vector<TensorSpec> specs;
     for (int i = 0; i < guest.output_count; ++i) specs.push_back(spec(guest.first_output + i));
-    const ValueId made = body.add_node(std::move(inner), specs);
-    for (int i = 0; i < guest.output_count; ++i) body.outputs.push_back(made + i);
+    const ValueId made = body.trace.add_node(std::move(inner), specs);
+    for (int i = 0; i < guest.output_count; ++i) body.trace.outputs.push_back(made + i);
+    ++body.reductions;
   }
 
   // What the body calls a value of the surrounding trace; it becomes an input if it is none.
-  ValueId argument(ValueId id, std::string_view why, Node& node, Trace& body) {
+  ValueId argument(ValueId id, std::string_view why, Node& node, Body& body) {
     const ValueId mine = rewrite_(id);
-    const bool raw = node.op->takes_epilogue;  // its first input is what the contraction makes
-    const size_t own = node.inputs.size() - body.inputs.size() + (raw ? 1 : 0);
+    auto& inputs = body.trace.inputs;
+    const size_t raw = body.role == Body::Role::epilogue ? 1 : 0;  // its first input is what the op makes
+    const size_t own = node.inputs.size() - (inputs.size() - raw);
     const auto at = std::find(node.inputs.begin() + static_cast<long>(own), node.inputs.end(), mine);
-    if (at != node.inputs.end())
-      return body.inputs[static_cast<size_t>(at - node.inputs.begin()) - own + (raw ? 1 : 0)];
+    if (at != node.inputs.end()) return inputs[static_cast<size_t>(at - node.inputs.begin()) - own + raw];
     node.inputs.push_back(mine);
     node.apart.push_back(why);
-    return body.add_input(spec(id));
+    return body.trace.add_input(spec(id));
   }
 
   const TensorSpec& spec(ValueId id) const { return trace_.values[static_cast<size_t>(id)]; }

@@ -2,8 +2,8 @@
 
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/passes.h"
-#include "retrace/plan/row_program.h"
-#include "retrace/plan/tile_program.h"
+#include "retrace/plan/programs/row_program.h"
+#include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -128,7 +128,7 @@ Trace with_group(const Trace& trace, const RowGroup& group) {
   for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
   std::vector<TensorSpec> specs;
   for (ValueId id : outputs) specs.push_back(trace.values[static_cast<size_t>(id)]);
-  node.body = std::make_shared<const Trace>(std::move(extracted.body));
+  node.body = make_body(Body::Role::whole, std::move(extracted.body));
   node.apart = extracted.apart;
   const ValueId made = rewrite.to().add_node(std::move(node), specs);
   for (size_t i = 0; i < outputs.size(); ++i) rewrite.replace(outputs[i], made + static_cast<ValueId>(i));

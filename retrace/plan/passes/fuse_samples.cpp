@@ -4,8 +4,7 @@
 #include "retrace/device/cpu/threads.h"
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/passes.h"
-#include "retrace/plan/sample_program.h"
-#include "retrace/plan/samples.h"
+#include "retrace/plan/programs/samples.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -156,7 +155,7 @@ Trace with_chain(const Trace& trace, const SampleGroup& group, const Chain& chai
   for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
   std::vector<TensorSpec> specs;
   for (ValueId id : chain.outputs) specs.push_back(trace.values[static_cast<size_t>(id)]);
-  node.body = std::make_shared<const Trace>(std::move(extracted.body));
+  node.body = make_body(Body::Role::whole, std::move(extracted.body));
   node.apart = extracted.apart;
   const ValueId made = rewrite.to().add_node(std::move(node), specs);
   for (size_t i = 0; i < chain.outputs.size(); ++i) rewrite.replace(chain.outputs[i], made + static_cast<ValueId>(i));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "retrace/plan/tile_program.h"
+#include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {

@@ -20,7 +20,4 @@ Trace fuse_epilogues(Trace trace);      // a chain is computed on a contraction'
 Trace fuse_samples(Trace trace);        // layers, forward and backward, become one kernel over a few samples at a time
 Trace fuse_reductions(Trace trace);     // what makes an array sums it over its positions, too
 
-// The op of a fused chain; its node's body says what it computes.
-const Op& fused_op();
-
 }  // namespace retrace

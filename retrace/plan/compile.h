@@ -1,0 +1,29 @@
+#pragma once
+// From a recorded trace to a plan: the passes in order, and again where the plan needs more memory than it may have.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "retrace/plan/plan.h"
+
+namespace retrace {
+
+// The options of this process. RETRACE_PASSES_OFF, or set_passes_off(): an unknown name is Error(usage).
+// RETRACE_MEMORY_LIMIT (MiB), or set_memory_limit() (bytes; 0: no limit). Plans that exist already stay as they are.
+PlanOptions plan_options();
+void set_passes_off(const std::vector<std::string>& names);
+void set_memory_limit(size_t bytes);
+
+// The plan of a trace. Over the memory limit, planning keeps fewer values from the forward to the backward pass and
+// computes them again: slower, the same bits. Throws Error(usage) with the least that was reached where the limit
+// cannot be met.
+std::shared_ptr<const Plan> make_plan(const Trace& recorded, const PlanOptions& options = plan_options());
+
+// Passes in order; read this to know what happens to a trace.
+std::span<const Pass> all_passes();
+// Applies those that are on.
+Trace optimise(const Trace& recorded, const PlanOptions& options, std::vector<PassReport>* report = nullptr);
+
+}  // namespace retrace

@@ -1,0 +1,59 @@
+// A fused chain, or one pointwise op, as a tile program over the whole array.
+
+#include <algorithm>
+
+#include "retrace/device/cpu/threads.h"
+#include "retrace/plan/cpu/tile_work.h"
+
+namespace retrace {
+namespace {
+
+// The node alone, with an input for each of its arguments: one that stands twice is two inputs, as in the step.
+Body single_body(const Trace& trace, Node node) {
+  Body body{Body::Role::whole, {}};
+  const TensorSpec& made = trace.values[static_cast<size_t>(node.first_output)];
+  for (ValueId& id : node.inputs) id = body.trace.add_input(trace.values[static_cast<size_t>(id)]);
+  body.trace.outputs = {body.trace.add_node(std::move(node), std::span(&made, 1))};
+  return body;
+}
+
+class ChainStep final : public Step {
+ public:
+  explicit ChainStep(StepSite& site)
+      : Step(site),
+        work_(site, node().body ? *node().body : single_body(site.trace, node()), TileProgram::Use::kernel),
+        count_(placed().output_specs[0]->count()),
+        pieces_(chain_pieces(count_)) {}
+
+  void run(const StepRun& run) const override {
+    ChainStep::prepare(run);
+    run_pieces(pieces_, [&](int64_t piece) { ChainStep::run_piece(run, piece); });
+    work_.finish(run);
+  }
+
+  int64_t pieces() const override { return pieces_; }
+  void prepare(const StepRun& run) const override {
+    bind(run, work_.inputs(run));
+    work_.prepare(run);
+  }
+  void run_piece(const StepRun& run, int64_t piece) const override {
+    work_.compute(run, piece * kChainPiece, std::min(count_, (piece + 1) * kChainPiece));
+  }
+  void finish(const StepRun& run) const override { work_.finish(run); }
+
+  // A sum reads a range again once it is done.
+  int last_read(size_t input) const override { return work_.reduces() ? kAlways : work_.program().last_read(input); }
+  int first_write(size_t output) const override { return work_.program().first_write(output); }
+
+ private:
+  TileWork work_;
+  int64_t count_, pieces_;
+};
+
+}  // namespace
+
+void define_chain_step(StepKinds& kinds) {
+  kinds.add({.name = "chain", .takes = is_tile_chain, .make = make_step<ChainStep>, .joins = true});
+}
+
+}  // namespace retrace

@@ -1,0 +1,41 @@
+#pragma once
+// A plan on the CPU: steps over one arena.
+
+#include <memory>
+
+#include "retrace/plan/cpu/step.h"
+#include "retrace/plan/device_plan.h"
+
+namespace retrace {
+
+class CpuPlan final : public DevicePlan {
+ public:
+  CpuPlan(const Trace& trace, const PlanOptions& options);
+
+  void run(const void* const* inputs, void* const* outputs, std::vector<double>* seconds) override;
+  std::vector<int> find_donors() const override;
+  size_t arena_bytes() const override { return arena_bytes_; }
+  size_t thread_bytes() const override;
+  size_t kernel_calls() const override { return launches_.size(); }
+  std::vector<PlannedCall> calls() const override;
+
+ private:
+  // Steps first..first+count-1 run at the same time.
+  struct Launch {
+    size_t first, count;
+    int64_t pieces;  // of all its steps, if there are several
+  };
+
+  void add_launches();
+  void run_launch(const Launch& launch, const StepRun& run) const;
+  static int own_donor(const Step& step, size_t output, FunctionRef<bool(size_t input)> free);
+
+  const Trace& trace_;
+  std::vector<std::unique_ptr<Step>> steps_;
+  std::vector<Launch> launches_;
+  std::vector<ResultCopy> copies_;
+  std::vector<char> constants_;
+  size_t arena_bytes_ = 0, addresses_ = 0;
+};
+
+}  // namespace retrace

@@ -1,0 +1,180 @@
+#include "retrace/plan/cuda/cuda_chain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "retrace/base/error.h"
+#include "retrace/base/hash.h"
+#include "retrace/plan/programs/tile_program.h"
+#include "retrace/trace/op.h"
+
+namespace retrace {
+namespace {
+
+bool is_integer_like(DType type) { return type == DType::i32 || type == DType::boolean || type == DType::u8; }
+bool is_float_like(DType type) { return type == DType::f32 || type == DType::boolean || type == DType::u8; }
+
+bool can_generate(const Trace& trace, const Node& node) {
+  const auto type = [&](ValueId id) { return trace.values[static_cast<size_t>(id)].type; };
+  if (!node.op->rule || node.output_count != 1) return false;
+  const DType made = type(node.first_output);
+  const auto all = [&](bool (*is_like)(DType)) {
+    return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_like(type(id)); });
+  };
+  if ((made == DType::f32 || made == DType::boolean) && all(is_float_like)) return true;
+  return node.op->integer_by_rule && is_integer_like(made) && all(is_integer_like);
+}
+
+const char* memory_type(DType type) {
+  switch (type) {
+    case DType::f32: return "float";
+    case DType::i32: return "int";
+    case DType::f64: return "double";
+    default: return "unsigned char";
+  }
+}
+
+// Index of an argument's element for element i of the result, aligned from the last axis.
+std::string index_of(const Shape& shape, const Shape& whole) {
+  const int64_t count = shape.count();
+  if (count == whole.count()) return "i";
+  if (count == 1) return "0";
+  std::string text;
+  int64_t stride = 1, whole_stride = 1;
+  bool suffix = true;  // all axes from some axis on, and none before it
+  for (int back = 1; back <= shape.rank(); ++back) {
+    const int64_t size = shape[shape.rank() - back], wanted = whole[whole.rank() - back];
+    if (size > 1) {
+      suffix = suffix && stride == whole_stride;
+      const std::string place = fmt::format("i / {}u % {}u * {}u", whole_stride, size, stride);
+      text = text.empty() ? place : text + " + " + place;
+    }
+    stride *= size, whole_stride *= wanted;
+  }
+  return suffix ? fmt::format("i % {}u", count) : text;
+}
+
+// Whether the value type of the rules is Int32: a result is i32 or u8, or an argument is i32.
+bool is_integer(const Trace& body) {
+  const auto type = [&](ValueId id) { return body.values[static_cast<size_t>(id)].type; };
+  return type(body.outputs[0]) == DType::u8 ||
+         std::any_of(body.outputs.begin(), body.outputs.end(), [&](ValueId id) { return type(id) == DType::i32; }) ||
+         std::any_of(body.inputs.begin(), body.inputs.end(), [&](ValueId id) { return type(id) == DType::i32; });
+}
+
+std::string loaded(const TensorSpec& spec, const std::string& element, bool integer) {
+  if (integer) return fmt::format("rules::Int32({})", element);
+  if (spec.type == DType::boolean) return fmt::format("{} != 0 ? 1.0f : 0.0f", element);
+  return spec.type == DType::u8 ? fmt::format("static_cast<float>({})", element) : element;
+}
+
+std::string stored(const TensorSpec& spec, ValueId id, bool integer) {
+  if (integer && spec.type == DType::u8) return fmt::format("static_cast<unsigned char>(v{}.value)", id);
+  if (integer && spec.type == DType::i32) return fmt::format("v{}.value", id);
+  if (integer) return fmt::format("v{}.value != 0", id);
+  return spec.type == DType::boolean ? fmt::format("v{} != 0.0f", id) : fmt::format("v{}", id);
+}
+
+bool reports_errors(const Trace& body) {
+  const bool any = std::any_of(body.nodes.begin(), body.nodes.end(),
+                               [&](const Node& node) { return retrace::reports_errors(body, node); });
+  ensure(!any || body.nodes.size() == 1, "a node that reports errors is in no chain with others");
+  return any;
+}
+
+std::string struct_of(const Trace& body) {
+  std::string text;
+  const auto type = [&](ValueId id) { return memory_type(body.values[static_cast<size_t>(id)].type); };
+  for (size_t i = 0; i < body.inputs.size(); ++i)
+    text += fmt::format("  Global<const {}> in{};\n", type(body.inputs[i]), i);
+  for (size_t i = 0; i < body.outputs.size(); ++i)
+    text += fmt::format("  Global<{}> out{};\n", type(body.outputs[i]), i);
+  if (reports_errors(body)) text += "  ErrorTarget errors;\n";
+  return text + "  long long count;\n";
+}
+
+std::string statements_of(const Trace& body) {
+  const bool integer = is_integer(body);
+  const auto spec = [&](ValueId id) -> const TensorSpec& { return body.values[static_cast<size_t>(id)]; };
+  const Shape& whole = spec(body.outputs[0]).shape;
+  const char* type = integer ? "rules::Int32" : "float";
+  std::string text;
+  for (size_t i = 0; i < body.inputs.size(); ++i) {
+    const ValueId id = body.inputs[i];
+    const std::string element = fmt::format("a.in{}[{}]", i, index_of(spec(id).shape, whole));
+    text += fmt::format("  const {} v{} = {};\n", type, id, loaded(spec(id), element, integer));
+  }
+  for (const Node& node : body.nodes) {
+    std::string arguments;
+    for (ValueId id : node.inputs) arguments += fmt::format("{}v{}", arguments.empty() ? "" : ", ", id);
+    if (reports_errors(body))
+      text += fmt::format("  if (rules::{}_fails({})) report_error(a.errors, i, v{}.value);\n", node.op->rule->name,
+                          arguments, node.inputs[0]);
+    text +=
+        fmt::format("  const {} v{} = rules::{}_rule({});\n", type, node.first_output, node.op->rule->name, arguments);
+  }
+  for (size_t i = 0; i < body.outputs.size(); ++i)
+    text += fmt::format("  a.out{}[i] = {};\n", i, stored(spec(body.outputs[i]), body.outputs[i], integer));
+  return text;
+}
+
+}  // namespace
+
+bool is_chain(const Trace& trace, const Node& node) {
+  return !node.op->cuda && (node.op == &fused_op() || can_generate(trace, node));
+}
+
+bool reports_errors(const Trace& trace, const Node& node) {
+  const DType made = trace.values[static_cast<size_t>(node.first_output)].type;
+  return node.op->value_error && (!node.op->rule || made == DType::i32 || made == DType::u8);
+}
+
+Trace chain_body(const Trace& trace, const Node& node) {
+  if (node.op == &fused_op()) return node.body->trace;
+  Trace body;
+  Node alone = node;
+  for (ValueId& id : alone.inputs) id = body.add_input(trace.values[static_cast<size_t>(id)]);
+  const TensorSpec& made = trace.values[static_cast<size_t>(node.first_output)];
+  body.outputs = {body.add_node(std::move(alone), std::span(&made, 1))};
+  return body;
+}
+
+CudaChain generate_chain(const Trace& body) {
+  ensure(body.values[static_cast<size_t>(body.outputs[0])].shape.count() < int64_t{1} << 32,
+         "a chain has fewer than 2^32 elements");
+  CudaChain chain;
+  const std::string fields = struct_of(body), statements = statements_of(body);
+  chain.name = fmt::format("chain_{:016x}", hash_combine(hash_bytes(fields), hash_bytes(statements)));
+  chain.source = fmt::format(
+      "struct {0}_arguments {{\n{1}}};\n\nRT_DEVICE void {0}(const {0}_arguments& a, unsigned i) {{\n"
+      "  if (i >= a.count) return;\n{2}}}\n\n",
+      chain.name, fields, statements);
+  for (const Node& node : body.nodes) chain.headers.emplace(node.op->rule->header);
+  return chain;
+}
+
+// A block finds its chain by halving: `chain` is the last one whose first block is not behind it.
+CudaChainKernel generate_kernel(std::span<const ChainRun> runs) {
+  std::string fields, calls, all;
+  size_t chains = 0;
+  for (const ChainRun& run : runs) {
+    fields += fmt::format("  {}_arguments from{}[{}];\n", run.name, chains, run.chains);
+    calls += fmt::format("  if (chain < {0}u) return {1}(a.from{2}[chain - {2}u], i);\n", chains + run.chains, run.name,
+                         chains);
+    all += fmt::format("{} {}\n", run.name, run.chains);
+    chains += run.chains;
+  }
+  CudaChainKernel kernel;
+  kernel.name = fmt::format("chains_{:016x}", hash_bytes(all));
+  kernel.source = fmt::format(
+      "struct {0}_arguments {{\n{1}  unsigned first_blocks[{2}];\n}};\n\nRT_KERNEL({0}, {0}_arguments, a) {{\n"
+      "  unsigned chain = 0;\n  for (unsigned step = {3}u; step > 0; step /= 2)\n"
+      "    if (chain + step < {2}u && a.first_blocks[chain + step] <= block().x) chain += step;\n"
+      "  const unsigned i = (block().x - a.first_blocks[chain]) * block_threads().x + thread().x;\n{4}}}\n\n",
+      kernel.name, fields, chains, std::bit_ceil(chains) / 2, calls);
+  return kernel;
+}
+
+}  // namespace retrace

@@ -1,0 +1,62 @@
+// Where the bytes of each value of a plan on a CUDA device are.
+
+#include <set>
+
+#include "retrace/plan/cuda/cuda_plan.h"
+#include "retrace/plan/layout/donation.h"
+
+namespace retrace {
+namespace {
+
+size_t workspace_bytes(const Trace& trace, const Node& node) {
+  if (!node.op->cuda_workspace) return 0;
+  std::vector<TensorSpec> specs;
+  for (ValueId id : node.inputs) specs.push_back(trace.values[static_cast<size_t>(id)]);
+  return static_cast<size_t>(node.op->cuda_workspace({*node.op, node.attributes, specs, node.place}));
+}
+
+}  // namespace
+
+void CudaPlan::lay_out(bool reuse) {
+  Placement placement(trace_, {.joins = [&](const Node& node) { return is_chain(trace_, node); },
+                               .keeps_results = [](const Node& node) { return CudaExchanges::keeps_result(node); }});
+  auto placed = placement.nodes();
+  steps_.reserve(placed.size());  // what is booked must not move
+  for (PlacedNode& each : placed) {
+    Step& step = steps_.emplace_back(std::move(each));
+    if (const size_t bytes = workspace_bytes(trace_, *step.node)) placement.book(step.workspace, bytes, step.launch);
+  }
+  arena_bytes_ = placement.finish(reuse);
+  for (Step& step : steps_) placement.complete(step);
+  copies_ = std::move(placement.copies);
+  constants_ = std::move(placement.constants);
+  host_inputs_ = std::move(placement.host_inputs);
+  host_values_.resize(host_inputs_.size() * Placement::kSlot);
+}
+
+std::vector<int> CudaPlan::find_donors() const {
+  std::vector<const PlacedNode*> nodes;
+  for (const Step& step : steps_) nodes.push_back(&step);
+  return retrace::find_donors(trace_, nodes, copies_, [&](size_t s, size_t k, FunctionRef<bool(size_t)> free) {
+    return own_donor(steps_[s], k, free);
+  });
+}
+
+// A thread reads all arguments of its element before it writes a result. State keeps its place: of the outputs that are
+// left, the first takes the first input that is left, the second the second, in the order of the trace.
+int CudaPlan::own_donor(const Step& step, size_t output, FunctionRef<bool(size_t input)> free) const {
+  if (!is_chain(trace_, *step.node)) return -1;
+  const auto bytes = [](const std::vector<const TensorSpec*>& specs, size_t i) { return specs[i]->bytes(); };
+  size_t before = 0;
+  for (size_t k = output + 1; k < step.outputs.size(); ++k)
+    before += step.outputs[k].kind == Location::Kind::output && step.outputs[k].at < step.outputs[output].at &&
+              bytes(step.output_specs, k) == bytes(step.output_specs, output);
+  std::set<size_t> left;
+  for (size_t i = 0; i < step.inputs.size(); ++i)
+    if (step.inputs[i].kind == Location::Kind::input && step.input_specs[i]->count() == step.count() &&
+        bytes(step.input_specs, i) == bytes(step.output_specs, output) && free(step.inputs[i].at))
+      left.insert(step.inputs[i].at);
+  return before < left.size() ? static_cast<int>(*std::next(left.begin(), static_cast<std::ptrdiff_t>(before))) : -1;
+}
+
+}  // namespace retrace

@@ -1,0 +1,87 @@
+#include "retrace/plan/cuda/gather_chains.h"
+
+#include <algorithm>
+#include <span>
+
+#include "retrace/plan/pass.h"
+#include "retrace/trace/op.h"
+
+namespace retrace {
+namespace {
+
+class Gatherer {
+ public:
+  Gatherer(const Trace& trace, FunctionRef<bool(const Node& node)> is_chain)
+      : trace_(trace), is_chain_(is_chain), rewrite_(trace), known_(trace.values.size()) {
+    set_known(trace.inputs);
+  }
+
+  Trace gather() {
+    for (const size_t n : numbers_first()) {
+      if (const Node& node = trace_.nodes[n]; node.op->view || is_chain_(node)) {
+        waiting_.push_back(n);
+        continue;
+      }
+      while (!ready(n)) emit_waiting();
+      emit(n);
+    }
+    while (!waiting_.empty()) emit_waiting();
+    return rewrite_.finish();
+  }
+
+ private:
+  bool ready(size_t n) const {
+    const auto& inputs = trace_.nodes[n].inputs;
+    return std::all_of(inputs.begin(), inputs.end(), [&](ValueId id) { return known_[static_cast<size_t>(id)]; });
+  }
+  // All nodes: those that make one number of inputs, constants and such numbers before the others.
+  std::vector<size_t> numbers_first() {
+    std::vector<size_t> numbers, others;
+    for (size_t n = 0; n < trace_.nodes.size(); ++n) {
+      const Node& node = trace_.nodes[n];
+      const bool one = node.output_count == 1 && trace_.values[static_cast<size_t>(node.first_output)].count() == 1;
+      const bool number = one && !node.op->collective && ready(n);
+      (number ? numbers : others).push_back(n);
+      if (number) known_[static_cast<size_t>(node.first_output)] = true;
+    }
+    known_.assign(known_.size(), false);
+    set_known(trace_.inputs);
+    numbers.insert(numbers.end(), others.begin(), others.end());
+    return numbers;
+  }
+  void set_known(std::span<const ValueId> ids) {
+    for (ValueId id : ids) known_[static_cast<size_t>(id)] = true;
+  }
+  void emit(size_t n) {
+    const Node& node = trace_.nodes[n];
+    rewrite_.copy(node);
+    for (int i = 0; i < node.output_count; ++i) known_[static_cast<size_t>(node.first_output + i)] = true;
+  }
+  // All chains that are ready, which so need nothing of each other; then the views that are.
+  void emit_waiting() {
+    std::vector<size_t> now, later;
+    for (size_t n : waiting_) (!trace_.nodes[n].op->view && ready(n) ? now : later).push_back(n);
+    for (size_t n : now) emit(n);
+    waiting_.clear();
+    for (size_t n : later) {
+      if (trace_.nodes[n].op->view && ready(n))
+        emit(n);
+      else
+        waiting_.push_back(n);
+    }
+  }
+
+  const Trace& trace_;
+  FunctionRef<bool(const Node& node)> is_chain_;
+  Rewriter rewrite_;
+  std::vector<bool> known_;      // per value: it has been emitted
+  std::vector<size_t> waiting_;  // chains and views, in their order
+};
+
+}  // namespace
+
+Trace gather_chains(const Trace& trace, FunctionRef<bool(const Node& node)> is_chain) {
+  return Gatherer(trace, is_chain).gather();
+}
+
+}  // namespace retrace

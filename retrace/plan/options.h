@@ -1,0 +1,23 @@
+#pragma once
+// What planning depends on beside the trace.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace retrace {
+
+// Done while a plan is laid out, and switched like a pass: values share memory, results may take that of arguments.
+inline constexpr std::string_view kPlaceMemory = "place_memory";
+
+struct PlanOptions {
+  std::vector<std::string> passes_off = {};  // names of passes that are left out
+  size_t memory_limit = 0;                   // bytes that the arena may have; 0: no limit
+
+  bool is_on(std::string_view pass) const {
+    return std::find(passes_off.begin(), passes_off.end(), pass) == passes_off.end();
+  }
+};
+
+}  // namespace retrace

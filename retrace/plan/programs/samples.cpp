@@ -1,0 +1,107 @@
+#include "retrace/plan/programs/samples.h"
+
+#include <algorithm>
+
+#include "retrace/base/error.h"
+#include "retrace/plan/programs/tile_program.h"
+#include "retrace/trace/op.h"
+
+namespace retrace {
+namespace {
+
+const TensorSpec& spec_of(const Trace& trace, ValueId id) { return trace.values[static_cast<size_t>(id)]; }
+
+bool has_prologue(const Node& node) { return node.body && node.body->role == Body::Role::prologue; }
+
+// Element for element with an array of that shape whose axis 0 are the samples.
+bool lies_along(const Shape& shape, const Shape& whole, int64_t samples) {
+  return shape.rank() == whole.rank() && shape.rank() >= 2 && shape[0] == samples && whole[0] == samples;
+}
+
+// The array that the pointwise work of a node goes along: the chain's, what its prologue makes, or the raw result.
+const Shape& chain_shape(const Trace& trace, const Node& node) {
+  return has_prologue(node) ? spec_of(node.body->trace, node.body->trace.outputs[0]).shape
+                            : spec_of(trace, node.first_output).shape;
+}
+
+std::vector<TensorSpec> own_specs(const Trace& trace, const Node& node) {
+  if (has_prologue(node)) return {spec_of(node.body->trace, node.body->trace.outputs[0])};
+  std::vector<TensorSpec> specs;
+  for (size_t i = 0; i < node.own_inputs(); ++i) specs.push_back(spec_of(trace, node.inputs[i]));
+  return specs;
+}
+
+std::vector<TensorSpec> infer_chain(const InferCall&) {
+  throw Error(ErrorKind::internal, 903, "a chain of samples says its outputs by its body");
+}
+
+bool outputs_have(const Trace& trace, const Node& node, int64_t samples) {
+  for (int i = 0; i < node.output_count; ++i) {
+    const Shape& shape = spec_of(trace, node.first_output + i).shape;
+    if (shape.rank() < 2 || shape[0] != samples) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const Op& sample_chain_op() {
+  static const Op op{.name = "sample_chain", .inputs = -1, .attributes = {"samples", "slab"}, .infer = infer_chain};
+  return op;
+}
+
+bool is_cut(const Trace& trace, const Node& node, size_t input, int64_t samples) {
+  if (!is_tile_chain(trace, node) && input < node.own_inputs()) return (node.op->cut >> input & 1) != 0;
+  return lies_along(spec_of(trace, node.inputs[input]).shape, chain_shape(trace, node), samples);
+}
+
+int64_t subtree_samples(const Trace& trace, const Node& node) {
+  const auto specs = own_specs(trace, node);
+  return node.op->subtree ? node.op->subtree({*node.op, node.attributes, specs, node.place}) : 0;
+}
+
+BySample by_sample(const Trace& trace, const Node& node, int64_t samples) {
+  const bool chain = is_tile_chain(trace, node);
+  if (!chain && node.op->cut == 0) return BySample::no;
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (is_cut(trace, node, i, samples)) {
+      const Shape& shape = spec_of(trace, node.inputs[i]).shape;
+      if (shape.rank() < 2 || shape[0] != samples) return BySample::no;
+    }
+  if (!chain && node.op->subtree) {
+    const auto made = own_specs(trace, node)[0].shape;
+    const bool f32 = spec_of(trace, node.first_output).type == DType::f32;
+    return f32 && made.rank() >= 2 && made[0] == samples && subtree_samples(trace, node) > 0 ? BySample::sum
+                                                                                             : BySample::no;
+  }
+  return outputs_have(trace, node, samples) ? BySample::each : BySample::no;
+}
+
+std::vector<bool> find_cut(const Trace& trace, int64_t samples) {
+  std::vector<bool> cut(trace.values.size());
+  for (const auto& node : trace.nodes) {
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      if (is_cut(trace, node, i, samples)) cut[static_cast<size_t>(node.inputs[i])] = true;
+    if (by_sample(trace, node, samples) == BySample::each)
+      for (int i = 0; i < node.output_count; ++i) cut[static_cast<size_t>(node.first_output + i)] = true;
+  }
+  return cut;
+}
+
+Trace with_samples(const Trace& trace, int64_t samples, int64_t count) {
+  Trace made = trace;
+  const auto cut = find_cut(trace, samples);
+  for (size_t i = 0; i < cut.size(); ++i)
+    if (cut[i]) made.values[i].shape[0] = count;
+  for (size_t n = 0; n < trace.nodes.size(); ++n) {
+    const Node& node = trace.nodes[n];
+    if (!node.body) continue;
+    Trace body = node.body->trace;
+    for (auto& spec : body.values)
+      if (lies_along(spec.shape, chain_shape(trace, node), samples)) spec.shape[0] = count;
+    made.nodes[n].body = make_body(node.body->role, std::move(body), node.body->reductions);
+  }
+  return made;
+}
+
+}  // namespace retrace

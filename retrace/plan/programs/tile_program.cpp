@@ -1,0 +1,231 @@
+#include "retrace/plan/programs/tile_program.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "retrace/base/error.h"
+#include "retrace/plan/programs/tile_bytes.h"
+
+namespace retrace {
+namespace {
+
+constexpr int64_t kTile = 512;         // elements: a register takes 2 KiB
+constexpr int64_t kLongPeriod = 2048;  // of a pattern, in elements
+
+float* scratch_memory(int count) {
+  thread_local std::vector<float> memory;
+  const size_t needed = static_cast<size_t>(count) * kTile + 16;
+  if (memory.size() < needed) memory.resize(needed);
+  const auto address = reinterpret_cast<uintptr_t>(memory.data());
+  return reinterpret_cast<float*>((address + 63) / 64 * 64);
+}
+
+bool tile_input(DType type) { return type == DType::f32 || type == DType::boolean || type == DType::u8; }
+bool tile_output(DType type) { return type == DType::f32 || type == DType::boolean; }
+
+std::vector<TensorSpec> infer_fused(const InferCall&) {
+  throw Error(ErrorKind::internal, 903, "a fused chain says its outputs by its body");
+}
+
+}  // namespace
+
+bool can_tile(const Trace& trace, const Node& node) {
+  if (!node.op->rule || node.output_count != 1) return false;
+  for (ValueId id : node.inputs)
+    if (!tile_input(trace.values[static_cast<size_t>(id)].type)) return false;
+  return tile_output(trace.values[static_cast<size_t>(node.first_output)].type);
+}
+
+const Op& fused_op() {
+  static const Op op{.name = "fused", .inputs = -1, .infer = infer_fused};
+  return op;
+}
+
+bool is_tile_chain(const Trace& trace, const Node& node) { return node.op == &fused_op() || can_tile(trace, node); }
+
+int64_t chain_pieces(int64_t count) { return (count + kChainPiece - 1) / kChainPiece; }
+
+struct TileProgram::Builder {
+  TileProgram& program;
+  const Trace& body;
+  Use use;
+  std::vector<size_t> last_use;  // per value: index of the last node that reads it
+  std::vector<Operand> places;   // per value
+  std::vector<int> free_scratch;
+
+  Operand& place(ValueId id) { return places[static_cast<size_t>(id)]; }
+  const TensorSpec& spec(ValueId id) const { return body.values[static_cast<size_t>(id)]; }
+
+  int take() {
+    if (free_scratch.empty()) return program.scratch_count_++;
+    const int scratch = free_scratch.back();
+    free_scratch.pop_back();
+    return scratch;
+  }
+
+  void find_last_uses() {
+    last_use.assign(body.values.size(), 0);
+    for (size_t n = 0; n < body.nodes.size(); ++n)
+      for (ValueId id : body.nodes[n].inputs) last_use[static_cast<size_t>(id)] = n;
+    for (ValueId id : body.outputs) last_use[static_cast<size_t>(id)] = body.nodes.size();
+  }
+
+  // The raw result is kept where it is wanted as an output, or else lies where the first f32 result will be.
+  void place_raw_result() {
+    const auto& outputs = body.outputs;
+    const auto at = std::find(outputs.begin(), outputs.end(), body.inputs[0]);
+    const auto first = at != outputs.end() ? at : std::find_if(outputs.begin(), outputs.end(), [&](ValueId id) {
+      return spec(id).type == DType::f32;
+    });
+    if (first != outputs.end()) program.raw_output_ = static_cast<int>(first - outputs.begin());
+  }
+
+  void add_input(size_t i) {
+    const int input = static_cast<int>(i);
+    const ValueId id = body.inputs[i];
+    if (spec(id).type == DType::f32 && spec(id).shape == program.shape_) {
+      place(id) = {Operand::In::input, input};
+      return;
+    }
+    BroadcastLoad load(spec(id).type, spec(id).shape, program.shape_);
+    const int64_t period = load.period();
+    if (period > 0 && period <= kLongPeriod) {
+      place(id) = {Operand::In::pattern, static_cast<int>(program.patterns_.size())};
+      const int64_t extent = period + std::min(kTile, program.shape_.count());  // of any tile that starts in the first
+      program.patterns_.push_back({input, program.pattern_floats_, period, extent, std::move(load)});
+      program.pattern_floats_ += static_cast<size_t>((extent + 15) / 16 * 16);
+    } else {
+      place(id) = {Operand::In::scratch, program.scratch_count_};
+      program.loads_.push_back({input, program.scratch_count_++, std::move(load)});
+    }
+  }
+
+  // An f32 result that is wanted once goes straight to memory, unless the raw result that lies there is read later.
+  int direct_output(ValueId id, size_t n) const {
+    const auto& outputs = body.outputs;
+    const auto at = std::find(outputs.begin(), outputs.end(), id);
+    if (at == outputs.end() || spec(id).type != DType::f32) return -1;
+    if (std::find(at + 1, outputs.end(), id) != outputs.end()) return -1;
+    const int output = static_cast<int>(at - outputs.begin());
+    if (output == program.raw_output_ && last_use[static_cast<size_t>(body.inputs[0])] > n) return -1;
+    return output;
+  }
+
+  void add_node(size_t n) {
+    const Node& node = body.nodes[n];
+    Step step{node.op->rule->tile.get(), node.op->rule->arity, {}, {}};
+    ensure(step.function && step.arity == static_cast<int>(node.inputs.size()),
+           "a fused op has a kernel for its arguments");
+    for (size_t i = 0; i < node.inputs.size(); ++i) step.in[i] = place(node.inputs[i]);
+    // A result may take the register of an argument that dies here: rules read an element before they write it.
+    for (size_t i = 0; i < node.inputs.size(); ++i) release(node, i, n);
+    if (const int output = direct_output(node.first_output, n); output >= 0)
+      step.out = {Operand::In::output, output};
+    else
+      step.out = {Operand::In::scratch, take()};
+    place(node.first_output) = step.out;
+    if (step.out.in == Operand::In::scratch) add_stores(node.first_output);
+    program.steps_.push_back(step);
+  }
+
+  void release(const Node& node, size_t argument, size_t n) {
+    const ValueId id = node.inputs[argument];
+    const auto before = node.inputs.begin() + static_cast<long>(argument);
+    const bool first_mention = std::find(node.inputs.begin(), before, id) == before;
+    const bool made_here = body.producers[static_cast<size_t>(id)] >= 0;  // loads are kept for the next tile
+    if (place(id).in == Operand::In::scratch && made_here && last_use[static_cast<size_t>(id)] == n && first_mention)
+      free_scratch.push_back(place(id).index);
+  }
+
+  void add_stores(ValueId id) {
+    for (size_t k = 0; k < body.outputs.size(); ++k)
+      if (body.outputs[k] == id) program.stores_.push_back({place(id), static_cast<int>(k), spec(id).type});
+  }
+};
+
+TileProgram::TileProgram(const Trace& body, Use use) {
+  ensure(!body.outputs.empty(), "a fused chain has outputs");
+  shape_ = body.values[static_cast<size_t>(body.outputs[0])].shape;
+  Builder builder{*this, body, use, {}, std::vector<Operand>(body.values.size()), {}};
+  builder.find_last_uses();
+  if (use == Use::epilogue) builder.place_raw_result();
+  for (size_t i = 0; i < body.inputs.size(); ++i) builder.add_input(i);
+  for (size_t n = 0; n < body.nodes.size(); ++n) builder.add_node(n);
+  for (size_t i = 0; i < body.inputs.size(); ++i)  // an input that is also an output
+    if (i > 0 || use != Use::epilogue) builder.add_stores(body.inputs[i]);
+}
+
+void TileProgram::prepare(const void* const* inputs, float* patterns) const {
+  if (shape_.count() == 0) return;
+  for (const auto& each : patterns_) each.load.load(inputs[each.input], patterns + each.offset, 0, each.extent);
+}
+
+int TileProgram::last_read(size_t input) const {
+  const int from = static_cast<int>(input);
+  const auto loaded = [&](const auto& each) { return each.input == from; };
+  const auto reads = [&](const Operand& place) { return place.in == Operand::In::input && place.index == from; };
+  if (std::any_of(loads_.begin(), loads_.end(), loaded) || std::any_of(patterns_.begin(), patterns_.end(), loaded) ||
+      std::any_of(stores_.begin(), stores_.end(), [&](const Store& store) { return reads(store.from); }))
+    return kAlways;
+  int last = -1;
+  for (size_t i = 0; i < steps_.size(); ++i)
+    if (std::any_of(steps_[i].in, steps_[i].in + steps_[i].arity, reads)) last = static_cast<int>(i);
+  return last;
+}
+
+int TileProgram::first_write(size_t output) const {
+  const int to = static_cast<int>(output);
+  const auto at = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
+    return step.out.in == Operand::In::output && step.out.index == to;
+  });
+  return static_cast<int>(at - steps_.begin());
+}
+
+struct TileProgram::Tile {
+  const TileProgram& program;
+  const void* const* inputs;
+  void* const* outputs;
+  const float* patterns;
+  float* scratch;
+
+  const float* read(const Operand& place, int64_t at) const {
+    const size_t i = static_cast<size_t>(place.index);
+    switch (place.in) {
+      case Operand::In::input: return static_cast<const float*>(inputs[i]) + at;
+      case Operand::In::output: return static_cast<const float*>(outputs[i]) + at;
+      case Operand::In::scratch: return scratch + place.index * kTile;
+      case Operand::In::pattern: return patterns + program.patterns_[i].offset + at % program.patterns_[i].period;
+      case Operand::In::none: break;
+    }
+    return nullptr;
+  }
+  float* write(const Operand& place, int64_t at) const {
+    if (place.in == Operand::In::output) return static_cast<float*>(outputs[place.index]) + at;
+    return scratch + place.index * kTile;
+  }
+  void store(const Store& store, int64_t at, int64_t count) const {
+    const float* from = read(store.from, at);
+    if (store.type == DType::f32) {
+      std::memcpy(static_cast<float*>(outputs[store.output]) + at, from, static_cast<size_t>(count) * sizeof(float));
+      return;
+    }
+    numbers_to_truth_table.get()(from, static_cast<uint8_t*>(outputs[store.output]) + at, count);
+  }
+};
+
+void TileProgram::run(int64_t begin, int64_t end, const void* const* inputs, void* const* outputs,
+                      const float* patterns) const {
+  const Tile tile{*this, inputs, outputs, patterns, scratch_memory(scratch_count_)};
+  for (int64_t at = begin; at < end; at += kTile) {
+    const int64_t count = std::min(kTile, end - at);
+    for (const auto& each : loads_) each.load.load(inputs[each.input], tile.scratch + each.scratch * kTile, at, count);
+    for (const auto& step : steps_) {
+      const float* in[3] = {};
+      for (int i = 0; i < step.arity; ++i) in[i] = tile.read(step.in[i], at);
+      step.function(in, tile.write(step.out, at), count);
+    }
+    for (const auto& store : stores_) tile.store(store, at, count);
+  }
+}
+
+}  // namespace retrace
