@@ -46,7 +46,7 @@ expect 2 '--threads' train "$jobs/digits.toml" --threads
 expect 2 'is empty' train "$jobs/digits.toml" --out ''
 expect 2 'did you mean "training.max_epochs"?' train "$jobs/digits.toml" --set training.max_epoch=2
 expect 2 'is no key=value' train "$jobs/digits.toml" --set training
-expect 2 'digits, peaks, autoencoder, cifar10' train "$jobs/digits.toml" --set network.name=resnet
+expect 2 'autoencoder, cifar10, digits, peaks' train "$jobs/digits.toml" --set network.name=resnet
 expect 2 'threads is out of range' train "$jobs/digits.toml" --threads -1
 expect 2 'threads must be a whole number' plan "$jobs/digits.toml" --threads two
 expect 2 'seed is out of range' train "$jobs/digits.toml" --seed=-1
