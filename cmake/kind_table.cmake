@@ -1,13 +1,13 @@
 # Tables of things that are found by their place: retrace/FOLDER/NAME.cpp describes one thing as a value, and nothing
 # else lists it.
 #
-# retrace_generate_kind_table(FOLDER header HEADER type TYPE kind KIND [namespace NAMESPACE])
-#   writes generated/retrace/FOLDER/table.cpp: `const std::vector<TYPE>& all_FOLDER()`, which calls `TYPE NAME_KIND()` of
-#   each file, in sorted order. HEADER declares TYPE and all_FOLDER; for retrace/nn/networks, networks is the last part of
-#   FOLDER.
+# retrace_generate_kind_table(FOLDER header HEADER type TYPE kind KIND [namespace NAMESPACE] [sources VARIABLE])
+#   writes generated/retrace/FOLDER/table.cpp and appends it to VARIABLE (RETRACE_GENERATED_SOURCES). It defines
+#   `const std::vector<TYPE>& all_LAST()`, LAST being the last part of FOLDER, which calls `TYPE NAME_KIND()` of each file
+#   in sorted order. HEADER declares TYPE and all_LAST.
 
 function(retrace_generate_kind_table folder)
-  cmake_parse_arguments(PARSE_ARGV 1 table "" "header;type;kind;namespace" "")
+  cmake_parse_arguments(PARSE_ARGV 1 table "" "header;type;kind;namespace;sources" "")
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/${folder}/*.cpp")
   list(FILTER files EXCLUDE REGEX "_test\\.cpp$")
   list(SORT files)
@@ -38,7 +38,11 @@ ${calls}  };
 
 }  // namespace ${namespace}
 ")
-  set(RETRACE_GENERATED_SOURCES ${RETRACE_GENERATED_SOURCES} "${path}" PARENT_SCOPE)
+  set(sources RETRACE_GENERATED_SOURCES)
+  if(table_sources)
+    set(sources ${table_sources})
+  endif()
+  set(${sources} ${${sources}} "${path}" PARENT_SCOPE)
 endfunction()
 
 # generated/retrace/nn/models.h: the built-in networks as functions of retrace::models, each with the help of its file.
