@@ -151,7 +151,7 @@ grep -q '^  + %[0-9]* = fused' out || fail 'plan --passes: nothing is made'
 expect 0 'others read it, too' plan "$jobs/golden/digits.toml" --why
 calls=$(sed -n 's/^plan: \([0-9]*\) kernel calls.*/\1/p' out)
 [ "$(grep -c '^call ' out)" -eq "$calls" ] || fail 'plan --why: not every kernel call'
-grep -q '^    conv2d .* networks.cpp:[0-9]*$' out || fail 'plan --why: no place of a convolution'
+grep -q '^    conv2d .* digits.cpp:[0-9]*$' out || fail 'plan --why: no place of a convolution'
 expect 2 'did you mean --passes?' plan "$jobs/golden/digits.toml" --pass
 
 # --- Prediction.
@@ -165,7 +165,7 @@ has 'angle_rmse' seen/metrics.jsonl
 expect 0 '5000 rows' predict seen --input digits/t10k-images-idx3-ubyte.gz --output seen.csv
 [ "$(head -n 1 seen.csv | tr -cd , | wc -c)" -eq 12 ] || fail 'seen.csv has not index, class, ten scores and angle'
 [ "$(wc -l <seen.csv)" -eq 5001 ] || fail 'seen.csv has not a line an image'
-expect 2 'this run has "peaks"' predict other --input digits/t10k-images-idx3-ubyte.gz
+expect 2 'network "peaks" reads samples of [2]' predict other --input digits/t10k-images-idx3-ubyte.gz
 expect 65 'labels' predict seen --input digits/t10k-labels-idx1-ubyte.gz
 
 # --- Standard output that cannot be written: 74, and the run is kept.

@@ -21,8 +21,8 @@ constexpr int kDifferent = 76;  // exit code of a comparison that found a differ
 
 class CommandTable;
 
-// What a subcommand takes. Values are texts, so that the parts of the library that they belong to judge them; one that is
-// not given leaves its variable as it is. The variables live as long as the action does: share them with it.
+// What a subcommand takes. Values are texts, so that the parts of the library that they belong to judge them; one that
+// is not given leaves its variable as it is. The variables live as long as the action does: share them with it.
 class Flags {
  public:
   // A word without a flag, which must be given; `what` is what it is, for messages: "the job file".

@@ -124,9 +124,8 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind compare_command() {
-  return {.name = "compare",
-          .help = "where two runs part; exit code 0 if equal, 76 if different",
-          .describe = describe};
+  return {
+      .name = "compare", .help = "where two runs part; exit code 0 if equal, 76 if different", .describe = describe};
 }
 
 }  // namespace retrace::cli

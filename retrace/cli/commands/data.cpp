@@ -20,8 +20,6 @@ void describe(Flags& flags) {
 
 }  // namespace
 
-CommandKind data_command() {
-  return {.name = "data", .help = "write a built-in data set", .describe = describe};
-}
+CommandKind data_command() { return {.name = "data", .help = "write a built-in data set", .describe = describe}; }
 
 }  // namespace retrace::cli

@@ -143,7 +143,8 @@ void describe(Flags& flags) {
   flags.option("--workers", "N", options->workers, "workers that share each mini-batch; changes no bit");
   flags.option("--devices", "N,M", options->settings.devices, "CUDA devices that the workers have in turn");
   flags.exclude("--devices", "--device");
-  flags.option("--timeout", "SECONDS", options->settings.timeout, "seconds to wait for a worker without a sign of life");
+  flags.option("--timeout", "SECONDS", options->settings.timeout,
+               "seconds to wait for a worker without a sign of life");
   flags.option("--out", "DIR", options->out, "run folder; without it runs/JOB-N with the next free N");
   flags.flag("--json", options->json, "print the result as one JSON object, the last line");
   flags.footer(
