@@ -43,7 +43,7 @@ class DigitsStep {
   }
 
  private:
-  nn::Network network_ = nn::digits(random_key(1));
+  nn::Network network_ = models::digits(random_key(1));
   Tensor x_ = synthetic({32, 28, 28, 1}, 1, "BSSC");
   Tree targets_{{"class", Tensor::zeros({32}, DType::i32, "B")}, {"angle", Tensor::zeros({32, 1}, DType::f32, "BC")}};
 };

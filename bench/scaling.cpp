@@ -22,8 +22,8 @@
 #include "bench/common/guard.h"
 #include "bench/common/synthetic.h"
 #include "retrace/device/cpu/threads.h"
-#include "retrace/ops/cross_entropy/cross_entropy.h"
-#include "retrace/ops/one_hot/one_hot.h"
+#include "retrace/nn/loss_kind.h"
+#include "retrace/nn/models.h"
 #include "retrace/plan/compile.h"
 #include "retrace/run/accelerate.h"
 #include "retrace/train/training_step.h"
@@ -40,9 +40,8 @@ nn::Network classifier(const Shape& sample, std::vector<nn::Layer> layers) {
   layers.push_back(nn::parallel({{"class", classes}}));
   const nn::Sequential all(std::move(layers));
   const auto [parameters, state] = all.initial(sample, random_key(1));
-  return {"classifier", sample, {"class"}, all, parameters, state, [](const Tree& y, const Tree& targets) {
-            return cross_entropy(y["class"], one_hot(targets["class"], kClasses));
-          }};
+  const std::vector<nn::NetworkOutput> outputs{{.name = "class"}};
+  return {"classifier", sample, outputs, all, parameters, state, nn::loss_of(outputs)};
 }
 
 // x + linear(relu(x)), with weights so small that neither values nor gradients grow or vanish with the depth.
@@ -86,9 +85,9 @@ class Training {
     RecordingScope scope;
     const CallScope call;
     const StepResult result = step_(state_, x_, targets_, kLearnRate);
-    const auto& [parameters, state, adam, sgdm] = result.after;
-    std::vector<Tensor> outputs{result.loss, adam.step};
-    for (const Tree* tree : {&parameters, &state, &adam.mean, &adam.mean_square})
+    const auto& [parameters, state, solver] = result.after;
+    std::vector<Tensor> outputs{result.loss};
+    for (const Tree* tree : {&parameters, &state, &solver})
       for (const Tensor& tensor : leaf_tensors(*tree)) outputs.push_back(tensor);
     return scope.recording().take_trace(outputs);
   }
@@ -150,7 +149,7 @@ nlohmann::ordered_json measure(const Point& point) {
 std::vector<std::function<Point()>> all_points() {
   std::vector<std::function<Point()>> points;
   for (const int64_t n : {1, 4, 16, 64, 256, 1024})
-    points.push_back([n] { return Point{"batch", n, nn::digits(random_key(1), {.angle = false}), n}; });
+    points.push_back([n] { return Point{"batch", n, models::digits(random_key(1), {.heads = {"class"}}), n}; });
   for (const int64_t n : {10, 30, 100, 300, 1000}) points.push_back([n] { return Point{"depth", n, deep(n), 32}; });
   for (const int64_t n : {16, 32, 64, 128, 256, 512}) points.push_back([n] { return Point{"width", n, wide(n), 8}; });
   return points;

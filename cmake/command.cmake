@@ -4,10 +4,13 @@ if(NOT RETRACE_COMMAND)
   return()
 endif()
 
-file(GLOB command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/cli/*.cpp")
+file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/cli/*.cpp")
 list(FILTER command_sources EXCLUDE REGEX "_test\\.cpp$")
 set(command_main "${PROJECT_SOURCE_DIR}/retrace/cli/main.cpp")
 list(REMOVE_ITEM command_sources "${command_main}")
+
+retrace_generate_kind_table(cli/commands header retrace/cli/command.h type CommandKind kind command namespace cli
+                            sources command_sources)
 
 if(command_sources)
   add_library(retrace_cli OBJECT ${command_sources})

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "retrace/base/error.h"
-#include "retrace/nn/networks.h"
+#include "retrace/nn/models.h"
 #include "retrace/train/compare.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/weights.h"
@@ -60,7 +60,7 @@ void expect_no_other_error(const F& f) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const Folder folder;
-  static const nn::Network network = nn::make_network("digits", random_key(1), {.width = 1});
+  static const nn::Network network = models::digits(random_key(1), {.width = 1});
   const fs::path& run = folder.path;
   write_files(run, {reinterpret_cast<const char*>(data), size});
   expect_no_other_error([&] { read_run_job(run); });

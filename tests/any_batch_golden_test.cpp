@@ -61,18 +61,19 @@ Tensor classes() {
 Tree targets_of(const nn::Network& network) {
   Tree targets;
   for (const auto& output : network.outputs) {
-    if (output == "class") targets[output] = classes();
-    if (output == "image") targets[output] = numbers(network.sample, 2);
-    if (output == "angle" || output == "value") targets[output] = numbers({1}, 2);
+    switch (output.kind) {
+      case nn::OutputKind::class_scores: targets[output.name] = classes(); break;
+      case nn::OutputKind::image: targets[output.name] = numbers(network.sample, 2); break;
+      case nn::OutputKind::values: targets[output.name] = numbers({1}, 2); break;
+    }
   }
   return targets;
 }
 
 std::string bits_of(const StepResult& result) {
-  const auto& [parameters, state, adam, sgdm] = result.after;
+  const auto& [parameters, state, solver] = result.after;
   std::string all = fingerprint(Tree{{"loss", result.loss}}, Tree());
-  for (const Tree* tree : {&parameters, &state, &adam.mean, &adam.mean_square, &sgdm.velocity})
-    all += " " + fingerprint(*tree);
+  for (const Tree* tree : {&parameters, &state, &solver}) all += " " + fingerprint(*tree);
   return all;
 }
 

@@ -46,7 +46,7 @@ expect 2 '--threads' train "$jobs/digits.toml" --threads
 expect 2 'is empty' train "$jobs/digits.toml" --out ''
 expect 2 'did you mean "training.max_epochs"?' train "$jobs/digits.toml" --set training.max_epoch=2
 expect 2 'is no key=value' train "$jobs/digits.toml" --set training
-expect 2 'digits, peaks, autoencoder, cifar10' train "$jobs/digits.toml" --set network.name=resnet
+expect 2 'autoencoder, cifar10, digits, peaks' train "$jobs/digits.toml" --set network.name=resnet
 expect 2 'threads is out of range' train "$jobs/digits.toml" --threads -1
 expect 2 'threads must be a whole number' plan "$jobs/digits.toml" --threads two
 expect 2 'seed is out of range' train "$jobs/digits.toml" --seed=-1
@@ -151,7 +151,7 @@ grep -q '^  + %[0-9]* = fused' out || fail 'plan --passes: nothing is made'
 expect 0 'others read it, too' plan "$jobs/golden/digits.toml" --why
 calls=$(sed -n 's/^plan: \([0-9]*\) kernel calls.*/\1/p' out)
 [ "$(grep -c '^call ' out)" -eq "$calls" ] || fail 'plan --why: not every kernel call'
-grep -q '^    conv2d .* networks.cpp:[0-9]*$' out || fail 'plan --why: no place of a convolution'
+grep -q '^    conv2d .* digits.cpp:[0-9]*$' out || fail 'plan --why: no place of a convolution'
 expect 2 'did you mean --passes?' plan "$jobs/golden/digits.toml" --pass
 
 # --- Prediction.
@@ -165,7 +165,7 @@ has 'angle_rmse' seen/metrics.jsonl
 expect 0 '5000 rows' predict seen --input digits/t10k-images-idx3-ubyte.gz --output seen.csv
 [ "$(head -n 1 seen.csv | tr -cd , | wc -c)" -eq 12 ] || fail 'seen.csv has not index, class, ten scores and angle'
 [ "$(wc -l <seen.csv)" -eq 5001 ] || fail 'seen.csv has not a line an image'
-expect 2 'this run has "peaks"' predict other --input digits/t10k-images-idx3-ubyte.gz
+expect 2 'network "peaks" reads samples of [2]' predict other --input digits/t10k-images-idx3-ubyte.gz
 expect 65 'labels' predict seen --input digits/t10k-labels-idx1-ubyte.gz
 
 # --- Standard output that cannot be written: 74, and the run is kept.

@@ -128,7 +128,7 @@ TEST_F(CudaPlanTest, ArgumentsOfAKernelHaveALimit) {
 TEST_F(CudaPlanTest, AStepWithDonatedStateKeepsItsLaunches) {
   Device& cuda = *gpus()[0];
   const Job job = read_job("jobs/golden/digits.toml");
-  const nn::Network network = nn::make_network("digits", random_key(1));
+  const nn::Network network = models::digits(random_key(1));
   const Tensor x = Tensor::full({2, 28, 28, 1}, 0.5, DType::f32, "BSSC").to(cuda);
   const Tree targets =
       Tree{{"class", Tensor::zeros({2}, DType::i32, "B")}, {"angle", Tensor::zeros({2, 1}, DType::f32, "BC")}}.to(cuda);
@@ -137,7 +137,7 @@ TEST_F(CudaPlanTest, AStepWithDonatedStateKeepsItsLaunches) {
   evaluate();
   const auto addresses = [&] {
     std::vector<const void*> all;
-    for (const Tree* tree : {&state.parameters, &state.adam.mean, &state.adam.mean_square, &state.state})
+    for (const Tree* tree : {&state.parameters, &state.solver["mean"], &state.solver["mean_square"], &state.state})
       for (const Tensor& tensor : leaf_tensors(*tree)) all.push_back(tensor.value()->buffer->data());
     return all;
   };

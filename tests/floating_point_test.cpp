@@ -135,7 +135,7 @@ std::string job_text_entry() {
       "job", {parse_override("training.l2_regularization=0.0037")});
   return Bytes()
       .add(*job.training.initial_learn_rate)
-      .add(job.training.momentum)
+      .add(job.training.options.number("momentum"))
       .add(job.training.l2_regularization)
       .text();
 }

@@ -75,15 +75,17 @@ class ReplayAllocationTest : public testing::TestWithParam<Case> {};
 TEST_P(ReplayAllocationTest, NoneForAWholeTrainingStep) {
   const std::string name = GetParam().network;
   const Job job = read_job(RETRACE_SOURCE_DIR "/jobs/golden/" + name + ".toml");
-  const nn::Network network = nn::make_network(name, random_key(1));
+  const nn::Network network = nn::make_network(random_key(1), {.name = name});
   std::vector<int64_t> sizes(network.sample.begin(), network.sample.end());
   sizes.insert(sizes.begin(), 8);
   const Tensor x = Tensor::full(Shape(sizes), 0.5, DType::f32, sizes.size() == 2 ? "BC" : "BSSC");
   Tree targets;
   for (const auto& output : network.outputs) {
-    if (output == "class") targets[output] = Tensor::zeros({8}, DType::i32, "B");
-    if (output == "image") targets[output] = x;
-    if (output == "angle" || output == "value") targets[output] = Tensor::zeros({8, 1}, DType::f32, "BC");
+    switch (output.kind) {
+      case nn::OutputKind::class_scores: targets[output.name] = Tensor::zeros({8}, DType::i32, "B"); break;
+      case nn::OutputKind::image: targets[output.name] = x; break;
+      case nn::OutputKind::values: targets[output.name] = Tensor::zeros({8, 1}, DType::f32, "BC"); break;
+    }
   }
   const auto step = accelerate(training_step(job, network));
   TrainingState state = initial_training_state(network, job.training);

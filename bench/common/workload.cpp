@@ -49,7 +49,7 @@ float learn_rate_of(const std::string& name) {
 }  // namespace
 
 Workload::Workload(const std::string& name, bool accelerated, Device& device)
-    : network_(nn::make_network(name, random_key(1))),
+    : network_(nn::make_network(random_key(1), {.name = name})),
       job_(job_of(name)),
       learn_rate_(learn_rate_of(name)),
       device_(device),

@@ -4,6 +4,13 @@
 
 namespace retrace::cli {
 
+void add_settings(Flags& flags, JobSettings& settings) {
+  flags.repeated("--set", "KEY=VALUE", settings.settings, "replaces a key of the job; may be repeated");
+  flags.option("--threads", "N", settings.threads, "number of threads; changes no bit of the result");
+  flags.option("--device", "NAME", settings.device, "cpu, cuda (or gpu), cuda:N, cuda:N,M or auto");
+  flags.option("--seed", "N", settings.seed, "seed of the job");
+}
+
 std::vector<JobOverride> overrides_of(const JobSettings& settings) {
   std::vector<JobOverride> overrides;
   std::vector<Error> errors;

@@ -157,4 +157,13 @@ Datastore image_set_store(const ImageSet& images) {
   return array_store(std::move(arrays), {.scale_bytes = true});
 }
 
+Tensor image_batch(const ImageSet& images, int64_t first, int64_t count) {
+  const FloatingPointScope floating_point;
+  const int64_t size = images.height * images.width;
+  std::vector<float> pixels(static_cast<size_t>(count * size));
+  for (size_t i = 0; i < pixels.size(); ++i)
+    pixels[i] = static_cast<float>(images.pixels[static_cast<size_t>(first * size) + i]) / 255.0f;
+  return Tensor::from(pixels, {count, images.height, images.width, 1}, "BSSC");
+}
+
 }  // namespace retrace

@@ -24,4 +24,7 @@ Datastore array_store(std::vector<Tensor> arrays, const ArrayStoreOptions& optio
 // "C".
 Datastore image_set_store(const ImageSet& images);
 
+// `count` images from index `first` on, as a mini-batch of that store: f32 [count,height,width,1] "BSSC".
+Tensor image_batch(const ImageSet& images, int64_t first, int64_t count);
+
 }  // namespace retrace

@@ -4,107 +4,64 @@
 
 #include <algorithm>
 
-#include "retrace/ops/cross_entropy/cross_entropy.h"
-#include "retrace/ops/mean_squared_error/mean_squared_error.h"
-#include "retrace/ops/one_hot/one_hot.h"
-#include "retrace/ops/operators.h"
+#include "retrace/nn/loss_kind.h"
+#include "retrace/nn/network_kind.h"
 
 namespace retrace::nn {
 namespace {
 
-constexpr int kClasses = 10;
-
-int width_of(std::string_view name, const NetworkOptions& options) {
-  return options.width > 0 ? options.width : default_width(name);
+void check_heads(const NetworkKind& kind, const std::vector<std::string>& heads, Place place) {
+  const auto known = names_of(kind.outputs);
+  for (const auto& head : heads)
+    if (!std::count(known.begin(), known.end(), head))
+      throw_unknown(fmt::format("output of network \"{}\"", kind.name), head, known, place);
+  if (!std::count(heads.begin(), heads.end(), known[0]))
+    throw Error(ErrorKind::usage, 198,
+                fmt::format("network \"{}\" always trains the output \"{}\"", kind.name, known[0]))
+        .where(place);
 }
 
-Network make(std::string name, const Shape& sample, std::vector<std::string> outputs, const Layer& layers,
-             RandomKey key) {
-  auto [parameters, state] = layers.initial(sample, key);
-  return {std::move(name), sample, std::move(outputs), layers, std::move(parameters), std::move(state), nullptr};
-}
-
-Tensor class_loss(const Tree& y, const Tree& targets) {
-  return cross_entropy(y["class"], one_hot(targets["class"], kClasses));
+void check_width(const NetworkKind& kind, int width, Place place) {
+  if (width >= kind.least_width) return;
+  throw Error(ErrorKind::usage, 199, fmt::format("network \"{}\": width is {}", kind.name, width))
+      .where(place)
+      .expected(fmt::format("at least {}", kind.least_width));
 }
 
 }  // namespace
 
-Network digits(RandomKey key, const NetworkOptions& options) {
-  const Initializer weights = options.published_fans ? glorot_uniform_published : glorot_uniform;
-  const auto conv = [&](int kernel, int filters, int stride, Padding padding) {
-    return conv2d(kernel, filters, {.stride = stride, .padding = padding, .weights = weights});
-  };
-  const int width = width_of("digits", options);
-  const Sequential main{conv(3, 2 * width, 2, same), batch_norm(), relu(), conv(3, 2 * width, 1, same), batch_norm()};
-  const Sequential skip{conv(1, 2 * width, 2, 0).named("conv_skip"), batch_norm().named("norm_skip")};
-  const Sequential classes{linear(kClasses).named("class"), softmax()};
-  std::vector<std::pair<std::string, Layer>> heads{{"class", classes}};
-  if (options.angle) heads.emplace_back("angle", linear(1).named("angle"));
-  const Sequential layers{conv(5, width, 1, same), batch_norm(), relu(), residual(main, skip), relu(), parallel(heads)};
-
-  std::vector<std::string> outputs{"class"};
-  if (options.angle) outputs.push_back("angle");
-  Network network = make("digits", {28, 28, 1}, outputs, layers, key);
-  network.loss = [angle = options.angle](const Tree& y, const Tree& targets) {
-    const Tensor loss = class_loss(y, targets);
-    return angle ? loss + 0.1f * half_mean_squared_error(y["angle"], targets["angle"]) : loss;
-  };
-  return network;
+bool has_head(const NetworkOptions& options, std::string_view name) {
+  return std::find(options.heads.begin(), options.heads.end(), name) != options.heads.end();
 }
 
-Network peaks(RandomKey key, const NetworkOptions& options) {
-  const int width = width_of("peaks", options);
-  const Sequential layers{linear(width), relu(), linear(std::max(1, width / 4)), relu(),
-                          parallel({{"value", linear(1)}})};
-  Network network = make("peaks", {2}, {"value"}, layers, key);
-  network.loss = [](const Tree& y, const Tree& targets) { return mean_squared_error(y["value"], targets["value"]); };
-  return network;
+NetworkOptions with_defaults(NetworkOptions options, const NetworkKind& kind) {
+  if (!options.width) options.width = kind.width;
+  if (options.heads.empty()) options.heads = names_of(kind.outputs);
+  options.options = with_standard_values(std::move(options.options), kind.options);
+  return options;
 }
 
-Network autoencoder(RandomKey key, const NetworkOptions& options) {
-  const int width = width_of("autoencoder", options);
-  const auto encode = [](int filters) {
-    return Sequential{conv2d(3, filters, {.padding = same}), relu(), max_pool(2, {.stride = 2, .padding = same})};
-  };
-  const auto decode = [](int filters) { return Sequential{transposed_conv2d(2, filters, {.stride = 2}), relu()}; };
-  const Sequential image{conv2d(1, 1), clipped_relu(1)};
-  const Sequential layers{encode(width),     encode(2 * width), encode(4 * width),           decode(4 * width),
-                          decode(2 * width), decode(width),     parallel({{"image", image}})};
-  Network network = make("autoencoder", {32, 32, 1}, {"image"}, layers, key);
-  network.loss = [](const Tree& y, const Tree& targets) { return mean_squared_error(y["image"], targets["image"]); };
-  return network;
+NetworkOptions resolved(NetworkOptions options, Place place) {
+  const NetworkKind& kind = kind_of(all_networks(), options.name, "network", place);
+  options = with_defaults(std::move(options), kind);
+  check_width(kind, *options.width, place);
+  check_heads(kind, options.heads, place);
+  with_place(place, [&] {
+    options.options = completed(options.options, kind.options, fmt::format("network \"{}\"", kind.name));
+  });
+  return options;
 }
 
-Network cifar10(RandomKey key, const NetworkOptions& options) {
-  const int width = width_of("cifar10", options);
-  const auto stage = [](int filters) {
-    return repeat(4, {conv2d(3, filters, {.padding = same}), batch_norm(), relu()});
-  };
-  const Sequential classes{average_pool(8), linear(kClasses), softmax()};
-  const Sequential layers{stage(width),     max_pool(2, {.stride = 2}),    stage(2 * width), max_pool(2, {.stride = 2}),
-                          stage(4 * width), parallel({{"class", classes}})};
-  Network network = make("cifar10", {32, 32, 3}, {"class"}, layers, key);
-  network.loss = class_loss;
-  return network;
-}
-
-int default_width(std::string_view name) {
-  return name == "peaks" ? 20 : name == "autoencoder" ? 8 : name == "cifar10" ? 32 : 16;
-}
-
-std::vector<std::string> network_names() { return {"digits", "peaks", "autoencoder", "cifar10"}; }
-
-Network make_network(std::string_view name, RandomKey key, const NetworkOptions& options, Place place) {
-  if (name == "digits") return digits(key, options);
-  if (name == "peaks") return peaks(key, options);
-  if (name == "autoencoder") return autoencoder(key, options);
-  if (name == "cifar10") return cifar10(key, options);
-  const auto near = nearest(name, network_names());
-  throw Error(ErrorKind::usage, 196, fmt::format("there is no network \"{}\"", name))
-      .where(place)
-      .expected(fmt::format("{}", fmt::join(network_names(), ", ")))
-      .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+Network make_network(RandomKey key, const NetworkOptions& given, Place place) {
+  const NetworkOptions options = resolved(given, place);
+  const NetworkKind& kind = kind_of(all_networks(), options.name, "network", place);
+  std::vector<NetworkOutput> outputs;
+  for (const auto& output : kind.outputs)
+    if (has_head(options, output.name)) outputs.push_back(output);
+  const Layer layers = kind.layers(options);
+  auto [parameters, state] = layers.initial(kind.sample, key);
+  auto loss = loss_of(outputs, place);
+  return {kind.name, kind.sample, std::move(outputs), layers, std::move(parameters), std::move(state), std::move(loss)};
 }
 
 }  // namespace retrace::nn

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "retrace/autodiff/value_and_grad.h"
+#include "retrace/nn/models.h"
+#include "retrace/nn/network_kind.h"
 #include "retrace/ops/random/random.h"
 #include "retrace/optim/adam.h"
 
@@ -16,15 +18,15 @@ int64_t count(const Tree& tree) {
 }
 
 TEST(Networks, have_the_published_numbers_of_learnables) {
-  EXPECT_EQ(count(digits(random_key(1)).parameters), 84'075);
-  EXPECT_EQ(count(digits(random_key(1), {.angle = false}).parameters), 84'075 - 6'273);
-  EXPECT_EQ(count(peaks(random_key(1)).parameters), 171);
-  EXPECT_EQ(count(autoencoder(random_key(1)).parameters), 12'609);
-  EXPECT_EQ(count(cifar10(random_key(1)).parameters), 677'610);
+  EXPECT_EQ(count(models::digits(random_key(1)).parameters), 84'075);
+  EXPECT_EQ(count(models::digits(random_key(1), {.heads = {"class"}}).parameters), 84'075 - 6'273);
+  EXPECT_EQ(count(models::peaks(random_key(1)).parameters), 171);
+  EXPECT_EQ(count(models::autoencoder(random_key(1)).parameters), 12'609);
+  EXPECT_EQ(count(models::cifar10(random_key(1)).parameters), 677'610);
 }
 
 TEST(Networks, digits_has_the_names_of_the_walk_through) {
-  const auto network = digits(random_key(1));
+  const auto network = models::digits(random_key(1));
   std::string names, states;
   for (const auto& [name, child] : network.parameters.children()) names += name + " ";
   for (const auto& [name, child] : network.state.children()) states += name + " ";
@@ -35,7 +37,7 @@ TEST(Networks, digits_has_the_names_of_the_walk_through) {
   EXPECT_EQ(network.parameters["class"]["weights"].tensor().shape(), (Shape{10, 6272}));
 }
 
-// Inputs and targets of a small batch, as the table of networks.h says.
+// Inputs and targets of a small batch, as its outputs say.
 struct Batch {
   Tensor x;
   Tree targets;
@@ -45,20 +47,20 @@ Batch batch_of(const Network& network, int64_t size) {
   Shape shape{size};
   for (int64_t axis : network.sample) shape.push_back(axis);
   Batch batch{uniform(shape, random_key(5), {.labels = shape.rank() == 4 ? "BSSC" : "BC"}), {}};
-  for (const auto& name : network.outputs) {
-    if (name == "class")
-      batch.targets[name] = integers({size}, 10, random_key(6), {.labels = "B"});
-    else if (name == "image")
-      batch.targets[name] = batch.x;
-    else
-      batch.targets[name] = normal({size, 1}, random_key(7), {.labels = "BC"});
+  for (const auto& output : network.outputs) {
+    Tree& target = batch.targets[output.name];
+    switch (output.kind) {
+      case OutputKind::class_scores: target = integers({size}, 10, random_key(6), {.labels = "B"}); break;
+      case OutputKind::image: target = batch.x; break;
+      case OutputKind::values: target = normal({size, 1}, random_key(7), {.labels = "BC"}); break;
+    }
   }
   return batch;
 }
 
 TEST(Networks, learn_a_small_batch) {
-  for (const auto& name : network_names()) {
-    const Network network = make_network(name, random_key(3));
+  for (const auto& name : names_of(all_networks())) {
+    const Network network = make_network(random_key(3), {.name = name});
     const Batch batch = batch_of(network, name == "cifar10" ? 2 : 6);
     auto step = value_and_grad([&](const Tree& p, const Tensor& x, const Tree& targets, const Tree& state) {
       auto [y, moments] = network.model(p, x, state, Phase::train);
@@ -77,22 +79,45 @@ TEST(Networks, learn_a_small_batch) {
     EXPECT_LT(last, first) << name;
     EXPECT_GT(last, 0) << name;
     const Tree y = network.model(parameters, batch.x, state, Phase::inference).y;
-    for (const auto& output : network.outputs) EXPECT_EQ(y[output].tensor().shape()[0], batch.x.shape()[0]) << name;
+    for (const auto& output : network.outputs)
+      EXPECT_EQ(y[output.name].tensor().shape()[0], batch.x.shape()[0]) << name;
   }
 }
 
-TEST(Networks, an_unknown_name_lists_the_known) {
-  std::string text;
+std::string refusal(const NetworkOptions& options) {
   try {
-    make_network("digit", random_key(1), {}, Place{"job.toml", 3});
+    make_network(random_key(1), options, Place{"job.toml", 3});
   } catch (const Error& error) {
-    text = error.what();
+    return error.what();
   }
-  EXPECT_EQ(text,
+  return "";
+}
+
+TEST(Networks, an_unknown_name_lists_the_known) {
+  EXPECT_EQ(refusal({.name = "digit"}),
             "error[RT0196]: there is no network \"digit\"\n"
             "  where:    job.toml:3\n"
-            "  expected: digits, peaks, autoencoder, cifar10\n"
+            "  expected: autoencoder, cifar10, digits, peaks\n"
             "  help:     did you mean \"digits\"?");
+}
+
+TEST(Networks, options_that_do_not_fit_are_refused) {
+  EXPECT_EQ(refusal({.name = "digits", .heads = {"class", "angel"}}),
+            "error[RT0196]: there is no output of network \"digits\" \"angel\"\n"
+            "  where:    job.toml:3\n"
+            "  expected: class, angle\n"
+            "  help:     did you mean \"angle\"?");
+  EXPECT_EQ(refusal({.name = "digits", .heads = {"angle"}}),
+            "error[RT0198]: network \"digits\" always trains the output \"class\"\n"
+            "  where:    job.toml:3");
+  EXPECT_EQ(refusal({.name = "peaks", .width = 3}),
+            "error[RT0199]: network \"peaks\": width is 3\n"
+            "  where:    job.toml:3\n"
+            "  expected: at least 4");
+  EXPECT_EQ(refusal({.name = "peaks", .options = {{"depth", 3}}}),
+            "error[RT0432]: network \"peaks\" has no option \"depth\"\n"
+            "  where:    job.toml:3\n"
+            "  expected: no options");
 }
 
 }  // namespace

@@ -54,6 +54,10 @@ std::vector<Tensor> state_leaves(const char* name, const char* entry, const Tree
   return leaf_tensors(state);
 }
 
+Tree zeros_like(const Tree& tree) {
+  return map(tree, [](const Tensor& tensor) { return Tensor::zeros(tensor.shape(), tensor.type()); });
+}
+
 void check_decay(const char* name, const char* option, float value, Place place) {
   if (value >= 0 && value < 1) return;
   throw Error(ErrorKind::usage, 182, fmt::format("{}: {} is {}", name, option, value))

@@ -13,6 +13,8 @@ void check_gradients(const char* name, const Tree& parameters, const Tree& gradi
 // The state's leaves, in order; zeros where the parameters are if the tree is empty.
 std::vector<Tensor> state_leaves(const char* name, const char* entry, const Tree& parameters, const Tree& state,
                                  Place place);
+// Zeros in the place of every tensor.
+Tree zeros_like(const Tree& tree);
 // Throws Error(usage) unless 0 <= value < 1.
 void check_decay(const char* name, const char* option, float value, Place place);
 // Throws Error(usage) for a number that is negative or not finite; that of a tensor is not known.

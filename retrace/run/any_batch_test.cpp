@@ -17,7 +17,7 @@ Tensor ramp(int64_t batch, int64_t channels) {
 }
 
 TEST(AnyBatch, OneRecordingServesAllSizesFromTwoOn) {
-  const nn::Network network = nn::make_network("peaks", random_key(3));
+  const nn::Network network = models::peaks(random_key(3));
   const auto loss = [&](const Tree& p, const Tensor& x, const Tensor& t) {
     const auto [y, moments] = network.model(p, x, network.state, Phase::train);
     return WithAux<Tree>{network.loss(y, Tree{{"value", t}}), y};
@@ -36,7 +36,7 @@ TEST(AnyBatch, OneRecordingServesAllSizesFromTwoOn) {
 }
 
 TEST(AnyBatch, OfConvolutionsAndBatchNorm) {
-  const nn::Network network = nn::make_network("digits", random_key(3), {.width = 2});
+  const nn::Network network = models::digits(random_key(3), {.width = 2});
   const auto loss = [&](const Tree& p, const Tensor& x, const Tree& targets) {
     const auto [y, moments] = network.model(p, x, network.state, Phase::train);
     return WithAux<Tree>{network.loss(y, targets), moments};

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "retrace/base/file.h"
-#include "retrace/data/mnist.h"
-
 namespace retrace {
 namespace {
 
@@ -20,10 +17,11 @@ struct Set {
 };
 
 // Where a variable of a set comes from.
-std::string place_of(const Job& job, Split split, bool labels) {
-  if (job.data.source != "mnist") return fmt::format("data source \"{}\"", *resolved(job).data.source);
-  const auto files = mnist_files(job.data.path, split);
-  return printable((labels ? files.labels : files.images).string());
+std::string place_of(const Job& given, Split split, size_t variable) {
+  const Job job = resolved(given);
+  const SourceKind& source = source_of(job);
+  if (source.origin) return source.origin(split, static_cast<int>(variable), source_request(job, 0));
+  return fmt::format("data source \"{}\"", source.name);
 }
 
 Shape without_batch(const Shape& shape) { return Shape(std::span(shape.begin() + 1, shape.end())); }
@@ -35,62 +33,66 @@ std::vector<Shape> output_shapes(const nn::Network& network, const std::string& 
   const Tree y =
       network.model(network.parameters, Tensor::zeros(one, DType::f32, format), network.state, Phase::inference).y;
   std::vector<Shape> shapes;
-  for (const auto& name : network.outputs) {
-    const Tensor& output = y[name];
-    shapes.push_back(without_batch(output.shape()));
-  }
+  for (const auto& output : network.outputs) shapes.push_back(without_batch(y[output.name].tensor().shape()));
   return shapes;
 }
 
-Error misfit(const Job& job, const Set& set, bool labels, const std::string& what) {
+Error misfit(const Job& job, const Set& set, size_t variable, const std::string& what) {
   return Error(ErrorKind::bad_data, 423, fmt::format("the {} set {}", set.name(), what))
-      .where(place_of(job, set.split, labels));
+      .where(place_of(job, set.split, variable));
 }
 
-void check_shapes(const Job& job, const nn::Network& network, const Set& set, const std::vector<Shape>& outputs) {
+bool is_class(const nn::NetworkOutput& output) { return output.kind == nn::OutputKind::class_scores; }
+
+void check_shapes(const Job& job, const nn::Network& network, const JobData& data, const Set& set,
+                  const std::vector<Shape>& outputs) {
   const Observation one = set.store.get(0);
   if (!(one[0].shape() == network.sample))
-    throw misfit(job, set, false, fmt::format("has samples that network \"{}\" does not read", network.name))
+    throw misfit(job, set, 0, fmt::format("has samples that network \"{}\" does not read", network.name))
         .got(fmt::format("samples of {}", one[0].shape().text()))
         .expected(fmt::format("samples of {}", network.sample.text()));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const bool label = network.outputs[i] == "class";
-    const Shape wanted = label ? Shape() : outputs[i];
-    if (one[i + 1].shape() == wanted) continue;
+    const auto& output = network.outputs[i];
+    const Shape wanted = is_class(output) ? Shape() : outputs[i];
+    const Shape& found = one[data.targets[i]].shape();
+    if (found == wanted) continue;
     throw misfit(
-        job, set, label,
-        fmt::format("has targets that output \"{}\" of network \"{}\" does not make", network.outputs[i], network.name))
-        .got(fmt::format("targets of {}", one[i + 1].shape().text()))
+        job, set, data.targets[i],
+        fmt::format("has targets that output \"{}\" of network \"{}\" does not make", output.name, network.name))
+        .got(fmt::format("targets of {}", found.text()))
         .expected(fmt::format("targets of {}", wanted.text()));
   }
 }
 
-void check_labels(const Job& job, const Set& set, int variable, int64_t classes) {
+void check_labels(const Job& job, const Set& set, size_t variable, int64_t classes) {
   std::vector<int64_t> indices;
   for (int64_t first = 0; first < set.store.size(); first += kChunk) {
     indices.resize(static_cast<size_t>(std::min(kChunk, set.store.size() - first)));
     std::iota(indices.begin(), indices.end(), first);
-    const auto labels = set.store.source()->gather(indices, 0, variable + 1).back().to_vector<int32_t>();
+    const auto labels =
+        set.store.source()->gather(indices, 0, static_cast<int>(variable) + 1).back().to_vector<int32_t>();
     const auto wrong = std::find_if(labels.begin(), labels.end(), [&](int32_t k) { return k < 0 || k >= classes; });
     if (wrong == labels.end()) continue;
-    throw misfit(job, set, true, fmt::format("has the label {} at index {}", *wrong, first + (wrong - labels.begin())))
+    throw misfit(job, set, variable,
+                 fmt::format("has the label {} at index {}", *wrong, first + (wrong - labels.begin())))
         .expected(fmt::format("labels of 0 to {}", classes - 1));
   }
 }
 
-void check_set(const Job& job, const nn::Network& network, const Set& set, const std::vector<Shape>& outputs) {
-  if (set.store.size() == 0) throw misfit(job, set, false, "is empty").expected("at least one sample");
-  check_shapes(job, network, set, outputs);
+void check_set(const Job& job, const nn::Network& network, const JobData& data, const Set& set,
+               const std::vector<Shape>& outputs) {
+  if (set.store.size() == 0) throw misfit(job, set, 0, "is empty").expected("at least one sample");
+  check_shapes(job, network, data, set, outputs);
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (network.outputs[i] == "class") check_labels(job, set, static_cast<int>(i) + 1, outputs[i].back());
+    if (is_class(network.outputs[i])) check_labels(job, set, data.targets[i], outputs[i].back());
 }
 
 }  // namespace
 
 void check_job_data(const Job& job, const nn::Network& network, const JobData& data) {
   const auto outputs = output_shapes(network, data.formats[0]);
-  check_set(job, network, {data.train, Split::train}, outputs);
-  check_set(job, network, {data.test, Split::test}, outputs);
+  check_set(job, network, data, {data.train, Split::train}, outputs);
+  check_set(job, network, data, {data.test, Split::test}, outputs);
   const auto& training = job.training;
   if (training.partial_mini_batch == "keep" || data.train.size() >= training.mini_batch_size) return;
   throw Error(ErrorKind::usage, 421,

@@ -8,32 +8,6 @@
 #include "retrace/trace/record.h"
 
 namespace retrace {
-namespace {
-
-int64_t count_right(const Tensor& scores, const Tensor& labels) {
-  const auto y = scores.to_vector<float>();
-  const auto t = labels.to_vector<int32_t>();
-  const int64_t classes = scores.shape().back();
-  int64_t right = 0;
-  for (size_t i = 0; i < t.size(); ++i) {
-    const auto row = y.begin() + static_cast<int64_t>(i) * classes;
-    right += std::max_element(row, row + classes) - row == t[i];
-  }
-  return right;
-}
-
-double square_error(const Tensor& y, const Tensor& t) {
-  const auto a = y.to_vector<float>(), b = t.to_vector<float>();
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const double d = static_cast<double>(a[i]) - static_cast<double>(b[i]);
-    sum += d * d;
-  }
-  return sum;
-}
-
-}  // namespace
-
 NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size,
                                    bool accelerated, Device& device)
     : network_(network),
@@ -45,7 +19,12 @@ NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& da
             const Tree y = network.model(parameters, x, state, Phase::inference).y;
             return Prediction{y, network.loss(y, targets)};
           },
-          {.enabled = accelerated})) {}
+          {.enabled = accelerated})) {
+  for (const auto& output : network_.outputs) {
+    metrics_.push_back(&metric_of(output));
+    width_ += static_cast<size_t>(metrics_.back()->sums);
+  }
+}
 
 std::optional<std::vector<double>> NetworkEvaluator::measure(const Tree& parameters, const Tree& state,
                                                              const Worker& worker,
@@ -62,17 +41,13 @@ std::optional<std::vector<double>> NetworkEvaluator::measure(const Tree& paramet
     position.next = i * mini_batch_size_;
     queue.restore(position);
     const auto batch = queue.next();
-    Tree targets;
-    for (size_t k = 0; k < outputs.size(); ++k) targets[outputs[k]] = batch[k + 1];
+    const Tree targets = targets_of(network_, data_, batch);
     const auto [y, loss] = predict_(parameters, state, batch[0], targets);
     const auto samples = static_cast<double>(batch[0].shape()[0]);
     found.insert(found.end(), {loss.number() * samples, samples});
     for (size_t k = 0; k < outputs.size(); ++k) {
-      const Tensor& output = y[outputs[k]];
-      if (outputs[k] == "class")
-        found.insert(found.end(), {static_cast<double>(count_right(output, batch[k + 1])), samples});
-      else
-        found.insert(found.end(), {square_error(output, batch[k + 1]), static_cast<double>(output.size())});
+      const auto sums = metrics_[k]->of_batch(y[outputs[k].name], targets[outputs[k].name]);
+      found.insert(found.end(), sums.begin(), sums.end());
     }
   }
   return found;
@@ -84,21 +59,20 @@ NetworkScore NetworkEvaluator::operator()(const Tree& parameters, const Tree& st
   const auto mine = measure(parameters, state, worker, stop);
   if (stop && worker.any(!mine)) return {.loss = std::nan(""), .metrics = {}, .complete = false};
   const auto parts = worker.all_gather(*mine);
-  const auto& outputs = network_.outputs;
-  const size_t width = 2 + 2 * outputs.size();  // numbers of a mini-batch
   size_t batches = 0;
-  for (const auto& part : parts) batches += part.size() / width;
-  std::vector<double> sums(width);
+  for (const auto& part : parts) batches += part.size() / width_;
+  std::vector<double> sums(width_);
   for (size_t i = 0; i < batches; ++i)
-    for (size_t k = 0; k < width; ++k) sums[k] += parts[i % parts.size()][i / parts.size() * width + k];
+    for (size_t k = 0; k < width_; ++k) sums[k] += parts[i % parts.size()][i / parts.size() * width_ + k];
   NetworkScore score;
   score.loss = sums[1] > 0 ? sums[0] / sums[1] : 0;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const double count = sums[3 + 2 * i], mean = count > 0 ? sums[2 + 2 * i] / count : 0;
-    if (outputs[i] == "class")
-      score.metrics.emplace_back("accuracy", mean);
-    else
-      score.metrics.emplace_back(outputs[i] == "angle" ? "angle_rmse" : "rmse", std::sqrt(mean));
+  size_t at = 2;
+  for (size_t i = 0; i < metrics_.size(); ++i) {
+    const auto& [name, metric] = std::pair(network_.outputs[i].name, *metrics_[i]);
+    const auto count = static_cast<size_t>(metric.sums);
+    score.metrics.emplace_back(i == 0 ? metric.name : name + "_" + metric.name,
+                               metric.value(std::span(sums).subspan(at, count)));
+    at += count;
   }
   return score;
 }

@@ -9,12 +9,15 @@
 #include "retrace/monitor/event.h"
 #include "retrace/run/accelerate.h"
 #include "retrace/train/job_data.h"
+#include "retrace/train/metric_kind.h"
 
 namespace retrace {
 
 struct NetworkScore {
-  double loss = 0;       // mean over samples of the mini-batches' losses
-  MetricValues metrics;  // accuracy (fraction) of "class"; angle_rmse (degrees) of "angle"; rmse of any other output
+  double loss = 0;  // mean over samples of the mini-batches' losses
+  // Of each output: the name of its metric; of all but the first output with the output's name before it
+  // ("angle_rmse").
+  MetricValues metrics;
   bool complete = true;  // false: stopped before the end, and nothing was measured
 };
 
@@ -30,8 +33,8 @@ class NetworkEvaluator {
                           const std::function<bool()>& stop = {}) const;
 
  private:
-  // Of mini-batches: for each its loss times its samples, its samples, and a sum and a count for each output. None if
-  // it was stopped.
+  // Of mini-batches: for each its loss times its samples, its samples, and the sums of each output's metric. None if it
+  // was stopped.
   std::optional<std::vector<double>> measure(const Tree& parameters, const Tree& state, const Worker& worker,
                                              const std::function<bool()>& stop) const;
   struct Prediction {
@@ -44,6 +47,8 @@ class NetworkEvaluator {
   const JobData& data_;
   int64_t mini_batch_size_;
   Device& device_;
+  std::vector<const MetricKind*> metrics_;  // of the outputs
+  size_t width_ = 2;                        // numbers of a mini-batch
   AcceleratedFunction<Predict> predict_;
 };
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "retrace/nn/networks.h"
+#include "retrace/data/source_kind.h"
+#include "retrace/nn/network_kind.h"
+#include "retrace/optim/schedule_kind.h"
+#include "retrace/optim/solver_kind.h"
 #include "retrace/train/job_fields.h"
 
 namespace retrace {
@@ -29,69 +32,67 @@ std::string toml(const std::vector<std::string>& texts) {
 }
 
 std::string toml(bool value) { return value ? "true" : "false"; }
-std::string toml(int value) { return fmt::format("{}", value); }
-std::string toml(uint64_t value) { return fmt::format("{}", value); }
+std::string toml(int64_t value) { return fmt::format("{}", value); }
 // Shortest text that reads back to the same bits; TOML wants a point or an exponent.
 std::string toml(double value) {
   const std::string text = fmt::format("{}", value);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-// The text of a number that nobody gave: of a job that is not resolved, whose values nobody is shown.
-template <class Value>
-std::string toml(const std::optional<Value>& value) {
-  return value ? toml(*value) : "";
+std::string toml(const OptionValue& value) {
+  return std::visit([](const auto& typed) { return toml(typed); }, value);
+}
+
+// Of a resolved job; `wanted(field)` chooses among the keys that have a meaning.
+template <class Wanted>
+std::vector<std::pair<std::string, std::string>> values_of(const Job& job, const Wanted& wanted) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const auto& field : job_fields(job))
+    if (field.applies && wanted(field)) values.emplace_back(field.key, toml(field.get(job).value()));
+  return values;
 }
 
 }  // namespace
 
-double default_learn_rate(const TrainingOptions& options) { return options.solver == "sgdm" ? 0.01 : 0.001; }
-
 Job resolved(Job job) {
-  const std::string& network = job.network.name;
-  if (!job.network.width) job.network.width = nn::default_width(network);
-  if (!job.data.source)
-    job.data.source = network == "peaks" ? "peaks" : network == "cifar10" ? "cifar10-synthetic" : "digits";
-  if (!job.training.initial_learn_rate) job.training.initial_learn_rate = default_learn_rate(job.training);
+  if (const auto* network = find_kind(nn::all_networks(), job.network.name)) {
+    job.network = nn::with_defaults(std::move(job.network), *network);
+    if (!job.data.source) job.data.source = network->source;
+  }
+  if (const auto* source = find_kind(all_sources(), job.data.source.value_or("")))
+    job.data.options = with_standard_values(std::move(job.data.options), source->options);
+  TrainingOptions& training = job.training;
+  if (const auto* schedule = find_kind(all_schedules(), training.schedule))
+    training.options = with_standard_values(std::move(training.options), schedule->options);
+  if (const auto* solver = find_kind(all_solvers(), training.solver)) {
+    training.options = with_standard_values(std::move(training.options), solver->options);
+    if (!training.initial_learn_rate) training.initial_learn_rate = solver->learn_rate;
+  }
   return job;
 }
 
-std::vector<std::pair<std::string, std::string>> job_values(const Job& given) {
-  const Job job = resolved(given);
-  std::vector<std::pair<std::string, std::string>> values;
-  visit_job(job, [&](const std::string& section, const char* name, const auto& value, const FieldRule& rule) {
-    if (rule.applies) values.emplace_back(section.empty() ? name : section + "." + name, toml(value));
-  });
-  return values;
+std::vector<std::pair<std::string, std::string>> job_values(const Job& job) {
+  return values_of(resolved(job), [](const JobField&) { return true; });
 }
 
-std::vector<std::pair<std::string, std::string>> job_identity(const Job& given) {
-  const Job job = resolved(given);
-  std::vector<std::pair<std::string, std::string>> values;
-  visit_job(job, [&](const std::string& section, const char* name, const auto& value, const FieldRule& rule) {
-    if (rule.applies && rule.changes_bits)
-      values.emplace_back(section.empty() ? name : section + "." + name, toml(value));
-  });
-  return values;
+std::vector<std::pair<std::string, std::string>> job_identity(const Job& job) {
+  return values_of(resolved(job), [](const JobField& field) { return field.rule.changes_bits; });
 }
 
-std::string job_text(const Job& given) {
-  const Job job = resolved(given);
+std::string job_text(const Job& job) {
   std::string out, current;
-  visit_job(job, [&](const std::string& section, const char* name, const auto& value, const FieldRule& rule) {
-    if (!rule.applies) return;
-    if (section != current) out += fmt::format("\n[{}]\n", section), current = section;
-    out += fmt::format("{} = {}\n", name, toml(value));
-  });
+  for (const auto& [key, value] : job_values(job)) {
+    const std::string section = section_of(key);
+    if (section != current) out += fmt::format("\n[{}]\n", section);
+    current = section;
+    out += fmt::format("{} = {}\n", name_of_key(key), value);
+  }
   return out;
 }
 
 std::vector<std::string> job_keys() {
-  const Job job;
   std::vector<std::string> keys;
-  visit_job(job, [&](const std::string& section, const char* name, const auto&, const FieldRule&) {
-    keys.push_back(section.empty() ? name : section + "." + name);
-  });
+  for (const auto& field : job_fields(Job())) keys.push_back(field.key);
   return keys;
 }
 

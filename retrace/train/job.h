@@ -1,7 +1,7 @@
 #pragma once
 // A job: what to train, on what data, how. Job files are TOML; their keys are the field names below
-// ("training.max_epochs"). Each field is listed once, in job_fields.h, and reading, checking, printing and
-// overrides follow from that list.
+// ("training.max_epochs"). Each field is listed once, in job_fields.cpp, and reading, checking, printing and
+// overrides follow from that list; the options of networks, solvers and schedules stand where those are described.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,42 +11,34 @@
 #include <utility>
 #include <vector>
 
+#include "retrace/nn/networks.h"
+
 namespace retrace {
 
-struct NetworkOptions {
-  std::string name = "digits";                          // digits, peaks, autoencoder, cifar10
-  std::optional<int> width = {};                        // of the first stage; the network's own: nn::default_width()
-  std::vector<std::string> heads = {"class", "angle"};  // outputs of the digits network
-};
-
 struct DataOptions {
-  std::optional<std::string> source = {};  // digits, mnist, peaks, cifar10-synthetic; default: the network's own
-  std::string path;                        // folder of the files (mnist); relative to the current folder
+  std::optional<std::string> source = {};  // of retrace/data/sources; default: the network's own
+  std::string path;                        // folder of the files, if it reads some; relative to the current folder
   // The first so many; 0: all that the source has. Of peaks a square number at most 200 x 200: a grid over the whole
   // surface with so many points (peaks_points() in data/peaks.h).
   int train_samples = 0;
   int test_samples = 0;
+  OptionValues options = {};  // of the source; their keys stand beside the others
 };
 
 struct TrainingOptions {
-  std::string solver = "adam";  // adam, sgdm
+  std::string solver = "adam";  // of retrace/optim/solvers
   int max_epochs = 30;
   int mini_batch_size = 128;
   int shards = 1;                                 // parts of a mini-batch; a constant of the job, since it changes bits
-  std::optional<double> initial_learn_rate = {};  // default 0.001; of sgdm 0.01
-  std::string schedule = "none";                  // none, linear (falls to 0 over all iterations), piecewise
-  double drop_factor = 0.1;
-  int drop_period = 10;          // epochs
-  double l2_regularization = 0;  // of what is not spared: see l2_regularization() in optim/regularize.h
-  double momentum = 0.9;
-  double gradient_decay_factor = 0.9;
-  double squared_gradient_decay_factor = 0.999;
-  double epsilon = 1e-8;
+  std::optional<double> initial_learn_rate = {};  // default: the solver's own
+  std::string schedule = "none";                  // of retrace/optim/schedules
+  double l2_regularization = 0;                // of what is not spared: see l2_regularization() in optim/regularize.h
   std::string shuffle = "once";                // never, once, every-epoch
   std::string partial_mini_batch = "discard";  // keep, discard
   std::string acceleration = "accelerated";    // plain, default, accelerated
   bool validation = true;                      // the test set after every epoch
   double timeout = 60;                         // seconds that workers wait for one that gives no sign of life
+  OptionValues options = {};                   // of the solver and the schedule; their keys stand beside the others
 };
 
 struct Job {
@@ -54,15 +46,14 @@ struct Job {
   uint64_t seed = 0;
   std::string device = "auto";  // cpu, cuda, cuda:N, cuda:N,M, auto: see find_device
   int threads = 0;              // 0: all cores that the process may use, or RETRACE_THREADS
-  NetworkOptions network;
+  nn::NetworkOptions network;
   DataOptions data;
   TrainingOptions training;
 };
 
-// The job with its network's width, its network's data source and its solver's rate where it names none: what every
-// function here that takes a job does first. A job made in code and one read from a file have the same defaults.
+// The job with the defaults of its network, its solver and its schedule where it says nothing: what every function here
+// that takes a job does first. A job made in code and one read from a file have the same defaults.
 Job resolved(Job job);
-double default_learn_rate(const TrainingOptions& options);
 
 // One value that replaces the file's; `place` is where it comes from, for messages ("--threads").
 struct JobOverride {

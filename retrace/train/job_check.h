@@ -13,6 +13,7 @@ namespace retrace {
 
 struct Given {
   std::string place, shown;
+  bool empty = false;  // a list without items
 };
 // The keys that somebody wrote, and where.
 using GivenKeys = std::map<std::string, Given>;
@@ -22,8 +23,13 @@ bool is_name_character(char c);
 // Letters, digits, '.', '_', '-', not first '.' or '-': safe as a folder's name.
 bool is_job_name(std::string_view name);
 
+// A mistake in the value of a key, with its place if somebody wrote it.
+Error job_mistake(const GivenKeys& given, int code, const std::string& key, const std::string& what);
+
 // What is wrong with the values of a job whose fields have the right types. Combinations of fields are looked at
 // only if `combinations`, since a field that kept its default would give misleading texts.
 std::vector<Error> find_mistakes(const Job& job, const GivenKeys& given, bool combinations);
+// What does not belong together in a job whose values are each in order: network, data and training.
+std::vector<Error> find_misfits(const Job& job, const GivenKeys& given);
 
 }  // namespace retrace

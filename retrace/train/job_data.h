@@ -1,10 +1,8 @@
 #pragma once
-// The data of a job as stores: the input first, then one variable for each output of the network.
-
-#include <filesystem>
+// The data of a job as stores, and its network.
 
 #include "retrace/data/datastore.h"
-#include "retrace/data/image_set.h"
+#include "retrace/data/source_kind.h"
 #include "retrace/nn/networks.h"
 #include "retrace/train/job.h"
 
@@ -12,13 +10,18 @@ namespace retrace {
 
 struct JobData {
   Datastore train, test;
-  std::vector<std::string> formats;  // of a queue over them
+  std::vector<std::string> formats;  // of a queue over them: of the input, and of each target up to the last needed
+  std::vector<size_t> targets;       // the variable that each output of the network is trained towards
 };
 
 // Both sets, which fit the network. Errors: of reading; as check_job_data().
 JobData load_job_data(const Job& job, const nn::Network& network);
 nn::Network make_job_network(const Job& job);
-// Images as the digits network reads them: f32 [n,28,28,1] "BSSC" from 0 to 1.
-Tensor image_batch(const ImageSet& images, int64_t first, int64_t count);
+// What the job says about its data, to its source. The job is resolved.
+SourceRequest source_request(const Job& job, int64_t samples);
+const SourceKind& source_of(const Job& job);
+
+// The targets of a mini-batch, by the names of the network's outputs.
+Tree targets_of(const nn::Network& network, const JobData& data, const std::vector<Tensor>& batch);
 
 }  // namespace retrace

@@ -26,9 +26,6 @@ struct JobEntry {
   std::string place;  // "jobs/x.toml:3:5" or "--set training.solver=x"
 };
 
-// The tables that a job has: network, data, training.
-const std::vector<std::string>& job_sections();
-
 constexpr uint64_t kMaxJobBytes = 1'000'000;
 
 // The entries of a TOML text in the order of the text, sections included. Throws Error(usage) for a syntax error.

@@ -9,6 +9,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/nn/network_kind.h"
 #include "retrace/train/job_check.h"
 #include "retrace/train/job_entries.h"
 #include "retrace/train/job_fields.h"
@@ -59,93 +60,89 @@ Fit fit_of_float(double number) {
   return std::isfinite(number) && std::trunc(number) == number ? Fit::whole_with_point : Fit::other_type;
 }
 
-// Each assign() takes the value of an entry if its type fits the field. Where the number is out of the range of the
-// type, or of the rule, the field gets a value that the check reports as out of range.
-template <class Integer>
-  requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, bool>)
-Fit assign(const JobValue& value, Integer& field, const FieldRule& rule) {
-  const auto below = static_cast<int64_t>(rule.low) - 1, above = static_cast<int64_t>(rule.high) + 1;
-  int64_t number = 0;
-  if (const auto* raw = std::get_if<RawValue>(&value)) {
-    double with_point = 0;
-    const std::errc failure = read_number(raw->text, number);
-    if (failure == std::errc::result_out_of_range)
-      number = raw->text[0] == '-' ? below : above;
-    else if (failure != std::errc())
-      return read_number(raw->text, with_point) == std::errc() ? fit_of_float(with_point) : Fit::other_type;
-  } else if (const auto* integer = std::get_if<int64_t>(&value)) {
-    number = *integer;
-  } else if (const auto* with_point = std::get_if<double>(&value)) {
-    return fit_of_float(*with_point);
-  } else {
-    return Fit::other_type;
+// Each assign() takes the value of an entry if its type fits. A number that its type cannot hold becomes one that every
+// rule refuses.
+Fit assign(const JobValue& value, int64_t& field) {
+  using Limits = std::numeric_limits<int64_t>;
+  if (const auto* integer = std::get_if<int64_t>(&value)) {
+    field = *integer;
+    return Fit::good;
   }
-  field = static_cast<Integer>(number < below ? below : number > above ? above : number);
-  return Fit::good;
+  if (const auto* with_point = std::get_if<double>(&value)) return fit_of_float(*with_point);
+  const auto* raw = std::get_if<RawValue>(&value);
+  if (!raw) return Fit::other_type;
+  const std::errc failure = read_number(raw->text, field);
+  if (failure == std::errc()) return Fit::good;
+  if (failure == std::errc::result_out_of_range) {
+    field = raw->text[0] == '-' ? Limits::min() : Limits::max();
+    return Fit::good;
+  }
+  double with_point = 0;
+  return read_number(raw->text, with_point) == std::errc() ? fit_of_float(with_point) : Fit::other_type;
 }
 
-Fit assign(const JobValue& value, double& field, const FieldRule&) {
+Fit assign(const JobValue& value, double& field) {
   if (const auto* raw = std::get_if<RawValue>(&value)) {
     const std::errc failure = read_number(raw->text, field);
     if (failure == std::errc::result_out_of_range) field = std::numeric_limits<double>::quiet_NaN();
     return failure == std::errc::invalid_argument ? Fit::other_type : Fit::good;
   }
-  if (const auto* integer = std::get_if<int64_t>(&value)) return field = static_cast<double>(*integer), Fit::good;
-  if (const auto* number = std::get_if<double>(&value)) return field = *number, Fit::good;
-  return Fit::other_type;
+  if (const auto* integer = std::get_if<int64_t>(&value))
+    field = static_cast<double>(*integer);
+  else if (const auto* number = std::get_if<double>(&value))
+    field = *number;
+  else
+    return Fit::other_type;
+  return Fit::good;
 }
 
-Fit assign(const JobValue& value, bool& field, const FieldRule&) {
+Fit assign(const JobValue& value, bool& field) {
+  if (const auto* raw = std::get_if<RawValue>(&value)) {
+    field = raw->text == "true";
+    return field || raw->text == "false" ? Fit::good : Fit::other_type;
+  }
+  const auto* truth = std::get_if<bool>(&value);
+  if (!truth) return Fit::other_type;
+  field = *truth;
+  return Fit::good;
+}
+
+Fit assign(const JobValue& value, std::string& field) {
   if (const auto* raw = std::get_if<RawValue>(&value))
-    return field = raw->text == "true", field || raw->text == "false" ? Fit::good : Fit::other_type;
-  if (const auto* truth = std::get_if<bool>(&value)) return field = *truth, Fit::good;
-  return Fit::other_type;
+    field = without_quotes(raw->text);
+  else if (const auto* text = std::get_if<std::string>(&value))
+    field = *text;
+  else
+    return Fit::other_type;
+  return Fit::good;
 }
 
-Fit assign(const JobValue& value, std::string& field, const FieldRule&) {
-  if (const auto* raw = std::get_if<RawValue>(&value)) return field = without_quotes(raw->text), Fit::good;
-  if (const auto* text = std::get_if<std::string>(&value)) return field = *text, Fit::good;
-  return Fit::other_type;
+Fit assign(const JobValue& value, std::vector<std::string>& field) {
+  if (const auto* raw = std::get_if<RawValue>(&value))
+    field = split_list(raw->text);
+  else if (const auto* texts = std::get_if<std::vector<std::string>>(&value))
+    field = *texts;
+  else
+    return Fit::other_type;
+  return Fit::good;
 }
 
-Fit assign(const JobValue& value, std::vector<std::string>& field, const FieldRule&) {
-  if (const auto* raw = std::get_if<RawValue>(&value)) return field = split_list(raw->text), Fit::good;
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) return field = *texts, Fit::good;
-  return Fit::other_type;
-}
-
-template <class Value>
-Fit assign(const JobValue& value, std::optional<Value>& field, const FieldRule& rule) {
-  Value given{};
-  const Fit fit = assign(value, given, rule);
-  if (fit == Fit::good) field = std::move(given);
-  return fit;
-}
-
-const char* type_name(int) { return "a whole number"; }
-const char* type_name(uint64_t) { return "a whole number"; }
-const char* type_name(double) { return "a number"; }
-const char* type_name(bool) { return "true or false"; }
-const char* type_name(const std::string&) { return "a text"; }
-const char* type_name(const std::vector<std::string>&) { return "a list of texts"; }
-template <class Value>
-const char* type_name(const std::optional<Value>&) {
-  return type_name(Value{});
+const char* type_name(const OptionValue& value) {
+  constexpr const char* names[] = {"true or false", "a whole number", "a number", "a text", "a list of texts"};
+  static_assert(std::size(names) == std::variant_size_v<OptionValue>);
+  return names[value.index()];
 }
 
 // The keys of a section, without it; "" is the top level.
 std::vector<std::string> names_in(const std::string& section) {
   std::vector<std::string> names;
-  for (const auto& known : job_keys()) {
-    const size_t dot = known.rfind('.');
-    if ((dot == std::string::npos ? "" : known.substr(0, dot)) == section) names.push_back(known.substr(dot + 1));
-  }
+  for (const auto& known : job_keys())
+    if (section_of(known) == section) names.push_back(name_of_key(known));
   return names;
 }
 
 std::string help_for_unknown(const std::string& key) {
-  const size_t dot = key.rfind('.');
-  const std::string section = dot == std::string::npos ? "" : key.substr(0, dot), name = key.substr(dot + 1);
+  const std::string section = section_of(key), name = name_of_key(key);
   const auto meant = [](const std::string& of, const std::string& near) {
     return fmt::format("did you mean \"{}\"?", full_key(of, near));
   };
@@ -193,13 +190,19 @@ class JobReader {
 
  private:
   void assign_field(const JobEntry& entry) {
-    visit_job(job_, [&](const std::string& section, const char* name, auto& value, const FieldRule& rule) {
-      if (full_key(section, name) != entry.key) return;
-      const Fit fit = assign(entry.value, value, rule);
-      if (fit == Fit::good) return void(given_[entry.key] = {entry.place, entry.shown});
+    const auto fields = job_fields(job_);
+    const auto field =
+        std::find_if(fields.begin(), fields.end(), [&](const JobField& known) { return known.key == entry.key; });
+    OptionValue value = field->rule.standard;
+    const Fit fit = std::visit([&](auto& typed) { return assign(entry.value, typed); }, value);
+    if (fit != Fit::good) {
       errors_.push_back(wrong_type(entry, type_name(value)));
       if (fit == Fit::whole_with_point) errors_.back().help("write it without a point or an exponent");
-    });
+      return;
+    }
+    const auto* texts = std::get_if<std::vector<std::string>>(&value);
+    given_[entry.key] = {entry.place, entry.shown, texts && texts->empty()};
+    field->set(job_, std::move(value));
   }
 
   void check_section(const JobEntry& entry) {
@@ -224,8 +227,8 @@ class JobReader {
     if (!given_.count("network.name")) {
       errors_.push_back(Error(ErrorKind::usage, 413, "network.name is missing")
                             .where(printable(file))
-                            .expected("digits, peaks, autoencoder, cifar10")
-                            .help("add [network] with name = \"digits\""));
+                            .expected(fmt::format("{}", fmt::join(names_of(nn::all_networks()), ", ")))
+                            .help(fmt::format("add [network] with name = \"{}\"", Job().network.name)));
       return;
     }
     job_ = resolved(job_);
@@ -245,11 +248,6 @@ class JobReader {
 };
 
 }  // namespace
-
-const std::vector<std::string>& job_sections() {
-  static const std::vector<std::string> names = {"network", "data", "training"};
-  return names;
-}
 
 std::vector<JobEntry> override_entries(const std::vector<JobOverride>& overrides) {
   std::vector<JobEntry> entries;

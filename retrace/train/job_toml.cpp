@@ -5,6 +5,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/train/job_entries.h"
+#include "retrace/train/job_fields.h"
 #include "retrace/train/toml_depth.h"
 
 namespace retrace {

@@ -5,6 +5,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/data/array_store.h"
 #include "retrace/data/idx.h"
 #include "retrace/trace/record.h"
 #include "retrace/train/job_data.h"
@@ -39,42 +40,82 @@ std::string number_text(float value) {  // the shortest text that reads back to 
   return std::string(text, end);
 }
 
-std::string header_of(bool angle) {
-  std::string text = "index,class";
-  for (int c = 0; c < 10; ++c) text += fmt::format(",score_{}", c);
-  return text + (angle ? ",angle\n" : "\n");
+// Images of IDX files have one channel; a row of a table is no image.
+void check_predictable(const nn::Network& network) {
+  const bool reads = network.sample.rank() == 3 && network.sample[2] == 1;
+  const bool tells = std::none_of(network.outputs.begin(), network.outputs.end(),
+                                  [](const auto& output) { return output.kind == nn::OutputKind::image; });
+  if (reads && tells) return;
+  throw Error(ErrorKind::usage, 422,
+              fmt::format("predict reads grey images and writes classes and values; network \"{}\" {}", network.name,
+                          reads ? "makes images" : fmt::format("reads samples of {}", network.sample.text())));
 }
+
+// The columns of the outputs for some samples, and their values row by row.
+class PredictionTable {
+ public:
+  explicit PredictionTable(const nn::Network& network) : network_(network) {}
+
+  void add(const Tree& y, int64_t count) {
+    if (csv_.empty()) csv_ = header(y);
+    std::vector<std::vector<float>> values;
+    for (const auto& output : network_.outputs) values.push_back(y[output.name].tensor().to_vector<float>());
+    for (int64_t i = 0; i < count; ++i) add_row(values, count, i);
+  }
+  int64_t rows() const { return rows_; }
+  std::string take() { return std::move(csv_); }
+
+ private:
+  bool is_class(size_t output) const { return network_.outputs[output].kind == nn::OutputKind::class_scores; }
+
+  std::string header(const Tree& y) const {
+    std::string text = "index";
+    for (size_t k = 0; k < network_.outputs.size(); ++k) {
+      const std::string& name = network_.outputs[k].name;
+      const int64_t width = y[name].tensor().shape().back();
+      if (is_class(k)) text += "," + name;
+      for (int64_t c = 0; c < width; ++c)
+        text += is_class(k)  ? fmt::format(",{}score_{}", k == 0 ? "" : name + "_", c)
+                : width == 1 ? "," + name
+                             : fmt::format(",{}_{}", name, c);
+    }
+    return text + "\n";
+  }
+
+  void add_row(const std::vector<std::vector<float>>& values, int64_t count, int64_t i) {
+    csv_ += fmt::format("{}", rows_++);
+    for (size_t k = 0; k < values.size(); ++k) {
+      const auto width = static_cast<int64_t>(values[k].size()) / count;
+      const auto row = values[k].begin() + i * width;
+      if (is_class(k)) csv_ += fmt::format(",{}", std::max_element(row, row + width) - row);
+      for (int64_t c = 0; c < width; ++c) csv_ += "," + number_text(row[c]);
+    }
+    csv_ += "\n";
+  }
+
+  const nn::Network& network_;
+  std::string csv_;
+  int64_t rows_ = 0;
+};
 
 }  // namespace
 
 Prediction predict_run(const std::filesystem::path& run, const std::filesystem::path& input) {
   const FloatingPointScope floating_point;
   check_run_folder(run);
-  const Job job = read_run_job(run);
-  if (job.network.name != "digits")
-    throw Error(ErrorKind::usage, 422,
-                fmt::format("predict reads images for the network \"digits\"; this run has \"{}\"", job.network.name));
-  const nn::Network network = make_job_network(job);
+  const nn::Network network = make_job_network(read_run_job(run));
+  check_predictable(network);
   const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
                                                     (run / "weights.safetensors").string());
   const ImageSet images = read_images(input, network.sample);
-  const bool angle = network.outputs.size() > 1;
-  std::string text = header_of(angle);
-  for (int64_t first = 0; first < images.count; first += kBatch) {
+  PredictionTable table(network);
+  for (int64_t first = 0; first == 0 || first < images.count; first += kBatch) {
     const int64_t count = std::min(kBatch, images.count - first);
     const Tree y = network.model(parameters, image_batch(images, first, count), state, Phase::inference).y;
     evaluate();
-    const auto scores = y["class"].tensor().to_vector<float>();
-    const auto angles = angle ? y["angle"].tensor().to_vector<float>() : std::vector<float>();
-    for (int64_t i = 0; i < count; ++i) {
-      const auto row = scores.begin() + i * 10;
-      text += fmt::format("{},{}", first + i, std::max_element(row, row + 10) - row);
-      for (int c = 0; c < 10; ++c) text += "," + number_text(row[c]);
-      if (angle) text += "," + number_text(angles[static_cast<size_t>(i)]);
-      text += "\n";
-    }
+    table.add(y, count);
   }
-  return {images.count, text};
+  return {table.rows(), table.take()};
 }
 
 int64_t predict_run(const std::filesystem::path& run, const std::filesystem::path& input,

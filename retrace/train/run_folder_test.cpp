@@ -11,7 +11,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "retrace/nn/networks.h"
+#include "retrace/nn/models.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/compare.h"
 #include "retrace/train/weights.h"
@@ -128,7 +128,7 @@ TEST_F(RunFolderTest, ARefusedFolderIsLeftAsItIs) {
 
 // By the fingerprints of the file, and by those of the folder, as an earlier version left it.
 TEST_F(RunFolderTest, DamagedWeightsAreNamed) {
-  const auto network = nn::make_network("digits", random_key(1), {});
+  const auto network = models::digits(random_key(1));
   const SafeTensors whole = to_safetensors(network.parameters, network.state);
   const std::string name = whole.tensors[0].name;
   EpochFingerprints epoch{1, 5, {}};
@@ -165,7 +165,7 @@ TEST_F(RunFolderTest, DamagedWeightsAreNamed) {
 }
 
 TEST_F(RunFolderTest, WeightsOfAnotherNetworkAndNonFiniteOnesAreNamed) {
-  const auto network = nn::make_network("digits", random_key(1), {});
+  const auto network = models::digits(random_key(1));
   const NetworkWeights like{network.parameters, network.state};
   const SafeTensors whole = to_safetensors(network.parameters, network.state);
   const std::string name = whole.tensors[0].name;

@@ -37,13 +37,6 @@ AcceleratedFunction<TrainingStep> step_of(const Job& job, const nn::Network& net
   return accelerate(training_step(job, network, worker), {.seed = job.seed, .enabled = is_accelerated(job)});
 }
 
-// Targets by the names of the network's outputs.
-Tree targets_of(const nn::Network& network, const std::vector<Tensor>& batch) {
-  Tree targets;
-  for (size_t i = 0; i < network.outputs.size(); ++i) targets[network.outputs[i]] = batch[i + 1];
-  return targets;
-}
-
 // One worker's part; data are shared by the workers of a process.
 class Training {
  public:
@@ -56,6 +49,7 @@ class Training {
         data_(data),
         queue_(shared(MiniBatchQueue(data_.train, queue_options()))),
         step_(step_of(job, network_, &worker)),
+        learn_rate_(learn_rate(job.training)),
         evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job), device_),
         state_(initial_training_state(network_, job.training).to(device_)) {}
 
@@ -128,7 +122,7 @@ class Training {
     const int64_t iterations = queue_.mini_batches() * job_.training.max_epochs;
     TrainingState state = state_;
     while (queue_.has_data() && !stopped_) {
-      const float rate = learn_rate(job_.training, result_.iterations, iterations, epoch);
+      const auto rate = static_cast<float>(learn_rate_({result_.iterations, iterations, epoch}));
       const double loss = run_step(state, rate);
       if (result_.iterations == 0) open_run();
       sum += loss;
@@ -147,7 +141,7 @@ class Training {
 
   double run_step(TrainingState& state, float rate) {
     const auto batch = queue_.next();
-    StepResult result = step_(std::move(state), batch[0], targets_of(network_, batch), rate);
+    StepResult result = step_(std::move(state), batch[0], targets_of(network_, data_, batch), rate);
     state = std::move(result.after);
     return result.loss.number();
   }
@@ -206,6 +200,7 @@ class Training {
   const JobData& data_;
   MiniBatchQueue queue_;
   const AcceleratedFunction<TrainingStep> step_;
+  const LearnRate learn_rate_;
   const NetworkEvaluator evaluate_;
   TrainingState state_;  // of the last complete epoch
   std::optional<RunWriter> run_;
@@ -237,8 +232,8 @@ constexpr int kNoMemory = 128;  // the code of a tensor for which there is no me
 
 Error too_little_memory(const Job& job) {
   return Error(ErrorKind::unavailable, 424, "there is not enough memory for this job")
-      .got(fmt::format("network.width = {}, training.mini_batch_size = {}",
-                       job.network.width.value_or(nn::default_width(job.network.name)), job.training.mini_batch_size))
+      .got(fmt::format("network.width = {}, training.mini_batch_size = {}", resolved(job).network.width.value(),
+                       job.training.mini_batch_size))
       .help(
           "set a smaller network.width; if the intermediates of a step are what does not fit, a smaller "
           "training.mini_batch_size or RETRACE_MEMORY_LIMIT");
@@ -315,10 +310,10 @@ std::string describe_plan(const Job& job, PlanDetails details) {
   const auto batch = queue.next();
   const auto step = step_of(job, network);
   const auto state = initial_training_state(network, job.training).to(find_device(job.device, 0, {}));
-  const auto targets = targets_of(network, batch);
+  const auto targets = targets_of(network, data, batch);
   evaluate();  // plans of their own
   const PassChanges changes;
-  step(state, batch[0], targets, learn_rate(job.training, 0, 1, 1));
+  step(state, batch[0], targets, static_cast<float>(learn_rate(job.training)({})));
   const auto plan = last_plan();
   if (!details.passes && !details.why) return plan->text();
   return plan->summary() + (details.passes ? "\n" + changes.text() : "") + (details.why ? plan->why() : "");

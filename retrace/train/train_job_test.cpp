@@ -283,7 +283,8 @@ TEST(DataCheck, LooksAtTargetsAndLabels) {
     check_job_data(job, network,
                    {array_store({images, labels({0, 9, 5, 2}), angles}),
                     array_store({images, test_labels, test_angles}),
-                    {"BSSC", "B", "BC"}});
+                    {"BSSC", "B", "BC"},
+                    {1, 2}});
   };
   EXPECT_NO_THROW(check(labels({0, 1, 2, 9}), angles));
   for (const int32_t wrong : {-1, 10}) {

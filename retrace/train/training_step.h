@@ -3,22 +3,20 @@
 
 #include "retrace/distributed/worker.h"
 #include "retrace/nn/networks.h"
-#include "retrace/optim/adam.h"
-#include "retrace/optim/sgdm.h"
+#include "retrace/ops/operators.h"
+#include "retrace/optim/schedule.h"
 #include "retrace/train/job.h"
 
 namespace retrace {
 
 // Everything that a step changes.
 struct TrainingState {
-  Tree parameters, state;
-  AdamState adam;
-  SgdmState sgdm;
+  Tree parameters, state, solver;
 
   TrainingState to(Device& device) const;
 };
 
-// At the start: the network's values, and zeros for the solver (so that the first step has the form of all others).
+// At the start: the network's values, and the solver's own before the first step.
 TrainingState initial_training_state(const nn::Network& network, const TrainingOptions& options);
 
 struct StepResult {
@@ -31,7 +29,7 @@ using TrainingStep = std::function<StepResult(const TrainingState&, const Tensor
 // Of this worker's shards of the mini-batch (null: alone, all of them); the network and the worker must outlive it.
 TrainingStep training_step(const Job& job, const nn::Network& network, Worker* worker = nullptr);
 
-// Of an iteration from 0 and its epoch from 1, in binary64, rounded once.
-float learn_rate(const TrainingOptions& options, int64_t iteration, int64_t iterations, int epoch);
+// The rate of each step of the job, in binary64; training_step() rounds it once.
+LearnRate learn_rate(const TrainingOptions& options);
 
 }  // namespace retrace

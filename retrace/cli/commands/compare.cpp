@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "retrace/base/file.h"
-#include "retrace/cli/cli.h"
+#include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
 #include "retrace/monitor/json_lines.h"
 
@@ -102,12 +102,30 @@ std::string comparison_json(const RunComparison& found) {
       }));
 }
 
-}  // namespace
+struct CompareOptions {
+  std::filesystem::path a, b;
+  bool json = false;
+};
 
 int compare(const CompareOptions& options) {
   const auto found = compare_runs(options.a, options.b);
   print(options.json ? comparison_json(found) : comparison_text(found));
   return found.equal ? 0 : kDifferent;
+}
+
+void describe(Flags& flags) {
+  const auto options = std::make_shared<CompareOptions>();
+  flags.argument("RUN", options->a, "run folder or safetensors file", "the first run");
+  flags.argument("RUN2", options->b, "the run to compare it with", "the second run");
+  flags.flag("--json", options->json, "print the comparison as one JSON object");
+  flags.action([options] { return compare(*options); });
+}
+
+}  // namespace
+
+CommandKind compare_command() {
+  return {
+      .name = "compare", .help = "where two runs part; exit code 0 if equal, 76 if different", .describe = describe};
 }
 
 }  // namespace retrace::cli

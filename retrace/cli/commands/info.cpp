@@ -3,7 +3,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/options.h"
-#include "retrace/cli/cli.h"
+#include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
 #include "retrace/train/versions.h"
 
@@ -23,12 +23,22 @@ std::string info_text(const Versions& v) {
   return text;
 }
 
+void describe(Flags& flags) {
+  const auto json = std::make_shared<bool>(false);
+  flags.flag("--json", *json, "print it as one JSON object");
+  flags.action([json] {
+    const Versions versions = current_versions("cpu");
+    print(*json ? versions_json(versions) + "\n" : info_text(versions));
+    return 0;
+  });
+}
+
 }  // namespace
 
-int info(const InfoOptions& options) {
-  const Versions versions = current_versions("cpu");
-  print(options.json ? versions_json(versions) + "\n" : info_text(versions));
-  return 0;
+CommandKind info_command() {
+  return {.name = "info",
+          .help = "version, processor, threads, devices, libraries, and what is absent",
+          .describe = describe};
 }
 
 }  // namespace retrace::cli

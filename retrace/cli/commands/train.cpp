@@ -9,7 +9,6 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/options.h"
-#include "retrace/cli/cli.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
 #include "retrace/cli/stop_signals.h"
@@ -109,7 +108,12 @@ std::string ending_text(const TrainJobResult& result, const Job& job) {
   return diverged_text(result, job);
 }
 
-}  // namespace
+struct TrainOptions {
+  std::filesystem::path job, out;
+  JobSettings settings;
+  std::string workers;  // empty: not given
+  bool json = false;
+};
 
 int train(const TrainOptions& options) {
   const Job job = read_job(options.job, overrides_of(options.settings));
@@ -130,6 +134,31 @@ int train(const TrainOptions& options) {
   // The first rank that ends with an error makes mpirun end the others.
   if (code != 0) pool.spmd([](Worker& worker) { worker.barrier(); });
   return code;
+}
+
+void describe(Flags& flags) {
+  const auto options = std::make_shared<TrainOptions>();
+  flags.argument("JOB", options->job, "job file (TOML)", "the job file");
+  add_settings(flags, options->settings);
+  flags.option("--workers", "N", options->workers, "workers that share each mini-batch; changes no bit");
+  flags.option("--devices", "N,M", options->settings.devices, "CUDA devices that the workers have in turn");
+  flags.exclude("--devices", "--device");
+  flags.option("--timeout", "SECONDS", options->settings.timeout,
+               "seconds to wait for a worker without a sign of life");
+  flags.option("--out", "DIR", options->out, "run folder; without it runs/JOB-N with the next free N");
+  flags.flag("--json", options->json, "print the result as one JSON object, the last line");
+  flags.footer(
+      "Weights are written after every epoch. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 end after the iteration and keep "
+      "them;\n"
+      "a second Ctrl-C ends at once. Exit codes: 0 finished, 2 usage or job, 3 the loss is not finite, 65 bad data,\n"
+      "66 input missing, 69 device or memory absent, 74 output failed, 77 a rank was lost, 128+N signal N.");
+  flags.action([options] { return train(*options); });
+}
+
+}  // namespace
+
+CommandKind train_command() {
+  return {.name = "train", .help = "train the network of a job file", .describe = describe};
 }
 
 }  // namespace retrace::cli

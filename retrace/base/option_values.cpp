@@ -1,0 +1,67 @@
+#include "retrace/base/option_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "retrace/base/error.h"
+
+namespace retrace {
+
+void OptionValues::set(std::string_view name, OptionValue value) {
+  values_.insert_or_assign(std::string(name), std::move(value));
+}
+
+const OptionValue* OptionValues::find(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+template <class Value>
+const Value& OptionValues::get(std::string_view name) const {
+  const OptionValue* value = find(name);
+  if (!value) throw Error(ErrorKind::usage, 430, fmt::format("the option \"{}\" has no value", name));
+  if (const auto* typed = std::get_if<Value>(value)) return *typed;
+  throw Error(ErrorKind::usage, 431, fmt::format("the option \"{}\" has another type", name));
+}
+
+bool OptionValues::truth(std::string_view name) const { return get<bool>(name); }
+int64_t OptionValues::integer(std::string_view name) const { return get<int64_t>(name); }
+const std::string& OptionValues::text(std::string_view name) const { return get<std::string>(name); }
+const std::vector<std::string>& OptionValues::texts(std::string_view name) const {
+  return get<std::vector<std::string>>(name);
+}
+
+double OptionValues::number(std::string_view name) const {
+  const OptionValue* value = find(name);
+  if (value && std::holds_alternative<int64_t>(*value)) return static_cast<double>(std::get<int64_t>(*value));
+  return get<double>(name);
+}
+
+OptionValues with_standard_values(OptionValues given, const std::vector<OptionRule>& rules) {
+  for (const auto& rule : rules)
+    if (!given.find(rule.name)) given.set(rule.name, rule.standard);
+  return given;
+}
+
+OptionValues completed(const OptionValues& given, const std::vector<OptionRule>& rules, std::string_view owner) {
+  OptionValues all = with_standard_values({}, rules);
+  for (const auto& [name, value] : given) {
+    const OptionValue* standard = all.find(name);
+    if (!standard) {
+      std::vector<std::string> names;
+      for (const auto& rule : rules) names.push_back(rule.name);
+      const auto near = nearest(name, names);
+      throw Error(ErrorKind::usage, 432, fmt::format("{} has no option \"{}\"", owner, name))
+          .expected(names.empty() ? "no options" : fmt::format("{}", fmt::join(names, ", ")))
+          .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+    }
+    const bool whole = std::holds_alternative<double>(*standard) && std::holds_alternative<int64_t>(value);
+    if (!whole && value.index() != standard->index())
+      throw Error(ErrorKind::usage, 431, fmt::format("{}: the option \"{}\" has another type", owner, name));
+    all.set(name, whole ? OptionValue(static_cast<double>(std::get<int64_t>(value))) : value);
+  }
+  return all;
+}
+
+}  // namespace retrace

@@ -1,0 +1,34 @@
+#include "retrace/cli/output.h"
+#include "retrace/cli/settings.h"
+#include "retrace/train/train_job.h"
+
+namespace retrace::cli {
+namespace {
+
+struct PlanOptions {
+  std::filesystem::path job;
+  JobSettings settings;
+  PlanDetails details;
+};
+
+int plan(const PlanOptions& options) {
+  print(describe_plan(read_job(options.job, overrides_of(options.settings)), options.details));
+  return 0;
+}
+
+void describe(Flags& flags) {
+  const auto options = std::make_shared<PlanOptions>();
+  flags.argument("JOB", options->job, "job file (TOML)", "the job file");
+  add_settings(flags, options->settings);
+  flags.flag("--passes", options->details.passes, "what each pass changes, instead of the trace after them");
+  flags.flag("--why", options->details.why, "each kernel call: what was fused into it, and why not more");
+  flags.action([options] { return plan(*options); });
+}
+
+}  // namespace
+
+CommandKind plan_command() {
+  return {.name = "plan", .help = "the trace and the plan of a job's training step", .describe = describe};
+}
+
+}  // namespace retrace::cli

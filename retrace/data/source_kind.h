@@ -1,0 +1,54 @@
+#pragma once
+// Sources of data by name: retrace/data/sources/NAME.cpp defines `SourceKind NAME_source()`.
+
+#include <filesystem>
+#include <functional>
+
+#include "retrace/base/kinds.h"
+#include "retrace/base/option_values.h"
+#include "retrace/data/datastore.h"
+#include "retrace/data/image_set.h"
+#include "retrace/nn/output.h"
+
+namespace retrace {
+
+// What a job says about its data.
+struct SourceRequest {
+  std::filesystem::path path = {};  // the folder of the files
+  int64_t samples = 0;              // wanted of this split; 0: all that there are. A source may give more
+  uint64_t seed = 0;                // of the job
+  OptionValues options = {};        // of this source alone; complete
+};
+
+struct SourceTarget {
+  std::string name;  // of the output that is trained towards it
+  nn::OutputKind kind = nn::OutputKind::class_scores;
+};
+
+struct SourceKind {
+  std::string name;
+  std::string help;                      // one line
+  Shape sample;                          // of one input
+  std::vector<SourceTarget> targets;     // the variables after the input, in order
+  bool reads_folder = false;             // whether it needs SourceRequest::path
+  std::string files = {};                // what must be in that folder: "the four IDX files"
+  std::vector<OptionRule> options = {};  // of this source alone
+  // The store of a split: the input first, then the targets.
+  std::function<Datastore(Split split, const SourceRequest& request)> load;
+  // What numbers of samples it can give, if not any: a text ("a square number: ..."), and the nearest such number.
+  std::string counts = {};
+  std::function<int64_t(Split split, int64_t samples)> nearest_count = {};
+  // Where a variable comes from, for messages, if there is more to say than the name.
+  std::function<std::string(Split split, int variable, const SourceRequest& request)> origin = {};
+  // Writes the set into a folder, for `retrace data`, and returns a text for people; and what it writes, in one line.
+  std::function<std::string(const std::filesystem::path& folder)> write = {};
+  std::string written = {};
+};
+
+// Every source, in the order of the files. Generated.
+const std::vector<SourceKind>& all_sources();
+
+// The target of that output; null if there is none of its name and kind.
+const SourceTarget* target_of(const SourceKind& source, const nn::NetworkOutput& output);
+
+}  // namespace retrace

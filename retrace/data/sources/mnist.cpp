@@ -1,0 +1,23 @@
+#include "retrace/data/mnist.h"
+
+#include "retrace/base/file.h"
+#include "retrace/data/source_kind.h"
+
+namespace retrace {
+
+SourceKind mnist_source() {
+  return {.name = "mnist",
+          .help = "the four IDX files of MNIST, or others like them, from the folder data.path: images and classes",
+          .sample = {28, 28, 1},
+          .targets = {{.name = "class"}},
+          .reads_folder = true,
+          .files = "the four IDX files",
+          .load = [](Split split, const SourceRequest& request) { return mnist(request.path, split); },
+          .origin =
+              [](Split split, int variable, const SourceRequest& request) {
+                const auto files = mnist_files(request.path, split);
+                return printable((variable > 0 ? files.labels : files.images).string());
+              }};
+}
+
+}  // namespace retrace

@@ -1,0 +1,44 @@
+#include "retrace/data/digits.h"
+#include "retrace/data/random_stream.h"
+#include "retrace/data/source_kind.h"
+
+namespace retrace {
+namespace {
+
+constexpr int64_t kSide = 32;
+
+// The brightness of a pixel of a digit in a frame of 32 x 32.
+float framed_pixel(const ImageSet& set, int64_t image, int64_t pixel) {
+  constexpr int64_t margin = (kSide - kDigitSize) / 2;
+  const int64_t y = pixel / kSide - margin, x = pixel % kSide - margin;
+  if (y < 0 || y >= kDigitSize || x < 0 || x >= kDigitSize) return 0;
+  return static_cast<float>(set.pixels[static_cast<size_t>((image * kDigitSize + y) * kDigitSize + x)]) / 255.0f;
+}
+
+// One pixel in twenty is black or white in the input.
+Datastore noisy_digits(Split split, uint64_t seed) {
+  const ImageSet set = make_digits(split);
+  std::vector<float> clean, noisy;
+  for (int64_t n = 0; n < set.count; ++n) {
+    RandomStream random(seed, split == Split::train ? "noise/train" : "noise/test", 0, 0, static_cast<uint64_t>(n));
+    for (int64_t i = 0; i < kSide * kSide; ++i) {
+      const uint64_t chance = random.below(40);
+      clean.push_back(framed_pixel(set, n, i));
+      noisy.push_back(chance == 0 ? 0.0f : chance == 1 ? 1.0f : clean.back());
+    }
+  }
+  const Shape shape{set.count, kSide, kSide, 1};
+  return array_store({Tensor::from(noisy, shape, "BSSC"), Tensor::from(clean, shape, "BSSC")});
+}
+
+}  // namespace
+
+SourceKind noisy_digits_source() {
+  return {.name = "noisy-digits",
+          .help = "the generated digits in a frame of 32 x 32 pixels, with salt and pepper; without it as targets",
+          .sample = {kSide, kSide, 1},
+          .targets = {{.name = "image", .kind = nn::OutputKind::image}},
+          .load = [](Split split, const SourceRequest& request) { return noisy_digits(split, request.seed); }};
+}
+
+}  // namespace retrace

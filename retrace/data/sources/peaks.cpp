@@ -1,0 +1,29 @@
+#include "retrace/data/peaks.h"
+
+#include <algorithm>
+
+#include "retrace/data/source_kind.h"
+
+namespace retrace {
+namespace {
+
+// The largest square that is not above, with at least two points a side for training.
+int64_t nearest_count(Split split, int64_t samples) {
+  int64_t side = split == Split::train ? 2 : 1;
+  while ((side + 1) * (side + 1) <= samples) ++side;
+  return side * side;
+}
+
+}  // namespace
+
+SourceKind peaks_source() {
+  return {.name = "peaks",
+          .help = "points of a surface with three hills and three hollows, and its height there",
+          .sample = {2},
+          .targets = {{.name = "value", .kind = nn::OutputKind::values}},
+          .load = [](Split split, const SourceRequest& request) { return peaks_points(split, request.samples); },
+          .counts = "a square number: the peaks surface is sampled on a grid",
+          .nearest_count = nearest_count};
+}
+
+}  // namespace retrace

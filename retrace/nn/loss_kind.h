@@ -1,0 +1,27 @@
+#pragma once
+// Losses by name: retrace/nn/losses/NAME.cpp defines `LossKind NAME_loss()`.
+
+#include <functional>
+
+#include "retrace/base/kinds.h"
+#include "retrace/nn/output.h"
+
+namespace retrace::nn {
+
+struct LossKind {
+  std::string name;                 // "cross-entropy"
+  std::string help;                 // one line
+  std::vector<OutputKind> outputs;  // those that it can train
+  // One number from an output and its target, each with the batch axis first. Differentiable in y.
+  std::function<Tensor(const Tensor& y, const Tensor& target)> loss;
+};
+
+// Every loss, in the order of the files. Generated.
+const std::vector<LossKind>& all_losses();
+
+// The loss of a network: the sum over its outputs of weight * loss(y[name], targets[name]), in their order; a weight of
+// 1 multiplies nothing. Throws Error(usage) for a name that no loss has, or a loss that cannot train such an output.
+std::function<Tensor(const Tree& y, const Tree& targets)> loss_of(const std::vector<NetworkOutput>& outputs,
+                                                                  Place place = Place::here());
+
+}  // namespace retrace::nn

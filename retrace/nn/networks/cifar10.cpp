@@ -1,0 +1,28 @@
+#include "retrace/nn/network_kind.h"
+
+namespace retrace::nn {
+namespace {
+
+Layer stage(int filters) { return repeat(4, {conv2d(3, filters, {.padding = same}), batch_norm(), relu()}); }
+
+// Twelve convolutions of 32, 64 and 128 filters with batch norm: 677,610 numbers.
+Layer layers(const NetworkOptions& options) {
+  const int width = *options.width;
+  const Sequential classes{average_pool(8), linear(10), softmax()};
+  return Sequential{stage(width),     max_pool(2, {.stride = 2}),    stage(2 * width), max_pool(2, {.stride = 2}),
+                    stage(4 * width), parallel({{"class", classes}})};
+}
+
+}  // namespace
+
+NetworkKind cifar10_network() {
+  return {.name = "cifar10",
+          .help = "the class of a small colour image: twelve convolutions with batch norm in three stages",
+          .sample = {32, 32, 3},
+          .outputs = {{.name = "class"}},
+          .source = "cifar10-synthetic",
+          .width = 32,
+          .layers = layers};
+}
+
+}  // namespace retrace::nn

@@ -1,0 +1,30 @@
+#pragma once
+// What a network makes, and what it is trained towards.
+
+#include <string>
+#include <string_view>
+
+#include "retrace/tensor/tree.h"
+
+namespace retrace::nn {
+
+// What an output means, and with it what its target looks like.
+enum class OutputKind {
+  class_scores,  // [n,classes], probabilities; the target is the number of the class: i32 or u8, [n] "B"
+  image,         // [n,height,width,channels]; the target has the same shape, "BSSC"
+  values,        // [n,features]; the target has the same shape, "BC"
+};
+// "class scores", "an image", "values"
+std::string_view text_of(OutputKind kind);
+// The labels of a mini-batch of targets: "B", "BSSC", "BC".
+std::string_view target_labels(OutputKind kind);
+
+struct NetworkOutput {
+  std::string name;  // entry of the network's y and of its targets
+  OutputKind kind = OutputKind::class_scores;
+  std::string loss = "cross-entropy";  // of retrace/nn/losses
+  double weight = 1;                   // factor of this loss in the network's
+  std::string metric = "accuracy";     // of retrace/train/metrics
+};
+
+}  // namespace retrace::nn

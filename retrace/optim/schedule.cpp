@@ -1,0 +1,21 @@
+#include "retrace/optim/schedule.h"
+
+#include <fmt/format.h>
+
+#include "retrace/base/error.h"
+#include "retrace/base/fp_environment.h"
+#include "retrace/optim/schedule_kind.h"
+
+namespace retrace {
+
+LearnRate learn_rate(double initial, const Schedule& schedule, Place place) {
+  const ScheduleKind& kind = kind_of(all_schedules(), schedule.name, "schedule", place);
+  const OptionValues options = with_place(
+      place, [&] { return completed(schedule.options, kind.options, fmt::format("schedule \"{}\"", kind.name)); });
+  return [&kind, options, initial](const ScheduleStep& at) {
+    const FloatingPointScope floating_point;
+    return kind.rate(initial, at, options);
+  };
+}
+
+}  // namespace retrace

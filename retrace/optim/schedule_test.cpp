@@ -1,0 +1,43 @@
+#include "retrace/optim/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/base/error.h"
+
+namespace retrace {
+namespace {
+
+double rate(const Schedule& schedule, const ScheduleStep& at) { return learn_rate(0.8, schedule)(at); }
+
+TEST(Schedule, NoneKeepsTheRate) { EXPECT_EQ(rate({}, {.iteration = 7, .iterations = 9, .epoch = 3}), 0.8); }
+
+TEST(Schedule, LinearFallsToZeroOverAllIterations) {
+  EXPECT_EQ(rate({"linear"}, {.iteration = 1, .iterations = 4}), 0.8 * 0.75);
+  EXPECT_EQ(rate({"linear"}, {.iteration = 3, .iterations = 4}), 0.8 * 0.25);
+}
+
+TEST(Schedule, PiecewiseDropsAfterWholePeriods) {
+  const Schedule drops{"piecewise", {{"drop_factor", 0.5}, {"drop_period", 2}}};
+  EXPECT_EQ(rate(drops, {.epoch = 2}), 0.8);
+  EXPECT_EQ(rate(drops, {.epoch = 3}), 0.4);
+  EXPECT_EQ(rate(drops, {.epoch = 4}), 0.4);
+  EXPECT_EQ(rate(drops, {.epoch = 5}), 0.2);
+}
+
+TEST(Schedule, AnUnknownOneOrOptionIsNamed) {
+  std::string text;
+  try {
+    learn_rate(0.1, {"linaer"}, Place{"train.cpp", 4});
+  } catch (const Error& error) {
+    text = error.what();
+  }
+  EXPECT_EQ(text,
+            "error[RT0196]: there is no schedule \"linaer\"\n"
+            "  where:    train.cpp:4\n"
+            "  expected: linear, none, piecewise\n"
+            "  help:     did you mean \"linear\"?");
+  EXPECT_THROW(learn_rate(0.1, {"linear", {{"drop_period", 2}}}), Error);
+}
+
+}  // namespace
+}  // namespace retrace

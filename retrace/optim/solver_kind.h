@@ -1,0 +1,32 @@
+#pragma once
+// Solvers by name: retrace/optim/solvers/NAME.cpp defines `SolverKind NAME_solver()`.
+
+#include <functional>
+
+#include "retrace/base/kinds.h"
+#include "retrace/base/option_values.h"
+#include "retrace/ops/operators.h"
+
+namespace retrace {
+
+struct SolverUpdate {
+  Tree parameters, state;
+};
+
+struct SolverKind {
+  std::string name;
+  std::string help;                      // one line
+  double learn_rate = 0.001;             // where nobody gives one
+  std::vector<OptionRule> options = {};  // all but the rate
+  // The state before the first step, with the structure that every later one has.
+  std::function<Tree(const Tree& parameters)> initial;
+  // One step, as a pure function of trees. The options are complete: see completed().
+  std::function<SolverUpdate(const Tree& parameters, const Tree& gradients, const Tree& state,
+                             const Operand& learn_rate, const OptionValues& options)>
+      update;
+};
+
+// Every solver, in the order of the files. Generated.
+const std::vector<SolverKind>& all_solvers();
+
+}  // namespace retrace

@@ -1,0 +1,201 @@
+#include "retrace/train/job_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "retrace/data/source_kind.h"
+#include "retrace/nn/network_kind.h"
+#include "retrace/optim/schedule_kind.h"
+#include "retrace/optim/solver_kind.h"
+
+namespace retrace {
+namespace {
+
+constexpr double kMaxCount = 1'000'000'000;
+
+OptionValue value_of(int value) { return int64_t{value}; }
+OptionValue value_of(uint64_t value) { return static_cast<int64_t>(value); }
+template <class Value>
+OptionValue value_of(const Value& value) {
+  return value;
+}
+
+void assign(int& member, const OptionValue& value) {
+  using Limits = std::numeric_limits<int>;
+  member = static_cast<int>(std::clamp<int64_t>(std::get<int64_t>(value), Limits::min(), Limits::max()));
+}
+void assign(uint64_t& member, const OptionValue& value) { member = static_cast<uint64_t>(std::get<int64_t>(value)); }
+template <class Value>
+void assign(Value& member, const OptionValue& value) {
+  member = std::get<Value>(value);
+}
+template <class Value>
+void assign(std::optional<Value>& member, const OptionValue& value) {
+  assign(member.emplace(), value);
+}
+
+template <class Value>
+std::optional<OptionValue> optional_value(const Value& value) {
+  return value_of(value);
+}
+template <class Value>
+std::optional<OptionValue> optional_value(const std::optional<Value>& value) {
+  return value ? std::optional(value_of(*value)) : std::nullopt;
+}
+
+template <class Value>
+struct Type {
+  using type = Value;
+};
+template <class Value>
+struct Type<std::optional<Value>> {
+  using type = Value;
+};
+
+// The names that give an option a meaning: `training.solver = "adam" or "sgdm"`.
+std::string choice_text(const std::string& key, const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += fmt::format("{}\"{}\"", text.empty() ? "" : " or ", name);
+  return fmt::format("{} = {}", key, text);
+}
+
+class FieldList {
+ public:
+  // A member of a job: `place(job)` is a reference to it.
+  template <class Place>
+  JobField& add(std::string section, OptionRule rule, Place place) {
+    using Value = typename Type<std::remove_cvref_t<decltype(place(std::declval<Job&>()))>>::type;
+    rule.standard = value_of(Value{});
+    JobField field{section.empty() ? rule.name : section + "." + rule.name, std::move(rule), true, "", {}, {}};
+    field.get = [place](const Job& job) { return optional_value(place(job)); };
+    field.set = [place](Job& job, const OptionValue& value) { assign(place(job), value); };
+    fields_.push_back(std::move(field));
+    return fields_.back();
+  }
+
+  // The options of kinds, each once; of a name that several kinds have, the rule of the chosen one if it has it.
+  // `bag(job)` is where their values are.
+  template <class Kind, class Bag>
+  void add_options(const std::string& section, const std::string& chooser, const std::string& chosen,
+                   const std::vector<Kind>& kinds, Bag bag) {
+    std::vector<std::string> done;
+    for (const auto& kind : kinds)
+      for (const auto& option : kind.options) {
+        if (std::count(done.begin(), done.end(), option.name)) continue;
+        done.push_back(option.name);
+        add_option(section, chooser, chosen, kinds, option, bag);
+      }
+  }
+
+  std::vector<JobField> take() { return std::move(fields_); }
+
+ private:
+  template <class Kind, class Bag>
+  void add_option(const std::string& section, const std::string& chooser, const std::string& chosen,
+                  const std::vector<Kind>& kinds, const OptionRule& option, Bag bag) {
+    JobField field{section + "." + option.name, option, false, "", {}, {}};
+    std::vector<std::string> owners;
+    for (const auto& kind : kinds)
+      for (const auto& own : kind.options) {
+        if (own.name != option.name) continue;
+        owners.push_back(kind.name);
+        if (kind.name != chosen) continue;
+        field.rule = own;
+        field.applies = true;
+      }
+    field.only_with = choice_text(section + "." + chooser, owners);
+    field.get = [bag, name = option.name](const Job& job) {
+      const OptionValue* value = bag(job).find(name);
+      return value ? std::optional(*value) : std::nullopt;
+    };
+    field.set = [bag, name = option.name](Job& job, OptionValue value) { bag(job).set(name, std::move(value)); };
+    fields_.push_back(std::move(field));
+  }
+
+  std::vector<JobField> fields_;
+};
+
+void add_network(FieldList& list, const Job& job) {
+  const auto& kinds = nn::all_networks();
+  list.add("network", {.name = "name", .choices = names_of(kinds)}, [](auto& j) -> auto& { return j.network.name; });
+  list.add("network", {.name = "width", .low = 1, .high = 4096}, [](auto& j) -> auto& { return j.network.width; });
+  std::vector<std::string> several;  // networks of which a job may choose outputs
+  for (const auto& kind : kinds)
+    if (kind.outputs.size() > 1) several.push_back(kind.name);
+  const auto* network = find_kind(kinds, job.network.name);
+  auto& field = list.add("network", {.name = "heads"}, [](auto& j) -> auto& { return j.network.heads; });
+  field.applies = network && network->outputs.size() > 1;
+  if (field.applies) field.rule.choices = names_of(network->outputs);
+  field.only_with = choice_text("network.name", several);
+  list.add_options("network", "name", job.network.name, kinds, [](auto& j) -> auto& { return j.network.options; });
+}
+
+void add_data(FieldList& list, const Job& job) {
+  const auto& kinds = all_sources();
+  const std::string chosen = job.data.source.value_or("");
+  list.add("data", {.name = "source", .choices = names_of(kinds)}, [](auto& j) -> auto& { return j.data.source; });
+  std::vector<std::string> folders;
+  for (const auto& kind : kinds)
+    if (kind.reads_folder) folders.push_back(kind.name);
+  auto& path = list.add("data", {.name = "path", .changes_bits = false}, [](auto& j) -> auto& { return j.data.path; });
+  path.applies = std::count(folders.begin(), folders.end(), chosen) > 0;
+  path.only_with = choice_text("data.source", folders);
+  list.add("data", {.name = "train_samples", .high = kMaxCount}, [](auto& j) -> auto& { return j.data.train_samples; });
+  list.add("data", {.name = "test_samples", .high = kMaxCount}, [](auto& j) -> auto& { return j.data.test_samples; });
+  list.add_options("data", "source", chosen, kinds, [](auto& j) -> auto& { return j.data.options; });
+}
+
+void add_training(FieldList& list, const Job& job) {
+  const auto add = [&](OptionRule rule, auto place) { list.add("training", std::move(rule), place); };
+  const auto options = [](auto& j) -> auto& { return j.training.options; };
+  add({.name = "solver", .choices = names_of(all_solvers())}, [](auto& j) -> auto& { return j.training.solver; });
+  add({.name = "max_epochs", .low = 1, .high = kMaxCount}, [](auto& j) -> auto& { return j.training.max_epochs; });
+  add({.name = "mini_batch_size", .low = 1, .high = kMaxCount},
+      [](auto& j) -> auto& { return j.training.mini_batch_size; });
+  add({.name = "shards", .low = 1, .high = 4096}, [](auto& j) -> auto& { return j.training.shards; });
+  add({.name = "initial_learn_rate", .high = 1e6, .above_low = true},
+      [](auto& j) -> auto& { return j.training.initial_learn_rate; });
+  add({.name = "schedule", .choices = names_of(all_schedules())}, [](auto& j) -> auto& { return j.training.schedule; });
+  list.add_options("training", "schedule", job.training.schedule, all_schedules(), options);
+  add({.name = "l2_regularization", .high = 1e6}, [](auto& j) -> auto& { return j.training.l2_regularization; });
+  list.add_options("training", "solver", job.training.solver, all_solvers(), options);
+  add({.name = "shuffle", .choices = {"never", "once", "every-epoch"}},
+      [](auto& j) -> auto& { return j.training.shuffle; });
+  add({.name = "partial_mini_batch", .choices = {"keep", "discard"}},
+      [](auto& j) -> auto& { return j.training.partial_mini_batch; });
+  add({.name = "acceleration", .choices = {"plain", "default", "accelerated"}, .changes_bits = false},
+      [](auto& j) -> auto& { return j.training.acceleration; });
+  add({.name = "validation"}, [](auto& j) -> auto& { return j.training.validation; });
+  add({.name = "timeout", .high = 1e6, .above_low = true, .changes_bits = false},
+      [](auto& j) -> auto& { return j.training.timeout; });
+}
+
+}  // namespace
+
+std::vector<JobField> job_fields(const Job& job) {
+  FieldList list;
+  list.add("", {.name = "name", .changes_bits = false}, [](auto& j) -> auto& { return j.name; });
+  list.add("", {.name = "seed", .high = 9007199254740991.0}, [](auto& j) -> auto& { return j.seed; });
+  list.add("", {.name = "device", .changes_bits = false}, [](auto& j) -> auto& { return j.device; });
+  list.add("", {.name = "threads", .high = 256, .changes_bits = false}, [](auto& j) -> auto& { return j.threads; });
+  add_network(list, job);
+  add_data(list, job);
+  add_training(list, job);
+  return list.take();
+}
+
+const std::vector<std::string>& job_sections() {
+  static const std::vector<std::string> names = {"network", "data", "training"};
+  return names;
+}
+
+std::string section_of(const std::string& key) {
+  const size_t dot = key.rfind('.');
+  return dot == std::string::npos ? "" : key.substr(0, dot);
+}
+
+std::string name_of_key(const std::string& key) { return key.substr(key.rfind('.') + 1); }
+
+}  // namespace retrace

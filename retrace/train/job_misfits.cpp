@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "retrace/data/source_kind.h"
+#include "retrace/nn/network_kind.h"
+#include "retrace/train/job_check.h"
+
+namespace retrace {
+namespace {
+
+// Looks at a job whose network and source are known by name.
+class Misfits {
+ public:
+  Misfits(const Job& job, const GivenKeys& given)
+      : job_(job),
+        given_(given),
+        network_(*find_kind(nn::all_networks(), job.network.name)),
+        source_(*find_kind(all_sources(), *job.data.source)) {}
+
+  std::vector<Error> find() {
+    check_data();
+    check_heads();
+    if (source_.reads_folder && job_.data.path.empty())
+      add(417, "data.path", "data.path is missing")
+          .expected(fmt::format("the folder of {}", source_.files))
+          .help("add --set data.path=DIR");
+    if (job_.training.shards > job_.training.mini_batch_size)
+      add(417, "training.shards", "training.shards is larger than a mini-batch")
+          .expected(fmt::format("at most training.mini_batch_size = {}", job_.training.mini_batch_size))
+          .help("a shard without samples computes nothing: set fewer shards, or a larger mini-batch");
+    if (job_.network.width.value_or(network_.width) < network_.least_width)
+      add(417, "network.width", fmt::format("network.width is too small for network \"{}\"", network_.name))
+          .expected(fmt::format("at least {}", network_.least_width));
+    check_count("data.train_samples", Split::train, job_.data.train_samples);
+    check_count("data.test_samples", Split::test, job_.data.test_samples);
+    return std::move(errors_);
+  }
+
+ private:
+  Error& add(int code, const std::string& key, const std::string& what) {
+    return errors_.emplace_back(job_mistake(given_, code, key, what));
+  }
+
+  // Sources on which the network can be trained, with its first output at least.
+  std::vector<std::string> fitting_sources() const {
+    std::vector<std::string> names;
+    for (const auto& source : all_sources())
+      if (source.sample == network_.sample && target_of(source, network_.outputs[0])) names.push_back(source.name);
+    return names;
+  }
+
+  void check_data() {
+    const auto names = fitting_sources();
+    if (!std::count(names.begin(), names.end(), source_.name)) {
+      add(417, "data.source",
+          fmt::format("network \"{}\" cannot train on data source \"{}\"", network_.name, source_.name))
+          .got("")
+          .expected(fmt::format("{}", fmt::join(names, ", ")));
+      return;
+    }
+    std::vector<std::string> trained;
+    for (const auto& output : network_.outputs)
+      if (target_of(source_, output)) trained.push_back(fmt::format("\"{}\"", output.name));
+    for (const auto& output : network_.outputs)
+      if (nn::has_head(job_.network, output.name) && !target_of(source_, output))
+        add(417, "network.heads",
+            fmt::format("data source \"{}\" has no targets for the output \"{}\"", source_.name, output.name))
+            .help(fmt::format("set network.heads = [{}]", fmt::join(trained, ", ")));
+  }
+
+  void check_heads() {
+    const std::string& first = network_.outputs[0].name;
+    if (nn::has_head(job_.network, first)) return;
+    add(417, "network.heads", fmt::format("network \"{}\" always trains the output \"{}\"", network_.name, first))
+        .help(fmt::format("add \"{}\" to network.heads", first));
+  }
+
+  void check_count(const std::string& key, Split split, int64_t samples) {
+    if (samples == 0 || !source_.nearest_count) return;
+    const int64_t nearest = source_.nearest_count(split, samples);
+    if (nearest != samples)
+      add(417, key, fmt::format("{} must be {}", key, source_.counts)).help(fmt::format("use {}", nearest));
+  }
+
+  const Job& job_;
+  const GivenKeys& given_;
+  const nn::NetworkKind& network_;
+  const SourceKind& source_;
+  std::vector<Error> errors_;
+};
+
+}  // namespace
+
+std::vector<Error> find_misfits(const Job& job, const GivenKeys& given) { return Misfits(job, given).find(); }
+
+}  // namespace retrace

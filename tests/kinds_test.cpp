@@ -1,0 +1,102 @@
+// Everything that jobs name: that each describing value is complete, and fits to those that it names.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "retrace/data/source_kind.h"
+#include "retrace/nn/loss_kind.h"
+#include "retrace/nn/network_kind.h"
+#include "retrace/optim/schedule_kind.h"
+#include "retrace/optim/solver_kind.h"
+#include "retrace/train/job_check.h"
+#include "retrace/train/job_fields.h"
+#include "retrace/train/metric_kind.h"
+
+namespace retrace {
+namespace {
+
+// Names as users type them, one line of help each.
+template <class Kind>
+void check_names(const std::vector<Kind>& kinds) {
+  std::set<std::string> seen;
+  ASSERT_FALSE(kinds.empty());
+  for (const auto& kind : kinds) {
+    EXPECT_TRUE(seen.insert(kind.name).second) << kind.name << " stands twice";
+    EXPECT_EQ(kind.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"), std::string::npos) << kind.name;
+    EXPECT_FALSE(kind.help.empty()) << kind.name;
+    EXPECT_EQ(kind.help.find('\n'), std::string::npos) << kind.name;
+  }
+}
+
+TEST(Kinds, HaveNamesAndHelp) {
+  check_names(nn::all_networks());
+  check_names(nn::all_losses());
+  check_names(all_metrics());
+  check_names(all_solvers());
+  check_names(all_schedules());
+  check_names(all_sources());
+}
+
+// In a section of a job a key means one thing: it has one type.
+TEST(Kinds, HaveOptionsThatAJobCanTellApart) {
+  std::map<std::string, size_t> types;
+  const auto look = [&](const std::string& section, const auto& kinds) {
+    for (const auto& kind : kinds)
+      for (const auto& rule : kind.options) {
+        const auto [known, made] = types.emplace(section + "." + rule.name, rule.standard.index());
+        EXPECT_EQ(known->second, rule.standard.index()) << known->first << " of " << kind.name;
+        EXPECT_FALSE(rule.help.empty()) << known->first;
+      }
+  };
+  look("network", nn::all_networks());
+  look("data", all_sources());
+  look("training", all_solvers());
+  look("training", all_schedules());
+  const auto keys = job_keys();
+  EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), keys.size()) << "an option has the name of a key";
+}
+
+TEST(Kinds, ANetworkFindsWhatItNames) {
+  for (const auto& network : nn::all_networks()) {
+    SCOPED_TRACE(network.name);
+    Job job;
+    job.network.name = network.name;
+    EXPECT_TRUE(find_mistakes(resolved(job), {}, true).empty());
+    for (const auto& output : network.outputs) EXPECT_NO_THROW(metric_of(output));
+    EXPECT_NO_THROW(nn::loss_of(network.outputs));
+    EXPECT_GE(network.width, network.least_width);
+  }
+}
+
+TEST(Kinds, AMetricMakesAsManySumsAsItSays) {
+  const Tensor scores = Tensor::full({3, 4}, 0.25, DType::f32, "BC"), labels = Tensor::zeros({3}, DType::i32, "B");
+  for (const auto& metric : all_metrics())
+    for (const auto kind : metric.outputs) {
+      const auto sums = metric.of_batch(scores, kind == nn::OutputKind::class_scores ? labels : scores);
+      EXPECT_EQ(sums.size(), static_cast<size_t>(metric.sums)) << metric.name;
+      EXPECT_TRUE(std::isfinite(metric.value(sums))) << metric.name;
+    }
+}
+
+// The state has its structure before the first step, so that every step has one form.
+TEST(Kinds, ASolverKeepsTheStructureOfItsState) {
+  const Tree parameters{{"a", Tensor::full({2}, 1)}, {"b", Tree{{"weights", Tensor::full({2, 2}, 1)}}}};
+  for (const auto& solver : all_solvers()) {
+    SCOPED_TRACE(solver.name);
+    const Tree before = solver.initial(parameters);
+    const auto made = solver.update(parameters, parameters, before, 0.5f, with_standard_values({}, solver.options));
+    check_same_structure(parameters, made.parameters, "parameters");
+    check_same_structure(before, made.state, "state");
+    EXPECT_NE(made.parameters["a"].tensor().to_vector<float>(), parameters["a"].tensor().to_vector<float>());
+  }
+}
+
+TEST(Kinds, AScheduleBeginsWithTheInitialRate) {
+  for (const auto& schedule : all_schedules())
+    EXPECT_EQ(learn_rate(0.5, {schedule.name})({.iteration = 0, .iterations = 100, .epoch = 1}), 0.5) << schedule.name;
+}
+
+}  // namespace
+}  // namespace retrace
