@@ -16,7 +16,8 @@ target_compile_options(retrace_flags INTERFACE -ffp-contract=off)
 target_compile_options(retrace_flags INTERFACE -Wall -Wextra -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 sees phantoms in its own std::variant and std::string.
-  target_compile_options(retrace_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+  target_compile_options(retrace_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds
+                                                 -Wno-stringop-overflow -Wno-stringop-overread)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # std::stable_sort of GCC 12's library uses a function that it calls deprecated itself.
   target_compile_options(retrace_flags INTERFACE -Wno-deprecated-declarations)
