@@ -28,7 +28,7 @@ Tree made(const std::vector<Walk::Request>& requests, RandomKey key) {
       at = &(*at)[rest.substr(0, end)];
       rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
     }
-    *at = request.initializer(key.split(request.path), request.shape, request.fans);
+    *at = request.initializer(request.shape, request.fans, key.split(request.path));
   }
   return tree;
 }

@@ -27,7 +27,7 @@ TEST(Layer, names_its_parameters_by_kind_and_number) {
                           conv2d(3, 4, {.padding = same}),
                           batch_norm(),
                           relu(),
-                          conv2d({1, 2}, 4, {.groups = 2, .bias = false}).named("last"),
+                          conv2d({1, 2}, 4, {.groups = 2}, {.bias = false}).named("last"),
                           linear(3),
                           linear(5)};
   const auto [parameters, state] = layers.initial(random_key(1));
@@ -53,9 +53,9 @@ TEST(Layer, forward_is_the_ops_with_those_parameters) {
                           batch_norm(),
                           relu(),
                           transposed_conv2d(2, 1, {.stride = 2}),
-                          max_pool(2, {.stride = 2}),
-                          average_pool(2),
-                          global_average_pool(),
+                          max_pool2d(2, {.stride = 2}),
+                          average_pool2d(2),
+                          global_average_pool2d(),
                           linear(2),
                           clipped_relu(1),
                           softmax()};
@@ -112,7 +112,7 @@ TEST(Layer, says_what_is_wrong) {
             "error[RT0193]: the parameters have no entry \"a/weights\"\n"
             "  where:    net.cpp:4\n"
             "  expected: parameters as made by initial() of the same layers");
-  EXPECT_EQ(error_text([&] { conv2d(3, 4, {}, place).initial({5}, random_key(1)); }),
+  EXPECT_EQ(error_text([&] { conv2d(3, 4, {}, {}, place).initial({5}, random_key(1)); }),
             "error[RT0194]: conv2d: x has 2 axes\n"
             "  where:    net.cpp:4\n"
             "  got:      f32[1,5] \"BC\"\n"
@@ -122,7 +122,7 @@ TEST(Layer, says_what_is_wrong) {
             "  where:    net.cpp:4\n"
             "  got:      f32[1,2] \"BC\"\n"
             "  expected: a batch axis, then [2,2,1]");
-  EXPECT_EQ(error_text([&] { conv2d(3, 4, {.groups = 3}, place).initial({5, 5, 4}, random_key(1)); }),
+  EXPECT_EQ(error_text([&] { conv2d(3, 4, {.groups = 3}, {}, place).initial({5, 5, 4}, random_key(1)); }),
             "error[RT0155]: conv2d: x has 4 channels, weights expect 3\n"
             "  where:    net.cpp:4\n"
             "  got:      x f32[1,5,5,4] \"BSSC\", weights f32[3,3,1,4]\n"
