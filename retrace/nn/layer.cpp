@@ -81,7 +81,7 @@ Tree Layer::apply(Walk& walk, const Tree& x) const {
 
 void Walk::open(const std::string& kind, const std::string& name) {
   Level& outer = levels_.back();
-  const std::string entry = name.empty() ? fmt::format("{}{}", kind, ++outer.counts[kind]) : name;
+  const std::string entry = name.empty() ? fmt::format("{}_{}", kind, ++outer.counts[kind]) : name;
   if (!outer.names.insert(entry).second)
     throw Error(ErrorKind::usage, 192, fmt::format("two layers have the name \"{}\"", path(entry)))
         .help("name one of them with .named(\"...\")");

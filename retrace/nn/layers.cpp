@@ -34,7 +34,7 @@ Tree with_bias(Walk& walk, const Tensor& weights, bool bias, int64_t outputs) {
 
 Layer conv2d(Pair kernel, int64_t filters, const Conv2dOptions& options, const ParameterOptions& parameters,
              Place place) {
-  return Layer("conv", [=](Walk& walk, const Tree& input) {
+  return Layer("conv2d", [=](Walk& walk, const Tree& input) {
     const Tensor& x = input.tensor();
     check_image(x, "conv2d", place);
     const int groups = std::max(1, options.groups);
@@ -46,7 +46,7 @@ Layer conv2d(Pair kernel, int64_t filters, const Conv2dOptions& options, const P
 
 Layer transposed_conv2d(Pair kernel, int64_t filters, const TransposedConv2dOptions& options,
                         const ParameterOptions& parameters, Place place) {
-  return Layer("transposed_conv", [=](Walk& walk, const Tree& input) {
+  return Layer("transposed_conv2d", [=](Walk& walk, const Tree& input) {
     const Tensor& x = input.tensor();
     check_image(x, "transposed_conv2d", place);
     const Shape shape{kernel.y, kernel.x, filters, x.shape()[3]};
@@ -65,7 +65,7 @@ Layer linear(int64_t outputs, const ParameterOptions& parameters, Place place) {
 }
 
 Layer batch_norm(const BatchNormOptions& options, Place place) {
-  return Layer("norm", [=](Walk& walk, const Tree& input) {
+  return Layer("batch_norm", [=](Walk& walk, const Tree& input) {
     const Tensor& x = input.tensor();
     const Shape channels{x.rank() == 0 ? 1 : x.shape().back()};
     const Tree parameters{{"scale", walk.parameter("scale", channels, {}, constant_values(1))},

@@ -32,19 +32,19 @@ TEST(Layer, names_its_parameters_by_kind_and_number) {
                           linear(5)};
   const auto [parameters, state] = layers.initial(random_key(1));
   EXPECT_EQ(paths(parameters),
-            (std::vector<std::string>{"conv1/bias [4]", "conv1/weights [3,3,2,4]", "last/weights [1,2,2,4]",
-                                      "linear1/bias [3]", "linear1/weights [3,120]", "linear2/bias [5]",
-                                      "linear2/weights [5,3]", "norm1/offset [4]", "norm1/scale [4]"}));
-  EXPECT_EQ(paths(state), (std::vector<std::string>{"norm1/mean [4]", "norm1/variance [4]"}));
+            (std::vector<std::string>{"batch_norm_1/offset [4]", "batch_norm_1/scale [4]", "conv2d_1/bias [4]",
+                                      "conv2d_1/weights [3,3,2,4]", "last/weights [1,2,2,4]", "linear_1/bias [3]",
+                                      "linear_1/weights [3,120]", "linear_2/bias [5]", "linear_2/weights [5,3]"}));
+  EXPECT_EQ(paths(state), (std::vector<std::string>{"batch_norm_1/mean [4]", "batch_norm_1/variance [4]"}));
 }
 
 TEST(Layer, a_container_adds_a_level_only_if_it_is_named) {
   const Layer stage = repeat(2, {linear(3), relu()});
   const auto [parameters, state] = Sequential{stage.named("stage"), stage}.initial({4}, random_key(1));
-  EXPECT_EQ(paths(parameters),
-            (std::vector<std::string>{"linear1/bias [3]", "linear1/weights [3,3]", "linear2/bias [3]",
-                                      "linear2/weights [3,3]", "stage/linear1/bias [3]", "stage/linear1/weights [3,4]",
-                                      "stage/linear2/bias [3]", "stage/linear2/weights [3,3]"}));
+  EXPECT_EQ(paths(parameters), (std::vector<std::string>{"linear_1/bias [3]", "linear_1/weights [3,3]",
+                                                         "linear_2/bias [3]", "linear_2/weights [3,3]",
+                                                         "stage/linear_1/bias [3]", "stage/linear_1/weights [3,4]",
+                                                         "stage/linear_2/bias [3]", "stage/linear_2/weights [3,3]"}));
   EXPECT_TRUE(state.empty());
 }
 
@@ -65,8 +65,8 @@ TEST(Layer, forward_is_the_ops_with_those_parameters) {
   EXPECT_EQ(y.tensor().spec().text(), "f32[2,2] \"BC\"");
   const auto values = y.tensor().to_vector<float>();
   EXPECT_NEAR(values[0] + values[1], 1, 1e-6);
-  EXPECT_EQ(moments["norm1"].mark(), "moments");
-  EXPECT_EQ(moments["norm1"]["mean"].tensor().size(), 2);
+  EXPECT_EQ(moments["batch_norm_1"].mark(), "moments");
+  EXPECT_EQ(moments["batch_norm_1"]["mean"].tensor().size(), 2);
   const Tree next = update_statistics(state, moments);
   check_same_structure(state, next, "test");
   EXPECT_TRUE(layers.forward(parameters, x, next, Phase::inference).moments.empty());

@@ -30,10 +30,12 @@ TEST(Networks, digits_has_the_names_of_the_walk_through) {
   std::string names, states;
   for (const auto& [name, child] : network.parameters.children()) names += name + " ";
   for (const auto& [name, child] : network.state.children()) states += name + " ";
-  EXPECT_EQ(names, "angle class conv1 conv2 conv3 conv_skip norm1 norm2 norm3 norm_skip ");
-  EXPECT_EQ(states, "norm1 norm2 norm3 norm_skip ");
-  EXPECT_EQ(network.parameters["conv1"]["weights"].tensor().shape(), (Shape{5, 5, 1, 16}));
-  EXPECT_EQ(network.parameters["conv_skip"]["weights"].tensor().shape(), (Shape{1, 1, 16, 32}));
+  EXPECT_EQ(
+      names,
+      "angle batch_norm_1 batch_norm_2 batch_norm_3 batch_norm_skip class conv2d_1 conv2d_2 conv2d_3 conv2d_skip ");
+  EXPECT_EQ(states, "batch_norm_1 batch_norm_2 batch_norm_3 batch_norm_skip ");
+  EXPECT_EQ(network.parameters["conv2d_1"]["weights"].tensor().shape(), (Shape{5, 5, 1, 16}));
+  EXPECT_EQ(network.parameters["conv2d_skip"]["weights"].tensor().shape(), (Shape{1, 1, 16, 32}));
   EXPECT_EQ(network.parameters["class"]["weights"].tensor().shape(), (Shape{10, 6272}));
 }
 
