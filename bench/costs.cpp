@@ -30,7 +30,7 @@ class DigitsStep {
   DigitsStep() { evaluate(); }  // the starting values
   Trace record() const {
     const auto step = value_and_grad([this](const Tree& p) {
-      const auto [y, moments] = network_.model(p, x_, network_.state, Phase::train);
+      const auto [y, moments] = network_.forward(p, x_, network_.state, Phase::train);
       return WithAux<Tree>{network_.loss(y, targets_), moments};
     });
     RecordingScope scope;

@@ -46,16 +46,16 @@ nn::Network classifier(const Shape& sample, std::vector<nn::Layer> layers) {
 
 // x + linear(relu(x)), with weights so small that neither values nor gradients grow or vanish with the depth.
 nn::Network deep(int64_t depth) {
-  const auto small = [depth](RandomKey key, const Shape& shape, nn::Fans fans) {
-    return nn::glorot_uniform(key, shape, fans) / std::sqrt(static_cast<float>(depth));
+  const auto small = [depth](const Shape& shape, nn::Fans fans, RandomKey key) {
+    return nn::glorot_uniform(shape, fans, key) / std::sqrt(static_cast<float>(depth));
   };
-  const nn::Layer layer = nn::residual(nn::Sequential{nn::relu(), nn::linear(16, {.weights = small})});
+  const nn::Layer layer = nn::residual(nn::Sequential{nn::relu(), nn::linear(16, {.initializer = small})});
   return classifier({16}, std::vector<nn::Layer>(static_cast<size_t>(depth), layer));
 }
 
 nn::Network wide(int64_t channels) {
   const auto stage = nn::repeat(3, {nn::conv2d(3, channels, {.padding = same}), nn::batch_norm(), nn::relu()});
-  return classifier({16, 16, 3}, {stage, nn::global_average_pool()});
+  return classifier({16, 16, 3}, {stage, nn::global_average_pool2d()});
 }
 
 struct Point {

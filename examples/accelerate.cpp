@@ -44,11 +44,11 @@ auto loss(const rt::Tree& p, const rt::Tensor& images, const rt::Tensor& labels,
 // Glorot uniform weights with the published program's fans, zero biases.
 rt::Tree initial_parameters(rt::RandomKey key) {
   auto conv = [&](const char* name, rt::Shape shape) {
-    return rt::Tree{{"weights", rt::nn::glorot_uniform_published(key.split(name), shape, rt::nn::conv2d_fans(shape))},
+    return rt::Tree{{"weights", rt::nn::glorot_uniform_fan_out(shape, rt::nn::conv2d_fans(shape), key.split(name))},
                     {"bias", rt::Tensor::zeros({shape.back()})}};
   };
   auto linear = [&](const char* name, rt::Shape shape) {
-    return rt::Tree{{"weights", rt::nn::glorot_uniform(key.split(name), shape, rt::nn::linear_fans(shape))},
+    return rt::Tree{{"weights", rt::nn::glorot_uniform(shape, rt::nn::linear_fans(shape), key.split(name))},
                     {"bias", rt::Tensor::zeros({shape[0]})}};
   };
   auto norm = [](int64_t n) {
@@ -112,7 +112,7 @@ struct Training {
 };
 
 rt::MiniBatchQueue mini_batches(rt::Split split, const Options& options) {
-  return rt::MiniBatchQueue(rt::digits(split, {.count = options.samples}),
+  return rt::MiniBatchQueue(rt::datasets::digits(split, {.count = options.samples}),
                             {.mini_batch_size = options.mini_batch_size,
                              .partial = split == rt::Split::train ? rt::Partial::discard : rt::Partial::keep,
                              .formats = {"BSSC", "B", "BC"},

@@ -45,7 +45,7 @@ Step step(const State& state, const rt::Tensor& points, const rt::Tensor& height
 // others.
 State initial_state(rt::RandomKey key) {
   auto linear = [&](const char* name, rt::Shape shape) {
-    return rt::Tree{{"weights", rt::nn::glorot_uniform(key.split(name), shape, rt::nn::linear_fans(shape))},
+    return rt::Tree{{"weights", rt::nn::glorot_uniform(shape, rt::nn::linear_fans(shape), key.split(name))},
                     {"bias", rt::Tensor::zeros({shape[0]})}};
   };
   const rt::Tree parameters{
@@ -103,7 +103,7 @@ struct Training {
 
 // On a grid of side x side points.
 Training train(rt::Device& device, int epochs, int side) {
-  const auto [host_points, host_heights] = whole(rt::peaks(rt::Split::train, side));
+  const auto [host_points, host_heights] = whole(rt::datasets::peaks(rt::Split::train, side));
   const State start = initial_state(rt::random_key(1));
   const Stopwatch transfer;
   const auto points = host_points.to(device), heights = host_heights.to(device);
@@ -126,7 +126,7 @@ Training train(rt::Device& device, int epochs, int side) {
 
 void print_surfaces(const rt::Tree& parameters, const std::filesystem::path& png) {
   constexpr int kSide = 40;
-  const auto [points, heights] = whole(rt::peaks(rt::Split::train, kSide));
+  const auto [points, heights] = whole(rt::datasets::peaks(rt::Split::train, kSide));
   const auto numbers = [](const rt::Tensor& tensor) {
     const auto values = tensor.to_vector<float>();
     return std::vector<double>(values.begin(), values.end());

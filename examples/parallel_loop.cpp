@@ -44,7 +44,7 @@ auto loss(const rt::Tree& p, const rt::Tensor& images, const rt::Tensor& labels,
 
 rt::Tree initial_parameters(rt::RandomKey key) {
   auto conv = [&](const char* name, rt::Shape shape) {
-    return rt::Tree{{"weights", rt::nn::glorot_uniform(key.split(name), shape, rt::nn::conv2d_fans(shape))},
+    return rt::Tree{{"weights", rt::nn::glorot_uniform(shape, rt::nn::conv2d_fans(shape), key.split(name))},
                     {"bias", rt::Tensor::zeros({shape.back()})}};
   };
   auto norm = [](int64_t n) {
@@ -56,7 +56,7 @@ rt::Tree initial_parameters(rt::RandomKey key) {
           {"conv2", conv("conv2", {3, 3, 8, 16})},
           {"norm2", norm(16)},
           {"class",
-           {{"weights", rt::nn::glorot_uniform(key.split("class"), scores, rt::nn::linear_fans(scores))},
+           {{"weights", rt::nn::glorot_uniform(scores, rt::nn::linear_fans(scores), key.split("class"))},
             {"bias", rt::Tensor::zeros({10})}}}};
 }
 
@@ -136,7 +136,7 @@ Options read_options(int argc, char** argv) {
 
 // The results by their labels.
 std::map<std::string, Result> train_all(rt::Pool& ranks, const Options& options) {
-  const rt::Datastore store = rt::digits(rt::Split::train, {.count = options.samples});
+  const rt::Datastore store = rt::datasets::digits(rt::Split::train, {.count = options.samples});
   const auto train_on = [&](rt::Pool& pool, const std::string& device) {
     const rt::MiniBatchQueue whole(
         store, {.mini_batch_size = kMiniBatch, .formats = {"BSSC", "B"}, .devices = {device}, .outputs = 2, .seed = 1});

@@ -8,9 +8,6 @@ from . import draws, ops
 from .rounding import f32
 from .tape import Value
 
-# What a kind of layer is called in the names of its parameters: the kind's first layer is "conv1".
-ENTRIES = {"conv2d": "conv", "transposed_conv2d": "transposed_conv", "linear": "linear", "batch_norm": "norm"}
-
 
 def glorot_uniform(key, shape, fan_in, fan_out):
     """(2u - 1) * bound, u uniform."""
@@ -31,7 +28,7 @@ class Walk:
         if name:
             return name
         self.counts[kind] = self.counts.get(kind, 0) + 1
-        return f"{ENTRIES[kind]}{self.counts[kind]}"
+        return f"{kind}_{self.counts[kind]}"
 
     def weights_and_bias(self, entry, shape, fan_in, fan_out, outputs):
         weights = self.parameter(f"{entry}/weights", lambda key: glorot_uniform(key, shape, fan_in, fan_out))
@@ -137,7 +134,7 @@ def class_loss(y, targets):
 
 def digits(width=16):
     main = sequential(conv2d(3, 2 * width, stride=2), batch_norm(), RELU, conv2d(3, 2 * width), batch_norm())
-    skip = sequential(conv2d(1, 2 * width, stride=2, same=False, name="conv_skip"), batch_norm(name="norm_skip"))
+    skip = sequential(conv2d(1, 2 * width, stride=2, same=False, name="conv2d_skip"), batch_norm(name="batch_norm_skip"))
     outputs = heads(class_=sequential(linear(10, name="class"), SOFTMAX), angle=linear(1, name="angle"))
 
     def loss(y, targets):

@@ -98,21 +98,21 @@ std::string operand_entry() {
 std::string initializers_entry() {
   const Shape shape{5, 7};
   return Bytes()
-      .add(nn::glorot_uniform(random_key(1), shape, {7, 5}))
-      .add(nn::glorot_uniform_published(random_key(1), shape, {7, 5}))
-      .add(nn::he_normal(random_key(1), shape, {7, 5}))
+      .add(nn::glorot_uniform(shape, {7, 5}, random_key(1)))
+      .add(nn::glorot_uniform_fan_out(shape, {7, 5}, random_key(1)))
+      .add(nn::he_normal(shape, {7, 5}, random_key(1)))
       .text();
 }
 
 std::string digit_entry() {
-  const Digit digit = make_digit(1, 5);
+  const datasets::Digit digit = datasets::make_digit(1, 5);
   return Bytes().add(digit.angle).text() + std::string(digit.pixels.begin(), digit.pixels.end());
 }
 
 std::string peaks_entry() {
   Bytes bytes;
   for (const Split split : {Split::train, Split::test}) {
-    Datastore store = peaks(split, 30);
+    Datastore store = datasets::peaks(split, 30);
     for (const auto& observation : store.read_all()) bytes.add(observation[0]).add(observation[1]);
   }
   return bytes.text();
@@ -122,7 +122,7 @@ std::string queue_entry() {
   const auto tenths = [](const Observation& observation, TransformContext& context) {
     return Observation{Tensor::full({1}, context.random.uniform(0.1, 0.7), DType::f64), observation[0]};
   };
-  const Datastore digits_store = digits(Split::train, {.count = 2});
+  const Datastore digits_store = datasets::digits(Split::train, {.count = 2});
   Datastore drawn = transform(digits_store, tenths, {.variables = 2});
   MiniBatchQueue queue(digits_store, {.mini_batch_size = 2, .outputs = 3});
   const auto batch = queue.next();
@@ -155,7 +155,7 @@ std::string evaluation_entry() {
 }
 
 std::string image_entry() {
-  const ImageSet images = make_digits(Split::train, {.count = 2});
+  const ImageSet images = datasets::make_digits(Split::train, {.count = 2});
   return Bytes().add(image_batch(images, 0, 2)).text();
 }
 

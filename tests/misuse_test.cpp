@@ -179,8 +179,8 @@ TEST(Misuse, TensorsAreMadeAtTheUsersLine) {
   at_line(error_of([&] { broadcast(one(), {huge, 1}) + broadcast(one(), {1, huge}); }), 107, __LINE__);
   at_line(error_of([] { one().to_vector<int32_t>(); }), 105, __LINE__);
   at_line(error_of([] { Shape().back(); }), 127, __LINE__);
-  at_line(error_of([] { make_digits(Split::train, {.count = -1}); }), 309, __LINE__);
-  at_line(error_of([] { peaks(Split::train, 1); }), 319, __LINE__);
+  at_line(error_of([] { datasets::make_digits(Split::train, {.count = -1}); }), 309, __LINE__);
+  at_line(error_of([] { datasets::peaks(Split::train, 1); }), 319, __LINE__);
   at_line(error_of([] { nn::linear(3).forward({}, one(), {}, Phase::inference); }), 193, __LINE__);
   at_line(error_of([] { nn::linear(3).initial(random_key(1)); }), 191, __LINE__);
   at_line(error_of([] { value_and_grad([](const Tensor& x) { return x; }, {.shards = 0})(one()); }), 221, __LINE__);

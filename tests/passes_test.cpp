@@ -93,7 +93,7 @@ std::vector<uint32_t> bits_of(const Tensor& tensor) {
 }
 
 // The gradient of max_pool2d at y times numbers, masked where y is positive: its bits, and the shape of the mask.
-std::pair<std::vector<uint32_t>, Shape> masked_unpooling(const Tensor& y, Pair pool, const Pool2dOptions& options) {
+std::pair<std::vector<uint32_t>, Shape> masked_unpooling(const Tensor& y, Pair pool, const MaxPool2dOptions& options) {
   const Tensor made = max_pool2d(y, pool, options), zero = constant_like(y, 0);
   Tensor dy = gradients(sum(made * special_image(made.shape(), 3)), std::vector<Tensor>{y})[0];
   dy = where(greater(y, zero), dy, zero);
@@ -106,7 +106,7 @@ std::pair<std::vector<uint32_t>, Shape> masked_unpooling(const Tensor& y, Pair p
 
 // Infinities, NaN, zeros of both signs and ties, where windows tile the image, overlap, and leave elements out.
 TEST(Passes, MaskBeforeUnpoolKeepsBits) {
-  const std::vector<std::pair<Pair, Pool2dOptions>> windows{
+  const std::vector<std::pair<Pair, MaxPool2dOptions>> windows{
       {2, {.stride = 2}}, {2, {.stride = 1}}, {3, {.stride = 2, .padding = same}}, {2, {.stride = 3}}};
   const Tensor y = special_image({2, 8, 6, 8}, 0);
   set_plan_cache(false);

@@ -12,7 +12,7 @@ fail() {
 }
 
 job="jobs/golden/digits.toml --set training.shards=4 --json"
-golden='"fingerprint":"3e626ff1b38341cd"'
+golden='"fingerprint":"d939a843e922b2f7"'
 
 for workers in 1 2 3 4; do
   "$retrace" train $job --workers $workers --out "$out/w$workers" 2>/dev/null | grep -q "$golden" || fail "--workers $workers"

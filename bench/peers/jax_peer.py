@@ -54,39 +54,40 @@ def classes_loss(scores, classes):
 
 def digits(p, state, x, trains):
     s = {}
-    x, s["norm1"] = norm(conv(x, p["conv1"]), p["norm1"], state["norm1"], trains)
+    x, s["batch_norm_1"] = norm(conv(x, p["conv2d_1"]), p["batch_norm_1"], state["batch_norm_1"], trains)
     x = jax.nn.relu(x)
-    skip, s["norm_skip"] = norm(conv(x, p["conv_skip"], 2, "VALID"), p["norm_skip"], state["norm_skip"], trains)
-    x, s["norm2"] = norm(conv(x, p["conv2"], 2), p["norm2"], state["norm2"], trains)
-    x, s["norm3"] = norm(conv(jax.nn.relu(x), p["conv3"]), p["norm3"], state["norm3"], trains)
+    skip, s["batch_norm_skip"] = norm(conv(x, p["conv2d_skip"], 2, "VALID"), p["batch_norm_skip"],
+                                      state["batch_norm_skip"], trains)
+    x, s["batch_norm_2"] = norm(conv(x, p["conv2d_2"], 2), p["batch_norm_2"], state["batch_norm_2"], trains)
+    x, s["batch_norm_3"] = norm(conv(jax.nn.relu(x), p["conv2d_3"]), p["batch_norm_3"], state["batch_norm_3"], trains)
     x = jax.nn.relu(x + skip)
     return (linear(x, p["class"]), linear(x, p["angle"])), s
 
 
 def peaks(p, state, x, trains):
-    x = jax.nn.relu(linear(x, p["linear1"]))
-    return linear(jax.nn.relu(linear(x, p["linear2"])), p["linear3"]), state
+    x = jax.nn.relu(linear(x, p["linear_1"]))
+    return linear(jax.nn.relu(linear(x, p["linear_2"])), p["linear_3"]), state
 
 
 def cifar10(p, state, x, trains):
     s = {}
     for i in range(1, 13):
-        x, s[f"norm{i}"] = norm(conv(x, p[f"conv{i}"]), p[f"norm{i}"], state[f"norm{i}"], trains)
+        x, s[f"batch_norm_{i}"] = norm(conv(x, p[f"conv2d_{i}"]), p[f"batch_norm_{i}"], state[f"batch_norm_{i}"], trains)
         x = jax.nn.relu(x)
         if i in (4, 8):
             x = pool(x, 2, "max")
-    return linear(pool(x, 8, "mean"), p["linear1"]), s
+    return linear(pool(x, 8, "mean"), p["linear_1"]), s
 
 
 def autoencoder(p, state, x, trains):
     for i in (1, 2, 3):
-        x = pool(jax.nn.relu(conv(x, p[f"conv{i}"])), 2, "max")
+        x = pool(jax.nn.relu(conv(x, p[f"conv2d_{i}"])), 2, "max")
     for i in (1, 2, 3):
-        q = p[f"transposed_conv{i}"]
+        q = p[f"transposed_conv2d_{i}"]
         x = lax.conv_transpose(x, q["weights"], (2, 2), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC"),
                                transpose_kernel=True)
         x = jax.nn.relu(x + q["bias"])
-    return jnp.clip(conv(x, p["conv4"]), 0, 1), state
+    return jnp.clip(conv(x, p["conv2d_4"]), 0, 1), state
 
 
 MODELS = {"digits": digits, "peaks": peaks, "cifar10": cifar10, "autoencoder": autoencoder}

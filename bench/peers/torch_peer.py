@@ -20,17 +20,17 @@ import workloads
 class Digits(nn.Module):
     def __init__(self):
         super().__init__()
-        self.conv1, self.norm1 = nn.Conv2d(1, 16, 5, padding=2), nn.BatchNorm2d(16)
-        self.conv2, self.norm2 = nn.Conv2d(16, 32, 3, stride=2), nn.BatchNorm2d(32)
-        self.conv3, self.norm3 = nn.Conv2d(32, 32, 3, padding=1), nn.BatchNorm2d(32)
-        self.conv_skip, self.norm_skip = nn.Conv2d(16, 32, 1, stride=2), nn.BatchNorm2d(32)
+        self.conv2d_1, self.batch_norm_1 = nn.Conv2d(1, 16, 5, padding=2), nn.BatchNorm2d(16)
+        self.conv2d_2, self.batch_norm_2 = nn.Conv2d(16, 32, 3, stride=2), nn.BatchNorm2d(32)
+        self.conv2d_3, self.batch_norm_3 = nn.Conv2d(32, 32, 3, padding=1), nn.BatchNorm2d(32)
+        self.conv2d_skip, self.batch_norm_skip = nn.Conv2d(16, 32, 1, stride=2), nn.BatchNorm2d(32)
         self.class_, self.angle = nn.Linear(6272, 10), nn.Linear(6272, 1)
 
     def forward(self, x):
-        x = F.relu(self.norm1(self.conv1(x)))
-        skip = self.norm_skip(self.conv_skip(x))
-        x = F.relu(self.norm2(self.conv2(F.pad(x, (0, 1, 0, 1)))))  # "same" with stride 2 pads at the end only
-        x = F.relu(self.norm3(self.conv3(x)) + skip)
+        x = F.relu(self.batch_norm_1(self.conv2d_1(x)))
+        skip = self.batch_norm_skip(self.conv2d_skip(x))
+        x = F.relu(self.batch_norm_2(self.conv2d_2(F.pad(x, (0, 1, 0, 1)))))  # "same" with stride 2 pads at the end only
+        x = F.relu(self.batch_norm_3(self.conv2d_3(x)) + skip)
         x = torch.flatten(x.permute(0, 2, 3, 1), 1)
         return self.class_(x), self.angle(x)
 
@@ -49,28 +49,28 @@ def sequential(layers):
 
 
 def peaks():
-    return sequential([("linear1", nn.Linear(2, 20)), nn.ReLU(), ("linear2", nn.Linear(20, 5)), nn.ReLU(),
-                       ("linear3", nn.Linear(5, 1))])
+    return sequential([("linear_1", nn.Linear(2, 20)), nn.ReLU(), ("linear_2", nn.Linear(20, 5)), nn.ReLU(),
+                       ("linear_3", nn.Linear(5, 1))])
 
 
 def cifar10():
     layers, before = [], 3
     for i in range(12):
         width = 32 << i // 4
-        layers += [(f"conv{i + 1}", nn.Conv2d(before, width, 3, padding=1)), (f"norm{i + 1}", nn.BatchNorm2d(width)),
-                   nn.ReLU()]
+        layers += [(f"conv2d_{i + 1}", nn.Conv2d(before, width, 3, padding=1)),
+                   (f"batch_norm_{i + 1}", nn.BatchNorm2d(width)), nn.ReLU()]
         layers += [nn.MaxPool2d(2, 2)] if i in (3, 7) else []
         before = width
-    return sequential(layers + [nn.AvgPool2d(8), nn.Flatten(), ("linear1", nn.Linear(128, 10))])
+    return sequential(layers + [nn.AvgPool2d(8), nn.Flatten(), ("linear_1", nn.Linear(128, 10))])
 
 
 def autoencoder():
     layers = []
     for i, (before, width) in enumerate(((1, 8), (8, 16), (16, 32)), 1):
-        layers += [(f"conv{i}", nn.Conv2d(before, width, 3, padding=1)), nn.ReLU(), nn.MaxPool2d(2, 2)]
+        layers += [(f"conv2d_{i}", nn.Conv2d(before, width, 3, padding=1)), nn.ReLU(), nn.MaxPool2d(2, 2)]
     for i, (before, width) in enumerate(((32, 32), (32, 16), (16, 8)), 1):
-        layers += [(f"transposed_conv{i}", nn.ConvTranspose2d(before, width, 2, stride=2)), nn.ReLU()]
-    return sequential(layers + [("conv4", nn.Conv2d(8, 1, 1)), nn.Hardtanh(0, 1)])
+        layers += [(f"transposed_conv2d_{i}", nn.ConvTranspose2d(before, width, 2, stride=2)), nn.ReLU()]
+    return sequential(layers + [("conv2d_4", nn.Conv2d(8, 1, 1)), nn.Hardtanh(0, 1)])
 
 
 def make(workload):

@@ -45,7 +45,7 @@ def read_safetensors(path):
 
 
 def tree(arrays, root):
-    """Nested dictionaries from names such as parameters/conv1/weights."""
+    """Nested dictionaries from names such as parameters/conv2d_1/weights."""
     found = {}
     for name, value in arrays.items():
         first, *path = name.split("/")

@@ -12,7 +12,7 @@
 #include "retrace/data/random_stream.h"
 #include "retrace/data/strokes.h"
 
-namespace retrace {
+namespace retrace::datasets {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
@@ -147,4 +147,4 @@ Datastore digits(Split split, const DigitsOptions& options, Place place) {
   return image_set_store(make_digits(split, options, place));
 }
 
-}  // namespace retrace
+}  // namespace retrace::datasets

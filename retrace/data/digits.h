@@ -8,6 +8,8 @@
 
 namespace retrace {
 
+namespace datasets {
+
 constexpr int kDigitSize = 28;
 
 struct Digit {
@@ -31,6 +33,8 @@ ImageSet make_digits(Split split, const DigitsOptions& options = {}, Place place
 
 // The same as a store: image f32[28,28,1] "SSC" between 0 and 1; label, a single i32; angle in degrees, f32[1] "C".
 Datastore digits(Split split, const DigitsOptions& options = {}, Place place = Place::here());
+
+}  // namespace datasets
 
 // A grey PNG of the first `count` images in reading order, `columns` in a row, one pixel of space between them.
 // The labels of digits are 0 1 2 ... 9 in each row of ten. Errors: usage if the set is empty or columns < 1; output.

@@ -18,6 +18,8 @@
 namespace retrace {
 namespace {
 
+using namespace datasets;
+
 uint64_t hash_of(const ImageSet& set) {
   const auto bytes = [](const auto& values) {
     return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));

@@ -177,19 +177,20 @@ TEST(DataErrors, OfStackingAndFormats) {
 }
 
 TEST(DataErrors, OfDigits) {
-  EXPECT_EQ(error_text([] { make_digits(Split::train, {.count = -1}, place); }),
+  EXPECT_EQ(error_text([] { datasets::make_digits(Split::train, {.count = -1}, place); }),
             "error[RT0309]: digits: -1 images were asked for\n"
             "  where:    train.cpp:5\n"
             "  expected: 0 to 16777216");
-  EXPECT_EQ(error_text([] { write_contact_sheet("sheet.png", make_digits(Split::train, {.count = 1}), 1, 0); }),
-            "error[RT0310]: a contact sheet of 1 images in 0 columns\n"
-            "  expected: at least one of both");
+  EXPECT_EQ(
+      error_text([] { write_contact_sheet("sheet.png", datasets::make_digits(Split::train, {.count = 1}), 1, 0); }),
+      "error[RT0310]: a contact sheet of 1 images in 0 columns\n"
+      "  expected: at least one of both");
 }
 
 TEST(DataErrors, OfPeaks) {
   for (const int64_t side : {1, 4097})
     EXPECT_EQ(
-        error_text([&] { peaks(Split::train, side, place); }),
+        error_text([&] { datasets::peaks(Split::train, side, place); }),
         text(319, fmt::format("peaks: a grid of {} points a side was asked for", side), "\n  expected: 2 to 4096"));
 }
 

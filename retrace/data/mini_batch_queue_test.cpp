@@ -74,7 +74,7 @@ class FakeGroup : public Group {
 Worker worker(int rank, int size) { return Worker(std::make_shared<FakeGroup>(rank, size)); }
 
 TEST(MiniBatchQueue, DeliversDigitsAsInTheExample) {
-  MiniBatchQueue queue(digits(Split::train, {.count = 70}),
+  MiniBatchQueue queue(datasets::digits(Split::train, {.count = 70}),
                        {.mini_batch_size = 32, .partial = Partial::discard, .formats = {"BSSC", "B", "BC"}, .seed = 1});
   queue.shuffle();
   int count = 0;
@@ -280,7 +280,7 @@ TEST(MiniBatchQueue, LabelsCanBeLeftOut) {
 }
 
 TEST(MiniBatchQueue, OutputsCanBeLeftOut) {
-  const Datastore store = digits(Split::test, {.count = 4});
+  const Datastore store = datasets::digits(Split::test, {.count = 4});
   MiniBatchQueue queue(store, {.formats = {"BSSC"}, .outputs = 1});
   EXPECT_EQ(queue.outputs(), 1);
   EXPECT_EQ(queue.next().size(), 1u);
@@ -420,7 +420,7 @@ TEST(MiniBatchQueueShare, AWorkerWithoutSamplesGetsEmptyTensors) {
   };
   MiniBatchQueue made = MiniBatchQueue(counting(2), {.mini_batch_function = function}).share(worker(3, 4), 4);
   EXPECT_EQ(made.next()[0].spec().text().substr(0, 13), "f32[0,3] \"BC\"");
-  MiniBatchQueue stacked = MiniBatchQueue(digits(Split::test, {.count = 2})).share(worker(3, 4), 4);
+  MiniBatchQueue stacked = MiniBatchQueue(datasets::digits(Split::test, {.count = 2})).share(worker(3, 4), 4);
   const Tensor images = stacked.next()[0];
   EXPECT_EQ(images.shape(), (Shape{0, 28, 28, 1}));
   EXPECT_EQ(images.spec().part, (BatchPart{2, 2}));

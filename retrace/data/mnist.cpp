@@ -54,6 +54,8 @@ ImageSet read_image_set(const std::filesystem::path& images, const std::filesyst
   return set;
 }
 
+namespace datasets {
+
 MnistFiles mnist_files(const std::filesystem::path& folder, Split split) {
   const std::string prefix = split == Split::train ? "train" : "t10k";
   return {either(folder, prefix + "-images-idx3-ubyte"), either(folder, prefix + "-labels-idx1-ubyte")};
@@ -71,4 +73,5 @@ ImageSet read_mnist(const std::filesystem::path& folder, Split split) {
 
 Datastore mnist(const std::filesystem::path& folder, Split split) { return image_set_store(read_mnist(folder, split)); }
 
+}  // namespace datasets
 }  // namespace retrace

@@ -11,6 +11,8 @@ namespace retrace {
 // the file, for other types or axes, unequal counts, no image, or a label that is not below `classes`.
 ImageSet read_image_set(const std::filesystem::path& images, const std::filesystem::path& labels, int classes = 10);
 
+namespace datasets {
+
 struct MnistFiles {
   std::filesystem::path images, labels;
 };
@@ -23,5 +25,7 @@ ImageSet read_mnist(const std::filesystem::path& folder, Split split);
 
 // The same as a store: image f32[28,28,1] "SSC" between 0 and 1; label, a single i32.
 Datastore mnist(const std::filesystem::path& folder, Split split);
+
+}  // namespace datasets
 
 }  // namespace retrace

@@ -12,6 +12,8 @@
 namespace retrace {
 namespace {
 
+using namespace datasets;
+
 // The folder of the real files: $RETRACE_DATA/mnist, else beside the source tree.
 std::filesystem::path real_folder() {
   const char* given = std::getenv("RETRACE_DATA");

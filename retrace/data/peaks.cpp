@@ -6,7 +6,7 @@
 #include "retrace/base/error.h"
 #include "retrace/base/fp_environment.h"
 
-namespace retrace {
+namespace retrace::datasets {
 
 double peaks_surface(double x, double y) {
   using double_math::exp;
@@ -45,4 +45,4 @@ Datastore peaks_points(Split split, int64_t count, Place place) {
   return peaks(split, points);
 }
 
-}  // namespace retrace
+}  // namespace retrace::datasets

@@ -3,7 +3,7 @@
 
 #include "retrace/data/array_store.h"
 
-namespace retrace {
+namespace retrace::datasets {
 
 // 3 (1-x)^2 exp(-x^2 - (y+1)^2) - 10 (x/5 - x^3 - y^5) exp(-x^2 - y^2) - exp(-(x+1)^2 - y^2) / 3, in binary64 and the
 // caller's rounding mode.
@@ -19,4 +19,4 @@ Datastore peaks(Split split, int64_t side = 200, Place place = Place::here());
 // points, too. Throws Error(usage) if count is no square, or below 4 for training.
 Datastore peaks_points(Split split, int64_t count, Place place = Place::here());
 
-}  // namespace retrace
+}  // namespace retrace::datasets

@@ -9,6 +9,8 @@
 namespace retrace {
 namespace {
 
+using namespace datasets;
+
 TEST(Peaks, FollowTheFormula) {
   for (double x = -3; x <= 3; x += 0.37)
     for (double y = -3; y <= 3; y += 0.41) {

@@ -19,22 +19,23 @@ Fans transposed_conv2d_fans(const Shape& weights) {
 
 Fans linear_fans(const Shape& weights) { return {weights[1], weights[0]}; }
 
-Tensor glorot_uniform(RandomKey key, const Shape& shape, Fans fans) {
+Tensor glorot_uniform(const Shape& shape, Fans fans, RandomKey key) {
   const FloatingPointScope floating_point;
   const double bound = std::sqrt(6.0 / static_cast<double>(fans.fan_in + fans.fan_out));
   return (uniform(shape, key) * 2 - 1) * bound;
 }
 
-Tensor he_normal(RandomKey key, const Shape& shape, Fans fans) {
+Tensor he_normal(const Shape& shape, Fans fans, RandomKey key) {
   const FloatingPointScope floating_point;
   return normal(shape, key) * std::sqrt(2.0 / static_cast<double>(fans.fan_in));
 }
 
-Tensor glorot_uniform_published(RandomKey key, const Shape& shape, Fans fans) {
-  return glorot_uniform(key, shape, {fans.fan_out, fans.fan_out});
+Tensor glorot_uniform_fan_out(const Shape& shape, Fans fans, RandomKey key) {
+  return glorot_uniform(shape, {fans.fan_out, fans.fan_out}, key);
 }
 
-Tensor zeros(RandomKey, const Shape& shape, Fans) { return Tensor::zeros(shape); }
-Tensor ones(RandomKey, const Shape& shape, Fans) { return Tensor::full(shape, 1); }
+Initializer constant_values(double value) {
+  return [value](const Shape& shape, Fans, RandomKey) { return Tensor::full(shape, value); };
+}
 
 }  // namespace retrace::nn

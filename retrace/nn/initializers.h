@@ -20,15 +20,17 @@ Fans transposed_conv2d_fans(const Shape& weights);
 // Of weights [out,in].
 Fans linear_fans(const Shape& weights);
 
-// f32, (2u - 1) * b with u uniform in [0, 1) and b = sqrt(6 / (fan_in + fan_out)) rounded once.
-Tensor glorot_uniform(RandomKey key, const Shape& shape, Fans fans);
-// f32, z * d with z normal and d = sqrt(2 / fan_in) rounded once.
-Tensor he_normal(RandomKey key, const Shape& shape, Fans fans);
-// glorot_uniform with fan_out for both fans: what the published two-headed digits network does in its convolutions.
-Tensor glorot_uniform_published(RandomKey key, const Shape& shape, Fans fans);
-Tensor zeros(RandomKey key, const Shape& shape, Fans fans);
-Tensor ones(RandomKey key, const Shape& shape, Fans fans);
+// f32, (2u - 1) * b with u uniform in [0, 1) and b = sqrt(6 / (fan_in + fan_out)) rounded once (Glorot and Bengio,
+// 2010).
+Tensor glorot_uniform(const Shape& shape, Fans fans, RandomKey key);
+// f32, z * d with z normal and d = sqrt(2 / fan_in) rounded once (He et al., 2015).
+Tensor he_normal(const Shape& shape, Fans fans, RandomKey key);
+// glorot_uniform with fan_out for both fans.
+Tensor glorot_uniform_fan_out(const Shape& shape, Fans fans, RandomKey key);
 
-using Initializer = std::function<Tensor(RandomKey key, const Shape& shape, Fans fans)>;
+// What makes the starting values of a parameter of that shape.
+using Initializer = std::function<Tensor(const Shape& shape, Fans fans, RandomKey key)>;
+// Everywhere that number; needs neither fans nor key.
+Initializer constant_values(double value);
 
 }  // namespace retrace::nn

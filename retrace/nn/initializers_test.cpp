@@ -28,24 +28,24 @@ double largest(const Tensor& x) {
 
 TEST(Initializers, glorot_uniform_fills_its_interval) {
   const Shape shape{5, 5, 1, 1600};
-  EXPECT_NEAR(largest(glorot_uniform(random_key(1), shape, {25, 400})), 0.118818, 0.0001);            // sqrt(6 / 425)
-  EXPECT_NEAR(largest(glorot_uniform_published(random_key(1), shape, {25, 400})), 0.086603, 0.0001);  // sqrt(6 / 800)
+  EXPECT_NEAR(largest(glorot_uniform(shape, {25, 400}, random_key(1))), 0.118818, 0.0001);          // sqrt(6 / 425)
+  EXPECT_NEAR(largest(glorot_uniform_fan_out(shape, {25, 400}, random_key(1))), 0.086603, 0.0001);  // sqrt(6 / 800)
   double sum = 0;
-  for (float value : glorot_uniform(random_key(1), shape, {25, 400}).to_vector<float>()) sum += value;
+  for (float value : glorot_uniform(shape, {25, 400}, random_key(1)).to_vector<float>()) sum += value;
   EXPECT_NEAR(sum / 40000, 0, 0.002);
 }
 
 TEST(Initializers, he_normal_has_its_deviation) {
   double sum = 0, squares = 0;
-  const auto values = he_normal(random_key(2), {200, 200}, {50, 1}).to_vector<float>();
+  const auto values = he_normal({200, 200}, {50, 1}, random_key(2)).to_vector<float>();
   for (double value : values) sum += value, squares += value * value;
   EXPECT_NEAR(sum / 40000, 0, 0.004);
   EXPECT_NEAR(std::sqrt(squares / 40000), 0.2, 0.004);  // sqrt(2 / 50)
 }
 
-TEST(Initializers, zeros_and_ones) {
-  EXPECT_EQ(zeros(random_key(1), {2}, {}).to_vector<float>(), (std::vector<float>{0, 0}));
-  EXPECT_EQ(ones(random_key(1), {2}, {}).to_vector<float>(), (std::vector<float>{1, 1}));
+TEST(Initializers, constant_values) {
+  EXPECT_EQ(constant_values(0)({2}, {}, random_key(1)).to_vector<float>(), (std::vector<float>{0, 0}));
+  EXPECT_EQ(constant_values(1)({2}, {}, random_key(1)).to_vector<float>(), (std::vector<float>{1, 1}));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Tree made(const std::vector<Walk::Request>& requests, RandomKey key) {
       at = &(*at)[rest.substr(0, end)];
       rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
     }
-    *at = request.initializer(key.split(request.path), request.shape, request.fans);
+    *at = request.initializer(request.shape, request.fans, key.split(request.path));
   }
   return tree;
 }
@@ -81,7 +81,7 @@ Tree Layer::apply(Walk& walk, const Tree& x) const {
 
 void Walk::open(const std::string& kind, const std::string& name) {
   Level& outer = levels_.back();
-  const std::string entry = name.empty() ? fmt::format("{}{}", kind, ++outer.counts[kind]) : name;
+  const std::string entry = name.empty() ? fmt::format("{}_{}", kind, ++outer.counts[kind]) : name;
   if (!outer.names.insert(entry).second)
     throw Error(ErrorKind::usage, 192, fmt::format("two layers have the name \"{}\"", path(entry)))
         .help("name one of them with .named(\"...\")");

@@ -6,9 +6,9 @@
 //   auto [parameters, state] = layers.initial({28, 28, 1}, rt::random_key(1));
 //   auto [y, moments] = layers.forward(parameters, images, state, rt::Phase::train);
 //
-// Names: a layer with parameters has an entry in the tree, named by .named("conv_skip") or by its kind and a number
-// that counts within the enclosing named layer ("conv1", "norm1", "conv2"). Containers add no level unless they are
-// named.
+// Names: a layer with parameters has an entry in the tree, named by .named("conv2d_skip") or by its kind and a number
+// that counts within the enclosing named layer ("conv2d_1", "batch_norm_1", "conv2d_2"). Containers add no level unless
+// they are named.
 
 #include <functional>
 #include <map>
@@ -42,7 +42,7 @@ class Layer {
   Layer named(std::string name) const;
 
   // Starting values for samples of that shape: [height,width,channels] or [features]. Each parameter is drawn with the
-  // key split by its path ("conv1/weights"). Throws Error(usage) if shapes do not fit, or a name stands twice.
+  // key split by its path ("conv2d_1/weights"). Throws Error(usage) if shapes do not fit, or a name stands twice.
   Initial initial(const Shape& sample, RandomKey key, Place place = Place::here()) const;
   // The same for layers that begin with image_input.
   Initial initial(RandomKey key, Place place = Place::here()) const;

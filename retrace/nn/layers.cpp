@@ -6,7 +6,6 @@
 #include "retrace/ops/linear/linear.h"
 #include "retrace/ops/relu/relu.h"
 #include "retrace/ops/softmax/softmax.h"
-#include "retrace/ops/transposed_conv2d/transposed_conv2d.h"
 
 namespace retrace::nn {
 namespace {
@@ -27,51 +26,51 @@ void check_image(const Tensor& x, const char* layer, Place place) {
 
 Tree with_bias(Walk& walk, const Tensor& weights, bool bias, int64_t outputs) {
   Tree layer{{"weights", weights}};
-  if (bias) layer["bias"] = walk.parameter("bias", {outputs}, {}, zeros);
+  if (bias) layer["bias"] = walk.parameter("bias", {outputs}, {}, constant_values(0));
   return layer;
 }
 
 }  // namespace
 
-Layer conv2d(Pair kernel, int64_t filters, const ConvOptions& options, Place place) {
-  return Layer("conv", [=](Walk& walk, const Tree& input) {
+Layer conv2d(Pair kernel, int64_t filters, const Conv2dOptions& options, const ParameterOptions& parameters,
+             Place place) {
+  return Layer("conv2d", [=](Walk& walk, const Tree& input) {
     const Tensor& x = input.tensor();
     check_image(x, "conv2d", place);
-    const Shape shape{kernel.y, kernel.x, x.shape()[3] / std::max(1, options.groups), filters};
-    const Tensor weights =
-        walk.parameter("weights", shape, conv2d_fans(shape, std::max(1, options.groups)), options.weights);
-    const Conv2dOptions how{options.stride, options.padding, options.dilation, options.groups};
-    return Tree(retrace::conv2d(x, with_bias(walk, weights, options.bias, filters), how, place));
+    const int groups = std::max(1, options.groups);
+    const Shape shape{kernel.y, kernel.x, x.shape()[3] / groups, filters};
+    const Tensor weights = walk.parameter("weights", shape, conv2d_fans(shape, groups), parameters.initializer);
+    return Tree(retrace::conv2d(x, with_bias(walk, weights, parameters.bias, filters), options, place));
   });
 }
 
-Layer transposed_conv2d(Pair kernel, int64_t filters, const TransposedConvOptions& options, Place place) {
-  return Layer("transposed_conv", [=](Walk& walk, const Tree& input) {
+Layer transposed_conv2d(Pair kernel, int64_t filters, const TransposedConv2dOptions& options,
+                        const ParameterOptions& parameters, Place place) {
+  return Layer("transposed_conv2d", [=](Walk& walk, const Tree& input) {
     const Tensor& x = input.tensor();
     check_image(x, "transposed_conv2d", place);
     const Shape shape{kernel.y, kernel.x, filters, x.shape()[3]};
-    const Tensor weights = walk.parameter("weights", shape, transposed_conv2d_fans(shape), options.weights);
-    const TransposedConv2dOptions how{options.stride, options.cropping};
-    return Tree(retrace::transposed_conv2d(x, with_bias(walk, weights, options.bias, filters), how, place));
+    const Tensor weights = walk.parameter("weights", shape, transposed_conv2d_fans(shape), parameters.initializer);
+    return Tree(retrace::transposed_conv2d(x, with_bias(walk, weights, parameters.bias, filters), options, place));
   });
 }
 
-Layer linear(int64_t outputs, const LinearOptions& options, Place place) {
+Layer linear(int64_t outputs, const ParameterOptions& parameters, Place place) {
   return Layer("linear", [=](Walk& walk, const Tree& input) {
     const Tensor& x = input.tensor();
     const Shape shape{outputs, x.rank() == 0 ? 1 : x.shape().count(1, x.rank())};
-    const Tensor weights = walk.parameter("weights", shape, linear_fans(shape), options.weights);
-    return Tree(retrace::linear(x, with_bias(walk, weights, options.bias, outputs), place));
+    const Tensor weights = walk.parameter("weights", shape, linear_fans(shape), parameters.initializer);
+    return Tree(retrace::linear(x, with_bias(walk, weights, parameters.bias, outputs), place));
   });
 }
 
-Layer batch_norm(BatchNormOptions options, Place place) {
-  return Layer("norm", [=](Walk& walk, const Tree& input) {
+Layer batch_norm(const BatchNormOptions& options, Place place) {
+  return Layer("batch_norm", [=](Walk& walk, const Tree& input) {
     const Tensor& x = input.tensor();
     const Shape channels{x.rank() == 0 ? 1 : x.shape().back()};
-    const Tree parameters{{"scale", walk.parameter("scale", channels, {}, ones)},
-                          {"offset", walk.parameter("offset", channels, {}, zeros)}};
-    const Tree state = walk.state(channels, {{"mean", zeros}, {"variance", ones}});
+    const Tree parameters{{"scale", walk.parameter("scale", channels, {}, constant_values(1))},
+                          {"offset", walk.parameter("offset", channels, {}, constant_values(0))}};
+    const Tree state = walk.state(channels, {{"mean", constant_values(0)}, {"variance", constant_values(1)}});
     const auto result = retrace::batch_norm(x, parameters, state, walk.phase(), options, place);
     if (walk.phase() == Phase::train) walk.set_moments(result.moments);
     return Tree(result.y);
@@ -96,19 +95,19 @@ Layer image_input(const Shape& sample, Place place) {
 Layer relu(Place place) {
   return function_layer([=](const Tensor& x) { return retrace::relu(x, place); });
 }
-Layer clipped_relu(float ceiling, Place place) {
+Layer clipped_relu(double ceiling, Place place) {
   return function_layer([=](const Tensor& x) { return retrace::clipped_relu(x, ceiling, place); });
 }
 Layer softmax(Place place) {
   return function_layer([=](const Tensor& x) { return retrace::softmax(x, {}, place); });
 }
-Layer max_pool(Pair pool, const Pool2dOptions& options, Place place) {
+Layer max_pool2d(Pair pool, const MaxPool2dOptions& options, Place place) {
   return function_layer([=](const Tensor& x) { return retrace::max_pool2d(x, pool, options, place); });
 }
-Layer average_pool(Pair pool, const AveragePoolOptions& options, Place place) {
+Layer average_pool2d(Pair pool, const AveragePool2dOptions& options, Place place) {
   return function_layer([=](const Tensor& x) { return retrace::average_pool2d(x, pool, options, place); });
 }
-Layer global_average_pool(Place place) {
+Layer global_average_pool2d(Place place) {
   return function_layer([=](const Tensor& x) { return retrace::global_average_pool2d(x, place); });
 }
 

@@ -27,24 +27,24 @@ TEST(Layer, names_its_parameters_by_kind_and_number) {
                           conv2d(3, 4, {.padding = same}),
                           batch_norm(),
                           relu(),
-                          conv2d({1, 2}, 4, {.groups = 2, .bias = false}).named("last"),
+                          conv2d({1, 2}, 4, {.groups = 2}, {.bias = false}).named("last"),
                           linear(3),
                           linear(5)};
   const auto [parameters, state] = layers.initial(random_key(1));
   EXPECT_EQ(paths(parameters),
-            (std::vector<std::string>{"conv1/bias [4]", "conv1/weights [3,3,2,4]", "last/weights [1,2,2,4]",
-                                      "linear1/bias [3]", "linear1/weights [3,120]", "linear2/bias [5]",
-                                      "linear2/weights [5,3]", "norm1/offset [4]", "norm1/scale [4]"}));
-  EXPECT_EQ(paths(state), (std::vector<std::string>{"norm1/mean [4]", "norm1/variance [4]"}));
+            (std::vector<std::string>{"batch_norm_1/offset [4]", "batch_norm_1/scale [4]", "conv2d_1/bias [4]",
+                                      "conv2d_1/weights [3,3,2,4]", "last/weights [1,2,2,4]", "linear_1/bias [3]",
+                                      "linear_1/weights [3,120]", "linear_2/bias [5]", "linear_2/weights [5,3]"}));
+  EXPECT_EQ(paths(state), (std::vector<std::string>{"batch_norm_1/mean [4]", "batch_norm_1/variance [4]"}));
 }
 
 TEST(Layer, a_container_adds_a_level_only_if_it_is_named) {
   const Layer stage = repeat(2, {linear(3), relu()});
   const auto [parameters, state] = Sequential{stage.named("stage"), stage}.initial({4}, random_key(1));
-  EXPECT_EQ(paths(parameters),
-            (std::vector<std::string>{"linear1/bias [3]", "linear1/weights [3,3]", "linear2/bias [3]",
-                                      "linear2/weights [3,3]", "stage/linear1/bias [3]", "stage/linear1/weights [3,4]",
-                                      "stage/linear2/bias [3]", "stage/linear2/weights [3,3]"}));
+  EXPECT_EQ(paths(parameters), (std::vector<std::string>{"linear_1/bias [3]", "linear_1/weights [3,3]",
+                                                         "linear_2/bias [3]", "linear_2/weights [3,3]",
+                                                         "stage/linear_1/bias [3]", "stage/linear_1/weights [3,4]",
+                                                         "stage/linear_2/bias [3]", "stage/linear_2/weights [3,3]"}));
   EXPECT_TRUE(state.empty());
 }
 
@@ -53,9 +53,9 @@ TEST(Layer, forward_is_the_ops_with_those_parameters) {
                           batch_norm(),
                           relu(),
                           transposed_conv2d(2, 1, {.stride = 2}),
-                          max_pool(2, {.stride = 2}),
-                          average_pool(2),
-                          global_average_pool(),
+                          max_pool2d(2, {.stride = 2}),
+                          average_pool2d(2),
+                          global_average_pool2d(),
                           linear(2),
                           clipped_relu(1),
                           softmax()};
@@ -65,8 +65,8 @@ TEST(Layer, forward_is_the_ops_with_those_parameters) {
   EXPECT_EQ(y.tensor().spec().text(), "f32[2,2] \"BC\"");
   const auto values = y.tensor().to_vector<float>();
   EXPECT_NEAR(values[0] + values[1], 1, 1e-6);
-  EXPECT_EQ(moments["norm1"].mark(), "moments");
-  EXPECT_EQ(moments["norm1"]["mean"].tensor().size(), 2);
+  EXPECT_EQ(moments["batch_norm_1"].mark(), "moments");
+  EXPECT_EQ(moments["batch_norm_1"]["mean"].tensor().size(), 2);
   const Tree next = update_statistics(state, moments);
   check_same_structure(state, next, "test");
   EXPECT_TRUE(layers.forward(parameters, x, next, Phase::inference).moments.empty());
@@ -112,7 +112,7 @@ TEST(Layer, says_what_is_wrong) {
             "error[RT0193]: the parameters have no entry \"a/weights\"\n"
             "  where:    net.cpp:4\n"
             "  expected: parameters as made by initial() of the same layers");
-  EXPECT_EQ(error_text([&] { conv2d(3, 4, {}, place).initial({5}, random_key(1)); }),
+  EXPECT_EQ(error_text([&] { conv2d(3, 4, {}, {}, place).initial({5}, random_key(1)); }),
             "error[RT0194]: conv2d: x has 2 axes\n"
             "  where:    net.cpp:4\n"
             "  got:      f32[1,5] \"BC\"\n"
@@ -122,7 +122,7 @@ TEST(Layer, says_what_is_wrong) {
             "  where:    net.cpp:4\n"
             "  got:      f32[1,2] \"BC\"\n"
             "  expected: a batch axis, then [2,2,1]");
-  EXPECT_EQ(error_text([&] { conv2d(3, 4, {.groups = 3}, place).initial({5, 5, 4}, random_key(1)); }),
+  EXPECT_EQ(error_text([&] { conv2d(3, 4, {.groups = 3}, {}, place).initial({5, 5, 4}, random_key(1)); }),
             "error[RT0155]: conv2d: x has 4 channels, weights expect 3\n"
             "  where:    net.cpp:4\n"
             "  got:      x f32[1,5,5,4] \"BSSC\", weights f32[3,3,1,4]\n"

@@ -14,8 +14,8 @@ struct Network {
   Layer layers;
   Tree parameters, state;  // starting values
 
-  Output model(const Tree& p, const Tensor& x, const Tree& s, Phase phase) const {
-    return layers.forward(p, x, s, phase);
+  Output forward(const Tree& p, const Tensor& x, const Tree& s, Phase phase, Place place = Place::here()) const {
+    return layers.forward(p, x, s, phase, place);
   }
   // One number; y and targets by the names of `outputs`.
   std::function<Tensor(const Tree& y, const Tree& targets)> loss;

@@ -30,10 +30,12 @@ TEST(Networks, digits_has_the_names_of_the_walk_through) {
   std::string names, states;
   for (const auto& [name, child] : network.parameters.children()) names += name + " ";
   for (const auto& [name, child] : network.state.children()) states += name + " ";
-  EXPECT_EQ(names, "angle class conv1 conv2 conv3 conv_skip norm1 norm2 norm3 norm_skip ");
-  EXPECT_EQ(states, "norm1 norm2 norm3 norm_skip ");
-  EXPECT_EQ(network.parameters["conv1"]["weights"].tensor().shape(), (Shape{5, 5, 1, 16}));
-  EXPECT_EQ(network.parameters["conv_skip"]["weights"].tensor().shape(), (Shape{1, 1, 16, 32}));
+  EXPECT_EQ(
+      names,
+      "angle batch_norm_1 batch_norm_2 batch_norm_3 batch_norm_skip class conv2d_1 conv2d_2 conv2d_3 conv2d_skip ");
+  EXPECT_EQ(states, "batch_norm_1 batch_norm_2 batch_norm_3 batch_norm_skip ");
+  EXPECT_EQ(network.parameters["conv2d_1"]["weights"].tensor().shape(), (Shape{5, 5, 1, 16}));
+  EXPECT_EQ(network.parameters["conv2d_skip"]["weights"].tensor().shape(), (Shape{1, 1, 16, 32}));
   EXPECT_EQ(network.parameters["class"]["weights"].tensor().shape(), (Shape{10, 6272}));
 }
 
@@ -63,7 +65,7 @@ TEST(Networks, learn_a_small_batch) {
     const Network network = make_network(random_key(3), {.name = name});
     const Batch batch = batch_of(network, name == "cifar10" ? 2 : 6);
     auto step = value_and_grad([&](const Tree& p, const Tensor& x, const Tree& targets, const Tree& state) {
-      auto [y, moments] = network.model(p, x, state, Phase::train);
+      auto [y, moments] = network.forward(p, x, state, Phase::train);
       return WithAux{network.loss(y, targets), moments};
     });
     Tree parameters = network.parameters, state = network.state;
@@ -78,7 +80,7 @@ TEST(Networks, learn_a_small_batch) {
     }
     EXPECT_LT(last, first) << name;
     EXPECT_GT(last, 0) << name;
-    const Tree y = network.model(parameters, batch.x, state, Phase::inference).y;
+    const Tree y = network.forward(parameters, batch.x, state, Phase::inference).y;
     for (const auto& output : network.outputs)
       EXPECT_EQ(y[output.name].tensor().shape()[0], batch.x.shape()[0]) << name;
   }

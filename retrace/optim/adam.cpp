@@ -26,14 +26,14 @@ AdamNumbers numbers_of(const AdamOptions& options, const Tensor& rate, const Ten
   const DType type = rate.type();
   const auto number = [&](double value) { return Tensor::full({}, value, type); };
   const Tensor t = cast(step, type, place);
-  const double b1 = options.gradient_decay, b2 = options.squared_gradient_decay;
-  return {.rate = divide(rate, one_minus_power(options.gradient_decay, t, place), place),
-          .root = sqrt(one_minus_power(options.squared_gradient_decay, t, place), place),
+  const auto b1 = static_cast<float>(options.gradient_decay), b2 = static_cast<float>(options.squared_gradient_decay);
+  return {.rate = divide(rate, one_minus_power(b1, t, place), place),
+          .root = sqrt(one_minus_power(b2, t, place), place),
           .decay = number(b1),
-          .rest = number(1 - b1),
+          .rest = number(1 - double{b1}),
           .square_decay = number(b2),
-          .square_rest = number(1 - b2),
-          .epsilon = number(options.epsilon)};
+          .square_rest = number(1 - double{b2}),
+          .epsilon = number(static_cast<float>(options.epsilon))};
 }
 
 void check_options(const AdamOptions& options, Place place) {

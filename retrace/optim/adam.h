@@ -12,9 +12,9 @@ namespace retrace {
 
 struct AdamOptions {
   Operand learn_rate = 0.001f;
-  float gradient_decay = 0.9f;
-  float squared_gradient_decay = 0.999f;
-  float epsilon = 1e-8f;
+  double gradient_decay = 0.9;  // these three are rounded to f32 once
+  double squared_gradient_decay = 0.999;
+  double epsilon = 1e-8;
 };
 
 struct AdamState {

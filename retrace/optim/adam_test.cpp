@@ -117,18 +117,19 @@ TEST(AdamUpdate, its_state_is_a_tree_for_files) {
 
 TEST(AdamUpdate, says_what_does_not_fit) {
   const Place place{"train.cpp", 12};
-  const Tree parameters{{"conv1", {{"weights", Tensor::zeros({3})}}}};
+  const Tree parameters{{"conv2d_1", {{"weights", Tensor::zeros({3})}}}};
   EXPECT_EQ(error_text([&] { adam_update(parameters, one(1), {}, {}, place); }),
-            "error[RT0123]: adam_update, parameters and gradients: the trees differ at \"conv1\"\n"
+            "error[RT0123]: adam_update, parameters and gradients: the trees differ at \"conv2d_1\"\n"
             "  where:    train.cpp:12\n"
             "  expected: two trees with the same names and nesting");
-  EXPECT_EQ(error_text([&] { adam_update(parameters, {{"conv1", {{"weights", Tensor::zeros({2})}}}}, {}, {}, place); }),
-            "error[RT0181]: adam_update: the gradient of \"conv1/weights\" has another shape or type\n"
-            "  where:    train.cpp:12\n"
-            "  got:      f32[2]\n"
-            "  expected: f32[3], as the parameter");
+  EXPECT_EQ(
+      error_text([&] { adam_update(parameters, {{"conv2d_1", {{"weights", Tensor::zeros({2})}}}}, {}, {}, place); }),
+      "error[RT0181]: adam_update: the gradient of \"conv2d_1/weights\" has another shape or type\n"
+      "  where:    train.cpp:12\n"
+      "  got:      f32[2]\n"
+      "  expected: f32[3], as the parameter");
   EXPECT_EQ(error_text([&] { adam_update(parameters, parameters, {one(1), {}, {}}, {}, place); }),
-            "error[RT0123]: adam_update, parameters and mean: the trees differ at \"conv1\"\n"
+            "error[RT0123]: adam_update, parameters and mean: the trees differ at \"conv2d_1\"\n"
             "  where:    train.cpp:12\n"
             "  expected: two trees with the same names and nesting");
   EXPECT_EQ(error_text([&] { adam_update(parameters, parameters, {}, {.gradient_decay = 1}, place); }),

@@ -28,8 +28,8 @@ TEST(L2Regularization, spares_biases_and_what_a_norm_scales_and_shifts_by) {
     const Tensor one = Tensor::from({value}, Shape{1});
     return Tree{{"bias", one},
                 {"bias_layer", {{"weights", one}}},
-                {"norm1", {{"offset", one}, {"scale", one}}},
-                {"stage", {{"norm2", {{"offset", one}, {"scale", one}}}, {"scale_layer", {{"own", one}}}}}};
+                {"batch_norm_1", {{"offset", one}, {"scale", one}}},
+                {"stage", {{"batch_norm_2", {{"offset", one}, {"scale", one}}}, {"scale_layer", {{"own", one}}}}}};
   };
   const Tree result = l2_regularization(tree(8), tree(1), 0.25f);
   for (const auto& [path, gradient] : leaves(result))

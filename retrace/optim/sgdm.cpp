@@ -15,7 +15,7 @@ SgdmUpdate sgdm_update(const Tree& parameters, const Tree& gradients, const Sgdm
   auto weights = leaf_tensors(parameters);
   auto velocity = state_leaves("sgdm_update", "velocity", parameters, state.velocity, place);
   const auto gradient = leaf_tensors(gradients);
-  Number rate(options.learn_rate), momentum(options.momentum);
+  Number rate(options.learn_rate), momentum(static_cast<float>(options.momentum));
   for (size_t i = 0; i < weights.size(); ++i) {
     const DType type = weights[i].type();
     const auto step = sgdm(weights[i], gradient[i], velocity[i], rate.as(type), momentum.as(type), place);

@@ -10,7 +10,7 @@ namespace retrace {
 
 struct SgdmOptions {
   Operand learn_rate = 0.01f;
-  float momentum = 0.9f;
+  double momentum = 0.9;  // rounded to f32 once
 };
 
 struct SgdmState {

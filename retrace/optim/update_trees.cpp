@@ -58,8 +58,8 @@ Tree zeros_like(const Tree& tree) {
   return map(tree, [](const Tensor& tensor) { return Tensor::zeros(tensor.shape(), tensor.type()); });
 }
 
-void check_decay(const char* name, const char* option, float value, Place place) {
-  if (value >= 0 && value < 1) return;
+void check_decay(const char* name, const char* option, double value, Place place) {
+  if (value >= 0 && static_cast<float>(value) < 1) return;
   throw Error(ErrorKind::usage, 182, fmt::format("{}: {} is {}", name, option, value))
       .where(place)
       .expected("a number from 0 to below 1");

@@ -15,8 +15,8 @@ std::vector<Tensor> state_leaves(const char* name, const char* entry, const Tree
                                  Place place);
 // Zeros in the place of every tensor.
 Tree zeros_like(const Tree& tree);
-// Throws Error(usage) unless 0 <= value < 1.
-void check_decay(const char* name, const char* option, float value, Place place);
+// Throws Error(usage) unless 0 <= value < 1, also when it is rounded to f32.
+void check_decay(const char* name, const char* option, double value, Place place);
 // Throws Error(usage) for a number that is negative or not finite; that of a tensor is not known.
 void check_rate(const char* name, const char* option, const Operand& value, Place place);
 

@@ -245,7 +245,7 @@ Tensor batch_of_ramps(int64_t size, float scale) {
 TEST(Accelerate, ATrainingLoopMissesOnce) {
   const nn::Network network = models::peaks(random_key(1));
   const auto loss = [&](const Tree& p, const Tensor& x) {
-    const auto [y, moments] = network.model(p, x, network.state, Phase::train);
+    const auto [y, moments] = network.forward(p, x, network.state, Phase::train);
     return network.loss(y, Tree{{"value", Tensor::zeros({x.shape()[0], 1})}});
   };
   const auto train = [&](const auto& step) {

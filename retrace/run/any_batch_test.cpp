@@ -19,7 +19,7 @@ Tensor ramp(int64_t batch, int64_t channels) {
 TEST(AnyBatch, OneRecordingServesAllSizesFromTwoOn) {
   const nn::Network network = models::peaks(random_key(3));
   const auto loss = [&](const Tree& p, const Tensor& x, const Tensor& t) {
-    const auto [y, moments] = network.model(p, x, network.state, Phase::train);
+    const auto [y, moments] = network.forward(p, x, network.state, Phase::train);
     return WithAux<Tree>{network.loss(y, Tree{{"value", t}}), y};
   };
   const auto plain = value_and_grad(loss);
@@ -38,7 +38,7 @@ TEST(AnyBatch, OneRecordingServesAllSizesFromTwoOn) {
 TEST(AnyBatch, OfConvolutionsAndBatchNorm) {
   const nn::Network network = models::digits(random_key(3), {.width = 2});
   const auto loss = [&](const Tree& p, const Tensor& x, const Tree& targets) {
-    const auto [y, moments] = network.model(p, x, network.state, Phase::train);
+    const auto [y, moments] = network.forward(p, x, network.state, Phase::train);
     return WithAux<Tree>{network.loss(y, targets), moments};
   };
   const auto plain = value_and_grad(loss);

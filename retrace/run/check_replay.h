@@ -9,7 +9,7 @@
 
 namespace retrace {
 
-// The leaves of a result by name: "result 2 "conv1/weights"". A visitor of its parts.
+// The leaves of a result by name: "result 2 "conv2d_1/weights"". A visitor of its parts.
 struct NamedResults {
   std::vector<std::pair<std::string, Tensor>> all;
   int count = 0;

@@ -30,7 +30,7 @@ class TraceKey {
   uint64_t hash() const;
   bool operator==(const TraceKey& other) const { return words_ == other.words_; }
 
-  // The first part in which `now` differs: "argument 2, "conv1/weights": f32[3,2] became f32[4,2]"; "" if equal.
+  // The first part in which `now` differs: "argument 2, "conv2d_1/weights": f32[3,2] became f32[4,2]"; "" if equal.
   static std::string difference(const TraceKey& before, const TraceKey& now);
 
  private:

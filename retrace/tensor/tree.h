@@ -142,7 +142,7 @@ class Tree::Children {
 
 inline Tree::Children Tree::children() const { return Children(*this); }
 
-// Path ("conv1/weights") and tensor of every leaf, in name order, depth first.
+// Path ("conv2d_1/weights") and tensor of every leaf, in name order, depth first.
 std::vector<std::pair<std::string, Tensor>> leaves(const Tree& tree);
 std::vector<Tensor> leaf_tensors(const Tree& tree);
 // The same structure with the tensors replaced, in the order of leaves(). Error(usage) unless there is one for each.
@@ -154,7 +154,7 @@ Tree map(const Tree& a, const Tree& b, const std::function<Tensor(const Tensor&,
 // Throws Error(usage) that names the first path at which the structures differ; what says where this matters.
 void check_same_structure(const Tree& a, const Tree& b, const char* what, Place place = Place::here());
 
-// {conv1/bias f32[8], conv1/weights f32[3,3,1,8]}: the paths of the leaves and what is there; computes nothing.
+// {conv2d_1/bias f32[8], conv2d_1/weights f32[3,3,1,8]}: the paths of the leaves and what is there; computes nothing.
 std::ostream& operator<<(std::ostream& out, const Tree& tree);
 
 }  // namespace retrace

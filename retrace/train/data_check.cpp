@@ -31,7 +31,7 @@ std::vector<Shape> output_shapes(const nn::Network& network, const std::string& 
   Shape one{1};
   for (const int64_t size : network.sample) one.push_back(size);
   const Tree y =
-      network.model(network.parameters, Tensor::zeros(one, DType::f32, format), network.state, Phase::inference).y;
+      network.forward(network.parameters, Tensor::zeros(one, DType::f32, format), network.state, Phase::inference).y;
   std::vector<Shape> shapes;
   for (const auto& output : network.outputs) shapes.push_back(without_batch(y[output.name].tensor().shape()));
   return shapes;

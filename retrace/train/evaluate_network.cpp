@@ -16,7 +16,7 @@ NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& da
       device_(device),
       predict_(accelerate<Predict>(
           [&network](const Tree& parameters, const Tree& state, const Tensor& x, const Tree& targets) {
-            const Tree y = network.model(parameters, x, state, Phase::inference).y;
+            const Tree y = network.forward(parameters, x, state, Phase::inference).y;
             return Prediction{y, network.loss(y, targets)};
           },
           {.enabled = accelerated})) {

@@ -47,7 +47,7 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
             "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\n"
             "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmini_batch_size = 32\nshards = 1\n"
             "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
-            "gradient_decay_factor = 0.9\nsquared_gradient_decay_factor = 0.999\nepsilon = 1e-08\n"
+            "gradient_decay = 0.9\nsquared_gradient_decay = 0.999\nepsilon = 1e-08\n"
             "shuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = \"accelerated\"\nvalidation = "
             "true\ntimeout = 60.0\n");
 }

@@ -52,7 +52,7 @@ class SafetensorsTest : public testing::Test {
 };
 
 SafeTensors sample() {
-  return {.tensors = {{"parameters/conv1/weights", "F32", {1, 3}, bytes_of({1.5f, -0.0f, 3.0f})},
+  return {.tensors = {{"parameters/conv2d_1/weights", "F32", {1, 3}, bytes_of({1.5f, -0.0f, 3.0f})},
                       {"mask", "U8", {3}, {std::byte{1}, std::byte{0}, std::byte{1}}},
                       {"empty", "F32", {4, 0, 2}, {}},
                       {"counter", "I64", {}, std::vector<std::byte>(8, std::byte{7})}},

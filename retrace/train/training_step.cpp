@@ -33,7 +33,7 @@ TrainingState initial_training_state(const nn::Network& network, const TrainingO
 
 TrainingStep training_step(const Job& job, const nn::Network& network, Worker* worker) {
   const auto loss = [&network](const Tree& p, const Tensor& x, const Tree& targets, const Tree& state) {
-    const auto [y, moments] = network.model(p, x, state, Phase::train);
+    const auto [y, moments] = network.forward(p, x, state, Phase::train);
     return WithAux<Tree>{network.loss(y, targets), moments};
   };
   const auto gradient = value_and_grad(loss, {.shards = job.training.shards, .worker = worker, .seed = job.seed});

@@ -9,7 +9,7 @@ namespace retrace {
 namespace {
 
 std::string write(const std::filesystem::path& folder) {
-  const ImageSet train = make_digits(Split::train), test = make_digits(Split::test);
+  const ImageSet train = datasets::make_digits(Split::train), test = datasets::make_digits(Split::test);
   const auto sheet = folder / "digits.png";
   const bool train_there = check_image_set(folder, Split::train, train);
   const bool test_there = check_image_set(folder, Split::test, test);
@@ -29,9 +29,9 @@ std::string write(const std::filesystem::path& folder) {
 SourceKind digits_source() {
   return {.name = "digits",
           .help = "5,000 + 5,000 generated digits of 28 x 28 pixels, with class and angle",
-          .sample = {kDigitSize, kDigitSize, 1},
+          .sample = {datasets::kDigitSize, datasets::kDigitSize, 1},
           .targets = {{.name = "class"}, {.name = "angle", .kind = nn::OutputKind::values}},
-          .load = [](Split split, const SourceRequest&) { return digits(split); },
+          .load = [](Split split, const SourceRequest&) { return datasets::digits(split); },
           .write = write,
           .written = "IDX files of the digits, and a PNG contact sheet to look at"};
 }

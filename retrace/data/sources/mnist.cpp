@@ -12,10 +12,10 @@ SourceKind mnist_source() {
           .targets = {{.name = "class"}},
           .reads_folder = true,
           .files = "the four IDX files",
-          .load = [](Split split, const SourceRequest& request) { return mnist(request.path, split); },
+          .load = [](Split split, const SourceRequest& request) { return datasets::mnist(request.path, split); },
           .origin =
               [](Split split, int variable, const SourceRequest& request) {
-                const auto files = mnist_files(request.path, split);
+                const auto files = datasets::mnist_files(request.path, split);
                 return printable((variable > 0 ? files.labels : files.images).string());
               }};
 }

@@ -9,15 +9,17 @@ constexpr int64_t kSide = 32;
 
 // The brightness of a pixel of a digit in a frame of 32 x 32.
 float framed_pixel(const ImageSet& set, int64_t image, int64_t pixel) {
-  constexpr int64_t margin = (kSide - kDigitSize) / 2;
+  constexpr int64_t margin = (kSide - datasets::kDigitSize) / 2;
   const int64_t y = pixel / kSide - margin, x = pixel % kSide - margin;
-  if (y < 0 || y >= kDigitSize || x < 0 || x >= kDigitSize) return 0;
-  return static_cast<float>(set.pixels[static_cast<size_t>((image * kDigitSize + y) * kDigitSize + x)]) / 255.0f;
+  if (y < 0 || y >= datasets::kDigitSize || x < 0 || x >= datasets::kDigitSize) return 0;
+  return static_cast<float>(
+             set.pixels[static_cast<size_t>((image * datasets::kDigitSize + y) * datasets::kDigitSize + x)]) /
+         255.0f;
 }
 
 // One pixel in twenty is black or white in the input.
 Datastore noisy_digits(Split split, uint64_t seed) {
-  const ImageSet set = make_digits(split);
+  const ImageSet set = datasets::make_digits(split);
   std::vector<float> clean, noisy;
   for (int64_t n = 0; n < set.count; ++n) {
     RandomStream random(seed, split == Split::train ? "noise/train" : "noise/test", 0, 0, static_cast<uint64_t>(n));

@@ -17,13 +17,14 @@ int64_t nearest_count(Split split, int64_t samples) {
 }  // namespace
 
 SourceKind peaks_source() {
-  return {.name = "peaks",
-          .help = "points of a surface with three hills and three hollows, and its height there",
-          .sample = {2},
-          .targets = {{.name = "value", .kind = nn::OutputKind::values}},
-          .load = [](Split split, const SourceRequest& request) { return peaks_points(split, request.samples); },
-          .counts = "a square number: the peaks surface is sampled on a grid",
-          .nearest_count = nearest_count};
+  return {
+      .name = "peaks",
+      .help = "points of a surface with three hills and three hollows, and its height there",
+      .sample = {2},
+      .targets = {{.name = "value", .kind = nn::OutputKind::values}},
+      .load = [](Split split, const SourceRequest& request) { return datasets::peaks_points(split, request.samples); },
+      .counts = "a square number: the peaks surface is sampled on a grid",
+      .nearest_count = nearest_count};
 }
 
 }  // namespace retrace

@@ -4,7 +4,7 @@ namespace retrace::nn {
 namespace {
 
 Layer encode(int filters) {
-  return Sequential{conv2d(3, filters, {.padding = same}), relu(), max_pool(2, {.stride = 2, .padding = same})};
+  return Sequential{conv2d(3, filters, {.padding = same}), relu(), max_pool2d(2, {.stride = 2, .padding = same})};
 }
 
 Layer decode(int filters) { return Sequential{transposed_conv2d(2, filters, {.stride = 2}), relu()}; }

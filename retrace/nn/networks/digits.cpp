@@ -3,13 +3,14 @@
 namespace retrace::nn {
 namespace {
 
-// Two residual branches after a first convolution. Entries: conv1, norm1, conv2, norm2, conv3, norm3, conv_skip,
-// norm_skip, class, angle: 84,075 numbers with both heads.
+// Two residual branches after a first convolution. Entries: conv2d_1 to conv2d_3, conv2d_skip, each with its
+// batch_norm, class, angle: 84,075 numbers with both heads.
 Layer layers(const NetworkOptions& options) {
   const int width = *options.width;
   const Sequential main{conv2d(3, 2 * width, {.stride = 2, .padding = same}), batch_norm(), relu(),
                         conv2d(3, 2 * width, {.padding = same}), batch_norm()};
-  const Sequential skip{conv2d(1, 2 * width, {.stride = 2}).named("conv_skip"), batch_norm().named("norm_skip")};
+  const Sequential skip{conv2d(1, 2 * width, {.stride = 2}).named("conv2d_skip"),
+                        batch_norm().named("batch_norm_skip")};
   std::vector<std::pair<std::string, Layer>> heads{{"class", Sequential{linear(10).named("class"), softmax()}}};
   if (has_head(options, "angle")) heads.emplace_back("angle", linear(1).named("angle"));
   return Sequential{

@@ -73,7 +73,7 @@ std::vector<Tensor> gradient_of_gradient(const GradientCall& call) {
 
 }  // namespace
 
-Tensor average_pool2d(const Tensor& x, Pair pool, const AveragePoolOptions& options, Place place) {
+Tensor average_pool2d(const Tensor& x, Pair pool, const AveragePool2dOptions& options, Place place) {
   static const Op& op = find_op("average_pool2d");
   check_defined("average_pool2d", x, place);
   auto attributes = pool_attributes(x, pool, options.stride, options.padding);

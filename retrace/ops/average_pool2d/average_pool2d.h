@@ -9,13 +9,14 @@
 
 namespace retrace {
 
-struct AveragePoolOptions {
+struct AveragePool2dOptions {
   Pair stride = 1;
   Padding padding = {};
   bool count_padding = false;
 };
 
-Tensor average_pool2d(const Tensor& x, Pair pool, const AveragePoolOptions& options = {}, Place place = Place::here());
+Tensor average_pool2d(const Tensor& x, Pair pool, const AveragePool2dOptions& options = {},
+                      Place place = Place::here());
 // One window that is the whole image: [n,1,1,c].
 Tensor global_average_pool2d(const Tensor& x, Place place = Place::here());
 

@@ -10,7 +10,7 @@
 namespace retrace {
 namespace {
 
-std::vector<Tensor> spread(const std::vector<Tensor>& in, Pair pool, AveragePoolOptions options) {
+std::vector<Tensor> spread(const std::vector<Tensor>& in, Pair pool, AveragePool2dOptions options) {
   const Tensor y = average_pool2d(in[0], pool, options);
   return {gradients(sum(y * y), std::vector<Tensor>{in[0]})[0]};
 }
@@ -20,7 +20,7 @@ OP_CASES(average_pool2d) {
     const char* name;
     Shape x;
     Pair pool;
-    AveragePoolOptions options = {};
+    AveragePool2dOptions options = {};
     std::string labels = "";
   };
   const std::vector<Sizes> all = {

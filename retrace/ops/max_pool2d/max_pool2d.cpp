@@ -152,7 +152,7 @@ std::vector<Tensor> gradient_of_gradient(const GradientCall& call) {
 
 }  // namespace
 
-Tensor max_pool2d(const Tensor& x, Pair pool, const Pool2dOptions& options, Place place) {
+Tensor max_pool2d(const Tensor& x, Pair pool, const MaxPool2dOptions& options, Place place) {
   static const Op& op = find_op("max_pool2d");
   check_defined(op.name, x, place);
   return record_one(op, pool_attributes(x, pool, options.stride, options.padding), {x}, place);

@@ -9,11 +9,11 @@
 
 namespace retrace {
 
-struct Pool2dOptions {
+struct MaxPool2dOptions {
   Pair stride = 1;
   Padding padding = {};
 };
 
-Tensor max_pool2d(const Tensor& x, Pair pool, const Pool2dOptions& options = {}, Place place = Place::here());
+Tensor max_pool2d(const Tensor& x, Pair pool, const MaxPool2dOptions& options = {}, Place place = Place::here());
 
 }  // namespace retrace

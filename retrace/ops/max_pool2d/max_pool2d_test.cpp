@@ -13,16 +13,16 @@
 namespace retrace {
 namespace {
 
-CaseFunction pooling(Pair pool, Pool2dOptions options) {
+CaseFunction pooling(Pair pool, MaxPool2dOptions options) {
   return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{max_pool2d(in[0], pool, options)}; };
 }
 
 // The maximum's gradient at x times v, and the gradient of that for v: the ops that fix the index.
-std::vector<Tensor> spread(const std::vector<Tensor>& in, Pair pool, Pool2dOptions options) {
+std::vector<Tensor> spread(const std::vector<Tensor>& in, Pair pool, MaxPool2dOptions options) {
   const Tensor y = max_pool2d(in[0], pool, options);
   return {gradients(sum(y * in[1]), std::vector<Tensor>{in[0]})[0]};
 }
-std::vector<Tensor> picked(const std::vector<Tensor>& in, Pair pool, Pool2dOptions options) {
+std::vector<Tensor> picked(const std::vector<Tensor>& in, Pair pool, MaxPool2dOptions options) {
   const Tensor dx = spread(in, pool, options)[0];
   return {gradients(sum(dx * dx), std::vector<Tensor>{in[1]})[0]};
 }
@@ -32,7 +32,7 @@ OP_CASES(max_pool2d) {
     const char* name;
     Shape x;
     Pair pool;
-    Pool2dOptions options = {};
+    MaxPool2dOptions options = {};
     std::string labels = "";
   };
   const std::vector<Sizes> all = {{"halves", {2, 4, 6, 16}, 2, {.stride = 2}, "BSSC"},
@@ -74,7 +74,7 @@ const float kInfinity = HUGE_VALF;
 
 Tensor row(const Floats& values) { return Tensor::from(values, {1, 1, static_cast<int64_t>(values.size()), 1}); }
 
-Floats gradient_of(const Tensor& x, Pair pool, const Pool2dOptions& options = {}) {
+Floats gradient_of(const Tensor& x, Pair pool, const MaxPool2dOptions& options = {}) {
   return gradients(sum(max_pool2d(x, pool, options)), std::vector<Tensor>{x})[0].to_vector<float>();
 }
 
@@ -92,7 +92,7 @@ TEST(MaxPool2d, the_first_nan_wins) {
 }
 
 TEST(MaxPool2d, absent_elements_never_win) {
-  const Pool2dOptions padded{.padding = {0, 1}};
+  const MaxPool2dOptions padded{.padding = {0, 1}};
   EXPECT_EQ(max_pool2d(row({-kInfinity, -5}), {1, 3}, padded).to_vector<float>(), (Floats{-5, -5}));
   EXPECT_EQ(max_pool2d(row({-kInfinity}), {1, 3}, {.padding = {0, 0, 1, 1}}).to_vector<float>(), (Floats{-kInfinity}));
   EXPECT_EQ(gradient_of(row({-kInfinity}), {1, 3}, {.padding = {0, 0, 1, 1}}), (Floats{1}));
@@ -118,7 +118,7 @@ TEST(MaxPool2d, every_loop_chooses_alike) {
   };
   for (int64_t channels : {8, 16})
     for (Pair pool : {Pair(2), Pair(1, 3), Pair(3, 2)}) {
-      const Pool2dOptions options{.stride = pool};
+      const MaxPool2dOptions options{.stride = pool};
       std::vector<uint32_t> y[2], dx[2];
       for (int64_t more : {0, 1}) {
         const Tensor x = image({3, 6, 18, channels}, channels + more, 0);

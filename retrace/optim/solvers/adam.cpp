@@ -12,31 +12,29 @@ Tree initial(const Tree& parameters) {
 
 SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
                     const OptionValues& options) {
-  const auto number = [&](const char* name) { return static_cast<float>(options.number(name)); };
   const auto made = adam_update(parameters, gradients, adam_state(state),
                                 {.learn_rate = learn_rate,
-                                 .gradient_decay = number("gradient_decay_factor"),
-                                 .squared_gradient_decay = number("squared_gradient_decay_factor"),
-                                 .epsilon = number("epsilon")});
+                                 .gradient_decay = options.number("gradient_decay"),
+                                 .squared_gradient_decay = options.number("squared_gradient_decay"),
+                                 .epsilon = options.number("epsilon")});
   return {made.parameters, to_tree(made.state)};
 }
 
 }  // namespace
 
 SolverKind adam_solver() {
-  return {
-      .name = "adam",
-      .help = "adaptive moments (Kingma and Ba, 2015)",
-      .learn_rate = 0.001,
-      .options =
-          {{.name = "gradient_decay_factor", .help = "of the mean of the gradients", .standard = 0.9, .high = 0.999999},
-           {.name = "squared_gradient_decay_factor",
-            .help = "of the mean of their squares",
-            .standard = 0.999,
-            .high = 0.999999},
-           {.name = "epsilon", .help = "added to the denominator", .standard = 1e-8, .high = 1, .above_low = true}},
-      .initial = initial,
-      .update = update};
+  return {.name = "adam",
+          .help = "adaptive moments (Kingma and Ba, 2015)",
+          .learn_rate = 0.001,
+          .options =
+              {{.name = "gradient_decay", .help = "of the mean of the gradients", .standard = 0.9, .high = 0.999999},
+               {.name = "squared_gradient_decay",
+                .help = "of the mean of their squares",
+                .standard = 0.999,
+                .high = 0.999999},
+               {.name = "epsilon", .help = "added to the denominator", .standard = 1e-8, .high = 1, .above_low = true}},
+          .initial = initial,
+          .update = update};
 }
 
 }  // namespace retrace

@@ -11,7 +11,7 @@ Tree initial(const Tree& parameters) { return to_tree(SgdmState{zeros_like(param
 SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
                     const OptionValues& options) {
   const auto made = sgdm_update(parameters, gradients, sgdm_state(state),
-                                {.learn_rate = learn_rate, .momentum = static_cast<float>(options.number("momentum"))});
+                                {.learn_rate = learn_rate, .momentum = options.number("momentum")});
   return {made.parameters, to_tree(made.state)};
 }
 
