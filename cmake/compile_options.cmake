@@ -29,6 +29,11 @@ endif()
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   target_compile_options(retrace_flags INTERFACE -O2)
 endif()
+# Highway writes NEON for processors with AES instructions, which nobody here executes: without the flag GCC refuses to inline
+# its functions into constructors that it makes itself.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  target_compile_options(retrace_flags INTERFACE -march=armv8-a+crypto)
+endif()
 # The same arithmetic from nvcc and NVRTC.
 set(RETRACE_NVCC_FLAGS --fmad=false --ftz=false --prec-div=true --prec-sqrt=true)
 
