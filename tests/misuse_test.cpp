@@ -9,6 +9,14 @@
 #include "retrace/trace/record.h"
 #include "tests/error_testing.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RT_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RT_SANITIZED 1
+#endif
+#endif
+
 namespace retrace {
 namespace {
 
@@ -193,7 +201,7 @@ TEST(Misuse, ShapesInAnErrorAreThoseThatWereGiven) {
 }
 
 TEST(Misuse, MemoryThatThereIsNot) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if RT_SANITIZED
   GTEST_SKIP() << "sanitizers end a process that asks for so much";
 #endif
   const Shape large{int64_t{1} << 40};

@@ -28,10 +28,11 @@ if ! command -v mpirun >/dev/null || ! [ -e "$(dirname "$retrace")/libretrace_mp
   exit 0
 fi
 # MPI keeps memory until the end, and takes its locks in any order.
+export ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=detect_deadlocks=0
 ranks() {
   n=$1
   shift
-  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=detect_deadlocks=0 timeout 120 mpirun --allow-run-as-root --oversubscribe \
+  timeout 120 mpirun --allow-run-as-root --oversubscribe \
     -n "$n" "$retrace" train $job "$@" 2>"$out/error"
 }
 for n in 1 2 3 4; do
@@ -70,7 +71,7 @@ two() {
   shift
   rm -rf "$out/run"
   status=0
-  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=detect_deadlocks=0 timeout 60 mpirun --allow-run-as-root --oversubscribe \
+  timeout 60 mpirun --allow-run-as-root --oversubscribe \
     -n 1 "$retrace" train "$out/tiny.toml" --out "$out/run" $first : -n 1 "${second:-$retrace}" $* \
     >"$out/said" 2>"$out/error" </dev/null || status=$?
   [ $status -eq "$code" ] || fail "$*: exit code $status instead of $code: $(cat "$out/error")"

@@ -44,6 +44,14 @@ RT_INLINE void store_columns(F32 v, float* p, int columns) {
   for (int i = 0; i < kRegisters; ++i) {
     const int left = columns - i * kRegisterLanes;
     if (left > 0) {
+#if HWY_TARGET == HWY_NEON  // without masked stores: others may write what follows the columns at the same time
+      if (left < kRegisterLanes) {
+        alignas(16) float lane[kRegisterLanes];
+        hn::Store(v.r[i], TagF(), lane);
+        for (int l = 0; l < left; ++l) p[i * kRegisterLanes + l] = lane[l];
+        continue;
+      }
+#endif
       const auto first = hn::FirstN(TagF(), static_cast<size_t>(left < kRegisterLanes ? left : kRegisterLanes));
       hn::BlendedStore(v.r[i], first, TagF(), p + i * kRegisterLanes);
     }
