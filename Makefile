@@ -30,6 +30,10 @@ cuda-check:      ## all that is compiled for CUDA compiles: kernels, scalar rule
 	@scripts/packages test
 	@scripts/cuda_check
 
+aarch64-check:   ## golden fingerprints on AArch64: cross compiler, arm64 packages, emulator
+	@scripts/packages aarch64
+	@scripts/aarch64_check $(JOB)
+
 fuzz:            ## every fuzzer for FUZZ_SECONDS (60)
 	@scripts/packages development
 	@scripts/fuzz
@@ -49,4 +53,4 @@ test-exhaustive: ## every input of every elementary function
 	@scripts/packages test
 	@scripts/test_exhaustive
 
-.PHONY: demo test examples bench bench-scaling bench-peers gpu-check cuda-check fuzz check matrix packages test-exhaustive
+.PHONY: demo test examples bench bench-scaling bench-peers gpu-check cuda-check aarch64-check fuzz check matrix packages test-exhaustive
