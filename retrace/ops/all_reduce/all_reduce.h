@@ -1,5 +1,5 @@
 #pragma once
-// Values of shards, combined over the workers of the pool that this thread belongs to.
+// Combines values of shards over the workers of the pool that this thread belongs to.
 
 #include <span>
 
