@@ -1,6 +1,5 @@
 #pragma once
-// The first call of a function made by value_and_grad with several workers: whether they call the same function of the
-// same parameters. What differs rightly is left out: which shards a worker has, its part of the batch, its device.
+// The first call of a function made by value_and_grad with several workers: do they do the same?
 
 #include <vector>
 
@@ -11,6 +10,8 @@ namespace retrace {
 
 class Recording;
 
+// Collects what this worker does, and compares it: do all call the same function of the same parameters? What may
+// differ is left out: which shards a worker has, its part of the batch, its device.
 class WorkerCheck {
  public:
   void add(const std::string& name, const std::string& value) { values_.emplace_back(name, value); }

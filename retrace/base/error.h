@@ -1,5 +1,5 @@
 #pragma once
-// The one error type of the library and the one formatter of its messages.
+// The one error type of the library, and the one formatter of its messages.
 
 #include "retrace/base/requirements.h"
 
@@ -23,6 +23,8 @@ enum class ErrorKind {
   output,       // 74: writing failed
   lost,         // 77: a worker failed, was lost or is silent
 };
+
+// The exit code of the command for an error of that kind: the number behind it above.
 int exit_code(ErrorKind kind);
 
 // error[RT0123]: conv2d: x has 3 channels, weights expect 4
@@ -30,8 +32,9 @@ int exit_code(ErrorKind kind);
 //   got:      x f32[32,28,28,3] "BSSC"
 //   expected: channels of x = channels of the weights x groups
 //   help:     give the weights the shape [kh,kw,3,out]
-// Empty parts are left out. Codes by area: 01xx tensors, labels, shapes; 02xx recording, gradients,
-// plans; 03xx data; 04xx jobs and options; 05xx files; 06xx devices; 07xx command; 09xx our bugs.
+// Empty parts are left out. docs/errors.md lists all codes. They go by area: 01xx tensors, labels, shapes; 02xx
+// recording, gradients, plans; 03xx data; 04xx jobs and options; 05xx files; 06xx devices; 07xx command; 08xx workers;
+// 09xx our bugs.
 class Error : public std::exception {
  public:
   Error(ErrorKind kind, int code, std::string message);

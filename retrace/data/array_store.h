@@ -8,6 +8,7 @@
 
 namespace retrace {
 
+// Options of array_store.
 struct ArrayStoreOptions {
   // The axis along which observations stand, the same for all arrays; -1: the axis B of an array that has it, else 0.
   int iteration_axis = -1;

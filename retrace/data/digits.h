@@ -10,6 +10,7 @@ namespace retrace {
 
 constexpr int kDigitSize = 28;
 
+// One image with its label and its angle of rotation.
 struct Digit {
   std::array<uint8_t, kDigitSize * kDigitSize> pixels;  // row-major, 0 paper to 255 ink
   int32_t label;                                        // index mod 10
@@ -20,6 +21,7 @@ struct Digit {
 // rotated by a uniform angle, anti-aliased, with noise. A function of its arguments alone: the same bits everywhere.
 Digit make_digit(uint64_t seed, uint64_t index);
 
+// Options of make_digits and digits.
 struct DigitsOptions {
   int64_t count = 5000;
   uint64_t seed = 1;

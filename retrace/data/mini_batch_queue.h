@@ -13,13 +13,14 @@
 
 namespace retrace {
 
-// What becomes of the last mini-batch when it is short.
+// What happens to the last mini-batch when it is short.
 enum class Partial { keep, discard };
 
 // Gets, for each variable of the store, the tensors of the mini-batch's observations; returns one tensor for each
 // output of the queue.
 using MiniBatchFunction = std::function<std::vector<Tensor>(const std::vector<std::vector<Tensor>>&)>;
 
+// Options of MiniBatchQueue.
 struct MiniBatchQueueOptions {
   int64_t mini_batch_size = 128;
   Partial partial = Partial::keep;
@@ -38,7 +39,7 @@ struct MiniBatchQueueOptions {
   uint64_t seed = 0;  // of the order
 };
 
-// A place in the data, to be saved with a checkpoint.
+// How far a queue has come in the data; save it with a checkpoint.
 struct QueuePosition {
   int64_t shuffles = 0;  // calls of shuffle() so far: with the seed they determine the order
   int64_t passes = 0;    // calls of shuffle() and reset() so far: what transforms draw depends on them

@@ -11,6 +11,7 @@ namespace retrace {
 // the file, for other types or axes, unequal counts, no image, or a label that is not below `classes`.
 ImageSet read_image_set(const std::filesystem::path& images, const std::filesystem::path& labels, int classes = 10);
 
+// The paths of one split.
 struct MnistFiles {
   std::filesystem::path images, labels;
 };

@@ -18,6 +18,7 @@ struct TransformContext {
 
 using TransformFunction = std::function<Observation(const Observation&, TransformContext&)>;
 
+// Options of transform.
 struct TransformOptions {
   // Two transforms of one seed and depth draw the same numbers for the same sample: an input and a target, each in
   // its store, can so be turned alike. Give other transforms other seeds.
@@ -31,6 +32,7 @@ struct TransformOptions {
 Datastore transform(const Datastore& store, TransformFunction function, const TransformOptions& options = {},
                     Place place = Place::here());
 
+// How combine() puts stores together.
 enum class CombineOrder {
   associated,  // observation i is the i-th of every store: the variables stand side by side
   sequential,  // all of the first store, then all of the second, ...: the same variables

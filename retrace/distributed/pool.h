@@ -1,12 +1,5 @@
 #pragma once
 // Workers that run one program: threads of this process, or the ranks that mpirun or srun started.
-//
-//   auto pool = Pool::local(4);
-//   pool.spmd([&](Worker& worker) { ...; worker.barrier(); ... });
-//
-// Inside f each worker has its own recording, functions made by accelerate, and threads for its kernels. Tensors and
-// trees that f captures may be read by all workers. What must be equal for any number of workers goes through shards
-// (value_and_grad, MiniBatchQueue::share); the collectives of a worker itself follow the number of workers.
 
 #include <optional>
 #include <type_traits>
@@ -17,12 +10,21 @@
 
 namespace retrace {
 
+// Options of a pool.
 struct PoolOptions {
   int threads = 0;      // of each worker, at most 256; 0: see threads_of_worker
   double seconds = 60;  // how long a collective waits for a worker that gives no sign of life; at most 1e6
   bool fewer = false;   // where the system gives fewer threads: as many workers as it does, and the user is told
 };
 
+// The workers of a program.
+//
+//   auto pool = Pool::local(4);
+//   pool.spmd([&](Worker& worker) { ...; worker.barrier(); ... });
+//
+// Inside f each worker has its own recording, functions made by accelerate, and threads for its kernels. Tensors and
+// trees that f captures may be read by all workers. What must be equal for any number of workers goes through shards
+// (value_and_grad, MiniBatchQueue::share); the collectives of a worker itself depend on the number of workers.
 class Pool {
  public:
   // n threads of this process. Error(usage) for n < 1, and for options out of range.

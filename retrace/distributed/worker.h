@@ -1,8 +1,5 @@
 #pragma once
-// What a program that runs on a pool sees of it: which worker it is, and collectives on values. Every worker of the
-// pool must call each collective, in the same order.
-//
-// A value is anything with a Portable: numbers and other plain structs, text, vectors of plain structs, tensors, trees.
+// What a program that runs on a pool sees of it: which worker it is, and collectives on values.
 
 #include <cstring>
 #include <string>
@@ -29,12 +26,16 @@ struct Portable {
     return value;
   }
 };
+
+// Text travels as it is.
 template <>
 struct Portable<std::string> {
   static std::string kind() { return "text"; }
   static std::string bytes(const std::string& value) { return value; }
   static std::string value(const std::string& bytes) { return bytes; }
 };
+
+// A vector of plain structs travels as their bytes.
 template <class T>
 struct Portable<std::vector<T>> {
   static std::string kind();
@@ -65,6 +66,8 @@ std::string kind_of() {
 // Throws Error(usage) if there are more workers than shards.
 void check_workers(int workers, int shards);
 
+// One worker of a pool. Every worker must call each collective, in the same order. A value is anything with a Portable:
+// numbers and other plain structs, text, vectors of plain structs, tensors, trees.
 class Worker {
  public:
   explicit Worker(std::shared_ptr<Group> group = single_group()) : group_(std::move(group)) {}

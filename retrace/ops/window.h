@@ -1,5 +1,5 @@
 #pragma once
-// How a window walks over an image: the options that convolutions and pooling share.
+// How a window moves over an image: the options that convolutions and pooling share.
 
 #include "retrace/ops/op.h"
 
@@ -14,6 +14,8 @@ struct Pair {
 
 // Output size ceil(in / stride) for any stride; what does not divide by two goes to the bottom and to the right.
 struct Same {};
+
+// The value to write: {.padding = same}.
 inline constexpr Same same;
 
 // Elements added around an image (or cut off by `cropping`): none, `same`, one number for all sides, {y, x}, or

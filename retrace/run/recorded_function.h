@@ -1,5 +1,5 @@
 #pragma once
-// A function recorded once, and what its replay needs: a trace from the leaves of the arguments to those of the result.
+// A function recorded once, and what its replay needs.
 
 #include <any>
 #include <memory>
@@ -33,6 +33,7 @@ struct Leaf {
   bool is_donated() const;
 };
 
+// A trace from the leaves of the arguments to those of the result.
 struct RecordedFunction {
   struct Result {
     bool computed;  // the trace's output `at`; else its input `at`, passed through

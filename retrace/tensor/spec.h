@@ -17,6 +17,7 @@ struct BatchPart {
   bool operator==(const BatchPart&) const = default;
 };
 
+// Type, shape, labels and device of a tensor, and its position in the mini-batch.
 struct TensorSpec {
   DType type = DType::f32;
   Shape shape;

@@ -1,6 +1,5 @@
 #pragma once
-// What users hold: a handle to a value that is known or recorded. Copies share the value; nothing changes a
-// value once it is made.
+// Tensors.
 
 #include "retrace/base/requirements.h"
 
@@ -24,6 +23,7 @@ class PendingWork {
   virtual void evaluate(Place place) = 0;
 };
 
+// The value that tensors share.
 struct TensorValue {
   TensorSpec spec;
   std::shared_ptr<Buffer> buffer;        // null until computed
@@ -48,6 +48,8 @@ Error no_memory(size_t bytes, Place place);
 // Throws Error(usage) unless can_hold(type, value).
 void check_fits(DType type, double value, Place place);
 
+// What users hold: a handle to a value that is known or recorded. Copies share the value; nothing changes a value once
+// it is made.
 class Tensor {
  public:
   Tensor() = default;  // holds nothing; defined() is false

@@ -1,9 +1,5 @@
 #pragma once
-// Nested names to tensors: parameters, states, gradients, optimiser states. A tree is a leaf (holds a tensor) or
-// a branch (holds trees by name, sorted bytewise). Copies are cheap: tensors are shared handles.
-//
-// A reference to a child stays valid while its tree grows; assigning to a tree ends the children that it had. A tree
-// may be assigned from within itself: t = t["x"], t["a"] = t.
+// Trees of tensors.
 
 #include <cstddef>
 #include <functional>
@@ -30,6 +26,11 @@ struct EntryName {
   Place place;
 };
 
+// Nested names to tensors: parameters, states, gradients, solver states. A tree is a leaf (holds a tensor) or a branch
+// (holds trees by name, sorted bytewise). Copies are cheap: tensors are shared handles.
+//
+// A reference to a child stays valid while its tree grows; assigning to a tree ends the children that it had. A tree
+// may be assigned from within itself: t = t["x"], t["a"] = t.
 class Tree {
  public:
   using Entry = std::pair<std::string, Tree>;
@@ -144,6 +145,8 @@ inline Tree::Children Tree::children() const { return Children(*this); }
 
 // Path ("conv1/weights") and tensor of every leaf, in name order, depth first.
 std::vector<std::pair<std::string, Tensor>> leaves(const Tree& tree);
+
+// The tensor of every leaf, in the same order.
 std::vector<Tensor> leaf_tensors(const Tree& tree);
 // The same structure with the tensors replaced, in the order of leaves(). Error(usage) unless there is one for each.
 Tree with_leaves(const Tree& structure, std::span<const Tensor> tensors, Place place = Place::here());

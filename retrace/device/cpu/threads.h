@@ -1,5 +1,5 @@
 #pragma once
-// The only door to threads. Pieces are numbered; which thread runs a piece is unspecified and must not matter.
+// The only door to threads. Pieces of work are numbered; which thread runs a piece is unspecified and must not matter.
 
 #include <cstdint>
 
@@ -9,12 +9,15 @@ namespace retrace {
 
 // Threads that run_pieces uses: 1 to 256; the default is the number of cores that this process may use.
 int thread_count();
+
+// Sets thread_count() for the process. Error(usage) for a count outside of 1 to 256.
 void set_thread_count(int count);
-// What each of `workers` that share this machine gets: what was set (set_thread_count, RETRACE_THREADS) is for each;
-// otherwise the cores are shared out, at least one for each.
+
+// The threads for each of `workers` that share this machine. A count that was set (set_thread_count, RETRACE_THREADS)
+// holds for each of them; otherwise the cores are shared out, at least one for each.
 int threads_of_worker(int workers);
 
-// Another count for this thread alone, for its lifetime: a worker among others in this process.
+// Another thread count for this thread alone, for its lifetime: for a worker among others in this process.
 class ThreadCountScope {
  public:
   explicit ThreadCountScope(int count);
