@@ -33,7 +33,7 @@ int exit_code(ErrorKind kind);
 //   expected: channels of x = channels of the weights x groups
 //   help:     give the weights the shape [kh,kw,3,out]
 // Empty parts are left out. docs/errors.md lists all codes. They go by area: 01xx tensors, labels, shapes; 02xx
-// recording, gradients, plans; 03xx data; 04xx jobs and options; 05xx files; 06xx devices; 07xx command; 08xx workers;
+// recording, gradients, plans; 03xx data; 04xx jobs and options; 05xx files; 06xx devices, workers; 07xx command;
 // 09xx our bugs.
 class Error : public std::exception {
  public:
