@@ -14,7 +14,7 @@
 
 namespace retrace {
 
-// What f returns if it has more to give than the loss: aux is a Tree or a Tensor.
+// The result of an f that has more to return than the loss: aux is a Tree or a Tensor.
 template <class Aux>
 struct WithAux {
   Tensor loss;

@@ -17,7 +17,7 @@ class WorkerCheck {
   void add(const std::string& name, const std::string& value) { values_.emplace_back(name, value); }
   // Names, types and shapes of the leaves; their values where there is no label B and where they are known.
   void add_argument(const std::string& name, const Tree& argument);
-  // What is recorded between these two is the work of a shard.
+  // Nodes that are recorded between these two calls are the work of a shard.
   void begin_shard();
   void end_shard(int64_t samples);
   // Throws Error(usage) on all workers if they differ.

@@ -13,7 +13,7 @@
 
 namespace retrace {
 
-// What kind of failure; the command's exit code follows from it.
+// The kind of a failure; the command's exit code follows from it.
 enum class ErrorKind {
   usage,        // 2: bad call, option, key or flag
   bad_data,     // 65: input is damaged
@@ -65,7 +65,7 @@ void throw_all(const std::vector<Error>& errors);
 // The name of `known` that is nearest to `name` by edit distance, or "" if none is near.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
 
-// What f() returns; an error that does not say where it happened says that it was here.
+// Returns f(). An error that does not say where it happened gets this place.
 template <class F>
 decltype(auto) with_place(Place place, F&& f) {
   try {

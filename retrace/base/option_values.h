@@ -14,7 +14,7 @@ namespace retrace {
 
 using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector<std::string>>;
 
-// What an option may be.
+// The description of an option: type, default, allowed values.
 struct OptionRule {
   std::string name = {};
   std::string help = {};                  // one line

@@ -1,5 +1,5 @@
 #pragma once
-// How the library says what is no error.
+// Warnings of the library to its user.
 
 #include <string>
 

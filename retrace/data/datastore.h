@@ -16,9 +16,9 @@ class DeviceRows;  // retrace/data/device_rows.h
 
 using Observation = std::vector<Tensor>;
 
-// What a store is made of; derive from it to read data of your own. A pass is one run over the data: what is random
-// in a source is drawn anew for each pass and depends on (pass, sample) alone. Sources do not change, and may be
-// asked by several threads; one that is not subsettable is asked for 0, 1, 2, ... and, for a new pass, 0 again.
+// The data behind a store; derive from it to read data of your own. A pass is one run over the data: what is random in
+// a source is drawn anew for each pass and depends on (pass, sample) alone. Sources do not change, and may be asked by
+// several threads; one that is not subsettable is asked for 0, 1, 2, ... and, for a new pass, 0 again.
 class DataSource {
  public:
   virtual ~DataSource() = default;
@@ -33,13 +33,13 @@ class DataSource {
   virtual uint64_t digest(std::span<const int64_t> indices) const;
   // The number of observation `index` in the data set that this source is a view of.
   virtual int64_t sample(int64_t index) const { return index; }
-  // How many transforms lie on each other.
+  // The number of transforms on top of each other.
   virtual int depth() const { return 0; }
-  // How many stores made of stores lie on each other.
+  // The number of stores made of stores on top of each other.
   virtual int levels() const { return 0; }
 
-  // Of a source whose observations are in memory, equal in every pass and alike in shape, so that they can be kept on a
-  // device: where it keeps them. Null for others: they are made for each mini-batch.
+  // The memory on devices of a source whose observations are in memory, equal in every pass and alike in shape, so that
+  // they can be kept there. Null for other sources: their observations are made for each mini-batch.
   virtual DeviceRows* device_rows() const { return nullptr; }
 
   virtual bool is_subsettable() const { return true; }
@@ -88,8 +88,8 @@ class Datastore {
   int64_t num_partitions() const;
 
   const std::shared_ptr<const DataSource>& source() const { return source_; }
-  // What tells this store from others, as (name, text): samples, the spec of each variable, a digest of the content.
-  // Milliseconds, however large it is.
+  // Properties that tell this store from others, as (name, text): samples, the spec of each variable, a digest of the
+  // content. It takes milliseconds, however large the store is.
   std::vector<std::pair<std::string, std::string>> identity(const std::string& name) const;
 
  private:

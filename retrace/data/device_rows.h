@@ -1,5 +1,6 @@
 #pragma once
-// What a source delivers, kept on CUDA devices: made and copied there once, and mini-batches are rows of it.
+// Data of a source that are kept on CUDA devices: they are made and copied there once, and mini-batches are rows of
+// them.
 
 #include <map>
 #include <mutex>

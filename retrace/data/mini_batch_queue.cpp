@@ -183,7 +183,7 @@ std::vector<Tensor> MiniBatchQueue::deliver(int64_t first, int64_t samples, int 
   return outputs;
 }
 
-// Whether each output goes to a CUDA device, and row i of it is made of observation i of a mini-batch alone.
+// Whether each output goes to a CUDA device, and row i of it is made from observation i of a mini-batch alone.
 bool MiniBatchQueue::delivers_rows() const {
   if (options_.mini_batch_function || !store_.source()->device_rows()) return false;
   if (store_.size() > std::numeric_limits<int32_t>::max()) return false;

@@ -17,8 +17,8 @@ struct BlankTensor {
   std::byte* bytes;
 };
 
-// What `count` tensors like `one` are when stacked along a new first axis; that axis has the label B if `one` has
-// labels or is a single number.
+// The spec of `count` tensors like `one` that are stacked along a new first axis; that axis has the label B if `one`
+// has labels or is a single number.
 TensorSpec stacked_spec(const TensorSpec& one, int64_t count);
 
 // Stacks at least one tensor of equal shape, type and labels. Error(usage) names the first that differs, and the number

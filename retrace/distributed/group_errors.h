@@ -8,12 +8,12 @@
 
 namespace retrace {
 
-// Of an error that every worker throws with the same text.
+// The code of an error that every worker throws with the same text.
 constexpr int kDifferentWorkers = 605;
 
 constexpr size_t kLongestReason = 3000;  // of why a member failed: MPI hands over so short a message at once
 
-// What this member tells the others. Where memory is gone it says that.
+// The text that this member sends to the others. If there is no memory for it, it says that.
 std::string reason_of(const std::exception& error) noexcept;
 std::string reason_of(const char* text) noexcept;
 // 610: a member went no further, for this reason.

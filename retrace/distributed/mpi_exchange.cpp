@@ -26,7 +26,7 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr size_t kPartBytes = size_t{64} << 20;
 constexpr Seconds kSpin{50e-6}, kLongestSleep{1e-3};
-// How long a member that gives up lets the others take what it has sent already.
+// The time for which a member that gives up lets the others take what it has sent already.
 constexpr Seconds kFarewell{0.1};
 
 class Exchange {

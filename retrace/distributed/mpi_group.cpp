@@ -11,7 +11,7 @@
 namespace retrace {
 namespace {
 
-// How long a process lets others end first.
+// The time that a process gives others to end first.
 constexpr std::chrono::seconds kLast{1};
 
 // For the other ranks to begin, where nobody says how long.

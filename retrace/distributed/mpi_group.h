@@ -19,7 +19,7 @@ namespace retrace {
 // Throws Error(lost) if not all ranks begin, Error(unavailable) that says what to install or to set.
 std::shared_ptr<Group> mpi_group(double seconds);
 
-// Where this rank runs. Loads MPI as mpi_group() does.
+// The place of this rank on its machine. Loads MPI as mpi_group() does.
 struct MpiPlace {
   int local_rank = 0, local_size = 1;  // among the ranks on this machine
   std::string host;

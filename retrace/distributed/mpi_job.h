@@ -1,5 +1,5 @@
 #pragma once
-// What a process has of its MPI job: one, however many groups look at it.
+// The MPI job of a process: there is one, however many groups use it.
 
 #include <cstdint>
 #include <mutex>

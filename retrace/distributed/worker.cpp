@@ -72,7 +72,7 @@ std::vector<std::string> differences(const std::vector<NamedValues>& lists) {
   return found;
 }
 
-// What a worker tells before its value travels.
+// The header that a worker sends before its value.
 struct Announced {
   Announced() = default;
   Announced(size_t bytes, const std::string& text) : size(bytes) { text.copy(kind, sizeof kind - 1); }

@@ -14,7 +14,7 @@
 
 namespace retrace {
 
-// How a value travels: its bytes, and the value again.
+// The form in which a value travels: its bytes, and the value from them.
 template <class T>
 struct Portable {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>, "a worker cannot send a value of this type");
@@ -53,7 +53,7 @@ struct Portable<std::vector<T>> {
 // Names with values as text, for people.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
-// What values of this type are called in errors.
+// The name of values of this type in errors.
 template <class T>
 std::string kind_of() {
   if constexpr (requires { Portable<T>::kind(); }) return Portable<T>::kind();
@@ -83,8 +83,8 @@ class Worker {
   // list, or lists with the value "", is not known to it, and is not compared with it. One message of fixed size where
   // all lists are the same.
   void require_same(std::string_view what, const NamedValues& mine) const;
-  // What follows throws Error(usage) on every worker if they make different collectives, or of values of different
-  // types.
+  // The collectives below throw Error(usage) on every worker if workers make different ones, or with values of
+  // different types.
 
   // True if every worker, or any, says so.
   bool all(bool mine) const;

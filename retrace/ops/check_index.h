@@ -6,7 +6,7 @@
 
 namespace retrace {
 
-// How errors speak of an op's indices.
+// The words by which errors name an op's indices.
 struct IndexNames {
   std::string_view op, what, help;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What the host sides of CUDA kernels share.
+// Shared by the host sides of CUDA kernels.
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What op definitions share: the table, and the checks that their infer functions make.
+// Shared by op definitions: the table, and the checks that their infer functions make.
 
 #include <fmt/format.h>
 

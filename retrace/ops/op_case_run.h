@@ -1,5 +1,5 @@
 #pragma once
-// What the runner of op cases is made of: inputs from their description, results under a configuration, comparisons.
+// The parts of the runner of op cases: inputs from their description, results under a configuration, comparisons.
 
 #include <string>
 #include <vector>

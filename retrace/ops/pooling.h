@@ -1,5 +1,5 @@
 #pragma once
-// What max_pool2d and average_pool2d share: a window without dilation over images [n,h,w,c], channel by channel.
+// Shared by max_pool2d and average_pool2d: a window without dilation over images [n,h,w,c], channel by channel.
 
 #include "retrace/ops/pooling_window.h"
 #include "retrace/ops/window.h"

@@ -1,5 +1,5 @@
 #pragma once
-// What reductions share: axes, the walk through memory, and the division of the work into pieces. The order of the
+// Shared by all reductions: axes, the walk through memory, and the division of the work into pieces. The order of the
 // additions is in reduce_tree.h, reduce_column.h and reduce_row.h; nothing here changes a bit of a result.
 
 #include <array>

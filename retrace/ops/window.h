@@ -48,9 +48,10 @@ Shape resolved_padding(const Padding& padding, Pair in, Pair window, Pair stride
 
 // Checks that the sizes of a window are usable and that the output has at least one pixel; throws Error(usage).
 void check_window(const InferCall& call, const Window& window);
-// That each of the four paddings is smaller than the window (pooling: a window must not lie outside of the image).
+// Checks that each of the four paddings is smaller than the window (pooling: a window must not lie outside of the
+// image); throws Error(usage).
 void check_padding_below_window(const InferCall& call, const Window& window);
-// The image is [n,h,w,c], unlabelled or "BSSC", f32 or f64.
+// Checks that the image is [n,h,w,c], unlabelled or "BSSC", f32 or f64; throws Error(usage).
 void check_image(const InferCall& call, int input, const char* argument);
 
 }  // namespace retrace

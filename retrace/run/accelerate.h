@@ -51,7 +51,8 @@ class AcceleratedFunction {
   int64_t evictions() const { return own_->evictions; }
   // Drops all traces and sets the counters to 0.
   void clear_cache() { own_->clear(); }
-  // Of each hit: the function is also run, or recorded; an Error(usage) says what differs, since the function changed.
+  // At each hit the function is also run, or recorded. An Error(usage) says what differs: then the function has
+  // changed.
   Check check_mode() const { return own_->options.check_mode; }
   void check_mode(Check mode) { own_->options.check_mode = mode; }
   double check_tolerance() const { return own_->options.check_tolerance; }

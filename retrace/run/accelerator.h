@@ -11,7 +11,7 @@
 
 namespace retrace {
 
-// What each hit is compared with: nothing, or what the function gives when it runs plainly, by bits or by a tolerance.
+// How each hit is checked: not at all, or against a plain run of the function, by bits or by a tolerance.
 enum class Check { off, bits, tolerance };
 
 // Options of accelerate.
@@ -27,7 +27,7 @@ struct AccelerateOptions {
 // The cache of recorded functions, its counters, and the text about misses.
 class Accelerator {
  public:
-  // What is needed while a call is made; kept between calls, so that a hit allocates little.
+  // The state of a call while it is made. It is kept between calls, so that a hit allocates little.
   struct Call {
     TraceKey key;
     std::vector<Leaf> leaves;

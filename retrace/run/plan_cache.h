@@ -33,8 +33,8 @@ class PlanCache {
 // This thread's cache.
 PlanCache& plan_cache();
 
-// Whether plans are kept; off, every evaluation plans anew. RETRACE_PLAN_CACHE=off or set_plan_cache(false) turns it
-// off.
+// Whether plans are kept. If not, every evaluation makes its plan anew. RETRACE_PLAN_CACHE=off or set_plan_cache(false)
+// turns it off.
 bool plan_cache_on();
 
 // Turns the cache on or off for the process.

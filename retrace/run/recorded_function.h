@@ -68,7 +68,7 @@ class FunctionRecorder {
  public:
   // batch > 0: the mini-batch is of that size instead.
   FunctionRecorder(std::span<const Leaf> leaves, int64_t batch, Place made);
-  // What the function sees in place of the next leaf.
+  // The tensor that the function sees in place of the next leaf.
   Tensor next_argument();
   // The next leaf of the result; leaves something without a value in its place.
   void take_result(Tensor& tensor);

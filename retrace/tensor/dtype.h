@@ -30,7 +30,8 @@ bool parse_dtype(std::string_view name, DType& type);
 // Whether the type is f32 or f64.
 constexpr bool is_float(DType type) { return type == DType::f32 || type == DType::f64; }
 
-// Whether the type has this number: an integer type whole ones in its range, bool 0 and 1; a float type rounds any.
+// Whether the type can hold this number: an integer type holds whole numbers of its range, bool 0 and 1; a float type
+// rounds any.
 bool can_hold(DType type, double value);
 // "whole numbers from 0 to 255", of a type that is no float type.
 std::string_view range_of(DType type);

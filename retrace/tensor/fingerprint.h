@@ -19,7 +19,7 @@ std::vector<uint64_t> fingerprint_values(std::span<const std::pair<std::string, 
 uint64_t fingerprint_value(const std::string& name, const Tensor& tensor);
 // mix64 of the sum over the leaves, each named prefix + path; 16 hexadecimal digits.
 std::string fingerprint(const Tree& tree, const std::string& prefix = "parameters/");
-// Of a run: parameters/... and state/....
+// The fingerprint of a run: parameters/... and state/....
 std::string fingerprint(const Tree& parameters, const Tree& state);
 
 // 16 hexadecimal digits.

@@ -10,7 +10,7 @@
 
 namespace retrace {
 
-// Where a tensor's samples stand in the whole mini-batch; whole = 0: not part of one.
+// The position of a tensor's samples in the whole mini-batch; whole = 0: it is not part of one.
 struct BatchPart {
   int64_t whole = 0;
   int64_t first = 0;

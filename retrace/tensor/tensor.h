@@ -36,14 +36,15 @@ struct TensorValue {
 // A value without a trace, in recycled memory.
 std::shared_ptr<TensorValue> new_tensor_value(TensorSpec spec = {}, std::shared_ptr<Buffer> buffer = nullptr);
 
-// What tensors are made of and read as. int64_t is read exactly, and made an i32 tensor.
+// The C++ types that tensors are made from and read as. int64_t values are read exactly; a tensor made from them is
+// i32.
 template <class T>
 concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, int32_t> ||
                   std::same_as<T, int64_t> || std::same_as<T, uint8_t> || std::same_as<T, bool>;
 
 // Memory for a tensor. Throws Error(unavailable) that says how much was asked for if there is none.
 std::shared_ptr<Buffer> allocate_for(const TensorSpec& spec, Device& device, Place place);
-// That there is no memory for so many bytes.
+// The error that there is no memory for so many bytes.
 Error no_memory(size_t bytes, Place place);
 // Throws Error(usage) unless can_hold(type, value).
 void check_fits(DType type, double value, Place place);

@@ -97,7 +97,7 @@ struct ContractionKernels {
   void (*tree_sum)(const float* from, int64_t step, int64_t pieces, const int64_t* first, float* to, int64_t count);
 };
 
-// Those of the target in use.
+// The kernels of the target in use.
 const ContractionKernels& contraction_kernels();
 
 // Terms of a sum in ascending k, cut into blocks: block b holds terms ends[b - 1] (0 at first) to ends[b].

@@ -21,7 +21,7 @@ class DriverMemory {
   // Aligned to 256 bytes; null for no bytes. Blocks that nobody uses go back to the driver before this fails with
   // Error(unavailable).
   void* allocate(size_t bytes);
-  // What allocate() returned; null is fine. Calls nothing of the driver, so that no context need be current.
+  // Takes what allocate() returned; null is fine. It does not call the driver, so no context need be current.
   void release(void* memory);
   // Pinned memory of the host, zeros: it has one address for host and device, as all that the driver allocates.
   void* allocate_on_host(size_t bytes);

@@ -1,5 +1,5 @@
 #pragma once
-// What a CUDA device does for us: memory, copies, kernels, launches, graphs. Two implementations: the driver's
+// The services of a CUDA device: memory, copies, kernels, launches, graphs. Two implementations: the driver's
 // (driver_runtime.h) and, in programs that link it, an emulation on the host (emulation/). Nothing here needs CUDA's
 // headers or libraries to compile.
 //

@@ -1,6 +1,6 @@
 #pragma once
-// What the library asks of MPI: one table of functions, which libretrace_mpi.so brings. The module alone is linked with
-// MPI and is loaded when ranks are wanted. Only types of C: library and module may come from different compilers.
+// The functions of MPI that the library needs: one table, which libretrace_mpi.so brings. The module alone is linked
+// with MPI and is loaded when ranks are wanted. Only types of C: library and module may come from different compilers.
 
 #include <stddef.h>
 
@@ -23,7 +23,7 @@ struct RetraceMpiPlace {
 // Each function returns 0, or an error code of MPI, whose text `describe` writes. Tags are small and not negative;
 // messages with one tag arrive in the order in which they were sent.
 struct RetraceMpi {
-  // By all ranks. A program that initialised MPI itself keeps it, and ends it itself.
+  // All ranks call it. A program that initialised MPI itself keeps it, and finalises it itself.
   int (*initialise)(RetraceMpiPlace* place);
   // By all ranks.
   int (*finalise)();

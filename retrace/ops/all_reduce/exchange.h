@@ -9,7 +9,7 @@
 
 namespace retrace {
 
-// What travels. The tensors to add come first; all of them have one type.
+// The tensors of an exchange. Those to add come first; all of them have one type.
 struct ExchangeShape {
   ShardSplit split;
   size_t element = 4;            // bytes of an element of the sums

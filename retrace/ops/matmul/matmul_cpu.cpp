@@ -77,7 +77,7 @@ int64_t first_packed_block(const Product& p, int64_t panel_index) {
   return p.columns - panel_index * p.panel >= p.panel ? p.blocks : std::max<int64_t>(0, p.blocks - 2);
 }
 
-// What a run over blocks begin..end-1 of one panel needs.
+// A run over blocks begin..end-1 of one panel.
 struct PanelRun {
   int64_t panel, begin, end;
   const float* packed;  // rows from block packed_from on

@@ -13,7 +13,7 @@ class RandomKey {
   RandomKey split(std::string_view name) const;
   RandomKey split(uint64_t number) const;
   uint64_t value() const { return value_; }
-  // What draw ops take: i32[4], the key's and the step's words, low before high.
+  // The key as draw ops take it: i32[4], the words of the key and of the step, low before high.
   Tensor tensor(int64_t step = 0) const;
 
  private:

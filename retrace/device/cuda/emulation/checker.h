@@ -1,5 +1,5 @@
 #pragma once
-// What is known about each word of memory, and the rules for using it.
+// The state of each word of memory, and the rules for using it.
 
 #include <cstdint>
 
