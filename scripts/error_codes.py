@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import functools
 import re
 
 from project import files, lines
@@ -23,6 +24,7 @@ TEXTS = {
 }
 
 KIND = re.compile(r"ErrorKind::(\w+)\s*,\s*(?=\d{3}\b)")
+NAMED = re.compile(r"(ErrorKind::\w+\s*,\s*)(k[A-Z]\w*)\b")
 DEFINITION = re.compile(r"\b(\w+)\((?:[^()]*,\s*)?int code\b")
 CONSTANT = re.compile(r"constexpr (?:const char\*|std::string_view) (?:const )?(k\w+)(?: = |\{)((?:\s*\"(?:[^\"\\]|\\.)*\")+)")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -131,8 +133,16 @@ def kinds_of_makers(text):
     return kinds
 
 
+@functools.cache
+def named_codes():
+    """{constant: code} of all headers."""
+    text = "\n".join("\n".join(lines(name)) for name in files(".h") if name.startswith("retrace/"))
+    return dict(re.findall(r"\bconstexpr int (k\w+) = (\d{3});", text))
+
+
 def sites_of(name):
     text = "\n".join(re.sub(r"^\s*//.*", "", line) for line in lines(name))
+    text = NAMED.sub(lambda match: match[1] + named_codes().get(match[2], match[2]), text)
     constants = {match[1]: "".join(STRING.findall(match[2])) for match in CONSTANT.finditer(text)}
     makers = kinds_of_makers(text)
     call = re.compile(rf"\b({'|'.join(sorted(makers))})\((?=\s*(?:[\w.*]+\s*,\s*)?\d{{3}}\s*,)")
