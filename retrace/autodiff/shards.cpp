@@ -90,7 +90,7 @@ class Combiner {
     }
     return gathered;
   }
-  // And apart again, as trees like this one.
+  // Takes them apart again, as trees like this one.
   std::vector<Tree> cut(const std::vector<Tensor>& gathered, const Tree& like) const {
     const auto shapes = leaf_tensors(like);
     std::vector<Tree> trees;

@@ -86,7 +86,7 @@ class ShardedGradient {
   std::unique_ptr<Draws> draws_;
 };
 
-// At the end of an outermost call: computes what was recorded.
+// Called at the end of an outermost call: computes what was recorded.
 void evaluate_outermost(Place place);
 
 }  // namespace retrace

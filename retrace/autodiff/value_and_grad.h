@@ -132,8 +132,8 @@ class GradientFunction {
  private:
   template <class P, class Result, class Parameters, class... Arguments>
   auto call(const Parameters& parameters, const Arguments&... arguments) const {
-    // Everything that only served the recording is gone before the outermost call evaluates: what nobody holds is not
-    // computed.
+    // Everything that only served the recording is released before the outermost call evaluates: values without a
+    // holder are not computed.
     bool outermost = false;
     auto combined = with_place(place_, [&] { return record_shards<P, Result>(outermost, parameters, arguments...); });
     if (outermost) evaluate_outermost(place_);

@@ -92,7 +92,7 @@ std::string WorkerCheck::operation(size_t number) const {
   return fmt::format("{}{}({}) at {}", node.op->name, attributes.print(), inputs, node.place.text());
 }
 
-// A value of the shard, whatever inputs the trace has had since.
+// A value of the shard, also if the trace has got more inputs since.
 std::string WorkerCheck::result_of(int32_t id) const {
   const auto node = static_cast<size_t>(recording_->trace().producers[static_cast<size_t>(id)]);
   return fmt::format("%{}.{}", node - first_node_ + 1, id - recording_->trace().nodes[node].first_output);

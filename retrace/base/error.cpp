@@ -73,7 +73,7 @@ void Error::format() {
 }
 
 namespace {
-constexpr size_t kMostMistakes = 20;  // of one error; nobody reads more
+constexpr size_t kMostMistakes = 20;  // of one error
 }  // namespace
 
 void throw_all(const std::vector<Error>& errors) {

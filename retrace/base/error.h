@@ -76,7 +76,7 @@ decltype(auto) with_place(Place place, F&& f) {
   }
 }
 
-// For our own bugs: stays on in release builds. Throws Error(internal).
+// Checks for our own bugs; it stays on in release builds. Throws Error(internal).
 void ensure(bool condition, const char* what, Place place = Place::here());
 
 }  // namespace retrace

@@ -47,7 +47,8 @@ class DataSource {
   virtual bool is_shuffleable() const { return is_subsettable(); }
 };
 
-// A source and a place in it. Copies share the source and go on reading from the same place, each for itself.
+// A source and a reading position. Copies share the source; each copy starts at the same position and reads on
+// independently.
 class Datastore {
  public:
   // Error(usage) for no source, and for one of more than 1000 stores made of stores.
@@ -63,17 +64,19 @@ class Datastore {
   bool has_data() const { return next_ < size(); }
   // Back to the start; the next pass begins.
   void reset();
-  // All observations of this pass, wherever reading stands.
+  // All observations of this pass, independent of the reading position.
   std::vector<Observation> read_all(Place place = Place::here()) const;
-  // The first observation, or any; reading does not move. Error(usage) if there is no such observation.
+  // The first observation, or any other; the reading position stays. Error(usage) if there is no such observation.
   Observation preview(Place place = Place::here()) const;
   Observation get(int64_t index, Place place = Place::here()) const;
 
-  // New stores over the same data; this one does not change. Error(usage) if the source cannot.
-  // Part i (from 0) of n contiguous ones; the first size mod n parts have one observation more. What is trained on
-  // parts depends on n: for data-parallel training use MiniBatchQueue::share.
+  // The next three make new stores over the same data; this one does not change. Error(usage) if the source cannot do
+  // it.
+
+  // Part i (from 0) of n contiguous ones; the first size mod n parts have one observation more. The result of a training
+  // on parts depends on n: for data-parallel training use MiniBatchQueue::share.
   Datastore partition(int64_t n, int64_t i, Place place = Place::here()) const;
-  // In another order, a function of the seed.
+  // The observations in another order, a function of the seed.
   Datastore shuffle(uint64_t seed, Place place = Place::here()) const;
   // The observations of these indices, in their order; an index may repeat.
   Datastore subset(std::span<const int64_t> indices, Place place = Place::here()) const;
@@ -84,7 +87,7 @@ class Datastore {
   bool is_partitionable() const { return source_->is_partitionable(); }
   bool is_subsettable() const { return source_->is_subsettable(); }
   bool is_shuffleable() const { return source_->is_shuffleable(); }
-  // The largest n for which partition() gives no empty part; 1 if it cannot be parted.
+  // The largest n for which partition() gives no empty part; 1 if the store cannot be partitioned.
   int64_t num_partitions() const;
 
   const std::shared_ptr<const DataSource>& source() const { return source_; }

@@ -39,7 +39,7 @@ Datastore digits(Split split, const DigitsOptions& options = {}, Place place = P
 void write_contact_sheet(const std::filesystem::path& path, const ImageSet& images, int64_t count = 200,
                          int64_t columns = 20);
 
-// Throws Error(usage) if something stands at `path`.
+// Throws Error(usage) if `path` exists.
 void check_contact_sheet(const std::filesystem::path& path);
 
 // Whether all files of write_image_set() are in the folder with this content, compressed or not. Throws Error(usage)

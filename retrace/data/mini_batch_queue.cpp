@@ -258,7 +258,7 @@ Device& MiniBatchQueue::device_of(int number) const {
   return find_device(options_.devices[options_.devices.size() == 1 ? 0 : static_cast<size_t>(number)]);
 }
 
-// In its type and its axes.
+// Casts and permutes one output.
 Tensor MiniBatchQueue::formed(const Tensor& output, int number, Place place) const {
   const auto i = static_cast<size_t>(number);
   output.compute(place);  // a mini_batch_function may return what it only recorded
@@ -270,7 +270,7 @@ Tensor MiniBatchQueue::formed(const Tensor& output, int number, Place place) con
   return tensor;
 }
 
-// With its labels and part, on its device.
+// Gives one output its labels and its part of the mini-batch, and puts it on its device.
 Tensor MiniBatchQueue::finished(const Tensor& output, int number, BatchPart part, int64_t samples, Place place) const {
   TensorSpec spec = output.spec();
   if (!options_.labelled.empty() && !options_.labelled[static_cast<size_t>(number)]) spec.labels = Labels();

@@ -47,9 +47,9 @@ struct QueuePosition {
   bool operator==(const QueuePosition&) const = default;
 };
 
-// Delivers the observations of a store in mini-batches. The order is that of the store until the first shuffle();
-// the k-th shuffle gives an order that depends on (seed, k) alone. A queue belongs to one thread; a copy goes on from
-// the same place, for itself.
+// Delivers the observations of a store in mini-batches. The order is that of the store until the first shuffle(); the
+// k-th shuffle gives an order that depends on (seed, k) alone. A queue belongs to one thread. A copy starts at the same
+// position and advances independently.
 class MiniBatchQueue {
  public:
   // Error(usage) names the option: sizes below 1, a wrong number of formats, casts, flags or devices, wrong labels,

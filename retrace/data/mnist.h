@@ -1,5 +1,5 @@
 #pragma once
-// MNIST and whatever has its four files.
+// MNIST and other data sets in its four files.
 
 #include <filesystem>
 

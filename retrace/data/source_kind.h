@@ -40,7 +40,7 @@ struct SourceKind {
   std::function<int64_t(Split split, int64_t samples)> nearest_count = {};
   // The origin of a variable, for messages, if there is more to say than the name.
   std::function<std::string(Split split, int variable, const SourceRequest& request)> origin = {};
-  // Writes the set into a folder, for `retrace data`, and returns a text for people; and what it writes, in one line.
+  // Writes the set into a folder, for `retrace data`, and returns a text for the user; and what it writes, in one line.
   std::function<std::string(const std::filesystem::path& folder)> write = {};
   std::string written = {};
 };

@@ -10,7 +10,7 @@ namespace retrace {
 // The same bytes under another description of the same size and device.
 Tensor with_spec(const Tensor& tensor, const TensorSpec& spec);
 
-// A tensor on the CPU, whatever `spec` says of that, whose bytes the caller fills before anybody else sees it.
+// A tensor on the CPU (the device of `spec` is ignored). The caller fills its bytes before anything else sees it.
 struct BlankTensor {
   explicit BlankTensor(TensorSpec spec);
   Tensor tensor;

@@ -11,7 +11,7 @@ namespace retrace {
 
 // What a transform may depend on besides the observation.
 struct TransformContext {
-  int64_t sample;       // number of the observation in the data set, whatever its place in a shuffled store
+  int64_t sample;       // number of the observation in the data set, also in a shuffled store
   int64_t pass;         // which run over the data
   RandomStream random;  // belongs to (seed, pass, depth of the transform, sample)
 };

@@ -19,7 +19,7 @@ class Courier : public Group {
 
   int rank() const override { return group_->rank(); }
   int size() const override { return group_->size(); }
-  // After all that was begun before.
+  // Runs after everything that was begun before.
   void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) override;
   void fail(const std::string& why) noexcept override { group_->fail(why); }
   void end() noexcept override { group_->end(); }

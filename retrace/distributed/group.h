@@ -37,9 +37,9 @@ class Group {
   // Throws Error(lost) that names the members that did not come within the time-out, or that are in another collective
   // than `what` ("all_gather"), or the member that failed, with its error.
   virtual void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) = 0;
-  // This member goes no further: whoever waits for it, now or later, throws Error(lost) with this text. Never throws.
+  // This member gives up: members that wait for it, now or later, throw Error(lost) with this text. Never throws.
   virtual void fail(const std::string& why) noexcept = 0;
-  // This member makes no further calls: whoever waits for it, now or later, throws Error(lost) that says so.
+  // This member makes no further calls: members that wait for it, now or later, throw Error(lost) that says so.
   virtual void end() noexcept {}
 
   // all[r * bytes ...] = the bytes given by member r.

@@ -20,7 +20,7 @@ std::string reason_of(const char* text) noexcept;
 Error member_failed(int member, const std::string& why);
 // 611: these members did not come to the collective `what`, and gave no sign of life for so long.
 Error members_missing(const char* what, double seconds, std::span<const int> missing);
-// The same before it is an error: what the user is told.
+// The text for the user before it becomes an error.
 std::string still_waiting(int member, const char* what, double waited, std::span<const int> missing);
 // 618: that member makes no further calls, and this one waits for it.
 Error member_ended(int ended, int waiting, const char* what);

@@ -231,7 +231,7 @@ void Exchange::abandon() noexcept {
     for (; !pending_.empty() && Clock::now() - start < kFarewell; std::this_thread::yield())
       std::erase_if(pending_, [&](auto& pending) { return job_.mpi.test(pending.request); });
   } catch (const std::exception&) {
-    // There is an error to tell already.
+    // There is an earlier error to report.
   }
 }
 

@@ -14,7 +14,8 @@ double process_seconds();
 // thread that sleeps or hangs, with what else a process does meanwhile, stays far below.
 class SignsOfLife {
  public:
-  // It has used so much of it so far. Whether that is a sign of life; never the first time.
+  // Notes the processor time that the member has used so far. Returns whether that is a sign of life; never the first
+  // time.
   bool note(double processor_seconds);
 
  private:

@@ -14,7 +14,7 @@ namespace retrace {
 struct PoolOptions {
   int threads = 0;      // of each worker, at most 256; 0: see threads_of_worker
   double seconds = 60;  // how long a collective waits for a worker that gives no sign of life; at most 1e6
-  bool fewer = false;   // where the system gives fewer threads: as many workers as it does, and the user is told
+  bool fewer = false;   // if the system gives fewer threads, run fewer workers and say so
 };
 
 // The workers of a program.
@@ -29,9 +29,9 @@ class Pool {
  public:
   // n threads of this process. Error(usage) for n < 1, and for options out of range.
   static Pool local(int n, PoolOptions options = {});
-  // The ranks that mpirun or srun started, this process one of them; without either one worker. Waits for the other
-  // ranks; Error(lost) if they do not come, Error(unavailable) without MPI, or under the launcher of another one
-  // (docs/workers.md).
+  // The ranks that mpirun or srun started; this process is one of them. Without a launcher there is one worker. Waits
+  // for the other ranks; Error(lost) if they do not come, Error(unavailable) without MPI, or under the launcher of
+  // another one (docs/workers.md).
   static Pool from_environment(PoolOptions options = {});
 
   int size() const { return size_; }
@@ -77,7 +77,7 @@ class Pool {
   std::shared_ptr<Group> rank_;  // of ranks: this process's
 };
 
-// Implemented in run/, above this folder: computes what this thread recorded and somebody still holds.
+// Implemented in run/, above this folder: computes what this thread recorded and is still held.
 void finish_pending_work();
 
 }  // namespace retrace

@@ -50,7 +50,7 @@ struct Portable<std::vector<T>> {
   }
 };
 
-// Names with values as text, for people.
+// Names with values, both as text.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
 // The name of values of this type in errors.
@@ -138,7 +138,7 @@ class Worker {
     while (left * 2 < count) left *= 2;
     return combine(tree(items, first, left, combine), tree(items, first + left, count - left, combine));
   }
-  // `kind` tells of what the collective is; it must be the same on all workers.
+  // `kind` describes the values; it must be the same on all workers.
   std::vector<std::string> gather_bytes(const std::string& mine, const char* what, const std::string& kind) const;
   void check_sender(int from) const;
 

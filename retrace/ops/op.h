@@ -30,7 +30,7 @@ void check_type(const InferCall& call, int input, const char* argument, DType ty
 // The input has the type of input 0.
 void check_same_type(const InferCall& call, int input, const char* argument);
 
-// The input has so many axes; `axes` names them for people: "[n,h,w,c]".
+// The input has so many axes; `axes` names them in the message: "[n,h,w,c]".
 void check_rank(const InferCall& call, int input, const char* argument, int rank, const char* axes);
 
 // An axis from -rank to rank - 1.

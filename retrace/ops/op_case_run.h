@@ -20,7 +20,7 @@ struct Configuration {
 // The first is the one that the others are compared with.
 std::vector<Configuration> configurations();
 
-// In force for its lifetime.
+// The configuration is in force for the lifetime of this object.
 class ConfigurationScope {
  public:
   explicit ConfigurationScope(const Configuration& configuration);

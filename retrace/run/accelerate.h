@@ -201,7 +201,7 @@ class AcceleratedFunction {
 // is recorded, and why() says what was in the way.
 //
 // An argument that is moved into the call, f(std::move(state), x), belongs to the call and is gone for the caller, at
-// any speed. This is donation: where nobody else holds one of its tensors, a result is made in that tensor's memory
+// any speed. This is donation: if no other handle holds one of its tensors, a result is made in that tensor's memory
 // (Plan::donors). A step that takes the parameters in this way updates them in place and needs no memory but its arena.
 // Every other value stays what it was.
 //

@@ -43,7 +43,7 @@ void set_plan_cache(bool on);
 // The last plan that this thread ran, for tests and tools; null before the first.
 std::shared_ptr<const Plan> last_plan();
 
-// Called by whoever runs a plan.
+// Called after a plan has run.
 void set_last_plan(std::shared_ptr<const Plan> plan);
 
 }  // namespace retrace

@@ -29,7 +29,7 @@ struct Leaf {
   TensorSpec spec() const { return tensor ? tensor->spec() : TensorSpec{type, {}, {}, {}}; }
   const void* data() const;  // of a computed tensor or a number; valid while this leaf lives
   Tensor as_tensor() const;
-  // Given, and nobody else holds its memory.
+  // Moved into the call, and no other handle holds its memory.
   bool is_donated() const;
 };
 

@@ -99,7 +99,7 @@ class Tree {
   std::vector<NodePointer, Recycled<NodePointer>> children_;  // sorted by name; a node stays where it is
   std::shared_ptr<const std::string> mark_;                   // null: none
   std::unique_ptr<Missing, Release> missing_;                 // until something is assigned to it
-  int level_ = 0;                                             // below the tree that is nobody's child
+  int level_ = 0;                                             // counted from the tree without a parent
   bool has_missing_ = false;                                  // of the children, one may be
 };
 

@@ -19,7 +19,7 @@ class KernelCache {
 
   // The bytes that were stored under exactly this key. A key holds everything that the bytes depend on.
   std::optional<std::string> find(std::string_view key) const;
-  // Written under another name and renamed, so that nobody sees a part of it.
+  // Written under another name and renamed, so that no reader sees a part of it.
   void store(std::string_view key, std::string_view bytes) const;
 
  private:

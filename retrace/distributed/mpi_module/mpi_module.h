@@ -37,7 +37,7 @@ struct RetraceMpi {
   int (*test)(RetraceMpiRequest* request, int* done, size_t* bytes);
   // A receive without a message yet; `test` will say done.
   int (*cancel)(RetraceMpiRequest* request);
-  // Whether a message with this tag has come from anybody, from whom, and its size.
+  // Whether a message with this tag has come from any rank; from which, and its size.
   int (*probe)(int tag, int* found, int* peer, size_t* bytes);
 
   void (*describe)(int error, char* text, size_t room);

@@ -343,7 +343,7 @@ void place_tile(const Plan& p, const Row& row, int64_t from, int64_t to, Contrac
 // Inlined at once: GCC would find the function to have no effect, and drop the call.
 __attribute__((always_inline)) inline void prefetch(const Plan& p, const Row& row, int64_t from, int64_t to,
                                                     const ContractionTile& tile) {
-  // Short tiles are written before a line is here; it pays all the same where lines come from memory.
+  // Short tiles are written before a fetched line arrives; it still pays where lines come from memory.
   if (row.last - row.first >= 64 || p.large)
     for (int64_t i = 0; i < to - from; ++i)
       for (int64_t lane = 0; lane < tile.columns; lane += 16)
