@@ -73,8 +73,8 @@ class Datastore {
   // The next three make new stores over the same data; this one does not change. Error(usage) if the source cannot do
   // it.
 
-  // Part i (from 0) of n contiguous ones; the first size mod n parts have one observation more. The result of a training
-  // on parts depends on n: for data-parallel training use MiniBatchQueue::share.
+  // Part i (from 0) of n contiguous ones; the first size mod n parts have one observation more. The result of a
+  // training on parts depends on n: for data-parallel training use MiniBatchQueue::share.
   Datastore partition(int64_t n, int64_t i, Place place = Place::here()) const;
   // The observations in another order, a function of the seed.
   Datastore shuffle(uint64_t seed, Place place = Place::here()) const;
