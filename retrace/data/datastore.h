@@ -25,11 +25,12 @@ class DataSource {
   virtual int64_t size() const = 0;   // observations
   virtual int variables() const = 0;  // tensors of an observation
   virtual Observation get(int64_t index, int64_t pass) const = 0;
-  // The first `variables` variables of several observations, each stacked along a new first axis; with the label B
-  // where the observation's tensor has labels or is a single number. By default it stacks what get() gives.
+  // The first `variables` variables of several observations, each stacked along a new first axis. The axis is labelled
+  // B if the observation's tensor has labels or is a single number. By default it stacks the results of get().
   virtual std::vector<Tensor> gather(std::span<const int64_t> indices, int64_t pass, int variables) const;
-  // A hash of the first pass over these observations in their order, to find sources that differ: all of small
-  // variables, a spread sample of large ones. By default of some observations; 0, for unknown, if not subsettable.
+  // A hash of the first pass over these observations in their order, to find sources that differ. It covers all of
+  // small variables and a spread sample of large ones. By default it covers some observations, and is 0, for unknown,
+  // if the source is not subsettable.
   virtual uint64_t digest(std::span<const int64_t> indices) const;
   // The number of observation `index` in the data set that this source is a view of.
   virtual int64_t sample(int64_t index) const { return index; }
@@ -62,7 +63,7 @@ class Datastore {
   // The next `count` observations, fewer at the end of the data. Error(usage) if there is none, or count < 1.
   std::vector<Observation> read(int64_t count, Place place = Place::here());
   bool has_data() const { return next_ < size(); }
-  // Back to the start; the next pass begins.
+  // Goes back to the start; the next pass begins.
   void reset();
   // All observations of this pass, independent of the reading position.
   std::vector<Observation> read_all(Place place = Place::here()) const;
@@ -70,8 +71,7 @@ class Datastore {
   Observation preview(Place place = Place::here()) const;
   Observation get(int64_t index, Place place = Place::here()) const;
 
-  // The next three make new stores over the same data; this one does not change. Error(usage) if the source cannot do
-  // it.
+  // New stores over the same data; this one does not change. Error(usage) if the source cannot do it.
 
   // Part i (from 0) of n contiguous ones; the first size mod n parts have one observation more. The result of a
   // training on parts depends on n: for data-parallel training use MiniBatchQueue::share.

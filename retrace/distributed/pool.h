@@ -35,16 +35,16 @@ class Pool {
   static Pool from_environment(PoolOptions options = {});
 
   int size() const { return size_; }
-  // The indices of the workers that run in this process.
+  // The indices of the workers in this process.
   Range here() const { return here_; }
   const PoolOptions& options() const { return options_; }
   // Whether worker 0 runs in this process: the one that prints and writes.
   bool is_first() const { return here_.first == 0; }
 
-  // Throws Error(unavailable) where the system gives no thread for each worker, unless there may be fewer.
-  // f(worker) on every worker; returns the results of those in this process, by index (nothing for void). What f leaves
-  // pending is computed before it leaves its thread. If workers fail, the rest end at their next collective, and the
-  // first error is thrown here: "worker 2: ...". Not inside f.
+  // Calls f(worker) on every worker, and returns the results of those in this process, by index (nothing for void).
+  // Recorded work that f leaves behind is computed before it leaves its thread. If workers fail, the others end at
+  // their next collective, and the first error is thrown here: "worker 2: ...". Throws Error(unavailable) if the system
+  // gives no thread for each worker, unless PoolOptions::fewer allows fewer, and Error(usage) inside f.
   template <class F>
   auto spmd(F&& f) {
     constexpr bool takes_worker = std::is_invocable_v<F&, Worker&>;

@@ -29,13 +29,13 @@ class ThreadCountScope {
   int before_;
 };
 
-// Calls body(i) for i in 0..count-1, each once, on thread_count() threads or as many as the system gives (the user is
-// told once), and returns when all are done; results are stored by piece number. In a ParallelRegion the helpers are
-// awake. The first exception (lowest piece number) is rethrown. A call inside a piece runs serially.
+// Calls body(i) for i in 0..count-1, each once, on thread_count() threads, or on as many as the system gives (the user
+// is warned once). It returns when all are done. If calls throw, the exception of the lowest piece is rethrown. A call
+// inside a piece runs serially. In a ParallelRegion the helpers are awake.
 void run_pieces(int64_t count, FunctionRef<void(int64_t piece)> body);
 
-// Keeps the helpers of this thread awake (spinning at most 50 microseconds between calls of run_pieces):
-// a plan runs inside one. Nesting is allowed and does nothing.
+// Keeps the helpers of this thread awake: they spin for at most 50 microseconds between calls of run_pieces. A plan
+// runs inside one. Nesting is allowed and does nothing.
 class ParallelRegion {
  public:
   ParallelRegion();

@@ -27,9 +27,9 @@ const Op& all_reduce_op();
 // The op of all_gather.
 const Op& all_gather_op();
 
-// The pass place_exchanges makes exchanges of both; they are planned and never recorded. Several tensors travel together
-// while other kernels run. The op exchange_start(partials..., staging of the exchange before if `after`) begins the
-// exchange of `sums` tensors to add and of the others to gather.
+// The pass place_exchanges makes exchanges of both; they are planned and never recorded. Several tensors travel
+// together while other kernels run. The op exchange_start(partials..., staging of the exchange before if `after`)
+// begins the exchange of `sums` tensors to add and of the others to gather.
 const Op& exchange_start_op();
 
 // The op exchange_finish(staging, first partial of each tensor...) waits for that exchange and returns the tensors.
