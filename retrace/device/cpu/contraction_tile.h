@@ -1,7 +1,7 @@
 #pragma once
 // The inner kernel of every contraction (matrix product, convolutions and their gradients): one block of
 // one tile of outputs. A tile is `positions` rows by `vectors` times 16 lanes; its accumulators stay in
-// registers. Which outputs share a tile changes no bit (docs/numerics.md).
+// registers. Which outputs share a tile changes no bit (docs/numerics.md). docs/kernels.md shows it in pictures.
 
 #include <cstddef>
 #include <cstdint>

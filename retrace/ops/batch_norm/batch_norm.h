@@ -63,7 +63,8 @@ struct StatisticsOptions {
 Tree update_statistics(const Tree& state, const Tree& moments, StatisticsOptions options = {},
                        Place place = Place::here());
 
-// Moments of two parts together, by the merge of docs/numerics.md 3: of one norm, or of trees of norms alike.
+// The moments of two parts together, by the formula of Chan, Golub and LeVeque (1979), docs/numerics.md 3: of one norm,
+// or of trees of norms alike.
 Tree merge_moments(const Tree& a, const Tree& b, Place place = Place::here());
 
 }  // namespace retrace

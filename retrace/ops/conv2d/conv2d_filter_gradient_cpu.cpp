@@ -1,6 +1,7 @@
-// Convolution filter gradient: dw[ky,kx,c,o] sums x * dy over (sample, oh, ow), by blocks of 256 positions. Lanes of
-// a tile are filters, its rows neighbouring channels and taps. Each piece computes an aligned run of blocks for one
-// panel of filters, and meanwhile fetches what its next block reads; the tree then goes on over the runs.
+// Convolution filter gradient: dw[ky,kx,c,o] sums x * dy over (sample, oh, ow), by blocks of 256 positions. Lanes of a
+// tile are filters, its rows neighbouring channels and taps. Each piece computes an aligned run of blocks for one panel
+// of filters, and meanwhile fetches what its next block reads; the tree then goes on over the runs. See
+// docs/kernels.md.
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // Convolution forward and input gradient: every output gathers the inputs that it meets. Both are one kernel: the
 // input gradient of stride s splits its outputs by their residues modulo s; the outputs of one residue lie side by
-// side, meet the same taps, and the taps that fall into stride holes are simply not listed.
+// side, meet the same taps, and the taps that fall into stride holes are simply not listed. See docs/kernels.md.
 
 #include <algorithm>
 #include <atomic>

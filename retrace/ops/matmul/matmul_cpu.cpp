@@ -1,5 +1,6 @@
-// C = op(A) op(B) by register tiles: lanes are columns of C, rows of a tile are rows of C. B is packed into panels
-// of 16 or 32 columns, in the order of k, where that pays. A small C with a deep sum is split into runs of blocks.
+// C = op(A) op(B) by register tiles: lanes are columns of C, rows of a tile are rows of C. B is packed into panels of
+// 16 or 32 columns, in the order of k, where that pays. A small C with a deep sum is split into runs of blocks. See
+// docs/kernels.md.
 
 #include <algorithm>
 #include <bit>
