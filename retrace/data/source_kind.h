@@ -15,7 +15,7 @@ namespace retrace {
 // The part of a job that describes its data.
 struct SourceRequest {
   std::filesystem::path path = {};  // the folder of the files
-  int64_t samples = 0;              // wanted of this split; 0: all that there are. A source may give more
+  int64_t samples = 0;              // the number wanted of this split; 0: all. A source may give more
   uint64_t seed = 0;                // of the job
   OptionValues options = {};        // of this source alone; complete
 };

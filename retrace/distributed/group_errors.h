@@ -16,7 +16,7 @@ constexpr size_t kLongestReason = 3000;  // of why a member failed: MPI hands ov
 // The text that this member sends to the others. If there is no memory for it, it says that.
 std::string reason_of(const std::exception& error) noexcept;
 std::string reason_of(const char* text) noexcept;
-// 610: a member went no further, for this reason.
+// 610: a member gave up, for this reason.
 Error member_failed(int member, const std::string& why);
 // 611: these members did not come to the collective `what`, and gave no sign of life for so long.
 Error members_missing(const char* what, double seconds, std::span<const int> missing);

@@ -1,6 +1,6 @@
 #pragma once
-// The ranks of mpirun or srun as a group. MPI is loaded when the first group is made, so that programs run where there
-// is none.
+// The ranks of mpirun or srun as a group. MPI is loaded when the first group is made, so that programs also run without
+// it.
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// A thread beside each rank that answers the others when they ask how it is: a rank that computes for long is seen to
-// live, one that is stopped, or hangs, is not.
+// A thread beside each rank that answers the others when they ask for a sign of life. So a rank that computes for long
+// is known to be alive, and one that is stopped or hangs is not.
 
 #include <atomic>
 #include <cstdint>

@@ -78,10 +78,10 @@ class Worker {
   Range shards(int shards) const;
 
   void barrier() const { group_->barrier(); }
-  // Throws Error(usage) on every worker if one has another value for a name, or compares something else: "worker 1 has
-  // training.momentum = 0.8, worker 0 has 0.9". `what` says what is compared ("the job"). A name that a worker does not
-  // list, or lists with the value "", is not known to it, and is not compared with it. One message of fixed size where
-  // all lists are the same.
+  // Throws Error(usage) on every worker if one worker has another value for a name, or compares something else: "worker
+  // 1 has training.momentum = 0.8, worker 0 has 0.9". `what` says what is compared ("the job"). A name that a worker
+  // does not list, or lists with the value "", is not known to it, and is not compared with it. It costs one message of
+  // fixed size if all lists are the same.
   void require_same(std::string_view what, const NamedValues& mine) const;
   // The collectives below throw Error(usage) on every worker if workers make different ones, or with values of
   // different types.

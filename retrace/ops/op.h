@@ -38,7 +38,8 @@ void check_axis(const InferCall& call, int64_t axis, int rank);
 // The attribute "labels": none, or one for each axis of `shape`.
 Labels checked_labels(const InferCall& call, const Shape& shape);
 
-// Throws Error(usage) that names the op for a tensor that holds nothing: before a function of an op looks at it.
+// Throws Error(usage) that names the op if the tensor holds nothing. Functions of ops call it before they look at an
+// argument.
 void check_defined(std::string_view op, const Tensor& argument, Place place);
 
 // Axis -rank..rank-1 to 0..rank-1.

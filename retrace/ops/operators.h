@@ -35,7 +35,7 @@ class Operand {
   double number() const { return number_; }         // 0 for a tensor, and for a number that is traced
   Place place() const { return place_; }
   DType type() const { return tensor_.type(); }
-  // The tensor, or the number as a tensor of that type. Error(usage) for a number that does not go with the type.
+  // The tensor, or the number as a tensor of that type. Error(usage) for a number that does not fit the type.
   Tensor as(DType type) const;
 
  private:

@@ -12,7 +12,7 @@
 
 RT_TARGET_BEGIN
 
-// How many arguments the rule takes: 1 to 3.
+// The number of arguments that the rule takes: 1 to 3.
 template <class Rule, class V>
 constexpr int rule_arity() {
   if constexpr (requires(Rule rule, V v) { rule(v); })

@@ -5,7 +5,7 @@
 
 namespace retrace {
 
-// Two sizes, of the height and of the width; from one number: both alike. {.stride = 2}, {.stride = {2, 1}}.
+// Two sizes: height and width. One number sets both. {.stride = 2}, {.stride = {2, 1}}.
 struct Pair {
   int64_t y = 1, x = 1;
   constexpr Pair(int64_t both) : y(both), x(both) {}

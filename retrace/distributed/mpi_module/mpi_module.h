@@ -25,7 +25,7 @@ struct RetraceMpiPlace {
 struct RetraceMpi {
   // All ranks call it. A program that initialised MPI itself keeps it, and finalises it itself.
   int (*initialise)(RetraceMpiPlace* place);
-  // By all ranks.
+  // All ranks call it.
   int (*finalise)();
   // Ends all ranks with this exit code, and does not return if that works.
   int (*abort)(int code);
