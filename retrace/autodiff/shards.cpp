@@ -80,7 +80,7 @@ class Combiner {
     if (partials.empty()) partials.push_back(items[0]);
     return partials;
   }
-  // Of each leaf, the partials of all workers along a new axis.
+  // For each leaf, the partials of all workers along a new axis.
   std::vector<Tensor> gather(const std::vector<Tree>& partials) const {
     std::vector<Tensor> gathered;
     for (size_t leaf = 0; leaf < leaf_tensors(partials[0]).size(); ++leaf) {

@@ -16,7 +16,7 @@ constexpr uint64_t kMostBytes = 1 << 20;  // of a captured tensor that is compar
 
 bool has_batch(const TensorSpec& spec) { return spec.labels.find('B') == 0; }
 
-// Without the device, and without the size of the batch.
+// The spec without the device and without the size of the batch.
 std::string text_of(TensorSpec spec) {
   spec.device = {}, spec.part = {};
   if (!has_batch(spec)) return spec.text();

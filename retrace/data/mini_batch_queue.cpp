@@ -103,7 +103,7 @@ MiniBatchQueue MiniBatchQueue::partition(int64_t n, int64_t i, Place place) cons
   queue.members_.assign(order_.begin() + part.first, order_.begin() + part.first + part.count);
   queue.position_ = {0, position_.passes, 0};  // transforms go on drawing anew
   queue.set_order();
-  // Parts of one size would else be shuffled alike.
+  // Otherwise parts of one size would be shuffled alike.
   queue.options_.seed = hash_combine(hash_combine(options_.seed, static_cast<uint64_t>(n)), static_cast<uint64_t>(i));
   return queue;
 }
@@ -228,7 +228,7 @@ std::vector<Tensor> MiniBatchQueue::gather_on_devices(int64_t first, int64_t cou
 std::vector<Tensor> MiniBatchQueue::collate(std::span<const int64_t> indices, int count, Place place) const {
   if (!options_.mini_batch_function) return checked_gather(*store_.source(), indices, position_.passes, count);
   if (!indices.empty()) return call_function(indices, place);
-  // A worker without samples: the function's outputs for some observation, without it.
+  // For a worker without samples: the function's outputs for some observation, with that sample cut away.
   std::vector<Tensor> outputs = call_function(std::span(order_).first(1), place);
   for (auto& output : outputs) {
     if (output.rank() == 0) continue;
