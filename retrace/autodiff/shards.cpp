@@ -80,7 +80,7 @@ class Combiner {
     if (partials.empty()) partials.push_back(items[0]);
     return partials;
   }
-  // Of each leaf, the partials of all workers along a new axis.
+  // For each leaf, the partials of all workers along a new axis.
   std::vector<Tensor> gather(const std::vector<Tree>& partials) const {
     std::vector<Tensor> gathered;
     for (size_t leaf = 0; leaf < leaf_tensors(partials[0]).size(); ++leaf) {
@@ -90,7 +90,7 @@ class Combiner {
     }
     return gathered;
   }
-  // And apart again, as trees like this one.
+  // Takes them apart again, as trees like this one.
   std::vector<Tree> cut(const std::vector<Tensor>& gathered, const Tree& like) const {
     const auto shapes = leaf_tensors(like);
     std::vector<Tree> trees;

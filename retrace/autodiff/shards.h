@@ -28,7 +28,7 @@ class ShardCut {
   bool cuts_;
 };
 
-// How a mini-batch falls into shards, from the arguments that have a B label.
+// The division of a mini-batch into shards, found from the arguments that have a B label.
 class ShardPlan {
  public:
   // compared: whether the workers have been compared already, at the function's first call.
@@ -86,7 +86,7 @@ class ShardedGradient {
   std::unique_ptr<Draws> draws_;
 };
 
-// At the end of an outermost call: computes what was recorded.
+// Called at the end of an outermost call: computes what was recorded.
 void evaluate_outermost(Place place);
 
 }  // namespace retrace

@@ -1,20 +1,5 @@
 #pragma once
 // value_and_grad(f): a function that returns f's loss, its gradient for the first argument, and f's other results.
-//
-//   auto step = value_and_grad([](const Tree& p, const Tensor& x, const Tensor& t) { return loss(p, x, t); });
-//   auto [value, gradients] = step(parameters, x, t);
-//
-// f returns a Tensor (the loss) or WithAux{loss, aux}, aux a Tree or a Tensor; then there is a third result.
-// Called outside of any such function, all that this thread recorded is computed before it returns.
-//
-// With shards = S every argument that has a B label is cut into S contiguous parts (floor(B/S) samples each, the first
-// B mod S parts one more), f is evaluated for each, and results are combined: loss and gradients weighted by the
-// parts' share of the samples and added along the tree of docs/numerics.md 0; subtrees marked "moments" merged; tensors
-// with a B label joined again; leaves made by mean_over_shards or sum_over_shards by their rule; anything else is an
-// error. S is part of the job: it changes the result once, and then no number of workers does.
-//
-// With several workers the first call compares what they do: shards, parameters, arguments without a B label, and the
-// recorded operations; Error(usage) on all of them names what differs.
 
 #include <functional>
 #include <memory>
@@ -29,6 +14,7 @@
 
 namespace retrace {
 
+// The result of an f that has more to return than the loss: aux is a Tree or a Tensor.
 template <class Aux>
 struct WithAux {
   Tensor loss;
@@ -37,17 +23,21 @@ struct WithAux {
 template <class Aux>
 WithAux(Tensor, Aux) -> WithAux<Aux>;
 
+// Options of value_and_grad.
 struct GradientOptions {
   int shards = 1;
   Worker* worker = nullptr;  // null: alone
   uint64_t seed = 0;         // of random ops inside f
 };
 
+// The result of a function made by value_and_grad; gradients has the structure of the first argument.
 template <class Gradients>
 struct ValueAndGradient {
   Tensor value;
   Gradients gradients;
 };
+
+// The same for an f that returns WithAux.
 template <class Gradients, class Aux>
 struct ValueGradientAndAux {
   Tensor value;
@@ -104,6 +94,7 @@ constexpr bool IsWithAux<WithAux<Aux>> = std::is_same_v<Aux, Tensor> || std::is_
 
 }  // namespace detail
 
+// What value_and_grad returns: call it like f. Copies share the count of calls.
 template <class F>
 class GradientFunction {
  public:
@@ -141,8 +132,8 @@ class GradientFunction {
  private:
   template <class P, class Result, class Parameters, class... Arguments>
   auto call(const Parameters& parameters, const Arguments&... arguments) const {
-    // Everything that only served the recording is gone before the outermost call evaluates: what nobody holds is not
-    // computed.
+    // Everything that only served the recording is released before the outermost call evaluates: values without a
+    // holder are not computed.
     bool outermost = false;
     auto combined = with_place(place_, [&] { return record_shards<P, Result>(outermost, parameters, arguments...); });
     if (outermost) evaluate_outermost(place_);
@@ -184,13 +175,31 @@ class GradientFunction {
   std::shared_ptr<bool> compared_;  // whether there was a call
 };
 
+// Makes a function that calls f and differentiates its loss (reverse mode) for the first argument, a Tensor or a Tree.
+//
+//   auto step = value_and_grad([](const Tree& p, const Tensor& x, const Tensor& t) { return loss(p, x, t); });
+//   auto [value, gradients] = step(parameters, x, t);
+//
+// f returns a Tensor (the loss, one f32 or f64 element) or WithAux{loss, aux}; then there is a third result. Called
+// outside of any such function, it computes all that this thread recorded before it returns.
+//
+// With shards = S every argument that has a B label is cut into S contiguous parts: floor(B/S) samples each, the first
+// B mod S parts one more. f is evaluated for each part, and the results are combined: loss and gradients are weighted
+// by the parts' share of the samples and added along the tree of docs/numerics.md 0; subtrees marked "moments" are
+// merged; tensors with a B label are joined again; leaves made by mean_over_shards or sum_over_shards go by their rule;
+// anything else is an error. S is part of the job: it changes the result once, and then no number of workers does.
+//
+// With several workers the first call compares what they do: shards, parameters, arguments without a B label, and the
+// recorded operations. Error(usage) on all of them names what differs.
 template <class F>
 GradientFunction<F> value_and_grad(F f, GradientOptions options = {}, Place place = Place::here()) {
   return GradientFunction<F>(std::move(f), options, place);
 }
 
-// Marks a further result of f: combined over shards as the mean weighted by samples, or as the sum.
+// Marks a further result of f: over shards it becomes the mean, weighted by samples.
 Tree mean_over_shards(const Tensor& value);
+
+// Marks a further result of f: over shards it becomes the sum.
 Tree sum_over_shards(const Tensor& value);
 
 }  // namespace retrace

@@ -16,7 +16,7 @@ constexpr uint64_t kMostBytes = 1 << 20;  // of a captured tensor that is compar
 
 bool has_batch(const TensorSpec& spec) { return spec.labels.find('B') == 0; }
 
-// Without the device, and without the size of the batch.
+// The spec without the device and without the size of the batch.
 std::string text_of(TensorSpec spec) {
   spec.device = {}, spec.part = {};
   if (!has_batch(spec)) return spec.text();
@@ -92,7 +92,7 @@ std::string WorkerCheck::operation(size_t number) const {
   return fmt::format("{}{}({}) at {}", node.op->name, attributes.print(), inputs, node.place.text());
 }
 
-// A value of the shard, whatever inputs the trace has had since.
+// A value of the shard, also if the trace has got more inputs since.
 std::string WorkerCheck::result_of(int32_t id) const {
   const auto node = static_cast<size_t>(recording_->trace().producers[static_cast<size_t>(id)]);
   return fmt::format("%{}.{}", node - first_node_ + 1, id - recording_->trace().nodes[node].first_output);

@@ -1,6 +1,5 @@
 #pragma once
-// The first call of a function made by value_and_grad with several workers: whether they call the same function of the
-// same parameters. What differs rightly is left out: which shards a worker has, its part of the batch, its device.
+// The first call of a function made by value_and_grad with several workers: do they do the same?
 
 #include <vector>
 
@@ -11,12 +10,14 @@ namespace retrace {
 
 class Recording;
 
+// Collects what this worker does, and compares it: do all call the same function of the same parameters? What may
+// differ is left out: which shards a worker has, its part of the batch, its device.
 class WorkerCheck {
  public:
   void add(const std::string& name, const std::string& value) { values_.emplace_back(name, value); }
   // Names, types and shapes of the leaves; their values where there is no label B and where they are known.
   void add_argument(const std::string& name, const Tree& argument);
-  // What is recorded between these two is the work of a shard.
+  // Nodes that are recorded between these two calls are the work of a shard.
   void begin_shard();
   void end_shard(int64_t samples);
   // Throws Error(usage) on all workers if they differ.

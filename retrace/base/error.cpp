@@ -50,7 +50,7 @@ std::string shown_line(std::string_view line) {
                      printable(line.substr(line.size() - kLongestLine / 2)));
 }
 
-// What may be shown on a terminal, whatever it was made from.
+// A text that is safe to show on a terminal, whatever it was made from.
 std::string shown(std::string text) {
   std::replace(text.begin(), text.end(), '\t', ' ');
   std::string out;
@@ -73,7 +73,7 @@ void Error::format() {
 }
 
 namespace {
-constexpr size_t kMostMistakes = 20;  // of one error; nobody reads more
+constexpr size_t kMostMistakes = 20;  // of one error
 }  // namespace
 
 void throw_all(const std::vector<Error>& errors) {

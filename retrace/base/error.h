@@ -1,5 +1,5 @@
 #pragma once
-// The one error type of the library and the one formatter of its messages.
+// The one error type of the library, and the one formatter of its messages.
 
 #include "retrace/base/requirements.h"
 
@@ -13,7 +13,7 @@
 
 namespace retrace {
 
-// What kind of failure; the command's exit code follows from it.
+// The kind of a failure; the command's exit code follows from it.
 enum class ErrorKind {
   usage,        // 2: bad call, option, key or flag
   bad_data,     // 65: input is damaged
@@ -23,6 +23,8 @@ enum class ErrorKind {
   output,       // 74: writing failed
   lost,         // 77: a worker failed, was lost or is silent
 };
+
+// The exit code of the command for an error of that kind: the number behind it above.
 int exit_code(ErrorKind kind);
 
 // error[RT0123]: conv2d: x has 3 channels, weights expect 4
@@ -30,8 +32,9 @@ int exit_code(ErrorKind kind);
 //   got:      x f32[32,28,28,3] "BSSC"
 //   expected: channels of x = channels of the weights x groups
 //   help:     give the weights the shape [kh,kw,3,out]
-// Empty parts are left out. Codes by area: 01xx tensors, labels, shapes; 02xx recording, gradients,
-// plans; 03xx data; 04xx jobs and options; 05xx files; 06xx devices; 07xx command; 09xx our bugs.
+// Empty parts are left out. docs/errors.md lists all codes. They go by area: 01xx tensors, labels, shapes; 02xx
+// recording, gradients, plans; 03xx data; 04xx jobs and options; 05xx files; 06xx devices, workers; 07xx command;
+// 09xx our bugs.
 class Error : public std::exception {
  public:
   Error(ErrorKind kind, int code, std::string message);
@@ -62,7 +65,7 @@ void throw_all(const std::vector<Error>& errors);
 // The name of `known` that is nearest to `name` by edit distance, or "" if none is near.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
 
-// What f() returns; an error that does not say where it happened says that it was here.
+// Returns f(). An error that does not say where it happened gets this place.
 template <class F>
 decltype(auto) with_place(Place place, F&& f) {
   try {
@@ -73,7 +76,7 @@ decltype(auto) with_place(Place place, F&& f) {
   }
 }
 
-// For our own bugs: stays on in release builds. Throws Error(internal).
+// Checks for our own bugs; it stays on in release builds. Throws Error(internal).
 void ensure(bool condition, const char* what, Place place = Place::here());
 
 }  // namespace retrace

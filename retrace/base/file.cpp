@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 namespace {
 constexpr int kMaxListed = 2000;  // names looked at to find a similar one
 
-// Where a path stops to exist: `folder` exists, `first` is the path of the part below it that does not, and `rest` is
-// what follows.
+// The point where a path ceases to exist: `folder` exists, `first` is the path of the part below it that does not, and
+// `rest` is what follows.
 struct Break {
   fs::path folder, first, rest;
 };

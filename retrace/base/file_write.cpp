@@ -26,7 +26,7 @@ using Status = struct stat;
 
 bool same_file(const Status& a, const Status& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-// What stands at a path, links followed; `exists` false: nothing.
+// The thing at a path, links followed; `exists` is false if there is nothing.
 struct Found {
   bool exists = false;
   Status status{};
@@ -44,7 +44,7 @@ bool is_standard_output(const Status& status) {
   return ::fstat(STDOUT_FILENO, &standard) == 0 && same_file(status, standard);
 }
 
-// Whether the target is replaced as a whole; if not, it is written into. Throws for what is neither.
+// True if the target is replaced as a whole, false if it is written into. Throws for anything else.
 bool is_replaced(const fs::path& path, const Found& target) {
   if (!target.exists) return true;
   const auto mode = target.status.st_mode;
@@ -91,7 +91,7 @@ void write_into(const fs::path& path, const Found& target, std::span<const std::
   if (own.get() >= 0 && ::close(own.release()) != 0) throw write_failed(path, errno);
 }
 
-// Who may do what with the file stays; its owner, too, as far as this user may give it away.
+// Keeps the permissions of the file, and its owner as far as this user may give it away.
 bool keep_access(int descriptor, const Found& target) {
   if (!target.exists) return true;
   const bool other = target.status.st_uid != ::geteuid() || target.status.st_gid != ::getegid();

@@ -1,5 +1,5 @@
 #pragma once
-// A reference to a callable: no allocation, must not outlive it.
+// A reference to a callable.
 
 #include <type_traits>
 #include <utility>
@@ -9,6 +9,7 @@ namespace retrace {
 template <class Signature>
 class FunctionRef;
 
+// Refers to a callable without owning it: no allocation, and it must not outlive the callable.
 template <class Result, class... Arguments>
 class FunctionRef<Result(Arguments...)> {
  public:

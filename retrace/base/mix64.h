@@ -1,6 +1,5 @@
 #pragma once
-// splitmix64's finaliser (Steele, Lea, Flood: Fast splittable pseudorandom number generators; 2014), and two numbers
-// made one by it. For host code, nvcc and NVRTC, which see the same text.
+// A mixing function for 64 bits, for host code, nvcc and NVRTC, which see the same text.
 
 #ifdef __CUDACC__
 #define RT_MIX __host__ __device__ constexpr
@@ -10,6 +9,7 @@
 
 namespace retrace {
 
+// splitmix64's finaliser (Steele, Lea & Flood: Fast splittable pseudorandom number generators, 2014): a bijection.
 RT_MIX unsigned long long mix64(unsigned long long x) {
   x ^= x >> 30;
   x *= 0xbf58476d1ce4e5b9ull;
@@ -18,6 +18,7 @@ RT_MIX unsigned long long mix64(unsigned long long x) {
   return x ^ (x >> 31);
 }
 
+// Two numbers mixed into one; for a fixed a it is a bijection of b.
 RT_MIX unsigned long long hash_combine(unsigned long long a, unsigned long long b) {
   return mix64(a * 0x9e3779b97f4a7c15ull + b);
 }

@@ -14,11 +14,11 @@ namespace retrace {
 
 using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector<std::string>>;
 
-// What an option may be.
+// The description of an option: type, default, allowed values.
 struct OptionRule {
   std::string name = {};
   std::string help = {};                  // one line
-  OptionValue standard = {};              // the value where nobody gives one; its type is the option's
+  OptionValue standard = {};              // the default; its type is the option's
   double low = 0, high = 0;               // numbers: low <= value <= high, if low < high
   bool above_low = false;                 // low < value instead
   std::vector<std::string> choices = {};  // texts that are allowed; empty: any

@@ -42,7 +42,7 @@ bool environment_switch(EnvironmentVariable variable, bool fallback);
 // A whole number in low..high; `fallback` when unset. Throws Error(usage) for any other text.
 int environment_number(EnvironmentVariable variable, int low, int high, int fallback);
 
-// Where programs keep what they can make again: $XDG_CACHE_HOME, else ~/.cache; "" if neither is known.
+// The folder of caches: $XDG_CACHE_HOME, else ~/.cache; "" if neither is known.
 std::string cache_folder();
 // $CUDA_HOME: where a CUDA toolkit is installed; "" when unset.
 std::string cuda_home();

@@ -1,10 +1,11 @@
 #pragma once
-// A place in the user's source, captured by a default argument: f(x, Place place = Place::here()).
+// Source locations.
 
 #include <string>
 
 namespace retrace {
 
+// A location in the user's source, captured by a default argument: f(x, Place place = Place::here()).
 struct Place {
   const char* file = "";
   int line = 0;

@@ -6,9 +6,11 @@
 
 namespace retrace {
 
+// The items first .. first + count - 1.
 struct Range {
   int64_t first = 0, count = 0;
 };
+
 // Part i of n items cut into `parts` contiguous pieces; the first n mod parts pieces have one item more.
 inline Range part_of(int64_t n, int64_t parts, int64_t i) {
   const int64_t least = n / parts, larger = n % parts;

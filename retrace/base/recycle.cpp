@@ -19,7 +19,8 @@ namespace {
 constexpr size_t kUnit = 64, kClasses = 64;       // blocks of 64, 128, ... 4096 bytes
 constexpr size_t kKeptBytes = size_t{256} << 10;  // of one size and thread
 
-// Of one thread. Trivial, so that it can be used until the thread's very end: tensors may outlive all other objects.
+// The free blocks of one thread. The type is trivial, so that it can be used until the thread's very end: tensors may
+// outlive all other objects.
 struct Kept {
   struct Block {
     Block* next;

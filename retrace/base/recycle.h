@@ -10,6 +10,8 @@ namespace retrace {
 // Uninitialised; sizes over 4 KiB come from the heap. Any thread may give a block back. Sanitizer builds use the heap,
 // so that they see an object that is used after its end.
 void* take_block(size_t bytes);
+
+// Gives back a block that take_block() returned for that size.
 void give_block(void* block, size_t bytes) noexcept;
 
 // The standard allocator over those two.

@@ -1,5 +1,6 @@
 #pragma once
-// What a program that includes retrace must be compiled with. Included first by the headers that everything includes.
+// Requirements on the compilation of a program that includes retrace. The headers that everything includes include this
+// first.
 
 #if defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 202002L
 #error "retrace needs C++20 or later: compile with -std=c++20, or link to the CMake target retrace::retrace"

@@ -1,5 +1,5 @@
 #pragma once
-// The one way in which the library says something that is no error.
+// Warnings of the library to its user.
 
 #include <string>
 
@@ -8,6 +8,8 @@ namespace retrace {
 // Called, on any thread, with every warning that the library has for the user (a trace that grows without end, a worker
 // that does not come); silent by default.
 void set_warning_handler(void (*handler)(const std::string& text));
+
+// Gives a warning to the handler.
 void warn(const std::string& text);
 
 }  // namespace retrace

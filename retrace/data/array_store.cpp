@@ -47,7 +47,8 @@ class ArraySource : public DataSource {
   }
 
  private:
-  // Of rows of at most kWholeRow bytes all of them, of others some words at places that wander through the rows.
+  // Reads all of a row of at most kWholeRow bytes, and of a longer row some words at positions that wander from row to
+  // row.
   static uint64_t digest_of(const Tensor& array, std::span<const int64_t> indices) {
     constexpr size_t kWholeRow = 64, kWords = 4, kStep = 7919;  // a prime
     const auto items = static_cast<size_t>(array.shape().count(1, array.rank()));

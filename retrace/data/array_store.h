@@ -8,16 +8,17 @@
 
 namespace retrace {
 
+// Options of array_store.
 struct ArrayStoreOptions {
-  // The axis along which observations stand, the same for all arrays; -1: the axis B of an array that has it, else 0.
+  // The axis that counts the observations, the same for all arrays; -1: the axis B of an array that has it, else 0.
   int iteration_axis = -1;
   // u8 arrays are delivered as f32, each value divided by 255: images between 0 and 1 in a quarter of the memory.
   bool scale_bytes = false;
 };
 
 // One variable for each array; observation i is the i-th slice of each, without the iteration axis. Batches get the
-// labels B and then those of the slice. Values are shared, not copied, where the iteration axis is the first.
-// Error(usage) without arrays, for an axis that an array lacks, or for arrays of unequal length.
+// labels B and then those of the slice. Values are shared, not copied, if the iteration axis is the first. Error(usage)
+// for no arrays, for an axis that an array lacks, and for arrays of unequal length.
 Datastore array_store(std::vector<Tensor> arrays, const ArrayStoreOptions& options = {}, Place place = Place::here());
 
 // Variables: image f32[height,width,1] "SSC" from 0 to 1; label, a single i32; where angles are known, angle f32[1]

@@ -7,7 +7,7 @@
 
 namespace retrace {
 
-// `batch`, whose axes mean what `format` says in this order; further labels are axes of size 1. A batch that has these
+// `batch` with the labels of `format` on its axes in order; further labels make axes of size 1. A batch that has these
 // labels already is returned as it is. The result is in canonical order. Error(usage) if there are too few labels.
 Tensor with_format(const Tensor& batch, std::string_view format, Place place);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a source gives, checked: sources are written by users.
+// Checks the results of sources: sources are written by users.
 
 #include <vector>
 

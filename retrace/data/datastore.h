@@ -16,30 +16,31 @@ class DeviceRows;  // retrace/data/device_rows.h
 
 using Observation = std::vector<Tensor>;
 
-// What a store is made of; derive from it to read data of your own. A pass is one run over the data: what is random
-// in a source is drawn anew for each pass and depends on (pass, sample) alone. Sources do not change, and may be
-// asked by several threads; one that is not subsettable is asked for 0, 1, 2, ... and, for a new pass, 0 again.
+// The data behind a store; derive from it to read data of your own. A pass is one run over the data: what is random in
+// a source is drawn anew for each pass and depends on (pass, sample) alone. Sources do not change, and may be asked by
+// several threads; one that is not subsettable is asked for 0, 1, 2, ... and, for a new pass, 0 again.
 class DataSource {
  public:
   virtual ~DataSource() = default;
   virtual int64_t size() const = 0;   // observations
   virtual int variables() const = 0;  // tensors of an observation
   virtual Observation get(int64_t index, int64_t pass) const = 0;
-  // The first `variables` variables of several observations, each stacked along a new first axis; with the label B
-  // where the observation's tensor has labels or is a single number. By default it stacks what get() gives.
+  // The first `variables` variables of several observations, each stacked along a new first axis. The axis is labelled
+  // B if the observation's tensor has labels or is a single number. By default it stacks the results of get().
   virtual std::vector<Tensor> gather(std::span<const int64_t> indices, int64_t pass, int variables) const;
-  // A hash of the first pass over these observations in their order, to find sources that differ: all of small
-  // variables, a spread sample of large ones. By default of some observations; 0, for unknown, if not subsettable.
+  // A hash of the first pass over these observations in their order, to find sources that differ. It covers all of
+  // small variables and a spread sample of large ones. By default it covers some observations, and is 0, for unknown,
+  // if the source is not subsettable.
   virtual uint64_t digest(std::span<const int64_t> indices) const;
   // The number of observation `index` in the data set that this source is a view of.
   virtual int64_t sample(int64_t index) const { return index; }
-  // How many transforms lie on each other.
+  // The number of transforms on top of each other.
   virtual int depth() const { return 0; }
-  // How many stores made of stores lie on each other.
+  // The number of stores made of stores on top of each other.
   virtual int levels() const { return 0; }
 
-  // Of a source whose observations are in memory, equal in every pass and alike in shape, so that they can be kept on a
-  // device: where it keeps them. Null for others: they are made for each mini-batch.
+  // The memory on devices of a source whose observations are in memory, equal in every pass and alike in shape, so that
+  // they can be kept there. Null for other sources: their observations are made for each mini-batch.
   virtual DeviceRows* device_rows() const { return nullptr; }
 
   virtual bool is_subsettable() const { return true; }
@@ -47,7 +48,8 @@ class DataSource {
   virtual bool is_shuffleable() const { return is_subsettable(); }
 };
 
-// A source and a place in it. Copies share the source and go on reading from the same place, each for itself.
+// A source and a reading position. Copies share the source; each copy starts at the same position and reads on
+// independently.
 class Datastore {
  public:
   // Error(usage) for no source, and for one of more than 1000 stores made of stores.
@@ -61,19 +63,20 @@ class Datastore {
   // The next `count` observations, fewer at the end of the data. Error(usage) if there is none, or count < 1.
   std::vector<Observation> read(int64_t count, Place place = Place::here());
   bool has_data() const { return next_ < size(); }
-  // Back to the start; the next pass begins.
+  // Goes back to the start; the next pass begins.
   void reset();
-  // All observations of this pass, wherever reading stands.
+  // All observations of this pass, independent of the reading position.
   std::vector<Observation> read_all(Place place = Place::here()) const;
-  // The first observation, or any; reading does not move. Error(usage) if there is no such observation.
+  // The first observation, or any other; the reading position stays. Error(usage) if there is no such observation.
   Observation preview(Place place = Place::here()) const;
   Observation get(int64_t index, Place place = Place::here()) const;
 
-  // New stores over the same data; this one does not change. Error(usage) if the source cannot.
-  // Part i (from 0) of n contiguous ones; the first size mod n parts have one observation more. What is trained on
-  // parts depends on n: for data-parallel training use MiniBatchQueue::share.
+  // New stores over the same data; this one does not change. Error(usage) if the source cannot do it.
+
+  // Part i (from 0) of n contiguous ones; the first size mod n parts have one observation more. The result of a
+  // training on parts depends on n: for data-parallel training use MiniBatchQueue::share.
   Datastore partition(int64_t n, int64_t i, Place place = Place::here()) const;
-  // In another order, a function of the seed.
+  // The observations in another order, a function of the seed.
   Datastore shuffle(uint64_t seed, Place place = Place::here()) const;
   // The observations of these indices, in their order; an index may repeat.
   Datastore subset(std::span<const int64_t> indices, Place place = Place::here()) const;
@@ -84,12 +87,12 @@ class Datastore {
   bool is_partitionable() const { return source_->is_partitionable(); }
   bool is_subsettable() const { return source_->is_subsettable(); }
   bool is_shuffleable() const { return source_->is_shuffleable(); }
-  // The largest n for which partition() gives no empty part; 1 if it cannot be parted.
+  // The largest n for which partition() gives no empty part; 1 if the store cannot be partitioned.
   int64_t num_partitions() const;
 
   const std::shared_ptr<const DataSource>& source() const { return source_; }
-  // What tells this store from others, as (name, text): samples, the spec of each variable, a digest of the content.
-  // Milliseconds, however large it is.
+  // Properties that tell this store from others, as (name, text): samples, the spec of each variable, a digest of the
+  // content. It takes milliseconds, however large the store is.
   std::vector<std::pair<std::string, std::string>> identity(const std::string& name) const;
 
  private:

@@ -86,8 +86,8 @@ std::vector<Tensor> make_rows(const std::vector<DeviceOutput>& outputs, int64_t 
   return rows;
 }
 
-// Of a number of a row that is not there: orders are made by queues, so it is our mistake. One for each device, for as
-// long as the process lives.
+// The target of errors about row numbers that do not exist: orders are made by queues, so they are our mistakes. One
+// for each device, for as long as the process lives.
 cuda::ErrorTarget errors_of(CudaDevice& device) {
   static std::mutex mutex;
   static auto& sources = *new std::map<DeviceId, cuda::ValueErrors::Source>;

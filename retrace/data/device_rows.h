@@ -1,5 +1,6 @@
 #pragma once
-// What a source delivers, kept on CUDA devices: made and copied there once, and mini-batches are rows of it.
+// Data of a source that are kept on CUDA devices: they are made and copied there once, and mini-batches are rows of
+// them.
 
 #include <map>
 #include <mutex>
@@ -13,7 +14,7 @@
 
 namespace retrace {
 
-// How a queue delivers a variable.
+// The form in which a queue delivers a variable.
 struct DeviceOutput {
   DeviceId device;  // a CUDA device
   std::optional<DType> cast;
@@ -24,12 +25,13 @@ struct DeviceOutput {
 // Belongs to a source, and lives as long: all queues over it share what it keeps. Any thread may ask.
 class DeviceRows {
  public:
-  // Makes the observations with these numbers, on the host: a tensor for each output, whose first axis they are.
+  // Makes the observations with these numbers on the host: a tensor for each output, with the observations along its
+  // first axis.
   using Deliver = FunctionRef<std::vector<Tensor>(std::span<const int64_t> indices)>;
 
-  // All `size` observations, a tensor for each output on its device: made in parts by the first call for these outputs,
-  // and what that returned by any other. Nothing where they do not fit: what is kept on a device, by all sources, takes
-  // at most a quarter of its memory.
+  // All `size` observations: a tensor for each output on its device. The first call for these outputs makes them in
+  // parts; later calls return the same tensors. The result is empty if they do not fit: what all sources keep on a
+  // device takes at most a quarter of its memory.
   std::vector<Tensor> find(const std::vector<DeviceOutput>& outputs, int64_t size, Deliver deliver);
 
  private:

@@ -33,7 +33,7 @@ class Draws {
   RandomStream stream_;
 };
 
-// How one digit is written: x' = xx x + xy y + x0, y' alike, in pixels.
+// The map of one digit: x' = xx x + xy y + x0, y' alike, in pixels.
 struct Hand {
   double xx, xy, yx, yy, x0, y0;
   double radius;    // half of the pen's width, in pixels

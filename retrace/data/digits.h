@@ -12,6 +12,7 @@ namespace datasets {
 
 constexpr int kDigitSize = 28;
 
+// One image with its label and its angle of rotation.
 struct Digit {
   std::array<uint8_t, kDigitSize * kDigitSize> pixels;  // row-major, 0 paper to 255 ink
   int32_t label;                                        // index mod 10
@@ -22,6 +23,7 @@ struct Digit {
 // rotated by a uniform angle, anti-aliased, with noise. A function of its arguments alone: the same bits everywhere.
 Digit make_digit(uint64_t seed, uint64_t index);
 
+// Options of make_digits and digits.
 struct DigitsOptions {
   int64_t count = 5000;
   uint64_t seed = 1;
@@ -41,7 +43,7 @@ Datastore digits(Split split, const DigitsOptions& options = {}, Place place = P
 void write_contact_sheet(const std::filesystem::path& path, const ImageSet& images, int64_t count = 200,
                          int64_t columns = 20);
 
-// Throws Error(usage) if something stands at `path`.
+// Throws Error(usage) if `path` exists.
 void check_contact_sheet(const std::filesystem::path& path);
 
 // Whether all files of write_image_set() are in the folder with this content, compressed or not. Throws Error(usage)

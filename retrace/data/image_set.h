@@ -7,6 +7,7 @@
 
 namespace retrace {
 
+// Which part of a data set.
 enum class Split { train, test };
 
 // `count` images of height x width pixels, row-major, one after another; a label each, and an angle in degrees each

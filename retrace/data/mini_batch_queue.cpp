@@ -103,7 +103,7 @@ MiniBatchQueue MiniBatchQueue::partition(int64_t n, int64_t i, Place place) cons
   queue.members_.assign(order_.begin() + part.first, order_.begin() + part.first + part.count);
   queue.position_ = {0, position_.passes, 0};  // transforms go on drawing anew
   queue.set_order();
-  // Parts of one size would else be shuffled alike.
+  // Otherwise parts of one size would be shuffled alike.
   queue.options_.seed = hash_combine(hash_combine(options_.seed, static_cast<uint64_t>(n)), static_cast<uint64_t>(i));
   return queue;
 }
@@ -183,7 +183,7 @@ std::vector<Tensor> MiniBatchQueue::deliver(int64_t first, int64_t samples, int 
   return outputs;
 }
 
-// Whether each output goes to a CUDA device, and row i of it is made of observation i of a mini-batch alone.
+// Whether each output goes to a CUDA device, and row i of it is made from observation i of a mini-batch alone.
 bool MiniBatchQueue::delivers_rows() const {
   if (options_.mini_batch_function || !store_.source()->device_rows()) return false;
   if (store_.size() > std::numeric_limits<int32_t>::max()) return false;
@@ -228,7 +228,7 @@ std::vector<Tensor> MiniBatchQueue::gather_on_devices(int64_t first, int64_t cou
 std::vector<Tensor> MiniBatchQueue::collate(std::span<const int64_t> indices, int count, Place place) const {
   if (!options_.mini_batch_function) return checked_gather(*store_.source(), indices, position_.passes, count);
   if (!indices.empty()) return call_function(indices, place);
-  // A worker without samples: the function's outputs for some observation, without it.
+  // For a worker without samples: the function's outputs for some observation, with that sample cut away.
   std::vector<Tensor> outputs = call_function(std::span(order_).first(1), place);
   for (auto& output : outputs) {
     if (output.rank() == 0) continue;
@@ -258,7 +258,7 @@ Device& MiniBatchQueue::device_of(int number) const {
   return find_device(options_.devices[options_.devices.size() == 1 ? 0 : static_cast<size_t>(number)]);
 }
 
-// In its type and its axes.
+// Casts and permutes one output.
 Tensor MiniBatchQueue::formed(const Tensor& output, int number, Place place) const {
   const auto i = static_cast<size_t>(number);
   output.compute(place);  // a mini_batch_function may return what it only recorded
@@ -270,7 +270,7 @@ Tensor MiniBatchQueue::formed(const Tensor& output, int number, Place place) con
   return tensor;
 }
 
-// With its labels and part, on its device.
+// Gives one output its labels and its part of the mini-batch, and puts it on its device.
 Tensor MiniBatchQueue::finished(const Tensor& output, int number, BatchPart part, int64_t samples, Place place) const {
   TensorSpec spec = output.spec();
   if (!options_.labelled.empty() && !options_.labelled[static_cast<size_t>(number)]) spec.labels = Labels();

@@ -13,32 +13,34 @@
 
 namespace retrace {
 
-// What becomes of the last mini-batch when it is short.
+// What happens to the last mini-batch when it is short.
 enum class Partial { keep, discard };
 
 // Gets, for each variable of the store, the tensors of the mini-batch's observations; returns one tensor for each
 // output of the queue.
 using MiniBatchFunction = std::function<std::vector<Tensor>(const std::vector<std::vector<Tensor>>&)>;
 
+// Options of MiniBatchQueue.
 struct MiniBatchQueueOptions {
   int64_t mini_batch_size = 128;
   Partial partial = Partial::keep;
   MiniBatchFunction mini_batch_function = {};  // none: observations are stacked along a new axis B
-  // One for each output, or none. Labels of the axes: of a stacked output, B for the batch, wherever it stands in the
-  // text, and the others in turn for the axes of an observation, with further ones for axes of size 1; of a
-  // mini_batch_function's output, its axes in order. "" keeps the labels that the data has.
+  // Labels of the axes, one text for each output, or none. For a stacked output, B is the batch, at any position of the
+  // text; the other labels are those of an observation's axes in order, and surplus ones make axes of size 1. For an
+  // output of mini_batch_function they are its axes in order. "" keeps the labels of the data.
   std::vector<std::string> formats = {};
   std::vector<std::optional<DType>> casts = {};  // one for each output, or none; nullopt keeps the type
   std::vector<bool> labelled = {};               // one for each output, or none; false takes the labels away
-  // One for each output or one for all; none: the CPU. Where all are CUDA devices, the observations are in memory and
-  // the same in every pass, and fit (retrace/data/device_rows.h), they are copied there once and kept as long as the
-  // store's source, as they are delivered: cast, and images as f32. Only the order follows, once for each shuffle().
+  // One device for each output or one for all; none: the CPU. If all are CUDA devices, and the observations are in
+  // memory, the same in every pass, and fit (retrace/data/device_rows.h), they are copied to the devices once, in the
+  // form in which they are delivered (cast, images as f32), and kept as long as the store's source. After that only the
+  // order is copied, once for each shuffle().
   std::vector<std::string> devices = {};
   int outputs = 0;    // 0: as many as the store has variables; fewer: the first ones
   uint64_t seed = 0;  // of the order
 };
 
-// A place in the data, to be saved with a checkpoint.
+// How far a queue has come in the data; save it with a checkpoint.
 struct QueuePosition {
   int64_t shuffles = 0;  // calls of shuffle() so far: with the seed they determine the order
   int64_t passes = 0;    // calls of shuffle() and reset() so far: what transforms draw depends on them
@@ -46,17 +48,17 @@ struct QueuePosition {
   bool operator==(const QueuePosition&) const = default;
 };
 
-// Delivers the observations of a store in mini-batches. The order is that of the store until the first shuffle();
-// the k-th shuffle gives an order that depends on (seed, k) alone. A queue belongs to one thread; a copy goes on from
-// the same place, for itself.
+// Delivers the observations of a store in mini-batches. The order is that of the store until the first shuffle(); the
+// k-th shuffle gives an order that depends on (seed, k) alone. A queue belongs to one thread. A copy starts at the same
+// position and advances independently.
 class MiniBatchQueue {
  public:
   // Error(usage) names the option: sizes below 1, a wrong number of formats, casts, flags or devices, wrong labels,
   // more outputs than variables; Error(unavailable) for a device that is absent.
   explicit MiniBatchQueue(Datastore store, MiniBatchQueueOptions options = {}, Place place = Place::here());
 
-  // The outputs of the next mini-batch; the first N of them in next<N>(). Cast, then labelled in canonical order.
-  // Error(usage) at the end of the data, or when N exceeds outputs(); the place in the data then stays.
+  // The outputs of the next mini-batch, cast and then labelled in canonical order; next<N>() gives the first N of them.
+  // Error(usage) at the end of the data, or if N exceeds outputs(); the queue then stays where it is.
   std::vector<Tensor> next(Place place = Place::here()) { return take(outputs_, place); }
   template <int N>
   std::array<Tensor, N> next(Place place = Place::here()) {
@@ -67,26 +69,26 @@ class MiniBatchQueue {
   }
   // False at the end, and before a short mini-batch that is discarded.
   bool has_data() const;
-  // Back to the start of the current order; the next pass begins.
+  // Goes back to the start of the current order; the next pass begins.
   void reset();
-  // A new order of this queue, and its start; the next pass begins. Error(usage) if the store cannot be shuffled.
+  // Takes a new order and goes to its start; the next pass begins. Error(usage) if the store cannot be shuffled.
   void shuffle(Place place = Place::here());
 
   // A queue over part i (from 0) of n contiguous parts of the current order, with the same options; its shuffles stay
-  // inside the part. Training on parts depends on n: see share(). Error(usage) for a wrong part, or if the store
-  // cannot be parted.
+  // inside the part. The result of a training on parts depends on n: see share(). Error(usage) for a wrong part, or if
+  // the store cannot be partitioned.
   MiniBatchQueue partition(int64_t n, int64_t i, Place place = Place::here()) const;
-  // A queue that delivers of each mini-batch the samples of this worker's run of `shards` shards, and stands where this
-  // one stands. Order, end and mini-batches are those of this queue; the tensors with an axis B say the size of the
-  // whole mini-batch and the place of their first sample in it. A worker without samples gets tensors without any. Of
-  // several devices ("cuda") they are on this worker's.
-  // All workers share together: Error(usage) names what differs between them (options, position, data), and is thrown
-  // for more workers than shards.
+  // A queue that delivers, of each mini-batch, the samples of this worker's run of `shards` shards. It begins where
+  // this queue stands, and has its order, its end and its mini-batches. Tensors with an axis B know the size of the
+  // whole mini-batch and the position of their first sample in it. A worker without samples gets tensors without any.
+  // If the option names several devices ("cuda"), the tensors are on this worker's device. All workers call it
+  // together: Error(usage) names what differs between them (options, position, data), and is thrown for more workers
+  // than shards.
   MiniBatchQueue share(const Worker& worker, int shards, Place place = Place::here()) const;
 
   QueuePosition position() const { return position_; }
-  // Goes on exactly as the queue that gave the position did, given the same store, options and parts. Error(usage)
-  // for a position that this queue cannot have.
+  // Goes on exactly as the queue that gave the position, if store, options and parts are the same. Error(usage) for a
+  // position that this queue cannot have.
   void restore(const QueuePosition& position, Place place = Place::here());
 
   int64_t size() const { return static_cast<int64_t>(members_.size()); }  // observations

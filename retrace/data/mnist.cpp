@@ -31,7 +31,7 @@ std::filesystem::path either(const std::filesystem::path& folder, const std::str
 
 ImageSet read_image_set(const std::filesystem::path& images, const std::filesystem::path& labels, int classes) {
   constexpr std::string_view of_images = "u8[images,height,width]", of_labels = "u8[images]";
-  // The headers tell most mistakes, before the pixels are read.
+  // The headers reveal most mistakes before the pixels are read.
   const Shape sizes = checked(read_idx_header(images), images, 3, of_images).shape;
   const int64_t count = checked(read_idx_header(labels), labels, 1, of_labels).shape[0];
   if (sizes.contains(0)) throw refused(images, "holds no pixels").got(fmt::format("u8{}", sizes.text()));

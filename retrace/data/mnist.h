@@ -1,5 +1,5 @@
 #pragma once
-// MNIST and whatever has its four files.
+// MNIST and other data sets in its four files.
 
 #include <filesystem>
 
@@ -13,6 +13,7 @@ ImageSet read_image_set(const std::filesystem::path& images, const std::filesyst
 
 namespace datasets {
 
+// The paths of one split.
 struct MnistFiles {
   std::filesystem::path images, labels;
 };

@@ -9,9 +9,9 @@ namespace retrace::datasets {
 // caller's rounding mode.
 double peaks_surface(double x, double y);
 
-// Samples of it on [-3,3]^2: point (x, y), f32[2] "C"; height, f32[1] "C"; each rounded once, the same bits everywhere.
-// Train: the grid of side x side points, y fastest; test: the middles of its squares. Throws Error(usage) if side is
-// not in 2 .. 4096.
+// Samples of the surface on [-3,3]^2: point (x, y), f32[2] "C"; height, f32[1] "C"; each rounded once, the same bits
+// everywhere. Train: the grid of side x side points, y fastest; test: the middles of its squares. Throws Error(usage)
+// if side is not in 2 .. 4096.
 Datastore peaks(Split split, int64_t side = 200, Place place = Place::here());
 // The same with `count` observations, a square number, spread over all of [-3,3]^2: for training the grid with so many
 // points, for testing the middles of a grid with so many squares; 0, or more than peaks(split) has: peaks(split). Each

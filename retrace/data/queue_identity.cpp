@@ -5,7 +5,7 @@
 
 namespace retrace {
 
-// All that decides what the workers get together; not where it is delivered.
+// Everything that decides what the workers get together, but not where it is delivered.
 NamedValues MiniBatchQueue::identity(int shards) const {
   NamedValues values{{"shards", fmt::format("{}", shards)},
                      {"mini_batch_size", fmt::format("{}", options_.mini_batch_size)},

@@ -1,5 +1,5 @@
 #pragma once
-// Random numbers of loaders and generators: keyed by what they are for, never by who draws them or when.
+// Random numbers of loaders and generators: keyed by their purpose, never by who draws them or when.
 
 #include <array>
 #include <cstdint>

@@ -12,10 +12,10 @@
 
 namespace retrace {
 
-// What a job says about its data.
+// The part of a job that describes its data.
 struct SourceRequest {
   std::filesystem::path path = {};  // the folder of the files
-  int64_t samples = 0;              // wanted of this split; 0: all that there are. A source may give more
+  int64_t samples = 0;              // the number wanted of this split; 0: all. A source may give more
   uint64_t seed = 0;                // of the job
   OptionValues options = {};        // of this source alone; complete
 };
@@ -35,12 +35,12 @@ struct SourceKind {
   std::vector<OptionRule> options = {};  // of this source alone
   // The store of a split: the input first, then the targets.
   std::function<Datastore(Split split, const SourceRequest& request)> load;
-  // What numbers of samples it can give, if not any: a text ("a square number: ..."), and the nearest such number.
+  // The numbers of samples that it can give, if not any: a text ("a square number: ..."), and the nearest such number.
   std::string counts = {};
   std::function<int64_t(Split split, int64_t samples)> nearest_count = {};
-  // Where a variable comes from, for messages, if there is more to say than the name.
+  // The origin of a variable, for messages, if there is more to say than the name.
   std::function<std::string(Split split, int variable, const SourceRequest& request)> origin = {};
-  // Writes the set into a folder, for `retrace data`, and returns a text for people; and what it writes, in one line.
+  // Writes the set into a folder, for `retrace data`, and returns a text for the user; and what it writes, in one line.
   std::function<std::string(const std::filesystem::path& folder)> write = {};
   std::string written = {};
 };

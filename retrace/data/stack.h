@@ -10,15 +10,15 @@ namespace retrace {
 // The same bytes under another description of the same size and device.
 Tensor with_spec(const Tensor& tensor, const TensorSpec& spec);
 
-// A tensor on the CPU, whatever `spec` says of that, whose bytes the caller fills before anybody else sees it.
+// A tensor on the CPU (the device of `spec` is ignored). The caller fills its bytes before anything else sees it.
 struct BlankTensor {
   explicit BlankTensor(TensorSpec spec);
   Tensor tensor;
   std::byte* bytes;
 };
 
-// What `count` tensors like `one` are when stacked along a new first axis; that axis has the label B if `one` has
-// labels or is a single number.
+// The spec of `count` tensors like `one` that are stacked along a new first axis; that axis has the label B if `one`
+// has labels or is a single number.
 TensorSpec stacked_spec(const TensorSpec& one, int64_t count);
 
 // Stacks at least one tensor of equal shape, type and labels. Error(usage) names the first that differs, and the number

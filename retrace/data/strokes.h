@@ -1,5 +1,5 @@
 #pragma once
-// How the ten digits are written: strokes of a pen, as points that a smooth curve passes through.
+// The shapes of the ten digits: strokes of a pen, as points that a smooth curve passes through.
 
 #include <span>
 #include <vector>

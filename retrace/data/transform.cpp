@@ -54,7 +54,7 @@ class TransformSource : public DataSource {
   Place place_;
 };
 
-// What several sources have in common.
+// Shared by sources that are made of several sources.
 class CombinedSource : public DataSource {
  public:
   explicit CombinedSource(Sources sources) : sources_(std::move(sources)) {}

@@ -30,6 +30,7 @@ class Buffer {
   size_t bytes_;
 };
 
+// A processor with its memory: the CPU, or a CUDA device. Devices live as long as the process.
 class Device {
  public:
   virtual ~Device() = default;
@@ -45,14 +46,20 @@ class Device {
   virtual void synchronize() = 0;
 };
 
+// Device 0.
 Device& cpu_device();
 // Error(unavailable) if there is none of that number.
 Device& device_at(DeviceId id, Place place = Place::here());
 // The CUDA devices that this process may use (CUDA_VISIBLE_DEVICES, RETRACE_CUDA_EMULATION), in order.
 std::vector<Device*> gpus();
+
+// The number of gpus().
 int gpu_count();
+
+// Whether there is one.
 bool can_use_gpu();
-// Why there is none: "no CUDA driver (libcuda.so.1) on this machine".
+
+// Why there is no CUDA device: "no CUDA driver (libcuda.so.1) on this machine".
 std::string cuda_problem();
 // "cpu", "cuda", "cuda:N", "cuda:N,M,..." or "auto" (the best there is); "gpu" is another word for "cuda". Where
 // several CUDA devices are meant (all of them by "cuda" and "auto") the workers of a pool have them in turn: worker 0
@@ -62,11 +69,14 @@ Device& find_device(const std::string& name, int worker = 0, Place place = Place
 // Whether find_device() can read it.
 bool is_device_name(std::string_view name);
 
+// One line of list_devices().
 struct DeviceReport {
   std::string name;
   bool available = false;
   std::string detail;  // model, or why it is absent
 };
+
+// The CPU, and the CUDA devices or why there is none.
 std::vector<DeviceReport> list_devices();
 
 }  // namespace retrace

@@ -11,7 +11,7 @@
 
 namespace retrace {
 
-// All collectives of the member pass through here, in the order in which they are begun.
+// All collectives of the member go through its courier, in the order in which they are begun.
 class Courier : public Group {
  public:
   explicit Courier(std::shared_ptr<Group> group) : group_(std::move(group)) {}
@@ -19,17 +19,18 @@ class Courier : public Group {
 
   int rank() const override { return group_->rank(); }
   int size() const override { return group_->size(); }
-  // After all that was begun before.
+  // Runs after everything that was begun before.
   void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) override;
   void fail(const std::string& why) noexcept override { group_->fail(why); }
   void end() noexcept override { group_->end(); }
 
-  // Calls work(group, context) on the courier's thread. Returns its number; the context must live until finish() of it.
+  // Calls work(group, context) on the courier's thread, and returns the number of this work. The context must live
+  // until finish() of that number.
   int64_t begin(void (*work)(Group& group, void* context), void* context);
   // Returns when the work of this number is done. Throws what it threw, as does every later call.
   void finish(int64_t number);
-  // If something that was begun is still under way: this member goes no further. Waits until nothing touches its
-  // context any more.
+  // If something that was begun is still under way, this member gives up. Waits until nothing touches its context any
+  // more.
   void abandon(const char* why) noexcept;
 
  private:
@@ -51,7 +52,7 @@ class Courier : public Group {
   std::thread thread_;  // from the first begin() on
 };
 
-// The courier of the worker that this thread is; null outside of a pool, or alone in one.
+// The courier of this thread's worker; null outside of a pool, and for a pool of one.
 Courier* current_courier();
 
 // Makes a courier current on this thread for its lifetime.

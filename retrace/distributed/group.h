@@ -1,6 +1,6 @@
 #pragma once
-// With whom: a group of threads or processes that work on one job. A group moves bytes; what it adds up is decided
-// above it, in an order that no group can change.
+// Groups of threads or processes that work on one job. A group moves bytes; what is added up, and in which order, is
+// decided above it.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +11,13 @@
 
 namespace retrace {
 
-// Bytes for a member, and room for bytes of one.
+// Bytes for a member.
 struct Sent {
   const void* data = nullptr;
   size_t bytes = 0;
 };
+
+// Room for bytes from a member.
 struct Received {
   void* data = nullptr;
   size_t bytes = 0;
@@ -35,9 +37,9 @@ class Group {
   // Throws Error(lost) that names the members that did not come within the time-out, or that are in another collective
   // than `what` ("all_gather"), or the member that failed, with its error.
   virtual void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) = 0;
-  // This member goes no further: whoever waits for it, now or later, throws Error(lost) with this text. Never throws.
+  // This member gives up: members that wait for it, now or later, throw Error(lost) with this text. Never throws.
   virtual void fail(const std::string& why) noexcept = 0;
-  // This member makes no further calls: whoever waits for it, now or later, throws Error(lost) that says so.
+  // This member makes no further calls: members that wait for it, now or later, throw Error(lost) that says so.
   virtual void end() noexcept {}
 
   // all[r * bytes ...] = the bytes given by member r.
@@ -49,7 +51,7 @@ class Group {
 // A group of one: every collective is the identity.
 std::shared_ptr<Group> single_group();
 
-// n members in this process, each for a thread of its own. Seconds: how long a member waits for others that give no
+// n members in this process, each for a thread of its own. `seconds`: how long a member waits for others that give no
 // sign of life; one that computes gives it.
 std::vector<std::shared_ptr<Group>> local_groups(int n, double seconds);
 

@@ -8,19 +8,19 @@
 
 namespace retrace {
 
-// Of an error that every worker throws with the same text.
+// The code of an error that every worker throws with the same text.
 constexpr int kDifferentWorkers = 605;
 
 constexpr size_t kLongestReason = 3000;  // of why a member failed: MPI hands over so short a message at once
 
-// What this member tells the others. Where memory is gone it says that.
+// The text that this member sends to the others. If there is no memory for it, it says that.
 std::string reason_of(const std::exception& error) noexcept;
 std::string reason_of(const char* text) noexcept;
-// 610: a member went no further, for this reason.
+// 610: a member gave up, for this reason.
 Error member_failed(int member, const std::string& why);
 // 611: these members did not come to the collective `what`, and gave no sign of life for so long.
 Error members_missing(const char* what, double seconds, std::span<const int> missing);
-// The same before it is an error: what the user is told.
+// The text for the user before it becomes an error.
 std::string still_waiting(int member, const char* what, double waited, std::span<const int> missing);
 // 618: that member makes no further calls, and this one waits for it.
 Error member_ended(int ended, int waiting, const char* what);

@@ -1,5 +1,5 @@
 #pragma once
-// Who started this process as one of several: mpirun, or srun with PMIx.
+// The launcher that started this process as one of several: mpirun, or srun with PMIx.
 
 #include <string>
 
@@ -14,8 +14,8 @@ struct Launcher {
   std::string name;    // "mpirun" or "srun"
 };
 
-// From the environment alone; MPI is not loaded. A shell in an allocation of Slurm is no rank, and neither is a process
-// whose number or whose group's size is unknown.
+// Finds it from the environment alone; MPI is not loaded. A shell in an allocation of Slurm is no rank, and neither is
+// a process whose number or whose group's size is unknown.
 Launcher detect_launcher();
 
 // Throws Error(unavailable) if this process is one of several that another MPI's launcher started (Hydra of MPICH and

@@ -26,7 +26,7 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr size_t kPartBytes = size_t{64} << 20;
 constexpr Seconds kSpin{50e-6}, kLongestSleep{1e-3};
-// How long a member that gives up lets the others take what it has sent already.
+// The time for which a member that gives up lets the others take what it has sent already.
 constexpr Seconds kFarewell{0.1};
 
 class Exchange {
@@ -231,7 +231,7 @@ void Exchange::abandon() noexcept {
     for (; !pending_.empty() && Clock::now() - start < kFarewell; std::this_thread::yield())
       std::erase_if(pending_, [&](auto& pending) { return job_.mpi.test(pending.request); });
   } catch (const std::exception&) {
-    // There is an error to tell already.
+    // There is an earlier error to report.
   }
 }
 

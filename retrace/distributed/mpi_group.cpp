@@ -11,10 +11,10 @@
 namespace retrace {
 namespace {
 
-// How long a process lets others end first.
+// The time that a process gives others to end first.
 constexpr std::chrono::seconds kLast{1};
 
-// For the other ranks to begin, where nobody says how long.
+// The time for the other ranks to begin, unless the program sets another.
 constexpr double kSeconds = 60;
 
 std::atomic<MpiJob*> running{nullptr};

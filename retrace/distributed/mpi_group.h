@@ -1,6 +1,6 @@
 #pragma once
-// The ranks of mpirun or srun as a group. MPI is loaded when the first group is made, so that programs run where there
-// is none.
+// The ranks of mpirun or srun as a group. MPI is loaded when the first group is made, so that programs also run without
+// it.
 
 #include <memory>
 #include <string>
@@ -12,14 +12,14 @@ namespace retrace {
 // All ranks of this job (one, for a program that nothing launched). The first call waits for the other ranks; later
 // calls give views of the same group, whose collectives count on. Seconds: how long a member waits for one from which
 // nothing comes (messages count in parts of 64 MiB) and that gives no sign of life; in the first call, for all ranks to
-// begin. A rank gives one by computing, or by waiting itself. After an error the group cannot be used any more.
-// At its end a process waits until all have come to theirs, and MPI is ended; who waits in a collective for one that is
-// at its end gets Error(lost) at once. After an error a process ends without that, and mpirun ends the others.
+// begin. A rank gives one by computing, or by waiting itself. After an error the group cannot be used any more. At its
+// end a process waits until all have come to theirs, and MPI is finalised; a process that waits in a collective for one
+// that is at its end gets Error(lost) at once. After an error a process ends without that, and mpirun ends the others.
 //
 // Throws Error(lost) if not all ranks begin, Error(unavailable) that says what to install or to set.
 std::shared_ptr<Group> mpi_group(double seconds);
 
-// Where this rank runs. Loads MPI as mpi_group() does.
+// The place of this rank on its machine. Loads MPI as mpi_group() does.
 struct MpiPlace {
   int local_rank = 0, local_size = 1;  // among the ranks on this machine
   std::string host;

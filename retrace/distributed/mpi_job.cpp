@@ -8,7 +8,7 @@
 namespace retrace {
 namespace {
 
-// How long telling the others may take.
+// The time that telling the others may take.
 constexpr std::chrono::seconds kTelling{1};
 
 }  // namespace
@@ -37,7 +37,7 @@ void MpiJob::fail(const std::string& why) noexcept {
     for (; !telling_.empty() && std::chrono::steady_clock::now() < end; std::this_thread::yield())
       std::erase_if(telling_, [&](auto& request) { return mpi.test(request); });
   } catch (const std::exception&) {
-    // Who is not told will miss this member.
+    // A member that is not told will miss this one.
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a process has of its MPI job: one, however many groups look at it.
+// The MPI job of a process: there is one, however many groups use it.
 
 #include <cstdint>
 #include <mutex>
@@ -31,7 +31,7 @@ class MpiJob {
   int rank() const { return mpi.place().rank; }
   int size() const { return mpi.place().size; }
 
-  // Tells all others, once, why this process goes no further.
+  // Tells all others, once, why this process gives up.
   void fail(const std::string& why) noexcept;
   // Throws Error(lost) if this or another process has failed.
   void check_failure();

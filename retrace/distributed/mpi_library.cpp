@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kName = "libretrace_mpi.so";
 
-// Of MPI in this process, which begins once.
+// The state of MPI in this process, which begins once.
 struct Start {
   std::mutex mutex;
   std::condition_variable changed;

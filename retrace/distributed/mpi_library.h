@@ -1,5 +1,6 @@
 #pragma once
-// The MPI module in this process: found, loaded, initialised, and ended with the object.
+// The MPI module in this process: it is found, loaded and initialised by the constructor, and finalised with the
+// object.
 
 #include "retrace/distributed/mpi_module/mpi_module.h"
 
@@ -7,19 +8,20 @@ namespace retrace {
 
 class MpiLibrary {
  public:
-  // Loads the module and waits for the other ranks. Where it is sought: RETRACE_MPI_MODULE; libretrace_mpi.so in the
-  // folder of the running program, in ../lib/retrace and in .. seen from there; where the system seeks libraries.
-  // Throws Error(unavailable) that says what to install or to set; Error(lost) if not all ranks come within so many
-  // seconds. Then a thread goes on waiting in MPI for them, and only the end of the process ends it.
+  // Loads the module and waits for the other ranks. It looks for the module in this order: RETRACE_MPI_MODULE;
+  // libretrace_mpi.so in the folder of the running program, in ../lib/retrace and in .. from there; where the system
+  // looks for libraries. Throws Error(unavailable) that says what to install or to set; Error(lost) if not all ranks
+  // come within so many seconds. Then a thread goes on waiting in MPI for them, and only the end of the process ends
+  // it.
   explicit MpiLibrary(double seconds);
-  // Ends MPI, with the other ranks, unless leave() was called or MPI was there before.
+  // Finalises MPI, together with the other ranks, unless leave() was called or MPI was initialised before.
   ~MpiLibrary();
   MpiLibrary(const MpiLibrary&) = delete;
   MpiLibrary& operator=(const MpiLibrary&) = delete;
 
   const RetraceMpiPlace& place() const { return place_; }
-  // Something went wrong here or elsewhere: MPI is not ended, as the others may never come to it, and mpirun 4.1 can
-  // hang when some ranks end MPI and others end without.
+  // Called after something went wrong here or elsewhere: MPI is then not finalised. The others may never come to that
+  // point, and mpirun 4.1 can hang if only some ranks finalise MPI.
   void leave() { left_ = true; }
 
   // As in the table of the module, with Error(lost) for its error codes.

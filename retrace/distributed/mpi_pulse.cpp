@@ -55,12 +55,13 @@ void MpiPulse::serve() {
       take_answers();
       ask_again();
     }
-    // What is still under way goes to ranks that do not take it: they are lost, and MPI is not ended then.
+    // Messages that are still under way go to ranks that do not take them. Those ranks are lost, and MPI is not
+    // finalised then.
     const auto end = std::chrono::steady_clock::now() + 2 * kBeat;
     for (; !sending_.empty() && std::chrono::steady_clock::now() < end; std::this_thread::yield())
       if (mpi_.test(sending_.front().request)) sending_.pop_front();
   } catch (const std::exception&) {
-    // Who asks gets no answer; the error itself shows in the next exchange.
+    // A rank that asks gets no answer; the error itself shows in the next exchange.
   }
 }
 

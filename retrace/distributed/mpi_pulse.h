@@ -1,6 +1,6 @@
 #pragma once
-// A thread beside each rank that answers the others when they ask how it is: a rank that computes for long is seen to
-// live, one that is stopped, or hangs, is not.
+// A thread beside each rank that answers the others when they ask for a sign of life. So a rank that computes for long
+// is known to be alive, and one that is stopped or hangs is not.
 
 #include <atomic>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace retrace {
 
-// What a rank says of itself.
+// The state that a rank publishes of itself.
 struct MpiState {
   uint64_t answers = 0;           // that came from it so far; counted by who asks
   uint64_t waits_in = 0;          // the number of the exchange in which it waits; 0: in none
@@ -29,7 +29,7 @@ class MpiPulse {
   // Ends the thread; questions are no longer answered.
   void stop();
 
-  // Which exchange this rank waits in; 0: none.
+  // The exchange that this rank waits in; 0: none.
   void set_waiting(uint64_t exchange) { waits_in_.store(exchange, std::memory_order_relaxed); }
   // Asks these ranks, each again when it has answered.
   void ask(std::span<const int> peers);

@@ -1,6 +1,6 @@
 #pragma once
-// How long a member waits for others. Who computes is alive, however long it takes; who does nothing, or does not even
-// answer, is given up.
+// The time that a member waits for others. A member that computes is alive, however long it takes; one that does
+// nothing, or does not even answer, is given up.
 
 #include <algorithm>
 #include <chrono>
@@ -10,11 +10,12 @@ namespace retrace {
 // Processor time that all threads of this process have used so far.
 double process_seconds();
 
-// Of one that others wait for: by its processor time, whether it computes. One percent of a core is computing; a thread
-// that sleeps or hangs, with what else a process does meanwhile, stays far below.
+// Tells whether a member that others wait for computes, by its processor time. One percent of a core is computing; a
+// thread that sleeps or hangs, with what else a process does meanwhile, stays far below.
 class SignsOfLife {
  public:
-  // It has used so much of it so far. Whether that is a sign of life; never the first time.
+  // Notes the processor time that the member has used so far. Returns whether that is a sign of life; never the first
+  // time.
   bool note(double processor_seconds);
 
  private:
@@ -28,13 +29,13 @@ class SignsOfLife {
 class Patience {
  public:
   explicit Patience(double seconds) : seconds_(seconds) {}
-  // How long to wait before the next look.
+  // The time to wait before the next look.
   double step() const { return std::min(seconds_ / 10, 0.2); }
   // Whether a step has passed since the last look.
   bool is_time() const { return Clock::now() - looked_ >= std::chrono::duration<double>(step()); }
   // The time since the last look, as it counts; at the first one, that of a short wait.
   double look();
-  // How long it takes until the user is told.
+  // The time until the user is told.
   double silence() const { return std::min(seconds_ / 5, 10.0); }
 
  private:

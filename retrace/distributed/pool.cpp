@@ -40,7 +40,7 @@ void check_options(const PoolOptions& options) {
         .expected(fmt::format("more than 0 and at most {:.0f}", kLongest));
 }
 
-// What a worker threw; `echo` if it says what others say as well: that another one failed, or that they differ.
+// The error that a worker threw. `echo` is set if others say the same: that another one failed, or that they differ.
 struct Failure {
   std::exception_ptr error;
   bool echo = false;
@@ -107,7 +107,7 @@ class WorkerThreads {
  public:
   ~WorkerThreads() { dismiss(); }
 
-  // Of n threads that will call work(i), as many as the system gives; returns why there are no more.
+  // Starts n threads that will call work(i), or as many as the system gives; returns why there are no more.
   std::error_code start(size_t n, FunctionRef<void(size_t)> work) {
     threads_.reserve(n);
     try {

@@ -1,12 +1,5 @@
 #pragma once
 // Workers that run one program: threads of this process, or the ranks that mpirun or srun started.
-//
-//   auto pool = Pool::local(4);
-//   pool.spmd([&](Worker& worker) { ...; worker.barrier(); ... });
-//
-// Inside f each worker has its own recording, functions made by accelerate, and threads for its kernels. Tensors and
-// trees that f captures may be read by all workers. What must be equal for any number of workers goes through shards
-// (value_and_grad, MiniBatchQueue::share); the collectives of a worker itself follow the number of workers.
 
 #include <optional>
 #include <type_traits>
@@ -17,32 +10,41 @@
 
 namespace retrace {
 
+// Options of a pool.
 struct PoolOptions {
   int threads = 0;      // of each worker, at most 256; 0: see threads_of_worker
   double seconds = 60;  // how long a collective waits for a worker that gives no sign of life; at most 1e6
-  bool fewer = false;   // where the system gives fewer threads: as many workers as it does, and the user is told
+  bool fewer = false;   // if the system gives fewer threads, run fewer workers and say so
 };
 
+// The workers of a program.
+//
+//   auto pool = Pool::local(4);
+//   pool.spmd([&](Worker& worker) { ...; worker.barrier(); ... });
+//
+// Inside f each worker has its own recording, functions made by accelerate, and threads for its kernels. Tensors and
+// trees that f captures may be read by all workers. What must be equal for any number of workers goes through shards
+// (value_and_grad, MiniBatchQueue::share); the collectives of a worker itself depend on the number of workers.
 class Pool {
  public:
   // n threads of this process. Error(usage) for n < 1, and for options out of range.
   static Pool local(int n, PoolOptions options = {});
-  // The ranks that mpirun or srun started, this process one of them; without either one worker. Waits for the other
-  // ranks; Error(lost) if they do not come, Error(unavailable) without MPI, or under the launcher of another one
-  // (docs/workers.md).
+  // The ranks that mpirun or srun started; this process is one of them. Without a launcher there is one worker. Waits
+  // for the other ranks; Error(lost) if they do not come, Error(unavailable) without MPI, or under the launcher of
+  // another one (docs/workers.md).
   static Pool from_environment(PoolOptions options = {});
 
   int size() const { return size_; }
-  // The indices of the workers that run in this process.
+  // The indices of the workers in this process.
   Range here() const { return here_; }
   const PoolOptions& options() const { return options_; }
   // Whether worker 0 runs in this process: the one that prints and writes.
   bool is_first() const { return here_.first == 0; }
 
-  // Throws Error(unavailable) where the system gives no thread for each worker, unless there may be fewer.
-  // f(worker) on every worker; returns the results of those in this process, by index (nothing for void). What f leaves
-  // pending is computed before it leaves its thread. If workers fail, the rest end at their next collective, and the
-  // first error is thrown here: "worker 2: ...". Not inside f.
+  // Calls f(worker) on every worker, and returns the results of those in this process, by index (nothing for void).
+  // Recorded work that f leaves behind is computed before it leaves its thread. If workers fail, the others end at
+  // their next collective, and the first error is thrown here: "worker 2: ...". Throws Error(unavailable) if the system
+  // gives no thread for each worker, unless PoolOptions::fewer allows fewer, and Error(usage) inside f.
   template <class F>
   auto spmd(F&& f) {
     constexpr bool takes_worker = std::is_invocable_v<F&, Worker&>;
@@ -75,7 +77,7 @@ class Pool {
   std::shared_ptr<Group> rank_;  // of ranks: this process's
 };
 
-// Implemented in run/, above this folder: computes what this thread recorded and somebody still holds.
+// Implemented in run/, above this folder: computes what this thread recorded and is still held.
 void finish_pending_work();
 
 }  // namespace retrace

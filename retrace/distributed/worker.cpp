@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostDifferences = 8, kLongestValue = 100;
 constexpr const char* kWhat = "what is compared";
 
-// One list as text, whatever is in it: each piece with its size before it.
+// One list as text, with any content: each piece with its size before it.
 std::string packed(const NamedValues& list) {
   std::string text;
   const auto add = [&](const std::string& piece) { text += fmt::format("{}:{}", piece.size(), piece); };
@@ -72,7 +72,7 @@ std::vector<std::string> differences(const std::vector<NamedValues>& lists) {
   return found;
 }
 
-// What a worker tells before its value travels.
+// The header that a worker sends before its value.
 struct Announced {
   Announced() = default;
   Announced(size_t bytes, const std::string& text) : size(bytes) { text.copy(kind, sizeof kind - 1); }

@@ -1,8 +1,5 @@
 #pragma once
-// What a program that runs on a pool sees of it: which worker it is, and collectives on values. Every worker of the
-// pool must call each collective, in the same order.
-//
-// A value is anything with a Portable: numbers and other plain structs, text, vectors of plain structs, tensors, trees.
+// What a program that runs on a pool sees of it: which worker it is, and collectives on values.
 
 #include <cstring>
 #include <string>
@@ -17,7 +14,7 @@
 
 namespace retrace {
 
-// How a value travels: its bytes, and the value again.
+// The form in which a value travels: its bytes, and the value from them.
 template <class T>
 struct Portable {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>, "a worker cannot send a value of this type");
@@ -29,12 +26,16 @@ struct Portable {
     return value;
   }
 };
+
+// Text travels as it is.
 template <>
 struct Portable<std::string> {
   static std::string kind() { return "text"; }
   static std::string bytes(const std::string& value) { return value; }
   static std::string value(const std::string& bytes) { return bytes; }
 };
+
+// A vector of plain structs travels as their bytes.
 template <class T>
 struct Portable<std::vector<T>> {
   static std::string kind();
@@ -49,10 +50,10 @@ struct Portable<std::vector<T>> {
   }
 };
 
-// Names with values as text, for people.
+// Names with values, both as text.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
-// What values of this type are called in errors.
+// The name of values of this type in errors.
 template <class T>
 std::string kind_of() {
   if constexpr (requires { Portable<T>::kind(); }) return Portable<T>::kind();
@@ -65,6 +66,8 @@ std::string kind_of() {
 // Throws Error(usage) if there are more workers than shards.
 void check_workers(int workers, int shards);
 
+// One worker of a pool. Every worker must call each collective, in the same order. A value is anything with a Portable:
+// numbers and other plain structs, text, vectors of plain structs, tensors, trees.
 class Worker {
  public:
   explicit Worker(std::shared_ptr<Group> group = single_group()) : group_(std::move(group)) {}
@@ -75,13 +78,13 @@ class Worker {
   Range shards(int shards) const;
 
   void barrier() const { group_->barrier(); }
-  // Throws Error(usage) on every worker if one has another value for a name, or compares something else: "worker 1 has
-  // training.momentum = 0.8, worker 0 has 0.9". `what` says what is compared ("the job"). A name that a worker does not
-  // list, or lists with the value "", is not known to it, and is not compared with it. One message of fixed size where
-  // all lists are the same.
+  // Throws Error(usage) on every worker if one worker has another value for a name, or compares something else: "worker
+  // 1 has training.momentum = 0.8, worker 0 has 0.9". `what` says what is compared ("the job"). A name that a worker
+  // does not list, or lists with the value "", is not known to it, and is not compared with it. It costs one message of
+  // fixed size if all lists are the same.
   void require_same(std::string_view what, const NamedValues& mine) const;
-  // What follows throws Error(usage) on every worker if they make different collectives, or of values of different
-  // types.
+  // The collectives below throw Error(usage) on every worker if workers make different ones, or with values of
+  // different types.
 
   // True if every worker, or any, says so.
   bool all(bool mine) const;
@@ -135,7 +138,7 @@ class Worker {
     while (left * 2 < count) left *= 2;
     return combine(tree(items, first, left, combine), tree(items, first + left, count - left, combine));
   }
-  // `kind` tells of what the collective is; it must be the same on all workers.
+  // `kind` describes the values; it must be the same on all workers.
   std::vector<std::string> gather_bytes(const std::string& mine, const char* what, const std::string& kind) const;
   void check_sender(int from) const;
 

@@ -1,19 +1,19 @@
 #pragma once
-// Indices that come as data: labels, rows of tables. They can only be checked where they are computed with.
+// Indices that come as data: labels, rows of tables. They can only be checked when a kernel runs.
 
 #include "retrace/base/error.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
 
-// How errors speak of an op's indices.
+// The words by which errors name an op's indices.
 struct IndexNames {
   std::string_view op, what, help;
 };
 
 // Throws the error of the first value outside of 0..limit-1; `indices` is i32 or u8.
 void check_indices(const IndexNames& names, const KernelInput& indices, int64_t limit);
-// Error(usage) with the value and its position.
+// The Error(usage) that names the value and its position.
 Error index_error(const IndexNames& names, const TensorSpec& indices, int64_t limit, int64_t position, int64_t value);
 // Element i of an i32 or u8 tensor.
 int64_t read_index(const KernelInput& indices, int64_t i);

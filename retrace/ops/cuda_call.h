@@ -1,5 +1,5 @@
 #pragma once
-// What the host sides of CUDA kernels share.
+// Shared by the host sides of CUDA kernels.
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 namespace retrace {
 
-// An op without a kernel; or, if `type` is not empty, with none for that type.
+// The error of an op without a CUDA kernel or, if `type` is not empty, without one for that type.
 inline Error no_cuda_kernel(std::string_view op, std::string_view type = "") {
   return Error(ErrorKind::unavailable, 620,
                fmt::format("{} has no CUDA kernel{}{}", op, type.empty() ? "" : " for ", type))
@@ -25,7 +25,7 @@ inline void require_f32(const CudaCall& call, std::string_view name) {
     throw no_cuda_kernel(name, "f64");
 }
 
-// A number of elements, for kernels that count them in 32 bits: at most 2^31.
+// Returns a number of elements for kernels that count in 32 bits; refuses more than 2^31.
 inline unsigned cuda_count(int64_t elements) {
   if (elements > int64_t{1} << 31)
     throw Error(ErrorKind::unavailable, 620,
@@ -33,7 +33,8 @@ inline unsigned cuda_count(int64_t elements) {
   return static_cast<unsigned>(elements);
 }
 
-// The blocks of a grid of one dimension, which the product of three factors may exceed: Error(unavailable) then.
+// The number of blocks of a one-dimensional grid. Throws Error(unavailable) if the product of the three factors exceeds
+// it.
 inline unsigned cuda_grid(int64_t a, int64_t b, int64_t c, std::string_view name) {
   int64_t blocks = 0;
   if (__builtin_mul_overflow(a, b, &blocks) || __builtin_mul_overflow(blocks, c, &blocks) || blocks >= int64_t{1} << 31)
@@ -44,7 +45,7 @@ inline unsigned cuda_grid(int64_t a, int64_t b, int64_t c, std::string_view name
 
 constexpr unsigned kCudaThreads = 256;  // of a block, where each makes one element
 
-// One thread an element of `elements`, in blocks of kCudaThreads; none for no elements.
+// One thread for each of `elements`, in blocks of kCudaThreads; no blocks for no elements.
 template <class Arguments>
 void add_elementwise(cuda::Launches& launches, std::string_view kernel, int64_t elements, const Arguments& arguments) {
   if (elements > 0) launches.add(kernel, cuda::blocks_for(elements, kCudaThreads), {kCudaThreads}, arguments);

@@ -1,5 +1,5 @@
 #pragma once
-// What losses share.
+// Shared by losses.
 
 #include "retrace/ops/op.h"
 

@@ -1,6 +1,5 @@
 #pragma once
-// What op definitions share: the table, and the checks that their infer functions make. Each failed check throws
-// Error(usage) with op, argument, rule, place and remedy.
+// Shared by op definitions: the table, and the checks that their infer functions make.
 
 #include <fmt/format.h>
 
@@ -9,25 +8,38 @@
 
 namespace retrace {
 
-// Every op, in the order of the folder names. Filled on first use by the generated define_all_ops.
+// Every op, in the order of the folder names. It is filled on first use by define_all_ops.
 const OpTable& op_table();
+
+// Generated from the listing of retrace/ops: calls define_FOLDER(table) for each folder.
 void define_all_ops(OpTable& table);
 // Throws Error(usage) with the nearest name for an unknown op.
 const Op& find_op(std::string_view name);
 
-// "relu: x must be f32 or f64" ...
+// Throws Error(usage) with op, argument, rule, place and remedy: "relu: x must be f32 or f64". The checks below throw
+// by it.
 [[noreturn]] void op_error(const InferCall& call, int code, const std::string& message, const std::string& got,
                            const std::string& expected, const std::string& help = "");
+
+// The input is f32 or f64.
 void check_float(const InferCall& call, int input, const char* argument);
+
+// The input has that type.
 void check_type(const InferCall& call, int input, const char* argument, DType type);
-// Same float type as input 0.
+
+// The input has the type of input 0.
 void check_same_type(const InferCall& call, int input, const char* argument);
+
+// The input has so many axes; `axes` names them in the message: "[n,h,w,c]".
 void check_rank(const InferCall& call, int input, const char* argument, int rank, const char* axes);
+
+// An axis from -rank to rank - 1.
 void check_axis(const InferCall& call, int64_t axis, int rank);
 // The attribute "labels": none, or one for each axis of `shape`.
 Labels checked_labels(const InferCall& call, const Shape& shape);
 
-// Throws Error(usage) that names the op for a tensor that holds nothing: before a function of an op looks at it.
+// Throws Error(usage) that names the op if the tensor holds nothing. Functions of ops call it before they look at an
+// argument.
 void check_defined(std::string_view op, const Tensor& argument, Place place);
 
 // Axis -rank..rank-1 to 0..rank-1.
@@ -42,6 +54,8 @@ inline int64_t samples_of_subtree(int64_t positions, int64_t item) {
 
 // A number of an op's definition or gradient rule: a constant of the plan. Rank 0.
 Tensor constant(double value, DType type);
+
+// The same in the type of x.
 inline Tensor constant_like(const Tensor& x, double value) { return constant(value, x.type()); }
 
 }  // namespace retrace

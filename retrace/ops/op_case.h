@@ -53,7 +53,7 @@ struct OpCase {
 // How GoogleTest names a case in a failure.
 inline void PrintTo(const OpCase& one, std::ostream* to) { *to << one.op << ", case " << one.name; }
 
-// For build: of an op with one, two or three arguments.
+// For `build`: a call of an op with one, two or three arguments.
 template <class F>
 CaseFunction one(F f) {
   return [f](const std::vector<Tensor>& in) { return std::vector<Tensor>{f(in[0], Place())}; };

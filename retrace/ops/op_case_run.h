@@ -1,5 +1,5 @@
 #pragma once
-// What the runner of op cases is made of: inputs from their description, results under a configuration, comparisons.
+// The parts of the runner of op cases: inputs from their description, results under a configuration, comparisons.
 
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ struct Configuration {
 // The first is the one that the others are compared with.
 std::vector<Configuration> configurations();
 
-// In force for its lifetime.
+// The configuration is in force for the lifetime of this object.
 class ConfigurationScope {
  public:
   explicit ConfigurationScope(const Configuration& configuration);

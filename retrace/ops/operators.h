@@ -1,7 +1,5 @@
 #pragma once
-// + - * / on tensors and numbers. A float or double is an input of rank 0 of the other operand's type (rounded once):
-// it may change from call to call. An integer is a constant of the recorded trace. The user's place is captured.
-// Error(usage) for a float with a tensor of an integer type or bool, and for an integer that the type does not have.
+// + - * / on tensors and numbers.
 
 #include <concepts>
 
@@ -10,6 +8,9 @@
 
 namespace retrace {
 
+// A tensor or a number as an argument of an op. A float or double is an input of rank 0 of the other operand's type
+// (rounded once), so it may change from call to call. An integer is a constant of the recorded trace. The user's source
+// location is captured.
 class Operand {
  public:
   Operand(const Tensor& tensor, Place place = Place::here()) : tensor_(tensor), place_(place) {
@@ -34,7 +35,7 @@ class Operand {
   double number() const { return number_; }         // 0 for a tensor, and for a number that is traced
   Place place() const { return place_; }
   DType type() const { return tensor_.type(); }
-  // The tensor, or the number as a tensor of that type. Error(usage) for a number that does not go with the type.
+  // The tensor, or the number as a tensor of that type. Error(usage) for a number that does not fit the type.
   Tensor as(DType type) const;
 
  private:
@@ -45,6 +46,8 @@ class Operand {
   Place place_;
 };
 
+// The ops add, subtract, multiply, divide and negate, with their contracts. Error(usage) for a float with a tensor of
+// an integer type or bool, and for an integer that the type does not have.
 Tensor operator+(const Operand& a, const Operand& b);
 Tensor operator-(const Operand& a, const Operand& b);
 Tensor operator*(const Operand& a, const Operand& b);

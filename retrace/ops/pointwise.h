@@ -1,6 +1,6 @@
 #pragma once
-// What pointwise ops share: broadcasting by label or position, type checks, gradients of broadcasts, and the kernel
-// for the element types that are not fused (f64, i32, u8).
+// Shared by pointwise ops: broadcasting by label or position, type checks, gradients of broadcasts, and the kernel for
+// the element types that are not fused (f64, i32, u8).
 //
 // A rule NAME_rule.h in an op's folder makes `NAME_pointwise`; declare it with RT_POINTWISE_RULE(NAME).
 

@@ -12,7 +12,7 @@
 
 RT_TARGET_BEGIN
 
-// How many arguments the rule takes: 1 to 3.
+// The number of arguments that the rule takes: 1 to 3.
 template <class Rule, class V>
 constexpr int rule_arity() {
   if constexpr (requires(Rule rule, V v) { rule(v); })
@@ -26,7 +26,7 @@ constexpr int rule_arity() {
 template <class Rule>
 RT_INLINE void pointwise_loop(Rule rule, const float* const* in, float* out, int64_t count) {
   constexpr int arity = rule_arity<Rule, F32>();
-  // In variables: a store to `out` might change what `in` points to, for all that the compiler knows.
+  // Copied to locals so that the compiler need not assume that `out` aliases `in`.
   const float *const a = in[0], *const b = arity > 1 ? in[1] : a, *const c = arity > 2 ? in[2] : a;
   const auto at = [=](int64_t i, auto get) __attribute__((always_inline)) {
     if constexpr (arity == 1)

@@ -1,5 +1,5 @@
 #pragma once
-// What max_pool2d and average_pool2d share: a window without dilation over images [n,h,w,c], channel by channel.
+// Shared by max_pool2d and average_pool2d: a window without dilation over images [n,h,w,c], channel by channel.
 
 #include "retrace/ops/pooling_window.h"
 #include "retrace/ops/window.h"
@@ -29,15 +29,15 @@ using PoolDone = const FunctionRef<void(int64_t begin, int64_t end)>*;
 // body(first, end) over all rows of an image, a few thousand elements a piece, and then `done` of these.
 void run_row_pieces(int64_t rows, int64_t row_size, PoolDone done, FunctionRef<void(int64_t first, int64_t end)> body);
 
-// From the recorded attributes pool, stride and padding, for an image of that shape.
+// The shape from the recorded attributes pool, stride and padding, for an image of that shape.
 PoolShape pool_shape(const Attributes& attributes, const Shape& image);
 // For kernels of the CUDA device.
 PoolGrid pool_grid(const PoolShape& shape);
 // Attributes of a call on x; the padding is resolved.
 Attributes pool_attributes(const Tensor& x, Pair pool, Pair stride, const Padding& padding);
-// Checks input 0 as an image, and the window; the spec of the pooled image.
+// Checks input 0 as an image, and the window; returns the spec of the pooled image.
 TensorSpec infer_pooled(const InferCall& call, const char* argument);
-// Checks input 0 as the pooled image of one of size attributes.size; the spec of that image.
+// Checks input 0 as the pooled image of an image of size attributes.size; returns the spec of that image.
 TensorSpec infer_unpooled(const InferCall& call, const char* argument);
 
 }  // namespace retrace

@@ -25,7 +25,7 @@ RT_BOTH Present<Int> covering_windows(Int in, Int stride, Int pad, Int kernel, I
   return {at < kernel ? Int(0) : (at - kernel) / stride + 1, outs < end ? outs : end};
 }
 
-// What kernels of the CUDA device know of PoolShape (pooling.h).
+// The part of PoolShape (pooling.h) that CUDA kernels need.
 struct PoolGrid {
   int channels, in_height, in_width, out_height, out_width;
   int height, width, stride_y, stride_x, top, left;
@@ -45,7 +45,7 @@ struct PoolGrid {
   }
 };
 
-// Where element i of images of that size stands.
+// The position of element i of images of that size.
 struct PoolPlace {
   unsigned n, c;
   int y, x;

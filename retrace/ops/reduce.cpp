@@ -73,7 +73,7 @@ class Reader {
     }
     return {buffer.data(), buffer.data() + buffer.size()};
   }
-  // Where o + 1 starts from o in what read(o, 0, positions, 2 or more) gave.
+  // The distance from o to o + 1 in what read(o, 0, positions, 2 or more) gave.
   int64_t distance(int64_t o, int64_t next) const {
     return direct_ ? shape_.outer_offset(next) - shape_.outer_offset(o)
                    : (next - o) * shape_.positions * shape_.channels;

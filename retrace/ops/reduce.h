@@ -1,5 +1,5 @@
 #pragma once
-// What reductions share: axes, the walk through memory, and the division of the work into pieces. The order of the
+// Shared by all reductions: axes, the walk through memory, and the division of the work into pieces. The order of the
 // additions is in reduce_tree.h, reduce_column.h and reduce_row.h; nothing here changes a bit of a result.
 
 #include <array>
@@ -11,9 +11,9 @@ namespace retrace {
 
 // Ascending axes in 0..rank-1; empty: all of them. Throws Error(usage) for an axis that does not exist or stands twice.
 Shape normalized_axes(const Shape& axes, int rank, const char* op, Place place);
-// How many elements of x become one.
+// The number of elements of x that become one.
 int64_t reduced_count(const Shape& x, const Shape& axes);
-// x without the attribute "axes" (with size 1 if the attribute "keep" is 1), of that type.
+// The spec of x without the axes of the attribute "axes" (with size 1 if the attribute "keep" is 1), in that type.
 TensorSpec infer_reduced(const InferCall& call, DType type);
 // A result of a reduction of x, without the reduced axes, as a tensor that broadcasts against x.
 Tensor with_reduced_axes(const Tensor& reduced, const Tensor& x, const Shape& axes, Place place);

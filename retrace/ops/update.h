@@ -1,5 +1,5 @@
 #pragma once
-// What the ops of optimiser steps share.
+// Shared by the ops of solvers.
 
 #include "retrace/ops/op.h"
 

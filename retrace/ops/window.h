@@ -1,11 +1,11 @@
 #pragma once
-// How a window walks over an image: the options that convolutions and pooling share.
+// How a window moves over an image: the options that convolutions and pooling share.
 
 #include "retrace/ops/op.h"
 
 namespace retrace {
 
-// Two sizes, of the height and of the width; from one number: both alike. {.stride = 2}, {.stride = {2, 1}}.
+// Two sizes: height and width. One number sets both. {.stride = 2}, {.stride = {2, 1}}.
 struct Pair {
   int64_t y = 1, x = 1;
   constexpr Pair(int64_t both) : y(both), x(both) {}
@@ -14,6 +14,8 @@ struct Pair {
 
 // Output size ceil(in / stride) for any stride; what does not divide by two goes to the bottom and to the right.
 struct Same {};
+
+// The value to write: {.padding = same}.
 inline constexpr Same same;
 
 // Elements added around an image (or cut off by `cropping`): none, `same`, one number for all sides, {y, x}, or
@@ -46,9 +48,10 @@ Shape resolved_padding(const Padding& padding, Pair in, Pair window, Pair stride
 
 // Checks that the sizes of a window are usable and that the output has at least one pixel; throws Error(usage).
 void check_window(const InferCall& call, const Window& window);
-// That each of the four paddings is smaller than the window (pooling: a window must not lie outside of the image).
+// Checks that each of the four paddings is smaller than the window (pooling: a window must not lie outside of the
+// image); throws Error(usage).
 void check_padding_below_window(const InferCall& call, const Window& window);
-// The image is [n,h,w,c], unlabelled or "BSSC", f32 or f64.
+// Checks that the image is [n,h,w,c], unlabelled or "BSSC", f32 or f64; throws Error(usage).
 void check_image(const InferCall& call, int input, const char* argument);
 
 }  // namespace retrace

@@ -1,32 +1,5 @@
 #pragma once
-// accelerate(f): a function that does what f does, and runs f only for arguments of a new form. f is recorded once for
-// each form; afterwards the recorded trace is replayed on the new values. The bits are those of f.
-//
-//   auto step = accelerate(value_and_grad(loss));
-//   auto [value, gradients] = step(parameters, images, labels);   // first call: recorded and planned; then replayed
-//
-// With accelerate you promise that f depends on its arguments alone. The form of the arguments is: types, shapes and
-// labels of tensors; names and nesting of trees; the values of whole numbers, booleans, enumerations, texts and shapes.
-// The values of tensors and of floats do not belong to it: a float or double reaches f as an Operand whose value may
-// change (so f takes `const Operand&`, not float). Arguments and results: see retrace/run/parts.h.
-//
-// Called by code that is itself recorded (inside value_and_grad or another accelerated function), the trace becomes
-// part of that recording, and can be differentiated; otherwise the results are values. Random draws are fresh at each
-// call. While f is recorded, reading a value, a mini-batch queue or a datastore is an Error(usage), as is a recorded
-// tensor from outside that is not an argument. docs/tracing.md lists what may surprise.
-//
-// With any_batch one recording serves all sizes of the axis B from 2 on: f is recorded at three more sizes (and runs as
-// often), the numbers in the trace that follow the size are found, and a new size is only planned. Where f depends on
-// the size in another way (one that suits this size only, a host number made of it, shards), each size is recorded, and
-// why() says what was in the way.
-//
-// What is moved into the call, f(std::move(state), x), belongs to the call and is gone for the caller at any speed.
-// Where nobody else holds one of its tensors, a result is made in that tensor's memory (Plan::donors): a step that
-// takes the parameters in this way updates them in place, and needs no memory but its arena. Every other value stays
-// what it was.
-//
-// Copies share the cache. An accelerated function belongs to the thread that calls it first. RETRACE_PLAN_CACHE=off
-// makes all of them call f.
+// accelerate(f): a function that does what f does, and runs f only for arguments of a new form.
 
 #include <array>
 #include <span>
@@ -36,6 +9,7 @@
 
 namespace retrace {
 
+// What accelerate returns: call it like f. Copies share the cache; moving copies.
 template <class F>
 class AcceleratedFunction {
  public:
@@ -77,7 +51,8 @@ class AcceleratedFunction {
   int64_t evictions() const { return own_->evictions; }
   // Drops all traces and sets the counters to 0.
   void clear_cache() { own_->clear(); }
-  // Of each hit: the function is also run, or recorded; an Error(usage) says what differs, since the function changed.
+  // At each hit the function is also run, or recorded. An Error(usage) says what differs: then the function has
+  // changed.
   Check check_mode() const { return own_->options.check_mode; }
   void check_mode(Check mode) { own_->options.check_mode = mode; }
   double check_tolerance() const { return own_->options.check_tolerance; }
@@ -204,6 +179,33 @@ class AcceleratedFunction {
   std::shared_ptr<Accelerator> own_;
 };
 
+// Makes a function that records f once for each form of its arguments and afterwards replays the recorded trace on the
+// new values. The bits are those of f.
+//
+//   auto step = accelerate(value_and_grad(loss));
+//   auto [value, gradients] = step(parameters, images, labels);   // first call: recorded and planned; then replayed
+//
+// With accelerate you promise that f depends on its arguments alone. The form of the arguments is: types, shapes and
+// labels of tensors; names and nesting of trees; the values of whole numbers, booleans, enumerations, texts and shapes.
+// The values of tensors and of floats are no part of it: a float or double reaches f as an Operand whose value may
+// change (so f takes `const Operand&`, not float). Arguments and results: see retrace/run/parts.h.
+//
+// Where the caller is itself recorded (inside value_and_grad or another accelerated function), the trace becomes part
+// of that recording and can be differentiated; otherwise the results are values. Random draws are fresh at each call.
+// While f is recorded, it is an Error(usage) to read a value, a mini-batch queue or a datastore, or to use a recorded
+// tensor from outside that is not an argument. docs/tracing.md lists what may surprise.
+//
+// With any_batch one recording serves all sizes of the axis B from 2 on. f is then recorded at three more sizes (and
+// runs as often), the numbers in the trace that follow the size are found, and a new size is only planned. Where f
+// depends on the size in another way (a value that suits this size only, a host number made of it, shards), each size
+// is recorded, and why() says what was in the way.
+//
+// An argument that is moved into the call, f(std::move(state), x), belongs to the call and is gone for the caller, at
+// any speed. This is donation: if no other handle holds one of its tensors, a result is made in that tensor's memory
+// (Plan::donors). A step that takes the parameters in this way updates them in place and needs no memory but its arena.
+// Every other value stays what it was.
+//
+// An accelerated function belongs to the thread that calls it first. RETRACE_PLAN_CACHE=off makes all of them call f.
 template <class F>
 AcceleratedFunction<F> accelerate(F f, AccelerateOptions options = {}, Place place = Place::here()) {
   return AcceleratedFunction<F>(std::move(f), options, place);

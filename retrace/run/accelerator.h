@@ -1,6 +1,5 @@
 #pragma once
-// The part of accelerate() that does not depend on the user's types: the cache of recorded functions, its counters, and
-// what is said about misses.
+// The part of accelerate() that does not depend on the user's types.
 
 #include <memory>
 #include <span>
@@ -12,8 +11,10 @@
 
 namespace retrace {
 
+// How each hit is checked: not at all, or against a plain run of the function, by bits or by a tolerance.
 enum class Check { off, bits, tolerance };
 
+// Options of accelerate.
 struct AccelerateOptions {
   bool any_batch = false;         // one recording for all sizes of the axis B: see accelerate.h
   int cache_size = 50;            // traces that are kept; the least recently used goes
@@ -23,9 +24,10 @@ struct AccelerateOptions {
   bool enabled = true;
 };
 
+// The cache of recorded functions, its counters, and the text about misses.
 class Accelerator {
  public:
-  // What is needed while a call is made; kept between calls, so that a hit allocates little.
+  // The state of a call while it is made. It is kept between calls, so that a hit allocates little.
   struct Call {
     TraceKey key;
     std::vector<Leaf> leaves;

@@ -1,6 +1,5 @@
 #pragma once
-// How a recorded trace depends on the size of the mini-batch: the numbers in it (sizes, attributes) as functions of the
-// size, found by recording one function at several sizes.
+// How a recorded trace depends on the size of the mini-batch.
 
 #include <span>
 #include <string>
@@ -10,6 +9,8 @@
 
 namespace retrace {
 
+// The numbers in a trace (sizes, attributes) as functions of the mini-batch's size, found by recording one function at
+// several sizes.
 class BatchRule {
  public:
   // Three traces of one function, recorded at three sizes. "" if they are one trace whose numbers are whole-number

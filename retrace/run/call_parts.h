@@ -1,5 +1,6 @@
 #pragma once
-// What accelerate does with the parts of arguments and results: reads key and leaves, puts other leaves in their place.
+// Visitors of the parts of arguments and results for accelerate: they read key and leaves, and put other leaves in
+// their place.
 
 #include <bit>
 

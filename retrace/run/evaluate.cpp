@@ -1,5 +1,5 @@
-// How a recording becomes values: what somebody still holds is the trace's output; the trace is planned, or its plan
-// found; the plan runs.
+// Computes a recording: what somebody still holds is the trace's output; the trace is planned, or its plan found; the
+// plan runs.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 namespace retrace {
 namespace {
 
-// What is wanted of one device.
+// The values that are wanted of one device.
 struct Wanted {
   DeviceId device;
   std::vector<std::shared_ptr<TensorValue>> values;

@@ -85,7 +85,7 @@ template <class T>
 concept TextLike = std::is_convertible_v<const T&, std::string_view>;
 template <class T>
 concept Whole = std::is_integral_v<T> || std::is_enum_v<T>;
-// What holds no tensor and no number: it passes to the function as it is.
+// Values without tensors and numbers: they pass to the function as they are.
 template <class T>
 concept Plain = Whole<T> || TextLike<T> || std::is_same_v<T, Shape> || std::is_same_v<T, RandomKey>;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Plans by content: a recorded trace that was planned before finds its plan. One cache a thread.
+// Plans by content.
 
 #include <list>
 #include <memory>
@@ -9,6 +9,7 @@
 
 namespace retrace {
 
+// A recorded trace that was planned before finds its plan here. One cache for each thread.
 class PlanCache {
  public:
   // The plan of `trace`, made now if there is none. Holds at most 128; the least recently used goes.
@@ -32,12 +33,17 @@ class PlanCache {
 // This thread's cache.
 PlanCache& plan_cache();
 
-// Plain: every evaluation plans anew. Default: plans are kept. RETRACE_PLAN_CACHE=off, or set_plan_cache(false).
+// Whether plans are kept. If not, every evaluation makes its plan anew. RETRACE_PLAN_CACHE=off or set_plan_cache(false)
+// turns it off.
 bool plan_cache_on();
+
+// Turns the cache on or off for the process.
 void set_plan_cache(bool on);
 
 // The last plan that this thread ran, for tests and tools; null before the first.
 std::shared_ptr<const Plan> last_plan();
+
+// Called after a plan has run.
 void set_last_plan(std::shared_ptr<const Plan> plan);
 
 }  // namespace retrace

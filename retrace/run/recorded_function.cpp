@@ -146,7 +146,7 @@ void replay(const RecordedFunction& function, RecordedFunction::Instance& instan
   for (const auto& leaf : leaves) inputs.push_back(leaf.data());
   inputs.push_back(function.draws ? key.value()->buffer->data() : nullptr);
   for (const auto& constant : function.constants) inputs.push_back(constant.value()->buffer->data());
-  // What passes through is held from here on: no result is made in its memory.
+  // Inputs that pass through are held from here on: no result is made in their memory.
   for (const auto& result : function.results)
     results.push_back(result.computed             ? Tensor()
                       : result.at < leaves.size() ? leaves[result.at].as_tensor()

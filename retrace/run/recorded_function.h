@@ -1,5 +1,5 @@
 #pragma once
-// A function recorded once, and what its replay needs: a trace from the leaves of the arguments to those of the result.
+// A function recorded once, and what its replay needs.
 
 #include <any>
 #include <memory>
@@ -29,10 +29,11 @@ struct Leaf {
   TensorSpec spec() const { return tensor ? tensor->spec() : TensorSpec{type, {}, {}, {}}; }
   const void* data() const;  // of a computed tensor or a number; valid while this leaf lives
   Tensor as_tensor() const;
-  // Given, and nobody else holds its memory.
+  // Moved into the call, and no other handle holds its memory.
   bool is_donated() const;
 };
 
+// A trace from the leaves of the arguments to those of the result.
 struct RecordedFunction {
   struct Result {
     bool computed;  // the trace's output `at`; else its input `at`, passed through
@@ -67,7 +68,7 @@ class FunctionRecorder {
  public:
   // batch > 0: the mini-batch is of that size instead.
   FunctionRecorder(std::span<const Leaf> leaves, int64_t batch, Place made);
-  // What the function sees in place of the next leaf.
+  // The tensor that the function sees in place of the next leaf.
   Tensor next_argument();
   // The next leaf of the result; leaves something without a value in its place.
   void take_result(Tensor& tensor);

@@ -73,7 +73,7 @@ uint64_t TraceKey::hash() const {
   return hash;
 }
 
-// -- the difference, for people -----------------------------------------------------------------------------------
+// -- the difference as text ---------------------------------------------------------------------------------------
 
 // Reads a key back as a list of parts: where they stand and what they are.
 class TraceKeyReader {

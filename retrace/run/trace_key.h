@@ -1,7 +1,5 @@
 #pragma once
-// What decides whether a recorded trace fits a call: of tensors the type, shape, labels and place in the mini-batch, of
-// trees the names and nesting, of floats only that they are there, of everything else the value. Kept as words that
-// are compared in full; texts are made only when somebody asks for the difference.
+// The key of a recorded trace.
 
 #include <cstdint>
 #include <string>
@@ -13,6 +11,9 @@
 
 namespace retrace {
 
+// Decides whether a recorded trace fits a call. It holds, of tensors the type, shape, labels and position in the
+// mini-batch; of trees the names and nesting; of floats only that they are there; of everything else the value. Kept as
+// words that are compared in full; texts are made only when the difference is asked for.
 class TraceKey {
  public:
   // Empties it; the words keep their memory.

@@ -1,5 +1,5 @@
 #pragma once
-// Element types. f32 is for work; f64 for references; i32, u8 and bool for labels, images and masks.
+// Element types.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +7,10 @@
 
 namespace retrace {
 
+// Types of elements: f32 is for work; f64 for references; i32, u8 and bool for labels, images and masks.
 enum class DType : uint8_t { f32, f64, i32, u8, boolean };
 
+// Bytes of an element.
 constexpr size_t size_of(DType type) {
   switch (type) {
     case DType::f32:
@@ -25,13 +27,16 @@ std::string_view name_of(DType type);
 // Returns false for an unknown name.
 bool parse_dtype(std::string_view name, DType& type);
 
+// Whether the type is f32 or f64.
 constexpr bool is_float(DType type) { return type == DType::f32 || type == DType::f64; }
 
-// Whether the type has this number: an integer type whole ones in its range, bool 0 and 1; a float type rounds any.
+// Whether the type can hold this number: an integer type holds whole numbers of its range, bool 0 and 1; a float type
+// rounds any.
 bool can_hold(DType type, double value);
 // "whole numbers from 0 to 255", of a type that is no float type.
 std::string_view range_of(DType type);
 
+// The element type of a C++ type: float, double, int32_t, uint8_t, bool.
 template <class T>
 constexpr DType dtype_of();
 template <>

@@ -14,11 +14,15 @@ namespace retrace {
 // h(tensor) = mix(name) + mix("f32[5,5,1,16]") + sum of mix64(i * 0x9E3779B97F4A7C15 + bits_i) mod 2^64. Evaluates. A
 // CUDA device sums up its own tensors, and only the sums are copied here.
 std::vector<uint64_t> fingerprint_values(std::span<const std::pair<std::string, Tensor>> named);
+
+// The same of one tensor.
 uint64_t fingerprint_value(const std::string& name, const Tensor& tensor);
 // mix64 of the sum over the leaves, each named prefix + path; 16 hexadecimal digits.
 std::string fingerprint(const Tree& tree, const std::string& prefix = "parameters/");
-// Of a run: parameters/... and state/....
+// The fingerprint of a run: parameters/... and state/....
 std::string fingerprint(const Tree& parameters, const Tree& state);
+
+// 16 hexadecimal digits.
 std::string hexadecimal(uint64_t value);
 
 }  // namespace retrace

@@ -1,6 +1,5 @@
 #pragma once
-// One label for each axis: B batch, T time, S space, C channel, U unspecified. S and U may repeat.
-// Canonical order: B, T, S..., C, U...; a tensor made with labels in another order is permuted to it.
+// Labels of axes.
 
 #include <array>
 #include <string>
@@ -10,6 +9,8 @@
 
 namespace retrace {
 
+// One label for each axis: B batch, T time, S space, C channel, U unspecified. S and U may repeat. Canonical order: B,
+// T, S..., C, U...; a tensor made with labels in another order is permuted to it.
 class Labels {
  public:
   Labels() = default;  // unlabelled
@@ -32,6 +33,8 @@ class Labels {
 
 // permutation[i] = axis of the given order that comes i-th in canonical order; stable for equal labels.
 Shape canonical_permutation(const Labels& labels);
+
+// Label i of the result is label permutation[i].
 Labels permute(const Labels& labels, const Shape& permutation);
 
 }  // namespace retrace

@@ -90,7 +90,7 @@ bool can_hold(DType type, double value) {
   if (is_float(type)) return true;
   const bool i32 = type == DType::i32;
   const double least = i32 ? -2147483648.0 : 0, most = i32 ? 2147483647.0 : type == DType::u8 ? 255 : 1;
-  // Not a number fails, too; in the range the conversion is exact or truncates.
+  // NaN fails, too; in the range the conversion is exact or truncates.
   return value >= least && value <= most && value == static_cast<double>(static_cast<int64_t>(value));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A short list of integers without allocation: shapes, axes, strides, paddings.
+// Shapes.
 
 #include <array>
 #include <cstdint>
@@ -16,6 +16,7 @@ namespace retrace {
 constexpr int kMaxRank = 8;
 constexpr int64_t kMaxElements = int64_t{1} << 40;  // so that no size in bytes overflows
 
+// A short list of integers without allocation: shapes, axes, strides, paddings.
 class Shape {
  public:
   Shape() = default;
@@ -54,6 +55,7 @@ class Shape {
   [[noreturn]] static void refuse_axes(Place place);
 };
 
+// Writes text().
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 // Row-major strides in elements.

@@ -10,13 +10,14 @@
 
 namespace retrace {
 
-// Where a tensor's samples stand in the whole mini-batch; whole = 0: not part of one.
+// The position of a tensor's samples in the whole mini-batch; whole = 0: it is not part of one.
 struct BatchPart {
   int64_t whole = 0;
   int64_t first = 0;
   bool operator==(const BatchPart&) const = default;
 };
 
+// Type, shape, labels and device of a tensor, and its position in the mini-batch.
 struct TensorSpec {
   DType type = DType::f32;
   Shape shape;

@@ -1,6 +1,5 @@
 #pragma once
-// What users hold: a handle to a value that is known or recorded. Copies share the value; nothing changes a
-// value once it is made.
+// Tensors.
 
 #include "retrace/base/requirements.h"
 
@@ -17,17 +16,18 @@
 
 namespace retrace {
 
-// Something recorded and not yet computed; evaluate() computes all that its thread recorded.
+// Work that is recorded and not yet computed; evaluate() computes all that its thread recorded.
 class PendingWork {
  public:
   virtual ~PendingWork() = default;
   virtual void evaluate(Place place) = 0;
 };
 
+// The value that tensors share.
 struct TensorValue {
   TensorSpec spec;
   std::shared_ptr<Buffer> buffer;        // null until computed
-  std::shared_ptr<Buffer> on_host;       // of a value on another device: its bytes here, once somebody read them
+  std::shared_ptr<Buffer> on_host;       // of a value on another device: its bytes here, once they were read
   std::shared_ptr<PendingWork> pending;  // null once it left its trace; both are set if it was read while its
                                          // trace goes on (inside a function that is being differentiated)
   int32_t id = -1;                       // of the value in its pending trace
@@ -36,18 +36,21 @@ struct TensorValue {
 // A value without a trace, in recycled memory.
 std::shared_ptr<TensorValue> new_tensor_value(TensorSpec spec = {}, std::shared_ptr<Buffer> buffer = nullptr);
 
-// What tensors are made of and read as. int64_t is read exactly, and made an i32 tensor.
+// The C++ types that tensors are made from and read as. int64_t values are read exactly; a tensor made from them is
+// i32.
 template <class T>
 concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, int32_t> ||
                   std::same_as<T, int64_t> || std::same_as<T, uint8_t> || std::same_as<T, bool>;
 
-// Memory for a tensor. Throws Error(unavailable) that says how much was asked for if there is none.
+// Memory for a tensor. Throws Error(unavailable), with the size that was asked for, if there is none.
 std::shared_ptr<Buffer> allocate_for(const TensorSpec& spec, Device& device, Place place);
-// That there is no memory for so many bytes.
+// The error that there is no memory for so many bytes.
 Error no_memory(size_t bytes, Place place);
 // Throws Error(usage) unless can_hold(type, value).
 void check_fits(DType type, double value, Place place);
 
+// What users hold: a handle to a value that is known or recorded. Copies share the value; nothing changes a value once
+// it is made.
 class Tensor {
  public:
   Tensor() = default;  // holds nothing; defined() is false
@@ -63,10 +66,10 @@ class Tensor {
   }
   ~Tensor() = default;
 
-  // From values in row-major order of `shape`; T is float, double, int32_t, int64_t (each must fit an i32), uint8_t or
-  // bool (as uint8_t 0 and 1). With labels, one for each axis (or more: the surplus are axes of size 1), in any order:
-  // the data is permuted to the canonical order B T S C U. Throws Error(usage) if the sizes disagree or a label is
-  // wrong.
+  // A tensor from values in row-major order of `shape`; T is float, double, int32_t, int64_t (each must fit an i32),
+  // uint8_t or bool (as uint8_t 0 and 1). With labels, one for each axis (or more: the surplus are axes of size 1), in
+  // any order: the data is permuted to the canonical order B T S C U. Throws Error(usage) if the sizes disagree or a
+  // label is wrong.
   template <class T>
   static Tensor from(std::span<const T> values, const Shape& shape, std::string_view labels = "",
                      Place place = Place::here()) {
@@ -94,8 +97,8 @@ class Tensor {
   static Tensor scalar(T value, Place place = Place::here()) {
     return from(std::span<const T>(&value, 1), Shape(), "", place);
   }
-  // All elements alike: 0, or `value`, rounded once to a float type. Throws Error(usage) if an integer type (or bool: 0
-  // and 1) has no such number, and Error(unavailable) if there is no memory.
+  // A tensor with all elements equal: `value`, rounded once to a float type. Throws Error(usage) if an integer type (or
+  // bool: 0 and 1) has no such number, and Error(unavailable) if there is no memory.
   static Tensor full(const Shape& shape, double value, DType type = DType::f32, std::string_view labels = "",
                      Place place = Place::here());
   static Tensor zeros(const Shape& shape, DType type = DType::f32, std::string_view labels = "",
@@ -104,7 +107,7 @@ class Tensor {
   }
 
   bool defined() const { return value_ != nullptr && value_.get() != moved(); }
-  // Throw Error(usage), as all below, where defined() is false.
+  // These and all functions below throw Error(usage) if defined() is false.
   const TensorSpec& spec(Place place = Place::here()) const {
     if (!defined()) refuse(place);
     return value_->spec;
@@ -115,8 +118,8 @@ class Tensor {
   int64_t size(Place place = Place::here()) const { return shape(place).count(); }
   std::string_view labels(Place place = Place::here()) const { return spec(place).labels.text(); }
 
-  // The values in row-major order, computed now if they are only recorded. T must be the element type (uint8_t for
-  // bool), or int64_t for any integer type and bool.
+  // The values in row-major order. They are computed now if they are only recorded. T must be the element type (uint8_t
+  // for bool), or int64_t for any integer type and bool.
   template <class T>
   std::vector<T> to_vector(Place place = Place::here()) const {
     static_assert(
@@ -137,9 +140,9 @@ class Tensor {
   // Computes the value now if it is only recorded.
   void compute(Place place = Place::here()) const;
   Device& device(Place place = Place::here()) const;
-  // The same values on another device, computed and copied now; this tensor if it is there already.
+  // The same values on another device, computed and copied now. Returns this tensor if it is there already.
   Tensor to(Device& device, Place place = Place::here()) const;
-  // Same values under other labels (already in canonical order; "" removes them). Computed now if needed.
+  // The same values under other labels (already in canonical order; "" removes them). They are computed now if needed.
   Tensor relabelled(std::string_view labels, BatchPart part = {}, Place place = Place::here()) const;
 
   const std::shared_ptr<TensorValue>& value() const { return value_; }
@@ -151,7 +154,7 @@ class Tensor {
   std::vector<T> values(Place place) const;
   void check_single(Place place) const;
   [[noreturn]] void refuse(Place place) const;
-  // What a tensor points to whose value was moved away; nobody follows it.
+  // The address that a moved-from tensor holds; it is never followed.
   static TensorValue* moved() { return reinterpret_cast<TensorValue*>(&moved_mark_); }
   void note_move(const std::shared_ptr<TensorValue>& value) noexcept {
     if (value) value_ = std::shared_ptr<TensorValue>(std::shared_ptr<void>(), moved());

@@ -91,7 +91,7 @@ struct Tree::Node {
   size_t number;  // of the children that came before
 };
 
-// What operator[] was asked for.
+// The entry that operator[] was asked for.
 struct Tree::Missing {
   Missing(const Tree* tree, std::string text, Place asked_at) : parent(tree), name(std::move(text)), place(asked_at) {}
   const Tree* parent;  // null where it is no longer known
@@ -148,7 +148,8 @@ void Tree::copy_from(const Tree& other) {
   }
 }
 
-// What the other tree holds, which may be inside of this one; it is empty afterwards. Levels belong to places.
+// Takes the contents of the other tree, which may be inside of this one; it is empty afterwards. Levels belong to
+// places.
 void Tree::take(Tree& other) noexcept {
   Tensor leaf = std::move(other.leaf_);
   auto children = std::move(other.children_);

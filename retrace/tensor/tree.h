@@ -1,9 +1,5 @@
 #pragma once
-// Nested names to tensors: parameters, states, gradients, optimiser states. A tree is a leaf (holds a tensor) or
-// a branch (holds trees by name, sorted bytewise). Copies are cheap: tensors are shared handles.
-//
-// A reference to a child stays valid while its tree grows; assigning to a tree ends the children that it had. A tree
-// may be assigned from within itself: t = t["x"], t["a"] = t.
+// Trees of tensors.
 
 #include <cstddef>
 #include <functional>
@@ -30,6 +26,11 @@ struct EntryName {
   Place place;
 };
 
+// Nested names to tensors: parameters, states, gradients, solver states. A tree is a leaf (holds a tensor) or a branch
+// (holds trees by name, sorted bytewise). Copies are cheap: tensors are shared handles.
+//
+// A reference to a child stays valid while its tree grows; assigning to a tree ends the children that it had. A tree
+// may be assigned from within itself: t = t["x"], t["a"] = t.
 class Tree {
  public:
   using Entry = std::pair<std::string, Tree>;
@@ -98,7 +99,7 @@ class Tree {
   std::vector<NodePointer, Recycled<NodePointer>> children_;  // sorted by name; a node stays where it is
   std::shared_ptr<const std::string> mark_;                   // null: none
   std::unique_ptr<Missing, Release> missing_;                 // until something is assigned to it
-  int level_ = 0;                                             // below the tree that is nobody's child
+  int level_ = 0;                                             // counted from the tree without a parent
   bool has_missing_ = false;                                  // of the children, one may be
 };
 
@@ -144,6 +145,8 @@ inline Tree::Children Tree::children() const { return Children(*this); }
 
 // Path ("conv2d_1/weights") and tensor of every leaf, in name order, depth first.
 std::vector<std::pair<std::string, Tensor>> leaves(const Tree& tree);
+
+// The tensor of every leaf, in the same order.
 std::vector<Tensor> leaf_tensors(const Tree& tree);
 // The same structure with the tensors replaced, in the order of leaves(). Error(usage) unless there is one for each.
 Tree with_leaves(const Tree& structure, std::span<const Tensor> tensors, Place place = Place::here());

@@ -1,7 +1,7 @@
 #pragma once
 // The inner kernel of every contraction (matrix product, convolutions and their gradients): one block of
 // one tile of outputs. A tile is `positions` rows by `vectors` times 16 lanes; its accumulators stay in
-// registers. Which outputs share a tile changes no bit (docs/numerics.md).
+// registers. Which outputs share a tile changes no bit (docs/numerics.md). docs/kernels.md shows it in pictures.
 
 #include <cstddef>
 #include <cstdint>
@@ -97,7 +97,7 @@ struct ContractionKernels {
   void (*tree_sum)(const float* from, int64_t step, int64_t pieces, const int64_t* first, float* to, int64_t count);
 };
 
-// Those of the target in use.
+// The kernels of the target in use.
 const ContractionKernels& contraction_kernels();
 
 // Terms of a sum in ascending k, cut into blocks: block b holds terms ends[b - 1] (0 at first) to ends[b].

@@ -61,8 +61,8 @@ RT_INLINE void store_columns(F32 v, float* p, int columns) {
 
 constexpr int kPrefetch = 1024;  // floats
 
-// Where row p of a tile lies. Rows are a run-time distance apart; seven share a pointer, and the distances
-// are multiples that x86 and ARM addressing modes can form from three registers.
+// The address of row p of a tile. Rows are a run-time distance apart; seven share a pointer, and the distances are
+// multiples that x86 and ARM addressing modes can form from three registers.
 struct Steps {
   ptrdiff_t one, three, five, seven;  // bytes
 };
@@ -80,7 +80,7 @@ RT_INLINE const float* row_address(const char* const* bases, const Steps& s) {
   }
 }
 
-// What the factors a of a tile's vectors are; see contraction_tile.h.
+// The kind of the factors a of a tile's vectors; see contraction_tile.h.
 enum class Factor { broadcast, broadcast_run, lanewise, grouped_by_term, grouped_by_row };
 
 // Rows of a tile whose terms come in runs: the vectors of b of a whole run stay in registers.

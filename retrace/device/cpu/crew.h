@@ -54,12 +54,12 @@ class Failure {
 
 // A user thread, its helpers and the job that they share. The only claim on a piece is a successful decrement of
 // remaining_; a job's description changes only while nothing is claimed, so a helper that was descheduled anywhere else
-// holds up nobody. Helpers sleep between jobs, block the signals that are sent to the process, and never end the
-// process: at its exit they sleep or leave what they touch alive.
+// delays no one. Helpers sleep between jobs, block the signals that are sent to the process, and never end the process:
+// at its exit they sleep or leave what they touch alive.
 class Crew {
  public:
-  // This thread's own, with so many helpers, or fewer where the system gives no more threads; the user is told that
-  // once. It is kept for the thread's next call, and for another thread after its end.
+  // This thread's own crew, with so many helpers, or fewer where the system gives no more threads; the user is told
+  // that once. It is kept for the thread's next call, and for another thread after its end.
   static Crew& of_this_thread(int helpers);
 
   // Wakes the helpers for a job that comes soon.

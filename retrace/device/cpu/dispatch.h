@@ -1,16 +1,19 @@
 #pragma once
-// Which instruction set runs. Chosen once, from the machine and RETRACE_SIMD (base/options.h); every
-// target gives the same bits.
+// Which instruction set runs. It is chosen once, from the machine and RETRACE_SIMD (base/options.h); every target gives
+// the same bits.
 
 #include <string_view>
 #include <vector>
 
 namespace retrace {
 
+// The instruction sets that kernels are compiled for.
 enum class SimdTarget { avx512, avx2, neon, scalar };
 
 // Targets that this machine can run, best first; scalar is always among them.
 const std::vector<SimdTarget>& simd_targets();
+
+// "avx512", "avx2", "neon", "scalar".
 std::string_view name_of(SimdTarget target);
 // The target in use: the best, or the one named by RETRACE_SIMD or the last set_simd_target().
 SimdTarget simd_target();

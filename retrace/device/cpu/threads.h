@@ -1,5 +1,5 @@
 #pragma once
-// The only door to threads. Pieces are numbered; which thread runs a piece is unspecified and must not matter.
+// The only door to threads. Pieces of work are numbered; which thread runs a piece is unspecified and must not matter.
 
 #include <cstdint>
 
@@ -9,12 +9,15 @@ namespace retrace {
 
 // Threads that run_pieces uses: 1 to 256; the default is the number of cores that this process may use.
 int thread_count();
+
+// Sets thread_count() for the process. Error(usage) for a count outside of 1 to 256.
 void set_thread_count(int count);
-// What each of `workers` that share this machine gets: what was set (set_thread_count, RETRACE_THREADS) is for each;
-// otherwise the cores are shared out, at least one for each.
+
+// The threads for each of `workers` that share this machine. A count that was set (set_thread_count, RETRACE_THREADS)
+// holds for each of them; otherwise the cores are shared out, at least one for each.
 int threads_of_worker(int workers);
 
-// Another count for this thread alone, for its lifetime: a worker among others in this process.
+// Another thread count for this thread alone, for its lifetime: for a worker among others in this process.
 class ThreadCountScope {
  public:
   explicit ThreadCountScope(int count);
@@ -26,13 +29,13 @@ class ThreadCountScope {
   int before_;
 };
 
-// Calls body(i) for i in 0..count-1, each once, on thread_count() threads or as many as the system gives (the user is
-// told once), and returns when all are done; results are stored by piece number. In a ParallelRegion the helpers are
-// awake. The first exception (lowest piece number) is rethrown. A call inside a piece runs serially.
+// Calls body(i) for i in 0..count-1, each once, on thread_count() threads, or on as many as the system gives (the user
+// is warned once). It returns when all are done. If calls throw, the exception of the lowest piece is rethrown. A call
+// inside a piece runs serially. In a ParallelRegion the helpers are awake.
 void run_pieces(int64_t count, FunctionRef<void(int64_t piece)> body);
 
-// Keeps the helpers of this thread awake (spinning at most 50 microseconds between calls of run_pieces):
-// a plan runs inside one. Nesting is allowed and does nothing.
+// Keeps the helpers of this thread awake: they spin for at most 50 microseconds between calls of run_pieces. A plan
+// runs inside one. Nesting is allowed and does nothing.
 class ParallelRegion {
  public:
   ParallelRegion();

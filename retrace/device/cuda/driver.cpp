@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kOldestVersion = 12000;
 
-// What results mean to a user. Results that are not listed are our mistakes.
+// The meaning of driver results to a user. Results that are not listed are our mistakes.
 struct Meaning {
   CUresult first, last;
   ErrorKind kind;

@@ -139,8 +139,8 @@ class Driver {
   static std::shared_ptr<const Driver> open(std::string& why_not);
 
   int version() const { return version_; }  // 12040 is 12.4
-  // What a failed call means for the user: unavailable (out of memory; device or driver cannot do it) or internal (a
-  // kernel failed, a wrong call), with the driver's name and text of the result.
+  // The error that a failed call means for the user: unavailable (out of memory; device or driver cannot do it) or
+  // internal (a kernel failed, a wrong call), with the driver's name and text of the result.
   [[noreturn]] void fail(const char* symbol, CUresult result) const;
 
   Driver(const Driver&) = delete;

@@ -18,7 +18,7 @@ class DriverContext {
 
   const Driver& driver() const { return *driver_; }
   CUstream stream() const { return stream_; }
-  // Under a scope: under CurrentContext, so that other threads can go on, unless what follows must come at once.
+  // The kind of scope: CurrentContext, so that other threads can go on, unless what follows must come at once.
   void synchronize() const { driver_->cuStreamSynchronize(stream_); }
 
   // body() while no other thread uses the device, without a call of the driver: also where it has ended before the

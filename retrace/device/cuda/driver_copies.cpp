@@ -29,7 +29,7 @@ class DriverCopies::Lease {
   }
   Lease(const Lease&) = delete;
 
-  // Of the i-th part of a copy: two parts in a row have different ones.
+  // The chunk for the i-th part of a copy: two parts in a row have different ones.
   const Chunk& chunk(size_t i) const { return chunks_->all[(chunks_->turn + i) % 2]; }
   // The next copy begins with the chunk that was used the longer time ago.
   void used(size_t count) { chunks_->turn += count; }

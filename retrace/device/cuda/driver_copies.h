@@ -36,7 +36,7 @@ class DriverCopies {
     std::array<Chunk, 2> all;
     size_t turn = 0;
   };
-  // Chunks that nobody else uses while it lives.
+  // Chunks that no other copy uses while it lives.
   class Lease;
   void wait(const Chunk& chunk) const;
   void give_back(Chunks& chunks) const;

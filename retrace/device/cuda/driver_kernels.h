@@ -53,8 +53,8 @@ class DriverKernels {
   // See Runtime::find_kernel and Runtime::compile. An image is loaded when the first of its kernels is asked for: no
   // call of the driver fails where all is well, so that tools which report failures stay silent.
   const Kernel& find(std::string_view name);
-  // What a source is compiled to; the same module while somebody holds it. Its destructor takes the device's lock: the
-  // last holder lets go of it outside of a ContextScope.
+  // The module that a source is compiled to; it is the same module while it is held. Its destructor takes the device's
+  // lock: the last holder lets go of it outside of a ContextScope.
   std::shared_ptr<DriverModule> compile(const std::string& source);
 
  private:

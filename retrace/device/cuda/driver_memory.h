@@ -1,6 +1,6 @@
 #pragma once
 // Memory of a device, kept for reuse: the driver's own allocation is slow and may wait for the device. All work is in
-// one stream, so a block that was given back may be taken again at once: whoever takes it works later in that order.
+// one stream, so a block that was given back may be taken again at once: its next user works later in that order.
 
 #include <cstddef>
 #include <map>
@@ -18,10 +18,10 @@ class DriverMemory {
   // Gives everything back to the driver, also what is still in use.
   ~DriverMemory();
 
-  // Aligned to 256 bytes; null for no bytes. Blocks that nobody uses go back to the driver before this fails with
+  // Aligned to 256 bytes; null for no bytes. Unused blocks go back to the driver before this fails with
   // Error(unavailable).
   void* allocate(size_t bytes);
-  // What allocate() returned; null is fine. Calls nothing of the driver, so that no context need be current.
+  // Takes what allocate() returned; null is fine. It does not call the driver, so no context need be current.
   void release(void* memory);
   // Pinned memory of the host, zeros: it has one address for host and device, as all that the driver allocates.
   void* allocate_on_host(size_t bytes);

@@ -1,5 +1,5 @@
 #pragma once
-// What the build puts into the library for CUDA (cmake/cuda.cmake).
+// Files that the build embeds into the library for CUDA (cmake/cuda.cmake).
 
 #include <cstddef>
 #include <span>

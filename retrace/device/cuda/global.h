@@ -10,7 +10,7 @@
 
 namespace retrace::cuda {
 
-// What void is for a T* that may be const.
+// void, or const void for a const T.
 template <class T>
 struct VoidLike {
   using Type = void;

@@ -1,5 +1,5 @@
 #pragma once
-// What kernels are written against: .cu files of op folders and generated sources include this, rule headers
+// The language of kernels: .cu files of op folders and generated sources include this, rule headers
 // (retrace/base/scalar.h) and headers of argument structs, and nothing else. Three meanings of one text:
 //   - nvcc, and NVRTC, which has no standard headers: kernel_device.h;
 //   - the host compiler with RETRACE_CUDA_EMULATION: kernel_host.h, where every access is checked.

@@ -17,9 +17,9 @@ class KernelCache {
   // No cache for an empty path.
   explicit KernelCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // What was stored under exactly this key, which holds all that the bytes depend on.
+  // The bytes that were stored under exactly this key. A key holds everything that the bytes depend on.
   std::optional<std::string> find(std::string_view key) const;
-  // Written under another name and renamed, so that nobody sees a part of it.
+  // Written under another name and renamed, so that no reader sees a part of it.
   void store(std::string_view key, std::string_view bytes) const;
 
  private:

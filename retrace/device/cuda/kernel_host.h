@@ -20,7 +20,7 @@ enum class Shuffle : unsigned char { from_lane, down, exclusive_or };
 class Machine {
  public:
   Position thread{}, block{}, block_threads{}, blocks{};
-  bool checks = true;  // accesses are told to global() and shared()
+  bool checks = true;  // accesses are reported to global() and shared()
 
   virtual void global(const void* memory, unsigned bytes, Access how) = 0;
   virtual void shared(const void* memory, unsigned bytes, Access how) = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What an op's CUDA kernels add up to: launches in order. The op knows its kernels by name.
+// The CUDA kernels of an op as launches in order. The op knows its kernels by name.
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a CUDA device does for us: memory, copies, kernels, launches, graphs. Two implementations: the driver's
+// The services of a CUDA device: memory, copies, kernels, launches, graphs. Two implementations: the driver's
 // (driver_runtime.h) and, in programs that link it, an emulation on the host (emulation/). Nothing here needs CUDA's
 // headers or libraries to compile.
 //
@@ -69,7 +69,7 @@ class Runtime {
   // Device memory, aligned to 256 bytes. Error(unavailable) when it is exhausted, with what was asked for and what is
   // free. bytes = 0 gives null.
   virtual void* allocate(size_t bytes) = 0;
-  // After all work given before. Also while the process ends, when the driver may have ended already.
+  // Runs after all work given before, also while the process ends, when the driver may have ended already.
   virtual void release(void* memory) = 0;
 
   // Memory of the host that kernels reach at the same address; zeros. Lives as long as the runtime.
@@ -84,7 +84,7 @@ class Runtime {
   // A kernel of a .cu file by its name; an internal error if there is none.
   virtual const Kernel& find_kernel(std::string_view name) = 0;
   // Compiles CUDA source that includes retrace/device/cuda/kernel.h, and returns its kernels with these names. The same
-  // source is compiled once, and kept on disk; on the device it is kept while somebody holds one of its kernels.
+  // source is compiled once, and kept on disk; on the device it is kept while one of its kernels is held.
   virtual std::vector<std::shared_ptr<const Kernel>> compile(const std::string& source,
                                                              std::span<const std::string> names) = 0;
 

@@ -1,4 +1,4 @@
-// Which CUDA devices this process has.
+// The CUDA devices of this process.
 
 #include "retrace/base/options.h"
 #include "retrace/device/cuda/driver_runtime.h"
@@ -7,13 +7,13 @@
 namespace retrace::cuda {
 namespace {
 
-// What the emulation has offered; null where the program does not link it.
+// The runtimes that the emulation offers; null if the program does not link it.
 MakeRuntime& offered() {
   static MakeRuntime make = nullptr;
   return make;
 }
 
-// How many emulated devices are asked for in place of real ones.
+// The number of emulated devices that are asked for in place of real ones.
 int emulated_devices() {
   const std::string text = environment(EnvironmentVariable::cuda_emulation);
   if (text.size() == 1 && text[0] >= '2' && text[0] <= '8') return text[0] - '0';

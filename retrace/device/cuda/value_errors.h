@@ -15,7 +15,7 @@
 
 namespace retrace::cuda {
 
-// Those of one device. Calls may come from any thread; an error is thrown to the one that asks first.
+// The value errors of one device. Calls may come from any thread; the thread that asks first gets the error.
 class ValueErrors {
  public:
   // The error of this value at this position.
@@ -36,8 +36,8 @@ class ValueErrors {
 
   explicit ValueErrors(Runtime& runtime) : runtime_(runtime) {}
 
-  // To be called when the device has done its work so far. Throws the error of the launch that has reported first since
-  // the last call, if there is one: that of the lowest position, also where the launch was repeated since. What others
+  // Call it when the device has done its work so far. Throws the error of the launch that has reported first since the
+  // last call, if there is one: that of the lowest position, also where the launch was repeated since. What others
   // reported meanwhile is forgotten: it may follow from the first.
   void check();
 

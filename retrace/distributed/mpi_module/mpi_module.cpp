@@ -23,7 +23,7 @@ MPI_Request handle_of(const RetraceMpiRequest* request) {
 
 void store(RetraceMpiRequest* request, MPI_Request handle) { std::memcpy(&request->handle, &handle, sizeof handle); }
 
-// As much of the text as there is room for.
+// Copies as much of the text as there is room for.
 void copy(const char* text, char* to, size_t room) {
   const size_t length = std::min(std::strlen(text), room - 1);
   std::memcpy(to, text, length);

@@ -1,6 +1,6 @@
 #pragma once
-// What the library asks of MPI: one table of functions, which libretrace_mpi.so brings. The module alone is linked with
-// MPI and is loaded when ranks are wanted. Only types of C: library and module may come from different compilers.
+// The functions of MPI that the library needs: one table, which libretrace_mpi.so brings. The module alone is linked
+// with MPI and is loaded when ranks are wanted. Only types of C: library and module may come from different compilers.
 
 #include <stddef.h>
 
@@ -23,9 +23,9 @@ struct RetraceMpiPlace {
 // Each function returns 0, or an error code of MPI, whose text `describe` writes. Tags are small and not negative;
 // messages with one tag arrive in the order in which they were sent.
 struct RetraceMpi {
-  // By all ranks. A program that initialised MPI itself keeps it, and ends it itself.
+  // All ranks call it. A program that initialised MPI itself keeps it, and finalises it itself.
   int (*initialise)(RetraceMpiPlace* place);
-  // By all ranks.
+  // All ranks call it.
   int (*finalise)();
   // Ends all ranks with this exit code, and does not return if that works.
   int (*abort)(int code);
@@ -37,7 +37,7 @@ struct RetraceMpi {
   int (*test)(RetraceMpiRequest* request, int* done, size_t* bytes);
   // A receive without a message yet; `test` will say done.
   int (*cancel)(RetraceMpiRequest* request);
-  // Whether a message with this tag has come from anybody, from whom, and its size.
+  // Whether a message with this tag has come from any rank; from which, and its size.
   int (*probe)(int tag, int* found, int* peer, size_t* bytes);
 
   void (*describe)(int error, char* text, size_t room);

@@ -1,11 +1,12 @@
 #pragma once
-// y = a + b, element by element, with broadcasting; one rounding. Gradient: the cotangent to both.
-// Integers wrap.
+// Addition.
 
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
+// y = a + b, element by element, with broadcasting; one rounding. Integers wrap. a and b have one type; Error(usage) if
+// types differ or shapes do not broadcast. Gradients: dy to both, summed over the axes along which they were stretched.
 Tensor add(const Tensor& a, const Tensor& b, Place place = Place::here());
 
 }  // namespace retrace

@@ -22,7 +22,7 @@ void check_partials(const InferCall& call, const ShardSplit& split) {
              fmt::format("{} tensors", call.inputs.size()), fmt::format("{}", partials_of(split)));
 }
 
-// What becomes of each tensor: the first `sums` are added, the rest gathered.
+// The results: the first `sums` tensors are added, the rest are gathered.
 std::vector<TensorSpec> results(const ShardSplit& split, std::span<const TensorSpec> first, size_t sums) {
   std::vector<TensorSpec> made;
   for (const TensorSpec& spec : first) {

@@ -21,14 +21,18 @@ Tensor all_reduce(std::span<const Tensor> partials, const ShardSplit& split, Pla
 // worker's slices.
 Tensor all_gather(std::span<const Tensor> partials, const ShardSplit& split, Place place = Place::here());
 
-// What the pass place_exchanges makes of both, planned and never recorded: several tensors travel together while other
-// kernels run.
-//   exchange_start(partials..., staging of the one before if `after`)  begins the exchange of `sums` tensors to add
-//                                                                      and of the others to gather
-//   exchange_finish(staging, first partial of each tensor...)  waits for it and returns the tensors
+// The op of all_reduce.
 const Op& all_reduce_op();
+
+// The op of all_gather.
 const Op& all_gather_op();
+
+// The pass place_exchanges makes exchanges of both; they are planned and never recorded. Several tensors travel
+// together while other kernels run. The op exchange_start(partials..., staging of the exchange before if `after`)
+// begins the exchange of `sums` tensors to add and of the others to gather.
 const Op& exchange_start_op();
+
+// The op exchange_finish(staging, first partial of each tensor...) waits for that exchange and returns the tensors.
 const Op& exchange_finish_op();
 
 }  // namespace retrace

@@ -92,7 +92,7 @@ struct Begun {
   Begun(const ExchangeShape& s, void* m) : shape(s), layout(shape), memory(static_cast<char*>(m)) {}
 };
 
-// Those of this thread.
+// The exchanges of this thread.
 std::vector<std::unique_ptr<Begun>>& under_way() {
   thread_local std::vector<std::unique_ptr<Begun>> all;
   return all;

@@ -1,6 +1,6 @@
 #pragma once
 // One exchange of tensors between workers: partial sums go to the owner of a slice, who adds them along the tree; then
-// everyone gets all sums, and whatever is only gathered.
+// everyone gets all sums, and all that is only gathered.
 
 #include <span>
 
@@ -9,7 +9,7 @@
 
 namespace retrace {
 
-// What travels. The tensors to add come first; all of them have one type.
+// The tensors of an exchange. Those to add come first; all of them have one type.
 struct ExchangeShape {
   ShardSplit split;
   size_t element = 4;            // bytes of an element of the sums
@@ -28,7 +28,7 @@ void start_exchange(const ExchangeShape& shape, const void* const* partials, voi
 // Waits, and copies the results to `outputs`, one for each tensor.
 void finish_exchange(void* memory, void* const* outputs);
 // Ends all exchanges of this thread that were started and not finished: nothing touches their memory any more. Whoever
-// waits for this worker is told why.
+// waits for this worker gets the reason.
 void abandon_exchanges(const char* why) noexcept;
 
 }  // namespace retrace

@@ -1,11 +1,12 @@
 #pragma once
-// Tensors and trees as values that workers exchange: computed before they leave their thread. They arrive on the CPU.
+// Tensors and trees as values that workers exchange.
 
 #include "retrace/distributed/worker.h"
 #include "retrace/tensor/tree.h"
 
 namespace retrace {
 
+// A tensor is computed before it leaves its thread, and arrives on the CPU.
 template <>
 struct Portable<Tensor> {
   static std::string kind() { return "tensors"; }
@@ -13,6 +14,7 @@ struct Portable<Tensor> {
   static Tensor value(const std::string& bytes);
   static Tensor add(const Tensor& a, const Tensor& b);
 };
+
 // Names, marks and tensors; a sum needs trees of one structure.
 template <>
 struct Portable<Tree> {

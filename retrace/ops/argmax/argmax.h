@@ -1,12 +1,13 @@
 #pragma once
-// y = index of the element that max takes (max.h), over axes (empty: all of them): i32, row-major over the reduced
-// axes, so along one axis the place on that axis. Every type; a reduction of no elements is an error. No gradient: an
-// index is a step.
+// Index of the maximum.
 
 #include "retrace/ops/sum/sum.h"
 
 namespace retrace {
 
+// y = index of the element that max() takes (retrace/ops/max/max.h), over axes (empty: all of them). The result is i32:
+// the row-major index over the reduced axes, so along one axis it is the index on that axis. Any type; Error(usage) for
+// a reduction of no elements. No gradient: an index is a step function.
 Tensor argmax(const Tensor& x, ReduceOptions options = {}, Place place = Place::here());
 
 }  // namespace retrace

@@ -14,7 +14,7 @@ struct AveragePoolArguments {
   unsigned count;     // elements of `to`
   int count_padding;  // a mean divides by the whole window
 
-  // What the mean of window (oy, ox) divides by.
+  // The divisor of the mean of window (oy, ox).
   RT_BOTH float divisor(int oy, int ox) const {
     if (count_padding) return static_cast<float>(static_cast<long long>(grid.height) * grid.width);
     const auto y = present_part(oy, grid.stride_y, grid.top, grid.height, grid.in_height);

@@ -1,9 +1,30 @@
 #pragma once
-// Batch norm over all axes but the last, the channels (labelled C or unlabelled). In training the statistics are those
-// of this batch, with the biased variance; in inference they are the given running ones. Nothing is changed in place:
-// training returns the batch's moments, and update_statistics makes the new running state of them.
+// Batch normalisation and its running statistics.
+
+#include "retrace/tensor/tree.h"
+
+namespace retrace {
+
+// What a network is run for: training takes the statistics of the batch, inference the running ones.
+enum class Phase { train, inference };
+
+// Options of batch_norm. epsilon is added to the variance.
+struct BatchNormOptions {
+  double epsilon = 1e-5;
+};
+
+// What batch_norm returns.
+struct BatchNormResult {
+  Tensor y;      // like x
+  Tree moments;  // marked "moments": {count (i32), mean, m2}; empty in inference
+};
+
+// Batch normalisation (Ioffe & Szegedy 2015) over all axes but the last, the channels (labelled C or unlabelled). In
+// training the statistics are those of this batch, with the biased variance; in inference they are the running ones.
+// Nothing is changed in place: training returns the batch's moments, and update_statistics makes the new running
+// statistics from them.
 //
-// Its one written sequence of roundings, each operation rounded once:
+// The sequence of roundings, each operation rounded once:
 //   mean, m2 = moments(x)                           pairs and the tree, docs/numerics.md 3
 //   variance = m2 / n                               n positions, rounded to the type; inference: as given
 //   inv = 1 / sqrt(variance + epsilon)              division and square root, no estimate
@@ -16,33 +37,21 @@
 //   auto result = batch_norm(x, parameters["norm1"], state["norm1"], phase);   // parameters {scale, offset}
 //   moments["norm1"] = result.moments;                                         // state {mean, variance}
 //   ... state = update_statistics(state, moments);
-
-#include "retrace/tensor/tree.h"
-
-namespace retrace {
-
-enum class Phase { train, inference };
-
-struct BatchNormOptions {
-  double epsilon = 1e-5;
-};
-
-struct BatchNormResult {
-  Tensor y;      // like x
-  Tree moments;  // marked "moments": {count (i32), mean, m2}; empty in inference
-};
-
-// f32 or f64, x with two axes or more; scale and offset, and in inference mean and variance, have one element a
-// channel. Throws Error(usage) otherwise. In training `state` is not read and may be empty.
+//
+// x is f32 or f64 and has two axes or more; scale and offset, and in inference mean and variance, have one element for
+// each channel. Throws Error(usage) otherwise. In training `state` is not read and may be empty.
 BatchNormResult batch_norm(const Tensor& x, const Tree& parameters, const Tree& state, Phase phase,
                            BatchNormOptions options = {}, Place place = Place::here());
-// By the statistics of this batch.
+
+// The same in training: by the statistics of this batch.
 BatchNormResult batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset, BatchNormOptions options = {},
                            Place place = Place::here());
-// By given statistics.
+
+// The same in inference: by the given statistics.
 Tensor batch_norm_inference(const Tensor& x, const Tensor& scale, const Tensor& offset, const Tensor& mean,
                             const Tensor& variance, BatchNormOptions options = {}, Place place = Place::here());
 
+// Options of update_statistics: the weight of the batch in each running statistic.
 struct StatisticsOptions {
   float mean_decay = 0.1f;
   float variance_decay = 0.1f;
@@ -54,7 +63,8 @@ struct StatisticsOptions {
 Tree update_statistics(const Tree& state, const Tree& moments, StatisticsOptions options = {},
                        Place place = Place::here());
 
-// Moments of two parts together, by the merge of docs/numerics.md 3: of one norm, or of trees of norms alike.
+// The moments of two parts together, by the formula of Chan, Golub and LeVeque (1979), docs/numerics.md 3: of one norm,
+// or of trees of norms alike.
 Tree merge_moments(const Tree& a, const Tree& b, Place place = Place::here());
 
 }  // namespace retrace

@@ -1,4 +1,4 @@
-// What is done with the moments of a batch.
+// Running statistics from the moments of a batch.
 #include "retrace/base/fp_environment.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
 #include "retrace/ops/cast/cast.h"

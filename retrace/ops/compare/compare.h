@@ -1,17 +1,28 @@
 #pragma once
-// y = true where a < b (<=, >, >=, ==, !=), element by element, with broadcasting; the result is bool. NaN compares
-// false with everything, but not_equal, which is true; -0 equals +0. Bools compare as 0 and 1. No gradient: the results
-// are steps.
+// Comparisons. Each works element by element, with broadcasting; a and b have one type, and the result is bool. NaN
+// compares false with everything, except that not_equal is true; -0 equals +0. Bools compare as 0 and 1. Error(usage)
+// if types differ or shapes do not broadcast. No gradient: the results are step functions.
 
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
+// True where a < b.
 Tensor less(const Tensor& a, const Tensor& b, Place place = Place::here());
+
+// True where a <= b.
 Tensor less_equal(const Tensor& a, const Tensor& b, Place place = Place::here());
+
+// True where a > b.
 Tensor greater(const Tensor& a, const Tensor& b, Place place = Place::here());
+
+// True where a >= b.
 Tensor greater_equal(const Tensor& a, const Tensor& b, Place place = Place::here());
+
+// True where a = b.
 Tensor equal(const Tensor& a, const Tensor& b, Place place = Place::here());
+
+// True where a = b does not hold, so also where one of them is NaN.
 Tensor not_equal(const Tensor& a, const Tensor& b, Place place = Place::here());
 
 }  // namespace retrace

@@ -1,5 +1,5 @@
 #pragma once
-// What the definitions of the three convolution ops are made of: checks of shapes, and the calls of the kernels.
+// Shared by the definitions of the three convolution ops: checks of shapes, and the calls of the kernels.
 
 #include "retrace/ops/conv2d/conv2d_kernel.h"
 #include "retrace/ops/window.h"
@@ -10,7 +10,7 @@ std::vector<TensorSpec> infer_conv2d(const InferCall& call);
 std::vector<TensorSpec> infer_conv2d_input_gradient(const InferCall& call);
 std::vector<TensorSpec> infer_conv2d_filter_gradient(const InferCall& call);
 
-// From the shapes of the image, the weights and the result of the forward convolution.
+// The convolution of these attributes, from the shapes of image, weights and result of the forward convolution.
 Conv2dShape conv2d_shape(const Attributes& attributes, const Shape& x, const Shape& w, const Shape& y);
 
 // f32: the tiled kernels; f64: plain loops with the same terms, each sum in order of k.

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kBlock = kConv2dPositions;
 
-// Which part of dw this block of threads adds to.
+// The part of dw that this block of threads adds to.
 struct Part {
   int row, column, group, run;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What the parts of the filter gradient share: the plan, one block of 256 positions, the tiles of its rows.
+// Shared by the parts of the filter gradient: the plan, one block of 256 positions, the tiles of its rows.
 
 #include <cstdint>
 
@@ -40,7 +40,7 @@ SlidingTaps sliding_taps(int64_t kernel_width, int64_t kx);
 // Tiles of their channels.
 int64_t sliding_tiles(const Plan& p, int64_t taps);
 
-// Where dw row (ky, kx, c) lies among the rows of partial sums.
+// The index of dw row (ky, kx, c) among the rows of partial sums.
 int64_t row_of(const Plan& p, int64_t ky, int64_t kx, int64_t c);
 
 // The outputs ow_begin..ow_end-1 of one row, as part of a block. row_base is the offset of input row 0 of the sample
@@ -49,7 +49,7 @@ struct Segment {
   int64_t sample, oh, ow_begin, ow_end, row_base;
 };
 
-// What the next block reads, handed out to the tiles of this one, which fetch it into the cache.
+// The data that the next block reads. The tiles of this block take shares of it and fetch them into the cache.
 struct Ahead {
   struct Range {
     const float* from;

@@ -1,6 +1,7 @@
-// Convolution filter gradient: dw[ky,kx,c,o] sums x * dy over (sample, oh, ow), by blocks of 256 positions. Lanes of
-// a tile are filters, its rows neighbouring channels and taps. Each piece computes an aligned run of blocks for one
-// panel of filters, and meanwhile fetches what its next block reads; the tree then goes on over the runs.
+// Convolution filter gradient: dw[ky,kx,c,o] sums x * dy over (sample, oh, ow), by blocks of 256 positions. Lanes of a
+// tile are filters, its rows neighbouring channels and taps. Each piece computes an aligned run of blocks for one panel
+// of filters, and meanwhile fetches what its next block reads; the tree then goes on over the runs. See
+// docs/kernels.md.
 
 #include <algorithm>
 #include <bit>
@@ -213,7 +214,7 @@ int64_t input_row(const Plan& p, int64_t position, int64_t ky) {
   return row / s.out_height * s.in_height + std::clamp<int64_t>(iy, 0, s.in_height - 1);
 }
 
-// What the block from position `begin` on reads beyond the block before it.
+// The data that the block from position `begin` on reads and the block before it did not.
 Ahead look_ahead(const Plan& p, int64_t begin) {
   const int64_t end = std::min(p.positions, begin + kBlock), line = p.s.in_width * p.s.in_channels;
   if (begin == end) return {};

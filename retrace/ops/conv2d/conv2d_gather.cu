@@ -17,7 +17,7 @@ RT_DEVICE Taps taps_of(const Conv2dAxis& axis, int phase) {
   return {first, (axis.kernel - first + axis.step - 1) / axis.step, place(first) / axis.divide};
 }
 
-// Which part of the result this block of threads makes.
+// The part of the result that this block of threads makes.
 struct Part {
   int group, column, phase_y, phase_x, height, width;  // height x width pixels of the phase in each sample
   Taps y, x;

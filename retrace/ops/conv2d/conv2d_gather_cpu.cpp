@@ -1,6 +1,6 @@
 // Convolution forward and input gradient: every output gathers the inputs that it meets. Both are one kernel: the
 // input gradient of stride s splits its outputs by their residues modulo s; the outputs of one residue lie side by
-// side, meet the same taps, and the taps that fall into stride holes are simply not listed.
+// side, meet the same taps, and the taps that fall into stride holes are simply not listed. See docs/kernels.md.
 
 #include <algorithm>
 #include <atomic>
@@ -339,11 +339,11 @@ void place_tile(const Plan& p, const Row& row, int64_t from, int64_t to, Contrac
   tile.lacks_last = turned ? left : right;
 }
 
-// Has the lines that the tile writes, and inputs of the next row, on their way while the tile is computed. Inlined at
-// once: GCC would find the function to have no effect, and drop the call.
+// Fetches the lines that the tile writes, and inputs of the next row, into the cache while the tile is computed.
+// Inlined at once: GCC would find the function to have no effect, and drop the call.
 __attribute__((always_inline)) inline void prefetch(const Plan& p, const Row& row, int64_t from, int64_t to,
                                                     const ContractionTile& tile) {
-  // Short tiles are written before a line is here; it pays all the same where lines come from memory.
+  // Short tiles are written before a fetched line arrives; it still pays where lines come from memory.
   if (row.last - row.first >= 64 || p.large)
     for (int64_t i = 0; i < to - from; ++i)
       for (int64_t lane = 0; lane < tile.columns; lane += 16)
@@ -430,7 +430,7 @@ void compute_row(const Plan& p, const Segment& s, const Panel& panel, int64_t cy
   }
 }
 
-// Which class and which of its outputs row oy is.
+// Finds the class of row oy, and its index among the rows of that class.
 void locate(const Axis& axis, int64_t out, int64_t* which, int64_t* index) {
   *which = 0, *index = out;
   if (axis.classes == 1) return;

@@ -1,5 +1,5 @@
 #pragma once
-// What the convolution kernels share: blocks of k, widths of panels.
+// Shared by the convolution kernels: blocks of k, widths of panels.
 
 #include <cstdint>
 

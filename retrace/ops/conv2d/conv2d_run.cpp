@@ -24,7 +24,7 @@ namespace {
 
 enum Role { image, weights, result };  // of a tensor in the forward convolution
 
-// Which role inputs 0 and 1 and the output of an op play.
+// The roles of inputs 0 and 1 and of the output of an op.
 struct Roles {
   Role first, second, output;
 };

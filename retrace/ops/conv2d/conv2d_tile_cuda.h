@@ -1,5 +1,5 @@
 #pragma once
-// What the convolution kernels share: a thread's 4 x 2 sums of a tile, and the tree over blocks of terms.
+// Shared by the convolution kernels: a thread's 4 x 2 sums of a tile, and the tree over blocks of terms.
 
 #include "retrace/base/scalar.h"
 #include "retrace/device/cuda/kernel.h"

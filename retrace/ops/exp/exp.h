@@ -1,11 +1,12 @@
 #pragma once
-// y = e^x, at most 1 unit in the last place off (docs/numerics.md 4); +0 where the true value is below 2^-126.
-// Gradient: dy * y.
+// Exponential function.
 
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
+// y = e^x, at most 1 unit in the last place off (docs/numerics.md 4); +0 where the true value is below 2^-126. f32 and
+// f64. Gradient: dy * y.
 Tensor exp(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace

@@ -30,7 +30,7 @@ struct ScatterRowsArguments {
   cuda::ErrorTarget errors;
 };
 
-// Of the kernel check_rows, where rows have no elements that another could make.
+// Arguments of the kernel check_rows, for rows without elements: no other kernel sees their indices.
 struct CheckRowsArguments {
   cuda::Global<const int> index;
   unsigned count, rows;

@@ -45,7 +45,8 @@ RT_DEVICE unsigned warp_bits(bool condition) {
 
 }  // namespace
 
-// A number that is no row's is reported, by the first block, and makes all NaN: nobody can tell whose the row was.
+// A number that is no row's is reported by the first block and makes all results NaN: no one can know whose the row
+// was.
 RT_KERNEL_BOUNDS(scatter_rows, 256, ScatterRowsArguments, a) {
   const auto mine = shared<unsigned>(kWords);
   const auto nobodys = shared<unsigned>(kWords, mine);

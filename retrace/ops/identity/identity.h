@@ -1,11 +1,14 @@
 #pragma once
-// The same value. identity passes gradients, stop_gradient cuts them: to the loss its result is a constant.
+// The same value, with or without its gradient.
 
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
+// y = x; no copy. Any type. Gradient: dy.
 Tensor identity(const Tensor& x, Place place = Place::here());
+
+// y = x; no copy. Any type. No gradient passes: y counts as a constant (PyTorch: detach).
 Tensor stop_gradient(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace

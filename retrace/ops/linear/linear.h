@@ -1,15 +1,20 @@
 #pragma once
-// A fully connected layer: y[n,o] = sum over i of x[n,i] * weights[o,i] + bias[o], with x flattened to [n,i] first:
-// space, then channels, last fastest. weights are [out,in]; bias is [out] or one number. y is labelled "BC" if x has a
-// label B. The sum is matmul's; the bias is an add of its own. Errors: another number of features, ranks, types.
+// Fully connected layer.
 
 #include "retrace/tensor/tree.h"
 
 namespace retrace {
 
+// y[n,o] = sum over i of x[n,i] * weights[o,i], with x flattened to [n,i] first: space, then channels, last axis
+// fastest. weights are [out,in], as in PyTorch. The sum and its roundings are those of matmul. y is labelled "BC" if x
+// has a label B. Gradients: those of flatten and matmul. Error(usage) for wrong ranks and types, and for another number
+// of features than the weights expect.
 Tensor linear(const Tensor& x, const Tensor& weights, Place place = Place::here());
+
+// The same plus a bias: [out] or one number, added after the sum by an add of its own.
 Tensor linear(const Tensor& x, const Tensor& weights, const Tensor& bias, Place place = Place::here());
-// The layer {weights, bias} or {weights}.
+
+// The same with a layer's parameters: {weights, bias} or {weights}.
 Tensor linear(const Tensor& x, const Tree& layer, Place place = Place::here());
 
 }  // namespace retrace

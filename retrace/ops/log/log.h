@@ -1,11 +1,12 @@
 #pragma once
-// y = natural logarithm of x, at most 1 unit in the last place off (docs/numerics.md 4); -inf at 0, NaN below.
-// Gradient: dy / x.
+// Natural logarithm.
 
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
+// y = natural logarithm of x, at most 1 unit in the last place off (docs/numerics.md 4); -inf at 0, NaN below. f32 and
+// f64. Gradient: dy / x.
 Tensor log(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace

@@ -18,7 +18,7 @@ MatmulOptions options_of(const Attributes& attributes) {
   return {attributes.integer("transpose_a") != 0, attributes.integer("transpose_b") != 0};
 }
 
-// Of two factors of one rank, 2 or 3, that were checked.
+// The shape of a product of two factors of one rank, 2 or 3, that were checked.
 MatmulShape shape_of(const Shape& a, const Shape& b, MatmulOptions options) {
   const int last = a.rank() - 1;
   MatmulShape shape;

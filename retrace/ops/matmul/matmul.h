@@ -1,20 +1,22 @@
 #pragma once
-// y = op(a) op(b), where op transposes the last two axes if asked. Each output is one sum over the contracted index, in
-// the fixed order of docs/numerics.md 2.
-// a, b: [rows,depth] and [depth,columns], or with one leading axis that counts independent products: [n,rows,depth].
-// Leading axes are equal, or one is 1 or missing and that factor serves all products. y is [rows,columns] or
-// [n,rows,columns]; it keeps the labels of a if a is not transposed, has as many axes as y, and b has no labels.
-// Errors: types other than f32 and f64, ranks, sizes that do not fit.
+// Matrix product.
 
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
+// Options of matmul: whether a factor's last two axes are transposed first.
 struct MatmulOptions {
   bool transpose_a = false;
   bool transpose_b = false;
 };
 
+// y = op(a) op(b), where op transposes the last two axes if asked. Each output is one sum over the contracted index, in
+// the fixed order of docs/numerics.md 2. a and b are [rows,depth] and [depth,columns], f32 or f64, or have one leading
+// axis that counts independent products: [n,rows,depth]. Leading axes are equal, or one is 1 or missing, and that
+// factor serves all products. y is [rows,columns] or [n,rows,columns]. It keeps the labels of a if a is not transposed
+// and has as many axes as y, and b has no labels. Gradients: matrix products of dy with the other factor. Error(usage)
+// for other types or ranks, and for sizes that do not fit.
 Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options = {}, Place place = Place::here());
 
 }  // namespace retrace

@@ -1,5 +1,6 @@
-// C = op(A) op(B) by register tiles: lanes are columns of C, rows of a tile are rows of C. B is packed into panels
-// of 16 or 32 columns, in the order of k, where that pays. A small C with a deep sum is split into runs of blocks.
+// C = op(A) op(B) by register tiles: lanes are columns of C, rows of a tile are rows of C. B is packed into panels of
+// 16 or 32 columns, in the order of k, where that pays. A small C with a deep sum is split into runs of blocks. See
+// docs/kernels.md.
 
 #include <algorithm>
 #include <bit>
@@ -77,7 +78,7 @@ int64_t first_packed_block(const Product& p, int64_t panel_index) {
   return p.columns - panel_index * p.panel >= p.panel ? p.blocks : std::max<int64_t>(0, p.blocks - 2);
 }
 
-// What a run over blocks begin..end-1 of one panel needs.
+// A run over blocks begin..end-1 of one panel.
 struct PanelRun {
   int64_t panel, begin, end;
   const float* packed;  // rows from block packed_from on

@@ -5,7 +5,7 @@
 
 namespace retrace {
 
-// What is wanted of each first maximum; null: not wanted.
+// The results that are wanted of each first maximum; null: not wanted.
 struct CudaSearch {
   void* value = nullptr;
   void* index = nullptr;  // i32, over the reduced axes

@@ -11,7 +11,7 @@
 
 RT_TARGET_BEGIN
 
-// Where `next` beats the best so far: it is greater, or the first NaN.
+// True in the lanes where `next` beats the best so far: it is greater, or the first NaN.
 RT_INLINE Mask beats(F32 next, F32 best) { return both(equal(best, best), opposite(less_equal(next, best))); }
 
 // forward_rows where tiles_image.

@@ -7,7 +7,7 @@ namespace retrace {
 
 template <class Index>
 void max_pool2d_forward(const PoolShape& shape, const float* x, float* y, Index* index);
-// dx from dy; every element is written, and then told to `done`.
+// dx from dy; every element is written, and then reported to `done`.
 template <class Index>
 void max_pool2d_backward(const PoolShape& shape, const float* dy, const Index* index, float* dx, PoolDone done);
 

@@ -1,11 +1,12 @@
 #pragma once
-// y = sum(x) / n over axes, n the number of reduced elements; empty axes: over all of them. The sum has the order of
-// sum.h and is then divided, so 0 elements give NaN. Gradient: dy / n, broadcast.
+// Mean.
 
 #include "retrace/ops/sum/sum.h"
 
 namespace retrace {
 
+// y = sum(x) / n over axes (empty: all of them), n the number of reduced elements. The sum has the order of
+// retrace/ops/sum/sum.h and is then divided, so 0 elements give NaN. f32 and f64. Gradient: dy / n, broadcast.
 Tensor mean(const Tensor& x, ReduceOptions options = {}, Place place = Place::here());
 
 }  // namespace retrace

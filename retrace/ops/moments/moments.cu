@@ -7,7 +7,7 @@ struct Pair {
   float mean, m2;
 };
 
-// By row a pair is that of a whole block, the same in each of its lanes.
+// By the row rule a pair belongs to a whole block and is the same in each of its lanes.
 template <bool row>
 struct MomentsPolicy {
   using Value = Pair;

@@ -1,11 +1,12 @@
 #pragma once
-// y = a * b, element by element, with broadcasting; one rounding. Gradients: dy * b and dy * a.
-// Integers wrap.
+// Multiplication.
 
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
+// y = a * b, element by element, with broadcasting; one rounding. Integers wrap. a and b have one type; Error(usage) if
+// types differ or shapes do not broadcast. Gradients: dy * b and dy * a.
 Tensor multiply(const Tensor& a, const Tensor& b, Place place = Place::here());
 
 }  // namespace retrace

@@ -10,7 +10,7 @@ struct Draw {
   int64_t first_sample = 0, samples = 0, elements = 0;
 };
 
-// What a call says of its draw, but the key.
+// The draw that a call asks for, without its key.
 struct DrawStream {
   uint64_t purpose = 0, ordinal = 0;
   int64_t first_sample = 0, samples = 0, elements = 0;

@@ -1,25 +1,31 @@
 #pragma once
-// slice: elements begin, begin + step, ... before end of each axis; shape (end - begin) / step rounded up. Lists may be
-// shorter than the rank: later axes are taken whole. Negative begins and ends count from the end of their axis.
-// pad: the reverse: zeros of `shape` with x at begin, begin + step, ...
-// Elements are copied. Each is the other's gradient. Labels stay; the place of samples in a mini-batch is forgotten
-// where the first axis changes. Throws Error(usage) for a range outside of its axis or a step below 1.
+// Parts of a tensor, and a tensor as part of zeros.
 
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
+// Options of slice. Lists may be shorter than the rank: later axes are taken whole.
 struct SliceOptions {
   Shape begin = {};
   Shape end = {};   // empty: the end of each axis
   Shape step = {};  // empty: 1
 };
+
+// Elements begin, begin + step, ... before end of each axis; the size is (end - begin) / step, rounded up. Negative
+// begins and ends count from the end of their axis. Elements are copied; any type. Labels stay; where the first axis
+// changes, the result no longer knows which samples of the mini-batch it holds. Gradient: pad. Throws Error(usage) for
+// a range outside of its axis or a step below 1.
 Tensor slice(const Tensor& x, SliceOptions options, Place place = Place::here());
 
+// Options of pad, as those of slice.
 struct PadOptions {
   Shape begin = {};
   Shape step = {};
 };
+
+// The reverse of slice: zeros of `shape`, with x at begin, begin + step, ... of each axis. Gradient: slice. Throws
+// Error(usage) if x does not fit.
 Tensor pad(const Tensor& x, const Shape& shape, PadOptions options = {}, Place place = Place::here());
 
 }  // namespace retrace

@@ -25,7 +25,7 @@ void add(const CudaCall& call, std::string_view kernel) {
   add_elementwise(call.launches, kernel, arguments.count, arguments);
 }
 
-// In items of 16 bytes, where the last axis of x and of the result is made of whole ones.
+// Copies items of 16 bytes if the last axis of x and of the result consists of whole ones.
 bool add_wide(const CudaCall& call, unsigned items) {
   auto a = pad_arguments<Words4>(call);
   const int last = a.rank - 1;

@@ -1,10 +1,11 @@
 #pragma once
-// y = x * x; one rounding. Integers wrap. Gradient: dy * (2 x).
+// Square.
 
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
+// y = x * x, element by element; one rounding. Integers wrap. Gradient: dy * (2 x).
 Tensor square(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace

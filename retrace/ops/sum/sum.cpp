@@ -27,7 +27,7 @@ int64_t workspace(const InferCall& call) {
   return reduce_workspace(shape, *sum_kernel_table.get()(shape.by_column));
 }
 
-// By column a sum is the tree over strips of 16 positions.
+// By the column rule a sum is the tree over strips of 16 positions.
 int64_t subtree(const InferCall& call) {
   const Shape &x = call.inputs[0].shape, &axes = call.attributes.list("axes");
   if (axes.empty() || axes[0] != 0 || x[0] == 0) return 0;

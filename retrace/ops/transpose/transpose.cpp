@@ -34,7 +34,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return {y};
 }
 
-// For axis i of y: the stride in x.
+// The stride in x of axis i of y.
 Shape strides_from(const Shape& x, const Attributes& attributes) {
   const Shape strides = row_major_strides(x);
   Shape from;

@@ -25,7 +25,7 @@ void check_arguments(const Tensor& x, const Tensor& weights, Place place) {
            "channels of x = last axis of the weights", place);
 }
 
-// So that no size computed of them overflows.
+// Limits that keep every computed size from overflowing.
 void check_options(const Tensor& x, const Tensor& weights, const TransposedConv2dOptions& options, Place place) {
   const auto [stride, cropping] = options;
   const auto too_large = [](int64_t value, int64_t times) {

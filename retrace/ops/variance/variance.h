@@ -1,11 +1,12 @@
 #pragma once
-// y = (sum of (x - mean)^2) / n over axes (empty: all), the biased variance: m2 of moments.h divided by n. f32 and f64;
-// 0 elements give NaN. Gradient: (x - mean) * (2 * (dy / n)).
+// Variance.
 
 #include "retrace/ops/sum/sum.h"
 
 namespace retrace {
 
+// y = (sum of (x - mean)^2) / n over axes (empty: all), the biased variance: m2 of moments() divided by n. f32 and f64;
+// 0 elements give NaN. Gradient: (x - mean) * (2 * (dy / n)).
 Tensor variance(const Tensor& x, ReduceOptions options = {}, Place place = Place::here());
 
 }  // namespace retrace

@@ -1,11 +1,13 @@
 #pragma once
-// y = a where condition is true, else b, element by element, with broadcasting; bits are copied. condition is bool, a
-// and b have one type. Gradients: dy where the element was taken, else 0; none for the condition.
+// Choice between two tensors.
 
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
+// y = a where condition is true, else b, element by element, with broadcasting; bits are copied. condition is bool; a
+// and b have one type; Error(usage) otherwise. Gradients: dy where the element was taken, else 0; none for the
+// condition.
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, Place place = Place::here());
 
 }  // namespace retrace

@@ -1,5 +1,5 @@
 #pragma once
-// What is known about each word of memory, and the rules for using it.
+// The state of each word of memory, and the rules for using it.
 
 #include <cstdint>
 
@@ -96,7 +96,7 @@ class Checker {
   Ordering ordering_;
 };
 
-// True for an access that most are like, which is then noted: words that only this thread, or nobody, has written in
+// True for the most common kind of access, which is then noted: words that only this thread, or none, has written in
 // this epoch, and no other block in this launch. False says nothing.
 inline bool Checker::quick(const Space& space, size_t offset, unsigned bytes, Access how) const {
   if (bytes % 4 != 0 || (offset & ((bytes & -bytes) - 1)) != 0) return false;

@@ -41,7 +41,7 @@ class EmulatedRuntime final : public Runtime {
   void synchronize() override {}
 
  private:
-  // Of the list that starts with `first`; null if it has none of this name.
+  // The kernel of this name in the list that starts with `first`; null if there is none.
   const Kernel* find(const EmulatedKernel* first, std::string_view name);
   void must_hold(const void* memory, size_t bytes) const;
 

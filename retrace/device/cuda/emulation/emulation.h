@@ -29,7 +29,7 @@ void set_checks(bool on);
 // A device of its own, beside the one in runtimes().
 std::unique_ptr<Runtime> make_runtime();
 
-// How often this process has run the compiler for Runtime::compile().
+// The number of times that this process has run the compiler for Runtime::compile().
 size_t compiler_runs();
 
 }  // namespace retrace::cuda::emulation

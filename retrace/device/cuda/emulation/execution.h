@@ -1,5 +1,5 @@
 #pragma once
-// Which thread of which launch runs, and how errors name it.
+// The running thread of the running launch, and its name in errors.
 
 #include <cstddef>
 #include <string>

@@ -75,7 +75,7 @@ void Scheduler::resume_warp(unsigned warp) {
   run_warp_on(warp);
 }
 
-// Up to the next barrier, or to the end.
+// Runs the threads up to the next barrier, or to the end.
 void Scheduler::run_warp_on(unsigned warp) {
   const unsigned first = warp * kWarp, count = std::min(kWarp, execution_.threads - first);
   while (true) {

@@ -14,7 +14,7 @@ namespace retrace::cuda::emulation {
 // calls. All others have fibers.
 class Scheduler {
  public:
-  // What the machine does for a block.
+  // The calls by which the scheduler runs a block.
   class Block {
    public:
     virtual void select(unsigned thread) = 0;  // from here on this thread runs
