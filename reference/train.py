@@ -52,7 +52,7 @@ def solver(training):
     number = training.get
     if number("solver", "adam") == "sgdm":
         return optim.Sgdm(number("momentum", 0.9))
-    return optim.Adam(number("gradient_decay_factor", 0.9), number("squared_gradient_decay_factor", 0.999),
+    return optim.Adam(number("gradient_decay", 0.9), number("squared_gradient_decay", 0.999),
                       number("epsilon", 1e-8))
 
 

@@ -308,7 +308,7 @@ TEST(Misuse, Devices) {
   const int line = __LINE__ + 1;
   const std::string negative = error_of([] { device_at(-1); });
   EXPECT_TRUE(says(negative, "where:    " + here(line)));
-  EXPECT_TRUE(says(error_of([] { find_device("auto", -5); }), "error[RT0605]: a device is asked for worker -5"));
+  EXPECT_TRUE(says(error_of([] { find_device("auto", -5); }), "error[RT0608]: a device is asked for worker -5"));
   const std::string unknown = error_of([] { find_device("cpv"); });
   EXPECT_TRUE(says(unknown, "where:    " + here(__LINE__ - 1)));
   for (const char* name : {"gpu", "gpu:1", "gpu:0,2"}) EXPECT_TRUE(is_device_name(name)) << name;

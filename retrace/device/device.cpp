@@ -68,7 +68,7 @@ bool is_device_name(std::string_view text) {
 
 Device& find_device(const std::string& text, int worker, Place place) {
   if (worker < 0)
-    throw Error(ErrorKind::usage, 605, fmt::format("a device is asked for worker {}", worker))
+    throw Error(ErrorKind::usage, 608, fmt::format("a device is asked for worker {}", worker))
         .where(place)
         .expected("0 or more: workers are counted from 0");
   const std::string name = cuda_for_gpu(text);
