@@ -38,9 +38,13 @@ fuzz:            ## every fuzzer for FUZZ_SECONDS (60)
 	@scripts/packages development
 	@scripts/fuzz
 
-check:           ## format, layering, sizes, docs, error codes, symbols, contraction, adding an op
+check:           ## format, layering, public headers, sizes, docs, error codes, symbols, contraction, adding one thing of each kind
 	@scripts/packages development
 	@scripts/check
+
+reference:       ## pages of the public declarations: build/reference/html (needs the generated headers of a build)
+	@scripts/packages development
+	@scripts/check_reference
 
 matrix:          ## golden fingerprints over presets, compilers and the -Ofast program
 	@scripts/packages development
@@ -53,4 +57,4 @@ test-exhaustive: ## every input of every elementary function
 	@scripts/packages test
 	@scripts/test_exhaustive
 
-.PHONY: demo test examples bench bench-scaling bench-peers gpu-check cuda-check aarch64-check fuzz check matrix packages test-exhaustive
+.PHONY: demo test examples bench bench-scaling bench-peers gpu-check cuda-check aarch64-check fuzz check reference matrix packages test-exhaustive

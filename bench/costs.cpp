@@ -4,7 +4,9 @@
 
 #include "bench/common/synthetic.h"
 #include "retrace/device/cpu/threads.h"
+#include "retrace/plan/compile.h"
 #include "retrace/retrace.h"
+#include "retrace/run/plan_cache.h"
 #include "retrace/trace/call_scope.h"
 #include "retrace/trace/record.h"
 
@@ -30,7 +32,7 @@ class DigitsStep {
   DigitsStep() { evaluate(); }  // the starting values
   Trace record() const {
     const auto step = value_and_grad([this](const Tree& p) {
-      const auto [y, moments] = network_.forward(p, x_, network_.state, Phase::train);
+      const auto [y, moments] = network_.forward(x_, p, network_.state, Phase::train);
       return WithAux<Tree>{network_.loss(y, targets_), moments};
     });
     RecordingScope scope;

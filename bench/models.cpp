@@ -130,7 +130,7 @@ class Server {
 int serve(const std::string& workload, const std::string& phase, const std::string& speed, const std::string& threads,
           const std::string& device) {
   set_thread_count(std::stoi(threads));
-  set_plan_cache(speed != "plain");
+  set_plan_cache_enabled(speed != "plain");
   Server server(workload, phase == "train", speed == "accelerated", find_device(device));
   std::cout << "ready" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {

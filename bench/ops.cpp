@@ -2,6 +2,7 @@
 //   build/bench/ops [--json=FILE] [flags of Google Benchmark, such as --benchmark_filter=matmul]
 
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include <deque>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include "bench/common/probe.h"
 #include "bench/common/synthetic.h"
 #include "retrace/device/cpu/threads.h"
+#include "retrace/plan/compile.h"
 #include "retrace/retrace.h"
 #include "retrace/trace/record.h"
 

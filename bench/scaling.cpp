@@ -26,6 +26,8 @@
 #include "retrace/nn/models.h"
 #include "retrace/plan/compile.h"
 #include "retrace/run/accelerate.h"
+#include "retrace/trace/call_scope.h"
+#include "retrace/trace/record.h"
 #include "retrace/train/training_step.h"
 
 namespace retrace::bench {

@@ -8,16 +8,21 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/retrace")
-install(TARGETS retrace_lib EXPORT retrace_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS retrace_lib EXPORT retrace_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 if(TARGET retrace)
+  set_target_properties(retrace PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")  # for libretrace.so
   install(TARGETS retrace RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 if(TARGET retrace_mpi)
   install(TARGETS retrace_mpi LIBRARY DESTINATION lib/retrace)
 endif()
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/retrace" "${RETRACE_GENERATED_DIR}/retrace"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h" PATTERN cli EXCLUDE PATTERN emulation EXCLUDE)
+install(CODE "set(SOURCE_DIR \"${PROJECT_SOURCE_DIR}\")
+set(GENERATED_DIR \"${RETRACE_GENERATED_DIR}\")
+set(DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}\")")
+install(SCRIPT "${PROJECT_SOURCE_DIR}/cmake/install_headers.cmake")
 install(EXPORT retrace_targets NAMESPACE retrace:: DESTINATION "${package_dir}")
+get_target_property(RETRACE_LIBRARY_TYPE retrace_lib TYPE)
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/retraceConfig.cmake.in" "${PROJECT_BINARY_DIR}/retraceConfig.cmake"
                               INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/retraceConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
@@ -27,5 +32,12 @@ install(FILES "${PROJECT_BINARY_DIR}/retraceConfig.cmake" "${PROJECT_BINARY_DIR}
 # Its prefix is where the file lies, so that a tree that was moved still works.
 set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH RETRACE_PC_PREFIX "/prefix/${pkgconfig_dir}" "/prefix")
+# A program links the libraries below a static one itself.
+set(RETRACE_PC_LIBS "-lretrace")
+set(RETRACE_PC_REQUIRES "")
+if(RETRACE_LIBRARY_TYPE STREQUAL STATIC_LIBRARY)
+  set(RETRACE_PC_LIBS "-lretrace -pthread -ldl")
+  set(RETRACE_PC_REQUIRES "Requires: fmt libhwy libpng tomlplusplus zlib\n")
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/retrace.pc.in" "${PROJECT_BINARY_DIR}/retrace.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/retrace.pc" DESTINATION "${pkgconfig_dir}")

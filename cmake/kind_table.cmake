@@ -45,12 +45,13 @@ ${calls}  };
   set(${sources} ${${sources}} "${path}" PARENT_SCOPE)
 endfunction()
 
-# generated/retrace/nn/models.h: the built-in networks as functions of retrace::models, each with the help of its file.
+# generated/retrace/nn/models.h and models.cpp: the built-in networks as functions of retrace::models, each with the help of its file.
 function(retrace_generate_models)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/nn/networks/*.cpp")
   list(FILTER files EXCLUDE REGEX "_test\\.cpp$")
   list(SORT files)
   set(functions "")
+  set(bodies "")
   foreach(file IN LISTS files)
     cmake_path(GET file STEM name)
     string(REPLACE "_" "-" text "${name}")
@@ -58,7 +59,10 @@ function(retrace_generate_models)
     string(REGEX REPLACE ".*\\.help = \"([^\"]*)\".*" "\\1" help "${help}")
     string(APPEND functions "
 // Network \"${text}\": ${help}. Errors as nn::make_network().
-inline nn::Network ${name}(RandomKey key, nn::NetworkOptions options = {}, Place place = Place::here()) {
+nn::Network ${name}(RandomKey key, nn::NetworkOptions options = {}, Place place = Place::here());
+")
+    string(APPEND bodies "
+nn::Network ${name}(RandomKey key, nn::NetworkOptions options, Place place) {
   options.name = \"${text}\";
   return nn::make_network(key, options, place);
 }
@@ -73,10 +77,21 @@ namespace retrace::models {
 ${functions}
 }  // namespace retrace::models
 ")
+  set(path "${RETRACE_GENERATED_DIR}/retrace/nn/models.cpp")
+  retrace_write_if_different("${path}" "// Generated from the listing of retrace/nn/networks.
+#include \"retrace/nn/models.h\"
+
+namespace retrace::models {
+${bodies}
+}  // namespace retrace::models
+")
+  set(RETRACE_GENERATED_SOURCES ${RETRACE_GENERATED_SOURCES} "${path}" PARENT_SCOPE)
 endfunction()
 
 retrace_generate_models()
 retrace_generate_kind_table(data/sources header retrace/data/source_kind.h type SourceKind kind source)
+retrace_generate_kind_table(data/transforms header retrace/data/transform_kind.h type TransformKind kind transform)
+retrace_generate_kind_table(monitor/sinks header retrace/monitor/sink_kind.h type SinkKind kind sink)
 retrace_generate_kind_table(nn/losses header retrace/nn/loss_kind.h type LossKind kind loss namespace nn)
 retrace_generate_kind_table(nn/networks header retrace/nn/network_kind.h type NetworkKind kind network namespace nn)
 retrace_generate_kind_table(optim/schedules header retrace/optim/schedule_kind.h type ScheduleKind kind schedule)

@@ -1,22 +1,24 @@
-# libretrace.a: everything under retrace/ but the command, the emulated CUDA device, the MPI module and the tests.
+# libretrace.a, or with -DBUILD_SHARED_LIBS=ON libretrace.so: everything under retrace/ but the command, the emulated CUDA device, the MPI module and the tests.
 
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/*.cpp")
 list(FILTER library_sources EXCLUDE REGEX "(_test\\.cpp$|/retrace/cli/|/cuda/emulation/|/mpi_module/)")
 
-add_library(retrace_lib STATIC ${library_sources} ${RETRACE_GENERATED_SOURCES})
+add_library(retrace_lib ${library_sources} ${RETRACE_GENERATED_SOURCES})
 add_library(retrace::retrace ALIAS retrace_lib)
 set_target_properties(retrace_lib PROPERTIES
   OUTPUT_NAME retrace EXPORT_NAME retrace POSITION_INDEPENDENT_CODE ON
-  ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+  ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}"
+  VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}" DEFINE_SYMBOL "")
 target_compile_features(retrace_lib PUBLIC cxx_std_20)
 target_include_directories(retrace_lib PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
                                               "$<BUILD_INTERFACE:${RETRACE_GENERATED_DIR}>"
                                               "$<INSTALL_INTERFACE:include>")
-# Compiled code needs our flags; programs that use the library keep their own.
-target_link_libraries(retrace_lib PRIVATE "$<BUILD_INTERFACE:retrace_flags>")
-target_link_libraries(retrace_lib PUBLIC hwy::hwy fmt::fmt nlohmann_json::nlohmann_json
-                                         tomlplusplus::tomlplusplus ZLIB::ZLIB PNG::PNG Threads::Threads
-                                         ${CMAKE_DL_LIBS})
+# Compiled code needs our flags and the headers of other libraries; programs that use the library keep their own flags, see
+# no header but ours, and link the others only with libretrace.a.
+target_link_libraries(retrace_flags INTERFACE hwy::hwy fmt::fmt nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
+target_link_libraries(retrace_lib PRIVATE "$<BUILD_INTERFACE:retrace_flags>" "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>"
+                                          hwy::hwy fmt::fmt tomlplusplus::tomlplusplus ZLIB::ZLIB PNG::PNG Threads::Threads
+                                          ${CMAKE_DL_LIBS})
 target_compile_definitions(retrace_lib PRIVATE "RETRACE_VERSION=\"${PROJECT_VERSION}\"")
 retrace_mark_kernels(${library_sources} ${RETRACE_GENERATED_SOURCES})
 
@@ -38,4 +40,15 @@ if(RETRACE_PRECOMPILED_HEADERS)
   set(kernels ${library_sources} ${RETRACE_GENERATED_SOURCES})
   list(FILTER kernels INCLUDE REGEX "_cpu\\.cpp$")
   set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+endif()
+
+# The same objects as a shared library, for the test of what is installed.
+get_target_property(type retrace_lib TYPE)
+if(type STREQUAL STATIC_LIBRARY)
+  add_library(retrace_shared SHARED EXCLUDE_FROM_ALL "$<TARGET_OBJECTS:retrace_lib>")
+  set_target_properties(retrace_shared PROPERTIES
+    OUTPUT_NAME retrace LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/shared"
+    VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
+  target_link_libraries(retrace_shared PRIVATE hwy::hwy fmt::fmt tomlplusplus::tomlplusplus ZLIB::ZLIB PNG::PNG Threads::Threads
+                                               ${CMAKE_DL_LIBS})
 endif()

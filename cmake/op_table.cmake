@@ -2,7 +2,6 @@
 # The op table, from the listing of retrace/ops: adding an op means adding a folder, and no other file changes.
 #   generated/retrace/ops/op_table.cpp   define_all_ops(OpTable&), which calls define_FOLDER(OpTable&) of each folder
 #                                        that holds FOLDER.cpp, in sorted order
-#   generated/retrace/ops/ops.h          includes FOLDER.h of each folder that has one
 #   generated/rules/NAME_cpu.cpp         from rule_kernel.cpp.in, for each scalar rule NAME_rule.h
 #   generated/rules/NAME_reference.cpp   from rule_reference.cpp.in: the same rule in double precision
 # Files are rewritten only when their content changes, so that a new configure rebuilds nothing.
@@ -15,7 +14,7 @@ function(retrace_write_if_different path content)
 endfunction()
 
 function(retrace_generate_op_table)
-  file(GLOB op_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/ops/*/*.cpp" "${PROJECT_SOURCE_DIR}/retrace/ops/*/*.h")
+  file(GLOB op_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/ops/*/*.cpp")
   set(folders "")
   foreach(file IN LISTS op_files)
     cmake_path(GET file PARENT_PATH folder)
@@ -24,22 +23,16 @@ function(retrace_generate_op_table)
   list(REMOVE_DUPLICATES folders)
   list(SORT folders)
 
-  set(includes "")
   set(declarations "")
   set(calls "")
   foreach(folder IN LISTS folders)
     cmake_path(GET folder FILENAME name)
-    if("${folder}/${name}.h" IN_LIST op_files)
-      string(APPEND includes "#include \"retrace/ops/${name}/${name}.h\"\n")
-    endif()
     if("${folder}/${name}.cpp" IN_LIST op_files)
       string(APPEND declarations "void define_${name}(OpTable& table);\n")
       string(APPEND calls "  define_${name}(table);\n")
     endif()
   endforeach()
 
-  retrace_write_if_different("${RETRACE_GENERATED_DIR}/retrace/ops/ops.h"
-    "#pragma once\n// Every op. Generated from the listing of retrace/ops.\n\n${includes}")
   if(NOT calls OR NOT EXISTS "${PROJECT_SOURCE_DIR}/retrace/ops/op.h")
     return()
   endif()
@@ -86,7 +79,31 @@ namespace retrace {\n\n${declarations}\nvoid define_all_steps(StepKinds& kinds) 
   set(RETRACE_GENERATED_SOURCES "${RETRACE_GENERATED_SOURCES}" PARENT_SCOPE)
 endfunction()
 
+# generated/retrace/plan/pass_table.cpp: define_all_passes(std::vector<Pass>&), from each retrace/plan/passes/x.cpp with a
+# case x.trace beside it, in sorted order. (The order in which they run is written in retrace/plan/compile.cpp.)
+function(retrace_generate_pass_table)
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/plan/passes/*")
+  list(SORT files)
+  set(declarations "")
+  set(calls "")
+  foreach(file IN LISTS files)
+    string(REGEX REPLACE "\\.cpp$" ".trace" case "${file}")
+    if(NOT file MATCHES "\\.cpp$" OR NOT case IN_LIST files)
+      continue()
+    endif()
+    cmake_path(GET file STEM name)
+    string(APPEND declarations "Pass ${name}_pass();\n")
+    string(APPEND calls "  passes.push_back(${name}_pass());\n")
+  endforeach()
+  set(table "${RETRACE_GENERATED_DIR}/retrace/plan/pass_table.cpp")
+  retrace_write_if_different("${table}" "// Generated from the listing of retrace/plan/passes.\n#include \"retrace/plan/pass.h\"\n
+namespace retrace {\n\n${declarations}\nvoid define_all_passes(std::vector<Pass>& passes) {\n${calls}}\n\n}  // namespace retrace\n")
+  list(APPEND RETRACE_GENERATED_SOURCES "${table}")
+  set(RETRACE_GENERATED_SOURCES "${RETRACE_GENERATED_SOURCES}" PARENT_SCOPE)
+endfunction()
+
 retrace_generate_op_table()
+retrace_generate_pass_table()
 retrace_generate_step_table()
 retrace_generate_from_rules("${PROJECT_SOURCE_DIR}/cmake/rule_kernel.cpp.in" "_cpu.cpp" rule_sources)
 list(APPEND RETRACE_GENERATED_SOURCES ${rule_sources})

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <string>
 
-#include "retrace/monitor/bar_chart.h"
 #include "retrace/retrace.h"
 
 namespace rt = retrace;
@@ -52,7 +51,7 @@ rt::Tree initial_parameters(rt::RandomKey key) {
                     {"bias", rt::Tensor::zeros({shape[0]})}};
   };
   auto norm = [](int64_t n) {
-    return rt::Tree{{"scale", rt::Tensor::full({n}, 1)}, {"offset", rt::Tensor::zeros({n})}};
+    return rt::Tree{{"scale", rt::Tensor::full(1, {n})}, {"offset", rt::Tensor::zeros({n})}};
   };
   return {{"conv1", conv("conv1", {5, 5, 1, 16})},          {"norm1", norm(16)},
           {"conv2", conv("conv2", {3, 3, 16, 32})},         {"norm2", norm(32)},
@@ -63,7 +62,7 @@ rt::Tree initial_parameters(rt::RandomKey key) {
 
 rt::Tree initial_state() {
   auto norm = [](int64_t n) {
-    return rt::Tree{{"mean", rt::Tensor::zeros({n})}, {"variance", rt::Tensor::full({n}, 1)}};
+    return rt::Tree{{"mean", rt::Tensor::zeros({n})}, {"variance", rt::Tensor::full(1, {n})}};
   };
   return {{"norm1", norm(16)}, {"norm2", norm(32)}, {"norm3", norm(32)}, {"norm_skip", norm(32)}};
 }
@@ -112,9 +111,9 @@ struct Training {
 };
 
 rt::MiniBatchQueue mini_batches(rt::Split split, const Options& options) {
-  return rt::MiniBatchQueue(rt::datasets::digits(split, {.count = options.samples}),
+  return rt::MiniBatchQueue(rt::datasets::digits(split, {.count = options.samples, .seed = 1}),
                             {.mini_batch_size = options.mini_batch_size,
-                             .partial = split == rt::Split::train ? rt::Partial::discard : rt::Partial::keep,
+                             .partial_mini_batch = split == rt::Split::train ? rt::Partial::discard : rt::Partial::keep,
                              .formats = {"BSSC", "B", "BC"},
                              .devices = {options.device},
                              .seed = 1});
@@ -204,9 +203,9 @@ int run(Options options, const char* program) {
   const auto fast_step = rt::accelerate(step);
   const auto fast_model = rt::accelerate(model);
 
-  rt::set_plan_cache(false);  // every step is recorded and planned anew
+  rt::set_plan_cache_enabled(false);  // every step is recorded and planned anew
   const auto plain = measure("plain", step, model, options);
-  rt::set_plan_cache(true);  // every step is recorded, and its plan is found
+  rt::set_plan_cache_enabled(true);  // every step is recorded, and its plan is found
   const auto usual = measure("default", step, model, options);
   // A step is recorded and planned once, then replayed.
   const auto accelerated = measure("accelerated", fast_step, fast_model, options);

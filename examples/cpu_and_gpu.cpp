@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <string>
 
-#include "retrace/monitor/surface_plot.h"
 #include "retrace/retrace.h"
 
 namespace rt = retrace;
@@ -107,8 +106,7 @@ Training train(rt::Device& device, int epochs, int side) {
   const State start = initial_state(rt::random_key(1));
   const Stopwatch transfer;
   const auto points = host_points.to(device), heights = host_heights.to(device);
-  State state{start.parameters.to(device),
-              {start.adam.mean.to(device), start.adam.mean_square.to(device), start.adam.step.to(device)}};
+  State state{start.parameters.to(device), start.adam.to(device)};
   device.synchronize();
   const double transfer_seconds = transfer.seconds();
   const auto fast_step = rt::accelerate(step);
@@ -121,7 +119,7 @@ Training train(rt::Device& device, int epochs, int side) {
   device.synchronize();
   const double seconds = watch.seconds();
   return {transfer_seconds, first_call_seconds, seconds, loss(state.parameters, points, heights).number(),
-          state.parameters.to(rt::cpu_device())};
+          state.parameters.to("cpu")};
 }
 
 void print_surfaces(const rt::Tree& parameters, const std::filesystem::path& png) {

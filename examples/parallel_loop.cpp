@@ -48,7 +48,7 @@ rt::Tree initial_parameters(rt::RandomKey key) {
                     {"bias", rt::Tensor::zeros({shape.back()})}};
   };
   auto norm = [](int64_t n) {
-    return rt::Tree{{"scale", rt::Tensor::full({n}, 1)}, {"offset", rt::Tensor::zeros({n})}};
+    return rt::Tree{{"scale", rt::Tensor::full(1, {n})}, {"offset", rt::Tensor::zeros({n})}};
   };
   const rt::Shape scores{10, 7 * 7 * 16};
   return {{"conv1", conv("conv1", {3, 3, 1, 8})},
@@ -62,7 +62,7 @@ rt::Tree initial_parameters(rt::RandomKey key) {
 
 rt::Tree initial_state() {
   auto norm = [](int64_t n) {
-    return rt::Tree{{"mean", rt::Tensor::zeros({n})}, {"variance", rt::Tensor::full({n}, 1)}};
+    return rt::Tree{{"mean", rt::Tensor::zeros({n})}, {"variance", rt::Tensor::full(1, {n})}};
   };
   return {{"norm1", norm(8)}, {"norm2", norm(16)}};
 }
@@ -136,7 +136,7 @@ Options read_options(int argc, char** argv) {
 
 // The results by their labels.
 std::map<std::string, Result> train_all(rt::Pool& ranks, const Options& options) {
-  const rt::Datastore store = rt::datasets::digits(rt::Split::train, {.count = options.samples});
+  const rt::Datastore store = rt::datasets::digits(rt::Split::train, {.count = options.samples, .seed = 1});
   const auto train_on = [&](rt::Pool& pool, const std::string& device) {
     const rt::MiniBatchQueue whole(
         store, {.mini_batch_size = kMiniBatch, .formats = {"BSSC", "B"}, .devices = {device}, .outputs = 2, .seed = 1});

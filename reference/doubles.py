@@ -30,7 +30,8 @@ def variance(x, axes=()):
 def softmax(x):
     """Along the last axis."""
     e = exp(x - x.max(axis=-1, keepdims=True))
-    return e / sum(e, [x.ndim - 1])[..., None]
+    y = e / sum(e, [x.ndim - 1])[..., None]
+    return np.where(y < 2.0**-126, 0.0, y)
 
 
 def contract(a, b, block=None):

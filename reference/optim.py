@@ -38,7 +38,7 @@ class Adam:
         t = f32(self.step)
         one_minus_power = lambda b: -elementary.expm1(t * f32(host.log(float(b))))
         rate, root = f32(rate) / one_minus_power(self.b1), np.sqrt(one_minus_power(self.b2))
-        rest, square_rest = (f32(1 - float(b)) for b in (self.b1, self.b2))
+        rest, square_rest = (f32(1) - b for b in (self.b1, self.b2))
         updated = {}
         for path, w in parameters.items():
             g, zero = gradients[path], np.zeros_like(w)

@@ -64,7 +64,7 @@ def train(job, folder, shards=None):
     network = networks.NETWORKS[job["network"]["name"]](**width)
     parameters, state = network.initial(seed)
     queue = data.Queue(load(job, folder), training["mini_batch_size"], seed,
-                       training.get("partial_mini_batch", "discard") == "keep")
+                       training.get("partial_mini_batch", "keep") == "keep")
     step, l2 = solver(training), training.get("l2_regularization", 0)
     iteration, iterations = 0, len(queue) * training["max_epochs"]
     for epoch in range(1, training["max_epochs"] + 1):

@@ -1,6 +1,7 @@
 """What the checks share: the project's files and how a finding is told."""
 
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -20,6 +21,28 @@ def files(*endings):
 
 def lines(name):
     return (ROOT / name).read_text(encoding="utf-8").split("\n")
+
+
+INCLUDE = re.compile(r'^#include "(retrace/[^"]+)"', re.M)
+
+
+def header_text(name):
+    """The text of a header, also of one that CMake made in build/generated."""
+    for folder in (ROOT, ROOT / "build/generated"):
+        if (folder / name).is_file():
+            return (folder / name).read_text(encoding="utf-8")
+    sys.exit(f"there is no {name}: cmake --preset release makes the generated headers")
+
+
+def public_headers():
+    """The headers that retrace/retrace.h reaches, sorted: those that are installed."""
+    found, waiting = set(), ["retrace/retrace.h"]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += INCLUDE.findall(header_text(name))
+    return sorted(found)
 
 
 def finish(findings):

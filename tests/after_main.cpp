@@ -45,7 +45,7 @@ void work(const char* where) {
   attempt(where,
           [] { rt::value_and_grad([](const rt::Tree& p) { return rt::sum(rt::square(p["w"])); })(holder.parameters); });
   attempt(where, [] { rt::uniform({4}, rt::random_key(1)); });
-  attempt(where, [] { rt::Tensor::full({3}, 1) / 2.0f; });
+  attempt(where, [] { rt::Tensor::full(1, {3}) / 2.0f; });
   if (holder.value->item<float>() != 3) ++failures;
 }
 
@@ -59,7 +59,7 @@ Holder::~Holder() {
 int main() {
   std::atexit([] { work("atexit"); });
   holder.value = rt::Tensor::scalar(3.0f);
-  holder.parameters = rt::Tree{{"w", rt::Tensor::full({4}, 2)}};
+  holder.parameters = rt::Tree{{"w", rt::Tensor::full(2, {4})}};
   fast()(*holder.value);
   holder.pending = *holder.value + 1.0f;
   return 0;

@@ -98,10 +98,10 @@ std::string loop(Worker& worker, bool accelerated) {
   };
   std::vector<float> values(size_t{24} * 40);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 37) % 101) / 50.0f - 1.0f;
-  const Tensor x = Tensor::from(values, {24, 40}), t = Tensor::full({24, 2}, 0.5);
-  Tree parameters{{"first", Tensor::full({40, 12}, 0.02)},
-                  {"offset", Tensor::full({12}, 0.1)},
-                  {"second", Tensor::full({12, 2}, -0.03)}};
+  const Tensor x = Tensor::from(values, {24, 40}), t = Tensor::full(0.5, {24, 2});
+  Tree parameters{{"first", Tensor::full(0.02, {40, 12})},
+                  {"offset", Tensor::full(0.1, {12})},
+                  {"second", Tensor::full(-0.03, {12, 2})}};
   MiniBatchQueue whole(array_store({x, t}), {.mini_batch_size = 8, .formats = {"BC", "BC"}, .seed = 3});
   MiniBatchQueue queue = worker.size() == 1 ? whole : whole.share(worker, 4);
   const auto step = accelerate(value_and_grad(loss, {.shards = 4, .worker = &worker}), {.enabled = accelerated});
@@ -133,11 +133,11 @@ std::string again() {
       } catch (const std::bad_alloc&) {}
   };
   const auto step = accelerate(value_and_grad(loss));
-  Tree parameters = retry([] { return Tree{{"w", Tensor::full({16, 4}, 0.02)}}; });
+  Tree parameters = retry([] { return Tree{{"w", Tensor::full(0.02, {16, 4})}}; });
   AdamState adam;
   for (int i = 0; i < 6; ++i)
     retry([&] {
-      const Tensor x = Tensor::full({5 + i % 2, 16}, 0.1 * i);
+      const Tensor x = Tensor::full(0.1 * i, {5 + i % 2, 16});
       const auto [value, gradients] = step(parameters, x);
       const auto updated = adam_update(parameters, gradients, adam);
       evaluate();
@@ -147,7 +147,7 @@ std::string again() {
 }
 
 std::string workers(int n) {
-  return Pool::local(n, {.seconds = kSeconds}).spmd([](Worker& worker) { return loop(worker, true); })[0];
+  return Pool::local(n, {.timeout = kSeconds}).spmd([](Worker& worker) { return loop(worker, true); })[0];
 }
 
 std::string command(const char* network, int n) {
@@ -156,7 +156,7 @@ std::string command(const char* network, int n) {
                                 "\"\n[data]\ntrain_samples = 25\ntest_samples = 9\n[training]\nmax_epochs = 1\n"
                                 "mini_batch_size = 8\nshards = 4\n",
                             "faults.toml");
-  Pool pool = Pool::local(n, {.seconds = kSeconds});
+  Pool pool = Pool::local(n, {.timeout = kSeconds});
   return train_job(job, {.pool = &pool, .out = folder}).fingerprint;
 }
 

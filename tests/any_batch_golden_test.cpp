@@ -8,6 +8,7 @@
 #include "retrace/retrace.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/training_step.h"
+#include "tests/golden_jobs.h"
 
 namespace retrace {
 namespace {
@@ -80,7 +81,7 @@ std::string bits_of(const StepResult& result) {
 class AnyBatchGoldenTest : public testing::TestWithParam<Golden> {};
 
 TEST_P(AnyBatchGoldenTest, OneRecordingHasTheBitsOfEverySize) {
-  const Job job = read_job(std::string(RETRACE_SOURCE_DIR "/jobs/golden/") + GetParam().job + ".toml");
+  const Job job = read_job(golden_path(GetParam().job));
   const nn::Network network = make_job_network(job);
   const Tensor x = numbers(network.sample, 1);
   const Tree targets = targets_of(network);

@@ -9,8 +9,10 @@
 
 #include "retrace/device/cpu/dispatch.h"
 #include "retrace/device/cpu/threads.h"
+#include "retrace/plan/compile.h"
 #include "retrace/retrace.h"
 #include "retrace/run/plan_cache.h"
+#include "retrace/trace/op.h"
 
 namespace retrace {
 
@@ -43,9 +45,9 @@ inline size_t count_in_last_plan(std::string_view op) {
 template <class Base>
 class ChainFixture : public Base {
  protected:
-  void SetUp() override { set_plan_cache(false); }
+  void SetUp() override { set_plan_cache_enabled(false); }
   void TearDown() override {
-    set_plan_cache(true);
+    set_plan_cache_enabled(true);
     set_passes_off({});
     set_simd_target(name_of(simd_targets()[0]));
     set_thread_count(threads_);

@@ -4,6 +4,7 @@
 set -u
 retrace=$(realpath "$1")
 jobs=$(realpath jobs)
+golden=$(realpath tests/golden/1)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -23,9 +24,15 @@ expect() {
   "$retrace" "$@" >out 2>err
   found=$?
   [ $found -eq "$code" ] || fail "retrace $*: exit code $found instead of $code"
-  cat out err | grep -qF -- "$text" || fail "retrace $*: no text '$text'"
+  [ -z "$text" ] || cat out err | grep -qF -- "$text" || fail "retrace $*: no text '$text'"
   [ "$code" -eq 0 ] || [ "$code" -eq 76 ] || [ ! -s out ] || grep -q '^{"error":' out ||
     fail "retrace $*: a failing command wrote to standard output"
+}
+
+# silent ARGUMENTS...: exit code 0, and nothing in either output.
+silent() {
+  "$retrace" "$@" >out 2>err || fail "retrace $*: exit code $?"
+  [ ! -s out ] && [ ! -s err ] || fail "retrace $*: is not silent"
 }
 
 # has TEXT FILE
@@ -36,6 +43,7 @@ expect 2 'retrace needs a command'
 expect 2 'did you mean train?' trian "$jobs/digits.toml"
 expect 2 'retrace train needs JOB' train
 expect 2 'did you mean --threads?' train "$jobs/digits.toml" --thread 2
+expect 2 'there is no monitor "jsn"' train "$golden/peaks.toml" --monitor jsn
 expect 2 'did you mean --json?' info --jsn
 expect 2 'did you mean --input?' predict run --inptu x
 expect 2 'did you mean digits?' data digit
@@ -53,8 +61,7 @@ expect 2 'seed is out of range' train "$jobs/digits.toml" --seed=-1
 expect 2 'threads is out of range' train "$jobs/digits.toml" --threads 99999999999999999999
 expect 2 'device has no choice "tpu"' train "$jobs/digits.toml" --device tpu
 expect 69 'device cuda is not available' train "$jobs/digits.toml" --device gpu
-expect 2 'device has no choice "cuda:0,x"' train "$jobs/digits.toml" --devices 0,x
-expect 2 '--device' train "$jobs/digits.toml" --devices 0 --device cpu
+expect 2 'device has no choice "cuda:0,x"' train "$jobs/digits.toml" --device cuda:0,x
 for part in 'training.max_epoch' 'out of range' 'no choice "tpu"'; do
   expect 2 "$part" train "$jobs/digits.toml" --seed -1 --device tpu --set training.max_epoch=2 --json
 done
@@ -66,7 +73,7 @@ expect 66 'does not exist' compare a b
 expect 66 'does not exist' predict absent --input x
 expect 69 'cuda' train "$jobs/digits.toml" --device cuda
 expect 69 'cuda:7' train "$jobs/digits.toml" --device cuda:7
-expect 69 'cuda:7,9' train "$jobs/digits.toml" --devices 7,9
+expect 69 'cuda:7,9' train "$jobs/digits.toml" --device cuda:7,9
 mkdir damaged
 for name in train-images-idx3-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte t10k-labels-idx1-ubyte; do
   printf 'this is no gzip file' >"damaged/$name.gz"
@@ -94,16 +101,16 @@ RETRACE_SIMD=mmx "$retrace" info >out 2>err
 [ $? -eq 2 ] || fail 'an unknown RETRACE_SIMD is accepted'
 RETRACE_SIMD=scalar "$retrace" info --json >out 2>err
 has '"simd_target":"scalar"' out
-RETRACE_PASSES_OFF=fuse_epilogues,merge_common "$retrace" plan "$jobs/golden/peaks.toml" >out 2>err
+RETRACE_PASSES_OFF=fuse_epilogues,merge_common "$retrace" plan "$golden/peaks.toml" >out 2>err
 [ "$(grep -c '^  \(fuse_epilogues\|merge_common\) .*(off)$' out)" -eq 2 ] && [ "$(grep -c '(off)' out)" -eq 2 ] ||
   fail 'RETRACE_PASSES_OFF does not switch off what it names'
-RETRACE_PASSES_OFF=fuse "$retrace" plan "$jobs/golden/peaks.toml" >out 2>err
+RETRACE_PASSES_OFF=fuse "$retrace" plan "$golden/peaks.toml" >out 2>err
 [ $? -eq 2 ] || fail 'an unknown name in RETRACE_PASSES_OFF is accepted'
 
 # --- A run: one JSON line on standard output, progress on standard error, the folder's files.
-expect 0 'fingerprint' train "$jobs/golden/peaks.toml" --json
+expect 0 'fingerprint' train "$golden/peaks.toml" --json
 [ "$(wc -l <out)" -eq 1 ] || fail 'train --json: more than one line'
-for key in job device threads epochs iterations seconds loss metrics fingerprint peak_mib run_dir stop_reason; do
+for key in job device threads epochs iterations seconds validation_loss metrics fingerprint peak_mib run_dir stop_reason; do
   has "\"$key\":" out
 done
 has '"iterations":12' out
@@ -116,43 +123,62 @@ done
 [ -z "$(find runs -name '*.partial')" ] || fail 'a temporary file is left'
 first=$(sed 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/' out)
 [ ${#first} -eq 16 ] || fail 'the fingerprint has not 16 digits'
-expect 0 "$first" train "$jobs/golden/peaks.toml" --threads 1
+expect 0 "$first" train "$golden/peaks.toml" --threads 1
 has 'runs/golden-peaks-2' out
+# --- Silence but for errors; the workers are a key; the stream says its version.
+silent train "$golden/peaks.toml" --quiet --out quiet
+expect 0 '"fingerprint"' train "$golden/peaks.toml" --quiet --json --out quiet-json
+[ ! -s err ] || fail 'train --quiet --json tells progress'
+expect 2 'did you mean' train "$golden/peaks.toml" --quiet --set training.max_epoch=2
+has '{"event":"started","schema":1,' quiet/metrics.jsonl
+[ "$(grep -c '"event":"validation".*"validation_loss":' quiet/metrics.jsonl)" -eq 3 ] || fail 'not one validation an epoch'
+silent train "$golden/peaks.toml" --quiet --set validation.frequency=2 --out seldom
+[ "$(grep -o '"validation","epoch":[0-9]' seldom/metrics.jsonl | tr -dc 0-9)" = 23 ] || fail 'validation.frequency=2 of 3'
+silent train "$golden/peaks.toml" --quiet --set validation.data=none --out never
+! grep -q '"validation"' never/metrics.jsonl || fail 'validation.data=none validates'
+expect 2 'unknown key "training.validation"' train "$golden/peaks.toml" --set training.validation=false
+expect 0 '"workers":2' train "$golden/peaks.toml" --set training.shards=4 --set workers=2 --json --out two
+expect 2 'set training.shards = 2 or more' train "$golden/peaks.toml" --workers 2
+expect 2 'workers must be a whole number' train "$golden/peaks.toml" --workers two
+expect 2 'workers is out of range' train "$golden/peaks.toml" --workers 0
 for speed in plain default accelerated; do
-  expect 0 "$first" train "$jobs/golden/peaks.toml" --set training.acceleration=$speed --out "speed-$speed"
+  expect 0 "$first" train "$golden/peaks.toml" --set training.acceleration=$speed --out "speed-$speed"
   has "acceleration = \"$speed\"" "speed-$speed/job.toml"
 done
-expect 2 'plain, default, accelerated' train "$jobs/golden/peaks.toml" --set training.acceleration=fast
+expect 2 'plain, default, accelerated' train "$golden/peaks.toml" --set training.acceleration=fast
 expect 0 'equal: the fingerprints of 3 epochs and the last weights' compare runs/golden-peaks-1 runs/golden-peaks-2
 expect 0 '"equal":true' compare runs/golden-peaks-1 runs/golden-peaks-2 --json
 expect 0 '"threads":1' train runs/golden-peaks-1/job.toml --threads 1 --device auto --json --out again
 has "$first" out
 has '"device":"cpu"' out
-expect 0 'fingerprint' train "$jobs/golden/peaks.toml" --seed 2 --out other
+expect 0 'fingerprint' train "$golden/peaks.toml" --seed 2 --monitor json --out other
+has '{"event":"epoch","epoch":1,' err
 expect 76 'first epoch that differs: 1' compare runs/golden-peaks-1 other
 has 'setting seed: 1 and 2' out
 has 'units in the last place' out
 expect 76 '"equal":false' compare runs/golden-peaks-1 other --json
 expect 76 'different' compare runs/golden-peaks-1/weights.safetensors other
-expect 2 'is not empty' train "$jobs/golden/peaks.toml" --out other
+expect 2 'is not empty' train "$golden/peaks.toml" --out other
 head -c 1000 other/weights.safetensors >cut.safetensors
 expect 65 'cut.safetensors' compare cut.safetensors other
-expect 0 'conv' plan "$jobs/golden/digits.toml"
+expect 0 '"plan":"' plan "$golden/digits.toml" --json
+[ "$(wc -l <out)" -eq 1 ] || fail 'plan --json: more than one line'
+expect 0 'conv' plan "$golden/digits.toml"
 for pass in lower_composites fold_constants simplify merge_common remove_dead mask_before_unpool recompute_cheap \
   fuse_rows fuse_prologues fuse_pointwise fuse_epilogues fuse_reductions; do
   grep -q "^  $pass .* nodes .* ms$" out || fail "plan: the pass $pass is not timed"
 done
 [ "$(grep -c '^call ' out)" -eq 0 ] || fail 'plan: reasons that nobody asked for'
 expect 0 'instead of the trace' plan --help
-expect 0 'simplify: ' plan "$jobs/golden/digits.toml" --passes
+expect 0 'simplify: ' plan "$golden/digits.toml" --passes
 ! grep -q '^call ' out || fail 'plan --passes: reasons that nobody asked for'
 grep -q '^  - %[0-9]* = reshape' out || fail 'plan --passes: nothing is taken away'
 grep -q '^  + %[0-9]* = fused' out || fail 'plan --passes: nothing is made'
-expect 0 'others read it, too' plan "$jobs/golden/digits.toml" --why
+expect 0 'others read it, too' plan "$golden/digits.toml" --why
 calls=$(sed -n 's/^plan: \([0-9]*\) kernel calls.*/\1/p' out)
 [ "$(grep -c '^call ' out)" -eq "$calls" ] || fail 'plan --why: not every kernel call'
 grep -q '^    conv2d .* digits.cpp:[0-9]*$' out || fail 'plan --why: no place of a convolution'
-expect 2 'did you mean --passes?' plan "$jobs/golden/digits.toml" --pass
+expect 2 'did you mean --passes?' plan "$golden/digits.toml" --pass
 
 # --- Prediction.
 expect 0 'digits.png' data digits --out digits
@@ -160,9 +186,9 @@ for name in train t10k; do
   [ -s "digits/$name-images-idx3-ubyte.gz" ] || fail "data digits: no $name images"
 done
 [ "$(head -c 4 digits/digits.png | tail -c 3)" = PNG ] || fail 'the contact sheet is no PNG'
-expect 0 'accuracy' train "$jobs/golden/digits.toml" --out seen
+expect 0 'accuracy' train "$golden/digits.toml" --out seen
 has 'angle_rmse' seen/metrics.jsonl
-expect 0 '5000 rows' predict seen --input digits/t10k-images-idx3-ubyte.gz --output seen.csv
+expect 0 '5000 rows' predict seen --input digits/t10k-images-idx3-ubyte.gz --out seen.csv
 [ "$(head -n 1 seen.csv | tr -cd , | wc -c)" -eq 12 ] || fail 'seen.csv has not index, class, ten scores and angle'
 [ "$(wc -l <seen.csv)" -eq 5001 ] || fail 'seen.csv has not a line an image'
 expect 2 'network "peaks" reads samples of [2]' predict other --input digits/t10k-images-idx3-ubyte.gz
@@ -173,17 +199,17 @@ expect 65 'labels' predict seen --input digits/t10k-labels-idx1-ubyte.gz
 [ $? -eq 74 ] || fail 'info >/dev/full'
 "$retrace" --help >/dev/full 2>err
 [ $? -eq 74 ] || fail '--help >/dev/full'
-"$retrace" train "$jobs/golden/peaks.toml" --json --out closed >&- 2>err
+"$retrace" train "$golden/peaks.toml" --json --out closed >&- 2>err
 [ $? -eq 74 ] || fail 'train >&-'
 cmp -s closed/weights.safetensors again/weights.safetensors || fail 'the run of a closed standard output is damaged'
 { "$retrace" info 2>err; echo $? >code; } | :
 [ "$(cat code)" -eq 74 ] || [ "$(cat code)" -eq 0 ] || fail 'a reader that went away'
-"$retrace" train "$jobs/golden/peaks.toml" --out silent >out 2>&-
+"$retrace" train "$golden/peaks.toml" --out silent >out 2>&-
 [ $? -eq 0 ] || fail 'train 2>&-'
 
 # --- Signals: after the current iteration, with what was learned; no checkpoint yet.
 for signal in INT:130 TERM:143; do
-  "$retrace" train "$jobs/golden/peaks.toml" --set training.max_epochs=100000000 --json --out "stop-$signal" >out 2>err &
+  "$retrace" train "$golden/peaks.toml" --set training.max_epochs=100000000 --json --out "stop-$signal" >out 2>err &
   process=$!
   while [ ! -s "stop-$signal/fingerprints.txt" ] && kill -0 $process; do sleep 0.1; done
   kill -s "${signal%:*}" $process
@@ -217,7 +243,7 @@ if (ulimit -v 600000 && "$retrace" --version) >out 2>err; then
 fi
 
 # --- Files in and out: nothing is written over what is read, over what is no regular file, or over data of others.
-expect 0 'fingerprint' train "$jobs/golden/digits.toml" --set training.max_epochs=1 --set data.train_samples=128 \
+expect 0 'fingerprint' train "$golden/digits.toml" --set training.max_epochs=1 --set data.train_samples=128 \
   --set data.test_samples=32 --out trained
 # The first 20 images.
 {
@@ -228,28 +254,32 @@ cp images.gz in.gz
 ln -s in.gz soft.gz
 ln in.gz hard.gz
 for output in in.gz soft.gz hard.gz trained/weights.safetensors trained/job.toml; do
-  expect 2 'would be written over' predict trained --input in.gz --output $output
+  expect 2 'would be written over' predict trained --input in.gz --out $output
 done
 cmp -s in.gz images.gz || fail 'the input of predict was written over'
-expect 74 'Is a directory' predict trained --input in.gz --output trained
+expect 74 'Is a directory' predict trained --input in.gz --out trained
 mkfifo pipe
 wc -l <pipe >lines &
-expect 0 'rows in pipe' predict trained --input in.gz --output pipe
+expect 0 'rows in pipe' predict trained --input in.gz --out pipe
 wait $!
 [ -p pipe ] && [ "$(cat lines)" -eq 21 ] || fail 'predict does not write into a pipe'
 ln -s /dev/null null
-expect 0 'rows in null' predict trained --input in.gz --output null
+expect 0 'rows in null' predict trained --input in.gz --out null
 [ -L null ] && [ -c /dev/null ] || fail 'predict replaces a link to a device'
 echo old >kept.csv
 chmod 600 kept.csv
-expect 0 'rows in kept.csv' predict trained --input in.gz --output kept.csv
+expect 0 '{"rows":20,"out":"rows.csv"}' predict trained --input in.gz --out rows.csv --json
+silent predict trained --input in.gz --out rows.csv --quiet
+expect 2 'cannot both go to standard output' predict trained --input in.gz --out - --json
+expect 0 'rows in kept.csv' predict trained --input in.gz --out kept.csv
 [ "$(stat -c %a kept.csv)" = 600 ] || fail 'predict changes the mode of its output'
 for output in - /dev/stdout; do
-  "$retrace" predict trained --input in.gz --output $output >out 2>err || fail "predict --output $output"
-  cmp -s out kept.csv || fail "predict --output $output does not write the rows alone to standard output"
+  "$retrace" predict trained --input in.gz --out $output >out 2>err || fail "predict --out $output"
+  cmp -s out kept.csv || fail "predict --out $output does not write the rows alone to standard output"
 done
 [ ! -e ./- ] || fail 'predict makes a file -'
 expect 0 'digits.png' data digits --out digits
+expect 0 '{"source":"digits","out":"digits"}' data digits --out digits --json
 mkdir foreign
 gzip -dc digits/t10k-images-idx3-ubyte.gz >foreign/train-images-idx3-ubyte
 echo mine >foreign/README
@@ -273,12 +303,12 @@ expect 65 'too deep' predict flipped --input in.gz
 expect 65 'too deep' compare trained flipped
 
 # --- A refused folder is left alone; who uses a folder is told.
-expect 2 'is not empty' train "$jobs/golden/peaks.toml" --out foreign
+expect 2 'is not empty' train "$golden/peaks.toml" --out foreign
 [ ! -e foreign/.lock ] || fail 'a refused folder has a lock'
-"$retrace" train "$jobs/golden/peaks.toml" --set training.max_epochs=100000000 --out busy >out 2>err &
+"$retrace" train "$golden/peaks.toml" --set training.max_epochs=100000000 --out busy >out 2>err &
 process=$!
 while [ ! -s busy/fingerprints.txt ] && kill -0 $process; do sleep 0.1; done
-expect 2 "process $process on " train "$jobs/golden/peaks.toml" --out busy
+expect 2 "process $process on " train "$golden/peaks.toml" --out busy
 kill -s KILL $process
 wait $process
 
@@ -286,11 +316,11 @@ wait $process
 if strace -f -o trace.log -e trace=flock -e inject=flock:error=ENOLCK true 2>err; then
   export ASAN_OPTIONS=detect_leaks=0  # the search for leaks needs ptrace, which strace has
   strace -f -o trace.log -e trace=flock -e inject=flock:error=ENOLCK \
-    "$retrace" train "$jobs/golden/peaks.toml" --out unlocked >out 2>err || fail 'train without locks'
+    "$retrace" train "$golden/peaks.toml" --out unlocked >out 2>err || fail 'train without locks'
   has 'cannot be locked (No locks available)' err
   strace -f -o trace.log -e trace=flock -e inject=flock:error=EINTR:when=1 \
-    "$retrace" train "$jobs/golden/peaks.toml" --out interrupted >out 2>err || fail 'train with an interrupted lock'
-  cp "$jobs/golden/peaks.toml" unread.toml
+    "$retrace" train "$golden/peaks.toml" --out interrupted >out 2>err || fail 'train with an interrupted lock'
+  cp "$golden/peaks.toml" unread.toml
   strace -f -o trace.log -P "$work/unread.toml" -e trace=pread64 -e inject=pread64:error=EIO \
     "$retrace" train unread.toml >out 2>err
   has 'cannot read job file "unread.toml": Input/output error' err
@@ -306,7 +336,7 @@ expect 2 'data.train_samples is larger than the set' train "$jobs/digits.toml" -
 expect 2 'at most training.mini_batch_size' train "$jobs/digits.toml" --set training.shards=4096
 ln -s nowhere.toml dangling.toml
 expect 66 'is a link to "nowhere.toml"' train dangling.toml
-RETRACE_PASSES_OFF=$(printf '\033[31mx') "$retrace" plan "$jobs/golden/peaks.toml" >out 2>err
+RETRACE_PASSES_OFF=$(printf '\033[31mx') "$retrace" plan "$golden/peaks.toml" >out 2>err
 has '"?[31mx"' err
 
 [ $failures -eq 0 ] || { echo "$failures failures" >&2; exit 1; }

@@ -7,9 +7,11 @@
 #include <thread>
 
 #include "retrace/device/cpu/threads.h"
+#include "retrace/plan/compile.h"
 #include "retrace/retrace.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/trace/call_scope.h"
+#include "retrace/trace/record.h"
 #include "tests/error_testing.h"
 
 namespace retrace {
@@ -52,7 +54,7 @@ TEST(Recording, RefusesTensorsOfAnotherThread) {
 
 TEST(PlanCache, FindsPlansByContent) {
   plan_cache().clear();
-  set_plan_cache(true);
+  set_plan_cache_enabled(true);
   for (float x : {1.0f, 2.0f, 3.0f}) {  // a changing number is an input, not part of the key
     const Tensor y = Tensor::from<float>({x, 1}, {2}) * x;
     EXPECT_EQ(y.to_vector<float>(), (Floats{x * x, x}));
@@ -254,9 +256,9 @@ TEST(Fusion, OneThousandRandomChainsKeepTheirBits) {
     const auto fused = run();
     set_passes_off({"fuse_pointwise", "fuse_prologues", "fuse_epilogues", "simplify", "merge_common", "remove_dead",
                     "place_memory"});
-    set_plan_cache(false);
+    set_plan_cache_enabled(false);
     const auto plain = run();
-    set_plan_cache(true);
+    set_plan_cache_enabled(true);
     set_passes_off({});
     ASSERT_EQ(fused, plain) << "seed " << seed;
   }
@@ -264,7 +266,7 @@ TEST(Fusion, OneThousandRandomChainsKeepTheirBits) {
 
 // By label the arguments would not fit: what reads a reshape relies on the labels that it gave.
 TEST(Passes, AReshapeThatOnlyChangesLabelsStays) {
-  const Tensor a = Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3}, "BC"), b = Tensor::full({2, 2, 3}, 1);
+  const Tensor a = Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3}, "BC"), b = Tensor::full(1, {2, 2, 3});
   EXPECT_EQ((reshape(a, a.shape()) + b).to_vector<float>(), (Floats{2, 3, 4, 5, 6, 7, 2, 3, 4, 5, 6, 7}));
 }
 

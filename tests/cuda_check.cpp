@@ -43,15 +43,15 @@ void add_plans(std::vector<Source>& sources) {
     return;
   }
   CudaPlan::watch_sources([](const std::string& source) { watched().push_back(source); });
-  const Tensor integers = Tensor::full({8}, 6, DType::i32).to(*gpus()[0]);
+  const Tensor integers = Tensor::full(6, {8}, DType::i32).to(*gpus()[0]);
   divide(integers, integers).data();
   add_watched(sources, "integers");
   for (const char* name : {"digits", "peaks", "autoencoder", "cifar10"}) {
-    const Job job = read_job(fmt::format("jobs/golden/{}.toml", name), {{"device", "cuda", ""},
-                                                                        {"training.max_epochs", "1", ""},
-                                                                        {"training.mini_batch_size", "2", ""},
-                                                                        {"data.train_samples", "4", ""},
-                                                                        {"data.test_samples", "4", ""}});
+    const Job job = read_job(fmt::format("tests/golden/1/{}.toml", name), {{"device", "cuda", ""},
+                                                                           {"training.max_epochs", "1", ""},
+                                                                           {"training.mini_batch_size", "2", ""},
+                                                                           {"data.train_samples", "4", ""},
+                                                                           {"data.test_samples", "4", ""}});
     train_job(job, {.write_run = false});
     add_watched(sources, name);
   }

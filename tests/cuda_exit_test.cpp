@@ -18,11 +18,11 @@ std::function<Tensor(const Tensor&)> accelerated;
 void keep_and_exit(bool computes) {
   if (!can_use_gpu()) std::exit(5);
   Device& cuda = *gpus()[0];
-  kept = Tensor::full({1000}, 2).to(cuda);
-  tree = Tree{{"inner", Tree{{"weights", Tensor::full({3, 4}, 1).to(cuda)}}}};
+  kept = Tensor::full(2, {1000}).to(cuda);
+  tree = Tree{{"inner", Tree{{"weights", Tensor::full(1, {3, 4}).to(cuda)}}}};
   if (computes) {
     accelerated = accelerate([](const Tensor& x) { return sum(matmul(x, x) + 1.0f); });
-    kept = accelerated(Tensor::full({4, 4}, 1).to(cuda));
+    kept = accelerated(Tensor::full(1, {4, 4}).to(cuda));
   }
   std::exit(kept.to_vector<float>()[0] == (computes ? 80 : 2) ? 0 : 6);
 }

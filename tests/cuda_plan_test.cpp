@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <thread>
 
+#include "retrace/plan/compile.h"
 #include "retrace/plan/cuda/cuda_plan.h"
 #include "retrace/retrace.h"
 #include "retrace/run/plan_cache.h"
+#include "retrace/trace/record.h"
 #include "retrace/train/training_step.h"
 
 namespace retrace {
@@ -123,13 +125,31 @@ TEST_F(CudaPlanTest, ArgumentsOfAKernelHaveALimit) {
   EXPECT_EQ(last_plan()->kernel_calls(), 3u) << "111 of them fit into 4000 bytes";
 }
 
+// Whatever has tensors moves by a text, and reads the same there and back.
+TEST_F(CudaPlanTest, EverythingMovesByTheNameOfADevice) {
+  const Tensor x = numbers({3, 4}, 0);
+  const Tree tree{{"a", x}, {"b", Tree{{"c", numbers({2}, 1)}}}};
+  for (const char* name : {"cuda", "gpu", "cuda:0"}) {
+    EXPECT_EQ(x.to(name).device().name(), "cuda:0");
+    EXPECT_EQ(fingerprint(tree.to(std::string(name)).to("cpu")), fingerprint(tree));
+  }
+  const AdamState adam = adam_update(tree, tree, {}).state.to("cuda");
+  for (const Tensor& tensor : leaf_tensors(to_tree(adam))) EXPECT_EQ(tensor.device().name(), "cuda:0");
+  EXPECT_EQ(adam.to("cpu").step.item<int32_t>(), 1);
+  EXPECT_EQ(sgdm_update(tree, tree, {}).state.to("cuda").velocity["a"].tensor().device().name(), "cuda:0");
+  EXPECT_TRUE(AdamState().to("cuda").mean.empty());
+  const nn::Network network = models::peaks(random_key(1)), there = network.to("cuda");
+  EXPECT_EQ(there.parameters["linear_1"]["weights"].tensor().device().name(), "cuda:0");
+  EXPECT_EQ(fingerprint(there.to("cpu").parameters), fingerprint(network.parameters));
+}
+
 // A whole step of the demo's network: state that is moved in stays where it is, so that a replay changes nothing but
 // where the loss goes.
 TEST_F(CudaPlanTest, AStepWithDonatedStateKeepsItsLaunches) {
   Device& cuda = *gpus()[0];
-  const Job job = read_job("jobs/golden/digits.toml");
+  const Job job = read_job("tests/golden/1/digits.toml");
   const nn::Network network = models::digits(random_key(1));
-  const Tensor x = Tensor::full({2, 28, 28, 1}, 0.5, DType::f32, "BSSC").to(cuda);
+  const Tensor x = Tensor::full(0.5, {2, 28, 28, 1}, DType::f32, "BSSC").to(cuda);
   const Tree targets =
       Tree{{"class", Tensor::zeros({2}, DType::i32, "B")}, {"angle", Tensor::zeros({2, 1}, DType::f32, "BC")}}.to(cuda);
   const auto step = accelerate(training_step(job, network));
@@ -265,16 +285,16 @@ TEST_F(CudaPlanTest, WhatHasNoKernelForDoublesSaysSo) {
   const std::string rest =
       " has no CUDA kernel for f64\n"
       "  where:    model.cpp:7\n"
-      "  help:     compute this part on the CPU: x.to(rt::cpu_device()), or use f32";
+      "  help:     compute this part on the CPU: x.to(\"cpu\"), or use f32";
   EXPECT_EQ(text([&] { return add(x, x, place); }), "error[RT0620]: add" + rest);
-  EXPECT_EQ(text([&] { return sum(x, {}, place); }), "error[RT0620]: sum" + rest);
+  EXPECT_EQ(text([&] { return sum(x, {}, {}, place); }), "error[RT0620]: sum" + rest);
   EXPECT_EQ(text([&] { return matmul(x, x, {}, place); }), "error[RT0620]: matmul" + rest);
 }
 
 TEST_F(CudaPlanTest, WhyTellsOfEachCall) {
   const Tensor x = numbers({64, 8}, 1).to(*gpus()[0]), w = numbers({8, 4}, 2).to(*gpus()[0]);
   plan_cache().clear();
-  const Tensor y = relu(matmul(x, w)), total = sum(y, {.axes = {0}});
+  const Tensor y = relu(matmul(x, w)), total = sum(y, 0);
   evaluate();
   const std::string why = last_plan()->why();
   const auto says = [&](const char* part) { EXPECT_NE(why.find(part), std::string::npos) << part << "\n" << why; };

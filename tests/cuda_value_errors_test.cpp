@@ -30,7 +30,7 @@ std::string text_of_failure(const std::function<void()>& body) {
 
 Tensor whole(const std::vector<int32_t>& values) { return Tensor::from(values, {static_cast<int64_t>(values.size())}); }
 Tensor bytes(const std::vector<uint8_t>& values) { return Tensor::from(values, {static_cast<int64_t>(values.size())}); }
-Tensor ones(const Shape& shape) { return Tensor::full(shape, 1); }
+Tensor ones(const Shape& shape) { return Tensor::full(1, shape); }
 
 using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 const Place kPlace{"model.cpp", 7};
@@ -176,12 +176,12 @@ TEST_F(OnCuda, OfTwoInOneTraceTheOneOfTheCpuIsThrown) {
 }
 
 TEST_F(OnCuda, AnErrorOutlivesItsPlan) {
-  set_plan_cache(false);
+  set_plan_cache_enabled(false);
   const auto y = one_hot(there(whole({5})), 3);
   evaluate();
   const auto other = there(whole({1})) + there(whole({2}));
   evaluate();  // the plan before it is gone
-  set_plan_cache(true);
+  set_plan_cache_enabled(true);
   EXPECT_NE(text_of_failure([&] { cuda().synchronize(); }).find("label 5 at [0]"), std::string::npos);
   EXPECT_EQ(other.to_vector<int32_t>(), std::vector<int32_t>{3});
 }

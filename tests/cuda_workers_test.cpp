@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "retrace/ops/all_reduce/all_reduce_op.h"
 #include "retrace/retrace.h"
 #include "retrace/train/train_job.h"
 #include "tests/error_testing.h"
@@ -29,12 +30,12 @@ class CudaWorkers : public testing::Test {
 
 // Two steps of digits with mini-batches of 7: shards of 2, 2, 2 and 1 samples.
 TrainJobResult train_digits(const char* device, int workers) {
-  const Job job = read_job("jobs/golden/digits.toml", {{"device", device, ""},
-                                                       {"training.shards", "4", ""},
-                                                       {"training.max_epochs", "1", ""},
-                                                       {"training.mini_batch_size", "7", ""},
-                                                       {"data.train_samples", "14", ""},
-                                                       {"data.test_samples", "4", ""}});
+  const Job job = read_job("tests/golden/1/digits.toml", {{"device", device, ""},
+                                                          {"training.shards", "4", ""},
+                                                          {"training.max_epochs", "1", ""},
+                                                          {"training.mini_batch_size", "7", ""},
+                                                          {"data.train_samples", "14", ""},
+                                                          {"data.test_samples", "4", ""}});
   Pool pool = Pool::local(workers);
   return train_job(job, {.pool = &pool, .write_run = false});
 }
@@ -83,7 +84,7 @@ TEST_F(CudaWorkers, ExchangeWhatStepsAdd) {
     return WithAux<Tree>{mean(square(y)), aux};
   };
   const Tree parameters{{"weights", Tensor::from<float>({0.5f, -1, 2, 0.25f, 3, -0.125f}, {3, 2})},
-                        {"scale", Tensor::full({2}, 1)},
+                        {"scale", Tensor::full(1, {2})},
                         {"offset", Tensor::zeros({2})}};
   const auto run = [&](const char* name, int workers) {
     return Pool::local(workers).spmd([&](Worker& worker) {
@@ -113,7 +114,7 @@ TEST_F(CudaWorkers, ExchangeWhatStepsAdd) {
 
 TEST_F(CudaWorkers, SendTensorsThatArriveOnTheCpu) {
   Pool::local(2).spmd([](Worker& worker) {
-    const Tensor mine = Tensor::full({3}, worker.index() + 1).to(find_device("cuda", worker.index()));
+    const Tensor mine = Tensor::full(worker.index() + 1, {3}).to(find_device("cuda", worker.index()));
     const Tensor total = worker.sum(mine * mine);
     EXPECT_EQ(total.device().name(), "cpu");
     EXPECT_EQ(total.to_vector<float>(), std::vector<float>(3, 5.0f));
@@ -126,7 +127,7 @@ TEST_F(CudaWorkers, BringTheErrorOfAWorker) {
     Pool::local(2).spmd([](Worker& worker) {
       Device& device = find_device("cuda:0");
       const ShardSplit split{2, 2, 2, worker.index()};
-      const Tensor part = Tensor::full({1000}, worker.index() + 1).to(device);
+      const Tensor part = Tensor::full(worker.index() + 1, {1000}).to(device);
       EXPECT_EQ(all_reduce(std::vector<Tensor>{part}, split).to_vector<float>()[999], 3.0f);
       const Tensor again = all_reduce(std::vector<Tensor>{part * part}, split);
       if (worker.index() == 1) throw Error(ErrorKind::usage, 901, "a bad day");

@@ -76,15 +76,15 @@ std::string regularize_entry() {
 }
 
 std::string statistics_entry() {
-  const Tensor x = Tensor::from<float>({0.1f, 0.2f, 0.7f, -0.4f, 0.6f, 0.5f}, {3, 2}), ones = Tensor::full({2}, 1);
+  const Tensor x = Tensor::from<float>({0.1f, 0.2f, 0.7f, -0.4f, 0.6f, 0.5f}, {3, 2}), ones = Tensor::full(1, {2});
   const Tree moments = batch_norm(x, ones, ones).moments;
   const Tree state{{"mean", ones}, {"variance", ones}};
-  return Bytes().add(update_statistics(state, moments, {.mean_decay = 0.3f, .variance_decay = 0.7f})).text();
+  return Bytes().add(update_statistics(state, moments, {.mean_decay = 0.3, .variance_decay = 0.7})).text();
 }
 
 // The numbers of a definition are rounded while it is planned: here 1 / sqrt(epsilon).
 std::string definition_entry() {
-  const Tensor zeros = Tensor::zeros({1}), ones = Tensor::full({1}, 1), x = Tensor::full({1, 1}, 1);
+  const Tensor zeros = Tensor::zeros({1}), ones = Tensor::full(1, {1}), x = Tensor::full(1, {1, 1});
   Bytes bytes;
   for (const double epsilon : {1e-5, 1e-4, 1e-3, 0.1, 0.3})
     bytes.add(batch_norm_inference(x, ones, zeros, zeros, zeros, {.epsilon = epsilon}));
@@ -92,7 +92,7 @@ std::string definition_entry() {
 }
 
 std::string operand_entry() {
-  return Bytes().add(Tensor::full({1}, 0x1p127) * kSubnormal).add(Tensor::full({1}, 3) * 0.1).text();
+  return Bytes().add(Tensor::full(0x1p127, {1}) * kSubnormal).add(Tensor::full(3, {1}) * 0.1).text();
 }
 
 std::string initializers_entry() {
@@ -120,9 +120,9 @@ std::string peaks_entry() {
 
 std::string queue_entry() {
   const auto tenths = [](const Observation& observation, TransformContext& context) {
-    return Observation{Tensor::full({1}, context.random.uniform(0.1, 0.7), DType::f64), observation[0]};
+    return Observation{Tensor::full(context.random.uniform(0.1, 0.7), {1}, DType::f64), observation[0]};
   };
-  const Datastore digits_store = datasets::digits(Split::train, {.count = 2});
+  const Datastore digits_store = datasets::digits(Split::train, {.count = 2, .seed = 1});
   Datastore drawn = transform(digits_store, tenths, {.variables = 2});
   MiniBatchQueue queue(digits_store, {.mini_batch_size = 2, .outputs = 3});
   const auto batch = queue.next();
@@ -142,7 +142,7 @@ std::string job_text_entry() {
 
 // The data of a job and the metrics of its network.
 std::string evaluation_entry() {
-  const Job job = read_job(std::filesystem::path(RETRACE_SOURCE_DIR) / "jobs/golden/peaks.toml");
+  const Job job = read_job(std::filesystem::path(RETRACE_SOURCE_DIR) / "tests/golden/1/peaks.toml");
   const nn::Network network = make_job_network(job);
   const JobData data = load_job_data(job, network);
   const auto score = NetworkEvaluator(network, data, 32, false)(network.parameters, network.state);
@@ -155,7 +155,7 @@ std::string evaluation_entry() {
 }
 
 std::string image_entry() {
-  const ImageSet images = datasets::make_digits(Split::train, {.count = 2});
+  const ImageSet images = datasets::make_digits(Split::train, {.count = 2, .seed = 1});
   return Bytes().add(image_batch(images, 0, 2)).text();
 }
 

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "retrace/data/source_kind.h"
+#include "retrace/data/transform_kind.h"
+#include "retrace/monitor/sink_kind.h"
 #include "retrace/nn/loss_kind.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/optim/schedule_kind.h"
@@ -37,6 +39,8 @@ TEST(Kinds, HaveNamesAndHelp) {
   check_names(all_solvers());
   check_names(all_schedules());
   check_names(all_sources());
+  check_names(all_transforms());
+  check_names(all_sinks());
 }
 
 // In a section of a job a key means one thing: it has one type.
@@ -52,6 +56,7 @@ TEST(Kinds, HaveOptionsThatAJobCanTellApart) {
   };
   look("network", nn::all_networks());
   look("data", all_sources());
+  look("data", all_transforms());
   look("training", all_solvers());
   look("training", all_schedules());
   const auto keys = job_keys();
@@ -70,8 +75,25 @@ TEST(Kinds, ANetworkFindsWhatItNames) {
   }
 }
 
+// What a source says before it reads anything is what it reads.
+TEST(Kinds, ASourceGivesWhatItDescribes) {
+  for (const auto& source : all_sources())
+    for (const Split split : {Split::train, Split::test}) {
+      if (source.reads_folder) continue;
+      SCOPED_TRACE(source.name);
+      const SourceRequest request{.samples = 16, .seed = 1, .options = completed({}, source.options, source.name)};
+      const SourceDescription said = source.description(split, request);
+      const Datastore store = source.load(split, request);
+      EXPECT_EQ(said.samples, store.size());
+      ASSERT_EQ(said.variables.size(), static_cast<size_t>(store.variables()));
+      ASSERT_EQ(said.variables.size(), source.targets.size() + 1);
+      const Observation one = store.get(0);
+      for (size_t v = 0; v < one.size(); ++v) EXPECT_EQ(one[v].spec(), said.variables[v]) << one[v].spec().text();
+    }
+}
+
 TEST(Kinds, AMetricMakesAsManySumsAsItSays) {
-  const Tensor scores = Tensor::full({3, 4}, 0.25, DType::f32, "BC"), labels = Tensor::zeros({3}, DType::i32, "B");
+  const Tensor scores = Tensor::full(0.25, {3, 4}, DType::f32, "BC"), labels = Tensor::zeros({3}, DType::i32, "B");
   for (const auto& metric : all_metrics())
     for (const auto kind : metric.outputs) {
       const auto sums = metric.of_batch(scores, kind == nn::OutputKind::class_scores ? labels : scores);
@@ -82,7 +104,7 @@ TEST(Kinds, AMetricMakesAsManySumsAsItSays) {
 
 // The state has its structure before the first step, so that every step has one form.
 TEST(Kinds, ASolverKeepsTheStructureOfItsState) {
-  const Tree parameters{{"a", Tensor::full({2}, 1)}, {"b", Tree{{"weights", Tensor::full({2, 2}, 1)}}}};
+  const Tree parameters{{"a", Tensor::full(1, {2})}, {"b", Tree{{"weights", Tensor::full(1, {2, 2})}}}};
   for (const auto& solver : all_solvers()) {
     SCOPED_TRACE(solver.name);
     const Tree before = solver.initial(parameters);
@@ -90,6 +112,18 @@ TEST(Kinds, ASolverKeepsTheStructureOfItsState) {
     check_same_structure(parameters, made.parameters, "parameters");
     check_same_structure(before, made.state, "state");
     EXPECT_NE(made.parameters["a"].tensor().to_vector<float>(), parameters["a"].tensor().to_vector<float>());
+  }
+}
+
+TEST(Kinds, ASinkTellsOfARun) {
+  for (const auto& sink : all_sinks()) {
+    std::string told;
+    const auto monitor = sink.make({[&](const std::string& text, bool) { told += text; }, {}});
+    monitor->receive(RunStarted{.job = "seen", .device = "cpu", .run_dir = "", .epochs = 1, .iterations_per_epoch = 1});
+    monitor->receive(EpochDone{.epoch = 1, .iteration = 1, .loss = 0.25});
+    monitor->receive(RunFinished{
+        .epoch = 1, .iteration = 1, .loss = 0.25, .metrics = {}, .stop_reason = "ended", .fingerprint = ""});
+    for (const char* part : {"seen", "0.25", "ended"}) EXPECT_NE(told.find(part), std::string::npos) << sink.name;
   }
 }
 

@@ -33,21 +33,21 @@ TEST(Misuse, NumbersThatAnIntegerTensorDoesNotHave) {
     EXPECT_TRUE(says(error, fmt::format("error[RT0108]: the number {} does not fit the type {}\n", number, type)));
     EXPECT_TRUE(says(error, "misuse_test.cpp"));
   };
-  refused(error_of([&] { Tensor::full({1}, nan, DType::i32); }), "nan", "i32");
-  refused(error_of([&] { Tensor::full({1}, large, DType::i32); }), "1e+30", "i32");
-  refused(error_of([&] { Tensor::full({1}, -1, DType::u8); }), "-1", "u8");
-  refused(error_of([&] { Tensor::full({1}, 256, DType::u8); }), "256", "u8");
-  refused(error_of([&] { Tensor::full({1}, 2.5, DType::i32); }), "2.5", "i32");
-  refused(error_of([&] { Tensor::full({1}, 2, DType::boolean); }), "2", "bool");
+  refused(error_of([&] { Tensor::full(nan, {1}, DType::i32); }), "nan", "i32");
+  refused(error_of([&] { Tensor::full(large, {1}, DType::i32); }), "1e+30", "i32");
+  refused(error_of([&] { Tensor::full(-1, {1}, DType::u8); }), "-1", "u8");
+  refused(error_of([&] { Tensor::full(256, {1}, DType::u8); }), "256", "u8");
+  refused(error_of([&] { Tensor::full(2.5, {1}, DType::i32); }), "2.5", "i32");
+  refused(error_of([&] { Tensor::full(2, {1}, DType::boolean); }), "2", "bool");
   refused(error_of([&] { Tensor::from<int64_t>({1, 3'000'000'000}, {2}); }), "3000000000", "i32");
   refused(error_of([&] { Tensor::scalar(int64_t{1} << 40); }), "1099511627776", "i32");
   const int line = __LINE__ + 1;
-  const std::string whole = error_of([] { Tensor::full({1}, -1, DType::u8); });
+  const std::string whole = error_of([] { Tensor::full(-1, {1}, DType::u8); });
   EXPECT_EQ(whole, "error[RT0108]: the number -1 does not fit the type u8\n  where:    " + here(line) +
                        "\n  expected: whole numbers from 0 to 255");
-  EXPECT_EQ(Tensor::full({1}, -2147483648.0, DType::i32).item<int32_t>(), std::numeric_limits<int32_t>::min());
-  EXPECT_EQ(Tensor::full({1}, 255, DType::u8).item<uint8_t>(), 255);
-  EXPECT_EQ(Tensor::full({1}, 1e30).item<float>(), 1e30f);
+  EXPECT_EQ(Tensor::full(-2147483648.0, {1}, DType::i32).item<int32_t>(), std::numeric_limits<int32_t>::min());
+  EXPECT_EQ(Tensor::full(255, {1}, DType::u8).item<uint8_t>(), 255);
+  EXPECT_EQ(Tensor::full(1e30, {1}).item<float>(), 1e30f);
 }
 
 TEST(Misuse, NumbersBesideAnIntegerTensor) {
@@ -176,7 +176,7 @@ TEST(Misuse, TensorsAreMadeAtTheUsersLine) {
   };
   const int64_t huge = int64_t{1} << 39;
   at_line(error_of([] { Tensor::zeros({1, 1}, DType::f32, "B"); }), 112, __LINE__);
-  at_line(error_of([] { Tensor::full({2, -1}, 1); }), 102, __LINE__);
+  at_line(error_of([] { Tensor::full(1, {2, -1}); }), 102, __LINE__);
   at_line(error_of([&] { Tensor::zeros({huge, huge}); }), 107, __LINE__);
   at_line(error_of([] { Tensor::zeros({1}, DType::f32, "X"); }), 110, __LINE__);
   at_line(error_of([] { Tensor::from<float>({1}, {1, 1}, "BB"); }), 111, __LINE__);
@@ -187,9 +187,19 @@ TEST(Misuse, TensorsAreMadeAtTheUsersLine) {
   at_line(error_of([&] { broadcast(one(), {huge, 1}) + broadcast(one(), {1, huge}); }), 107, __LINE__);
   at_line(error_of([] { one().to_vector<int32_t>(); }), 105, __LINE__);
   at_line(error_of([] { Shape().back(); }), 127, __LINE__);
+  at_line(error_of([] { sum(one(), "X"); }), 110, __LINE__);
+  at_line(error_of([] { sum(one(), "C"); }), 115, __LINE__);
+  at_line(error_of([] { mean(one(), {0, 0}); }), 137, __LINE__);
+  at_line(error_of([] { softmax(Tensor::zeros({2, 2}), {0, 1}); }), 114, __LINE__);
+  at_line(error_of([] { one().to("tpu"); }), 602, __LINE__);
+  at_line(error_of([] { Tree(one()).to("cuda:x"); }), 602, __LINE__);
+  at_line(error_of([] { Pool::local(0); }), 617, __LINE__);
+  at_line(error_of([] { Pool::local(1, {.timeout = -1}); }), 619, __LINE__);
+  at_line(error_of([] { learn_rate(-0.1); }), 187, __LINE__);
+  at_line(error_of([] { update_statistics({}, {}, {.mean_decay = -0.1}); }), 145, __LINE__);
   at_line(error_of([] { datasets::make_digits(Split::train, {.count = -1}); }), 309, __LINE__);
   at_line(error_of([] { datasets::peaks(Split::train, 1); }), 319, __LINE__);
-  at_line(error_of([] { nn::linear(3).forward({}, one(), {}, Phase::inference); }), 193, __LINE__);
+  at_line(error_of([] { nn::linear(3).forward(one(), {}, {}, Phase::inference); }), 193, __LINE__);
   at_line(error_of([] { nn::linear(3).initial(random_key(1)); }), 191, __LINE__);
   at_line(error_of([] { value_and_grad([](const Tensor& x) { return x; }, {.shards = 0})(one()); }), 221, __LINE__);
   at_line(error_of([] { value_and_grad([](const Tensor& x) { return x; }, {.shards = 2})(one()); }), 224, __LINE__);
@@ -211,7 +221,7 @@ TEST(Misuse, MemoryThatThereIsNot) {
       says(error, "error[RT0128]: there is not enough memory for 4398046511104 bytes\n  where:    " + here(line)));
   EXPECT_TRUE(says(error, "got:      f32[1099511627776]"));
   const Tensor stretched = broadcast(one(), large);
-  EXPECT_TRUE(says(error_of([&] { stretched.compute(); }), "there is not enough memory for 4398046511104 bytes"));
+  EXPECT_TRUE(says(error_of([&] { evaluate(stretched); }), "there is not enough memory for 4398046511104 bytes"));
   try {
     Tensor::zeros(large);
   } catch (const Error& failure) {
@@ -241,7 +251,7 @@ TEST(Misuse, RecursionWithoutAnEnd) {
   EXPECT_TRUE(says(error, "error[RT0207]: 256 recorded functions are called inside one another"));
   EXPECT_TRUE(says(error, "where:    " + here(__LINE__ - 4)));
   auto plain = f;
-  plain.enabled(false);
+  plain.set_enabled(false);
   again = plain;
   EXPECT_TRUE(says(error_of([&] { plain(one(), 0); }), "RT0207"));
   std::function<Tensor(const Tensor&)> deeper;
@@ -250,7 +260,7 @@ TEST(Misuse, RecursionWithoutAnEnd) {
   EXPECT_TRUE(says(error_of([&] { deeper(one()); }), "RT0207"));
   // An end within the bound is fine, and so is what comes after an error.
   again = [&](const Tensor& x, int depth) { return depth > 100 ? x : f(x, depth); };
-  plain.enabled(true);
+  plain.set_enabled(true);
   f.clear_cache();
   EXPECT_EQ(f(one(), 0).item<float>(), 1);
 }

@@ -112,11 +112,15 @@ class RandomProgram {
     return x.size() ? x : parameter({3, 4});
   }
   // Some axes; all of them if the list is empty.
-  ReduceOptions reduction(const Tensor& x) {
-    ReduceOptions options{.keep = random_.one_in(3)};
+  struct Reduced {
+    Shape axes = {};
+    ReduceOptions options = {};
+  };
+  Reduced reduction(const Tensor& x) {
+    Reduced how{.options = {.keep = random_.one_in(3)}};
     for (int i = 0; i < x.rank(); ++i)
-      if (random_.one_in(2)) options.axes.push_back(i);
-    return options;
+      if (random_.one_in(2)) how.axes.push_back(i);
+    return how;
   }
 
  private:

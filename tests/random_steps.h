@@ -2,6 +2,7 @@
 // The steps of random programs: pointwise ops, movement, reductions, contractions, layers, losses. Each draws its
 // arguments and options from the program, in statements of their own, so that every compiler draws in the same order.
 
+#include "retrace/ops/stored_state/stored_state_op.h"
 #include "tests/random_program.h"
 
 namespace retrace {
@@ -86,8 +87,8 @@ inline constexpr RandomStep kRandomSteps[] = {
      }},
     {"dropout",
      [](RandomProgram& p) {
-       const Tensor x = p.pick(), kept = less(uniform(x.shape(), {.type = p.type()}), Tensor::full({}, 0.5, p.type()));
-       return where(kept, x, Tensor::full({}, 0, p.type()));
+       const Tensor x = p.pick(), kept = less(uniform(x.shape(), {.type = p.type()}), Tensor::full(0.5, {}, p.type()));
+       return where(kept, x, Tensor::full(0, {}, p.type()));
      }},
     // Movement.
     {"broadcast",
@@ -133,37 +134,42 @@ inline constexpr RandomStep kRandomSteps[] = {
     {"sum",
      [](RandomProgram& p) {
        const Tensor x = p.pick();
-       return sum(x, p.reduction(x)) * 0.125f;
+       const auto how = p.reduction(x);
+       return sum(x, how.axes, how.options) * 0.125f;
      }},
     {"mean",
      [](RandomProgram& p) {
        const Tensor x = p.pick();
-       return mean(x, p.reduction(x));
+       const auto how = p.reduction(x);
+       return mean(x, how.axes, how.options);
      }},
     {"mean square",
      [](RandomProgram& p) {
        const Tensor x = p.pick();
-       return mean(square(x - 0.5f), p.reduction(x));
+       const auto how = p.reduction(x);
+       return mean(square(x - 0.5f), how.axes, how.options);
      }},
     {"max",
      [](RandomProgram& p) {
        const Tensor x = p.pick();
-       return max(x, p.reduction(x));
+       const auto how = p.reduction(x);
+       return max(x, how.axes, how.options);
      }},
     {"variance",
      [](RandomProgram& p) {
        const Tensor x = p.pick();
-       return variance(x, p.reduction(x));
+       const auto how = p.reduction(x);
+       return variance(x, how.axes, how.options);
      }},
     {"moments",
      [](RandomProgram& p) {
        const Tensor x = p.pick();
-       const auto [average, m2] = moments(x, {.axes = {-1}, .keep = true});
+       const auto [average, m2] = moments(x, -1, {.keep = true});
        return (x - average) / (sqrt(m2) + 1.0f);
      }},
     {"argmax",
      [](RandomProgram& p) {
-       const Tensor x = p.pick(), index = argmax(x, {.axes = {-1}});
+       const Tensor x = p.pick(), index = argmax(x, -1);
        p.keep_other(index);
        return reshape(one_hot(index, x.shape().back()), x.shape()) * x;
      }},
@@ -171,7 +177,7 @@ inline constexpr RandomStep kRandomSteps[] = {
     {"gather",
      [](RandomProgram& p) {
        const Tensor x = p.matrix();
-       return gather_rows(x, argmax(x, {.axes = {0}}));
+       return gather_rows(x, argmax(x, 0));
      }},
     // Contractions.
     {"matmul",
@@ -186,7 +192,7 @@ inline constexpr RandomStep kRandomSteps[] = {
        const Tensor x = p.pick();
        const int64_t features = x.rank() ? x.size() / std::max<int64_t>(1, x.shape()[0]) : 1,
                      outputs = 1 + p.random().below(9);
-       if (features > 4096) return linear(flatten(max(x, {.axes = {1, 2}})), p.parameter({outputs, x.shape().back()}));
+       if (features > 4096) return linear(flatten(max(x, {1, 2})), p.parameter({outputs, x.shape().back()}));
        const Tensor weights = p.parameter({outputs, features});
        return p.random().one_in(2) ? linear(x, weights, p.parameter({outputs})) : relu(linear(x, weights));
      }},

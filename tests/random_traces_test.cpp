@@ -7,12 +7,12 @@
 #include <cstdlib>
 
 #include "retrace/device/cpu/threads.h"
+#include "retrace/plan/compile.h"
 #include "retrace/plan/pass_changes.h"
-#include "retrace/plan/passes/memory_share.h"
-#include "retrace/plan/programs/samples.h"
-#include "retrace/plan/programs/strip_reduction.h"
+#include "retrace/run/plan_cache.h"
 #include "retrace/trace/call_scope.h"
 #include "retrace/trace/draw_scope.h"
+#include "retrace/trace/record.h"
 #include "tests/random_steps.h"
 
 namespace retrace {
@@ -96,15 +96,14 @@ class RandomTraces : public testing::Test {
  protected:
   void SetUp() override {
     plan_cache().clear();
-    set_sample_chain_limits({.contractions = 1, .slabs = 2, .inner_bytes = 0, .slab_bytes = 1, .work = 0});
-    least_ = set_least_reduced_elements(256);
+    options_.tuning.samples = {.contractions = 1, .slabs = 2, .inner_bytes = 0, .slab_bytes = 1, .work = 0};
+    options_.tuning.reduced_elements = 256;
+    set_plan_options(options_);
   }
   void TearDown() override {
-    set_sample_chain_limits({});
-    set_passes_off({});
+    set_plan_options({});
     set_thread_count(threads_);
-    set_plan_cache(true);
-    set_least_reduced_elements(least_);
+    set_plan_cache_enabled(true);
   }
 
   // Fingerprints of all results, by path.
@@ -134,7 +133,7 @@ class RandomTraces : public testing::Test {
   }
 
   const int threads_ = thread_count();
-  int64_t least_ = 0;
+  PlanOptions options_;
   std::map<std::string_view, uint64_t> worked_;
   int gradients_ = 0, finite_ = 0, donated_ = 0;
 };
@@ -146,10 +145,12 @@ TEST_F(RandomTraces, KeepTheirBits) {
     const Tree parameters = parameters_of(seed, batch);
     auto function = accelerate([seed](const Tree& p, const Tensor& x) { return step(seed, p, x); });
     const auto run = [&](const Way& way, bool plan_cache) {
-      set_passes_off(way.passes_off);
+      PlanOptions options = options_;
+      options.passes_off = way.passes_off;
+      options.memory_share = way.memory_share;
+      set_plan_options(options);
       set_thread_count(way.threads);
-      const MemoryShare share(way.memory_share);
-      set_plan_cache(plan_cache);
+      set_plan_cache_enabled(plan_cache);
       function.set_calls(0);  // draws are numbered by the call
       return function(parameters, batch);
     };
@@ -213,10 +214,10 @@ TEST_F(RandomTraces, KeepTheirBitsOnACudaDevice) {
     }
     const std::string off = passes[ran++ % passes.size()];
     set_passes_off({off});
-    set_plan_cache(false);
+    set_plan_cache_enabled(false);
     EXPECT_EQ(differences(run(device), expected), "") << "without " << off;
     set_passes_off({});
-    set_plan_cache(true);
+    set_plan_cache_enabled(true);
   }
 }
 

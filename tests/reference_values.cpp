@@ -8,6 +8,7 @@
 
 #include "retrace/base/elementary.h"
 #include "retrace/base/mix64.h"
+#include "retrace/ops/conv2d/conv2d_gradients.h"
 #include "retrace/retrace.h"
 
 namespace retrace {
@@ -20,7 +21,7 @@ void print(const std::string& name, const Tensor& tensor) {
 RandomKey key_of(const std::string& name) { return random_key(5).split(name); }
 
 // Numbers of one call: 4u - 2.
-Tensor input(const std::string& name, const Shape& shape, std::string_view labels = "") {
+Tensor input(const std::string& name, const Shape& shape, const std::string& labels = "") {
   return uniform(shape, key_of(name), {.labels = labels}) * 4.0f - 2.0f;
 }
 
@@ -99,14 +100,14 @@ void sums() {
   for (const int n : {1, 15, 17, 255, 257, 1000, 5000}) {
     const Tensor x = input("sums", {n, 3});
     print(fmt::format("sum/{}/all", n), sum(x));
-    print(fmt::format("sum/{}/column", n), sum(x, {.axes = {0}}));
-    const auto all = moments(x), column = moments(x, {.axes = {0}});
+    print(fmt::format("sum/{}/column", n), sum(x, 0));
+    const auto all = moments(x), column = moments(x, 0);
     print(fmt::format("moments/{}/all", n), concatenate({reshape(all.mean, {1}), reshape(all.m2, {1})}, 0));
     print(fmt::format("moments/{}/column", n), concatenate({column.mean, column.m2}, 0));
   }
   const Tensor x = input("sums", {4, 30, 5});
-  print("sum/middle", sum(x, {.axes = {1}}));
-  print("sum/ends", sum(x, {.axes = {0, 2}}));
+  print("sum/middle", sum(x, 1));
+  print("sum/ends", sum(x, {0, 2}));
 }
 
 void layers() {
@@ -126,7 +127,8 @@ void layers() {
   print_with_gradients("max_pool2d", {image}, [](const auto& in) { return max_pool2d(in[0], 2, {.stride = 2}); });
   print_with_gradients("max_pool2d/overlap", {image},
                        [](const auto& in) { return max_pool2d(in[0], 3, {.stride = 2, .padding = same}); });
-  print_with_gradients("average_pool2d", {image}, [](const auto& in) { return average_pool2d(in[0], 3); });
+  print_with_gradients("average_pool2d", {image},
+                       [](const auto& in) { return average_pool2d(in[0], 3, {.stride = 1}); });
   print_with_gradients("batch_norm", {input("x", {5, 6, 7, 3}), input("scale", {3}), input("offset", {3})},
                        [](const auto& in) { return batch_norm(in[0], in[1], in[2]).y; });
 }
@@ -168,8 +170,8 @@ void doubles() {
   const auto wide = [](const std::string& name, const Shape& shape) { return cast(input(name, shape), DType::f64); };
   const Tensor x = wide("x", {4, 30, 5}), y = x / 3;
   print("f64/sum", sum(y));
-  print("f64/sum/column", sum(y, {.axes = {0, 1}}));
-  print("f64/variance", variance(y, {.axes = {0, 1}}));
+  print("f64/sum/column", sum(y, {0, 1}));
+  print("f64/variance", variance(y, {0, 1}));
   print("f64/exp", exp(y));
   print("f64/log", log(y));
   print("f64/softmax", softmax(y));

@@ -74,11 +74,11 @@ class ReplayAllocationTest : public testing::TestWithParam<Case> {};
 // Loss, gradients, update and statistics; the state is moved in, and the new one lies in its memory.
 TEST_P(ReplayAllocationTest, NoneForAWholeTrainingStep) {
   const std::string name = GetParam().network;
-  const Job job = read_job(RETRACE_SOURCE_DIR "/jobs/golden/" + name + ".toml");
+  const Job job = read_job(RETRACE_SOURCE_DIR "/tests/golden/1/" + name + ".toml");
   const nn::Network network = nn::make_network(random_key(1), {.name = name});
   std::vector<int64_t> sizes(network.sample.begin(), network.sample.end());
   sizes.insert(sizes.begin(), 8);
-  const Tensor x = Tensor::full(Shape(sizes), 0.5, DType::f32, sizes.size() == 2 ? "BC" : "BSSC");
+  const Tensor x = Tensor::full(0.5, Shape(sizes), DType::f32, sizes.size() == 2 ? "BC" : "BSSC");
   Tree targets;
   for (const auto& output : network.outputs) {
     switch (output.kind) {
@@ -108,19 +108,19 @@ INSTANTIATE_TEST_SUITE_P(Networks, ReplayAllocationTest,
 
 TEST(ReplayAllocation, NoneWithoutDonation) {
   const auto f = accelerate(value_and_grad([](const Tree& p, const Tensor& x) { return sum(square(x * p["w"])); }));
-  const Tree parameters{{"w", Tensor::full({100}, 2)}};
-  const Tensor x = Tensor::full({3, 100}, 1);
+  const Tree parameters{{"w", Tensor::full(2, {100})}};
+  const Tensor x = Tensor::full(1, {3, 100});
   EXPECT_EQ(allocations_of([&] { f(parameters, x); }), 0);
 }
 
 TEST(ReplayAllocation, NoneForDrawsAndNumbers) {
   const auto f = accelerate([](const Tensor& x, const Operand& by) { return x * normal({100}) * by; });
-  const Tensor x = Tensor::full({100}, 1);
+  const Tensor x = Tensor::full(1, {100});
   EXPECT_EQ(allocations_of([&] { f(x, 2.0f); }), 0);
 }
 
 TEST(ReplayAllocation, IsCounted) {
-  EXPECT_GE(allocations_of([] { Tensor::full({100'000}, 1); }), 1);
+  EXPECT_GE(allocations_of([] { Tensor::full(1, {100'000}); }), 1);
   EXPECT_EQ(allocations_of([] { std::free(std::aligned_alloc(64, 64)); }), 1);
 }
 

@@ -33,7 +33,7 @@ TEST(Surprises, NumbersFromOutsideAreFrozen) {
   f(floats({1}));
   rate = 10;
   EXPECT_EQ(values_of(f(floats({1}))), (Floats{1}));
-  f.check_mode(Check::bits);
+  f.set_check_mode(Check::bits);
   EXPECT_TRUE(says(error_of([&] { f(floats({1})); }), "make it one"));
   // Remedy: an argument.
   const auto g = accelerate([](const Tensor& x, const Operand& r) { return x * r; });
@@ -120,16 +120,17 @@ TEST(Surprises, ReadingAValueIsAnErrorWithItsLine) {
     return y.item<float>() > 0 ? y : x;
   });
   std::string error = error_of([&] { branch(floats({1})); });
-  EXPECT_EQ(error,
-            "error[RT0250]: a value is read inside an accelerated function\n"
-            "  where:    surprises_test.cpp:" +
-                std::to_string(line) +
-                "\n"
-                "  got:      the function accelerated at surprises_test.cpp:" +
-                std::to_string(line - 3) +
-                ", while it is recorded\n"
-                "  help:     return the tensor and read it outside; enabled(false), or leaving accelerate away, runs "
-                "the function");
+  EXPECT_EQ(
+      error,
+      "error[RT0250]: a value is read inside an accelerated function\n"
+      "  where:    surprises_test.cpp:" +
+          std::to_string(line) +
+          "\n"
+          "  got:      the function accelerated at surprises_test.cpp:" +
+          std::to_string(line - 3) +
+          ", while it is recorded\n"
+          "  help:     return the tensor and read it outside; set_enabled(false), or leaving accelerate away, runs "
+          "the function");
   const auto print = accelerate([&](const Tensor& x) {
     line = __LINE__ + 1;
     text_of(x);
@@ -149,7 +150,7 @@ TEST(Surprises, ReadingAValueIsAnErrorWithItsLine) {
   EXPECT_EQ(values_of(chosen(floats({3}), true)), (Floats{6}));
   EXPECT_EQ(values_of(chosen(floats({3}), false)), (Floats{3}));
   auto off = branch;
-  off.enabled(false);
+  off.set_enabled(false);
   EXPECT_EQ(values_of(off(floats({1}))), (Floats{2}));
 }
 
@@ -236,7 +237,7 @@ TEST(Surprises, ShapeTypeLabelsAndStructureAreInTheKey) {
   f(Tree{{"a", Tree(x).set_mark("mean")}});                 // what the tree means
   f(Tree());                                                // nothing
   EXPECT_EQ(f.misses(), 8);
-  f(Tree{{"a", Tensor::full({2, 3}, 5)}});  // values are not
+  f(Tree{{"a", Tensor::full(5, {2, 3})}});  // values are not
   EXPECT_EQ(f.hits(), 1);
 }
 
@@ -305,7 +306,7 @@ TEST(Surprises, WhatIsMovedInIsGoneAndWhatIsHeldIsNot) {
   auto f = accelerate([](const Tensor& x) { return x + 1.0f; });
   f(floats({0}));
   for (const bool enabled : {true, false}) {
-    f.enabled(enabled);
+    f.set_enabled(enabled);
     Tensor x = floats({1}), held = floats({4});
     const Tensor copy = held;
     const void* const memory = x.data();

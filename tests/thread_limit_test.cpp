@@ -61,7 +61,7 @@ std::string train(Worker& worker) {
   MiniBatchQueue whole(array_store({Tensor::from(values, {64, 100})}), {.mini_batch_size = 32, .formats = {"BC"}});
   MiniBatchQueue queue = worker.size() == 1 ? whole : whole.share(worker, 4);
   const auto step = accelerate(value_and_grad(loss, {.shards = 4, .worker = &worker}));
-  Tree parameters{{"w", Tensor::full({100, 70}, 0.02)}};
+  Tree parameters{{"w", Tensor::full(0.02, {100, 70})}};
   AdamState adam;
   while (worker.all(queue.has_data())) {
     const auto [x] = queue.next<1>();
@@ -114,6 +114,23 @@ TEST_F(ThreadLimit, IsAnErrorForAPoolOfAFixedSize) {
   EXPECT_TRUE(says(text, "help:"));
   threads_left = 3;
   Pool::local(3).spmd([](Worker& worker) { worker.barrier(); });
+}
+
+// Mini-batches are made when they are needed.
+TEST_F(ThreadLimit, DataComeWithoutAThread) {
+  const auto twice = [](const Observation& one, TransformContext&) {
+    return Observation{Tensor::scalar(2 * one[0].item<int32_t>())};
+  };
+  const Datastore store = transform(array_store({Tensor::from<int32_t>({1, 2, 3, 4, 5}, {5})}), twice);
+  for (int limit = 0; limit <= 3; ++limit)
+    for (const int threads : {1, 2}) {
+      threads_left = limit;
+      MiniBatchQueue queue(store, {.mini_batch_size = 2, .prefetch_threads = threads});
+      std::vector<int32_t> all;
+      while (queue.has_data())
+        for (int32_t x : queue.next()[0].to_vector<int32_t>()) all.push_back(x);
+      EXPECT_EQ(all, (std::vector<int32_t>{2, 4, 6, 8, 10})) << limit;
+    }
 }
 
 TEST_F(ThreadLimit, TellsOfFewerWorkers) {

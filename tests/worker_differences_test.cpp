@@ -43,20 +43,22 @@ const std::map<std::string, std::string> kOther{{"seed", "2"},
                                                 {"training.squared_gradient_decay", "0.9"},
                                                 {"training.epsilon", "1e-7"},
                                                 {"training.shuffle", "never"},
-                                                {"training.partial_mini_batch", "keep"},
-                                                {"training.validation", "false"}};
+                                                {"training.partial_mini_batch", "discard"},
+                                                {"data.transforms", "salt-and-pepper"},
+                                                {"data.noise_share", "0.5"},
+                                                {"validation.data", "none"},
+                                                {"validation.frequency", "2"}};
 // Keys that change no bit.
-const std::map<std::string, std::string> kFree{{"name", "other"},
-                                               {"device", "cpu"},
-                                               {"threads", "3"},
-                                               {"data.path", "elsewhere"},
-                                               {"training.acceleration", "plain"},
+const std::map<std::string, std::string> kFree{{"name", "other"},          {"device", "cpu"},
+                                               {"threads", "3"},           {"workers", "2"},
+                                               {"data.path", "elsewhere"}, {"training.acceleration", "plain"},
                                                {"training.timeout", "7"}};
 
 // A job in which the key has a meaning, and the same with another value.
 std::pair<Job, Job> jobs_that_differ_in(const std::string& key, const std::string& value) {
   std::vector<JobOverride> both;
   if (key.find("drop_") != std::string::npos) both.push_back({"training.schedule", "piecewise", "test"});
+  if (key == "data.noise_share") both.push_back({"data.transforms", "salt-and-pepper", "test"});
   if (key == "training.momentum") both.push_back({"training.solver", "sgdm", "test"});
   if (key == "data.path") both.push_back({"network.heads", "class", "test"});
   if (key == "data.path")
@@ -138,7 +140,7 @@ struct Share {
     if (first_samples) store = store.partition(store.size() / first_samples, 0);
     if (transformed)
       store = transform(store, [](const Observation& one, TransformContext&) {
-        return Observation{one[0] * Tensor::full({}, 2), one[1]};
+        return Observation{one[0] * Tensor::full(2, {}), one[1]};
       });
     MiniBatchQueue queue(store, options);
     for (int i = 0; i < shuffles; ++i) queue.shuffle();
@@ -163,7 +165,7 @@ TEST(Queues, ThatDifferAreNamed) {
   };
   differs("seed", [](Share& s) { s.options.seed = 6; });
   differs("mini_batch_size", [](Share& s) { s.options.mini_batch_size = 10; });
-  differs("partial", [](Share& s) { s.options.partial = Partial::discard; });
+  differs("partial_mini_batch", [](Share& s) { s.options.partial_mini_batch = Partial::discard; });
   differs("formats[0]", [](Share& s) { s.options.formats = {"BT", "B"}; });
   differs("casts[1]", [](Share& s) { s.options.casts = {std::nullopt, DType::f32}; });
   differs("labelled[1]", [](Share& s) { s.options.formats = {"BC", ""}, s.options.labelled = {true, false}; });
@@ -217,8 +219,8 @@ struct Loop {
   bool accelerated = false;
 
   Tree parameters() const {
-    Tree tree{{"w", Tensor::full({width, 6}, start)}};
-    if (bias) tree["b"] = Tensor::full({width}, 0.1f);
+    Tree tree{{"w", Tensor::full(start, {width, 6})}};
+    if (bias) tree["b"] = Tensor::full(0.1f, {width});
     return tree;
   }
 
@@ -228,21 +230,21 @@ struct Loop {
     for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 13) / 13.0f;
     MiniBatchQueue whole(array_store({Tensor::from(values, {8, 6}, "BC")}), {.mini_batch_size = 8, .formats = {"BC"}});
     auto queue = whole.share(worker, 4);
-    const Tensor own = Tensor::full({}, captured);
+    const Tensor own = Tensor::full(captured, {});
     evaluate();
     const auto loss = [this, own](const Tree& p, const Tensor& x, const Tensor& given_tensor, double given_number) {
       Tensor y = matmul(x, p["w"], {.transpose_b = true});
       if (p.contains("b")) y = y + p["b"].tensor();
       y = first == "relu" ? relu(y) : abs(y);
-      return mean(y * y * Tensor::full({}, scale) * own * given_tensor * Tensor::full({}, given_number));
+      return mean(y * y * Tensor::full(scale, {}) * own * given_tensor * Tensor::full(given_number, {}));
     };
     auto function = value_and_grad(loss, {.shards = shards, .worker = &worker, .seed = seed});
     function.set_calls(calls);
     const auto [x] = queue.next<1>();
-    if (!accelerated) return function(parameters(), x, Tensor::full({}, given), number).value.item<float>();
+    if (!accelerated) return function(parameters(), x, Tensor::full(given, {}), number).value.item<float>();
     const auto fast = accelerate(
         [&](const Tree& p, const Tensor& batch, const Tensor& g) { return function(p, batch, g, number).value; });
-    return fast(parameters(), x, Tensor::full({}, given)).item<float>();
+    return fast(parameters(), x, Tensor::full(given, {})).item<float>();
   }
 };
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "retrace/ops/all_reduce/all_reduce_op.h"
 #include "retrace/retrace.h"
 #include "tests/error_testing.h"
 
@@ -24,8 +25,8 @@ TEST(Pools, RunEveryWorkerOnce) {
 }
 
 TEST(Pools, ComputeWhatIsPendingBeforeItLeavesItsThread) {
-  const Tensor before = Tensor::full({3}, 2.0) + Tensor::full({3}, 1.0);
-  const auto made = Pool::local(3).spmd([&](Worker& worker) { return before * Tensor::full({3}, worker.index()); });
+  const Tensor before = Tensor::full(2.0, {3}) + Tensor::full(1.0, {3});
+  const auto made = Pool::local(3).spmd([&](Worker& worker) { return before * Tensor::full(worker.index(), {3}); });
   for (size_t i = 0; i < 3; ++i)
     EXPECT_EQ(made[i].to_vector<float>(), std::vector<float>(3, 3.0f * static_cast<float>(i)));
 }
@@ -46,8 +47,8 @@ TEST(Collectives, GiveEveryWorkerTheSame) {
     EXPECT_TRUE(worker.any(i == 1));
     EXPECT_FALSE(worker.any(false));
     worker.barrier();
-    EXPECT_EQ(worker.sum(Tensor::full({2}, i)).to_vector<float>(), (std::vector<float>{3, 3}));
-    const Tree tree = worker.sum(Tree{{"a", Tensor::full({1}, i)}, {"b", Tree{{"c", Tensor::full({2}, 1)}}}});
+    EXPECT_EQ(worker.sum(Tensor::full(i, {2})).to_vector<float>(), (std::vector<float>{3, 3}));
+    const Tree tree = worker.sum(Tree{{"a", Tensor::full(i, {1})}, {"b", Tree{{"c", Tensor::full(1, {2})}}}});
     EXPECT_EQ(tree["a"].tensor().item<float>(), 3);
     EXPECT_EQ(tree["b"]["c"].tensor().to_vector<float>(), (std::vector<float>{3, 3}));
   });
@@ -62,7 +63,7 @@ TEST(Collectives, AddAlongTheTree) {
 
 TEST(Collectives, NameWhoDoesNotCome) {
   const std::string text = error_of([] {
-    Pool::local(3, {.seconds = 0.2}).spmd([](Worker& worker) {
+    Pool::local(3, {.timeout = 0.2}).spmd([](Worker& worker) {
       if (worker.index() != 1) worker.barrier();
       if (worker.index() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(400));
     });
@@ -73,7 +74,7 @@ TEST(Collectives, NameWhoDoesNotCome) {
 
 // However long it takes.
 TEST(Collectives, WaitForWhoComputes) {
-  Pool::local(2, {.seconds = 0.5}).spmd([](Worker& worker) {
+  Pool::local(2, {.timeout = 0.5}).spmd([](Worker& worker) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
     volatile int turns = 0;
     while (worker.index() == 1 && std::chrono::steady_clock::now() < end) turns = turns + 1;
@@ -90,7 +91,7 @@ std::string& told_text() {
 TEST(Collectives, SayForWhomTheyWait) {
   told = 0;
   set_warning_handler([](const std::string& text) { told_text() = text, ++told; });
-  Pool::local(3, {.seconds = 2}).spmd([](Worker& worker) {
+  Pool::local(3, {.timeout = 2}).spmd([](Worker& worker) {
     if (worker.index() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(900));
     worker.barrier();
   });
@@ -160,8 +161,8 @@ TEST(Pools, RefuseOptionsOutOfRange) {
     }
   for (const double seconds :
        {0.0, -1.0, 1e7, 1e10, 1e300, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
-    EXPECT_TRUE(says(error_of([&] { Pool::local(2, {.seconds = seconds}); }), "more than 0 and at most 1000000"));
-  Pool::local(2, {.threads = 256, .seconds = 1e6}).spmd([](Worker& worker) { worker.barrier(); });
+    EXPECT_TRUE(says(error_of([&] { Pool::local(2, {.timeout = seconds}); }), "more than 0 and at most 1000000"));
+  Pool::local(2, {.threads = 256, .timeout = 1e6}).spmd([](Worker& worker) { worker.barrier(); });
 }
 
 // As where it runs out in one worker alone: the command has a text and an exit code for it.
@@ -211,11 +212,11 @@ TEST(BatchNorm, UpdatesOnceFromMergedMoments) {
   const auto variances = Pool::local(3).spmd([&](Worker& worker) {
     const auto& mine = values[static_cast<size_t>(worker.index())];
     const Tensor x = Tensor::from(mine, {static_cast<int64_t>(mine.size()), 1}, "BC");
-    const Tree norm{{"scale", Tensor::full({1}, 1)}, {"offset", Tensor::zeros({1})}};
-    const Tree state{{"norm", Tree{{"mean", Tensor::zeros({1})}, {"variance", Tensor::full({1}, 1)}}}};
+    const Tree norm{{"scale", Tensor::full(1, {1})}, {"offset", Tensor::zeros({1})}};
+    const Tree state{{"norm", Tree{{"mean", Tensor::zeros({1})}, {"variance", Tensor::full(1, {1})}}}};
     const Tree moments{{"norm", batch_norm(x, norm, state["norm"], Phase::train).moments}};
     const Tree merged = worker.reduce(moments, [](const Tree& a, const Tree& b) { return merge_moments(a, b); });
-    return update_statistics(state, merged, {.mean_decay = 0.1f, .variance_decay = 0.1f})["norm"]["variance"]
+    return update_statistics(state, merged, {.mean_decay = 0.1, .variance_decay = 0.1})["norm"]["variance"]
         .tensor()
         .item<float>();
   });
@@ -227,7 +228,7 @@ struct Example {
   Tree parameters{{"a", Tensor::from<float>({0.3f, -0.2f, 0.1f, 0.7f, 0.5f, -0.4f}, {2, 3})},
                   {"norm", Tree{{"offset", Tensor::from<float>({0.1f, -0.1f}, {2})},
                                 {"scale", Tensor::from<float>({1.1f, 0.9f}, {2})}}}};
-  Tree state{{"norm", Tree{{"mean", Tensor::zeros({2})}, {"variance", Tensor::full({2}, 1)}}}};
+  Tree state{{"norm", Tree{{"mean", Tensor::zeros({2})}, {"variance", Tensor::full(1, {2})}}}};
 
   static WithAux<Tree> loss(const Tree& p, const Tensor& x, const Tree& state) {
     const Tensor hidden = matmul(x, p["a"], {.transpose_b = true});
@@ -236,7 +237,7 @@ struct Example {
     Tree aux{{"moments", normal.moments}, {"rows", y}};
     aux["mean"] = mean_over_shards(mean(y));
     aux["sum"] = sum_over_shards(sum(x));
-    return {mean(exp(y * Tensor::full({}, 0.1))), aux};
+    return {mean(exp(y * Tensor::full(0.1, {}))), aux};
   }
   static Tensor relabel(const Tensor& x) { return reshape(x, x.shape(), "BC"); }
 };
@@ -312,11 +313,11 @@ TEST(Exchanges, EndWithAFailedPlan) {
   const std::string text = error_of([] {
     Pool::local(2).spmd([](Worker& worker) {
       const ShardSplit split{2, 2, 2, worker.index()};
-      const Tensor part = Tensor::full({1000}, worker.index() + 1);
+      const Tensor part = Tensor::full(worker.index() + 1, {1000});
       const Tensor sum = all_reduce(std::vector<Tensor>{part}, split);
       EXPECT_EQ(sum.to_vector<float>()[999], 3.0f);
       const Tensor again = all_reduce(std::vector<Tensor>{part * part}, split);
-      const Tensor index = Tensor::full({1}, worker.index() == 1 ? 7 : 0, DType::i32);
+      const Tensor index = Tensor::full(worker.index() == 1 ? 7 : 0, {1}, DType::i32);
       const Tensor row = gather_rows(Tensor::zeros({3, 2}), index);
       evaluate();
     });

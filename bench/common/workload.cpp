@@ -57,7 +57,7 @@ Workload::Workload(const std::string& name, bool accelerated, Device& device)
       targets_(targets(name).to(device)) {
   step_ = training_step(job_, network_);
   const auto predict = [this](const Tree& parameters, const Tree& state, const Tensor& x) {
-    return network_.forward(parameters, x, state, Phase::inference).y;
+    return network_.forward(x, parameters, state, Phase::inference).y;
   };
   predict_ = predict;
   if (accelerated) accelerated_ = accelerate(step_), predict_ = accelerate(predict_);

@@ -21,7 +21,7 @@ Tree ShardCut::slice(const Tree& argument) const {
   });
 }
 
-ShardPlan::ShardPlan(int shards, const Worker* worker, bool compared) : shards_(shards), worker_(worker) {
+ShardPlan::ShardPlan(int64_t shards, const Worker* worker, bool compared) : shards_(shards), worker_(worker) {
   if (shards < 1)
     throw Error(ErrorKind::usage, 221, fmt::format("shards = {} is not possible", shards)).expected("1 or more");
   if (compared || alone()) return;

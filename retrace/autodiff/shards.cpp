@@ -10,7 +10,7 @@
 #include "retrace/autodiff/gradient.h"
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/ops/add/add.h"
-#include "retrace/ops/all_reduce/all_reduce.h"
+#include "retrace/ops/all_reduce/all_reduce_op.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
 #include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/identity/identity.h"
@@ -19,7 +19,6 @@
 #include "retrace/ops/random/random.h"
 #include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/slice/slice.h"
-#include "retrace/trace/draw_scope.h"
 
 namespace retrace {
 namespace {
@@ -200,33 +199,25 @@ std::vector<size_t> found_order(const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
-Tree mean_over_shards(const Tensor& value) { return Tree(value).set_mark("mean"); }
-Tree sum_over_shards(const Tensor& value) { return Tree(value).set_mark("sum"); }
-
-struct ShardedGradient::Draws {
-  std::optional<DrawScope> own;
-  DrawScope* scope = nullptr;  // in which this call begins shards; null: a call around this one does
-  int64_t first_ordinal = 0;
-};
-
-ShardedGradient::ShardedGradient(const ShardPlan& plan, uint64_t seed, int64_t step, bool outermost)
-    : plan_(plan), draws_(std::make_unique<Draws>()) {
+ShardedGradient::ShardedGradient(const ShardPlan& plan, uint64_t seed, const std::string& name, int64_t step,
+                                 bool outermost)
+    : plan_(plan) {
   if (plan.check()) {
-    plan.check()->add("seed", fmt::format("{}", seed));
+    plan.check()->add("seed", fmt::format("{}", seed)), plan.check()->add("name", name);
     plan.check()->add("calls", outermost ? fmt::format("{}", step) : "");
   }
-  if (outermost) draws_->own.emplace(random_key(seed).tensor(step));
+  if (outermost) draws_.own.emplace(function_key(seed, name).tensor(step));
   if (DrawScope* const scope = DrawScope::current(); scope && !scope->in_shard())
-    draws_->scope = scope, draws_->first_ordinal = scope->ordinal();
+    draws_.scope = scope, draws_.first_ordinal = scope->ordinal();
 }
 
 ShardedGradient::~ShardedGradient() {
-  if (draws_->scope) draws_->scope->end_shards();
+  if (draws_.scope) draws_.scope->end_shards();
 }
 
 const Tree& ShardedGradient::begin(const Tree& parameters, const ShardCut& cut, Place place) {
   check_parameters(parameters, place);
-  if (draws_->scope) draws_->scope->begin_shard(cut.samples().first, draws_->first_ordinal);
+  if (draws_.scope) draws_.scope->begin_shard(cut.samples().first, draws_.first_ordinal);
   if (plan_.check() && shards_.empty()) plan_.check()->add_argument("parameters", parameters);
   whole_ = cut.whole();
   shards_.push_back({cut.samples(), {}, {}, {}});
@@ -268,7 +259,5 @@ ShardedGradient::Result ShardedGradient::combine(Place place) {
   const Tensor loss = combiner.weighted_sum(std::move(losses));
   return {loss, in_place(std::move(alias_), sums), AuxCombiner(combiner, aux).combine(aux)};
 }
-
-void evaluate_outermost(Place place) { evaluate(place); }
 
 }  // namespace retrace

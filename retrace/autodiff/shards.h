@@ -2,13 +2,16 @@
 // The part of value_and_grad that does not depend on the user's types: cutting arguments, combining results.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "retrace/autodiff/value_and_grad.h"
 #include "retrace/autodiff/worker_check.h"
 #include "retrace/distributed/worker.h"
 #include "retrace/ops/all_reduce/shard_split.h"
 #include "retrace/tensor/tree.h"
+#include "retrace/trace/draw_scope.h"
 
 namespace retrace {
 
@@ -32,7 +35,7 @@ class ShardCut {
 class ShardPlan {
  public:
   // compared: whether the workers have been compared already, at the function's first call.
-  ShardPlan(int shards, const Worker* worker, bool compared = true);
+  ShardPlan(int64_t shards, const Worker* worker, bool compared = true);
   // Throws Error(usage) if batch sizes differ, or if a batch does not say its part while there are several workers.
   void note(const Tree& argument);
   // An argument that is no tensor.
@@ -45,7 +48,7 @@ class ShardPlan {
   WorkerCheck* check() const { return check_.get(); }
 
  private:
-  int shards_;
+  int64_t shards_;
   const Worker* worker_;
   bool alone() const { return !worker_ || worker_->size() == 1; }
   int64_t whole() const { return alone() ? batch_ : part_.whole; }
@@ -58,13 +61,13 @@ class ShardPlan {
 // Collects the results of the shards and combines them.
 class ShardedGradient {
  public:
-  struct Result {
-    Tensor loss;
-    Tree gradients, aux;
-  };
+  using Result = detail::GradientCall::Result;
 
-  ShardedGradient(const ShardPlan& plan, uint64_t seed, int64_t step, bool outermost);
+  // seed, name, step: of the draws.
+  ShardedGradient(const ShardPlan& plan, uint64_t seed, const std::string& name, int64_t step, bool outermost);
   ~ShardedGradient();
+  ShardedGradient(const ShardedGradient&) = delete;
+  ShardedGradient& operator=(const ShardedGradient&) = delete;
   // Before f: parameters as new leaves of the trace, draws numbered anew. Error(usage) for one that is no float tensor.
   const Tree& begin(const Tree& parameters, const ShardCut& cut, Place place);
   // After f: its loss is differentiated.
@@ -78,15 +81,16 @@ class ShardedGradient {
     std::vector<Tensor> gradients;
     Tree aux;
   };
-  struct Draws;
+  struct Draws {
+    std::optional<DrawScope> own = {};
+    DrawScope* scope = nullptr;  // in which this call begins shards; null: a call around this one does
+    int64_t first_ordinal = 0;
+  };
   const ShardPlan& plan_;
   std::vector<Shard> shards_;
   Tree alias_;  // of the parameters, as the last shard sees them
   int64_t whole_ = 0;
-  std::unique_ptr<Draws> draws_;
+  Draws draws_;
 };
-
-// Called at the end of an outermost call: computes what was recorded.
-void evaluate_outermost(Place place);
 
 }  // namespace retrace

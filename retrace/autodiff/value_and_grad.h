@@ -1,18 +1,17 @@
 #pragma once
 // value_and_grad(f): a function that returns f's loss, its gradient for the first argument, and f's other results.
 
-#include <functional>
 #include <memory>
-#include <tuple>
+#include <string>
 #include <type_traits>
 #include <utility>
 
-#include "retrace/autodiff/shards.h"
-#include "retrace/distributed/worker.h"
+#include "retrace/base/owned.h"
 #include "retrace/tensor/tree.h"
-#include "retrace/trace/call_scope.h"
 
 namespace retrace {
+
+class Worker;
 
 // The result of an f that has more to return than the loss: aux is a Tree or a Tensor.
 template <class Aux>
@@ -25,9 +24,10 @@ WithAux(Tensor, Aux) -> WithAux<Aux>;
 
 // Options of value_and_grad.
 struct GradientOptions {
-  int shards = 1;
+  int64_t shards = 1;
   Worker* worker = nullptr;  // null: alone
   uint64_t seed = 0;         // of random ops inside f
+  std::string name = "";     // part of their draws: functions of one seed and different names draw differently
 };
 
 // The result of a function made by value_and_grad; gradients has the structure of the first argument.
@@ -46,6 +46,45 @@ struct ValueGradientAndAux {
 };
 
 namespace detail {
+
+// What the copies of a function made by value_and_grad share.
+struct GradientCalls {
+  int64_t count = 0;      // outermost ones so far
+  bool compared = false;  // with the other workers
+};
+
+// One call of such a function: all that does not depend on the user's types. The rest of its life is that of the
+// recording: note the arguments, begin_shards(), for each shard begin(), slice() and end(), then combine().
+class GradientCall {
+ public:
+  struct Result {
+    Tensor loss;
+    Tree gradients, aux;
+  };
+
+  GradientCall(const GradientOptions& options, GradientCalls& calls, Place place);
+  ~GradientCall();
+  GradientCall(const GradientCall&) = delete;
+  GradientCall& operator=(const GradientCall&) = delete;
+  // Whether no such call is around this one.
+  bool outermost() const;
+  // Throws Error(usage) if batch sizes differ, or if a batch does not say its part while there are several workers.
+  void note(const Tree& argument);
+  void note_number(double argument);
+  // The number of shards of this worker that have samples.
+  size_t begin_shards();
+  // The parameters as f sees them: new leaves of the trace. Error(usage) for one that is no float tensor.
+  const Tree& begin(size_t shard, const Tree& parameters);
+  // An argument with each leaf that has a B label restricted to the shard's samples.
+  Tree slice(size_t shard, const Tree& argument) const;
+  // The loss is differentiated.
+  void end(const Tensor& loss, Tree aux);
+  Result combine();
+
+ private:
+  struct State;
+  Owned<State> state_;
+};
 
 inline const Tree& to_tree(const Tree& tree) { return tree; }
 inline Tree to_tree(const Tensor& tensor) { return Tree(tensor); }
@@ -67,23 +106,23 @@ const T& seen_as(const Tree& tree) {
 
 // An argument as f sees it in one shard: trees and tensors are cut, other values pass.
 template <class T>
-decltype(auto) shard_argument(const T& argument, const ShardCut& cut) {
+decltype(auto) shard_argument(const T& argument, const GradientCall& call, size_t shard) {
   if constexpr (std::is_convertible_v<const T&, const Tree&> || std::is_convertible_v<const T&, const Tensor&>)
-    return from_tree<std::decay_t<T>>(cut.slice(to_tree(argument)));
+    return from_tree<std::decay_t<T>>(call.slice(shard, to_tree(argument)));
   else
     return argument;
 }
 
 template <class T>
-void note_batch(ShardPlan& plan, const T& argument) {
+void note_batch(GradientCall& call, const T& argument) {
   if constexpr (std::is_convertible_v<const T&, const Tree&> || std::is_convertible_v<const T&, const Tensor&>)
-    plan.note(to_tree(argument));
+    call.note(to_tree(argument));
   else if constexpr (std::is_arithmetic_v<T>)
-    plan.note_number(static_cast<double>(argument));
+    call.note_number(static_cast<double>(argument));
 }
 
 template <class T>
-using ShardArgument = decltype(shard_argument(std::declval<const T&>(), std::declval<const ShardCut&>()));
+using ShardArgument = decltype(shard_argument(std::declval<const T&>(), std::declval<const GradientCall&>(), size_t{}));
 
 template <class T>
 constexpr bool IsTensorOrTree = std::is_same_v<T, Tensor> || std::is_convertible_v<const T&, const Tree&>;
@@ -98,17 +137,14 @@ constexpr bool IsWithAux<WithAux<Aux>> = std::is_same_v<Aux, Tensor> || std::is_
 template <class F>
 class GradientFunction {
  public:
-  GradientFunction(F f, GradientOptions options, Place place)
-      : f_(std::move(f)),
-        options_(options),
-        place_(place),
-        calls_(std::make_shared<int64_t>(0)),
-        compared_(std::make_shared<bool>(false)) {}
+  GradientFunction(F f, const GradientOptions& options, Place place)
+      : f_(std::move(f)), options_(options), place_(place), calls_(std::make_shared<detail::GradientCalls>()) {}
 
   // The number of outermost calls so far: the `step` of random draws. Save it with a run to continue its draws.
-  int64_t calls() const { return *calls_; }
-  void set_calls(int64_t calls) { *calls_ = calls; }
+  int64_t calls() const { return calls_->count; }
+  void set_calls(int64_t calls) { calls_->count = calls; }
   uint64_t seed() const { return options_.seed; }
+  const std::string& name() const { return options_.name; }
 
   template <class Parameters, class... Arguments>
   auto operator()(const Parameters& parameters, const Arguments&... arguments) const {
@@ -136,7 +172,7 @@ class GradientFunction {
     // holder are not computed.
     bool outermost = false;
     auto combined = with_place(place_, [&] { return record_shards<P, Result>(outermost, parameters, arguments...); });
-    if (outermost) evaluate_outermost(place_);
+    if (outermost) evaluate(place_);
     P gradients = detail::from_tree<P>(std::move(combined.gradients));
     if constexpr (std::is_convertible_v<Result, Tensor>) {
       return ValueAndGradient<P>{combined.loss, std::move(gradients)};
@@ -148,31 +184,27 @@ class GradientFunction {
   }
 
   template <class P, class Result, class Parameters, class... Arguments>
-  ShardedGradient::Result record_shards(bool& outermost, const Parameters& parameters,
-                                        const Arguments&... arguments) const {
-    const OpenCall open(place_);
-    const CallScope scope;
-    outermost = scope.outermost();
-    if (outermost) ++*calls_;
-    ShardPlan plan(options_.shards, options_.worker, std::exchange(*compared_, true));
-    (detail::note_batch(plan, arguments), ...);
-    ShardedGradient sharded(plan, options_.seed, *calls_, outermost);
-    for (const ShardCut& cut : plan.cuts()) {
-      const P& alias = detail::seen_as<P>(sharded.begin(detail::to_tree(parameters), cut, place_));
-      Result result = f_(alias, detail::shard_argument(arguments, cut)...);
+  detail::GradientCall::Result record_shards(bool& outermost, const Parameters& parameters,
+                                             const Arguments&... arguments) const {
+    detail::GradientCall call(options_, *calls_, place_);
+    outermost = call.outermost();
+    (detail::note_batch(call, arguments), ...);
+    const size_t shards = call.begin_shards();
+    for (size_t shard = 0; shard < shards; ++shard) {
+      const P& alias = detail::seen_as<P>(call.begin(shard, detail::to_tree(parameters)));
+      Result result = f_(alias, detail::shard_argument(arguments, call, shard)...);
       if constexpr (std::is_convertible_v<Result, Tensor>)
-        sharded.end(result, Tree(), place_);
+        call.end(result, Tree());
       else
-        sharded.end(result.loss, std::move(result.aux), place_);
+        call.end(result.loss, std::move(result.aux));
     }
-    return sharded.combine(place_);
+    return call.combine();
   }
 
   F f_;
   GradientOptions options_;
   Place place_;
-  std::shared_ptr<int64_t> calls_;
-  std::shared_ptr<bool> compared_;  // whether there was a call
+  std::shared_ptr<detail::GradientCalls> calls_;
 };
 
 // Makes a function that calls f and differentiates its loss (reverse mode) for the first argument, a Tensor or a Tree.
@@ -192,7 +224,7 @@ class GradientFunction {
 // With several workers the first call compares what they do: shards, parameters, arguments without a B label, and the
 // recorded operations. Error(usage) on all of them names what differs.
 template <class F>
-GradientFunction<F> value_and_grad(F f, GradientOptions options = {}, Place place = Place::here()) {
+GradientFunction<F> value_and_grad(F f, const GradientOptions& options = {}, Place place = Place::here()) {
   return GradientFunction<F>(std::move(f), options, place);
 }
 

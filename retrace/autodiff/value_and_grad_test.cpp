@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "retrace/distributed/group.h"
 #include "retrace/ops/mean/mean.h"
-#include "retrace/ops/op_case.h"
 #include "retrace/ops/operators.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {

@@ -53,7 +53,7 @@ void WorkerCheck::add_argument(const std::string& name, const Tree& argument) {
 void WorkerCheck::begin_shard() {
   recording_ = current_recording().get();
   first_node_ = recording_->trace().nodes.size();
-  first_value_ = static_cast<int32_t>(recording_->trace().values.size());
+  first_value_ = static_cast<ValueId>(recording_->trace().values.size());
   evaluations_ = recording_->evaluations();
 }
 
@@ -71,7 +71,7 @@ void WorkerCheck::end_shard(int64_t samples) {
     add(fmt::format("operation {} {}", i - first_node_ + 1, where), operation(i));
 }
 
-bool WorkerCheck::is_outside(int32_t id) const {
+bool WorkerCheck::is_outside(ValueId id) const {
   return id < first_value_ || recording_->trace().producers[static_cast<size_t>(id)] < 0;
 }
 
@@ -93,13 +93,14 @@ std::string WorkerCheck::operation(size_t number) const {
 }
 
 // A value of the shard, also if the trace has got more inputs since.
-std::string WorkerCheck::result_of(int32_t id) const {
+std::string WorkerCheck::result_of(ValueId id) const {
   const auto node = static_cast<size_t>(recording_->trace().producers[static_cast<size_t>(id)]);
-  return fmt::format("%{}.{}", node - first_node_ + 1, id - recording_->trace().nodes[node].first_output);
+  return fmt::format("%{}.{}", node - first_node_ + 1,
+                     number_of(id) - number_of(recording_->trace().nodes[node].first_output));
 }
 
 // A value from outside of the shard: its values count where they are the program's own.
-std::string WorkerCheck::captured(int32_t id) const {
+std::string WorkerCheck::captured(ValueId id) const {
   const Trace& trace = recording_->trace();
   const TensorSpec& spec = trace.values[static_cast<size_t>(id)];
   const std::string text = text_of(spec);

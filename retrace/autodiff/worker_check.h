@@ -5,6 +5,7 @@
 
 #include "retrace/distributed/worker.h"
 #include "retrace/tensor/tree.h"
+#include "retrace/trace/trace.h"
 
 namespace retrace {
 
@@ -25,16 +26,16 @@ class WorkerCheck {
 
  private:
   std::string operation(size_t node) const;
-  bool is_outside(int32_t id) const;
-  std::string result_of(int32_t id) const;
-  std::string captured(int32_t id) const;
+  bool is_outside(ValueId id) const;
+  std::string result_of(ValueId id) const;
+  std::string captured(ValueId id) const;
 
   NamedValues values_;
   std::vector<const TensorValue*> arguments_;
   std::vector<int64_t> sizes_;  // of shards that were recorded
   const Recording* recording_ = nullptr;
   size_t first_node_ = 0;
-  int32_t first_value_ = 0;
+  ValueId first_value_{0};
   int64_t evaluations_ = 0;
 };
 

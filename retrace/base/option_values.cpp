@@ -5,17 +5,37 @@
 #include <algorithm>
 
 #include "retrace/base/error.h"
+#include "retrace/base/option_rules.h"
 
 namespace retrace {
 
+OptionValues::OptionValues() = default;
+OptionValues::OptionValues(const OptionValues&) = default;
+OptionValues::OptionValues(OptionValues&&) noexcept = default;
+OptionValues& OptionValues::operator=(const OptionValues&) = default;
+OptionValues& OptionValues::operator=(OptionValues&&) noexcept = default;
+OptionValues::~OptionValues() = default;
+
+OptionValues::OptionValues(std::initializer_list<Entry> values) {
+  for (const auto& [name, value] : values) set(name, value);
+}
+
 void OptionValues::set(std::string_view name, OptionValue value) {
-  values_.insert_or_assign(std::string(name), std::move(value));
+  const auto at = std::find_if(values_.begin(), values_.end(), [&](const Entry& entry) { return entry.first >= name; });
+  if (at != values_.end() && at->first == name)
+    at->second = std::move(value);
+  else
+    values_.emplace(at, std::string(name), std::move(value));
 }
 
 const OptionValue* OptionValues::find(std::string_view name) const {
-  const auto found = values_.find(name);
-  return found == values_.end() ? nullptr : &found->second;
+  const auto at = std::find_if(values_.begin(), values_.end(), [&](const Entry& entry) { return entry.first == name; });
+  return at == values_.end() ? nullptr : &at->second;
 }
+
+const OptionValues::Entry* OptionValues::begin() const { return values_.data(); }
+const OptionValues::Entry* OptionValues::end() const { return values_.data() + values_.size(); }
+bool OptionValues::operator==(const OptionValues& other) const { return values_ == other.values_; }
 
 template <class Value>
 const Value& OptionValues::get(std::string_view name) const {

@@ -1,9 +1,8 @@
 #pragma once
-// Options of things that are chosen by name (a network, a solver, a schedule, ...): what each may be, and values.
+// Options of things that are chosen by name (a network, a solver, a schedule, ...): their values.
 
 #include <cstdint>
 #include <initializer_list>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,22 +13,18 @@ namespace retrace {
 
 using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector<std::string>>;
 
-// The description of an option: type, default, allowed values.
-struct OptionRule {
-  std::string name = {};
-  std::string help = {};                  // one line
-  OptionValue standard = {};              // the default; its type is the option's
-  double low = 0, high = 0;               // numbers: low <= value <= high, if low < high
-  bool above_low = false;                 // low < value instead
-  std::vector<std::string> choices = {};  // texts that are allowed; empty: any
-  bool changes_bits = true;               // of a result, or at least what workers do together
-};
-
-// Values by the names of their options.
+// Values by the names of their options, in the order of the names.
 class OptionValues {
  public:
-  OptionValues() = default;
-  OptionValues(std::initializer_list<std::pair<const std::string, OptionValue>> values) : values_(values) {}
+  using Entry = std::pair<std::string, OptionValue>;
+
+  OptionValues();
+  OptionValues(std::initializer_list<Entry> values);
+  OptionValues(const OptionValues&);
+  OptionValues(OptionValues&&) noexcept;
+  OptionValues& operator=(const OptionValues&);
+  OptionValues& operator=(OptionValues&&) noexcept;
+  ~OptionValues();
 
   void set(std::string_view name, OptionValue value);
   // Null if there is none.
@@ -41,20 +36,14 @@ class OptionValues {
   const std::string& text(std::string_view name) const;
   const std::vector<std::string>& texts(std::string_view name) const;
 
-  auto begin() const { return values_.begin(); }
-  auto end() const { return values_.end(); }
-  bool operator==(const OptionValues&) const = default;
+  const Entry* begin() const;
+  const Entry* end() const;
+  bool operator==(const OptionValues& other) const;
 
  private:
   template <class Value>
   const Value& get(std::string_view name) const;
-  std::map<std::string, OptionValue, std::less<>> values_;
+  std::vector<Entry> values_;  // sorted by name
 };
-
-// `given`, and the standard value of each option that it does not have.
-OptionValues with_standard_values(OptionValues given, const std::vector<OptionRule>& rules);
-// The same. Throws Error(usage) that names `owner` ("solver
-// \"adam\"") for a value that has no rule, with the nearest option, or that is of another type than its rule says.
-OptionValues completed(const OptionValues& given, const std::vector<OptionRule>& rules, std::string_view owner);
 
 }  // namespace retrace

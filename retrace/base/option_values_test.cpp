@@ -1,4 +1,4 @@
-#include "retrace/base/option_values.h"
+#include "retrace/base/option_rules.h"
 
 #include <gtest/gtest.h>
 

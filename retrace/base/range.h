@@ -1,7 +1,6 @@
 #pragma once
 // Contiguous parts of a number of items.
 
-#include <algorithm>
 #include <cstdint>
 
 namespace retrace {
@@ -14,7 +13,7 @@ struct Range {
 // Part i of n items cut into `parts` contiguous pieces; the first n mod parts pieces have one item more.
 inline Range part_of(int64_t n, int64_t parts, int64_t i) {
   const int64_t least = n / parts, larger = n % parts;
-  return {i * least + std::min(i, larger), least + (i < larger ? 1 : 0)};
+  return {i * least + (i < larger ? i : larger), least + (i < larger ? 1 : 0)};
 }
 
 }  // namespace retrace

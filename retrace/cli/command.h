@@ -28,7 +28,7 @@ class Flags {
   // A word without a flag, which must be given; `what` is what it is, for messages: "the job file".
   void argument(const char* name, std::filesystem::path& value, const char* help, const char* what);
   // --NAME TYPE
-  void option(const char* name, const char* type, std::string& value, const char* help);
+  void option(const char* name, const char* type, std::string& value, const std::string& help);
   void option(const char* name, const char* type, std::filesystem::path& value, const char* help);
   // The same, which must be given.
   void required(const char* name, const char* type, std::filesystem::path& value, const char* help, const char* what);

@@ -14,7 +14,7 @@ void Flags::argument(const char* name, std::filesystem::path& value, const char*
   table_->required_.push_back({app_, app_->add_option(name, value, help)->type_name(""), what});
 }
 
-void Flags::option(const char* name, const char* type, std::string& value, const char* help) {
+void Flags::option(const char* name, const char* type, std::string& value, const std::string& help) {
   app_->add_option(name, value, help)->type_name(type);
 }
 

@@ -7,7 +7,8 @@ namespace retrace::cli {
 void add_settings(Flags& flags, JobSettings& settings) {
   flags.repeated("--set", "KEY=VALUE", settings.settings, "replaces a key of the job; may be repeated");
   flags.option("--threads", "N", settings.threads, "number of threads; changes no bit of the result");
-  flags.option("--device", "NAME", settings.device, "cpu, cuda (or gpu), cuda:N, cuda:N,M or auto");
+  flags.option("--device", "NAME", settings.device,
+               "cpu, cuda (or gpu), cuda:N, auto; cuda:N,M: the workers have these in turn");
   flags.option("--seed", "N", settings.seed, "seed of the job");
 }
 
@@ -24,7 +25,7 @@ std::vector<JobOverride> overrides_of(const JobSettings& settings) {
   throw_all(errors);
   if (!settings.threads.empty()) overrides.push_back({"threads", settings.threads, "--threads"});
   if (!settings.device.empty()) overrides.push_back({"device", settings.device, "--device"});
-  if (!settings.devices.empty()) overrides.push_back({"device", "cuda:" + settings.devices, "--devices"});
+  if (!settings.workers.empty()) overrides.push_back({"workers", settings.workers, "--workers"});
   if (!settings.seed.empty()) overrides.push_back({"seed", settings.seed, "--seed"});
   if (!settings.timeout.empty()) overrides.push_back({"training.timeout", settings.timeout, "--timeout"});
   return overrides;

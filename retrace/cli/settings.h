@@ -13,7 +13,7 @@ namespace retrace::cli {
 // once.
 struct JobSettings {
   std::vector<std::string> settings;
-  std::string threads, device, devices, seed, timeout;  // empty: not given; devices: "0,2"
+  std::string threads, device, workers, seed, timeout;  // empty: not given
 };
 
 // --set, --threads, --device and --seed.

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
-#include "retrace/data/device_rows.h"
 #include "retrace/data/stack.h"
 
 namespace retrace {
@@ -38,7 +38,7 @@ class ArraySource : public DataSource {
       batch.push_back(copied(array, indices, batch_spec(array, static_cast<int64_t>(indices.size()))));
     return batch;
   }
-  DeviceRows* device_rows() const override { return &device_rows_; }
+  bool is_in_memory() const override { return true; }
 
   uint64_t digest(std::span<const int64_t> indices) const override {
     uint64_t hash = indices.size() + 1;
@@ -99,7 +99,6 @@ class ArraySource : public DataSource {
 
   std::vector<Tensor> arrays_;
   bool scale_bytes_;
-  mutable DeviceRows device_rows_;
 };
 
 // The array with `axis` moved to the front.
@@ -123,14 +122,17 @@ Tensor moved_to_front(const Tensor& array, int axis) {
   return blank.tensor;
 }
 
-int iteration_axis(const Tensor& array, size_t number, int wanted, Place place) {
+int iteration_axis(const Tensor& array, size_t number, const Axes& wanted, Place place) {
+  const std::string function = fmt::format("array_store: iteration_axis of array {}", number);
   const int batch = array.spec().labels.find('B');
-  const int axis = wanted >= 0 ? wanted : batch >= 0 ? batch : 0;
-  Error error(ErrorKind::usage, 313, fmt::format("array_store: array {} has no iteration axis {}", number, axis));
-  error.where(place).got(array.spec().text());
-  if (wanted < -1 || axis >= array.rank()) throw error.help("give each array an axis for the observations");
-  if (batch >= 0 && axis != batch) throw error.expected("the axis labelled B").help("leave iteration_axis out");
-  return axis;
+  const int axis = wanted.empty() ? normalized_axis(std::max(batch, 0), array.rank(), function, place)
+                                  : wanted.one_of(array.spec(), function, place);
+  if (batch < 0 || axis == batch) return axis;
+  throw Error(ErrorKind::usage, 313, fmt::format("{}: axis {} is not the batch", function, axis))
+      .where(place)
+      .got(array.spec().text())
+      .expected("the axis labelled B")
+      .help("leave iteration_axis out");
 }
 
 }  // namespace

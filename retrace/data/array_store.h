@@ -5,13 +5,15 @@
 
 #include "retrace/data/datastore.h"
 #include "retrace/data/image_set.h"
+#include "retrace/tensor/axes.h"
 
 namespace retrace {
 
 // Options of array_store.
 struct ArrayStoreOptions {
-  // The axis that counts the observations, the same for all arrays; -1: the axis B of an array that has it, else 0.
-  int iteration_axis = -1;
+  // The one axis that counts the observations, the same for all arrays; none named: the axis B of an array that has it,
+  // else the first.
+  Axes iteration_axis = {};
   // u8 arrays are delivered as f32, each value divided by 255: images between 0 and 1 in a quarter of the memory.
   bool scale_bytes = false;
 };

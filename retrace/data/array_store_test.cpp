@@ -78,8 +78,8 @@ TEST(ArrayStore, EmptyArraysAreEmptyStores) {
 
 TEST(ArrayStore, WrongArraysAreRefused) {
   EXPECT_TRUE(says(message_of({}), "no array was given"));
-  EXPECT_TRUE(says(message_of({Tensor::scalar(1.0f)}), "array 0 has no iteration axis 0"));
-  EXPECT_TRUE(says(message_of({Tensor::zeros({2, 2})}, {.iteration_axis = 2}), "no iteration axis 2"));
+  EXPECT_TRUE(says(message_of({Tensor::scalar(1.0f)}), "iteration_axis of array 0: axis 0 does not exist"));
+  EXPECT_TRUE(says(message_of({Tensor::zeros({2, 2})}, {.iteration_axis = 2}), "axis 2 does not exist"));
   EXPECT_TRUE(says(message_of({Tensor::zeros({2, 2}, DType::f32, "BC")}, {.iteration_axis = 1}), "labelled B"));
   const std::string text = message_of({Tensor::zeros({3, 1}), Tensor::zeros({4})});
   EXPECT_TRUE(says(text, "array 0 has 3 observations, array 1 has 4")) << text;

@@ -8,7 +8,6 @@
 #include "retrace/base/hash.h"
 #include "retrace/base/range.h"
 #include "retrace/data/checked_source.h"
-#include "retrace/data/device_rows.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
 #include "retrace/tensor/fingerprint.h"
@@ -38,13 +37,12 @@ class SubsetSource : public DataSource {
   int64_t sample(int64_t index) const override { return whole_->sample(at(index)); }
   int depth() const override { return whole_->depth(); }
   int levels() const override { return whole_->levels() + 1; }
-  DeviceRows* device_rows() const override { return whole_->device_rows() ? &device_rows_ : nullptr; }
+  bool is_in_memory() const override { return whole_->is_in_memory(); }
 
  private:
   int64_t at(int64_t index) const { return indices_[static_cast<size_t>(index)]; }
   std::shared_ptr<const DataSource> whole_;
   std::vector<int64_t> indices_;
-  mutable DeviceRows device_rows_;
 };
 
 void require(bool can, const char* call, const char* why, Place place) {

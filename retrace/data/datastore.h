@@ -12,13 +12,13 @@
 
 namespace retrace {
 
-class DeviceRows;  // retrace/data/device_rows.h
-
 using Observation = std::vector<Tensor>;
 
 // The data behind a store; derive from it to read data of your own. A pass is one run over the data: what is random in
-// a source is drawn anew for each pass and depends on (pass, sample) alone. Sources do not change, and may be asked by
-// several threads; one that is not subsettable is asked for 0, 1, 2, ... and, for a new pass, 0 again.
+// a source is drawn anew for each pass and depends on (pass, sample) alone. A source does not change, and is asked by
+// several threads at the same time, also ahead of time and for observations that are not used in the end: get() and
+// gather() are const and safe for that. One that is not subsettable is asked by one thread, when the observation is
+// needed, for 0, 1, 2, ... and, for a new pass, 0 again.
 class DataSource {
  public:
   virtual ~DataSource() = default;
@@ -39,9 +39,9 @@ class DataSource {
   // The number of stores made of stores on top of each other.
   virtual int levels() const { return 0; }
 
-  // The memory on devices of a source whose observations are in memory, equal in every pass and alike in shape, so that
-  // they can be kept there. Null for other sources: their observations are made for each mini-batch.
-  virtual DeviceRows* device_rows() const { return nullptr; }
+  // Whether the observations are in memory, equal in every pass and alike in shape. Of such a source a queue may keep a
+  // copy on a device; of others it makes mini-batches ahead of time, on threads of its own.
+  virtual bool is_in_memory() const { return false; }
 
   virtual bool is_subsettable() const { return true; }
   virtual bool is_partitionable() const { return is_subsettable(); }

@@ -102,6 +102,17 @@ cuda::ErrorTarget errors_of(CudaDevice& device) {
 
 }  // namespace
 
+std::shared_ptr<DeviceRows> DeviceRows::of(const std::shared_ptr<const DataSource>& source) {
+  static std::mutex mutex;
+  static auto& all = *new std::map<const DataSource*, std::weak_ptr<DeviceRows>>;
+  const std::lock_guard lock(mutex);
+  if (auto known = all[source.get()].lock()) return known;
+  std::erase_if(all, [](const auto& entry) { return entry.second.expired(); });
+  auto made = std::make_shared<DeviceRows>(source);
+  all[source.get()] = made;
+  return made;
+}
+
 std::vector<Tensor> DeviceRows::find(const std::vector<DeviceOutput>& outputs, int64_t size, Deliver deliver) {
   const std::lock_guard lock(mutex_);
   if (const auto known = kept_.find(outputs); known != kept_.end()) return known->second;

@@ -24,7 +24,7 @@ class DeviceRowsTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
-    EXPECT_EQ(kept(), 0u) << "what no source keeps is given back";
+    EXPECT_EQ(kept(), 0u) << "what no queue holds is given back";
   }
   static size_t kept() { return kept_bytes(*gpus()[0]); }
 };
@@ -101,8 +101,9 @@ Setting any_setting() {
   const std::vector<DType> types = {DType::f32, DType::f64, DType::i32, DType::u8, DType::boolean};
   const int64_t size = 1 + below(20);
   std::vector<Tensor> arrays;
-  MiniBatchQueueOptions options{
-      .mini_batch_size = 1 + below(8), .partial = one_of<Partial>({Partial::keep, Partial::discard}), .seed = 5};
+  MiniBatchQueueOptions options{.mini_batch_size = 1 + below(8),
+                                .partial_mini_batch = one_of<Partial>({Partial::keep, Partial::discard}),
+                                .seed = 5};
   const bool formatted = below(2), cast = below(2), labelled = below(2);
   for (int64_t i = 0, variables = 1 + below(3); i < variables; ++i) {
     const int64_t rank = below(4);  // of an observation
@@ -128,7 +129,7 @@ Setting any_setting() {
 
 // Bytes of all observations as they are delivered.
 size_t delivered_bytes(Setting setting) {
-  setting.options.mini_batch_size = setting.store.size(), setting.options.partial = Partial::keep;
+  setting.options.mini_batch_size = setting.store.size(), setting.options.partial_mini_batch = Partial::keep;
   size_t bytes = 0;
   for (const Tensor& whole : MiniBatchQueue(setting.store, setting.options).next()) bytes += whole.spec().bytes();
   return bytes;
@@ -155,6 +156,8 @@ TEST_F(DeviceRowsTest, MiniBatchesHaveTheBitsAndDescriptionsOfTheCpu) {
 TEST_F(DeviceRowsTest, WorkersGatherTheirSharesOfOneCopy) {
   const Setting setting{array_store({counting(22), any_bits({DType::i32, {22}, Labels("B"), {}}, 1)}),
                         {.mini_batch_size = 10, .seed = 6}};
+  MiniBatchQueue holder(setting.store, on_cuda(setting.options));
+  holder.next();
   for (int workers : {1, 3, 4})
     Pool::local(workers).spmd([&](Worker& worker) {
       auto here = MiniBatchQueue(setting.store, setting.options).share(worker, 4);
@@ -190,16 +193,21 @@ TEST_F(DeviceRowsTest, DataAreCopiedOnceForAllQueuesOverAStore) {
   EXPECT_EQ(rest(here), std::vector<float>(12, 0.0f)) << "the host's memory is what the store has";
 }
 
-TEST_F(DeviceRowsTest, AreGivenBackWithTheirSource) {
-  auto store = std::make_unique<Datastore>(array_store({counting(6)}));
+TEST_F(DeviceRowsTest, AreGivenBackWithTheLastQueueThatHoldsThem) {
+  const Datastore store = array_store({counting(6)});
+  auto whole = std::make_unique<MiniBatchQueue>(store, on_cuda({}));
   {
-    MiniBatchQueue whole(*store, {.devices = {"cuda"}}), part(store->subset({1, 2}), {.devices = {"cuda"}});
+    MiniBatchQueue part(store.subset({1, 2}), on_cuda({}));
     EXPECT_EQ(kept(), 0u) << "nothing is copied before it is needed";
-    whole.next(), part.next();
+    whole->next();
+    part.next();
     EXPECT_EQ(kept(), (6u + 2) * 8);
   }
   EXPECT_EQ(kept(), 6u * 8);
-  store.reset();
+  auto copy = std::make_unique<MiniBatchQueue>(*whole);
+  whole.reset();
+  EXPECT_EQ(kept(), 6u * 8);
+  copy.reset();
   EXPECT_EQ(kept(), 0u);
 }
 
@@ -210,13 +218,12 @@ class Numbered : public DataSource {
   int64_t size() const override { return size_; }
   int variables() const override { return 1; }
   Observation get(int64_t index, int64_t) const override {
-    return {Tensor::full({width_}, static_cast<double>(index), DType::f32, "C")};
+    return {Tensor::full(static_cast<double>(index), {width_}, DType::f32, "C")};
   }
-  DeviceRows* device_rows() const override { return &device_rows_; }
+  bool is_in_memory() const override { return true; }
 
  private:
   int64_t size_, width_;
-  mutable DeviceRows device_rows_;
 };
 
 TEST_F(DeviceRowsTest, LargeDataAreCopiedInParts) {

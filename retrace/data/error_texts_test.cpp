@@ -11,12 +11,13 @@
 #include "retrace/data/digits.h"
 #include "retrace/data/gzip.h"
 #include "retrace/data/idx.h"
+#include "retrace/data/image_set_files.h"
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/data/mnist.h"
 #include "retrace/data/peaks.h"
 #include "retrace/data/stack.h"
 #include "retrace/data/transform.h"
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {
@@ -47,11 +48,11 @@ class Stream : public DataSource {
 TEST(DataErrors, OfArrayStores) {
   EXPECT_EQ(error_text([] { array_store({}, {}, place); }), text(313, "array_store: no array was given"));
   EXPECT_EQ(error_text([] { array_store({Tensor::zeros({2, 2})}, {.iteration_axis = 2}, place); }),
-            text(313, "array_store: array 0 has no iteration axis 2",
-                 "\n  got:      f32[2,2]"
-                 "\n  help:     give each array an axis for the observations"));
+            text(134, "array_store: iteration_axis of array 0: axis 2 does not exist",
+                 "\n  got:      a tensor with 2 axes"
+                 "\n  expected: an axis from -2 to 1"));
   EXPECT_EQ(error_text([] { array_store({Tensor::zeros({2, 2}, DType::f32, "BC")}, {.iteration_axis = 1}, place); }),
-            text(313, "array_store: array 0 has no iteration axis 1",
+            text(313, "array_store: iteration_axis of array 0: axis 1 is not the batch",
                  "\n  got:      f32[2,2] \"BC\""
                  "\n  expected: the axis labelled B"
                  "\n  help:     leave iteration_axis out"));

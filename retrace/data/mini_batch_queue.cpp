@@ -3,20 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
-#include "retrace/data/batch_format.h"
-#include "retrace/data/checked_source.h"
-#include "retrace/data/device_rows.h"
+#include "retrace/data/batch_maker.h"
+#include "retrace/data/prefetcher.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
 #include "retrace/trace/record.h"
 
 namespace retrace {
 namespace {
+
+constexpr int kMostThreads = 256;
 
 Error wrong(int code, std::string message, Place place) {
   return Error(ErrorKind::usage, code, "mini-batch queue: " + std::move(message)).where(place);
@@ -46,12 +46,23 @@ void check_formats(const MiniBatchQueueOptions& options, Place place) {
   }
 }
 
+void check_prefetch(const MiniBatchQueueOptions& options, Place place) {
+  const int threads = options.prefetch_threads.value_or(0);
+  if (threads < 0 || threads > kMostThreads)
+    throw wrong(322, fmt::format("prefetch_threads is {}", threads), place)
+        .expected(fmt::format("0 to {}", kMostThreads));
+  if (options.prefetch_mini_batches < 1)
+    throw wrong(322, fmt::format("prefetch_mini_batches is {}", options.prefetch_mini_batches), place)
+        .expected("at least 1")
+        .help("prefetch_threads = 0 makes each mini-batch when it is needed");
+}
+
 }  // namespace
 
-MiniBatchQueue::MiniBatchQueue(Datastore store, MiniBatchQueueOptions options, Place place)
-    : store_(std::move(store)), options_(std::move(options)) {
+MiniBatchQueue::MiniBatchQueue(Datastore store, const MiniBatchQueueOptions& options, Place place)
+    : store_(std::move(store)), options_(options) {
   check_size(options_.mini_batch_size, place);
-  outputs_ = options_.outputs ? options_.outputs : store_.variables();
+  outputs_ = options_.outputs ? static_cast<int>(std::clamp<int64_t>(options_.outputs, -1, 1000)) : store_.variables();
   if (outputs_ < 1 || (!options_.mini_batch_function && outputs_ > store_.variables()))
     throw wrong(322, fmt::format("{} outputs from a store of {} variables", outputs_, store_.variables()), place)
         .help("give a mini_batch_function that makes them");
@@ -61,17 +72,28 @@ MiniBatchQueue::MiniBatchQueue(Datastore store, MiniBatchQueueOptions options, P
   check_count("devices", options_.devices.size(), outputs_, true, place);
   check_formats(options_, place);
   for (const auto& device : options_.devices) find_device(device, 0, place);
+  check_prefetch(options_, place);
+  maker_ = std::make_shared<const BatchMaker>(store_.source(), options_, outputs_);
   members_.resize(static_cast<size_t>(store_.size()));
   std::iota(members_.begin(), members_.end(), int64_t{0});
-  order_ = members_;
+  set_order();
+}
+
+MiniBatchQueue::Ahead& MiniBatchQueue::Ahead::operator=(const Ahead&) {
+  prefetcher.reset();
+  return *this;
 }
 
 bool MiniBatchQueue::has_data() const {
   const int64_t left = size() - position_.next;
-  return options_.partial == Partial::discard ? left >= options_.mini_batch_size : left > 0;
+  return options_.partial_mini_batch == Partial::discard ? left >= options_.mini_batch_size : left > 0;
 }
 
-void MiniBatchQueue::reset() { position_.next = 0, ++position_.passes; }
+void MiniBatchQueue::reset() {
+  position_.next = 0;
+  ++position_.passes;
+  begin_ahead();
+}
 
 void MiniBatchQueue::shuffle(Place place) {
   refuse_while_accelerated("a mini-batch queue", place);
@@ -84,12 +106,14 @@ void MiniBatchQueue::shuffle(Place place) {
 }
 
 void MiniBatchQueue::set_order() {
-  order_ = members_;
   device_orders_.clear();
-  if (position_.shuffles == 0) return;
-  const auto step = static_cast<uint64_t>(position_.shuffles);
-  const std::vector<int64_t> places = random_order(size(), options_.seed, "queue shuffle", step);
-  for (size_t i = 0; i < order_.size(); ++i) order_[i] = members_[static_cast<size_t>(places[i])];
+  std::vector<int64_t> order = members_;
+  if (position_.shuffles > 0) {
+    const auto step = static_cast<uint64_t>(position_.shuffles);
+    const std::vector<int64_t> places = random_order(size(), options_.seed, "queue shuffle", step);
+    for (size_t i = 0; i < order.size(); ++i) order[i] = members_[static_cast<size_t>(places[i])];
+  }
+  order_ = std::make_shared<const std::vector<int64_t>>(std::move(order));
 }
 
 MiniBatchQueue MiniBatchQueue::partition(int64_t n, int64_t i, Place place) const {
@@ -100,7 +124,7 @@ MiniBatchQueue MiniBatchQueue::partition(int64_t n, int64_t i, Place place) cons
         .expected("n of at least 1, and a part from 0 to n-1");
   const Range part = part_of(size(), n, i);
   MiniBatchQueue queue = *this;
-  queue.members_.assign(order_.begin() + part.first, order_.begin() + part.first + part.count);
+  queue.members_.assign(order_->begin() + part.first, order_->begin() + part.first + part.count);
   queue.position_ = {0, position_.passes, 0};  // transforms go on drawing anew
   queue.set_order();
   // Otherwise parts of one size would be shuffled alike.
@@ -108,7 +132,7 @@ MiniBatchQueue MiniBatchQueue::partition(int64_t n, int64_t i, Place place) cons
   return queue;
 }
 
-MiniBatchQueue MiniBatchQueue::share(const Worker& worker, int shards, Place place) const {
+MiniBatchQueue MiniBatchQueue::share(const Worker& worker, int64_t shards, Place place) const {
   if (shards < 1) throw wrong(325, fmt::format("share: {} shards", shards), place).expected("at least 1");
   if (share_.count) throw wrong(325, "share: this queue is a worker's share already", place);
   const Range mine = worker.shards(shards);
@@ -117,6 +141,7 @@ MiniBatchQueue MiniBatchQueue::share(const Worker& worker, int shards, Place pla
   queue.share_ = {mine, shards};
   for (auto& device : queue.options_.devices) device = find_device(device, worker.index(), place).name();
   queue.device_rows_.reset();
+  queue.kept_.reset();
   return queue;
 }
 
@@ -128,19 +153,22 @@ void MiniBatchQueue::restore(const QueuePosition& position, Place place) {
         .got(fmt::format("shuffles {}, passes {}, next {}", position.shuffles, position.passes, position.next))
         .expected(fmt::format("0 <= shuffles <= passes, 0 <= next <= {}", size()))
         .help("restore it with the data that it was saved with");
+  if (position == position_) return;
   const bool other_order = position.shuffles != position_.shuffles;
   position_ = position;
   if (other_order) set_order();
+  begin_ahead();
 }
 
 int64_t MiniBatchQueue::mini_batches() const {
   const int64_t batch = options_.mini_batch_size;
-  return options_.partial == Partial::discard ? size() / batch : size() / batch + (size() % batch != 0);
+  return options_.partial_mini_batch == Partial::discard ? size() / batch : size() / batch + (size() % batch != 0);
 }
 
 void MiniBatchQueue::set_mini_batch_size(int64_t size, Place place) {
   check_size(size, place);
   options_.mini_batch_size = size;
+  begin_ahead();
 }
 
 std::vector<Tensor> MiniBatchQueue::take(int count, Place place) {
@@ -152,122 +180,71 @@ std::vector<Tensor> MiniBatchQueue::take(int count, Place place) {
     throw wrong(328, "next: there is no mini-batch left, the end of the data is reached", place)
         .got(fmt::format("{} of {} observations delivered", position_.next, size()))
         .help("call reset() for the same order again, or shuffle() for a new one; has_data() tells beforehand");
-  const int64_t batch = std::min(options_.mini_batch_size, size() - position_.next);
-  Range mine{0, batch};
-  BatchPart part;
-  if (share_.count) {
-    mine.first = part_of(batch, share_.count, share_.shards.first).first;
-    const Range last = part_of(batch, share_.count, share_.shards.first + share_.shards.count - 1);
-    mine.count = last.first + last.count - mine.first;
-    part = {batch, mine.first};
-  }
-  const int64_t first = position_.next + mine.first;
-  std::vector<Tensor> outputs = with_place(place, [&] { return deliver(first, mine.count, count, part, place); });
-  position_.next += batch;
+  const Piece piece = piece_at(position_.next, size(), options_.mini_batch_size, share_);
+  std::vector<Tensor> outputs = with_place(place, [&] { return deliver(piece, count, place); });
+  position_.next += piece.batch;
   return outputs;
 }
 
-std::vector<Tensor> MiniBatchQueue::deliver(int64_t first, int64_t samples, int count, BatchPart part, Place place) {
-  if (!device_rows_) device_rows_ = make_device_rows(place);
-  std::vector<Tensor> outputs;
+MiniBatchQueue::Piece MiniBatchQueue::piece_at(int64_t next, int64_t size, int64_t mini_batch_size,
+                                               const Share& share) {
+  const int64_t batch = std::min(mini_batch_size, size - next);
+  if (share.count == 0) return {batch, {next, batch}};
+  const int64_t first = part_of(batch, share.count, share.shards.first).first;
+  const Range last = part_of(batch, share.count, share.shards.first + share.shards.count - 1);
+  return {batch, {next + first, last.first + last.count - first}, {batch, first}};
+}
+
+std::vector<Tensor> MiniBatchQueue::deliver(const Piece& piece, int count, Place place) {
+  if (!device_rows_) device_rows_ = find_device_rows();
+  // It is put back when the mini-batch is delivered: after an error the same one is made again.
+  std::shared_ptr<Prefetcher> prefetcher = take_prefetcher(count);
+  std::optional<std::vector<Tensor>> outputs;
   if (!device_rows_->empty())
-    outputs = gather_on_devices(first, samples, count);
-  else
-    outputs =
-        collate(std::span(order_).subspan(static_cast<size_t>(first), static_cast<size_t>(samples)), count, place);
+    outputs = gather_on_devices(piece.mine, count);
+  else if (prefetcher)
+    outputs = prefetcher->take();
+  if (!outputs) {  // there is none, or no thread for it
+    prefetcher.reset();
+    outputs = maker_->make(*order_, piece.mine, position_.passes, count);
+  }
+  outputs->resize(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
-    Tensor& output = outputs[static_cast<size_t>(i)];
-    if (device_rows_->empty()) output = formed(output, i, place);
-    output = finished(output, i, part, samples, place);
+    Tensor& output = (*outputs)[static_cast<size_t>(i)];
+    output = finished(output, i, piece.part, piece.mine.count, place);
   }
-  return outputs;
+  ahead_.prefetcher = std::move(prefetcher);
+  return std::move(*outputs);
 }
 
-// Whether each output goes to a CUDA device, and row i of it is made from observation i of a mini-batch alone.
-bool MiniBatchQueue::delivers_rows() const {
-  if (options_.mini_batch_function || !store_.source()->device_rows()) return false;
-  if (store_.size() > std::numeric_limits<int32_t>::max()) return false;
-  for (int i = 0; i < outputs_; ++i)
-    if (device_of(i).id() == 0) return false;
-  const std::vector<Tensor> none = checked_gather(*store_.source(), {}, 0, outputs_);
-  for (size_t i = 0; i < options_.formats.size(); ++i) {
-    const std::string& format = options_.formats[i];
-    if (!format.empty() && (format.find('B') == std::string::npos || static_cast<int>(format.size()) < none[i].rank()))
-      return false;
+// The one that makes so many outputs, begun where the queue stands; null if mini-batches are not made ahead of time.
+std::shared_ptr<Prefetcher> MiniBatchQueue::take_prefetcher(int count) {
+  if (prefetch_threads() == 0 || !device_rows_->empty()) return nullptr;
+  if (!ahead_.prefetcher || ahead_.outputs < count) {
+    ahead_.prefetcher = std::make_shared<Prefetcher>(prefetch_threads(), options_.prefetch_mini_batches);
+    ahead_.outputs = count;
+    begin_ahead();
   }
-  return true;
+  return std::move(ahead_.prefetcher);
 }
 
-std::vector<Tensor> MiniBatchQueue::make_device_rows(Place place) const {
-  if (!delivers_rows()) return {};
-  std::vector<DeviceOutput> wanted;
-  for (int i = 0; i < outputs_; ++i) {
-    const auto k = static_cast<size_t>(i);
-    wanted.push_back({device_of(i).id(), options_.casts.empty() ? std::nullopt : options_.casts[k],
-                      options_.formats.empty() ? "" : options_.formats[k]});
-  }
-  return store_.source()->device_rows()->find(wanted, store_.size(), [&](std::span<const int64_t> indices) {
-    std::vector<Tensor> outputs = checked_gather(*store_.source(), indices, 0, outputs_);
-    for (int i = 0; i < outputs_; ++i)
-      outputs[static_cast<size_t>(i)] = formed(outputs[static_cast<size_t>(i)], i, place);
-    return outputs;
-  });
+int MiniBatchQueue::prefetch_threads() const {
+  if (!store_.is_subsettable()) return 0;
+  const bool only_copies = store_.source()->is_in_memory() && !options_.mini_batch_function;
+  return options_.prefetch_threads.value_or(only_copies ? 0 : 1);
 }
 
-std::vector<Tensor> MiniBatchQueue::gather_on_devices(int64_t first, int64_t count, int outputs) {
-  std::vector<Tensor> batch;
-  for (const Tensor& rows : std::span(*device_rows_).first(static_cast<size_t>(outputs))) {
-    Tensor& order = device_orders_[rows.device().id()];
-    if (!order.defined())
-      order = Tensor::from(std::vector<int32_t>(order_.begin(), order_.end()), {size()}).to(rows.device());
-    batch.push_back(gather_batch(rows, order, first, count));
-  }
-  return batch;
-}
-
-std::vector<Tensor> MiniBatchQueue::collate(std::span<const int64_t> indices, int count, Place place) const {
-  if (!options_.mini_batch_function) return checked_gather(*store_.source(), indices, position_.passes, count);
-  if (!indices.empty()) return call_function(indices, place);
-  // For a worker without samples: the function's outputs for some observation, with that sample cut away.
-  std::vector<Tensor> outputs = call_function(std::span(order_).first(1), place);
-  for (auto& output : outputs) {
-    if (output.rank() == 0) continue;
-    const int axis = std::max(output.spec().labels.find('B'), 0);
-    TensorSpec spec = output.spec();
-    spec.shape[axis] = 0;
-    output = BlankTensor(spec).tensor;
-  }
-  return outputs;
-}
-
-std::vector<Tensor> MiniBatchQueue::call_function(std::span<const int64_t> indices, Place place) const {
-  std::vector<std::vector<Tensor>> lists(static_cast<size_t>(store_.variables()));
-  for (int64_t index : indices) {
-    const Observation observation = checked_get(*store_.source(), index, position_.passes);
-    for (size_t v = 0; v < lists.size(); ++v) lists[v].push_back(observation[v]);
-  }
-  std::vector<Tensor> outputs = options_.mini_batch_function(lists);
-  if (static_cast<int>(outputs.size()) != outputs_)
-    throw wrong(329, fmt::format("the mini_batch_function returned {} tensors", outputs.size()), place)
-        .expected(fmt::format("{}, one for each output", outputs_));
-  return outputs;
-}
-
-Device& MiniBatchQueue::device_of(int number) const {
-  if (options_.devices.empty()) return cpu_device();
-  return find_device(options_.devices[options_.devices.size() == 1 ? 0 : static_cast<size_t>(number)]);
-}
-
-// Casts and permutes one output.
-Tensor MiniBatchQueue::formed(const Tensor& output, int number, Place place) const {
-  const auto i = static_cast<size_t>(number);
-  output.compute(place);  // a mini_batch_function may return what it only recorded
-  Tensor tensor = output;
-  if (!options_.casts.empty() && options_.casts[i]) tensor = converted(tensor, *options_.casts[i]);
-  const std::string format = options_.formats.empty() ? "" : options_.formats[i];
-  if (!format.empty())
-    tensor = with_format(tensor, options_.mini_batch_function ? format : stacked_format(format), place);
-  return tensor;
+// Has the mini-batches from here on made ahead of time, if that was begun before.
+void MiniBatchQueue::begin_ahead() {
+  if (!ahead_.prefetcher) return;
+  const int64_t left = size() - position_.next, batch = options_.mini_batch_size;
+  const int64_t count = options_.partial_mini_batch == Partial::discard ? left / batch : (left + batch - 1) / batch;
+  ahead_.prefetcher->begin(
+      [maker = maker_, order = order_, at = position_, size = size(), batch, share = share_,
+       outputs = ahead_.outputs](int64_t i) {
+        return maker->make(*order, piece_at(at.next + i * batch, size, batch, share).mine, at.passes, outputs);
+      },
+      count);
 }
 
 // Gives one output its labels and its part of the mini-batch, and puts it on its device.

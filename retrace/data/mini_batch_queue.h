@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,17 +14,22 @@
 
 namespace retrace {
 
+class BatchMaker;  // retrace/data/batch_maker.h
+class DeviceRows;  // retrace/data/device_rows.h
+class Prefetcher;  // retrace/data/prefetcher.h
+
 // What happens to the last mini-batch when it is short.
 enum class Partial { keep, discard };
 
 // Gets, for each variable of the store, the tensors of the mini-batch's observations; returns one tensor for each
-// output of the queue.
+// output of the queue. It depends on its arguments alone. Other threads than the queue's call it, ahead of time and
+// several at the same time, unless MiniBatchQueueOptions::prefetch_threads is 0.
 using MiniBatchFunction = std::function<std::vector<Tensor>(const std::vector<std::vector<Tensor>>&)>;
 
 // Options of MiniBatchQueue.
 struct MiniBatchQueueOptions {
   int64_t mini_batch_size = 128;
-  Partial partial = Partial::keep;
+  Partial partial_mini_batch = Partial::keep;
   MiniBatchFunction mini_batch_function = {};  // none: observations are stacked along a new axis B
   // Labels of the axes, one text for each output, or none. For a stacked output, B is the batch, at any position of the
   // text; the other labels are those of an observation's axes in order, and surplus ones make axes of size 1. For an
@@ -33,11 +39,16 @@ struct MiniBatchQueueOptions {
   std::vector<bool> labelled = {};               // one for each output, or none; false takes the labels away
   // One device for each output or one for all; none: the CPU. If all are CUDA devices, and the observations are in
   // memory, the same in every pass, and fit (retrace/data/device_rows.h), they are copied to the devices once, in the
-  // form in which they are delivered (cast, images as f32), and kept as long as the store's source. After that only the
-  // order is copied, once for each shuffle().
+  // form in which they are delivered (cast, images as f32), and kept as long as a queue over the store that delivered
+  // them. After that only the order is copied, once for each shuffle().
   std::vector<std::string> devices = {};
-  int outputs = 0;    // 0: as many as the store has variables; fewer: the first ones
-  uint64_t seed = 0;  // of the order
+  int64_t outputs = 0;  // 0: as many as the store has variables; fewer: the first ones. At most 1000
+  uint64_t seed = 0;    // of the order
+  // Threads that make the next mini-batches while the present one is used. No bit depends on their number. By default 0
+  // for a store in memory, whose observations are only copied, and 1 for any other store or with a mini_batch_function.
+  // Always 0 for a store that is not subsettable, or where the system gives no thread.
+  std::optional<int> prefetch_threads = {};
+  int prefetch_mini_batches = 2;  // made ahead of time at most; with more threads one for each
 };
 
 // How far a queue has come in the data; save it with a checkpoint.
@@ -50,12 +61,13 @@ struct QueuePosition {
 
 // Delivers the observations of a store in mini-batches. The order is that of the store until the first shuffle(); the
 // k-th shuffle gives an order that depends on (seed, k) alone. A queue belongs to one thread. A copy starts at the same
-// position and advances independently.
+// position and advances independently. Mini-batches are made ahead of time: next() waits only for what is not ready,
+// and throws the errors of the mini-batch that it would return.
 class MiniBatchQueue {
  public:
   // Error(usage) names the option: sizes below 1, a wrong number of formats, casts, flags or devices, wrong labels,
   // more outputs than variables; Error(unavailable) for a device that is absent.
-  explicit MiniBatchQueue(Datastore store, MiniBatchQueueOptions options = {}, Place place = Place::here());
+  explicit MiniBatchQueue(Datastore store, const MiniBatchQueueOptions& options = {}, Place place = Place::here());
 
   // The outputs of the next mini-batch, cast and then labelled in canonical order; next<N>() gives the first N of them.
   // Error(usage) at the end of the data, or if N exceeds outputs(); the queue then stays where it is.
@@ -84,7 +96,7 @@ class MiniBatchQueue {
   // If the option names several devices ("cuda"), the tensors are on this worker's device. All workers call it
   // together: Error(usage) names what differs between them (options, position, data), and is thrown for more workers
   // than shards.
-  MiniBatchQueue share(const Worker& worker, int shards, Place place = Place::here()) const;
+  MiniBatchQueue share(const Worker& worker, int64_t shards, Place place = Place::here()) const;
 
   QueuePosition position() const { return position_; }
   // Goes on exactly as the queue that gave the position, if store, options and parts are the same. Error(usage) for a
@@ -101,34 +113,51 @@ class MiniBatchQueue {
 
  private:
   struct Share {
-    Range shards;   // of this worker
-    int count = 0;  // of all; 0: the queue is not shared
+    Range shards;       // of this worker
+    int64_t count = 0;  // of all; 0: the queue is not shared
   };
-  NamedValues identity(int shards) const;
+  // What is delivered for the mini-batch at a position.
+  struct Piece {
+    int64_t batch = 0;  // observations of all workers
+    Range mine;         // of the order
+    BatchPart part = {};
+  };
+  // The threads that work ahead for one queue: a copy of the queue has its own.
+  struct Ahead {
+    Ahead() = default;
+    Ahead(const Ahead&) {}
+    Ahead& operator=(const Ahead&);
+    std::shared_ptr<Prefetcher> prefetcher;
+    int outputs = 0;  // that it makes
+  };
+  static Piece piece_at(int64_t next, int64_t size, int64_t mini_batch_size, const Share& share);
+  NamedValues identity(int64_t shards) const;
   std::vector<Tensor> take(int count, Place place);
-  // The first `count` outputs of `samples` observations of the order, from `first` on.
-  std::vector<Tensor> deliver(int64_t first, int64_t samples, int count, BatchPart part, Place place);
-  std::vector<Tensor> collate(std::span<const int64_t> indices, int count, Place place) const;
-  std::vector<Tensor> call_function(std::span<const int64_t> indices, Place place) const;
-  Tensor formed(const Tensor& output, int number, Place place) const;
+  std::vector<Tensor> deliver(const Piece& piece, int count, Place place);
+  std::shared_ptr<Prefetcher> take_prefetcher(int count);
+  int prefetch_threads() const;
+  void begin_ahead();
   Tensor finished(const Tensor& output, int number, BatchPart part, int64_t samples, Place place) const;
   Device& device_of(int number) const;
   bool delivers_rows() const;
-  std::vector<Tensor> make_device_rows(Place place) const;
-  std::vector<Tensor> gather_on_devices(int64_t first, int64_t count, int outputs);
+  std::vector<Tensor> find_device_rows();
+  std::vector<Tensor> gather_on_devices(Range samples, int outputs);
   void set_order();
 
   Datastore store_;
   MiniBatchQueueOptions options_;
   int outputs_ = 0;
+  std::shared_ptr<const BatchMaker> maker_;
   std::vector<int64_t> members_;  // observations of the store that this queue delivers, in their first order
-  std::vector<int64_t> order_;    // the same in the current order
+  std::shared_ptr<const std::vector<int64_t>> order_;  // the same in the current order
   // The outputs of the whole store on CUDA devices, empty if they are not kept there, and the order beside them; made
   // when they are needed.
+  std::shared_ptr<DeviceRows> kept_;
   std::optional<std::vector<Tensor>> device_rows_;
   std::map<DeviceId, Tensor> device_orders_;
   QueuePosition position_;
   Share share_;
+  Ahead ahead_;
 };
 
 }  // namespace retrace

@@ -9,6 +9,7 @@
 #include "retrace/data/array_store.h"
 #include "retrace/data/digits.h"
 #include "retrace/data/transform.h"
+#include "retrace/distributed/group.h"
 
 namespace retrace {
 namespace {
@@ -74,8 +75,9 @@ class FakeGroup : public Group {
 Worker worker(int rank, int size) { return Worker(std::make_shared<FakeGroup>(rank, size)); }
 
 TEST(MiniBatchQueue, DeliversDigitsAsInTheExample) {
-  MiniBatchQueue queue(datasets::digits(Split::train, {.count = 70}),
-                       {.mini_batch_size = 32, .partial = Partial::discard, .formats = {"BSSC", "B", "BC"}, .seed = 1});
+  MiniBatchQueue queue(
+      datasets::digits(Split::train, {.count = 70, .seed = 1}),
+      {.mini_batch_size = 32, .partial_mini_batch = Partial::discard, .formats = {"BSSC", "B", "BC"}, .seed = 1});
   queue.shuffle();
   int count = 0;
   for (; queue.has_data(); ++count) {
@@ -89,7 +91,7 @@ TEST(MiniBatchQueue, DeliversDigitsAsInTheExample) {
 
 TEST(MiniBatchQueue, CountsOfTheTraceCacheExample) {
   // 156 mini-batches of 32 from 5,000 with the partial one discarded, 157 of two sizes with it.
-  MiniBatchQueue training(counting(5000), {.mini_batch_size = 32, .partial = Partial::discard});
+  MiniBatchQueue training(counting(5000), {.mini_batch_size = 32, .partial_mini_batch = Partial::discard});
   EXPECT_EQ(training.mini_batches(), 156);
   EXPECT_EQ(rest(training).size(), 4992u);
   MiniBatchQueue prediction(counting(5000), {.mini_batch_size = 32});
@@ -111,13 +113,13 @@ TEST(MiniBatchQueue, KeepsTheLastShortMiniBatchByDefault) {
 }
 
 TEST(MiniBatchQueue, HasNoDataBeforeADiscardedMiniBatch) {
-  MiniBatchQueue queue(counting(5), {.mini_batch_size = 2, .partial = Partial::discard});
+  MiniBatchQueue queue(counting(5), {.mini_batch_size = 2, .partial_mini_batch = Partial::discard});
   batch(queue);
   EXPECT_TRUE(queue.has_data());
   batch(queue);
   EXPECT_FALSE(queue.has_data());
   EXPECT_TRUE(says(message_of([&] { queue.next(); }), "no mini-batch left"));
-  EXPECT_FALSE(MiniBatchQueue(counting(1), {.mini_batch_size = 2, .partial = Partial::discard}).has_data());
+  EXPECT_FALSE(MiniBatchQueue(counting(1), {.mini_batch_size = 2, .partial_mini_batch = Partial::discard}).has_data());
 }
 
 TEST(MiniBatchQueue, TheEndIsAnErrorThatSaysWhatToDo) {
@@ -280,7 +282,7 @@ TEST(MiniBatchQueue, LabelsCanBeLeftOut) {
 }
 
 TEST(MiniBatchQueue, OutputsCanBeLeftOut) {
-  const Datastore store = datasets::digits(Split::test, {.count = 4});
+  const Datastore store = datasets::digits(Split::test, {.count = 4, .seed = 1});
   MiniBatchQueue queue(store, {.formats = {"BSSC"}, .outputs = 1});
   EXPECT_EQ(queue.outputs(), 1);
   EXPECT_EQ(queue.next().size(), 1u);
@@ -420,7 +422,8 @@ TEST(MiniBatchQueueShare, AWorkerWithoutSamplesGetsEmptyTensors) {
   };
   MiniBatchQueue made = MiniBatchQueue(counting(2), {.mini_batch_function = function}).share(worker(3, 4), 4);
   EXPECT_EQ(made.next()[0].spec().text().substr(0, 13), "f32[0,3] \"BC\"");
-  MiniBatchQueue stacked = MiniBatchQueue(datasets::digits(Split::test, {.count = 2})).share(worker(3, 4), 4);
+  MiniBatchQueue stacked =
+      MiniBatchQueue(datasets::digits(Split::test, {.count = 2, .seed = 1})).share(worker(3, 4), 4);
   const Tensor images = stacked.next()[0];
   EXPECT_EQ(images.shape(), (Shape{0, 28, 28, 1}));
   EXPECT_EQ(images.spec().part, (BatchPart{2, 2}));
@@ -430,7 +433,7 @@ TEST(MiniBatchQueueShare, WrongSharesAreRefused) {
   const MiniBatchQueue whole(counting(8));
   const std::string text = message_of([&] { whole.share(worker(0, 4), 1); });
   EXPECT_TRUE(says(text, "4 workers share 1 shard")) << text;
-  EXPECT_TRUE(says(text, "training.shards = 4")) << text;
+  EXPECT_TRUE(says(text, "set .shards = 4 or more")) << text;
   EXPECT_TRUE(says(message_of([&] { whole.share(Worker(), 0); }), "0 shards"));
   const MiniBatchQueue share = whole.share(Worker(), 2);
   EXPECT_TRUE(says(message_of([&] { share.share(Worker(), 2); }), "a worker's share already"));

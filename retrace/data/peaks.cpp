@@ -33,16 +33,21 @@ Datastore peaks(Split split, int64_t side, Place place) {
 }
 
 Datastore peaks_points(Split split, int64_t count, Place place) {
-  if (count == 0) return peaks(split);
+  return peaks(split, peaks_side(split, count, place), place);
+}
+
+int64_t peaks_side(Split split, int64_t count, Place place) {
+  constexpr int64_t kSide = 200;
+  if (count == 0) return kSide;
   int64_t side = 0;
   while (side < 4096 && (side + 1) * (side + 1) <= count) ++side;
-  const int64_t points = split == Split::train ? side : side + 1;  // of a side of the grid
-  if (points >= 200) return peaks(split);
+  const int64_t points = split == Split::train ? side : side + 1;
+  if (points >= kSide) return kSide;
   if (side * side != count || points < 2)
     throw Error(ErrorKind::usage, 319, fmt::format("peaks: {} observations make no square grid", count))
         .where(place)
         .expected(fmt::format("a square number{}", split == Split::train ? " from 4 on" : ""));
-  return peaks(split, points);
+  return points;
 }
 
 }  // namespace retrace::datasets

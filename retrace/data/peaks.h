@@ -18,5 +18,7 @@ Datastore peaks(Split split, int64_t side = 200, Place place = Place::here());
 // set depends on its own count alone, so points of a training grid with an odd number of points a side may be test
 // points, too. Throws Error(usage) if count is no square, or below 4 for training.
 Datastore peaks_points(Split split, int64_t count, Place place = Place::here());
+// The points of a side of the grid behind peaks_points(split, count). The same errors.
+int64_t peaks_side(Split split, int64_t count, Place place = Place::here());
 
 }  // namespace retrace::datasets

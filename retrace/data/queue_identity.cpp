@@ -6,10 +6,10 @@
 namespace retrace {
 
 // Everything that decides what the workers get together, but not where it is delivered.
-NamedValues MiniBatchQueue::identity(int shards) const {
+NamedValues MiniBatchQueue::identity(int64_t shards) const {
   NamedValues values{{"shards", fmt::format("{}", shards)},
                      {"mini_batch_size", fmt::format("{}", options_.mini_batch_size)},
-                     {"partial", options_.partial == Partial::keep ? "keep" : "discard"},
+                     {"partial_mini_batch", options_.partial_mini_batch == Partial::keep ? "keep" : "discard"},
                      {"seed", fmt::format("{}", options_.seed)},
                      {"outputs", fmt::format("{}", outputs_)},
                      {"mini_batch_function", options_.mini_batch_function ? "given" : "none"},

@@ -19,6 +19,8 @@ uint32_t RandomStream::bits() {
   return block_[element_++ % 4];
 }
 
+float RandomStream::uniform() { return uniform_from(bits()); }
+
 std::vector<int64_t> random_order(int64_t n, uint64_t seed, std::string_view purpose, uint64_t step) {
   if (n > int64_t{1} << 32)
     throw Error(ErrorKind::usage, 314, fmt::format("{} observations cannot be shuffled", n))

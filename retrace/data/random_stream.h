@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "retrace/base/philox.h"
-
 namespace retrace {
 
 // The numbers that belong to (seed, purpose, step, op, sample), in order: element 0, 1, 2, ... Loaders use their pass
@@ -18,7 +16,7 @@ class RandomStream {
 
   uint32_t bits();
   // Uniform in [0, 1): the 24 high bits times 2^-24.
-  float uniform() { return uniform_from(bits()); }
+  float uniform();
   // low + (high - low) * uniform(), in binary64.
   double uniform(double low, double high) { return low + (high - low) * static_cast<double>(uniform()); }
   // Uniform in 0 .. n-1, by the high half of a product; n in 1 .. 2^32.

@@ -1,4 +1,6 @@
 #include "retrace/data/random_stream.h"
+#include "retrace/base/hash.h"
+#include "retrace/base/philox.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "retrace/base/kinds.h"
-#include "retrace/base/option_values.h"
+#include "retrace/base/option_rules.h"
 #include "retrace/data/datastore.h"
 #include "retrace/data/image_set.h"
 #include "retrace/nn/output.h"
@@ -25,6 +25,12 @@ struct SourceTarget {
   nn::OutputKind kind = nn::OutputKind::class_scores;
 };
 
+// What is known of a split before its observations are read.
+struct SourceDescription {
+  int64_t samples = 0;
+  std::vector<TensorSpec> variables;  // of one observation: the input first, then the targets
+};
+
 struct SourceKind {
   std::string name;
   std::string help;                      // one line
@@ -35,6 +41,9 @@ struct SourceKind {
   std::vector<OptionRule> options = {};  // of this source alone
   // The store of a split: the input first, then the targets.
   std::function<Datastore(Split split, const SourceRequest& request)> load;
+  // The store without its observations, from the request and the headers of files: `retrace plan` loads nothing else.
+  // Errors: those that load() finds there.
+  std::function<SourceDescription(Split split, const SourceRequest& request)> description;
   // The numbers of samples that it can give, if not any: a text ("a square number: ..."), and the nearest such number.
   std::string counts = {};
   std::function<int64_t(Split split, int64_t samples)> nearest_count = {};

@@ -46,7 +46,7 @@ void with_type(DType type, Function function) {
 }  // namespace
 
 Tensor with_spec(const Tensor& tensor, const TensorSpec& spec) {
-  tensor.compute();
+  evaluate(tensor);
   ensure(spec.bytes() == tensor.spec().bytes(), "a new description has the size of the old one");
   return Tensor(new_tensor_value(spec, tensor.value()->buffer));
 }

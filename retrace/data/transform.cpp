@@ -7,7 +7,6 @@
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
 #include "retrace/data/checked_source.h"
-#include "retrace/data/device_rows.h"
 
 namespace retrace {
 namespace {
@@ -109,13 +108,7 @@ class AssociatedSource : public CombinedSource {
     return is_subsettable() ? hash | 1 : 0;
   }
   int64_t sample(int64_t index) const override { return sources_[0]->sample(index); }
-  DeviceRows* device_rows() const override {
-    const auto keeps = [](const auto& source) { return source->device_rows() != nullptr; };
-    return std::all_of(sources_.begin(), sources_.end(), keeps) ? &device_rows_ : nullptr;
-  }
-
- private:
-  mutable DeviceRows device_rows_;
+  bool is_in_memory() const override { return all(&DataSource::is_in_memory); }
 };
 
 class SequentialSource : public CombinedSource {

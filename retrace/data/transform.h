@@ -23,7 +23,7 @@ struct TransformOptions {
   // Two transforms of one seed and depth draw the same numbers for the same sample: so an input and a target, each in
   // its store, can be rotated alike. Give other transforms other seeds.
   uint64_t seed = 0;
-  int variables = 0;  // of the results; 0: as many as the store has
+  int64_t variables = 0;  // of the results; 0: as many as the store has
 };
 
 // Applies `function` to each observation when it is read. It must depend on its arguments only: then no result

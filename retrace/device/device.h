@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "retrace/base/place.h"
@@ -68,6 +69,24 @@ std::string cuda_problem();
 Device& find_device(const std::string& name, int worker = 0, Place place = Place::here());
 // Whether find_device() can read it.
 bool is_device_name(std::string_view name);
+
+// A device as an argument: one by its name, as find_device() reads it for worker 0, or a Device.
+//
+//   x.to("cuda");  tree.to("cuda:1");  state.to(rt::find_device("cuda", worker.index()));
+class DeviceRef {
+ public:
+  DeviceRef(Device& device) : device_(&device) {}
+  // Errors as find_device().
+  template <class Text>
+    requires(std::is_convertible_v<const Text&, std::string_view>)
+  DeviceRef(const Text& name, Place place = Place::here())
+      : device_(&find_device(std::string(std::string_view(name)), 0, place)) {}
+  operator Device&() const { return *device_; }
+  Device* operator->() const { return device_; }
+
+ private:
+  Device* device_;
+};
 
 // One line of list_devices().
 struct DeviceReport {

@@ -32,7 +32,7 @@ Error members_missing(const char* what, double seconds, std::span<const int> mis
       .expected("every worker makes the same collectives in the same order, also where one has nothing to say")
       .help(
           "look at what became of it; a worker that only waits for something else, such as a file, needs a longer "
-          "time: PoolOptions::seconds, of retrace train: --timeout SECONDS");
+          "time: PoolOptions::timeout, of retrace train: --timeout SECONDS");
 }
 
 std::string still_waiting(int member, const char* what, double waited, std::span<const int> missing) {

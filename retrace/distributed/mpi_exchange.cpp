@@ -29,10 +29,10 @@ constexpr Seconds kSpin{50e-6}, kLongestSleep{1e-3};
 // The time for which a member that gives up lets the others take what it has sent already.
 constexpr Seconds kFarewell{0.1};
 
-class Exchange {
+class Transfers {
  public:
-  Exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Received> received, const char* what,
-           double seconds)
+  Transfers(MpiJob& job, std::span<const Sent> sent, std::span<const Received> received, const char* what,
+            double seconds)
       : job_(job), sent_(sent), received_(received), what_(what), seconds_(seconds), here_(sent.size()) {}
 
   void run();
@@ -76,7 +76,7 @@ class Exchange {
   double waited_ = 0;
 };
 
-void Exchange::run() {
+void Transfers::run() {
   job_.check_failure();
   start();
   while (!pending_.empty())
@@ -90,7 +90,7 @@ void Exchange::run() {
     if (message.bytes > sizeof MpiPacket::message) return job_.check_failure();
 }
 
-void Exchange::start() {
+void Transfers::start() {
   ++job_.exchanges;
   const int own = job_.rank(), size = job_.size();
   const auto self = static_cast<size_t>(own);
@@ -104,7 +104,7 @@ void Exchange::start() {
   if (sent_[self].bytes) std::memcpy(received_[self].data, sent_[self].data, sent_[self].bytes);
 }
 
-void Exchange::send(int peer) {
+void Transfers::send(int peer) {
   const Sent& message = sent_[static_cast<size_t>(peer)];
   MpiPacket& packet = job_.outgoing[static_cast<size_t>(peer)];
   packet.exchange = job_.exchanges, packet.bytes = message.bytes;
@@ -120,7 +120,7 @@ void Exchange::send(int peer) {
 }
 
 // The packet of this peer has come.
-void Exchange::take(int peer) {
+void Transfers::take(int peer) {
   const Received& message = received_[static_cast<size_t>(peer)];
   const MpiPacket& packet = job_.incoming[static_cast<size_t>(peer)];
   here_[static_cast<size_t>(peer)] = true;
@@ -139,7 +139,7 @@ void Exchange::take(int peer) {
 }
 
 // Whether anything was completed.
-bool Exchange::advance() {
+bool Transfers::advance() {
   bool moved = false;
   for (size_t i = 0; i < pending_.size();) {
     if (!job_.mpi.test(pending_[i].request)) {
@@ -156,13 +156,13 @@ bool Exchange::advance() {
 }
 
 // Whether a message is on its way to or from a peer that is here: it advances only while MPI is called.
-bool Exchange::moving() const {
+bool Transfers::moving() const {
   return std::any_of(pending_.begin(), pending_.end(),
                      [&](const Pending& pending) { return here_[static_cast<size_t>(pending.peer)]; });
 }
 
 // Nothing was completed: looks again at once for a short while, then ever less often.
-void Exchange::wait() {
+void Transfers::wait() {
   const auto now = Clock::now();
   const Seconds idle = now - moved_;
   if (idle < kSpin) return std::this_thread::yield();
@@ -173,7 +173,7 @@ void Exchange::wait() {
 }
 
 // The peers from which something is missing.
-std::vector<int> Exchange::missing() const {
+std::vector<int> Transfers::missing() const {
   std::vector<int> peers;
   for (const auto& pending : pending_) peers.push_back(pending.peer);
   std::sort(peers.begin(), peers.end());
@@ -182,7 +182,7 @@ std::vector<int> Exchange::missing() const {
 }
 
 // Once in a while: whether those that are missing live. One that waits in an exchange before this one does.
-void Exchange::look() {
+void Transfers::look() {
   if (watched_.empty()) {
     watched_.resize(static_cast<size_t>(job_.size()));
     patience_.look(), waited_ = 0;
@@ -214,7 +214,7 @@ void Exchange::look() {
   job_.pulse.ask(peers);
 }
 
-bool Exchange::is_alive(int peer) {
+bool Transfers::is_alive(int peer) {
   const MpiState state = job_.pulse.state(peer);
   Watch& watch = watched_[static_cast<size_t>(peer)];
   if (state.answers == watch.answers) return false;
@@ -223,7 +223,7 @@ bool Exchange::is_alive(int peer) {
   return !first && (computes || (state.waits_in > 0 && state.waits_in < job_.exchanges));
 }
 
-void Exchange::abandon() noexcept {
+void Transfers::abandon() noexcept {
   try {
     for (auto& pending : pending_)
       if (pending.kind != Pending::sending) job_.mpi.cancel(pending.request);
@@ -241,13 +241,13 @@ void mpi_exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Recei
                   double seconds) {
   const auto members = static_cast<size_t>(job.size());
   ensure(sent.size() == members && received.size() == members, "a message for each member");
-  Exchange exchange(job, sent, received, what, seconds);
+  Transfers transfers(job, sent, received, what, seconds);
   try {
-    exchange.run();
+    transfers.run();
   } catch (const std::exception& error) {
     job.pulse.set_waiting(0);
     job.fail(reason_of(error));
-    exchange.abandon();
+    transfers.abandon();
     throw;
   }
 }

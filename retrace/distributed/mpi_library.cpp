@@ -104,7 +104,7 @@ int MpiLibrary::initialise(double seconds) {
           .got("a rank that has not come to MPI: it has ended, hangs, or runs another program")
           .help(fmt::format(
               "start all ranks with one command: {} PROGRAM ARGUMENTS; ranks that begin later need a longer "
-              "time: PoolOptions::seconds, of retrace train: --timeout SECONDS",
+              "time: PoolOptions::timeout, of retrace train: --timeout SECONDS",
               launcher.name == "srun" ? "srun --mpi=pmix" : "mpirun"));
   }
   place_ = start->place;

@@ -35,8 +35,8 @@ void check_options(const PoolOptions& options) {
   if (options.threads < 0 || options.threads > kMostThreads)
     throw Error(ErrorKind::usage, 619, fmt::format("a pool with {} threads a worker is not possible", options.threads))
         .expected(fmt::format("1 to {}, or 0 for all that there are", kMostThreads));
-  if (!(options.seconds > 0 && options.seconds <= kLongest))
-    throw Error(ErrorKind::usage, 619, fmt::format("a pool that waits {:g} seconds is not possible", options.seconds))
+  if (!(options.timeout > 0 && options.timeout <= kLongest))
+    throw Error(ErrorKind::usage, 619, fmt::format("a pool that waits {:g} seconds is not possible", options.timeout))
         .expected(fmt::format("more than 0 and at most {:.0f}", kLongest));
 }
 
@@ -152,27 +152,29 @@ Error too_few_threads(size_t started, size_t wanted, const std::error_code& reas
 
 }  // namespace
 
-Pool Pool::local(int n, PoolOptions options) {
+Pool Pool::local(int n, const PoolOptions& options, Place place) {
   if (n < 1)
-    throw Error(ErrorKind::usage, 617, fmt::format("a pool of {} workers is not possible", n)).expected("1 or more");
-  check_options(options);
+    throw Error(ErrorKind::usage, 617, fmt::format("a pool of {} workers is not possible", n))
+        .where(place)
+        .expected("1 or more");
+  with_place(place, [&] { check_options(options); });
   return {n, {0, n}, options};
 }
 
-Pool Pool::from_environment(PoolOptions options) {
-  check_options(options);
+Pool Pool::from_environment(const PoolOptions& options, Place place) {
+  with_place(place, [&] { check_options(options); });
   check_launcher();
   const Launcher launcher = detect_launcher();
   if (launcher.size == 1) return {1, {0, 1}, options};
   Pool pool(launcher.size, {launcher.rank, 1}, options);
-  pool.rank_ = mpi_group(options.seconds);
+  pool.rank_ = mpi_group(options.timeout);
   pool.beside_ = mpi_place().local_size;
   return pool;
 }
 
 std::vector<std::shared_ptr<Group>> Pool::groups(size_t here) const {
   if (rank_) return {rank_};
-  return local_groups(static_cast<int>(here), options_.seconds);
+  return local_groups(static_cast<int>(here), options_.timeout);
 }
 
 void Pool::run(FunctionRef<void(Worker&, size_t)> body) {

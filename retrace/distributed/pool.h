@@ -13,7 +13,7 @@ namespace retrace {
 // Options of a pool.
 struct PoolOptions {
   int threads = 0;      // of each worker, at most 256; 0: see threads_of_worker
-  double seconds = 60;  // how long a collective waits for a worker that gives no sign of life; at most 1e6
+  double timeout = 60;  // seconds: how long a collective waits for a worker that gives no sign of life; at most 1e6
   bool fewer = false;   // if the system gives fewer threads, run fewer workers and say so
 };
 
@@ -28,11 +28,11 @@ struct PoolOptions {
 class Pool {
  public:
   // n threads of this process. Error(usage) for n < 1, and for options out of range.
-  static Pool local(int n, PoolOptions options = {});
+  static Pool local(int n, const PoolOptions& options = {}, Place place = Place::here());
   // The ranks that mpirun or srun started; this process is one of them. Without a launcher there is one worker. Waits
   // for the other ranks; Error(lost) if they do not come, Error(unavailable) without MPI, or under the launcher of
   // another one (docs/workers.md).
-  static Pool from_environment(PoolOptions options = {});
+  static Pool from_environment(const PoolOptions& options = {}, Place place = Place::here());
 
   int size() const { return size_; }
   // The indices of the workers in this process.
@@ -65,7 +65,7 @@ class Pool {
   }
 
  private:
-  Pool(int size, Range here, PoolOptions options)
+  Pool(int size, Range here, const PoolOptions& options)
       : size_(size), beside_(static_cast<int>(here.count)), here_(here), options_(options) {}
   void run(FunctionRef<void(Worker& worker, size_t slot)> body);
   std::vector<std::shared_ptr<Group>> groups(size_t here) const;

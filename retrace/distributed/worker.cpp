@@ -8,6 +8,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/hash.h"
+#include "retrace/distributed/group.h"
 #include "retrace/distributed/group_errors.h"
 
 namespace retrace {
@@ -92,16 +93,21 @@ void check_kinds(const std::vector<Announced>& announced, const char* what) {
 
 }  // namespace
 
-void check_workers(int workers, int shards) {
+void check_workers(int workers, int64_t shards, std::string_view option) {
   if (workers <= shards) return;
   throw Error(ErrorKind::usage, 220,
               fmt::format("{} workers share {} shard{}", workers, shards, shards == 1 ? "" : "s"))
-      .help(fmt::format("set training.shards = {} or more in the job, or in a program the shards of value_and_grad and "
-                        "share() (this changes the result once, and then no number of workers does)",
+      .help(fmt::format("set {} = {} or more: this changes the result once, and then no number of workers does", option,
                         workers));
 }
 
-Range Worker::shards(int shards) const {
+Worker::Worker() : Worker(single_group()) {}
+Worker::Worker(std::shared_ptr<Group> group) : group_(std::move(group)) {}
+int Worker::index() const { return group_->rank(); }
+int Worker::size() const { return group_->size(); }
+void Worker::barrier() const { group_->barrier(); }
+
+Range Worker::shards(int64_t shards) const {
   check_workers(size(), shards);
   return part_of(shards, size(), index());
 }

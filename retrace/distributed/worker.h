@@ -1,7 +1,9 @@
 #pragma once
 // What a program that runs on a pool sees of it: which worker it is, and collectives on values.
 
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -10,9 +12,10 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/range.h"
-#include "retrace/distributed/group.h"
 
 namespace retrace {
+
+class Group;  // retrace/distributed/group.h
 
 // The form in which a value travels: its bytes, and the value from them.
 template <class T>
@@ -63,21 +66,23 @@ std::string kind_of() {
   return (std::is_integral_v<T> ? "integer of " : "struct of ") + std::to_string(sizeof(T)) + " bytes";
 }
 
-// Throws Error(usage) if there are more workers than shards.
-void check_workers(int workers, int shards);
+// Throws Error(usage) if there are more workers than shards; `option` is what the number of shards is called where it
+// can be changed.
+void check_workers(int workers, int64_t shards, std::string_view option = ".shards");
 
 // One worker of a pool. Every worker must call each collective, in the same order. A value is anything with a Portable:
 // numbers and other plain structs, text, vectors of plain structs, tensors, trees.
 class Worker {
  public:
-  explicit Worker(std::shared_ptr<Group> group = single_group()) : group_(std::move(group)) {}
-  int index() const { return group_->rank(); }  // from 0
-  int size() const { return group_->size(); }
+  Worker();  // the only one
+  explicit Worker(std::shared_ptr<Group> group);
+  int index() const;  // from 0
+  int size() const;
   Group& group() const { return *group_; }
   // This worker's contiguous run of `shards`. Throws Error(usage) if there are more workers than shards.
-  Range shards(int shards) const;
+  Range shards(int64_t shards) const;
 
-  void barrier() const { group_->barrier(); }
+  void barrier() const;
   // Throws Error(usage) on every worker if one worker has another value for a name, or compares something else: "worker
   // 1 has training.momentum = 0.8, worker 0 has 0.9". `what` says what is compared ("the job"). A name that a worker
   // does not list, or lists with the value "", is not known to it, and is not compared with it. It costs one message of

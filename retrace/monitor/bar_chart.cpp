@@ -31,9 +31,9 @@ std::string bar_text(const BarChart& chart, int width) {
   return text;
 }
 
-std::string write_bar_charts(const std::filesystem::path& png, const std::vector<BarChart>& charts) {
+std::string write_bar_charts(const std::string& png, const std::vector<BarChart>& charts) {
   std::string script = fmt::format("set terminal png size {},420\nset output {}\nset multiplot layout 1,{}\n",
-                                   480 * charts.size(), gnuplot_string(png.string()), charts.size());
+                                   480 * charts.size(), gnuplot_string(png), charts.size());
   script += "set style fill solid 0.7\nset boxwidth 0.6\nset yrange [0:*]\nset grid ytics\nunset key\n";
   for (const auto& chart : charts) {
     script += fmt::format("set title {}\nset ylabel {}\n$bars << END\n", gnuplot_string(chart.title),

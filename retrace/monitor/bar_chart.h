@@ -1,16 +1,18 @@
 #pragma once
 // Bars with names, as text for a terminal and as a picture.
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace retrace {
 
+// One bar.
 struct Bar {
   std::string name;
   double value = 0;  // 0 or more
 };
+
+// Bars of one unit.
 struct BarChart {
   std::string title, unit;
   std::vector<Bar> bars;
@@ -23,6 +25,6 @@ struct BarChart {
 std::string bar_text(const BarChart& chart, int width = 40);
 
 // The charts side by side as a PNG file, drawn by gnuplot. "" when it was written; else what was in the way, in a line.
-std::string write_bar_charts(const std::filesystem::path& png, const std::vector<BarChart>& charts);
+std::string write_bar_charts(const std::string& png, const std::vector<BarChart>& charts);
 
 }  // namespace retrace

@@ -1,6 +1,7 @@
 #include "retrace/monitor/bar_chart.h"
 
 #include <gtest/gtest.h>
+#include <filesystem>
 
 #include <cstdlib>
 #include <fstream>

@@ -12,12 +12,14 @@ namespace retrace {
 // Name and value, in the order in which they are shown ("accuracy", 0.98).
 using MetricValues = std::vector<std::pair<std::string, double>>;
 
+// A training begins.
 struct RunStarted {
   std::string job, device, run_dir;
-  int workers = 1, threads = 0, epochs = 0;  // threads of each worker
-  int64_t iterations_per_epoch = 0, parameters = 0;
+  int workers = 1, threads = 0;  // threads of each worker
+  int64_t epochs = 0, iterations_per_epoch = 0, parameters = 0;
 };
 
+// A step of the training was made.
 struct StepDone {
   int epoch = 0;          // from 1
   int64_t iteration = 0;  // of the whole run, from 1
@@ -25,6 +27,7 @@ struct StepDone {
   double seconds = 0;  // since the loop began
 };
 
+// An epoch ended.
 struct EpochDone {
   int epoch = 0;
   int64_t iteration = 0;
@@ -33,6 +36,7 @@ struct EpochDone {
   bool complete = true;  // false: the run was stopped within the epoch, after this iteration
 };
 
+// The network was tried on other data.
 struct ValidationDone {
   int epoch = 0;
   int64_t iteration = 0;
@@ -40,6 +44,7 @@ struct ValidationDone {
   MetricValues metrics;
 };
 
+// The training ended.
 struct RunFinished {
   int epoch = 0;
   int64_t iteration = 0;
@@ -48,6 +53,7 @@ struct RunFinished {
   std::string stop_reason, fingerprint;
 };
 
+// Any of them.
 using Event = std::variant<RunStarted, StepDone, EpochDone, ValidationDone, RunFinished>;
 
 }  // namespace retrace

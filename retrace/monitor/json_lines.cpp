@@ -11,11 +11,12 @@ namespace {
 
 std::string json_of(const RunStarted& e) {
   return fmt::format(
-      "{{\"event\":\"started\",\"job\":{},\"device\":{},\"workers\":{},\"threads\":{},\"epochs\":{},\"iterations_per_"
+      "{{\"event\":\"started\",\"schema\":{},\"job\":{},\"device\":{},\"workers\":{},\"threads\":{},\"epochs\":{},"
+      "\"iterations_per_"
       "epoch\":{},"
       "\"parameters\":{},\"run_dir\":{}}}",
-      json_text(e.job), json_text(e.device), e.workers, e.threads, e.epochs, e.iterations_per_epoch, e.parameters,
-      json_text(e.run_dir));
+      kEventSchema, json_text(e.job), json_text(e.device), e.workers, e.threads, e.epochs, e.iterations_per_epoch,
+      e.parameters, json_text(e.run_dir));
 }
 
 std::string json_of(const StepDone& e) {
@@ -31,13 +32,13 @@ std::string json_of(const EpochDone& e) {
 
 std::string json_of(const ValidationDone& e) {
   return fmt::format(
-      "{{\"event\":\"validation\",\"epoch\":{},\"iteration\":{},\"loss\":{},\"metrics\":{},\"seconds\":{}}}", e.epoch,
-      e.iteration, json_number(e.loss), json_metrics(e.metrics), json_number(e.seconds));
+      "{{\"event\":\"validation\",\"epoch\":{},\"iteration\":{},\"validation_loss\":{},\"metrics\":{},\"seconds\":{}}}",
+      e.epoch, e.iteration, json_number(e.loss), json_metrics(e.metrics), json_number(e.seconds));
 }
 
 std::string json_of(const RunFinished& e) {
   return fmt::format(
-      "{{\"event\":\"finished\",\"epoch\":{},\"iteration\":{},\"loss\":{},\"metrics\":{},\"seconds\":{},"
+      "{{\"event\":\"finished\",\"epoch\":{},\"iteration\":{},\"validation_loss\":{},\"metrics\":{},\"seconds\":{},"
       "\"stop_reason\":{},\"fingerprint\":{}}}",
       e.epoch, e.iteration, json_number(e.loss), json_metrics(e.metrics), json_number(e.seconds),
       json_text(e.stop_reason), json_text(e.fingerprint));

@@ -9,6 +9,9 @@
 
 namespace retrace {
 
+// The version of what the lines below say: of their names and meanings. The event "started" has it as "schema".
+constexpr int kEventSchema = 1;
+
 // {"event":"step","epoch":1,...} without a line end. Numbers are the shortest text that reads back to the same
 // bits; null stands for what JSON cannot say: NaN, infinities, a value that was not measured. Broken UTF-8 becomes '?'.
 std::string event_json(const Event& event);

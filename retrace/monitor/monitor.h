@@ -7,6 +7,7 @@
 
 namespace retrace {
 
+// Who receives events.
 class Monitor {
  public:
   virtual ~Monitor() = default;
@@ -16,12 +17,11 @@ class Monitor {
 // Hands each event to several monitors, in order; they must outlive it. Without any it is the silent monitor.
 class Monitors : public Monitor {
  public:
-  Monitors() = default;
-  explicit Monitors(std::vector<Monitor*> sinks) : sinks_(std::move(sinks)) {}
-  void add(Monitor& sink) { sinks_.push_back(&sink); }
-  void receive(const Event& event) override {
-    for (auto* sink : sinks_) sink->receive(event);
-  }
+  Monitors();
+  ~Monitors() override;
+  explicit Monitors(std::vector<Monitor*> sinks);
+  void add(Monitor& sink);
+  void receive(const Event& event) override;
 
  private:
   std::vector<Monitor*> sinks_;

@@ -106,7 +106,11 @@ TEST(JsonLines, EveryEventIsOneObject) {
   EXPECT_EQ(step["event"], "step");
   EXPECT_EQ(step["iteration"], 3);
   EXPECT_EQ(step["loss"].get<double>(), 1.0 / 3);
-  EXPECT_EQ(nlohmann::json::parse(lines.back())["metrics"]["accuracy"], 0.9);
+  const auto started = nlohmann::json::parse(lines.front()), finished = nlohmann::json::parse(lines.back());
+  EXPECT_EQ(started["schema"], kEventSchema);
+  EXPECT_EQ(finished["metrics"]["accuracy"], 0.9);
+  EXPECT_EQ(finished["validation_loss"], 0.5);
+  EXPECT_FALSE(finished.contains("loss")) << "the loss is that of the training";
 }
 
 TEST(JsonLines, SaysWhetherAnEpochIsWhole) {

@@ -41,9 +41,9 @@ std::string grid(const SurfacePlot& plot) {
 
 }  // namespace
 
-std::string write_surface_plots(const std::filesystem::path& png, const std::vector<SurfacePlot>& plots) {
+std::string write_surface_plots(const std::string& png, const std::vector<SurfacePlot>& plots) {
   std::string script = fmt::format("set terminal png size {},480\nset output {}\nset multiplot layout 1,{}\n",
-                                   560 * plots.size(), gnuplot_string(png.string()), plots.size());
+                                   560 * plots.size(), gnuplot_string(png), plots.size());
   script += "set xlabel 'x'\nset ylabel 'y'\nset xyplane 0\nset view 60,320\nset grid\nunset key\n";
   script += "set pm3d depthorder border linecolor rgb '#555555' linewidth 0.5\nset palette rgbformulae 33,13,10\n";
   script += range(plots);

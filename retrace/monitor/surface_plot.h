@@ -1,12 +1,12 @@
 #pragma once
 // Heights over a grid, as a picture.
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace retrace {
 
+// One surface.
 struct SurfacePlot {
   std::string title;
   std::vector<double> x, y;     // at least two of each
@@ -15,6 +15,6 @@ struct SurfacePlot {
 
 // The surfaces side by side, with one scale of heights, as a PNG file drawn by gnuplot. "" when it was written; else
 // what was in the way, in a line. Throws Error(usage) for a grid without squares or another number of heights.
-std::string write_surface_plots(const std::filesystem::path& png, const std::vector<SurfacePlot>& plots);
+std::string write_surface_plots(const std::string& png, const std::vector<SurfacePlot>& plots);
 
 }  // namespace retrace

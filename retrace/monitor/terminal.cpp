@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <new>
+#include <optional>
 
 #include "retrace/base/file.h"
 
@@ -38,7 +40,28 @@ TerminalOptions terminal_options(std::FILE* stream, bool dumb) {
   return options;
 }
 
-Terminal::Terminal(Write write, TerminalOptions options) : write_(std::move(write)), options_(options) {}
+struct Terminal::View {
+  void show(const RunStarted& event);
+  void show(const StepDone& event);
+  void show(const EpochDone& event);
+  void show(const ValidationDone& event);
+  void show(const RunFinished& event);
+  std::string line(int epoch, int64_t iteration, double loss, double seconds) const;
+  void rewrite(const std::string& text);
+  void end_line(const std::string& text);
+  void end_epoch();
+
+  Write write;
+  TerminalOptions options;
+  RunStarted run = {};
+  std::optional<EpochDone> epoch = {};            // done, its line not yet written: a validation may follow
+  std::optional<ValidationDone> validation = {};  // the last one
+  std::chrono::steady_clock::time_point last = {};
+  size_t shown = 0;  // the most characters that the line had that stands on the terminal
+};
+
+Terminal::Terminal(Write write, TerminalOptions options)
+    : view_(new View{.write = std::move(write), .options = options}) {}
 
 Terminal::Terminal(std::FILE* stream, TerminalOptions options)
     : Terminal(
@@ -50,17 +73,17 @@ Terminal::Terminal(std::FILE* stream, TerminalOptions options)
 
 Terminal::~Terminal() {
   try {
-    if (shown_ > 0) write_("\n", false);
+    if (view_->shown > 0) view_->write("\n", false);
   } catch (const std::bad_alloc&) {  // the line stays open
   }
 }
 
 void Terminal::receive(const Event& event) {
-  std::visit([this](const auto& record) { show(record); }, event);
+  std::visit([this](const auto& record) { view_->show(record); }, event);
 }
 
-void Terminal::show(const RunStarted& event) {
-  run_ = event;
+void Terminal::View::show(const RunStarted& event) {
+  run = event;
   end_line(
       printable(fmt::format("{}: {} parameters, {} epoch{} of {} iterations on {} with {}{} thread{}, in {}", event.job,
                             event.parameters, event.epochs, event.epochs == 1 ? "" : "s", event.iterations_per_epoch,
@@ -68,46 +91,46 @@ void Terminal::show(const RunStarted& event) {
                             event.threads, event.threads == 1 ? "" : "s", event.run_dir)));
 }
 
-void Terminal::show(const StepDone& event) {
+void Terminal::View::show(const StepDone& event) {
   end_epoch();
-  if (!options_.rewrite) return;
+  if (!options.rewrite) return;
   const auto now = std::chrono::steady_clock::now();
-  if (shown_ > 0 && std::chrono::duration<double>(now - last_).count() < options_.interval) return;
-  last_ = now;
+  if (shown > 0 && std::chrono::duration<double>(now - last).count() < options.interval) return;
+  last = now;
   rewrite(line(event.epoch, event.iteration, event.loss, event.seconds));
 }
 
-void Terminal::show(const EpochDone& event) { epoch_ = event; }
+void Terminal::View::show(const EpochDone& event) { epoch = event; }
 
-void Terminal::show(const ValidationDone& event) {
-  validation_ = event;
-  if (epoch_) epoch_->seconds = event.seconds;
+void Terminal::View::show(const ValidationDone& event) {
+  validation = event;
+  if (epoch) epoch->seconds = event.seconds;
 }
 
-void Terminal::show(const RunFinished& event) {
+void Terminal::View::show(const RunFinished& event) {
   end_epoch();
   end_line(fmt::format("{} after {} iterations, {}", printable(event.stop_reason), event.iteration,
                        duration_text(event.seconds)));
 }
 
 // An epoch's line is written when the next thing happens, so that its validation stands on it.
-void Terminal::end_epoch() {
-  if (!epoch_) return;
-  const std::string text = line(epoch_->epoch, epoch_->iteration, epoch_->loss, epoch_->seconds);
-  if (options_.rewrite)
+void Terminal::View::end_epoch() {
+  if (!epoch) return;
+  const std::string text = line(epoch->epoch, epoch->iteration, epoch->loss, epoch->seconds);
+  if (options.rewrite)
     rewrite(text);
   else
     end_line(text);
-  epoch_.reset();
+  epoch.reset();
 }
 
-std::string Terminal::line(int epoch, int64_t iteration, double loss, double seconds) const {
-  const int64_t all = run_.epochs * run_.iterations_per_epoch;
+std::string Terminal::View::line(int epoch, int64_t iteration, double loss, double seconds) const {
+  const int64_t all = run.epochs * run.iterations_per_epoch;
   std::string text =
-      fmt::format("epoch {}/{}  step {}/{}  loss {}", epoch, run_.epochs, iteration, all, number_text(loss));
-  if (validation_) {
-    text += fmt::format("  validation {}", number_text(validation_->loss));
-    for (const auto& [name, value] : validation_->metrics)
+      fmt::format("epoch {}/{}  step {}/{}  loss {}", epoch, run.epochs, iteration, all, number_text(loss));
+  if (validation) {
+    text += fmt::format("  validation {}", number_text(validation->loss));
+    for (const auto& [name, value] : validation->metrics)
       text += fmt::format("  {} {}", printable(name), number_text(value));
   }
   text += "  " + duration_text(seconds);
@@ -117,18 +140,18 @@ std::string Terminal::line(int epoch, int64_t iteration, double loss, double sec
   return text;
 }
 
-void Terminal::rewrite(const std::string& text) {
+void Terminal::View::rewrite(const std::string& text) {
   // The last column stays free: some terminals wrap when it is written.
-  std::string shown = text.substr(0, static_cast<size_t>(std::max(options_.columns - 1, 20)));
+  std::string now = text.substr(0, static_cast<size_t>(std::max(options.columns - 1, 20)));
   // A longer text may stand there still, since the ones between may never have been written.
-  shown_ = std::max(shown_, shown.size());
-  shown.append(shown_ - shown.size(), ' ');
-  write_("\r" + shown, true);
+  shown = std::max(shown, now.size());
+  now.append(shown - now.size(), ' ');
+  write("\r" + now, true);
 }
 
-void Terminal::end_line(const std::string& text) {
-  write_((shown_ > 0 ? "\n" : "") + text + "\n", false);
-  shown_ = 0;
+void Terminal::View::end_line(const std::string& text) {
+  write((shown > 0 ? "\n" : "") + text + "\n", false);
+  shown = 0;
 }
 
 }  // namespace retrace

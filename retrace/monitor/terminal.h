@@ -1,16 +1,16 @@
 #pragma once
 // Progress for people: on a terminal one line that is rewritten, in a log one line an epoch.
 
-#include <chrono>
 #include <cstdio>
 #include <functional>
-#include <optional>
 #include <string>
 
+#include "retrace/base/owned.h"
 #include "retrace/monitor/monitor.h"
 
 namespace retrace {
 
+// Options of Terminal.
 struct TerminalOptions {
   bool rewrite = false;   // the stream is a terminal that obeys '\r'
   int columns = 80;       // lines are cut there when they are rewritten
@@ -32,23 +32,8 @@ class Terminal : public Monitor {
   void receive(const Event& event) override;
 
  private:
-  void show(const RunStarted& event);
-  void show(const StepDone& event);
-  void show(const EpochDone& event);
-  void show(const ValidationDone& event);
-  void show(const RunFinished& event);
-  std::string line(int epoch, int64_t iteration, double loss, double seconds) const;
-  void rewrite(const std::string& text);
-  void end_line(const std::string& text);
-  void end_epoch();
-
-  Write write_;
-  TerminalOptions options_;
-  RunStarted run_;
-  std::optional<EpochDone> epoch_;            // done, its line not yet written: a validation may follow
-  std::optional<ValidationDone> validation_;  // the last one
-  std::chrono::steady_clock::time_point last_{};
-  size_t shown_ = 0;  // the most characters that the line had that stands on the terminal
+  struct View;
+  Owned<View> view_;
 };
 
 // "12.3 s", "1:40", "2:03:04".

@@ -35,7 +35,7 @@ Tensor glorot_uniform_fan_out(const Shape& shape, Fans fans, RandomKey key) {
 }
 
 Initializer constant_values(double value) {
-  return [value](const Shape& shape, Fans, RandomKey) { return Tensor::full(shape, value); };
+  return [value](const Shape& shape, Fans, RandomKey) { return Tensor::full(value, shape); };
 }
 
 }  // namespace retrace::nn

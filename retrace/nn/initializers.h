@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "retrace/ops/random/random.h"
+#include "retrace/ops/ops.h"
 
 namespace retrace::nn {
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
+
 #include "retrace/ops/add/add.h"
 #include "retrace/trace/record.h"
 
@@ -65,7 +68,7 @@ Initial Layer::initial(RandomKey key, Place place) const {
   return initial(*input_, key, place);
 }
 
-Output Layer::forward(const Tree& parameters, const Tensor& x, const Tree& state, Phase phase, Place place) const {
+Output Layer::forward(const Tensor& x, const Tree& parameters, const Tree& state, Phase phase, Place place) const {
   Walk walk(parameters, state, phase);
   Tree y = with_place(place, [&] { return apply(walk, x); });
   return {std::move(y), walk.moments()};
@@ -78,6 +81,23 @@ Tree Layer::apply(Walk& walk, const Tree& x) const {
   walk.close();
   return y;
 }
+
+struct Walk::Level {
+  std::string name = {};
+  const Tree* parameters = nullptr;
+  const Tree* state = nullptr;
+  std::map<std::string, int> counts = {};
+  std::set<std::string> names = {};
+};
+
+Walk::Walk() : phase_(Phase::train), levels_(1) {}
+Walk::Walk(const Tree& parameters, const Tree& state, Phase phase) : phase_(phase), applies_(true), levels_(1) {
+  levels_[0].parameters = &parameters;
+  levels_[0].state = &state;
+}
+Walk::~Walk() = default;
+
+void Walk::close() { levels_.pop_back(); }
 
 void Walk::open(const std::string& kind, const std::string& name) {
   Level& outer = levels_.back();
@@ -123,6 +143,12 @@ void Walk::set_moments(const Tree& moments) {
   *at = moments;
 }
 
+Layer layer_of(std::function<Tensor(const Tensor& x)> function) {
+  return Layer("", [function = std::move(function)](Walk&, const Tree& x) { return Tree(function(x.tensor())); });
+}
+
+Sequential::Sequential(std::initializer_list<Layer> layers) : Sequential(std::vector<Layer>(layers)) {}
+
 Sequential::Sequential(std::vector<Layer> layers)
     : Layer(
           "",
@@ -133,7 +159,7 @@ Sequential::Sequential(std::vector<Layer> layers)
           },
           layers.empty() ? std::nullopt : layers[0].input()) {}
 
-Layer repeat(int count, std::initializer_list<Layer> layers) {
+Layer repeat(int64_t count, std::initializer_list<Layer> layers) {
   std::vector<Layer> all;
   for (int i = 0; i < count; ++i) all.insert(all.end(), layers.begin(), layers.end());
   return Sequential(std::move(all));

@@ -4,34 +4,38 @@
 //
 //   nn::Sequential layers{nn::conv2d(5, 16, {.padding = rt::same}), nn::batch_norm(), nn::relu(), nn::linear(10)};
 //   auto [parameters, state] = layers.initial({28, 28, 1}, rt::random_key(1));
-//   auto [y, moments] = layers.forward(parameters, images, state, rt::Phase::train);
+//   auto [y, moments] = layers.forward(images, parameters, state, rt::Phase::train);
 //
 // Names: a layer with parameters has an entry in the tree, named by .named("conv2d_skip") or by its kind and a number
 // that counts within the enclosing named layer ("conv2d_1", "batch_norm_1", "conv2d_2"). Containers add no level unless
 // they are named.
 
 #include <functional>
-#include <map>
 #include <optional>
-#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "retrace/nn/initializers.h"
-#include "retrace/ops/batch_norm/batch_norm.h"
+#include "retrace/ops/ops.h"
 #include "retrace/tensor/tree.h"
 
 namespace retrace::nn {
 
 class Walk;
 
+// Starting values of a layer.
 struct Initial {
   Tree parameters, state;
 };
 
+// What a layer makes of an input.
 struct Output {
   Tree y;        // a leaf, or a branch if the layer has several outputs
   Tree moments;  // of the batch norms, under their names; for update_statistics. Empty in inference
 };
 
+// A layer, or layers put together. A value: copies are cheap, and it does not change.
 class Layer {
  public:
   using Function = std::function<Tree(Walk& walk, const Tree& x)>;
@@ -46,7 +50,7 @@ class Layer {
   Initial initial(const Shape& sample, RandomKey key, Place place = Place::here()) const;
   // The same for layers that begin with image_input.
   Initial initial(RandomKey key, Place place = Place::here()) const;
-  Output forward(const Tree& parameters, const Tensor& x, const Tree& state, Phase phase,
+  Output forward(const Tensor& x, const Tree& parameters, const Tree& state, Phase phase,
                  Place place = Place::here()) const;
 
   // For containers: applies this layer within a walk.
@@ -69,10 +73,11 @@ class Walk {
     Initializer initializer;
   };
 
-  Walk() : phase_(Phase::train) {}  // finds out
-  Walk(const Tree& parameters, const Tree& state, Phase phase) : phase_(phase), applies_(true) {
-    levels_[0].parameters = &parameters, levels_[0].state = &state;
-  }
+  Walk();  // finds out
+  Walk(const Tree& parameters, const Tree& state, Phase phase);
+  ~Walk();
+  Walk(const Walk&) = delete;
+  Walk& operator=(const Walk&) = delete;
 
   Phase phase() const { return phase_; }
   // Parameter of the current layer: the given one, or a place-holder of that shape.
@@ -87,33 +92,30 @@ class Walk {
 
  private:
   friend class Layer;
-  struct Level {
-    std::string name = {};
-    const Tree* parameters = nullptr;
-    const Tree* state = nullptr;
-    std::map<std::string, int> counts = {};
-    std::set<std::string> names = {};
-  };
+  struct Level;
   void open(const std::string& kind, const std::string& name);
-  void close() { levels_.pop_back(); }
+  void close();
   std::string path(const std::string& name) const;
 
   Phase phase_;
   bool applies_ = false;
-  std::vector<Level> levels_{1};
+  std::vector<Level> levels_;
   std::vector<Request> parameters_, states_;
   Tree moments_;
 };
 
+// A layer without parameters.
+Layer layer_of(std::function<Tensor(const Tensor& x)> function);
+
 // Layers one after another.
 class Sequential : public Layer {
  public:
-  Sequential(std::initializer_list<Layer> layers) : Sequential(std::vector<Layer>(layers)) {}
+  Sequential(std::initializer_list<Layer> layers);
   explicit Sequential(std::vector<Layer> layers);
 };
 
 // The layers, `count` times; each time with parameters of their own.
-Layer repeat(int count, std::initializer_list<Layer> layers);
+Layer repeat(int64_t count, std::initializer_list<Layer> layers);
 // main(x) + skip(x); without skip: main(x) + x.
 Layer residual(const Layer& main, const Layer& skip, Place place = Place::here());
 Layer residual(const Layer& main, Place place = Place::here());

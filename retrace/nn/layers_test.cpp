@@ -54,14 +54,14 @@ TEST(Layer, forward_is_the_ops_with_those_parameters) {
                           relu(),
                           transposed_conv2d(2, 1, {.stride = 2}),
                           max_pool2d(2, {.stride = 2}),
-                          average_pool2d(2),
+                          average_pool2d(2, {.stride = 1}),
                           global_average_pool2d(),
                           linear(2),
                           clipped_relu(1),
                           softmax()};
   auto [parameters, state] = layers.initial({2, 2, 1}, random_key(3));
   const Tensor x = Tensor::from<float>({1, 2, 3, 4, -1, 5, 2, 0}, {2, 2, 2, 1}, "BSSC");
-  const auto [y, moments] = layers.forward(parameters, x, state, Phase::train);
+  const auto [y, moments] = layers.forward(x, parameters, state, Phase::train);
   EXPECT_EQ(y.tensor().spec().text(), "f32[2,2] \"BC\"");
   const auto values = y.tensor().to_vector<float>();
   EXPECT_NEAR(values[0] + values[1], 1, 1e-6);
@@ -69,15 +69,15 @@ TEST(Layer, forward_is_the_ops_with_those_parameters) {
   EXPECT_EQ(moments["batch_norm_1"]["mean"].tensor().size(), 2);
   const Tree next = update_statistics(state, moments);
   check_same_structure(state, next, "test");
-  EXPECT_TRUE(layers.forward(parameters, x, next, Phase::inference).moments.empty());
+  EXPECT_TRUE(layers.forward(x, parameters, next, Phase::inference).moments.empty());
 }
 
 TEST(Layer, composes_by_sum_and_by_name) {
   const Tensor x = Tensor::from<float>({-1, 2}, {1, 2}, "BC");
-  EXPECT_EQ(residual(relu()).forward({}, x, {}, Phase::inference).y.tensor().to_vector<float>(), (Floats{-1, 4}));
-  EXPECT_EQ(residual(relu(), relu()).forward({}, x, {}, Phase::inference).y.tensor().to_vector<float>(),
+  EXPECT_EQ(residual(relu()).forward(x, {}, {}, Phase::inference).y.tensor().to_vector<float>(), (Floats{-1, 4}));
+  EXPECT_EQ(residual(relu(), relu()).forward(x, {}, {}, Phase::inference).y.tensor().to_vector<float>(),
             (Floats{0, 4}));
-  const Tree y = parallel({{"a", relu()}, {"b", residual(relu())}}).forward({}, x, {}, Phase::inference).y;
+  const Tree y = parallel({{"a", relu()}, {"b", residual(relu())}}).forward(x, {}, {}, Phase::inference).y;
   EXPECT_EQ(y["a"].tensor().to_vector<float>(), (Floats{0, 2}));
   EXPECT_EQ(y["b"].tensor().to_vector<float>(), (Floats{-1, 4}));
 }
@@ -108,7 +108,7 @@ TEST(Layer, says_what_is_wrong) {
             "error[RT0190]: \"a/b\" cannot name a layer\n"
             "  expected: some text without /");
   const Tensor x = Tensor::zeros({1, 2}, DType::f32, "BC");
-  EXPECT_EQ(error_text([&] { Sequential{linear(2).named("a")}.forward({}, x, {}, Phase::train, place); }),
+  EXPECT_EQ(error_text([&] { Sequential{linear(2).named("a")}.forward(x, {}, {}, Phase::train, place); }),
             "error[RT0193]: the parameters have no entry \"a/weights\"\n"
             "  where:    net.cpp:4\n"
             "  expected: parameters as made by initial() of the same layers");
@@ -117,7 +117,7 @@ TEST(Layer, says_what_is_wrong) {
             "  where:    net.cpp:4\n"
             "  got:      f32[1,5] \"BC\"\n"
             "  expected: an image [batch,height,width,channels]");
-  EXPECT_EQ(error_text([&] { image_input({2, 2, 1}, place).forward({}, x, {}, Phase::train); }),
+  EXPECT_EQ(error_text([&] { image_input({2, 2, 1}, place).forward(x, {}, {}, Phase::train); }),
             "error[RT0195]: image_input: a sample is not [2,2,1]\n"
             "  where:    net.cpp:4\n"
             "  got:      f32[1,2] \"BC\"\n"

@@ -2,6 +2,7 @@
 // Networks by name: retrace/nn/networks/NAME.cpp defines `NetworkKind NAME_network()`.
 
 #include "retrace/base/kinds.h"
+#include "retrace/base/option_rules.h"
 #include "retrace/nn/networks.h"
 
 namespace retrace::nn {
@@ -12,7 +13,7 @@ struct NetworkKind {
   Shape sample;                          // without the batch axis
   std::vector<NetworkOutput> outputs;    // all that it can have; the first one is always trained
   std::string source;                    // of retrace/data: what a job trains it on that names no data
-  int width = 16, least_width = 1;       // NetworkOptions::width where nobody gives it, and the smallest that it may be
+  int64_t width = 16, least_width = 1;   // NetworkOptions::width where nobody gives it, and the smallest that it may be
   std::vector<OptionRule> options = {};  // of this network alone
   // The layers for options that are resolved. They make one output for each of options.heads, under its name.
   std::function<Layer(const NetworkOptions& options)> layers;

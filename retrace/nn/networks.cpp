@@ -41,9 +41,9 @@ NetworkOptions with_defaults(NetworkOptions options, const NetworkKind& kind) {
   return options;
 }
 
-NetworkOptions resolved(NetworkOptions options, Place place) {
-  const NetworkKind& kind = kind_of(all_networks(), options.name, "network", place);
-  options = with_defaults(std::move(options), kind);
+NetworkOptions resolved(const NetworkOptions& given, Place place) {
+  const NetworkKind& kind = kind_of(all_networks(), given.name, "network", place);
+  NetworkOptions options = with_defaults(given, kind);
   check_width(kind, *options.width, place);
   check_heads(kind, options.heads, place);
   with_place(place, [&] {
@@ -62,6 +62,13 @@ Network make_network(RandomKey key, const NetworkOptions& given, Place place) {
   auto [parameters, state] = layers.initial(kind.sample, key);
   auto loss = loss_of(outputs, place);
   return {kind.name, kind.sample, std::move(outputs), layers, std::move(parameters), std::move(state), std::move(loss)};
+}
+
+Network Network::to(DeviceRef device, Place place) const {
+  Network there = *this;
+  there.parameters = parameters.to(device, place);
+  there.state = state.to(device, place);
+  return there;
 }
 
 }  // namespace retrace::nn

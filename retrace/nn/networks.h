@@ -7,6 +7,7 @@
 
 namespace retrace::nn {
 
+// A network with its starting values and its loss.
 struct Network {
   std::string name;
   Shape sample;  // without the batch axis
@@ -14,23 +15,26 @@ struct Network {
   Layer layers;
   Tree parameters, state;  // starting values
 
-  Output forward(const Tree& p, const Tensor& x, const Tree& s, Phase phase, Place place = Place::here()) const {
-    return layers.forward(p, x, s, phase, place);
+  Output forward(const Tensor& x, const Tree& p, const Tree& s, Phase phase, Place place = Place::here()) const {
+    return layers.forward(x, p, s, phase, place);
   }
+  // The same network with its parameters and state on another device: see Tensor::to.
+  Network to(DeviceRef device, Place place = Place::here()) const;
   // One number; y and targets by the names of `outputs`.
   std::function<Tensor(const Tree& y, const Tree& targets)> loss;
 };
 
+// Options of make_network.
 struct NetworkOptions {
   std::string name = "digits";          // of retrace/nn/networks
-  std::optional<int> width = {};        // of the first stage, others follow from it; default: the network's own
+  std::optional<int64_t> width = {};    // of the first stage, others follow from it; default: the network's own
   std::vector<std::string> heads = {};  // names of the outputs that are trained, the first among them; default: all
   OptionValues options = {};            // of this network alone
 };
 
 // The options with the network's own defaults. Throws Error(usage) for an unknown name or head, with the nearest one;
 // for heads without the network's first output; for a width that is too small; as completed().
-NetworkOptions resolved(NetworkOptions options, Place place = Place::here());
+NetworkOptions resolved(const NetworkOptions& options, Place place = Place::here());
 
 // Starting values are functions of the key and of each parameter's path. Errors as resolved().
 Network make_network(RandomKey key, const NetworkOptions& options, Place place = Place::here());

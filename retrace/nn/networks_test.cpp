@@ -65,7 +65,7 @@ TEST(Networks, learn_a_small_batch) {
     const Network network = make_network(random_key(3), {.name = name});
     const Batch batch = batch_of(network, name == "cifar10" ? 2 : 6);
     auto step = value_and_grad([&](const Tree& p, const Tensor& x, const Tree& targets, const Tree& state) {
-      auto [y, moments] = network.forward(p, x, state, Phase::train);
+      auto [y, moments] = network.forward(x, p, state, Phase::train);
       return WithAux{network.loss(y, targets), moments};
     });
     Tree parameters = network.parameters, state = network.state;
@@ -80,7 +80,7 @@ TEST(Networks, learn_a_small_batch) {
     }
     EXPECT_LT(last, first) << name;
     EXPECT_GT(last, 0) << name;
-    const Tree y = network.forward(parameters, batch.x, state, Phase::inference).y;
+    const Tree y = network.forward(batch.x, parameters, state, Phase::inference).y;
     for (const auto& output : network.outputs)
       EXPECT_EQ(y[output.name].tensor().shape()[0], batch.x.shape()[0]) << name;
   }

@@ -14,11 +14,14 @@ enum class OutputKind {
   image,         // [n,height,width,channels]; the target has the same shape, "BSSC"
   values,        // [n,features]; the target has the same shape, "BC"
 };
+
 // "class scores", "an image", "values"
 std::string_view text_of(OutputKind kind);
+
 // The labels of a mini-batch of targets: "B", "BSSC", "BC".
 std::string_view target_labels(OutputKind kind);
 
+// One output of a network.
 struct NetworkOutput {
   std::string name;  // entry of the network's y and of its targets
   OutputKind kind = OutputKind::class_scores;

@@ -14,7 +14,7 @@ namespace retrace {
 inline Error no_cuda_kernel(std::string_view op, std::string_view type = "") {
   return Error(ErrorKind::unavailable, 620,
                fmt::format("{} has no CUDA kernel{}{}", op, type.empty() ? "" : " for ", type))
-      .help(fmt::format("compute this part on the CPU: x.to(rt::cpu_device()){}", type == "f64" ? ", or use f32" : ""));
+      .help(fmt::format("compute this part on the CPU: x.to(\"cpu\"){}", type == "f64" ? ", or use f32" : ""));
 }
 
 // Throws Error(unavailable) if an argument or a result is f64.

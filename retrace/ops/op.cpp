@@ -90,14 +90,4 @@ void check_defined(std::string_view op, const Tensor& argument, Place place) {
   }
 }
 
-int normalized_axis(int64_t axis, int rank, const char* op, Place place) {
-  const int64_t from_front = axis < 0 ? axis + rank : axis;
-  if (from_front >= 0 && from_front < rank) return static_cast<int>(from_front);
-  throw Error(ErrorKind::usage, 134, fmt::format("{}: axis {} does not exist", op, axis))
-      .where(place)
-      .got(fmt::format("a tensor with {} axes", rank))
-      .expected(rank == 0 ? std::string("no axis: the tensor has rank 0")
-                          : fmt::format("an axis from {} to {}", -rank, rank - 1));
-}
-
 }  // namespace retrace

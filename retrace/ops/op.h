@@ -42,9 +42,6 @@ Labels checked_labels(const InferCall& call, const Shape& shape);
 // argument.
 void check_defined(std::string_view op, const Tensor& argument, Place place);
 
-// Axis -rank..rank-1 to 0..rank-1.
-int normalized_axis(int64_t axis, int rank, const char* op, Place place);
-
 // The least power of two of samples, of so many positions each, that makes an aligned subtree of the tree over items of
 // `item` positions (Op::subtree); 0 if there is none.
 inline int64_t samples_of_subtree(int64_t positions, int64_t item) {
@@ -57,5 +54,9 @@ Tensor constant(double value, DType type);
 
 // The same in the type of x.
 inline Tensor constant_like(const Tensor& x, double value) { return constant(value, x.type()); }
+// As that op writes it to memory: rounded once.
+void store_number(double value, DType type, void* to);
+// Appends the nodes that make an array whose elements are one number.
+ValueId add_number(Trace& trace, double value, const TensorSpec& spec, Place place);
 
 }  // namespace retrace

@@ -5,6 +5,7 @@
 
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/cast/cast.h"
+#include "retrace/ops/compare/compare.h"
 #include "retrace/ops/divide/divide.h"
 #include "retrace/ops/multiply/multiply.h"
 #include "retrace/ops/negate/negate.h"
@@ -40,7 +41,7 @@ Tensor Operand::as(DType type) const {
         .expected(fmt::format("a whole number (an int) that fits {}", name_of(type)))
         .help("cast(x, DType::f32) makes a float tensor of the other operand");
   if (traced_) return tensor_.type() != type ? cast(tensor_, type, place_) : tensor_;
-  return Tensor::full({}, number_, type, "", place_);
+  return Tensor::full(number_, {}, type, "", place_);
 }
 
 namespace {
@@ -57,5 +58,15 @@ Tensor operator-(const Operand& a, const Operand& b) { return apply(subtract, a,
 Tensor operator*(const Operand& a, const Operand& b) { return apply(multiply, a, b); }
 Tensor operator/(const Operand& a, const Operand& b) { return apply(divide, a, b); }
 Tensor operator-(const Operand& x) { return negate(x.tensor(), x.place()); }
+
+Tensor& operator+=(Tensor& x, const Operand& y) { return x = Operand(x, y.place()) + y; }
+Tensor& operator-=(Tensor& x, const Operand& y) { return x = Operand(x, y.place()) - y; }
+Tensor& operator*=(Tensor& x, const Operand& y) { return x = Operand(x, y.place()) * y; }
+Tensor& operator/=(Tensor& x, const Operand& y) { return x = Operand(x, y.place()) / y; }
+
+Tensor operator<(const Operand& a, const Operand& b) { return apply(less, a, b); }
+Tensor operator<=(const Operand& a, const Operand& b) { return apply(less_equal, a, b); }
+Tensor operator>(const Operand& a, const Operand& b) { return apply(greater, a, b); }
+Tensor operator>=(const Operand& a, const Operand& b) { return apply(greater_equal, a, b); }
 
 }  // namespace retrace

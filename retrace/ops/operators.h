@@ -1,5 +1,5 @@
 #pragma once
-// + - * / on tensors and numbers.
+// + - * / and < <= > >= on tensors and numbers.
 
 #include <concepts>
 
@@ -53,5 +53,16 @@ Tensor operator-(const Operand& a, const Operand& b);
 Tensor operator*(const Operand& a, const Operand& b);
 Tensor operator/(const Operand& a, const Operand& b);
 Tensor operator-(const Operand& x);
+// x becomes x + y, and so on; what shares the old value of x keeps it.
+Tensor& operator+=(Tensor& x, const Operand& y);
+Tensor& operator-=(Tensor& x, const Operand& y);
+Tensor& operator*=(Tensor& x, const Operand& y);
+Tensor& operator/=(Tensor& x, const Operand& y);
+// The ops less, less_equal, greater and greater_equal, with their contracts and the errors above. Equality has no
+// operator: equal(a, b) compares elements.
+Tensor operator<(const Operand& a, const Operand& b);
+Tensor operator<=(const Operand& a, const Operand& b);
+Tensor operator>(const Operand& a, const Operand& b);
+Tensor operator>=(const Operand& a, const Operand& b);
 
 }  // namespace retrace

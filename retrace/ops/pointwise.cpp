@@ -208,7 +208,7 @@ Tensor sum_to(const Tensor& gradient, const Tensor& like, Place place) {
   const int extra = gradient.rank() - like.rank();
   for (int i = 0; i < gradient.rank(); ++i)
     if (i < extra || (like.shape()[i - extra] == 1 && gradient.shape()[i] != 1)) axes.push_back(i);
-  const Tensor summed = axes.empty() ? gradient : sum(gradient, {.axes = axes}, place);
+  const Tensor summed = axes.empty() ? gradient : sum(gradient, axes, {}, place);
   return reshape(summed, like.shape(), like.labels(), place);
 }
 

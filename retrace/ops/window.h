@@ -1,35 +1,10 @@
 #pragma once
-// How a window moves over an image: the options that convolutions and pooling share.
+// How a window moves over an image: what convolutions and pooling share behind their options.
 
 #include "retrace/ops/op.h"
+#include "retrace/ops/window_options.h"
 
 namespace retrace {
-
-// Two sizes: height and width. One number sets both. {.stride = 2}, {.stride = {2, 1}}.
-struct Pair {
-  int64_t y = 1, x = 1;
-  constexpr Pair(int64_t both) : y(both), x(both) {}
-  constexpr Pair(int64_t y, int64_t x) : y(y), x(x) {}
-};
-
-// Output size ceil(in / stride) for any stride; what does not divide by two goes to the bottom and to the right.
-struct Same {};
-
-// The value to write: {.padding = same}.
-inline constexpr Same same;
-
-// Elements added around an image (or cut off by `cropping`): none, `same`, one number for all sides, {y, x}, or
-// {top, bottom, left, right}.
-struct Padding {
-  bool is_same = false;
-  int64_t top = 0, bottom = 0, left = 0, right = 0;
-  constexpr Padding() = default;
-  constexpr Padding(Same) : is_same(true) {}
-  constexpr Padding(int64_t all) : Padding(all, all, all, all) {}
-  constexpr Padding(int64_t y, int64_t x) : Padding(y, y, x, x) {}
-  constexpr Padding(int64_t top, int64_t bottom, int64_t left, int64_t right)
-      : top(top), bottom(bottom), left(left), right(right) {}
-};
 
 // A window over an image [n,h,w,c], with everything resolved.
 struct Window {

@@ -2,7 +2,7 @@
 
 #include "retrace/base/double_math.h"
 #include "retrace/base/fp_environment.h"
-#include "retrace/ops/adam/adam.h"
+#include "retrace/ops/adam/adam_op.h"
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/cast/cast.h"
 #include "retrace/ops/divide/divide.h"
@@ -17,23 +17,26 @@ namespace retrace {
 namespace {
 
 // 1 - decay^t; -expm1 keeps all digits where decay^t is near 1.
-Tensor one_minus_power(float decay, const Tensor& t, Place place) {
-  const Tensor logarithm = Tensor::full({}, double_math::log(decay), t.type());
+Tensor one_minus_power(double decay, const Tensor& t, Place place) {
+  const Tensor logarithm = Tensor::full(double_math::log(decay), {}, t.type());
   return negate(expm1(multiply(t, logarithm, place), place), place);
 }
 
+// The option as a number of the type; 1 - b and ln b are those of this number.
+double rounded_to(DType type, double option) { return type == DType::f64 ? option : static_cast<float>(option); }
+
 AdamNumbers numbers_of(const AdamOptions& options, const Tensor& rate, const Tensor& step, Place place) {
   const DType type = rate.type();
-  const auto number = [&](double value) { return Tensor::full({}, value, type); };
+  const auto number = [&](double value) { return Tensor::full(value, {}, type); };
   const Tensor t = cast(step, type, place);
-  const auto b1 = static_cast<float>(options.gradient_decay), b2 = static_cast<float>(options.squared_gradient_decay);
+  const double b1 = rounded_to(type, options.gradient_decay), b2 = rounded_to(type, options.squared_gradient_decay);
   return {.rate = divide(rate, one_minus_power(b1, t, place), place),
           .root = sqrt(one_minus_power(b2, t, place), place),
           .decay = number(b1),
-          .rest = number(1 - double{b1}),
+          .rest = number(1 - b1),
           .square_decay = number(b2),
-          .square_rest = number(1 - double{b2}),
-          .epsilon = number(static_cast<float>(options.epsilon))};
+          .square_rest = number(1 - b2),
+          .epsilon = number(options.epsilon)};
 }
 
 void check_options(const AdamOptions& options, Place place) {
@@ -67,6 +70,10 @@ AdamUpdate adam_update(const Tree& parameters, const Tree& gradients, const Adam
   }
   return {with_leaves(parameters, weights),
           {with_leaves(parameters, mean), with_leaves(parameters, mean_square), step}};
+}
+
+AdamState AdamState::to(DeviceRef device, Place place) const {
+  return {mean.to(device, place), mean_square.to(device, place), step.defined() ? step.to(device, place) : step};
 }
 
 Tree to_tree(const AdamState& state) {

@@ -45,22 +45,22 @@ TEST(AdamUpdate, double_precision_follows_the_formula) {
   Tree parameters{{"w", Tensor::from<double>({1}, {1})}};
   AdamState adam;
   double w = 1, mean = 0, square = 0;
-  const double b1 = 0.9f, b2 = 0.999f;
+  const double b1 = 0.9, b2 = 0.999;
   for (int t = 1; t <= 20; ++t) {
     const double g = t % 3 - 0.75;
     auto updated = adam_update(parameters, {{"w", Tensor::from<double>({g}, {1})}}, adam, {.learn_rate = 0.125});
     parameters = updated.parameters, adam = updated.state;
     mean = b1 * mean + (1 - b1) * g, square = b2 * square + (1 - b2) * g * g;
-    w -= 0.125 * (mean / (1 - std::pow(b1, t))) / (std::sqrt(square / (1 - std::pow(b2, t))) + double(1e-8f));
+    w -= 0.125 * (mean / (1 - std::pow(b1, t))) / (std::sqrt(square / (1 - std::pow(b2, t))) + 1e-8);
     EXPECT_NEAR(parameters["w"].tensor().item<double>(), w, 1e-13) << t;
   }
 }
 
 TEST(AdamUpdate, idle_states_become_zero_and_cost_nothing) {
   const int64_t size = 20'000;
-  Tree parameters{{"w", Tensor::full({size}, 1)}};
+  Tree parameters{{"w", Tensor::full(1, {size})}};
   const Tree zero{{"w", Tensor::zeros({size})}};
-  AdamState adam{{{"w", Tensor::full({size}, 1)}}, {{"w", Tensor::full({size}, 0x1p-120)}}, Tensor::scalar(int32_t{0})};
+  AdamState adam{{{"w", Tensor::full(1, {size})}}, {{"w", Tensor::full(0x1p-120, {size})}}, Tensor::scalar(int32_t{0})};
   double first = 0, last = 0;
   for (int i = 0; i < 5000; ++i) {
     const auto start = std::chrono::steady_clock::now();

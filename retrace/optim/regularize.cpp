@@ -62,7 +62,7 @@ Tree clip_gradients(const Tree& gradients, const Operand& threshold, Clip method
   Number number(threshold);
   std::vector<Tensor> squares;
   if (method != Clip::absolute_value)
-    for (const auto& g : found) squares.push_back(sum(square(g, place), {}, place));
+    for (const auto& g : found) squares.push_back(sum(square(g, place), {}, {}, place));
   Tensor shared;
   if (method == Clip::global_l2_norm) shared = scale_of(tree_sum(squares, place), number.as(found[0].type()), place);
   for (size_t i = 0; i < found.size(); ++i) {

@@ -12,13 +12,16 @@ namespace retrace {
 Tree l2_regularization(const Tree& parameters, const Tree& gradients, const Operand& factor,
                        Place place = Place::here());
 
+// How gradients are clipped.
 enum class Clip {
   l2_norm,         // each tensor whose norm exceeds the threshold is scaled to it: g * (threshold / norm)
   global_l2_norm,  // all tensors alike, by the norm of all of them together
   absolute_value,  // each element to -threshold..threshold
 };
-// A norm is sqrt of the sum of g * g by the row rule; the sums of several tensors are added along the tree in name
-// order.
+
+// Gradients that are no larger than the threshold, by the method. A norm is sqrt of the sum of g * g by the row rule;
+// the sums of several tensors are added along the tree in name order. Throws Error(usage) for a threshold that is
+// negative or not finite.
 Tree clip_gradients(const Tree& gradients, const Operand& threshold, Clip method = Clip::l2_norm,
                     Place place = Place::here());
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "retrace/base/error.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/optim/schedule_kind.h"
@@ -12,6 +14,10 @@ LearnRate learn_rate(double initial, const Schedule& schedule, Place place) {
   const ScheduleKind& kind = kind_of(all_schedules(), schedule.name, "schedule", place);
   const OptionValues options = with_place(
       place, [&] { return completed(schedule.options, kind.options, fmt::format("schedule \"{}\"", kind.name)); });
+  if (!(initial >= 0) || !std::isfinite(initial))
+    throw Error(ErrorKind::usage, 187, fmt::format("learn_rate: initial is {}", initial))
+        .where(place)
+        .expected("0 or a positive number");
   return [&kind, options, initial](const ScheduleStep& at) {
     const FloatingPointScope floating_point;
     return kind.rate(initial, at, options);

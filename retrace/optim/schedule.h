@@ -24,8 +24,8 @@ struct ScheduleStep {
 // The rate of a step, in binary64: rounded once, where it becomes a tensor.
 using LearnRate = std::function<double(const ScheduleStep& at)>;
 
-// The schedule that begins with the rate `initial`. Throws Error(usage) for an unknown name, with the nearest one; as
-// completed().
+// The schedule that begins with the rate `initial`. Throws Error(usage) for an unknown name, with the nearest one; for
+// a rate that is negative or not finite; as completed().
 LearnRate learn_rate(double initial, const Schedule& schedule = {}, Place place = Place::here());
 
 }  // namespace retrace

@@ -2,6 +2,7 @@
 // Schedules by name: retrace/optim/schedules/NAME.cpp defines `ScheduleKind NAME_schedule()`.
 
 #include "retrace/base/kinds.h"
+#include "retrace/base/option_rules.h"
 #include "retrace/optim/schedule.h"
 
 namespace retrace {

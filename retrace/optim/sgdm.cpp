@@ -1,7 +1,7 @@
 #include "retrace/optim/sgdm.h"
 
 #include "retrace/base/fp_environment.h"
-#include "retrace/ops/sgdm/sgdm.h"
+#include "retrace/ops/sgdm/sgdm_op.h"
 #include "retrace/optim/update_trees.h"
 
 namespace retrace {

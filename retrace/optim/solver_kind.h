@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "retrace/base/kinds.h"
-#include "retrace/base/option_values.h"
+#include "retrace/base/option_rules.h"
 #include "retrace/ops/operators.h"
 
 namespace retrace {

@@ -3,40 +3,43 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <deque>
 #include <mutex>
 
 #include "retrace/base/options.h"
+#include "retrace/device/cpu/threads.h"
+#include "retrace/plan/options_scope.h"
 #include "retrace/plan/pass_changes.h"
-#include "retrace/plan/passes/memory_share.h"
-#include "retrace/plan/passes/passes.h"
 
 namespace retrace {
 namespace {
 
 constexpr double kMiB = 1048576;
-constexpr double kFirstShare = 0.9, kLastShare = 0.02, kStep = 0.85;  // of the attempts under a memory limit
 
-constexpr Pass kPasses[] = {
-    {"lower_composites", "composites become the ops of their definition", lower_composites, true, true},
-    {"fold_constants", "what is made of constants alone is computed while planning", fold_constants, false, true},
-    {"simplify", "exact rewrites: identity, x*1, x/1, --x", simplify, false, true},
-    {"merge_common", "equal nodes are computed once", merge_common, false, true},
-    {"remove_dead", "what no output needs is dropped", remove_dead, false, true},
-    {"place_exchanges", "sums over workers travel together, while other kernels run", place_exchanges, true, true},
-    {"mask_before_unpool", "relu's mask is applied to the pooled gradient", mask_before_unpool, false, true},
-    {"recompute_cheap", "a cheap value is computed again where it is read late", recompute_cheap},
-    {"fuse_rows", "narrow layers over many rows become one kernel", fuse_rows},
-    {"fuse_prologues", "a chain is computed while its reduction reads it", fuse_prologues},
-    {"fuse_pointwise", "pointwise neighbours become one kernel", fuse_pointwise, false, true},
-    {"fuse_epilogues", "a chain is computed on a contraction's or pooling's tiles", fuse_epilogues},
-    {"fuse_samples", "layers and their gradients run on a few samples at a time", fuse_samples},
-    {"fuse_reductions", "sums over positions are taken where the array is made", fuse_reductions},
+// The order is part of what the passes do.
+constexpr std::string_view kOrder[] = {
+    "lower_composites", "fold_constants",     "simplify",        "merge_common",    "remove_dead",
+    "place_exchanges",  "mask_before_unpool", "recompute_cheap", "fuse_rows",       "fuse_prologues",
+    "fuse_pointwise",   "fuse_epilogues",     "fuse_samples",    "fuse_reductions",
 };
+
+std::vector<Pass> passes_in_order() {
+  std::vector<Pass> table, passes;
+  define_all_passes(table);
+  for (const auto name : kOrder) {
+    const auto at = std::find_if(table.begin(), table.end(), [&](const Pass& pass) { return pass.name == name; });
+    ensure(at != table.end(), "a pass of the order is NAME.cpp with a case NAME.trace in plan/passes");
+    passes.push_back(*at);
+  }
+  ensure(passes.size() == table.size(), "every pass of plan/passes has its place in the order");
+  return passes;
+}
 
 void check_names(const std::vector<std::string>& names) {
   std::vector<std::string> known{std::string(kPlaceMemory)};
-  for (const auto& pass : kPasses)
+  for (const auto& pass : all_passes())
     if (!pass.required) known.emplace_back(pass.name);
   for (const auto& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -57,11 +60,32 @@ PlanOptions options_of_environment() {
 }
 
 std::mutex options_mutex;
+std::atomic<uint64_t> process_number{0};  // of the options of the process
+thread_local const PlanOptionsScope* innermost = nullptr;
+
+// Under the mutex: all options that there were so far, by their numbers. At first those of the environment.
+std::deque<PlanOptions>& known_options() {
+  static std::deque<PlanOptions> known{options_of_environment()};
+  return known;
+}
 
 // Under the mutex.
-PlanOptions& options_of_process() {
-  static PlanOptions options = options_of_environment();
-  return options;
+uint64_t number_of(PlanOptions options) {
+  options.threads = 1;
+  auto& known = known_options();
+  const auto at = std::find(known.begin(), known.end(), options);
+  const auto number = static_cast<uint64_t>(at - known.begin());
+  if (at == known.end()) known.push_back(std::move(options));
+  return number;
+}
+
+// Changes the options of the process.
+template <class F>
+void change_options(const F& change) {
+  const std::lock_guard lock(options_mutex);
+  PlanOptions options = known_options()[process_number];
+  change(options);
+  process_number = number_of(std::move(options));
 }
 
 // In the largest unit of which there is one.
@@ -87,21 +111,50 @@ std::shared_ptr<const Plan> plan_once(const Trace& recorded, const PlanOptions& 
 
 }  // namespace
 
+PlanOptionsScope::PlanOptionsScope(PlanOptions options) : outer_(innermost), options_(std::move(options)) {
+  check_names(options_.passes_off);
+  {
+    const std::lock_guard lock(options_mutex);
+    number_ = number_of(options_);
+  }
+  innermost = this;
+}
+
+PlanOptionsScope::~PlanOptionsScope() { innermost = outer_; }
+
+const PlanOptionsScope* PlanOptionsScope::current() { return innermost; }
+
+uint64_t plan_options_number() { return innermost ? innermost->number() : process_number.load(); }
+
 PlanOptions plan_options() {
-  std::lock_guard lock(options_mutex);
-  return options_of_process();
+  PlanOptions options;
+  if (innermost) {
+    options = innermost->options();
+  } else {
+    const std::lock_guard lock(options_mutex);
+    options = known_options()[process_number];
+  }
+  options.threads = thread_count();
+  return options;
+}
+
+void set_plan_options(const PlanOptions& options) {
+  check_names(options.passes_off);
+  change_options([&](PlanOptions& all) { all = options; });
 }
 
 void set_passes_off(const std::vector<std::string>& names) {
   check_names(names);
-  std::lock_guard lock(options_mutex);
-  options_of_process().passes_off = names;
+  change_options([&](PlanOptions& all) { all.passes_off = names; });
 }
 
-void set_memory_limit(size_t bytes) {
-  std::lock_guard lock(options_mutex);
-  options_of_process().memory_limit = bytes;
+void set_memory_limit(int64_t bytes) {
+  if (bytes < 0)
+    throw Error(ErrorKind::usage, 241, fmt::format("set_memory_limit: {} bytes", bytes)).expected("0 or more");
+  change_options([&](PlanOptions& all) { all.memory_limit = static_cast<size_t>(bytes); });
 }
+
+int64_t memory_limit() { return static_cast<int64_t>(plan_options().memory_limit); }
 
 // What a pass counts is not what fusion and placement make of it: the share is lowered until the arena fits, by the
 // same steps for every limit, so that the least that an error names can be had.
@@ -110,28 +163,33 @@ std::shared_ptr<const Plan> make_plan(const Trace& recorded, const PlanOptions& 
   const size_t most = options.memory_limit, whole = plan->arena_bytes();
   if (most == 0 || whole <= most) return plan;
   size_t least = whole;
-  for (double share = kFirstShare; share > kLastShare; share *= kStep) {
-    const MemoryShare scope(share);
-    plan = plan_once(recorded, options);
+  PlanOptions within = options;
+  for (double share = options.tuning.first_share; share > options.tuning.last_share;
+       share *= options.tuning.share_step) {
+    within.memory_share = std::min(share, options.memory_share);
+    plan = plan_once(recorded, within);
     if (plan->arena_bytes() <= most) return plan;
     least = std::min(least, plan->arena_bytes());
   }
   cannot_meet(most, whole, least);
 }
 
-std::span<const Pass> all_passes() { return kPasses; }
+std::span<const Pass> all_passes() {
+  static const std::vector<Pass> passes = passes_in_order();
+  return passes;
+}
 
 Trace optimise(const Trace& recorded, const PlanOptions& options, std::vector<PassReport>* report) {
   Trace trace = recorded;
   auto* const changes = PassChanges::current();
   if (changes) changes->begin(trace);
   const bool cuda = device_of(recorded) > 0;
-  for (const auto& pass : kPasses) {
+  for (const auto& pass : all_passes()) {
     if (cuda && !pass.cuda) continue;
     PassReport line{pass.name, pass.required || options.is_on(pass.name), 0, trace.nodes.size(), trace.nodes.size()};
     if (line.on) {
       const auto start = std::chrono::steady_clock::now();
-      trace = pass.run(std::move(trace));
+      trace = pass.run(std::move(trace), options);
       line.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       line.nodes_after = trace.nodes.size();
       verify(trace, pass.name);

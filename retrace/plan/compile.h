@@ -10,11 +10,15 @@
 
 namespace retrace {
 
-// The options of this process. RETRACE_PASSES_OFF, or set_passes_off(): an unknown name is Error(usage).
-// RETRACE_MEMORY_LIMIT (MiB), or set_memory_limit() (bytes; 0: no limit). Plans that exist already stay as they are.
+// The options by which this thread plans, with its number of threads: those of the innermost PlanOptionsScope
+// (retrace/plan/options_scope.h), else those of the process.
 PlanOptions plan_options();
+// Sets those of the process. At first they are RETRACE_PASSES_OFF and RETRACE_MEMORY_LIMIT (MiB). No plan that exists
+// changes. Error(usage) for an unknown pass.
+void set_plan_options(const PlanOptions& options);
 void set_passes_off(const std::vector<std::string>& names);
-void set_memory_limit(size_t bytes);
+void set_memory_limit(int64_t bytes);  // 0: no limit; Error(usage) for a negative number
+int64_t memory_limit();
 
 // The plan of a trace. Over the memory limit, planning keeps fewer values from the forward to the backward pass and
 // computes them again: slower, the same bits. Throws Error(usage) with the least that was reached where the limit

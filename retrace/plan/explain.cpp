@@ -7,13 +7,12 @@
 
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
 
-const TensorSpec& first_result(const Trace& trace, const Node& node) {
-  return trace.values[static_cast<size_t>(node.first_output)];
-}
+const TensorSpec& first_result(const Trace& trace, const Node& node) { return trace.spec(node.first_output); }
 
 std::string label(const PlannedCall& call) {
   if (call.count == 0) return fmt::format("the host before call {}", call.first);
@@ -23,13 +22,13 @@ std::string label(const PlannedCall& call) {
 
 class Explanation {
  public:
-  Explanation(const Trace& trace, std::span<const PlannedCall> calls) : trace_(trace), calls_(calls) {
+  Explanation(const Trace& trace, std::span<const PlannedCall> calls) : trace_(trace), index_(trace), calls_(calls) {
     for (size_t c = 0; c < calls.size(); ++c)
       for (const Node* node : calls[c].nodes) {
         for (int i = 0; i < node->output_count; ++i) call_of_[node->first_output + i] = c;
-        for (ValueId id : node->inputs) readers_[source(id)].push_back(c);
+        for (ValueId id : node->inputs) readers_[index_.root(id)].push_back(c);
       }
-    for (ValueId id : trace.outputs) returned_[source(id)] = true;
+    for (ValueId id : trace.outputs) returned_[index_.root(id)] = true;
   }
 
   std::string text() const {
@@ -43,19 +42,6 @@ class Explanation {
   }
 
  private:
-  // The value whose bytes a view shows.
-  ValueId source(ValueId id) const {
-    for (int32_t p; (p = trace_.producers[static_cast<size_t>(id)]) >= 0;) {
-      const Node& node = trace_.nodes[static_cast<size_t>(p)];
-      if (!node.op->view) break;
-      id = node.inputs[0];
-    }
-    return id;
-  }
-  const Node& maker(ValueId id) const {
-    return trace_.nodes[static_cast<size_t>(trace_.producers[static_cast<size_t>(id)])];
-  }
-
   static std::string line(const Trace& trace, const Node& node) {
     return fmt::format("    {:<22} {:<28} {}\n", node.op->name, first_result(trace, node).text(), node.place.text());
   }
@@ -71,12 +57,12 @@ class Explanation {
   std::string arguments(const Node& node) const {
     std::string text;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const ValueId id = source(node.inputs[i]);
+      const ValueId id = index_.root(node.inputs[i]);
       const auto call = call_of_.find(id);
       if (call == call_of_.end()) continue;  // an argument of the step, or a constant
       const auto why = node.apart.empty() ? "" : node.apart[i];
       text += fmt::format("  reads %{} of {} ({}){}{}\n", trace_.name(id), label(calls_[call->second]),
-                          maker(id).op->name, why.empty() ? "" : ": ", why);
+                          trace_.producer(id)->op->name, why.empty() ? "" : ": ", why);
     }
     return text;
   }
@@ -96,6 +82,7 @@ class Explanation {
   }
 
   const Trace& trace_;
+  TraceIndex index_;
   std::span<const PlannedCall> calls_;
   std::map<ValueId, size_t> call_of_;
   std::map<ValueId, std::vector<size_t>> readers_;

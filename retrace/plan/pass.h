@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "retrace/plan/options.h"
 #include "retrace/trace/trace.h"
 
 namespace retrace {
@@ -15,10 +16,14 @@ namespace retrace {
 struct Pass {
   std::string_view name;
   std::string_view purpose;
-  Trace (*run)(Trace);
+  Trace (*run)(Trace trace, const PlanOptions& options);
   bool required = false;  // cannot be switched off: later passes and the plan rely on it
   bool cuda = false;      // also of traces on a CUDA device; the others make what only the CPU's plan runs
 };
+
+// Every pass, in the order of the names. Generated: a pass x is retrace/plan/passes/x.cpp, which defines `Pass
+// x_pass()`, with a case x.trace beside it.
+void define_all_passes(std::vector<Pass>& passes);
 
 struct PassReport {
   std::string_view name;
@@ -51,11 +56,11 @@ class Rewriter {
 // new values new names. Rewriter::finish() does.
 void carry_names(const Trace& from, std::span<const ValueId> map, Trace& to);
 
+// Without the nodes that no output needs. All inputs stay: their order is the plan's interface.
+Trace without_dead(Trace trace);
+
 // A pass that leaves a node and what makes an argument of it in two kernels says why; shown by Plan::why().
 void say_apart(Trace& trace, size_t node, ValueId argument, std::string_view why);
-
-// How often each value is read, by nodes and as an output of the trace.
-std::vector<int> count_uses(const Trace& trace);
 
 // The trace of `nodes` (indices, ascending) as a body: its inputs are the values that they read and do not make, in
 // order of first use, `first` before all others if it is >= 0; its outputs are given.
@@ -65,6 +70,6 @@ struct Extracted {
   std::vector<std::string_view> apart;  // and why they are inputs, as the nodes say
 };
 Extracted extract(const Trace& trace, std::span<const size_t> nodes, std::span<const ValueId> outputs,
-                  ValueId first = -1);
+                  ValueId first = kNoValue);
 
 }  // namespace retrace

@@ -2,9 +2,10 @@
 // accelerate(f): a function that does what f does, and runs f only for arguments of a new form.
 
 #include <array>
+#include <memory>
+#include <optional>
 #include <span>
 
-#include "retrace/plan/compile.h"
 #include "retrace/run/call_parts.h"
 
 namespace retrace {
@@ -13,9 +14,10 @@ namespace retrace {
 template <class F>
 class AcceleratedFunction {
  public:
-  AcceleratedFunction(F f, AccelerateOptions options, Place place)
-      : f_(std::move(f)), own_(std::make_shared<Accelerator>(options, place)) {
-    if constexpr (requires { f_.seed(); }) own_->options.seed = f_.seed();
+  AcceleratedFunction(F f, const AccelerateOptions& options, Place place)
+      : f_(std::move(f)), own_(std::make_shared<detail::Accelerator>(options, place)) {
+    if constexpr (requires { f_.seed(), f_.name(), f_.calls(); })  // made by value_and_grad
+      own_->options.seed = f_.seed(), own_->options.name = f_.name();
   }
   AcceleratedFunction(const AcceleratedFunction&) = default;  // moving copies: what is left still works
   AcceleratedFunction& operator=(const AcceleratedFunction&) = default;
@@ -39,9 +41,9 @@ class AcceleratedFunction {
 
   bool enabled() const { return own_->options.enabled; }
   // false: f is called, and nothing is counted.
-  void enabled(bool on) { own_->options.enabled = on; }
-  int cache_size() const { return own_->options.cache_size; }
-  void cache_size(int size) { own_->set_cache_size(size); }
+  void set_enabled(bool on) { own_->options.enabled = on; }
+  int64_t cache_size() const { return own_->options.cache_size; }
+  void set_cache_size(int64_t size) { own_->set_cache_size(size); }
   // Percent of the calls since the last clear_cache() that were replayed.
   double hit_rate() const { return own_->hit_rate(); }
   // Percent of cache_size in use.
@@ -54,129 +56,81 @@ class AcceleratedFunction {
   // At each hit the function is also run, or recorded. An Error(usage) says what differs: then the function has
   // changed.
   Check check_mode() const { return own_->options.check_mode; }
-  void check_mode(Check mode) { own_->options.check_mode = mode; }
+  void set_check_mode(Check mode) { own_->options.check_mode = mode; }
   double check_tolerance() const { return own_->options.check_tolerance; }
-  void check_tolerance(double tolerance) { own_->options.check_tolerance = tolerance; }
+  void set_check_tolerance(double tolerance) { own_->options.check_tolerance = tolerance; }
   // The first part of the key that differed at the last miss from that of the call before.
   std::string why() const { return own_->why(); }
   const F& function() const { return f_; }
+  // The plan by which arguments of this form would be computed. f is recorded as in a call; nothing is computed, and
+  // neither is a value of the arguments: specs are enough.
+  template <class... A>
+  std::shared_ptr<const Plan> plan(const A&... arguments) const {
+    constexpr std::array<bool, sizeof...(A)> given{};
+    detail::AcceleratedCall call(*own_, typeid(std::tuple<A...>), given);
+    const auto read = [&](detail::ArgumentReader& reader) { (read_argument(arguments, reader), ...); };
+    const auto record = [&](FunctionRecorder& recorder) { return record_call<Result<A...>>(recorder, arguments...); };
+    return call.plan({read, record});
+  }
 
   // The number of outermost calls so far: the `step` of random draws. Save it with a run to continue its draws.
   int64_t calls() const { return own_->calls; }
   void set_calls(int64_t calls) { own_->calls = calls; }
   uint64_t seed() const { return own_->options.seed; }
+  const std::string& name() const { return own_->options.name; }
 
  private:
   template <class... A>
+  using Result = std::decay_t<std::invoke_result_t<const F&, detail::PlainArgument<A>...>>;
+
+  template <class... A>
   auto call_with(std::span<const bool> given, const A&... arguments) const {
-    using R = std::decay_t<std::invoke_result_t<const F&, detail::PlainArgument<A>...>>;
+    using R = Result<A...>;
     static_assert(!std::is_void_v<R>, "an accelerated function returns something");
-    const OpenCall open(own_->made);
-    own_->check_thread();
-    if (!CallScope::active()) ++own_->calls;
+    detail::AcceleratedCall call(*own_, typeid(std::tuple<A...>), given);
+    call.count();
     if (!own_->active()) return run_plainly<R>(arguments...);
-    auto call = own_->take_call();
-    call.given = given;
-    const bool any_batch = own_->options.any_batch && read_arguments(call, true, arguments...);
-    if (!any_batch || own_->refuses_any_batch(call.key)) read_arguments(call, false, arguments...);
-    auto function = own_->find(call.key);
-    const bool hit = function != nullptr;
-    if (!hit) own_->compute_for_workers(call), function = record_new<R>(call, arguments...);
-    own_->compute(*function, call);
-    R result = std::any_cast<const R&>(function->prototype);
-    size_t next = 0;
-    detail::write_leaves<detail::Where::result>(result,
-                                                [&](Tensor& tensor) { tensor = std::move(call.results[next++]); });
-    if (hit && own_->options.check_mode != Check::off) check(*function, call, result, arguments...);
-    own_->give_back(std::move(call));
+    const auto read = [&](detail::ArgumentReader& reader) { (read_argument(arguments, reader), ...); };
+    const auto record = [&](FunctionRecorder& recorder) { return record_call<R>(recorder, arguments...); };
+    const detail::TypedCall typed{read, record};
+    R result = *static_cast<const R*>(call.compute(typed));
+    Tensor* next = call.results();
+    detail::write_leaves<detail::Where::result>(result, [&](Tensor& tensor) { tensor = std::move(*next++); });
+    if (call.wants_plain_result(typed))
+      check_replay(detail::named_results(result), detail::named_results(run_plainly<R>(arguments...)), own_->options,
+                   own_->made);
     return result;
   }
 
-  // False if any_batch is wanted and does not suit the arguments.
-  template <class... A>
-  bool read_arguments(Accelerator::Call& call, bool any_batch, const A&... arguments) const {
-    const DrawScope* const draws = DrawScope::current();
-    call.leaves.clear(), call.batch = 0;
-    call.key.begin(typeid(std::tuple<A...>), draws && draws->in_shard());
-    detail::ArgumentReader reader{call, any_batch};
-    size_t next = 0;
-    const auto read = [&](const auto& argument) {
-      reader.given = call.given[next++] && own_->options.check_mode == Check::off;
-      detail::visit_parts<detail::Where::argument>(argument, reader);
-    };
-    (read(arguments), ...);
-    return reader.one_batch && call.batch > 0;
+  template <class T>
+  static void read_argument(const T& argument, detail::ArgumentReader& reader) {
+    reader.begin_argument();
+    detail::visit_parts<detail::Where::argument>(argument, reader);
   }
 
-  // batch > 0: as if the mini-batch had that size.
+  // The result, with anything in its leaves, which the recorder has.
   template <class R, class... A>
-  RecordedFunction record(const Accelerator::Call& call, int64_t batch, const A&... arguments) const {
-    const RecordingGuard guard(*own_, call.key);
-    FunctionRecorder recorder(call.leaves, batch, own_->made);
+  std::shared_ptr<const void> record_call(FunctionRecorder& recorder, const A&... arguments) const {
     // In braces: from left to right.
     const std::tuple<detail::RecordedArgument<A>...> seen{
         detail::recorded_argument(arguments, recorder, own_->made)...};
-    R result = std::apply(f_, seen);
-    detail::write_leaves<detail::Where::result>(result, [&](Tensor& tensor) { recorder.take_result(tensor); });
-    RecordedFunction function = recorder.finish();
-    detail::FormReader reader;
-    detail::visit_parts<detail::Where::result>(result, reader);
-    function.form = std::move(reader.key);
-    function.prototype = std::move(result);
-    return function;
-  }
-
-  template <class R, class... A>
-  std::shared_ptr<RecordedFunction> record_new(Accelerator::Call& call, const A&... arguments) const {
-    auto function = std::make_shared<RecordedFunction>(record<R>(call, 0, arguments...));
-    function->instances[0].batch = call.batch;
-    if (const std::string problem = call.batch ? find_batch_rule<R>(*function, call, arguments...) : "";
-        !problem.empty()) {
-      own_->refuse_any_batch(call.key, problem);
-      read_arguments(call, false, arguments...);
-    }
-    function->key = call.key;
-    if (!CallScope::active()) function->instances[0].plan = make_plan(function->instances[0].trace);
-    own_->keep(function);
-    return function;
-  }
-
-  // "", or why there is none.
-  template <class R, class... A>
-  std::string find_batch_rule(RecordedFunction& function, const Accelerator::Call& call, const A&... arguments) const {
-    const auto sizes = probe_sizes(function.instances[0].trace.values);
-    std::vector<RecordedFunction> probes;
-    try {
-      for (int64_t size : sizes) probes.push_back(record<R>(call, size, arguments...));
-    } catch (const Error& error) {
-      return error.message();  // what suits this size only
-    }
-    return function.find_rule(probes, sizes);
+    auto result = std::make_shared<R>(std::apply(f_, seen));
+    detail::write_leaves<detail::Where::result>(*result,
+                                                [&](Tensor& tensor) { detail::take_result(recorder, tensor); });
+    detail::FormReader form{recorder};
+    detail::visit_parts<detail::Where::result>(*result, form);
+    return result;
   }
 
   template <class R, class... A>
   R run_plainly(const A&... arguments) const {
-    const auto run = [&]() -> R { return f_(detail::plain_argument(arguments, own_->made)...); };
-    if (CallScope::active()) return run();
-    R result = [&] {
-      const CallScope scope;
-      const DrawScope draws(random_key(own_->options.seed).tensor(own_->calls));
-      return run();
-    }();
-    evaluate(own_->made);
-    return result;
-  }
-
-  template <class R, class... A>
-  void check(const RecordedFunction& function, const Accelerator::Call& call, const R& result,
-             const A&... arguments) const {
-    if (CallScope::active()) return own_->check_recordings(function, record<R>(call, 0, arguments...));
-    check_replay(detail::named_results(result), detail::named_results(run_plainly<R>(arguments...)), own_->options,
-                 own_->made);
+    std::optional<R> result;
+    own_->run_plainly([&] { result.emplace(f_(detail::plain_argument(arguments, own_->made)...)); });
+    return std::move(*result);
   }
 
   F f_;
-  std::shared_ptr<Accelerator> own_;
+  std::shared_ptr<detail::Accelerator> own_;
 };
 
 // Makes a function that records f once for each form of its arguments and afterwards replays the recorded trace on the
@@ -207,8 +161,15 @@ class AcceleratedFunction {
 //
 // An accelerated function belongs to the thread that calls it first. RETRACE_PLAN_CACHE=off makes all of them call f.
 template <class F>
-AcceleratedFunction<F> accelerate(F f, AccelerateOptions options = {}, Place place = Place::here()) {
+AcceleratedFunction<F> accelerate(F f, const AccelerateOptions& options = {}, Place place = Place::here()) {
   return AcceleratedFunction<F>(std::move(f), options, place);
+}
+
+// The plan of f for arguments of this form, as a text for people: the operations after optimization, kernel calls with
+// what was fused into them, and why not more was; memory. f is recorded as accelerate records it, and is not run.
+template <class F, class... A>
+std::string explain(F f, const A&... arguments) {
+  return detail::text_of(*accelerate(std::move(f)).plan(arguments...));
 }
 
 }  // namespace retrace

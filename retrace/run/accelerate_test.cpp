@@ -178,8 +178,8 @@ TEST(Accelerate, DrawsAreThoseOfThePlainFunctionAndFresh) {
     const Tensor noisy = x * uniform(x.shape(), {.labels = "BC"}) + normal({1});
     return WithAux{mean(w * noisy), Tree{{"noisy", noisy}}};
   };
-  const auto plain = value_and_grad(loss, {.shards = 3, .seed = 5});
-  const auto step = accelerate(value_and_grad(loss, {.shards = 3, .seed = 5}));
+  const auto plain = value_and_grad(loss, {.shards = 3, .seed = 5, .name = "noise"});
+  const auto step = accelerate(value_and_grad(loss, {.shards = 3, .seed = 5, .name = "noise"}));
   const Tensor w = floats({2}), x = Tensor::from<float>({1, 2, 3, 4, 5}, {5, 1}, "BC");
   Floats before;
   for (int i = 0; i < 3; ++i) {
@@ -245,7 +245,7 @@ Tensor batch_of_ramps(int64_t size, float scale) {
 TEST(Accelerate, ATrainingLoopMissesOnce) {
   const nn::Network network = models::peaks(random_key(1));
   const auto loss = [&](const Tree& p, const Tensor& x) {
-    const auto [y, moments] = network.forward(p, x, network.state, Phase::train);
+    const auto [y, moments] = network.forward(x, p, network.state, Phase::train);
     return network.loss(y, Tree{{"value", Tensor::zeros({x.shape()[0], 1})}});
   };
   const auto train = [&](const auto& step) {
@@ -281,7 +281,7 @@ TEST(Accelerate, ATrainingLoopMissesOnce) {
 
 TEST(Accelerate, AShortLastMiniBatchMissesOnce) {
   MiniBatchQueue queue(array_store({batch_of_ramps(70, 1)}), {.mini_batch_size = 32});
-  const auto predict = accelerate([](const Tensor& x) { return sum(x, {.axes = {1}}); });
+  const auto predict = accelerate([](const Tensor& x) { return sum(x, 1); });
   for (int pass = 0; pass < 3; ++pass)
     for (queue.reset(); queue.has_data();) predict(queue.next()[0]);
   EXPECT_EQ(predict.hits() + predict.misses(), 9);

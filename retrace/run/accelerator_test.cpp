@@ -46,7 +46,7 @@ TEST(Accelerate, CacheCanBeClearedAndResized) {
   EXPECT_EQ(run.cache_size(), 50);
   for (int n = 1; n <= 4; ++n) run(Tensor::zeros({n}));
   EXPECT_EQ(run.occupancy(), 8);
-  run.cache_size(1);
+  run.set_cache_size(1);
   EXPECT_EQ(run.occupancy(), 100);
   run(Tensor::zeros({4}));
   EXPECT_EQ(run.hits(), 1);
@@ -56,7 +56,7 @@ TEST(Accelerate, CacheCanBeClearedAndResized) {
   EXPECT_EQ(run.why(), "");
   run(Tensor::zeros({4}));
   EXPECT_EQ(run.misses(), 1);
-  EXPECT_TRUE(contains(error_of([&] { run.cache_size(0); }), "a cache of 0 traces is not possible"));
+  EXPECT_TRUE(contains(error_of([&] { run.set_cache_size(0); }), "a cache of 0 traces is not possible"));
 }
 
 TEST(Accelerate, CanBeSwitchedOff) {
@@ -66,12 +66,12 @@ TEST(Accelerate, CanBeSwitchedOff) {
     return x + 1.0f;
   });
   run(Tensor::zeros({1}));
-  run.enabled(false);
+  run.set_enabled(false);
   EXPECT_EQ(values_of(run(floats({1}))), (Floats{2}));
-  run.enabled(true);
-  set_plan_cache(false);
+  run.set_enabled(true);
+  set_plan_cache_enabled(false);
   EXPECT_EQ(values_of(run(floats({2}))), (Floats{3}));
-  set_plan_cache(true);
+  set_plan_cache_enabled(true);
   EXPECT_EQ(runs, 3);
   EXPECT_EQ(run.hits() + run.misses(), 1);  // plain calls are not counted
 }
@@ -152,7 +152,7 @@ TEST(CheckMode, NamesTheTensorAndTheDistance) {
   float factor = 1;
   auto run = accelerate([&](const Tensor& x) { return std::tuple(x, Tree{{"scaled", x * factor}}); });
   const int line = __LINE__ - 1;
-  run.check_mode(Check::bits);
+  run.set_check_mode(Check::bits);
   run(floats({1, 2})), run(floats({3, 4}));
   EXPECT_EQ(run.hits(), 1);
   factor = std::nextafter(1.0f, 2.0f);
@@ -164,11 +164,11 @@ TEST(CheckMode, NamesTheTensorAndTheDistance) {
                 "  got:      result 2 \"scaled\" f32[2]: 1 of 2 elements differ; element 0 is 1, plainly 1.0000001, 1 "
                 "units in the last place away\n"
                 "  help:     the function depends on something that is not among its arguments: make it one");
-  run.check_mode(Check::tolerance);
+  run.set_check_mode(Check::tolerance);
   EXPECT_EQ(error_of([&] { run(floats({1, 0})); }), "");
-  run.check_tolerance(1e-8);
+  run.set_check_tolerance(1e-8);
   EXPECT_NE(error_of([&] { run(floats({1, 0})); }), "");
-  run.check_mode(Check::off);
+  run.set_check_mode(Check::off);
   EXPECT_EQ(error_of([&] { run(floats({1, 0})); }), "");
 }
 

@@ -9,7 +9,7 @@ namespace {
 using Floats = std::vector<float>;
 
 Floats values_of(const Tensor& tensor) { return tensor.to_vector<float>(); }
-Tensor ones(int64_t batch, double value = 1) { return Tensor::full({batch, 1}, value, DType::f32, "BC"); }
+Tensor ones(int64_t batch, double value = 1) { return Tensor::full(value, {batch, 1}, DType::f32, "BC"); }
 Tensor ramp(int64_t batch, int64_t channels) {
   Floats values(static_cast<size_t>(batch * channels));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(static_cast<int>(i * 37 % 101) - 50) / 16;
@@ -19,7 +19,7 @@ Tensor ramp(int64_t batch, int64_t channels) {
 TEST(AnyBatch, OneRecordingServesAllSizesFromTwoOn) {
   const nn::Network network = models::peaks(random_key(3));
   const auto loss = [&](const Tree& p, const Tensor& x, const Tensor& t) {
-    const auto [y, moments] = network.forward(p, x, network.state, Phase::train);
+    const auto [y, moments] = network.forward(x, p, network.state, Phase::train);
     return WithAux<Tree>{network.loss(y, Tree{{"value", t}}), y};
   };
   const auto plain = value_and_grad(loss);
@@ -38,14 +38,14 @@ TEST(AnyBatch, OneRecordingServesAllSizesFromTwoOn) {
 TEST(AnyBatch, OfConvolutionsAndBatchNorm) {
   const nn::Network network = models::digits(random_key(3), {.width = 2});
   const auto loss = [&](const Tree& p, const Tensor& x, const Tree& targets) {
-    const auto [y, moments] = network.forward(p, x, network.state, Phase::train);
+    const auto [y, moments] = network.forward(x, p, network.state, Phase::train);
     return WithAux<Tree>{network.loss(y, targets), moments};
   };
   const auto plain = value_and_grad(loss);
   const auto step = accelerate(plain, {.any_batch = true, .check_mode = Check::bits});
   for (int64_t batch : {4, 2, 3, 9, 17}) {
     const Tensor x = reshape(ramp(batch, 784), {batch, 28, 28, 1}, "BSSC");
-    const Tree targets{{"class", Tensor::full({batch}, 3, DType::i32, "B")}, {"angle", ramp(batch, 1)}};
+    const Tree targets{{"class", Tensor::full(3, {batch}, DType::i32, "B")}, {"angle", ramp(batch, 1)}};
     const auto a = plain(network.parameters, x, targets), b = step(network.parameters, x, targets);
     EXPECT_EQ(fingerprint(a.gradients, a.aux), fingerprint(b.gradients, b.aux)) << batch;
   }
@@ -71,7 +71,7 @@ TEST(AnyBatch, InsideAGradient) {
 TEST(AnyBatch, DrawsAreThoseOfThePlainFunction) {
   const auto noisy = [](const Tensor& x) { return x + uniform(x.shape(), {.labels = "BC"}); };
   auto plain = accelerate(noisy);
-  plain.enabled(false);
+  plain.set_enabled(false);
   const auto fast = accelerate(noisy, {.any_batch = true});
   for (int64_t batch : {3, 5, 4}) EXPECT_EQ(values_of(plain(ones(batch))), values_of(fast(ones(batch))));
   EXPECT_EQ(fast.misses(), 1);

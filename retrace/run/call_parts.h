@@ -2,8 +2,6 @@
 // Visitors of the parts of arguments and results for accelerate: they read key and leaves, and put other leaves in
 // their place.
 
-#include <bit>
-
 #include "retrace/run/check_replay.h"
 #include "retrace/run/parts.h"
 
@@ -20,61 +18,41 @@ decltype(auto) plain_argument(const T& argument, Place place) {
 template <class T>
 using PlainArgument = decltype(plain_argument(std::declval<const T&>(), Place()));
 
-// Key and leaves of the arguments.
-struct ArgumentReader {
-  Accelerator::Call& call;
-  bool any_batch;
-  bool given = false;     // the argument was moved into the call
-  bool one_batch = true;  // every axis B has one size, of 2 or more, and is the whole mini-batch
+// Reads key and leaves of the arguments; a visitor of their parts.
+class ArgumentReader {
+ public:
+  ArgumentReader(CallState& call, bool any_batch) : call_(call), any_batch_(any_batch) {}
+  // Before the parts of each argument.
+  void begin_argument();
+  // Every axis B has one size, of 2 or more, and is the whole mini-batch.
+  bool one_batch() const { return one_batch_; }
 
-  void leaf(const Tensor& tensor) {
-    call.leaves.push_back(Leaf::of(tensor));
-    call.leaves.back().given = given;
-    if (!any_batch || tensor.spec().labels.find('B') != 0) return;
-    const int64_t size = tensor.shape()[0];
-    one_batch &= size > 1 && tensor.spec().part.whole == 0 && (call.batch == 0 || call.batch == size);
-    call.batch = size;
-  }
-  void tree_leaves(const Tree& tree) {
-    if (tree.is_leaf()) leaf(tree.tensor());
-    for (const auto& child : tree.children()) tree_leaves(child.second);
-  }
-  void tensor(const Tensor& tensor) {
-    if (!tensor.defined()) return call.key.add_nothing();
-    call.key.add_tensor(tensor.spec(), any_batch);
-    leaf(tensor);
-  }
-  void tree(const Tree& tree) {
-    call.key.add_tree(tree, any_batch);
-    tree_leaves(tree);
-  }
-  template <class T>
-  void number(T value) {
-    const Leaf leaf = Leaf::of(value);
-    call.key.add_number(leaf.type);
-    call.leaves.push_back(leaf);
-  }
-  void operand(const Operand& operand) {
-    if (operand.is_tensor()) return tensor(operand.tensor());
-    if (operand.is_integer()) return call.key.add_integer(std::bit_cast<int64_t>(operand.number()));
-    if (!operand.is_traced()) return number(operand.number());
-    call.key.add_number(operand.type());
-    leaf(operand.tensor());
-  }
-  void integer(int64_t value) { call.key.add_integer(value); }
-  void text(std::string_view text) { call.key.add_text(text); }
-  void shape(const Shape& shape) {
-    call.key.add_group(static_cast<size_t>(shape.rank()));
-    for (int64_t size : shape) call.key.add_integer(size);
-  }
-  void open(size_t parts) { call.key.add_group(parts); }
+  void tensor(const Tensor& tensor);
+  void tree(const Tree& tree);
+  void operand(const Operand& operand);
+  void number(float value);
+  void number(double value);
+  void integer(int64_t value);
+  void text(std::string_view text);
+  void shape(const Shape& shape);
+  void open(size_t parts);
+
+ private:
+  void leaf(const Tensor& tensor);
+  void tree_leaves(const Tree& tree);
+
+  CallState& call_;
+  bool any_batch_;
+  size_t next_ = 0;     // argument
+  bool given_ = false;  // it was moved into the call
+  bool one_batch_ = true;
 };
 
 // Calls f(tensor) for each leaf of a value that may change; of an argument also for a number, whose tensor is
 // undefined.
-template <Where where, class F>
+template <Where where>
 struct LeafWriter {
-  F f;
+  FunctionRef<void(Tensor&)> f;
   void tensor(Tensor& tensor) {
     if (tensor.defined()) f(tensor);
   }
@@ -94,22 +72,27 @@ struct LeafWriter {
   void open(size_t) {}
 };
 
-template <Where where, class Value, class F>
-void write_leaves(Value& value, F f) {
-  LeafWriter<where, F> writer{std::move(f)};
+template <Where where, class Value>
+void write_leaves(Value& value, FunctionRef<void(Tensor&)> f) {
+  LeafWriter<where> writer{f};
   visit_parts<where>(value, writer);
 }
+
+// The tensor that the function sees in place of the next leaf of its arguments.
+Tensor next_argument(FunctionRecorder& recorder);
+// Takes the next leaf of the result; leaves something without a value in its place.
+void take_result(FunctionRecorder& recorder, Tensor& tensor);
 
 // An argument as f sees it while it is recorded.
 template <class T>
 decltype(auto) recorded_argument(const T& argument, FunctionRecorder& recorder, Place place) {
   if constexpr (std::is_floating_point_v<T>) {
-    return Operand::traced(recorder.next_argument(), place);
+    return Operand::traced(next_argument(recorder), place);
   } else if constexpr (Plain<T>) {
     return (argument);
   } else {
     T copy = argument;
-    write_leaves<Where::argument>(copy, [&](Tensor& tensor) { tensor = recorder.next_argument(); });
+    write_leaves<Where::argument>(copy, [&](Tensor& tensor) { tensor = next_argument(recorder); });
     return copy;
   }
 }
@@ -117,17 +100,17 @@ template <class T>
 using RecordedArgument =
     decltype(recorded_argument(std::declval<const T&>(), std::declval<FunctionRecorder&>(), Place()));
 
-// All of a result but its leaves.
+// Tells the recorder all of a result but its leaves; a visitor of its parts.
 struct FormReader {
-  TraceKey key;
-  void tensor(const Tensor& tensor) { tensor.defined() ? key.add_text("tensor") : key.add_nothing(); }
-  void tree(const Tree& tree) { key.add_tree(tree); }
+  FunctionRecorder& recorder;
+  void tensor(const Tensor& tensor);
+  void tree(const Tree& tree);
   void operand(const Operand& operand) { tensor(operand.tensor()); }
-  void number(double value) { key.add_integer(std::bit_cast<int64_t>(value)); }
-  void integer(int64_t value) { key.add_integer(value); }
-  void text(std::string_view text) { key.add_text(text); }
-  void shape(const Shape& shape) { key.add_text(shape.text()); }
-  void open(size_t parts) { key.add_group(parts); }
+  void number(double value);
+  void integer(int64_t value);
+  void text(std::string_view text);
+  void shape(const Shape& shape);
+  void open(size_t parts);
 };
 
 template <class R>

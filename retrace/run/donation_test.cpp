@@ -23,7 +23,7 @@ class Donation : public testing::TestWithParam<const char*> {
   Tensor floats(const Floats& values) const {
     return Tensor::from(values, {static_cast<int64_t>(values.size())}).to(*device_);
   }
-  Tensor full(const Shape& shape, double value) const { return Tensor::full(shape, value).to(*device_); }
+  Tensor full(const Shape& shape, double value) const { return Tensor::full(value, shape).to(*device_); }
 
   Device* device_ = nullptr;
 };
@@ -79,12 +79,12 @@ TEST_P(Donation, WhatWasMovedInIsGoneAtEverySpeed) {
   const auto next = ready([](const Tree& t) { return t["x"] + 1.0f; }, Tree{{"x", floats({0})}});
   for (const bool enabled : {true, false}) {
     auto f = next;
-    f.enabled(enabled);
+    f.set_enabled(enabled);
     Tree tree{{"x", floats({1})}};
     EXPECT_EQ(values_of(f(std::move(tree))), Floats{2});
     EXPECT_TRUE(tree.empty());
     EXPECT_THROW(tree["x"].tensor(), Error);
-    f.enabled(true);
+    f.set_enabled(true);
   }
 }
 
@@ -125,7 +125,7 @@ TEST_P(Donation, AnArgumentThatIsReadLaterIsNotOverwritten) {
 
 TEST_P(Donation, CheckModeStillSeesTheArguments) {
   auto next = ready([](const Tensor& x) { return x + 1.0f; }, floats({0}));
-  next.check_mode(Check::bits);
+  next.set_check_mode(Check::bits);
   EXPECT_EQ(values_of(next(floats({1}))), Floats{2});
 }
 

@@ -66,7 +66,7 @@ void evaluate_recording(Recording& recording, Place place) {
       const bool alone = all.size() == 1 && wanted.device == 0 && device_of(recording.trace()) == 0;
       const Trace part = alone ? Trace() : part_on(recording.trace(), wanted.device);
       const Trace& trace = alone ? recording.trace() : part;
-      const auto plan = plan_cache_on() ? plan_cache().find_or_make(trace) : make_plan(trace);
+      const auto plan = plan_cache_enabled() ? plan_cache().find_or_make(trace) : make_plan(trace);
       set_last_plan(plan);
       try {
         run(*plan, recording, wanted, place);

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "retrace/ops/operators.h"
-#include "retrace/ops/random/random.h"
+#include "retrace/ops/ops.h"
 #include "retrace/tensor/tree.h"
 
 namespace retrace::detail {

@@ -1,9 +1,12 @@
 #include "retrace/run/plan_cache.h"
 
 #include <atomic>
+#include <optional>
 
 #include "retrace/base/options.h"
+#include "retrace/device/cpu/threads.h"
 #include "retrace/plan/compile.h"
+#include "retrace/plan/options_scope.h"
 
 namespace retrace {
 namespace {
@@ -15,6 +18,8 @@ std::atomic<int>& switch_state() {
   return state;
 }
 
+thread_local std::optional<bool> own_switch;  // none: as the process
+
 std::shared_ptr<const Plan>& last() {
   thread_local std::shared_ptr<const Plan> plan;
   return plan;
@@ -23,17 +28,18 @@ std::shared_ptr<const Plan>& last() {
 }  // namespace
 
 std::shared_ptr<const Plan> PlanCache::find_or_make(const Trace& trace) {
-  const uint64_t hash = trace.hash();
+  const uint64_t hash = trace.hash(), options = plan_options_number();
+  const int threads = thread_count();
   const auto [first, end] = index_.equal_range(hash);
   for (auto at = first; at != end; ++at)
-    if (at->second->trace == trace) {
+    if (at->second->options == options && at->second->threads == threads && at->second->trace == trace) {
       ++hits_;
       entries_.splice(entries_.begin(), entries_, at->second);
       return at->second->plan;
     }
   ++misses_;
   auto plan = make_plan(trace);  // an entry is stored only when planning succeeded
-  entries_.push_front({hash, trace, plan});
+  entries_.push_front({hash, options, threads, trace, plan});
   index_.emplace(hash, entries_.begin());
   if (entries_.size() > kMostPlans) {
     const auto oldest = std::prev(entries_.end());
@@ -59,8 +65,11 @@ PlanCache& plan_cache() {
   return cache;
 }
 
-bool plan_cache_on() { return switch_state() != 0; }
-void set_plan_cache(bool on) { switch_state() = on ? 1 : 0; }
+bool plan_cache_enabled() { return own_switch.value_or(switch_state() != 0); }
+void set_plan_cache_enabled(bool on) { switch_state() = on ? 1 : 0; }
+
+PlanCacheScope::PlanCacheScope(bool on) : before_(own_switch) { own_switch = on; }
+PlanCacheScope::~PlanCacheScope() { own_switch = before_; }
 
 std::shared_ptr<const Plan> last_plan() { return last(); }
 void set_last_plan(std::shared_ptr<const Plan> plan) { last() = std::move(plan); }

@@ -3,16 +3,19 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "retrace/plan/plan.h"
+#include "retrace/run/plan_settings.h"
 
 namespace retrace {
 
 // A recorded trace that was planned before finds its plan here. One cache for each thread.
 class PlanCache {
  public:
-  // The plan of `trace`, made now if there is none. Holds at most 128; the least recently used goes.
+  // The plan of `trace` by the options of this thread, made now if there is none. Holds at most 128; the least
+  // recently used goes.
   std::shared_ptr<const Plan> find_or_make(const Trace& trace);
   size_t size() const { return entries_.size(); }
   int64_t hits() const { return hits_; }
@@ -21,7 +24,8 @@ class PlanCache {
 
  private:
   struct Entry {
-    uint64_t hash;
+    uint64_t hash, options;  // plan_options_number()
+    int threads;
     Trace trace;  // compared in full: a hash decides nothing
     std::shared_ptr<const Plan> plan;
   };
@@ -33,12 +37,17 @@ class PlanCache {
 // This thread's cache.
 PlanCache& plan_cache();
 
-// Whether plans are kept. If not, every evaluation makes its plan anew. RETRACE_PLAN_CACHE=off or set_plan_cache(false)
-// turns it off.
-bool plan_cache_on();
+// Turns the cache on or off for this thread alone, for its lifetime.
+class PlanCacheScope {
+ public:
+  explicit PlanCacheScope(bool on);
+  ~PlanCacheScope();
+  PlanCacheScope(const PlanCacheScope&) = delete;
+  PlanCacheScope& operator=(const PlanCacheScope&) = delete;
 
-// Turns the cache on or off for the process.
-void set_plan_cache(bool on);
+ private:
+  std::optional<bool> before_;
+};
 
 // The last plan that this thread ran, for tests and tools; null before the first.
 std::shared_ptr<const Plan> last_plan();

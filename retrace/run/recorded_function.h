@@ -1,7 +1,6 @@
 #pragma once
 // A function recorded once, and what its replay needs.
 
-#include <any>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -53,10 +52,10 @@ struct RecordedFunction {
   std::vector<Instance> instances;  // most recently used first
   std::optional<BatchRule> rule;    // makes more of them
   std::vector<Tensor> constants;
-  std::vector<Result> results;  // the leaves of the result, in order
-  int64_t draws = 0;            // that take the call's key
-  std::any prototype;           // the result with anything in its leaves
-  TraceKey form;                // of the prototype: all but its leaves
+  std::vector<Result> results;            // the leaves of the result, in order
+  int64_t draws = 0;                      // that take the call's key
+  std::shared_ptr<const void> prototype;  // the result with anything in its leaves
+  TraceKey form;                          // of the prototype: all but its leaves
 
   Instance& at(int64_t batch);
   // Finds the rule from recordings at three other sizes: "", or why there is none.
@@ -72,6 +71,8 @@ class FunctionRecorder {
   Tensor next_argument();
   // The next leaf of the result; leaves something without a value in its place.
   void take_result(Tensor& tensor);
+  // All of the result but its leaves.
+  TraceKey& form() { return made_.form; }
   // The trace, its constants and results; the recorder is spent.
   RecordedFunction finish();
 

@@ -97,7 +97,7 @@ std::vector<uint64_t> fingerprint_values(std::span<const std::pair<std::string, 
   std::vector<uint64_t> values;
   std::set<DeviceId> devices;
   for (const auto& [name, tensor] : named) {
-    tensor.compute();
+    evaluate(tensor);
     const DeviceId device = tensor.spec().device;
     values.push_back(hash_bytes(name) + hash_bytes(fmt::format("{}{}", name_of(tensor.type()), tensor.shape().text())));
     if (device == 0)

@@ -128,7 +128,7 @@ template Tensor Tensor::from_values(std::span<const bool>, const Shape&, std::st
 
 Tensor Tensor::from_bytes(const void* bytes, const TensorSpec& spec) { return make(bytes, spec, {}); }
 
-Tensor Tensor::full(const Shape& shape, double value, DType type, std::string_view labels, Place place) {
+Tensor Tensor::full(double value, const Shape& shape, DType type, std::string_view labels, Place place) {
   const FloatingPointScope floating_point;  // the rounding to `type`
   check_fits(type, value, place);
   const auto count = static_cast<size_t>(with_place(place, [&] { return shape.count(); }));
@@ -160,17 +160,18 @@ void Tensor::refuse(Place place) const {
       .help("pass a copy in place of std::move(x): copies share their value");
 }
 
-void Tensor::compute(Place place) const {
-  spec(place);
-  if (!value_->buffer && value_->pending) {
-    const auto pending = value_->pending;  // evaluation clears the link
+void evaluate(const Tensor& x, Place place) {
+  x.spec(place);
+  const auto& value = x.value();
+  if (!value->buffer && value->pending) {
+    const auto pending = value->pending;  // evaluation clears the link
     pending->evaluate(place);
   }
-  ensure(value_->buffer != nullptr, "an evaluated tensor has a buffer");
+  ensure(value->buffer != nullptr, "an evaluated tensor has a buffer");
 }
 
 const void* Tensor::data(Place place) const {
-  compute(place);
+  evaluate(*this, place);
   if (spec().device == 0) return value_->buffer->data();
   static std::mutex mutex;  // workers may read one tensor
   const std::lock_guard lock(mutex);
@@ -184,13 +185,13 @@ const void* Tensor::data(Place place) const {
 
 Device& Tensor::device(Place place) const { return device_at(spec(place).device); }
 
-Tensor Tensor::to(Device& device, Place place) const {
-  if (device.id() == spec(place).device) return *this;
+Tensor Tensor::to(DeviceRef device, Place place) const {
+  if (device->id() == spec(place).device) return *this;
   const void* bytes = data(place);
   TensorSpec spec = this->spec();
-  spec.device = device.id();
+  spec.device = device->id();
   auto buffer = allocate_for(spec, device, place);
-  device.copy_from_host(*buffer, bytes, spec.bytes());
+  device->copy_from_host(*buffer, bytes, spec.bytes());
   return Tensor(new_tensor_value(spec, std::move(buffer)));
 }
 

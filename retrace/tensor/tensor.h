@@ -99,11 +99,11 @@ class Tensor {
   }
   // A tensor with all elements equal: `value`, rounded once to a float type. Throws Error(usage) if an integer type (or
   // bool: 0 and 1) has no such number, and Error(unavailable) if there is no memory.
-  static Tensor full(const Shape& shape, double value, DType type = DType::f32, std::string_view labels = "",
+  static Tensor full(double value, const Shape& shape, DType type = DType::f32, std::string_view labels = "",
                      Place place = Place::here());
   static Tensor zeros(const Shape& shape, DType type = DType::f32, std::string_view labels = "",
                       Place place = Place::here()) {
-    return full(shape, 0, type, labels, place);
+    return full(0, shape, type, labels, place);
   }
 
   bool defined() const { return value_ != nullptr && value_.get() != moved(); }
@@ -137,11 +137,10 @@ class Tensor {
   double number(Place place = Place::here()) const;
   // Raw bytes on the host, computed (and copied here from another device) now if needed; valid while this tensor lives.
   const void* data(Place place = Place::here()) const;
-  // Computes the value now if it is only recorded.
-  void compute(Place place = Place::here()) const;
   Device& device(Place place = Place::here()) const;
-  // The same values on another device, computed and copied now. Returns this tensor if it is there already.
-  Tensor to(Device& device, Place place = Place::here()) const;
+  // The same values on another device, x.to("cuda"), computed and copied now. Returns this tensor if it is there
+  // already.
+  Tensor to(DeviceRef device, Place place = Place::here()) const;
   // The same values under other labels (already in canonical order; "" removes them). They are computed now if needed.
   Tensor relabelled(std::string_view labels, BatchPart part = {}, Place place = Place::here()) const;
 
@@ -162,6 +161,12 @@ class Tensor {
   alignas(TensorValue) static inline std::byte moved_mark_[sizeof(TensorValue)] = {};
   std::shared_ptr<TensorValue> value_;
 };
+
+// Computes everything that this thread recorded and somebody still holds. Implemented in trace/, above this folder.
+void evaluate(Place place = Place::here());
+
+// Computes the value of x now if it is only recorded; evaluate() computes all that this thread recorded.
+void evaluate(const Tensor& x, Place place = Place::here());
 
 // "f32[2,2] "BC" {1, 2, 3, 4}", with at most `most` elements; evaluates.
 std::string text_of(const Tensor& tensor, int most = 16, Place place = Place::here());

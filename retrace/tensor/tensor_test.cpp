@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/testing/op_case.h"
 #include "retrace/tensor/tree.h"
 
 namespace retrace {

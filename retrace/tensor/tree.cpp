@@ -272,7 +272,7 @@ Tree& Tree::set_mark(std::string mark) & {
   return *this;
 }
 
-Tree Tree::to(Device& device, Place place) const {
+Tree Tree::to(DeviceRef device, Place place) const {
   return map(*this, [&](const Tensor& tensor) { return tensor.to(device, place); });
 }
 
@@ -324,6 +324,10 @@ Tree with_leaves(const Tree& structure, std::span<const Tensor> tensors, Place p
               fmt::format("with_leaves: {} tensors for a tree with {} leaves", tensors.size(), next))
       .where(place)
       .expected("one tensor for each leaf, in the order of leaves()");
+}
+
+void evaluate(const Tree& tree, Place place) {
+  for (const Tensor& tensor : leaf_tensors(tree)) evaluate(tensor, place);
 }
 
 Tree map(const Tree& tree, const std::function<Tensor(const Tensor&)>& f) {

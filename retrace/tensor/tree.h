@@ -67,8 +67,8 @@ class Tree {
   Tree& set_mark(std::string mark) &;
   Tree set_mark(std::string mark) && { return std::move(set_mark(std::move(mark))); }
 
-  // Every tensor on that device: see Tensor::to.
-  Tree to(Device& device, Place place = Place::here()) const;
+  // Every tensor on that device, tree.to("cuda"): see Tensor::to.
+  Tree to(DeviceRef device, Place place = Place::here()) const;
   // Calls f with the tensor of every leaf, in the order of leaves(); f may put another one in its place.
   void visit_leaves(FunctionRef<void(Tensor&)> f);
 
@@ -150,6 +150,8 @@ std::vector<std::pair<std::string, Tensor>> leaves(const Tree& tree);
 std::vector<Tensor> leaf_tensors(const Tree& tree);
 // The same structure with the tensors replaced, in the order of leaves(). Error(usage) unless there is one for each.
 Tree with_leaves(const Tree& structure, std::span<const Tensor> tensors, Place place = Place::here());
+// Computes every tensor now that is only recorded.
+void evaluate(const Tree& tree, Place place = Place::here());
 // f(tensor) at each leaf; f(a, b) at each leaf of two trees of one structure (else Error(usage) naming the path).
 Tree map(const Tree& tree, const std::function<Tensor(const Tensor&)>& f);
 Tree map(const Tree& a, const Tree& b, const std::function<Tensor(const Tensor&, const Tensor&)>& f,

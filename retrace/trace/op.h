@@ -3,6 +3,7 @@
 // follow from it. Each folder under ops/ defines one op or one family; define_<folder>(OpTable&) adds them.
 
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "retrace/device/cuda/kernel_errors.h"
 #include "retrace/tensor/tensor.h"
 #include "retrace/trace/trace.h"
+#include "retrace/trace/traits.h"
 
 namespace retrace {
 class Error;
@@ -106,7 +108,7 @@ struct PointwiseRule {
 
 // -- the op -----------------------------------------------------------------------------------------------------
 
-struct ReduceKernels;  // retrace/ops/reduce.h
+struct ReduceKernels;  // retrace/ops/reduce/reduction.h
 
 struct Op {
   std::string_view name;
@@ -152,6 +154,26 @@ struct Op {
   int64_t (*subtree)(const InferCall&) = nullptr;
   // A reduction: the f32 kernels of its column rule, so that what makes its input may run them. Takes a prologue, too.
   const ReduceKernels* (*column_kernels)() = nullptr;
+
+  // What its result is, for exact rewrites and for kernels that compute it beside their own work.
+  std::vector<SameValue> same_as = {};
+  bool own_inverse = false;          // op(op(x)) is x
+  bool constant = false;             // one number, the attribute "value"
+  bool repeats = false;              // each element of the result is an element of input 0
+  bool elementwise = false;          // `kernel` makes an element of the inputs' elements at its place alone
+  bool sum = false;                  // of input 0 over the attribute "axes", in the orders of docs/numerics.md 3
+  bool contraction = false;          // sums of products: costs more than reading its inputs and writing its result
+  Formula formula = Formula::other;  // of `rule`
+  MatrixProduct (*matrix_product)(const Attributes&) = nullptr;  // which product the kernel computes
+  // The result is input 0 spread over an image: to each element the sum of input 0 over the windows that it wins. The
+  // name of the op with these windows, whose outputs are what each wins (the element's bits) and who it is (input 1).
+  std::string_view unpools = {};
+
+  // In plans of workers and of CUDA devices.
+  const Exchange* exchange = nullptr;  // place_exchanges makes its tensors travel with others
+  bool on_host = false;                // `kernel` runs on the host in plans of every device
+  bool stays_on_host = false;          // so does what it makes
+  int reads = -1;                      // it reads so many inputs, and of the others the specs alone; -1: all
 };
 
 class OpTable {

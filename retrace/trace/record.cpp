@@ -63,7 +63,7 @@ RecordingScope::~RecordingScope() { slot() = std::move(before_), slot_failed = f
 Tensor Recording::make_value(ValueId id) {
   auto value = new_tensor_value(trace_.values[static_cast<size_t>(id)]);
   value->pending = shared_from_this();
-  value->id = id;
+  value->id = number_of(id);
   if (values_.size() < trace_.values.size()) values_.resize(trace_.values.size());
   values_[static_cast<size_t>(id)] = value;
   return Tensor(std::move(value));
@@ -84,10 +84,10 @@ ValueId Recording::id_of(const Tensor& tensor, Place place) try {
   tensor.spec(place);  // refuses an undefined tensor
   const auto& value = tensor.value();
   if (value->pending) {
-    if (value->pending.get() == this) return value->id;
+    if (value->pending.get() == this) return ValueId{value->id};
     refuse(tensor, place);
   }
-  const auto [at, is_new] = known_.try_emplace(value.get(), 0);
+  const auto [at, is_new] = known_.try_emplace(value.get(), kNoValue);
   if (is_new) {
     at->second = trace_.add_input(value->spec);
     inputs_.push_back(tensor);
@@ -128,11 +128,8 @@ std::vector<Tensor> Recording::splice(const Trace& trace, std::span<const Tensor
     if (draws.first_sample) node.attributes.shift("first_sample", draws.first_sample);
     if (draws.ordinal && by_key) node.attributes.shift("ordinal", draws.ordinal);
     for (ValueId& id : node.inputs) id = ids[static_cast<size_t>(id)];
-    const auto specs =
-        std::span(trace.values).subspan(static_cast<size_t>(node.first_output), static_cast<size_t>(node.output_count));
-    const ValueId first = trace_.add_node(std::move(node), specs);
-    for (int i = 0; i < recorded.output_count; ++i)
-      ids[static_cast<size_t>(recorded.first_output + i)] = first + static_cast<ValueId>(i);
+    const ValueId first = trace_.add_node(std::move(node), trace.specs_of(recorded));
+    for (int i = 0; i < recorded.output_count; ++i) ids[static_cast<size_t>(recorded.first_output + i)] = first + i;
   }
   std::vector<Tensor> outputs;
   outputs.reserve(trace.outputs.size());
@@ -212,7 +209,7 @@ std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::spa
   }
   std::vector<Tensor> result;
   result.reserve(outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) result.push_back(make_value(first + static_cast<ValueId>(i)));
+  for (size_t i = 0; i < outputs.size(); ++i) result.push_back(make_value(first + i));
   return result;
 } catch (const std::bad_alloc&) {
   abandon();  // half of it may be recorded
@@ -257,7 +254,8 @@ void Recording::evaluate(Place place) {
         .where(place)
         .got(fmt::format("the function accelerated at {}, while it is recorded",
                          (inner.for_replay_ ? inner.made_ : made_).text()))
-        .help("return the tensor and read it outside; enabled(false), or leaving accelerate away, runs the function");
+        .help(
+            "return the tensor and read it outside; set_enabled(false), or leaving accelerate away, runs the function");
   if (failed_) fail_again(place);
   if (owner_ != std::this_thread::get_id())
     throw Error(ErrorKind::usage, 201, "a tensor that another thread recorded is read before it was computed")

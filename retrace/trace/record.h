@@ -15,7 +15,7 @@ namespace retrace {
 
 // How the draws of a spliced trace are renumbered: they follow those that the recording already has.
 struct DrawShift {
-  ValueId key = -1;          // the input of the trace that is the call's key
+  ValueId key = kNoValue;    // the input of the trace that is the call's key
   int64_t ordinal = 0;       // added to the ordinals of draws by that key
   int64_t first_sample = 0;  // added to the first samples of all draws
 };
@@ -98,9 +98,6 @@ class RecordingScope {
 // Appends a call of `op` to this thread's trace: checks, infers, computes nothing.
 std::vector<Tensor> record(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place);
 Tensor record_one(const Op& op, Attributes attributes, std::initializer_list<Tensor> inputs, Place place);
-
-// Computes everything that this thread recorded and somebody still holds.
-void evaluate(Place place = Place::here());
 
 // Throws Error(usage) if this thread records an accelerated function: `what` would happen once and not again on replay.
 void refuse_while_accelerated(const char* what, Place place);

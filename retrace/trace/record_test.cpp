@@ -8,7 +8,7 @@
 #include "retrace/ops/divide/divide.h"
 #include "retrace/ops/exp/exp.h"
 #include "retrace/ops/op.h"
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {
@@ -76,15 +76,15 @@ TEST(Verify, SaysWhatAPassBroke) {
            "\n  help:     this is a defect of retrace: please report it; RETRACE_PASSES_OFF=<pass> may help meanwhile";
   };
   EXPECT_EQ(broken([](Trace&) {}), "");
-  EXPECT_EQ(broken([](Trace& trace) { trace.nodes[0].inputs = {1}; }), text("exp reads %1 before it is made"));
-  EXPECT_EQ(broken([](Trace& trace) { trace.nodes[0].inputs = {0, 0}; }), text("exp has 2 inputs"));
+  EXPECT_EQ(broken([](Trace& trace) { trace.nodes[0].inputs = {ValueId{1}}; }), text("exp reads %1 before it is made"));
+  EXPECT_EQ(broken([](Trace& trace) { trace.nodes[0].inputs = {ValueId{0}, ValueId{0}}; }), text("exp has 2 inputs"));
   EXPECT_EQ(broken([](Trace& trace) { trace.values[1].shape = {2}; }), text("exp makes f32[1], stated is f32[2]"));
   EXPECT_EQ(broken([](Trace& trace) {
               trace.nodes[0].output_count = 2;
               trace.values.push_back(trace.values[0]);
             }),
             text("exp has 2 outputs"));
-  EXPECT_NE(broken([](Trace& trace) { trace.outputs = {2}; }).find("node 1: output %2 is never made"),
+  EXPECT_NE(broken([](Trace& trace) { trace.outputs = {ValueId{2}}; }).find("node 1: output %2 is never made"),
             std::string::npos);
 }
 

@@ -41,7 +41,7 @@ std::shared_ptr<const Body> make_body(Body::Role role, Trace trace, int reductio
 ValueId Trace::add_input(const TensorSpec& spec) {
   values.push_back(spec);
   producers.push_back(-1);
-  inputs.push_back(static_cast<ValueId>(values.size()) - 1);
+  inputs.push_back(static_cast<ValueId>(values.size() - 1));
   return inputs.back();
 }
 
@@ -86,9 +86,9 @@ void verify(const Trace& trace, std::string_view after) {
     const Node& node = trace.nodes[n];
     specs.clear();
     for (ValueId id : node.inputs) {
-      if (id < 0 || static_cast<size_t>(id) >= defined.size() || !defined[static_cast<size_t>(id)])
-        broken(after, n, fmt::format("{} reads %{} before it is made", node.op->name, id));
-      specs.push_back(trace.values[static_cast<size_t>(id)]);
+      if (static_cast<size_t>(id) >= defined.size() || !defined[static_cast<size_t>(id)])
+        broken(after, n, fmt::format("{} reads %{} before it is made", node.op->name, number_of(id)));
+      specs.push_back(trace.spec(id));
     }
     for (int i = 0; i < node.output_count; ++i) defined[static_cast<size_t>(node.first_output + i)] = true;
     if (node.body) {
@@ -107,8 +107,8 @@ void verify(const Trace& trace, std::string_view after) {
     }
   }
   for (ValueId id : trace.outputs)
-    if (id < 0 || static_cast<size_t>(id) >= defined.size() || !defined[static_cast<size_t>(id)])
-      broken(after, trace.nodes.size(), fmt::format("output %{} is never made", id));
+    if (static_cast<size_t>(id) >= defined.size() || !defined[static_cast<size_t>(id)])
+      broken(after, trace.nodes.size(), fmt::format("output %{} is never made", number_of(id)));
 }
 
 DeviceId device_of(const Trace& trace) {
@@ -123,15 +123,15 @@ Trace part_on(const Trace& trace, DeviceId device) {
   std::vector<bool> kept(trace.nodes.size());
   for (size_t n = trace.nodes.size(); n-- > 0;) {
     const Node& node = trace.nodes[n];
-    kept[n] = node.op->collective && trace.values[static_cast<size_t>(node.first_output)].device == device;
+    kept[n] = node.op->collective && trace.spec(node.first_output).device == device;
     for (int i = 0; i < node.output_count; ++i) kept[n] = kept[n] || needed[static_cast<size_t>(node.first_output + i)];
     if (kept[n])
       for (ValueId id : node.inputs) needed[static_cast<size_t>(id)] = true;
   }
   Trace part;
-  std::vector<ValueId> to(trace.values.size(), -1);
+  std::vector<ValueId> to(trace.values.size(), kNoValue);
   for (ValueId id : trace.inputs) {
-    TensorSpec spec = trace.values[static_cast<size_t>(id)];
+    TensorSpec spec = trace.spec(id);
     if (!needed[static_cast<size_t>(id)] && spec.device != device) spec.device = 0;
     to[static_cast<size_t>(id)] = part.add_input(spec);
   }
@@ -144,7 +144,7 @@ Trace part_on(const Trace& trace, DeviceId device) {
                                   trace.values.begin() + static_cast<long>(first) + node.output_count);
     for (TensorSpec& spec : specs) spec.device = device;
     const ValueId made = part.add_node(std::move(node), specs);
-    for (size_t i = 0; i < specs.size(); ++i) to[first + i] = made + static_cast<ValueId>(i);
+    for (size_t i = 0; i < specs.size(); ++i) to[first + i] = made + i;
   }
   for (ValueId id : trace.outputs) part.outputs.push_back(to[static_cast<size_t>(id)]);
   return part;

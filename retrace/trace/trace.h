@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "retrace/tensor/spec.h"
@@ -15,13 +16,25 @@ namespace retrace {
 
 struct Op;
 struct Body;
-using ValueId = int32_t;
+// The number of a value in its trace. The outputs of a node are numbered in a row.
+enum class ValueId : int32_t {};
+constexpr ValueId kNoValue{-1};
+constexpr int32_t number_of(ValueId id) { return static_cast<int32_t>(id); }
+constexpr int32_t format_as(ValueId id) { return number_of(id); }  // for fmt::format
+template <class Integer>
+  requires std::is_integral_v<Integer>
+constexpr ValueId operator+(ValueId id, Integer further) {
+  return ValueId{number_of(id) + static_cast<int32_t>(further)};
+}
+constexpr ValueId& operator++(ValueId& id) { return id = id + 1; }
+
+constexpr size_t kNoNode = static_cast<size_t>(-1);  // where the index of a node is asked for, and there is none
 
 struct Node {
   const Op* op = nullptr;
   Attributes attributes;
   std::vector<ValueId> inputs;
-  ValueId first_output = 0;
+  ValueId first_output{0};
   int output_count = 0;
   Place place;
   // Work that passes have moved into this node's kernel, or null.
@@ -42,7 +55,19 @@ struct Trace {
   std::vector<ValueId> outputs;
   // Numbers that values keep through the passes, for people; empty: a value's number is its id. No part of ==.
   std::vector<ValueId> names;
-  ValueId next_name = 0;
+  ValueId next_name{0};
+
+  const TensorSpec& spec(ValueId id) const { return values[static_cast<size_t>(id)]; }
+  // Of the outputs of a node of this trace.
+  std::span<const TensorSpec> specs_of(const Node& node) const {
+    return std::span(values).subspan(static_cast<size_t>(node.first_output), static_cast<size_t>(node.output_count));
+  }
+  // The node that makes a value: its index, or kNoNode for an input; the node itself, or null.
+  size_t producer_index(ValueId id) const { return static_cast<size_t>(producers[static_cast<size_t>(id)]); }
+  const Node* producer(ValueId id) const {
+    const size_t n = producer_index(id);
+    return n == kNoNode ? nullptr : &nodes[n];
+  }
 
   ValueId name(ValueId id) const { return names.empty() ? id : names[static_cast<size_t>(id)]; }
   ValueId add_input(const TensorSpec& spec);

@@ -9,5 +9,7 @@ namespace retrace {
 // classes (all of them), at least one mini-batch to train on. Errors: bad_data with the file or the source; usage for a
 // mini-batch that is larger than the training set.
 void check_job_data(const Job& job, const nn::Network& network, const JobData& data);
+// The same without the labels, of data that are not read.
+void check_job_description(const Job& job, const nn::Network& network, const JobDescription& data);
 
 }  // namespace retrace

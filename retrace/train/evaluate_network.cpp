@@ -4,10 +4,22 @@
 #include <cmath>
 
 #include "retrace/base/fp_environment.h"
-#include "retrace/data/mini_batch_queue.h"
 #include "retrace/trace/record.h"
 
 namespace retrace {
+namespace {
+
+// Every n-th mini-batch of a store, in order, for this worker.
+Datastore own_mini_batches(const Datastore& store, int64_t mini_batch_size, const Worker& worker) {
+  if (worker.size() == 1) return store;
+  std::vector<int64_t> indices;
+  for (int64_t i = 0; i < store.size(); ++i)
+    if (i / mini_batch_size % worker.size() == worker.index()) indices.push_back(i);
+  return store.subset(indices);
+}
+
+}  // namespace
+
 NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size,
                                    bool accelerated, Device& device)
     : network_(network),
@@ -16,7 +28,7 @@ NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& da
       device_(device),
       predict_(accelerate<Predict>(
           [&network](const Tree& parameters, const Tree& state, const Tensor& x, const Tree& targets) {
-            const Tree y = network.forward(parameters, x, state, Phase::inference).y;
+            const Tree y = network.forward(x, parameters, state, Phase::inference).y;
             return Prediction{y, network.loss(y, targets)};
           },
           {.enabled = accelerated})) {
@@ -27,20 +39,19 @@ NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& da
 }
 
 std::optional<std::vector<double>> NetworkEvaluator::measure(const Tree& parameters, const Tree& state,
-                                                             const Worker& worker,
-                                                             const std::function<bool()>& stop) const {
-  MiniBatchQueue queue(data_.test, {.mini_batch_size = mini_batch_size_,
-                                    .formats = data_.formats,
-                                    .devices = {device_.name()},
-                                    .outputs = static_cast<int>(data_.formats.size())});
+                                                             const Worker& worker, const std::function<bool()>& stop) {
+  if (!queue_)
+    queue_.emplace(own_mini_batches(data_.test, mini_batch_size_, worker),
+                   MiniBatchQueueOptions{.mini_batch_size = mini_batch_size_,
+                                         .formats = data_.formats,
+                                         .devices = {device_.name()},
+                                         .outputs = static_cast<int>(data_.formats.size())});
+  queue_->restore({});  // the same pass each time: transforms draw as before
   const auto& outputs = network_.outputs;
   std::vector<double> found;
-  QueuePosition position = queue.position();
-  for (int64_t i = worker.index(); i < queue.mini_batches(); i += worker.size()) {
+  while (queue_->has_data()) {
     if (stop && stop()) return std::nullopt;
-    position.next = i * mini_batch_size_;
-    queue.restore(position);
-    const auto batch = queue.next();
+    const auto batch = queue_->next();
     const Tree targets = targets_of(network_, data_, batch);
     const auto [y, loss] = predict_(parameters, state, batch[0], targets);
     const auto samples = static_cast<double>(batch[0].shape()[0]);
@@ -54,7 +65,7 @@ std::optional<std::vector<double>> NetworkEvaluator::measure(const Tree& paramet
 }
 
 NetworkScore NetworkEvaluator::operator()(const Tree& parameters, const Tree& state, const Worker& worker,
-                                          const std::function<bool()>& stop) const {
+                                          const std::function<bool()>& stop) {
   const FloatingPointScope floating_point;
   const auto mine = measure(parameters, state, worker, stop);
   if (stop && worker.any(!mine)) return {.loss = std::nan(""), .metrics = {}, .complete = false};

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "retrace/data/mini_batch_queue.h"
 #include "retrace/distributed/worker.h"
 #include "retrace/monitor/event.h"
 #include "retrace/run/accelerate.h"
@@ -27,16 +28,16 @@ class NetworkEvaluator {
  public:
   NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size, bool accelerated,
                    Device& device = cpu_device());
-  // Each worker computes every n-th mini-batch; all of them must call it. `stop` is asked before each one; when any
-  // worker's says true, nothing is measured.
+  // Each worker computes every n-th mini-batch; all of them must call it, always as the same worker. `stop` is asked
+  // before each one; when any worker's says true, nothing is measured.
   NetworkScore operator()(const Tree& parameters, const Tree& state, const Worker& worker = Worker(),
-                          const std::function<bool()>& stop = {}) const;
+                          const std::function<bool()>& stop = {});
 
  private:
   // Of mini-batches: for each its loss times its samples, its samples, and the sums of each output's metric. None if it
   // was stopped.
   std::optional<std::vector<double>> measure(const Tree& parameters, const Tree& state, const Worker& worker,
-                                             const std::function<bool()>& stop) const;
+                                             const std::function<bool()>& stop);
   struct Prediction {
     Tree y;
     Tensor loss;
@@ -50,6 +51,7 @@ class NetworkEvaluator {
   std::vector<const MetricKind*> metrics_;  // of the outputs
   size_t width_ = 2;                        // numbers of a mini-batch
   AcceleratedFunction<Predict> predict_;
+  std::optional<MiniBatchQueue> queue_;  // of this worker's mini-batches, from the first call on
 };
 
 }  // namespace retrace

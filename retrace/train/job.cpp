@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "retrace/data/source_kind.h"
+#include "retrace/data/transform_kind.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
@@ -61,6 +62,9 @@ Job resolved(Job job) {
   }
   if (const auto* source = find_kind(all_sources(), job.data.source.value_or("")))
     job.data.options = with_standard_values(std::move(job.data.options), source->options);
+  for (const auto& name : job.data.transforms)
+    if (const auto* transform = find_kind(all_transforms(), name))
+      job.data.options = with_standard_values(std::move(job.data.options), transform->options);
   TrainingOptions& training = job.training;
   if (const auto* schedule = find_kind(all_schedules(), training.schedule))
     training.options = with_standard_values(std::move(training.options), schedule->options);

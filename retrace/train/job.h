@@ -20,35 +20,43 @@ struct DataOptions {
   std::string path;                        // folder of the files, if it reads some; relative to the current folder
   // The first so many; 0: all that the source has. Of peaks a square number at most 200 x 200: a grid over the whole
   // surface with so many points (peaks_points() in data/peaks.h).
-  int train_samples = 0;
-  int test_samples = 0;
-  OptionValues options = {};  // of the source; their keys stand beside the others
+  int64_t train_samples = 0;
+  int64_t test_samples = 0;
+  std::vector<std::string> transforms = {};  // of retrace/data/transforms, in this order, of the training set
+  OptionValues options = {};                 // of the source and the transforms; their keys stand beside the others
 };
 
 struct TrainingOptions {
   std::string solver = "adam";  // of retrace/optim/solvers
-  int max_epochs = 30;
-  int mini_batch_size = 128;
-  int shards = 1;                                 // parts of a mini-batch; a constant of the job, since it changes bits
+  int64_t max_epochs = 30;
+  int64_t mini_batch_size = 128;
+  int64_t shards = 1;                             // parts of a mini-batch; a constant of the job, since it changes bits
   std::optional<double> initial_learn_rate = {};  // default: the solver's own
   std::string schedule = "none";                  // of retrace/optim/schedules
-  double l2_regularization = 0;                // of what is not spared: see l2_regularization() in optim/regularize.h
-  std::string shuffle = "once";                // never, once, every-epoch
-  std::string partial_mini_batch = "discard";  // keep, discard
-  std::string acceleration = "accelerated";    // plain, default, accelerated
-  bool validation = true;                      // the test set after every epoch
-  double timeout = 60;                         // seconds that workers wait for one that gives no sign of life
-  OptionValues options = {};                   // of the solver and the schedule; their keys stand beside the others
+  double l2_regularization = 0;              // of what is not spared: see l2_regularization() in optim/regularize.h
+  std::string shuffle = "once";              // never, once, every-epoch
+  std::string partial_mini_batch = "keep";   // keep, discard: the last mini-batch of an epoch where it is short
+  std::string acceleration = "accelerated";  // plain, default, accelerated
+  double timeout = 60;                       // seconds that workers wait for one that gives no sign of life
+  OptionValues options = {};                 // of the solver and the schedule; their keys stand beside the others
+};
+
+// When the network is measured while it is trained. The result of a run is measured in any case.
+struct ValidationOptions {
+  std::string data = "test";  // none, test: the test set
+  int64_t frequency = 1;      // epochs from one validation to the next; the last epoch has one, too
 };
 
 struct Job {
   std::string name = "job";  // of the run folder; the default is the file's name without .toml
   uint64_t seed = 0;
   std::string device = "auto";  // cpu, cuda, cuda:N, cuda:N,M, auto: see find_device
-  int threads = 0;              // 0: all cores that the process may use, or RETRACE_THREADS
+  int workers = 1;              // of this process, at most training.shards; under mpirun the ranks are the workers
+  int threads = 0;              // of each worker; 0: all cores that the process may use, or RETRACE_THREADS
   nn::NetworkOptions network;
   DataOptions data;
   TrainingOptions training;
+  ValidationOptions validation;
 };
 
 // The job with the defaults of its network, its solver and its schedule where it says nothing: what every function here

@@ -78,6 +78,7 @@ class Checker {
       if (std::count(values.begin(), values.begin() + static_cast<ptrdiff_t>(i), values[i]))
         return errors_.push_back(out_of_range(fmt::format("has \"{}\" twice", values[i]), "each at most once"));
     }
+    if (rule.may_be_empty) return;
     if (const auto found = given_.find(key_); values.empty() || (found != given_.end() && found->second.empty))
       errors_.push_back(out_of_range("is empty", fmt::format("some of {}", fmt::join(rule.choices, ", "))));
   }

@@ -6,27 +6,52 @@
 #include <numeric>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/data/transform_kind.h"
 #include "retrace/train/data_check.h"
 
 namespace retrace {
 namespace {
 
-Datastore first_samples(const Datastore& store, int64_t count, const char* key) {
-  if (count > store.size())
-    throw Error(ErrorKind::usage, 425, fmt::format("{} is larger than the set", key))
+// Of a split, by the job; 0: all.
+int64_t wanted_samples(const Job& job, Split split) {
+  return split == Split::train ? job.data.train_samples : job.data.test_samples;
+}
+
+// Of a set of that size.
+int64_t taken_samples(const Job& job, Split split, int64_t size) {
+  const int64_t count = wanted_samples(job, split);
+  if (count > size)
+    throw Error(ErrorKind::usage, 425,
+                fmt::format("data.{}_samples is larger than the set", split == Split::train ? "train" : "test"))
         .got(fmt::format("{}", count))
-        .expected(fmt::format("at most {}", store.size()))
+        .expected(fmt::format("at most {}", size))
         .help("0 takes all samples that there are");
-  if (count <= 0 || count == store.size()) return store;
-  std::vector<int64_t> indices(static_cast<size_t>(count));
-  std::iota(indices.begin(), indices.end(), 0);
-  return store.subset(indices);
+  return count > 0 ? count : size;
+}
+
+// The training set with the transforms of the job.
+Datastore transformed(const Job& job, Split split, Datastore store) {
+  if (split != Split::train) return store;
+  for (const auto& name : job.data.transforms) {
+    const auto& kind = kind_of(all_transforms(), name, "transform", {});
+    store = transform(store, kind.make(job.data.options), {.seed = job.seed});
+  }
+  return store;
 }
 
 Datastore load(const Job& job, Split split) {
-  const int samples = split == Split::train ? job.data.train_samples : job.data.test_samples;
-  const char* key = split == Split::train ? "data.train_samples" : "data.test_samples";
-  return first_samples(source_of(job).load(split, source_request(job, samples)), samples, key);
+  Datastore store = source_of(job).load(split, source_request(job, wanted_samples(job, split)));
+  const int64_t count = taken_samples(job, split, store.size());
+  if (count == store.size()) return transformed(job, split, store);
+  std::vector<int64_t> indices(static_cast<size_t>(count));
+  std::iota(indices.begin(), indices.end(), 0);
+  return transformed(job, split, store.subset(indices));
+}
+
+SourceDescription describe(const Job& job, Split split) {
+  auto made = source_of(job).description(split, source_request(job, wanted_samples(job, split)));
+  made.samples = taken_samples(job, split, made.samples);
+  return made;
 }
 
 // The variable of the source that the output is trained towards: the input is variable 0.
@@ -36,6 +61,21 @@ size_t variable_of(const SourceKind& source, const nn::NetworkOutput& output) {
     throw Error(ErrorKind::usage, 420,
                 fmt::format("the data \"{}\" have no targets for the output \"{}\"", source.name, output.name));
   return static_cast<size_t>(target - source.targets.data()) + 1;
+}
+
+// Those variables for each output.
+std::vector<size_t> targets_of(const Job& job, const nn::Network& network) {
+  std::vector<size_t> targets;
+  for (const auto& output : network.outputs) targets.push_back(variable_of(source_of(job), output));
+  return targets;
+}
+
+std::vector<std::string> formats_of(const Job& job, const nn::Network& network) {
+  const std::vector<size_t> targets = targets_of(job, network);
+  std::vector<std::string> formats{network.sample.rank() == 3 ? "BSSC" : "BC"};
+  const size_t last = *std::max_element(targets.begin(), targets.end());
+  for (size_t i = 0; i < last; ++i) formats.emplace_back(nn::target_labels(source_of(job).targets[i].kind));
+  return formats;
 }
 
 }  // namespace
@@ -51,13 +91,16 @@ SourceRequest source_request(const Job& job, int64_t samples) {
 JobData load_job_data(const Job& given, const nn::Network& network) {
   const FloatingPointScope floating_point;
   const Job job = resolved(given);
-  const SourceKind& source = source_of(job);
-  JobData data{load(job, Split::train), load(job, Split::test), {}, {}};
-  for (const auto& output : network.outputs) data.targets.push_back(variable_of(source, output));
-  data.formats.emplace_back(network.sample.rank() == 3 ? "BSSC" : "BC");
-  const size_t last = *std::max_element(data.targets.begin(), data.targets.end());
-  for (size_t i = 0; i < last; ++i) data.formats.emplace_back(nn::target_labels(source.targets[i].kind));
+  JobData data{load(job, Split::train), load(job, Split::test), formats_of(job, network), targets_of(job, network)};
   check_job_data(job, network, data);
+  return data;
+}
+
+JobDescription describe_job_data(const Job& given, const nn::Network& network) {
+  const Job job = resolved(given);
+  JobDescription data{describe(job, Split::train), describe(job, Split::test), formats_of(job, network),
+                      targets_of(job, network)};
+  check_job_description(job, network, data);
   return data;
 }
 

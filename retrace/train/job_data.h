@@ -16,6 +16,15 @@ struct JobData {
 
 // Both sets, which fit the network. Errors: of reading; as check_job_data().
 JobData load_job_data(const Job& job, const nn::Network& network);
+
+// The same without the observations.
+struct JobDescription {
+  SourceDescription train, test;
+  std::vector<std::string> formats;
+  std::vector<size_t> targets;
+};
+// What the source says before the data are read. Errors: of headers; as check_job_description().
+JobDescription describe_job_data(const Job& job, const nn::Network& network);
 nn::Network make_job_network(const Job& job);
 // What the job says about its data, to its source. The job is resolved.
 SourceRequest source_request(const Job& job, int64_t samples);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "retrace/data/source_kind.h"
+#include "retrace/data/transform_kind.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
@@ -75,10 +76,10 @@ class FieldList {
     return fields_.back();
   }
 
-  // The options of kinds, each once; of a name that several kinds have, the rule of the chosen one if it has it.
+  // The options of kinds, each once; of a name that several kinds have, the rule of a chosen one that has it.
   // `bag(job)` is where their values are.
   template <class Kind, class Bag>
-  void add_options(const std::string& section, const std::string& chooser, const std::string& chosen,
+  void add_options(const std::string& section, const std::string& chooser, const std::vector<std::string>& chosen,
                    const std::vector<Kind>& kinds, Bag bag) {
     std::vector<std::string> done;
     for (const auto& kind : kinds)
@@ -93,7 +94,7 @@ class FieldList {
 
  private:
   template <class Kind, class Bag>
-  void add_option(const std::string& section, const std::string& chooser, const std::string& chosen,
+  void add_option(const std::string& section, const std::string& chooser, const std::vector<std::string>& chosen,
                   const std::vector<Kind>& kinds, const OptionRule& option, Bag bag) {
     JobField field{section + "." + option.name, option, false, "", {}, {}};
     std::vector<std::string> owners;
@@ -101,7 +102,7 @@ class FieldList {
       for (const auto& own : kind.options) {
         if (own.name != option.name) continue;
         owners.push_back(kind.name);
-        if (kind.name != chosen) continue;
+        if (!std::count(chosen.begin(), chosen.end(), kind.name)) continue;
         field.rule = own;
         field.applies = true;
       }
@@ -129,7 +130,7 @@ void add_network(FieldList& list, const Job& job) {
   field.applies = network && network->outputs.size() > 1;
   if (field.applies) field.rule.choices = names_of(network->outputs);
   field.only_with = choice_text("network.name", several);
-  list.add_options("network", "name", job.network.name, kinds, [](auto& j) -> auto& { return j.network.options; });
+  list.add_options("network", "name", {job.network.name}, kinds, [](auto& j) -> auto& { return j.network.options; });
 }
 
 void add_data(FieldList& list, const Job& job) {
@@ -144,7 +145,11 @@ void add_data(FieldList& list, const Job& job) {
   path.only_with = choice_text("data.source", folders);
   list.add("data", {.name = "train_samples", .high = kMaxCount}, [](auto& j) -> auto& { return j.data.train_samples; });
   list.add("data", {.name = "test_samples", .high = kMaxCount}, [](auto& j) -> auto& { return j.data.test_samples; });
-  list.add_options("data", "source", chosen, kinds, [](auto& j) -> auto& { return j.data.options; });
+  const auto options = [](auto& j) -> auto& { return j.data.options; };
+  list.add_options("data", "source", {chosen}, kinds, options);
+  list.add("data", {.name = "transforms", .choices = names_of(all_transforms()), .may_be_empty = true},
+           [](auto& j) -> auto& { return j.data.transforms; });
+  list.add_options("data", "transforms", job.data.transforms, all_transforms(), options);
 }
 
 void add_training(FieldList& list, const Job& job) {
@@ -158,18 +163,24 @@ void add_training(FieldList& list, const Job& job) {
   add({.name = "initial_learn_rate", .high = 1e6, .above_low = true},
       [](auto& j) -> auto& { return j.training.initial_learn_rate; });
   add({.name = "schedule", .choices = names_of(all_schedules())}, [](auto& j) -> auto& { return j.training.schedule; });
-  list.add_options("training", "schedule", job.training.schedule, all_schedules(), options);
+  list.add_options("training", "schedule", {job.training.schedule}, all_schedules(), options);
   add({.name = "l2_regularization", .high = 1e6}, [](auto& j) -> auto& { return j.training.l2_regularization; });
-  list.add_options("training", "solver", job.training.solver, all_solvers(), options);
+  list.add_options("training", "solver", {job.training.solver}, all_solvers(), options);
   add({.name = "shuffle", .choices = {"never", "once", "every-epoch"}},
       [](auto& j) -> auto& { return j.training.shuffle; });
   add({.name = "partial_mini_batch", .choices = {"keep", "discard"}},
       [](auto& j) -> auto& { return j.training.partial_mini_batch; });
   add({.name = "acceleration", .choices = {"plain", "default", "accelerated"}, .changes_bits = false},
       [](auto& j) -> auto& { return j.training.acceleration; });
-  add({.name = "validation"}, [](auto& j) -> auto& { return j.training.validation; });
   add({.name = "timeout", .high = 1e6, .above_low = true, .changes_bits = false},
       [](auto& j) -> auto& { return j.training.timeout; });
+}
+
+void add_validation(FieldList& list) {
+  list.add("validation", {.name = "data", .choices = {"none", "test"}},
+           [](auto& j) -> auto& { return j.validation.data; });
+  list.add("validation", {.name = "frequency", .low = 1, .high = kMaxCount},
+           [](auto& j) -> auto& { return j.validation.frequency; });
 }
 
 }  // namespace
@@ -179,15 +190,18 @@ std::vector<JobField> job_fields(const Job& job) {
   list.add("", {.name = "name", .changes_bits = false}, [](auto& j) -> auto& { return j.name; });
   list.add("", {.name = "seed", .high = 9007199254740991.0}, [](auto& j) -> auto& { return j.seed; });
   list.add("", {.name = "device", .changes_bits = false}, [](auto& j) -> auto& { return j.device; });
+  list.add("", {.name = "workers", .low = 1, .high = 256, .changes_bits = false},
+           [](auto& j) -> auto& { return j.workers; });
   list.add("", {.name = "threads", .high = 256, .changes_bits = false}, [](auto& j) -> auto& { return j.threads; });
   add_network(list, job);
   add_data(list, job);
   add_training(list, job);
+  add_validation(list);
   return list.take();
 }
 
 const std::vector<std::string>& job_sections() {
-  static const std::vector<std::string> names = {"network", "data", "training"};
+  static const std::vector<std::string> names = {"network", "data", "training", "validation"};
   return names;
 }
 

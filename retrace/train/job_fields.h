@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "retrace/base/option_values.h"
+#include "retrace/base/option_rules.h"
 #include "retrace/train/job.h"
 
 namespace retrace {

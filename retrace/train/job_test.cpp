@@ -30,8 +30,9 @@ void expect_refusal(const std::string& text, const std::vector<std::string>& par
 }
 
 TEST(Job, ShippedJobsAreValidAndReadBackEqual) {
-  for (const char* file : {"jobs/digits.toml", "jobs/mnist.toml", "jobs/golden/digits.toml", "jobs/golden/peaks.toml",
-                           "jobs/golden/autoencoder.toml", "jobs/golden/cifar10.toml"}) {
+  for (const char* file :
+       {"jobs/digits.toml", "jobs/mnist.toml", "tests/golden/1/digits.toml", "tests/golden/1/peaks.toml",
+        "tests/golden/1/autoencoder.toml", "tests/golden/1/cifar10.toml"}) {
     const Job job = read_job(std::filesystem::path(RETRACE_SOURCE_DIR) / file);
     const std::string text = job_text(job);
     EXPECT_EQ(job_text(parse_job(text, "again.toml")), text) << file;
@@ -42,14 +43,15 @@ TEST(Job, ShippedJobsAreValidAndReadBackEqual) {
 TEST(Job, DigitsJobIsTheOneOfTheReadme) {
   const Job job = read_job(std::filesystem::path(RETRACE_SOURCE_DIR) / "jobs/digits.toml");
   EXPECT_EQ(job_text(job),
-            "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nthreads = 0\n"
+            "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nworkers = 1\nthreads = 0\n"
             "\n[network]\nname = \"digits\"\nwidth = 16\nheads = [\"class\", \"angle\"]\n"
-            "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\n"
+            "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\ntransforms = []\n"
             "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmini_batch_size = 32\nshards = 1\n"
             "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
             "gradient_decay = 0.9\nsquared_gradient_decay = 0.999\nepsilon = 1e-08\n"
-            "shuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = \"accelerated\"\nvalidation = "
-            "true\ntimeout = 60.0\n");
+            "shuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = \"accelerated\"\n"
+            "timeout = 60.0\n"
+            "\n[validation]\ndata = \"test\"\nfrequency = 1\n");
 }
 
 TEST(Job, DefaultsFollowNetworkAndSolver) {
@@ -105,13 +107,13 @@ TEST(Job, OverridesWinInOrder) {
                             {parse_override("training.max_epochs=4"),
                              parse_override("training.max_epochs=5"),
                              parse_override("network.heads=class"),
-                             parse_override("training.validation=false"),
+                             parse_override("validation.data=none"),
                              parse_override("training.initial_learn_rate=2e-4"),
                              parse_override("training.schedule=\"linear\""),
                              {"seed", "7", "--seed"}});
   EXPECT_EQ(job.training.max_epochs, 5);
   EXPECT_EQ(job.network.heads, std::vector<std::string>{"class"});
-  EXPECT_FALSE(job.training.validation);
+  EXPECT_EQ(job.validation.data, "none");
   EXPECT_EQ(job.training.initial_learn_rate, 2e-4);
   EXPECT_EQ(job.training.schedule, "linear");
   EXPECT_EQ(job.seed, 7u);
@@ -142,7 +144,9 @@ TEST(Job, OverrideMistakesNameTheirPlace) {
   EXPECT_NE(with("TRAINING.MAX_EPOCHS=2").find("did you mean \"training.max_epochs\"?"), std::string::npos);
   EXPECT_NE(with("training.metrics=2").find("keys of [training]: solver"), std::string::npos);
   EXPECT_NE(with("training.initial_learn_rate=nan").find("out of range"), std::string::npos);
-  EXPECT_NE(with("training.validation=yes").find("must be true or false"), std::string::npos);
+  EXPECT_NE(with("validation.data=train").find("validation.data has no choice \"train\""), std::string::npos);
+  EXPECT_NE(with("validation.frequency=0").find("out of range"), std::string::npos);
+  EXPECT_NE(with("training.validation=true").find("unknown key \"training.validation\""), std::string::npos);
   EXPECT_NE(with("training=5").find("must be a section"), std::string::npos);
   EXPECT_NE(with("network.heads=").find("network.heads is empty"), std::string::npos);
   EXPECT_NE(refusal(with_network(""), {{"threads", "-1", "--threads"}})
@@ -203,7 +207,7 @@ TEST(Job, WrongTypesAndRanges) {
   expect_refusal(training("initial_learn_rate = nan"), {"out of range", "above 0 to 1000000"});
   expect_refusal(training("initial_learn_rate = inf"), {"out of range"});
   expect_refusal(training("initial_learn_rate = 0"), {"out of range"});
-  expect_refusal(training("validation = 1"), {"must be true or false"});
+  expect_refusal(with_network("[validation]\ndata = true"), {"must be a text"});
   for (const char* timeout : {"0", "-1", "nan", "inf", "1e10"})
     expect_refusal(training(std::string("timeout = ") + timeout), {"training.timeout"});
   expect_refusal(training("shuffle = 'every_epoch'"), {"did you mean \"every-epoch\"?"});

@@ -111,7 +111,7 @@ Prediction predict_run(const std::filesystem::path& run, const std::filesystem::
   PredictionTable table(network);
   for (int64_t first = 0; first == 0 || first < images.count; first += kBatch) {
     const int64_t count = std::min(kBatch, images.count - first);
-    const Tree y = network.forward(parameters, image_batch(images, first, count), state, Phase::inference).y;
+    const Tree y = network.forward(image_batch(images, first, count), parameters, state, Phase::inference).y;
     evaluate();
     table.add(y, count);
   }

@@ -20,7 +20,7 @@ class RunWriterTest : public testing::Test {
   RunWriter writer() { return RunWriter(RunFolder::create(Job{}, current_versions("cpu"), root_ / "run")); }
   static SafeTensors weights(float value) {
     Tree parameters;
-    parameters["w"] = Tensor::full({1}, value);
+    parameters["w"] = Tensor::full(value, {1});
     return to_safetensors(parameters, Tree());
   }
   static EpochFingerprints prints(int epoch) { return {epoch, 7, {{"parameters/w", 7}}}; }

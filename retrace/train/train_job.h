@@ -13,7 +13,7 @@
 namespace retrace {
 
 struct TrainJobControl {
-  Pool* pool = nullptr;            // whose workers train together; null: one worker. Worker 0 tells and writes
+  Pool* pool = nullptr;  // whose workers train together; null: job.workers of this process. Worker 0 tells and writes
   std::filesystem::path out = {};  // the run folder; empty: the next runs/NAME-N
   bool write_run = true;           // false: nothing is written (golden runs)
   Monitor* monitor = nullptr;      // null: silent

@@ -6,10 +6,12 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <stdexcept>
 
 #include "retrace/data/array_store.h"
 #include "retrace/plan/compile.h"
+#include "retrace/run/plan_cache.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/data_check.h"
 #include "retrace/train/run_folder.h"
@@ -21,7 +23,7 @@ namespace fs = std::filesystem;
 
 // 3 epochs of 4 iterations.
 Job small_job() {
-  Job job = read_job(fs::path(RETRACE_SOURCE_DIR) / "jobs/golden/peaks.toml");
+  Job job = read_job(fs::path(RETRACE_SOURCE_DIR) / "tests/golden/1/peaks.toml");
   job.training.max_epochs = 3;
   return job;
 }
@@ -128,7 +130,7 @@ TEST_F(TrainJobTest, AStopWithinAValidationBreaksItOff) {
     ASSERT_EQ(all.size(), 3u);
     EXPECT_EQ(all[1]["complete"], true);
     EXPECT_EQ(all[2]["event"], "finished");
-    EXPECT_TRUE(all[2]["loss"].is_null());
+    EXPECT_TRUE(all[2]["validation_loss"].is_null());
     EXPECT_EQ(weights_text(read_run_weights(root_ / name)), result.fingerprint);
   }
 }
@@ -236,6 +238,10 @@ std::string text_of(const std::function<void()>& f, ErrorKind kind) {
   return "";
 }
 
+std::string text_without_times(const std::string& text) {
+  return std::regex_replace(text, std::regex(" *[0-9.]+ ms"), "");
+}
+
 // Before a folder is made or a step is computed; train and plan say the same.
 TEST_F(TrainJobTest, DataThatDoNotFitTheNetworkAreRefusedFirst) {
   Job job;
@@ -263,12 +269,40 @@ TEST_F(TrainJobTest, DataThatDoNotFitTheNetworkAreRefusedFirst) {
     has(test, fmt::format("[{},{},1]", wrong.height, wrong.width).c_str());
   }
   write_images(root_ / "images", {28, 28}, {28, 28}, 10);
-  has(refused(ErrorKind::bad_data), "t10k-labels-idx1-ubyte");
+  has(text_of([&] { train_job(job, {.out = root_ / "run"}); }, ErrorKind::bad_data), "t10k-labels-idx1-ubyte");
+  EXPECT_NO_THROW(describe_plan(job)) << "a plan reads no labels";
   write_images(root_ / "images", {28, 28}, {28, 28});
   job.training.mini_batch_size = 9;
+  job.training.partial_mini_batch = "discard";
   has(refused(ErrorKind::usage), "no whole mini-batch of 9");
   job.training.mini_batch_size = 8;
   EXPECT_NO_THROW(train_job(job, {.out = root_ / "run"}));
+}
+
+TEST_F(TrainJobTest, TheDescribedPlanIsThatOfTheSteps) {
+  for (const char* name : {"digits", "peaks"}) {
+    const Job job = read_job(fs::path(RETRACE_SOURCE_DIR) / "tests/golden/1" / (std::string(name) + ".toml"));
+    std::string plan;  // of the first step
+    train_job(job, {.write_run = false, .stop = [&] {
+                      plan = last_plan()->text();
+                      return true;
+                    }});
+    EXPECT_EQ(text_without_times(describe_plan(job)), text_without_times(plan)) << name;
+  }
+}
+
+// The headers of the files are all that a plan needs.
+TEST_F(TrainJobTest, APlanLoadsNoData) {
+  Job job;
+  job.network.heads = {"class"};
+  job.data.source = "mnist";
+  job.data.path = (root_ / "images").string();
+  job.training.mini_batch_size = 8;
+  write_images(root_ / "images", {28, 28}, {28, 28});
+  const std::string whole = describe_plan(job);
+  for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte"})
+    fs::resize_file(root_ / "images" / name, 16);
+  EXPECT_EQ(text_without_times(describe_plan(job)), text_without_times(whole));
 }
 
 // Sets that no source delivers: the check looks at what it is given.

@@ -33,7 +33,7 @@ TrainingState initial_training_state(const nn::Network& network, const TrainingO
 
 TrainingStep training_step(const Job& job, const nn::Network& network, Worker* worker) {
   const auto loss = [&network](const Tree& p, const Tensor& x, const Tree& targets, const Tree& state) {
-    const auto [y, moments] = network.forward(p, x, state, Phase::train);
+    const auto [y, moments] = network.forward(x, p, state, Phase::train);
     return WithAux<Tree>{network.loss(y, targets), moments};
   };
   const auto gradient = value_and_grad(loss, {.shards = job.training.shards, .worker = worker, .seed = job.seed});
@@ -41,7 +41,7 @@ TrainingStep training_step(const Job& job, const nn::Network& network, Worker* w
   return [gradient, &solver, options = only(job.training.options, solver.options), l2 = job.training.l2_regularization](
              const TrainingState& before, const Tensor& x, const Tree& targets, const Operand& rate) {
     auto [value, gradients, moments] = gradient(before.parameters, x, targets, before.state);
-    if (l2 != 0) gradients = l2_regularization(before.parameters, gradients, Tensor::full({}, l2));
+    if (l2 != 0) gradients = l2_regularization(before.parameters, gradients, Tensor::full(l2, {}));
     auto made = solver.update(before.parameters, gradients, before.solver, rate, options);
     Tree state = moments.empty() ? before.state : update_statistics(before.state, moments);
     return StepResult{value, {std::move(made.parameters), std::move(state), std::move(made.state)}};

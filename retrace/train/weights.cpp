@@ -32,14 +32,17 @@ const char* file_type(DType type) {
       ->name;
 }
 
-// None if no tensor of ours is such a one.
-std::optional<TensorSpec> spec_of(const SafeTensor& tensor) {
+std::optional<DType> type_of(const SafeTensor& tensor) {
   const auto* known =
       std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& one) { return one.name == tensor.type; });
-  if (known == std::end(kTypes) || tensor.shape.size() > kMaxRank || tensor.bytes.empty()) return std::nullopt;
-  TensorSpec spec;
-  spec.type = known->type, spec.shape = Shape(tensor.shape);
-  return spec;
+  return known == std::end(kTypes) ? std::nullopt : std::optional(known->type);
+}
+
+// None if no tensor of ours is such a one.
+std::optional<TensorSpec> spec_of(const SafeTensor& tensor) {
+  const auto type = type_of(tensor);
+  if (!type || tensor.shape.size() > kMaxRank || tensor.bytes.empty()) return std::nullopt;
+  return TensorSpec{*type, Shape(tensor.shape), {}, {}};
 }
 
 std::optional<uint64_t> fingerprint_of(const SafeTensor& tensor) {
@@ -67,34 +70,50 @@ class Problems {
 };
 
 // Adds to `problems` and gives an empty tree if a leaf has no values.
-Tree values_of(const SafeTensors& file, const Tree& like, const std::string& prefix, Problems& problems) {
+Tree values_of(const SafeTensors& file, const Tree& like, Problems& problems) {
   std::vector<Tensor> tensors;
   for (const auto& [name, tensor] : leaves(like)) {
-    const SafeTensor* entry = file.find(prefix + name);
+    const SafeTensor* entry = file.find(name);
+    TensorSpec spec = tensor.spec();
+    spec.device = cpu_device().id();
     if (!entry)
-      problems.add(prefix + name, "is missing");
+      problems.add(name, "is missing");
     else if (entry->type != file_type(tensor.type()) ||
              !std::equal(entry->shape.begin(), entry->shape.end(), tensor.shape().begin(), tensor.shape().end()))
-      problems.add(prefix + name,
-                   fmt::format("is {}[{}], not {}", entry->type, fmt::join(entry->shape, ","), tensor.spec().text()));
+      problems.add(name, fmt::format("is {}[{}], not {}", entry->type, fmt::join(entry->shape, ","), spec.text()));
     else
-      tensors.push_back(Tensor::from_bytes(entry->bytes.data(), tensor.spec()));
+      tensors.push_back(Tensor::from_bytes(entry->bytes.data(), spec));
   }
   return tensors.size() == leaves(like).size() ? with_leaves(like, tensors) : Tree();
+}
+
+Tree tree_of(const NetworkWeights& weights) {
+  return Tree{{"parameters", weights.parameters}, {"state", weights.state}};
 }
 
 }  // namespace
 
 std::vector<std::pair<std::string, Tensor>> named_weights(const Tree& parameters, const Tree& state) {
-  std::vector<std::pair<std::string, Tensor>> all;
-  for (auto& [path, tensor] : leaves(parameters)) all.emplace_back("parameters/" + path, tensor);
-  for (auto& [path, tensor] : leaves(state)) all.emplace_back("state/" + path, tensor);
-  return all;
+  return leaves(tree_of({parameters, state}));
 }
 
 SafeTensors to_safetensors(const Tree& parameters, const Tree& state) {
+  return to_safetensors(tree_of({parameters, state}));
+}
+
+Tensor tensor_of(const SafeTensor& tensor, const std::string& path) {
+  const auto type = type_of(tensor);
+  if (!type || tensor.shape.size() > kMaxRank)
+    throw Error(ErrorKind::bad_data, 545,
+                fmt::format("\"{}\": the tensor \"{}\" is {}[{}]", printable(path),
+                            printable(tensor.name.substr(0, 200)), tensor.type, fmt::join(tensor.shape, ",")))
+        .expected(fmt::format("F32, F64, I32, U8 or BOOL with at most {} axes", kMaxRank));
+  return Tensor::from_bytes(tensor.bytes.data(), {*type, Shape(tensor.shape), {}, {}});
+}
+
+SafeTensors to_safetensors(const Tree& tree) {
   SafeTensors file;
-  for (const auto& [name, tensor] : named_weights(parameters, state)) {
+  for (const auto& [name, tensor] : leaves(tree)) {
     SafeTensor entry{
         name, file_type(tensor.type()), std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end()), {}};
     entry.bytes.resize(tensor.spec().bytes());
@@ -161,17 +180,22 @@ std::vector<std::string> not_finite(const SafeTensors& file) {
 }
 
 NetworkWeights from_safetensors(const SafeTensors& file, const NetworkWeights& like, const std::string& path) {
-  Problems problems, values;
-  const NetworkWeights weights{values_of(file, like.parameters, "parameters/", problems),
-                               values_of(file, like.state, "state/", problems)};
+  const Tree tree = from_safetensors(file, tree_of(like), path);
+  Problems values;
+  for (const auto& name : not_finite(file)) values.add(name, "holds a NaN or infinity");
+  values.throw_if_any(526, "the weights are not finite", path);
+  return {tree["parameters"], tree["state"]};
+}
+
+Tree from_safetensors(const SafeTensors& file, const Tree& like, const std::string& path) {
+  Problems problems;
+  const Tree tree = values_of(file, like, problems);
   std::set<std::string> names;
-  for (const auto& [name, tensor] : named_weights(like.parameters, like.state)) names.insert(name);
+  for (const auto& [name, tensor] : leaves(like)) names.insert(name);
   for (const auto& tensor : file.tensors)
     if (!names.count(tensor.name)) problems.add(tensor.name, "is none of this network");
   problems.throw_if_any(520, "the weights do not belong to this network", path);
-  for (const auto& name : not_finite(file)) values.add(name, "holds a NaN or infinity");
-  values.throw_if_any(526, "the weights are not finite", path);
-  return weights;
+  return tree;
 }
 
 }  // namespace retrace

@@ -14,6 +14,10 @@ namespace retrace {
 std::vector<std::pair<std::string, Tensor>> named_weights(const Tree& parameters, const Tree& state);
 // With the fingerprint of every tensor in the metadata.
 SafeTensors to_safetensors(const Tree& parameters, const Tree& state);
+// Any tree, by the paths of its leaves.
+SafeTensors to_safetensors(const Tree& tree);
+// The tensor of a file, on the CPU. Throws Error(bad_data) for a type that tensors do not have, and for too many axes.
+Tensor tensor_of(const SafeTensor& tensor, const std::string& path);
 
 // Writes the fingerprint of every tensor (tensor/fingerprint.h) into the metadata, as "fingerprint NAME".
 void add_fingerprints(SafeTensors& file);
@@ -33,5 +37,7 @@ struct NetworkWeights {
 // Trees with the structure of those in `like` and the values of the file. Throws Error(bad_data) that lists what is
 // missing, has another shape, is of no use to such a network, or is not finite.
 NetworkWeights from_safetensors(const SafeTensors& file, const NetworkWeights& like, const std::string& path);
+// The same of any tree, by the paths of its leaves, whose values may be what they are. It is on the CPU.
+Tree from_safetensors(const SafeTensors& file, const Tree& like, const std::string& path);
 
 }  // namespace retrace

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "retrace/device/cuda/driver.h"
+#include "retrace/device/cuda/driver/driver.h"
 #include "tests/fake_cuda/fake_cuda.h"
 
 struct CUctx_st {

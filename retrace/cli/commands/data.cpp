@@ -1,20 +1,36 @@
+#include <fmt/format.h>
+
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
 #include "retrace/data/source_kind.h"
+#include "retrace/monitor/json_lines.h"
 
 namespace retrace::cli {
 namespace {
+
+struct DataOptions {
+  std::filesystem::path out;
+  bool json = false, quiet = false;
+};
+
+int write(const SourceKind& source, const DataOptions& options) {
+  const std::string text = source.write(options.out);
+  if (options.json)
+    print(fmt::format("{{\"source\":{},\"out\":{}}}\n", json_text(source.name), json_text(options.out.string())));
+  else if (!options.quiet)
+    print(text);
+  return 0;
+}
 
 void describe(Flags& flags) {
   for (const auto& source : all_sources()) {
     if (!source.write) continue;
     Flags own = flags.subcommand(source.name, source.written);
-    const auto out = std::make_shared<std::filesystem::path>();
-    own.required("--out", "DIR", *out, "folder to write into", "the folder to write into");
-    own.action([&source, out] {
-      print(source.write(*out));
-      return 0;
-    });
+    const auto options = std::make_shared<DataOptions>();
+    own.required("--out", "DIR", options->out, "folder to write into", "the folder to write into");
+    own.flag("--json", options->json, "print what was written as one JSON object");
+    own.flag("--quiet", options->quiet, "print nothing but errors");
+    own.action([&source, options] { return write(source, *options); });
   }
 }
 

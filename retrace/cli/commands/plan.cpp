@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
+#include "retrace/monitor/json_lines.h"
 #include "retrace/train/train_job.h"
 
 namespace retrace::cli {
@@ -9,10 +12,13 @@ struct PlanOptions {
   std::filesystem::path job;
   JobSettings settings;
   PlanDetails details;
+  bool json = false;
 };
 
 int plan(const PlanOptions& options) {
-  print(describe_plan(read_job(options.job, overrides_of(options.settings)), options.details));
+  const Job job = read_job(options.job, overrides_of(options.settings));
+  const std::string text = describe_plan(job, options.details);
+  print(options.json ? fmt::format("{{\"job\":{},\"plan\":{}}}\n", json_text(job.name), json_text(text)) : text);
   return 0;
 }
 
@@ -22,6 +28,7 @@ void describe(Flags& flags) {
   add_settings(flags, options->settings);
   flags.flag("--passes", options->details.passes, "what each pass changes, instead of the trace after them");
   flags.flag("--why", options->details.why, "each kernel call: what was fused into it, and why not more");
+  flags.flag("--json", options->json, "print the text as a part of one JSON object");
   flags.action([options] { return plan(*options); });
 }
 

@@ -3,22 +3,30 @@
 #include "retrace/base/file.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
+#include "retrace/monitor/json_lines.h"
 #include "retrace/train/train_job.h"
 
 namespace retrace::cli {
 namespace {
 
 struct PredictOptions {
-  std::filesystem::path run, input, output = "out.csv";
+  std::filesystem::path run, input, out = "out.csv";
+  bool json = false, quiet = false;
 };
 
 int predict(const PredictOptions& options) {
-  if (options.output == "-" || is_standard_output(options.output)) {
+  if (options.out == "-" || is_standard_output(options.out)) {
+    if (options.json)
+      throw Error(ErrorKind::usage, 706, "--json and the rows cannot both go to standard output")
+          .help("give --out a file");
     print(predict_run(options.run, options.input).csv);
     return 0;
   }
-  const int64_t rows = predict_run(options.run, options.input, options.output);
-  print(fmt::format("{} rows in {}\n", rows, printable(options.output.string())));
+  const int64_t rows = predict_run(options.run, options.input, options.out);
+  if (options.json)
+    print(fmt::format("{{\"rows\":{},\"out\":{}}}\n", rows, json_text(options.out.string())));
+  else if (!options.quiet)
+    print(fmt::format("{} rows in {}\n", rows, printable(options.out.string())));
   return 0;
 }
 
@@ -26,7 +34,9 @@ void describe(Flags& flags) {
   const auto options = std::make_shared<PredictOptions>();
   flags.argument("RUN", options->run, "run folder", "the run folder");
   flags.required("--input", "FILE", options->input, "IDX file of images, gzip or not", "the IDX file of images");
-  flags.option("--output", "FILE", options->output, "CSV file to write (out.csv); - is standard output");
+  flags.option("--out", "FILE", options->out, "CSV file to write (out.csv); - is standard output");
+  flags.flag("--json", options->json, "print what was written as one JSON object");
+  flags.flag("--quiet", options->quiet, "print nothing but errors");
   flags.action([options] { return predict(*options); });
 }
 

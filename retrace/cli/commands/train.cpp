@@ -9,12 +9,13 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/options.h"
+#include "retrace/base/warning.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
 #include "retrace/cli/stop_signals.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/monitor/json_lines.h"
-#include "retrace/monitor/terminal.h"
+#include "retrace/monitor/sink_kind.h"
 #include "retrace/train/train_job.h"
 
 namespace retrace::cli {
@@ -36,7 +37,7 @@ double peak_mib() {
 std::string result_json(const TrainJobResult& result) {
   return fmt::format(
       "{{\"job\":{},\"device\":{},\"workers\":{},\"threads\":{},\"epochs\":{},\"iterations\":{},\"seconds\":{},"
-      "\"loss\":{},"
+      "\"validation_loss\":{},"
       "\"metrics\":{},"
       "\"fingerprint\":{},\"peak_mib\":{},\"run_dir\":{},\"stop_reason\":{}}}\n",
       json_text(result.job), json_text(result.device), result.workers, result.threads, result.epochs, result.iterations,
@@ -57,26 +58,17 @@ std::string result_text(const TrainJobResult& result) {
   return result.run_dir.empty() ? text : text + fmt::format("run {}\n", printable(result.run_dir.string()));
 }
 
-// Of --workers.
-int workers_of(const std::string& text) {
-  constexpr int kMost = 256;
-  int n = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error == std::errc() && end == text.data() + text.size() && n >= 1 && n <= kMost) return n;
-  throw Error(ErrorKind::usage, 704, fmt::format("--workers \"{}\" is no number of workers", printable(text)))
-      .expected(fmt::format("a whole number from 1 to {}", kMost));
-}
-
 // The ranks of mpirun or srun, or threads of this process.
-Pool make_pool(const std::string& workers, PoolOptions options) {
+Pool make_pool(const Job& job, bool quiet) {
+  const PoolOptions options{.timeout = job.training.timeout, .fewer = true};
   check_launcher();
   const Launcher launcher = detect_launcher();
-  if (launcher.size == 1) return Pool::local(workers.empty() ? 1 : workers_of(workers), options);
-  if (!workers.empty())
-    throw Error(ErrorKind::usage, 705, fmt::format("--workers under {}", launcher.name))
-        .help(fmt::format("the {} ranks are the workers: leave --workers out", launcher.size));
-  if (const std::string hint = launcher_hint(); launcher.rank == 0 && !hint.empty()) complain(hint);
-  return Pool::from_environment(options);
+  if (launcher.size == 1) return Pool::local(job.workers, options, {});
+  if (job.workers != 1)
+    throw Error(ErrorKind::usage, 705, fmt::format("workers = {} under {}", job.workers, launcher.name))
+        .help(fmt::format("the {} ranks are the workers: leave workers out", launcher.size));
+  if (const std::string hint = launcher_hint(); launcher.rank == 0 && !hint.empty() && !quiet) complain(hint);
+  return Pool::from_environment(options, {});
 }
 
 // Why the training ended before its last epoch.
@@ -111,23 +103,29 @@ std::string ending_text(const TrainJobResult& result, const Job& job) {
 struct TrainOptions {
   std::filesystem::path job, out;
   JobSettings settings;
-  std::string workers;  // empty: not given
-  bool json = false;
+  std::string monitor = "terminal";
+  bool json = false, quiet = false;
 };
 
 int train(const TrainOptions& options) {
   const Job job = read_job(options.job, overrides_of(options.settings));
-  Pool pool = make_pool(options.workers, {.seconds = job.training.timeout, .fewer = true});
+  if (options.quiet) set_warning_handler(nullptr);
+  Pool pool = make_pool(job, options.quiet);
   const TerminalOptions view = terminal_options(stderr, terminal_is_dumb());
-  Terminal terminal([](std::string text, bool passing) { standard_error().write(std::move(text), passing); }, view);
+  const auto write = [](std::string text, bool passing) { standard_error().write(std::move(text), passing); };
+  const auto monitor = kind_of(all_sinks(), options.monitor, "monitor", {}).make({write, view});
   const StopSignals signals(pool.is_first(), view.rewrite);
-  const auto result = train_job(job, {.pool = &pool, .out = options.out, .monitor = &terminal, .stop = [] {
-                                        return StopSignals::received() != 0;
-                                      }});
+  const auto result = train_job(
+      job, {.pool = &pool, .out = options.out, .monitor = options.quiet ? nullptr : monitor.get(), .stop = [] {
+              return StopSignals::received() != 0;
+            }});
   const int code = exit_code_of(result);
   if (pool.is_first()) {
     finish_standard_error();
-    print(options.json ? result_json(result) : result_text(result));
+    if (options.json)
+      print(result_json(result));
+    else if (!options.quiet)
+      print(result_text(result));
     if (code != 0) complain(ending_text(result, job));
     finish_standard_error();
   }
@@ -136,17 +134,24 @@ int train(const TrainOptions& options) {
   return code;
 }
 
+// "json (each event ...), terminal (...)"
+std::string monitors() {
+  std::string text;
+  for (const auto& sink : all_sinks()) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", sink.name, sink.help);
+  return text;
+}
+
 void describe(Flags& flags) {
   const auto options = std::make_shared<TrainOptions>();
   flags.argument("JOB", options->job, "job file (TOML)", "the job file");
   add_settings(flags, options->settings);
-  flags.option("--workers", "N", options->workers, "workers that share each mini-batch; changes no bit");
-  flags.option("--devices", "N,M", options->settings.devices, "CUDA devices that the workers have in turn");
-  flags.exclude("--devices", "--device");
+  flags.option("--workers", "N", options->settings.workers, "workers that share each mini-batch; changes no bit");
   flags.option("--timeout", "SECONDS", options->settings.timeout,
                "seconds to wait for a worker without a sign of life");
+  flags.option("--monitor", "NAME", options->monitor, "how progress is told on standard error: " + monitors());
   flags.option("--out", "DIR", options->out, "run folder; without it runs/JOB-N with the next free N");
   flags.flag("--json", options->json, "print the result as one JSON object, the last line");
+  flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
   flags.footer(
       "Weights are written after every epoch. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 end after the iteration and keep "
       "them;\n"

@@ -32,7 +32,12 @@ SourceKind cifar10_synthetic_source() {
           .help = "1,000 + 1,000 generated colour images of 32 x 32 pixels in ten classes",
           .sample = {kSide, kSide, kColours},
           .targets = {{.name = "class"}},
-          .load = [](Split split, const SourceRequest& request) { return synthetic_images(split, request.seed); }};
+          .load = [](Split split, const SourceRequest& request) { return synthetic_images(split, request.seed); },
+          .description =
+              [](Split, const SourceRequest&) {
+                return SourceDescription{
+                    kImages, {{DType::f32, {kSide, kSide, kColours}, Labels("SSC"), {}}, {DType::i32, {}, {}, {}}}};
+              }};
 }
 
 }  // namespace retrace

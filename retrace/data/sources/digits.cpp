@@ -1,4 +1,5 @@
 #include "retrace/data/digits.h"
+#include "retrace/data/image_set_files.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,8 @@ namespace retrace {
 namespace {
 
 std::string write(const std::filesystem::path& folder) {
-  const ImageSet train = datasets::make_digits(Split::train), test = datasets::make_digits(Split::test);
+  const ImageSet train = datasets::make_digits(Split::train, {.seed = 1}),
+                 test = datasets::make_digits(Split::test, {.seed = 1});
   const auto sheet = folder / "digits.png";
   const bool train_there = check_image_set(folder, Split::train, train);
   const bool test_there = check_image_set(folder, Split::test, test);
@@ -31,7 +33,15 @@ SourceKind digits_source() {
           .help = "5,000 + 5,000 generated digits of 28 x 28 pixels, with class and angle",
           .sample = {datasets::kDigitSize, datasets::kDigitSize, 1},
           .targets = {{.name = "class"}, {.name = "angle", .kind = nn::OutputKind::values}},
-          .load = [](Split split, const SourceRequest&) { return datasets::digits(split); },
+          .load = [](Split split, const SourceRequest&) { return datasets::digits(split, {.seed = 1}); },
+          .description =
+              [](Split, const SourceRequest&) {
+                return SourceDescription{
+                    datasets::DigitsOptions().count,
+                    {{DType::f32, {datasets::kDigitSize, datasets::kDigitSize, 1}, Labels("SSC"), {}},
+                     {DType::i32, {}, {}, {}},
+                     {DType::f32, {1}, Labels("C"), {}}}};
+              },
           .write = write,
           .written = "IDX files of the digits, and a PNG contact sheet to look at"};
 }

@@ -1,4 +1,5 @@
 #include "retrace/data/mnist.h"
+#include "retrace/data/mnist_files.h"
 
 #include "retrace/base/file.h"
 #include "retrace/data/source_kind.h"
@@ -13,6 +14,13 @@ SourceKind mnist_source() {
           .reads_folder = true,
           .files = "the four IDX files",
           .load = [](Split split, const SourceRequest& request) { return datasets::mnist(request.path, split); },
+          .description =
+              [](Split split, const SourceRequest& request) {
+                const auto files = datasets::mnist_files(request.path, split);
+                const Shape sizes = read_image_sizes(files.images, files.labels);
+                return SourceDescription{
+                    sizes[0], {{DType::f32, {sizes[1], sizes[2], 1}, Labels("SSC"), {}}, {DType::i32, {}, {}, {}}}};
+              },
           .origin =
               [](Split split, int variable, const SourceRequest& request) {
                 const auto files = datasets::mnist_files(request.path, split);

@@ -19,7 +19,7 @@ float framed_pixel(const ImageSet& set, int64_t image, int64_t pixel) {
 
 // One pixel in twenty is black or white in the input.
 Datastore noisy_digits(Split split, uint64_t seed) {
-  const ImageSet set = datasets::make_digits(split);
+  const ImageSet set = datasets::make_digits(split, {.seed = 1});
   std::vector<float> clean, noisy;
   for (int64_t n = 0; n < set.count; ++n) {
     RandomStream random(seed, split == Split::train ? "noise/train" : "noise/test", 0, 0, static_cast<uint64_t>(n));
@@ -40,7 +40,12 @@ SourceKind noisy_digits_source() {
           .help = "the generated digits in a frame of 32 x 32 pixels, with salt and pepper; without it as targets",
           .sample = {kSide, kSide, 1},
           .targets = {{.name = "image", .kind = nn::OutputKind::image}},
-          .load = [](Split split, const SourceRequest& request) { return noisy_digits(split, request.seed); }};
+          .load = [](Split split, const SourceRequest& request) { return noisy_digits(split, request.seed); },
+          .description =
+              [](Split, const SourceRequest&) {
+                const TensorSpec image{DType::f32, {kSide, kSide, 1}, Labels("SSC"), {}};
+                return SourceDescription{datasets::DigitsOptions().count, {image, image}};
+              }};
 }
 
 }  // namespace retrace

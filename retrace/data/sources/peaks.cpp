@@ -23,6 +23,12 @@ SourceKind peaks_source() {
       .sample = {2},
       .targets = {{.name = "value", .kind = nn::OutputKind::values}},
       .load = [](Split split, const SourceRequest& request) { return datasets::peaks_points(split, request.samples); },
+      .description =
+          [](Split split, const SourceRequest& request) {
+            const int64_t side = datasets::peaks_side(split, request.samples) - (split == Split::test);
+            return SourceDescription{side * side,
+                                     {{DType::f32, {2}, Labels("C"), {}}, {DType::f32, {1}, Labels("C"), {}}}};
+          },
       .counts = "a square number: the peaks surface is sampled on a grid",
       .nearest_count = nearest_count};
 }

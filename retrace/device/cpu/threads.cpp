@@ -51,7 +51,7 @@ int thread_count() {
 }
 
 int threads_of_worker(int workers) {
-  if (count_is_set.load() || !environment(EnvironmentVariable::threads).empty()) return thread_count();
+  if (own_count > 0 || count_is_set.load() || !environment(EnvironmentVariable::threads).empty()) return thread_count();
   return std::max(1, cores_of_process() / workers);
 }
 

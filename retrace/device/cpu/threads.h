@@ -4,17 +4,13 @@
 #include <cstdint>
 
 #include "retrace/base/function_ref.h"
+#include "retrace/device/cpu/thread_count.h"
 
 namespace retrace {
 
-// Threads that run_pieces uses: 1 to 256; the default is the number of cores that this process may use.
-int thread_count();
-
-// Sets thread_count() for the process. Error(usage) for a count outside of 1 to 256.
-void set_thread_count(int count);
-
-// The threads for each of `workers` that share this machine. A count that was set (set_thread_count, RETRACE_THREADS)
-// holds for each of them; otherwise the cores are shared out, at least one for each.
+// The threads for each of `workers` that share this machine. A count that was set (set_thread_count, RETRACE_THREADS,
+// a ThreadCountScope of the calling thread) holds for each of them; otherwise the cores are shared out, at least one
+// for each.
 int threads_of_worker(int workers);
 
 // Another thread count for this thread alone, for its lifetime: for a worker among others in this process.

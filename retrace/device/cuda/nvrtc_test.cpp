@@ -10,7 +10,7 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
-#include "retrace/device/cuda/driver_runtime.h"
+#include "retrace/device/cuda/driver/driver_runtime.h"
 #include "retrace/device/cuda/embedded.h"
 #include "tests/fake_cuda/fake_cuda.h"
 

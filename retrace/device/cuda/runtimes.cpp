@@ -1,7 +1,7 @@
 // The CUDA devices of this process.
 
 #include "retrace/base/options.h"
-#include "retrace/device/cuda/driver_runtime.h"
+#include "retrace/device/cuda/driver/driver_runtime.h"
 #include "retrace/device/cuda/runtime.h"
 
 namespace retrace::cuda {

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "retrace/device/cuda/driver_runtime.h"
+#include "retrace/device/cuda/driver/driver_runtime.h"
 #include "tests/fake_cuda/fake_cuda.h"
 
 namespace retrace::cuda {

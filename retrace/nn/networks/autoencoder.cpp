@@ -3,15 +3,15 @@
 namespace retrace::nn {
 namespace {
 
-Layer encode(int filters) {
+Layer encode(int64_t filters) {
   return Sequential{conv2d(3, filters, {.padding = same}), relu(), max_pool2d(2, {.stride = 2, .padding = same})};
 }
 
-Layer decode(int filters) { return Sequential{transposed_conv2d(2, filters, {.stride = 2}), relu()}; }
+Layer decode(int64_t filters) { return Sequential{transposed_conv2d(2, filters, {.stride = 2}), relu()}; }
 
 // Three convolutions with pooling, three transposed ones: 12,609 numbers.
 Layer layers(const NetworkOptions& options) {
-  const int width = *options.width;
+  const int64_t width = *options.width;
   const Sequential image{conv2d(1, 1), clipped_relu(1)};
   return Sequential{encode(width),     encode(2 * width), encode(4 * width),           decode(4 * width),
                     decode(2 * width), decode(width),     parallel({{"image", image}})};

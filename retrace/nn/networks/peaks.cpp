@@ -5,7 +5,7 @@ namespace {
 
 // 2-20-5-1 with relu: 171 numbers.
 Layer layers(const NetworkOptions& options) {
-  const int width = *options.width;
+  const int64_t width = *options.width;
   return Sequential{linear(width), relu(), linear(width / 4), relu(), parallel({{"value", linear(1)}})};
 }
 

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_ABS_H
+#define RETRACE_OPS_ABS_H
 // Absolute value.
 
 #include "retrace/tensor/tensor.h"
@@ -10,3 +11,5 @@ namespace retrace {
 Tensor abs(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_ABS_H

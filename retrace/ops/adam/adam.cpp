@@ -1,11 +1,11 @@
-#include "retrace/ops/adam/adam.h"
+#include "retrace/ops/adam/adam_op.h"
 
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/divide/divide.h"
 #include "retrace/ops/multiply/multiply.h"
 #include "retrace/ops/sqrt/sqrt.h"
 #include "retrace/ops/square/square.h"
-#include "retrace/ops/stored_state/stored_state.h"
+#include "retrace/ops/stored_state/stored_state_op.h"
 #include "retrace/ops/subtract/subtract.h"
 #include "retrace/ops/update.h"
 

@@ -1,8 +1,8 @@
-#include "retrace/ops/adam/adam.h"
+#include "retrace/ops/adam/adam_op.h"
 
 #include <gtest/gtest.h>
 
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {

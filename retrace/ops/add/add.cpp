@@ -33,7 +33,8 @@ void define_add(OpTable& table) {
              .gradient = gradient,
              .rule = &add_pointwise,
              .integer = integer,
-             .integer_by_rule = true});
+             .integer_by_rule = true,
+             .formula = Formula::addition});
 }
 
 }  // namespace retrace

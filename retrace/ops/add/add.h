@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_ADD_H
+#define RETRACE_OPS_ADD_H
 // Addition.
 
 #include "retrace/tensor/tensor.h"
@@ -10,3 +11,5 @@ namespace retrace {
 Tensor add(const Tensor& a, const Tensor& b, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_ADD_H

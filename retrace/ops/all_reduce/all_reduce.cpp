@@ -1,4 +1,4 @@
-#include "retrace/ops/all_reduce/all_reduce.h"
+#include "retrace/ops/all_reduce/all_reduce_op.h"
 
 #include <algorithm>
 
@@ -130,16 +130,7 @@ std::vector<Tensor> gradient_all_gather(const GradientCall& call) {
   return result;
 }
 
-}  // namespace
-
-const Op& all_reduce_op() {
-  static const Op& op = find_op("all_reduce");
-  return op;
-}
-const Op& all_gather_op() {
-  static const Op& op = find_op("all_gather");
-  return op;
-}
+// What the collectives become when they are planned: these ops are never recorded.
 const Op& exchange_start_op() {
   static const Op op{.name = "exchange_start",
                      .inputs = -1,
@@ -147,7 +138,9 @@ const Op& exchange_start_op() {
                      .infer = infer_start,
                      .kernel = run_start,
                      .abandon = abandon_exchanges,
-                     .collective = true};
+                     .collective = true,
+                     .on_host = true,
+                     .stays_on_host = true};
   return op;
 }
 const Op& exchange_finish_op() {
@@ -156,15 +149,24 @@ const Op& exchange_finish_op() {
                      .attributes = {"shards", "present", "workers", "worker", "sums"},
                      .infer = infer_finish,
                      .kernel = run_finish,
-                     .collective = true};
+                     .collective = true,
+                     .on_host = true,
+                     .reads = 1};
   return op;
 }
 
+constexpr Exchange kAdded{true, exchange_start_op, exchange_finish_op};
+constexpr Exchange kGathered{false, exchange_start_op, exchange_finish_op};
+
+}  // namespace
+
 Tensor all_reduce(std::span<const Tensor> partials, const ShardSplit& split, Place place) {
-  return record(all_reduce_op(), split.attributes(), partials, place)[0];
+  static const Op& op = find_op("all_reduce");
+  return record(op, split.attributes(), partials, place)[0];
 }
 Tensor all_gather(std::span<const Tensor> partials, const ShardSplit& split, Place place) {
-  return record(all_gather_op(), split.attributes(), partials, place)[0];
+  static const Op& op = find_op("all_gather");
+  return record(op, split.attributes(), partials, place)[0];
 }
 
 void define_all_reduce(OpTable& table) {
@@ -176,7 +178,8 @@ void define_all_reduce(OpTable& table) {
              .kernel = run_all_reduce,
              .workspace = workspace_all_reduce,
              .abandon = abandon_exchanges,
-             .collective = true});
+             .collective = true,
+             .exchange = &kAdded});
   table.add({.name = "all_gather",
              .inputs = -1,
              .attributes = {"shards", "present", "workers", "worker"},
@@ -185,7 +188,8 @@ void define_all_reduce(OpTable& table) {
              .kernel = run_all_gather,
              .workspace = workspace_all_gather,
              .abandon = abandon_exchanges,
-             .collective = true});
+             .collective = true,
+             .exchange = &kGathered});
 }
 
 }  // namespace retrace

@@ -1,11 +1,11 @@
-#include "retrace/ops/all_reduce/all_reduce.h"
+#include "retrace/ops/all_reduce/all_reduce_op.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <numeric>
 
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {

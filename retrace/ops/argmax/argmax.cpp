@@ -24,10 +24,10 @@ void run(const KernelCall& call) {
 
 }  // namespace
 
-Tensor argmax(const Tensor& x, ReduceOptions options, Place place) {
+Tensor argmax(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
   static const Op& op = find_op("argmax");
-  const Shape axes = normalized_axes(options.axes, x.rank(place), "argmax", place);
-  return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
+  return record_one(op, {{"axes", axes.of_or_all(x.spec(place), "argmax", place)}, {"keep", int64_t{options.keep}}},
+                    {x}, place);
 }
 
 void define_argmax(OpTable& table) {

@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "retrace/ops/reduce_cases.h"
+#include "retrace/ops/testing/reduce_cases.h"
 
 namespace retrace {
 namespace {
 
 constexpr double kNan = __builtin_nan("");
 
-std::vector<Tensor> indices(const Tensor& x, const ReduceOptions& options) { return {argmax(x, options)}; }
+std::vector<Tensor> indices(const Tensor& x, const Reduced& how) { return {argmax(x, how.axes, {.keep = how.keep})}; }
 
 OpCase by_hand(const char* name, DType type, Shape shape, Shape axes, std::vector<double> values,
                std::vector<double> expected) {
@@ -34,7 +34,7 @@ OP_CASES(argmax) {
 }
 
 TEST(Argmax, SaysWhatDoesNotFit) {
-  EXPECT_EQ(error_text([&] { argmax(Tensor::zeros({3, 0}), {.axes = {1}}, {"model.cpp", 7}); }),
+  EXPECT_EQ(error_text([&] { argmax(Tensor::zeros({3, 0}), 1, {}, {"model.cpp", 7}); }),
             "error[RT0138]: argmax: there is no largest of no elements\n"
             "  where:    model.cpp:7\n"
             "  got:      f32[3,0]\n"

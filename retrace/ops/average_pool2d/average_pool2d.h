@@ -1,13 +1,15 @@
-#pragma once
+#ifndef RETRACE_OPS_AVERAGE_POOL2D_H
+#define RETRACE_OPS_AVERAGE_POOL2D_H
 // Average pooling of images.
 
-#include "retrace/ops/window.h"
+#include "retrace/ops/window_options.h"
+#include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
 // Options of average_pool2d. count_padding: padded zeros count in the divisor.
 struct AveragePool2dOptions {
-  Pair stride = 1;
+  PoolStride stride = {};  // the window
   Padding padding = {};
   bool count_padding = false;
 };
@@ -24,3 +26,5 @@ Tensor average_pool2d(const Tensor& x, Pair pool, const AveragePool2dOptions& op
 Tensor global_average_pool2d(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_AVERAGE_POOL2D_H

@@ -6,7 +6,7 @@
 
 #include "retrace/device/cpu/simd.h"
 #include "retrace/ops/average_pool2d/average_pool2d_kernel.h"
-#include "retrace/ops/pooling_simd.h"
+#include "retrace/ops/pool/pooling_simd.h"
 
 RT_TARGET_BEGIN
 

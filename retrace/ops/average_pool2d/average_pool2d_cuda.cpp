@@ -1,7 +1,7 @@
 #include "retrace/ops/average_pool2d/average_pool2d_cuda.h"
 
 #include "retrace/ops/cuda_call.h"
-#include "retrace/ops/pooling.h"
+#include "retrace/ops/pool/pooling.h"
 
 namespace retrace {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // Arguments of the kernels of average pooling.
 
-#include "retrace/ops/pooling_window.h"
+#include "retrace/ops/pool/pooling_window.h"
 
 namespace retrace {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The f32 kernels of average pooling; the contract is in average_pool2d.h. `done` is called for finished elements.
 
-#include "retrace/ops/pooling.h"
+#include "retrace/ops/pool/pooling.h"
 
 namespace retrace {
 

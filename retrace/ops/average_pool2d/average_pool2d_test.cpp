@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "retrace/autodiff/gradient.h"
-#include "retrace/ops/op_case.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/sum/sum.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {
@@ -28,12 +28,13 @@ OP_CASES(average_pool2d) {
       {"halves", {2, 4, 6, 16}, 2, {.stride = 2}},
       {"halves_of_two_pixels", {2, 4, 10, 8}, 2, {.stride = 2}},
       {"tiles", {2, 6, 4, 32}, {3, 2}, {.stride = {3, 2}, .count_padding = true}},
-      {"overlapping", {2, 5, 4, 3}, {3, 2}},
+      {"overlapping", {2, 5, 4, 3}, {3, 2}, {.stride = 1}},
       {"same", {1, 5, 5, 8}, 2, {.stride = 2, .padding = same}},
       {"same_counting_padding", {1, 5, 5, 8}, 3, {.stride = 2, .padding = same, .count_padding = true}},
       {"four_paddings", {1, 4, 3, 5}, 3, {.stride = {1, 2}, .padding = {0, 2, 1, 2}}},
-      {"odd_channels", {1, 4, 4, 37}, 3, {.padding = same}},
+      {"odd_channels", {1, 4, 4, 37}, 3, {.stride = 1, .padding = same}},
       {"one_pixel", {1, 1, 1, 1}, 1},
+      {"moves_by_its_size", {2, 7, 5, 8}, {3, 2}},
       {"empty_batch", {0, 4, 4, 2}, 2}};
   std::vector<OpCase> cases;
   for (const auto& [name, x, pool, options, labels] : all) {
@@ -78,10 +79,10 @@ TEST(AveragePool2d, every_loop_adds_alike) {
 
 TEST(AveragePool2d, divides_by_the_present_elements_or_by_the_window) {
   const Tensor x = Tensor::from<float>({2, 4, 6}, {1, 1, 3, 1});
-  EXPECT_EQ(average_pool2d(x, {1, 3}, {.padding = same}).to_vector<float>(), (Floats{3, 4, 5}));
-  EXPECT_EQ(average_pool2d(x, {1, 3}, {.padding = same, .count_padding = true}).to_vector<float>(),
+  EXPECT_EQ(average_pool2d(x, {1, 3}, {.stride = 1, .padding = same}).to_vector<float>(), (Floats{3, 4, 5}));
+  EXPECT_EQ(average_pool2d(x, {1, 3}, {.stride = 1, .padding = same, .count_padding = true}).to_vector<float>(),
             (Floats{2, 4, 10.0f / 3}));
-  EXPECT_EQ(average_pool2d(x, {1, 2}, {.stride = {1, 2}}).to_vector<float>(), (Floats{3}));
+  EXPECT_EQ(average_pool2d(x, {1, 2}).to_vector<float>(), (Floats{3})) << "the stride is the window";
 }
 
 TEST(AveragePool2d, global_is_the_whole_image) {

@@ -61,7 +61,7 @@ Normalisation normalisation(const Tensor& x, const Tensor& scale, const Tensor& 
 
 std::vector<Tensor> lower(const LowerCall& call) {
   const Tensor& x = call.inputs[0];
-  const auto [mean, m2] = moments(x, {.axes = position_axes(x)}, call.place);
+  const auto [mean, m2] = moments(x, position_axes(x), {}, call.place);
   const auto n = normalisation(x, call.inputs[1], mean, m2 / position_count(x), call.attributes, call.place);
   return {n.centred * n.scale + per_channel(call.inputs[2], x, call.place), mean, m2};
 }
@@ -73,10 +73,10 @@ std::vector<Tensor> gradient(const GradientCall& call) {
   Tensor dx, dscale, doffset;
   const auto n = normalisation(x, call.inputs[1], mean, m2 / count, call.attributes, call.place);
   if (dy.defined()) {
-    const ReduceOptions positions{.axes = position_axes(x)};
+    const Shape positions = position_axes(x);
     const Tensor xhat = n.centred * n.inv;
-    doffset = sum(dy, positions, call.place);
-    dscale = sum(dy * xhat, positions, call.place);
+    doffset = sum(dy, positions, {}, call.place);
+    dscale = sum(dy * xhat, positions, {}, call.place);
     dx = n.scale * (dy - doffset / count - xhat * (dscale / count));
     dscale = sum_to(dscale, call.inputs[1], call.place);
     doffset = sum_to(doffset, call.inputs[2], call.place);
@@ -101,11 +101,11 @@ std::vector<Tensor> lower_inference(const LowerCall& call) {
 std::vector<Tensor> gradient_inference(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &scale = call.inputs[1], &variance = call.inputs[4], &dy = call.cotangents[0];
   const auto n = normalisation(x, scale, call.inputs[3], variance, call.attributes, call.place);
-  const ReduceOptions positions{.axes = position_axes(x)};
+  const Shape positions = position_axes(x);
   std::vector<Tensor> result(5);
   if (call.needed[0]) result[0] = dy * n.scale;
-  const Tensor doffset = sum(dy, positions, call.place);
-  const Tensor dscale = sum(dy * (n.centred * n.inv), positions, call.place);
+  const Tensor doffset = sum(dy, positions, {}, call.place);
+  const Tensor dscale = sum(dy * (n.centred * n.inv), positions, {}, call.place);
   if (call.needed[1]) result[1] = sum_to(dscale, scale, call.place);
   if (call.needed[2]) result[2] = sum_to(doffset, call.inputs[2], call.place);
   if (call.needed[3]) result[3] = sum_to(-(doffset * n.scale), call.inputs[3], call.place);
@@ -116,7 +116,7 @@ std::vector<Tensor> gradient_inference(const GradientCall& call) {
 
 }  // namespace
 
-BatchNormResult batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset, BatchNormOptions options,
+BatchNormResult batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset, const BatchNormOptions& options,
                            Place place) {
   static const Op& op = find_op("batch_norm");
   const Tensor inputs[] = {x, scale, offset};
@@ -133,13 +133,13 @@ BatchNormResult batch_norm(const Tensor& x, const Tensor& scale, const Tensor& o
 }
 
 Tensor batch_norm_inference(const Tensor& x, const Tensor& scale, const Tensor& offset, const Tensor& mean,
-                            const Tensor& variance, BatchNormOptions options, Place place) {
+                            const Tensor& variance, const BatchNormOptions& options, Place place) {
   static const Op& op = find_op("batch_norm_inference");
   return record_one(op, {{"epsilon", options.epsilon}}, {x, scale, offset, mean, variance}, place);
 }
 
 BatchNormResult batch_norm(const Tensor& x, const Tree& parameters, const Tree& state, Phase phase,
-                           BatchNormOptions options, Place place) {
+                           const BatchNormOptions& options, Place place) {
   const Tensor &scale = parameters["scale"], &offset = parameters["offset"];
   if (phase == Phase::train) return batch_norm(x, scale, offset, options, place);
   return {batch_norm_inference(x, scale, offset, state["mean"], state["variance"], options, place), Tree()};

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_BATCH_NORM_H
+#define RETRACE_OPS_BATCH_NORM_H
 // Batch normalisation and its running statistics.
 
 #include "retrace/tensor/tree.h"
@@ -41,26 +42,27 @@ struct BatchNormResult {
 // x is f32 or f64 and has two axes or more; scale and offset, and in inference mean and variance, have one element for
 // each channel. Throws Error(usage) otherwise. In training `state` is not read and may be empty.
 BatchNormResult batch_norm(const Tensor& x, const Tree& parameters, const Tree& state, Phase phase,
-                           BatchNormOptions options = {}, Place place = Place::here());
+                           const BatchNormOptions& options = {}, Place place = Place::here());
 
 // The same in training: by the statistics of this batch.
-BatchNormResult batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset, BatchNormOptions options = {},
-                           Place place = Place::here());
+BatchNormResult batch_norm(const Tensor& x, const Tensor& scale, const Tensor& offset,
+                           const BatchNormOptions& options = {}, Place place = Place::here());
 
 // The same in inference: by the given statistics.
 Tensor batch_norm_inference(const Tensor& x, const Tensor& scale, const Tensor& offset, const Tensor& mean,
-                            const Tensor& variance, BatchNormOptions options = {}, Place place = Place::here());
+                            const Tensor& variance, const BatchNormOptions& options = {}, Place place = Place::here());
 
-// Options of update_statistics: the weight of the batch in each running statistic.
+// Options of update_statistics: the weight of the batch in each running statistic, from 0 to 1, rounded to f32 once.
 struct StatisticsOptions {
-  float mean_decay = 0.1f;
-  float variance_decay = 0.1f;
+  double mean_decay = 0.1;
+  double variance_decay = 0.1;
 };
 
 // The running state after a batch: for each norm of `moments` new = decay * batch + (1 - decay) * old, with the batch's
-// mean and biased variance m2 / count; each operation is rounded, 1 - decay to f32, and a result below 2^-126 is +0.
-// Norms without moments keep their state. Throws Error(usage) for a norm that the state lacks.
-Tree update_statistics(const Tree& state, const Tree& moments, StatisticsOptions options = {},
+// mean and biased variance m2 / count; each operation is rounded, and a result below 2^-126 is +0.
+// Norms without moments keep their state. Throws Error(usage) for a norm that the state lacks, and for a decay outside
+// of 0 to 1.
+Tree update_statistics(const Tree& state, const Tree& moments, const StatisticsOptions& options = {},
                        Place place = Place::here());
 
 // The moments of two parts together, by the formula of Chan, Golub and LeVeque (1979), docs/numerics.md 3: of one norm,
@@ -68,3 +70,5 @@ Tree update_statistics(const Tree& state, const Tree& moments, StatisticsOptions
 Tree merge_moments(const Tree& a, const Tree& b, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_BATCH_NORM_H

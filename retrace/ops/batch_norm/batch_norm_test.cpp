@@ -8,10 +8,10 @@
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/base/hash.h"
 #include "retrace/ops/broadcast/broadcast.h"
-#include "retrace/ops/op_case.h"
 #include "retrace/ops/operators.h"
-#include "retrace/ops/reduce_reference.h"
 #include "retrace/ops/sum/sum.h"
+#include "retrace/ops/testing/op_case.h"
+#include "retrace/ops/testing/reduce_reference.h"
 
 namespace retrace {
 namespace {
@@ -191,7 +191,7 @@ TEST(BatchNorm, WrongArgumentsAreErrors) {
 }
 
 Tree moments_of(const std::vector<float>& x, int64_t channels) {
-  const Tensor ones = Tensor::full({channels}, 1);
+  const Tensor ones = Tensor::full(1, {channels});
   return batch_norm(Tensor::from(x, {static_cast<int64_t>(x.size()) / channels, channels}), ones, ones).moments;
 }
 
@@ -204,7 +204,7 @@ TEST(UpdateStatistics, BlendsTheBatchIntoTheState) {
   EXPECT_EQ(by_default["norm1"]["mean"].tensor().item<float>(), 0.1f * 3.0f + (1.0f - 0.1f) * 2.0f);
   EXPECT_EQ(by_default["norm1"]["variance"].tensor().item<float>(), 0.1f * 3.5f + (1.0f - 0.1f) * 1.0f);
   EXPECT_EQ(by_default["norm2"]["mean"].tensor().item<float>(), 5.0f);
-  const Tree other = update_statistics(state, moments, {.mean_decay = 0.5f, .variance_decay = 1});
+  const Tree other = update_statistics(state, moments, {.mean_decay = 0.5, .variance_decay = 1});
   EXPECT_EQ(other["norm1"]["mean"].tensor().item<float>(), 2.5f);
   EXPECT_EQ(other["norm1"]["variance"].tensor().item<float>(), 3.5f);
 }

@@ -1,4 +1,6 @@
 // Running statistics from the moments of a batch.
+#include <fmt/format.h>
+
 #include "retrace/base/fp_environment.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
 #include "retrace/ops/cast/cast.h"
@@ -6,7 +8,7 @@
 #include "retrace/ops/op.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/reshape/reshape.h"
-#include "retrace/ops/stored_state/stored_state.h"
+#include "retrace/ops/stored_state/stored_state_op.h"
 
 namespace retrace {
 namespace {
@@ -14,13 +16,23 @@ namespace {
 // An option as the number that multiplies the batch and the one that multiplies the old value: inputs, so that a new
 // decay is no new plan.
 struct Decay {
-  Decay(float decay, DType type) : batch(Tensor::full({}, decay, type)), old(Tensor::full({}, 1.0f - decay, type)) {}
+  Decay(double decay, DType type) : batch(Tensor::full(decay, {}, type)) {
+    const double rounded = type == DType::f64 ? decay : static_cast<float>(decay);
+    old = Tensor::full(1 - rounded, {}, type);
+  }
   Tensor batch, old;
 };
 
+void check_decay(const char* option, double value, Place place) {
+  if (value >= 0 && value <= 1) return;  // NaN is not
+  throw Error(ErrorKind::usage, 145, fmt::format("update_statistics: {} is {}", option, value))
+      .where(place)
+      .expected("a number from 0 to 1");
+}
+
 class Update {
  public:
-  Update(StatisticsOptions options, Place place) : options_(options), place_(place) {}
+  Update(const StatisticsOptions& options, Place place) : options_(options), place_(place) {}
 
   Tree apply(const Tree& state, const Tree& moments) {
     if (moments.mark() == "moments") return norm(state, moments);
@@ -66,7 +78,9 @@ Tree merge_pair(const Tree& a, const Tree& b, Place place) {
 
 }  // namespace
 
-Tree update_statistics(const Tree& state, const Tree& moments, StatisticsOptions options, Place place) {
+Tree update_statistics(const Tree& state, const Tree& moments, const StatisticsOptions& options, Place place) {
+  check_decay("mean_decay", options.mean_decay, place);
+  check_decay("variance_decay", options.variance_decay, place);
   const FloatingPointScope floating_point;
   return Update(options, place).apply(state, moments);
 }

@@ -46,7 +46,9 @@ void define_broadcast(OpTable& table) {
              .gradient = gradient,
              .rule = &identity_pointwise,
              .integer = integer,
-             .integer_by_rule = true});
+             .integer_by_rule = true,
+             .same_as = {{.input = 0}},
+             .repeats = true});
 }
 
 }  // namespace retrace

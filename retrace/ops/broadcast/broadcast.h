@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_BROADCAST_H
+#define RETRACE_OPS_BROADCAST_H
 // Broadcasting to a shape.
 
 #include "retrace/tensor/tensor.h"
@@ -12,3 +13,5 @@ namespace retrace {
 Tensor broadcast(const Tensor& x, const Shape& shape, std::string_view labels = "", Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_BROADCAST_H

@@ -76,8 +76,14 @@ Tensor cast(const Tensor& x, DType type, Place place) {
 }
 
 void define_cast(OpTable& table) {
-  table.add(
-      {.name = "cast", .attributes = {"type"}, .infer = infer, .gradient = gradient, .kernel = run, .cuda = cuda_cast});
+  table.add({.name = "cast",
+             .attributes = {"type"},
+             .infer = infer,
+             .gradient = gradient,
+             .kernel = run,
+             .cuda = cuda_cast,
+             .same_as = {{.input = 0}},
+             .elementwise = true});
   // bool and u8 to f32: a pointwise op, so that masks fuse with the work that they serve. No gradient: x is integer.
   table.add({.name = "widen", .infer = infer_widen, .rule = &identity_pointwise});
 }

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_CAST_H
+#define RETRACE_OPS_CAST_H
 // Conversion of types.
 
 #include "retrace/tensor/tensor.h"
@@ -16,3 +17,5 @@ namespace retrace {
 Tensor cast(const Tensor& x, DType type, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_CAST_H

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_CLIPPED_RELU_H
+#define RETRACE_OPS_CLIPPED_RELU_H
 // ReLU with a ceiling.
 
 #include "retrace/ops/operators.h"
@@ -12,3 +13,5 @@ namespace retrace {
 Tensor clipped_relu(const Tensor& x, const Operand& ceiling, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_CLIPPED_RELU_H

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_COMPARE_H
+#define RETRACE_OPS_COMPARE_H
 // Comparisons. Each works element by element, with broadcasting; a and b have one type, and the result is bool. NaN
 // compares false with everything, except that not_equal is true; -0 equals +0. Bools compare as 0 and 1. Error(usage)
 // if types differ or shapes do not broadcast. No gradient: the results are step functions.
@@ -26,3 +27,5 @@ Tensor equal(const Tensor& a, const Tensor& b, Place place = Place::here());
 Tensor not_equal(const Tensor& a, const Tensor& b, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_COMPARE_H

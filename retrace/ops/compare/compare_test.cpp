@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "retrace/device/device.h"
-#include "retrace/ops/op_case.h"
-#include "retrace/ops/op_case_run.h"
+#include "retrace/ops/testing/op_case.h"
+#include "retrace/ops/testing/op_case_run.h"
 
 namespace retrace {
 namespace {

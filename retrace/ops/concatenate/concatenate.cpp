@@ -1,9 +1,9 @@
 #include "retrace/ops/concatenate/concatenate.h"
 
+#include "retrace/ops/copy/strided_copy.h"
 #include "retrace/ops/op.h"
 #include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/slice/slice.h"
-#include "retrace/ops/strided_copy.h"
 
 namespace retrace {
 namespace {
@@ -77,10 +77,10 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 
 }  // namespace
 
-Tensor concatenate(std::span<const Tensor> tensors, int axis, Place place) {
+Tensor concatenate(std::span<const Tensor> tensors, const Axes& axis, Place place) {
   static const Op& op = find_op("concatenate");
-  if (!tensors.empty()) axis = normalized_axis(axis, tensors[0].rank(), "concatenate", place);
-  return record(op, {{"axis", int64_t{axis}}}, tensors, place)[0];
+  const int64_t along = tensors.empty() ? 0 : axis.one_of(tensors[0].spec(place), "concatenate", place);
+  return record(op, {{"axis", along}}, tensors, place)[0];
 }
 
 void define_concatenate(OpTable& table) {

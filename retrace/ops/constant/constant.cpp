@@ -13,9 +13,13 @@ std::vector<TensorSpec> infer(const InferCall& call) {
 }
 
 void run(const KernelCall& call) {
-  const double value = call.attributes.number("value");
-  void* to = call.outputs[0].data;
-  switch (call.outputs[0].spec->type) {
+  store_number(call.attributes.number("value"), call.outputs[0].spec->type, call.outputs[0].data);
+}
+
+}  // namespace
+
+void store_number(double value, DType type, void* to) {
+  switch (type) {
     case DType::f32: *static_cast<float*>(to) = static_cast<float>(value); return;
     case DType::f64: *static_cast<double*>(to) = value; return;
     case DType::i32: *static_cast<int32_t*>(to) = static_cast<int32_t>(value); return;
@@ -24,7 +28,21 @@ void run(const KernelCall& call) {
   }
 }
 
-}  // namespace
+ValueId add_number(Trace& trace, double value, const TensorSpec& spec, Place place) {
+  Node number;
+  number.op = &find_op("constant");
+  number.attributes = {{"value", value}, {"type", spec.type}};
+  number.place = place;
+  const TensorSpec single{spec.type, {}, {}, {}};
+  const ValueId made = trace.add_node(std::move(number), std::span(&single, 1));
+  if (spec.shape.rank() == 0) return made;
+  Node stretch;
+  stretch.op = &find_op(spec.count() == 1 ? "reshape" : "broadcast");
+  stretch.attributes = {{"shape", spec.shape}, {"labels", std::string(spec.labels.text())}};
+  stretch.inputs = {made};
+  stretch.place = place;
+  return trace.add_node(std::move(stretch), std::span(&spec, 1));
+}
 
 Tensor constant(double value, DType type) {
   static const Op& op = find_op("constant");
@@ -33,7 +51,12 @@ Tensor constant(double value, DType type) {
 
 void define_constant(OpTable& table) {
   // No gradient: it has no inputs.
-  table.add({.name = "constant", .inputs = 0, .attributes = {"value", "type"}, .infer = infer, .kernel = run});
+  table.add({.name = "constant",
+             .inputs = 0,
+             .attributes = {"value", "type"},
+             .infer = infer,
+             .kernel = run,
+             .constant = true});
 }
 
 }  // namespace retrace

@@ -2,6 +2,7 @@
 
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/conv2d/conv2d_family.h"
+#include "retrace/ops/conv2d/conv2d_gradients.h"
 
 namespace retrace {
 namespace {
@@ -117,7 +118,8 @@ void define_conv2d(OpTable& table) {
              .workspace = workspace_conv2d,
              .cuda = cuda_conv2d,
              .takes_epilogue = true,
-             .cut = 0b01});
+             .cut = 0b01,
+             .contraction = true});
   table.add({.name = "conv2d_input_gradient",
              .inputs = 2,
              .attributes = {"stride", "dilation", "padding", "groups", "size"},
@@ -127,7 +129,8 @@ void define_conv2d(OpTable& table) {
              .workspace = workspace_conv2d_input_gradient,
              .cuda = cuda_conv2d_input_gradient,
              .takes_epilogue = true,
-             .cut = 0b01});
+             .cut = 0b01,
+             .contraction = true});
   table.add({.name = "conv2d_filter_gradient",
              .inputs = 2,
              .attributes = {"stride", "dilation", "padding", "groups", "kernel"},
@@ -138,7 +141,8 @@ void define_conv2d(OpTable& table) {
              .cuda = cuda_conv2d_filter_gradient,
              .cuda_workspace = cuda_workspace_conv2d_filter_gradient,
              .cut = 0b11,
-             .subtree = subtree_conv2d_filter_gradient});
+             .subtree = subtree_conv2d_filter_gradient,
+             .contraction = true});
 }
 
 }  // namespace retrace

@@ -7,8 +7,9 @@
 
 #include "retrace/device/device.h"
 #include "retrace/ops/conv2d/conv2d.h"
-#include "retrace/ops/op_case.h"
-#include "retrace/ops/op_case_run.h"
+#include "retrace/ops/conv2d/conv2d_gradients.h"
+#include "retrace/ops/testing/op_case.h"
+#include "retrace/ops/testing/op_case_run.h"
 
 namespace retrace {
 namespace {

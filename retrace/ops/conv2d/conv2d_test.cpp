@@ -6,9 +6,10 @@
 
 #include "retrace/autodiff/gradient.h"
 #include "retrace/ops/abs/abs.h"
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/conv2d/conv2d_gradients.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/sum/sum.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {
@@ -80,7 +81,7 @@ OP_CASES(conv2d) {
   return cases;
 }
 
-Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(shape, 1, DType::f32, labels); }
+Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(1, shape, DType::f32, labels); }
 using Floats = std::vector<float>;
 
 TEST(Conv2d, does_not_flip_the_kernel) {

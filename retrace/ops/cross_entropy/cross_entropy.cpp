@@ -18,7 +18,7 @@ Tensor away_from_zero(const Tensor& y, Place place) {
 
 std::vector<Tensor> lower(const LowerCall& call) {
   const Tensor &y = call.inputs[0], &t = call.inputs[1];
-  const Tensor total = sum(t * log(away_from_zero(y, call.place), call.place), {}, call.place);
+  const Tensor total = sum(t * log(away_from_zero(y, call.place), call.place), {}, {}, call.place);
   return {-(total / observation_count(y))};
 }
 

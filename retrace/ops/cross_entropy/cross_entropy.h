@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_CROSS_ENTROPY_H
+#define RETRACE_OPS_CROSS_ENTROPY_H
 // Cross entropy of probabilities.
 
 #include "retrace/tensor/tensor.h"
@@ -13,3 +14,5 @@ namespace retrace {
 Tensor cross_entropy(const Tensor& y, const Tensor& t, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_CROSS_ENTROPY_H

@@ -45,7 +45,8 @@ void define_divide(OpTable& table) {
              .integer = integer,
              .integer_by_rule = true,
              .value_error = [](const ValueErrorCall& call) { return divided_by_zero(call.value); },
-             .costly = true});
+             .costly = true,
+             .same_as = {{.input = 0, .by = 1, .number = 1}}});
 }
 
 }  // namespace retrace

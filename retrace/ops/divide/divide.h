@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_DIVIDE_H
+#define RETRACE_OPS_DIVIDE_H
 // Division.
 
 #include "retrace/tensor/tensor.h"
@@ -11,3 +12,5 @@ namespace retrace {
 Tensor divide(const Tensor& a, const Tensor& b, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_DIVIDE_H

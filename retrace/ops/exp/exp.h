@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_EXP_H
+#define RETRACE_OPS_EXP_H
 // Exponential function.
 
 #include "retrace/tensor/tensor.h"
@@ -10,3 +11,5 @@ namespace retrace {
 Tensor exp(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_EXP_H

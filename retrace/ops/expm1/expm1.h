@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_EXPM1_H
+#define RETRACE_OPS_EXPM1_H
 // Exponential function minus one.
 
 #include "retrace/tensor/tensor.h"
@@ -9,3 +10,5 @@ namespace retrace {
 Tensor expm1(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_EXPM1_H

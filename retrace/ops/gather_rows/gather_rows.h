@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_GATHER_ROWS_H
+#define RETRACE_OPS_GATHER_ROWS_H
 // Rows of a table by index, and the reverse.
 
 #include "retrace/tensor/tensor.h"
@@ -18,3 +19,5 @@ Tensor gather_rows(const Tensor& table, const Tensor& index, Place place = Place
 Tensor scatter_rows(const Tensor& x, const Tensor& index, int64_t rows, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_GATHER_ROWS_H

@@ -2,7 +2,7 @@
 // Arguments of the kernels of gather_rows and scatter_rows. They report positions in the index.
 
 #include "retrace/device/cuda/kernel_errors.h"
-#include "retrace/ops/words_cuda.h"
+#include "retrace/ops/copy/words_cuda.h"
 
 namespace retrace {
 

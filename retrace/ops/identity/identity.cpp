@@ -21,8 +21,11 @@ Tensor stop_gradient(const Tensor& x, Place place) {
 }
 
 void define_identity(OpTable& table) {
-  table.add({.name = "identity", .infer = infer, .gradient = gradient, .view = true});
-  table.add({.name = "stop_gradient", .infer = infer, .view = true});  // no gradient: that is its purpose
+  table.add({.name = "identity", .infer = infer, .gradient = gradient, .view = true, .same_as = {{.input = 0}}});
+  table.add({.name = "stop_gradient",
+             .infer = infer,
+             .view = true,
+             .same_as = {{.input = 0}}});  // no gradient: that is its purpose
 }
 
 }  // namespace retrace

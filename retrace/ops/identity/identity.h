@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_IDENTITY_H
+#define RETRACE_OPS_IDENTITY_H
 // The same value, with or without its gradient.
 
 #include "retrace/tensor/tensor.h"
@@ -12,3 +13,5 @@ Tensor identity(const Tensor& x, Place place = Place::here());
 Tensor stop_gradient(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_IDENTITY_H

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_LINEAR_H
+#define RETRACE_OPS_LINEAR_H
 // Fully connected layer.
 
 #include "retrace/tensor/tree.h"
@@ -18,3 +19,5 @@ Tensor linear(const Tensor& x, const Tensor& weights, const Tensor& bias, Place 
 Tensor linear(const Tensor& x, const Tree& layer, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_LINEAR_H

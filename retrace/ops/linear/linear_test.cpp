@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {
@@ -15,7 +15,7 @@ OP_CASES(linear) {
            .bound = {.ulp = 1, .relative = 1e-5}}};
 }
 
-Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(shape, 1, DType::f32, labels); }
+Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(1, shape, DType::f32, labels); }
 
 TEST(Linear, flattens_space_then_channels_and_adds_the_bias) {
   const Tensor x = Tensor::from<float>({1, 2, 3, 4}, {1, 1, 2, 2}, "BSSC");

@@ -132,6 +132,10 @@ Tensor with_leading_axis(const Tensor& x, Place place) {
   return x.rank() == 2 ? reshape(x, {1, x.shape()[0], x.shape()[1]}, "", place) : x;
 }
 
+MatrixProduct matrix_product(const Attributes& attributes) {
+  return {attributes.integer("transpose_a") != 0, attributes.integer("transpose_b") != 0};
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options, Place place) {
@@ -153,7 +157,9 @@ void define_matmul(OpTable& table) {
              .workspace = workspace,
              .cuda = run_cuda,
              .cuda_workspace = cuda_workspace,
-             .takes_epilogue = true});
+             .takes_epilogue = true,
+             .contraction = true,
+             .matrix_product = matrix_product});
 }
 
 }  // namespace retrace

@@ -1,7 +1,7 @@
 // A block of 256 threads computes a tile of C, each thread a small square of it: terms of k come through shared memory,
 // 32 at a time, while those before are multiplied. Blocks of 256 terms and the tree: docs/numerics.md 2.
 #include "retrace/ops/matmul/matmul_cuda.h"
-#include "retrace/ops/reduce_cuda.h"
+#include "retrace/ops/reduce/reduce_cuda.h"
 
 namespace retrace::cuda {
 namespace {

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_MATMUL_H
+#define RETRACE_OPS_MATMUL_H
 // Matrix product.
 
 #include "retrace/tensor/tensor.h"
@@ -20,3 +21,5 @@ struct MatmulOptions {
 Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options = {}, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_MATMUL_H

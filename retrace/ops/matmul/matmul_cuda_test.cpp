@@ -5,9 +5,9 @@
 #include "retrace/ops/cuda_call.h"
 #include "retrace/ops/matmul/matmul.h"
 #include "retrace/ops/matmul/matmul_kernel.h"
-#include "retrace/ops/op_case_run.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/random/random.h"
+#include "retrace/ops/testing/op_case_run.h"
 #include "retrace/run/plan_cache.h"
 
 namespace retrace {

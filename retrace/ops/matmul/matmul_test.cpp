@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "retrace/ops/abs/abs.h"
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {
@@ -65,7 +65,7 @@ OP_CASES(matmul) {
   return cases;
 }
 
-Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(shape, 1, DType::f32, labels); }
+Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(1, shape, DType::f32, labels); }
 
 TEST(Matmul, multiplies) {
   const Tensor a = Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3}), b = Tensor::from<float>({1, 10, 100}, {3, 1});

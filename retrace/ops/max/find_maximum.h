@@ -1,7 +1,7 @@
 #pragma once
 // The search that max, first_maximum and argmax share.
 
-#include "retrace/ops/reduce.h"
+#include "retrace/ops/reduce/reduction.h"
 
 namespace retrace {
 

@@ -32,7 +32,7 @@ std::vector<Tensor> gradient(const GradientCall& call) {
   const Tensor& x = call.inputs[0];
   const Shape& axes = call.attributes.list("axes");
   const Tensor dy = with_reduced_axes(call.cotangents[0], x, axes, call.place);
-  return {where(first_maximum(x, {.axes = axes}, call.place), dy, constant_like(x, 0), call.place)};
+  return {where(first_maximum(x, axes, {}, call.place), dy, constant_like(x, 0), call.place)};
 }
 
 // Calls f(kept element, element of x that is its first maximum).
@@ -59,21 +59,21 @@ void run_first(const KernelCall& call) {
   for_each_maximum(call, [&](int64_t, int64_t i) { mask[i] = 1; });
 }
 
-Tensor call_op(const Op& op, const Tensor& x, const ReduceOptions& options, Place place) {
-  const Shape axes = normalized_axes(options.axes, x.rank(place), "max", place);
-  return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
+Tensor call_op(const Op& op, const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
+  return record_one(op, {{"axes", axes.of_or_all(x.spec(place), "max", place)}, {"keep", int64_t{options.keep}}}, {x},
+                    place);
 }
 
 }  // namespace
 
-Tensor max(const Tensor& x, ReduceOptions options, Place place) {
+Tensor max(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
   static const Op& op = find_op("max");
-  return call_op(op, x, options, place);
+  return call_op(op, x, axes, options, place);
 }
 
-Tensor first_maximum(const Tensor& x, ReduceOptions options, Place place) {
+Tensor first_maximum(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
   static const Op& op = find_op("first_maximum");
-  return call_op(op, x, options, place);
+  return call_op(op, x, axes, options, place);
 }
 
 void define_max(OpTable& table) {

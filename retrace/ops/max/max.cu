@@ -1,5 +1,5 @@
 #include "retrace/ops/max/max_cuda.h"
-#include "retrace/ops/reduce_cuda.h"
+#include "retrace/ops/reduce/reduce_cuda.h"
 
 namespace retrace::cuda {
 namespace {

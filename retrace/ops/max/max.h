@@ -1,15 +1,19 @@
-#pragma once
+#ifndef RETRACE_OPS_MAX_H
+#define RETRACE_OPS_MAX_H
 // Maximum, and where it is.
 
 #include "retrace/ops/sum/sum.h"
 
 namespace retrace {
 
-// y = largest element of x over axes (empty: all of them): the first of equal ones, and the first NaN if there is one.
-// Any type; Error(usage) for a reduction of no elements. Gradient: dy goes to the one element that was taken.
-Tensor max(const Tensor& x, ReduceOptions options = {}, Place place = Place::here());
+// y = largest element of x over axes (none named: all of them): the first of equal ones, and the first NaN if there is
+// one. Any type; Error(usage) for a reduction of no elements. Gradient: dy goes to the one element that was taken.
+Tensor max(const Tensor& x, const Axes& axes = {}, const ReduceOptions& options = {}, Place place = Place::here());
 
 // bool, with the shape of x: true at the element that max takes. No gradient: it is a choice.
-Tensor first_maximum(const Tensor& x, ReduceOptions options = {}, Place place = Place::here());
+Tensor first_maximum(const Tensor& x, const Axes& axes = {}, const ReduceOptions& options = {},
+                     Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_MAX_H

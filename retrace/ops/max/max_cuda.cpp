@@ -1,7 +1,7 @@
 #include "retrace/ops/max/max_cuda.h"
 
 #include "retrace/ops/max/find_maximum_cuda.h"
-#include "retrace/ops/reduce_launch.h"
+#include "retrace/ops/reduce/reduce_launch.h"
 
 namespace retrace {
 

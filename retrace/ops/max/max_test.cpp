@@ -6,7 +6,7 @@
 
 #include "retrace/base/hash.h"
 #include "retrace/ops/max/find_maximum.h"
-#include "retrace/ops/reduce_cases.h"
+#include "retrace/ops/testing/reduce_cases.h"
 #include "tests/tested_targets.h"
 
 namespace retrace {
@@ -14,8 +14,10 @@ namespace {
 
 constexpr double kNan = __builtin_nan(""), kInfinity = __builtin_inf();
 
-std::vector<Tensor> maxima(const Tensor& x, const ReduceOptions& options) { return {max(x, options)}; }
-std::vector<Tensor> masks(const Tensor& x, const ReduceOptions& options) { return {first_maximum(x, options)}; }
+std::vector<Tensor> maxima(const Tensor& x, const Reduced& how) { return {max(x, how.axes, {.keep = how.keep})}; }
+std::vector<Tensor> masks(const Tensor& x, const Reduced& how) {
+  return {first_maximum(x, how.axes, {.keep = how.keep})};
+}
 
 OpCase by_hand(const char* op, const char* name, DType type, Shape shape, std::vector<double> values,
                std::vector<double> expected) {
@@ -87,7 +89,7 @@ TEST(Max, EveryTargetFindsTheFirst) {
 }
 
 TEST(Max, SaysWhatDoesNotFit) {
-  EXPECT_EQ(error_text([&] { max(Tensor::zeros({3, 0}), {.axes = {1}}, {"model.cpp", 7}); }),
+  EXPECT_EQ(error_text([&] { max(Tensor::zeros({3, 0}), 1, {}, {"model.cpp", 7}); }),
             "error[RT0138]: max: there is no largest of no elements\n"
             "  where:    model.cpp:7\n"
             "  got:      f32[3,0]\n"
@@ -101,7 +103,7 @@ TEST(Max, SaysWhatDoesNotFit) {
 }
 
 TEST(FirstMaximum, SaysWhatDoesNotFit) {
-  EXPECT_EQ(error_text([&] { first_maximum(Tensor::zeros({3, 0}), {.axes = {1}}, {"model.cpp", 7}); }),
+  EXPECT_EQ(error_text([&] { first_maximum(Tensor::zeros({3, 0}), 1, {}, {"model.cpp", 7}); }),
             "error[RT0138]: first_maximum: there is no largest of no elements\n"
             "  where:    model.cpp:7\n"
             "  got:      f32[3,0]\n"

@@ -155,7 +155,7 @@ std::vector<Tensor> gradient_of_gradient(const GradientCall& call) {
 Tensor max_pool2d(const Tensor& x, Pair pool, const MaxPool2dOptions& options, Place place) {
   static const Op& op = find_op("max_pool2d");
   check_defined(op.name, x, place);
-  return record_one(op, pool_attributes(x, pool, options.stride, options.padding), {x}, place);
+  return record_one(op, pool_attributes(x, pool, options.stride.of(pool), options.padding), {x}, place);
 }
 
 void define_max_pool2d(OpTable& table) {
@@ -174,7 +174,8 @@ void define_max_pool2d(OpTable& table) {
              .kernel = run_gradient,
              .cuda = cuda_max_pool2d_gradient,
              .takes_epilogue = true,
-             .cut = 0b11});
+             .cut = 0b11,
+             .unpools = "max_pool2d"});
   table.add({.name = "max_pool2d_gather",
              .inputs = 2,
              .attributes = {"pool", "stride", "padding"},

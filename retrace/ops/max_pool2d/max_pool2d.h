@@ -1,13 +1,15 @@
-#pragma once
+#ifndef RETRACE_OPS_MAX_POOL2D_H
+#define RETRACE_OPS_MAX_POOL2D_H
 // Maximum pooling of images.
 
-#include "retrace/ops/window.h"
+#include "retrace/ops/window_options.h"
+#include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
 // Options of max_pool2d: stride of the window, padding of the image.
 struct MaxPool2dOptions {
-  Pair stride = 1;
+  PoolStride stride = {};  // the window
   Padding padding = {};
 };
 
@@ -19,3 +21,5 @@ struct MaxPool2dOptions {
 Tensor max_pool2d(const Tensor& x, Pair pool, const MaxPool2dOptions& options = {}, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_MAX_POOL2D_H

@@ -7,7 +7,7 @@
 #include "retrace/device/cpu/simd.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/max_pool2d/max_pool2d_kernel.h"
-#include "retrace/ops/pooling_simd.h"
+#include "retrace/ops/pool/pooling_simd.h"
 
 RT_TARGET_BEGIN
 

@@ -1,7 +1,7 @@
 #include "retrace/ops/max_pool2d/max_pool2d_cuda.h"
 
 #include "retrace/ops/cuda_call.h"
-#include "retrace/ops/pooling.h"
+#include "retrace/ops/pool/pooling.h"
 
 namespace retrace {
 namespace {

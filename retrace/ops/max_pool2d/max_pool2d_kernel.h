@@ -1,7 +1,7 @@
 #pragma once
 // The f32 kernels of max pooling. An index is ky * width + kx of the element that won, as Index (uint8_t or int32_t).
 
-#include "retrace/ops/pooling.h"
+#include "retrace/ops/pool/pooling.h"
 
 namespace retrace {
 

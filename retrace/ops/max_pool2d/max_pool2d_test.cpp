@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "retrace/autodiff/gradient.h"
-#include "retrace/ops/op_case.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/sum/sum.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {
@@ -39,12 +39,13 @@ OP_CASES(max_pool2d) {
                                   {"halves_of_two_pixels", {2, 4, 10, 8}, 2, {.stride = 2}},
                                   {"tiles", {2, 6, 4, 32}, {3, 2}, {.stride = {3, 2}}},
                                   {"tiles_of_two_pixels", {1, 2, 9, 8}, {1, 3}, {.stride = {1, 3}}},
-                                  {"overlapping", {2, 5, 4, 3}, {3, 2}},
+                                  {"overlapping", {2, 5, 4, 3}, {3, 2}, {.stride = 1}},
                                   {"same", {1, 5, 5, 8}, 2, {.stride = 2, .padding = same}},
                                   {"four_paddings", {1, 4, 3, 5}, 3, {.stride = {1, 2}, .padding = {0, 2, 1, 2}}},
-                                  {"odd_channels", {1, 4, 4, 37}, 3, {.padding = same}},
-                                  {"large_window", {1, 18, 17, 2}, 17, {}},
+                                  {"odd_channels", {1, 4, 4, 37}, 3, {.stride = 1, .padding = same}},
+                                  {"large_window", {1, 18, 17, 2}, 17, {.stride = 1}},
                                   {"one_pixel", {1, 1, 1, 1}, 1},
+                                  {"moves_by_its_size", {2, 7, 5, 8}, {3, 2}},
                                   {"empty_batch", {0, 4, 4, 2}, 2}};
   std::vector<OpCase> cases;
   for (const auto& [name, x, pool, options, labels] : all) {
@@ -79,11 +80,18 @@ Floats gradient_of(const Tensor& x, Pair pool, const MaxPool2dOptions& options =
 }
 
 TEST(MaxPool2d, the_first_maximum_wins) {
-  EXPECT_EQ(max_pool2d(row({1, 3, 3, 2}), {1, 2}).to_vector<float>(), (Floats{3, 3, 3}));
+  EXPECT_EQ(max_pool2d(row({1, 3, 3, 2}), {1, 2}, {.stride = 1}).to_vector<float>(), (Floats{3, 3, 3}));
   EXPECT_EQ(gradient_of(row({1, 3, 3, 2}), {1, 4}), (Floats{0, 1, 0, 0}));
   EXPECT_EQ(gradient_of(row({0, 0, 0}), {1, 3}), (Floats{1, 0, 0}));
-  EXPECT_EQ(gradient_of(row({1, 3, 2}), {1, 2}), (Floats{0, 2, 0})) << "two windows";
+  EXPECT_EQ(gradient_of(row({1, 3, 2}), {1, 2}, {.stride = 1}), (Floats{0, 2, 0})) << "two windows";
   EXPECT_TRUE(std::signbit(max_pool2d(row({-0.0f, 0.0f}), {1, 2}).item<float>())) << "equal: the first";
+}
+
+TEST(MaxPool2d, moves_by_its_window_unless_told) {
+  EXPECT_EQ(max_pool2d(row({1, 3, 4, 2, 9}), {1, 2}).to_vector<float>(), (Floats{3, 4}));
+  EXPECT_EQ(max_pool2d(Tensor::zeros({1, 28, 28, 3}), 2).shape(), (Shape{1, 14, 14, 3}));
+  EXPECT_EQ(max_pool2d(Tensor::zeros({1, 28, 28, 3}), {7, 2}).shape(), (Shape{1, 4, 14, 3}));
+  EXPECT_EQ(max_pool2d(Tensor::zeros({1, 5, 5, 3}), 2, {.padding = same}).shape(), (Shape{1, 3, 3, 3}));
 }
 
 TEST(MaxPool2d, the_first_nan_wins) {
@@ -92,7 +100,7 @@ TEST(MaxPool2d, the_first_nan_wins) {
 }
 
 TEST(MaxPool2d, absent_elements_never_win) {
-  const MaxPool2dOptions padded{.padding = {0, 1}};
+  const MaxPool2dOptions padded{.stride = 1, .padding = {0, 1}};
   EXPECT_EQ(max_pool2d(row({-kInfinity, -5}), {1, 3}, padded).to_vector<float>(), (Floats{-5, -5}));
   EXPECT_EQ(max_pool2d(row({-kInfinity}), {1, 3}, {.padding = {0, 0, 1, 1}}).to_vector<float>(), (Floats{-kInfinity}));
   EXPECT_EQ(gradient_of(row({-kInfinity}), {1, 3}, {.padding = {0, 0, 1, 1}}), (Floats{1}));

@@ -2,7 +2,7 @@
 
 #include "retrace/ops/broadcast/broadcast.h"
 #include "retrace/ops/operators.h"
-#include "retrace/ops/reduce.h"
+#include "retrace/ops/reduce/reduction.h"
 
 namespace retrace {
 namespace {
@@ -16,7 +16,7 @@ std::vector<Tensor> lower(const LowerCall& call) {
   const Tensor& x = call.inputs[0];
   const Shape& axes = call.attributes.list("axes");
   const bool keep = call.attributes.integer("keep") != 0;
-  return {sum(x, {.axes = axes, .keep = keep}, call.place) / reduced_count(x.shape(), axes)};
+  return {sum(x, axes, {.keep = keep}, call.place) / reduced_count(x.shape(), axes)};
 }
 
 std::vector<Tensor> gradient(const GradientCall& call) {
@@ -28,10 +28,10 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 
 }  // namespace
 
-Tensor mean(const Tensor& x, ReduceOptions options, Place place) {
+Tensor mean(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
   static const Op& op = find_op("mean");
-  const Shape axes = normalized_axes(options.axes, x.rank(place), "mean", place);
-  return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
+  return record_one(op, {{"axes", axes.of_or_all(x.spec(place), "mean", place)}, {"keep", int64_t{options.keep}}}, {x},
+                    place);
 }
 
 void define_mean(OpTable& table) {

@@ -3,13 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "retrace/ops/abs/abs.h"
-#include "retrace/ops/reduce_cases.h"
+#include "retrace/ops/testing/reduce_cases.h"
 
 namespace retrace {
 namespace {
 
-std::vector<Tensor> means(const Tensor& x, const ReduceOptions& options) { return {mean(x, options)}; }
-std::vector<Tensor> magnitudes(const Tensor& x, const ReduceOptions& options) { return {mean(abs(x), options)}; }
+std::vector<Tensor> means(const Tensor& x, const Reduced& how) { return {mean(x, how.axes, {.keep = how.keep})}; }
+std::vector<Tensor> magnitudes(const Tensor& x, const Reduced& how) {
+  return {mean(abs(x), how.axes, {.keep = how.keep})};
+}
 
 OP_CASES(mean) {
   auto cases = reduction_cases({.op = "mean", .inputs = {{}}, .bound = {.ulp = 1, .relative = 1.7e-6}}, means,
@@ -26,7 +28,7 @@ OP_CASES(mean) {
 }
 
 TEST(Mean, SaysWhatDoesNotFit) {
-  EXPECT_EQ(error_text([&] { mean(Tensor::zeros({3}, DType::i32), {}, {"model.cpp", 7}); }),
+  EXPECT_EQ(error_text([&] { mean(Tensor::zeros({3}, DType::i32), {}, {}, {"model.cpp", 7}); }),
             "error[RT0131]: mean: x is i32\n"
             "  where:    model.cpp:7\n"
             "  got:      x i32[3]\n"

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_MEAN_SQUARED_ERROR_H
+#define RETRACE_OPS_MEAN_SQUARED_ERROR_H
 // Two losses that share a name in the field. Both are one unlabelled number; y and t have the same shape and type, f32
 // or f64. Roundings: difference, square, sum by the row rule, one division.
 
@@ -15,3 +16,5 @@ Tensor half_mean_squared_error(const Tensor& y, const Tensor& t, Place place = P
 Tensor mean_squared_error(const Tensor& y, const Tensor& t, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_MEAN_SQUARED_ERROR_H

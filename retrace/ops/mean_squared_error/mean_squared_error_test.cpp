@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "retrace/ops/loss_cases.h"
+#include "retrace/ops/testing/loss_cases.h"
 
 namespace retrace {
 namespace {

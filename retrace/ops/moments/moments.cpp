@@ -2,7 +2,7 @@
 
 #include "retrace/ops/broadcast/broadcast.h"
 #include "retrace/ops/operators.h"
-#include "retrace/ops/reduce.h"
+#include "retrace/ops/reduce/reduction.h"
 
 namespace retrace {
 
@@ -59,10 +59,11 @@ void run(const KernelCall& call) {
 
 }  // namespace
 
-Moments moments(const Tensor& x, ReduceOptions options, Place place) {
+Moments moments(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
   static const Op& op = find_op("moments");
-  const Shape axes = normalized_axes(options.axes, x.rank(place), "moments", place);
-  const auto results = record(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, std::span(&x, 1), place);
+  const auto results =
+      record(op, {{"axes", axes.of_or_all(x.spec(place), "moments", place)}, {"keep", int64_t{options.keep}}},
+             std::span(&x, 1), place);
   return {results[0], results[1]};
 }
 

@@ -1,4 +1,4 @@
-#include "retrace/ops/reduce_cuda.h"
+#include "retrace/ops/reduce/reduce_cuda.h"
 
 namespace retrace::cuda {
 namespace {

@@ -1,4 +1,4 @@
-#include "retrace/ops/reduce_launch.h"
+#include "retrace/ops/reduce/reduce_launch.h"
 
 namespace retrace {
 

@@ -4,17 +4,18 @@
 
 #include "retrace/ops/abs/abs.h"
 #include "retrace/ops/mean/mean.h"
-#include "retrace/ops/reduce_cases.h"
+#include "retrace/ops/testing/reduce_cases.h"
 
 namespace retrace {
 namespace {
 
-std::vector<Tensor> both(const Tensor& x, const ReduceOptions& options) {
-  const auto [mean, m2] = moments(x, options);
+std::vector<Tensor> both(const Tensor& x, const Reduced& how) {
+  const auto [mean, m2] = moments(x, how.axes, {.keep = how.keep});
   return {mean, m2};
 }
-std::vector<Tensor> magnitudes(const Tensor& x, const ReduceOptions& options) {
-  return {mean(abs(x), options), moments(x, options).m2};
+std::vector<Tensor> magnitudes(const Tensor& x, const Reduced& how) {
+  const ReduceOptions options{.keep = how.keep};
+  return {mean(abs(x), how.axes, options), moments(x, how.axes, options).m2};
 }
 
 OP_CASES(moments) {
@@ -38,7 +39,7 @@ OP_CASES(moments) {
 }
 
 TEST(Moments, SaysWhatDoesNotFit) {
-  EXPECT_EQ(error_text([&] { moments(Tensor::zeros({3}, DType::u8), {}, {"model.cpp", 7}); }),
+  EXPECT_EQ(error_text([&] { moments(Tensor::zeros({3}, DType::u8), {}, {}, {"model.cpp", 7}); }),
             "error[RT0131]: moments: x is u8\n"
             "  where:    model.cpp:7\n"
             "  got:      x u8[3]\n"

@@ -34,7 +34,8 @@ void define_multiply(OpTable& table) {
              .gradient = gradient,
              .rule = &multiply_pointwise,
              .integer = integer,
-             .integer_by_rule = true});
+             .integer_by_rule = true,
+             .same_as = {{.input = 0, .by = 1, .number = 1}, {.input = 1, .by = 0, .number = 1}}});
 }
 
 }  // namespace retrace

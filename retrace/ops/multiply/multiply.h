@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_MULTIPLY_H
+#define RETRACE_OPS_MULTIPLY_H
 // Multiplication.
 
 #include "retrace/tensor/tensor.h"
@@ -10,3 +11,5 @@ namespace retrace {
 Tensor multiply(const Tensor& a, const Tensor& b, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_MULTIPLY_H

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_MULTIPLY_ADD_H
+#define RETRACE_OPS_MULTIPLY_ADD_H
 // Fused multiplication and addition.
 
 #include "retrace/tensor/tensor.h"
@@ -10,3 +11,5 @@ namespace retrace {
 Tensor multiply_add(const Tensor& a, const Tensor& b, const Tensor& c, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_MULTIPLY_ADD_H

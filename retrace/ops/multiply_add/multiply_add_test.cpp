@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {

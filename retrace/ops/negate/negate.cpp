@@ -26,7 +26,8 @@ void define_negate(OpTable& table) {
              .gradient = gradient,
              .rule = &negate_pointwise,
              .integer = integer,
-             .integer_by_rule = true});
+             .integer_by_rule = true,
+             .own_inverse = true});
 }
 
 }  // namespace retrace

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_NEGATE_H
+#define RETRACE_OPS_NEGATE_H
 // Negation.
 
 #include "retrace/tensor/tensor.h"
@@ -9,3 +10,5 @@ namespace retrace {
 Tensor negate(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_NEGATE_H

@@ -48,7 +48,7 @@ Tensor one_hot(const Tensor& labels, int64_t classes, Place place) {
 
 Tensor one_hot_decode(const Tensor& scores, Place place) {
   const int channel = scores.spec(place).labels.find('C');
-  return argmax(scores, {.axes = {channel >= 0 ? channel : -1}}, place);
+  return argmax(scores, channel >= 0 ? channel : -1, {}, place);
 }
 
 void define_one_hot(OpTable& table) {

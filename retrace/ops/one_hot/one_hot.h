@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_ONE_HOT_H
+#define RETRACE_OPS_ONE_HOT_H
 // Class numbers to one-hot vectors, and back.
 
 #include "retrace/tensor/tensor.h"
@@ -15,3 +16,5 @@ Tensor one_hot(const Tensor& labels, int64_t classes, Place place = Place::here(
 Tensor one_hot_decode(const Tensor& scores, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_ONE_HOT_H

@@ -79,7 +79,8 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return {{type, shape, labels, {}}};
 }
 
-Tensor draw(const char* name, const Shape& shape, const Tensor* key, int32_t n, DrawOptions options, Place place) {
+Tensor draw(const char* name, const Shape& shape, const Tensor* key, int32_t n, const DrawOptions& options,
+            Place place) {
   const Op& op = find_op(name);
   DrawScope* const call = DrawScope::current();
   DrawScope* const scope = key ? nullptr : call;
@@ -89,7 +90,7 @@ Tensor draw(const char* name, const Shape& shape, const Tensor* key, int32_t n, 
         .help(fmt::format("{}(shape, random_key(seed).split(\"name\"))", name));
   Attributes attributes{
       {"shape", shape},
-      {"labels", std::string(options.labels)},
+      {"labels", options.labels},
       {"type", options.type},
       {"ordinal", scope ? scope->take() : int64_t{0}},
       {"first_sample", call ? call->first_sample() : int64_t{0}}};  // also with a key: shards stay unseen
@@ -112,28 +113,31 @@ Tensor RandomKey::tensor(int64_t step) const {
 
 RandomKey random_key(uint64_t seed) { return RandomKey(mix64(seed + 0x9e3779b97f4a7c15ull)); }
 
-Tensor uniform(const Shape& shape, RandomKey key, DrawOptions options, Place place) {
+RandomKey function_key(uint64_t seed, std::string_view name) {
+  const RandomKey key = random_key(seed);
+  return name.empty() ? key : key.split(name);
+}
+
+Tensor uniform(const Shape& shape, RandomKey key, const DrawOptions& options, Place place) {
   const Tensor own = key.tensor();
   return draw("uniform", shape, &own, 0, options, place);
 }
-Tensor uniform(const Shape& shape, DrawOptions options, Place place) {
+Tensor uniform(const Shape& shape, const DrawOptions& options, Place place) {
   return draw("uniform", shape, nullptr, 0, options, place);
 }
-Tensor normal(const Shape& shape, RandomKey key, DrawOptions options, Place place) {
+Tensor normal(const Shape& shape, RandomKey key, const DrawOptions& options, Place place) {
   const Tensor own = key.tensor();
   return draw("normal", shape, &own, 0, options, place);
 }
-Tensor normal(const Shape& shape, DrawOptions options, Place place) {
+Tensor normal(const Shape& shape, const DrawOptions& options, Place place) {
   return draw("normal", shape, nullptr, 0, options, place);
 }
-Tensor integers(const Shape& shape, int32_t n, RandomKey key, DrawOptions options, Place place) {
+Tensor integers(const Shape& shape, int32_t n, RandomKey key, const DrawOptions& options, Place place) {
   const Tensor own = key.tensor();
-  options.type = DType::i32;
-  return draw("integers", shape, &own, n, options, place);
+  return draw("integers", shape, &own, n, {.labels = options.labels, .type = DType::i32}, place);
 }
-Tensor integers(const Shape& shape, int32_t n, DrawOptions options, Place place) {
-  options.type = DType::i32;
-  return draw("integers", shape, nullptr, n, options, place);
+Tensor integers(const Shape& shape, int32_t n, const DrawOptions& options, Place place) {
+  return draw("integers", shape, nullptr, n, {.labels = options.labels, .type = DType::i32}, place);
 }
 
 void define_random(OpTable& table) {

@@ -9,11 +9,11 @@
 #include "retrace/base/philox.h"
 #include "retrace/device/device.h"
 #include "retrace/ops/multiply/multiply.h"
-#include "retrace/ops/op_case.h"
-#include "retrace/ops/op_case_run.h"
 #include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/slice/slice.h"
 #include "retrace/ops/sum/sum.h"
+#include "retrace/ops/testing/op_case.h"
+#include "retrace/ops/testing/op_case_run.h"
 #include "retrace/trace/draw_scope.h"
 
 namespace retrace {
@@ -140,8 +140,8 @@ TEST(Random, a_scope_numbers_its_draws_and_begins_each_shard_anew) {
 }
 
 TEST(Random, draws_of_a_function_are_fresh_at_each_call_and_equal_for_any_shards) {
-  const auto x = Tensor::full({6, 2}, 1, DType::f32, "BC");
-  const auto noise = [&](GradientOptions options, int calls) {
+  const auto x = Tensor::full(1, {6, 2}, DType::f32, "BC");
+  const auto noise = [&](const GradientOptions& options, int calls) {
     auto step = value_and_grad(
         [](const Tree& p, const Tensor& batch) {
           const Tensor drawn = uniform(batch.shape(), {.labels = std::string(batch.labels())});
@@ -149,13 +149,21 @@ TEST(Random, draws_of_a_function_are_fresh_at_each_call_and_equal_for_any_shards
         },
         options);
     Floats last;
-    for (int i = 0; i < calls; ++i) last = step(Tree(Tensor::full({}, 1)), x).aux["drawn"].tensor().to_vector<float>();
+    for (int i = 0; i < calls; ++i) last = step(Tree(Tensor::full(1, {})), x).aux["drawn"].tensor().to_vector<float>();
     return last;
   };
   EXPECT_EQ(noise({}, 1), noise({}, 1));
   EXPECT_NE(noise({}, 1), noise({}, 2));
   EXPECT_NE(noise({.seed = 1}, 1), noise({.seed = 2}, 1));
   EXPECT_EQ(noise({}, 2), noise({.shards = 3}, 2));
+  EXPECT_NE(noise({.name = "dropout"}, 1), noise({}, 1));
+  EXPECT_NE(noise({.name = "dropout"}, 1), noise({.name = "noise"}, 1));
+  EXPECT_EQ(noise({.name = "dropout"}, 2), noise({.shards = 3, .name = "dropout"}, 2));
+}
+
+TEST(Random, the_key_of_a_function_is_that_of_its_seed_and_its_name) {
+  EXPECT_EQ(function_key(7, "").value(), random_key(7).value());
+  EXPECT_EQ(function_key(7, "a").value(), random_key(7).split("a").value());
 }
 
 TEST(Random, draws_the_same_bits_on_cuda) {

@@ -26,7 +26,11 @@ Tensor relu(const Tensor& x, Place place) {
 }
 
 void define_relu(OpTable& table) {
-  table.add({.name = "relu", .infer = infer_pointwise_float, .gradient = gradient, .rule = &relu_pointwise});
+  table.add({.name = "relu",
+             .infer = infer_pointwise_float,
+             .gradient = gradient,
+             .rule = &relu_pointwise,
+             .formula = Formula::positive_part});
 }
 
 }  // namespace retrace

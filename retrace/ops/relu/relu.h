@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_RELU_H
+#define RETRACE_OPS_RELU_H
 // Rectified linear unit.
 
 #include "retrace/tensor/tensor.h"
@@ -9,3 +10,5 @@ namespace retrace {
 Tensor relu(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_RELU_H

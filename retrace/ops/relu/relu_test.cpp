@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "retrace/ops/op_case.h"
-#include "retrace/ops/op_case_run.h"
+#include "retrace/ops/testing/op_case.h"
+#include "retrace/ops/testing/op_case_run.h"
 
 namespace retrace {
 namespace {

@@ -63,7 +63,12 @@ Tensor flatten(const Tensor& x, Place place) {
 }
 
 void define_reshape(OpTable& table) {
-  table.add({.name = "reshape", .attributes = {"shape", "labels"}, .infer = infer, .gradient = gradient, .view = true});
+  table.add({.name = "reshape",
+             .attributes = {"shape", "labels"},
+             .infer = infer,
+             .gradient = gradient,
+             .view = true,
+             .same_as = {{.input = 0}}});
 }
 
 }  // namespace retrace

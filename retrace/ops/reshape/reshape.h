@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_RESHAPE_H
+#define RETRACE_OPS_RESHAPE_H
 // Another shape for the same elements.
 
 #include "retrace/tensor/tensor.h"
@@ -14,3 +15,5 @@ Tensor reshape(const Tensor& x, Shape shape, std::string_view labels = "", Place
 Tensor flatten(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_RESHAPE_H

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_RSQRT_H
+#define RETRACE_OPS_RSQRT_H
 // Reciprocal square root.
 
 #include "retrace/tensor/tensor.h"
@@ -10,3 +11,5 @@ namespace retrace {
 Tensor rsqrt(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_RSQRT_H

@@ -1,8 +1,8 @@
-#include "retrace/ops/sgdm/sgdm.h"
+#include "retrace/ops/sgdm/sgdm_op.h"
 
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/multiply/multiply.h"
-#include "retrace/ops/stored_state/stored_state.h"
+#include "retrace/ops/stored_state/stored_state_op.h"
 #include "retrace/ops/subtract/subtract.h"
 #include "retrace/ops/update.h"
 

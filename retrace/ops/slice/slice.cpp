@@ -2,10 +2,10 @@
 
 #include <cstring>
 
+#include "retrace/ops/copy/strided_copy.h"
 #include "retrace/ops/op.h"
 #include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/slice/slice_cuda.h"
-#include "retrace/ops/strided_copy.h"
 
 namespace retrace {
 namespace {
@@ -139,7 +139,7 @@ Shape completed_steps(Shape step, int rank) {
 
 }  // namespace
 
-Tensor slice(const Tensor& x, SliceOptions options, Place place) {
+Tensor slice(const Tensor& x, const SliceOptions& options, Place place) {
   static const Op& op = find_op("slice");
   return record_one(op,
                     {{"begin", completed(options.begin, x.shape(place), false)},
@@ -148,7 +148,7 @@ Tensor slice(const Tensor& x, SliceOptions options, Place place) {
                     {x}, place);
 }
 
-Tensor pad(const Tensor& x, const Shape& shape, PadOptions options, Place place) {
+Tensor pad(const Tensor& x, const Shape& shape, const PadOptions& options, Place place) {
   static const Op& op = find_op("pad");
   Shape begin = options.begin;
   while (begin.rank() < x.rank(place)) begin.push_back(0);

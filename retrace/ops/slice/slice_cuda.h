@@ -1,7 +1,7 @@
 #pragma once
 // The CUDA kernel of pad: gathered by the elements of the result, so that each is written once.
 
-#include "retrace/ops/words_cuda.h"
+#include "retrace/ops/copy/words_cuda.h"
 
 namespace retrace {
 

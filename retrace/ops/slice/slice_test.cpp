@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {
 
-CaseFunction cut(SliceOptions options) {
+CaseFunction cut(const SliceOptions& options) {
   return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{slice(in[0], options)}; };
 }
-CaseFunction placed(Shape shape, PadOptions options = {}) {
+CaseFunction placed(Shape shape, const PadOptions& options = {}) {
   return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{pad(in[0], shape, options)}; };
 }
 const CaseInput kCount24 = {

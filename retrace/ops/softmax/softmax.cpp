@@ -6,6 +6,7 @@
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/op.h"
 #include "retrace/ops/operators.h"
+#include "retrace/ops/softmax/softmax_axis.h"
 #include "retrace/ops/sum/sum.h"
 
 namespace retrace {
@@ -25,7 +26,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
 
 std::vector<Tensor> gradient(const GradientCall& call) {
   const Tensor &y = call.outputs[0], &dy = call.cotangents[0];
-  return {y * (dy - sum(dy * y, {.axes = {call.attributes.integer("axis")}, .keep = true}, call.place))};
+  return {y * (dy - sum(dy * y, call.attributes.integer("axis"), {.keep = true}, call.place))};
 }
 
 // Elements of one softmax: count of them, `step` apart.
@@ -49,7 +50,11 @@ void plain_softmax(const KernelCall& call) {
     double most = x[0], total = 0;
     for (int64_t i = 0; i < rows.count; ++i) most = std::max(most, x[i * rows.step]);
     for (int64_t i = 0; i < rows.count; ++i) total += y[i * rows.step] = double_math::exp(x[i * rows.step] - most);
-    for (int64_t i = 0; i < rows.count; ++i) y[i * rows.step] /= total;
+    for (int64_t i = 0; i < rows.count; ++i) {
+      double& element = y[i * rows.step];
+      element /= total;
+      if (element < 0x1p-126) element = 0;
+    }
   }
 }
 
@@ -80,14 +85,16 @@ void run(const KernelCall& call) {
 
 }  // namespace
 
-int softmax_axis(const Tensor& x, SoftmaxOptions options, const char* op, Place place) {
-  const int channel = x.spec(place).labels.find('C');
-  return normalized_axis(options.axis.value_or(channel >= 0 ? channel : -1), x.rank(), op, place);
+int softmax_axis(const Tensor& x, const Axes& axis, const char* op, Place place) {
+  const TensorSpec& spec = x.spec(place);
+  if (!axis.empty()) return axis.one_of(spec, op, place);
+  const int channel = spec.labels.find('C');
+  return normalized_axis(channel >= 0 ? channel : -1, x.rank(), op, place);
 }
 
-Tensor softmax(const Tensor& x, SoftmaxOptions options, Place place) {
+Tensor softmax(const Tensor& x, const Axes& axis, Place place) {
   static const Op& op = find_op("softmax");
-  return record_one(op, {{"axis", int64_t{softmax_axis(x, options, "softmax", place)}}}, {x}, place);
+  return record_one(op, {{"axis", int64_t{softmax_axis(x, axis, "softmax", place)}}}, {x}, place);
 }
 
 void define_softmax(OpTable& table) {

@@ -6,7 +6,7 @@
 
 // After simd.h: exp on F32.
 #include "retrace/base/elementary.h"
-#include "retrace/ops/reduce_row.h"
+#include "retrace/ops/reduce/reduce_row.h"
 
 RT_TARGET_BEGIN
 

@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "retrace/ops/cuda_call.h"
-#include "retrace/ops/reduce_cuda_arguments.h"
+#include "retrace/ops/reduce/reduce_cuda_arguments.h"
 
 namespace retrace {
 

@@ -7,28 +7,27 @@
 
 #include "retrace/base/elementary.h"
 #include "retrace/base/hash.h"
-#include "retrace/ops/op_case.h"
-#include "retrace/ops/reduce_reference.h"
+#include "retrace/ops/testing/op_case.h"
+#include "retrace/ops/testing/reduce_reference.h"
 
 namespace retrace {
 namespace {
 
 OP_CASES(softmax) {
-  const auto with = [](const char* name, Shape shape, SoftmaxOptions options = {}, const char* labels = "") {
-    return OpCase{
-        .op = "softmax",
-        .name = name,
-        .inputs = {{.shape = shape, .labels = labels}},
-        .build = [options](const std::vector<Tensor>& in) { return std::vector<Tensor>{softmax(in[0], options)}; },
-        .bound = {.ulp = 6, .relative = 1e-7, .tiny = true}};
+  const auto with = [](const char* name, Shape shape, Axes axis = {}, const char* labels = "") {
+    return OpCase{.op = "softmax",
+                  .name = name,
+                  .inputs = {{.shape = shape, .labels = labels}},
+                  .build = [axis](const std::vector<Tensor>& in) { return std::vector<Tensor>{softmax(in[0], axis)}; },
+                  .bound = {.ulp = 6, .relative = 1e-7, .tiny = true}};
   };
   std::vector<OpCase> cases{with("a_row", {5}),
                             with("ten_classes", {33, 10}),
                             with("one_class", {4, 1}),
                             with("long", {3, 1000}),
                             with("many_blocks", {2, 9001}),
-                            with("first_axis", {7, 5}, {.axis = 0}),
-                            with("middle_axis", {3, 40, 5}, {.axis = -2}),
+                            with("first_axis", {7, 5}, 0),
+                            with("middle_axis", {3, 40, 5}, -2),
                             with("labelled", {4, 2, 3, 6}, {}, "BSSC"),
                             with("channels_before_u", {4, 5, 3}, {}, "BCU")};
   for (auto& one : {with("empty", {0, 3}), with("no_classes", {3, 0})})
@@ -59,7 +58,7 @@ TEST(Softmax, HasTheWrittenSequenceOfRoundings) {
     }
     const auto size = static_cast<int64_t>(count);
     const auto y = softmax(Tensor::from(x, {1, size})).to_vector<float>();
-    const auto column = softmax(Tensor::from(x, {size, 1}), {.axis = 0}).to_vector<float>();
+    const auto column = softmax(Tensor::from(x, {size, 1}), 0).to_vector<float>();
     for (size_t i = 0; i < count; ++i) {
       ASSERT_EQ(std::bit_cast<uint32_t>(y[i]), std::bit_cast<uint32_t>(expected[i])) << count << " " << i;
       ASSERT_EQ(std::bit_cast<uint32_t>(column[i]), std::bit_cast<uint32_t>(expected[i])) << count << " " << i;
@@ -75,7 +74,7 @@ TEST(Softmax, WrongArgumentsAreErrors) {
             "  got:      x i32[3]\n"
             "  expected: f32 or f64\n"
             "  help:     cast(x, DType::f32)");
-  EXPECT_EQ(error_text([&] { softmax(Tensor::zeros({3}), {.axis = 1}, place); }),
+  EXPECT_EQ(error_text([&] { softmax(Tensor::zeros({3}), 1, place); }),
             "error[RT0134]: softmax: axis 1 does not exist\n"
             "  where:    model.cpp:7\n"
             "  got:      a tensor with 1 axes\n"

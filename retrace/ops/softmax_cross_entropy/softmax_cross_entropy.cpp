@@ -7,6 +7,7 @@
 #include "retrace/ops/operators.h"
 #include "retrace/ops/pointwise.h"
 #include "retrace/ops/softmax/softmax.h"
+#include "retrace/ops/softmax/softmax_axis.h"
 
 namespace retrace {
 namespace {
@@ -18,20 +19,18 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return specs;
 }
 
-ReduceOptions along_classes(const Tensor& x, Place place) {
-  return {.axes = {softmax_axis(x, {}, "softmax_cross_entropy", place)}, .keep = true};
-}
+int classes_axis(const Tensor& x, Place place) { return softmax_axis(x, {}, "softmax_cross_entropy", place); }
 
 // -log(softmax(x)).
 Tensor surprise(const Tensor& x, Place place) {
-  const auto classes = along_classes(x, place);
-  const Tensor z = x - max(x, classes, place);
-  return log(sum(exp(z, place), classes, place), place) - z;
+  const int classes = classes_axis(x, place);
+  const Tensor z = x - max(x, classes, {.keep = true}, place);
+  return log(sum(exp(z, place), classes, {.keep = true}, place), place) - z;
 }
 
 std::vector<Tensor> lower(const LowerCall& call) {
   const Tensor &x = call.inputs[0], &t = call.inputs[1];
-  return {sum(t * surprise(x, call.place), {}, call.place) / observation_count(x)};
+  return {sum(t * surprise(x, call.place), {}, {}, call.place) / observation_count(x)};
 }
 
 std::vector<Tensor> gradient(const GradientCall& call) {
@@ -39,7 +38,7 @@ std::vector<Tensor> gradient(const GradientCall& call) {
   const Tensor scale = call.cotangents[0] / observation_count(x);
   Tensor dx, dt;
   if (call.needed[0]) {
-    const Tensor weight = sum(t, along_classes(x, call.place), call.place);
+    const Tensor weight = sum(t, classes_axis(x, call.place), {.keep = true}, call.place);
     dx = sum_to(scale * (softmax(x, {}, call.place) * weight - t), x, call.place);
   }
   if (call.needed[1]) dt = sum_to(scale * surprise(x, call.place), t, call.place);

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_SOFTMAX_CROSS_ENTROPY_H
+#define RETRACE_OPS_SOFTMAX_CROSS_ENTROPY_H
 // Cross entropy of logits.
 
 #include "retrace/tensor/tensor.h"
@@ -14,3 +15,5 @@ namespace retrace {
 Tensor softmax_cross_entropy(const Tensor& x, const Tensor& t, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_SOFTMAX_CROSS_ENTROPY_H

@@ -5,9 +5,9 @@
 #include <bit>
 
 #include "retrace/autodiff/value_and_grad.h"
-#include "retrace/ops/op_case.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/softmax/softmax.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {

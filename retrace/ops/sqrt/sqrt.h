@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_SQRT_H
+#define RETRACE_OPS_SQRT_H
 // Square root.
 
 #include "retrace/tensor/tensor.h"
@@ -9,3 +10,5 @@ namespace retrace {
 Tensor sqrt(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_SQRT_H

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_SQUARE_H
+#define RETRACE_OPS_SQUARE_H
 // Square.
 
 #include "retrace/tensor/tensor.h"
@@ -9,3 +10,5 @@ namespace retrace {
 Tensor square(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_SQUARE_H

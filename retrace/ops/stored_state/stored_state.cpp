@@ -1,4 +1,4 @@
-#include "retrace/ops/stored_state/stored_state.h"
+#include "retrace/ops/stored_state/stored_state_op.h"
 
 #include "retrace/ops/pointwise.h"
 

@@ -1,8 +1,8 @@
-#include "retrace/ops/stored_state/stored_state.h"
+#include "retrace/ops/stored_state/stored_state_op.h"
 
 #include <gtest/gtest.h>
 
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 

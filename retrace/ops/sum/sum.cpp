@@ -1,7 +1,7 @@
 #include "retrace/ops/sum/sum.h"
 
 #include "retrace/ops/broadcast/broadcast.h"
-#include "retrace/ops/reduce.h"
+#include "retrace/ops/reduce/reduction.h"
 
 namespace retrace {
 
@@ -63,10 +63,10 @@ void run(const KernelCall& call) {
 
 }  // namespace
 
-Tensor sum(const Tensor& x, ReduceOptions options, Place place) {
+Tensor sum(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
   static const Op& op = find_op("sum");
-  const Shape axes = normalized_axes(options.axes, x.rank(place), "sum", place);
-  return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
+  return record_one(op, {{"axes", axes.of_or_all(x.spec(place), "sum", place)}, {"keep", int64_t{options.keep}}}, {x},
+                    place);
 }
 
 void define_sum(OpTable& table) {
@@ -81,7 +81,8 @@ void define_sum(OpTable& table) {
              .takes_prologue = true,
              .cut = 0b1,
              .subtree = subtree,
-             .column_kernels = [] { return sum_kernel_table.get()(true); }});
+             .column_kernels = [] { return sum_kernel_table.get()(true); },
+             .sum = true});
 }
 
 }  // namespace retrace

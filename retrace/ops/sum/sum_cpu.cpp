@@ -2,9 +2,9 @@
 #define HWY_TARGET_INCLUDE "retrace/ops/sum/sum_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
 
-#include "retrace/ops/reduce.h"
-#include "retrace/ops/reduce_column.h"
-#include "retrace/ops/reduce_row.h"
+#include "retrace/ops/reduce/reduce_column.h"
+#include "retrace/ops/reduce/reduce_row.h"
+#include "retrace/ops/reduce/reduction.h"
 
 RT_TARGET_BEGIN
 

@@ -3,13 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "retrace/ops/abs/abs.h"
-#include "retrace/ops/reduce_cases.h"
+#include "retrace/ops/testing/reduce_cases.h"
 
 namespace retrace {
 namespace {
 
-std::vector<Tensor> sums(const Tensor& x, const ReduceOptions& options) { return {sum(x, options)}; }
-std::vector<Tensor> magnitudes(const Tensor& x, const ReduceOptions& options) { return {sum(abs(x), options)}; }
+std::vector<Tensor> sums(const Tensor& x, const Reduced& how) { return {sum(x, how.axes, {.keep = how.keep})}; }
+std::vector<Tensor> magnitudes(const Tensor& x, const Reduced& how) {
+  return {sum(abs(x), how.axes, {.keep = how.keep})};
+}
 
 OP_CASES(sum) {
   // Of n terms at most 15 + log2(n / 16) + 1 roundings meet one term: 27 units of 2^-24 up to 20,000.
@@ -20,14 +22,13 @@ OP_CASES(sum) {
       one.bound.relative = 2e31;  // the sums pass the largest f32
   const auto by_hand = [](const char* name, DType type, Shape shape, Shape axes, std::vector<double> values,
                           std::vector<double> expected) {
-    return OpCase{
-        .op = "sum",
-        .name = name,
-        .inputs = {{.shape = shape, .type = type, .values = values}},
-        .build = [axes](const std::vector<Tensor>& in) { return std::vector<Tensor>{sum(in[0], {.axes = axes})}; },
-        .bound = {.ulp = 0.5},
-        .expected = expected,
-        .differentiable = false};
+    return OpCase{.op = "sum",
+                  .name = name,
+                  .inputs = {{.shape = shape, .type = type, .values = values}},
+                  .build = [axes](const std::vector<Tensor>& in) { return std::vector<Tensor>{sum(in[0], axes)}; },
+                  .bound = {.ulp = 0.5},
+                  .expected = expected,
+                  .differentiable = false};
   };
   cases.push_back(by_hand("by_hand", DType::f32, {2, 3}, {0}, {1, 2, 3, 4, 5, 6.5}, {5, 7, 9.5}));
   cases.push_back(by_hand("nothing", DType::f32, {0, 2}, {0}, {}, {0, 0}));
@@ -49,20 +50,20 @@ OP_CASES(sum) {
 TEST(Sum, ShapesAndLabels) {
   const Tensor x = Tensor::zeros({2, 3, 4, 5}, DType::f32, "BSSC");
   EXPECT_EQ(sum(x).spec().text(), "f32[]");
-  EXPECT_EQ(sum(x, {.axes = {0, 1, 2}}).spec().text(), "f32[5] \"C\"");
-  EXPECT_EQ(sum(x, {.axes = {-1}, .keep = true}).spec().text(), "f32[2,3,4,1] \"BSSC\"");
+  EXPECT_EQ(sum(x, {0, 1, 2}).spec().text(), "f32[5] \"C\"");
+  EXPECT_EQ(sum(x, -1, {.keep = true}).spec().text(), "f32[2,3,4,1] \"BSSC\"");
   EXPECT_EQ(sum(Tensor::zeros({3}, DType::boolean)).type(), DType::i32);
 }
 
 TEST(Sum, WrongAxesNameTheRuleAndThePlace) {
   const Place place{"model.cpp", 7};
   const Tensor x = Tensor::zeros({2, 3});
-  EXPECT_EQ(error_text([&] { sum(x, {.axes = {2}}, place); }),
+  EXPECT_EQ(error_text([&] { sum(x, 2, {}, place); }),
             "error[RT0134]: sum: axis 2 does not exist\n"
             "  where:    model.cpp:7\n"
             "  got:      a tensor with 2 axes\n"
             "  expected: an axis from -2 to 1");
-  EXPECT_EQ(error_text([&] { sum(x, {.axes = {1, -1}}, place); }),
+  EXPECT_EQ(error_text([&] { sum(x, {1, -1}, {}, place); }),
             "error[RT0137]: sum: axis 1 stands twice in the axes [1,-1]\n"
             "  where:    model.cpp:7\n"
             "  expected: each axis once");

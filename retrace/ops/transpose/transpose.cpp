@@ -1,8 +1,9 @@
 #include "retrace/ops/transpose/transpose.h"
 
+#include "retrace/ops/copy/strided_copy.h"
 #include "retrace/ops/op.h"
 #include "retrace/ops/reshape/reshape.h"
-#include "retrace/ops/strided_copy.h"
+#include "retrace/tensor/axes.h"
 
 namespace retrace {
 namespace {

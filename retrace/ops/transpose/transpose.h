@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_TRANSPOSE_H
+#define RETRACE_OPS_TRANSPOSE_H
 // Permutation of axes.
 
 #include "retrace/tensor/tensor.h"
@@ -11,3 +12,5 @@ namespace retrace {
 Tensor transpose(const Tensor& x, Shape permutation = {}, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_TRANSPOSE_H

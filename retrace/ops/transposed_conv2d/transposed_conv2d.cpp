@@ -4,6 +4,8 @@
 
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/conv2d/conv2d.h"
+#include "retrace/ops/conv2d/conv2d_gradients.h"
+#include "retrace/ops/window.h"
 
 namespace retrace {
 namespace {

@@ -1,7 +1,8 @@
-#pragma once
+#ifndef RETRACE_OPS_TRANSPOSED_CONV2D_H
+#define RETRACE_OPS_TRANSPOSED_CONV2D_H
 // Transposed convolution of images.
 
-#include "retrace/ops/window.h"
+#include "retrace/ops/window_options.h"
 #include "retrace/tensor/tree.h"
 
 namespace retrace {
@@ -31,3 +32,5 @@ Tensor transposed_conv2d(const Tensor& x, const Tree& layer, const TransposedCon
                          Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_TRANSPOSED_CONV2D_H

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "retrace/ops/op_case.h"
+#include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
 namespace {
@@ -24,7 +24,7 @@ OP_CASES(transposed_conv2d) {
           with("four_croppings", {1, 3, 3, 17}, {3, 3, 18, 17}, {.cropping = {0, 1, 2, 0}})};
 }
 
-Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(shape, 1, DType::f32, labels); }
+Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(1, shape, DType::f32, labels); }
 
 TEST(TransposedConv2d, spreads_the_kernel) {
   const Tensor x = Tensor::from<float>({1, 2}, {1, 1, 2, 1}, "BSSC"),

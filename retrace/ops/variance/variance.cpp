@@ -2,7 +2,7 @@
 
 #include "retrace/ops/moments/moments.h"
 #include "retrace/ops/operators.h"
-#include "retrace/ops/reduce.h"
+#include "retrace/ops/reduce/reduction.h"
 
 namespace retrace {
 namespace {
@@ -13,7 +13,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
 }
 
 Moments moments_of(const Tensor& x, const Attributes& attributes, Place place) {
-  return moments(x, {.axes = attributes.list("axes"), .keep = attributes.integer("keep") != 0}, place);
+  return moments(x, attributes.list("axes"), {.keep = attributes.integer("keep") != 0}, place);
 }
 
 std::vector<Tensor> lower(const LowerCall& call) {
@@ -31,10 +31,10 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 
 }  // namespace
 
-Tensor variance(const Tensor& x, ReduceOptions options, Place place) {
+Tensor variance(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
   static const Op& op = find_op("variance");
-  const Shape axes = normalized_axes(options.axes, x.rank(place), "variance", place);
-  return record_one(op, {{"axes", axes}, {"keep", int64_t{options.keep}}}, {x}, place);
+  return record_one(op, {{"axes", axes.of_or_all(x.spec(place), "variance", place)}, {"keep", int64_t{options.keep}}},
+                    {x}, place);
 }
 
 void define_variance(OpTable& table) {

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "retrace/ops/reduce_cases.h"
+#include "retrace/ops/testing/reduce_cases.h"
 
 namespace retrace {
 namespace {
 
-std::vector<Tensor> variances(const Tensor& x, const ReduceOptions& options) { return {variance(x, options)}; }
+std::vector<Tensor> variances(const Tensor& x, const Reduced& how) {
+  return {variance(x, how.axes, {.keep = how.keep})};
+}
 
 OP_CASES(variance) {
   auto cases = reduction_cases({.op = "variance", .inputs = {{}}, .bound = {.ulp = 2, .relative = 2.5e-6}}, variances);
@@ -23,7 +25,7 @@ OP_CASES(variance) {
 }
 
 TEST(Variance, OfIntegersIsAnError) {
-  EXPECT_EQ(error_text([] { variance(Tensor::zeros({3}, DType::i32), {}, {"model.cpp", 7}); }),
+  EXPECT_EQ(error_text([] { variance(Tensor::zeros({3}, DType::i32), {}, {}, {"model.cpp", 7}); }),
             "error[RT0131]: variance: x is i32\n"
             "  where:    model.cpp:7\n"
             "  got:      x i32[3]\n"

@@ -41,7 +41,8 @@ void define_where(OpTable& table) {
              .gradient = gradient,
              .rule = &where_pointwise,
              .integer = integer,
-             .integer_by_rule = true});
+             .integer_by_rule = true,
+             .formula = Formula::choice});
 }
 
 }  // namespace retrace

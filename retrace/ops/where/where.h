@@ -1,4 +1,5 @@
-#pragma once
+#ifndef RETRACE_OPS_WHERE_H
+#define RETRACE_OPS_WHERE_H
 // Choice between two tensors.
 
 #include "retrace/tensor/tensor.h"
@@ -11,3 +12,5 @@ namespace retrace {
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, Place place = Place::here());
 
 }  // namespace retrace
+
+#endif  // RETRACE_OPS_WHERE_H

@@ -11,8 +11,8 @@ namespace {
 // The node alone, with an input for each of its arguments: one that stands twice is two inputs, as in the step.
 Body single_body(const Trace& trace, Node node) {
   Body body{Body::Role::whole, {}};
-  const TensorSpec& made = trace.values[static_cast<size_t>(node.first_output)];
-  for (ValueId& id : node.inputs) id = body.trace.add_input(trace.values[static_cast<size_t>(id)]);
+  const TensorSpec& made = trace.spec(node.first_output);
+  for (ValueId& id : node.inputs) id = body.trace.add_input(trace.spec(id));
   body.trace.outputs = {body.trace.add_node(std::move(node), std::span(&made, 1))};
   return body;
 }
@@ -37,7 +37,7 @@ class ChainStep final : public Step {
     work_.prepare(run);
   }
   void run_piece(const StepRun& run, int64_t piece) const override {
-    work_.compute(run, piece * kChainPiece, std::min(count_, (piece + 1) * kChainPiece));
+    work_.compute(run, piece * tuning::kChainPiece, std::min(count_, (piece + 1) * tuning::kChainPiece));
   }
   void finish(const StepRun& run) const override { work_.finish(run); }
 

@@ -12,7 +12,7 @@ class EpilogueStep final : public Step {
         own_inputs_(node().own_inputs()),
         work_(site, *node().body,
               replaces_argument(site) ? TileProgram::Use::epilogue_apart : TileProgram::Use::epilogue),
-        raw_spec_(&node().body->trace.values[static_cast<size_t>(node().body->trace.inputs[0])]) {
+        raw_spec_(&node().body->trace.spec(node().body->trace.inputs[0])) {
     if (work_.program().raw_output() < 0) site.book(raw_, raw_spec_->bytes());
     std::vector<TensorSpec> specs;
     for (size_t i = 0; i < own_inputs_; ++i) specs.push_back(*placed().input_specs[i]);

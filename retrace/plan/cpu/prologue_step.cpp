@@ -26,7 +26,7 @@ class PrologueStep final : public Step {
   explicit PrologueStep(StepSite& site)
       : Step(site),
         program_(node().body->trace),
-        made_(node().body->trace.values[static_cast<size_t>(node().body->trace.outputs[0])]),
+        made_(node().body->trace.spec(node().body->trace.outputs[0])),
         addresses_(site.book_addresses(placed().inputs.size() + placed().outputs.size())) {
     site.book(workspace_, workspace_bytes(node(), std::span(&made_, 1)));
     site.book(patterns_, program_.pattern_bytes());

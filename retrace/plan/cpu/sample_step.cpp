@@ -32,8 +32,8 @@ class SampleStep final : public Step {
     const Trace& body = node().body->trace;
     const auto cut = find_cut(body, samples_);
     const auto part = [&](ValueId id) {
-      const TensorSpec& spec = body.values[static_cast<size_t>(id)];
-      const bool sliced = cut[static_cast<size_t>(id)];
+      const TensorSpec& spec = body.spec(id);
+      const bool sliced = cut[id];
       return Part{sliced, sliced ? spec.bytes() / static_cast<size_t>(samples_) : 0, sliced ? 0 : spec.count()};
     };
     for (ValueId id : body.inputs) inputs_.push_back(part(id));

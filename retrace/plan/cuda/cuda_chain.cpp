@@ -17,7 +17,7 @@ bool is_integer_like(DType type) { return type == DType::i32 || type == DType::b
 bool is_float_like(DType type) { return type == DType::f32 || type == DType::boolean || type == DType::u8; }
 
 bool can_generate(const Trace& trace, const Node& node) {
-  const auto type = [&](ValueId id) { return trace.values[static_cast<size_t>(id)].type; };
+  const auto type = [&](ValueId id) { return trace.spec(id).type; };
   if (!node.op->rule || node.output_count != 1) return false;
   const DType made = type(node.first_output);
   const auto all = [&](bool (*is_like)(DType)) {
@@ -58,7 +58,7 @@ std::string index_of(const Shape& shape, const Shape& whole) {
 
 // Whether the value type of the rules is Int32: a result is i32 or u8, or an argument is i32.
 bool is_integer(const Trace& body) {
-  const auto type = [&](ValueId id) { return body.values[static_cast<size_t>(id)].type; };
+  const auto type = [&](ValueId id) { return body.spec(id).type; };
   return type(body.outputs[0]) == DType::u8 ||
          std::any_of(body.outputs.begin(), body.outputs.end(), [&](ValueId id) { return type(id) == DType::i32; }) ||
          std::any_of(body.inputs.begin(), body.inputs.end(), [&](ValueId id) { return type(id) == DType::i32; });
@@ -86,7 +86,7 @@ bool reports_errors(const Trace& body) {
 
 std::string struct_of(const Trace& body) {
   std::string text;
-  const auto type = [&](ValueId id) { return memory_type(body.values[static_cast<size_t>(id)].type); };
+  const auto type = [&](ValueId id) { return memory_type(body.spec(id).type); };
   for (size_t i = 0; i < body.inputs.size(); ++i)
     text += fmt::format("  Global<const {}> in{};\n", type(body.inputs[i]), i);
   for (size_t i = 0; i < body.outputs.size(); ++i)
@@ -97,7 +97,7 @@ std::string struct_of(const Trace& body) {
 
 std::string statements_of(const Trace& body) {
   const bool integer = is_integer(body);
-  const auto spec = [&](ValueId id) -> const TensorSpec& { return body.values[static_cast<size_t>(id)]; };
+  const auto spec = [&](ValueId id) -> const TensorSpec& { return body.spec(id); };
   const Shape& whole = spec(body.outputs[0]).shape;
   const char* type = integer ? "rules::Int32" : "float";
   std::string text;
@@ -127,7 +127,7 @@ bool is_chain(const Trace& trace, const Node& node) {
 }
 
 bool reports_errors(const Trace& trace, const Node& node) {
-  const DType made = trace.values[static_cast<size_t>(node.first_output)].type;
+  const DType made = trace.spec(node.first_output).type;
   return node.op->value_error && (!node.op->rule || made == DType::i32 || made == DType::u8);
 }
 
@@ -135,15 +135,14 @@ Trace chain_body(const Trace& trace, const Node& node) {
   if (node.op == &fused_op()) return node.body->trace;
   Trace body;
   Node alone = node;
-  for (ValueId& id : alone.inputs) id = body.add_input(trace.values[static_cast<size_t>(id)]);
-  const TensorSpec& made = trace.values[static_cast<size_t>(node.first_output)];
+  for (ValueId& id : alone.inputs) id = body.add_input(trace.spec(id));
+  const TensorSpec& made = trace.spec(node.first_output);
   body.outputs = {body.add_node(std::move(alone), std::span(&made, 1))};
   return body;
 }
 
 CudaChain generate_chain(const Trace& body) {
-  ensure(body.values[static_cast<size_t>(body.outputs[0])].shape.count() < int64_t{1} << 32,
-         "a chain has fewer than 2^32 elements");
+  ensure(body.spec(body.outputs[0]).shape.count() < int64_t{1} << 32, "a chain has fewer than 2^32 elements");
   CudaChain chain;
   const std::string fields = struct_of(body), statements = statements_of(body);
   chain.name = fmt::format("chain_{:016x}", hash_combine(hash_bytes(fields), hash_bytes(statements)));

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "retrace/ops/all_reduce/all_reduce.h"
-
 namespace retrace {
 namespace {
 
@@ -43,28 +41,27 @@ class CutGraph final : public cuda::Graph {
 
 }  // namespace
 
-bool CudaExchanges::has(const Node& node) {
-  return node.op == &exchange_start_op() || node.op == &exchange_finish_op();
-}
-bool CudaExchanges::keeps_result(const Node& node) { return node.op == &exchange_start_op(); }
-
 void* CudaExchanges::memory_of(ValueId id) {
   auto& buffer = memory_[id];
-  if (!buffer) buffer = cpu_device().allocate(trace_.values[static_cast<size_t>(id)].bytes());
+  if (!buffer) buffer = cpu_device().allocate(trace_.spec(id).bytes());
   return buffer->data();
 }
 
 size_t CudaExchanges::add(const Node& node) {
-  Step step{&node, {}, {}};
+  const auto spec = [&](ValueId id) { return &trace_.spec(id); };
+  const auto lies_on_host = [&](ValueId id) {
+    const Node* made = trace_.producer(id);
+    return made && made->op->stays_on_host;
+  };
+  Step step{&node, {}, {}, {}};
+  const size_t reads = node.op->reads < 0 ? node.inputs.size() : static_cast<size_t>(node.op->reads);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    // Of the first partials a finish needs the shapes alone.
-    const bool read = keeps_result(node) || i == 0;
-    step.inputs.push_back(
-        {read ? memory_of(node.inputs[i]) : nullptr, &trace_.values[static_cast<size_t>(node.inputs[i])]});
+    const ValueId id = node.inputs[i];
+    step.inputs.push_back({i < reads ? memory_of(id) : nullptr, spec(id)});
+    if (i < reads && !lies_on_host(id)) step.copied.push_back(i);
   }
-  for (int i = 0; i < node.output_count; ++i)
-    step.outputs.push_back(
-        {memory_of(node.first_output + i), &trace_.values[static_cast<size_t>(node.first_output + i)]});
+  for (ValueId id = node.first_output; id < node.first_output + node.output_count; ++id)
+    step.outputs.push_back({memory_of(id), spec(id)});
   steps_.push_back(std::move(step));
   return steps_.size() - 1;
 }
@@ -72,19 +69,16 @@ size_t CudaExchanges::add(const Node& node) {
 void CudaExchanges::run(size_t number, std::span<const void* const> inputs, std::span<void* const> outputs) {
   const Step& step = steps_[number];
   const Node& node = *step.node;
-  const bool starts = keeps_result(node);
-  // The last argument of a start may be the exchange before it, which lies on the host already.
-  const size_t given = starts ? inputs.size() - static_cast<size_t>(node.attributes.integer("after")) : 0;
-  for (size_t i = 0; i < given; ++i)
+  for (size_t i : step.copied)
     device_.runtime().copy_to_host(const_cast<void*>(step.inputs[i].data), inputs[i], step.inputs[i].spec->bytes());
-  if (starts) device_.value_errors().check();
+  if (!step.copied.empty()) device_.value_errors().check();
   try {
     node.op->kernel({node.attributes, step.inputs, step.outputs});
   } catch (Error& error) {
     if (!error.has_place()) error.where(node.place);
     throw;
   }
-  for (size_t i = 0; !starts && i < outputs.size(); ++i)
+  for (size_t i = 0; !node.op->stays_on_host && i < outputs.size(); ++i)
     device_.runtime().copy_from_host(outputs[i], step.outputs[i].data, step.outputs[i].spec->bytes());
 }
 

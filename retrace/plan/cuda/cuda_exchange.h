@@ -19,12 +19,7 @@ class CudaExchanges {
  public:
   CudaExchanges(const Trace& trace, CudaDevice& device) : trace_(trace), device_(device) {}
 
-  // Whether the host computes this node.
-  static bool has(const Node& node);
-  // Whether its result lies on the host: what is under way.
-  static bool keeps_result(const Node& node);
-
-  // In the order of the plan; returns the step's number.
+  // A node whose op is computed on the host, in the order of the plan; returns the step's number.
   size_t add(const Node& node);
   // Addresses on the device of the node's inputs and outputs. Throws what the exchange throws, and the error of a
   // value that a kernel could not compute with before others are given what came of it.
@@ -35,6 +30,7 @@ class CudaExchanges {
     const Node* node;
     std::vector<KernelInput> inputs;  // on the host
     std::vector<KernelOutput> outputs;
+    std::vector<size_t> copied;  // inputs that come from the device
   };
   void* memory_of(ValueId id);
 

@@ -11,7 +11,7 @@ namespace {
 size_t workspace_bytes(const Trace& trace, const Node& node) {
   if (!node.op->cuda_workspace) return 0;
   std::vector<TensorSpec> specs;
-  for (ValueId id : node.inputs) specs.push_back(trace.values[static_cast<size_t>(id)]);
+  for (ValueId id : node.inputs) specs.push_back(trace.spec(id));
   return static_cast<size_t>(node.op->cuda_workspace({*node.op, node.attributes, specs, node.place}));
 }
 
@@ -19,7 +19,7 @@ size_t workspace_bytes(const Trace& trace, const Node& node) {
 
 void CudaPlan::lay_out(bool reuse) {
   Placement placement(trace_, {.joins = [&](const Node& node) { return is_chain(trace_, node); },
-                               .keeps_results = [](const Node& node) { return CudaExchanges::keeps_result(node); }});
+                               .keeps_results = [](const Node& node) { return node.op->stays_on_host; }});
   auto placed = placement.nodes();
   steps_.reserve(placed.size());  // what is booked must not move
   for (PlacedNode& each : placed) {

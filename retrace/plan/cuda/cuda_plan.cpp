@@ -14,14 +14,11 @@
 namespace retrace {
 namespace {
 
-constexpr unsigned kChainThreads = 256;
-constexpr size_t kMostArguments = 4000;  // bytes, of a kernel
-
 void (*watch)(const std::string&) = nullptr;
 
 // A pointwise op has kernels, so that what is missing is one for its types: f64, or else that of its result.
 [[noreturn]] void refuse(const Trace& trace, const Node& node) {
-  const auto type = [&](ValueId id) { return trace.values[static_cast<size_t>(id)].type; };
+  const auto type = [&](ValueId id) { return trace.spec(id).type; };
   DType missing = type(node.first_output);
   for (ValueId id : node.inputs)
     if (type(id) == DType::f64) missing = DType::f64;
@@ -30,7 +27,7 @@ void (*watch)(const std::string&) = nullptr;
 
 cuda::ValueErrors::Describe description(const Trace& trace, const Node& node) {
   std::vector<TensorSpec> inputs;
-  for (ValueId id : node.inputs) inputs.push_back(trace.values[static_cast<size_t>(id)]);
+  for (ValueId id : node.inputs) inputs.push_back(trace.spec(id));
   return [op = node.op, attributes = node.attributes, inputs, place = node.place](int64_t position, int32_t value) {
     return op->value_error({attributes, inputs, position, value}).where(place);
   };
@@ -51,7 +48,7 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device, const PlanOptions& optio
       exchanges_(trace, cuda_device(device - 1)) {
   lay_out(options.is_on(kPlaceMemory));
   for (const Step& step : steps_) {
-    if (CudaExchanges::has(*step.node))
+    if (step.node->op->on_host)
       exchanges_.add(*step.node), exchange_steps_.push_back(&step);
     else if (!step.node->op->cuda && !is_chain(trace, *step.node))
       refuse(trace, *step.node);
@@ -91,7 +88,7 @@ void CudaPlan::find_calls() {
     const size_t more = (step.inputs.size() + step.outputs.size() + 1) * sizeof(void*) + sizeof(unsigned);
     const bool beside = chain && !step.errors && !calls_.empty() && !calls_.back().steps[0]->errors &&
                         calls_.back().steps[0]->launch == step.launch;
-    if (!beside || bytes + more > kMostArguments) calls_.emplace_back(), bytes = 0;
+    if (!beside || bytes + more > tuning::kMostCudaArguments) calls_.emplace_back(), bytes = 0;
     bytes += more;
     Call& call = calls_.back();
     call.steps.push_back(&step);
@@ -182,10 +179,10 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
     }
     words.push_back(reinterpret_cast<void*>(step->count()));
     first_blocks.push_back(blocks);
-    blocks += cuda::blocks_for(step->count(), kChainThreads).x;
+    blocks += cuda::blocks_for(step->count(), tuning::kCudaChainThreads).x;
   }
   if (first_blocks.size() % 2 != 0) first_blocks.push_back(0);  // the struct ends at a multiple of a word
-  cuda::Launch launch{call.kernel.get(), {blocks}, {kChainThreads}, 0, {}};
+  cuda::Launch launch{call.kernel.get(), {blocks}, {tuning::kCudaChainThreads}, 0, {}};
   for (const auto part : {std::as_bytes(std::span(words)), std::as_bytes(std::span(first_blocks))})
     launch.arguments.insert(launch.arguments.end(), part.begin(), part.end());
   return launch;
@@ -193,7 +190,7 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
 
 // Kernels are looked up only where `earlier`, the same launches with other addresses, does not name them.
 std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<const cuda::Launch> earlier) const {
-  if (CudaExchanges::has(*call.steps[0]->node)) return {};
+  if (call.steps[0]->node->op->on_host) return {};
   cuda::Launches launches(runtime_, counters(), earlier);
   if (call.kernel) {
     launches.add(launch_of_chains(call));
@@ -237,7 +234,7 @@ std::vector<PlannedCall> CudaPlan::calls() const {
 void CudaPlan::build() {
   launches_.clear(), cuts_.clear();
   for (Call& call : calls_) {
-    if (CudaExchanges::has(*call.steps[0]->node)) cuts_.push_back(launches_.size());
+    if (call.steps[0]->node->op->on_host) cuts_.push_back(launches_.size());
     auto made = launches_of(call, {});
     call.first_launch = launches_.size(), call.launches = made.size();
     std::move(made.begin(), made.end(), std::back_inserter(launches_));
@@ -287,7 +284,7 @@ void CudaPlan::send_host_values(const void* const* inputs) {
   bool changed = false;
   for (size_t k = 0; k < host_inputs_.size(); ++k) {
     const void* value = inputs[host_inputs_[k]];
-    const size_t bytes = trace_.values[static_cast<size_t>(trace_.inputs[host_inputs_[k]])].bytes();
+    const size_t bytes = trace_.spec(trace_.inputs[host_inputs_[k]]).bytes();
     if (!value || bytes == 0 || std::memcmp(host_values_.data() + k * Placement::kSlot, value, bytes) == 0) continue;
     std::memcpy(host_values_.data() + k * Placement::kSlot, value, bytes);
     changed = true;

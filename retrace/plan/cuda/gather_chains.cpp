@@ -5,6 +5,7 @@
 
 #include "retrace/plan/pass.h"
 #include "retrace/trace/op.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 class Gatherer {
  public:
   Gatherer(const Trace& trace, FunctionRef<bool(const Node& node)> is_chain)
-      : trace_(trace), is_chain_(is_chain), rewrite_(trace), known_(trace.values.size()) {
+      : trace_(trace), is_chain_(is_chain), rewrite_(trace), known_(trace) {
     set_known(trace.inputs);
   }
 
@@ -32,30 +33,30 @@ class Gatherer {
  private:
   bool ready(size_t n) const {
     const auto& inputs = trace_.nodes[n].inputs;
-    return std::all_of(inputs.begin(), inputs.end(), [&](ValueId id) { return known_[static_cast<size_t>(id)]; });
+    return std::all_of(inputs.begin(), inputs.end(), [&](ValueId id) { return known_[id]; });
   }
   // All nodes: those that make one number of inputs, constants and such numbers before the others.
   std::vector<size_t> numbers_first() {
     std::vector<size_t> numbers, others;
     for (size_t n = 0; n < trace_.nodes.size(); ++n) {
       const Node& node = trace_.nodes[n];
-      const bool one = node.output_count == 1 && trace_.values[static_cast<size_t>(node.first_output)].count() == 1;
+      const bool one = node.output_count == 1 && trace_.spec(node.first_output).count() == 1;
       const bool number = one && !node.op->collective && ready(n);
       (number ? numbers : others).push_back(n);
-      if (number) known_[static_cast<size_t>(node.first_output)] = true;
+      if (number) known_[node.first_output] = true;
     }
-    known_.assign(known_.size(), false);
+    known_ = ValueMap<bool>(trace_);
     set_known(trace_.inputs);
     numbers.insert(numbers.end(), others.begin(), others.end());
     return numbers;
   }
   void set_known(std::span<const ValueId> ids) {
-    for (ValueId id : ids) known_[static_cast<size_t>(id)] = true;
+    for (ValueId id : ids) known_[id] = true;
   }
   void emit(size_t n) {
     const Node& node = trace_.nodes[n];
     rewrite_.copy(node);
-    for (int i = 0; i < node.output_count; ++i) known_[static_cast<size_t>(node.first_output + i)] = true;
+    for (int i = 0; i < node.output_count; ++i) known_[node.first_output + i] = true;
   }
   // All chains that are ready, which so need nothing of each other; then the views that are.
   void emit_waiting() {
@@ -74,7 +75,7 @@ class Gatherer {
   const Trace& trace_;
   FunctionRef<bool(const Node& node)> is_chain_;
   Rewriter rewrite_;
-  std::vector<bool> known_;      // per value: it has been emitted
+  ValueMap<bool> known_;         // has been emitted
   std::vector<size_t> waiting_;  // chains and views, in their order
 };
 

@@ -28,7 +28,7 @@ std::vector<LastRead> find_last_reads(size_t inputs, std::span<const PlacedNode*
 std::vector<bool> find_kept(const Trace& trace, std::span<const ResultCopy> copies) {
   const DeviceId device = device_of(trace);
   std::vector<bool> kept;
-  for (ValueId id : trace.inputs) kept.push_back(trace.values[static_cast<size_t>(id)].device != device);
+  for (ValueId id : trace.inputs) kept.push_back(trace.spec(id).device != device);
   for (const ResultCopy& copy : copies)
     if (copy.from.kind == Location::Kind::input) kept[copy.from.at] = true;
   return kept;
@@ -38,7 +38,7 @@ std::vector<bool> find_kept(const Trace& trace, std::span<const ResultCopy> copi
 
 std::vector<int> find_donors(const Trace& trace, std::span<const PlacedNode* const> nodes,
                              std::span<const ResultCopy> copies, OwnDonor own_donor) {
-  const auto bytes_of = [&](ValueId id) { return trace.values[static_cast<size_t>(id)].bytes(); };
+  const auto bytes_of = [&](ValueId id) { return trace.spec(id).bytes(); };
   std::vector<int> donors(trace.outputs.size(), -1);
   std::vector<bool> taken = find_kept(trace, copies);
   const auto last = find_last_reads(trace.inputs.size(), nodes);

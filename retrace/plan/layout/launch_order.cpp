@@ -1,7 +1,6 @@
 #include "retrace/plan/layout/launch_order.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "retrace/trace/op.h"
 
@@ -9,17 +8,10 @@ namespace retrace {
 
 bool runs(const Node& node) { return !node.op->view && node.op->inputs != 0; }
 
-std::vector<ValueId> find_roots(const Trace& trace) {
-  std::vector<ValueId> roots(trace.values.size());
-  std::iota(roots.begin(), roots.end(), ValueId{0});
-  for (const Node& node : trace.nodes)
-    if (node.op->view) roots[static_cast<size_t>(node.first_output)] = roots[static_cast<size_t>(node.inputs[0])];
-  return roots;
-}
-
-std::vector<size_t> number_launches(const Trace& trace, const std::vector<ValueId>& roots,
+std::vector<size_t> number_launches(const Trace& trace, const ValueMap<ValueId>& roots,
                                     FunctionRef<bool(const Node& node)> is_chain) {
-  std::vector<size_t> launch(trace.nodes.size()), made(trace.values.size());  // made: number of the launch, from 1
+  std::vector<size_t> launch(trace.nodes.size());
+  ValueMap<size_t> made(trace);  // the number of the launch, from 1
   size_t launches = 0;
   bool open = false;
   for (size_t n = 0; n < trace.nodes.size(); ++n) {
@@ -27,12 +19,12 @@ std::vector<size_t> number_launches(const Trace& trace, const std::vector<ValueI
     if (!runs(node)) continue;
     const bool chain = is_chain(node);
     const bool joins = chain && open && std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-                         return made[static_cast<size_t>(roots[static_cast<size_t>(id)])] == launches;
+                         return made[roots[id]] == launches;
                        });
     if (!joins) ++launches;
     launch[n] = launches - 1;
     open = chain;
-    for (int i = 0; i < node.output_count; ++i) made[static_cast<size_t>(node.first_output + i)] = launches;
+    for (int i = 0; i < node.output_count; ++i) made[node.first_output + i] = launches;
   }
   return launch;
 }

@@ -13,7 +13,7 @@ Placement::Placement(const Trace& trace, const Device& device)
     : trace_(trace),
       roots_(find_roots(trace)),
       launches_(number_launches(trace, roots_, device.joins)),
-      locations_(trace.values.size()) {
+      locations_(trace) {
   place_inputs();
   place_constants();
   place_outputs();
@@ -22,15 +22,15 @@ Placement::Placement(const Trace& trace, const Device& device)
 
 // An input that nobody reads has no place.
 void Placement::place_inputs() {
-  std::vector<bool> read(trace_.values.size());
-  for (ValueId id : trace_.outputs) read[root_of(id)] = true;
+  ValueMap<bool> read(trace_);
+  for (ValueId id : trace_.outputs) read[roots_[id]] = true;
   for (const Node& node : trace_.nodes)
-    for (ValueId id : node.inputs) read[root_of(id)] = true;
+    for (ValueId id : node.inputs) read[roots_[id]] = true;
   const DeviceId device = device_of(trace_);
   for (size_t i = 0; i < trace_.inputs.size(); ++i) {
     const ValueId id = trace_.inputs[i];
-    if (!read[root_of(id)]) continue;
-    Location& location = locations_[root_of(id)];
+    if (!read[roots_[id]]) continue;
+    Location& location = locations_[roots_[id]];
     location = {Location::Kind::input, i};
     if (spec(id).device == device) continue;
     if (spec(id).bytes() > kSlot)
@@ -47,7 +47,7 @@ void Placement::place_constants() {
   for (const Node& node : trace_.nodes) {
     if (node.op->inputs != 0) continue;
     const size_t at = constants.size();
-    locations_[root_of(node.first_output)] = {Location::Kind::constant, at};
+    locations_[roots_[node.first_output]] = {Location::Kind::constant, at};
     ensure(spec(node.first_output).bytes() <= kSlot, "a constant is one number");
     constants.resize(at + kSlot);
     const KernelOutput output{constants.data() + at, &spec(node.first_output)};
@@ -57,7 +57,7 @@ void Placement::place_constants() {
 
 void Placement::place_outputs() {
   for (size_t k = 0; k < trace_.outputs.size(); ++k) {
-    Location& location = locations_[root_of(trace_.outputs[k])];
+    Location& location = locations_[roots_[trace_.outputs[k]]];
     if (location.kind == Location::Kind::none)
       location = {Location::Kind::output, k};
     else
@@ -67,16 +67,16 @@ void Placement::place_outputs() {
 
 // A value lives from the launch that makes it to the last that reads it.
 void Placement::place_arena(FunctionRef<bool(const Node& node)> keeps_results) {
-  std::vector<size_t> last(trace_.values.size());
+  ValueMap<size_t> last(trace_);
   for (size_t n = 0; n < trace_.nodes.size(); ++n)
     if (runs(trace_.nodes[n]))
-      for (ValueId id : trace_.nodes[n].inputs) last[root_of(id)] = launches_[n];
+      for (ValueId id : trace_.nodes[n].inputs) last[roots_[id]] = launches_[n];
   for (size_t n = 0; n < trace_.nodes.size(); ++n) {
     const Node& node = trace_.nodes[n];
     if (!runs(node) || keeps_results(node)) continue;
     for (ValueId id = node.first_output; id < node.first_output + node.output_count; ++id)
-      if (Location& location = locations_[root_of(id)]; location.kind == Location::Kind::none)
-        book(location, spec(id).bytes(), launches_[n], std::max(launches_[n], last[root_of(id)]));
+      if (Location& location = locations_[roots_[id]]; location.kind == Location::Kind::none)
+        book(location, spec(id).bytes(), launches_[n], std::max(launches_[n], last[roots_[id]]));
   }
 }
 
@@ -109,8 +109,8 @@ void Placement::complete(PlacedNode& placed) const {
   const Node& node = *placed.node;
   placed.inputs.clear();
   placed.outputs.clear();
-  for (ValueId id : node.inputs) placed.inputs.push_back(locations_[root_of(id)]);
-  for (int i = 0; i < node.output_count; ++i) placed.outputs.push_back(locations_[root_of(node.first_output + i)]);
+  for (ValueId id : node.inputs) placed.inputs.push_back(locations_[roots_[id]]);
+  for (int i = 0; i < node.output_count; ++i) placed.outputs.push_back(locations_[roots_[node.first_output + i]]);
 }
 
 }  // namespace retrace

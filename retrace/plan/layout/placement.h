@@ -9,7 +9,7 @@
 #include "retrace/base/function_ref.h"
 #include "retrace/plan/layout/arena.h"
 #include "retrace/plan/layout/location.h"
-#include "retrace/trace/trace.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 
@@ -56,8 +56,7 @@ class Placement {
   std::vector<size_t> host_inputs;  // a slot each, in this order: inputs of the host, of a trace on another device
 
  private:
-  size_t root_of(ValueId id) const { return static_cast<size_t>(roots_[static_cast<size_t>(id)]); }
-  const TensorSpec& spec(ValueId id) const { return trace_.values[static_cast<size_t>(id)]; }
+  const TensorSpec& spec(ValueId id) const { return trace_.spec(id); }
   void place_inputs();
   void place_constants();
   void place_outputs();
@@ -65,9 +64,9 @@ class Placement {
   void book(Location& location, size_t bytes, size_t first, size_t last);
 
   const Trace& trace_;
-  std::vector<ValueId> roots_;       // per value: the value whose bytes it has
-  std::vector<size_t> launches_;     // per node: when it runs
-  std::vector<Location> locations_;  // per root
+  ValueMap<ValueId> roots_;       // the value whose bytes a value has
+  std::vector<size_t> launches_;  // per node: when it runs
+  ValueMap<Location> locations_;  // of roots
   std::vector<ArenaBlock> blocks_;
   std::vector<Location*> booked_;  // of each block
 };

@@ -4,8 +4,8 @@
 #include "retrace/base/fp_environment.h"
 #include "retrace/ops/pointwise.h"
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/passes.h"
 #include "retrace/plan/programs/tile_program.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
@@ -16,12 +16,7 @@ struct Number {
   DType type;
   alignas(8) char bytes[8] = {};
 
-  Number(double value, DType type) : value(value), type(type) {
-    const Attributes attributes{{"value", value}, {"type", type}};
-    const TensorSpec spec{type, {}, {}, {}};
-    const KernelOutput output{bytes, &spec};
-    find_op("constant").kernel({attributes, {}, std::span(&output, 1)});
-  }
+  Number(double value, DType type) : value(value), type(type) { store_number(value, type, bytes); }
 };
 
 double number_of(const void* bytes, DType type) {
@@ -48,7 +43,7 @@ double compute(const Trace& trace, const Node& node, const std::vector<Number>& 
   for (const auto& each : arguments) specs.push_back({each.type, {}, {}, {}});
   std::vector<KernelInput> inputs;
   for (size_t i = 0; i < arguments.size(); ++i) inputs.push_back({arguments[i].bytes, &specs[i]});
-  const DType type = trace.values[static_cast<size_t>(node.first_output)].type;
+  const DType type = trace.spec(node.first_output).type;
   Number result(0, type);
   const TensorSpec made{type, {}, {}, {}};
   const KernelOutput output{result.bytes, &made};
@@ -60,22 +55,22 @@ double compute(const Trace& trace, const Node& node, const std::vector<Number>& 
 // Which values are one known number in all elements.
 class Constants {
  public:
-  explicit Constants(const Trace& trace) : trace_(trace), known_(trace.values.size()) {}
+  explicit Constants(const Trace& trace) : trace_(trace), known_(trace) {}
 
   // The number that the node makes of constants; none if it makes something else, or an error that its run will tell.
   std::optional<double> fold(const Node& node) {
-    auto& known = known_[static_cast<size_t>(node.first_output)];
-    if (node.op->name == "constant") known = node.attributes.number("value");
+    auto& known = known_[node.first_output];
+    if (node.op->constant) known = node.attributes.number("value");
     const bool all =
         std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return at(id).has_value(); });
     if (node.inputs.empty() || node.output_count != 1 || !all) return {};
-    if (node.op->view || node.op->name == "broadcast") {  // costs nothing
+    if (node.op->view || node.op->repeats) {  // costs nothing
       known = at(node.inputs[0]);
       return {};
     }
-    if (!node.op->rule && node.op->name != "cast") return {};
+    if (!node.op->rule && !node.op->elementwise) return {};
     std::vector<Number> arguments;
-    for (ValueId id : node.inputs) arguments.emplace_back(*at(id), trace_.values[static_cast<size_t>(id)].type);
+    for (ValueId id : node.inputs) arguments.emplace_back(*at(id), trace_.spec(id).type);
     try {
       return known = compute(trace_, node, arguments);
     } catch (const Error&) {
@@ -84,43 +79,33 @@ class Constants {
   }
 
  private:
-  const std::optional<double>& at(ValueId id) const { return known_[static_cast<size_t>(id)]; }
+  const std::optional<double>& at(ValueId id) const { return known_[id]; }
 
   const Trace& trace_;
-  std::vector<std::optional<double>> known_;
+  ValueMap<std::optional<double>> known_;
 };
 
-// The number as a constant, stretched to the node's shape.
-ValueId add_constant(Rewriter& rewrite, const Node& node, double value) {
-  const TensorSpec& spec = rewrite.from().values[static_cast<size_t>(node.first_output)];
-  Node number;
-  number.op = &find_op("constant");
-  number.attributes = {{"value", value}, {"type", spec.type}};
-  number.place = node.place;
-  const TensorSpec single{spec.type, {}, {}, {}};
-  const ValueId made = rewrite.to().add_node(std::move(number), std::span(&single, 1));
-  if (spec.shape.rank() == 0) return made;
-  Node stretch;
-  stretch.op = &find_op(spec.count() == 1 ? "reshape" : "broadcast");
-  stretch.attributes = {{"shape", spec.shape}, {"labels", std::string(spec.labels.text())}};
-  stretch.inputs = {made};
-  stretch.place = node.place;
-  return rewrite.to().add_node(std::move(stretch), std::span(&spec, 1));
-}
-
-}  // namespace
-
-Trace fold_constants(Trace trace) {
+Trace fold_constants(Trace trace, const PlanOptions&) {
   const FloatingPointScope floating_point;
   Constants constants(trace);
   Rewriter rewrite(trace);
+  const auto spec_of = [&](const Node& node) { return trace.spec(node.first_output); };
   for (const auto& node : trace.nodes) {
     if (const auto value = constants.fold(node))
-      rewrite.replace(node.first_output, add_constant(rewrite, node, *value));
+      rewrite.replace(node.first_output, add_number(rewrite.to(), *value, spec_of(node), node.place));
     else
       rewrite.copy(node);
   }
   return rewrite.finish();
+}
+
+}  // namespace
+
+Pass fold_constants_pass() {
+  return {.name = "fold_constants",
+          .purpose = "what is made of constants alone is computed while planning",
+          .run = fold_constants,
+          .cuda = true};
 }
 
 }  // namespace retrace

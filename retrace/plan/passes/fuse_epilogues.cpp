@@ -1,29 +1,20 @@
 #include <algorithm>
 
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/passes.h"
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
 
 bool takes_chain(const Trace& trace, const Node& node) {
   return node.op->takes_epilogue && !node.body && node.output_count == 1 &&
-         trace.values[static_cast<size_t>(node.first_output)].type == DType::f32;
+         trace.spec(node.first_output).type == DType::f32;
 }
 
-// Per value: the nodes that read it, each once.
-std::vector<std::vector<size_t>> find_readers(const Trace& trace) {
-  std::vector<std::vector<size_t>> readers(trace.values.size());
-  for (size_t n = 0; n < trace.nodes.size(); ++n)
-    for (ValueId id : trace.nodes[n].inputs)
-      if (auto& mine = readers[static_cast<size_t>(id)]; mine.empty() || mine.back() != n) mine.push_back(n);
-  return readers;
-}
-
-// Whether values need what a node makes. Only nodes after that one are looked at, and not more than kMostSteps edges:
-// then the answer is yes, and a chain stays a kernel of its own.
+// Whether values need what a node makes. Only nodes after that one are looked at, and not more than
+// tuning::kMostSearchSteps edges: then the answer is yes, and a chain stays a kernel of its own.
 class Need {
  public:
   explicit Need(const Trace& trace) : trace_(trace), seen_(trace.nodes.size()) {}
@@ -32,19 +23,18 @@ class Need {
     ++searches_;
     std::vector<ValueId> open{value};
     for (size_t steps = 0; !open.empty(); ++steps) {
-      const int32_t p = trace_.producers[static_cast<size_t>(open.back())];
+      const size_t p = trace_.producer_index(open.back());
       open.pop_back();
-      if (p == static_cast<int32_t>(node) || steps == kMostSteps) return true;
-      if (p < static_cast<int32_t>(node) || seen_[static_cast<size_t>(p)] == searches_) continue;
-      seen_[static_cast<size_t>(p)] = searches_;
-      const auto& inputs = trace_.nodes[static_cast<size_t>(p)].inputs;
+      if (p == node || steps == tuning::kMostSearchSteps) return true;
+      if (p == kNoNode || p < node || seen_[p] == searches_) continue;
+      seen_[p] = searches_;
+      const auto& inputs = trace_.nodes[p].inputs;
       open.insert(open.end(), inputs.begin(), inputs.end());
     }
     return false;
   }
 
  private:
-  static constexpr size_t kMostSteps = 4096;
   const Trace& trace_;
   std::vector<size_t> seen_;  // per node: the number of the search that saw it last
   size_t searches_ = 0;
@@ -54,8 +44,7 @@ class Need {
 std::string_view refusal(const Trace& trace, const Node& node, size_t contraction, Need& needs, bool taken) {
   const ValueId raw = trace.nodes[contraction].first_output;
   if (!is_tile_chain(trace, node)) return "what reads it is not pointwise";
-  if (!(trace.values[static_cast<size_t>(node.first_output)].shape == trace.values[static_cast<size_t>(raw)].shape))
-    return "the shapes differ";
+  if (!(trace.spec(node.first_output).shape == trace.spec(raw).shape)) return "the shapes differ";
   if (taken) return "the chain is computed on another contraction's tiles";
   const bool alone = std::none_of(node.inputs.begin(), node.inputs.end(),
                                   [&](ValueId id) { return id != raw && needs(id, contraction); });
@@ -64,7 +53,7 @@ std::string_view refusal(const Trace& trace, const Node& node, size_t contractio
 
 // The first chain that reads the contraction's result at its own shape and nothing else that depends on it. Whoever
 // else reads the raw result must stand behind the chain.
-int find_chain(Trace& trace, size_t contraction, const std::vector<size_t>& readers, const std::vector<bool>& taken,
+int find_chain(Trace& trace, size_t contraction, std::span<const size_t> readers, const std::vector<bool>& taken,
                Need& needs) {
   const ValueId raw = trace.nodes[contraction].first_output;
   int chain = -1;
@@ -98,18 +87,15 @@ Extracted epilogue_of(const Trace& trace, size_t chain, ValueId raw, bool keep_r
   return made;
 }
 
-}  // namespace
-
 // The merged node stands where the chain stood: its other inputs may be made after the contraction.
-Trace fuse_epilogues(Trace trace) {
-  const auto uses = count_uses(trace);
-  const auto readers = find_readers(trace);
+Trace fuse_epilogues(Trace trace, const PlanOptions&) {
+  const TraceIndex index(trace);
   Need needs(trace);
   std::vector<int> chain_of(trace.nodes.size(), -1), contraction_of(trace.nodes.size(), -1);
   std::vector<bool> taken(trace.nodes.size());
   for (size_t n = 0; n < trace.nodes.size(); ++n) {
     if (!takes_chain(trace, trace.nodes[n])) continue;
-    const int chain = find_chain(trace, n, readers[static_cast<size_t>(trace.nodes[n].first_output)], taken, needs);
+    const int chain = find_chain(trace, n, index.readers(trace.nodes[n].first_output), taken, needs);
     if (chain < 0) continue;
     taken[static_cast<size_t>(chain)] = true;
     chain_of[n] = chain;
@@ -125,7 +111,7 @@ Trace fuse_epilogues(Trace trace) {
     const Node& contraction = trace.nodes[static_cast<size_t>(contraction_of[n])];
     const Node& chain = trace.nodes[n];
     const ValueId raw = contraction.first_output;
-    const bool keep_raw = uses[static_cast<size_t>(raw)] > 1;
+    const bool keep_raw = index.uses(raw) > 1;
     auto epilogue = epilogue_of(trace, n, raw, keep_raw);
     Node node = contraction;
     node.body = make_body(Body::Role::epilogue, std::move(epilogue.body));
@@ -134,14 +120,21 @@ Trace fuse_epilogues(Trace trace) {
     node.apart.insert(node.apart.end(), epilogue.apart.begin() + 1, epilogue.apart.end());
     for (ValueId& id : node.inputs) id = rewrite(id);
     std::vector<TensorSpec> specs;
-    for (int i = 0; i < chain.output_count; ++i)
-      specs.push_back(trace.values[static_cast<size_t>(chain.first_output + i)]);
-    if (keep_raw) specs.push_back(trace.values[static_cast<size_t>(raw)]);
+    for (int i = 0; i < chain.output_count; ++i) specs.push_back(trace.spec(chain.first_output + i));
+    if (keep_raw) specs.push_back(trace.spec(raw));
     const ValueId made = rewrite.to().add_node(std::move(node), specs);
     for (int i = 0; i < chain.output_count; ++i) rewrite.replace(chain.first_output + i, made + i);
     if (keep_raw) rewrite.replace(raw, made + chain.output_count);
   }
   return rewrite.finish();
+}
+
+}  // namespace
+
+Pass fuse_epilogues_pass() {
+  return {.name = "fuse_epilogues",
+          .purpose = "a chain is computed on a contraction's or pooling's tiles",
+          .run = fuse_epilogues};
 }
 
 }  // namespace retrace

@@ -1,20 +1,18 @@
 #include <algorithm>
 
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/passes.h"
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
 
-constexpr size_t kMostOps = 16;
-constexpr int kMostLarge = 3;  // arrays of the reduction's size that are read instead of its input
-
 // The pointwise nodes behind a reduction's first input that nothing else reads.
 class Prologue {
  public:
-  Prologue(Trace& trace, const std::vector<int>& uses, size_t reduction) : trace_(trace), uses_(uses) {
+  Prologue(Trace& trace, const TraceIndex& index, size_t reduction, const Tuning& tuning)
+      : trace_(trace), index_(index), tuning_(tuning) {
     const Node& node = trace.nodes[reduction];
     if (node.op->takes_prologue && !node.body && spec(node.inputs[0]).type == DType::f32) add(reduction);
     std::sort(nodes_.begin(), nodes_.end());
@@ -22,7 +20,7 @@ class Prologue {
   const std::vector<size_t>& nodes() const { return nodes_; }
 
  private:
-  const TensorSpec& spec(ValueId id) const { return trace_.values[static_cast<size_t>(id)]; }
+  const TensorSpec& spec(ValueId id) const { return trace_.spec(id); }
 
   // Arrays of the reduction's shape that a node reads.
   int large_inputs(const Node& node, const Shape& shape) const {
@@ -32,13 +30,14 @@ class Prologue {
 
   // Why the node that makes `id` cannot belong to the prologue, which reads `large` arrays so far; "" if it can.
   std::string_view refusal(ValueId id, const Shape& shape, int large) const {
-    const Node& node = trace_.nodes[static_cast<size_t>(trace_.producers[static_cast<size_t>(id)])];
+    const Node& node = *trace_.producer(id);
     if (node.op->view) return "a view lies between";
     if (!can_tile(trace_, node)) return "what makes it is not pointwise";
-    if (uses_[static_cast<size_t>(id)] != 1) return "others read it, too";
+    if (index_.uses(id) != 1) return "others read it, too";
     if (!(spec(id).shape == shape)) return "the shapes differ";
-    if (nodes_.size() >= kMostOps) return "the chain before the reduction would be too long";
-    return large - 1 + large_inputs(node, shape) > kMostLarge ? "the reduction would read too many arrays" : "";
+    if (nodes_.size() >= tuning_.prologue_ops) return "the chain before the reduction would be too long";
+    return large - 1 + large_inputs(node, shape) > tuning_.prologue_arrays ? "the reduction would read too many arrays"
+                                                                           : "";
   }
 
   // Breadth first, as long as no more arrays are read than before the step or than allowed.
@@ -49,21 +48,22 @@ class Prologue {
     int large = 1;
     for (size_t at = 0; at < open.size(); ++at) {
       const auto [reader, id] = open[at];
-      const int32_t p = trace_.producers[static_cast<size_t>(id)];
-      if (p < 0) continue;
+      const size_t p = trace_.producer_index(id);
+      if (p == kNoNode) continue;
       if (const auto why = refusal(id, shape, large); !why.empty()) {
         say_apart(trace_, reader, id, why);
         continue;
       }
-      const Node& node = trace_.nodes[static_cast<size_t>(p)];
+      const Node& node = trace_.nodes[p];
       large += large_inputs(node, shape) - 1;
-      nodes_.push_back(static_cast<size_t>(p));
-      for (ValueId input : node.inputs) open.emplace_back(static_cast<size_t>(p), input);
+      nodes_.push_back(p);
+      for (ValueId input : node.inputs) open.emplace_back(p, input);
     }
   }
 
   Trace& trace_;
-  const std::vector<int>& uses_;
+  const TraceIndex& index_;
+  const Tuning& tuning_;
   std::vector<size_t> nodes_;
 };
 
@@ -75,20 +75,16 @@ void copy_with_prologue(Rewriter& rewrite, const Node& old, const Prologue& prol
   node.apart = std::move(extracted.apart);
   for (ValueId& id : node.inputs) id = rewrite(id);
   node.body = make_body(Body::Role::prologue, std::move(extracted.body));
-  const auto first = trace.values.begin() + old.first_output;
-  const std::vector<TensorSpec> specs(first, first + old.output_count);
-  const ValueId made = rewrite.to().add_node(std::move(node), specs);
+  const ValueId made = rewrite.to().add_node(std::move(node), trace.specs_of(old));
   for (int i = 0; i < old.output_count; ++i) rewrite.replace(old.first_output + i, made + i);
 }
 
-}  // namespace
-
-Trace fuse_prologues(Trace trace) {
-  const auto uses = count_uses(trace);
+Trace fuse_prologues(Trace trace, const PlanOptions& options) {
+  const TraceIndex index(trace);
   std::vector<Prologue> prologues;
   std::vector<bool> absorbed(trace.nodes.size());
   for (size_t n = 0; n < trace.nodes.size(); ++n) {
-    prologues.emplace_back(trace, uses, n);
+    prologues.emplace_back(trace, index, n, options.tuning);
     for (size_t m : prologues.back().nodes()) absorbed[m] = true;
   }
   Rewriter rewrite(trace);
@@ -100,6 +96,13 @@ Trace fuse_prologues(Trace trace) {
       copy_with_prologue(rewrite, trace.nodes[n], prologues[n]);
   }
   return rewrite.finish();
+}
+
+}  // namespace
+
+Pass fuse_prologues_pass() {
+  return {
+      .name = "fuse_prologues", .purpose = "a chain is computed while its reduction reads it", .run = fuse_prologues};
 }
 
 }  // namespace retrace

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/passes.h"
 #include "retrace/plan/programs/strip_reduction.h"
 #include "retrace/trace/op.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
@@ -11,12 +11,13 @@ namespace {
 // Which node's kernel takes a reduction of its results along.
 class Hosts {
  public:
-  explicit Hosts(Trace& trace) : trace_(trace), guests_(trace.nodes.size()), is_guest_(trace.nodes.size()) {
+  Hosts(Trace& trace, int64_t least)
+      : trace_(trace), index_(trace), least_(least), guests_(trace.nodes.size()), is_guest_(trace.nodes.size()) {
     for (size_t n = 0; n < trace.nodes.size(); ++n) {
       if (!trace.nodes[n].op->column_kernels) continue;
-      const int32_t host = find(n);
-      if (host < 0) continue;
-      guests_[static_cast<size_t>(host)].push_back(n);
+      const size_t host = find(n);
+      if (host == kNoNode) continue;
+      guests_[host].push_back(n);
       is_guest_[n] = true;
     }
   }
@@ -25,28 +26,20 @@ class Hosts {
   bool is_guest(size_t node) const { return is_guest_[node]; }
 
  private:
-  int32_t producer(ValueId id) const { return trace_.producers[static_cast<size_t>(id)]; }
   // What makes the bytes that `id` shows.
-  int32_t maker(ValueId id) const {
-    for (int32_t p; (p = producer(id)) >= 0;) {
-      const Node& node = trace_.nodes[static_cast<size_t>(p)];
-      if (!node.op->view) return p;
-      id = node.inputs[0];
-    }
-    return -1;
-  }
+  size_t maker(ValueId id) const { return trace_.producer_index(index_.root(id)); }
 
   // Why `host` cannot reduce what it makes; "" if it can.
   std::string_view refusal(size_t host, const Node& reduction) const {
     const Node& node = trace_.nodes[host];
-    const auto& raw = trace_.values[static_cast<size_t>(node.first_output)];
+    const auto& raw = trace_.spec(node.first_output);
     const bool contraction = node.op->takes_epilogue && raw.type == DType::f32 && (node.body || node.output_count == 1);
     if (!contraction && !is_tile_chain(trace_, node)) return "what makes it hands out no finished parts";
     const auto& source = StripReduction::source(trace_, reduction);
     for (ValueId id : reduction.inputs) {
-      if (maker(id) != static_cast<int32_t>(host)) continue;
-      const auto& spec = trace_.values[static_cast<size_t>(id)];
-      if (producer(id) != maker(id)) return "a view lies between";
+      if (maker(id) != host) continue;
+      const auto& spec = trace_.spec(id);
+      if (trace_.producer_index(id) != host) return "a view lies between";
       if (spec.type != DType::f32 || !(spec.shape == source.shape)) return "the shapes differ";
     }
     return "";
@@ -59,22 +52,28 @@ class Hosts {
     return false;
   }
 
-  // The last node that a reduction waits for, if that can be its host; or -1.
-  int32_t find(size_t n) {
+  // The last node that a reduction waits for, if that can be its host; or kNoNode.
+  size_t find(size_t n) {
     const Node& node = trace_.nodes[n];
-    int32_t host = -1;
-    ValueId waited = -1;
-    for (ValueId id : node.inputs)
-      if (maker(id) > host) host = maker(id), waited = id;
-    if (host < 0) return -1;
-    auto why = StripReduction::refusal(trace_, node);
-    if (why.empty()) why = refusal(static_cast<size_t>(host), node);
+    size_t host = kNoNode;
+    ValueId waited = kNoValue;
+    for (ValueId id : node.inputs) {
+      const size_t made = maker(id);
+      if (made == kNoNode || (host != kNoNode && made <= host)) continue;
+      host = made;
+      waited = id;
+    }
+    if (host == kNoNode) return kNoNode;
+    auto why = StripReduction::refusal(trace_, node, least_);
+    if (why.empty()) why = refusal(host, node);
     if (why.empty()) return host;
     if (!is_said(node, waited)) say_apart(trace_, n, waited, why);
-    return -1;
+    return kNoNode;
   }
 
   Trace& trace_;
+  TraceIndex index_;
+  int64_t least_;  // elements of an array whose kernel sums it
   std::vector<std::vector<size_t>> guests_;
   std::vector<bool> is_guest_;
 };
@@ -85,7 +84,7 @@ Body body_of(const Trace& trace, size_t n, Node& node) {
   if (node.body) return *node.body;
   if (node.op->takes_epilogue) {
     Body body{Body::Role::epilogue, {}};
-    body.trace.outputs = {body.trace.add_input(trace.values[static_cast<size_t>(node.first_output)])};
+    body.trace.outputs = {body.trace.add_input(trace.spec(node.first_output))};
     return body;
   }
   auto extracted = extract(trace, std::span(&n, 1), std::span(&node.first_output, 1));
@@ -115,12 +114,12 @@ class Merger {
  private:
   // A view that stands behind the host is needed before it.
   void bring(ValueId id, size_t host) {
-    const int32_t p = trace_.producers[static_cast<size_t>(id)];
-    if (p < static_cast<int32_t>(host) || copied_[static_cast<size_t>(p)]) return;
-    const Node& view = trace_.nodes[static_cast<size_t>(p)];
+    const size_t p = trace_.producer_index(id);
+    if (p == kNoNode || p < host || copied_[p]) return;
+    const Node& view = trace_.nodes[p];
     bring(view.inputs[0], host);
     rewrite_.copy(view);
-    copied_[static_cast<size_t>(p)] = true;
+    copied_[p] = true;
   }
 
   void emit(size_t n) {
@@ -138,10 +137,11 @@ class Merger {
     }
     node.body = std::make_shared<const Body>(std::move(body));
     ValueId made = rewrite_.to().add_node(std::move(node), specs);
-    for (int i = 0; i < host.output_count; ++i) rewrite_.replace(host.first_output + i, made++);
-    for (size_t guest : hosts_.guests(n))
-      for (int i = 0; i < trace_.nodes[guest].output_count; ++i)
-        rewrite_.replace(trace_.nodes[guest].first_output + i, made++);
+    const auto replace = [&](const Node& old) {
+      for (int i = 0; i < old.output_count; ++i, ++made) rewrite_.replace(old.first_output + i, made);
+    };
+    replace(host);
+    for (size_t guest : hosts_.guests(n)) replace(trace_.nodes[guest]);
   }
 
   void add_guest(size_t n, const Node& guest, Node& node, Body& body) {
@@ -150,8 +150,8 @@ class Merger {
     inner.apart.clear();
     for (size_t i = 0; i < guest.inputs.size(); ++i) {
       const ValueId id = guest.inputs[i];
-      if (trace_.producers[static_cast<size_t>(id)] == static_cast<int32_t>(n)) {
-        inner.inputs[i] = body.trace.outputs[static_cast<size_t>(id - host.first_output)];
+      if (trace_.producer_index(id) == n) {
+        inner.inputs[i] = body.trace.outputs[static_cast<size_t>(number_of(id) - number_of(host.first_output))];
       } else {
         bring(id, n);
         inner.inputs[i] = argument(id, guest.apart.empty() ? "" : guest.apart[i], node, body);
@@ -177,7 +177,7 @@ class Merger {
     return body.trace.add_input(spec(id));
   }
 
-  const TensorSpec& spec(ValueId id) const { return trace_.values[static_cast<size_t>(id)]; }
+  const TensorSpec& spec(ValueId id) const { return trace_.spec(id); }
 
   const Trace& trace_;
   const Hosts& hosts_;
@@ -185,12 +185,18 @@ class Merger {
   std::vector<bool> copied_;
 };
 
+// The merged node stands where the host stood: all that its guests read is made before.
+Trace fuse_reductions(Trace trace, const PlanOptions& options) {
+  const Hosts hosts(trace, options.tuning.reduced_elements);
+  return Merger(trace, hosts).merge();
+}
+
 }  // namespace
 
-// The merged node stands where the host stood: all that its guests read is made before.
-Trace fuse_reductions(Trace trace) {
-  const Hosts hosts(trace);
-  return Merger(trace, hosts).merge();
+Pass fuse_reductions_pass() {
+  return {.name = "fuse_reductions",
+          .purpose = "sums over positions are taken where the array is made",
+          .run = fuse_reductions};
 }
 
 }  // namespace retrace

@@ -1,15 +1,13 @@
 #include <algorithm>
 
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/passes.h"
 #include "retrace/plan/programs/row_program.h"
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
-
-constexpr int kLeastProducts = 2;
 
 // The nodes that a chain over `rows` rows can take in: each reads rows of the chain or what does not depend on it.
 class RowGroup {
@@ -20,7 +18,7 @@ class RowGroup {
       const Node& node = trace.nodes[n];
       if (!banned[n] && joins(node)) {
         where_[n] = Where::inside;
-        products_ += node.op->name == "matmul";
+        products_ += node.op->matrix_product != nullptr;
       } else if (std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return !free(id); })) {
         where_[n] = Where::after;
       }
@@ -32,14 +30,14 @@ class RowGroup {
   int products() const { return products_; }
 
  private:
-  const TensorSpec& spec(ValueId id) const { return trace_.values[static_cast<size_t>(id)]; }
+  const TensorSpec& spec(ValueId id) const { return trace_.spec(id); }
   Where where_made(ValueId id) const {
-    const int32_t p = trace_.producers[static_cast<size_t>(id)];
-    return p < 0 ? Where::before : where_[static_cast<size_t>(p)];
+    const size_t p = trace_.producer_index(id);
+    return p == kNoNode ? Where::before : where_[p];
   }
   bool free(ValueId id) const { return where_made(id) == Where::before; }
 
-  static bool narrow(int64_t features) { return features >= 1 && features <= kMostChainFeatures; }
+  static bool narrow(int64_t features) { return features >= 1 && features <= tuning::kMostChainFeatures; }
   bool has_rows(ValueId id) const {
     const Shape& shape = spec(id).shape;
     return shape.rank() == 2 && shape[0] == rows_ && narrow(shape[1]);
@@ -53,8 +51,8 @@ class RowGroup {
 
   bool joins(const Node& node) const {
     if (node.body) return false;
-    if (node.op->name == "matmul") return product_joins(node);
-    if (node.op->name == "sum") return sum_joins(node);
+    if (node.op->matrix_product) return product_joins(node);
+    if (node.op->sum) return sum_joins(node);
     if (node.op->view)
       return rows(node.inputs[0]) && !free(node.inputs[0]) &&
              spec(node.first_output).shape == spec(node.inputs[0]).shape;
@@ -62,8 +60,8 @@ class RowGroup {
   }
   bool product_joins(const Node& node) const {
     const ValueId a = node.inputs[0], b = node.inputs[1];
-    if (node.attributes.integer("transpose_a"))
-      return !node.attributes.integer("transpose_b") && float_rows(a) && float_rows(b);
+    const MatrixProduct product = node.op->matrix_product(node.attributes);
+    if (product.transpose_a) return !product.transpose_b && float_rows(a) && float_rows(b);
     return float_rows(a) && small(b) && spec(b).shape.rank() == 2 && has_rows(node.first_output);
   }
   bool sum_joins(const Node& node) const {
@@ -87,14 +85,14 @@ class RowGroup {
 
 // Values made inside that somebody outside reads, in order.
 std::vector<ValueId> outputs_of(const Trace& trace, const RowGroup& group) {
-  std::vector<bool> read(trace.values.size());
+  ValueMap<bool> read(trace);
   for (size_t n = 0; n < trace.nodes.size(); ++n)
     if (group.where(n) != RowGroup::Where::inside)
-      for (ValueId id : trace.nodes[n].inputs) read[static_cast<size_t>(id)] = true;
-  for (ValueId id : trace.outputs) read[static_cast<size_t>(id)] = true;
+      for (ValueId id : trace.nodes[n].inputs) read[id] = true;
+  for (ValueId id : trace.outputs) read[id] = true;
   std::vector<ValueId> outputs;
   for (size_t n = 0; n < trace.nodes.size(); ++n)
-    if (group.where(n) == RowGroup::Where::inside && read[static_cast<size_t>(trace.nodes[n].first_output)])
+    if (group.where(n) == RowGroup::Where::inside && read[trace.nodes[n].first_output])
       outputs.push_back(trace.nodes[n].first_output);
   return outputs;
 }
@@ -106,8 +104,7 @@ RowGroup find_group(const Trace& trace, int64_t rows) {
     RowGroup group(trace, rows, banned);
     bool again = false;
     for (ValueId id : outputs_of(trace, group))
-      if (trace.values[static_cast<size_t>(id)].type != DType::f32)
-        banned[static_cast<size_t>(trace.producers[static_cast<size_t>(id)])] = again = true;
+      if (trace.spec(id).type != DType::f32) banned[trace.producer_index(id)] = again = true;
     if (!again) return group;
   }
 }
@@ -127,32 +124,37 @@ Trace with_group(const Trace& trace, const RowGroup& group) {
   node.place = trace.nodes[members.back()].place;
   for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
   std::vector<TensorSpec> specs;
-  for (ValueId id : outputs) specs.push_back(trace.values[static_cast<size_t>(id)]);
+  for (ValueId id : outputs) specs.push_back(trace.spec(id));
   node.body = make_body(Body::Role::whole, std::move(extracted.body));
   node.apart = extracted.apart;
   const ValueId made = rewrite.to().add_node(std::move(node), specs);
-  for (size_t i = 0; i < outputs.size(); ++i) rewrite.replace(outputs[i], made + static_cast<ValueId>(i));
+  for (size_t i = 0; i < outputs.size(); ++i) rewrite.replace(outputs[i], made + i);
   for (size_t n = 0; n < trace.nodes.size(); ++n)
     if (group.where(n) == RowGroup::Where::after) rewrite.copy(trace.nodes[n]);
   return rewrite.finish();
 }
 
-}  // namespace
-
-Trace fuse_rows(Trace trace) {
+Trace fuse_rows(Trace trace, const PlanOptions& options) {
   std::vector<int64_t> tried;
   for (const auto& node : trace.nodes) {
-    if (node.op->name != "matmul" || node.body) continue;
-    const Shape& shape = trace.values[static_cast<size_t>(node.first_output)].shape;
+    if (!node.op->matrix_product || node.body) continue;
+    const Shape& shape = trace.spec(node.first_output).shape;
     const int64_t rows = shape[0];
-    if (shape.rank() != 2 || rows < kLeastChainRows || std::find(tried.begin(), tried.end(), rows) != tried.end())
+    if (shape.rank() != 2 || rows < options.tuning.chain_rows ||
+        std::find(tried.begin(), tried.end(), rows) != tried.end())
       continue;
     tried.push_back(rows);
     const RowGroup group = find_group(trace, rows);
     // What comes after the group may hold another one.
-    if (group.products() >= kLeastProducts) return fuse_rows(with_group(trace, group));
+    if (group.products() >= options.tuning.chain_products) return fuse_rows(with_group(trace, group), options);
   }
   return trace;
+}
+
+}  // namespace
+
+Pass fuse_rows_pass() {
+  return {.name = "fuse_rows", .purpose = "narrow layers over many rows become one kernel", .run = fuse_rows};
 }
 
 }  // namespace retrace

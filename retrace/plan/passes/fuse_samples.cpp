@@ -1,18 +1,15 @@
 #include <algorithm>
 #include <bit>
 
-#include "retrace/device/cpu/threads.h"
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/passes.h"
 #include "retrace/plan/programs/samples.h"
 #include "retrace/trace/op.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
 
-SampleChainLimits limits;
-
-bool contracts(const Node& node) { return node.op->cut != 0 && node.op->name.starts_with("conv2d"); }
+bool contracts(const Node& node) { return node.op->cut != 0 && node.op->contraction; }
 
 // The nodes that can go by samples together: each needs samples of the chain or what does not depend on it.
 class SampleGroup {
@@ -20,7 +17,7 @@ class SampleGroup {
   enum class Where { before, inside, after };
 
   SampleGroup(const Trace& trace, int64_t samples)
-      : trace_(trace), samples_(samples), where_(trace.nodes.size()), role_(trace.values.size(), Role::open) {
+      : trace_(trace), samples_(samples), where_(trace.nodes.size()), role_(trace, Role::open) {
     for (size_t n = 0; n < trace.nodes.size(); ++n) add(n);
   }
 
@@ -36,18 +33,20 @@ class SampleGroup {
     if (joins(node)) {
       where_[n] = Where::inside;
       for (size_t i = 0; i < node.inputs.size(); ++i)
-        role_[static_cast<size_t>(node.inputs[i])] = is_cut(trace_, node, i, samples_) ? Role::cut : Role::whole;
+        role_[node.inputs[i]] = is_cut(trace_, node, i, samples_) ? Role::cut : Role::whole;
     } else {
       const bool free = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_free(id); });
       where_[n] = free ? Where::before : Where::after;
     }
   }
 
-  int32_t maker(ValueId id) const { return trace_.producers[static_cast<size_t>(id)]; }
-  bool is_free(ValueId id) const { return maker(id) < 0 || where_[static_cast<size_t>(maker(id))] == Where::before; }
+  bool is_free(ValueId id) const {
+    const size_t p = trace_.producer_index(id);
+    return p == kNoNode || where_[p] == Where::before;
+  }
   bool is_inside(ValueId id) const {
-    return maker(id) >= 0 && where_[static_cast<size_t>(maker(id))] == Where::inside &&
-           !is_sum(static_cast<size_t>(maker(id)));
+    const size_t p = trace_.producer_index(id);
+    return p != kNoNode && where_[p] == Where::inside && !is_sum(p);
   }
 
   bool joins(const Node& node) const {
@@ -55,7 +54,7 @@ class SampleGroup {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId id = node.inputs[i];
       const bool cut = is_cut(trace_, node, i, samples_);
-      const Role role = role_[static_cast<size_t>(id)];
+      const Role role = role_[id];
       const bool fits = cut ? is_inside(id) || (is_free(id) && role != Role::whole) : is_free(id) && role != Role::cut;
       if (!fits || !agrees(node, i)) return false;
     }
@@ -73,7 +72,7 @@ class SampleGroup {
   const Trace& trace_;
   int64_t samples_;
   std::vector<Where> where_;
-  std::vector<Role> role_;
+  ValueMap<Role> role_;
 };
 
 struct Chain {
@@ -82,13 +81,13 @@ struct Chain {
   int64_t slab = 0;              // 0: it does not pay
 };
 
-int64_t bytes_of(const Trace& trace, ValueId id) {
-  return static_cast<int64_t>(trace.values[static_cast<size_t>(id)].bytes());
-}
+int64_t bytes_of(const Trace& trace, ValueId id) { return static_cast<int64_t>(trace.spec(id).bytes()); }
 
 // Samples at a time: enough for the sums' subtrees and to make up for the weights that every slab prepares anew, else
 // as few as the caches and the threads ask for.
-int64_t choose_slab(const Trace& trace, const std::vector<size_t>& members, int64_t samples) {
+int64_t choose_slab(const Trace& trace, const std::vector<size_t>& members, int64_t samples,
+                    const PlanOptions& options) {
+  const Tuning::Samples& limits = options.tuning.samples;
   int64_t least = 1, widest = 1;
   for (size_t n : members) {
     const Node& node = trace.nodes[n];
@@ -105,15 +104,15 @@ int64_t choose_slab(const Trace& trace, const std::vector<size_t>& members, int6
   least = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
   const auto most = static_cast<uint64_t>(std::max<int64_t>(1, limits.slab_bytes / widest));
   int64_t slab = std::max(least, static_cast<int64_t>(std::bit_floor(most)));
-  const int64_t slabs = std::max<int64_t>(limits.slabs, thread_count());
+  const int64_t slabs = std::max<int64_t>(limits.slabs, options.threads);
   while (slab > least && samples < slab * 2 * slabs) slab /= 2;
   return slab * widest <= limits.most_slab_bytes && samples >= slab * slabs ? slab : 0;
 }
 
-Chain find_chain(const Trace& trace, const SampleGroup& group, int64_t samples) {
+Chain find_chain(const Trace& trace, const SampleGroup& group, int64_t samples, const PlanOptions& options) {
   Chain chain;
-  std::vector<bool> read(trace.values.size());
-  for (ValueId id : trace.outputs) read[static_cast<size_t>(id)] = true;
+  ValueMap<bool> read(trace);
+  for (ValueId id : trace.outputs) read[id] = true;
   int contractions = 0;
   for (size_t n = 0; n < trace.nodes.size(); ++n) {
     const Node& node = trace.nodes[n];
@@ -121,20 +120,21 @@ Chain find_chain(const Trace& trace, const SampleGroup& group, int64_t samples) 
       chain.members.push_back(n);
       contractions += contracts(node);
     } else {
-      for (ValueId id : node.inputs) read[static_cast<size_t>(id)] = true;
+      for (ValueId id : node.inputs) read[id] = true;
     }
   }
   int64_t inner = 0;
   for (size_t n : chain.members)
     for (int i = 0; i < trace.nodes[n].output_count; ++i) {
       const ValueId id = trace.nodes[n].first_output + i;
-      if (read[static_cast<size_t>(id)])
+      if (read[id])
         chain.outputs.push_back(id);
       else
         inner += bytes_of(trace, id);
     }
+  const Tuning::Samples& limits = options.tuning.samples;
   if (contractions >= limits.contractions && inner >= limits.inner_bytes)
-    chain.slab = choose_slab(trace, chain.members, samples);
+    chain.slab = choose_slab(trace, chain.members, samples, options);
   return chain;
 }
 
@@ -154,33 +154,36 @@ Trace with_chain(const Trace& trace, const SampleGroup& group, const Chain& chai
   node.place = trace.nodes[chain.members.back()].place;
   for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
   std::vector<TensorSpec> specs;
-  for (ValueId id : chain.outputs) specs.push_back(trace.values[static_cast<size_t>(id)]);
+  for (ValueId id : chain.outputs) specs.push_back(trace.spec(id));
   node.body = make_body(Body::Role::whole, std::move(extracted.body));
   node.apart = extracted.apart;
   const ValueId made = rewrite.to().add_node(std::move(node), specs);
-  for (size_t i = 0; i < chain.outputs.size(); ++i) rewrite.replace(chain.outputs[i], made + static_cast<ValueId>(i));
+  for (size_t i = 0; i < chain.outputs.size(); ++i) rewrite.replace(chain.outputs[i], made + i);
   copy(SampleGroup::Where::after);
   return rewrite.finish();
 }
 
-}  // namespace
-
-SampleChainLimits sample_chain_limits() { return limits; }
-void set_sample_chain_limits(const SampleChainLimits& chosen) { limits = chosen; }
-
-Trace fuse_samples(Trace trace) {
+Trace fuse_samples(Trace trace, const PlanOptions& options) {
   std::vector<int64_t> tried;
   for (const auto& node : trace.nodes) {
     if (!contracts(node)) continue;
-    const int64_t samples = trace.values[static_cast<size_t>(node.inputs[0])].shape[0];
+    const int64_t samples = trace.spec(node.inputs[0]).shape[0];
     if (samples < 2 || std::find(tried.begin(), tried.end(), samples) != tried.end()) continue;
     tried.push_back(samples);
     const SampleGroup group(trace, samples);
-    const Chain chain = find_chain(trace, group, samples);
+    const Chain chain = find_chain(trace, group, samples, options);
     // What comes after the chain may hold another one.
-    if (chain.slab > 0) return fuse_samples(with_chain(trace, group, chain, samples));
+    if (chain.slab > 0) return fuse_samples(with_chain(trace, group, chain, samples), options);
   }
   return trace;
+}
+
+}  // namespace
+
+Pass fuse_samples_pass() {
+  return {.name = "fuse_samples",
+          .purpose = "layers and their gradients run on a few samples at a time",
+          .run = fuse_samples};
 }
 
 }  // namespace retrace

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "retrace/plan/tuning.h"
+
 namespace retrace {
 
-Groups::Groups(const Trace& trace)
+Groups::Groups(const Trace& trace, size_t most_members)
     : trace_(trace),
+      most_members_(most_members),
       first_reader_(trace.nodes.size() + 2),
       leader_(trace.nodes.size()),
       members_(trace.nodes.size()),
@@ -17,7 +20,7 @@ Groups::Groups(const Trace& trace)
   const auto for_each_edge = [&](auto use) {
     for (size_t n = 0; n < trace.nodes.size(); ++n)
       for (ValueId id : trace.nodes[n].inputs)
-        if (const int32_t p = trace.producers[static_cast<size_t>(id)]; p >= 0) use(static_cast<size_t>(p), n);
+        if (const size_t p = trace.producer_index(id); p != kNoNode) use(p, n);
   };
   // Counted one place behind, so that filling them in moves each start to where it belongs.
   for_each_edge([&](size_t source, size_t) { ++first_reader_[source + 2]; });
@@ -31,8 +34,7 @@ std::vector<size_t> Groups::sources(size_t group) const {
   std::vector<size_t> result;
   for (size_t n : members_[group])
     for (ValueId id : trace_.nodes[n].inputs)
-      if (const int32_t p = trace_.producers[static_cast<size_t>(id)]; p >= 0)
-        result.push_back(leader_[static_cast<size_t>(p)]);
+      if (const size_t p = trace_.producer_index(id); p != kNoNode) result.push_back(leader_[p]);
   return result;
 }
 
@@ -45,7 +47,7 @@ bool Groups::search(size_t from, size_t to, Direction direction, std::vector<siz
   // Returns false at the end of the search.
   const auto visit = [&](size_t at, size_t node) {
     const size_t group = leader_[node];
-    if (++steps > kMostSteps || (group == to && at != from)) return false;
+    if (++steps > tuning::kMostSearchSteps || (group == to && at != from)) return false;
     const bool between = forward ? position_[group] < position_[to] : position_[group] > position_[to];
     if (group == from || group == to || !between || seen_[group] == searches_) return true;
     seen_[group] = searches_;
@@ -60,8 +62,7 @@ bool Groups::search(size_t from, size_t to, Direction direction, std::vector<siz
           if (!visit(at, readers_[i])) return false;
       } else {
         for (ValueId id : trace_.nodes[n].inputs)
-          if (const int32_t p = trace_.producers[static_cast<size_t>(id)]; p >= 0 && !visit(at, static_cast<size_t>(p)))
-            return false;
+          if (const size_t p = trace_.producer_index(id); p != kNoNode && !visit(at, p)) return false;
       }
     }
     if (next == found.size()) return true;
@@ -85,7 +86,7 @@ void Groups::reorder(size_t source, size_t reader, std::vector<size_t>& before, 
 
 std::string_view Groups::merge(size_t source, size_t reader) {
   if (source == reader) return "";
-  if (members_[source].size() + members_[reader].size() > kMostMembers) return "the chain would be too long";
+  if (members_[source].size() + members_[reader].size() > most_members_) return "the chain would be too long";
   std::vector<size_t> after, before;
   if (!search(source, reader, Direction::readers, after) || !search(reader, source, Direction::sources, before))
     return "another kernel runs between the two";

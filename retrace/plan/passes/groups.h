@@ -11,28 +11,26 @@ namespace retrace {
 // A group is named by its first node. At first each node is a group of its own.
 class Groups {
  public:
-  explicit Groups(const Trace& trace);
+  Groups(const Trace& trace, size_t most_members);
 
   size_t of(size_t node) const { return leader_[node]; }
   const std::vector<size_t>& members(size_t group) const { return members_[group]; }  // ascending
   // The groups that make what a group reads, in the order of reading; itself among them.
   std::vector<size_t> sources(size_t group) const;
   // Joins a group with one that reads it, unless they have too many nodes or the reader needs the other through a
-  // third. Where more than kMostSteps edges would have to be followed to know, they stay apart: time is linear in the
-  // trace. Returns "", or why they stay apart.
+  // third. Where more than tuning::kMostSearchSteps edges would have to be followed to know, they stay apart: time is
+  // linear in the trace. Returns "", or why they stay apart.
   std::string_view merge(size_t source, size_t reader);
   // All groups, each after those that it needs; else by their first nodes.
   std::vector<size_t> in_order() const;
 
  private:
-  static constexpr size_t kMostMembers = 64;
-  static constexpr size_t kMostSteps = 4096;
-
   enum class Direction { sources, readers };
   bool search(size_t from, size_t to, Direction direction, std::vector<size_t>& found);
   void reorder(size_t source, size_t reader, std::vector<size_t>& before, std::vector<size_t>& after);
 
   const Trace& trace_;
+  size_t most_members_;
   std::vector<size_t> first_reader_;  // per node: its readers are readers_[first_reader_[n]] to those of the next node
   std::vector<size_t> readers_;
   std::vector<size_t> leader_;  // per node

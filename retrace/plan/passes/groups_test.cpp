@@ -50,17 +50,17 @@ TEST(Groups, JoinUnlessTheyNeedEachOtherThroughAThird) {
   size_t joined = 0, refused = 0;
   for (int round = 0; round < 40; ++round) {
     const Trace trace = random_trace(150, random);
-    Groups groups(trace);
+    Groups groups(trace, 64);
     for (int attempt = 0; attempt < 300; ++attempt) {
       const size_t n = random() % trace.nodes.size();
       const auto& inputs = trace.nodes[n].inputs;
-      const int32_t p = trace.producers[static_cast<size_t>(inputs[random() % inputs.size()])];
-      if (p < 0) continue;
-      const size_t source = groups.of(static_cast<size_t>(p)), reader = groups.of(n);
+      const size_t p = trace.producer_index(inputs[random() % inputs.size()]);
+      if (p == kNoNode) continue;
+      const size_t source = groups.of(p), reader = groups.of(n);
       const bool fits = groups.members(source).size() + groups.members(reader).size() <= 64;
       const bool wanted = source == reader || (fits && !needs_through_third(groups, source, reader));
       ASSERT_EQ(groups.merge(source, reader).empty(), wanted) << "round " << round << ", attempt " << attempt;
-      ASSERT_EQ(groups.of(n) == groups.of(static_cast<size_t>(p)), wanted);
+      ASSERT_EQ(groups.of(n) == groups.of(p), wanted);
       ++(wanted ? joined : refused);
     }
     std::set<size_t> done;

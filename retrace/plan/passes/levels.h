@@ -4,15 +4,13 @@
 #include <string_view>
 #include <vector>
 
-#include "retrace/trace/trace.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 
-constexpr int64_t kLargeValue = 16'384;  // elements: smaller values stay in the cache
-
 class Levels {
  public:
-  explicit Levels(const Trace& trace);
+  Levels(const Trace& trace, int64_t large);  // elements of a value that does not stay in the cache
 
   // Whether two nodes, a producer and its reader, are pointwise at one shape; or else why not.
   bool neighbours(size_t producer, size_t reader) const { return strangers(producer, reader).empty(); }
@@ -21,13 +19,14 @@ class Levels {
   int earliest(size_t node) const { return earliest_[node]; }
   int latest(size_t node) const { return latest_[node]; }
   // Read by another op than a pointwise one of the same shape, or returned: in memory whatever planning does.
-  bool kept(ValueId id) const { return kept_[static_cast<size_t>(id)]; }
+  bool kept(ValueId id) const { return kept_[id]; }
 
  private:
-  bool between(int32_t producer, size_t reader) const;
+  bool between(size_t producer, size_t reader) const;
 
   const Trace& trace_;
-  std::vector<bool> kept_;
+  int64_t large_;
+  ValueMap<bool> kept_;
   std::vector<int> earliest_, latest_;
 };
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/passes.h"
 #include "retrace/trace/record.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
@@ -11,12 +11,11 @@ namespace {
 Trace lower_once(const Trace& trace) {
   RecordingScope scope;
   auto& recording = scope.recording();
-  std::vector<Tensor> made(trace.values.size());
-  for (ValueId id : trace.inputs)
-    made[static_cast<size_t>(id)] = recording.add_input(trace.values[static_cast<size_t>(id)]);
+  ValueMap<Tensor> made(trace);
+  for (ValueId id : trace.inputs) made[id] = recording.add_input(trace.spec(id));
   for (const auto& node : trace.nodes) {
     std::vector<Tensor> inputs;
-    for (ValueId id : node.inputs) inputs.push_back(made[static_cast<size_t>(id)]);
+    for (ValueId id : node.inputs) inputs.push_back(made[id]);
     const auto outputs = node.op->lower ? node.op->lower({node.attributes, inputs, node.place})
                                         : recording.add(*node.op, node.attributes, inputs, node.place);
     if (recording.trace().inputs.size() != trace.inputs.size())
@@ -26,17 +25,17 @@ Trace lower_once(const Trace& trace) {
           .help("write numbers there as constant(value, type) or constant_like(x, value)");
     ensure(static_cast<int>(outputs.size()) == node.output_count, "a definition has the outputs of its op", node.place);
     for (int i = 0; i < node.output_count; ++i) {
-      const auto& spec = trace.values[static_cast<size_t>(node.first_output + i)];
+      const auto& spec = trace.spec(node.first_output + i);
       ensure(
           outputs[static_cast<size_t>(i)].shape() == spec.shape && outputs[static_cast<size_t>(i)].type() == spec.type,
           "a definition has the shape of its op", node.place);
-      made[static_cast<size_t>(node.first_output + i)] = outputs[static_cast<size_t>(i)];
+      made[node.first_output + i] = outputs[static_cast<size_t>(i)];
     }
   }
   std::vector<Tensor> outputs;
-  for (ValueId id : trace.outputs) outputs.push_back(made[static_cast<size_t>(id)]);
+  for (ValueId id : trace.outputs) outputs.push_back(made[id]);
   std::vector<ValueId> map;
-  for (const auto& tensor : made) map.push_back(tensor.value()->id);
+  for (size_t v = 0; v < trace.values.size(); ++v) map.push_back(ValueId{made[static_cast<ValueId>(v)].value()->id});
   Trace lowered = recording.take_trace(outputs);
   carry_names(trace, map, lowered);
   return lowered;
@@ -48,11 +47,19 @@ bool has_composite(const Trace& trace) {
   return false;
 }
 
-}  // namespace
-
-Trace lower_composites(Trace trace) {
+Trace lower_composites(Trace trace, const PlanOptions&) {
   while (has_composite(trace)) trace = lower_once(trace);
   return trace;
+}
+
+}  // namespace
+
+Pass lower_composites_pass() {
+  return {.name = "lower_composites",
+          .purpose = "composites become the ops of their definition",
+          .run = lower_composites,
+          .required = true,
+          .cuda = true};
 }
 
 }  // namespace retrace

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/passes.h"
 #include "retrace/trace/op.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
@@ -17,14 +17,16 @@ namespace {
 class MaskedUnpooling {
  public:
   // Looks whether `where` is one; the parts are there if found().
-  MaskedUnpooling(const Trace& trace, const std::vector<int>& uses, const Node& where) : trace_(trace) {
-    if (where.op->name != "where") return;
-    mask = producer(where.inputs[0], "greater");
-    unpool = producer(where.inputs[1], "max_pool2d_gradient");
-    if (!mask || !unpool || uses[static_cast<size_t>(unpool->first_output)] > 1) return;
-    pool = producer(unpool->inputs[1], "max_pool2d");
-    found_ = pool && pool->inputs[0] == mask->inputs[0] && is_zero(mask->inputs[1]) && is_zero(where.inputs[2]) &&
-             same_window() && spec(unpool->first_output) == spec(pool->inputs[0]) &&
+  MaskedUnpooling(const Trace& trace, const TraceIndex& index, const Node& where) : trace_(trace) {
+    if (where.op->formula != Formula::choice) return;
+    mask = trace_.producer(where.inputs[0]);
+    unpool = trace_.producer(where.inputs[1]);
+    if (!mask || mask->op->formula != Formula::greater) return;
+    if (!unpool || unpool->op->unpools.empty() || index.uses(unpool->first_output) > 1) return;
+    pool = trace_.producer(unpool->inputs[1]);
+    found_ = pool && pool->op->name == unpool->op->unpools && pool->inputs[0] == mask->inputs[0] &&
+             is_zero(mask->inputs[1]) && is_zero(where.inputs[2]) && same_windows() &&
+             spec(unpool->first_output) == spec(pool->inputs[0]) &&
              spec(unpool->inputs[0]) == spec(pool->first_output) &&
              spec(where.first_output) == spec(unpool->first_output);
   }
@@ -33,23 +35,19 @@ class MaskedUnpooling {
   const Node *mask = nullptr, *unpool = nullptr, *pool = nullptr;
 
  private:
-  const TensorSpec& spec(ValueId id) const { return trace_.values[static_cast<size_t>(id)]; }
-
-  const Node* producer(ValueId id, std::string_view op) const {
-    const int32_t n = trace_.producers[static_cast<size_t>(id)];
-    if (n < 0) return nullptr;
-    const Node& node = trace_.nodes[static_cast<size_t>(n)];
-    return node.op->name == op ? &node : nullptr;
-  }
+  const TensorSpec& spec(ValueId id) const { return trace_.spec(id); }
   bool is_zero(ValueId id) const {
-    const Node* node = producer(id, "constant");
-    if (!node) return false;
+    const Node* node = trace_.producer(id);
+    if (!node || !node->op->constant) return false;
     const double value = node->attributes.number("value");
     return value == 0 && !std::signbit(value);
   }
-  bool same_window() const {
-    return std::ranges::all_of(std::initializer_list<std::string_view>{"pool", "stride", "padding"},
-                               [&](auto name) { return pool->attributes.list(name) == unpool->attributes.list(name); });
+  // The attributes of the pool, which the unpool has, too.
+  bool same_windows() const {
+    const auto& here = pool->attributes.entries();
+    const auto& there = unpool->attributes.entries();
+    return std::ranges::all_of(
+        here, [&](const auto& entry) { return std::find(there.begin(), there.end(), entry) != there.end(); });
   }
 
   const Trace& trace_;
@@ -61,29 +59,36 @@ void mask_and_unpool(Rewriter& rewrite, const Node& where, const MaskedUnpooling
     node.inputs = std::move(inputs);
     return rewrite.to().add_node(std::move(node), std::span(&spec, 1));
   };
-  const auto& values = rewrite.from().values;
+  const Trace& from = rewrite.from();
   const ValueId pooled = parts.pool->first_output, dy = parts.unpool->inputs[0];
-  TensorSpec mask_spec = values[static_cast<size_t>(parts.mask->first_output)];
-  mask_spec.shape = values[static_cast<size_t>(pooled)].shape;
+  TensorSpec mask_spec = from.spec(parts.mask->first_output);
+  mask_spec.shape = from.spec(pooled).shape;
   const ValueId mask = add(*parts.mask, {rewrite(pooled), rewrite(parts.mask->inputs[1])}, mask_spec);
-  const ValueId masked = add(where, {mask, rewrite(dy), rewrite(where.inputs[2])}, values[static_cast<size_t>(dy)]);
-  rewrite.replace(where.first_output, add(*parts.unpool, {masked, rewrite(parts.unpool->inputs[1])},
-                                          values[static_cast<size_t>(where.first_output)]));
+  const ValueId masked = add(where, {mask, rewrite(dy), rewrite(where.inputs[2])}, from.spec(dy));
+  rewrite.replace(where.first_output,
+                  add(*parts.unpool, {masked, rewrite(parts.unpool->inputs[1])}, from.spec(where.first_output)));
 }
 
-}  // namespace
-
-Trace mask_before_unpool(Trace trace) {
-  const auto uses = count_uses(trace);
+Trace mask_before_unpool(Trace trace, const PlanOptions&) {
+  const TraceIndex index(trace);
   Rewriter rewrite(trace);
   for (const auto& node : trace.nodes) {
-    const MaskedUnpooling parts(trace, uses, node);
+    const MaskedUnpooling parts(trace, index, node);
     if (parts.found())
       mask_and_unpool(rewrite, node, parts);
     else
       rewrite.copy(node);
   }
-  return remove_dead(rewrite.finish());
+  return without_dead(rewrite.finish());
+}
+
+}  // namespace
+
+Pass mask_before_unpool_pass() {
+  return {.name = "mask_before_unpool",
+          .purpose = "relu's mask is applied to the pooled gradient",
+          .run = mask_before_unpool,
+          .cuda = true};
 }
 
 }  // namespace retrace

@@ -3,7 +3,6 @@
 
 #include "retrace/base/hash.h"
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/passes.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -18,15 +17,13 @@ uint64_t key_of(const Node& node, const std::vector<ValueId>& inputs) {
 
 // Labels are not computed; values that differ in them only are still told apart.
 bool same_outputs(const Trace& a, const Node& in_a, const Trace& b, const Node& in_b) {
-  return std::equal(a.values.begin() + in_a.first_output, a.values.begin() + in_a.first_output + in_a.output_count,
-                    b.values.begin() + in_b.first_output, b.values.begin() + in_b.first_output + in_b.output_count);
+  const auto of_a = a.specs_of(in_a), of_b = b.specs_of(in_b);
+  return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end());
 }
-
-}  // namespace
 
 // Nodes with equal op, attributes and inputs have equal outputs: draws too, since their key and number are inputs and
 // attributes.
-Trace merge_common(Trace trace) {
+Trace merge_common(Trace trace, const PlanOptions&) {
   Rewriter rewrite(trace);
   std::unordered_multimap<uint64_t, size_t> seen;  // key -> node of the new trace
   seen.reserve(trace.nodes.size());
@@ -50,6 +47,12 @@ Trace merge_common(Trace trace) {
     for (int i = 0; i < node.output_count; ++i) rewrite.replace(node.first_output + i, other.first_output + i);
   }
   return rewrite.finish();
+}
+
+}  // namespace
+
+Pass merge_common_pass() {
+  return {.name = "merge_common", .purpose = "equal nodes are computed once", .run = merge_common, .cuda = true};
 }
 
 }  // namespace retrace

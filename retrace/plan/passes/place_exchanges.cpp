@@ -1,17 +1,14 @@
 #include <algorithm>
 
-#include "retrace/ops/all_reduce/all_reduce.h"
-#include "retrace/ops/all_reduce/exchange.h"
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/passes.h"
 #include "retrace/trace/op.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
 
-constexpr size_t kBucketBytes = size_t{128} << 10;  // a bucket of this size is full
-
-bool travels(const Node& node) { return node.op == &all_reduce_op() || node.op == &all_gather_op(); }
+bool travels(const Node& node) { return node.op->exchange != nullptr; }
+bool adds(const Node& node) { return node.op->exchange->adds; }
 
 // Tensors that travel together: indices of nodes.
 struct Bucket {
@@ -27,12 +24,12 @@ struct ExchangeLevels {
   std::vector<size_t> of_node;
   std::vector<std::vector<size_t>> nodes;  // of each level, but those that travel
 
-  explicit ExchangeLevels(const Trace& trace) : of_node(trace.nodes.size()) {
+  ExchangeLevels(const Trace& trace, size_t full) : of_node(trace.nodes.size()), full_(full) {
     for (size_t n = 0; n < trace.nodes.size(); ++n) {
       const Node& node = trace.nodes[n];
       for (ValueId id : node.inputs)
-        if (const int from = trace.producers[static_cast<size_t>(id)]; from >= 0)
-          of_node[n] = std::max(of_node[n], of_node[static_cast<size_t>(from)]);
+        if (const size_t from = trace.producer_index(id); from != kNoNode)
+          of_node[n] = std::max(of_node[n], of_node[from]);
       if (travels(node)) add(trace, n);
       nodes.resize(buckets.size() + 1);
       if (!travels(node)) nodes[of_node[n]].push_back(n);
@@ -42,9 +39,9 @@ struct ExchangeLevels {
  private:
   void add(const Trace& trace, size_t n) {
     const Node& node = trace.nodes[n];
-    const TensorSpec& result = trace.values[static_cast<size_t>(node.first_output)];
-    const bool sums = node.op == &all_reduce_op();
-    const bool fits = !buckets.empty() && of_node[n] < buckets.size() && buckets.back().bytes < kBucketBytes &&
+    const TensorSpec& result = trace.spec(node.first_output);
+    const bool sums = adds(node);
+    const bool fits = !buckets.empty() && of_node[n] < buckets.size() && buckets.back().bytes < full_ &&
                       (!sums || buckets.back().type == result.type) &&
                       trace.nodes[buckets.back().members[0]].attributes == node.attributes;
     if (!fits) buckets.push_back({{}, 0, sums ? result.type : DType::f32});
@@ -52,6 +49,8 @@ struct ExchangeLevels {
     buckets.back().bytes += result.bytes();
     of_node[n] = buckets.size();
   }
+
+  size_t full_;  // bytes of a bucket
 };
 
 // Nodes by level, each level in its order: starts stand where their arguments are ready, finishes before the level that
@@ -59,16 +58,14 @@ struct ExchangeLevels {
 class Placement {
  public:
   Placement(const Trace& trace, const ExchangeLevels& levels)
-      : rewrite_(trace),
-        levels_(levels),
-        buckets_(levels.buckets),
-        waits_(buckets_.size()),
-        readers_(trace.values.size()) {
+      : rewrite_(trace), levels_(levels), buckets_(levels.buckets), waits_(buckets_.size()), readers_(trace) {
     for (size_t b = 0; b < buckets_.size(); ++b)
       for (size_t n : buckets_[b].members)
         for (ValueId id : trace.nodes[n].inputs)
-          if (trace.producers[static_cast<size_t>(id)] >= 0)
-            ++waits_[b], readers_[static_cast<size_t>(id)].push_back(b);
+          if (trace.producer(id)) {
+            ++waits_[b];
+            readers_[id].push_back(b);
+          }
   }
 
   Trace run() {
@@ -90,7 +87,7 @@ class Placement {
   std::vector<const Node*> ordered(const Bucket& bucket) const {
     std::vector<const Node*> sums, others;
     for (size_t i = 0; i < bucket.members.size(); ++i)
-      (member(bucket, i).op == &all_reduce_op() ? sums : others).push_back(&member(bucket, i));
+      (adds(member(bucket, i)) ? sums : others).push_back(&member(bucket, i));
     sums.insert(sums.end(), others.begin(), others.end());
     return sums;
   }
@@ -100,19 +97,19 @@ class Placement {
     node.place = member(bucket, 0).place;
     node.attributes = member(bucket, 0).attributes;
     int64_t sums = 0;
-    for (size_t i = 0; i < bucket.members.size(); ++i) sums += member(bucket, i).op == &all_reduce_op();
+    for (size_t i = 0; i < bucket.members.size(); ++i) sums += adds(member(bucket, i));
     node.attributes.add("sums", sums);
     return node;
   }
   ValueId append(Node node, std::vector<TensorSpec> specs) { return rewrite_.to().add_node(std::move(node), specs); }
   std::vector<TensorSpec> infer(const Node& node) {
     std::vector<TensorSpec> specs;
-    for (ValueId id : node.inputs) specs.push_back(rewrite_.to().values[static_cast<size_t>(id)]);
+    for (ValueId id : node.inputs) specs.push_back(rewrite_.to().spec(id));
     return infer_call({*node.op, node.attributes, specs, node.place});
   }
 
   void made(ValueId id) {
-    for (size_t b : readers_[static_cast<size_t>(id)]) --waits_[b];
+    for (size_t b : readers_[id]) --waits_[b];
     start_ready();
   }
   void start_ready() {
@@ -120,7 +117,7 @@ class Placement {
   }
 
   void start(const Bucket& bucket) {
-    Node node = node_of(exchange_start_op(), bucket);
+    Node node = node_of(member(bucket, 0).op->exchange->start(), bucket);
     for (const Node* each : ordered(bucket))
       for (ValueId id : each->inputs) node.inputs.push_back(rewrite_(id));
     if (!staging_.empty()) node.inputs.push_back(staging_.back());
@@ -131,14 +128,14 @@ class Placement {
 
   void finish(size_t b) {
     ensure(b < staging_.size(), "an exchange starts before it is finished");
-    Node node = node_of(exchange_finish_op(), buckets_[b]);
+    Node node = node_of(member(buckets_[b], 0).op->exchange->finish(), buckets_[b]);
     node.inputs.push_back(staging_[b]);
     const auto members = ordered(buckets_[b]);
     for (const Node* each : members) node.inputs.push_back(rewrite_(each->inputs[0]));
     const auto specs = infer(node);
     const ValueId first = append(std::move(node), specs);
     for (size_t i = 0; i < members.size(); ++i) {
-      rewrite_.replace(members[i]->first_output, first + static_cast<ValueId>(i));
+      rewrite_.replace(members[i]->first_output, first + i);
       made(members[i]->first_output);
     }
   }
@@ -146,18 +143,26 @@ class Placement {
   Rewriter rewrite_;
   const ExchangeLevels& levels_;
   const std::vector<Bucket>& buckets_;
-  std::vector<int> waits_;                    // per bucket: arguments that are not made yet
-  std::vector<std::vector<size_t>> readers_;  // per value: buckets, once for each argument
-  std::vector<ValueId> staging_;              // of each exchange that was started
+  std::vector<int> waits_;                 // per bucket: arguments that are not made yet
+  ValueMap<std::vector<size_t>> readers_;  // per value: buckets, once for each argument
+  std::vector<ValueId> staging_;           // of each exchange that was started
 };
+
+// Starts are chained by an argument, so that no later pass can change their order: it is the same on every worker.
+Trace place_exchanges(Trace trace, const PlanOptions& options) {
+  const ExchangeLevels levels(trace, options.tuning.bucket_bytes);
+  if (levels.buckets.empty()) return trace;
+  return Placement(trace, levels).run();
+}
 
 }  // namespace
 
-// Starts are chained by an argument, so that no later pass can change their order: it is the same on every worker.
-Trace place_exchanges(Trace trace) {
-  const ExchangeLevels levels(trace);
-  if (levels.buckets.empty()) return trace;
-  return Placement(trace, levels).run();
+Pass place_exchanges_pass() {
+  return {.name = "place_exchanges",
+          .purpose = "sums over workers travel together, while other kernels run",
+          .run = place_exchanges,
+          .required = true,
+          .cuda = true};
 }
 
 }  // namespace retrace

@@ -2,29 +2,26 @@
 #include <set>
 
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/levels.h"
-#include "retrace/plan/passes/memory_share.h"
+#include "retrace/plan/passes/recompute_within.h"
 #include "retrace/trace/op.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
-
-constexpr size_t kMostNodes = 32;  // that are computed again for one value
-constexpr int kMostContractions = 3;
 
 // When the bytes behind values are in use: from the node that makes them to the last that reads them. What the caller
 // gives or gets is not counted.
 class Lives {
  public:
-  explicit Lives(const Trace& trace)
-      : trace_(trace), root_(trace.values.size()), readers_(trace.values.size()), bytes_(trace.nodes.size()) {
-    for (size_t i = 0; i < root_.size(); ++i) root_[i] = static_cast<ValueId>(i);
+  Lives(const Trace& trace, const Tuning& tuning)
+      : trace_(trace),
+        tuning_(tuning),
+        root_(find_roots(trace)),
+        readers_(trace.values.size()),
+        bytes_(trace.nodes.size()) {
     for (size_t n = 0; n < trace.nodes.size(); ++n) {
       const Node& node = trace.nodes[n];
-      if (node.op->view) {
-        root_[static_cast<size_t>(node.first_output)] = root_[static_cast<size_t>(node.inputs[0])];
-        continue;
-      }
+      if (node.op->view) continue;
       for (ValueId id : node.inputs)
         if (auto& mine = readers_[index(id)]; mine.empty() || mine.back() != n) mine.push_back(n);
     }
@@ -37,9 +34,10 @@ class Lives {
   }
 
   const Trace& trace() const { return trace_; }
-  size_t index(ValueId id) const { return static_cast<size_t>(root_[static_cast<size_t>(id)]); }
+  const Tuning& tuning() const { return tuning_; }
+  size_t index(ValueId id) const { return static_cast<size_t>(root_[id]); }
   bool counts(size_t v) const {
-    return root_[v] == static_cast<ValueId>(v) && !kept_[v] && trace_.values[v].count() >= kLargeValue;
+    return index(static_cast<ValueId>(v)) == v && !kept_[v] && trace_.values[v].count() >= tuning_.large_elements;
   }
   bool kept(ValueId id) const { return kept_[index(id)]; }
   int64_t size(size_t v) const { return static_cast<int64_t>(trace_.values[v].bytes()); }
@@ -57,7 +55,8 @@ class Lives {
 
  private:
   const Trace& trace_;
-  std::vector<ValueId> root_;                 // per value: whose bytes it shows
+  const Tuning& tuning_;
+  ValueMap<ValueId> root_;                    // per value: whose bytes it shows
   std::vector<std::vector<size_t>> readers_;  // per root, ascending; no views
   std::vector<bool> kept_;                    // per root
   std::vector<int64_t> bytes_;                // per node
@@ -81,13 +80,11 @@ class Again {
         if (lives.index(id) == value) possible_ = possible_ && add(id);
     std::sort(nodes_.begin(), nodes_.end());
   }
-  bool possible() const { return possible_ && nodes_.size() <= kMostNodes; }
+  bool possible() const { return possible_ && nodes_.size() <= lives_.tuning().restored_ops; }
   const std::vector<size_t>& nodes() const { return nodes_; }
   int contractions() const {
-    return static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), [&](size_t n) {
-      const Op& op = *lives_.trace().nodes[n].op;
-      return op.takes_epilogue && op.inputs == 2;
-    }));
+    return static_cast<int>(
+        std::count_if(nodes_.begin(), nodes_.end(), [&](size_t n) { return lives_.trace().nodes[n].op->contraction; }));
   }
 
  private:
@@ -97,11 +94,11 @@ class Again {
     return lives_.kept(id) || !lives_.counts(v) || lives_.last(v) >= reader_;
   }
   bool add(ValueId id) {
-    const int32_t p = lives_.trace().producers[static_cast<size_t>(id)];
-    if (p < 0 || static_cast<size_t>(p) >= reader_ || at_hand(id)) return true;
-    const size_t n = static_cast<size_t>(p);
+    const size_t p = lives_.trace().producer_index(id);
+    if (p == kNoNode || p >= reader_ || at_hand(id)) return true;
+    const size_t n = p;
     if (std::find(nodes_.begin(), nodes_.end(), n) != nodes_.end()) return true;
-    if (nodes_.size() > kMostNodes) return false;
+    if (nodes_.size() > lives_.tuning().restored_ops) return false;
     nodes_.push_back(n);
     const auto& inputs = lives_.trace().nodes[n].inputs;
     return std::all_of(inputs.begin(), inputs.end(), [&](ValueId input) { return add(input); });
@@ -124,7 +121,7 @@ std::vector<Gap> find_gaps(const Lives& lives, int64_t most) {
       before = reader;
       if (gain == 0) continue;
       const Again again(lives, v, reader);
-      if (again.possible() && again.contractions() <= kMostContractions)
+      if (again.possible() && again.contractions() <= lives.tuning().restored_contractions)
         gaps.push_back({v, reader, gain, again.nodes(), again.contractions()});
     }
   }
@@ -145,23 +142,18 @@ Trace close(const Trace& trace, const Gap& gap) {
   return rewrite.finish();
 }
 
-thread_local double share_now = 1;
-
 }  // namespace
 
-MemoryShare::MemoryShare(double share) : outer_(share_now) { share_now = share; }
-MemoryShare::~MemoryShare() { share_now = outer_; }
-double MemoryShare::current() { return share_now; }
-
-Trace recompute_within(Trace trace, double share) {
-  const auto most = static_cast<int64_t>(share * static_cast<double>(Lives(trace).peak()));
+Trace recompute_within(Trace trace, const PlanOptions& options) {
+  const Tuning& tuning = options.tuning;
+  const auto most = static_cast<int64_t>(options.memory_share * static_cast<double>(Lives(trace, tuning).peak()));
   for (bool better = true; better;) {
     better = false;
-    const Lives lives(trace);
+    const Lives lives(trace, tuning);
     const int64_t excess = lives.excess(most);
     for (const Gap& gap : find_gaps(lives, most)) {
       Trace closed = close(trace, gap);
-      if (Lives(closed).excess(most) >= excess) continue;
+      if (Lives(closed, tuning).excess(most) >= excess) continue;
       trace = std::move(closed);
       better = true;
       break;

@@ -1,5 +1,4 @@
 #include "retrace/plan/pass.h"
-#include "retrace/plan/passes/passes.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -10,53 +9,48 @@ class Simplifier {
  public:
   explicit Simplifier(Rewriter& rewrite) : rewrite_(rewrite) {}
 
-  // The value of the new trace that the node's output equals, or -1.
+  // The value of the new trace that the node's output equals, or kNoValue.
   ValueId same_as(const Node& node) {
-    const std::string_view op = node.op->name;
-    if (op == "identity" || op == "stop_gradient") return rewrite_(node.inputs[0]);
-    if (op == "reshape" || op == "broadcast" || op == "cast") return if_alike(node, node.inputs[0]);
-    if (op == "multiply" && is_constant(node.inputs[1], 1)) return if_alike(node, node.inputs[0]);
-    if (op == "multiply" && is_constant(node.inputs[0], 1)) return if_alike(node, node.inputs[1]);
-    if (op == "divide" && is_constant(node.inputs[1], 1)) return if_alike(node, node.inputs[0]);
-    if (op == "negate") {
-      const Node* inner = producer(node.inputs[0]);
-      if (inner && inner->op == node.op) return inner->inputs[0];
-    }
-    return -1;
+    for (const SameValue& same : node.op->same_as)
+      if (alike(node, node.inputs[static_cast<size_t>(same.input)]) && holds(node, same))
+        return rewrite_(node.inputs[static_cast<size_t>(same.input)]);
+    const Node* inner = node.op->own_inverse ? producer(node.inputs[0]) : nullptr;
+    return inner && inner->op == node.op ? inner->inputs[0] : kNoValue;
   }
 
  private:
-  const Node* producer(ValueId old) {
-    const int32_t n = rewrite_.to().producers[static_cast<size_t>(rewrite_(old))];
-    return n < 0 ? nullptr : &rewrite_.to().nodes[static_cast<size_t>(n)];
-  }
+  const Node* producer(ValueId old) { return rewrite_.to().producer(rewrite_(old)); }
   // Numbers of definitions only: those of user code are inputs and never rewritten.
-  bool is_constant(ValueId old, double value) {
-    const Node* node = producer(old);
-    return node && node->op->name == "constant" && node->attributes.number("value") == value;
+  bool holds(const Node& node, const SameValue& same) {
+    if (same.by < 0) return true;
+    const Node* by = producer(node.inputs[static_cast<size_t>(same.by)]);
+    return by && by->op->constant && by->attributes.number("value") == same.number;
   }
   // Labels count: what reads the result may check them. A reshape that only changes labels is a view and costs nothing.
-  ValueId if_alike(const Node& node, ValueId input) {
-    const auto& made = rewrite_.from().values[static_cast<size_t>(node.first_output)];
-    const bool integer_division = node.op->name == "divide" && !is_float(made.type);
-    return !integer_division && made == rewrite_.from().values[static_cast<size_t>(input)] ? rewrite_(input) : -1;
+  bool alike(const Node& node, ValueId input) const {
+    return rewrite_.from().spec(node.first_output) == rewrite_.from().spec(input);
   }
+
   Rewriter& rewrite_;
 };
 
-}  // namespace
-
-Trace simplify(Trace trace) {
+Trace simplify(Trace trace, const PlanOptions&) {
   Rewriter rewrite(trace);
   Simplifier simplifier(rewrite);
   for (const auto& node : trace.nodes) {
-    const ValueId same = node.output_count == 1 ? simplifier.same_as(node) : -1;
-    if (same >= 0)
+    const ValueId same = node.output_count == 1 ? simplifier.same_as(node) : kNoValue;
+    if (same != kNoValue)
       rewrite.replace(node.first_output, same);
     else
       rewrite.copy(node);
   }
   return rewrite.finish();
+}
+
+}  // namespace
+
+Pass simplify_pass() {
+  return {.name = "simplify", .purpose = "exact rewrites: identity, x*1, x/1, --x", .run = simplify, .cuda = true};
 }
 
 }  // namespace retrace

@@ -126,7 +126,7 @@ struct RowProgram::Worker {
   void dense(const Dense& d) {
     const auto input = [&](int i) { return i < 0 ? nullptr : static_cast<const float*>(inputs[i]); };
     const bool masked = d.after == RowDense::After::mask;
-    static constexpr float kNoBias[kMostChainFeatures] = {};
+    static constexpr float kNoBias[tuning::kMostChainFeatures] = {};
     row_kernels().dense({input(d.weights), d.per_output, d.per_term, d.depth, d.width,
                          d.bias < 0 ? kNoBias : rows + d.bias, rows + d.from, rows + d.to, d.after, rows + d.mask,
                          masked ? *input(d.bound) : 0.0f, masked ? *input(d.otherwise) : 0.0f});

@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "retrace/plan/programs/row_kernels.h"
+#include "retrace/plan/tuning.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
 
-constexpr int64_t kLeastChainRows = 2048;   // of a chain that is computed by rows
-constexpr int64_t kMostChainFeatures = 64;  // columns of its values
-
-// The body's values are rows, [rows, features] with at most kMostChainFeatures features, or small inputs. Its ops:
+// The body's values are rows, [rows, features] with at most tuning::kMostChainFeatures features, or small inputs. Its
+// ops:
 //   matmul(rows, small)          with either layout of the small matrix
 //   matmul(rows, rows)           with transpose_a: a weight gradient
 //   pointwise rules              of rows with rows of as many features, one number, or a number for each feature
@@ -73,6 +72,7 @@ class RowProgram {
     int64_t first, count;  // in dense_, rules_ or sums_
     int64_t features;      // of rules
   };
+  struct Roles;
   struct Builder;
   struct Worker;
 

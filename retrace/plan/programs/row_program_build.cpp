@@ -6,6 +6,7 @@
 #include "retrace/plan/layout/arena.h"
 #include "retrace/plan/programs/row_kernels.h"
 #include "retrace/plan/programs/row_program.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
@@ -23,7 +24,8 @@ const Op& row_chain_op() {
   return op;
 }
 
-struct RowProgram::Builder {
+// What each value and each node of a body is in a chain of rows.
+struct RowProgram::Roles {
   struct Value {
     int64_t features = 0;           // 0: no rows
     int64_t first = -1, last = -1;  // steps
@@ -33,43 +35,40 @@ struct RowProgram::Builder {
     bool kept = false;    // an output
     size_t block = 0;
   };
-  static constexpr int64_t kNone = -1;  // nothing is done for this node
+  static constexpr int64_t kNone = -1;
   RowProgram& program;
   const Trace& body;
-  std::vector<ValueId> root;     // views are what they show
-  std::vector<Value> values;     // per root
+  ValueMap<ValueId> root;        // views are what they show
+  ValueMap<Value> values;        // per root
   std::vector<int64_t> step_of;  // per node
-  // What a product's kernel does to it beside, per node; -1: none.
+  // What a product's kernel does to it beside, per node.
   struct After {
-    ValueId bias = -1;
+    ValueId bias = kNoValue;
     RowDense::After kind = RowDense::After::nothing;
-    ValueId mask = -1, bound = -1, otherwise = -1;
+    ValueId mask = kNoValue, bound = kNoValue, otherwise = kNoValue;
   };
   std::vector<After> after;
-  std::vector<ArenaBlock> blocks;
 
-  const TensorSpec& spec(ValueId id) const { return body.values[static_cast<size_t>(id)]; }
-  Value& value(ValueId id) { return values[static_cast<size_t>(root[static_cast<size_t>(id)])]; }
-  bool is_rows(ValueId id) const { return spec(id).shape.rank() == 2 && spec(id).shape[0] == program.rows_; }
-  int input_of(ValueId id) const {
-    const auto at = std::find(body.inputs.begin(), body.inputs.end(), id);
-    ensure(at != body.inputs.end(), "what is small enters a chain of rows from outside");
-    return static_cast<int>(at - body.inputs.begin());
+  Roles(RowProgram& program, const Trace& body) : program(program), body(body), root(body), values(body) {
+    find_rows();
+    find_steps();
   }
+
+  const TensorSpec& spec(ValueId id) const { return body.spec(id); }
+  Value& value(ValueId id) { return values[root[id]]; }
+  bool is_rows(ValueId id) const { return spec(id).shape.rank() == 2 && spec(id).shape[0] == program.rows_; }
 
   void find_rows() {
     for (const auto& each : body.values)
       if (each.shape.rank() == 2) program.rows_ = std::max(program.rows_, each.shape[0]);
-    root.resize(body.values.size());
-    values.resize(body.values.size());
     step_of.assign(body.nodes.size(), 0);
-    for (size_t i = 0; i < root.size(); ++i) root[i] = static_cast<ValueId>(i);
+    const TraceIndex index(body);
+    for (ValueId id{0}; id < static_cast<ValueId>(body.values.size()); ++id) {
+      root[id] = index.root(id);
+      if (is_rows(id)) values[id].features = spec(id).shape[1];
+    }
     for (const auto& node : body.nodes)
-      if (node.op->view)
-        step_of[static_cast<size_t>(&node - body.nodes.data())] = kNone, root[static_cast<size_t>(node.first_output)] =
-                                                                             root[static_cast<size_t>(node.inputs[0])];
-    for (size_t i = 0; i < root.size(); ++i)
-      if (is_rows(static_cast<ValueId>(i))) values[i].features = spec(static_cast<ValueId>(i)).shape[1];
+      if (node.op->view) step_of[number(node)] = kNone;
     for (const auto& node : body.nodes)
       for (ValueId id : node.inputs) value(id).reads += !node.op->view;
     for (ValueId id : body.outputs) value(id).kept = true;
@@ -78,51 +77,52 @@ struct RowProgram::Builder {
   }
 
   size_t number(const Node& node) const { return static_cast<size_t>(&node - body.nodes.data()); }
-  // The node that makes a value, through views and what products have taken in; -1 for an input.
-  int32_t maker(ValueId id) const { return body.producers[static_cast<size_t>(root[static_cast<size_t>(id)])]; }
+  // The node that makes a value, through views and what products have taken in; kNoNode for an input.
+  size_t maker(ValueId id) const { return body.producer_index(root[id]); }
   // The product that makes these rows for nobody but one node, and can take it in.
-  int32_t product_for_one(ValueId id) {
-    const int32_t p = maker(id);
-    const bool whole = p >= 0 && is_rows(id) && kind_of(body.nodes[static_cast<size_t>(p)]) == Step::Kind::dense &&
-                       value(id).reads == 1 && !value(id).kept &&
-                       after[static_cast<size_t>(p)].kind == RowDense::After::nothing;
-    return whole ? p : -1;
+  size_t product_for_one(ValueId id) {
+    const size_t p = maker(id);
+    const bool whole = p != kNoNode && is_rows(id) && kind_of(body.nodes[p]) == Step::Kind::dense &&
+                       value(id).reads == 1 && !value(id).kept && after[p].kind == RowDense::After::nothing;
+    return whole ? p : kNoNode;
   }
 
   // Bias, relu and relu's mask are computed while the product is stored, and take its place.
   void take_into_product(const Node& node) {
-    if (node.op->name == "add") return take_bias(node);
-    if (node.op->name == "relu") {
-      const int32_t p = product_for_one(node.inputs[0]);
-      if (p >= 0) after[static_cast<size_t>(p)].kind = RowDense::After::relu, take(node, node.inputs[0]);
+    if (node.op->formula == Formula::addition) return take_bias(node);
+    if (node.op->formula == Formula::positive_part) {
+      const size_t p = product_for_one(node.inputs[0]);
+      if (p == kNoNode) return;
+      after[p].kind = RowDense::After::relu;
+      return take(node, node.inputs[0]);
     }
-    if (node.op->name == "where") take_mask(node);
+    if (node.op->formula == Formula::choice) take_mask(node);
   }
 
   // A number for each feature.
   void take_bias(const Node& node) {
     const ValueId product = node.inputs[0], bias = node.inputs[1];
-    const int32_t p = product_for_one(product);
-    if (p < 0 || is_rows(bias) || after[static_cast<size_t>(p)].bias >= 0 ||
+    const size_t p = product_for_one(product);
+    if (p == kNoNode || is_rows(bias) || after[p].bias != kNoValue ||
         spec(bias).shape.count() != value(product).features)
       return;
-    after[static_cast<size_t>(p)].bias = bias;
+    after[p].bias = bias;
     take(node, product);
   }
   // where(greater(mask, number), product, number), with rows as mask that exist when the product is made.
   void take_mask(const Node& node) {
     const ValueId product = node.inputs[1], otherwise = node.inputs[2];
-    const int32_t p = product_for_one(product), c = maker(node.inputs[0]);
-    if (p < 0 || c < 0 || !is_number(otherwise) || value(node.inputs[0]).reads != 1 || value(node.inputs[0]).kept)
-      return;
-    const Node& compare = body.nodes[static_cast<size_t>(c)];
-    if (compare.op->name != "greater") return;
+    const size_t p = product_for_one(product), c = maker(node.inputs[0]);
+    if (p == kNoNode || c == kNoNode || !is_number(otherwise)) return;
+    if (value(node.inputs[0]).reads != 1 || value(node.inputs[0]).kept) return;
+    const Node& compare = body.nodes[c];
+    if (compare.op->formula != Formula::greater) return;
     const ValueId mask = compare.inputs[0], bound = compare.inputs[1];
-    const bool fits = is_rows(mask) && value(mask).features == value(product).features && maker(mask) < p;
+    const bool exists = maker(mask) == kNoNode || maker(mask) < p;
+    const bool fits = is_rows(mask) && value(mask).features == value(product).features && exists;
     if (!fits || !is_number(bound)) return;
-    After& it = after[static_cast<size_t>(p)];
-    it.kind = RowDense::After::mask, it.mask = mask, it.bound = bound, it.otherwise = otherwise;
-    step_of[static_cast<size_t>(c)] = kNone;
+    after[p] = {after[p].bias, RowDense::After::mask, mask, bound, otherwise};
+    step_of[c] = kNone;
     take(node, product);
   }
   bool is_number(ValueId id) const { return !is_rows(id) && spec(id).shape.count() == 1; }
@@ -132,14 +132,15 @@ struct RowProgram::Builder {
     value(product).kept = value(made).kept;
     value(product).reads = value(made).reads;
     step_of[number(node)] = kNone;
-    const ValueId to = root[static_cast<size_t>(product)];
-    for (ValueId& each : root)
-      if (each == made) each = to;
+    const ValueId to = root[product];
+    for (size_t v = 0; v < body.values.size(); ++v)
+      if (ValueId& each = root[static_cast<ValueId>(v)]; each == made) each = to;
   }
 
   static Step::Kind kind_of(const Node& node) {
     if (node.op->rule) return Step::Kind::rules;
-    return node.op->name == "matmul" && !node.attributes.integer("transpose_a") ? Step::Kind::dense : Step::Kind::sum;
+    const auto product = node.op->matrix_product;
+    return product && !product(node.attributes).transpose_a ? Step::Kind::dense : Step::Kind::sum;
   }
 
   // Rules of as many features in a row are one step. Values live from the step that makes them to the last that reads.
@@ -155,11 +156,24 @@ struct RowProgram::Builder {
       step_of[n] = static_cast<int64_t>(program.steps_.size()) - 1;
       const auto reads = [&](ValueId id) { value(id).last = step_of[n], value(id).reader = n; };
       std::for_each(node.inputs.begin(), node.inputs.end(), reads);
-      if (after[n].mask >= 0) reads(after[n].mask);
+      if (after[n].mask != kNoValue) reads(after[n].mask);
       value(node.first_output).first = value(node.first_output).last = step_of[n];
     }
     for (ValueId id : body.inputs) value(id).first = 0;
     for (ValueId id : body.outputs) value(id).last = static_cast<int64_t>(program.steps_.size());
+  }
+};
+
+// Puts the values in a thread's scratch, and writes the steps.
+struct RowProgram::Builder : Roles {
+  std::vector<ArenaBlock> blocks;
+
+  using Roles::Roles;
+
+  int input_of(ValueId id) const {
+    const auto at = std::find(body.inputs.begin(), body.inputs.end(), id);
+    ensure(at != body.inputs.end(), "what is small enters a chain of rows from outside");
+    return static_cast<int>(at - body.inputs.begin());
   }
 
   void place_rows() {
@@ -209,9 +223,9 @@ struct RowProgram::Builder {
   void add_dense(size_t n) {
     const Node& node = body.nodes[n];
     const Shape& weights = spec(node.inputs[1]).shape;
-    const bool transposed = node.attributes.integer("transpose_b") != 0;
+    const bool transposed = node.op->matrix_product(node.attributes).transpose_b;
     const After& then = after[n];
-    const bool masked = then.mask >= 0;
+    const bool masked = then.mask != kNoValue;
     Dense dense{input_of(node.inputs[1]),
                 weights[transposed ? 1 : 0],
                 weights[transposed ? 0 : 1],
@@ -219,7 +233,7 @@ struct RowProgram::Builder {
                 transposed ? 1 : weights[1],
                 offset(node.inputs[0]),
                 offset(node.first_output),
-                then.bias < 0 ? -1 : program.row_floats_ + add_pattern(then.bias, 1, true),
+                then.bias == kNoValue ? -1 : program.row_floats_ + add_pattern(then.bias, 1, true),
                 then.kind,
                 masked ? offset(then.mask) : 0,
                 masked ? input_of(then.bound) : -1,
@@ -252,7 +266,7 @@ struct RowProgram::Builder {
             program.sum_floats_,
             program.record_floats_};
     int64_t memory = 0;
-    if (node.op->name == "matmul") {
+    if (node.op->matrix_product) {
       sum.b = offset(node.inputs[1]);
       sum.b_features = value(node.inputs[1]).features;
       sum.size = sum.a_features * sum.b_features;
@@ -285,9 +299,7 @@ struct RowProgram::Builder {
 };
 
 RowProgram::RowProgram(const Trace& body) {
-  Builder builder{*this, body, {}, {}, {}, {}, {}};
-  builder.find_rows();
-  builder.find_steps();
+  Builder builder(*this, body);
   builder.place_rows();
   builder.add_transfers();
   for (size_t n = 0; n < body.nodes.size(); ++n)

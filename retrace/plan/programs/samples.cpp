@@ -9,7 +9,7 @@
 namespace retrace {
 namespace {
 
-const TensorSpec& spec_of(const Trace& trace, ValueId id) { return trace.values[static_cast<size_t>(id)]; }
+const TensorSpec& spec_of(const Trace& trace, ValueId id) { return trace.spec(id); }
 
 bool has_prologue(const Node& node) { return node.body && node.body->role == Body::Role::prologue; }
 
@@ -77,13 +77,13 @@ BySample by_sample(const Trace& trace, const Node& node, int64_t samples) {
   return outputs_have(trace, node, samples) ? BySample::each : BySample::no;
 }
 
-std::vector<bool> find_cut(const Trace& trace, int64_t samples) {
-  std::vector<bool> cut(trace.values.size());
+ValueMap<bool> find_cut(const Trace& trace, int64_t samples) {
+  ValueMap<bool> cut(trace);
   for (const auto& node : trace.nodes) {
     for (size_t i = 0; i < node.inputs.size(); ++i)
-      if (is_cut(trace, node, i, samples)) cut[static_cast<size_t>(node.inputs[i])] = true;
+      if (is_cut(trace, node, i, samples)) cut[node.inputs[i]] = true;
     if (by_sample(trace, node, samples) == BySample::each)
-      for (int i = 0; i < node.output_count; ++i) cut[static_cast<size_t>(node.first_output + i)] = true;
+      for (int i = 0; i < node.output_count; ++i) cut[node.first_output + i] = true;
   }
   return cut;
 }
@@ -91,8 +91,8 @@ std::vector<bool> find_cut(const Trace& trace, int64_t samples) {
 Trace with_samples(const Trace& trace, int64_t samples, int64_t count) {
   Trace made = trace;
   const auto cut = find_cut(trace, samples);
-  for (size_t i = 0; i < cut.size(); ++i)
-    if (cut[i]) made.values[i].shape[0] = count;
+  for (size_t i = 0; i < made.values.size(); ++i)
+    if (cut[static_cast<ValueId>(i)]) made.values[i].shape[0] = count;
   for (size_t n = 0; n < trace.nodes.size(); ++n) {
     const Node& node = trace.nodes[n];
     if (!node.body) continue;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "retrace/trace/trace.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 
@@ -20,25 +20,12 @@ bool is_cut(const Trace& trace, const Node& node, size_t input, int64_t samples)
 // Of a sum: the least number of samples, a power of two, that makes an aligned subtree.
 int64_t subtree_samples(const Trace& trace, const Node& node);
 
-// What the pass fuse_samples asks of a chain for it to pay.
-struct SampleChainLimits {
-  int contractions = 2;                     // in it, at least
-  int64_t slabs = 8;                        // for as many threads, at least
-  int64_t inner_bytes = int64_t{4} << 20;   // that stay within it, at least: less fits the caches anyway
-  int64_t slab_bytes = int64_t{512} << 10;  // that a kernel reads and writes for a slab, if possible
-  int64_t most_slab_bytes = int64_t{2} << 20;
-  int64_t work = 8;  // bytes of a slab's samples for each byte of weights, which every slab prepares, and of sums
-};
-SampleChainLimits sample_chain_limits();
-// For tests, while nobody plans: chains of small programs, too.
-void set_sample_chain_limits(const SampleChainLimits& limits);
-
 // The op of a chain of nodes that all go by samples: its body, a trace after the passes, says what it computes,
 // `samples` of how many, `slab` how many at a time: a power of two, at least the subtree of each of its sums.
 const Op& sample_chain_op();
 
 // Per value of a trace whose nodes all go by samples: whether it has one slice for each of them.
-std::vector<bool> find_cut(const Trace& trace, int64_t samples);
+ValueMap<bool> find_cut(const Trace& trace, int64_t samples);
 // The same trace over `count` samples.
 Trace with_samples(const Trace& trace, int64_t samples, int64_t count);
 

@@ -1,21 +1,18 @@
 #include "retrace/plan/programs/strip_reduction.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
+
+#include "retrace/plan/tuning.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
 
-constexpr int64_t kStrip = 16;
-constexpr int64_t kMostChannels = 256;     // a strip of more is not in one range of any kernel
-constexpr int64_t kBufferElements = 8192;  // of what a prologue makes at a time
-constexpr int kMostLevel = 12;
-std::atomic<int64_t> least_elements = 3 << 20;  // 12 MiB: what second-level caches do not hold
+using namespace tuning;
+constexpr int64_t kStrip = 16;  // docs/numerics.md 3
 
 }  // namespace
-
-int64_t set_least_reduced_elements(int64_t elements) { return least_elements.exchange(elements); }
 
 Trace without_reductions(const Body& body) {
   Trace tiles = body.trace;
@@ -23,26 +20,26 @@ Trace without_reductions(const Body& body) {
     tiles.outputs.resize(tiles.outputs.size() - static_cast<size_t>(tiles.nodes.back().output_count));
     tiles.nodes.pop_back();
   }
-  std::vector<bool> read(tiles.values.size());
+  ValueMap<bool> read(tiles);
   for (const auto& node : tiles.nodes)
-    for (ValueId id : node.inputs) read[static_cast<size_t>(id)] = true;
-  for (ValueId id : tiles.outputs) read[static_cast<size_t>(id)] = true;
-  while (tiles.inputs.size() > 1 && !read[static_cast<size_t>(tiles.inputs.back())]) tiles.inputs.pop_back();
+    for (ValueId id : node.inputs) read[id] = true;
+  for (ValueId id : tiles.outputs) read[id] = true;
+  while (tiles.inputs.size() > 1 && !read[tiles.inputs.back()]) tiles.inputs.pop_back();
   return tiles;
 }
 
 const TensorSpec& StripReduction::source(const Trace& trace, const Node& node) {
-  if (node.body) return node.body->trace.values[static_cast<size_t>(node.body->trace.outputs[0])];
-  return trace.values[static_cast<size_t>(node.inputs[0])];
+  if (node.body) return node.body->trace.spec(node.body->trace.outputs[0]);
+  return trace.spec(node.inputs[0]);
 }
 
-std::string_view StripReduction::refusal(const Trace& trace, const Node& node) {
+std::string_view StripReduction::refusal(const Trace& trace, const Node& node, int64_t least) {
   const TensorSpec& spec = source(trace, node);
   if (!node.op->column_kernels || spec.type != DType::f32) return "it is not a sum over positions";
   const ReduceShape shape(spec.shape, node.attributes.list("axes"));
   if (!shape.by_column || shape.outer != 1 || !shape.contiguous()) return "it is not a sum over all positions";
   if (shape.channels > kMostChannels) return "there are too many channels";
-  return spec.count() < least_elements ? "it is small" : "";
+  return spec.count() < least ? "it is small" : "";
 }
 
 StripReduction::StripReduction(const Trace& trace, const Node& node)
@@ -51,10 +48,10 @@ StripReduction::StripReduction(const Trace& trace, const Node& node)
   positions_ = shape.positions, channels_ = shape.channels;
   strips_ = (positions_ + kStrip - 1) / kStrip;
   slot_ = kernels_->slot_size(channels_);
-  most_level_ = kMostLevel;
+  most_level_ = kMostStripLevel;
   if (!node.body) return;
   program_ = std::make_unique<TileProgram>(node.body->trace);
-  most_level_ = std::bit_width(static_cast<uint64_t>(kBufferElements / (kStrip * channels_))) - 1;
+  most_level_ = std::bit_width(static_cast<uint64_t>(kReadElements / (kStrip * channels_))) - 1;
 }
 
 float* StripReduction::slots(void* workspace) const {
@@ -88,7 +85,7 @@ void StripReduction::reduce(int64_t strip, int level, const void* const* inputs,
   const int64_t first = strip * kStrip, count = std::min(kStrip << level, positions_ - first);
   const float* x = nullptr;
   if (program_) {
-    thread_local std::vector<float> buffer(kBufferElements);
+    thread_local std::vector<float> buffer(kReadElements);
     x = buffer.data();
     void* base = buffer.data() - first * channels_;  // element i of the whole array is written at base plus i
     program_->run(first * channels_, (first + count) * channels_, inputs, &base, patterns(workspace));

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "retrace/ops/reduce.h"
+#include "retrace/ops/reduce/reduction.h"
 #include "retrace/plan/programs/tile_program.h"
 
 namespace retrace {
@@ -13,14 +13,11 @@ namespace retrace {
 // The trace of a body without its reductions, their outputs, and the inputs that only they read.
 Trace without_reductions(const Body& body);
 
-// Elements of an array from which on its kernel reduces it; smaller ones stay in a cache until a kernel of its own does
-// it as fast. Returns the number before. For tests, which like small arrays.
-int64_t set_least_reduced_elements(int64_t elements);
-
 class StripReduction {
  public:
-  // Why `node` of `trace` cannot be computed in this way, or is not worth it; "" if it is.
-  static std::string_view refusal(const Trace& trace, const Node& node);
+  // Why `node` of `trace` cannot be computed in this way, or is not worth it with fewer than `least` elements; "" if it
+  // is.
+  static std::string_view refusal(const Trace& trace, const Node& node, int64_t least);
   // What `node` reduces: its input, or what its prologue makes.
   static const TensorSpec& source(const Trace& trace, const Node& node);
 

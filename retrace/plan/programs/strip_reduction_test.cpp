@@ -8,7 +8,7 @@
 
 #include "retrace/ops/op.h"
 #include "retrace/plan/compile.h"
-#include "retrace/plan/passes/passes.h"
+#include "retrace/plan/pass.h"
 #include "retrace/trace/text.h"
 
 namespace retrace {
@@ -30,7 +30,10 @@ struct Case {
                     "return {}\n",
                     array, channels, results, op, prologue ? 2 : 0, results),
         op_table());
-    return fuse_prologues(remove_dead(plain));
+    const auto passes = all_passes();
+    const auto pass =
+        std::find_if(passes.begin(), passes.end(), [](const Pass& p) { return p.name == "fuse_prologues"; });
+    return pass->run(without_dead(plain), {});
   }
 };
 
@@ -119,7 +122,7 @@ TEST(StripReduction, SaysWhatItLeavesToTheOp) {
   const auto refusal = [](const std::string& shape, const std::string& axes) {
     const Trace trace = parse_trace(
         fmt::format("%0 = input {}\n%1 = sum(%0) {{axes={}, keep=0}}\nreturn %1\n", shape, axes), op_table());
-    return StripReduction::refusal(trace, trace.nodes[0]);
+    return StripReduction::refusal(trace, trace.nodes[0], 3 << 20);
   };
   EXPECT_EQ(refusal("f32[512,64,128]", "[0,1]"), "");
   EXPECT_EQ(refusal("f32[8,64,64]", "[1]"), "it is not a sum over all positions");

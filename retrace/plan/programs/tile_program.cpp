@@ -5,12 +5,13 @@
 
 #include "retrace/base/error.h"
 #include "retrace/plan/programs/tile_bytes.h"
+#include "retrace/plan/tuning.h"
+#include "retrace/trace/trace_index.h"
 
 namespace retrace {
 namespace {
 
-constexpr int64_t kTile = 512;         // elements: a register takes 2 KiB
-constexpr int64_t kLongPeriod = 2048;  // of a pattern, in elements
+using namespace tuning;
 
 float* scratch_memory(int count) {
   thread_local std::vector<float> memory;
@@ -32,8 +33,8 @@ std::vector<TensorSpec> infer_fused(const InferCall&) {
 bool can_tile(const Trace& trace, const Node& node) {
   if (!node.op->rule || node.output_count != 1) return false;
   for (ValueId id : node.inputs)
-    if (!tile_input(trace.values[static_cast<size_t>(id)].type)) return false;
-  return tile_output(trace.values[static_cast<size_t>(node.first_output)].type);
+    if (!tile_input(trace.spec(id).type)) return false;
+  return tile_output(trace.spec(node.first_output).type);
 }
 
 const Op& fused_op() {
@@ -49,12 +50,12 @@ struct TileProgram::Builder {
   TileProgram& program;
   const Trace& body;
   Use use;
-  std::vector<size_t> last_use;  // per value: index of the last node that reads it
-  std::vector<Operand> places;   // per value
+  ValueMap<size_t> last_use;  // the index of the last node that reads a value
+  ValueMap<Operand> places;
   std::vector<int> free_scratch;
 
-  Operand& place(ValueId id) { return places[static_cast<size_t>(id)]; }
-  const TensorSpec& spec(ValueId id) const { return body.values[static_cast<size_t>(id)]; }
+  Operand& place(ValueId id) { return places[id]; }
+  const TensorSpec& spec(ValueId id) const { return body.spec(id); }
 
   int take() {
     if (free_scratch.empty()) return program.scratch_count_++;
@@ -64,10 +65,9 @@ struct TileProgram::Builder {
   }
 
   void find_last_uses() {
-    last_use.assign(body.values.size(), 0);
     for (size_t n = 0; n < body.nodes.size(); ++n)
-      for (ValueId id : body.nodes[n].inputs) last_use[static_cast<size_t>(id)] = n;
-    for (ValueId id : body.outputs) last_use[static_cast<size_t>(id)] = body.nodes.size();
+      for (ValueId id : body.nodes[n].inputs) last_use[id] = n;
+    for (ValueId id : body.outputs) last_use[id] = body.nodes.size();
   }
 
   // The raw result is kept where it is wanted as an output, or else lies where the first f32 result will be.
@@ -107,7 +107,7 @@ struct TileProgram::Builder {
     if (at == outputs.end() || spec(id).type != DType::f32) return -1;
     if (std::find(at + 1, outputs.end(), id) != outputs.end()) return -1;
     const int output = static_cast<int>(at - outputs.begin());
-    if (output == program.raw_output_ && last_use[static_cast<size_t>(body.inputs[0])] > n) return -1;
+    if (output == program.raw_output_ && last_use[body.inputs[0]] > n) return -1;
     return output;
   }
 
@@ -132,8 +132,8 @@ struct TileProgram::Builder {
     const ValueId id = node.inputs[argument];
     const auto before = node.inputs.begin() + static_cast<long>(argument);
     const bool first_mention = std::find(node.inputs.begin(), before, id) == before;
-    const bool made_here = body.producers[static_cast<size_t>(id)] >= 0;  // loads are kept for the next tile
-    if (place(id).in == Operand::In::scratch && made_here && last_use[static_cast<size_t>(id)] == n && first_mention)
+    const bool made_here = body.producer(id) != nullptr;  // loads are kept for the next tile
+    if (place(id).in == Operand::In::scratch && made_here && last_use[id] == n && first_mention)
       free_scratch.push_back(place(id).index);
   }
 
@@ -145,8 +145,8 @@ struct TileProgram::Builder {
 
 TileProgram::TileProgram(const Trace& body, Use use) {
   ensure(!body.outputs.empty(), "a fused chain has outputs");
-  shape_ = body.values[static_cast<size_t>(body.outputs[0])].shape;
-  Builder builder{*this, body, use, {}, std::vector<Operand>(body.values.size()), {}};
+  shape_ = body.spec(body.outputs[0]).shape;
+  Builder builder{*this, body, use, ValueMap<size_t>(body), ValueMap<Operand>(body), {}};
   builder.find_last_uses();
   if (use == Use::epilogue) builder.place_raw_result();
   for (size_t i = 0; i < body.inputs.size(); ++i) builder.add_input(i);

@@ -21,7 +21,7 @@ const Op& fused_op();
 // Whether a tile program is all that a node needs: a fused chain, or a node that can be part of one.
 bool is_tile_chain(const Trace& trace, const Node& node);
 
-constexpr int64_t kChainPiece = 8192;  // elements of a chain that one thread takes at a time
+// Pieces of tuning::kChainPiece elements.
 int64_t chain_pieces(int64_t count);
 
 class TileProgram {

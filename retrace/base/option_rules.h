@@ -1,0 +1,30 @@
+#pragma once
+// Options of things that are chosen by name: what each may be.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "retrace/base/option_values.h"
+
+namespace retrace {
+
+// The description of an option: type, default, allowed values.
+struct OptionRule {
+  std::string name = {};
+  std::string help = {};                  // one line
+  OptionValue standard = {};              // the default; its type is the option's
+  double low = 0, high = 0;               // numbers: low <= value <= high, if low < high
+  bool above_low = false;                 // low < value instead
+  std::vector<std::string> choices = {};  // texts that are allowed; empty: any
+  bool may_be_empty = false;              // lists
+  bool changes_bits = true;               // of a result, or at least what workers do together
+};
+
+// `given`, and the standard value of each option that it does not have.
+OptionValues with_standard_values(OptionValues given, const std::vector<OptionRule>& rules);
+// The same. Throws Error(usage) that names `owner` ("solver
+// \"adam\"") for a value that has no rule, with the nearest option, or that is of another type than its rule says.
+OptionValues completed(const OptionValues& given, const std::vector<OptionRule>& rules, std::string_view owner);
+
+}  // namespace retrace

@@ -1,0 +1,16 @@
+#include "retrace/nn/layers/linear.h"
+
+#include "retrace/ops/linear/linear.h"
+
+namespace retrace::nn {
+
+Layer linear(int64_t outputs, const ParameterOptions& parameters, Place place) {
+  return Layer("linear", [=](Walk& walk, const Tree& input) {
+    const Tensor& x = input.tensor();
+    const Shape shape{outputs, x.rank() == 0 ? 1 : x.shape().count(1, x.rank())};
+    const Tensor weights = walk.parameter("weights", shape, linear_fans(shape), parameters.initializer);
+    return Tree(retrace::linear(x, with_bias(walk, weights, parameters.bias, outputs), place));
+  });
+}
+
+}  // namespace retrace::nn

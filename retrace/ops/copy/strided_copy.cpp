@@ -1,0 +1,93 @@
+#include "retrace/ops/copy/strided_copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "retrace/device/cpu/threads.h"
+
+namespace retrace {
+namespace {
+
+constexpr int64_t kBlock = 16;  // side of a transposed block: both sides stay in the first-level cache
+constexpr int64_t kPieceElements = 1 << 15;
+
+template <class T>
+void copy_row(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t count) {
+  if (from_stride == 1 && to_stride == 1) {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
+}
+
+// Axis a of the source is contiguous, axis b of the target.
+template <class T>
+void copy_transposed(const T* from, T* to, const StridedLayout& layout, int a, int b) {
+  for (int64_t i0 = 0; i0 < layout.shape[a]; i0 += kBlock)
+    for (int64_t j0 = 0; j0 < layout.shape[b]; j0 += kBlock)
+      for (int64_t i = i0; i < std::min(i0 + kBlock, layout.shape[a]); ++i)
+        copy_row(from + i * layout.from[a] + j0 * layout.from[b], layout.from[b],
+                 to + i * layout.to[a] + j0 * layout.to[b], layout.to[b], std::min(kBlock, layout.shape[b] - j0));
+}
+
+template <class T>
+void copy_axes(const T* from, T* to, const StridedLayout& layout, int axis, int a, int b) {
+  const int last = layout.shape.rank() - 1;
+  if (a < 0 && axis == last) return copy_row(from, layout.from[last], to, layout.to[last], layout.shape[last]);
+  if (axis > last) return copy_transposed(from, to, layout, a, b);
+  if (axis == a || axis == b) return copy_axes(from, to, layout, axis + 1, a, b);
+  for (int64_t i = 0; i < layout.shape[axis]; ++i)
+    copy_axes(from + i * layout.from[axis], to + i * layout.to[axis], layout, axis + 1, a, b);
+}
+
+template <class T>
+void copy(StridedLayout layout, const T* from, T* to) {
+  const int last = layout.shape.rank() - 1;
+  int contiguous = -1;  // axis along which the source is contiguous, if that is not the last
+  for (int i = 0; i < last; ++i)
+    if (layout.from[i] == 1 && layout.from[last] != 1) contiguous = i;
+  const int64_t rows = layout.shape[0], elements = layout.shape.count();
+  const int64_t pieces = std::clamp<int64_t>(elements / kPieceElements, 1, rows);
+  run_pieces(pieces, [&](int64_t piece) {
+    const int64_t begin = rows * piece / pieces, end = rows * (piece + 1) / pieces;
+    StridedLayout part = layout;
+    part.shape[0] = end - begin;
+    copy_axes(from + begin * layout.from[0], to + begin * layout.to[0], part, 0, contiguous,
+              contiguous < 0 ? -1 : last);
+  });
+}
+
+}  // namespace
+
+StridedLayout merged_layout(const Shape& shape, const Shape& from, const Shape& to) {
+  StridedLayout layout;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] == 1) continue;
+    const int last = layout.shape.rank() - 1;
+    if (last >= 0 && layout.from[last] == from[i] * shape[i] && layout.to[last] == to[i] * shape[i]) {
+      layout.shape[last] *= shape[i];
+      layout.from[last] = from[i];
+      layout.to[last] = to[i];
+    } else {
+      layout.shape.push_back(shape[i]);
+      layout.from.push_back(from[i]);
+      layout.to.push_back(to[i]);
+    }
+  }
+  if (layout.shape.empty()) layout = {{1}, {1}, {1}};
+  return layout;
+}
+
+void strided_copy(size_t item, const Shape& shape, const void* from, const Shape& from_strides, void* to,
+                  const Shape& to_strides) {
+  if (shape.count() == 0) return;
+  const StridedLayout layout = merged_layout(shape, from_strides, to_strides);
+  switch (item) {
+    case 1: return copy(layout, static_cast<const uint8_t*>(from), static_cast<uint8_t*>(to));
+    case 4: return copy(layout, static_cast<const uint32_t*>(from), static_cast<uint32_t*>(to));
+    case 8: return copy(layout, static_cast<const uint64_t*>(from), static_cast<uint64_t*>(to));
+  }
+  ensure(false, "elements have 1, 4 or 8 bytes");
+}
+
+}  // namespace retrace

@@ -1,0 +1,213 @@
+// The column rule of docs/numerics.md 3 in vectors: lanes hold 16 channels. A strip of 16 positions has one accumulator
+// from +0, in ascending order; the tree is over strips. ColumnSum and ColumnMoments say what a strip yields.
+// column_run and column_combine<Policy> are the functions of a ReduceKernels.
+#if defined(RETRACE_OPS_REDUCE_COLUMN_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef RETRACE_OPS_REDUCE_COLUMN_H
+#undef RETRACE_OPS_REDUCE_COLUMN_H
+#else
+#define RETRACE_OPS_REDUCE_COLUMN_H
+#endif
+
+#include "retrace/ops/reduce/reduce_tree.h"
+
+RT_TARGET_BEGIN
+
+constexpr int kStrip = 16;
+constexpr int kStripsAtOnce = 4;  // independent accumulators: as many as hide the latency of an addition
+constexpr int kRunLevels = 16;    // a run has at most 2^15 strips
+constexpr int kCombineLevels = 48;
+
+// `at(k, i)` loads position i of strip k.
+struct ColumnSum {
+  struct Value {
+    F32 sum;
+  };
+  static constexpr int kOutputs = 1;
+  static RT_INLINE Value empty() { return {F32(0.0f)}; }
+  static RT_INLINE Value merge(const Value& a, const Value& b, int64_t, int64_t) { return {a.sum + b.sum}; }
+  static RT_INLINE F32* part(Value& value, int) { return &value.sum; }
+  template <int strips, class Load>
+  static RT_INLINE void strip(Load at, int count, Value* to) {
+    F32 sum[strips];
+    RT_UNROLL
+    for (int k = 0; k < strips; ++k) sum[k] = F32(0.0f);
+    for (int i = 0; i < count; ++i) {
+      RT_UNROLL
+      for (int k = 0; k < strips; ++k) sum[k] = sum[k] + at(k, i);
+    }
+    RT_UNROLL
+    for (int k = 0; k < strips; ++k) to[k].sum = sum[k];
+  }
+};
+
+struct ColumnMoments {
+  struct Value {
+    F32 mean, m2;
+  };
+  static constexpr int kOutputs = 2;
+  static RT_INLINE Value empty() { return {F32(0.0f) / F32(0.0f), F32(0.0f)}; }  // mean = sum / 0
+  static RT_INLINE Value merge(const Value& a, const Value& b, int64_t count_a, int64_t count_b) {
+    Value value = a;
+    merge_pairs(value.mean, value.m2, b.mean, b.m2, count_a, count_b);
+    return value;
+  }
+  static RT_INLINE F32* part(Value& value, int i) { return i == 0 ? &value.mean : &value.m2; }
+  template <int strips, class Load>
+  static RT_INLINE void strip(Load at, int count, Value* to) {
+    ColumnSum::Value sums[strips];
+    ColumnSum::strip<strips>(at, count, sums);
+    F32 mean[strips], m2[strips];
+    RT_UNROLL
+    for (int k = 0; k < strips; ++k) {
+      mean[k] =
+          count == kStrip ? sums[k].sum * F32(0.0625f) : sums[k].sum / F32(static_cast<float>(count));  // exact alike
+      m2[k] = F32(0.0f);
+    }
+    for (int i = 0; i < count; ++i) {
+      RT_UNROLL
+      for (int k = 0; k < strips; ++k) {
+        const F32 d = at(k, i) - mean[k];
+        m2[k] = fma(d, d, m2[k]);
+      }
+    }
+    RT_UNROLL
+    for (int k = 0; k < strips; ++k) to[k] = {mean[k], m2[k]};
+  }
+};
+
+// One strip of `count` positions. `whole`: every position can be loaded as whole vectors.
+template <class Policy, int groups>
+RT_INLINE void column_strip(const float* base, int64_t stride, int count, bool whole, int lanes,
+                            typename Policy::Value* values) {
+  if (whole) {
+    Policy::template strip<groups>([base, stride](int k, int i)
+                                       __attribute__((always_inline)) { return load(base + i * stride + k * kLanes); },
+                                   count, values);
+  } else {
+    Policy::template strip<groups>(
+        [base, stride, lanes](int k, int i) __attribute__((always_inline)) {
+          return load_part(base + i * stride + k * kLanes, k == groups - 1 ? lanes : kLanes);
+        },
+        count, values);
+  }
+}
+
+// Sums `groups` vectors of channels from x on over all positions; the last vector has `lanes` channels. Whole vectors
+// are loaded where memory up to `end` allows: what stands in surplus lanes reaches no result.
+template <class Policy, int groups>
+RT_INLINE void column_run_groups(const float* x, const float* end, int64_t positions, int64_t stride, int lanes,
+                                 typename Policy::Value* roots) {
+  using Value = typename Policy::Value;
+  constexpr int strips = kStripsAtOnce / groups;
+  constexpr int level = strips == 4 ? 2 : strips == 2 ? 1 : 0;
+  const int64_t last_begin = (end - x) - groups * kLanes;
+  const int64_t loadable = last_begin < 0 ? 0 : last_begin / stride + 1;
+  const int64_t whole = (loadable < positions ? loadable : positions) / kStrip;
+  const int64_t all = (positions + kStrip - 1) / kStrip;
+
+  TreeStack<Policy, kRunLevels> stack[groups];
+  for (int g = 0; g < groups; ++g) stack[g].start(kStrip);
+  Value values[kStripsAtOnce];
+  int64_t strip = 0;
+  for (; strip + strips <= whole; strip += strips) {
+    const float* base = x + strip * kStrip * stride;
+    const auto at = [base, stride](int k, int i) __attribute__((always_inline)) {
+      return load(base + ((k % strips) * kStrip + i) * stride + k / strips * kLanes);
+    };
+    Policy::template strip<kStripsAtOnce>(at, kStrip, values);
+    RT_UNROLL
+    for (int g = 0; g < groups; ++g) {
+      Value* of = values + g * strips;
+      for (int half = 1; half < strips; half *= 2)
+        for (int s = 0; s < strips; s += 2 * half)
+          of[s] = Policy::merge(of[s], of[s + half], half * kStrip, half * kStrip);
+      stack[g].push(of[0], level);
+    }
+  }
+  int count = 0;  // positions of the last strip, which may be short
+  for (; strip < all; ++strip) {
+    const float* base = x + strip * kStrip * stride;
+    count = static_cast<int>(positions - strip * kStrip < kStrip ? positions - strip * kStrip : kStrip);
+    column_strip<Policy, groups>(base, stride, count, strip < whole, lanes, values);
+    if (strip + 1 == all) break;
+    for (int g = 0; g < groups; ++g) stack[g].push(values[g], 0);
+  }
+  for (int g = 0; g < groups; ++g) roots[g] = stack[g].root(strip < all ? values + g : nullptr, count);
+}
+
+template <class Policy, int groups>
+RT_INLINE int64_t column_run_channels(const float* x, const float* end, int64_t positions, int64_t stride,
+                                      int64_t channels, int64_t c, float* slot, int64_t slot_width) {
+  typename Policy::Value roots[groups];
+  for (; c < channels && (groups == 1 || c + groups * kLanes <= channels); c += groups * kLanes) {
+    const int lanes = channels - c < kLanes ? static_cast<int>(channels - c) : kLanes;
+    column_run_groups<Policy, groups>(x + c, end, positions, stride, lanes, roots);
+    for (int g = 0; g < groups; ++g)
+      for (int i = 0; i < Policy::kOutputs; ++i)
+        store(*Policy::part(roots[g], i), slot + i * slot_width + c + g * kLanes);
+  }
+  return c;
+}
+
+// A slot holds each output of all channels, rounded up to whole vectors.
+RT_INLINE int64_t column_slot_width(int64_t channels) { return (channels + kLanes - 1) / kLanes * kLanes; }
+template <class Policy>
+int64_t column_slot_size(int64_t channels) {
+  return Policy::kOutputs * column_slot_width(channels);
+}
+
+template <class Policy>
+void column_run(const float* x, const float* end, int64_t positions, int64_t channels, int64_t stride, float* slot) {
+  const int64_t width = column_slot_width(channels);
+  int64_t c = column_run_channels<Policy, 4>(x, end, positions, stride, channels, 0, slot, width);
+  c = column_run_channels<Policy, 2>(x, end, positions, stride, channels, c, slot, width);
+  column_run_channels<Policy, 1>(x, end, positions, stride, channels, c, slot, width);
+}
+
+// Channels c to c + 15 of a slot.
+template <class Policy>
+RT_INLINE typename Policy::Value column_read(const float* slot, int64_t width, int64_t c) {
+  typename Policy::Value value;
+  for (int i = 0; i < Policy::kOutputs; ++i) *Policy::part(value, i) = load(slot + i * width + c);
+  return value;
+}
+template <class Policy>
+RT_INLINE void column_write(typename Policy::Value root, int64_t channels, int64_t c, float* const* out) {
+  const int lanes = channels - c < kLanes ? static_cast<int>(channels - c) : kLanes;
+  for (int i = 0; i < Policy::kOutputs; ++i) store_part(*Policy::part(root, i), out[i] + c, lanes);
+}
+
+template <class Policy>
+void column_combine(const float* slots, int64_t slot_size, int64_t runs, int64_t run_positions, int64_t positions,
+                    int64_t channels, float* const* out) {
+  const int64_t width = column_slot_width(channels);
+  for (int64_t c = 0; c < channels; c += kLanes) {
+    TreeStack<Policy, kCombineLevels> stack;
+    stack.start(run_positions);
+    for (int64_t run = 0; run + 1 < runs; ++run) stack.push(column_read<Policy>(slots + run * slot_size, width, c), 0);
+    const auto last = column_read<Policy>(slots + (runs - 1) * slot_size, width, c);
+    column_write<Policy>(stack.root(&last, positions - (runs - 1) * run_positions), channels, c, out);
+  }
+}
+
+template <class Policy>
+void column_combine_subtrees(const float* slots, int64_t slot_size, const int8_t* levels, int64_t positions,
+                             int64_t channels, float* const* out) {
+  const int64_t width = column_slot_width(channels), whole = positions / kStrip;
+  const int rest = static_cast<int>(positions % kStrip);
+  for (int64_t c = 0; c < channels; c += kLanes) {
+    TreeStack<Policy, kCombineLevels> stack;
+    stack.start(kStrip);
+    for (int64_t strip = 0; strip < whole; strip += int64_t{1} << levels[strip])
+      stack.push(column_read<Policy>(slots + strip * slot_size, width, c), levels[strip]);
+    if (rest > 0) {
+      const auto last = column_read<Policy>(slots + whole * slot_size, width, c);
+      column_write<Policy>(stack.root(&last, rest), channels, c, out);
+    } else {
+      column_write<Policy>(stack.root(nullptr, 0), channels, c, out);
+    }
+  }
+}
+
+RT_TARGET_END
+#endif

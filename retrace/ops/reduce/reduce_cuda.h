@@ -1,0 +1,250 @@
+#pragma once
+// Reductions on a CUDA device, by the column or the row rule of docs/numerics.md 3: what the kernels of sum, moments,
+// max and softmax are made of. In both rules 16 elements of a lane make an item's value in one thread: 16 positions of
+// a channel, or every sixteenth element of a block of 256. A Policy states
+//   Value, by_row, empty(), merge(left, right, positions of left, of right),
+//   item(a, o, lane, p, count)   the value of the item from position p on, with `count` positions (0: none); every
+//                                thread of a block comes,
+//   fold(value)                  by row: what the 16 lanes are together,
+//   store(a, o, channel, value)  writes a result.
+
+#include "retrace/base/scalar.h"
+#include "retrace/device/cuda/kernel.h"
+#include "retrace/ops/reduce/reduce_cuda_arguments.h"
+
+namespace retrace::cuda {
+
+constexpr int kLanesOfRow = 16;
+
+RT_DEVICE long long smaller(long long a, long long b) { return a < b ? a : b; }
+
+RT_DEVICE long long offset_of(const ReduceAxes& axes, long long index) {
+  long long offset = 0;
+  for (int i = axes.count - 1; i > 0; --i) {
+    offset += index % axes.size[i] * axes.stride[i];
+    index /= axes.size[i];
+  }
+  return axes.count > 0 ? offset + index * axes.stride[0] : 0;
+}
+
+// The element of x at position p of row o, channel c.
+RT_DEVICE long long element_of(const ReduceArguments& a, long long o, long long c, long long p) {
+  const long long start = offset_of(a.outer_axes, o) + c;
+  if (a.run == a.positions) return start + p * a.channels;
+  return start + offset_of(a.segment_axes, p / a.run) + p % a.run * a.channels;
+}
+
+// The sum of the 16 lanes of a block of the row rule, in each of them. All lanes of a warp come.
+template <class T>
+RT_DEVICE T fold_lanes(T value) {
+  for (unsigned distance = kLanesOfRow / 2; distance > 0; distance /= 2) value = value + shuffle_xor(value, distance);
+  return value;
+}
+
+// The tree over items that come in order, at most 2^(levels - 1) of them. Level l holds the complete subtree of 2^l
+// items if that bit of `items` is set.
+template <class Policy, int levels>
+struct ItemTree {
+  using Value = typename Policy::Value;
+  Value nodes[levels];
+  long long item, positions = 0;
+  unsigned items = 0;
+
+  RT_DEVICE explicit ItemTree(long long positions_of_item) : item(positions_of_item) {}
+
+  // Only the last item may have fewer positions than the others.
+  RT_DEVICE void push(Value value, long long count) {
+    positions += count;
+    bool placed = false;
+    RT_UNROLL
+    for (int level = 0; level < levels; ++level) {
+      if (placed) continue;
+      if ((items >> level) & 1) {
+        value = Policy::merge(nodes[level], value, item << level, count);
+        count += item << level;
+      } else {
+        nodes[level] = value;
+        placed = true;
+      }
+    }
+    ++items;
+  }
+
+  RT_DEVICE Value root() const {
+    Value value = Policy::empty();
+    unsigned done = 0;
+    long long before = positions - static_cast<long long>(items) * item;  // of what is merged: counted from the end
+    RT_UNROLL
+    for (int level = 0; level < levels; ++level) {
+      if (!((items >> level) & 1)) continue;
+      value = done ? Policy::merge(nodes[level], value, item << level, before + done * item) : nodes[level];
+      done += 1u << level;
+    }
+    return value;
+  }
+};
+
+// The 16 elements of this thread's lane in the item from position p on, zeros where there is none; returns how many.
+template <class T, bool by_row>
+RT_DEVICE int load_item(const ReduceArguments& a, long long o, long long lane, long long p, long long count,
+                        T (&values)[16]) {
+  const Global<const T> x(a.x);
+  const long long step = by_row ? kLanesOfRow : 1, first = by_row ? p + lane : p, channel = by_row ? 0 : lane;
+  const long long present = by_row ? (count - lane + kLanesOfRow - 1) / kLanesOfRow : count;
+  const bool dense = a.run == a.positions;
+  const long long start = dense ? element_of(a, o, channel, first) : 0;
+  long long apart[16];
+  for (int i = 0; !dense && i < present; ++i) apart[i] = element_of(a, o, channel, first + i * step);
+  RT_UNROLL
+  for (int i = 0; i < 16; ++i) {
+    values[i] = T(0);
+    if (i < present) values[i] = x[dense ? start + i * step * a.channels : apart[i]];
+  }
+  return present > 0 ? static_cast<int>(present) : 0;
+}
+
+// The tree over the values of `strips` threads, `lanes` threads apart: this one's value is that of `span` positions
+// from p on. The root comes in strip 0. All threads of the block come; `values` has an element for each.
+template <class Policy>
+RT_DEVICE typename Policy::Value tree_of_block(Shared<typename Policy::Value> values, typename Policy::Value value,
+                                               int lanes, int strip, int strips, long long p, long long span,
+                                               long long positions) {
+  const int t = static_cast<int>(thread().x);
+  values[t] = value;
+  for (int half = 1; half < strips; half *= 2) {
+    barrier();
+    const long long right = p + half * span;
+    if (strip % (2 * half) != 0 || right >= positions) continue;
+    const typename Policy::Value other = values[t + half * lanes];
+    value = Policy::merge(value, other, half * span, smaller(half * span, positions - right));
+    values[t] = value;
+  }
+  return value;
+}
+
+// The lane of a thread: lane c of `width` of row o, if it is there.
+struct ReducePlace {
+  long long o, c, width;
+  bool there;
+};
+
+// The tree over `per` items of x, from item `first` on. All threads of the block come.
+template <class Policy>
+RT_DEVICE typename Policy::Value tree_of_items(const ReduceArguments& a, const ReducePlace& at, long long first) {
+  ItemTree<Policy, 5> tree(a.item);
+  for (int i = 0; i < a.per; ++i) {
+    const long long p = (first + i) * a.item;
+    const long long count = at.there && p < a.positions ? smaller(a.item, a.positions - p) : 0;
+    const typename Policy::Value value = Policy::item(a, at.o, at.c, p, count);
+    if (count > 0) tree.push(value, count);
+  }
+  return tree.root();
+}
+
+// The same over `per` parts from number `first` on, of `span` positions each where `positions` is their end; at
+// most 64. load(i) is part i; eight are loaded at a time, so that the loads do not wait for each other.
+template <class Policy, class Load>
+RT_DEVICE typename Policy::Value tree_of_parts(long long first, int per, long long span, long long positions,
+                                               Load load) {
+  constexpr int kBatch = 8;
+  ItemTree<Policy, 4> tree(kBatch * span);
+  const long long end = smaller(positions, (first + per) * span);
+  for (long long from = first; from * span < end; from += kBatch) {
+    typename Policy::Value batch[kBatch];
+    const long long left = end - from * span;
+    RT_UNROLL
+    for (int k = 0; k < kBatch; ++k) batch[k] = k * span < left ? load(from + k) : Policy::empty();
+    RT_UNROLL
+    for (int half = 1; half < kBatch; half *= 2) {
+      RT_UNROLL
+      for (int k = 0; k < kBatch; k += 2 * half)
+        if ((k + half) * span < left)
+          batch[k] =
+              Policy::merge(batch[k], batch[k + half], half * span, smaller(half * span, left - (k + half) * span));
+    }
+    tree.push(batch[0], smaller(kBatch * span, left));
+  }
+  return tree.root();
+}
+
+// Whether this block is the last of `blocks` that come to a counter; it then sees what the others wrote before, and the
+// counter is 0 again. All threads of the block come.
+RT_DEVICE bool comes_last(Global<unsigned> counter, unsigned blocks, Shared<unsigned> last) {
+  barrier();
+  if (thread().x == 0) {
+    fence();
+    last[0] = atomic_add(counter, 0, 1u) + 1 == blocks;
+    fence();
+  }
+  barrier();
+  const unsigned is_last = last[0];
+  if (is_last && thread().x == 0) counter[0] = 0;
+  return is_last != 0;
+}
+
+// One pass; its blocks have 256 threads, and a Value of shared memory for each, and a number.
+template <class Policy>
+RT_DEVICE void reduce_pass(const ReduceArguments& a) {
+  using Value = typename Policy::Value;
+  const int t = static_cast<int>(thread().x), lane = t % a.lanes, group = t / a.lanes, strip = group % a.strips;
+  const int rows = static_cast<int>(block_threads().x) / (a.lanes * a.strips);
+  const unsigned chunk = block().x % a.chunks, rest = block().x / a.chunks, run = rest % a.runs;
+  ReducePlace at;
+  at.o = static_cast<long long>(rest / a.runs) * rows + group / a.strips;
+  at.c = static_cast<long long>(chunk) * a.lanes + lane;
+  at.width = Policy::by_row ? kLanesOfRow : a.channels;
+  at.there = at.o < a.outer && at.c < at.width;
+  const auto values = shared<Value>(block_threads().x);
+  // The tree over the strips, each of `per` items.
+  const auto tree_of = [&](Value value, long long first, long long item, int per) {
+    return tree_of_block<Policy>(values, value, a.lanes, strip, a.strips, first * item, item * per, a.positions);
+  };
+
+  const auto tree_of_stored = [&](const void* stored, long long count, long long first, int per, long long span) {
+    const Global<const Value> parts(stored);
+    return tree_of_parts<Policy>(first, per, span, at.there ? a.positions : 0,
+                                 [&](long long i) -> Value { return parts[(at.o * count + i) * at.width + at.c]; });
+  };
+
+  const long long first = (static_cast<long long>(run) * a.strips + strip) * a.per;
+  Value value =
+      tree_of(a.parts ? tree_of_stored(a.parts, a.items, first, a.per, a.item) : tree_of_items<Policy>(a, at, first),
+              first, a.item, a.per);
+  if (a.runs > 1) {
+    if (at.there && strip == 0) Global<Value>(a.runs_out)[(at.o * a.runs + run) * at.width + at.c] = value;
+    if (a.combine == 0) return;
+    const Global<unsigned> counter = Global<unsigned>(a.counters) + (rest / a.runs * a.chunks + chunk);
+    if (!comes_last(counter, a.runs, shared<unsigned>(1, values))) return;
+    const long long span = a.item * a.per * a.strips, part = static_cast<long long>(strip) * a.combine;
+    value = tree_of(tree_of_stored(a.runs_out, a.runs, part, a.combine, span), part, span, a.combine);
+  }
+  value = Policy::fold(value);
+  if (at.there && strip == 0 && (!Policy::by_row || lane == 0))
+    Policy::store(a, at.o, Policy::by_row ? 0 : at.c, value);
+}
+
+// Sums in Total, of elements of type T.
+template <class T, class Total, bool row>
+struct SumPolicy {
+  using Value = Total;
+  static constexpr bool by_row = row;
+  static RT_DEVICE Value empty() { return Total(0); }
+  static RT_DEVICE Value merge(Value a, Value b, long long, long long) { return a + b; }
+  static RT_DEVICE Value item(const ReduceArguments& a, long long o, long long lane, long long p, long long count) {
+    T values[16];
+    load_item<T, row>(a, o, lane, p, count, values);
+    Total sum(0);
+    RT_UNROLL
+    for (int i = 0; i < 16; ++i) sum = sum + static_cast<Total>(values[i]);  // what began with +0 stays through + 0
+    return sum;
+  }
+  static RT_DEVICE Value fold(Value value) {
+    if constexpr (row) return fold_lanes(value);
+    return value;
+  }
+  static RT_DEVICE void store(const ReduceArguments& a, long long o, long long c, Value value) {
+    Global<Total>(a.out[0])[o * a.channels + c] = value;
+  }
+};
+
+}  // namespace retrace::cuda

@@ -1,0 +1,101 @@
+#include "retrace/ops/reduce/reduce_launch.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "retrace/ops/reduce/reduce_cuda_arguments.h"
+
+namespace retrace {
+namespace {
+
+constexpr int64_t kThreads = 256;
+constexpr int64_t kMostItems = 16;         // of x, of one thread
+constexpr int64_t kMostParts = 64;         // of one thread
+constexpr int64_t kItemsOfOnePass = 4;     // so many rather than a second pass
+constexpr int64_t kBusyThreads = 1 << 16;  // as many as fill a device
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t power_above(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n))); }
+int64_t power_below(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
+int64_t width_of(const ReduceShape& shape) { return shape.by_column ? shape.channels : 16; }
+
+struct Pass {
+  int64_t item, items, lanes, strips, per, runs;
+  int64_t combine = 0;  // parts that each thread of the last block takes; 0: there is one run, or another pass
+};
+
+int64_t rows_of(const Pass& pass) { return kThreads / (pass.lanes * pass.strips); }
+int64_t chunks_of(const ReduceShape& shape, const Pass& pass) { return divide_up(width_of(shape), pass.lanes); }
+
+int64_t combine_of(const ReduceShape& shape, const Pass& pass) {
+  const int64_t parts = power_above(divide_up(pass.runs, pass.strips));
+  const int64_t counters = divide_up(shape.outer, rows_of(pass)) * chunks_of(shape, pass);
+  return pass.runs > 1 && parts <= kMostParts && counters <= cuda::Launches::kCounters ? parts : 0;
+}
+
+std::vector<Pass> passes_of(const ReduceShape& shape) {
+  std::vector<Pass> passes;
+  const int64_t width = width_of(shape), lanes = std::min<int64_t>(32, power_above(width));
+  int64_t item = shape.by_column ? 16 : 256;
+  do {
+    Pass pass{item, std::max<int64_t>(1, divide_up(shape.positions, item)), lanes, 1, 1, 1};
+    pass.strips = std::min(power_above(pass.items), kThreads / lanes);
+    const int64_t wanted = power_above(divide_up(pass.items, pass.strips));
+    const int64_t threads = std::max<int64_t>(1, shape.outer * width * pass.items / kBusyThreads);
+    const int64_t most = passes.empty() ? std::min(kMostItems, power_below(threads)) : kMostParts;
+    pass.per = wanted <= std::max(most, kItemsOfOnePass) ? wanted : most;
+    pass.runs = divide_up(pass.items, pass.strips * pass.per);
+    pass.combine = combine_of(shape, pass);
+    item *= pass.strips * pass.per;
+    passes.push_back(pass);
+  } while (passes.back().runs > 1 && passes.back().combine == 0);
+  return passes;
+}
+
+int64_t bytes_of_runs(const ReduceShape& shape, const Pass& pass, int64_t value_bytes) {
+  return pass.runs == 1 ? 0 : divide_up(shape.outer * pass.runs * width_of(shape) * value_bytes, 64) * 64;
+}
+
+cuda::ReduceAxes axes_of(const ReduceShape::Dimensions& dimensions) {
+  cuda::ReduceAxes axes{static_cast<int>(dimensions.count), {}, {}};
+  for (size_t i = 0; i < dimensions.count; ++i)
+    axes.size[i] = dimensions.all[i].size, axes.stride[i] = dimensions.all[i].stride;
+  return axes;
+}
+
+}  // namespace
+
+int64_t cuda_reduce_workspace(const InferCall& call, int64_t value_bytes) {
+  const ReduceShape shape(call.inputs[0].shape, call.attributes.list("axes"));
+  if (shape.outer * shape.channels == 0) return 0;
+  int64_t bytes = 0;
+  for (const Pass& pass : passes_of(shape)) bytes += bytes_of_runs(shape, pass, value_bytes);
+  return bytes;
+}
+
+void add_reduction(const CudaCall& call, const CudaReduction& kernels, const std::array<void*, 3>& out) {
+  const ReduceShape shape(call.inputs[0].spec->shape, call.attributes.list("axes"));
+  if (shape.outer * shape.channels == 0) return;
+  cuda::ReduceArguments a{};
+  a.x = call.inputs[0].data, a.counters = call.launches.counters();
+  std::copy(out.begin(), out.end(), a.out);
+  a.outer = shape.outer, a.positions = shape.positions, a.channels = shape.channels, a.run = shape.run;
+  a.outer_axes = axes_of(shape.outer_dimensions), a.segment_axes = axes_of(shape.segment_dimensions);
+  char* space = static_cast<char*>(call.workspace);
+  for (const Pass& pass : passes_of(shape)) {
+    a.parts = a.runs_out;
+    a.runs_out = space;
+    space += bytes_of_runs(shape, pass, kernels.value_bytes);
+    a.item = pass.item, a.items = pass.items;
+    a.lanes = static_cast<int>(pass.lanes), a.strips = static_cast<int>(pass.strips),
+    a.per = static_cast<int>(pass.per), a.combine = static_cast<int>(pass.combine);
+    a.chunks = static_cast<unsigned>(chunks_of(shape, pass));
+    a.runs = static_cast<unsigned>(pass.runs);
+    const auto kernel = shape.by_column ? kernels.columns : kernels.rows;
+    const unsigned blocks = cuda_grid(divide_up(shape.outer, rows_of(pass)), chunks_of(shape, pass), pass.runs, kernel);
+    call.launches.add(kernel, {blocks}, {static_cast<unsigned>(kThreads)}, a,
+                      static_cast<size_t>(kThreads * kernels.value_bytes + 16));
+  }
+}
+
+}  // namespace retrace

@@ -1,0 +1,20 @@
+#pragma once
+// The host side of reductions on a CUDA device (reduce_cuda.h): shapes are cut into passes. No cut changes a bit.
+
+#include "retrace/ops/cuda_call.h"
+#include "retrace/ops/reduce/reduction.h"
+
+namespace retrace {
+
+// Kernels that take ReduceArguments, and the size of their Policy's Value.
+struct CudaReduction {
+  std::string_view columns, rows;
+  int64_t value_bytes;
+};
+
+// Adds the passes that reduce input 0 to out[0], out[1], out[2] (null: not wanted).
+void add_reduction(const CudaCall& call, const CudaReduction& kernels, const std::array<void*, 3>& out);
+// Bytes that `call.workspace` must have.
+int64_t cuda_reduce_workspace(const InferCall& call, int64_t value_bytes);
+
+}  // namespace retrace

@@ -1,0 +1,133 @@
+// The row rule of docs/numerics.md 3 in vectors: a block of 256 elements has 16 lanes, each from +0 in ascending order.
+// RowSum keeps the lanes through the tree over blocks and folds them once; RowMoments folds those of each block.
+// row_run and row_combine<Policy> are the functions of a ReduceKernels (one channel, stride 1).
+#if defined(RETRACE_OPS_REDUCE_ROW_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef RETRACE_OPS_REDUCE_ROW_H
+#undef RETRACE_OPS_REDUCE_ROW_H
+#else
+#define RETRACE_OPS_REDUCE_ROW_H
+#endif
+
+#include "retrace/ops/reduce/reduce_tree.h"
+
+RT_TARGET_BEGIN
+
+constexpr int kBlock = 256;
+constexpr int kBlocksAtOnce = 4;
+constexpr int kRunBlockLevels = 8;  // a run has at most 2^7 blocks
+constexpr int kRowLevels = 48;      // of any length
+
+// v in its first n lanes, else +0.
+RT_INLINE F32 first_lanes(F32 v, int n) {
+  alignas(64) static constexpr int32_t lane[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return select(less(load_int(lane), I32(n)), v, F32(0.0f));
+}
+
+// Sums of the lanes of `blocks` neighbouring blocks of `count` elements each (256 unless blocks = 1), of values made
+// by f(x, lanes present). Adding +0 for an absent element changes no sum that began with +0.
+template <int blocks, class F>
+RT_INLINE void block_lanes(const float* x, int count, F f, F32* to) {
+  RT_UNROLL
+  for (int k = 0; k < blocks; ++k) to[k] = F32(0.0f);
+  int i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    RT_UNROLL
+    for (int k = 0; k < blocks; ++k) to[k] = f(to[k], load(x + k * kBlock + i), k, kLanes);
+  }
+  if (i < count) to[0] = f(to[0], load_part(x + i, count - i), 0, count - i);
+}
+
+struct RowSum {
+  struct Value {
+    F32 lanes;
+  };
+  static constexpr int kOutputs = 1, kSlot = kLanes;
+  static RT_INLINE Value empty() { return {F32(0.0f)}; }
+  static RT_INLINE Value merge(const Value& a, const Value& b, int64_t, int64_t) { return {a.lanes + b.lanes}; }
+  template <int blocks>
+  static RT_INLINE void block(const float* x, int count, Value* to) {
+    F32 sum[blocks];
+    block_lanes<blocks>(x, count, [](F32 acc, F32 v, int, int) __attribute__((always_inline)) { return acc + v; }, sum);
+    for (int k = 0; k < blocks; ++k) to[k].lanes = sum[k];
+  }
+  static RT_INLINE void write(const Value& value, float* slot) { store(value.lanes, slot); }
+  static RT_INLINE Value read(const float* slot) { return {load(slot)}; }
+  static RT_INLINE void finish(const Value& root, float* const* out) { *out[0] = sum_lanes(root.lanes); }
+};
+
+struct RowMoments {
+  struct Value {
+    float mean, m2;
+  };
+  static constexpr int kOutputs = 2, kSlot = kLanes;
+  static RT_INLINE Value empty() {
+    const float zero = 0;
+    return {zero / zero, zero};  // mean = sum / 0
+  }
+  static RT_INLINE Value merge(const Value& a, const Value& b, int64_t count_a, int64_t count_b) {
+    Value value = a;
+    merge_pairs(value.mean, value.m2, b.mean, b.m2, count_a, count_b);
+    return value;
+  }
+  template <int blocks>
+  static RT_INLINE void block(const float* x, int count, Value* to) {
+    F32 sum[blocks], m2[blocks];
+    block_lanes<blocks>(x, count, [](F32 acc, F32 v, int, int) __attribute__((always_inline)) { return acc + v; }, sum);
+    for (int k = 0; k < blocks; ++k) to[k].mean = sum_lanes(sum[k]) / static_cast<float>(count);
+    block_lanes<blocks>(
+        x, count,
+        [to](F32 acc, F32 v, int k, int present) __attribute__((always_inline)) {
+          F32 d = v - F32(to[k].mean);
+          if (present < kLanes) d = first_lanes(d, present);
+          return fma(d, d, acc);
+        },
+        m2);
+    for (int k = 0; k < blocks; ++k) to[k].m2 = sum_lanes(m2[k]);
+  }
+  static RT_INLINE void write(const Value& value, float* slot) { slot[0] = value.mean, slot[1] = value.m2; }
+  static RT_INLINE Value read(const float* slot) { return {slot[0], slot[1]}; }
+  static RT_INLINE void finish(const Value& root, float* const* out) { *out[0] = root.mean, *out[1] = root.m2; }
+};
+
+// The root over `count` elements, at most 2^(levels - 1) blocks of them.
+template <class Policy, int levels>
+RT_INLINE typename Policy::Value row_root(const float* x, int64_t count) {
+  TreeStack<Policy, levels> stack;
+  stack.start(kBlock);
+  typename Policy::Value values[kBlocksAtOnce];
+  int64_t i = 0;
+  for (; i + kBlocksAtOnce * kBlock < count; i += kBlocksAtOnce * kBlock) {
+    Policy::template block<kBlocksAtOnce>(x + i, kBlock, values);
+    for (int k = 0; k < kBlocksAtOnce; ++k) stack.push(values[k], 0);
+  }
+  for (; i + kBlock < count; i += kBlock) {
+    Policy::template block<1>(x + i, kBlock, values);
+    stack.push(values[0], 0);
+  }
+  if (count == 0) return Policy::empty();
+  Policy::template block<1>(x + i, static_cast<int>(count - i), values);
+  return stack.root(values, count - i);
+}
+
+template <class Policy>
+int64_t row_slot_size(int64_t) {
+  return Policy::kSlot;
+}
+
+template <class Policy>
+void row_run(const float* x, const float*, int64_t positions, int64_t, int64_t, float* slot) {
+  Policy::write(row_root<Policy, kRunBlockLevels>(x, positions), slot);
+}
+
+template <class Policy>
+void row_combine(const float* slots, int64_t slot_size, int64_t runs, int64_t run_positions, int64_t positions, int64_t,
+                 float* const* out) {
+  TreeStack<Policy, kRowLevels> stack;
+  stack.start(run_positions);
+  for (int64_t run = 0; run + 1 < runs; ++run) stack.push(Policy::read(slots + run * slot_size), 0);
+  const auto last = Policy::read(slots + (runs - 1) * slot_size);
+  Policy::finish(stack.root(&last, positions - (runs - 1) * run_positions), out);
+}
+
+RT_TARGET_END
+#endif

@@ -1,0 +1,72 @@
+#pragma once
+// The numbers that decide how a trace is planned, and no bit of its results. All were measured on two cores of an
+// AVX-512 server (48 KiB of first-level cache and 1 MiB of second-level cache for each core), with the four workloads
+// of bench/. To measure one again: change it, build bench/models of both versions, and let each answer "run 200"
+// several times in turns, as in `echo run 200 | build/bench/models peaks train accelerated 2`; the smallest times
+// count. "profile 50" tells which kernel call it was. The workload that a number moves most stands beside it; where two
+// numbers follow from caches or from each other, that is said instead.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace retrace {
+
+// Thresholds of the passes; another value makes other kernels and the same bits.
+struct Tuning {
+  // -- when pointwise work is done (fuse_pointwise, recompute_cheap, recompute_within)
+  int64_t large_elements = 16'384;  // smaller values stay in the second-level cache: not worth computing again. cifar10
+  size_t chain_ops = 64;            // of a fused chain: their registers fill the first-level cache. digits
+  size_t recomputed_ops = 4;        // that one cheap value may cost: more take longer than reading it again. cifar10
+
+  // -- a chain that a reduction reads through (fuse_prologues)
+  size_t prologue_ops = 16;  // digits; more make no difference
+  int prologue_arrays = 3;   // of the reduction's size, read instead of its input: more need more bandwidth. cifar10
+
+  // -- sums that the kernel of their array takes along (fuse_reductions)
+  // From 12 MiB on: smaller arrays stay in the second-level caches until a kernel of their own sums them. cifar10
+  int64_t reduced_elements = 3 << 20;
+
+  // -- chains of narrow layers over many rows (fuse_rows)
+  int64_t chain_rows = 2048;  // fewer do not fill the 16 blocks of a thread. peaks, with 1,024 to 8,192 samples
+  int chain_products = 2;     // one product is as fast as a kernel of its own. peaks
+
+  // -- chains of layers over a few samples (fuse_samples)
+  struct Samples {
+    int contractions = 2;                     // in it, at least: one saves nothing. autoencoder
+    int64_t slabs = 8;                        // for as many threads, at least: fewer leave threads without work
+    int64_t inner_bytes = int64_t{4} << 20;   // that stay within it, at least: less fits the caches anyway. autoencoder
+    int64_t slab_bytes = int64_t{512} << 10;  // half of a second-level cache: that a kernel touches for a slab
+    int64_t most_slab_bytes = int64_t{2} << 20;  // where a slab must be larger; beyond it digits loses
+    int64_t work = 8;  // bytes of a slab's samples for each byte of weights, which every slab prepares, and of sums
+
+    bool operator==(const Samples&) const = default;
+  };
+  Samples samples;
+
+  // -- a memory limit (make_plan, recompute_within)
+  double first_share = 0.9, last_share = 0.02, share_step = 0.85;  // of the peak: the attempts, 25 at most
+  size_t restored_ops = 32;                                        // that one value may cost
+  int restored_contractions = 3;  // among them. autoencoder with RETRACE_MEMORY_LIMIT=8
+
+  // -- exchanges between workers (place_exchanges)
+  size_t bucket_bytes = size_t{128} << 10;  // a bucket of that size is full: digits with --workers 2
+
+  bool operator==(const Tuning&) const = default;
+};
+
+// Sizes that programs and kernels are compiled with.
+namespace tuning {
+constexpr int64_t kTile = 512;               // elements of a tile: a register takes 2 KiB. digits
+constexpr int64_t kLongPeriod = 2048;        // elements: longer patterns are read where they lie. digits
+constexpr int64_t kChainPiece = 8192;        // elements of a chain that one thread takes at a time. digits
+constexpr int64_t kMostChainFeatures = 64;   // columns of a row chain's values: 64 times 1 KiB fill half of the caches
+constexpr int64_t kMostChannels = 256;       // of a sum by strips: a strip of more is not in one range of any kernel
+constexpr int64_t kReadElements = 8192;      // that a chain makes at a time where a sum by strips reads it. cifar10
+constexpr int kMostStripLevel = 12;          // 2^12 strips of 16 positions are summed at a time, at most. cifar10
+constexpr unsigned kCudaChainThreads = 256;  // of a block
+constexpr size_t kMostCudaArguments = 4000;  // bytes of a kernel; CUDA takes 4,096
+// Edges that a search in a trace follows before it gives up: planning stays linear, and no workload has that many.
+constexpr size_t kMostSearchSteps = 4096;
+}  // namespace tuning
+
+}  // namespace retrace

@@ -1,0 +1,78 @@
+#include "retrace/train/save.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "retrace/base/error.h"
+#include "retrace/ops/operators.h"
+#include "retrace/tensor/fingerprint.h"
+#include "retrace/train/safetensors.h"
+
+namespace retrace {
+namespace {
+
+class Save : public testing::Test {
+ protected:
+  Save() : folder_(std::filesystem::path(testing::TempDir()) / "save_test") {
+    std::filesystem::create_directories(folder_);
+  }
+  ~Save() override { std::filesystem::remove_all(folder_); }
+  std::string file() const { return (folder_ / "tree.safetensors").string(); }
+  void write(const std::vector<std::string>& names, const std::string& type = "F32") const {
+    SafeTensors content;
+    for (const auto& name : names)
+      content.tensors.push_back({name, type, {}, std::vector<std::byte>(size_t(safetensors_type_size(type)))});
+    write_safetensors(file(), content);
+  }
+  std::string problem() const {
+    try {
+      load(file());
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return "";
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(Save, WhatWasSavedIsLoaded) {
+  const Tree tree{
+      {"a", Tensor::from({1.0f, 2.0f}, {2})},
+      {"branch", Tree{{"b", Tensor::from({1.5, -0.0}, {1, 2})},
+                      {"c", Tensor::from({1, 2, 3}, {3})},
+                      {"deeper", Tree{{"d", Tensor::from({uint8_t{7}}, {1})}, {"e", Tensor::scalar(true)}}}}}};
+  save(tree, file());
+  const Tree read = load(file());
+  EXPECT_EQ(leaves(read).size(), 5u);
+  EXPECT_EQ(fingerprint(read), fingerprint(tree));
+  EXPECT_EQ(read["branch"]["deeper"]["e"].tensor().type(), DType::boolean);
+}
+
+TEST_F(Save, PendingValuesAreComputed) {
+  Tree tree;
+  tree["sum"] = Tensor::from({1.0f, 2.0f}, {2}) + 1.0f;
+  save(tree, file());
+  EXPECT_EQ(load(file())["sum"].tensor().to_vector<float>(), (std::vector<float>{2, 3}));
+}
+
+TEST_F(Save, NamesMustBePathsOfOneTree) {
+  for (const std::vector<std::string>& names : {std::vector<std::string>{"a", "a/b"}, {"a//b"}, {"/a"}, {"a/"}}) {
+    write(names);
+    EXPECT_NE(problem().find("no path of a tree"), std::string::npos) << names[0] << ": " << problem();
+  }
+  write({"a-b", "a/b", "a/c/d"});
+  EXPECT_EQ(problem(), "");
+}
+
+TEST_F(Save, RefusesOtherTypesAndSingleTensors) {
+  write({"x"}, "BF16");
+  EXPECT_NE(problem().find("\"x\" is BF16[]"), std::string::npos) << problem();
+  EXPECT_THROW(save(Tree(Tensor::scalar(1.0f)), file()), Error);
+  EXPECT_THROW(load(file() + ".not"), Error);
+}
+
+}  // namespace
+}  // namespace retrace
