@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "retrace/device/cpu/threads.h"
 #include "retrace/tensor/fingerprint.h"
@@ -29,9 +30,9 @@ MiniBatchQueue training_queue(const Job& job, const JobData& data, const Worker&
 
 }  // namespace
 
-Training::Training(const Job& job, const TrainJobControl& control, const JobData& data, Worker& worker)
+Training::Training(const Job& job, TrainJobControl control, const JobData& data, Worker& worker)
     : job_(job),
-      control_(control),
+      control_(std::move(control)),
       worker_(worker),
       device_(find_device(job.device, worker.index(), {})),
       network_(make_job_network(job)),
@@ -40,7 +41,7 @@ Training::Training(const Job& job, const TrainJobControl& control, const JobData
       step_(accelerate(training_step(job, network_, &worker), {.seed = job.seed, .enabled = is_accelerated(job)})),
       learn_rate_(learn_rate(job.training)),
       evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job), device_),
-      report_(job, control, worker.index() == 0) {
+      report_(job, control_, worker.index() == 0) {
   state_.now = initial_training_state(network_, job.training).to(device_);
   state_.epoch_start = weights();
 }

@@ -21,10 +21,10 @@ namespace retrace {
 //
 // All that changes from step to step is state(); the rest follows from job and data. So another Training of the same
 // job (with other threads, workers or device) that restore()s a state goes on with the same bits and tells the same
-// events, but for their times. All workers take the same steps. Job, control, data and worker outlive it.
+// events, but for their times. All workers take the same steps. Job, data, worker and the monitor outlive it.
 class Training {
  public:
-  Training(const Job& job, const TrainJobControl& control, const JobData& data, Worker& worker);
+  Training(const Job& job, TrainJobControl control, const JobData& data, Worker& worker);
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
 
@@ -58,7 +58,7 @@ class Training {
   RunStarted started() const;
 
   const Job& job_;
-  const TrainJobControl& control_;
+  const TrainJobControl control_;
   Worker& worker_;
   Device& device_;
   const nn::Network network_;

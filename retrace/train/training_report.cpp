@@ -7,8 +7,8 @@
 
 namespace retrace {
 
-TrainingReport::TrainingReport(const Job& job, const TrainJobControl& control, bool first)
-    : job_(job), control_(control), first_(first) {}
+TrainingReport::TrainingReport(const Job& job, TrainJobControl control, bool first)
+    : job_(job), control_(std::move(control)), first_(first) {}
 
 double TrainingReport::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "retrace/train/run_writer.h"
 #include "retrace/train/train_job.h"
@@ -14,7 +15,7 @@ namespace retrace {
 // run folder; errors of what was written so far are thrown by the next event. Times count from its beginning.
 class TrainingReport {
  public:
-  TrainingReport(const Job& job, const TrainJobControl& control, bool first);
+  TrainingReport(const Job& job, TrainJobControl control, bool first);
 
   // Makes the run folder, if one is wanted, and tells of the start: after the first step, since what cannot be trained
   // leaves no folder.
@@ -34,7 +35,7 @@ class TrainingReport {
 
  private:
   const Job& job_;
-  const TrainJobControl& control_;
+  const TrainJobControl control_;
   bool first_, open_ = false;
   std::optional<RunWriter> run_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
