@@ -8,13 +8,13 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
+#include "retrace/base/json.h"
 #include "retrace/base/options.h"
 #include "retrace/cli/cli.h"
 #include "retrace/cli/command_table.h"
 #include "retrace/cli/output.h"
 #include "retrace/distributed/group_errors.h"
 #include "retrace/distributed/launcher.h"
-#include "retrace/monitor/json_lines.h"
 #include "retrace/trace/record.h"
 
 namespace retrace::cli {
@@ -48,8 +48,11 @@ void complain_among_ranks(const Error& error) try {
 void print_error_json(int argc, const char* const* argv, const Error& error) {
   if (std::none_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; })) return;
   try {
-    print(fmt::format("{{\"error\":{{\"code\":\"RT{:04}\",\"exit_code\":{},\"message\":{},\"text\":{}}}}}\n",
-                      error.code(), exit_code(error.kind()), json_text(error.message()), json_text(error.what())));
+    const Json about = Json::object({{"code", fmt::format("RT{:04}", error.code())},
+                                     {"exit_code", exit_code(error.kind())},
+                                     {"message", error.message()},
+                                     {"text", error.what()}});
+    print(Json::object({{"error", about}}).text() + "\n");
   } catch (const Error&) {  // standard output is closed: standard error has said what is wrong
   }
 }

@@ -17,8 +17,8 @@ using Observation = std::vector<Tensor>;
 // The data behind a store; derive from it to read data of your own. A pass is one run over the data: what is random in
 // a source is drawn anew for each pass and depends on (pass, sample) alone. A source does not change, and is asked by
 // several threads at the same time, also ahead of time and for observations that are not used in the end: get() and
-// gather() are const and safe for that. One that is not subsettable is asked by one thread, when the observation is
-// needed, for 0, 1, 2, ... and, for a new pass, 0 again.
+// gather() are const and safe for that. Of one that is not subsettable, a queue asks get() alone, on one thread, ahead
+// of time, for 0, 1, 2, ... and, for a new pass or to go back, 0 again.
 class DataSource {
  public:
   virtual ~DataSource() = default;

@@ -8,6 +8,7 @@
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
 #include "retrace/data/batch_maker.h"
+#include "retrace/data/in_order_source.h"
 #include "retrace/data/prefetcher.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
@@ -17,6 +18,7 @@ namespace retrace {
 namespace {
 
 constexpr int kMostThreads = 256;
+constexpr int64_t kMostAhead = 1 << 20;  // observations of a source that is read in order
 
 Error wrong(int code, std::string message, Place place) {
   return Error(ErrorKind::usage, code, "mini-batch queue: " + std::move(message)).where(place);
@@ -81,6 +83,7 @@ MiniBatchQueue::MiniBatchQueue(Datastore store, const MiniBatchQueueOptions& opt
 
 MiniBatchQueue::Ahead& MiniBatchQueue::Ahead::operator=(const Ahead&) {
   prefetcher.reset();
+  in_order.reset();
   return *this;
 }
 
@@ -206,7 +209,7 @@ std::vector<Tensor> MiniBatchQueue::deliver(const Piece& piece, int count, Place
     outputs = prefetcher->take();
   if (!outputs) {  // there is none, or no thread for it
     prefetcher.reset();
-    outputs = maker_->make(*order_, piece.mine, position_.passes, count);
+    outputs = maker().make(*order_, piece.mine, position_.passes, count);
   }
   outputs->resize(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
@@ -219,7 +222,7 @@ std::vector<Tensor> MiniBatchQueue::deliver(const Piece& piece, int count, Place
 
 // The one that makes so many outputs, begun where the queue stands; null if mini-batches are not made ahead of time.
 std::shared_ptr<Prefetcher> MiniBatchQueue::take_prefetcher(int count) {
-  if (prefetch_threads() == 0 || !device_rows_->empty()) return nullptr;
+  if (prefetch_threads() == 0 || !store_.is_subsettable() || !device_rows_->empty()) return nullptr;
   if (!ahead_.prefetcher || ahead_.outputs < count) {
     ahead_.prefetcher = std::make_shared<Prefetcher>(prefetch_threads(), options_.prefetch_mini_batches);
     ahead_.outputs = count;
@@ -228,8 +231,18 @@ std::shared_ptr<Prefetcher> MiniBatchQueue::take_prefetcher(int count) {
   return std::move(ahead_.prefetcher);
 }
 
+// For what is made on this thread.
+const BatchMaker& MiniBatchQueue::maker() {
+  if (store_.is_subsettable()) return *maker_;
+  if (!ahead_.in_order) {
+    const int64_t ahead = prefetch_threads() > 0 ? options_.prefetch_mini_batches * options_.mini_batch_size : 0;
+    const auto source = std::make_shared<InOrderSource>(store_.source(), std::min(ahead, kMostAhead));
+    ahead_.in_order = std::make_shared<const BatchMaker>(source, options_, outputs_);
+  }
+  return *ahead_.in_order;
+}
+
 int MiniBatchQueue::prefetch_threads() const {
-  if (!store_.is_subsettable()) return 0;
   const bool only_copies = store_.source()->is_in_memory() && !options_.mini_batch_function;
   return options_.prefetch_threads.value_or(only_copies ? 0 : 1);
 }

@@ -46,7 +46,8 @@ struct MiniBatchQueueOptions {
   uint64_t seed = 0;    // of the order
   // Threads that make the next mini-batches while the present one is used. No bit depends on their number. By default 0
   // for a store in memory, whose observations are only copied, and 1 for any other store or with a mini_batch_function.
-  // Always 0 for a store that is not subsettable, or where the system gives no thread.
+  // The observations of a store that is not subsettable are read by one thread, in their order, and made mini-batches
+  // where they are needed. 0 where the system gives no thread.
   std::optional<int> prefetch_threads = {};
   int prefetch_mini_batches = 2;  // made ahead of time at most; with more threads one for each
 };
@@ -128,13 +129,15 @@ class MiniBatchQueue {
     Ahead(const Ahead&) {}
     Ahead& operator=(const Ahead&);
     std::shared_ptr<Prefetcher> prefetcher;
-    int outputs = 0;  // that it makes
+    int outputs = 0;                             // that it makes
+    std::shared_ptr<const BatchMaker> in_order;  // of a store that is read in order
   };
   static Piece piece_at(int64_t next, int64_t size, int64_t mini_batch_size, const Share& share);
   NamedValues identity(int64_t shards) const;
   std::vector<Tensor> take(int count, Place place);
   std::vector<Tensor> deliver(const Piece& piece, int count, Place place);
   std::shared_ptr<Prefetcher> take_prefetcher(int count);
+  const BatchMaker& maker();
   int prefetch_threads() const;
   void begin_ahead();
   Tensor finished(const Tensor& output, int number, BatchPart part, int64_t samples, Place place) const;

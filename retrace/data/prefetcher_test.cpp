@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
 #include <thread>
 
 #include "retrace/data/array_store.h"
@@ -213,13 +214,60 @@ TEST(Prefetch, IsOnForWhatIsNotInMemory) {
   MiniBatchQueue queue(slow_store(9, asked), {.mini_batch_size = 3});
   while (queue.has_data()) queue.next();
   EXPECT_FALSE(asked.on_this_thread);
-  // A stream is asked when the observation is needed.
-  MiniBatchQueue stream(Datastore(std::make_shared<Slow>(9, asked, false)),
-                        {.mini_batch_size = 3, .prefetch_threads = 2});
-  const int64_t before = asked.observations;
-  stream.next();
-  EXPECT_EQ(asked.observations, before + 3);
-  EXPECT_TRUE(asked.on_this_thread);
+}
+
+// Each observation is its index; what it is asked for is 0, 1, 2, ...
+class InOrder : public DataSource {
+ public:
+  int64_t size() const override { return 20; }
+  int variables() const override { return 1; }
+  bool is_subsettable() const override { return false; }
+  Observation get(int64_t index, int64_t) const override {
+    EXPECT_TRUE(index == 0 || index == next_) << index << " after " << next_ - 1;
+    EXPECT_EQ(++at_once_, 1);
+    next_ = index + 1;
+    --at_once_;
+    if (std::this_thread::get_id() == user_) ++on_users_thread;
+    return {Tensor::scalar(static_cast<int32_t>(index))};
+  }
+  int64_t next() const { return next_; }
+  mutable std::atomic<int> on_users_thread{0};
+
+ private:
+  mutable std::atomic<int64_t> next_{0};
+  mutable std::atomic<int> at_once_{0};
+  const std::thread::id user_ = std::this_thread::get_id();
+};
+
+TEST(Prefetch, AStreamIsReadInItsOrder) {
+  EXPECT_TRUE(rc::check([] {
+    const int threads = *rc::gen::inRange(0, 3);
+    const auto source = std::make_shared<InOrder>();
+    std::vector<int32_t> order(20);
+    std::iota(order.begin(), order.end(), 0);
+    MiniBatchQueue stream = queue_of(Datastore(source), threads),
+                   array = queue_of(array_store({Tensor::from(order, {20})}), 0);
+    QueuePosition saved;
+    for (int i = 0; i < 20; ++i) {
+      const int action = *rc::gen::inRange(0, 10);
+      const auto number = *rc::gen::inRange<int64_t>(0, 100);
+      if (action == 1 || action == 4) continue;  // it cannot be shuffled; copies would read it at the same time
+      const std::vector<double> expected = act(array, action, number, saved);
+      RC_ASSERT(act(stream, action, number, saved) == expected);
+      if (number % 4 == 0) saved = array.position();
+    }
+    if (threads > 0) RC_ASSERT(source->on_users_thread == 0);
+  }));
+}
+
+TEST(Prefetch, AStreamIsReadAhead) {
+  const auto source = std::make_shared<InOrder>();
+  MiniBatchQueue queue(Datastore(source), {.mini_batch_size = 3});
+  queue.next();
+  for (int i = 0; i < 200 && source->next() < 9; ++i) std::this_thread::sleep_for(milliseconds(5));
+  std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_EQ(source->next(), 9);  // two mini-batches ahead
+  EXPECT_EQ(source->on_users_thread, 0);
 }
 
 // A function may use the ops: what it records belongs to its thread.

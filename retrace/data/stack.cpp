@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
+#include "retrace/base/convert.h"
 #include "retrace/base/fp_environment.h"
 
 namespace retrace {
@@ -21,14 +21,8 @@ To convert(From from) {
     return convert<To>(from.value);
   } else if constexpr (std::is_same_v<To, Truth>) {
     return {from != From(0)};
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // Both bounds are representable, or round to the next power of two, at and above which all saturates.
-    if (from != from) return 0;
-    if (from >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
-    if (from <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-    return static_cast<To>(from);
   } else {
-    return static_cast<To>(from);
+    return converted<To>(from);
   }
 }
 

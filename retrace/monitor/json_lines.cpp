@@ -1,79 +1,65 @@
 #include "retrace/monitor/json_lines.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
-#include "retrace/base/file.h"
+#include "retrace/monitor/json_metrics.h"
 
 namespace retrace {
 namespace {
 
-std::string json_of(const RunStarted& e) {
-  return fmt::format(
-      "{{\"event\":\"started\",\"schema\":{},\"job\":{},\"device\":{},\"workers\":{},\"threads\":{},\"epochs\":{},"
-      "\"iterations_per_"
-      "epoch\":{},"
-      "\"parameters\":{},\"run_dir\":{}}}",
-      kEventSchema, json_text(e.job), json_text(e.device), e.workers, e.threads, e.epochs, e.iterations_per_epoch,
-      e.parameters, json_text(e.run_dir));
+Json json_of(const RunStarted& e) {
+  return Json::object({{"event", "started"},
+                       {"schema", kEventSchema},
+                       {"job", e.job},
+                       {"device", e.device},
+                       {"workers", e.workers},
+                       {"threads", e.threads},
+                       {"epochs", e.epochs},
+                       {"iterations_per_epoch", e.iterations_per_epoch},
+                       {"parameters", e.parameters},
+                       {"run_dir", e.run_dir}});
 }
 
-std::string json_of(const StepDone& e) {
-  return fmt::format(
-      "{{\"event\":\"step\",\"epoch\":{},\"iteration\":{},\"loss\":{},\"learn_rate\":{},\"seconds\":{}}}", e.epoch,
-      e.iteration, json_number(e.loss), json_number(e.learn_rate), json_number(e.seconds));
+Json json_of(const StepDone& e) {
+  return Json::object({{"event", "step"},
+                       {"epoch", e.epoch},
+                       {"iteration", e.iteration},
+                       {"loss", e.loss},
+                       {"learn_rate", e.learn_rate},
+                       {"seconds", e.seconds}});
 }
 
-std::string json_of(const EpochDone& e) {
-  return fmt::format("{{\"event\":\"epoch\",\"epoch\":{},\"iteration\":{},\"loss\":{},\"complete\":{},\"seconds\":{}}}",
-                     e.epoch, e.iteration, json_number(e.loss), e.complete, json_number(e.seconds));
+Json json_of(const EpochDone& e) {
+  return Json::object({{"event", "epoch"},
+                       {"epoch", e.epoch},
+                       {"iteration", e.iteration},
+                       {"loss", e.loss},
+                       {"complete", e.complete},
+                       {"seconds", e.seconds}});
 }
 
-std::string json_of(const ValidationDone& e) {
-  return fmt::format(
-      "{{\"event\":\"validation\",\"epoch\":{},\"iteration\":{},\"validation_loss\":{},\"metrics\":{},\"seconds\":{}}}",
-      e.epoch, e.iteration, json_number(e.loss), json_metrics(e.metrics), json_number(e.seconds));
+Json json_of(const ValidationDone& e) {
+  return Json::object({{"event", "validation"},
+                       {"epoch", e.epoch},
+                       {"iteration", e.iteration},
+                       {"validation_loss", e.loss},
+                       {"metrics", json_metrics(e.metrics)},
+                       {"seconds", e.seconds}});
 }
 
-std::string json_of(const RunFinished& e) {
-  return fmt::format(
-      "{{\"event\":\"finished\",\"epoch\":{},\"iteration\":{},\"validation_loss\":{},\"metrics\":{},\"seconds\":{},"
-      "\"stop_reason\":{},\"fingerprint\":{}}}",
-      e.epoch, e.iteration, json_number(e.loss), json_metrics(e.metrics), json_number(e.seconds),
-      json_text(e.stop_reason), json_text(e.fingerprint));
+Json json_of(const RunFinished& e) {
+  return Json::object({{"event", "finished"},
+                       {"epoch", e.epoch},
+                       {"iteration", e.iteration},
+                       {"validation_loss", e.loss},
+                       {"metrics", json_metrics(e.metrics)},
+                       {"seconds", e.seconds},
+                       {"stop_reason", e.stop_reason},
+                       {"fingerprint", e.fingerprint}});
 }
 
 }  // namespace
 
-std::string json_text(std::string_view text) {
-  std::string escaped, out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      escaped += '\\', escaped += c;
-    else if (byte < 0x20)
-      escaped += fmt::format("\\u{:04x}", byte);
-    else
-      escaped += c;
-  }
-  return out + printable(escaped) + "\"";
-}
-
-std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
-  return fmt::format("{}", value);
-}
-
-std::string json_metrics(const MetricValues& metrics) {
-  std::string out;
-  for (const auto& [name, value] : metrics)
-    out += fmt::format("{}{}:{}", out.empty() ? "" : ",", json_text(name), json_number(value));
-  return "{" + out + "}";
-}
-
 std::string event_json(const Event& event) {
-  return std::visit([](const auto& record) { return json_of(record); }, event);
+  return std::visit([](const auto& record) { return json_of(record).text(); }, event);
 }
 
 }  // namespace retrace

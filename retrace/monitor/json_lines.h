@@ -16,13 +16,6 @@ constexpr int kEventSchema = 1;
 // bits; null stands for what JSON cannot say: NaN, infinities, a value that was not measured. Broken UTF-8 becomes '?'.
 std::string event_json(const Event& event);
 
-// A text as a JSON string, with quotes.
-std::string json_text(std::string_view text);
-// A number as JSON; null if it is not finite.
-std::string json_number(double value);
-// {"accuracy":0.98,...}
-std::string json_metrics(const MetricValues& metrics);
-
 // Gives each event's line, with its '\n', to `write` (which may throw).
 class JsonLines : public Monitor {
  public:

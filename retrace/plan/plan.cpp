@@ -23,13 +23,13 @@ class AbandonScope {
  public:
   explicit AbandonScope(const std::vector<void (*)(const char* why)>& abandon) : abandon_(abandon) {}
   ~AbandonScope() {
-    if (std::uncaught_exceptions() <= before_) return;
+    if (abandon_.empty() || std::uncaught_exceptions() <= before_) return;
     for (const auto& abandon : abandon_) abandon("a kernel failed while an exchange was under way");
   }
 
  private:
   const std::vector<void (*)(const char* why)>& abandon_;
-  int before_ = std::uncaught_exceptions();
+  int before_ = abandon_.empty() ? 0 : std::uncaught_exceptions();
 };
 
 std::vector<void (*)(const char*)> find_abandon(const Trace& trace) {

@@ -11,9 +11,9 @@
 #include <nlohmann/detail/abi_macros.hpp>
 
 #include "retrace/base/file.h"
+#include "retrace/base/json.h"
 #include "retrace/device/cpu/dispatch.h"
 #include "retrace/device/cpu/threads.h"
-#include "retrace/monitor/json_lines.h"
 
 namespace retrace {
 namespace {
@@ -47,16 +47,26 @@ std::vector<std::pair<std::string, std::string>> library_versions() {
           {"zlib", zlibVersion()}};
 }
 
-std::string json_list(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const auto& text : texts) out += (out.empty() ? "" : ",") + json_text(text);
-  return "[" + out + "]";
-}
-
-std::string json_object(const std::vector<std::pair<std::string, std::string>>& texts) {
-  std::string out;
-  for (const auto& [name, text] : texts) out += (out.empty() ? "" : ",") + json_text(name) + ":" + json_text(text);
-  return "{" + out + "}";
+Json json_of(const Versions& versions) {
+  std::vector<Json> present;
+  std::vector<Json::Member> absent;
+  for (const auto& device : versions.devices) {
+    if (device.available)
+      present.emplace_back(device.name);
+    else
+      absent.emplace_back(device.name, device.detail);
+  }
+  return Json::object({{"version", versions.retrace},
+                       {"contract_version", versions.contract},
+                       {"compiler", versions.compiler},
+                       {"cpu", versions.cpu},
+                       {"simd_targets", Json::list({versions.simd_targets.begin(), versions.simd_targets.end()})},
+                       {"simd_target", versions.simd_target},
+                       {"threads", versions.threads},
+                       {"device", versions.device},
+                       {"devices", Json::list(present)},
+                       {"absent", Json::object(absent)},
+                       {"libraries", Json::object({versions.libraries.begin(), versions.libraries.end()})}});
 }
 
 }  // namespace
@@ -75,21 +85,6 @@ Versions current_versions(const std::string& device) {
   return versions;
 }
 
-std::string versions_json(const Versions& versions) {
-  std::vector<std::string> present;
-  std::vector<std::pair<std::string, std::string>> absent;
-  for (const auto& device : versions.devices) {
-    if (device.available)
-      present.push_back(device.name);
-    else
-      absent.emplace_back(device.name, device.detail);
-  }
-  return fmt::format(
-      "{{\"version\":{},\"contract_version\":{},\"compiler\":{},\"cpu\":{},\"simd_targets\":{},\"simd_target\":{},"
-      "\"threads\":{},\"device\":{},\"devices\":{},\"absent\":{},\"libraries\":{}}}",
-      json_text(versions.retrace), versions.contract, json_text(versions.compiler), json_text(versions.cpu),
-      json_list(versions.simd_targets), json_text(versions.simd_target), versions.threads, json_text(versions.device),
-      json_list(present), json_object(absent), json_object(versions.libraries));
-}
+std::string versions_json(const Versions& versions) { return json_of(versions).text(); }
 
 }  // namespace retrace

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "retrace/base/file.h"
+#include "retrace/base/json.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
-#include "retrace/monitor/json_lines.h"
 
 namespace retrace::cli {
 namespace {
@@ -69,37 +69,38 @@ std::string comparison_text(const RunComparison& found) {
   return text + not_finite_text(found);
 }
 
-template <class Items, class Text>
-std::string json_list(const Items& items, Text&& text) {
-  std::string out;
-  for (const auto& item : items) out += (out.empty() ? "" : ",") + text(item);
-  return "[" + out + "]";
+Json json_of(const std::optional<StoppedEpoch>& stopped) {
+  return stopped ? Json::object({{"epoch", stopped->epoch}, {"iteration", stopped->iteration}}) : Json();
 }
 
-std::string stopped_json(const std::optional<StoppedEpoch>& stopped) {
-  if (!stopped) return "null";
-  return fmt::format("{{\"epoch\":{},\"iteration\":{}}}", stopped->epoch, stopped->iteration);
+Json json_of(const TensorDifference& tensor) {
+  return Json::object({{"name", tensor.name},
+                       {"problem", tensor.problem},
+                       {"count", tensor.count},
+                       {"size", tensor.size},
+                       {"distance", tensor.distance}});
 }
 
-std::string comparison_json(const RunComparison& found) {
+Json json_of(const SettingDifference& setting) {
+  return Json::object({{"key", setting.key}, {"a", setting.a}, {"b", setting.b}});
+}
+
+Json json_of(const std::vector<std::string>& names) { return Json::list({names.begin(), names.end()}); }
+
+Json json_of(const RunComparison& found) {
   uint64_t largest = 0;
   for (const auto& tensor : found.weights) largest = std::max(largest, tensor.distance);
-  return fmt::format(
-      "{{\"equal\":{},\"epochs\":[{},{}],\"stopped\":[{},{}],\"first_epoch\":{},\"first_tensors\":{},"
-      "\"has_weights\":{},\"largest_distance\":{},\"weights\":{},\"not_finite\":[{},{}],\"settings\":{}}}\n",
-      found.equal, found.epochs_a, found.epochs_b, stopped_json(found.stopped_a), stopped_json(found.stopped_b),
-      found.first_epoch ? fmt::format("{}", *found.first_epoch) : "null",
-      json_list(found.first_tensors, [](const std::string& name) { return json_text(name); }), found.has_weights,
-      largest,
-      json_list(found.weights,
-                [](const TensorDifference& t) {
-                  return fmt::format("{{\"name\":{},\"problem\":{},\"count\":{},\"size\":{},\"distance\":{}}}",
-                                     json_text(t.name), json_text(t.problem), t.count, t.size, t.distance);
-                }),
-      json_list(found.not_finite_a, json_text), json_list(found.not_finite_b, json_text),
-      json_list(found.settings, [](const SettingDifference& s) {
-        return fmt::format("{{\"key\":{},\"a\":{},\"b\":{}}}", json_text(s.key), json_text(s.a), json_text(s.b));
-      }));
+  const auto each = [](const auto& item) { return json_of(item); };
+  return Json::object({{"equal", found.equal},
+                       {"epochs", Json::list({found.epochs_a, found.epochs_b})},
+                       {"stopped", Json::list({json_of(found.stopped_a), json_of(found.stopped_b)})},
+                       {"first_epoch", found.first_epoch},
+                       {"first_tensors", json_of(found.first_tensors)},
+                       {"has_weights", found.has_weights},
+                       {"largest_distance", largest},
+                       {"weights", Json::list(found.weights, each)},
+                       {"not_finite", Json::list({json_of(found.not_finite_a), json_of(found.not_finite_b)})},
+                       {"settings", Json::list(found.settings, each)}});
 }
 
 struct CompareOptions {
@@ -109,7 +110,7 @@ struct CompareOptions {
 
 int compare(const CompareOptions& options) {
   const auto found = compare_runs(options.a, options.b);
-  print(options.json ? comparison_json(found) : comparison_text(found));
+  print(options.json ? json_of(found).text() + "\n" : comparison_text(found));
   return found.equal ? 0 : kDifferent;
 }
 

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
 
+#include "retrace/base/json.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
 #include "retrace/data/source_kind.h"
-#include "retrace/monitor/json_lines.h"
 
 namespace retrace::cli {
 namespace {
@@ -16,7 +15,7 @@ struct DataOptions {
 int write(const SourceKind& source, const DataOptions& options) {
   const std::string text = source.write(options.out);
   if (options.json)
-    print(fmt::format("{{\"source\":{},\"out\":{}}}\n", json_text(source.name), json_text(options.out.string())));
+    print(Json::object({{"source", source.name}, {"out", options.out.string()}}).text() + "\n");
   else if (!options.quiet)
     print(text);
   return 0;

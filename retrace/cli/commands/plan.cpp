@@ -1,8 +1,7 @@
-#include <fmt/format.h>
 
+#include "retrace/base/json.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
-#include "retrace/monitor/json_lines.h"
 #include "retrace/train/train_job.h"
 
 namespace retrace::cli {
@@ -18,7 +17,7 @@ struct PlanOptions {
 int plan(const PlanOptions& options) {
   const Job job = read_job(options.job, overrides_of(options.settings));
   const std::string text = describe_plan(job, options.details);
-  print(options.json ? fmt::format("{{\"job\":{},\"plan\":{}}}\n", json_text(job.name), json_text(text)) : text);
+  print(options.json ? Json::object({{"job", job.name}, {"plan", text}}).text() + "\n" : text);
   return 0;
 }
 

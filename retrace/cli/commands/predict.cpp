@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "retrace/base/file.h"
+#include "retrace/base/json.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
-#include "retrace/monitor/json_lines.h"
 #include "retrace/train/train_job.h"
 
 namespace retrace::cli {
@@ -24,7 +24,7 @@ int predict(const PredictOptions& options) {
   }
   const int64_t rows = predict_run(options.run, options.input, options.out);
   if (options.json)
-    print(fmt::format("{{\"rows\":{},\"out\":{}}}\n", rows, json_text(options.out.string())));
+    print(Json::object({{"rows", rows}, {"out", options.out.string()}}).text() + "\n");
   else if (!options.quiet)
     print(fmt::format("{} rows in {}\n", rows, printable(options.out.string())));
   return 0;

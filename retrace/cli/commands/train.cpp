@@ -14,7 +14,7 @@
 #include "retrace/cli/settings.h"
 #include "retrace/cli/stop_signals.h"
 #include "retrace/distributed/launcher.h"
-#include "retrace/monitor/json_lines.h"
+#include "retrace/monitor/json_metrics.h"
 #include "retrace/monitor/sink_kind.h"
 #include "retrace/train/train_job.h"
 
@@ -34,16 +34,20 @@ double peak_mib() {
   return 0;
 }
 
-std::string result_json(const TrainJobResult& result) {
-  return fmt::format(
-      "{{\"job\":{},\"device\":{},\"workers\":{},\"threads\":{},\"epochs\":{},\"iterations\":{},\"seconds\":{},"
-      "\"validation_loss\":{},"
-      "\"metrics\":{},"
-      "\"fingerprint\":{},\"peak_mib\":{},\"run_dir\":{},\"stop_reason\":{}}}\n",
-      json_text(result.job), json_text(result.device), result.workers, result.threads, result.epochs, result.iterations,
-      json_number(result.seconds), json_number(result.loss), json_metrics(result.metrics),
-      json_text(result.fingerprint), json_number(peak_mib()), json_text(result.run_dir.string()),
-      json_text(result.stop_reason));
+Json json_of(const TrainJobResult& result) {
+  return Json::object({{"job", result.job},
+                       {"device", result.device},
+                       {"workers", result.workers},
+                       {"threads", result.threads},
+                       {"epochs", result.epochs},
+                       {"iterations", result.iterations},
+                       {"seconds", result.seconds},
+                       {"validation_loss", result.loss},
+                       {"metrics", json_metrics(result.metrics)},
+                       {"fingerprint", result.fingerprint},
+                       {"peak_mib", peak_mib()},
+                       {"run_dir", result.run_dir.string()},
+                       {"stop_reason", result.stop_reason}});
 }
 
 // Six digits; no sign of NaN, which means nothing.
@@ -123,7 +127,7 @@ int train(const TrainOptions& options) {
   if (pool.is_first()) {
     finish_standard_error();
     if (options.json)
-      print(result_json(result));
+      print(json_of(result).text() + "\n");
     else if (!options.quiet)
       print(result_text(result));
     if (code != 0) complain(ending_text(result, job));

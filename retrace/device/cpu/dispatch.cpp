@@ -1,5 +1,7 @@
 #include "retrace/device/cpu/dispatch.h"
 
+#include "retrace/device/cpu/compiled_targets.h"
+//
 #include <fmt/format.h>
 #include <hwy/targets.h>
 
@@ -15,7 +17,7 @@ namespace {
 constexpr SimdTarget kAll[] = {SimdTarget::avx512, SimdTarget::avx2, SimdTarget::neon, SimdTarget::scalar};
 
 std::vector<SimdTarget> detect() {
-  const int64_t supported = hwy::SupportedTargets();
+  const int64_t supported = hwy::SupportedTargets() & HWY_TARGETS;
   std::vector<SimdTarget> found;
   if (supported & HWY_AVX3) found.push_back(SimdTarget::avx512);
   if (supported & HWY_AVX2) found.push_back(SimdTarget::avx2);

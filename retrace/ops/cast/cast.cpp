@@ -1,7 +1,7 @@
 #include "retrace/ops/cast/cast.h"
 
+#include "retrace/base/convert.h"
 #include "retrace/ops/cast/cast_cuda.h"
-#include "retrace/ops/cast/convert.h"
 #include "retrace/ops/compare/compare.h"
 #include "retrace/ops/pointwise.h"
 

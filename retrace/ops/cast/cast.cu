@@ -1,7 +1,7 @@
 // Conversions, one thread an element.
+#include "retrace/base/convert.h"
 #include "retrace/device/cuda/kernel.h"
 #include "retrace/ops/cast/cast_cuda.h"
-#include "retrace/ops/cast/convert.h"
 
 namespace retrace::cuda {
 namespace {

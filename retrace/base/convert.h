@@ -1,7 +1,7 @@
 #pragma once
 // A number in another type, for the CPU's and for CUDA kernels.
 
-#include "retrace/device/cuda/global.h"
+#include "retrace/base/scalar.h"
 
 namespace retrace {
 
@@ -18,12 +18,13 @@ struct IntegerRange<unsigned char> {
 
 // Floats become integers by truncation, saturating; NaN gives 0. All else is static_cast.
 template <class To, class From>
-RT_BOTH To converted(From x) {
+RT_RULE To converted(From x) {
   constexpr bool from_float = static_cast<From>(0.5) != From(0), to_float = static_cast<To>(0.5) != To(0);
   if constexpr (from_float && !to_float) {
-    if (!(x == x)) return 0;
-    if (x >= static_cast<From>(IntegerRange<To>::most)) return IntegerRange<To>::most;
-    if (x <= static_cast<From>(IntegerRange<To>::least)) return IntegerRange<To>::least;
+    const auto whole = rules::truncate_to_int(x).value;
+    if (whole > IntegerRange<To>::most) return IntegerRange<To>::most;
+    if (whole < IntegerRange<To>::least) return IntegerRange<To>::least;
+    return static_cast<To>(whole);
   }
   return static_cast<To>(x);
 }
