@@ -6,8 +6,9 @@
 namespace retrace {
 
 // While it lives this thread rounds to nearest even, keeps subnormal numbers (no FTZ, no DAZ; ARM: no
-// default NaN) and traps nothing. The destructor restores the caller's register, flags included. Every
-// entry into execution and every worker task holds one. Cost: a few nanoseconds.
+// default NaN) and traps nothing. The destructor restores the caller's settings; flags that operations raised
+// meanwhile may stay raised. Every entry into execution and every worker task holds one. Cost: a nanosecond
+// where the settings are those of the contract, which is the default of programs.
 class FloatingPointScope {
  public:
   FloatingPointScope();
