@@ -11,10 +11,11 @@ namespace {
 
 std::string json_of(const RunStarted& e) {
   return fmt::format(
-      "{{\"event\":\"started\",\"schema\":{},\"job\":{},\"device\":{},\"workers\":{},\"threads\":{},\"epochs\":{},"
+      "{{\"event\":\"{}\",{}\"schema\":{},\"job\":{},\"device\":{},\"workers\":{},\"threads\":{},\"epochs\":{},"
       "\"iterations_per_"
       "epoch\":{},"
       "\"parameters\":{},\"run_dir\":{}}}",
+      e.iteration == 0 ? "started" : "resumed", e.iteration == 0 ? "" : fmt::format("\"iteration\":{},", e.iteration),
       kEventSchema, json_text(e.job), json_text(e.device), e.workers, e.threads, e.epochs, e.iterations_per_epoch,
       e.parameters, json_text(e.run_dir));
 }
