@@ -46,8 +46,8 @@ same() {
 [ -s whole/checkpoints/step-240.safetensors ] || fail 'the whole run: no checkpoint'
 [ "$(ls whole/checkpoints | wc -l)" -eq 2 ] || fail 'not two checkpoints are kept'
 
-# --- Killed ten times, each time a pseudo-random while after its beginning, most of them within a checkpoint: there is
-# one after every step. Other threads and workers go on.
+# --- Killed ten times, each time a pseudo-random while after its first step or, every third time, after its beginning;
+# often within a checkpoint: there is one after every step. Other threads and workers go on.
 seed=${RETRACE_TEST_SEED:-1}
 echo "resume_test: seed $seed"
 state=$seed
@@ -56,6 +56,12 @@ draw() {
   state=$(((state * 1103515245 + 12345) % 2147483648))
   random=$((state / 65536 % $1))
 }
+# Waits until the process has made a step: another checkpoint than the newest one of before.
+wait_for_step() {
+  while [ "$(ls -t "killed-$run/checkpoints" 2>/dev/null | head -n 1)" = "$newest" ] && kill -0 $process 2>/dev/null; do
+    sleep 0.02
+  done
+}
 run=0 kills=0 begun=no
 while [ $kills -lt 10 ]; do
   draw 3
@@ -63,17 +69,20 @@ while [ $kills -lt 10 ]; do
   draw 2
   threads=$((random + 1))
   if [ $begun = no ]; then
-    run=$((run + 1))
+    run=$((run + 1)) newest=
     # shellcheck disable=SC2086
     "$retrace" train $job --set training.checkpoint_iterations=1 --out "killed-$run" --quiet >out 2>err &
     process=$!
-    while ! ls "killed-$run"/checkpoints/step-* >/dev/null 2>&1 && kill -0 $process 2>/dev/null; do sleep 0.05; done
+    wait_for_step
     begun=yes
   else
+    newest=$(ls -t "killed-$run/checkpoints" | head -n 1)
     "$retrace" train --resume "killed-$run" --workers $workers --threads $threads --json --quiet >out 2>err &
     process=$!
+    draw 3
+    [ $random -eq 0 ] || wait_for_step
   fi
-  draw 60
+  draw 20
   pause=$(printf '0.%02d' $random)
   sleep "$pause"
   kill -s KILL $process 2>/dev/null

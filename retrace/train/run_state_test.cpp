@@ -165,7 +165,7 @@ TEST_F(RunStateTest, RunFoldersHoldTheSame) {
 // A run that is stopped anywhere, within an epoch, at its end or within a validation, and resumed, leaves the same
 // folder as one that was not.
 TEST_F(RunStateTest, StoppedRunsGoOnInTheirFolders) {
-  const Job job = golden("digits", {{"training.shards", "2", ""}});
+  const Job job = golden("peaks", {{"training.shards", "2", ""}});
   train_job(job, {.out = root_ / "whole"});
   const auto lines = [&](const fs::path& run) {
     std::vector<std::string> found;
