@@ -74,6 +74,13 @@ std::string stop_reason_of(std::string_view line) {
   return printable(text.substr(0, text.find('"', 1) + 1));
 }
 
+Error without_checkpoint(const fs::path& run) {
+  return Error(ErrorKind::missing, 564, fmt::format("the run \"{}\" has no checkpoint", printable(run.string())))
+      .expected(printable(checkpoint_path(run, 1).string()) + " or that of another iteration")
+      .help(fmt::format("it ended before the first one: train anew, retrace train {}",
+                        printable((run / "job.toml").string())));
+}
+
 // Keeps the lines before the first one for which ends(line) is true.
 template <class Ends>
 void cut_lines(const fs::path& path, const Ends& ends) {
@@ -123,22 +130,18 @@ void remove_unfinished_files(const fs::path& run) {
 void check_resumable(const fs::path& run) {
   check_run_folder(run);
   check_not_locked(run);
-  const std::string name = printable(run.string());
   std::error_code failure;
   if (const fs::path log = run / "metrics.jsonl"; fs::exists(log, failure)) {
     const auto lines = read_log_lines(log);
     const bool ended = !lines.empty() && is_event(lines.back(), "finished") &&
                        !member_of(lines.back(), "stop_reason").starts_with("\"stopped\"");
     if (ended)
-      throw Error(ErrorKind::usage, 563, fmt::format("the run \"{}\" is at its end: nothing is left to do", name))
+      throw Error(ErrorKind::usage, 563,
+                  fmt::format("the run \"{}\" is at its end: nothing is left to do", printable(run.string())))
           .got(stop_reason_of(lines.back()))
           .help("for a longer training change the job, and train it anew");
   }
-  if (!steps_of(run).empty()) return;
-  throw Error(ErrorKind::missing, 564, fmt::format("the run \"{}\" has no checkpoint", name))
-      .expected(printable(checkpoint_path(run, 1).string()) + " or that of another iteration")
-      .help(fmt::format("it ended before the first one: train anew, retrace train {}",
-                        printable((run / "job.toml").string())));
+  if (steps_of(run).empty()) throw without_checkpoint(run);
 }
 
 std::string newest_checkpoint(const fs::path& run, const RunState& like, const NamedValues& owner) {
@@ -157,8 +160,7 @@ std::string newest_checkpoint(const fs::path& run, const RunState& like, const N
     }
   }
   if (first) std::rethrow_exception(first);
-  check_resumable(run);  // says that there is none
-  throw Error(ErrorKind::internal, 904, "a run has lost its checkpoints while it was resumed");
+  throw without_checkpoint(run);
 }
 
 void cut_metrics(const fs::path& path, int64_t iterations) {
