@@ -207,7 +207,7 @@ cmp -s closed/weights.safetensors again/weights.safetensors || fail 'the run of 
 "$retrace" train "$golden/peaks.toml" --out silent >out 2>&-
 [ $? -eq 0 ] || fail 'train 2>&-'
 
-# --- Signals: after the current iteration, with what was learned; no checkpoint yet.
+# --- Signals: after the current iteration, with what was learned, and a checkpoint.
 for signal in INT:130 TERM:143; do
   "$retrace" train "$golden/peaks.toml" --set training.max_epochs=100000000 --json --out "stop-$signal" >out 2>err &
   process=$!
@@ -218,6 +218,7 @@ for signal in INT:130 TERM:143; do
   [ $code -eq "${signal#*:}" ] || fail "signal $signal: exit code $code"
   has '"stop_reason":"stopped"' out
   [ -s "stop-$signal/weights.safetensors" ] || fail "signal $signal: no weights"
+  has "go on with: retrace train --resume stop-$signal" err
 done
 
 # --- A stop within an epoch is told where it was made and where it is compared.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <regex>
 
 #include "retrace/data/device_rows.h"
@@ -91,6 +92,26 @@ TEST(CudaGoldenSteps, AreTheSameAThousandTimes) {
   const Case one{"digits", is_emulated() ? sizes("1", "2", "4", "2") : sizes("100", "32", "320", "32")};
   const std::string expected = run(one, "cpu");
   for (int turn = 0; turn < 2; ++turn) EXPECT_EQ(run(one, "cuda"), expected) << turn;
+}
+
+// A run that is stopped on one device and resumed on another has the bits of a run on either.
+TEST(CudaResume, GoesOnOnAnotherDevice) {
+  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  const Case one{"peaks", sizes("4", "600", "625", "100")};
+  const std::string expected = run(one, "cpu");
+  std::string pattern = (std::filesystem::temp_directory_path() / "retrace_resume_XXXXXX").string();
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  for (const char* first : {"cpu", "cuda"}) {
+    auto overrides = one.sizes;
+    overrides.push_back({"device", first, ""});
+    Job job = read_job(golden_path(one.job), overrides);
+    const std::filesystem::path folder = pattern + "/" + first;
+    int asked = 0;
+    EXPECT_EQ(train_job(job, {.out = folder, .stop = [&] { return ++asked >= 3; }}).checkpoint, 3);
+    job.device = job.device == "cpu" ? "cuda" : "cpu";
+    EXPECT_EQ(train_job(job, {.resume = folder}).fingerprint, expected) << first;
+  }
+  std::filesystem::remove_all(pattern);
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, CudaGolden, testing::ValuesIn(cases()),

@@ -11,7 +11,15 @@
 namespace retrace::cli {
 
 void Flags::argument(const char* name, std::filesystem::path& value, const char* help, const char* what) {
-  table_->required_.push_back({app_, app_->add_option(name, value, help)->type_name(""), what});
+  table_->required_.push_back({app_, app_->add_option(name, value, help)->type_name(""), what, nullptr});
+}
+
+void Flags::argument(const char* name, std::filesystem::path& value, const char* help, const char* what,
+                     const char* flag) {
+  auto* const option = app_->add_option(name, value, help)->type_name("");
+  auto* const other = app_->get_option(flag);
+  option->excludes(other);
+  table_->required_.push_back({app_, option, what, other});
 }
 
 void Flags::option(const char* name, const char* type, std::string& value, const std::string& help) {
@@ -24,7 +32,7 @@ void Flags::option(const char* name, const char* type, std::filesystem::path& va
 
 void Flags::required(const char* name, const char* type, std::filesystem::path& value, const char* help,
                      const char* what) {
-  table_->required_.push_back({app_, app_->add_option(name, value, help)->type_name(type), what});
+  table_->required_.push_back({app_, app_->add_option(name, value, help)->type_name(type), what, nullptr});
 }
 
 void Flags::repeated(const char* name, const char* type, std::vector<std::string>& values, const char* help) {
@@ -128,10 +136,11 @@ void CommandTable::check_complete() const {
         .help(fmt::format("{} --help says what they do", full_name(app)));
   std::vector<Error> errors;
   for (const auto& one : required_)
-    if (one.command == &app && one.option->count() == 0)
-      errors.push_back(
-          Error(ErrorKind::usage, 702, fmt::format("{} needs {}: {}", full_name(app), one.option->get_name(), one.what))
-              .help(fmt::format("{} --help shows how it is used", full_name(app))));
+    if (one.command == &app && one.option->count() == 0 && !(one.other && one.other->count() > 0))
+      errors.push_back(Error(ErrorKind::usage, 702,
+                             fmt::format("{} needs {}: {}{}", full_name(app), one.option->get_name(), one.what,
+                                         one.other ? ", or " + one.other->get_name() : ""))
+                           .help(fmt::format("{} --help shows how it is used", full_name(app))));
   throw_all(errors);
 }
 

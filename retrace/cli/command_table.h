@@ -30,6 +30,7 @@ class CommandTable {
     const CLI::App* command;
     const CLI::Option* option;
     std::string what;
+    const CLI::Option* other;  // that may be given in its place; null: none
   };
 
   Flags add(CLI::App& parent, const std::string& name, const std::string& help);

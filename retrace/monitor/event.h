@@ -12,11 +12,12 @@ namespace retrace {
 // Name and value, in the order in which they are shown ("accuracy", 0.98).
 using MetricValues = std::vector<std::pair<std::string, double>>;
 
-// A training begins.
+// A training begins, or goes on.
 struct RunStarted {
   std::string job, device, run_dir;
   int workers = 1, threads = 0;  // threads of each worker
   int64_t epochs = 0, iterations_per_epoch = 0, parameters = 0;
+  int64_t iteration = 0;  // of the checkpoint that it goes on from; 0: it is new
 };
 
 // A step of the training was made.

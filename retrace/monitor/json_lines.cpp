@@ -6,16 +6,18 @@ namespace retrace {
 namespace {
 
 Json json_of(const RunStarted& e) {
-  return Json::object({{"event", "started"},
-                       {"schema", kEventSchema},
-                       {"job", e.job},
-                       {"device", e.device},
-                       {"workers", e.workers},
-                       {"threads", e.threads},
-                       {"epochs", e.epochs},
-                       {"iterations_per_epoch", e.iterations_per_epoch},
-                       {"parameters", e.parameters},
-                       {"run_dir", e.run_dir}});
+  std::vector<Json::Member> members{{"event", e.iteration == 0 ? "started" : "resumed"}};
+  if (e.iteration > 0) members.emplace_back("iteration", e.iteration);
+  members.insert(members.end(), {{"schema", kEventSchema},
+                                 {"job", e.job},
+                                 {"device", e.device},
+                                 {"workers", e.workers},
+                                 {"threads", e.threads},
+                                 {"epochs", e.epochs},
+                                 {"iterations_per_epoch", e.iterations_per_epoch},
+                                 {"parameters", e.parameters},
+                                 {"run_dir", e.run_dir}});
+  return Json::object(members);
 }
 
 Json json_of(const StepDone& e) {

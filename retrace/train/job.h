@@ -37,6 +37,10 @@ struct TrainingOptions {
   std::string shuffle = "once";              // never, once, every-epoch
   std::string partial_mini_batch = "keep";   // keep, discard: the last mini-batch of an epoch where it is short
   std::string acceleration = "accelerated";  // plain, default, accelerated
+  int64_t checkpoint_iterations = 0;         // a checkpoint after every so many iterations; 0: none by their number
+  int64_t checkpoint_epochs = 0;             // the same of epochs
+  double checkpoint_seconds = 60;            // and when so many seconds have passed since the one before
+  int64_t checkpoints_kept = 2;              // the newest so many
   double timeout = 60;                       // seconds that workers wait for one that gives no sign of life
   OptionValues options = {};                 // of the solver and the schedule; their keys stand beside the others
 };
@@ -85,7 +89,7 @@ std::string job_text(const Job& job);
 // Keys and values as text, in the order of the file; keys without a meaning for this job are left out.
 std::vector<std::pair<std::string, std::string>> job_values(const Job& job);
 // What decides the bits of a result, as text: every key but those that change none (name, device, threads, data.path,
-// training.acceleration, training.timeout).
+// training.acceleration, training.timeout, training.checkpoint...).
 std::vector<std::pair<std::string, std::string>> job_identity(const Job& job);
 // All keys that a job file may have.
 std::vector<std::string> job_keys();

@@ -172,6 +172,13 @@ void add_training(FieldList& list, const Job& job) {
       [](auto& j) -> auto& { return j.training.partial_mini_batch; });
   add({.name = "acceleration", .choices = {"plain", "default", "accelerated"}, .changes_bits = false},
       [](auto& j) -> auto& { return j.training.acceleration; });
+  const auto add_checkpoint = [&](const char* name, double low, auto place) {
+    add({.name = name, .low = low, .high = kMaxCount, .changes_bits = false}, place);
+  };
+  add_checkpoint("checkpoint_iterations", 0, [](auto& j) -> auto& { return j.training.checkpoint_iterations; });
+  add_checkpoint("checkpoint_epochs", 0, [](auto& j) -> auto& { return j.training.checkpoint_epochs; });
+  add_checkpoint("checkpoint_seconds", 0, [](auto& j) -> auto& { return j.training.checkpoint_seconds; });
+  add_checkpoint("checkpoints_kept", 1, [](auto& j) -> auto& { return j.training.checkpoints_kept; });
   add({.name = "timeout", .high = 1e6, .above_low = true, .changes_bits = false},
       [](auto& j) -> auto& { return j.training.timeout; });
 }

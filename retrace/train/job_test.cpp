@@ -50,6 +50,7 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
             "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
             "gradient_decay = 0.9\nsquared_gradient_decay = 0.999\nepsilon = 1e-08\n"
             "shuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = \"accelerated\"\n"
+            "checkpoint_iterations = 0\ncheckpoint_epochs = 0\ncheckpoint_seconds = 60.0\ncheckpoints_kept = 2\n"
             "timeout = 60.0\n"
             "\n[validation]\ndata = \"test\"\nfrequency = 1\n");
 }

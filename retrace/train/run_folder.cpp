@@ -1,17 +1,13 @@
 #include "retrace/train/run_folder.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <iterator>
 
-#include "retrace/trace/record.h"
+#include "retrace/train/checkpoint_files.h"
+#include "retrace/train/run_lock.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
@@ -19,7 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kLock = ".lock";
 constexpr const char* kAll = "all";
 constexpr std::string_view kStopped = "stopped after iteration ";
 constexpr int kMaxRuns = 1'000'000'000;
@@ -64,67 +59,10 @@ Error not_usable(const fs::path& path, const char* why) {
   return Error(ErrorKind::usage, 521, fmt::format("run folder \"{}\" {}", printable(path.string()), why));
 }
 
-// The first line of the lock of a folder, "" if it has none.
-std::string owner_of(const fs::path& path) {
-  try {
-    const std::string text = read_file_start(path / kLock, "lock", 400);
-    return printable(text.substr(0, text.find('\n')));
-  } catch (const Error&) {
-    return "";
-  }
-}
-
-Error in_use(const fs::path& path) {
-  return not_usable(path, "is used by another process")
-      .got(owner_of(path))
-      .help("wait for it, or choose another folder with --out");
-}
-
-int try_lock(int descriptor, int how) {
-  int result = 0;
-  do result = ::flock(descriptor, how | LOCK_NB);
-  while (result != 0 && errno == EINTR);
-  return result == 0 ? 0 : errno;
-}
-
-std::string own_name() {
-  char host[256] = {};
-  if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
-  const std::chrono::sys_days day = std::chrono::floor<std::chrono::days>(now);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss time(now - day);
-  return fmt::format("process {} on {}, since {:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC\n", ::getpid(),
-                     host[0] ? host : "?", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                     static_cast<unsigned>(date.day()), time.hours().count(), time.minutes().count(),
-                     time.seconds().count());
-}
-
-FileDescriptor lock_folder(const fs::path& path) {
-  FileDescriptor lock(::open((path / kLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (lock.get() < 0) throw write_failed(path / kLock, errno);
-  const int failure = try_lock(lock.get(), LOCK_EX);
-  if (failure == EWOULDBLOCK) throw in_use(path);
-  if (failure != 0)
-    warn(fmt::format("run folder \"{}\" cannot be locked ({}): nothing keeps another process out",
-                     printable(path.string()), system_reason(failure)));
-  if (::ftruncate(lock.get(), 0) != 0 || !write_all(lock.get(), own_name())) {
-    const int reason = errno;
-    ::unlink((path / kLock).c_str());
-    throw write_failed(path / kLock, reason);
-  }
-  return lock;
-}
-
-bool is_locked(const fs::path& path) {
-  const FileDescriptor lock(::open((path / kLock).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  return lock.get() >= 0 && try_lock(lock.get(), LOCK_SH) == EWOULDBLOCK;
-}
-
 void check_empty(const fs::path& path) {
   std::error_code failure;
   for (fs::directory_iterator entry(path, failure), end; !failure && entry != end; entry.increment(failure))
-    if (entry->path().filename() != kLock)
+    if (entry->path().filename() != kRunLock)
       throw not_usable(path, "is not empty")
           .got(printable(entry->path().filename().string()))
           .help("choose another folder with --out, or leave it out to get the next free one under runs/");
@@ -132,13 +70,16 @@ void check_empty(const fs::path& path) {
 }
 
 constexpr const char* kFiles[] = {"job.toml",         "versions.json",       "metrics.jsonl",
-                                  "fingerprints.txt", "weights.safetensors", kLock};
+                                  "fingerprints.txt", "weights.safetensors", kRunLock};
 
 // The files of a run, and its folder if nothing else is in it.
 void remove_run(const fs::path& path, bool folder, const FileDescriptor& lock) {
   std::error_code ignored;
-  if (lock.get() >= 0)
+  if (lock.get() >= 0) {
     for (const char* name : kFiles) fs::remove(path / name, ignored);
+    remove_checkpoints(path, 0);
+    fs::remove(checkpoint_folder(path), ignored);
+  }
   if (folder) fs::remove(path, ignored);
 }
 
@@ -182,7 +123,7 @@ void check_new_run(const fs::path& out) {
   if (out.empty() || status.type() == fs::file_type::not_found) return;
   if (failure) throw write_failed(out, failure.value());
   if (!fs::is_directory(status)) throw not_usable(out, "is no folder").help("choose another name with --out");
-  if (is_locked(out)) throw in_use(out);
+  check_not_locked(out);
   check_empty(out);
 }
 
@@ -195,7 +136,7 @@ RunFolder RunFolder::create(const Job& job, const Versions& versions, const fs::
   FileDescriptor lock;
   try {
     if (!out.empty()) make_folders(out);
-    lock = lock_folder(path);
+    lock = lock_run(path);
     check_empty(path);
   } catch (const Error&) {
     remove_run(path, makes, FileDescriptor());
@@ -225,6 +166,23 @@ void RunFolder::record(std::span<const EpochFingerprints> epochs) {
 }
 
 void RunFolder::write_weights(const SafeTensors& weights) { write_safetensors(path_ / "weights.safetensors", weights); }
+
+RunFolder RunFolder::resume(const fs::path& path, int64_t epochs, int64_t iterations) {
+  check_run_folder(path);
+  FileDescriptor lock = lock_run(path);
+  remove_unfinished_files(path);
+  remove_checkpoints(path, iterations + 1);
+  cut_metrics(path / "metrics.jsonl", iterations);
+  cut_fingerprints(path / "fingerprints.txt", epochs);
+  return RunFolder(path, false, std::move(lock));
+}
+
+void RunFolder::write_checkpoint(int64_t iterations, const SafeTensors& content, int64_t kept) {
+  metrics_.sync();
+  make_folders(checkpoint_folder(path_));
+  retrace::write_checkpoint(checkpoint_path(path_, iterations), content);
+  keep_checkpoints(path_, kept);
+}
 
 void RunFolder::discard() { remove_run(path_, made_, lock_); }
 
@@ -295,7 +253,8 @@ void check_run_output(const fs::path& output, const fs::path& input) {
   if (failure) return;  // nothing stands there
   const bool of_a_run = std::find(std::begin(kFiles), std::end(kFiles), end.filename()) != std::end(kFiles) &&
                         fs::exists(end.parent_path() / "job.toml", failure);
-  if (of_a_run)
+  const fs::path above = end.parent_path().parent_path();
+  if (of_a_run || (end.parent_path() == checkpoint_folder(above) && fs::exists(above / "job.toml", failure)))
     throw Error(ErrorKind::usage, 527,
                 fmt::format("\"{}\" would be written over a file of a run", printable(output.string())))
         .help("give another name for the output");

@@ -6,6 +6,7 @@
 //   fingerprints.txt     per epoch one line a tensor, "EPOCH HEX NAME", then "EPOCH HEX all", or, where the run was
 //                        stopped within the epoch, "EPOCH HEX stopped after iteration N"
 //   weights.safetensors  parameters/... and state/... after the last epoch that is there, with the fingerprint of each
+//   checkpoints          step-N.safetensors: the state after iteration N, to go on from (retrace/train/checkpoint.h)
 //   .lock                who writes, or wrote, the folder: host, process, start
 
 #include <cstdint>
@@ -43,6 +44,11 @@ class RunFolder {
   static RunFolder create(const Job& job, const Versions& versions, const std::filesystem::path& out = {},
                           const std::filesystem::path& runs = "runs");
 
+  // Takes over the folder of a run that goes on after so many complete epochs and iterations: what was written of later
+  // ones (metrics, fingerprints, checkpoints, the end of the run) is removed. The weights stay until newer ones are
+  // written. Errors: as create(); missing; bad_data where lines of earlier epochs are absent.
+  static RunFolder resume(const std::filesystem::path& path, int64_t epochs, int64_t iterations);
+
   const std::filesystem::path& path() const { return path_; }
   // The file of events; give its append() the lines of event_json().
   MetricsLog& metrics() { return metrics_; }
@@ -51,6 +57,9 @@ class RunFolder {
   void record(const EpochFingerprints& epoch) { record(std::span(&epoch, 1)); }
   // Writes weights.safetensors whole or not at all. Errors: output.
   void write_weights(const SafeTensors& weights);
+  // Writes the checkpoint of an iteration whole or not at all, after all metrics and fingerprints so far have reached
+  // the disk, and removes all but the newest `kept`. Errors: output.
+  void write_checkpoint(int64_t iterations, const SafeTensors& content, int64_t kept);
   // Removes the files of the run, and the folder, too, if create() made it and nothing else is in it. What cannot be
   // removed stays.
   void discard();

@@ -26,6 +26,7 @@ void for_each_counter(State& state, const F& f) {
   f("next", state.position.next);
   f("calls", state.calls);
   f("epoch_steps", state.epoch_steps);
+  f("validation_due", state.validation_due);
 }
 
 // A network without running statistics has no state, and a solver may have none: an empty tree has no leaves.

@@ -20,6 +20,8 @@ struct RunState {
   // Of the epoch that goes on: its steps, and the sum of their losses in binary64. 0 between epochs.
   int64_t epoch_steps = 0;
   double loss_sum = 0;
+  // 1: the last complete epoch is still to be validated, since the run was stopped before; else 0.
+  int64_t validation_due = 0;
   TrainingState now;
   // At the start of the epoch that goes on: what is left of the run if a loss is not finite.
   NetworkWeights epoch_start;

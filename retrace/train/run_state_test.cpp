@@ -145,7 +145,8 @@ TEST_F(RunStateTest, RunFoldersHoldTheSame) {
   const auto lines = [&](const char* run) {
     std::vector<std::string> found;
     for (const auto& line : read_log_lines(root_ / run / "metrics.jsonl"))
-      if (line.find("\"started\"") == std::string::npos) found.push_back(without_times(line));
+      if (line.find("\"started\"") == std::string::npos && line.find("\"resumed\"") == std::string::npos)
+        found.push_back(without_times(line));
     return found;
   };
   const auto join = [](auto a, const auto& b) {
@@ -159,6 +160,34 @@ TEST_F(RunStateTest, RunFoldersHoldTheSame) {
     return read_file(root_ / run / "weights.safetensors", "weights", uint64_t{1} << 30);
   };
   EXPECT_EQ(weights("second"), weights("whole"));
+}
+
+// A run that is stopped anywhere, within an epoch, at its end or within a validation, and resumed, leaves the same
+// folder as one that was not.
+TEST_F(RunStateTest, StoppedRunsGoOnInTheirFolders) {
+  const Job job = golden("peaks", {{"training.shards", "2", ""}});
+  train_job(job, {.out = root_ / "whole"});
+  const auto lines = [&](const fs::path& run) {
+    std::vector<std::string> found;
+    for (const auto& line : read_log_lines(run / "metrics.jsonl"))
+      if (line.find("\"started\"") == std::string::npos && line.find("\"resumed\"") == std::string::npos)
+        found.push_back(without_times(line));
+    return found;
+  };
+  const auto text = [](const fs::path& path) { return read_file(path, "file", uint64_t{1} << 30); };
+  for (int stopped_by = 1;; ++stopped_by) {
+    SCOPED_TRACE(stopped_by);
+    const fs::path run = root_ / std::to_string(stopped_by);
+    int asked = 0;
+    TrainJobResult result = train_job(job, {.out = run, .stop = [&] { return ++asked >= stopped_by; }});
+    if (result.stop_reason != "stopped") break;
+    EXPECT_EQ(result.checkpoint, result.iterations);
+    Pool pool = Pool::local(1 + stopped_by % 2, {.threads = 1 + stopped_by % 3});
+    result = train_job(job, {.pool = &pool, .resume = run});
+    EXPECT_EQ(lines(run), lines(root_ / "whole"));
+    for (const char* name : {"fingerprints.txt", "weights.safetensors", "job.toml"})
+      EXPECT_EQ(text(run / name), text(root_ / "whole" / name)) << name;
+  }
 }
 
 // One that is taken while the run goes on stays what it is.

@@ -4,6 +4,9 @@
 
 #include <utility>
 
+#include "retrace/base/warning.h"
+#include "retrace/train/checkpoint.h"
+
 namespace retrace {
 namespace {
 
@@ -32,7 +35,8 @@ void describe_room(Error& error, const std::filesystem::path& folder, size_t nee
 
 }  // namespace
 
-RunWriter::RunWriter(RunFolder folder) : folder_(std::move(folder)), background_([this] { write_waiting(); }) {}
+RunWriter::RunWriter(RunFolder folder, int64_t iterations)
+    : folder_(std::move(folder)), checkpointed_(iterations), background_([this] { write_waiting(); }) {}
 
 RunWriter::~RunWriter() { background_.wait(); }
 
@@ -60,11 +64,24 @@ void RunWriter::epoch(EpochFingerprints fingerprints, SafeTensors weights) {
   if (full) background_.wait();
 }
 
+void RunWriter::checkpoint(Checkpoint checkpoint) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.checkpoint = std::move(checkpoint);
+  }
+  ask();
+}
+
 void RunWriter::ask() {
   if (!background_.ask()) write_waiting();
 }
 
-void RunWriter::check() const {
+void RunWriter::check() {
+  if (has_written_) {
+    const std::lock_guard lock(mutex_);
+    written_.clear();
+    has_written_ = false;
+  }
   if (!failed_) return;
   const std::lock_guard lock(mutex_);
   std::rethrow_exception(error_);
@@ -79,13 +96,22 @@ void RunWriter::flush() {
 void RunWriter::give_up() noexcept {
   try {
     background_.wait();
-    if (written_epoch_ == 0) folder_.discard();
+    if (written_epoch_ == 0 && checkpointed_ == 0) folder_.discard();
   } catch (const std::exception&) {
     // The error that ended the run is the one to be told.
   }
 }
 
-// Everything is tried, weights first; the first error is kept.
+void RunWriter::discard() noexcept {
+  try {
+    background_.wait();
+    folder_.discard();
+  } catch (const std::exception&) {
+    // What is left says what it is.
+  }
+}
+
+// Everything is tried, weights first; the first error is kept. A checkpoint comes after all that it goes on from.
 void RunWriter::write_waiting() {
   Waiting now;
   {
@@ -95,6 +121,7 @@ void RunWriter::write_waiting() {
   if (now.weights) attempt([&] { write_weights(*now.weights, now.weights_epoch); });
   attempt([&] { write_events(now); });
   if (!now.epochs.empty()) attempt([&] { folder_.record(now.epochs); });
+  if (now.checkpoint && !failed_) write_checkpoint(std::move(*now.checkpoint));
 }
 
 template <class F>
@@ -117,6 +144,22 @@ void RunWriter::write_weights(const SafeTensors& weights, int epoch) {
     describe_room(error, folder_.path(), bytes_of(weights), epoch, written_epoch_);
     throw;
   }
+}
+
+void RunWriter::write_checkpoint(Checkpoint checkpoint) {
+  try {
+    folder_.write_checkpoint(checkpoint.iterations, checkpoint_content(checkpoint.state, checkpoint.owner),
+                             checkpoint.kept);
+    checkpointed_ = checkpoint.iterations;
+  } catch (const std::exception& error) {
+    warn(fmt::format("the training goes on without the checkpoint of iteration {}, {}\n{}", checkpoint.iterations,
+                     checkpointed_ == 0 ? "and there is none before it"
+                                        : fmt::format("that of iteration {} stays", checkpointed_.load()),
+                     error.what()));
+  }
+  const std::lock_guard lock(mutex_);
+  written_.push_back(std::move(checkpoint));
+  has_written_ = true;
 }
 
 void RunWriter::write_events(const Waiting& waiting) {

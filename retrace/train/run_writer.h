@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "retrace/distributed/worker.h"
 #include "retrace/monitor/background.h"
+#include "retrace/tensor/tree.h"
 #include "retrace/train/run_folder.h"
 
 namespace retrace {
@@ -17,11 +19,13 @@ namespace retrace {
 // Writes a run folder on a thread of its own: no step waits for the disk. Of weights only the newest are kept waiting,
 // of events 4,096 lines (then the newest are left out, and a line {"event":"dropped","lines":N} says so), of
 // fingerprints 1,024 epochs (then epoch() waits for the disk: they prove the result). An error of writing is thrown by
-// the next check() or flush(); what else can be written is written nevertheless. Without a thread everything is written
-// at once.
+// the next check() or flush(); what else can be written is written nevertheless. Of checkpoints only the newest is kept
+// waiting; one that cannot be written ends nothing: it is warned of, and the ones before stay. Without a thread
+// everything is written at once.
 class RunWriter {
  public:
-  explicit RunWriter(RunFolder folder);
+  // `iterations`: of the checkpoint that the run goes on from, or 0.
+  explicit RunWriter(RunFolder folder, int64_t iterations = 0);
   // Waits until all is written.
   ~RunWriter();
 
@@ -30,13 +34,25 @@ class RunWriter {
   void event(std::string line);
   // The end of an epoch: its fingerprints, and the weights, which replace those of the epoch before.
   void epoch(EpochFingerprints fingerprints, SafeTensors weights);
+  // The state after an iteration, of whose run the newest `kept` are kept: a tree on the CPU, computed, that is read on
+  // the thread of the writer.
+  struct Checkpoint {
+    int64_t iterations = 0, kept = 1;
+    Tree state;
+    NamedValues owner;  // checkpoint_owner()
+  };
+  void checkpoint(Checkpoint checkpoint);
+  // Of the newest checkpoint that was written; 0: none. After flush() it is that of the last call, or that failed.
+  int64_t checkpointed() const { return checkpointed_; }
   // Throws the first error of what was written so far: Error(output).
-  void check() const;
+  void check();
   // Returns when all of it is on the disk. Errors as check().
   void flush();
-  // After an error: waits until all is written that can be written, and removes the run if it holds no weights. Throws
-  // nothing.
+  // After an error: waits until all is written that can be written, and removes the run if it holds neither weights nor
+  // a checkpoint. Throws nothing.
   void give_up() noexcept;
+  // Removes the run. Throws nothing.
+  void discard() noexcept;
 
  private:
   struct Waiting {
@@ -45,17 +61,22 @@ class RunWriter {
     std::optional<SafeTensors> weights;
     int weights_epoch = 0;
     int64_t dropped = 0;  // lines
+    std::optional<Checkpoint> checkpoint;
   };
   void ask();
   void write_waiting();
   void write_weights(const SafeTensors& weights, int epoch);
   void write_events(const Waiting& waiting);
+  void write_checkpoint(Checkpoint checkpoint);
   template <class F>
   void attempt(const F& write);
 
   RunFolder folder_;
-  mutable std::mutex mutex_;  // of waiting_, error_
+  mutable std::mutex mutex_;  // of waiting_, error_, written_
   Waiting waiting_;
+  std::vector<Checkpoint> written_;  // their tensors are let go of by the thread that trains, which writes into them
+  std::atomic<bool> has_written_{false};
+  std::atomic<int64_t> checkpointed_{0};
   std::exception_ptr error_;
   std::atomic<bool> failed_{false};
   int written_epoch_ = 0;  // of the weights on the disk; 0: none

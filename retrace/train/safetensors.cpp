@@ -123,7 +123,7 @@ SafeTensors read_safetensors(const std::filesystem::path& path) {
   return content;
 }
 
-void write_safetensors(const std::filesystem::path& path, const SafeTensors& content) {
+SafeTensorsPieces safetensors_pieces(const SafeTensors& content) {
   check_writable(content);
   std::vector<const SafeTensor*> order;
   for (const auto& tensor : content.tensors) order.push_back(&tensor);
@@ -138,11 +138,18 @@ void write_safetensors(const std::filesystem::path& path, const SafeTensors& con
     offset += tensor->bytes.size();
   }
   const std::string text = safetensors::header_text(header);
-  std::string prefix(kPrefix, '\0');
-  for (size_t i = 0; i < kPrefix; ++i) prefix[i] = static_cast<char>(text.size() >> (8 * i) & 0xff);
-  std::vector<std::string_view> pieces = {prefix, text};
+  SafeTensorsPieces pieces;
+  for (size_t i = 0; i < kPrefix; ++i) pieces.head += static_cast<char>(text.size() >> (8 * i) & 0xff);
+  pieces.head += text;
   for (const auto* tensor : order)
-    pieces.emplace_back(reinterpret_cast<const char*>(tensor->bytes.data()), tensor->bytes.size());
+    pieces.tensors.emplace_back(reinterpret_cast<const char*>(tensor->bytes.data()), tensor->bytes.size());
+  return pieces;
+}
+
+void write_safetensors(const std::filesystem::path& path, const SafeTensors& content) {
+  const SafeTensorsPieces file = safetensors_pieces(content);
+  std::vector<std::string_view> pieces = {file.head};
+  pieces.insert(pieces.end(), file.tensors.begin(), file.tensors.end());
   write_file_whole(path, pieces);
 }
 

@@ -44,5 +44,12 @@ SafeTensors parse_safetensors(std::span<const std::byte> file_bytes, std::string
 // reader would accept (repeated or bad name, unknown type, bytes that do not match the shape), output for a
 // failed write.
 void write_safetensors(const std::filesystem::path& path, const SafeTensors& content);
+// The bytes of that file: its length and header, and views of the tensors' bytes in the order of the file, which live
+// as long as `content` does. Error(usage) as above.
+struct SafeTensorsPieces {
+  std::string head;
+  std::vector<std::string_view> tensors;
+};
+SafeTensorsPieces safetensors_pieces(const SafeTensors& content);
 
 }  // namespace retrace

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/train/checkpoint_files.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_digest.h"
 #include "retrace/train/job_scope.h"
@@ -38,10 +39,19 @@ auto with_enough_memory(const Job& job, const F& f) {
   }
 }
 
+// The state in the newest checkpoint of the run, which worker 0 reads, on every worker.
+RunState state_to_resume(const Job& job, const std::filesystem::path& run, const JobData& data, const RunState& like,
+                         const Worker& worker) {
+  const NamedValues owner = checkpoint_owner(job, data);
+  const std::string bytes = worker.broadcast(worker.index() == 0 ? newest_checkpoint(run, like, owner) : "");
+  return checkpoint_state(bytes, like, owner, run);
+}
+
 // A worker that is lost is named with the place in the training.
 TrainJobResult run_training(const Job& job, const TrainJobControl& control, const JobData& data, Worker& worker) {
   Training training(job, control, data, worker);
   try {
+    if (!control.resume.empty()) training.restore(state_to_resume(job, control.resume, data, training.state(), worker));
     while (!training.done()) training.step();
     return training.finish();
   } catch (Error& error) {
@@ -82,7 +92,10 @@ TrainJobResult train_job(const Job& job, const TrainJobControl& control) {
     settings.threads = 0;            // the pool gives its workers as many as this thread has, or as it says itself
     find_device(job.device, 0, {});  // the job names it, not a line of a program
     check_workers(pool.size(), job.training.shards, "training.shards");
-    if (control.write_run && pool.is_first()) check_new_run(control.out);
+    if (pool.is_first() && !control.resume.empty())
+      check_resumable(control.resume);
+    else if (pool.is_first() && control.write_run)
+      check_new_run(control.out);
     with_enough_memory(job, [&] { data = load_job_data(job, make_job_network(job)); });
   });
   return pool.spmd([&](Worker& worker) {

@@ -15,8 +15,10 @@ namespace retrace {
 struct TrainJobControl {
   Pool* pool = nullptr;  // whose workers train together; null: job.workers of this process. Worker 0 tells and writes
   std::filesystem::path out = {};  // the run folder; empty: the next runs/NAME-N
-  bool write_run = true;           // false: nothing is written (golden runs)
-  Monitor* monitor = nullptr;      // null: silent
+  // The folder of a run of this job that goes on from its newest checkpoint, in place of `out`; empty: a new run.
+  std::filesystem::path resume = {};
+  bool write_run = true;       // false: nothing is written (golden runs)
+  Monitor* monitor = nullptr;  // null: silent
   // Asked after every iteration and before every mini-batch of a validation, by every worker; true ends the run
   // ("stopped"), with the weights of that iteration; once true it stays true. A validation is broken off.
   std::function<bool()> stop = {};
@@ -32,6 +34,7 @@ struct TrainJobResult {
   MetricValues metrics;     // of the test set: accuracy (fraction), angle_rmse (degrees), rmse; none: not measured
   std::string fingerprint;  // 16 hex digits
   std::filesystem::path run_dir;  // empty: nothing was written, or the loss was not finite before an epoch was complete
+  int64_t checkpoint = 0;         // the iteration of the newest checkpoint in the folder; 0: there is none
   std::string stop_reason;        // "max epochs completed", "stopped", "the loss is not finite"
 };
 
@@ -39,7 +42,8 @@ struct TrainJobResult {
 // it. Before anything is computed, job, data and network are checked against each other; the run folder appears with
 // the first step. Weights are written after every epoch, whole or not at all, while the next one runs. A loss that is
 // not finite ends the run; the weights of the last complete epoch are kept. A run that fails, or whose loss is not
-// finite, before weights were written is removed. Errors: as the parts of the job say; Error(usage) for more workers
+// finite, before weights were written is removed; one that fails stays if it has a checkpoint. Errors: as the parts of
+// the job say; Error(usage) for more workers
 // than shards; Error(unavailable) for memory; Error(output) for files that cannot be written, after the newest weights
 // were tried.
 TrainJobResult train_job(const Job& job, const TrainJobControl& control = {});

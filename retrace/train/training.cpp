@@ -7,6 +7,7 @@
 
 #include "retrace/device/cpu/threads.h"
 #include "retrace/tensor/fingerprint.h"
+#include "retrace/train/checkpoint.h"
 
 namespace retrace {
 namespace {
@@ -58,6 +59,7 @@ void Training::restore(const RunState& state) {
   state_ = state;
   state_.now = state.now.to(device_);
   state_.epoch_start = {state.epoch_start.parameters.to(device_), state.epoch_start.state.to(device_)};
+  restored_ = state.iterations;
 }
 
 std::string Training::position() const {
@@ -65,11 +67,14 @@ std::string Training::position() const {
 }
 
 void Training::step() {
+  if (restored_ > 0 && !report_.is_open()) report_.open(started(), state_.epochs);
+  if (state_.validation_due) validate(static_cast<int>(state_.epochs));
+  if (!stop_reason_.empty()) return leave_checkpoint();
   if (state_.epoch_steps == 0) begin_epoch();
   const int64_t iterations = queue_.mini_batches() * job_.training.max_epochs;
   const auto rate = static_cast<float>(learn_rate_({state_.iterations, iterations, epoch()}));
   const double loss = update(rate);
-  if (!report_.is_open()) report_.open(started());
+  if (!report_.is_open()) report_.open(started(), 0);
   report_.tell(StepDone{epoch(), state_.iterations, loss, rate, report_.seconds()});
   if (!std::isfinite(loss)) {
     stop_reason_ = kNotFinite;
@@ -77,6 +82,18 @@ void Training::step() {
   }
   if (control_.stop && state_.iterations < iterations && worker_.any(control_.stop())) stop_reason_ = kStopped;
   if (!stop_reason_.empty() || !queue_.has_data()) end_epoch();
+  leave_checkpoint();
+}
+
+// The tensors are values: the next steps leave them as they are, and take other memory where they would write into
+// these. Those of another device are copied here.
+void Training::leave_checkpoint() {
+  const bool due = report_.checkpoint_due(state_.iterations, state_.epoch_steps == 0 ? state_.epochs : 0);
+  if (!report_.writes() || (!due && stop_reason_.empty())) return;
+  if (owner_.empty()) owner_ = checkpoint_owner(job_, data_);
+  Tree state = to_tree(state_).to(cpu_device());
+  evaluate(state);
+  report_.checkpoint({state_.iterations, job_.training.checkpoints_kept, std::move(state), owner_});
 }
 
 void Training::begin_epoch() {
@@ -112,8 +129,9 @@ void Training::end_epoch() {
     state_.epoch_steps = 0;
     state_.loss_sum = 0;
     state_.epoch_start = weights();
+    state_.validation_due = is_validated(ended);
   }
-  if (is_validated(ended) && stop_reason_.empty()) validate(ended);
+  if (state_.validation_due && stop_reason_.empty()) validate(ended);
 }
 
 bool Training::is_validated(int epoch) const {
@@ -128,21 +146,24 @@ bool Training::measure(const NetworkWeights& weights) {
 }
 
 void Training::validate(int epoch) {
-  if (measure(weights()))
+  if (measure(weights())) {
+    state_.validation_due = 0;
     report_.tell(ValidationDone{epoch, state_.iterations, score_->loss, report_.seconds(), score_->metrics});
-  else if (epoch < job_.training.max_epochs)
+  } else if (epoch < job_.training.max_epochs) {
     stop_reason_ = kStopped;
+  }
 }
 
 RunStarted Training::started() const {
   int64_t parameters = 0;
   for (const auto& tensor : leaf_tensors(state_.now.parameters)) parameters += tensor.size();
   return {
-      job_.name, device_.name(), "", worker_.size(), thread_count(), job_.training.max_epochs, queue_.mini_batches(),
-      parameters};
+      job_.name,  device_.name(), "", worker_.size(), thread_count(), job_.training.max_epochs, queue_.mini_batches(),
+      parameters, restored_};
 }
 
 TrainJobResult Training::finish() {
+  if (restored_ > 0 && !report_.is_open()) report_.open(started(), state_.epochs);
   TrainJobResult result;
   result.job = job_.name;
   result.device = device_.name();
@@ -162,10 +183,12 @@ TrainJobResult Training::finish() {
   report_.tell(RunFinished{result.epochs, result.iterations, result.loss, result.seconds, result.metrics,
                            result.stop_reason, result.fingerprint});
   report_.flush();
-  if (result.epochs == 0)
-    report_.give_up();
-  else
+  if (result.epochs == 0) {
+    report_.discard();
+  } else {
     result.run_dir = report_.run_dir();
+    result.checkpoint = report_.checkpointed();
+  }
   return result;
 }
 

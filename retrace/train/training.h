@@ -30,13 +30,14 @@ class Training {
 
   // After the steps so far. Copies keep their values.
   const RunState& state() const { return state_; }
-  // Goes on from a state of the same job. Error(usage) for one that cannot be: another position, network or solver.
+  // Goes on from a state of the same job; the next step tells where. Error(usage) for one that cannot be: another
+  // position, network or solver.
   void restore(const RunState& state);
 
   // The last epoch is complete, the run was stopped, or a loss was not finite.
   bool done() const { return !stop_reason_.empty() || state_.epochs >= job_.training.max_epochs; }
   // One step; with the first one of an epoch the data begin anew, with the last one the epoch is recorded and
-  // validated.
+  // validated. Worker 0 leaves a checkpoint where one is due, and where the run is stopped.
   void step();
   // The scores of the test set, if they are wanted and not known, and the end of the run folder.
   TrainJobResult finish();
@@ -53,6 +54,7 @@ class Training {
   bool is_validated(int epoch) const;
   void validate(int epoch);
   bool measure(const NetworkWeights& weights);
+  void leave_checkpoint();
   NetworkWeights weights() const { return {state_.now.parameters, state_.now.state}; }
   int epoch() const { return static_cast<int>(state_.epochs) + 1; }  // the one that goes on
   RunStarted started() const;
@@ -69,6 +71,8 @@ class Training {
   NetworkEvaluator evaluate_;
   TrainingReport report_;
   RunState state_;
+  int64_t restored_ = 0;               // iterations of the state that restore() got
+  NamedValues owner_;                  // of checkpoints, once there is one
   std::string stop_reason_;            // why it ended before the last epoch was complete
   std::optional<NetworkScore> score_;  // of the test set, after the last epoch so far
 };

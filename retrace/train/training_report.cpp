@@ -3,20 +3,26 @@
 #include "retrace/base/hash.h"
 #include "retrace/monitor/json_lines.h"
 #include "retrace/tensor/fingerprint.h"
+#include "retrace/train/checkpoint_files.h"
 #include "retrace/train/versions.h"
 
 namespace retrace {
 
 TrainingReport::TrainingReport(const Job& job, TrainJobControl control, bool first)
-    : job_(job), control_(std::move(control)), first_(first) {}
+    : job_(job), control_(std::move(control)), first_(first), clock_(job.training) {}
 
 double TrainingReport::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  return seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-void TrainingReport::open(RunStarted event) {
+void TrainingReport::open(RunStarted event, int64_t epochs) {
   open_ = true;
-  if (control_.write_run && first_) run_.emplace(RunFolder::create(job_, current_versions(event.device), control_.out));
+  if (first_ && !control_.resume.empty()) {
+    seconds_before_ = last_seconds(control_.resume / "metrics.jsonl");
+    run_.emplace(RunFolder::resume(control_.resume, epochs, event.iteration), event.iteration);
+  } else if (first_ && control_.write_run) {
+    run_.emplace(RunFolder::create(job_, current_versions(event.device), control_.out));
+  }
   event.run_dir = run_dir().string();
   tell(event);
 }
@@ -39,12 +45,20 @@ void TrainingReport::epoch(int epoch, int64_t stopped_after, const NetworkWeight
   run_->epoch(std::move(prints), to_safetensors(weights.parameters, weights.state));
 }
 
+bool TrainingReport::checkpoint_due(int64_t iterations, int64_t epochs) {
+  return run_ && clock_.due(iterations, epochs, seconds());
+}
+
 void TrainingReport::flush() {
   if (run_) run_->flush();
 }
 
 void TrainingReport::give_up() noexcept {
   if (run_) run_->give_up();
+}
+
+void TrainingReport::discard() noexcept {
+  if (run_) run_->discard();
 }
 
 }  // namespace retrace

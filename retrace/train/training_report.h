@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "retrace/train/checkpoint_clock.h"
 #include "retrace/train/run_writer.h"
 #include "retrace/train/train_job.h"
 #include "retrace/train/weights.h"
@@ -18,16 +19,24 @@ class TrainingReport {
   TrainingReport(const Job& job, TrainJobControl control, bool first);
 
   // Makes the run folder, if one is wanted, and tells of the start: after the first step, since what cannot be trained
-  // leaves no folder.
-  void open(RunStarted event);
+  // leaves no folder. A run that goes on takes its folder over; event.iteration and `epochs` say from where.
+  void open(RunStarted event, int64_t epochs);
   bool is_open() const { return open_; }
   void tell(const Event& event);
   // The end of an epoch; `stopped_after`: iterations, if it is not complete, else 0.
   void epoch(int epoch, int64_t stopped_after, const NetworkWeights& weights);
+  // Whether a checkpoint is due after this many iterations and (0: within one) epochs. Never without a run folder.
+  bool checkpoint_due(int64_t iterations, int64_t epochs);
+  bool writes() const { return run_.has_value(); }
+  void checkpoint(RunWriter::Checkpoint checkpoint) { run_->checkpoint(std::move(checkpoint)); }
+  // The iteration of the newest one on the disk; 0: none.
+  int64_t checkpointed() const { return run_ ? run_->checkpointed() : 0; }
   // Returns when all of it is on the disk.
   void flush();
-  // After a failure: a run folder without weights is removed.
+  // After a failure: a run folder without weights and checkpoints is removed.
   void give_up() noexcept;
+  // Removes the run folder.
+  void discard() noexcept;
 
   double seconds() const;
   // Empty: nothing is written.
@@ -38,6 +47,8 @@ class TrainingReport {
   const TrainJobControl control_;
   bool first_, open_ = false;
   std::optional<RunWriter> run_;
+  CheckpointClock clock_;
+  double seconds_before_ = 0;  // of the run that goes on
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

@@ -16,6 +16,7 @@
 #include "retrace/distributed/launcher.h"
 #include "retrace/monitor/json_metrics.h"
 #include "retrace/monitor/sink_kind.h"
+#include "retrace/train/run_folder.h"
 #include "retrace/train/train_job.h"
 
 namespace retrace::cli {
@@ -95,34 +96,57 @@ int exit_code_of(const TrainJobResult& result) {
   return result.stop_reason == "max epochs completed" ? 0 : kDiverged;
 }
 
+std::string stopped_text(const TrainJobResult& result) {
+  const std::string run = printable(result.run_dir.string());
+  if (result.checkpoint == result.iterations)
+    return fmt::format("stopped by {}; go on with: retrace train --resume {}", StopSignals::name(stopped_by()), run);
+  return fmt::format("stopped by {}; the weights of the last iteration are kept, but no checkpoint of it: {}",
+                     StopSignals::name(stopped_by()),
+                     result.checkpoint == 0
+                         ? "there is nothing to resume from"
+                         : fmt::format("retrace train --resume {} goes on after iteration {}", run, result.checkpoint));
+}
+
 std::string ending_text(const TrainJobResult& result, const Job& job) {
-  if (result.stop_reason == "stopped")
-    return fmt::format(
-        "stopped by {}; the weights of the last iteration are kept, but this version writes no checkpoint "
-        "to resume from",
-        StopSignals::name(stopped_by()));
+  if (result.stop_reason == "stopped") return stopped_text(result);
   return diverged_text(result, job);
 }
 
 struct TrainOptions {
-  std::filesystem::path job, out;
+  std::filesystem::path job, out, resume;
   JobSettings settings;
   std::string monitor = "terminal";
   bool json = false, quiet = false;
 };
 
+// The job of the run that goes on, with keys replaced that change no bit.
+Job job_to_resume(const TrainOptions& options) {
+  const Job before = read_run_job(options.resume);
+  const Job job = read_job(options.resume / "job.toml", overrides_of(options.settings));
+  const auto old_values = job_identity(before), new_values = job_identity(job);
+  if (old_values == new_values) return job;
+  const auto [old_value, new_value] =
+      std::mismatch(old_values.begin(), old_values.end(), new_values.begin(), new_values.end());
+  const auto& [key, value] = new_value == new_values.end() ? *old_value : *new_value;
+  throw Error(ErrorKind::usage, 712, fmt::format("a run that goes on keeps {}", key))
+      .got(value)
+      .help("without --resume it is a new run, with another result");
+}
+
 int train(const TrainOptions& options) {
-  const Job job = read_job(options.job, overrides_of(options.settings));
+  const Job job =
+      options.resume.empty() ? read_job(options.job, overrides_of(options.settings)) : job_to_resume(options);
   if (options.quiet) set_warning_handler(nullptr);
   Pool pool = make_pool(job, options.quiet);
   const TerminalOptions view = terminal_options(stderr, terminal_is_dumb());
   const auto write = [](std::string text, bool passing) { standard_error().write(std::move(text), passing); };
   const auto monitor = kind_of(all_sinks(), options.monitor, "monitor", {}).make({write, view});
   const StopSignals signals(pool.is_first(), view.rewrite);
-  const auto result = train_job(
-      job, {.pool = &pool, .out = options.out, .monitor = options.quiet ? nullptr : monitor.get(), .stop = [] {
-              return StopSignals::received() != 0;
-            }});
+  const auto result = train_job(job, {.pool = &pool,
+                                      .out = options.out,
+                                      .resume = options.resume,
+                                      .monitor = options.quiet ? nullptr : monitor.get(),
+                                      .stop = [] { return StopSignals::received() != 0; }});
   const int code = exit_code_of(result);
   if (pool.is_first()) {
     finish_standard_error();
@@ -147,18 +171,22 @@ std::string monitors() {
 
 void describe(Flags& flags) {
   const auto options = std::make_shared<TrainOptions>();
-  flags.argument("JOB", options->job, "job file (TOML)", "the job file");
+  flags.option("--resume", "RUN", options->resume,
+               "goes on with the run of this folder from its newest checkpoint, to the same bits");
+  flags.argument("JOB", options->job, "job file (TOML)", "the job file", "--resume");
   add_settings(flags, options->settings);
   flags.option("--workers", "N", options->settings.workers, "workers that share each mini-batch; changes no bit");
   flags.option("--timeout", "SECONDS", options->settings.timeout,
                "seconds to wait for a worker without a sign of life");
   flags.option("--monitor", "NAME", options->monitor, "how progress is told on standard error: " + monitors());
   flags.option("--out", "DIR", options->out, "run folder; without it runs/JOB-N with the next free N");
+  flags.exclude("--resume", "--out");
   flags.flag("--json", options->json, "print the result as one JSON object, the last line");
   flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
   flags.footer(
-      "Weights are written after every epoch. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 end after the iteration and keep "
-      "them;\n"
+      "Weights are written after every epoch. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 end after the iteration and leave "
+      "a\n"
+      "checkpoint, as does a training every 60 seconds (training.checkpoint_seconds, _epochs, _iterations);\n"
       "a second Ctrl-C ends at once. Exit codes: 0 finished, 2 usage or job, 3 the loss is not finite, 65 bad data,\n"
       "66 input missing, 69 device or memory absent, 74 output failed, 77 a rank was lost, 128+N signal N.");
   flags.action([options] { return train(*options); });

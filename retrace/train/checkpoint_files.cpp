@@ -1,0 +1,192 @@
+#include "retrace/train/checkpoint_files.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <exception>
+#include <optional>
+
+#include "retrace/base/file.h"
+#include "retrace/base/warning.h"
+#include "retrace/train/metrics_log.h"
+#include "retrace/train/run_folder.h"
+#include "retrace/train/run_lock.h"
+
+namespace retrace {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kPrefix = "step-", kSuffix = ".safetensors";
+
+// N of step-N.safetensors.
+std::optional<int64_t> iterations_of(const std::string& name) {
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  const std::string_view digits =
+      std::string_view(name).substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+  int64_t iterations = 0;
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), iterations);
+  if (failure != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return iterations;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure))
+    names.push_back(entry->path().filename().string());
+  return names;
+}
+
+// Of the checkpoints there, newest first.
+std::vector<int64_t> steps_of(const fs::path& run) {
+  std::vector<int64_t> steps;
+  for (const auto& name : names_in(checkpoint_folder(run)))
+    if (const auto iterations = iterations_of(name)) steps.push_back(*iterations);
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
+
+// What follows "NAME": in a line of metrics.jsonl, which this library wrote; "" if the name is not there.
+std::string_view member_of(std::string_view line, std::string_view name) {
+  const std::string quoted = fmt::format("\"{}\":", name);
+  const size_t at = line.find(quoted);
+  return at == std::string_view::npos ? std::string_view() : line.substr(at + quoted.size());
+}
+
+template <class Number>
+Number number_in(std::string_view text, Number otherwise) {
+  Number number = otherwise;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failure == std::errc() ? number : otherwise;
+}
+
+bool is_event(std::string_view line, std::string_view name) {
+  return member_of(line, "event").starts_with(fmt::format("\"{}\"", name));
+}
+
+// In quotes.
+std::string stop_reason_of(std::string_view line) {
+  const std::string_view text = member_of(line, "stop_reason");
+  return printable(text.substr(0, text.find('"', 1) + 1));
+}
+
+Error without_checkpoint(const fs::path& run) {
+  return Error(ErrorKind::missing, 564, fmt::format("the run \"{}\" has no checkpoint", printable(run.string())))
+      .expected(printable(checkpoint_path(run, 1).string()) + " or that of another iteration")
+      .help(fmt::format("it ended before the first one: train anew, retrace train {}",
+                        printable((run / "job.toml").string())));
+}
+
+// Keeps the lines before the first one for which ends(line) is true.
+template <class Ends>
+void cut_lines(const fs::path& path, const Ends& ends) {
+  std::error_code failure;
+  if (!fs::exists(path, failure)) return;
+  uint64_t size = 0;
+  for (const auto& line : read_log_lines(path)) {
+    if (ends(line)) break;
+    size += line.size() + 1;
+  }
+  if (::truncate(path.c_str(), static_cast<off_t>(size)) != 0) throw write_failed(path, errno);
+}
+
+}  // namespace
+
+fs::path checkpoint_folder(const fs::path& run) { return run / "checkpoints"; }
+
+fs::path checkpoint_path(const fs::path& run, int64_t iterations) {
+  return checkpoint_folder(run) / fmt::format("{}{}{}", kPrefix, iterations, kSuffix);
+}
+
+std::vector<fs::path> checkpoints_of(const fs::path& run) {
+  std::vector<fs::path> paths;
+  for (const int64_t iterations : steps_of(run)) paths.push_back(checkpoint_path(run, iterations));
+  return paths;
+}
+
+void keep_checkpoints(const fs::path& run, int64_t kept) {
+  const auto paths = checkpoints_of(run);
+  std::error_code ignored;
+  for (size_t i = static_cast<size_t>(kept); i < paths.size(); ++i) fs::remove(paths[i], ignored);
+}
+
+void remove_checkpoints(const fs::path& run, int64_t first) {
+  std::error_code ignored;
+  for (const int64_t iterations : steps_of(run))
+    if (iterations >= first) fs::remove(checkpoint_path(run, iterations), ignored);
+}
+
+void remove_unfinished_files(const fs::path& run) {
+  std::error_code ignored;
+  for (const auto& folder : {run, checkpoint_folder(run)})
+    for (const auto& name : names_in(folder))
+      if (name.starts_with(".") && name.ends_with(".partial")) fs::remove(folder / name, ignored);
+}
+
+void check_resumable(const fs::path& run) {
+  check_run_folder(run);
+  check_not_locked(run);
+  std::error_code failure;
+  if (const fs::path log = run / "metrics.jsonl"; fs::exists(log, failure)) {
+    const auto lines = read_log_lines(log);
+    const bool ended = !lines.empty() && is_event(lines.back(), "finished") &&
+                       !member_of(lines.back(), "stop_reason").starts_with("\"stopped\"");
+    if (ended)
+      throw Error(ErrorKind::usage, 563,
+                  fmt::format("the run \"{}\" is at its end: nothing is left to do", printable(run.string())))
+          .got(stop_reason_of(lines.back()))
+          .help("for a longer training change the job, and train it anew");
+  }
+  if (steps_of(run).empty()) throw without_checkpoint(run);
+}
+
+std::string newest_checkpoint(const fs::path& run, const RunState& like, const NamedValues& owner) {
+  std::exception_ptr first;
+  std::string why;
+  for (const auto& path : checkpoints_of(run)) {
+    try {
+      std::string bytes = read_checkpoint(path);
+      checkpoint_state(bytes, like, owner, path);
+      if (first)
+        warn(fmt::format("{}; the run goes on from the checkpoint before it, {}", why,
+                         printable(path.filename().string())));
+      return bytes;
+    } catch (const Error& error) {
+      if (!first) first = std::current_exception(), why = error.message();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+  throw without_checkpoint(run);
+}
+
+void cut_metrics(const fs::path& path, int64_t iterations) {
+  cut_lines(path, [&](const std::string& line) {
+    return is_event(line, "finished") || member_of(line, "complete").starts_with("false") ||
+           number_in<int64_t>(member_of(line, "iteration"), 0) > iterations;
+  });
+}
+
+void cut_fingerprints(const fs::path& path, int64_t epochs) {
+  cut_lines(path, [&](const std::string& line) { return number_in<int64_t>(line, 0) > epochs; });
+  std::error_code failure;
+  const auto found = fs::exists(path, failure) ? read_fingerprints(path.parent_path()).size() : 0;
+  if (found == static_cast<size_t>(epochs)) return;
+  throw Error(ErrorKind::bad_data, 565, fmt::format("\"{}\" lacks epochs", printable(path.string())))
+      .got(fmt::format("{} epochs", found))
+      .expected(fmt::format("{}, as the checkpoint says", epochs))
+      .help("train anew: the run cannot be proved any more");
+}
+
+double last_seconds(const fs::path& path) {
+  std::error_code failure;
+  double last = 0;
+  if (!fs::exists(path, failure)) return last;
+  for (const auto& line : read_log_lines(path)) last = number_in<double>(member_of(line, "seconds"), last);
+  return last;
+}
+
+}  // namespace retrace
