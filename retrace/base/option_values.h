@@ -11,8 +11,7 @@
 
 namespace retrace {
 
-using OptionValue =
-    std::variant<bool, int64_t, double, std::string, std::vector<std::string>, std::vector<int64_t>>;
+using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector<std::string>, std::vector<int64_t>>;
 
 // Values by the names of their options, in the order of the names.
 class OptionValues {

@@ -82,8 +82,8 @@ std::string Analysis::text() const {
   }
   const auto line = [&](std::string_view a, std::string_view b, std::string_view c, std::string_view d,
                         std::string_view e, std::string_view f, std::string_view g) {
-    std::string made = fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>12}  {:>8}  {:>12}  {}", a, name, b, type, c, shape, d, e,
-                                   f, g);
+    std::string made =
+        fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>12}  {:>8}  {:>12}  {}", a, name, b, type, c, shape, d, e, f, g);
     made.erase(made.find_last_not_of(' ') + 1);
     return made + "\n";
   };

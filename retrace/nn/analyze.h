@@ -22,7 +22,7 @@ struct LayerSummary {
 struct Analysis {
   Shape input;  // of one sample
   std::vector<LayerSummary> layers;
-  Tree outputs;                                           // specs for one sample, with the batch axis; no values
+  Tree outputs;                                             // specs for one sample, with the batch axis; no values
   int64_t learnables = 0, state = 0, activation_bytes = 0;  // sums; the last one of one sample
 
   // A table for people, one layer a line, and the sums.

@@ -68,7 +68,8 @@ class LayerChecker {
 
   void check_name(const LayerText& layer, const Names& names) {
     if (layer.name.find('/') != std::string::npos || layer.name == "input")
-      add(445, fmt::format("\"{}\" cannot name a layer", layer.name)).expected("some text without /, but not \"input\"");
+      add(445, fmt::format("\"{}\" cannot name a layer", layer.name))
+          .expected("some text without /, but not \"input\"");
     else if (!layer.name.empty() && std::count(names.here.begin(), names.here.end(), layer.name))
       add(445, fmt::format("the name \"{}\" stands twice", layer.name));
   }
@@ -103,7 +104,8 @@ class LayerChecker {
     if (kind->joins && layer.from.empty())
       add(448, "it joins the outputs of several layers").expected("from = \"NAME\", or [\"NAME\", \"NAME\"]");
     if (!kind->joins && layer.from.size() > 1)
-      add(448, fmt::format("it takes one input, not {}", layer.from.size())).help("join them by an add layer before it");
+      add(448, fmt::format("it takes one input, not {}", layer.from.size()))
+          .help("join them by an add layer before it");
     if (!kind->learns && (layer.frozen || layer.learn_rate_factor != 1 || layer.l2_factor != 1))
       add(441, "it has no parameters").help("remove frozen, learn_rate_factor and l2_factor");
     layer.options = completed_options(layer, label_, errors_);
@@ -112,20 +114,27 @@ class LayerChecker {
   void check_block(LayerText& block, const Names& names, const std::string& inner, int64_t times) {
     if (block.layers.empty()) add(447, "it has no type").help("write type = \"...\", or layers = [...] of a block");
     if (block.repeat < 1 || block.repeat > kMostLayers)
-      add(442, "repeat is out of range").got(fmt::format("{}", block.repeat)).expected(fmt::format("from 1 to {}", kMostLayers));
+      add(442, "repeat is out of range")
+          .got(fmt::format("{}", block.repeat))
+          .expected(fmt::format("from 1 to {}", kMostLayers));
     for (const auto& [name, value] : block.options)
       add(441, fmt::format("unknown key \"{}\"", name)).expected("layers, repeat, name, from");
     if (block.from.size() > 1) add(448, fmt::format("a block takes one input, not {}", block.from.size()));
     Names own{&names};
-    check(block.layers, own, inner, times * std::clamp<int64_t>(block.repeat, 1, kMostLayers));
+    times *= std::clamp<int64_t>(block.repeat, 1, kMostLayers);
+    if (times > kMostLayers) throw too_many();
+    check(block.layers, own, inner, times);
   }
 
   // Stops where the numbers would become too large.
   void count(int64_t times) {
-    if (layers_ <= kMostLayers && layers_ + times > kMostLayers)
-      throw Error(ErrorKind::usage, 449, "the network has too many layers")
-          .expected(fmt::format("at most {}, blocks repeated", kMostLayers));
     layers_ += times;
+    if (layers_ > kMostLayers) throw too_many();
+  }
+
+  static Error too_many() {
+    return Error(ErrorKind::usage, 449, "the network has too many layers")
+        .expected(fmt::format("at most {}, blocks repeated", kMostLayers));
   }
 
   std::vector<Error>& errors_;

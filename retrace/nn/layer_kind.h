@@ -26,7 +26,7 @@ struct LayerKind {
 const std::vector<LayerKind>& all_layers();
 
 // The options of a layer in the types of their rules, with the standard values. What is wrong goes to `errors`, each
-// with the layer's place; `label` is the layer in messages. The layer's type must be known.
+// with the layer's place, and stays as it is; `label` is the layer in messages. The layer's type must be known.
 OptionValues completed_options(const LayerText& text, const std::string& label, std::vector<Error>& errors);
 
 // Rules and values that layers share. Sizes: one number, or [height, width].

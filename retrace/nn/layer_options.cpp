@@ -102,7 +102,11 @@ class OptionChecker {
 OptionValues completed_options(const LayerText& text, const std::string& label, std::vector<Error>& errors) {
   const LayerKind& kind = kind_of(all_layers(), text.type, "layer", {});
   OptionChecker checker(text, label, errors);
-  OptionValues all = with_standard_values({}, kind.options);
+  // What is wrong stays as it is, so that it is found again.
+  OptionValues all = text.options;
+  for (const auto& rule : kind.options)
+    if (!std::count(kind.required.begin(), kind.required.end(), rule.name) && !all.find(rule.name))
+      all.set(rule.name, rule.standard);
   for (const auto& [name, value] : text.options) {
     const auto rule = std::find_if(kind.options.begin(), kind.options.end(),
                                    [&, &name = name](const OptionRule& known) { return known.name == name; });

@@ -85,8 +85,7 @@ Padding padding_of(const OptionValues& options, std::string_view name) {
 }
 
 OptionRule count_rule(std::string name, std::string help) {
-  return {
-      .name = std::move(name), .help = std::move(help), .standard = int64_t{0}, .low = 1, .high = kMostCount};
+  return {.name = std::move(name), .help = std::move(help), .standard = int64_t{0}, .low = 1, .high = kMostCount};
 }
 
 std::vector<OptionRule> with_parameter_rules(std::vector<OptionRule> rules) {

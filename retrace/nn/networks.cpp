@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "retrace/nn/loss_kind.h"
 #include "retrace/nn/layer_graph.h"
+#include "retrace/nn/loss_kind.h"
 #include "retrace/nn/network_kind.h"
 
 namespace retrace::nn {
@@ -82,7 +82,7 @@ Network make_network(RandomKey key, const NetworkOptions& given, Place place) {
   const Layer layers = kind.layers(options);
   auto [parameters, state] = layers.initial(kind.sample, key);
   auto loss = loss_of(outputs, place);
-  return {kind.name,        kind.sample,     std::move(outputs), layers, std::move(parameters),
+  return {kind.name,        kind.sample,     std::move(outputs),       layers, std::move(parameters),
           std::move(state), std::move(loss), training_factors(options)};
 }
 

@@ -17,7 +17,7 @@ struct OtherValue {};  // dates, mixed lists: no field takes them
 struct RawValue {      // of an override: read as the field's type demands
   std::string text;
 };
-struct LayersValue {   // network.layers, and what is wrong with its form
+struct LayersValue {  // network.layers, and what is wrong with its form
   std::vector<nn::LayerText> layers;
   std::vector<Error> errors;
 };

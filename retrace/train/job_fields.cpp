@@ -142,9 +142,9 @@ class FieldList {
 void add_network(FieldList& list, const Job& job) {
   const auto& kinds = nn::all_networks();
   const bool layered = !job.network.layers.empty();
-  const std::string built_in = "a built-in network, but network.layers is one of its own";
-  auto& name =
-      list.add("network", {.name = "name", .choices = names_of(kinds)}, [](auto& j) -> auto& { return j.network.name; });
+  const std::string built_in = "a built-in network: without network.layers";
+  auto& name = list.add("network", {.name = "name", .choices = names_of(kinds)},
+                        [](auto& j) -> auto& { return j.network.name; });
   name.applies = !layered, name.only_with = built_in;
   if (layered) name.rule.choices.clear();
   auto& width =
@@ -154,7 +154,8 @@ void add_network(FieldList& list, const Job& job) {
   for (const auto& kind : kinds)
     if (kind.outputs.size() > 1) several.push_back(kind.name);
   const auto* network = layered ? nullptr : find_kind(kinds, job.network.name);
-  auto& field = list.add("network", {.name = "heads"}, [](auto& j) -> auto& { return j.network.heads; });
+  auto& field =
+      list.add("network", {.name = "heads", .may_be_empty = layered}, [](auto& j) -> auto& { return j.network.heads; });
   field.applies = network && network->outputs.size() > 1;
   if (field.applies) field.rule.choices = names_of(network->outputs);
   field.only_with = choice_text("network.name", several);

@@ -221,10 +221,10 @@ class JobReader {
       job_.network.outputs = read->outputs, mistakes = &read->errors;
       if (read->outputs.empty()) errors_.push_back(wrong_type(entry, "a list of outputs, one at least"));
     } else {
-      return errors_.push_back(wrong_type(entry, "a list of tables, written in a job file"));
+      errors_.push_back(wrong_type(entry, "a list of tables, written in a job file"));
     }
     given_[entry.key] = {entry.place, entry.shown};
-    errors_.insert(errors_.end(), mistakes->begin(), mistakes->end());
+    if (mistakes) errors_.insert(errors_.end(), mistakes->begin(), mistakes->end());
   }
 
   void check_section(const JobEntry& entry) {
@@ -253,10 +253,11 @@ class JobReader {
                               .expected(fmt::format("{}", fmt::join(names_of(all_sources()), ", ")))
                               .help("a network of layers needs data: add [data] with source = \"...\""));
     } else if (!given_.count("network.name") && !given_.count("network.layers")) {
-      errors_.push_back(Error(ErrorKind::usage, 413, "network.name is missing")
-                            .where(printable(file))
-                            .expected(fmt::format("{}", fmt::join(names_of(nn::all_networks()), ", ")))
-                            .help(fmt::format("add [network] with name = \"{}\", or with layers = [...]", Job().network.name)));
+      errors_.push_back(
+          Error(ErrorKind::usage, 413, "network.name is missing")
+              .where(printable(file))
+              .expected(fmt::format("{}", fmt::join(names_of(nn::all_networks()), ", ")))
+              .help(fmt::format("add [network] with name = \"{}\", or with layers = [...]", Job().network.name)));
       return;
     }
     job_ = resolved(job_);

@@ -57,7 +57,8 @@ class LayerMistakes {
       return;
     }
     if (!std::isfinite(output.weight) || output.weight < 0)
-      add(fmt::format("the weight of the output \"{}\" is out of range", output.name)).expected("0 or a positive number");
+      add(fmt::format("the weight of the output \"{}\" is out of range", output.name))
+          .expected("0 or a positive number");
     attempt([&] { nn::loss_of({output}, {}); });
     attempt([&] { metric_of(output); });
   }

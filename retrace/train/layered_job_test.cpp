@@ -1,32 +1,27 @@
 // Jobs that describe their network layer by layer.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "retrace/base/error.h"
 #include "retrace/nn/analyze.h"
 #include "retrace/nn/loss_kind.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/job_data.h"
+#include "retrace/train/run_folder.h"
 #include "retrace/train/train_job.h"
 #include "retrace/train/training_step.h"
+#include "retrace/train/weights.h"
 
 namespace retrace {
 namespace {
 
-constexpr const char* kRest = "[data]\nsource = \"digits\"\ntrain_samples = 32\ntest_samples = 16\n"
-                              "[training]\nmini_batch_size = 16\nmax_epochs = 1\n";
+constexpr const char* kRest =
+    "[data]\nsource = \"digits\"\ntrain_samples = 32\ntest_samples = 16\n"
+    "[training]\nmini_batch_size = 16\nmax_epochs = 1\n";
 
 Job job_with(const std::string& network) { return parse_job("seed = 7\n[network]\n" + network + kRest, "x.toml"); }
-
-std::string refusal(const std::string& network, const std::string& rest = kRest) {
-  try {
-    parse_job("[network]\n" + network + rest, "x.toml");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::usage);
-    return error.what();
-  }
-  return "";
-}
 
 std::string fingerprint_of(const nn::Network& network) { return fingerprint(network.parameters, network.state); }
 
@@ -34,7 +29,8 @@ std::string fingerprint_of(const nn::Network& network) { return fingerprint(netw
 std::string trained(const Job& job, const nn::Network& network) {
   const JobData data = load_job_data(job, network);
   std::vector<Tensor> batch;
-  MiniBatchQueue queue(data.train, {.mini_batch_size = 16, .formats = data.formats});
+  MiniBatchQueue queue(
+      data.train, {.mini_batch_size = 16, .formats = data.formats, .outputs = static_cast<int>(data.formats.size())});
   for (const Tensor& tensor : queue.next()) batch.push_back(tensor);
   const auto step = training_step(job, network);
   TrainingState state = initial_training_state(network, job.training);
@@ -70,10 +66,11 @@ constexpr const char* kPlain = R"(layers = [
 TEST(LayeredJob, HasTheBitsOfTheSameNetworkInCode) {
   const Job job = job_with(kPlain);
   expect_same_bits(
-      job, nn::Sequential{nn::image_input({28, 28, 1}), nn::conv2d({3, 5}, 4, {.stride = 2, .padding = same}),
-                          nn::batch_norm(), nn::relu(), nn::max_pool2d(2),
-                          nn::parallel({{"class", nn::Sequential{nn::linear(10, {.initializer = nn::he_normal}),
-                                                                 nn::softmax()}}})});
+      job,
+      nn::Sequential{
+          nn::image_input({28, 28, 1}), nn::conv2d({3, 5}, 4, {.stride = 2, .padding = same}), nn::batch_norm(),
+          nn::relu(), nn::max_pool2d(2),
+          nn::parallel({{"class", nn::Sequential{nn::linear(10, {.initializer = nn::he_normal}), nn::softmax()}}})});
 }
 
 // The built-in digits network: skip, names, two outputs.
@@ -154,31 +151,86 @@ TEST(LayeredJob, TrainsWithAnyNumberOfShardsAndThreads) {
   EXPECT_NE(train_job(job, {.write_run = false}).fingerprint, once.fingerprint);
 }
 
-TEST(LayeredJob, TellsAllMistakesAtOnce) {
-  EXPECT_EQ(refusal(R"(layers = [
-  {type = "conv2", filters = 8},
-  {type = "conv2d", filtres = 8, size = "big", padding = "sane"},
-  {type = "relu", name = "a"},
-  {type = "relu", name = "a", from = "b"},
-  {type = "add"},
-  {repeat = 0, layers = [{type = "linear", features = 0}]},
-  {repeat = 2},
-]
-outputs = [{name = "clas"}]
-)"),
-            "");
+// conv2d_1 is frozen, linear_1 has twice the rate, class half of the L2.
+std::string with_factors(const std::string& a, const std::string& b, const std::string& c) {
+  return "layers = [{type = \"conv2d\", size = 3, filters = 2, stride = 4" + a + "}, {type = \"batch_norm\"},\n" +
+         "{type = \"linear\", features = 5" + b + "}, {type = \"relu\"},\n" +
+         "{type = \"linear\", name = \"class\", features = 10" + c + "}]\n";
 }
 
-TEST(LayeredJob, NamesTheLayerWhoseInputDoesNotFit) {
-  EXPECT_EQ(refusal("layers = [\n  {type = \"linear\", features = 4},\n  {type = \"conv2d\", size = 3, filters = 2}]\n"), "");
-  EXPECT_EQ(refusal("layers = [{type = \"conv2d\", size = 3, filters = 2}]\n"), "");
-  EXPECT_EQ(refusal("name = \"digits\"\nlayers = [{type = \"linear\", features = 10}]\n"), "");
-  EXPECT_EQ(refusal("layers = [{type = \"linear\", features = 10}]\n", ""), "");
+// The parameters after a step from the same start.
+Tree after_a_step(const std::string& network, const std::string& training) {
+  const Job job = parse_job("seed = 7\n[network]\n" + network + kRest + training, "x.toml");
+  const nn::Network made = make_job_network(job);
+  const JobData data = load_job_data(job, made);
+  MiniBatchQueue queue(data.train, {.mini_batch_size = 16, .formats = data.formats, .outputs = 2});
+  const auto batch = queue.next();
+  const TrainingState before = initial_training_state(made, job.training);
+  return training_step(job, made)(before, batch[0], targets_of(made, data, batch), 0.25f).after.parameters;
 }
 
-TEST(LayeredJob, ATableInAnotherFormIsRefused) {
-  EXPECT_EQ(refusal("layers = [\"relu\", {type = 3}, {type = \"relu\", x = {}}]\noutputs = [{from = \"x\", los = 1}]\n"), "");
-  EXPECT_EQ(refusal("layers = 3\n"), "");
+std::string print_of(const Tree& tree) { return fingerprint(tree, Tree()); }
+
+TEST(LayeredJob, LayersAreTrainedByTheirFactors) {
+  const std::string sgdm = "solver = \"sgdm\"\nmomentum = 0.0\n";
+  const Tree start = make_job_network(job_with(with_factors("", "", ""))).parameters;
+  const Tree plain = after_a_step(with_factors("", "", ""), sgdm);
+  const Tree made =
+      after_a_step(with_factors(", frozen = true", ", learn_rate_factor = 2", ", learn_rate_factor = 0"), sgdm);
+  EXPECT_EQ(print_of(made["conv2d_1"]), print_of(start["conv2d_1"]));
+  EXPECT_EQ(print_of(made["class"]), print_of(start["class"]));
+  EXPECT_EQ(print_of(made["batch_norm_1"]), print_of(plain["batch_norm_1"]));
+  // Twice the rate is a power of two: the step is twice as long, but for the rounding of the difference.
+  const auto w0 = start["linear_1"]["weights"].tensor().to_vector<float>();
+  const auto w1 = plain["linear_1"]["weights"].tensor().to_vector<float>();
+  const auto w2 = made["linear_1"]["weights"].tensor().to_vector<float>();
+  for (size_t i = 0; i < w0.size(); ++i) EXPECT_NEAR(w2[i] - w0[i], 2 * (w1[i] - w0[i]), 1e-6);
+}
+
+TEST(LayeredJob, L2FollowsItsFactor) {
+  const Tree half = after_a_step(with_factors("", "", ", l2_factor = 0.5"), "l2_regularization = 0.5\n");
+  const Tree all = after_a_step(with_factors("", "", ""), "l2_regularization = 0.25\n");
+  const Tree whole = after_a_step(with_factors("", "", ""), "l2_regularization = 0.5\n");
+  EXPECT_EQ(print_of(half["class"]), print_of(all["class"]));
+  EXPECT_EQ(print_of(half["linear_1"]), print_of(whole["linear_1"]));
+  EXPECT_NE(print_of(half["class"]), print_of(whole["class"]));
+}
+
+TEST(LayeredJob, ABlockGivesItsFactorsToItsLayers) {
+  const Job job = job_with(
+      "layers = [{repeat = 2, learn_rate_factor = 0.5, layers = [{type = \"linear\", features = 4, learn_rate_factor = "
+      "3},\n"
+      "{type = \"relu\"}]}, {type = \"linear\", features = 10, frozen = true}]\n");
+  const auto factors = make_job_network(job).factors;
+  ASSERT_EQ(factors.size(), 3u);
+  EXPECT_EQ(factors[1].path, "linear_2");
+  EXPECT_EQ(factors[1].learn_rate, 1.5);
+  EXPECT_TRUE(factors[2].frozen);
+  EXPECT_EQ(job_text(parse_job(job_text(job), "again.toml")), job_text(job));
+}
+
+TEST(LayeredJob, ARunFolderHoldsTheNetwork) {
+  Job job = job_with(kBranches);
+  job.device = "cpu";
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("retrace_layered_job_{}", getpid());
+  std::filesystem::remove_all(folder);
+  const auto run = train_job(job, {.out = folder});
+  const Job kept = read_run_job(folder);
+  EXPECT_EQ(fingerprint_of(make_job_network(kept)), fingerprint_of(make_job_network(job)));
+  EXPECT_EQ(job_identity(kept), job_identity(job));
+  const nn::Network network = make_job_network(kept);
+  const auto weights = from_safetensors(read_run_weights(folder), {network.parameters, network.state}, "weights");
+  EXPECT_EQ(fingerprint(weights.parameters, weights.state), run.fingerprint);
+  std::filesystem::remove_all(folder);
+}
+
+// One state of the solver for each group; the run is the same with two workers.
+TEST(LayeredJob, GroupsTrainInAJob) {
+  Job job = job_with(with_factors(", frozen = true", ", learn_rate_factor = 0.1", ""));
+  job.device = "cpu", job.training.shards = 2;
+  const auto once = train_job(job, {.write_run = false});
+  job.workers = 2;
+  EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, once.fingerprint);
 }
 
 }  // namespace

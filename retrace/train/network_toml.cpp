@@ -79,7 +79,9 @@ std::string toml_text(const OptionValue& value) {
   return std::visit([](const auto& typed) { return toml(typed); }, value);
 }
 
-std::string toml_text(const std::vector<nn::LayerText>& layers) { return layers.empty() ? "" : layers_text(layers, ""); }
+std::string toml_text(const std::vector<nn::LayerText>& layers) {
+  return layers.empty() ? "" : layers_text(layers, "");
+}
 
 std::string toml_text(const std::vector<nn::NetworkOutput>& outputs) {
   if (outputs.empty()) return "";

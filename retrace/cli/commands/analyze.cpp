@@ -18,7 +18,8 @@ struct AnalyzeOptions {
 nlohmann::ordered_json json_of(const Shape& shape) { return std::vector<int64_t>(shape.begin(), shape.end()); }
 
 std::string json_of(const Job& job, const nn::Analysis& analysis) {
-  nlohmann::ordered_json all{{"job", job.name}, {"input", json_of(analysis.input)}, {"layers", nlohmann::json::array()}};
+  nlohmann::ordered_json all{
+      {"job", job.name}, {"input", json_of(analysis.input)}, {"layers", nlohmann::json::array()}};
   for (const auto& layer : analysis.layers)
     all["layers"].push_back({{"name", layer.name},
                              {"type", layer.type},

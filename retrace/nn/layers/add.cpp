@@ -16,10 +16,9 @@ Layer add(Place place) {
 }
 
 LayerKind add_layer() {
-  return {.name = "add",
-          .help = "the sum of several layers' outputs",
-          .joins = true,
-          .layer = [](const OptionValues&) { return add(); }};
+  return {.name = "add", .help = "the sum of several layers' outputs", .joins = true, .layer = [](const OptionValues&) {
+            return add();
+          }};
 }
 
 }  // namespace retrace::nn

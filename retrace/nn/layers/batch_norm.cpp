@@ -18,15 +18,12 @@ Layer batch_norm(const BatchNormOptions& options, Place place) {
 }
 
 LayerKind batch_norm_layer() {
-  return {.name = "batch_norm",
-          .help = "each channel normalised by the mini-batch, in inference by the running statistics",
-          .options = {{.name = "epsilon",
-                       .help = "added to the variance",
-                       .standard = 1e-5,
-                       .high = 1,
-                       .above_low = true}},
-          .learns = true,
-          .layer = [](const OptionValues& options) { return batch_norm({.epsilon = options.number("epsilon")}); }};
+  return {
+      .name = "batch_norm",
+      .help = "each channel normalised by the mini-batch, in inference by the running statistics",
+      .options = {{.name = "epsilon", .help = "added to the variance", .standard = 1e-5, .high = 1, .above_low = true}},
+      .learns = true,
+      .layer = [](const OptionValues& options) { return batch_norm({.epsilon = options.number("epsilon")}); }};
 }
 
 }  // namespace retrace::nn

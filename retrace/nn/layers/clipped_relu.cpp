@@ -10,14 +10,11 @@ Layer clipped_relu(double ceiling, Place place) {
 }
 
 LayerKind clipped_relu_layer() {
-  return {.name = "clipped_relu",
-          .help = "x between 0 and the ceiling",
-          .options = {{.name = "ceiling",
-                       .help = "the largest value",
-                       .standard = 1.0,
-                       .high = 1e6,
-                       .above_low = true}},
-          .layer = [](const OptionValues& options) { return clipped_relu(options.number("ceiling")); }};
+  return {
+      .name = "clipped_relu",
+      .help = "x between 0 and the ceiling",
+      .options = {{.name = "ceiling", .help = "the largest value", .standard = 1.0, .high = 1e6, .above_low = true}},
+      .layer = [](const OptionValues& options) { return clipped_relu(options.number("ceiling")); }};
 }
 
 }  // namespace retrace::nn

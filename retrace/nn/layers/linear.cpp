@@ -15,14 +15,13 @@ Layer linear(int64_t outputs, const ParameterOptions& parameters, Place place) {
 }
 
 LayerKind linear_layer() {
-  return {.name = "linear",
-          .help = "each feature of the result is a weighted sum of all the input's numbers",
-          .options = with_parameter_rules({count_rule("features", "of the result")}),
-          .required = {"features"},
-          .learns = true,
-          .layer = [](const OptionValues& options) {
-            return linear(options.integer("features"), parameters_of(options));
-          }};
+  return {
+      .name = "linear",
+      .help = "each feature of the result is a weighted sum of all the input's numbers",
+      .options = with_parameter_rules({count_rule("features", "of the result")}),
+      .required = {"features"},
+      .learns = true,
+      .layer = [](const OptionValues& options) { return linear(options.integer("features"), parameters_of(options)); }};
 }
 
 }  // namespace retrace::nn

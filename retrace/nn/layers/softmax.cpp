@@ -10,9 +10,8 @@ Layer softmax(Place place) {
 }
 
 LayerKind softmax_layer() {
-  return {.name = "softmax",
-          .help = "class scores that sum to 1",
-          .layer = [](const OptionValues&) { return softmax(); }};
+  return {
+      .name = "softmax", .help = "class scores that sum to 1", .layer = [](const OptionValues&) { return softmax(); }};
 }
 
 }  // namespace retrace::nn
