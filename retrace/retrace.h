@@ -25,6 +25,7 @@
 #include "retrace/monitor/bar_chart.h"
 #include "retrace/monitor/surface_plot.h"
 #include "retrace/monitor/terminal.h"
+#include "retrace/nn/analyze.h"
 #include "retrace/nn/layers.h"
 #include "retrace/nn/models.h"
 #include "retrace/nn/networks.h"

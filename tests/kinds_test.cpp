@@ -8,6 +8,7 @@
 #include "retrace/data/source_kind.h"
 #include "retrace/data/transform_kind.h"
 #include "retrace/monitor/sink_kind.h"
+#include "retrace/nn/layer_kind.h"
 #include "retrace/nn/loss_kind.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/optim/schedule_kind.h"
@@ -75,6 +76,26 @@ TEST(Kinds, ANetworkFindsWhatItNames) {
   }
 }
 
+// Types of layers are names of functions, and have options that read their own defaults.
+TEST(Kinds, ALayerIsMadeOfItsOptions) {
+  for (const auto& kind : nn::all_layers()) {
+    SCOPED_TRACE(kind.name);
+    EXPECT_EQ(kind.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), std::string::npos);
+    EXPECT_FALSE(kind.help.empty());
+    nn::LayerText text{.type = kind.name};
+    for (const auto& name : kind.required) text.options.set(name, int64_t{1});
+    if (kind.name == "image_input") text.options.set("size", std::vector<int64_t>{1, 1, 1});
+    std::vector<Error> errors;
+    const OptionValues options = nn::completed_options(text, kind.name, errors);
+    throw_all(errors);
+    for (const auto& rule : kind.options) EXPECT_FALSE(rule.help.empty()) << rule.name;
+    EXPECT_EQ(kind.layer(options).has_entry(), kind.learns);
+    text.options = options;
+    EXPECT_EQ(nn::completed_options(text, kind.name, errors), options);
+    EXPECT_TRUE(errors.empty());
+  }
+}
+
 // What a source says before it reads anything is what it reads.
 TEST(Kinds, ASourceGivesWhatItDescribes) {
   for (const auto& source : all_sources())
@@ -127,9 +148,15 @@ TEST(Kinds, ASinkTellsOfARun) {
   }
 }
 
+// Or rises to it.
 TEST(Kinds, AScheduleBeginsWithTheInitialRate) {
-  for (const auto& schedule : all_schedules())
-    EXPECT_EQ(learn_rate(0.5, {schedule.name})({.iteration = 0, .iterations = 100, .epoch = 1}), 0.5) << schedule.name;
+  for (const auto& schedule : all_schedules()) {
+    const double first = learn_rate(0.5, {schedule.name})({.iteration = 0, .iterations = 100, .epoch = 1});
+    if (schedule.name == "warm-up")
+      EXPECT_TRUE(first > 0 && first < 0.5);
+    else
+      EXPECT_EQ(first, 0.5) << schedule.name;
+  }
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct OptionRule {
   OptionValue standard = {};              // the default; its type is the option's
   double low = 0, high = 0;               // numbers: low <= value <= high, if low < high
   bool above_low = false;                 // low < value instead
-  std::vector<std::string> choices = {};  // texts that are allowed; empty: any
+  std::vector<std::string> choices = {};  // texts that are allowed; empty: any. Of numbers: none but these
   bool may_be_empty = false;              // lists
   bool changes_bits = true;               // of a result, or at least what workers do together
 };

@@ -52,6 +52,10 @@ const std::vector<std::string>& OptionValues::texts(std::string_view name) const
   return get<std::vector<std::string>>(name);
 }
 
+const std::vector<int64_t>& OptionValues::integers(std::string_view name) const {
+  return get<std::vector<int64_t>>(name);
+}
+
 double OptionValues::number(std::string_view name) const {
   const OptionValue* value = find(name);
   if (value && std::holds_alternative<int64_t>(*value)) return static_cast<double>(std::get<int64_t>(*value));

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "retrace/ops/add/add.h"
+#include "retrace/nn/layers/add.h"
 #include "retrace/trace/record.h"
 
 namespace retrace::nn {
@@ -15,12 +15,6 @@ const Tree kEmpty;
 
 // "BSSC" for images, "BC" for features; other samples have no labels.
 std::string_view labels_of(const Shape& sample) { return sample.rank() == 3 ? "BSSC" : sample.rank() == 1 ? "BC" : ""; }
-
-TensorSpec one_sample(const Shape& sample) {
-  Shape shape{1};
-  for (int64_t size : sample) shape.push_back(size);
-  return {DType::f32, shape, Labels(labels_of(sample)), {}};
-}
 
 Tree made(const std::vector<Walk::Request>& requests, RandomKey key) {
   Tree tree;
@@ -38,6 +32,12 @@ Tree made(const std::vector<Walk::Request>& requests, RandomKey key) {
 
 }  // namespace
 
+TensorSpec spec_of_sample(const Shape& sample) {
+  Shape shape{1};
+  for (int64_t size : sample) shape.push_back(size);
+  return {DType::f32, shape, Labels(labels_of(sample)), {}};
+}
+
 Layer::Layer(std::string kind, Function function, std::optional<Shape> input)
     : kind_(std::move(kind)), function_(std::move(function)), input_(std::move(input)) {}
 
@@ -54,7 +54,7 @@ Initial Layer::initial(const Shape& sample, RandomKey key, Place place) const {
     Walk walk;
     {
       RecordingScope scope;  // for the shapes: nothing of this is computed
-      apply(walk, scope.recording().add_input(one_sample(sample)));
+      apply(walk, scope.recording().add_input(spec_of_sample(sample)));
     }
     return {made(walk.parameters(), key), made(walk.states(), key)};
   });
@@ -74,11 +74,21 @@ Output Layer::forward(const Tensor& x, const Tree& parameters, const Tree& state
   return {std::move(y), walk.moments()};
 }
 
+Layer Layer::shown_as(std::string type) const {
+  Layer layer = *this;
+  layer.type_ = std::move(type);
+  return layer;
+}
+
 Tree Layer::apply(Walk& walk, const Tree& x) const {
-  if (kind_.empty() && name_.empty()) return function_(walk, x);
-  walk.open(kind_, name_);
+  const bool has_level = !kind_.empty() || !name_.empty();
+  const size_t steps = walk.steps_.size();
+  if (has_level) walk.open(kind_, name_);
   Tree y = function_(walk, x);
-  walk.close();
+  // What is made of other layers is told by them.
+  const std::string& type = kind_.empty() ? type_ : kind_;
+  if (!walk.applies_ && !type.empty() && walk.steps_.size() == steps) walk.note(type, y, has_level);
+  if (has_level) walk.close();
   return y;
 }
 
@@ -87,6 +97,7 @@ struct Walk::Level {
   const Tree* parameters = nullptr;
   const Tree* state = nullptr;
   std::map<std::string, int> counts = {};
+  std::map<std::string, int> shown = {};  // of layers without an entry
   std::set<std::string> names = {};
 };
 
@@ -120,6 +131,19 @@ std::string Walk::path(const std::string& name) const {
   return text + name;
 }
 
+void Walk::note(const std::string& type, const Tree& y, bool has_level) {
+  std::string own;
+  if (has_level)
+    own = path("").substr(0, path("").size() - 1);
+  else
+    own = path(fmt::format("{}_{}", type, ++levels_.back().shown[type]));
+  steps_.push_back({type, std::move(own), y, parameters_.size(), states_.size()});
+}
+
+void Walk::name_step(const std::string& name) {
+  if (!steps_.empty()) steps_.back().path = path(name);
+}
+
 Tensor Walk::parameter(const char* name, const Shape& shape, Fans fans, const Initializer& initializer) {
   if (!applies_) {
     parameters_.push_back({path(name), shape, fans, initializer});
@@ -143,8 +167,9 @@ void Walk::set_moments(const Tree& moments) {
   *at = moments;
 }
 
-Layer layer_of(std::function<Tensor(const Tensor& x)> function) {
-  return Layer("", [function = std::move(function)](Walk&, const Tree& x) { return Tree(function(x.tensor())); });
+Layer layer_of(std::function<Tensor(const Tensor& x)> function, std::string type) {
+  const Layer layer("", [function = std::move(function)](Walk&, const Tree& x) { return Tree(function(x.tensor())); });
+  return layer.shown_as(std::move(type));
 }
 
 Sequential::Sequential(std::initializer_list<Layer> layers) : Sequential(std::vector<Layer>(layers)) {}
@@ -166,11 +191,14 @@ Layer repeat(int64_t count, std::initializer_list<Layer> layers) {
 }
 
 Layer residual(const Layer& main, const Layer& skip, Place place) {
+  const Layer sum = add(place);
   return Layer(
       "",
       [=](Walk& walk, const Tree& x) {
-        const Tree a = main.apply(walk, x), b = skip.apply(walk, x);
-        return Tree(add(a.tensor(), b.tensor(), place));
+        Tree both;
+        both["0"] = main.apply(walk, x);
+        both["1"] = skip.apply(walk, x);
+        return sum.apply(walk, both);
       },
       main.input());
 }

@@ -56,9 +56,13 @@ class Layer {
   // For containers: applies this layer within a walk.
   Tree apply(Walk& walk, const Tree& x) const;
   const std::optional<Shape>& input() const { return input_; }
+  // Whether its parameters have an entry of their own.
+  bool has_entry() const { return !kind_.empty(); }
+  // The same layer, which an analysis calls by that type: for layers without an entry.
+  Layer shown_as(std::string type) const;
 
  private:
-  std::string kind_, name_;
+  std::string kind_, name_, type_;
   Function function_;
   std::optional<Shape> input_;
 };
@@ -71,6 +75,14 @@ class Walk {
     Shape shape;
     Fans fans;
     Initializer initializer;
+  };
+
+  // A layer that is no container, in the order of the walk.
+  struct Step {
+    std::string type, path;
+    Tree y;                 // what it made: specs without values
+    size_t parameters = 0;  // the end of its own in parameters(); they begin where those of the step before it end
+    size_t states = 0;      // the same in states()
   };
 
   Walk();  // finds out
@@ -89,23 +101,34 @@ class Walk {
   const std::vector<Request>& parameters() const { return parameters_; }
   const std::vector<Request>& states() const { return states_; }
   const Tree& moments() const { return moments_; }
+  // Of a walk that finds out.
+  const std::vector<Step>& steps() const { return steps_; }
+  // The last layer has that name, though it has no entry.
+  void name_step(const std::string& name);
+
+  // An entry for what is between open() and close(): the name, or the kind and its number.
+  void open(const std::string& kind, const std::string& name);
+  void close();
 
  private:
   friend class Layer;
   struct Level;
-  void open(const std::string& kind, const std::string& name);
-  void close();
   std::string path(const std::string& name) const;
+  void note(const std::string& type, const Tree& y, bool has_level);
 
   Phase phase_;
   bool applies_ = false;
   std::vector<Level> levels_;
   std::vector<Request> parameters_, states_;
+  std::vector<Step> steps_;
   Tree moments_;
 };
 
-// A layer without parameters.
-Layer layer_of(std::function<Tensor(const Tensor& x)> function);
+// A batch of one such sample: f32, "BSSC" for images, "BC" for features, else without labels.
+TensorSpec spec_of_sample(const Shape& sample);
+
+// A layer without parameters; an analysis calls it by that type.
+Layer layer_of(std::function<Tensor(const Tensor& x)> function, std::string type = "function");
 
 // Layers one after another.
 class Sequential : public Layer {

@@ -22,6 +22,9 @@ struct NetworkKind {
 // Every network, in the order of the files. Generated.
 const std::vector<NetworkKind>& all_networks();
 
+// The network of the options: the built-in one of that name, or that of the layers. Nothing if no network has the name.
+std::optional<NetworkKind> find_network(const NetworkOptions& options);
+
 // The options with the network's defaults where they say nothing; checks nothing.
 NetworkOptions with_defaults(NetworkOptions options, const NetworkKind& kind);
 // Whether the network makes this output.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "retrace/nn/layer_graph.h"
 #include "retrace/nn/loss_kind.h"
 #include "retrace/nn/network_kind.h"
 
@@ -34,7 +35,21 @@ bool has_head(const NetworkOptions& options, std::string_view name) {
   return std::find(options.heads.begin(), options.heads.end(), name) != options.heads.end();
 }
 
+std::optional<NetworkKind> find_network(const NetworkOptions& options) {
+  if (!options.layers.empty()) return layered_network(options);
+  const NetworkKind* kind = find_kind(all_networks(), options.name);
+  return kind ? std::optional(*kind) : std::nullopt;
+}
+
 NetworkOptions with_defaults(NetworkOptions options, const NetworkKind& kind) {
+  if (!options.layers.empty()) {
+    options.name.clear();
+    options.width.reset();
+    options.heads = names_of(options.outputs);
+    std::vector<Error> unsaid;
+    options.layers = checked_layers(options.layers, options.outputs, unsaid);
+    return options;
+  }
   if (!options.width) options.width = kind.width;
   if (options.heads.empty()) options.heads = names_of(kind.outputs);
   options.options = with_standard_values(std::move(options.options), kind.options);
@@ -42,6 +57,12 @@ NetworkOptions with_defaults(NetworkOptions options, const NetworkKind& kind) {
 }
 
 NetworkOptions resolved(const NetworkOptions& given, Place place) {
+  if (!given.layers.empty()) {
+    std::vector<Error> errors;
+    checked_layers(given.layers, given.outputs, errors);
+    throw_all(errors);
+    return with_defaults(given, layered_network(given));
+  }
   const NetworkKind& kind = kind_of(all_networks(), given.name, "network", place);
   NetworkOptions options = with_defaults(given, kind);
   check_width(kind, *options.width, place);
@@ -54,14 +75,15 @@ NetworkOptions resolved(const NetworkOptions& given, Place place) {
 
 Network make_network(RandomKey key, const NetworkOptions& given, Place place) {
   const NetworkOptions options = resolved(given, place);
-  const NetworkKind& kind = kind_of(all_networks(), options.name, "network", place);
+  const NetworkKind kind = *find_network(options);
   std::vector<NetworkOutput> outputs;
   for (const auto& output : kind.outputs)
     if (has_head(options, output.name)) outputs.push_back(output);
   const Layer layers = kind.layers(options);
   auto [parameters, state] = layers.initial(kind.sample, key);
   auto loss = loss_of(outputs, place);
-  return {kind.name, kind.sample, std::move(outputs), layers, std::move(parameters), std::move(state), std::move(loss)};
+  return {kind.name,        kind.sample,     std::move(outputs),       layers, std::move(parameters),
+          std::move(state), std::move(loss), training_factors(options)};
 }
 
 Network Network::to(DeviceRef device, Place place) const {

@@ -1,11 +1,19 @@
 #pragma once
-// Built-in networks: those that jobs name, one file each in retrace/nn/networks.
+// Networks of jobs: built-in ones, one file each in retrace/nn/networks, and those that a job describes layer by layer.
 
 #include "retrace/base/option_values.h"
+#include "retrace/nn/layer_text.h"
 #include "retrace/nn/layers.h"
 #include "retrace/nn/output.h"
 
 namespace retrace::nn {
+
+// How a layer's parameters are trained, where that is not as the job says for all.
+struct TrainingFactors {
+  std::string path;  // of the layer's entry: "conv2d_1"
+  double learn_rate = 1, l2 = 1;
+  bool frozen = false;
+};
 
 // A network with its starting values and its loss.
 struct Network {
@@ -22,6 +30,7 @@ struct Network {
   Network to(DeviceRef device, Place place = Place::here()) const;
   // One number; y and targets by the names of `outputs`.
   std::function<Tensor(const Tree& y, const Tree& targets)> loss;
+  std::vector<TrainingFactors> factors = {};  // of the layers that have some
 };
 
 // Options of make_network.
@@ -30,10 +39,16 @@ struct NetworkOptions {
   std::optional<int64_t> width = {};    // of the first stage, others follow from it; default: the network's own
   std::vector<std::string> heads = {};  // names of the outputs that are trained, the first among them; default: all
   OptionValues options = {};            // of this network alone
+
+  // Or a network layer by layer, as docs/networks.md says: what stands above has no meaning then.
+  std::vector<LayerText> layers = {};
+  Shape input = {};                         // of one sample: [height,width,channels] or [features]
+  std::vector<NetworkOutput> outputs = {};  // one at least
 };
 
 // The options with the network's own defaults. Throws Error(usage) for an unknown name or head, with the nearest one;
-// for heads without the network's first output; for a width that is too small; as completed().
+// for heads without the network's first output; for a width that is too small; as completed(). Of layers: for all their
+// mistakes at once.
 NetworkOptions resolved(const NetworkOptions& options, Place place = Place::here());
 
 // Starting values are functions of the key and of each parameter's path. Errors as resolved().

@@ -20,4 +20,10 @@ std::string_view target_labels(OutputKind kind) {
   return "";
 }
 
+std::string_view standard_loss(OutputKind kind) {
+  return kind == OutputKind::class_scores ? "cross-entropy" : "mean-squared-error";
+}
+
+std::string_view standard_metric(OutputKind kind) { return kind == OutputKind::class_scores ? "accuracy" : "rmse"; }
+
 }  // namespace retrace::nn

@@ -28,6 +28,12 @@ struct NetworkOutput {
   std::string loss = "cross-entropy";  // of retrace/nn/losses
   double weight = 1;                   // factor of this loss in the network's
   std::string metric = "accuracy";     // of retrace/train/metrics
+  std::string from = {};               // with NetworkOptions::layers: the layer that makes it; default: the last one
 };
+
+// The loss and the metric of an output where nobody names them: cross-entropy and accuracy of class scores,
+// mean-squared-error and rmse of others.
+std::string_view standard_loss(OutputKind kind);
+std::string_view standard_metric(OutputKind kind);
 
 }  // namespace retrace::nn

@@ -34,7 +34,7 @@ TEST(Schedule, AnUnknownOneOrOptionIsNamed) {
   EXPECT_EQ(text,
             "error[RT0196]: there is no schedule \"linaer\"\n"
             "  where:    train.cpp:4\n"
-            "  expected: linear, none, piecewise\n"
+            "  expected: cosine, linear, none, piecewise, polynomial, warm-up\n"
             "  help:     did you mean \"linear\"?");
   EXPECT_THROW(learn_rate(0.1, {"linear", {{"drop_period", 2}}}), Error);
 }

@@ -8,57 +8,44 @@
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
 #include "retrace/train/job_fields.h"
+#include "retrace/train/network_toml.h"
 
 namespace retrace {
 namespace {
-
-std::string toml(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      out += '\\', out += c;
-    else if (byte < 0x20 || byte == 0x7f)
-      out += fmt::format("\\u{:04X}", byte);
-    else
-      out += c;
-  }
-  return out + "\"";
-}
-
-std::string toml(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const auto& text : texts) out += (out.empty() ? "" : ", ") + toml(text);
-  return "[" + out + "]";
-}
-
-std::string toml(bool value) { return value ? "true" : "false"; }
-std::string toml(int64_t value) { return fmt::format("{}", value); }
-// Shortest text that reads back to the same bits; TOML wants a point or an exponent.
-std::string toml(double value) {
-  const std::string text = fmt::format("{}", value);
-  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-}
-
-std::string toml(const OptionValue& value) {
-  return std::visit([](const auto& typed) { return toml(typed); }, value);
-}
 
 // Of a resolved job; `wanted(field)` chooses among the keys that have a meaning.
 template <class Wanted>
 std::vector<std::pair<std::string, std::string>> values_of(const Job& job, const Wanted& wanted) {
   std::vector<std::pair<std::string, std::string>> values;
   for (const auto& field : job_fields(job))
-    if (field.applies && wanted(field)) values.emplace_back(field.key, toml(field.get(job).value()));
+    if (field.applies && wanted(field)) {
+      const OptionValue value = field.get(job).value();
+      values.emplace_back(field.key, field.toml ? std::get<std::string>(value) : toml_text(value));
+    }
   return values;
+}
+
+// What a network of layers takes from the data: the shape of a sample, and what its outputs are trained towards.
+void complete_layers(nn::NetworkOptions& network, const SourceKind& source) {
+  network.input = source.sample;
+  if (network.outputs.empty()) network.outputs.push_back({.name = source.targets[0].name, .loss = "", .metric = ""});
+  for (auto& output : network.outputs) {
+    for (const auto& target : source.targets)
+      if (target.name == output.name) output.kind = target.kind;
+    if (output.loss.empty()) output.loss = nn::standard_loss(output.kind);
+    if (output.metric.empty()) output.metric = nn::standard_metric(output.kind);
+  }
 }
 
 }  // namespace
 
 Job resolved(Job job) {
-  if (const auto* network = find_kind(nn::all_networks(), job.network.name)) {
+  if (!job.network.layers.empty())
+    if (const auto* source = find_kind(all_sources(), job.data.source.value_or("")))
+      complete_layers(job.network, *source);
+  if (const auto network = nn::find_network(job.network)) {
     job.network = nn::with_defaults(std::move(job.network), *network);
-    if (!job.data.source) job.data.source = network->source;
+    if (!job.data.source && !network->source.empty()) job.data.source = network->source;
   }
   if (const auto* source = find_kind(all_sources(), job.data.source.value_or("")))
     job.data.options = with_standard_values(std::move(job.data.options), source->options);

@@ -83,6 +83,8 @@ class Checker {
       errors_.push_back(out_of_range("is empty", fmt::format("some of {}", fmt::join(rule.choices, ", "))));
   }
 
+  void check(const std::vector<int64_t>&, const OptionRule&) {}
+
   void add_choice_error(const std::string& value, const OptionRule& rule) {
     auto error = mistake(415, key_, fmt::format("{} has no choice {}", key_, shown(value)));
     error.got("").expected(fmt::format("{}", fmt::join(rule.choices, ", ")));

@@ -105,7 +105,7 @@ JobDescription describe_job_data(const Job& given, const nn::Network& network) {
 }
 
 nn::Network make_job_network(const Job& job) {
-  return nn::make_network(random_key(job.seed).split("parameters"), job.network);
+  return nn::make_network(random_key(job.seed).split("parameters"), resolved(job).network);
 }
 
 Tree targets_of(const nn::Network& network, const JobData& data, const std::vector<Tensor>& batch) {

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "retrace/base/error.h"
 #include "retrace/train/job.h"
 
 namespace retrace {
@@ -16,8 +17,16 @@ struct OtherValue {};  // dates, mixed lists: no field takes them
 struct RawValue {      // of an override: read as the field's type demands
   std::string text;
 };
-using JobValue =
-    std::variant<TableValue, OtherValue, RawValue, bool, int64_t, double, std::string, std::vector<std::string>>;
+struct LayersValue {  // network.layers, and what is wrong with its form
+  std::vector<nn::LayerText> layers;
+  std::vector<Error> errors;
+};
+struct OutputsValue {  // network.outputs
+  std::vector<nn::NetworkOutput> outputs;
+  std::vector<Error> errors;
+};
+using JobValue = std::variant<TableValue, OtherValue, RawValue, bool, int64_t, double, std::string,
+                              std::vector<std::string>, LayersValue, OutputsValue>;
 
 struct JobEntry {
   std::string key;  // "training.solver"

@@ -10,6 +10,7 @@
 #include "retrace/nn/network_kind.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
+#include "retrace/train/network_toml.h"
 
 namespace retrace {
 namespace {
@@ -69,7 +70,9 @@ class FieldList {
   JobField& add(std::string section, OptionRule rule, Place place) {
     using Value = typename Type<std::remove_cvref_t<decltype(place(std::declval<Job&>()))>>::type;
     rule.standard = value_of(Value{});
-    JobField field{section.empty() ? rule.name : section + "." + rule.name, std::move(rule), true, "", {}, {}};
+    JobField field;
+    field.key = section.empty() ? rule.name : section + "." + rule.name;
+    field.rule = std::move(rule);
     field.get = [place](const Job& job) { return optional_value(place(job)); };
     field.set = [place](Job& job, const OptionValue& value) { assign(place(job), value); };
     fields_.push_back(std::move(field));
@@ -90,13 +93,31 @@ class FieldList {
       }
   }
 
+  // A list of tables; `text(job)` is its TOML text, empty if there is none.
+  void add_tables(const std::string& key, bool applies, const std::string& only_with,
+                  std::function<std::string(const Job&)> text) {
+    JobField& field = fields_.emplace_back();
+    field.key = key;
+    field.rule = {.name = name_of_key(key), .standard = std::string()};
+    field.toml = true;
+    field.applies = applies;
+    field.only_with = only_with;
+    field.get = [text = std::move(text)](const Job& job) -> std::optional<OptionValue> {
+      std::string made = text(job);
+      return made.empty() ? std::nullopt : std::optional<OptionValue>(std::move(made));
+    };
+  }
+
   std::vector<JobField> take() { return std::move(fields_); }
 
  private:
   template <class Kind, class Bag>
   void add_option(const std::string& section, const std::string& chooser, const std::vector<std::string>& chosen,
                   const std::vector<Kind>& kinds, const OptionRule& option, Bag bag) {
-    JobField field{section + "." + option.name, option, false, "", {}, {}};
+    JobField field;
+    field.key = section + "." + option.name;
+    field.rule = option;
+    field.applies = false;
     std::vector<std::string> owners;
     for (const auto& kind : kinds)
       for (const auto& own : kind.options) {
@@ -120,17 +141,29 @@ class FieldList {
 
 void add_network(FieldList& list, const Job& job) {
   const auto& kinds = nn::all_networks();
-  list.add("network", {.name = "name", .choices = names_of(kinds)}, [](auto& j) -> auto& { return j.network.name; });
-  list.add("network", {.name = "width", .low = 1, .high = 4096}, [](auto& j) -> auto& { return j.network.width; });
+  const bool layered = !job.network.layers.empty();
+  const std::string built_in = "a built-in network: without network.layers";
+  auto& name = list.add("network", {.name = "name", .choices = names_of(kinds)},
+                        [](auto& j) -> auto& { return j.network.name; });
+  name.applies = !layered, name.only_with = built_in;
+  if (layered) name.rule.choices.clear();
+  auto& width =
+      list.add("network", {.name = "width", .low = 1, .high = 4096}, [](auto& j) -> auto& { return j.network.width; });
+  width.applies = !layered, width.only_with = built_in;
   std::vector<std::string> several;  // networks of which a job may choose outputs
   for (const auto& kind : kinds)
     if (kind.outputs.size() > 1) several.push_back(kind.name);
-  const auto* network = find_kind(kinds, job.network.name);
-  auto& field = list.add("network", {.name = "heads"}, [](auto& j) -> auto& { return j.network.heads; });
+  const auto* network = layered ? nullptr : find_kind(kinds, job.network.name);
+  auto& field =
+      list.add("network", {.name = "heads", .may_be_empty = layered}, [](auto& j) -> auto& { return j.network.heads; });
   field.applies = network && network->outputs.size() > 1;
   if (field.applies) field.rule.choices = names_of(network->outputs);
   field.only_with = choice_text("network.name", several);
-  list.add_options("network", "name", {job.network.name}, kinds, [](auto& j) -> auto& { return j.network.options; });
+  list.add_options("network", "name", {layered ? "" : job.network.name}, kinds,
+                   [](auto& j) -> auto& { return j.network.options; });
+  list.add_tables("network.layers", layered, "", [](const Job& j) { return toml_text(j.network.layers); });
+  list.add_tables("network.outputs", layered, "network.layers",
+                  [](const Job& j) { return toml_text(j.network.outputs); });
 }
 
 void add_data(FieldList& list, const Job& job) {

@@ -14,6 +14,7 @@ namespace retrace {
 struct JobField {
   std::string key;        // "training.max_epochs"
   OptionRule rule;        // its standard value says the type
+  bool toml = false;      // a list of tables: its value is their TOML text, and set() is never called
   bool applies = true;    // has a meaning, given the other fields
   std::string only_with;  // what gives it one: "training.solver = \"sgdm\""
   // Nothing for a value that nobody gave.

@@ -6,6 +6,7 @@
 #include "retrace/data/source_kind.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/train/job_check.h"
+#include "retrace/train/layer_mistakes.h"
 
 namespace retrace {
 namespace {
@@ -16,12 +17,16 @@ class Misfits {
   Misfits(const Job& job, const GivenKeys& given)
       : job_(job),
         given_(given),
-        network_(*find_kind(nn::all_networks(), job.network.name)),
+        network_(*nn::find_network(job.network)),
         source_(*find_kind(all_sources(), *job.data.source)) {}
 
   std::vector<Error> find() {
-    check_data();
-    check_heads();
+    if (job_.network.layers.empty()) {
+      check_data();
+      check_heads();
+    } else {
+      for (auto& error : find_layer_mistakes(job_, given_, source_)) errors_.push_back(std::move(error));
+    }
     if (source_.reads_folder && job_.data.path.empty())
       add(417, "data.path", "data.path is missing")
           .expected(fmt::format("the folder of {}", source_.files))
@@ -86,7 +91,7 @@ class Misfits {
 
   const Job& job_;
   const GivenKeys& given_;
-  const nn::NetworkKind& network_;
+  const nn::NetworkKind network_;
   const SourceKind& source_;
   std::vector<Error> errors_;
 };

@@ -9,6 +9,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/data/source_kind.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/train/job_check.h"
 #include "retrace/train/job_entries.h"
@@ -127,8 +128,12 @@ Fit assign(const JobValue& value, std::vector<std::string>& field) {
   return Fit::good;
 }
 
+// Only options of layers are lists of numbers.
+Fit assign(const JobValue&, std::vector<int64_t>&) { return Fit::other_type; }
+
 const char* type_name(const OptionValue& value) {
-  constexpr const char* names[] = {"true or false", "a whole number", "a number", "a text", "a list of texts"};
+  constexpr const char* names[] = {"true or false", "a whole number",  "a number",
+                                   "a text",        "a list of texts", "a list of whole numbers"};
   static_assert(std::size(names) == std::variant_size_v<OptionValue>);
   return names[value.index()];
 }
@@ -193,6 +198,7 @@ class JobReader {
     const auto fields = job_fields(job_);
     const auto field =
         std::find_if(fields.begin(), fields.end(), [&](const JobField& known) { return known.key == entry.key; });
+    if (field->toml) return assign_tables(entry);
     OptionValue value = field->rule.standard;
     const Fit fit = std::visit([&](auto& typed) { return assign(entry.value, typed); }, value);
     if (fit != Fit::good) {
@@ -203,6 +209,22 @@ class JobReader {
     const auto* texts = std::get_if<std::vector<std::string>>(&value);
     given_[entry.key] = {entry.place, entry.shown, texts && texts->empty()};
     field->set(job_, std::move(value));
+  }
+
+  // Layers and outputs of a network.
+  void assign_tables(const JobEntry& entry) {
+    const std::vector<Error>* mistakes = nullptr;
+    if (const auto* read = std::get_if<LayersValue>(&entry.value)) {
+      job_.network.layers = read->layers, mistakes = &read->errors;
+      if (read->layers.empty()) errors_.push_back(wrong_type(entry, "a list of layers, one at least"));
+    } else if (const auto* read = std::get_if<OutputsValue>(&entry.value)) {
+      job_.network.outputs = read->outputs, mistakes = &read->errors;
+      if (read->outputs.empty()) errors_.push_back(wrong_type(entry, "a list of outputs, one at least"));
+    } else {
+      errors_.push_back(wrong_type(entry, "a list of tables, written in a job file"));
+    }
+    given_[entry.key] = {entry.place, entry.shown};
+    if (mistakes) errors_.insert(errors_.end(), mistakes->begin(), mistakes->end());
   }
 
   void check_section(const JobEntry& entry) {
@@ -224,11 +246,18 @@ class JobReader {
   // Defaults that depend on other fields.
   void complete(std::string_view file) {
     if (!given_.count("name")) job_.name = name_from(file);
-    if (!given_.count("network.name")) {
-      errors_.push_back(Error(ErrorKind::usage, 413, "network.name is missing")
-                            .where(printable(file))
-                            .expected(fmt::format("{}", fmt::join(names_of(nn::all_networks()), ", ")))
-                            .help(fmt::format("add [network] with name = \"{}\"", Job().network.name)));
+    if (!job_.network.layers.empty()) {
+      if (!given_.count("data.source"))
+        errors_.push_back(Error(ErrorKind::usage, 413, "data.source is missing")
+                              .where(printable(file))
+                              .expected(fmt::format("{}", fmt::join(names_of(all_sources()), ", ")))
+                              .help("a network of layers needs data: add [data] with source = \"...\""));
+    } else if (!given_.count("network.name") && !given_.count("network.layers")) {
+      errors_.push_back(
+          Error(ErrorKind::usage, 413, "network.name is missing")
+              .where(printable(file))
+              .expected(fmt::format("{}", fmt::join(names_of(nn::all_networks()), ", ")))
+              .help(fmt::format("add [network] with name = \"{}\", or with layers = [...]", Job().network.name)));
       return;
     }
     job_ = resolved(job_);

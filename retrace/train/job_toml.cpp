@@ -6,6 +6,7 @@
 #include "retrace/base/file.h"
 #include "retrace/train/job_entries.h"
 #include "retrace/train/job_fields.h"
+#include "retrace/train/network_read.h"
 #include "retrace/train/toml_depth.h"
 
 namespace retrace {
@@ -51,10 +52,18 @@ class EntryReader {
   }
 
   void add(const std::string& name, const toml::node& node, toml::source_position position) {
-    auto [value, shown] = value_of(node);
+    auto [value, shown] = tables_of(name, node);
     entries_.push_back(
         {position,
          {name, std::move(value), std::move(shown), fmt::format("{}:{}:{}", file_, position.line, position.column)}});
+  }
+
+  // Lists of tables have a form of their own.
+  std::pair<JobValue, std::string> tables_of(const std::string& key, const toml::node& node) const {
+    const auto* list = node.as_array();
+    if (list && key == "network.layers") return {read_layers(*list, file_), "a list of layers"};
+    if (list && key == "network.outputs") return {read_outputs(*list, file_), "a list of outputs"};
+    return value_of(node);
   }
 
   static std::pair<JobValue, std::string> value_of(const toml::node& node) {

@@ -1,5 +1,7 @@
 #include "retrace/nn/layers/batch_norm.h"
 
+#include "retrace/nn/layer_kind.h"
+
 namespace retrace::nn {
 
 Layer batch_norm(const BatchNormOptions& options, Place place) {
@@ -13,6 +15,15 @@ Layer batch_norm(const BatchNormOptions& options, Place place) {
     if (walk.phase() == Phase::train) walk.set_moments(result.moments);
     return Tree(result.y);
   });
+}
+
+LayerKind batch_norm_layer() {
+  return {
+      .name = "batch_norm",
+      .help = "each channel normalised by the mini-batch, in inference by the running statistics",
+      .options = {{.name = "epsilon", .help = "added to the variance", .standard = 1e-5, .high = 1, .above_low = true}},
+      .learns = true,
+      .layer = [](const OptionValues& options) { return batch_norm({.epsilon = options.number("epsilon")}); }};
 }
 
 }  // namespace retrace::nn

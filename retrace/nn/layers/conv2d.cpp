@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "retrace/nn/layer_kind.h"
+
 namespace retrace::nn {
 
 Layer conv2d(Pair kernel, int64_t filters, const Conv2dOptions& options, const ParameterOptions& parameters,
@@ -14,6 +16,32 @@ Layer conv2d(Pair kernel, int64_t filters, const Conv2dOptions& options, const P
     const Tensor weights = walk.parameter("weights", shape, conv2d_fans(shape, groups), parameters.initializer);
     return Tree(retrace::conv2d(x, with_bias(walk, weights, parameters.bias, filters), options, place));
   });
+}
+
+LayerKind conv2d_layer() {
+  return {.name = "conv2d",
+          .help = "convolution of an image",
+          .options = with_parameter_rules(
+              {size_rule("size", "of the kernel: one number, or [height, width]", 3),
+               count_rule("filters", "channels of the result"),
+               size_rule("stride", "how far the kernel moves: one number, or [height, width]", 1),
+               padding_rule("padding", "around the image"),
+               size_rule("dilation", "distance of the kernel's elements: one number, or [height, width]", 1),
+               {.name = "groups",
+                .help = "groups of channels that filters see apart",
+                .standard = int64_t{1},
+                .low = 1,
+                .high = 65'536}}),
+          .required = {"size", "filters"},
+          .learns = true,
+          .layer = [](const OptionValues& options) {
+            return conv2d(pair_of(options, "size"), options.integer("filters"),
+                          {.stride = pair_of(options, "stride"),
+                           .padding = padding_of(options, "padding"),
+                           .dilation = pair_of(options, "dilation"),
+                           .groups = options.integer("groups")},
+                          parameters_of(options));
+          }};
 }
 
 }  // namespace retrace::nn

@@ -1,11 +1,18 @@
 #include "retrace/nn/layers/global_average_pool2d.h"
 
+#include "retrace/nn/layer_kind.h"
 #include "retrace/ops/average_pool2d/average_pool2d.h"
 
 namespace retrace::nn {
 
 Layer global_average_pool2d(Place place) {
-  return layer_of([=](const Tensor& x) { return retrace::global_average_pool2d(x, place); });
+  return layer_of([=](const Tensor& x) { return retrace::global_average_pool2d(x, place); }, "global_average_pool2d");
+}
+
+LayerKind global_average_pool2d_layer() {
+  return {.name = "global_average_pool2d",
+          .help = "the mean of each channel over the whole image",
+          .layer = [](const OptionValues&) { return global_average_pool2d(); }};
 }
 
 }  // namespace retrace::nn

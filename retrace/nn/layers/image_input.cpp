@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "retrace/nn/layer_kind.h"
+
 namespace retrace::nn {
 
 Layer image_input(const Shape& sample, Place place) {
@@ -16,7 +18,19 @@ Layer image_input(const Shape& sample, Place place) {
           .expected("a batch axis, then " + sample.text());
     return input;
   };
-  return Layer("", check, sample);
+  return Layer("", check, sample).shown_as("image_input");
+}
+
+LayerKind image_input_layer() {
+  return {.name = "image_input",
+          .help = "checks the shape of a sample",
+          .options = {{.name = "size",
+                       .help = "[height, width, channels]",
+                       .standard = std::vector<int64_t>{1, 1, 1},
+                       .low = 1,
+                       .high = 65'536}},
+          .required = {"size"},
+          .layer = [](const OptionValues& options) { return image_input(Shape(options.integers("size"))); }};
 }
 
 }  // namespace retrace::nn

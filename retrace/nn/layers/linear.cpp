@@ -1,5 +1,6 @@
 #include "retrace/nn/layers/linear.h"
 
+#include "retrace/nn/layer_kind.h"
 #include "retrace/ops/linear/linear.h"
 
 namespace retrace::nn {
@@ -11,6 +12,16 @@ Layer linear(int64_t outputs, const ParameterOptions& parameters, Place place) {
     const Tensor weights = walk.parameter("weights", shape, linear_fans(shape), parameters.initializer);
     return Tree(retrace::linear(x, with_bias(walk, weights, parameters.bias, outputs), place));
   });
+}
+
+LayerKind linear_layer() {
+  return {
+      .name = "linear",
+      .help = "each feature of the result is a weighted sum of all the input's numbers",
+      .options = with_parameter_rules({count_rule("features", "of the result")}),
+      .required = {"features"},
+      .learns = true,
+      .layer = [](const OptionValues& options) { return linear(options.integer("features"), parameters_of(options)); }};
 }
 
 }  // namespace retrace::nn

@@ -1,9 +1,23 @@
 #include "retrace/nn/layers/max_pool2d.h"
 
+#include "retrace/nn/layer_kind.h"
+
 namespace retrace::nn {
 
 Layer max_pool2d(Pair pool, const MaxPool2dOptions& options, Place place) {
-  return layer_of([=](const Tensor& x) { return retrace::max_pool2d(x, pool, options, place); });
+  return layer_of([=](const Tensor& x) { return retrace::max_pool2d(x, pool, options, place); }, "max_pool2d");
+}
+
+LayerKind max_pool2d_layer() {
+  return {.name = "max_pool2d",
+          .help = "the maximum over a window that moves over the image",
+          .options = {size_rule("size", "of the window: one number, or [height, width]", 2), pool_stride_rule(),
+                      padding_rule("padding", "around the image")},
+          .required = {"size"},
+          .layer = [](const OptionValues& options) {
+            return max_pool2d(pair_of(options, "size"),
+                              {.stride = pool_stride_of(options), .padding = padding_of(options, "padding")});
+          }};
 }
 
 }  // namespace retrace::nn

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "retrace/cli/output.h"
+#include "retrace/cli/settings.h"
+#include "retrace/nn/analyze.h"
+#include "retrace/train/train_job.h"
+
+namespace retrace::cli {
+namespace {
+
+struct AnalyzeOptions {
+  std::filesystem::path job;
+  JobSettings settings;
+  bool json = false;
+};
+
+nlohmann::ordered_json json_of(const Shape& shape) { return std::vector<int64_t>(shape.begin(), shape.end()); }
+
+std::string json_of(const Job& job, const nn::Analysis& analysis) {
+  nlohmann::ordered_json all{
+      {"job", job.name}, {"input", json_of(analysis.input)}, {"layers", nlohmann::json::array()}};
+  for (const auto& layer : analysis.layers)
+    all["layers"].push_back({{"name", layer.name},
+                             {"type", layer.type},
+                             {"output", json_of(layer.output)},
+                             {"learnables", layer.learnables},
+                             {"state", layer.state},
+                             {"output_bytes", layer.output_bytes},
+                             {"parts", layer.parts}});
+  all["learnables"] = analysis.learnables;
+  all["state"] = analysis.state;
+  all["output_bytes"] = analysis.activation_bytes;
+  return all.dump() + "\n";
+}
+
+int analyze(const AnalyzeOptions& options) {
+  const Job job = read_job(options.job, overrides_of(options.settings));
+  const auto analysis = nn::analyze(job.network);
+  print(options.json ? json_of(job, analysis) : analysis.text());
+  return 0;
+}
+
+void describe(Flags& flags) {
+  const auto options = std::make_shared<AnalyzeOptions>();
+  flags.argument("JOB", options->job, "job file (TOML)", "the job file");
+  add_settings(flags, options->settings);
+  flags.flag("--json", options->json, "print the table as one JSON object");
+  flags.footer("Learnables and state are numbers of the whole network; output bytes are those of one sample.");
+  flags.action([options] { return analyze(*options); });
+}
+
+}  // namespace
+
+CommandKind analyze_command() {
+  return {.name = "analyze",
+          .help = "the layers of a job's network: shapes, learnables, memory; all mistakes before any step",
+          .describe = describe};
+}
+
+}  // namespace retrace::cli

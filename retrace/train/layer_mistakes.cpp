@@ -1,0 +1,92 @@
+#include "retrace/train/layer_mistakes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "retrace/nn/analyze.h"
+#include "retrace/nn/layer_graph.h"
+#include "retrace/nn/loss_kind.h"
+#include "retrace/train/metric_kind.h"
+
+namespace retrace {
+namespace {
+
+class LayerMistakes {
+ public:
+  LayerMistakes(const Job& job, const GivenKeys& given, const SourceKind& source)
+      : job_(job), given_(given), source_(source) {}
+
+  std::vector<Error> find() {
+    nn::checked_layers(job_.network.layers, job_.network.outputs, errors_);
+    std::vector<std::string> seen;
+    for (const auto& output : job_.network.outputs) {
+      if (std::count(seen.begin(), seen.end(), output.name))
+        add(fmt::format("two outputs have the name \"{}\"", output.name));
+      seen.push_back(output.name);
+      check_output(output);
+    }
+    if (errors_.empty()) attempt([&] { check_shapes(); });
+    return std::move(errors_);
+  }
+
+ private:
+  Error& add(const std::string& what) {
+    return errors_.emplace_back(job_mistake(given_, 417, "network.outputs", what).got(""));
+  }
+
+  template <class F>
+  void attempt(F&& f) {
+    try {
+      f();
+    } catch (const Error& error) {
+      errors_.push_back(error);
+    }
+  }
+
+  void check_output(const nn::NetworkOutput& output) {
+    std::vector<std::string> targets;
+    for (const auto& target : source_.targets) targets.push_back(target.name);
+    if (!target_of(source_, output)) {
+      const auto near = nearest(output.name, targets);
+      add(fmt::format("data source \"{}\" has no targets for the output \"{}\"", source_.name, output.name))
+          .expected(fmt::format("{}", fmt::join(targets, ", ")))
+          .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+      return;
+    }
+    if (!std::isfinite(output.weight) || output.weight < 0)
+      add(fmt::format("the weight of the output \"{}\" is out of range", output.name))
+          .expected("0 or a positive number");
+    attempt([&] { nn::loss_of({output}, {}); });
+    attempt([&] { metric_of(output); });
+  }
+
+  void check_shapes() {
+    const auto made = nn::analyze(job_.network, {});
+    attempt([&] { nn::training_factors(job_.network); });
+    for (const auto& output : job_.network.outputs) {
+      const Shape& shape = made.outputs[output.name].tensor().shape();
+      const int rank = output.kind == nn::OutputKind::image ? 4 : 2;
+      if (shape.rank() == rank) continue;
+      add(fmt::format("the output \"{}\" is not {}", output.name, text_of(output.kind)))
+          .got(fmt::format("{} for a batch of one", shape.text()))
+          .expected(rank == 4 ? "[batch,height,width,channels]" : "[batch,features]")
+          .help(rank == 4 ? "" : "end with a linear layer");
+    }
+  }
+
+  const Job& job_;
+  const GivenKeys& given_;
+  const SourceKind& source_;
+  std::vector<Error> errors_;
+};
+
+}  // namespace
+
+std::vector<Error> find_layer_mistakes(const Job& job, const GivenKeys& given, const SourceKind& source) {
+  return LayerMistakes(job, given, source).find();
+}
+
+}  // namespace retrace

@@ -1,0 +1,200 @@
+#include "retrace/train/network_read.h"
+
+#include <fmt/format.h>
+
+#include "retrace/base/file.h"
+
+namespace retrace {
+namespace {
+
+// Reads tables; what has the wrong form becomes an error with its place.
+class TableReader {
+ public:
+  TableReader(std::string file, std::vector<Error>& errors) : file_(std::move(file)), errors_(errors) {}
+
+ protected:
+  std::string place_of(const toml::node& node) const {
+    const auto position = node.source().begin;
+    return position ? fmt::format("{}:{}:{}", file_, position.line, position.column) : file_;
+  }
+
+  Error& wrong(const toml::node& node, const std::string& what, const std::string& expected) {
+    return errors_.emplace_back(
+        Error(ErrorKind::usage, 413, fmt::format("{} must be {}", what, expected)).where(place_of(node)));
+  }
+
+  void read(const toml::node& node, const std::string& what, std::string& value) {
+    if (const auto* text = node.as_string())
+      value = text->get();
+    else
+      wrong(node, what, "a text");
+  }
+
+  void read(const toml::node& node, const std::string& what, int64_t& value) {
+    if (const auto* number = node.as_integer())
+      value = number->get();
+    else
+      wrong(node, what, "a whole number");
+  }
+
+  void read(const toml::node& node, const std::string& what, double& value) {
+    if (const auto* whole = node.as_integer())
+      value = static_cast<double>(whole->get());
+    else if (const auto* number = node.as_floating_point())
+      value = number->get();
+    else
+      wrong(node, what, "a number");
+  }
+
+  void read(const toml::node& node, const std::string& what, bool& value) {
+    if (const auto* truth = node.as_boolean())
+      value = truth->get();
+    else
+      wrong(node, what, "true or false");
+  }
+
+  // One text, or a list of them.
+  void read(const toml::node& node, const std::string& what, std::vector<std::string>& value) {
+    const auto* list = node.as_array();
+    if (!list) return read(node, what, value.emplace_back());
+    for (const auto& item : *list) read(item, what, value.emplace_back());
+  }
+
+  const std::string file_;
+  std::vector<Error>& errors_;
+};
+
+class LayerReader : TableReader {
+ public:
+  using TableReader::TableReader;
+
+  std::vector<nn::LayerText> read_list(const toml::array& list) {
+    std::vector<nn::LayerText> layers;
+    for (const auto& node : list)
+      if (const auto* table = node.as_table())
+        layers.push_back(read_layer(*table));
+      else
+        wrong(node, "a layer", "a table: {type = \"relu\"}");
+    return layers;
+  }
+
+ private:
+  nn::LayerText read_layer(const toml::table& table) {
+    nn::LayerText layer;
+    layer.place = place_of(table);
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      if (name == "type")
+        read(node, "the type of a layer", layer.type);
+      else if (name == "name")
+        read(node, "the name of a layer", layer.name);
+      else if (name == "from")
+        read(node, "from", layer.from);
+      else if (name == "repeat")
+        read(node, "repeat", layer.repeat);
+      else if (name == "learn_rate_factor")
+        read(node, name, layer.learn_rate_factor);
+      else if (name == "l2_factor")
+        read(node, name, layer.l2_factor);
+      else if (name == "frozen")
+        read(node, name, layer.frozen);
+      else if (name == "layers" && node.is_array())
+        layer.layers = read_list(*node.as_array());
+      else if (name == "layers")
+        wrong(node, "layers", "a list of layers");
+      else
+        read_option(node, printable(name), layer.options);
+    }
+    return layer;
+  }
+
+  void read_option(const toml::node& node, const std::string& name, OptionValues& options) {
+    if (const auto* truth = node.as_boolean())
+      options.set(name, truth->get());
+    else if (const auto* whole = node.as_integer())
+      options.set(name, whole->get());
+    else if (const auto* number = node.as_floating_point())
+      options.set(name, number->get());
+    else if (const auto* text = node.as_string())
+      options.set(name, text->get());
+    else if (const auto* list = node.as_array())
+      read_numbers(*list, name, options);
+    else
+      wrong(node, name, "true or false, a number, a text, or a list of whole numbers");
+  }
+
+  void read_numbers(const toml::array& list, const std::string& name, OptionValues& options) {
+    std::vector<int64_t> numbers;
+    for (const auto& item : list) {
+      if (!item.is_integer()) {
+        wrong(item, name, "true or false, a number, a text, or a list of whole numbers");
+        return;
+      }
+      numbers.push_back(item.as_integer()->get());
+    }
+    options.set(name, std::move(numbers));
+  }
+};
+
+class OutputReader : TableReader {
+ public:
+  using TableReader::TableReader;
+
+  std::vector<nn::NetworkOutput> read_list(const toml::array& list) {
+    std::vector<nn::NetworkOutput> outputs;
+    for (const auto& node : list)
+      if (const auto* table = node.as_table())
+        outputs.push_back(read_output(*table));
+      else
+        wrong(node, "an output", "a table: {name = \"class\"}");
+    return outputs;
+  }
+
+ private:
+  nn::NetworkOutput read_output(const toml::table& table) {
+    nn::NetworkOutput output;
+    output.loss.clear(), output.metric.clear();
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      if (name == "name")
+        read(node, "the name of an output", output.name);
+      else if (name == "from")
+        read(node, "from", output.from);
+      else if (name == "loss")
+        read(node, "the loss of an output", output.loss);
+      else if (name == "metric")
+        read(node, "the metric of an output", output.metric);
+      else if (name == "weight")
+        read(node, "the weight of an output", output.weight);
+      else
+        add_unknown(node, name);
+    }
+    if (output.name.empty()) wrong(table, "the name of an output", "that of a target of the data");
+    return output;
+  }
+
+  void add_unknown(const toml::node& node, const std::string& name) {
+    const std::vector<std::string> known{"name", "from", "loss", "weight", "metric"};
+    const auto near = nearest(name, known);
+    errors_.emplace_back(ErrorKind::usage, 412, fmt::format("unknown key \"{}\" of an output", printable(name)))
+        .where(place_of(node))
+        .expected("name, from, loss, weight, metric")
+        .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+  }
+};
+
+}  // namespace
+
+LayersValue read_layers(const toml::array& list, const std::string& file) {
+  LayersValue value;
+  value.layers = LayerReader(file, value.errors).read_list(list);
+  return value;
+}
+
+OutputsValue read_outputs(const toml::array& list, const std::string& file) {
+  OutputsValue value;
+  value.outputs = OutputReader(file, value.errors).read_list(list);
+  return value;
+}
+
+}  // namespace retrace
