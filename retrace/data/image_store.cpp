@@ -182,11 +182,17 @@ Shape ImageDatastore::sizes() const { return {reader_->sizes.height, reader_->si
 
 const std::vector<std::string>& ImageDatastore::class_names() const { return reader_->files.class_names; }
 
+std::vector<int32_t> ImageDatastore::labels(Place place) const {
+  require_labels(*reader_, "labels", place);
+  std::vector<int32_t> all;
+  for (const int64_t number : *members_) all.push_back(reader_->files.labels[static_cast<size_t>(number)]);
+  return all;
+}
+
 std::vector<std::vector<int64_t>> ImageDatastore::members_by_label() const {
   std::vector<std::vector<int64_t>> lists(class_names().size());
-  for (size_t i = 0; i < members_->size(); ++i)
-    lists[static_cast<size_t>(reader_->files.labels[static_cast<size_t>((*members_)[i])])].push_back(
-        static_cast<int64_t>(i));
+  int64_t index = 0;
+  for (const int32_t label : labels()) lists[static_cast<size_t>(label)].push_back(index++);
   return lists;
 }
 

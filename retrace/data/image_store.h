@@ -62,6 +62,8 @@ class ImageDatastore : public Datastore {
   Shape sizes() const;
   // The names of the classes in the order of their labels; empty without labels.
   const std::vector<std::string>& class_names() const;
+  // The label of every observation. Error(usage) without labels.
+  std::vector<int32_t> labels(Place place = Place::here()) const;
   // The number of observations of every class, in the order of the labels. Error(usage) without labels.
   std::vector<LabelCount> count_each_label(Place place = Place::here()) const;
   // Parts of every class, and what is left of it as the last store: each in the order of this store. All parts are

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,6 @@
 #include <png.h>
 
 #include "retrace/base/error.h"
-#include "retrace/base/file.h"
 
 namespace retrace {
 
@@ -94,7 +94,7 @@ class ImageFolder {
   std::string at(const std::string& name) const { return (path_ / name).string(); }
   void write(const std::string& name, const std::string& bytes) const {
     std::filesystem::create_directories((path_ / name).parent_path());
-    write_file_whole(path_ / name, bytes);
+    std::ofstream(path_ / name, std::ios::binary) << bytes;
   }
 
  private:

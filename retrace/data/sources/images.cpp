@@ -1,5 +1,7 @@
 #include "retrace/data/image_store.h"
 
+#include <algorithm>
+
 #include "retrace/base/file.h"
 #include "retrace/data/source_kind.h"
 
@@ -19,6 +21,18 @@ ImageFit fit_of(const SourceRequest& request) {
 Shape sample_of(const SourceRequest& request) {
   return {request.options.integer("image_height"), request.options.integer("image_width"),
           request.options.integer("image_channels")};
+}
+
+// The classes in turn: the first of each, the second of each, ... So the first so many have them evenly.
+ImageDatastore in_turn(const ImageDatastore& store) {
+  const auto labels = store.labels();
+  std::vector<std::pair<int64_t, int64_t>> order;  // the number within its class, and the index
+  std::vector<int64_t> counts(store.class_names().size()), indices;
+  for (size_t i = 0; i < labels.size(); ++i)
+    order.emplace_back(counts[static_cast<size_t>(labels[i])]++, static_cast<int64_t>(i));
+  std::sort(order.begin(), order.end());
+  for (const auto& [number, index] : order) indices.push_back(index);
+  return store.subset(indices);
 }
 
 // Classes and sizes are those of the training set.
@@ -67,7 +81,7 @@ SourceKind images_source() {
                    .standard = std::string("exact"),
                    .choices = {"exact", "resize", "center-crop"}}},
       .sample = sample_of,
-      .load = [](Split split, const SourceRequest& request) -> Datastore { return store_of(split, request); },
+      .load = [](Split split, const SourceRequest& request) -> Datastore { return in_turn(store_of(split, request)); },
       .description =
           [](Split split, const SourceRequest& request) {
             const ImageDatastore store = store_of(split, request);
