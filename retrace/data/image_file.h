@@ -23,7 +23,8 @@ struct ImageInfo {
 // JPEG: grey, or colours as RGB; the accurate integer transform, smooth upsampling. PNG: grey of 1 to 16 bits, RGB of 8
 // and 16, palettes as RGB; 16 bits become 8 by round(v / 257); transparency is dropped.
 // Errors: missing; bad_data, with the file, for another format, damaged or truncated data (also where the libraries
-// would only warn and guess pixels), four colours (CMYK), and more than kImageLimit values, before memory is taken.
+// would only warn and guess pixels), four colours (CMYK), arithmetic coding, and more than kImageLimit values, before
+// memory is taken.
 Tensor read_image(const std::string& path, Place place = Place::here());
 
 // The same from the bytes of a file; `name` stands for it in messages.

@@ -100,6 +100,9 @@ TEST(ImageFile, RefusesWhatIsNoImage) {
   EXPECT_EQ(refusal(jpeg_of(std::vector<uint8_t>(4 * 64), 8, 8, 4)),
             "error[RT0333]: the image \"a.img\" has 4 colour components (CMYK)\n  where:    train.cpp:5\n"
             "  expected: 1 (grey) or 3 (colours)\n  help:     convert it to RGB");
+  EXPECT_EQ(refusal(jpeg_of(ramp(8, 8, 1), 8, 8, 1, 90, false, true)),
+            "error[RT0347]: the image \"a.img\" has arithmetic coding\n  where:    train.cpp:5\n"
+            "  expected: a JPEG with Huffman coding, as nearly all have");
 }
 
 // Whatever the place where a file ends: an error, never pixels that are guessed.

@@ -103,10 +103,7 @@ std::vector<std::string> expanded(const std::string& pattern) {
   return found;
 }
 
-Error no_images(const std::string& location, std::string_view what) {
-  return Error(ErrorKind::missing, 336, fmt::format("{} \"{}\"", what, printable(location)))
-      .expected("files whose names end in .jpg, .jpeg or .png");
-}
+constexpr const char* kEndings = "files whose names end in .jpg, .jpeg or .png";
 
 Search search(const std::string& location) {
   Search found;
@@ -114,7 +111,9 @@ Search search(const std::string& location) {
   std::string start = location;
   while (start.size() > 1 && start.back() == '/') start.pop_back();
   if (fs::is_directory(start, ignored)) {
-    if (!found.look(start)) throw no_images(location, "there is no image in");
+    if (!found.look(start))
+      throw Error(ErrorKind::missing, 336, fmt::format("there is no image in the folder \"{}\"", printable(start)))
+          .expected(kEndings);
   } else if (fs::exists(start, ignored)) {
     found.images.push_back(start);
   } else if (has_wildcard(location)) {
@@ -123,7 +122,9 @@ Search search(const std::string& location) {
         found.look(path);
       else if (is_image_name(fs::path(path).filename().native()))
         found.images.push_back(path);
-    if (found.images.empty()) throw no_images(location, "no image matches");
+    if (found.images.empty())
+      throw Error(ErrorKind::missing, 336, fmt::format("no image matches \"{}\"", printable(location)))
+          .expected(kEndings);
   } else {
     throw missing_path(location, "image folder");
   }

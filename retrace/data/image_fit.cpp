@@ -88,10 +88,8 @@ ImagePixels with_channels(const ImagePixels& image, int64_t channels) {
   return made;
 }
 
-Error other_size(std::string_view name, const ImageInfo& found, const ImageInfo& wanted, const char* what) {
-  return Error(ErrorKind::bad_data, 341, fmt::format("the image \"{}\" {}", name, what))
-      .got(fmt::format("{} x {} pixels (height x width)", found.height, found.width))
-      .expected(fmt::format("{} x {}", wanted.height, wanted.width));
+std::string text_of(const ImageInfo& sizes) {
+  return fmt::format("{} x {} pixels (height x width)", sizes.height, sizes.width);
 }
 
 }  // namespace
@@ -100,10 +98,15 @@ ImagePixels fitted(ImagePixels image, const ImageInfo& wanted, ImageFit fit, std
   const ImageInfo& found = image.info;
   if (found.height != wanted.height || found.width != wanted.width) {
     if (fit == ImageFit::exact)
-      throw other_size(name, found, wanted, "has another size than the others")
+      throw Error(ErrorKind::bad_data, 341, fmt::format("the image \"{}\" has the wrong size", name))
+          .got(text_of(found))
+          .expected(text_of(wanted))
           .help("set fit to resize or center_crop (in a job data.image_fit = \"resize\" or \"center-crop\")");
     if (fit == ImageFit::center_crop && (found.height < wanted.height || found.width < wanted.width))
-      throw other_size(name, found, wanted, "is smaller than the part that is cut out of it")
+      throw Error(ErrorKind::bad_data, 341,
+                  fmt::format("the image \"{}\" is smaller than the part that is cut out of it", name))
+          .got(text_of(found))
+          .expected("at least " + text_of(wanted))
           .help("set fit to resize (in a job data.image_fit = \"resize\"), or ask for a smaller part");
     image = fit == ImageFit::resize ? resized(image, wanted.height, wanted.width)
                                     : middle(image, wanted.height, wanted.width);

@@ -138,7 +138,7 @@ TEST(ImageStore, RefusesFoldersWithoutImages) {
   EXPECT_EQ(labelled(folder.path().string()), "error[RT0338]: the folder \"" + folder.at("bird") +
                                                   "\" of a class has no image\n  where:    train.cpp:5\n"
                                                   "  help:     remove it, or put images of the class into it");
-  EXPECT_EQ(labelled(folder.at("bird")), "error[RT0336]: there is no image in \"" + folder.at("bird") +
+  EXPECT_EQ(labelled(folder.at("bird")), "error[RT0336]: there is no image in the folder \"" + folder.at("bird") +
                                              "\"\n  where:    train.cpp:5\n"
                                              "  expected: files whose names end in .jpg, .jpeg or .png");
   EXPECT_NO_THROW(image_datastore(folder.path().string()));
@@ -168,8 +168,8 @@ TEST(ImageStore, NamesTheFileThatDoesNotFit) {
   EXPECT_EQ(
       error_of([&] { store.get(1, place); }),
       "error[RT0341]: the image \"" + folder.at("b.png") +
-          "\" has another size than the others\n  where:    train.cpp:5\n"
-          "  got:      4 x 3 pixels (height x width)\n  expected: 2 x 3\n"
+          "\" has the wrong size\n  where:    train.cpp:5\n"
+          "  got:      4 x 3 pixels (height x width)\n  expected: 2 x 3 pixels (height x width)\n"
           "  help:     set fit to resize or center_crop (in a job data.image_fit = \"resize\" or \"center-crop\")");
   EXPECT_TRUE(says(error_of([&] { store.get(2); }), folder.at("c.png")));
   MiniBatchQueue queue(store, {.mini_batch_size = 1, .prefetch_threads = 2});
@@ -180,7 +180,7 @@ TEST(ImageStore, NamesTheFileThatDoesNotFit) {
   EXPECT_EQ(error_of([&] { cut.get(0, place); }),
             "error[RT0341]: the image \"" + folder.at("a.png") +
                 "\" is smaller than the part that is cut out of it\n  where:    train.cpp:5\n"
-                "  got:      2 x 3 pixels (height x width)\n  expected: 3 x 3\n"
+                "  got:      2 x 3 pixels (height x width)\n  expected: at least 3 x 3 pixels (height x width)\n"
                 "  help:     set fit to resize (in a job data.image_fit = \"resize\"), or ask for a smaller part");
   EXPECT_EQ(error_of([&] { image_datastore(folder.path().string(), {.channels = 2}, place); }),
             "error[RT0342]: image_datastore: there are no images of these sizes\n  where:    train.cpp:5\n"

@@ -17,7 +17,7 @@ namespace retrace {
 
 // The bytes of a JPEG of values [height,width,components]; 4 components are CMYK.
 inline std::string jpeg_of(const std::vector<uint8_t>& values, int64_t height, int64_t width, int components,
-                           int quality = 90, bool progressive = false) {
+                           int quality = 90, bool progressive = false, bool arithmetic = false) {
   jpeg_compress_struct jpeg{};
   jpeg_error_mgr errors{};
   jpeg.err = jpeg_std_error(&errors);
@@ -30,6 +30,7 @@ inline std::string jpeg_of(const std::vector<uint8_t>& values, int64_t height, i
   jpeg.in_color_space = components == 1 ? JCS_GRAYSCALE : components == 3 ? JCS_RGB : JCS_CMYK;
   jpeg_set_defaults(&jpeg);
   jpeg_set_quality(&jpeg, quality, TRUE);
+  jpeg.arith_code = arithmetic;
   if (progressive) jpeg_simple_progression(&jpeg);
   jpeg_start_compress(&jpeg, TRUE);
   std::vector<uint8_t> row(static_cast<size_t>(width * components));

@@ -76,9 +76,12 @@ JpegDecoder::JpegDecoder(std::string_view file, std::string_view name)
                               components == 4 ? " (CMYK)" : ""))
           .expected("1 (grey) or 3 (colours)")
           .help("convert it to RGB");
-    // Each block of 8 x 8 pixels takes at least a bit, but with arithmetic coding.
+    if (jpeg.arith_code)
+      throw Error(ErrorKind::bad_data, 347, fmt::format("the image \"{}\" has arithmetic coding", name))
+          .expected("a JPEG with Huffman coding, as nearly all have");
+    // Each block of 8 x 8 pixels takes at least a bit.
     const auto bytes = static_cast<int64_t>(file.size());
-    check_image_size(name, info_, jpeg.arith_code ? kImageLimit : bytes * 8 * 64 * info_.channels);
+    check_image_size(name, info_, bytes * 8 * 64 * info_.channels);
   } catch (...) {
     jpeg_destroy_decompress(&jpeg);
     throw;

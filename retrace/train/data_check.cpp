@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "retrace/data/checked_source.h"
+
 namespace retrace {
 namespace {
 
@@ -91,7 +93,7 @@ SourceDescription description_of(const Job& given, Split split, const Datastore&
   const Job job = resolved(given);
   SourceDescription made{store.size(), {}, source_of(job).description(split, source_request(job, 0)).classes};
   if (store.size() > 0)
-    for (const Tensor& variable : store.get(0)) made.variables.push_back(variable.spec());
+    for (const Tensor& variable : checked_get(*store.source(), 0, 0)) made.variables.push_back(variable.spec());
   return made;
 }
 

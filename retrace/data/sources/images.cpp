@@ -63,7 +63,7 @@ SourceKind images_source() {
       .help = "JPEG and PNG files in the folders data.path/train/CLASS and data.path/test/CLASS, and their classes",
       .targets = {{.name = "class"}},
       .reads_folder = true,
-      .files = "the folders train/CLASS and test/CLASS of images",
+      .files = "train/CLASS and test/CLASS, folders of images",
       .options = {{.name = "image_height",
                    .help = "of all images; 0: as the first one of the training set has",
                    .standard = int64_t{0},
