@@ -9,7 +9,8 @@ if(RETRACE_COMMAND)
   find_package(CLI11 REQUIRED)        # command line (in one translation unit)
 endif()
 find_package(ZLIB REQUIRED)           # gzip: IDX files come compressed
-find_package(PNG REQUIRED)            # contact sheets and plots
+find_package(PNG REQUIRED)            # contact sheets and plots; images of users
+find_package(JPEG REQUIRED)           # images of users: libjpeg-turbo, whose integer arithmetic has the same bits everywhere
 
 set(missing_packages "")
 if(RETRACE_MPI)

@@ -16,6 +16,7 @@
 #include "retrace/base/warning.h"
 #include "retrace/data/array_store.h"
 #include "retrace/data/digits.h"
+#include "retrace/data/image_store.h"
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/data/mnist.h"
 #include "retrace/data/peaks.h"

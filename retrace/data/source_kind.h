@@ -29,16 +29,18 @@ struct SourceTarget {
 struct SourceDescription {
   int64_t samples = 0;
   std::vector<TensorSpec> variables;  // of one observation: the input first, then the targets
+  int64_t classes = 0;                // targets that are classes are known to be below it; 0: they have to be read
 };
 
 struct SourceKind {
   std::string name;
   std::string help;                      // one line
-  Shape sample;                          // of one input
   std::vector<SourceTarget> targets;     // the variables after the input, in order
   bool reads_folder = false;             // whether it needs SourceRequest::path
   std::string files = {};                // what must be in that folder: "the four IDX files"
   std::vector<OptionRule> options = {};  // of this source alone
+  // The shape of one input, as far as the request says it: nothing is read. A size that the files say is 0.
+  std::function<Shape(const SourceRequest& request)> sample;
   // The store of a split: the input first, then the targets.
   std::function<Datastore(Split split, const SourceRequest& request)> load;
   // The store without its observations, from the request and the headers of files: `retrace plan` loads nothing else.

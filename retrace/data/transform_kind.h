@@ -11,6 +11,7 @@ struct TransformKind {
   std::string name;
   std::string help;  // one line
   std::vector<OptionRule> options = {};
+  bool every_set = false;  // whether it is done to test sets and to what is predicted, too: it draws nothing then
   // What is done to each observation, for complete options. Variable 0 is the input of the network.
   std::function<TransformFunction(const OptionValues& options)> make;
 };

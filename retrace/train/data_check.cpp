@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "retrace/data/checked_source.h"
+
 namespace retrace {
 namespace {
 
@@ -78,10 +80,20 @@ void check_labels(const Job& job, const Set& set, const Datastore& store, size_t
   }
 }
 
-SourceDescription description_of(const Datastore& store) {
-  SourceDescription made{store.size(), {}};
+void check_classes(const Job& job, const nn::Network& network, const std::vector<size_t>& targets, const Set& set,
+                   const std::vector<Shape>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (is_class(network.outputs[i]) && set.description.classes > outputs[i].back())
+      throw misfit(job, set, targets[i], fmt::format("has {} classes", set.description.classes))
+          .expected(fmt::format("at most {}, the scores of output \"{}\" of network \"{}\"", outputs[i].back(),
+                                network.outputs[i].name, network.name));
+}
+
+SourceDescription description_of(const Job& given, Split split, const Datastore& store) {
+  const Job job = resolved(given);
+  SourceDescription made{store.size(), {}, source_of(job).description(split, source_request(job, 0)).classes};
   if (store.size() > 0)
-    for (const Tensor& variable : store.get(0)) made.variables.push_back(variable.spec());
+    for (const Tensor& variable : checked_get(*store.source(), 0, 0)) made.variables.push_back(variable.spec());
   return made;
 }
 
@@ -89,6 +101,7 @@ void check_set(const Job& job, const nn::Network& network, const std::vector<siz
                const std::vector<Shape>& outputs) {
   if (set.description.samples == 0) throw misfit(job, set, 0, "is empty").expected("at least one sample");
   check_shapes(job, network, targets, set, outputs);
+  check_classes(job, network, targets, set, outputs);
 }
 
 }  // namespace
@@ -106,13 +119,16 @@ void check_job_description(const Job& job, const nn::Network& network, const Job
 }
 
 void check_job_data(const Job& job, const nn::Network& network, const JobData& data) {
-  const JobDescription description{description_of(data.train), description_of(data.test), data.formats, data.targets};
+  const JobDescription description{description_of(job, Split::train, data.train),
+                                   description_of(job, Split::test, data.test), data.formats, data.targets};
   check_job_description(job, network, description);
   const auto outputs = output_shapes(network, data.formats[0]);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!is_class(network.outputs[i])) continue;
-    check_labels(job, {Split::train, description.train}, data.train, data.targets[i], outputs[i].back());
-    check_labels(job, {Split::test, description.test}, data.test, data.targets[i], outputs[i].back());
+    if (description.train.classes == 0)
+      check_labels(job, {Split::train, description.train}, data.train, data.targets[i], outputs[i].back());
+    if (description.test.classes == 0)
+      check_labels(job, {Split::test, description.test}, data.test, data.targets[i], outputs[i].back());
   }
 }
 

@@ -29,16 +29,6 @@ int64_t taken_samples(const Job& job, Split split, int64_t size) {
   return count > 0 ? count : size;
 }
 
-// The training set with the transforms of the job.
-Datastore transformed(const Job& job, Split split, Datastore store) {
-  if (split != Split::train) return store;
-  for (const auto& name : job.data.transforms) {
-    const auto& kind = kind_of(all_transforms(), name, "transform", {});
-    store = transform(store, kind.make(job.data.options), {.seed = job.seed});
-  }
-  return store;
-}
-
 Datastore load(const Job& job, Split split) {
   Datastore store = source_of(job).load(split, source_request(job, wanted_samples(job, split)));
   const int64_t count = taken_samples(job, split, store.size());
@@ -86,6 +76,15 @@ const SourceKind& source_of(const Job& job) {
 
 SourceRequest source_request(const Job& job, int64_t samples) {
   return {.path = job.data.path, .samples = samples, .seed = job.seed, .options = job.data.options};
+}
+
+Datastore transformed(const Job& job, Split split, Datastore store) {
+  for (const auto& name : job.data.transforms) {
+    const auto& kind = kind_of(all_transforms(), name, "transform", {});
+    if (split == Split::train || kind.every_set)
+      store = transform(store, kind.make(job.data.options), {.seed = job.seed});
+  }
+  return store;
 }
 
 JobData load_job_data(const Job& given, const nn::Network& network) {

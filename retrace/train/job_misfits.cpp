@@ -52,8 +52,17 @@ class Misfits {
   std::vector<std::string> fitting_sources() const {
     std::vector<std::string> names;
     for (const auto& source : all_sources())
-      if (source.sample == network_.sample && target_of(source, network_.outputs[0])) names.push_back(source.name);
+      if (reads(source) && target_of(source, network_.outputs[0])) names.push_back(source.name);
     return names;
+  }
+
+  // Whether the network reads its samples, as far as the job says it: files are looked at later.
+  bool reads(const SourceKind& source) const {
+    const auto options = with_standard_values(job_.data.options, source.options);
+    const Shape sample = source.sample({.path = job_.data.path, .seed = job_.seed, .options = options});
+    bool same = sample.rank() == network_.sample.rank();
+    for (int i = 0; same && i < sample.rank(); ++i) same = sample[i] == 0 || sample[i] == network_.sample[i];
+    return same;
   }
 
   void check_data() {

@@ -228,7 +228,7 @@ TEST(Job, OptionsThatDoNotBelongTogether) {
   expect_refusal(with_network("[training]\nsolver='sgdm'\nepsilon = 0.9"), {"only with training.solver = \"adam\""});
   expect_refusal(with_network("[training]\ndrop_period = 9"), {"only with training.schedule = \"piecewise\""});
   expect_refusal("[network]\nname='peaks'\nheads=['class']", {"only with network.name = \"digits\""});
-  expect_refusal(with_network("[data]\npath = 'x'"), {"only with data.source = \"mnist\""});
+  expect_refusal(with_network("[data]\npath = 'x'"), {"only with data.source = \"images\" or \"mnist\""});
   expect_refusal(with_network("[data]\nsource = 'peaks'"),
                  {"network \"digits\" cannot train on data source \"peaks\""});
   expect_refusal(with_network("[data]\nsource = 'mnist'"),

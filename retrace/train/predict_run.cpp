@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
@@ -17,6 +18,28 @@ namespace retrace {
 namespace {
 
 constexpr int64_t kBatch = 128;
+
+// Images as they are given to the network: with the transforms that the job has for every set.
+class NetworkInputs {
+ public:
+  NetworkInputs(const Job& given, const ImageSet& images) : images_(images) {
+    const Job job = resolved(given);
+    const Shape shape{images.count, images.height, images.width, 1};
+    const Datastore plain = array_store({Tensor::from(images.pixels, shape, "BSSC")}, {.scale_bytes = true});
+    source_ = transformed(job, Split::test, plain).source();
+  }
+  // f32 [count,height,width,1] "BSSC"
+  Tensor batch(int64_t first, int64_t count) const {
+    if (count == 0) return image_batch(images_, 0, 0);
+    std::vector<int64_t> indices(static_cast<size_t>(count));
+    std::iota(indices.begin(), indices.end(), first);
+    return source_->gather(indices, 0, 1).front();
+  }
+
+ private:
+  const ImageSet& images_;
+  std::shared_ptr<const DataSource> source_;
+};
 
 ImageSet read_images(const std::filesystem::path& input, const Shape& sample) {
   IdxArray array = read_idx(input);
@@ -103,15 +126,17 @@ class PredictionTable {
 Prediction predict_run(const std::filesystem::path& run, const std::filesystem::path& input) {
   const FloatingPointScope floating_point;
   check_run_folder(run);
-  const nn::Network network = make_job_network(read_run_job(run));
+  const Job job = read_run_job(run);
+  const nn::Network network = make_job_network(job);
   check_predictable(network);
   const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
                                                     (run / "weights.safetensors").string());
   const ImageSet images = read_images(input, network.sample);
+  const NetworkInputs inputs(job, images);
   PredictionTable table(network);
   for (int64_t first = 0; first == 0 || first < images.count; first += kBatch) {
     const int64_t count = std::min(kBatch, images.count - first);
-    const Tree y = network.forward(image_batch(images, first, count), parameters, state, Phase::inference).y;
+    const Tree y = network.forward(inputs.batch(first, count), parameters, state, Phase::inference).y;
     evaluate();
     table.add(y, count);
   }

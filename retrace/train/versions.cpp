@@ -12,6 +12,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/json.h"
+#include "retrace/data/jpeg_decoder.h"
 #include "retrace/device/cpu/dispatch.h"
 #include "retrace/device/cpu/threads.h"
 
@@ -40,6 +41,7 @@ std::string compiler_name() {
 std::vector<std::pair<std::string, std::string>> library_versions() {
   return {{"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
           {"highway", fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH)},
+          {"libjpeg-turbo", JpegDecoder::version()},
           {"libpng", png_get_libpng_ver(nullptr)},
           {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                         NLOHMANN_JSON_VERSION_PATCH)},

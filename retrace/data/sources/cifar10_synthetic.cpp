@@ -30,8 +30,8 @@ Datastore synthetic_images(Split split, uint64_t seed) {
 SourceKind cifar10_synthetic_source() {
   return {.name = "cifar10-synthetic",
           .help = "1,000 + 1,000 generated colour images of 32 x 32 pixels in ten classes",
-          .sample = {kSide, kSide, kColours},
           .targets = {{.name = "class"}},
+          .sample = [](const SourceRequest&) { return Shape{kSide, kSide, kColours}; },
           .load = [](Split split, const SourceRequest& request) { return synthetic_images(split, request.seed); },
           .description =
               [](Split, const SourceRequest&) {

@@ -31,8 +31,8 @@ std::string write(const std::filesystem::path& folder) {
 SourceKind digits_source() {
   return {.name = "digits",
           .help = "5,000 + 5,000 generated digits of 28 x 28 pixels, with class and angle",
-          .sample = {datasets::kDigitSize, datasets::kDigitSize, 1},
           .targets = {{.name = "class"}, {.name = "angle", .kind = nn::OutputKind::values}},
+          .sample = [](const SourceRequest&) { return Shape{datasets::kDigitSize, datasets::kDigitSize, 1}; },
           .load = [](Split split, const SourceRequest&) { return datasets::digits(split, {.seed = 1}); },
           .description =
               [](Split, const SourceRequest&) {

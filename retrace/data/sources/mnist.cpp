@@ -9,10 +9,10 @@ namespace retrace {
 SourceKind mnist_source() {
   return {.name = "mnist",
           .help = "the four IDX files of MNIST, or others like them, from the folder data.path: images and classes",
-          .sample = {28, 28, 1},
           .targets = {{.name = "class"}},
           .reads_folder = true,
           .files = "the four IDX files",
+          .sample = [](const SourceRequest&) { return Shape{28, 28, 1}; },
           .load = [](Split split, const SourceRequest& request) { return datasets::mnist(request.path, split); },
           .description =
               [](Split split, const SourceRequest& request) {

@@ -38,8 +38,8 @@ Datastore noisy_digits(Split split, uint64_t seed) {
 SourceKind noisy_digits_source() {
   return {.name = "noisy-digits",
           .help = "the generated digits in a frame of 32 x 32 pixels, with salt and pepper; without it as targets",
-          .sample = {kSide, kSide, 1},
           .targets = {{.name = "image", .kind = nn::OutputKind::image}},
+          .sample = [](const SourceRequest&) { return Shape{kSide, kSide, 1}; },
           .load = [](Split split, const SourceRequest& request) { return noisy_digits(split, request.seed); },
           .description =
               [](Split, const SourceRequest&) {

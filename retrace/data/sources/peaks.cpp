@@ -20,8 +20,8 @@ SourceKind peaks_source() {
   return {
       .name = "peaks",
       .help = "points of a surface with three hills and three hollows, and its height there",
-      .sample = {2},
       .targets = {{.name = "value", .kind = nn::OutputKind::values}},
+      .sample = [](const SourceRequest&) { return Shape{2}; },
       .load = [](Split split, const SourceRequest& request) { return datasets::peaks_points(split, request.samples); },
       .description =
           [](Split split, const SourceRequest& request) {

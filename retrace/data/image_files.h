@@ -1,0 +1,32 @@
+#pragma once
+// Files of images, found in folders.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "retrace/base/error.h"
+
+namespace retrace {
+
+// Files in the order of the bytes of their paths, whatever the order of the file system.
+struct ImageFiles {
+  std::vector<std::string> paths;
+  std::vector<std::string> class_names;  // empty: without labels
+  std::vector<int32_t> labels;           // of each file: the index of its class
+};
+
+// The files below a folder, at a path with the wildcards * and ? (which match no '/' and no leading '.'), or one file.
+// Of folders, those of names that end in .jpg, .jpeg or .png, in either case, at any depth; names with a leading '.'
+// are left out. Links are followed. Without `labels`: paths alone.
+// With labels the class of a file is the name of the folder that it lies in. `class_names` are the classes in the order
+// of their labels; none: the names that are found, in the order of their bytes.
+// Errors: missing for a path that does not exist or has no image, and for a folder that cannot be read; bad_data for a
+// link to a folder that it lies in; with labels, too, for a folder without an image, an image beside the folders of
+// classes, and a class that is not in class_names.
+ImageFiles find_image_files(const std::string& location, bool labels, const std::vector<std::string>& class_names = {});
+
+// Whether a name matches a pattern with * and ?.
+bool matches_wildcard(std::string_view pattern, std::string_view name);
+
+}  // namespace retrace

@@ -1,0 +1,117 @@
+#include "retrace/data/image_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "retrace/base/fp_environment.h"
+
+namespace retrace {
+namespace {
+
+constexpr int kBits = 22;  // of the weights of resizing, after the point
+
+// The pixels that one pixel of a resized row is made of.
+struct Window {
+  int64_t first = 0;
+  std::vector<int64_t> weights;  // their sum is about 2^kBits
+};
+
+std::vector<Window> windows_of(int64_t from, int64_t to) {
+  const FloatingPointScope floating_point;
+  const double step = static_cast<double>(from) / static_cast<double>(to), reach = std::max(step, 1.0);
+  std::vector<Window> windows(static_cast<size_t>(to));
+  for (int64_t i = 0; i < to; ++i) {
+    const double centre = (static_cast<double>(i) + 0.5) * step;
+    const auto first = std::max<int64_t>(static_cast<int64_t>(centre - reach + 0.5), 0);
+    const auto end = std::min(static_cast<int64_t>(centre + reach + 0.5), from);
+    std::vector<double> weights;
+    double sum = 0;
+    for (int64_t x = first; x < end; ++x) {
+      const double off = (static_cast<double>(x) + 0.5 - centre) / reach;
+      weights.push_back(std::max(off < 0 ? 1 + off : 1 - off, 0.0));
+      sum += weights.back();
+    }
+    Window& window = windows[static_cast<size_t>(i)];
+    window.first = first;
+    for (const double weight : weights)
+      window.weights.push_back(static_cast<int64_t>(weight / sum * (int64_t{1} << kBits) + 0.5));
+  }
+  return windows;
+}
+
+// Resizes the middle axis of values of outer x from x inner.
+std::vector<uint8_t> resized_axis(const std::vector<uint8_t>& values, int64_t outer, int64_t from, int64_t to,
+                                  int64_t inner) {
+  if (from == to) return values;
+  const auto windows = windows_of(from, to);
+  std::vector<uint8_t> out(static_cast<size_t>(outer * to * inner));
+  uint8_t* next = out.data();
+  for (int64_t o = 0; o < outer; ++o)
+    for (const auto& window : windows)
+      for (int64_t c = 0; c < inner; ++c) {
+        const uint8_t* value = values.data() + (o * from + window.first) * inner + c;
+        int64_t sum = int64_t{1} << (kBits - 1);
+        for (const int64_t weight : window.weights) sum += weight * *value, value += inner;
+        *next++ = static_cast<uint8_t>(std::clamp<int64_t>(sum >> kBits, 0, 255));
+      }
+  return out;
+}
+
+ImagePixels resized(const ImagePixels& image, int64_t height, int64_t width) {
+  const auto& [from_height, from_width, channels] = image.info;
+  auto values = resized_axis(image.values, from_height, from_width, width, channels);
+  values = resized_axis(values, 1, from_height, height, width * channels);
+  return {{height, width, channels}, std::move(values)};
+}
+
+ImagePixels middle(const ImagePixels& image, int64_t height, int64_t width) {
+  const auto& [from_height, from_width, channels] = image.info;
+  ImagePixels part{{height, width, channels}, {}};
+  const int64_t top = (from_height - height) / 2, left = (from_width - width) / 2;
+  for (int64_t y = 0; y < height; ++y) {
+    const auto row = image.values.begin() + ((top + y) * from_width + left) * channels;
+    part.values.insert(part.values.end(), row, row + width * channels);
+  }
+  return part;
+}
+
+ImagePixels with_channels(const ImagePixels& image, int64_t channels) {
+  ImagePixels made{{image.info.height, image.info.width, channels}, {}};
+  made.values.reserve(static_cast<size_t>(image.info.height * image.info.width * channels));
+  if (channels == 3)
+    for (const uint8_t value : image.values) made.values.insert(made.values.end(), 3, value);
+  else
+    for (size_t i = 0; i < image.values.size(); i += 3)
+      made.values.push_back(static_cast<uint8_t>(
+          (299 * image.values[i] + 587 * image.values[i + 1] + 114 * image.values[i + 2] + 500) / 1000));
+  return made;
+}
+
+std::string text_of(const ImageInfo& sizes) {
+  return fmt::format("{} x {} pixels (height x width)", sizes.height, sizes.width);
+}
+
+}  // namespace
+
+ImagePixels fitted(ImagePixels image, const ImageInfo& wanted, ImageFit fit, std::string_view name) {
+  const ImageInfo& found = image.info;
+  if (found.height != wanted.height || found.width != wanted.width) {
+    if (fit == ImageFit::exact)
+      throw Error(ErrorKind::bad_data, 341, fmt::format("the image \"{}\" has the wrong size", name))
+          .got(text_of(found))
+          .expected(text_of(wanted))
+          .help("set fit to resize or center_crop (in a job data.image_fit = \"resize\" or \"center-crop\")");
+    if (fit == ImageFit::center_crop && (found.height < wanted.height || found.width < wanted.width))
+      throw Error(ErrorKind::bad_data, 341,
+                  fmt::format("the image \"{}\" is smaller than the part that is cut out of it", name))
+          .got(text_of(found))
+          .expected("at least " + text_of(wanted))
+          .help("set fit to resize (in a job data.image_fit = \"resize\"), or ask for a smaller part");
+    image = fit == ImageFit::resize ? resized(image, wanted.height, wanted.width)
+                                    : middle(image, wanted.height, wanted.width);
+  }
+  return image.info.channels == wanted.channels ? std::move(image) : with_channels(image, wanted.channels);
+}
+
+}  // namespace retrace

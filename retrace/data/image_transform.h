@@ -1,0 +1,27 @@
+#pragma once
+// What transforms of images have in common.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "retrace/data/datastore.h"
+
+namespace retrace {
+
+// The bytes of an image [height,width,channels] in row-major order.
+struct ImageView {
+  int64_t height = 0, width = 0;
+  size_t pixel = 0;  // bytes of one
+  const std::byte* bytes = nullptr;
+};
+
+// Writes an image of the same sizes to zeros.
+using ImageMove = std::function<void(const ImageView& image, std::byte* to)>;
+
+// The observation with every image in it moved alike: the input, and targets that are images. Images are tensors of
+// three axes with the labels "SSC". Error(usage), with the name of the transform, if the input is none.
+Observation with_moved_images(const Observation& observation, std::string_view transform, const ImageMove& move);
+
+}  // namespace retrace

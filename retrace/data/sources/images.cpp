@@ -1,0 +1,95 @@
+#include "retrace/data/image_store.h"
+
+#include <algorithm>
+
+#include "retrace/base/file.h"
+#include "retrace/data/source_kind.h"
+
+namespace retrace {
+namespace {
+
+// The folder of a split.
+std::string folder_of(Split split, const SourceRequest& request) {
+  return (request.path / (split == Split::train ? "train" : "test")).string();
+}
+
+ImageFit fit_of(const SourceRequest& request) {
+  const std::string& text = request.options.text("image_fit");
+  return text == "resize" ? ImageFit::resize : text == "center-crop" ? ImageFit::center_crop : ImageFit::exact;
+}
+
+Shape sample_of(const SourceRequest& request) {
+  return {request.options.integer("image_height"), request.options.integer("image_width"),
+          request.options.integer("image_channels")};
+}
+
+// The classes in turn: the first of each, the second of each, ... So the first so many have them evenly.
+ImageDatastore in_turn(const ImageDatastore& store) {
+  const auto labels = store.labels();
+  std::vector<std::pair<int64_t, int64_t>> order;  // the number within its class, and the index
+  std::vector<int64_t> counts(store.class_names().size()), indices;
+  for (size_t i = 0; i < labels.size(); ++i)
+    order.emplace_back(counts[static_cast<size_t>(labels[i])]++, static_cast<int64_t>(i));
+  std::sort(order.begin(), order.end());
+  for (const auto& [number, index] : order) indices.push_back(index);
+  return store.subset(indices);
+}
+
+// Classes and sizes are those of the training set.
+ImageDatastore store_of(Split split, const SourceRequest& request) {
+  const Shape sample = sample_of(request);
+  ImageDatastoreOptions options{.labels = LabelsFrom::folder_names,
+                                .height = sample[0],
+                                .width = sample[1],
+                                .channels = sample[2],
+                                .fit = fit_of(request),
+                                .scale_bytes = true};
+  std::error_code ignored;
+  if (!std::filesystem::exists(request.path, ignored)) throw missing_path(request.path, "data folder");
+  const ImageDatastore train = image_datastore(folder_of(Split::train, request), options);
+  if (split == Split::train) return train;
+  const Shape sizes = train.sizes();
+  options.height = sizes[0], options.width = sizes[1], options.channels = sizes[2];
+  options.class_names = train.class_names();
+  return image_datastore(folder_of(Split::test, request), options);
+}
+
+}  // namespace
+
+SourceKind images_source() {
+  constexpr double kMost = 65535;
+  return {
+      .name = "images",
+      .help = "JPEG and PNG files in the folders data.path/train/CLASS and data.path/test/CLASS, and their classes",
+      .targets = {{.name = "class"}},
+      .reads_folder = true,
+      .files = "train/CLASS and test/CLASS, folders of images",
+      .options = {{.name = "image_height",
+                   .help = "of all images; 0: as the first one of the training set has",
+                   .standard = int64_t{0},
+                   .high = kMost},
+                  {.name = "image_width",
+                   .help = "of all images; 0: as the first one of the training set has",
+                   .standard = int64_t{0},
+                   .high = kMost},
+                  {.name = "image_channels",
+                   .help = "1: grey, 3: colours; others are converted; 0: as the first one of the training set has",
+                   .standard = int64_t{0},
+                   .high = 3},
+                  {.name = "image_fit",
+                   .help = "what is done to an image of another size: nothing (it is an error), or",
+                   .standard = std::string("exact"),
+                   .choices = {"exact", "resize", "center-crop"}}},
+      .sample = sample_of,
+      .load = [](Split split, const SourceRequest& request) -> Datastore { return in_turn(store_of(split, request)); },
+      .description =
+          [](Split split, const SourceRequest& request) {
+            const ImageDatastore store = store_of(split, request);
+            return SourceDescription{store.size(),
+                                     {{DType::f32, store.sizes(), Labels("SSC"), {}}, {DType::i32, {}, {}, {}}},
+                                     static_cast<int64_t>(store.class_names().size())};
+          },
+      .origin = [](Split split, int, const SourceRequest& request) { return printable(folder_of(split, request)); }};
+}
+
+}  // namespace retrace

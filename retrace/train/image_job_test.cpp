@@ -1,0 +1,116 @@
+// Jobs on folders of images.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "retrace/data/image_testing.h"
+#include "retrace/tensor/fingerprint.h"
+#include "retrace/train/job_data.h"
+#include "retrace/train/train_job.h"
+#include "tests/error_testing.h"
+
+namespace retrace {
+namespace {
+
+// The class shows as a bright band of rows.
+void write_images(const ImageFolder& folder, int classes, int64_t side = 32) {
+  for (const std::string split : {"train", "test"})
+    for (int n = 0; n < 3 * classes; ++n) {
+      std::vector<uint8_t> values;
+      for (int64_t i = 0; i < side * side * 3; ++i)
+        values.push_back(static_cast<uint8_t>(i / (side * 3) / 3 == n % classes ? 200 + n : i % 50));
+      folder.write(fmt::format("{}/class_{:02}/{}.jpg", split, n % classes, n), jpeg_of(values, side, side, 3));
+    }
+}
+
+Job image_job(const ImageFolder& folder) {
+  Job job = read_job(std::string(RETRACE_SOURCE_DIR) + "/jobs/cifar10.toml");
+  job.data.path = folder.path().string();
+  job.network.width = 2;
+  job.training.max_epochs = 2;
+  job.training.mini_batch_size = 4;
+  job.device = "cpu";
+  return job;
+}
+
+std::string refusal(const Job& job) {
+  return error_of([&] { train_job(job, {.write_run = false}); });
+}
+
+TEST(ImageJob, TrainsWithTheSameBitsOnAnyThreads) {
+  const ImageFolder folder;
+  write_images(folder, 4);
+  Job job = image_job(folder);
+  job.threads = 1;
+  const auto one = train_job(job, {.write_run = false});
+  EXPECT_EQ(one.iterations, 6);
+  job.threads = 2, job.training.shards = 1;
+  EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, one.fingerprint);
+  job.data.transforms = {"random-crop"};
+  EXPECT_NE(train_job(job, {.write_run = false}).fingerprint, one.fingerprint);
+  check_job(job);
+}
+
+TEST(ImageJob, TakesTheClassesInTurn) {
+  const ImageFolder folder;
+  write_images(folder, 4);
+  Job job = image_job(folder);
+  job.data.train_samples = 6;
+  const auto data = load_job_data(job, make_job_network(job));
+  std::vector<int32_t> labels;
+  for (int64_t i = 0; i < data.train.size(); ++i) labels.push_back(data.train.get(i)[1].item<int32_t>());
+  EXPECT_EQ(labels, (std::vector<int32_t>{0, 1, 2, 3, 0, 1}));
+}
+
+// What is the same for every set is done to the test set; what is drawn is not.
+TEST(ImageJob, NormalizesTestSetsToo) {
+  const ImageFolder folder;
+  write_images(folder, 2);
+  Job job = image_job(folder);
+  const auto plain = load_job_data(job, make_job_network(job));
+  job.data.transforms = {"random-crop", "normalize"};
+  job.data.options.set("normalize_deviation", 0.5);
+  const auto data = load_job_data(job, make_job_network(job));
+  const auto before = plain.test.get(0)[0].to_vector<float>(), after = data.test.get(0)[0].to_vector<float>();
+  for (size_t i = 0; i < before.size(); ++i) ASSERT_EQ(after[i], before[i] / 0.5f);
+}
+
+TEST(ImageJob, FitsImagesOfOtherSizes) {
+  const ImageFolder folder;
+  write_images(folder, 2, 48);
+  Job job = image_job(folder);
+  EXPECT_EQ(
+      refusal(job),
+      "error[RT0341]: the image \"" + folder.at("train/class_00/0.jpg") +
+          "\" has the wrong size\n  got:      48 x 48 pixels (height x width)\n  expected: 32 x 32 pixels (height x "
+          "width)\n"
+          "  help:     set fit to resize or center_crop (in a job data.image_fit = \"resize\" or \"center-crop\")");
+  for (const std::string fit : {"resize", "center-crop"}) {
+    job.data.options.set("image_fit", fit);
+    EXPECT_EQ(train_job(job, {.write_run = false}).iterations, 2);
+  }
+  // Sizes that the job does not say are those of the files.
+  job = image_job(folder);
+  job.data.options.set("image_height", int64_t{0}), job.data.options.set("image_width", int64_t{0});
+  EXPECT_EQ(refusal(job),
+            "error[RT0423]: the training set has samples that network \"cifar10\" does not read\n  where:    " +
+                folder.at("train") + "\n  got:      samples of [48,48,3]\n  expected: samples of [32,32,3]");
+}
+
+TEST(ImageJob, RefusesFoldersThatDoNotFit) {
+  const ImageFolder folder;
+  EXPECT_TRUE(says(refusal(image_job(folder)), "image folder \"" + folder.at("train") + "\" does not exist"));
+  write_images(folder, 11);
+  EXPECT_EQ(refusal(image_job(folder)),
+            "error[RT0423]: the training set has 11 classes\n  where:    " + folder.at("train") +
+                "\n  expected: at most 10, the scores of output \"class\" of network \"cifar10\"");
+  std::filesystem::remove_all(folder.path() / "train/class_10");
+  EXPECT_TRUE(says(refusal(image_job(folder)), "\" is of no known class"));
+  Job job = image_job(folder);
+  job.network.name = "digits", job.network.heads = {"class"};
+  EXPECT_TRUE(says(error_of([&] { check_job(job); }), "network \"digits\" cannot train on data source \"images\""));
+  job.data.path = "";
+  EXPECT_TRUE(says(error_of([&] { check_job(job); }), "the folder of train/CLASS and test/CLASS, folders of images"));
+}
+
+}  // namespace
+}  // namespace retrace
