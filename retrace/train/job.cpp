@@ -25,9 +25,15 @@ std::vector<std::pair<std::string, std::string>> values_of(const Job& job, const
   return values;
 }
 
+// As far as the job says it: where that is in files alone, sizes are 0.
+Shape sample_of(const Job& job, const SourceKind& source) {
+  return source.sample(
+      {.path = job.data.path, .seed = job.seed, .options = with_standard_values(job.data.options, source.options)});
+}
+
 // What a network of layers takes from the data: the shape of a sample, and what its outputs are trained towards.
-void complete_layers(nn::NetworkOptions& network, const SourceKind& source) {
-  network.input = source.sample;
+void complete_layers(nn::NetworkOptions& network, const SourceKind& source, const Shape& sample) {
+  network.input = sample;
   if (network.outputs.empty()) network.outputs.push_back({.name = source.targets[0].name, .loss = "", .metric = ""});
   for (auto& output : network.outputs) {
     for (const auto& target : source.targets)
@@ -42,7 +48,7 @@ void complete_layers(nn::NetworkOptions& network, const SourceKind& source) {
 Job resolved(Job job) {
   if (!job.network.layers.empty())
     if (const auto* source = find_kind(all_sources(), job.data.source.value_or("")))
-      complete_layers(job.network, *source);
+      complete_layers(job.network, *source, sample_of(job, *source));
   if (const auto network = nn::find_network(job.network)) {
     job.network = nn::with_defaults(std::move(job.network), *network);
     if (!job.data.source && !network->source.empty()) job.data.source = network->source;

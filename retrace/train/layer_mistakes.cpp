@@ -28,6 +28,8 @@ class LayerMistakes {
       seen.push_back(output.name);
       check_output(output);
     }
+    const Shape& sample = job_.network.input;
+    if (std::count(sample.begin(), sample.end(), 0)) add_unknown_sizes();
     if (errors_.empty()) attempt([&] { check_shapes(); });
     return std::move(errors_);
   }
@@ -35,6 +37,17 @@ class LayerMistakes {
  private:
   Error& add(const std::string& what) {
     return errors_.emplace_back(job_mistake(given_, 417, "network.outputs", what).got(""));
+  }
+
+  // Layers are made before files are read.
+  void add_unknown_sizes() {
+    std::vector<std::string> unknown;
+    for (const auto& rule : source_.options)
+      if (std::holds_alternative<int64_t>(rule.standard) && job_.data.options.integer(rule.name) == 0)
+        unknown.push_back("data." + rule.name);
+    errors_.push_back(job_mistake(given_, 417, "data.source", "a network of layers needs the size of a sample")
+                          .got(job_.network.input.text())
+                          .help(fmt::format("set {}", fmt::join(unknown, ", "))));
   }
 
   template <class F>
