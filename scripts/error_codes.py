@@ -18,6 +18,7 @@ TEXTS = {
     318: f"IDX file \"{VARIABLE}\" does not hold labels or images as they are expected",
     416: f"{VARIABLE} has a meaning only with {VARIABLE}",
     423: f"the {VARIABLE} set does not fit the network",
+    458: f"an output of network.layers does not fit the data, or the layer that makes it",
     521: f"run folder \"{VARIABLE}\" cannot be made",
     630: "cuda: a call of the driver failed",
     701: f"{VARIABLE} has no flag, argument or command {VARIABLE}",

@@ -161,6 +161,10 @@ expect 76 'different' compare runs/golden-peaks-1/weights.safetensors other
 expect 2 'is not empty' train "$golden/peaks.toml" --out other
 head -c 1000 other/weights.safetensors >cut.safetensors
 expect 65 'cut.safetensors' compare cut.safetensors other
+expect 0 '677,610' analyze "$golden/cifar10.toml" --set network.width=32
+expect 0 '"learnables":677610' analyze "$golden/cifar10.toml" --set network.width=32 --json
+expect 0 'stage_2/conv2d_1' analyze "$jobs/layers.toml"
+expect 2 'must be a list of tables' analyze "$jobs/layers.toml" --set network.layers=x
 expect 0 '"plan":"' plan "$golden/digits.toml" --json
 [ "$(wc -l <out)" -eq 1 ] || fail 'plan --json: more than one line'
 expect 0 'conv' plan "$golden/digits.toml"

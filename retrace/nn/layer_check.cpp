@@ -60,7 +60,7 @@ class LayerChecker {
   }
 
  private:
-  Error& add(int code, const std::string& what) {
+  Error& report(int code, const std::string& what) {
     Error& error = errors_.emplace_back(ErrorKind::usage, code, fmt::format("{}: {}", label_, what));
     if (!place_.empty()) error.where(place_);
     return error;
@@ -68,22 +68,22 @@ class LayerChecker {
 
   void check_name(const LayerText& layer, const Names& names) {
     if (layer.name.find('/') != std::string::npos || layer.name == "input")
-      add(445, fmt::format("\"{}\" cannot name a layer", layer.name))
+      report(445, fmt::format("\"{}\" cannot name a layer", layer.name))
           .expected("some text without /, but not \"input\"");
     else if (!layer.name.empty() && std::count(names.here.begin(), names.here.end(), layer.name))
-      add(445, fmt::format("the name \"{}\" stands twice", layer.name));
+      report(445, fmt::format("the name \"{}\" stands twice", layer.name));
   }
 
   void check_factor(const char* name, double factor) {
     if (factor >= 0 && factor <= 1e6) return;
-    add(442, fmt::format("{} is out of range", name)).got(fmt::format("{}", factor)).expected("from 0 to 1000000");
+    report(452, fmt::format("{} is out of range", name)).got(fmt::format("{}", factor)).expected("from 0 to 1000000");
   }
 
   void check_source(const std::string& from, const Names& names) {
     if (names.contains(from)) return;
     const auto all = names.all();
     const auto near = nearest(from, all);
-    add(446, fmt::format("there is no layer \"{}\" before it", from))
+    report(446, fmt::format("there is no layer \"{}\" before it", from))
         .expected(fmt::format("{}", fmt::join(all, ", ")))
         .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
@@ -91,35 +91,35 @@ class LayerChecker {
   void check_layer(LayerText& layer, int64_t times) {
     count(times);
     if (!layer.layers.empty() || layer.repeat != 1)
-      add(447, "a layer with a type is no block").help("remove type, or remove layers and repeat");
+      report(447, "a layer with a type is no block").help("remove type, or remove layers and repeat");
     const LayerKind* kind = find_kind(all_layers(), layer.type);
     if (!kind) {
       const auto names = names_of(all_layers());
       const auto near = nearest(layer.type, names);
-      add(440, fmt::format("there is no layer type \"{}\"", layer.type))
+      report(440, fmt::format("there is no layer type \"{}\"", layer.type))
           .expected(fmt::format("{}", fmt::join(names, ", ")))
           .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
       return;
     }
     if (kind->joins && layer.from.empty())
-      add(448, "it joins the outputs of several layers").expected("from = \"NAME\", or [\"NAME\", \"NAME\"]");
+      report(448, "it joins the outputs of several layers").expected("from = \"NAME\", or [\"NAME\", \"NAME\"]");
     if (!kind->joins && layer.from.size() > 1)
-      add(448, fmt::format("it takes one input, not {}", layer.from.size()))
+      report(448, fmt::format("it takes one input, not {}", layer.from.size()))
           .help("join them by an add layer before it");
     if (!kind->learns && (layer.frozen || layer.learn_rate_factor != 1 || layer.l2_factor != 1))
-      add(441, "it has no parameters").help("remove frozen, learn_rate_factor and l2_factor");
+      report(451, "it has no parameters").help("remove frozen, learn_rate_factor and l2_factor");
     layer.options = completed_options(layer, label_, errors_);
   }
 
   void check_block(LayerText& block, const Names& names, const std::string& inner, int64_t times) {
-    if (block.layers.empty()) add(447, "it has no type").help("write type = \"...\", or layers = [...] of a block");
+    if (block.layers.empty()) report(447, "it has no type").help("write type = \"...\", or layers = [...] of a block");
     if (block.repeat < 1 || block.repeat > kMostLayers)
-      add(442, "repeat is out of range")
+      report(452, "repeat is out of range")
           .got(fmt::format("{}", block.repeat))
           .expected(fmt::format("from 1 to {}", kMostLayers));
     for (const auto& [name, value] : block.options)
-      add(441, fmt::format("unknown key \"{}\"", name)).expected("layers, repeat, name, from");
-    if (block.from.size() > 1) add(448, fmt::format("a block takes one input, not {}", block.from.size()));
+      report(450, fmt::format("unknown key \"{}\"", name)).expected("layers, repeat, name, from");
+    if (block.from.size() > 1) report(448, fmt::format("a block takes one input, not {}", block.from.size()));
     Names own{&names};
     times *= std::clamp<int64_t>(block.repeat, 1, kMostLayers);
     if (times > kMostLayers) throw too_many();

@@ -130,7 +130,7 @@ Layer layers(const NetworkOptions& options) {
   const auto checked = checked_layers(options.layers, options.outputs, errors);
   throw_all(errors);
   if (options.outputs.empty())
-    throw Error(ErrorKind::usage, 449, "the network has no outputs").help("NetworkOptions::outputs lists them");
+    throw Error(ErrorKind::usage, 454, "the network has no outputs").help("NetworkOptions::outputs lists them");
   return graph_of(nodes_of(checked, ""), options.outputs);
 }
 

@@ -55,7 +55,7 @@ class OptionChecker {
     if (const auto* chosen = std::get_if<std::string>(&value)) check_choice(*chosen, rule);
   }
 
-  Error& add(int code, const std::string& what) {
+  Error& report(int code, const std::string& what) {
     Error& error = errors_.emplace_back(ErrorKind::usage, code, fmt::format("{}: {}", label_, what));
     if (!text_.place.empty()) error.where(text_.place);
     return error;
@@ -68,7 +68,7 @@ class OptionChecker {
     if (kind.learns)
       for (const char* factor : {"learn_rate_factor", "l2_factor", "frozen"}) known.emplace_back(factor);
     const auto near = nearest(name, known);
-    add(441, fmt::format("unknown key \"{}\"", name))
+    report(441, fmt::format("unknown key \"{}\"", name))
         .expected(fmt::format("{}", fmt::join(known, ", ")))
         .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
@@ -77,7 +77,7 @@ class OptionChecker {
   bool check_number(double number, const OptionRule& rule) {
     if (rule.low >= rule.high) return true;
     if (number <= rule.high && (rule.above_low ? number > rule.low : number >= rule.low)) return true;
-    add(442, fmt::format("{} is out of range", rule.name))
+    report(442, fmt::format("{} is out of range", rule.name))
         .got(fmt::format("{}", number))
         .expected(fmt::format("{} {} to {}", rule.above_low ? "above" : "from", rule.low, rule.high));
     return false;
@@ -87,7 +87,7 @@ class OptionChecker {
     if (rule.choices.empty() || std::count(rule.choices.begin(), rule.choices.end(), chosen)) return;
     const auto near = nearest(chosen, rule.choices);
     const std::string numbers = takes_integers(rule) ? ", or whole numbers" : "";
-    add(442, fmt::format("{} has no choice \"{}\"", rule.name, chosen))
+    report(442, fmt::format("{} has no choice \"{}\"", rule.name, chosen))
         .expected(fmt::format("{}{}", fmt::join(rule.choices, ", "), numbers))
         .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
@@ -116,11 +116,11 @@ OptionValues completed_options(const LayerText& text, const std::string& label, 
       checker.check(*made, *rule);
       all.set(name, std::move(*made));
     } else {
-      checker.add(443, fmt::format("{} has another type", name)).expected(type_text(*rule));
+      checker.report(443, fmt::format("{} has another type", name)).expected(type_text(*rule));
     }
   }
   for (const auto& name : kind.required)
-    if (!text.options.find(name)) checker.add(444, fmt::format("{} is missing", name));
+    if (!text.options.find(name)) checker.report(444, fmt::format("{} is missing", name));
   return all;
 }
 

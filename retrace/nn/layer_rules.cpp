@@ -25,7 +25,7 @@ const std::vector<NamedInitializer>& initializers() {
 }
 
 Error wrong_count(std::string_view name, size_t count, const char* expected) {
-  return Error(ErrorKind::usage, 443, fmt::format("{} has {} numbers", name, count)).expected(expected);
+  return Error(ErrorKind::usage, 453, fmt::format("{} has {} numbers", name, count)).expected(expected);
 }
 
 Pair pair_from(const Integers& sizes, std::string_view name) {

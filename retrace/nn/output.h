@@ -31,9 +31,10 @@ struct NetworkOutput {
   std::string from = {};               // with NetworkOptions::layers: the layer that makes it; default: the last one
 };
 
-// The loss and the metric of an output where nobody names them: cross-entropy and accuracy of class scores,
-// mean-squared-error and rmse of others.
+// The loss of an output where nobody names one: cross-entropy of class scores, mean-squared-error of others.
 std::string_view standard_loss(OutputKind kind);
+
+// The metric of an output where nobody names one: accuracy of class scores, rmse of others.
 std::string_view standard_metric(OutputKind kind);
 
 }  // namespace retrace::nn

@@ -34,7 +34,7 @@ std::vector<TrainingFactors> training_factors(const NetworkOptions& options) {
     if (!as_others && layer.learnables > 0) made.push_back(all[i]);
   }
   if (!made.empty() && trained == 0)
-    throw Error(ErrorKind::usage, 449, "all parameters of the network are frozen").help("leave one layer unfrozen");
+    throw Error(ErrorKind::usage, 455, "all parameters of the network are frozen").help("leave one layer unfrozen");
   return made;
 }
 

@@ -77,9 +77,10 @@ JobOverride parse_override(std::string_view text);
 
 // Reads a job file of at most 1 MB. Later overrides win. All mistakes come in one Error(usage): unknown keys with
 // the nearest valid one, wrong types, values out of range, options that do not belong to the chosen solver,
-// schedule, network or data, each with file:line:column. A missing file is Error(missing).
+// schedule, network or data, each with file:line:column. A missing file is Error(missing). `network.file = "net.toml"`
+// reads the keys of [network] from a file beside the job's.
 Job read_job(const std::filesystem::path& file, const std::vector<JobOverride>& overrides = {});
-// The same from memory; `file` is the name in messages.
+// The same from memory, without network.file; `file` is the name in messages.
 Job parse_job(std::string_view text, std::string_view file, const std::vector<JobOverride>& overrides = {});
 // Throws Error(usage) unless the values of a job made in code are in range and belong together.
 void check_job(const Job& job);

@@ -37,8 +37,11 @@ struct JobEntry {
 
 constexpr uint64_t kMaxJobBytes = 1'000'000;
 
-// The entries of a TOML text in the order of the text, sections included. Throws Error(usage) for a syntax error.
-std::vector<JobEntry> toml_entries(std::string_view text, std::string_view file);
+// The entries of a TOML text in the order of the text, sections included; in place of network.file, which is relative
+// to the folder, those of that file. Without a folder network.file is a key like any other. Throws Error(usage) for a
+// syntax error, Error(missing) for a network file that is not there.
+std::vector<JobEntry> toml_entries(std::string_view text, std::string_view file,
+                                   const std::filesystem::path* folder = nullptr);
 std::vector<JobEntry> override_entries(const std::vector<JobOverride>& overrides);
 
 }  // namespace retrace

@@ -296,19 +296,29 @@ JobOverride parse_override(std::string_view text) {
           fmt::format("--set {}", printable(text.substr(0, 80)))};
 }
 
-Job parse_job(std::string_view text, std::string_view file, const std::vector<JobOverride>& overrides) {
+namespace {
+
+Job parse(std::string_view text, std::string_view file, const std::vector<JobOverride>& overrides,
+          const std::filesystem::path* folder) {
   if (text.size() > kMaxJobBytes)
     throw Error(ErrorKind::bad_data, 504, fmt::format("job file \"{}\" is too large", printable(file)))
         .got(fmt::format("{} bytes", text.size()))
         .expected(fmt::format("at most {} bytes", kMaxJobBytes));
   const FloatingPointScope floating_point;  // what reads numbers may round
-  auto entries = toml_entries(text, file);
+  auto entries = toml_entries(text, file, folder);
   for (auto& entry : override_entries(overrides)) entries.push_back(std::move(entry));
   return JobReader().read(entries, file);
 }
 
+}  // namespace
+
+Job parse_job(std::string_view text, std::string_view file, const std::vector<JobOverride>& overrides) {
+  return parse(text, file, overrides, nullptr);
+}
+
 Job read_job(const std::filesystem::path& file, const std::vector<JobOverride>& overrides) {
-  return parse_job(read_file(file, "job file", kMaxJobBytes), file.string(), overrides);
+  const auto folder = file.parent_path();
+  return parse(read_file(file, "job file", kMaxJobBytes), file.string(), overrides, &folder);
 }
 
 }  // namespace retrace

@@ -30,9 +30,24 @@ std::string key_text(std::string_view key) {
   return bare ? shortened(key) : fmt::format("\"{}\"", shortened(key));
 }
 
+toml::table parsed(std::string_view text, std::string_view file) {
+  check_toml_depth(text, file);
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    const auto position = error.source().begin;
+    const std::string_view what = error.description();
+    const bool number = what.find("representable") != what.npos || what.find("floating-point") != what.npos;
+    throw Error(ErrorKind::usage, 411, fmt::format("the job file is no valid TOML: {}", printable(what)))
+        .help(number ? "a number is out of range, or misspelt" : "")
+        .where(fmt::format("{}:{}:{}", printable(file), position.line, position.column));
+  }
+}
+
 class EntryReader {
  public:
-  EntryReader(std::string_view file, std::vector<Positioned>& entries) : file_(printable(file)), entries_(entries) {}
+  EntryReader(std::string_view file, const std::filesystem::path* folder, std::vector<Positioned>& entries)
+      : file_(printable(file)), folder_(folder), entries_(entries) {}
 
   // Of the top level and the sections of a job. What lies deeper belongs to an entry that is a mistake itself.
   void read(const toml::table& job) {
@@ -47,8 +62,22 @@ class EntryReader {
       // The key's position, not the value's: a mistake is most often found there.
       auto position = key.source().begin;
       if (!position) position = node.source().begin;
-      add(prefix + key_text(key.str()), node, position);
+      const std::string name = prefix + key_text(key.str());
+      const auto* file = node.as_string();
+      if (file && name == "network.file" && folder_)
+        read_network(file->get(), position);
+      else
+        add(name, node, position);
     }
+  }
+
+  // The keys of a file of its own stand where network.file does.
+  void read_network(const std::string& name, toml::source_position position) {
+    const auto path = *folder_ / name;
+    std::vector<Positioned> found;
+    EntryReader(path.string(), nullptr, found)
+        .read(parsed(read_file(path, "network file", kMaxJobBytes), path.string()), "network.");
+    for (auto& one : found) entries_.push_back({position, std::move(one.entry)});
   }
 
   void add(const std::string& name, const toml::node& node, toml::source_position position) {
@@ -95,24 +124,15 @@ class EntryReader {
   }
 
   std::string file_;
+  const std::filesystem::path* folder_;
   std::vector<Positioned>& entries_;
 };
 
 }  // namespace
 
-std::vector<JobEntry> toml_entries(std::string_view text, std::string_view file) {
-  check_toml_depth(text, file);
+std::vector<JobEntry> toml_entries(std::string_view text, std::string_view file, const std::filesystem::path* folder) {
   std::vector<Positioned> found;
-  try {
-    EntryReader(file, found).read(toml::parse(text));
-  } catch (const toml::parse_error& error) {
-    const auto position = error.source().begin;
-    const std::string_view what = error.description();
-    const bool number = what.find("representable") != what.npos || what.find("floating-point") != what.npos;
-    throw Error(ErrorKind::usage, 411, fmt::format("the job file is no valid TOML: {}", printable(what)))
-        .help(number ? "a number is out of range, or misspelt" : "")
-        .where(fmt::format("{}:{}:{}", printable(file), position.line, position.column));
-  }
+  EntryReader(file, folder, found).read(parsed(text, file));
   std::sort(found.begin(), found.end(), [](const Positioned& a, const Positioned& b) {
     return a.position != b.position ? a.position < b.position
                                     : a.entry.key < b.entry.key;  // sections before their keys

@@ -36,7 +36,7 @@ class LayerMistakes {
 
  private:
   Error& add(const std::string& what) {
-    return errors_.emplace_back(job_mistake(given_, 417, "network.outputs", what).got(""));
+    return errors_.emplace_back(job_mistake(given_, 458, "network.outputs", what).got(""));
   }
 
   // Layers are made before files are read.

@@ -51,7 +51,7 @@ error[RT0443]: layer 2 (conv2d): size has another type
   expected: a whole number, or a list of them
 error[RT0444]: layer 2 (conv2d): filters is missing
   where:    x.toml:4:3
-error[RT0441]: layer 3 (relu "a"): it has no parameters
+error[RT0451]: layer 3 (relu "a"): it has no parameters
   where:    x.toml:5:3
   help:     remove frozen, learn_rate_factor and l2_factor
 error[RT0445]: layer 4 (relu "a"): the name "a" stands twice
@@ -62,11 +62,11 @@ error[RT0446]: layer 4 (relu "a"): there is no layer "b" before it
 error[RT0448]: layer 5 (add): it joins the outputs of several layers
   where:    x.toml:7:3
   expected: from = "NAME", or ["NAME", "NAME"]
-error[RT0442]: layer 6 (block): repeat is out of range
+error[RT0452]: layer 6 (block): repeat is out of range
   where:    x.toml:8:3
   got:      0
   expected: from 1 to 10000
-error[RT0442]: layer 6.1 (linear): l2_factor is out of range
+error[RT0452]: layer 6.1 (linear): l2_factor is out of range
   where:    x.toml:8:26
   got:      -1
   expected: from 0 to 1000000
@@ -77,7 +77,7 @@ error[RT0442]: layer 6.1 (linear): features is out of range
 error[RT0447]: layer 7 (block): it has no type
   where:    x.toml:9:3
   help:     write type = "...", or layers = [...] of a block
-error[RT0417]: data source "digits" has no targets for the output "clas"
+error[RT0458]: data source "digits" has no targets for the output "clas"
   where:    x.toml:11:1
   expected: class, angle
   help:     did you mean "class"?)");
@@ -91,11 +91,11 @@ TEST(LayeredJobErrors, NamesTheLayerWhoseInputDoesNotFit) {
   got:      f32[1,4] "BC"
   expected: an image [batch,height,width,channels])");
   EXPECT_EQ(refusal("layers = [{type = \"conv2d\", size = [3, 3, 3], filters = 2}]\n"),
-            R"(error[RT0443]: layer 1 (conv2d): size has 3 numbers
+            R"(error[RT0453]: layer 1 (conv2d): size has 3 numbers
   where:    x.toml:2:11
   expected: one number, or [height, width])");
   EXPECT_EQ(refusal("layers = [{type = \"conv2d\", size = 3, filters = 2}]\n"),
-            R"(error[RT0417]: the output "class" is not class scores
+            R"(error[RT0458]: the output "class" is not class scores
   got:      [1,26,26,2] for a batch of one
   expected: [batch,features]
   help:     end with a linear layer)");
@@ -125,17 +125,17 @@ error[RT0416]: network.width has a meaning only with a built-in network: without
 TEST(LayeredJobErrors, ATableInAnotherFormIsRefused) {
   EXPECT_EQ(
       refusal("layers = [\"relu\", {type = 3}, {type = \"relu\", x = {}}]\noutputs = [{from = \"x\", los = 1}]\n"),
-      R"(error[RT0413]: a layer must be a table: {type = "relu"}
+      R"(error[RT0456]: a layer must be a table: {type = "relu"}
   where:    x.toml:2:11
-error[RT0413]: the type of a layer must be a text
+error[RT0456]: the type of a layer must be a text
   where:    x.toml:2:27
-error[RT0413]: x must be true or false, a number, a text, or a list of whole numbers
+error[RT0456]: x must be true or false, a number, a text, or a list of whole numbers
   where:    x.toml:2:51
-error[RT0412]: unknown key "los" of an output
+error[RT0457]: unknown key "los" of an output
   where:    x.toml:3:31
   expected: name, from, loss, weight, metric
   help:     did you mean "loss"?
-error[RT0413]: the name of an output must be that of a target of the data
+error[RT0456]: the name of an output must be that of a target of the data
   where:    x.toml:3:12)");
   EXPECT_EQ(refusal("layers = 3\n"), R"(error[RT0413]: network.layers must be a list of tables, written in a job file
   where:    x.toml:2:1
@@ -144,7 +144,7 @@ error[RT0413]: the name of an output must be that of a target of the data
 
 TEST(LayeredJobErrors, FreezingAllIsRefused) {
   EXPECT_EQ(refusal("layers = [{type = \"linear\", features = 10, frozen = true}]\n"),
-            R"(error[RT0449]: all parameters of the network are frozen
+            R"(error[RT0455]: all parameters of the network are frozen
   help:     leave one layer unfrozen)");
 }
 

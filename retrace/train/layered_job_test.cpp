@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "retrace/base/error.h"
 #include "retrace/nn/analyze.h"
 #include "retrace/nn/loss_kind.h"
@@ -221,6 +223,25 @@ TEST(LayeredJob, ARunFolderHoldsTheNetwork) {
   const nn::Network network = make_job_network(kept);
   const auto weights = from_safetensors(read_run_weights(folder), {network.parameters, network.state}, "weights");
   EXPECT_EQ(fingerprint(weights.parameters, weights.state), run.fingerprint);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(LayeredJob, ANetworkMayHaveAFileOfItsOwn) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("retrace_network_file_{}", getpid());
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const char* name, const std::string& text) { std::ofstream(folder / name) << text; };
+  write("net.toml", kPlain);
+  write("job.toml", std::string("name = \"x\"\nseed = 7\n[network]\nfile = \"net.toml\"\n") + kRest);
+  EXPECT_EQ(job_text(read_job(folder / "job.toml")), job_text(job_with(kPlain)));
+  write("net.toml", "layers = [\n  {type = \"rel\"}]\n");
+  try {
+    read_job(folder / "job.toml");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("net.toml:2:3"), std::string::npos) << error.what();
+  }
+  std::filesystem::remove(folder / "net.toml");
+  EXPECT_THROW(read_job(folder / "job.toml"), Error);
   std::filesystem::remove_all(folder);
 }
 

@@ -20,7 +20,7 @@ class TableReader {
 
   Error& wrong(const toml::node& node, const std::string& what, const std::string& expected) {
     return errors_.emplace_back(
-        Error(ErrorKind::usage, 413, fmt::format("{} must be {}", what, expected)).where(place_of(node)));
+        Error(ErrorKind::usage, 456, fmt::format("{} must be {}", what, expected)).where(place_of(node)));
   }
 
   void read(const toml::node& node, const std::string& what, std::string& value) {
@@ -176,7 +176,7 @@ class OutputReader : TableReader {
   void add_unknown(const toml::node& node, const std::string& name) {
     const std::vector<std::string> known{"name", "from", "loss", "weight", "metric"};
     const auto near = nearest(name, known);
-    errors_.emplace_back(ErrorKind::usage, 412, fmt::format("unknown key \"{}\" of an output", printable(name)))
+    errors_.emplace_back(ErrorKind::usage, 457, fmt::format("unknown key \"{}\" of an output", printable(name)))
         .where(place_of(node))
         .expected("name, from, loss, weight, metric")
         .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
