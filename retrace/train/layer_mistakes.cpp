@@ -45,7 +45,7 @@ class LayerMistakes {
     for (const auto& rule : source_.options)
       if (std::holds_alternative<int64_t>(rule.standard) && job_.data.options.integer(rule.name) == 0)
         unknown.push_back("data." + rule.name);
-    errors_.push_back(job_mistake(given_, 417, "data.source", "a network of layers needs the size of a sample")
+    errors_.push_back(job_mistake(given_, 459, "data.source", "a network of layers needs the size of a sample")
                           .got(job_.network.input.text())
                           .help(fmt::format("set {}", fmt::join(unknown, ", "))));
   }
