@@ -110,6 +110,14 @@ for change in threads=3 training.acceleration=plain training.acceleration=defaul
   [ -n "$alone" ] && [ "$(fingerprint)" = "$alone" ] || fail "other bits with $change on one rank"
 done
 
+# --- Ranks go on with what workers of one process began, as if they had been killed before the end.
+"$retrace" train $job --workers 2 --set training.checkpoint_iterations=5 --out "$out/begun" >"$out/said" 2>"$out/error"
+sed -i '$d' "$out/begun/metrics.jsonl"
+timeout 120 mpirun --allow-run-as-root --oversubscribe -n 3 "$retrace" train --resume "$out/begun" --json \
+  >"$out/said" 2>"$out/error" || fail "ranks do not go on: $(cat "$out/error")"
+grep -q "$golden" "$out/said" || fail "ranks go on to other bits: $(cat "$out/said")"
+grep -q '"event":"resumed","iteration":10' "$out/begun/metrics.jsonl" || fail "ranks do not go on at the step"
+
 # --- A rank that is stopped is named after --timeout, with the place in the training.
 mpirun --allow-run-as-root --oversubscribe -n 1 "$retrace" train "$out/tiny.toml" --set training.max_epochs=1000000 \
   --timeout 2 --out "$out/long" : -n 1 sh -c 'echo $$ >"$0"; exec "$@"' "$out/pid" "$retrace" train "$out/tiny.toml" \

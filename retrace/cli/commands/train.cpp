@@ -122,7 +122,10 @@ struct TrainOptions {
 // The job of the run that goes on, with keys replaced that change no bit.
 Job job_to_resume(const TrainOptions& options) {
   const Job before = read_run_job(options.resume);
-  const Job job = read_job(options.resume / "job.toml", overrides_of(options.settings));
+  auto overrides = overrides_of(options.settings);
+  // Workers of one process may have begun what ranks go on with.
+  if (detect_launcher().size > 1) overrides.insert(overrides.begin(), {"workers", "1", "--resume"});
+  const Job job = read_job(options.resume / "job.toml", overrides);
   const auto old_values = job_identity(before), new_values = job_identity(job);
   if (old_values == new_values) return job;
   const auto [old_value, new_value] =
