@@ -1,8 +1,11 @@
 #include "retrace/optim/schedule.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "retrace/base/error.h"
+#include "retrace/optim/schedule_kind.h"
 
 namespace retrace {
 namespace {
@@ -31,11 +34,13 @@ TEST(Schedule, AnUnknownOneOrOptionIsNamed) {
   } catch (const Error& error) {
     text = error.what();
   }
-  EXPECT_EQ(text,
-            "error[RT0196]: there is no schedule \"linaer\"\n"
-            "  where:    train.cpp:4\n"
-            "  expected: cosine, linear, none, piecewise, polynomial, warm-up\n"
-            "  help:     did you mean \"linear\"?");
+  std::vector<std::string> names;
+  for (const auto& schedule : all_schedules()) names.push_back(schedule.name);
+  EXPECT_EQ(text, fmt::format("error[RT0196]: there is no schedule \"linaer\"\n"
+                              "  where:    train.cpp:4\n"
+                              "  expected: {}\n"
+                              "  help:     did you mean \"linear\"?",
+                              fmt::join(names, ", ")));
   EXPECT_THROW(learn_rate(0.1, {"linear", {{"drop_period", 2}}}), Error);
 }
 

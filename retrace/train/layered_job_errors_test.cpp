@@ -118,7 +118,7 @@ TEST(LayeredJobErrors, NamesTheLayerWhoseInputDoesNotFit) {
 // Sizes of images come from the job: layers are made before files are read.
 TEST(LayeredJobErrors, NeedsTheSizeOfImages) {
   EXPECT_EQ(refusal("layers = [{type = \"linear\", features = 10}]\n",
-                    "source = \"images\"\nimage_height = 32\npath = \"nowhere\"\n"),
+                    "[data]\nsource = \"images\"\nimage_height = 32\npath = \"nowhere\"\n"),
             R"(error[RT0459]: a network of layers needs the size of a sample
   where:    x.toml:4:1
   got:      [32,0,0]
