@@ -8,6 +8,11 @@
 #include <map>
 #include <set>
 
+#include "retrace/data/source_kind.h"
+#include "retrace/data/transform_kind.h"
+#include "retrace/nn/network_kind.h"
+#include "retrace/optim/schedule_kind.h"
+#include "retrace/optim/solver_kind.h"
 #include "retrace/retrace.h"
 #include "retrace/train/job_digest.h"
 #include "tests/error_testing.h"
@@ -21,7 +26,9 @@ using Floats = std::vector<float>;
 
 const std::string kJob = "[network]\nname = \"digits\"\n[data]\ntrain_samples = 64\ntest_samples = 36\n";
 
-// The key that is changed, and what belongs to it.
+using Overrides = std::vector<JobOverride>;
+
+// Keys that every job has, or built-in networks, and another value.
 const std::map<std::string, std::string> kOther{{"seed", "2"},
                                                 {"network.name", "autoencoder"},
                                                 {"network.width", "8"},
@@ -29,40 +36,86 @@ const std::map<std::string, std::string> kOther{{"seed", "2"},
                                                 {"data.source", "peaks"},
                                                 {"data.train_samples", "63"},
                                                 {"data.test_samples", "25"},
+                                                {"data.transforms", "salt-and-pepper"},
                                                 {"training.solver", "sgdm"},
                                                 {"training.max_epochs", "2"},
                                                 {"training.mini_batch_size", "16"},
                                                 {"training.shards", "4"},
                                                 {"training.initial_learn_rate", "0.01"},
                                                 {"training.schedule", "linear"},
-                                                {"training.drop_factor", "0.2"},
-                                                {"training.drop_period", "3"},
                                                 {"training.l2_regularization", "0.5"},
-                                                {"training.momentum", "0.8"},
-                                                {"training.gradient_decay", "0.8"},
-                                                {"training.squared_gradient_decay", "0.9"},
-                                                {"training.epsilon", "1e-7"},
                                                 {"training.shuffle", "never"},
                                                 {"training.partial_mini_batch", "discard"},
-                                                {"data.transforms", "salt-and-pepper"},
-                                                {"data.noise_share", "0.5"},
                                                 {"validation.data", "none"},
                                                 {"validation.frequency", "2"}};
 // Keys that change no bit.
-const std::map<std::string, std::string> kFree{{"name", "other"},          {"device", "cpu"},
-                                               {"threads", "3"},           {"workers", "2"},
-                                               {"data.path", "elsewhere"}, {"training.acceleration", "plain"},
+const std::map<std::string, std::string> kFree{{"name", "other"},
+                                               {"device", "cpu"},
+                                               {"threads", "3"},
+                                               {"workers", "2"},
+                                               {"data.path", "elsewhere"},
+                                               {"training.acceleration", "plain"},
+                                               {"training.checkpoint_epochs", "1"},
+                                               {"training.checkpoint_iterations", "5"},
+                                               {"training.checkpoint_seconds", "1"},
+                                               {"training.checkpoints_kept", "5"},
                                                {"training.timeout", "7"}};
+// Keys whose values are tables.
+const std::set<std::string> kTables{"network.layers", "network.outputs"};
+
+// Another value than the standard one, as text.
+std::string other_value(const OptionRule& rule) {
+  const bool bounded = rule.low < rule.high;
+  if (const auto* truth = std::get_if<bool>(&rule.standard)) return *truth ? "false" : "true";
+  if (const auto* whole = std::get_if<int64_t>(&rule.standard))
+    return fmt::format("{}", !bounded || static_cast<double>(*whole) < rule.high ? *whole + 1 : *whole - 1);
+  if (const auto* number = std::get_if<double>(&rule.standard))
+    return fmt::format("{}", !bounded              ? *number + 1
+                             : *number < rule.high ? 0.5 * (*number + rule.high)
+                                                   : 0.5 * (rule.low + rule.high));
+  for (const auto& choice : rule.choices)
+    if (OptionValue(choice) != rule.standard) return choice;
+  ADD_FAILURE() << "give " << rule.name << " another value here";
+  return "";
+}
+
+// The options of what a job names: what gives them a meaning, and another value.
+struct OptionCase {
+  Overrides both;
+  std::string value;
+};
+
+std::map<std::string, OptionCase> option_cases() {
+  std::map<std::string, OptionCase> cases;
+  const auto add = [&](const std::string& section, const std::vector<OptionRule>& options, const Overrides& both) {
+    for (const auto& rule : options)
+      for (const std::string& value : {other_value(rule), std::string("32"), std::string("3")}) {  // or sizes that fit
+        const std::string key = section + "." + rule.name;
+        Overrides all = both;
+        all.push_back({key, value, "test"});
+        if (error_of([&] { parse_job(kJob, "job.toml", all); }) != "no error") continue;
+        cases[key] = {both, value};
+        break;
+      }
+  };
+  for (const auto& kind : all_solvers()) add("training", kind.options, {{"training.solver", kind.name, "test"}});
+  for (const auto& kind : all_schedules()) add("training", kind.options, {{"training.schedule", kind.name, "test"}});
+  for (const auto& kind : all_transforms()) add("data", kind.options, {{"data.transforms", kind.name, "test"}});
+  for (const auto& kind : nn::all_networks()) add("network", kind.options, {{"network.name", kind.name, "test"}});
+  for (const auto& kind : all_sources())
+    for (const auto& network : nn::all_networks()) {
+      const Overrides both{
+          {"data.source", kind.name, "test"}, {"data.path", "here", "test"}, {"network.name", network.name, "test"}};
+      if (kind.options.empty() || error_of([&] { parse_job(kJob, "job.toml", both); }) != "no error") continue;
+      add("data", kind.options, both);
+    }
+  return cases;
+}
 
 // A job in which the key has a meaning, and the same with another value.
-std::pair<Job, Job> jobs_that_differ_in(const std::string& key, const std::string& value) {
-  std::vector<JobOverride> both;
-  if (key.find("drop_") != std::string::npos) both.push_back({"training.schedule", "piecewise", "test"});
-  if (key == "data.noise_share") both.push_back({"data.transforms", "salt-and-pepper", "test"});
-  if (key == "training.momentum") both.push_back({"training.solver", "sgdm", "test"});
-  if (key == "data.path") both.push_back({"network.heads", "class", "test"});
+std::pair<Job, Job> jobs_that_differ_in(const std::string& key, const std::string& value, Overrides both = {}) {
   if (key == "data.path")
-    both.push_back({"data.source", "mnist", "test"}), both.push_back({"data.path", "here", "test"});
+    both = {{"network.heads", "class", "test"}, {"data.source", "mnist", "test"}, {"data.path", "here", "test"}};
   const Job job = parse_job(kJob, "job.toml", both);
   both.push_back({key, value, "test"});
   if (key == "data.source") both.push_back({"network.name", "peaks", "test"});
@@ -77,17 +130,38 @@ std::string digest_error(const NamedValues& first, const NamedValues& second) {
 }
 
 TEST(Jobs, EveryKeyIsComparedOrFree) {
-  for (const auto& key : job_keys()) EXPECT_TRUE(kOther.contains(key) != kFree.contains(key)) << key;
+  const auto cases = option_cases();
+  for (const auto& key : job_keys())
+    EXPECT_EQ(kOther.count(key) + kFree.count(key) + kTables.count(key) + cases.count(key), 1u) << key;
+}
+
+void expect_named(const std::string& key, const Job& job, const Job& other) {
+  const std::string text = digest_error(job_identity(job), job_identity(other));
+  EXPECT_TRUE(says(text, "error[RT0605]: the workers differ in the job or its data")) << key;
+  EXPECT_TRUE(says(text, fmt::format("worker 1 has {} = ", key))) << text;
+  EXPECT_TRUE(says(text, ", worker 0 has ")) << key;
 }
 
 TEST(Jobs, ThatDifferAreNamed) {
   for (const auto& [key, value] : kOther) {
     const auto [job, other] = jobs_that_differ_in(key, value);
-    const std::string text = digest_error(job_identity(job), job_identity(other));
-    EXPECT_TRUE(says(text, "error[RT0605]: the workers differ in the job or its data")) << key;
-    EXPECT_TRUE(says(text, fmt::format("worker 1 has {} = ", key)));
-    EXPECT_TRUE(says(text, ", worker 0 has "));
+    expect_named(key, job, other);
   }
+  for (const auto& [key, one] : option_cases()) {
+    const auto [job, other] = jobs_that_differ_in(key, one.value, one.both);
+    expect_named(key, job, other);
+  }
+}
+
+TEST(Jobs, LayersThatDifferAreNamed) {
+  const auto job = [](const std::string& layers, const std::string& loss) {
+    return parse_job("[network]\nlayers = [" + layers + "]\n[[network.outputs]]\nname = \"class\"\n" + loss +
+                         "\n[data]\nsource = \"digits\"\n",
+                     "job.toml");
+  };
+  const std::string one = "{type = \"linear\", features = 10}";
+  expect_named("network.layers", job(one, ""), job("{type = \"relu\"}, " + one, ""));
+  expect_named("network.outputs", job(one, ""), job(one, "weight = 0.5"));
 }
 
 TEST(Jobs, MayDifferInWhatChangesNoBit) {

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "retrace/data/image_testing.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/job_data.h"
@@ -110,6 +112,33 @@ TEST(ImageJob, RefusesFoldersThatDoNotFit) {
   EXPECT_TRUE(says(error_of([&] { check_job(job); }), "network \"digits\" cannot train on data source \"images\""));
   job.data.path = "";
   EXPECT_TRUE(says(error_of([&] { check_job(job); }), "the folder of train/CLASS and test/CLASS, folders of images"));
+}
+
+// A run predicts files as it was tested on them: one, a folder, wildcards.
+TEST(ImageJob, PredictsFilesAndFolders) {
+  const ImageFolder folder, runs;
+  write_images(folder, 2);
+  const auto run = runs.path() / "run";
+  train_job(image_job(folder), {.out = run});
+  const auto rows = [&](const std::string& input) {
+    std::vector<std::string> lines;
+    std::istringstream csv(predict_run(run, input).csv);
+    for (std::string line; std::getline(csv, line);) lines.push_back(line);
+    return lines;
+  };
+  const auto all = rows(folder.at("test"));
+  ASSERT_EQ(all.size(), 7u);
+  EXPECT_TRUE(all[0].starts_with("index,file,class,score_0,score_1,")) << all[0];
+  EXPECT_TRUE(all[1].starts_with("0," + folder.at("test/class_00/0.jpg") + ",")) << all[1];
+  EXPECT_TRUE(all[4].starts_with("3," + folder.at("test/class_01/1.jpg") + ",")) << all[4];
+  const auto after = [](const std::string& line) { return line.substr(line.find(',')); };
+  EXPECT_EQ(after(rows(folder.at("test/class_01/1.jpg")).at(1)), after(all[4])) << "alone as in a batch";
+  EXPECT_EQ(after(rows(folder.at("test/class_01/*.jpg")).at(1)), after(all[4]));
+  folder.write("quoted/a, \"b\".jpg", jpeg_of(std::vector<uint8_t>(32 * 32 * 3, 9), 32, 32, 3));
+  EXPECT_TRUE(rows(folder.at("quoted")).at(1).find("a, \"\"b\"\".jpg\",") != std::string::npos);
+  folder.write("large.jpg", jpeg_of(std::vector<uint8_t>(40 * 40 * 3, 9), 40, 40, 3));
+  EXPECT_TRUE(says(error_of([&] { predict_run(run, folder.at("large.jpg")); }), "large.jpg\" has the wrong size"));
+  EXPECT_TRUE(says(error_of([&] { predict_run(run, folder.at("nothing")); }), "does not exist"));
 }
 
 }  // namespace

@@ -33,7 +33,9 @@ int predict(const PredictOptions& options) {
 void describe(Flags& flags) {
   const auto options = std::make_shared<PredictOptions>();
   flags.argument("RUN", options->run, "run folder", "the run folder");
-  flags.required("--input", "FILE", options->input, "IDX file of images, gzip or not", "the IDX file of images");
+  flags.required("--input", "PATH", options->input,
+                 "images: an IDX file, gzip or not; a JPEG or PNG file; a folder of them; a path with * and ?",
+                 "a file or a folder of images");
   flags.option("--out", "FILE", options->out, "CSV file to write (out.csv); - is standard output");
   flags.flag("--json", options->json, "print what was written as one JSON object");
   flags.flag("--quiet", options->quiet, "print nothing but errors");

@@ -1,0 +1,38 @@
+#pragma once
+// The samples that a trained run is asked about.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "retrace/data/mini_batch_queue.h"
+#include "retrace/nn/networks.h"
+#include "retrace/train/job.h"
+
+namespace retrace {
+
+// Images as the network of a job reads them, in mini-batches: with the transforms that the job has for every set. They
+// come from an IDX file of grey images, or from image files: one, those of a folder and of the folders in it, or those
+// of a path with wildcards, in the order of their paths, brought to the size of the network's samples as
+// data.image_fit says.
+class PredictionInputs {
+ public:
+  // Errors: missing; bad_data, with the file, for what holds no images, or others than the network reads; usage for a
+  // network that reads no images.
+  PredictionInputs(const Job& job, const nn::Network& network, const std::filesystem::path& input);
+
+  // The paths of image files, one for each sample; empty for an IDX file.
+  const std::vector<std::string>& files() const { return files_; }
+  // f32 [batch,height,width,channels] "BSSC"; none at the end. Where there are no samples, once an empty one. Errors:
+  // those of files that are read now.
+  std::optional<Tensor> next();
+
+ private:
+  Shape sample_;
+  std::vector<std::string> files_;
+  std::optional<MiniBatchQueue> queue_;
+  bool begun_ = false;
+};
+
+}  // namespace retrace
