@@ -11,6 +11,13 @@ endif()
 find_package(ZLIB REQUIRED)           # gzip: IDX files come compressed
 find_package(PNG REQUIRED)            # contact sheets and plots; images of users
 find_package(JPEG REQUIRED)           # images of users: libjpeg-turbo, whose integer arithmetic has the same bits everywhere
+# Debian keeps a part of its headers in the folder of the architecture: where packages are unpacked elsewhere, no compiler
+# looks there.
+find_path(RETRACE_JPEG_CONFIG_DIR jconfig.h HINTS ${JPEG_INCLUDE_DIRS} PATH_SUFFIXES "${CMAKE_LIBRARY_ARCHITECTURE}")
+mark_as_advanced(RETRACE_JPEG_CONFIG_DIR)
+if(RETRACE_JPEG_CONFIG_DIR)
+  set_property(TARGET JPEG::JPEG APPEND PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${RETRACE_JPEG_CONFIG_DIR}")
+endif()
 
 set(missing_packages "")
 if(RETRACE_MPI)
