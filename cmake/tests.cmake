@@ -135,6 +135,9 @@ if(TARGET retrace)
     if(RETRACE_SANITIZE MATCHES "address")  # ranks are in mpi_test.sh, too
       list(FILTER script_tests EXCLUDE REGEX "/train_ranks_test\\.sh$")
     endif()
+    if(RETRACE_SANITIZE MATCHES "thread")  # many runs of the command; what they do is in the tests of train, too
+      list(FILTER script_tests EXCLUDE REGEX "/resume_test\\.sh$")
+    endif()
   endif()
   foreach(script IN LISTS script_tests)
     cmake_path(GET script STEM name)
