@@ -11,6 +11,7 @@
 #include "retrace/run/plan_cache.h"
 #include "retrace/train/train_job.h"
 #include "tests/golden_jobs.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -99,19 +100,17 @@ TEST(CudaResume, GoesOnOnAnotherDevice) {
   if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
   const Case one{"peaks", sizes("4", "600", "625", "100")};
   const std::string expected = run(one, "cpu");
-  std::string pattern = (std::filesystem::temp_directory_path() / "retrace_resume_XXXXXX").string();
-  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  const TemporaryFolder runs;
   for (const char* first : {"cpu", "cuda"}) {
     auto overrides = one.sizes;
     overrides.push_back({"device", first, ""});
     Job job = read_job(golden_path(one.job), overrides);
-    const std::filesystem::path folder = pattern + "/" + first;
+    const auto folder = runs / first;
     int asked = 0;
     EXPECT_GT(train_job(job, {.out = folder, .stop = [&] { return ++asked >= 3; }}).checkpoint, 0);
     job.device = job.device == "cpu" ? "cuda" : "cpu";
     EXPECT_EQ(train_job(job, {.resume = folder}).fingerprint, expected) << first;
   }
-  std::filesystem::remove_all(pattern);
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, CudaGolden, testing::ValuesIn(cases()),

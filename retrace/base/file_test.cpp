@@ -1,4 +1,5 @@
 #include "retrace/base/file.h"
+#include "tests/temporary_folder.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,16 +14,10 @@ namespace fs = std::filesystem;
 
 class FileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "retrace_file_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   size_t entries() const {
     return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(FileTest, WritesWholeAndReadsBack) {

@@ -15,6 +15,7 @@
 #include "retrace/base/hash.h"
 #include "retrace/data/idx.h"
 #include "retrace/data/strokes.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -28,19 +29,6 @@ uint64_t hash_of(const ImageSet& set) {
   return hash_combine(hash_bytes(bytes(set.pixels)),
                       hash_combine(hash_bytes(bytes(set.labels)), hash_bytes(bytes(set.angles))));
 }
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "retrace_digits_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Every machine, compiler and preset draws these very pixels.
 TEST(Digits, AreTheSameEverywhere) {

@@ -8,6 +8,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/data/gzip.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -34,19 +35,6 @@ std::string refusal(std::string_view bytes, uint64_t limit = kIdxLimit) {
 }
 
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "retrace_idx_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 const std::string kSmall = "\0\0\x08\x02\0\0\0\x02\0\0\0\x03"s + "abcdef"s;
 

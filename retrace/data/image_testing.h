@@ -12,6 +12,7 @@
 #include <png.h>
 
 #include "retrace/base/error.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 
@@ -79,27 +80,14 @@ inline std::string png_of(const std::vector<uint8_t>& values, const PngForm& for
   return file;
 }
 
-// A folder of its own for a test, removed with it.
-class ImageFolder {
+// A folder of image files.
+class ImageFolder : public TemporaryFolder {
  public:
-  ImageFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "retrace_images_XXXXXX").string();
-    ensure(::mkdtemp(name.data()) != nullptr, "a folder for the test");
-    path_ = name;
-  }
-  ImageFolder(const ImageFolder&) = delete;
-  ImageFolder& operator=(const ImageFolder&) = delete;
-  ~ImageFolder() { std::filesystem::remove_all(path_); }
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string at(const std::string& name) const { return (path_ / name).string(); }
+  std::string at(const std::string& name) const { return (*this / name).string(); }
   void write(const std::string& name, const std::string& bytes) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
+    std::filesystem::create_directories((*this / name).parent_path());
+    std::ofstream(*this / name, std::ios::binary) << bytes;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 }  // namespace retrace

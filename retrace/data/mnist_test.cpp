@@ -8,6 +8,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/data/idx.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -24,11 +25,6 @@ bool says(const std::string& text, std::string_view part) { return text.find(par
 
 class Mnist : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "retrace_mnist_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   void write(const std::string& name, const Shape& shape, std::vector<uint8_t> bytes) {
     IdxArray array{DType::u8, shape, std::vector<std::byte>(bytes.size())};
     if (!bytes.empty()) std::memcpy(array.bytes.data(), bytes.data(), bytes.size());
@@ -43,7 +39,7 @@ class Mnist : public testing::Test {
     }
     return "no error";
   }
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Mnist, ReadsCompressedAndPlainFiles) {

@@ -13,6 +13,7 @@
 #include "retrace/train/metrics_log.h"
 #include "retrace/train/run_folder.h"
 #include "tests/error_testing.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -23,16 +24,10 @@ std::string warnings;  // of the present test
 class CheckpointTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "retrace_checkpoint_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
     warnings.clear();
     set_warning_handler([](const std::string& text) { warnings += text + "\n"; });
   }
-  void TearDown() override {
-    set_warning_handler(nullptr);
-    fs::remove_all(root_);
-  }
+  void TearDown() override { set_warning_handler(nullptr); }
 
   static RunState state(float value = 1) {
     RunState state{.epochs = 1, .iterations = 5, .position = {}, .calls = 5, .now = {}, .epoch_start = {}};
@@ -69,7 +64,7 @@ class CheckpointTest : public testing::Test {
     return run;
   }
 
-  fs::path root_;
+  TemporaryFolder root_;
 };
 
 TEST_F(CheckpointTest, IsReadAsItWasWritten) {

@@ -15,6 +15,7 @@
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/compare.h"
 #include "retrace/train/weights.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -28,13 +29,6 @@ SafeTensor floats(const std::string& name, std::initializer_list<float> values) 
 
 class RunFolderTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "retrace_run_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   RunFolder create(const fs::path& out = {}, const Job& job = {}) {
     return RunFolder::create(job, current_versions("cpu"), out, root_ / "runs");
   }
@@ -53,7 +47,7 @@ class RunFolderTest : public testing::Test {
     return run.path();
   }
   std::string text(const fs::path& path) { return read_file(path, "file", 1'000'000); }
-  fs::path root_;
+  TemporaryFolder root_;
 };
 
 TEST_F(RunFolderTest, NumbersRunsAndWritesWhatTheyAre) {

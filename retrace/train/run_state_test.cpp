@@ -17,6 +17,7 @@
 #include "retrace/train/run_folder.h"
 #include "retrace/train/training.h"
 #include "tests/error_testing.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -46,13 +47,6 @@ struct Part {
 
 class RunStateTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "retrace_state_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   static Job golden(const std::string& name, const std::vector<JobOverride>& overrides = {}) {
     return read_job(fs::path(RETRACE_SOURCE_DIR) / "tests/golden/1" / (name + ".toml"), overrides);
   }
@@ -96,7 +90,7 @@ class RunStateTest : public testing::Test {
     }
   }
 
-  fs::path root_;
+  TemporaryFolder root_;
 };
 
 #ifdef NDEBUG

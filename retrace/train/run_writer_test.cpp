@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "retrace/train/weights.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -11,12 +12,6 @@ namespace fs = std::filesystem;
 
 class RunWriterTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "retrace_writer_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(root_); }
   RunWriter writer() { return RunWriter(RunFolder::create(Job{}, current_versions("cpu"), root_ / "run")); }
   static SafeTensors weights(float value) {
     Tree parameters;
@@ -24,7 +19,7 @@ class RunWriterTest : public testing::Test {
     return to_safetensors(parameters, Tree());
   }
   static EpochFingerprints prints(int epoch) { return {epoch, 7, {{"parameters/w", 7}}}; }
-  fs::path root_;
+  TemporaryFolder root_;
 };
 
 // The newest weights, and every epoch and event in order, are there after flush().

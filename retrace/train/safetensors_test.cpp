@@ -8,6 +8,7 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -42,13 +43,7 @@ std::string refusal(const std::string& file) {
 
 class SafetensorsTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "retrace_safetensors_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 SafeTensors sample() {

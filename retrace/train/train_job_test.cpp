@@ -16,6 +16,7 @@
 #include "retrace/train/data_check.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/weights.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -59,13 +60,6 @@ Job diverging_job() {
 
 class TrainJobTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "retrace_train_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   // Stopped after that iteration; 0: not at all.
   TrainJobResult train(const char* name, int64_t last) {
     Watch watch([&](const Event&) {});
@@ -86,7 +80,7 @@ class TrainJobTest : public testing::Test {
       if (auto event = nlohmann::json::parse(line); event["event"] == "epoch") found = std::move(event);
     return found;
   }
-  fs::path root_;
+  TemporaryFolder root_;
 };
 
 TEST_F(TrainJobTest, AStopWithinAnEpochIsRecordedAsOne) {
