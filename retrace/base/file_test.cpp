@@ -58,7 +58,7 @@ TEST_F(FileTest, MissingPathNamesTheNearest) {
                 .find("did you mean \"" + (folder_ / "digits.toml").string() + "\"?"),
             std::string::npos);
   EXPECT_NE(std::string(missing_path(folder_ / "no" / "way" / "x.toml", "job file").what())
-                .find("nearest folder that exists is \"" + folder_.string() + "\""),
+                .find("nearest folder that exists is \"" + folder_.path().string() + "\""),
             std::string::npos);
   const std::string relative = missing_path("quite/absent", "job file").what();
   EXPECT_NE(relative.find("\".\""), std::string::npos) << relative;

@@ -32,7 +32,7 @@ class Mnist : public testing::Test {
   }
   std::string refusal(ErrorKind kind) {
     try {
-      read_mnist(folder_, Split::train);
+      read_mnist(folder_.path(), Split::train);
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), kind);
       return error.what();
@@ -45,7 +45,7 @@ class Mnist : public testing::Test {
 TEST_F(Mnist, ReadsCompressedAndPlainFiles) {
   write("train-images-idx3-ubyte.gz", {2, 1, 2}, {0, 255, 51, 0});
   write("train-labels-idx1-ubyte", {2}, {9, 0});
-  const Datastore store = mnist(folder_, Split::train);
+  const Datastore store = mnist(folder_.path(), Split::train);
   EXPECT_EQ(store.size(), 2);
   EXPECT_EQ(store.variables(), 2);
   EXPECT_EQ(store.get(1)[0].to_vector<float>(), (std::vector<float>{0.2f, 0.0f}));
