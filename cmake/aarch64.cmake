@@ -1,8 +1,10 @@
-# Toolchain: Debian's cross compiler, and the arm64 packages that scripts/aarch64_check unpacks.
+# Toolchain: Clang 19 with the headers and libraries of Debian's cross compiler, and the arm64 packages that
+# scripts/aarch64_check unpacks.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
-set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_CXX_COMPILER clang++-19)
+set(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 
 set(packages "${CMAKE_CURRENT_LIST_DIR}/../build-aarch64/packages")

@@ -11,23 +11,13 @@
 #include <new>
 
 #include "retrace/base/mix64.h"
+#include "retrace/base/sanitizers.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/retrace.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/train/train_job.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RT_FAILS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define RT_FAILS 0
-#endif
-#endif
-#ifndef RT_FAILS
-#define RT_FAILS 1
-#endif
-
-#if RT_FAILS  // a sanitizer has an allocator of its own
+#if !RT_SANITIZED  // a sanitizer has an allocator of its own
 
 namespace {
 

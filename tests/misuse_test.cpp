@@ -5,17 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "retrace/base/sanitizers.h"
 #include "retrace/retrace.h"
 #include "retrace/trace/record.h"
 #include "tests/error_testing.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RT_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define RT_SANITIZED 1
-#endif
-#endif
 
 namespace retrace {
 namespace {

@@ -5,22 +5,12 @@
 #include <cstdlib>
 #include <new>
 
+#include "retrace/base/sanitizers.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/retrace.h"
 #include "retrace/train/training_step.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RT_COUNTS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define RT_COUNTS 0
-#endif
-#endif
-#ifndef RT_COUNTS
-#define RT_COUNTS 1
-#endif
-
-#if RT_COUNTS  // a sanitizer has an allocator of its own, and recycles nothing
+#if !RT_SANITIZED  // a sanitizer has an allocator of its own, and recycles nothing
 
 namespace {
 std::atomic<int64_t> allocations{0};

@@ -4,15 +4,14 @@
 
 #include <vector>
 
+#include "retrace/base/sanitizers.h"
 #include "retrace/device/cpu/dispatch.h"
 
 namespace retrace {
 
 inline std::vector<SimdTarget> tested_targets() {
   std::vector<SimdTarget> targets(simd_targets().begin(), simd_targets().end());
-#ifdef __SANITIZE_THREAD__
-  targets.resize(1);
-#endif
+  if (RT_THREAD_SANITIZER) targets.resize(1);
   return targets;
 }
 

@@ -2,16 +2,7 @@
 
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RT_KEEPS_BLOCKS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define RT_KEEPS_BLOCKS 0
-#endif
-#endif
-#ifndef RT_KEEPS_BLOCKS
-#define RT_KEEPS_BLOCKS 1
-#endif
+#include "retrace/base/sanitizers.h"
 
 namespace retrace {
 namespace {
@@ -47,7 +38,7 @@ size_t class_of(size_t bytes) { return bytes == 0 ? 0 : (bytes - 1) / kUnit; }
 
 void* take_block(size_t bytes) {
   const size_t size = class_of(bytes);
-  if (!RT_KEEPS_BLOCKS || size >= kClasses) return ::operator new(bytes);
+  if (RT_SANITIZED || size >= kClasses) return ::operator new(bytes);
   if (auto* block = kept.first[size]) {
     kept.first[size] = block->next, --kept.count[size];
     return block;
@@ -57,7 +48,7 @@ void* take_block(size_t bytes) {
 
 void give_block(void* block, size_t bytes) noexcept {
   const size_t size = class_of(bytes);
-  if (!RT_KEEPS_BLOCKS || size >= kClasses || kept.ended || (kept.count[size] + 1) * (size + 1) * kUnit > kKeptBytes)
+  if (RT_SANITIZED || size >= kClasses || kept.ended || (kept.count[size] + 1) * (size + 1) * kUnit > kKeptBytes)
     return ::operator delete(block);
   at_thread_end.begun = true;  // so that it exists, and ends
   kept.first[size] = new (block) Kept::Block{kept.first[size]}, ++kept.count[size];

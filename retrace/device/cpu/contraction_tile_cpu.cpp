@@ -7,17 +7,7 @@
 #include <new>
 #include <utility>
 
-#undef RT_SANITIZED
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RT_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(undefined_behavior_sanitizer)
-#define RT_SANITIZED 1
-#endif
-#endif
-#ifndef RT_SANITIZED
-#define RT_SANITIZED 0
-#endif
+#include "retrace/base/sanitizers.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "retrace/device/cpu/contraction_tile_cpu.cpp"

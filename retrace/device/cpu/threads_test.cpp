@@ -18,6 +18,7 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/sanitizers.h"
 
 namespace retrace {
 namespace {
@@ -218,11 +219,7 @@ TEST_F(Helpers, BlockSignals) {
 
 // The child has none of its parent's helpers, and starts its own.
 // ThreadSanitizer lets no child of a process with threads start threads.
-#ifdef __SANITIZE_THREAD__
-constexpr bool kForks = false;
-#else
-constexpr bool kForks = true;
-#endif
+constexpr bool kForks = !RT_THREAD_SANITIZER;
 
 TEST_F(Helpers, AreStartedAnewAfterFork) {
   if (!kForks) GTEST_SKIP() << "ThreadSanitizer ends children that start threads";

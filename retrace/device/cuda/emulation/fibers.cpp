@@ -5,14 +5,9 @@
 #include <exception>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define RETRACE_ANNOUNCES_STACKS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define RETRACE_ANNOUNCES_STACKS 1
-#endif
-#endif
-#ifdef RETRACE_ANNOUNCES_STACKS
+#include "retrace/base/sanitizers.h"
+
+#if RT_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -27,12 +22,12 @@ struct Stack {
   size_t bytes = 0;
 };
 void announce_switch([[maybe_unused]] void** keep, [[maybe_unused]] const Stack& to) {
-#ifdef RETRACE_ANNOUNCES_STACKS
+#if RT_ADDRESS_SANITIZER
   __sanitizer_start_switch_fiber(keep, to.bottom, to.bytes);
 #endif
 }
 void announce_arrival([[maybe_unused]] void* kept, [[maybe_unused]] Stack* from) {
-#ifdef RETRACE_ANNOUNCES_STACKS
+#if RT_ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(kept, from ? &from->bottom : nullptr, from ? &from->bytes : nullptr);
 #endif
 }
