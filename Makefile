@@ -30,7 +30,7 @@ cuda-check:      ## all that is compiled for CUDA compiles: kernels, scalar rule
 	@scripts/packages test
 	@scripts/cuda_check
 
-aarch64-check:   ## golden fingerprints on AArch64: cross compiler, arm64 packages, emulator
+aarch64-check:   ## golden fingerprints on AArch64: Clang, arm64 packages, emulator
 	@scripts/packages aarch64
 	@scripts/aarch64_check $(JOB)
 
