@@ -73,6 +73,11 @@ std::string other_value(const OptionRule& rule) {
     return fmt::format("{}", !bounded              ? *number + 1
                              : *number < rule.high ? 0.5 * (*number + rule.high)
                                                    : 0.5 * (rule.low + rule.high));
+  if (const auto* numbers = std::get_if<std::vector<double>>(&rule.standard)) {
+    OptionRule one = rule;
+    one.standard = numbers->back();
+    return rule.range ? fmt::format("[{},{}]", numbers->front(), other_value(one)) : other_value(one);
+  }
   for (const auto& choice : rule.choices)
     if (OptionValue(choice) != rule.standard) return choice;
   ADD_FAILURE() << "give " << rule.name << " another value here";

@@ -18,10 +18,12 @@ struct OptionRule {
   bool above_low = false;                 // low < value instead
   std::vector<std::string> choices = {};  // texts that are allowed; empty: any. Of numbers: none but these
   bool may_be_empty = false;              // lists
+  bool range = false;                     // lists of numbers: two of them, the first not above the second
   bool changes_bits = true;               // of a result, or at least what workers do together
 };
 
-// `given`, and the standard value of each option that it does not have.
+// `given`, and the standard value of each option that it does not have. A whole number becomes a number, and one number
+// a list of numbers, where the rule wants that.
 OptionValues with_standard_values(OptionValues given, const std::vector<OptionRule>& rules);
 // The same. Throws Error(usage) that names `owner` ("solver
 // \"adam\"") for a value that has no rule, with the nearest option, or that is of another type than its rule says.

@@ -56,15 +56,33 @@ const std::vector<int64_t>& OptionValues::integers(std::string_view name) const 
   return get<std::vector<int64_t>>(name);
 }
 
+const std::vector<double>& OptionValues::numbers(std::string_view name) const { return get<std::vector<double>>(name); }
+
 double OptionValues::number(std::string_view name) const {
   const OptionValue* value = find(name);
   if (value && std::holds_alternative<int64_t>(*value)) return static_cast<double>(std::get<int64_t>(*value));
   return get<double>(name);
 }
 
+namespace {
+
+// A whole number as a number, one number as a list of numbers, where the standard value is one; else the value.
+OptionValue as_type_of(const OptionValue& standard, const OptionValue& value) {
+  const bool list = std::holds_alternative<std::vector<double>>(standard);
+  if (!list && !std::holds_alternative<double>(standard)) return value;
+  const auto made = [&](double number) { return list ? OptionValue(std::vector<double>{number}) : OptionValue(number); };
+  if (const auto* whole = std::get_if<int64_t>(&value)) return made(static_cast<double>(*whole));
+  if (const auto* number = std::get_if<double>(&value)) return made(*number);
+  if (const auto* wholes = std::get_if<std::vector<int64_t>>(&value); wholes && list)
+    return std::vector<double>(wholes->begin(), wholes->end());
+  return value;
+}
+
+}  // namespace
+
 OptionValues with_standard_values(OptionValues given, const std::vector<OptionRule>& rules) {
   for (const auto& rule : rules)
-    if (!given.find(rule.name)) given.set(rule.name, rule.standard);
+    given.set(rule.name, given.find(rule.name) ? as_type_of(rule.standard, *given.find(rule.name)) : rule.standard);
   return given;
 }
 
@@ -80,10 +98,10 @@ OptionValues completed(const OptionValues& given, const std::vector<OptionRule>&
           .expected(names.empty() ? "no options" : fmt::format("{}", fmt::join(names, ", ")))
           .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
     }
-    const bool whole = std::holds_alternative<double>(*standard) && std::holds_alternative<int64_t>(value);
-    if (!whole && value.index() != standard->index())
+    OptionValue made = as_type_of(*standard, value);
+    if (made.index() != standard->index())
       throw Error(ErrorKind::usage, 431, fmt::format("{}: the option \"{}\" has another type", owner, name));
-    all.set(name, whole ? OptionValue(static_cast<double>(std::get<int64_t>(value))) : value);
+    all.set(name, std::move(made));
   }
   return all;
 }

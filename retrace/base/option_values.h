@@ -11,7 +11,8 @@
 
 namespace retrace {
 
-using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector<std::string>, std::vector<int64_t>>;
+using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector<std::string>, std::vector<int64_t>,
+                                 std::vector<double>>;
 
 // Values by the names of their options, in the order of the names.
 class OptionValues {
@@ -36,6 +37,7 @@ class OptionValues {
   const std::string& text(std::string_view name) const;
   const std::vector<std::string>& texts(std::string_view name) const;
   const std::vector<int64_t>& integers(std::string_view name) const;
+  const std::vector<double>& numbers(std::string_view name) const;
 
   const Entry* begin() const;
   const Entry* end() const;

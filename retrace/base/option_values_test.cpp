@@ -7,11 +7,14 @@
 namespace retrace {
 namespace {
 
+using Numbers = std::vector<double>;
+
 const std::vector<OptionRule> kRules{{.name = "momentum", .standard = 0.9},
                                      {.name = "period", .standard = int64_t{10}},
                                      {.name = "nesterov", .standard = false},
                                      {.name = "kind", .standard = "soft"},
-                                     {.name = "parts", .standard = std::vector<std::string>{"a"}}};
+                                     {.name = "parts", .standard = std::vector<std::string>{"a"}},
+                                     {.name = "means", .standard = Numbers{0.5}}};
 
 std::string refusal(const OptionValues& given) {
   try {
@@ -38,10 +41,21 @@ TEST(OptionValues, AWholeNumberIsANumber) {
   EXPECT_EQ(all.number("momentum"), 1.0);
 }
 
+TEST(OptionValues, ListsOfNumbersTakeOneNumberAndWholeNumbers) {
+  const auto means = [](const OptionValue& value) { return completed({{"means", value}}, kRules, "x").numbers("means"); };
+  EXPECT_EQ(means(Numbers{1, 2.5}), (Numbers{1, 2.5}));
+  EXPECT_EQ(means(0.25), Numbers{0.25});
+  EXPECT_EQ(means(int64_t{3}), Numbers{3});
+  EXPECT_EQ(means(std::vector<int64_t>{3, 4}), (Numbers{3, 4}));
+  EXPECT_EQ(completed({}, kRules, "x").numbers("means"), Numbers{0.5});
+  EXPECT_EQ(with_standard_values({{"means", 0.25}}, kRules).numbers("means"), Numbers{0.25});
+  EXPECT_EQ(refusal({{"means", "0.25"}}), "error[RT0431]: solver \"x\": the option \"means\" has another type");
+}
+
 TEST(OptionValues, RefuseWhatHasNoRule) {
   EXPECT_EQ(refusal({{"momentun", 0.5}}),
             "error[RT0432]: solver \"x\" has no option \"momentun\"\n"
-            "  expected: momentum, period, nesterov, kind, parts\n"
+            "  expected: momentum, period, nesterov, kind, parts, means\n"
             "  help:     did you mean \"momentum\"?");
   EXPECT_EQ(refusal({{"period", 0.5}}), "error[RT0431]: solver \"x\": the option \"period\" has another type");
   EXPECT_EQ(refusal({{"kind", true}}), "error[RT0431]: solver \"x\": the option \"kind\" has another type");

@@ -21,7 +21,7 @@ std::string shown(Number value) {
 }
 
 std::string bound(double value) {
-  return value >= 1 && value <= 1e16 ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+  return std::abs(value) >= 1 && std::abs(value) <= 1e16 ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
 }
 
 class Checker {
@@ -53,17 +53,30 @@ class Checker {
 
   void check(bool, const OptionRule&) {}
 
+  static bool in_range(double number, const OptionRule& rule) {  // NaN is not
+    return rule.low >= rule.high ||
+           (rule.above_low ? number > rule.low && number <= rule.high : number >= rule.low && number <= rule.high);
+  }
+
+  void add_range_error(const std::string& value, const OptionRule& rule) {
+    auto error = out_of_range("is out of range", fmt::format("{} {} to {}", rule.above_low ? "above" : "from",
+                                                             bound(rule.low), bound(rule.high)));
+    if (!given_.count(key_)) error.got(value);
+    errors_.push_back(error);
+  }
+
   template <class Number>
     requires std::is_arithmetic_v<Number>
   void check(Number value, const OptionRule& rule) {
-    const auto number = static_cast<double>(value);
-    const bool good =
-        rule.above_low ? number > rule.low && number <= rule.high : number >= rule.low && number <= rule.high;
-    if (good || rule.low >= rule.high) return;  // NaN is not good
-    auto error = out_of_range("is out of range", fmt::format("{} {} to {}", rule.above_low ? "above" : "from",
-                                                             bound(rule.low), bound(rule.high)));
-    if (!given_.count(key_)) error.got(shown(value));
-    errors_.push_back(error);
+    if (!in_range(static_cast<double>(value), rule)) add_range_error(shown(value), rule);
+  }
+
+  void check(const std::vector<double>& values, const OptionRule& rule) {
+    const auto wrong = std::find_if(values.begin(), values.end(), [&](double one) { return !in_range(one, rule); });
+    if (wrong != values.end()) return add_range_error(shown(*wrong), rule);
+    if (rule.range && (values.size() != 2 || !(values[0] <= values[1])))
+      return errors_.push_back(out_of_range("is no range", "two numbers, [LOWEST, HIGHEST]"));
+    if (values.empty() && !rule.may_be_empty) errors_.push_back(out_of_range("is empty", "a number, or some in a list"));
   }
 
   void check(const std::string& value, const OptionRule& rule) {

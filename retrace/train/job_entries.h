@@ -26,7 +26,7 @@ struct OutputsValue {  // network.outputs
   std::vector<Error> errors;
 };
 using JobValue = std::variant<TableValue, OtherValue, RawValue, bool, int64_t, double, std::string,
-                              std::vector<std::string>, LayersValue, OutputsValue>;
+                              std::vector<std::string>, std::vector<double>, LayersValue, OutputsValue>;
 
 struct JobEntry {
   std::string key;  // "training.solver"

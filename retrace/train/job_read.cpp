@@ -128,12 +128,29 @@ Fit assign(const JobValue& value, std::vector<std::string>& field) {
   return Fit::good;
 }
 
-// Only options of layers are lists of numbers.
+// Only options of layers are lists of whole numbers.
 Fit assign(const JobValue&, std::vector<int64_t>&) { return Fit::other_type; }
+
+// One number is a list, too.
+Fit assign(const JobValue& value, std::vector<double>& field) {
+  field.clear();
+  if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
+    field = *numbers;
+    return Fit::good;
+  }
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&value))  // of a list without items
+    return texts->empty() ? Fit::good : Fit::other_type;
+  const auto* raw = std::get_if<RawValue>(&value);
+  if (!raw) return assign(value, field.emplace_back());
+  for (const auto& item : split_list(raw->text))
+    if (assign(RawValue{item}, field.emplace_back()) != Fit::good) return Fit::other_type;
+  return Fit::good;
+}
 
 const char* type_name(const OptionValue& value) {
   constexpr const char* names[] = {"true or false", "a whole number",  "a number",
-                                   "a text",        "a list of texts", "a list of whole numbers"};
+                                   "a text",        "a list of texts", "a list of whole numbers",
+                                   "a number or a list of numbers"};
   static_assert(std::size(names) == std::variant_size_v<OptionValue>);
   return names[value.index()];
 }

@@ -222,13 +222,51 @@ TEST(Job, WrongTypesAndRanges) {
   EXPECT_EQ(parse_job(training("initial_learn_rate = 1"), "x.toml").training.initial_learn_rate, 1.0);
 }
 
+TEST(Job, ListsOfNumbers) {
+  const auto mean = [](const std::string& value) {
+    return with_network("[data]\ntransforms = ['normalize']\nnormalize_mean = " + value);
+  };
+  const auto read = [&](const std::string& value) {
+    const Job job = parse_job(mean(value), "x.toml");
+    EXPECT_EQ(job_text(parse_job(job_text(job), "again.toml")), job_text(job));
+    return job.data.options.numbers("normalize_mean");
+  };
+  using Numbers = std::vector<double>;
+  EXPECT_EQ(read("0.5"), Numbers{0.5});
+  EXPECT_EQ(read("2"), Numbers{2});
+  EXPECT_EQ(read("[0.49, 0.48, 1]"), (Numbers{0.49, 0.48, 1}));
+  EXPECT_EQ(parse_job(mean("1"), "x.toml", {parse_override("data.normalize_mean=[0.25, -3,1e-3]")})
+                .data.options.numbers("normalize_mean"),
+            (Numbers{0.25, -3, 0.001}));
+  EXPECT_EQ(parse_job(mean("1"), "x.toml", {parse_override("data.normalize_mean=7")})
+                .data.options.numbers("normalize_mean"),
+            Numbers{7});
+  EXPECT_NE(job_text(parse_job(mean("[1, 2.5]"), "x.toml")).find("normalize_mean = [1.0, 2.5]\n"), std::string::npos);
+  EXPECT_NE(job_text(parse_job(mean("[1]"), "x.toml")).find("normalize_mean = 1.0\n"), std::string::npos);
+  EXPECT_EQ(refusal(mean("[0.5, 'x']")),
+            "error[RT0413]: data.normalize_mean must be a number or a list of numbers\n  where:    x.toml:5:1\n"
+            "  got:      a list with items that are neither all texts nor all numbers");
+  EXPECT_EQ(refusal(mean("['x']")),
+            "error[RT0413]: data.normalize_mean must be a number or a list of numbers\n  where:    x.toml:5:1\n"
+            "  got:      [\"x\"]");
+  EXPECT_EQ(refusal(mean("[]")),
+            "error[RT0414]: data.normalize_mean is empty\n  where:    x.toml:5:1\n  got:      []\n"
+            "  expected: a number, or some in a list");
+  EXPECT_EQ(refusal(mean("[0.5, nan]")),
+            "error[RT0414]: data.normalize_mean is out of range\n  where:    x.toml:5:1\n  got:      [0.5, nan]\n"
+            "  expected: from -1000000 to 1000000");
+  EXPECT_EQ(refusal(mean("1"), {parse_override("data.normalize_mean=[1,,2]")}),
+            "error[RT0413]: data.normalize_mean must be a number or a list of numbers\n"
+            "  where:    --set data.normalize_mean=[1,,2]\n  got:      \"[1,,2]\"");
+}
+
 TEST(Job, OptionsThatDoNotBelongTogether) {
   expect_refusal(with_network("[training]\nmomentum = 0.9"),
                  {"training.momentum has a meaning only with training.solver = \"sgdm\"", "x.toml:4:1"});
   expect_refusal(with_network("[training]\nsolver='sgdm'\nepsilon = 0.9"), {"only with training.solver = \"adam\""});
   expect_refusal(with_network("[training]\ndrop_period = 9"), {"only with training.schedule = \"piecewise\""});
   expect_refusal("[network]\nname='peaks'\nheads=['class']", {"only with network.name = \"digits\""});
-  expect_refusal(with_network("[data]\npath = 'x'"), {"only with data.source = \"images\" or \"mnist\""});
+  expect_refusal(with_network("[data]\npath = 'x'"), {"only with data.source = ", "\"images\" or \"mnist\""});
   expect_refusal(with_network("[data]\nsource = 'peaks'"),
                  {"network \"digits\" cannot train on data source \"peaks\""});
   expect_refusal(with_network("[data]\nsource = 'mnist'"),

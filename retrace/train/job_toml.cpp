@@ -112,15 +112,27 @@ class EntryReader {
   }
 
   static std::pair<JobValue, std::string> list_of(const toml::array& list) {
+    if (!list.empty() && list[0].is_number()) return numbers_of(list);
     std::vector<std::string> texts;
     std::string shown;
     for (const auto& item : list) {
       const auto* text = item.as_string();
-      if (!text) return {OtherValue{}, "a list with items that are no texts"};
+      if (!text) return {OtherValue{}, "a list with items that are neither all texts nor all numbers"};
       texts.push_back(text->get());
       shown += fmt::format("{}\"{}\"", shown.empty() ? "" : ", ", text->get());
     }
     return {std::move(texts), fmt::format("[{}]", shortened(shown))};
+  }
+
+  static std::pair<JobValue, std::string> numbers_of(const toml::array& list) {
+    std::vector<double> numbers;
+    std::string shown;
+    for (const auto& item : list) {
+      if (!item.is_number()) return {OtherValue{}, "a list with items that are neither all texts nor all numbers"};
+      numbers.push_back(item.value<double>().value());
+      shown += fmt::format("{}{}", shown.empty() ? "" : ", ", numbers.back());
+    }
+    return {std::move(numbers), fmt::format("[{}]", shortened(shown))};
   }
 
   std::string file_;

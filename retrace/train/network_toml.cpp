@@ -39,6 +39,10 @@ std::string toml(const std::vector<int64_t>& numbers) {
   return numbers.size() == 1 ? toml(numbers[0]) : list_text(numbers);
 }
 
+std::string toml(const std::vector<double>& numbers) {
+  return numbers.size() == 1 ? toml(numbers[0]) : list_text(numbers);
+}
+
 // {a = 1, b = 2}
 class InlineTable {
  public:

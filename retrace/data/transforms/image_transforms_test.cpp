@@ -8,6 +8,8 @@
 namespace retrace {
 namespace {
 
+using Numbers = std::vector<double>;
+
 constexpr int64_t kCount = 64, kHeight = 3, kWidth = 4;
 
 // Value 1 + 100 n + 10 y + x in the red of image n, its negative in the other channel; the same as second variable.
@@ -97,17 +99,31 @@ TEST(ImageTransforms, DependOnSeedSampleAndPass) {
 }
 
 TEST(Normalize, IsOneDifferenceAndOneQuotient) {
-  const auto store = transformed("normalize", {{"normalize_mean", 0.1}, {"normalize_deviation", 0.3}});
+  const auto store = transformed("normalize", {{"normalize_mean", Numbers{0.1}}, {"normalize_deviation", Numbers{0.3}}});
   const auto before = image(numbered(), 5), after = image(store, 5);
   for (size_t i = 0; i < before.size(); ++i) EXPECT_EQ(after[i], (before[i] - 0.1f) / 0.3f);
   EXPECT_EQ(image(store, 5, 0, 1), before) << "targets stay";
   EXPECT_TRUE(kind_of(all_transforms(), "normalize", "transform", {}).every_set);
   EXPECT_EQ(error_of([] {
               const auto& kind = kind_of(all_transforms(), "normalize", "transform", {});
-              const auto make = kind.make({{"normalize_mean", 0.0}, {"normalize_deviation", 1.0}});
+              const auto make = kind.make({{"normalize_mean", Numbers{0}}, {"normalize_deviation", Numbers{1}}});
               transform(array_store({Tensor::zeros({2, 5}, DType::u8)}), make).get(0, Place{"train.cpp", 5});
             }),
             "error[RT0346]: transform \"normalize\": the input is not f32\n  where:    train.cpp:5\n  got:      u8[5]");
+}
+
+TEST(Normalize, TakesANumberForEachChannel) {
+  const auto store =
+      transformed("normalize", {{"normalize_mean", Numbers{0.1, -7}}, {"normalize_deviation", Numbers{0.3, 4}}});
+  const auto before = image(numbered(), 5), after = image(store, 5);
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_EQ(after[i], i % 2 ? (before[i] + 7.0f) / 4.0f : (before[i] - 0.1f) / 0.3f) << i;
+  const auto error = error_of([] {
+    transformed("normalize", {{"normalize_mean", Numbers{1, 2, 3}}, {"normalize_deviation", Numbers{1}}}).get(0);
+  });
+  EXPECT_TRUE(says(error, "error[RT0348]: transform \"normalize\": normalize_mean has 3 numbers")) << error;
+  EXPECT_TRUE(says(error, "got:      f32[3,4,2] \"SSC\"")) << error;
+  EXPECT_TRUE(says(error, "expected: 1 number, or 2: one for each channel, the last axis of the input")) << error;
 }
 
 }  // namespace
