@@ -37,6 +37,7 @@ const std::map<std::string, std::string> kOther{{"seed", "2"},
                                                 {"data.train_samples", "63"},
                                                 {"data.test_samples", "25"},
                                                 {"data.transforms", "salt-and-pepper"},
+                                                {"data.task", "regression"},
                                                 {"training.solver", "sgdm"},
                                                 {"training.max_epochs", "2"},
                                                 {"training.mini_batch_size", "16"},
@@ -65,6 +66,7 @@ const std::set<std::string> kTables{"network.layers", "network.outputs"};
 
 // Another value than the standard one, as text.
 std::string other_value(const OptionRule& rule) {
+  if (std::holds_alternative<std::vector<std::string>>(rule.standard)) return "other";
   const bool bounded = rule.low < rule.high;
   if (const auto* truth = std::get_if<bool>(&rule.standard)) return *truth ? "false" : "true";
   if (const auto* whole = std::get_if<int64_t>(&rule.standard))
@@ -94,8 +96,10 @@ std::map<std::string, OptionCase> option_cases() {
   std::map<std::string, OptionCase> cases;
   const auto add = [&](const std::string& section, const std::vector<OptionRule>& options, const Overrides& both) {
     for (const auto& rule : options)
-      for (const std::string& value : {other_value(rule), std::string("32"), std::string("3")}) {  // or sizes that fit
+      for (const std::string& value :
+           {other_value(rule), std::string("32"), std::string("3"), std::string("2")}) {  // or sizes that fit
         const std::string key = section + "." + rule.name;
+        if (kOther.count(key)) break;
         Overrides all = both;
         all.push_back({key, value, "test"});
         if (error_of([&] { parse_job(kJob, "job.toml", all); }) != "no error") continue;
@@ -109,8 +113,9 @@ std::map<std::string, OptionCase> option_cases() {
   for (const auto& kind : nn::all_networks()) add("network", kind.options, {{"network.name", kind.name, "test"}});
   for (const auto& kind : all_sources())
     for (const auto& network : nn::all_networks()) {
-      const Overrides both{
+      Overrides both{
           {"data.source", kind.name, "test"}, {"data.path", "here", "test"}, {"network.name", network.name, "test"}};
+      if (kind.has_target) both.push_back({"data.task", "regression", "test"});
       if (kind.options.empty() || error_of([&] { parse_job(kJob, "job.toml", both); }) != "no error") continue;
       add("data", kind.options, both);
     }
@@ -121,8 +126,11 @@ std::map<std::string, OptionCase> option_cases() {
 std::pair<Job, Job> jobs_that_differ_in(const std::string& key, const std::string& value, Overrides both = {}) {
   if (key == "data.path")
     both = {{"network.heads", "class", "test"}, {"data.source", "mnist", "test"}, {"data.path", "here", "test"}};
+  if (key == "data.task")
+    both = {{"network.name", "cifar10", "test"}, {"data.source", "npy", "test"}, {"data.path", "here", "test"}};
   const Job job = parse_job(kJob, "job.toml", both);
   both.push_back({key, value, "test"});
+  if (key == "data.task") both.insert(both.end(), {{"network.name", "peaks", "test"}, {"data.features", "2", "test"}});
   if (key == "data.source") both.push_back({"network.name", "peaks", "test"});
   return {job, parse_job(kJob, "job.toml", both)};
 }

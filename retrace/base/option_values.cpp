@@ -70,7 +70,9 @@ namespace {
 OptionValue as_type_of(const OptionValue& standard, const OptionValue& value) {
   const bool list = std::holds_alternative<std::vector<double>>(standard);
   if (!list && !std::holds_alternative<double>(standard)) return value;
-  const auto made = [&](double number) { return list ? OptionValue(std::vector<double>{number}) : OptionValue(number); };
+  const auto made = [&](double number) {
+    return list ? OptionValue(std::vector<double>{number}) : OptionValue(number);
+  };
   if (const auto* whole = std::get_if<int64_t>(&value)) return made(static_cast<double>(*whole));
   if (const auto* number = std::get_if<double>(&value)) return made(*number);
   if (const auto* wholes = std::get_if<std::vector<int64_t>>(&value); wholes && list)

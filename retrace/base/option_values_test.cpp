@@ -42,7 +42,9 @@ TEST(OptionValues, AWholeNumberIsANumber) {
 }
 
 TEST(OptionValues, ListsOfNumbersTakeOneNumberAndWholeNumbers) {
-  const auto means = [](const OptionValue& value) { return completed({{"means", value}}, kRules, "x").numbers("means"); };
+  const auto means = [](const OptionValue& value) {
+    return completed({{"means", value}}, kRules, "x").numbers("means");
+  };
   EXPECT_EQ(means(Numbers{1, 2.5}), (Numbers{1, 2.5}));
   EXPECT_EQ(means(0.25), Numbers{0.25});
   EXPECT_EQ(means(int64_t{3}), Numbers{3});

@@ -21,15 +21,19 @@ Tensor moved(const Tensor& image, const ImageMove& move) {
 
 }  // namespace
 
-Observation with_moved_images(const Observation& observation, std::string_view transform, const ImageMove& move) {
+Observation with_changed_images(const Observation& observation, std::string_view caller, const ImageChange& change) {
   if (observation.at(0).labels() != "SSC")
-    throw Error(ErrorKind::usage, 345, fmt::format("transform \"{}\": the input is no image", transform))
+    throw Error(ErrorKind::usage, 345, fmt::format("{}: the input is no image", caller))
         .got(observation[0].spec().text())
         .expected("[height,width,channels] with the labels \"SSC\"");
   Observation result;
-  for (const auto& variable : observation)
-    result.push_back(variable.labels() == "SSC" ? moved(variable, move) : variable);
+  for (const auto& variable : observation) result.push_back(variable.labels() == "SSC" ? change(variable) : variable);
   return result;
+}
+
+Observation with_moved_images(const Observation& observation, std::string_view transform, const ImageMove& move) {
+  return with_changed_images(observation, fmt::format("transform \"{}\"", transform),
+                             [&](const Tensor& image) { return moved(image, move); });
 }
 
 }  // namespace retrace

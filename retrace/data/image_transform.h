@@ -20,8 +20,12 @@ struct ImageView {
 // Writes an image of the same sizes to zeros.
 using ImageMove = std::function<void(const ImageView& image, std::byte* to)>;
 
-// The observation with every image in it moved alike: the input, and targets that are images. Images are tensors of
-// three axes with the labels "SSC". Error(usage), with the name of the transform, if the input is none.
+using ImageChange = std::function<Tensor(const Tensor& image)>;
+
+// The observation with every image in it changed: the input, and targets that are images. Images are tensors of three
+// axes with the labels "SSC". Error(usage), which begins with `caller`, if the input is none.
+Observation with_changed_images(const Observation& observation, std::string_view caller, const ImageChange& change);
+// The same with images that are moved alike, and the name of a transform.
 Observation with_moved_images(const Observation& observation, std::string_view transform, const ImageMove& move);
 
 }  // namespace retrace

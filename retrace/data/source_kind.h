@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "retrace/base/kinds.h"
 #include "retrace/base/option_rules.h"
@@ -35,10 +36,15 @@ struct SourceDescription {
 struct SourceKind {
   std::string name;
   std::string help;                      // one line
-  std::vector<SourceTarget> targets;     // the variables after the input, in order
+  std::vector<SourceTarget> targets;     // the variables after the input, in order: all that there may be
   bool reads_folder = false;             // whether it needs SourceRequest::path
   std::string files = {};                // what must be in that folder: "the four IDX files"
   std::vector<OptionRule> options = {};  // of this source alone
+  // Whether there is that target, given the options of this source; not set: always.
+  std::function<bool(const SourceTarget& target, const OptionValues& options)> has_target = {};
+  // The keys of a job that say the shape of an input, where not all whole numbers among the options do:
+  // "data.features".
+  std::string size_keys = {};
   // The shape of one input, as far as the request says it: nothing is read. A size that the files say is 0.
   std::function<Shape(const SourceRequest& request)> sample;
   // The store of a split: the input first, then the targets.
@@ -59,7 +65,10 @@ struct SourceKind {
 // Every source, in the order of the files. Generated.
 const std::vector<SourceKind>& all_sources();
 
-// The target of that output; null if there is none of its name and kind.
-const SourceTarget* target_of(const SourceKind& source, const nn::NetworkOutput& output);
+// Those that there are with complete options, in the order of the variables.
+std::vector<SourceTarget> targets_of(const SourceKind& source, const OptionValues& options);
+
+// The index in `targets` of the target of that output; nothing if there is none of its name and kind.
+std::optional<size_t> target_of(const std::vector<SourceTarget>& targets, const nn::NetworkOutput& output);
 
 }  // namespace retrace

@@ -36,7 +36,7 @@ std::string type_text(const OptionRule& rule) {
     const std::string numbers = "a whole number, or a list of them";
     return rule.choices.empty() ? numbers : fmt::format("\"{}\", {}", fmt::join(rule.choices, "\", \""), numbers);
   }
-  constexpr const char* names[] = {"true or false", "a whole number", "a number", "a text", "a list of texts", "",
+  constexpr const char* names[] = {"true or false",    "a whole number", "a number", "a text", "a list of texts", "",
                                    "a list of numbers"};
   static_assert(std::size(names) == std::variant_size_v<OptionValue>);
   return names[rule.standard.index()];

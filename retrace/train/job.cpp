@@ -32,11 +32,11 @@ Shape sample_of(const Job& job, const SourceKind& source) {
 }
 
 // What a network of layers takes from the data: the shape of a sample, and what its outputs are trained towards.
-void complete_layers(nn::NetworkOptions& network, const SourceKind& source, const Shape& sample) {
+void complete_layers(nn::NetworkOptions& network, const std::vector<SourceTarget>& targets, const Shape& sample) {
   network.input = sample;
-  if (network.outputs.empty()) network.outputs.push_back({.name = source.targets[0].name, .loss = "", .metric = ""});
+  if (network.outputs.empty()) network.outputs.push_back({.name = targets.at(0).name, .loss = "", .metric = ""});
   for (auto& output : network.outputs) {
-    for (const auto& target : source.targets)
+    for (const auto& target : targets)
       if (target.name == output.name) output.kind = target.kind;
     if (output.loss.empty()) output.loss = nn::standard_loss(output.kind);
     if (output.metric.empty()) output.metric = nn::standard_metric(output.kind);
@@ -48,7 +48,8 @@ void complete_layers(nn::NetworkOptions& network, const SourceKind& source, cons
 Job resolved(Job job) {
   if (!job.network.layers.empty())
     if (const auto* source = find_kind(all_sources(), job.data.source.value_or("")))
-      complete_layers(job.network, *source, sample_of(job, *source));
+      complete_layers(job.network, targets_of(*source, with_standard_values(job.data.options, source->options)),
+                      sample_of(job, *source));
   if (const auto network = nn::find_network(job.network)) {
     job.network = nn::with_defaults(std::move(job.network), *network);
     if (!job.data.source && !network->source.empty()) job.data.source = network->source;

@@ -76,7 +76,8 @@ class Checker {
     if (wrong != values.end()) return add_range_error(shown(*wrong), rule);
     if (rule.range && (values.size() != 2 || !(values[0] <= values[1])))
       return errors_.push_back(out_of_range("is no range", "two numbers, [LOWEST, HIGHEST]"));
-    if (values.empty() && !rule.may_be_empty) errors_.push_back(out_of_range("is empty", "a number, or some in a list"));
+    if (values.empty() && !rule.may_be_empty)
+      errors_.push_back(out_of_range("is empty", "a number, or some in a list"));
   }
 
   void check(const std::string& value, const OptionRule& rule) {

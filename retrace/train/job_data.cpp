@@ -45,18 +45,19 @@ SourceDescription describe(const Job& job, Split split) {
 }
 
 // The variable of the source that the output is trained towards: the input is variable 0.
-size_t variable_of(const SourceKind& source, const nn::NetworkOutput& output) {
-  const SourceTarget* target = target_of(source, output);
+size_t variable_of(const Job& job, const nn::NetworkOutput& output) {
+  const SourceKind& source = source_of(job);
+  const auto target = target_of(targets_of(source, job.data.options), output);
   if (!target)
     throw Error(ErrorKind::usage, 420,
                 fmt::format("the data \"{}\" have no targets for the output \"{}\"", source.name, output.name));
-  return static_cast<size_t>(target - source.targets.data()) + 1;
+  return *target + 1;
 }
 
 // Those variables for each output.
 std::vector<size_t> targets_of(const Job& job, const nn::Network& network) {
   std::vector<size_t> targets;
-  for (const auto& output : network.outputs) targets.push_back(variable_of(source_of(job), output));
+  for (const auto& output : network.outputs) targets.push_back(variable_of(job, output));
   return targets;
 }
 
@@ -64,7 +65,8 @@ std::vector<std::string> formats_of(const Job& job, const nn::Network& network) 
   const std::vector<size_t> targets = targets_of(job, network);
   std::vector<std::string> formats{network.sample.rank() == 3 ? "BSSC" : "BC"};
   const size_t last = *std::max_element(targets.begin(), targets.end());
-  for (size_t i = 0; i < last; ++i) formats.emplace_back(nn::target_labels(source_of(job).targets[i].kind));
+  const auto known = targets_of(source_of(job), job.data.options);
+  for (size_t i = 0; i < last; ++i) formats.emplace_back(nn::target_labels(known[i].kind));
   return formats;
 }
 

@@ -52,8 +52,12 @@ class Misfits {
   std::vector<std::string> fitting_sources() const {
     std::vector<std::string> names;
     for (const auto& source : all_sources())
-      if (reads(source) && target_of(source, network_.outputs[0])) names.push_back(source.name);
+      if (reads(source) && has_target(source, network_.outputs[0])) names.push_back(source.name);
     return names;
+  }
+
+  bool has_target(const SourceKind& source, const nn::NetworkOutput& output) const {
+    return target_of(targets_of(source, with_standard_values(job_.data.options, source.options)), output).has_value();
   }
 
   // Whether the network reads its samples, as far as the job says it: files are looked at later.
@@ -76,9 +80,9 @@ class Misfits {
     }
     std::vector<std::string> trained;
     for (const auto& output : network_.outputs)
-      if (target_of(source_, output)) trained.push_back(fmt::format("\"{}\"", output.name));
+      if (has_target(source_, output)) trained.push_back(fmt::format("\"{}\"", output.name));
     for (const auto& output : network_.outputs)
-      if (nn::has_head(job_.network, output.name) && !target_of(source_, output))
+      if (nn::has_head(job_.network, output.name) && !has_target(source_, output))
         add(417, "network.heads",
             fmt::format("data source \"{}\" has no targets for the output \"{}\"", source_.name, output.name))
             .help(fmt::format("set network.heads = [{}]", fmt::join(trained, ", ")));

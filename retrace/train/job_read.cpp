@@ -148,8 +148,12 @@ Fit assign(const JobValue& value, std::vector<double>& field) {
 }
 
 const char* type_name(const OptionValue& value) {
-  constexpr const char* names[] = {"true or false", "a whole number",  "a number",
-                                   "a text",        "a list of texts", "a list of whole numbers",
+  constexpr const char* names[] = {"true or false",
+                                   "a whole number",
+                                   "a number",
+                                   "a text",
+                                   "a list of texts",
+                                   "a list of whole numbers",
                                    "a number or a list of numbers"};
   static_assert(std::size(names) == std::variant_size_v<OptionValue>);
   return names[value.index()];

@@ -238,9 +238,9 @@ TEST(Job, ListsOfNumbers) {
   EXPECT_EQ(parse_job(mean("1"), "x.toml", {parse_override("data.normalize_mean=[0.25, -3,1e-3]")})
                 .data.options.numbers("normalize_mean"),
             (Numbers{0.25, -3, 0.001}));
-  EXPECT_EQ(parse_job(mean("1"), "x.toml", {parse_override("data.normalize_mean=7")})
-                .data.options.numbers("normalize_mean"),
-            Numbers{7});
+  EXPECT_EQ(
+      parse_job(mean("1"), "x.toml", {parse_override("data.normalize_mean=7")}).data.options.numbers("normalize_mean"),
+      Numbers{7});
   EXPECT_NE(job_text(parse_job(mean("[1, 2.5]"), "x.toml")).find("normalize_mean = [1.0, 2.5]\n"), std::string::npos);
   EXPECT_NE(job_text(parse_job(mean("[1]"), "x.toml")).find("normalize_mean = 1.0\n"), std::string::npos);
   EXPECT_EQ(refusal(mean("[0.5, 'x']")),

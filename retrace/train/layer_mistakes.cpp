@@ -17,7 +17,7 @@ namespace {
 class LayerMistakes {
  public:
   LayerMistakes(const Job& job, const GivenKeys& given, const SourceKind& source)
-      : job_(job), given_(given), source_(source) {}
+      : job_(job), given_(given), source_(source), targets_(targets_of(source, job.data.options)) {}
 
   std::vector<Error> find() {
     nn::checked_layers(job_.network.layers, job_.network.outputs, errors_);
@@ -47,7 +47,8 @@ class LayerMistakes {
         unknown.push_back("data." + rule.name);
     errors_.push_back(job_mistake(given_, 459, "data.source", "a network of layers needs the size of a sample")
                           .got(job_.network.input.text())
-                          .help(fmt::format("set {}", fmt::join(unknown, ", "))));
+                          .help("set " + (source_.size_keys.empty() ? fmt::format("{}", fmt::join(unknown, ", "))
+                                                                    : source_.size_keys)));
   }
 
   template <class F>
@@ -60,9 +61,8 @@ class LayerMistakes {
   }
 
   void check_output(const nn::NetworkOutput& output) {
-    std::vector<std::string> targets;
-    for (const auto& target : source_.targets) targets.push_back(target.name);
-    if (!target_of(source_, output)) {
+    const std::vector<std::string> targets = names_of(targets_);
+    if (!target_of(targets_, output)) {
       const auto near = nearest(output.name, targets);
       add(fmt::format("data source \"{}\" has no targets for the output \"{}\"", source_.name, output.name))
           .expected(fmt::format("{}", fmt::join(targets, ", ")))
@@ -93,6 +93,7 @@ class LayerMistakes {
   const Job& job_;
   const GivenKeys& given_;
   const SourceKind& source_;
+  const std::vector<SourceTarget> targets_;
   std::vector<Error> errors_;
 };
 

@@ -4,8 +4,10 @@
 
 #include "retrace/base/file.h"
 #include "retrace/data/array_store.h"
+#include "retrace/data/csv_table.h"
 #include "retrace/data/idx.h"
 #include "retrace/data/image_store.h"
+#include "retrace/data/npy_store.h"
 #include "retrace/train/job_data.h"
 
 namespace retrace {
@@ -13,9 +15,9 @@ namespace {
 
 constexpr int64_t kBatch = 128;
 
-Error not_for(const std::filesystem::path& input) {
+Error not_for(const std::filesystem::path& input, const char* what = "images") {
   return Error(ErrorKind::bad_data, 320,
-               fmt::format("\"{}\" does not hold images for this network", printable(input.string())));
+               fmt::format("\"{}\" does not hold {} for this network", printable(input.string()), what));
 }
 
 bool is_image_files(const std::filesystem::path& input) {
@@ -43,22 +45,54 @@ Datastore idx_store(const std::filesystem::path& input, const Shape& sample) {
                      {.scale_bytes = true});
 }
 
+// The columns that the job says, as far as they are there; the first line is a header if it holds names.
+Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const Shape& sample) {
+  const std::string text = read_file(input, "CSV file", kCsvLimit);
+  CsvColumns columns{.header = has_csv_header(text, input.string()), .features = sample[0], .for_inputs = true};
+  if (job.data.source == "csv") {
+    columns.targets = job.data.options.texts("target_columns");
+    columns.ignored = job.data.options.texts("ignored_columns");
+  }
+  const CsvTable table = parse_csv_table(text, input.string(), columns);
+  return array_store({Tensor::from(table.features, {table.rows, sample[0]}, "BC")});
+}
+
+Datastore npy_inputs(const std::filesystem::path& input, const Shape& sample) {
+  const Datastore store = npy_store(input.string(), "", {.scale_bytes = true}, Place());
+  if (store.size() == 0 || store.get(0)[0].shape() == sample) return store;
+  throw not_for(input, "inputs")
+      .got(fmt::format("samples of {}", store.get(0)[0].shape().text()))
+      .expected(fmt::format("samples of {}", sample.text()));
+}
+
 ImageFit fit_of(const Job& job) {
   const OptionValue* const fit = job.data.options.find("image_fit");
   const std::string text = fit ? std::get<std::string>(*fit) : "exact";
   return text == "resize" ? ImageFit::resize : text == "center-crop" ? ImageFit::center_crop : ImageFit::exact;
 }
 
+// What networks of images read, and networks of features.
+void check_ending(const std::filesystem::path& input, const nn::Network& network) {
+  const bool images = network.sample.rank() == 3, csv = input.extension() == ".csv";
+  if (input.extension() == ".npy" || csv != images) return;
+  throw Error(ErrorKind::usage, 460,
+              fmt::format("predict cannot read \"{}\" for network \"{}\", whose samples are {}",
+                          printable(input.string()), network.name, network.sample.text()))
+      .expected(images ? "an IDX or NPY file, or files or a folder of images" : "a CSV or NPY file");
+}
+
 }  // namespace
 
 PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network, const std::filesystem::path& input)
     : sample_(network.sample) {
-  if (sample_.rank() != 3)
-    throw Error(ErrorKind::usage, 460,
-                fmt::format("predict reads images; network \"{}\" reads samples of {}", network.name, sample_.text()));
+  check_ending(input, network);
   const Job job = resolved(given);
   std::optional<Datastore> plain;
-  if (is_image_files(input)) {
+  if (input.extension() == ".csv") {
+    plain = csv_inputs(job, input, sample_);
+  } else if (input.extension() == ".npy") {
+    plain = npy_inputs(input, sample_);
+  } else if (is_image_files(input)) {
     const ImageDatastore images = image_datastore(
         input.string(),
         {.height = sample_[0], .width = sample_[1], .channels = sample_[2], .fit = fit_of(job), .scale_bytes = true});
@@ -73,7 +107,11 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
 std::optional<Tensor> PredictionInputs::next() {
   const bool empty = queue_->size() == 0 && !begun_;
   begun_ = true;
-  if (empty) return Tensor::zeros({0, sample_[0], sample_[1], sample_[2]}, DType::f32, "BSSC");
+  if (empty) {
+    Shape none{0};
+    for (const int64_t size : sample_) none.push_back(size);
+    return Tensor::zeros(none, DType::f32, sample_.rank() == 3 ? "BSSC" : "BC");
+  }
   if (!queue_->has_data()) return std::nullopt;
   return queue_->next<1>()[0];
 }

@@ -12,20 +12,21 @@
 
 namespace retrace {
 
-// Images as the network of a job reads them, in mini-batches: with the transforms that the job has for every set. They
-// come from an IDX file of grey images, or from image files: one, those of a folder and of the folders in it, or those
-// of a path with wildcards, in the order of their paths, brought to the size of the network's samples as
-// data.image_fit says.
+// Samples as the network of a job reads them, in mini-batches: with the transforms that the job has for every set.
+// Images come from an IDX file of grey images, from an NPY file, or from image files: one, those of a folder and of the
+// folders in it, or those of a path with wildcards, in the order of their paths, brought to the size of the network's
+// samples as data.image_fit says. Features come from an NPY file, or from a CSV file, whose columns are those of the
+// training set in their order, with or without the target and with or without a line of names.
 class PredictionInputs {
  public:
-  // Errors: missing; bad_data, with the file, for what holds no images, or others than the network reads; usage for a
-  // network that reads no images.
+  // Errors: missing; bad_data, with the file, for what holds no samples, or others than the network reads; usage for a
+  // file of a kind that holds no samples of this network.
   PredictionInputs(const Job& job, const nn::Network& network, const std::filesystem::path& input);
 
   // The paths of image files, one for each sample; empty for an IDX file.
   const std::vector<std::string>& files() const { return files_; }
-  // f32 [batch,height,width,channels] "BSSC"; none at the end. Where there are no samples, once an empty one. Errors:
-  // those of files that are read now.
+  // f32 [batch,height,width,channels] "BSSC" or [batch,features] "BC"; none at the end. Where there are no samples,
+  // once an empty one. Errors: those of files that are read now.
   std::optional<Tensor> next();
 
  private:

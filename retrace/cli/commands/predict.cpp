@@ -33,9 +33,11 @@ int predict(const PredictOptions& options) {
 void describe(Flags& flags) {
   const auto options = std::make_shared<PredictOptions>();
   flags.argument("RUN", options->run, "run folder", "the run folder");
-  flags.required("--input", "PATH", options->input,
-                 "images: an IDX file, gzip or not; a JPEG or PNG file; a folder of them; a path with * and ?",
-                 "a file or a folder of images");
+  flags.required(
+      "--input", "PATH", options->input,
+      "a CSV or NPY file; images: an IDX file, gzip or not; a JPEG or PNG file; a folder of them; a path with "
+      "* and ?",
+      "a file, or a folder of images");
   flags.option("--out", "FILE", options->out, "CSV file to write (out.csv); - is standard output");
   flags.flag("--json", options->json, "print what was written as one JSON object");
   flags.flag("--quiet", options->quiet, "print nothing but errors");
@@ -45,7 +47,9 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind predict_command() {
-  return {.name = "predict", .help = "classes, scores and values of images, by a trained run", .describe = describe};
+  return {.name = "predict",
+          .help = "classes, scores and values of images, of CSV or NPY files, by a trained run",
+          .describe = describe};
 }
 
 }  // namespace retrace::cli

@@ -99,7 +99,8 @@ TEST(ImageTransforms, DependOnSeedSampleAndPass) {
 }
 
 TEST(Normalize, IsOneDifferenceAndOneQuotient) {
-  const auto store = transformed("normalize", {{"normalize_mean", Numbers{0.1}}, {"normalize_deviation", Numbers{0.3}}});
+  const auto store =
+      transformed("normalize", {{"normalize_mean", Numbers{0.1}}, {"normalize_deviation", Numbers{0.3}}});
   const auto before = image(numbered(), 5), after = image(store, 5);
   for (size_t i = 0; i < before.size(); ++i) EXPECT_EQ(after[i], (before[i] - 0.1f) / 0.3f);
   EXPECT_EQ(image(store, 5, 0, 1), before) << "targets stay";

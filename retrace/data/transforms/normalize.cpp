@@ -39,26 +39,25 @@ Observation normalized(const Observation& observation, const std::vector<float>&
 }  // namespace
 
 TransformKind normalize_transform() {
-  return {
-      .name = "normalize",
-      .help = "normalize_mean is subtracted from the input, and the rest divided by normalize_deviation",
-      .options = {{.name = "normalize_mean",
-                   .help = "of the elements of inputs: one number, or a list with one for each channel",
-                   .standard = std::vector<double>{0},
-                   .low = -1e6,
-                   .high = 1e6},
-                  {.name = "normalize_deviation",
-                   .help = "of the elements of inputs, a standard deviation: one number, or one for each channel",
-                   .standard = std::vector<double>{1},
-                   .high = 1e6,
-                   .above_low = true}},
-      .every_set = true,
-      .make = [](const OptionValues& options) -> TransformFunction {
-        return [mean = rounded(options, "normalize_mean"), deviation = rounded(options, "normalize_deviation")](
-                   const Observation& observation, TransformContext&) {
-          return normalized(observation, mean, deviation);
-        };
-      }};
+  return {.name = "normalize",
+          .help = "normalize_mean is subtracted from the input, and the rest divided by normalize_deviation",
+          .options = {{.name = "normalize_mean",
+                       .help = "of the elements of inputs: one number, or a list with one for each channel",
+                       .standard = std::vector<double>{0},
+                       .low = -1e6,
+                       .high = 1e6},
+                      {.name = "normalize_deviation",
+                       .help = "of the elements of inputs, a standard deviation: one number, or one for each channel",
+                       .standard = std::vector<double>{1},
+                       .high = 1e6,
+                       .above_low = true}},
+          .every_set = true,
+          .make = [](const OptionValues& options) -> TransformFunction {
+            return [mean = rounded(options, "normalize_mean"), deviation = rounded(options, "normalize_deviation")](
+                       const Observation& observation, TransformContext&) {
+              return normalized(observation, mean, deviation);
+            };
+          }};
 }
 
 }  // namespace retrace

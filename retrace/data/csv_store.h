@@ -1,0 +1,48 @@
+#pragma once
+// CSV files as stores.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "retrace/data/datastore.h"
+#include "retrace/data/task.h"
+
+namespace retrace {
+
+// Options of csv_store.
+struct CsvStoreOptions {
+  bool header = true;                     // the first line has the names of the columns; else they are 1, 2, 3, ...
+  std::vector<std::string> targets = {};  // the columns that are targets; none named: the last one
+  std::vector<std::string> ignored = {};  // columns that are not used
+  Task task = Task::classification;       // which has one column of targets
+  // Of Task::classification: the classes in the order of their numbers; a label that is not among them is an error.
+  // None: those that are found. Give those of the training set to the store of the test set.
+  std::vector<std::string> class_names = {};
+};
+
+// A store in memory whose observations are the records of a CSV file: features, f32[n] "C" in the order of their
+// columns; then the number of the class, a single i32, or the values f32[m] "C".
+class CsvDatastore : public Datastore {
+ public:
+  // The names of the columns that are features.
+  const std::vector<std::string>& feature_names() const { return feature_names_; }
+  // The names of the classes in the order of their numbers; empty for Task::regression. Where every label is a whole
+  // number from 0 on, it is the number of its class, and the names are 0, 1, 2, ... up to the largest; other labels
+  // are numbered in the order of their bytes.
+  const std::vector<std::string>& class_names() const { return class_names_; }
+
+ private:
+  friend CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options, Place place);
+  CsvDatastore(Datastore store, std::vector<std::string> features, std::vector<std::string> classes)
+      : Datastore(std::move(store)), feature_names_(std::move(features)), class_names_(std::move(classes)) {}
+  std::vector<std::string> feature_names_, class_names_;
+};
+
+// Reads a CSV file by RFC 4180, as UTF-8: commas, lines that end with LF or CRLF, cells in quotes where they hold
+// commas, quotes (written twice) or line breaks. A number has a point and no separators; it becomes the nearest f32,
+// whatever the locale is. Errors: missing; bad_data with file:line:column and what helps for empty cells, text where a
+// number is wanted, infinities and NaN, records of unequal length, unknown labels; usage for options.
+CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options = {}, Place place = Place::here());
+
+}  // namespace retrace

@@ -1,0 +1,210 @@
+// CSV files as stores: what is read, and the whole texts of what is refused.
+#include "retrace/data/csv_store.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+
+#include "retrace/data/csv_table.h"
+#include "tests/error_testing.h"
+#include "tests/temporary_folder.h"
+
+namespace retrace {
+namespace {
+
+using Floats = std::vector<float>;
+using Texts = std::vector<std::string>;
+
+CsvTable table(const std::string& text, const CsvColumns& columns = {}) {
+  return parse_csv_table(text, "x.csv", columns);
+}
+
+std::string refusal(const std::string& text, const CsvColumns& columns = {}) {
+  return error_of([&] { table(text, columns); });
+}
+
+class CsvFile {
+ public:
+  explicit CsvFile(const std::string& text) { std::ofstream(path()) << text; }
+  std::string path() const { return (folder_ / "x.csv").string(); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+std::vector<std::vector<std::string>> records(const std::string& text) {
+  CsvReader reader(text, "x.csv");
+  std::vector<std::vector<std::string>> all;
+  while (reader.next()) {
+    auto& record = all.emplace_back();
+    for (const auto& cell : reader.cells()) record.push_back(cell.text);
+  }
+  return all;
+}
+
+TEST(Csv, CellsAreThoseOfRfc4180) {
+  const std::vector<Texts> two{{"a", "b"}, {"c", "d"}};
+  EXPECT_EQ(records("a,b\nc,d\n"), two);
+  EXPECT_EQ(records("a,b\r\nc,d"), two);
+  EXPECT_EQ(records("\xef\xbb\xbf a ,\tb\nc,d\r\n\r\n\n"), two) << "mark, blanks, empty lines at the end";
+  EXPECT_EQ(records("\"a\",b\n\"c\",\"d\""), two);
+  EXPECT_EQ(records("\"a,\"\"b\"\"\nc\",\" d \"\n"), (std::vector<Texts>{{"a,\"b\"\nc", " d "}}));
+  EXPECT_EQ(records(",\n\"\",x\n"), (std::vector<Texts>{{"", ""}, {"", "x"}}));
+  EXPECT_TRUE(records("").empty());
+  EXPECT_TRUE(records("\n\r\n").empty());
+}
+
+TEST(Csv, PositionsCountLinesWithinQuotes) {
+  CsvReader reader("\"a\nb\",c\nd,\"e\"", "x.csv");
+  ASSERT_TRUE(reader.next());
+  EXPECT_EQ(reader.place(reader.cells()[1].position), "x.csv:2:4");
+  ASSERT_TRUE(reader.next());
+  EXPECT_EQ(reader.place(reader.cells()[1].position), "x.csv:3:3");
+}
+
+TEST(Csv, NumbersAreTheNearestF32) {
+  const CsvTable read = table("a,b,c\n1,-2.5e-3,+.5\n16777217, 1e-45 ,3.4028235e38\n0.1,-0,007\n", {.features = 2});
+  EXPECT_EQ(read.columns, (Texts{"a", "b"}));
+  EXPECT_EQ(read.rows, 3);
+  EXPECT_EQ(read.features, (Floats{1, -0.0025f, 16777216, std::numeric_limits<float>::denorm_min(), 0.1f, -0.0f}));
+  EXPECT_EQ(read.values, (Floats{0.5f, std::numeric_limits<float>::max(), 7}));
+}
+
+TEST(Csv, ColumnsAreNamedOrCounted) {
+  const std::string text = "1,2,3,4\n5,6,7,8\n";
+  const auto features = [&](const CsvColumns& columns) { return table(text, columns).features; };
+  EXPECT_EQ(features({.header = false}), (Floats{1, 2, 3, 5, 6, 7}));
+  EXPECT_EQ(features({.header = false, .targets = {"1"}, .ignored = {"3"}}), (Floats{2, 4, 6, 8}));
+  EXPECT_EQ(table(text, {.header = false, .targets = {"3", "1"}}).values, (Floats{1, 3, 5, 7})) << "in their order";
+  // Of what is predicted the target may be there or not.
+  const CsvColumns inputs{.targets = {"y"}, .features = 2, .for_inputs = true};
+  EXPECT_EQ(table("a,y,b\n1,?,2\n", inputs).features, (Floats{1, 2}));
+  EXPECT_EQ(table("a,b\n1,2\n", inputs).features, (Floats{1, 2}));
+  const CsvColumns last{.features = 2, .for_inputs = true};
+  EXPECT_EQ(table("a,b,y\n1,2,\n", last).features, (Floats{1, 2}));
+  EXPECT_EQ(table("a,b\n1,2\n", last).features, (Floats{1, 2}));
+  EXPECT_TRUE(has_csv_header("a,1\n", "x"));
+  EXPECT_TRUE(has_csv_header("\"1\",1\n", "x"));
+  EXPECT_FALSE(has_csv_header("1,nan\n", "x"));
+}
+
+TEST(Csv, RefusesWhatIsNoCsv) {
+  EXPECT_EQ(refusal("a,b\n1,\"2\n"),
+            "error[RT0349]: the CSV file has a quoted cell without an end\n  where:    x.csv:2:3\n"
+            "  help:     end it with a quote");
+  EXPECT_EQ(refusal("a,b\n\"1\"x,2\n"),
+            "error[RT0349]: the CSV file has text behind the quotes of a cell\n  where:    x.csv:2:4\n"
+            "  help:     put a comma between cells, and write a quote in one twice");
+  EXPECT_EQ(refusal("a,b\n1 \"x\",2\n"),
+            "error[RT0349]: the CSV file has a quote within a cell without quotes\n  where:    x.csv:2:3\n"
+            "  help:     begin and end the cell with quotes, and write a quote in it twice");
+  EXPECT_EQ(refusal("a,b\r1,2\r"),
+            "error[RT0349]: the CSV file has a carriage return without a line feed\n  where:    x.csv:1:4\n"
+            "  help:     end lines with LF or CRLF");
+  EXPECT_EQ(refusal("a,b\n\n1,2\n"),
+            "error[RT0349]: the CSV file has an empty line\n  where:    x.csv:2:1\n  help:     remove it");
+  for (const char* empty : {"", "a,b\n"})
+    EXPECT_EQ(refusal(empty),
+              "error[RT0354]: the CSV file has no record\n  where:    x.csv\n"
+              "  expected: a line of names, and at least one record");
+}
+
+TEST(Csv, RefusesCellsTogether) {
+  EXPECT_EQ(refusal("a,b,c\n1,,3\n1,x,3\n1,2\n1,2,3,4\nnan,2,1e39\n"),
+            "error[RT0351]: a cell of the column \"b\" is empty\n  where:    x.csv:2:3\n"
+            "  help:     fill it, or remove the record\n"
+            "error[RT0352]: \"x\" is no number\n  where:    x.csv:3:3\n"
+            "  expected: a number: the column \"b\" is a feature\n"
+            "  help:     write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)\n"
+            "error[RT0350]: a record has 2 cells\n  where:    x.csv:4:1\n  expected: 3, as the first line has\n"
+            "error[RT0350]: a record has 4 cells\n  where:    x.csv:5:1\n  expected: 3, as the first line has\n"
+            "  help:     put a cell that holds a comma into quotes\n"
+            "error[RT0353]: \"nan\" is no finite f32\n  where:    x.csv:6:1\n"
+            "  expected: 0, or a number whose absolute value is from 1.4e-45 to 3.4e38\n"
+            "  help:     replace it, or remove the record\n"
+            "error[RT0353]: \"1e39\" is no finite f32\n  where:    x.csv:6:7\n"
+            "  expected: 0, or a number whose absolute value is from 1.4e-45 to 3.4e38\n"
+            "  help:     replace it, or remove the record");
+  for (const char* text : {"0x10", "1.5.2", "--1", "+-1", "1e", "1 2", "1_000"})
+    EXPECT_TRUE(says(refusal(fmt::format("a,b\n{},1\n", text)), fmt::format("\"{}\" is no number", text)));
+  std::string many = "a,b\n";
+  for (int i = 0; i < 1000; ++i) many += "x,y\n";
+  const std::string found = refusal(many);
+  EXPECT_TRUE(says(found, "x.csv:11:3"));
+  EXPECT_FALSE(says(found, "x.csv:12:"));
+}
+
+TEST(Csv, RefusesColumns) {
+  EXPECT_EQ(
+      refusal("1,2\n3,4\n"),
+      "error[RT0356]: the first line of the CSV file holds numbers alone, no names of columns\n"
+      "  where:    x.csv:1:1\n  help:     set header to false (in a job data.header = false), or put names that are "
+      "numbers into quotes");
+  EXPECT_EQ(refusal("a,b,a\n1,2,3\n"),
+            "error[RT0357]: the column \"a\" stands twice in the CSV file\n  where:    x.csv:1:5\n"
+            "  help:     give every column a name of its own");
+  EXPECT_EQ(refusal("a,,c\n1,2,3\n"),
+            "error[RT0357]: a column of the CSV file has no name\n  where:    x.csv:1:3\n"
+            "  help:     give every column a name of its own");
+  EXPECT_EQ(refusal("length,width,kind\n1,2,3\n", {.targets = {"knd"}}),
+            "error[RT0355]: the CSV file has no column \"knd\"\n  where:    x.csv\n  expected: length, width, kind\n"
+            "  help:     did you mean \"kind\"?");
+  EXPECT_EQ(refusal("a,b\n1,2\n", {.targets = {"b"}, .ignored = {"b"}}),
+            "error[RT0359]: the column \"b\" is named twice\n  where:    x.csv\n"
+            "  help:     name a column once, as a target or as one that is ignored");
+  EXPECT_EQ(refusal("a,b,c\n1,2,3\n", {.features = 3}),
+            "error[RT0358]: the CSV file has 2 columns of features\n  where:    x.csv\n"
+            "  got:      3 columns, 1 of them targets, 0 ignored\n  expected: 3 columns of features");
+  EXPECT_EQ(refusal("a\n1\n"),
+            "error[RT0358]: the CSV file has 0 columns of features\n  where:    x.csv\n"
+            "  got:      1 columns, 1 of them targets, 0 ignored\n  expected: at least one column of features");
+}
+
+TEST(CsvStore, GivesFeaturesAndClasses) {
+  const CsvFile file("length,width,kind\n5.1,3.5,setosa\n7,3.2,\"virginica\"\n6.4,3.2,setosa\n");
+  const CsvDatastore store = csv_store(file.path());
+  EXPECT_EQ(store.size(), 3);
+  EXPECT_EQ(store.feature_names(), (Texts{"length", "width"}));
+  EXPECT_EQ(store.class_names(), (Texts{"setosa", "virginica"}));
+  const Observation one = store.get(1);
+  EXPECT_EQ(one[0].spec().text(), "f32[2] \"C\"");
+  EXPECT_EQ(one[0].to_vector<float>(), (Floats{7, 3.2f}));
+  EXPECT_EQ(one[1].item<int32_t>(), 1);
+  // The classes of the training set are those of the test set.
+  const CsvDatastore test = csv_store(file.path(), {.class_names = {"other", "setosa", "virginica"}});
+  EXPECT_EQ(test.get(0)[1].item<int32_t>(), 1);
+  EXPECT_EQ(error_of([&] { csv_store(file.path(), {.class_names = {"setosa", "virginika"}}); }),
+            "error[RT0360]: \"virginica\" is no known class\n  where:    " + file.path() +
+                ":3:7\n  expected: one of the 2 classes of the training set\n  help:     did you mean \"virginika\"?");
+}
+
+TEST(CsvStore, WholeNumbersAreTheNumbersOfTheirClasses) {
+  const CsvDatastore store = csv_store(CsvFile("a,y\n1,10\n2,2\n3,0\n").path());
+  EXPECT_EQ(store.class_names().size(), 11u);
+  EXPECT_EQ(store.get(0)[1].item<int32_t>(), 10);
+  EXPECT_EQ(store.get(1)[1].item<int32_t>(), 2);
+  EXPECT_EQ(csv_store(CsvFile("a,y\n1,10\n2,2\n3,01\n").path()).class_names(), (Texts{"01", "10", "2"}));
+  const CsvFile values("a,y\n1,1000000\n");
+  EXPECT_EQ(error_of([&] { csv_store(values.path()); }),
+            "error[RT0361]: the labels of the CSV file make 1000001 classes\n  where:    " + values.path() +
+                "\n  expected: at most 65536\n  help:     set the task to regression (in a job data.task = "
+                "\"regression\"), or name another column as the target");
+}
+
+TEST(CsvStore, GivesValues) {
+  const CsvFile file("p,a,q\n1,2,3\n4,5,6\n");
+  const CsvDatastore store = csv_store(file.path(), {.targets = {"p", "q"}, .task = Task::regression});
+  EXPECT_EQ(store.feature_names(), Texts{"a"});
+  EXPECT_TRUE(store.class_names().empty());
+  EXPECT_EQ(store.get(1)[1].spec().text(), "f32[2] \"C\"");
+  EXPECT_EQ(store.get(1)[1].to_vector<float>(), (Floats{4, 6}));
+  EXPECT_EQ(error_of([&] { csv_store(file.path(), {.targets = {"p", "q"}}, Place{"train.cpp", 5}); }),
+            "error[RT0362]: csv_store: a classification has one column of labels\n  where:    train.cpp:5\n"
+            "  got:      2 columns\n  help:     name one column as the target (in a job data.target_columns), or set "
+            "the task to regression");
+}
+
+}  // namespace
+}  // namespace retrace

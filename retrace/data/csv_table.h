@@ -1,0 +1,55 @@
+#pragma once
+// A CSV file as numbers and labels: what stores and predictions are made of.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "retrace/data/csv.h"
+
+namespace retrace {
+
+// Which columns mean what. Columns have the names of the first line; without a header, the names 1, 2, 3, ...
+struct CsvColumns {
+  bool header = true;
+  std::vector<std::string> targets = {};  // none named: the last column
+  std::vector<std::string> ignored = {};
+  bool labels = false;      // the target is one column of labels, as text; else targets are numbers
+  int64_t features = 0;     // the number that there must be; 0: any
+  bool for_inputs = false;  // only features are read: columns that are named and not there are no mistake, and the last
+                            // column is a feature where that makes the number right
+};
+
+struct CsvLabel {
+  std::string text;
+  TextPosition position;
+};
+
+struct CsvTable {
+  std::string name;                  // of the file, in messages
+  std::vector<std::string> columns;  // the names of the features
+  size_t targets = 0;                // columns of targets
+  int64_t rows = 0;
+  std::vector<float> features;   // row by row
+  std::vector<float> values;     // of the targets, row by row, unless they are labels
+  std::vector<CsvLabel> labels;  // one for each row, if they are wanted
+};
+
+// The largest file that is read.
+constexpr uint64_t kCsvLimit = uint64_t{4} << 30;
+
+// The table in a file. A number is the f32 that is nearest to what is written. Errors: missing; bad_data with
+// file:line:column for what is no CSV, records of unequal length, empty cells, text where a number is wanted, numbers
+// that are not finite (also once they are rounded to f32), names of columns that stand twice or not at all, and no
+// record at all. Wrong cells and records are told together, the first 20 of them.
+CsvTable read_csv_table(const std::filesystem::path& file, const CsvColumns& columns);
+
+// The same from memory; `name` stands for the file in messages.
+CsvTable parse_csv_table(std::string_view text, std::string_view name, const CsvColumns& columns);
+
+// Whether the first record holds anything else than numbers: names, for who does not know it.
+bool has_csv_header(std::string_view text, std::string_view name);
+
+}  // namespace retrace

@@ -1,0 +1,82 @@
+#include "retrace/data/npy.h"
+
+#include <fmt/format.h>
+
+#include "retrace/base/file.h"
+#include "retrace/data/npy_shapes.h"
+#include "retrace/data/npy_store.h"
+#include "retrace/data/source_kind.h"
+
+namespace retrace {
+namespace {
+
+std::filesystem::path file_of(Split split, const char* what, const SourceRequest& request) {
+  return request.path / fmt::format("{}_{}.npy", split == Split::train ? "train" : "test", what);
+}
+
+bool is_regression(const OptionValues& options) { return options.text("task") == "regression"; }
+
+void check_folder(const SourceRequest& request) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(request.path, ignored)) throw missing_path(request.path, "data folder");
+}
+
+Datastore store_of(Split split, const SourceRequest& request) {
+  check_folder(request);
+  return npy_store(
+      file_of(split, "inputs", request).string(), file_of(split, "targets", request).string(),
+      {.task = is_regression(request.options) ? Task::regression : Task::classification, .scale_bytes = true}, Place());
+}
+
+Shape sample_of(const SourceRequest& request) {
+  const auto& options = request.options;
+  if (const int64_t features = options.integer("features"); features > 0) return {features};
+  return {options.integer("image_height"), options.integer("image_width"), options.integer("image_channels")};
+}
+
+// Of one observation, by the headers.
+SourceDescription description_of(Split split, const SourceRequest& request) {
+  check_folder(request);
+  const auto inputs = file_of(split, "inputs", request), targets = file_of(split, "targets", request);
+  const Shape shape = npy_input_shape(read_npy_header(inputs).shape, inputs.string());
+  const Shape values = read_npy_header(targets).shape;
+  const TensorSpec target = is_regression(request.options)
+                                ? TensorSpec{DType::f32, {values.rank() == 2 ? values[1] : 1}, Labels("C"), {}}
+                                : TensorSpec{DType::i32, {}, {}, {}};
+  const Shape one(std::span(shape.begin() + 1, shape.end()));
+  return {shape[0], {{DType::f32, one, Labels(one.rank() == 1 ? "C" : "SSC"), {}}, target}};
+}
+
+}  // namespace
+
+SourceKind npy_source() {
+  constexpr double kMost = 65535;
+  const auto size = [](const char* name, const char* help, double most) {
+    return OptionRule{.name = name, .help = help, .standard = int64_t{0}, .high = most};
+  };
+  return {.name = "npy",
+          .help = "the files train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy of data.path",
+          .targets = {{.name = "class"}, {.name = "value", .kind = nn::OutputKind::values}},
+          .reads_folder = true,
+          .files = "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy",
+          .options = {{.name = "task",
+                       .help = "what is learned: a class or values",
+                       .standard = std::string("classification"),
+                       .choices = {"classification", "regression"}},
+                      size("features", "the number of features of a sample; 0: samples are images", 1'000'000),
+                      size("image_height", "of images; 0: as in the files", kMost),
+                      size("image_width", "of images; 0: as in the files", kMost),
+                      size("image_channels", "of images; 0: as in the files", kMost)},
+          .has_target = [](const SourceTarget& target,
+                           const OptionValues& options) { return is_regression(options) == (target.name == "value"); },
+          .size_keys = "data.features, or data.image_height, data.image_width and data.image_channels",
+          .sample = sample_of,
+          .load = store_of,
+          .description = description_of,
+          .origin =
+              [](Split split, int variable, const SourceRequest& request) {
+                return printable(file_of(split, variable > 0 ? "targets" : "inputs", request).string());
+              }};
+}
+
+}  // namespace retrace

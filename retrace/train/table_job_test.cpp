@@ -1,0 +1,170 @@
+// Jobs on CSV and NPY files, and predictions of such files.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "retrace/base/file.h"
+#include "retrace/data/npy_testing.h"
+#include "retrace/train/job_data.h"
+#include "retrace/train/train_job.h"
+#include "tests/error_testing.h"
+#include "tests/temporary_folder.h"
+
+namespace retrace {
+namespace {
+
+// Points on a grid; the class says on which side of a line they lie, the value is 2 x - y.
+std::string points(int first, bool header = true) {
+  std::string text = header ? "x,y,side,height\n" : "";
+  for (int i = first; i < 64; i += 2) {
+    const double x = i / 8 / 8.0, y = i % 8 / 8.0;
+    text += fmt::format("{},{},{},{}\n", x, y, x > y ? "below" : "above", 2 * x - y);
+  }
+  return text;
+}
+
+const std::string kHead =
+    "seed = 1\ndevice = \"cpu\"\n[training]\nmax_epochs = 30\nmini_batch_size = 8\n"
+    "initial_learn_rate = 0.03\nshuffle = \"every-epoch\"\n";
+
+Job class_job(const TemporaryFolder& folder, const std::string& data) {
+  return parse_job(kHead +
+                       "[network]\nlayers = [{type = \"linear\", features = 8}, {type = \"relu\"}, "
+                       "{type = \"linear\", features = 2}, {type = \"softmax\"}]\n[data]\npath = \"" +
+                       folder.path().string() + "\"\n" + data,
+                   "points.toml");
+}
+
+Job value_job(const TemporaryFolder& folder, const std::string& data) {
+  return parse_job(kHead + "[network]\nlayers = [{type = \"linear\", features = 1}]\n[data]\npath = \"" +
+                       folder.path().string() + "\"\n" + data,
+                   "points.toml", {parse_override("training.max_epochs=200")});
+}
+
+void write_points(const TemporaryFolder& folder, bool header = true) {
+  write_file_whole(folder / "train.csv", points(0, header));
+  write_file_whole(folder / "test.csv", points(1, header));
+}
+
+const std::string kClasses =
+    "source = \"csv\"\nfeatures = 2\ntarget_columns = [\"side\"]\nignored_columns = [\"height\"]\n";
+const std::string kValues =
+    "source = \"csv\"\ntask = \"regression\"\nfeatures = 2\ntarget_columns = [\"height\"]\nignored_columns = "
+    "[\"side\"]\n";
+
+double metric_of(const TrainJobResult& result) { return result.metrics.at(0).second; }
+
+TEST(TableJob, LearnsAClassFromCsv) {
+  const TemporaryFolder folder;
+  write_points(folder);
+  Job job = class_job(folder, kClasses);
+  EXPECT_EQ(job.network.outputs.at(0).name, "class");
+  job.threads = 1;
+  const auto one = train_job(job, {.write_run = false});
+  EXPECT_GT(metric_of(one), 0.8);
+  job.threads = 2;
+  EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, one.fingerprint);
+}
+
+TEST(TableJob, PredictsCsvWithAndWithoutTargets) {
+  const TemporaryFolder folder;
+  write_points(folder);
+  const auto run = folder / "run";
+  train_job(class_job(folder, kClasses), {.out = run});
+  const auto predicted = [&](const std::string& text) {
+    write_file_whole(folder / "new.csv", text);
+    return predict_run(run, folder / "new.csv").csv;
+  };
+  const std::string with_names = predict_run(run, folder / "test.csv").csv;
+  EXPECT_TRUE(says(with_names, "index,class,score_0,score_1\n0,"));
+  std::string features = "x,y\n", bare;
+  std::istringstream lines(points(1, false));
+  for (std::string line; std::getline(lines, line);) {
+    const std::string two = line.substr(0, line.find(',', line.find(',') + 1));
+    features += two + "\n", bare += two + "\n";
+  }
+  EXPECT_EQ(predicted(features), with_names) << "without the target";
+  EXPECT_EQ(predicted(bare), with_names) << "without names";
+  EXPECT_TRUE(says(error_of([&] { predicted("a,b,c,d\n1,2,3,4\n"); }), "error[RT0358]: the CSV file has 4 columns"));
+  EXPECT_EQ(error_of([&] { predict_run(run, folder / "picture.png"); }),
+            "error[RT0460]: predict cannot read \"" + (folder / "picture.png").string() +
+                "\" for network \"layers\", whose samples are [2]\n  expected: a CSV or NPY file");
+}
+
+TEST(TableJob, LearnsValuesFromCsvAndNpyAlike) {
+  const TemporaryFolder folder;
+  write_points(folder);
+  const auto run = folder / "run";
+  const auto from_csv = train_job(value_job(folder, kValues), {.out = run});
+  EXPECT_LT(metric_of(from_csv), 0.05);
+  for (const int first : {0, 1}) {
+    std::vector<float> inputs, targets;
+    for (int i = first; i < 64; i += 2) {
+      inputs.push_back(static_cast<float>(i / 8) / 8), inputs.push_back(static_cast<float>(i % 8) / 8);
+      targets.push_back(2 * inputs.end()[-2] - inputs.back());
+    }
+    const std::string split = first ? "test" : "train";
+    write_file_whole(folder / (split + "_inputs.npy"), npy_of("<f4", "(32, 2)", inputs));
+    write_file_whole(folder / (split + "_targets.npy"), npy_of("<f4", "(32,)", targets));
+  }
+  const Job job = value_job(folder, "source = \"npy\"\ntask = \"regression\"\nfeatures = 2\n");
+  EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, from_csv.fingerprint);
+  EXPECT_EQ(predict_run(run, folder / "test_inputs.npy").csv, predict_run(run, folder / "test.csv").csv);
+  EXPECT_TRUE(
+      says(error_of([&] { predict_run(run, folder / "test_targets.npy"); }), "does not hold inputs of a network"));
+  const auto description = describe_job_data(job, make_job_network(job));
+  EXPECT_EQ(description.train.samples, 32);
+}
+
+TEST(TableJob, LearnsFromImagesInNpy) {
+  const TemporaryFolder folder;
+  std::vector<uint8_t> pixels(12 * 4 * 4 * 1);
+  std::vector<int64_t> classes;
+  for (size_t n = 0; n < 12; ++n) {
+    classes.push_back(static_cast<int64_t>(n % 2));
+    for (size_t i = 0; i < 16; ++i) pixels[16 * n + i] = static_cast<uint8_t>((i < 8) == (n % 2 == 0) ? 200 + n : n);
+  }
+  for (const std::string split : {"train", "test"}) {
+    write_file_whole(folder / (split + "_inputs.npy"), npy_of("|u1", "(12, 4, 4, 1)", pixels));
+    write_file_whole(folder / (split + "_targets.npy"), npy_of("<i8", "(12,)", classes));
+  }
+  const std::string sizes = "source = \"npy\"\nimage_height = 4\nimage_width = 4\nimage_channels = 1\n";
+  const auto run = folder / "run";
+  const auto result = train_job(class_job(folder, sizes), {.out = run});
+  EXPECT_EQ(metric_of(result), 1.0);
+  EXPECT_EQ(predict_run(run, folder / "test_inputs.npy").rows, 12);
+  EXPECT_EQ(error_of([&] { predict_run(run, folder / "test.csv"); }),
+            "error[RT0460]: predict cannot read \"" + (folder / "test.csv").string() +
+                "\" for network \"layers\", whose samples are [4,4,1]\n"
+                "  expected: an IDX or NPY file, or files or a folder of images");
+}
+
+TEST(TableJob, MistakesNameKeysAndPlaces) {
+  const TemporaryFolder folder;
+  write_points(folder);
+  const auto refusal = [&](const std::string& data) {
+    return error_of([&] { train_job(class_job(folder, data), {.write_run = false}); });
+  };
+  EXPECT_EQ(error_of([&] { class_job(folder, "source = \"csv\"\n"); }),
+            "error[RT0459]: a network of layers needs the size of a sample\n  where:    points.toml:12:1\n"
+            "  got:      [0]\n  help:     set data.features");
+  EXPECT_TRUE(says(error_of([&] { class_job(folder, "source = \"npy\"\n"); }),
+                   "help:     set data.features, or data.image_height, data.image_width and data.image_channels"));
+  EXPECT_TRUE(
+      says(refusal("source = \"csv\"\nfeatures = 3\ntarget_columns = [\"side\"]\nignored_columns = [\"height\"]\n"),
+           "error[RT0423]: the training set has samples that network \"layers\" does not read"));
+  EXPECT_TRUE(says(refusal("source = \"csv\"\nfeatures = 2\ntarget_columns = [\"sid\"]\n"), "did you mean \"side\"?"));
+  EXPECT_TRUE(
+      says(refusal("source = \"csv\"\nfeatures = 2\ntarget_columns = [\"side\"]\n"), "got:      samples of [3]"));
+  write_file_whole(folder / "test.csv", "x,y,side,height\n1,2,below,0\n1,oops,beside,0\n");
+  EXPECT_TRUE(says(refusal(kClasses),
+                   "error[RT0352]: \"oops\" is no number\n  where:    " + (folder / "test.csv").string() + ":3:3"));
+  write_file_whole(folder / "test.csv", "x,y,side,height\n1,2,beside,0\n");
+  EXPECT_TRUE(says(refusal(kClasses), "error[RT0360]: \"beside\" is no known class"));
+  std::filesystem::remove(folder / "test.csv");
+  EXPECT_TRUE(says(refusal(kClasses), "test.csv\" does not exist"));
+}
+
+}  // namespace
+}  // namespace retrace
