@@ -195,7 +195,7 @@ has 'angle_rmse' seen/metrics.jsonl
 expect 0 '5000 rows' predict seen --input digits/t10k-images-idx3-ubyte.gz --out seen.csv
 [ "$(head -n 1 seen.csv | tr -cd , | wc -c)" -eq 12 ] || fail 'seen.csv has not index, class, ten scores and angle'
 [ "$(wc -l <seen.csv)" -eq 5001 ] || fail 'seen.csv has not a line an image'
-expect 2 'network "peaks" reads samples of [2]' predict other --input digits/t10k-images-idx3-ubyte.gz
+expect 2 'for network "peaks", whose samples are [2]' predict other --input digits/t10k-images-idx3-ubyte.gz
 expect 65 'labels' predict seen --input digits/t10k-labels-idx1-ubyte.gz
 
 # --- Standard output that cannot be written: 74, and the run is kept.
