@@ -28,6 +28,7 @@
 #include "retrace/run/accelerate.h"
 #include "retrace/trace/call_scope.h"
 #include "retrace/trace/record.h"
+#include "retrace/train/job_data.h"
 #include "retrace/train/training_step.h"
 
 namespace retrace::bench {
@@ -100,7 +101,7 @@ class Training {
   Tensor x_;
   Tree targets_;
   TrainingState state_;
-  const TrainingStep step_ = training_step(job_, network_);
+  const TrainingStep step_ = training_step(job_.training, job_.seed, network_);
   const AcceleratedFunction<TrainingStep> accelerated_ = accelerate(step_);
 };
 

@@ -46,3 +46,4 @@
 #include "retrace/tensor/tensor.h"
 #include "retrace/tensor/tree.h"
 #include "retrace/train/save.h"
+#include "retrace/train/train_network.h"

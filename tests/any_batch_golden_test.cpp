@@ -85,8 +85,8 @@ TEST_P(AnyBatchGoldenTest, OneRecordingHasTheBitsOfEverySize) {
   const nn::Network network = make_job_network(job);
   const Tensor x = numbers(network.sample, 1);
   const Tree targets = targets_of(network);
-  const auto exact = accelerate(training_step(job, network), {.seed = job.seed});
-  const auto any = accelerate(training_step(job, network), {.any_batch = true, .seed = job.seed});
+  const auto exact = accelerate(training_step(job.training, job.seed, network), {.seed = job.seed});
+  const auto any = accelerate(training_step(job.training, job.seed, network), {.any_batch = true, .seed = job.seed});
   TrainingState state = initial_training_state(network, job.training);
   evaluate();
   const auto sizes = batch_sizes(GetParam());

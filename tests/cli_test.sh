@@ -153,6 +153,9 @@ has "$first" out
 has '"device":"cpu"' out
 expect 0 'fingerprint' train "$golden/peaks.toml" --seed 2 --monitor json --out other
 has '{"event":"epoch","epoch":1,' err
+expect 0 '"iterations":2,' train "$golden/peaks.toml" --epochs 1 --batch-size 200 --learn-rate 0.25 --json --out short
+grep -q 'initial_learn_rate = 0.25' short/job.toml || fail "--learn-rate is no key"
+expect 2 'training.max_epochs is out of range' train "$golden/peaks.toml" --epochs 0
 expect 76 'first epoch that differs: 1' compare runs/golden-peaks-1 other
 has 'setting seed: 1 and 2' out
 has 'units in the last place' out

@@ -11,6 +11,7 @@
 #include "retrace/retrace.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/trace/record.h"
+#include "retrace/train/job_data.h"
 #include "retrace/train/training_step.h"
 
 namespace retrace {
@@ -152,7 +153,7 @@ TEST_F(CudaPlanTest, AStepWithDonatedStateKeepsItsLaunches) {
   const Tensor x = Tensor::full(0.5, {2, 28, 28, 1}, DType::f32, "BSSC").to(cuda);
   const Tree targets =
       Tree{{"class", Tensor::zeros({2}, DType::i32, "B")}, {"angle", Tensor::zeros({2, 1}, DType::f32, "BC")}}.to(cuda);
-  const auto step = accelerate(training_step(job, network));
+  const auto step = accelerate(training_step(job.training, job.seed, network));
   TrainingState state = initial_training_state(network, job.training).to(cuda);
   evaluate();
   const auto addresses = [&] {

@@ -8,6 +8,7 @@
 #include "retrace/base/sanitizers.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/retrace.h"
+#include "retrace/train/job_data.h"
 #include "retrace/train/training_step.h"
 
 #if !RT_SANITIZED  // a sanitizer has an allocator of its own, and recycles nothing
@@ -77,7 +78,7 @@ TEST_P(ReplayAllocationTest, NoneForAWholeTrainingStep) {
       case nn::OutputKind::values: targets[output.name] = Tensor::zeros({8, 1}, DType::f32, "BC"); break;
     }
   }
-  const auto step = accelerate(training_step(job, network));
+  const auto step = accelerate(training_step(job.training, job.seed, network));
   TrainingState state = initial_training_state(network, job.training);
   evaluate();
   Tensor loss;

@@ -14,7 +14,7 @@
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
 #include "retrace/retrace.h"
-#include "retrace/train/job_digest.h"
+#include "retrace/train/job_data.h"
 #include "tests/error_testing.h"
 
 namespace retrace {
@@ -42,13 +42,21 @@ const std::map<std::string, std::string> kOther{{"seed", "2"},
                                                 {"training.max_epochs", "2"},
                                                 {"training.mini_batch_size", "16"},
                                                 {"training.shards", "4"},
+                                                {"training.accumulate", "2"},
                                                 {"training.initial_learn_rate", "0.01"},
                                                 {"training.schedule", "linear"},
                                                 {"training.l2_regularization", "0.5"},
+                                                {"training.gradient_threshold", "0.25"},
+                                                {"training.gradient_threshold_method", "absolute-value"},
+                                                {"training.average_decay", "0.5"},
                                                 {"training.shuffle", "never"},
                                                 {"training.partial_mini_batch", "discard"},
                                                 {"validation.data", "none"},
-                                                {"validation.frequency", "2"}};
+                                                {"training.output_network", "best-validation"},
+                                                {"validation.frequency", "2"},
+                                                {"validation.unit", "iterations"},
+                                                {"validation.patience", "2"},
+                                                {"validation.objective", "accuracy"}};
 // Keys that change no bit.
 const std::map<std::string, std::string> kFree{{"name", "other"},
                                                {"device", "cpu"},

@@ -55,7 +55,7 @@ Workload::Workload(const std::string& name, bool accelerated, Device& device)
       device_(device),
       x_(input(name, network_.sample).to(device)),
       targets_(targets(name).to(device)) {
-  step_ = training_step(job_, network_);
+  step_ = training_step(job_.training, job_.seed, network_);
   const auto predict = [this](const Tree& parameters, const Tree& state, const Tensor& x) {
     return network_.forward(x, parameters, state, Phase::inference).y;
   };

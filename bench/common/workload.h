@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "retrace/run/accelerate.h"
+#include "retrace/train/job.h"
 #include "retrace/train/training_step.h"
 
 namespace retrace::bench {

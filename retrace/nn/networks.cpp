@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "retrace/nn/analyze.h"
 #include "retrace/nn/layer_graph.h"
 #include "retrace/nn/loss_kind.h"
 #include "retrace/nn/network_kind.h"
@@ -84,6 +85,34 @@ Network make_network(RandomKey key, const NetworkOptions& given, Place place) {
   auto loss = loss_of(outputs, place);
   return {kind.name,        kind.sample,     std::move(outputs),       layers, std::move(parameters),
           std::move(state), std::move(loss), training_factors(options)};
+}
+
+Network make_network(RandomKey key, const Layer& layers, const Shape& sample, std::vector<NetworkOutput> outputs,
+                     Place place) {
+  if (outputs.empty())
+    throw Error(ErrorKind::usage, 480, "a network needs an output")
+        .where(place)
+        .help("give one, such as {{.name = \"y\"}}");
+  const Tree made = analyze(layers, sample, place).outputs;
+  std::vector<std::string> names;
+  if (!made.is_leaf())
+    for (const auto& [name, y] : made.children()) names.push_back(name);
+  for (const auto& output : outputs)
+    if (!names.empty() && !std::count(names.begin(), names.end(), output.name))
+      throw_unknown("output of the layers", output.name, names, place);
+  if (made.is_leaf() && outputs.size() > 1)
+    throw Error(ErrorKind::usage, 480, fmt::format("the layers make one output, not {}", outputs.size()))
+        .where(place)
+        .help("nn::parallel makes one for each of its heads");
+  const Layer named = made.is_leaf() ? parallel({{outputs[0].name, layers}}) : layers;
+  auto [parameters, state] = layers.initial(sample, key, place);
+  auto loss = loss_of(outputs, place);
+  return {"layers", sample, std::move(outputs), named, std::move(parameters), std::move(state), std::move(loss)};
+}
+
+Tree Network::predict(const Tensor& x, Place place) const {
+  const Tree y = forward(x, parameters, state, Phase::inference, place).y;
+  return outputs.size() == 1 && !y.is_leaf() ? y[outputs[0].name] : y;
 }
 
 Network Network::to(DeviceRef device, Place place) const {

@@ -26,6 +26,9 @@ struct Network {
   Output forward(const Tensor& x, const Tree& p, const Tree& s, Phase phase, Place place = Place::here()) const {
     return layers.forward(x, p, s, phase, place);
   }
+  // What the network makes of x in inference, with its own parameters and state: of one output its tensor, of several
+  // their tensors by name.
+  Tree predict(const Tensor& x, Place place = Place::here()) const;
   // The same network with its parameters and state on another device: see Tensor::to.
   Network to(DeviceRef device, Place place = Place::here()) const;
   // One number; y and targets by the names of `outputs`.
@@ -53,5 +56,10 @@ NetworkOptions resolved(const NetworkOptions& options, Place place = Place::here
 
 // Starting values are functions of the key and of each parameter's path. Errors as resolved().
 Network make_network(RandomKey key, const NetworkOptions& options, Place place = Place::here());
+// The network of layers made in code, for samples of that shape. Of one output the layers may make a tensor; of several
+// they make one for each, under its name. Errors: as Layer::initial() and loss_of(); Error(usage) for no outputs, and
+// for those that the layers do not make.
+Network make_network(RandomKey key, const Layer& layers, const Shape& sample, std::vector<NetworkOutput> outputs,
+                     Place place = Place::here());
 
 }  // namespace retrace::nn

@@ -27,7 +27,7 @@ struct NetworkOutput {
   OutputKind kind = OutputKind::class_scores;
   std::string loss = "cross-entropy";  // of retrace/nn/losses
   double weight = 1;                   // factor of this loss in the network's
-  std::string metric = "accuracy";     // of retrace/train/metrics
+  std::string metric = "accuracy";     // of retrace/train/metrics; "": none, where train_network() trains it
   std::string from = {};               // with NetworkOptions::layers: the layer that makes it; default: the last one
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-// What is done to gradients before an update, in this order: add L2 regularization, clip, update. Pure functions over
-// trees. Numbers given as floats are inputs: a change plans nothing anew.
+// What is done beside the update of a solver: to gradients before it, in this order: add L2 regularization, clip; and
+// to weights after it: average. Pure functions over trees. Numbers given as floats are inputs: a change plans nothing
+// anew.
 
 #include "retrace/ops/operators.h"
 
@@ -24,5 +25,10 @@ enum class Clip {
 // negative or not finite.
 Tree clip_gradients(const Tree& gradients, const Operand& threshold, Clip method = Clip::l2_norm,
                     Place place = Place::here());
+
+// average + share * (parameters - average), three roundings, for each leaf. With a share of 1 - decay it is the
+// exponential moving average; with 1 / t after step t, from 1, the mean. The share is an input: a change plans nothing
+// anew. Throws Error(usage) if the trees differ, and for a share that is negative or not finite.
+Tree average_weights(const Tree& average, const Tree& parameters, const Operand& share, Place place = Place::here());
 
 }  // namespace retrace

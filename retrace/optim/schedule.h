@@ -28,4 +28,8 @@ using LearnRate = std::function<double(const ScheduleStep& at)>;
 // a rate that is negative or not finite; as completed().
 LearnRate learn_rate(double initial, const Schedule& schedule = {}, Place place = Place::here());
 
+// `first` for so many iterations, then `then`, which sees the rest as a training of its own: its iterations count from
+// 0; epochs are those of the whole. Throws Error(usage) for a negative number.
+LearnRate composed(LearnRate first, int64_t iterations, LearnRate then, Place place = Place::here());
+
 }  // namespace retrace

@@ -27,6 +27,23 @@ TEST(Schedule, PiecewiseDropsAfterWholePeriods) {
   EXPECT_EQ(rate(drops, {.epoch = 5}), 0.2);
 }
 
+TEST(Schedule, CyclicRisesAndFalls) {
+  const Schedule cyclic{"cyclic", {{"max_factor", 5}, {"cycle_iterations", 8}}};
+  const double expected[] = {0.8, 1.6, 2.4, 3.2, 4.0, 3.2, 2.4, 1.6, 0.8, 1.6};
+  for (int64_t i = 0; i < 10; ++i) EXPECT_DOUBLE_EQ(rate(cyclic, {.iteration = i, .iterations = 10}), expected[i]) << i;
+}
+
+TEST(Schedule, ComposedIsOneAfterTheOther) {
+  const LearnRate both =
+      composed(learn_rate(0.8, {"warm-up", {{"warm_up_iterations", 4}}}), 4, learn_rate(0.8, {"linear"}));
+  const double expected[] = {0.2, 0.4, 0.6, 0.8, 0.8, 0.6, 0.4, 0.2};
+  for (int64_t i = 0; i < 8; ++i)
+    EXPECT_DOUBLE_EQ(both({.iteration = i, .iterations = 8, .epoch = 1}), expected[i]) << i;
+  const LearnRate epochs = composed(both, 0, [](const ScheduleStep& at) { return static_cast<double>(at.epoch); });
+  EXPECT_EQ(epochs({.iteration = 3, .iterations = 8, .epoch = 2}), 2);
+  EXPECT_THROW(composed(both, -1, both), Error);
+}
+
 TEST(Schedule, AnUnknownOneOrOptionIsNamed) {
   std::string text;
   try {

@@ -10,8 +10,6 @@
 #include "retrace/base/file.h"
 #include "retrace/base/hash.h"
 #include "retrace/tensor/fingerprint.h"
-#include "retrace/train/job_digest.h"
-#include "retrace/train/versions.h"
 
 namespace retrace {
 namespace {
@@ -90,13 +88,6 @@ void check_owner(const SafeTensors& file, const NamedValues& owner, const std::f
 }
 
 }  // namespace
-
-NamedValues checkpoint_owner(const Job& job, const JobData& data) {
-  NamedValues owner = job_digest(job, data);
-  // Every version that has the contract goes on with the same bits.
-  std::erase_if(owner, [](const auto& value) { return value.first == "the version of retrace"; });
-  return owner;
-}
 
 SafeTensors checkpoint_content(const Tree& state, const NamedValues& owner) {
   SafeTensors content = to_safetensors(state);

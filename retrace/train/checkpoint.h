@@ -4,18 +4,14 @@
 #include <filesystem>
 #include <string>
 
-#include "retrace/train/job_data.h"
 #include "retrace/train/run_state.h"
 #include "retrace/train/safetensors.h"
 
 namespace retrace {
 
-// What a checkpoint belongs to, by name: the keys of the job that change bits, what the data hold, and the version of
-// the contract. Costs milliseconds.
-NamedValues checkpoint_owner(const Job& job, const JobData& data);
-
-// The file of a state: its tree (to_tree() in run_state.h), on the CPU and computed, with the fingerprint of each
-// tensor and "job KEY" for each value of the owner in the metadata. Equal states of equal jobs give equal content.
+// The file of a state, and what it belongs to (checkpoint_owner() in training_task.h): its tree (to_tree() in
+// run_state.h), on the CPU and computed, with the fingerprint of each tensor and "job KEY" for each value of the owner
+// in the metadata. Equal states of equal jobs give equal content.
 SafeTensors checkpoint_content(const Tree& state, const NamedValues& owner);
 
 // Writes it whole or not at all, with a checksum of all its bytes in the metadata. Equal content gives equal bytes.

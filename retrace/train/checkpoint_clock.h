@@ -1,7 +1,7 @@
 #pragma once
 // When a training writes a checkpoint.
 
-#include "retrace/train/job.h"
+#include "retrace/train/training_options.h"
 
 namespace retrace {
 

@@ -15,10 +15,11 @@ constexpr int64_t kChunk = 1024;  // observations looked at together
 struct Set {
   Split split;
   const SourceDescription& description;
-  const char* name() const { return split == Split::train ? "training" : "test"; }
+  const DataNames& names;
+  const std::string& name() const { return split == Split::train ? names.train : names.test; }
 };
 
-// Where a variable of a set comes from.
+// Where a variable of a job's set comes from.
 std::string place_of(const Job& given, Split split, size_t variable) {
   const Job job = resolved(given);
   const SourceKind& source = source_of(job);
@@ -39,34 +40,41 @@ std::vector<Shape> output_shapes(const nn::Network& network, const std::string& 
   return shapes;
 }
 
-Error misfit(const Job& job, const Set& set, size_t variable, const std::string& what) {
+Error misfit(const Set& set, size_t variable, const std::string& what) {
   return Error(ErrorKind::bad_data, 423, fmt::format("the {} set {}", set.name(), what))
-      .where(place_of(job, set.split, variable));
+      .where(set.names.place(set.split, variable));
 }
 
-bool is_class(const nn::NetworkOutput& output) { return output.kind == nn::OutputKind::class_scores; }
+// Whether it is known what its target looks like: a loss of users takes any.
+bool has_rule(const nn::NetworkOutput& output) { return !output.loss.empty(); }
 
-void check_shapes(const Job& job, const nn::Network& network, const std::vector<size_t>& targets, const Set& set,
+bool is_class(const nn::NetworkOutput& output) {
+  return has_rule(output) && output.kind == nn::OutputKind::class_scores;
+}
+
+void check_shapes(const nn::Network& network, const std::vector<size_t>& targets, const Set& set,
                   const std::vector<Shape>& outputs) {
   const auto& one = set.description.variables;
   if (!(one[0].shape == network.sample))
-    throw misfit(job, set, 0, fmt::format("has samples that network \"{}\" does not read", network.name))
+    throw misfit(set, 0, fmt::format("has samples that network \"{}\" does not read", network.name))
         .got(fmt::format("samples of {}", one[0].shape.text()))
         .expected(fmt::format("samples of {}", network.sample.text()));
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto& output = network.outputs[i];
+    if (!has_rule(output)) continue;
     const Shape wanted = is_class(output) ? Shape() : outputs[i];
     const Shape& found = one[targets[i]].shape;
-    if (found == wanted) continue;
+    const bool number = found.rank() == 0 && wanted == Shape{1};  // a queue gives it an axis
+    if (found == wanted || number) continue;
     throw misfit(
-        job, set, targets[i],
+        set, targets[i],
         fmt::format("has targets that output \"{}\" of network \"{}\" does not make", output.name, network.name))
         .got(fmt::format("targets of {}", found.text()))
         .expected(fmt::format("targets of {}", wanted.text()));
   }
 }
 
-void check_labels(const Job& job, const Set& set, const Datastore& store, size_t variable, int64_t classes) {
+void check_labels(const Set& set, const Datastore& store, size_t variable, int64_t classes) {
   std::vector<int64_t> indices;
   for (int64_t first = 0; first < store.size(); first += kChunk) {
     indices.resize(static_cast<size_t>(std::min(kChunk, store.size() - first)));
@@ -74,62 +82,82 @@ void check_labels(const Job& job, const Set& set, const Datastore& store, size_t
     const auto labels = store.source()->gather(indices, 0, static_cast<int>(variable) + 1).back().to_vector<int32_t>();
     const auto wrong = std::find_if(labels.begin(), labels.end(), [&](int32_t k) { return k < 0 || k >= classes; });
     if (wrong == labels.end()) continue;
-    throw misfit(job, set, variable,
-                 fmt::format("has the label {} at index {}", *wrong, first + (wrong - labels.begin())))
+    throw misfit(set, variable, fmt::format("has the label {} at index {}", *wrong, first + (wrong - labels.begin())))
         .expected(fmt::format("labels of 0 to {}", classes - 1));
   }
 }
 
-void check_classes(const Job& job, const nn::Network& network, const std::vector<size_t>& targets, const Set& set,
+void check_classes(const nn::Network& network, const std::vector<size_t>& targets, const Set& set,
                    const std::vector<Shape>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (is_class(network.outputs[i]) && set.description.classes > outputs[i].back())
-      throw misfit(job, set, targets[i], fmt::format("has {} classes", set.description.classes))
+      throw misfit(set, targets[i], fmt::format("has {} classes", set.description.classes))
           .expected(fmt::format("at most {}, the scores of output \"{}\" of network \"{}\"", outputs[i].back(),
                                 network.outputs[i].name, network.name));
 }
 
-SourceDescription description_of(const Job& given, Split split, const Datastore& store) {
-  const Job job = resolved(given);
-  SourceDescription made{store.size(), {}, source_of(job).description(split, source_request(job, 0)).classes};
+SourceDescription description_of(const Datastore& store, int64_t classes) {
+  SourceDescription made{store.size(), {}, classes};
   if (store.size() > 0)
     for (const Tensor& variable : checked_get(*store.source(), 0, 0)) made.variables.push_back(variable.spec());
   return made;
 }
 
-void check_set(const Job& job, const nn::Network& network, const std::vector<size_t>& targets, const Set& set,
+void check_set(const nn::Network& network, const std::vector<size_t>& targets, const Set& set,
                const std::vector<Shape>& outputs) {
-  if (set.description.samples == 0) throw misfit(job, set, 0, "is empty").expected("at least one sample");
-  check_shapes(job, network, targets, set, outputs);
-  check_classes(job, network, targets, set, outputs);
+  if (set.description.samples == 0) throw misfit(set, 0, "is empty").expected("at least one sample");
+  check_shapes(network, targets, set, outputs);
+  check_classes(network, targets, set, outputs);
+}
+
+void check_mini_batch(const TrainingOptions& training, int64_t samples) {
+  if (training.partial_mini_batch == "keep" || samples >= training.mini_batch_size) return;
+  throw Error(
+      ErrorKind::usage, 421,
+      fmt::format("the training set of {} samples has no whole mini-batch of {}", samples, training.mini_batch_size))
+      .help("set a smaller training.mini_batch_size, or training.partial_mini_batch = \"keep\"");
+}
+
+// Of a store: what it holds, and all its labels unless their classes are known.
+void check_store(const nn::Network& network, const JobData& data, const Datastore& store, const Set& set,
+                 const std::vector<Shape>& outputs) {
+  check_set(network, data.targets, set, outputs);
+  for (size_t i = 0; i < outputs.size() && set.description.classes == 0; ++i)
+    if (is_class(network.outputs[i])) check_labels(set, store, data.targets[i], outputs[i].back());
+}
+
+DataNames names_of(const Job& job) {
+  const auto classes = [&](Split split) {
+    const Job all = resolved(job);
+    return source_of(all).description(split, source_request(all, 0)).classes;
+  };
+  return {.train_classes = classes(Split::train),
+          .test_classes = classes(Split::test),
+          .place = [&](Split split, size_t variable) { return place_of(job, split, variable); }};
 }
 
 }  // namespace
 
 void check_job_description(const Job& job, const nn::Network& network, const JobDescription& data) {
   const auto outputs = output_shapes(network, data.formats[0]);
-  check_set(job, network, data.targets, {Split::train, data.train}, outputs);
-  check_set(job, network, data.targets, {Split::test, data.test}, outputs);
-  const auto& training = job.training;
-  if (training.partial_mini_batch == "keep" || data.train.samples >= training.mini_batch_size) return;
-  throw Error(ErrorKind::usage, 421,
-              fmt::format("the training set of {} samples has no whole mini-batch of {}", data.train.samples,
-                          training.mini_batch_size))
-      .help("set a smaller training.mini_batch_size, or training.partial_mini_batch = \"keep\"");
+  const DataNames names{.place = [&](Split split, size_t variable) { return place_of(job, split, variable); }};
+  check_set(network, data.targets, {Split::train, data.train, names}, outputs);
+  check_set(network, data.targets, {Split::test, data.test, names}, outputs);
+  check_mini_batch(job.training, data.train.samples);
+}
+
+void check_data(const nn::Network& network, const JobData& data, const TrainingOptions& training,
+                const DataNames& names, bool tested) {
+  const auto outputs = output_shapes(network, data.formats[0]);
+  check_store(network, data, data.train, {Split::train, description_of(data.train, names.train_classes), names},
+              outputs);
+  if (tested)
+    check_store(network, data, data.test, {Split::test, description_of(data.test, names.test_classes), names}, outputs);
+  check_mini_batch(training, data.train.size());
 }
 
 void check_job_data(const Job& job, const nn::Network& network, const JobData& data) {
-  const JobDescription description{description_of(job, Split::train, data.train),
-                                   description_of(job, Split::test, data.test), data.formats, data.targets};
-  check_job_description(job, network, description);
-  const auto outputs = output_shapes(network, data.formats[0]);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!is_class(network.outputs[i])) continue;
-    if (description.train.classes == 0)
-      check_labels(job, {Split::train, description.train}, data.train, data.targets[i], outputs[i].back());
-    if (description.test.classes == 0)
-      check_labels(job, {Split::test, description.test}, data.test, data.targets[i], outputs[i].back());
-  }
+  check_data(network, data, job.training, names_of(job));
 }
 
 }  // namespace retrace

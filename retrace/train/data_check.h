@@ -12,4 +12,14 @@ void check_job_data(const Job& job, const nn::Network& network, const JobData& d
 // The same without the labels, of data that are not read.
 void check_job_description(const Job& job, const nn::Network& network, const JobDescription& data);
 
+// What data are called in messages, and what is known of them.
+struct DataNames {
+  std::string train = "training", test = "test";
+  int64_t train_classes = 0, test_classes = 0;  // labels are known to be below it; 0: they are read
+  std::function<std::string(Split split, size_t variable)> place;
+};
+// The same of data from anywhere; `tested`: there is a test set. Of an output without a loss by name any target fits.
+void check_data(const nn::Network& network, const JobData& data, const TrainingOptions& training,
+                const DataNames& names, bool tested = true);
+
 }  // namespace retrace

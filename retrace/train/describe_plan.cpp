@@ -51,7 +51,7 @@ std::string describe_plan(const Job& job, PlanDetails details) {
   const TrainingState start = initial_training_state(network, job.training);
   const TrainingState state{described(start.parameters, device), described(start.state, device),
                             described(start.solver, device)};
-  const auto step = accelerate(training_step(job, network), {.seed = job.seed});
+  const auto step = accelerate(training_step(job.training, job.seed, network), {.seed = job.seed});
   const PassChanges changes;
   const auto plan = step.plan(state, batch[0], targets, static_cast<float>(learn_rate(job.training)({})));
   if (!details.passes && !details.why) return plan->text();

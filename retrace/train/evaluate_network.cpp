@@ -20,6 +20,17 @@ Datastore own_mini_batches(const Datastore& store, int64_t mini_batch_size, cons
 
 }  // namespace
 
+std::vector<std::pair<std::string, const MetricKind*>> metrics_of(const nn::Network& network) {
+  std::vector<std::pair<std::string, const MetricKind*>> found;
+  for (size_t i = 0; i < network.outputs.size(); ++i) {
+    const auto& output = network.outputs[i];
+    if (output.metric.empty()) continue;
+    const MetricKind& metric = metric_of(output);
+    found.emplace_back(i == 0 ? metric.name : output.name + "_" + metric.name, &metric);
+  }
+  return found;
+}
+
 NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size,
                                    bool accelerated, Device& device)
     : network_(network),
@@ -33,8 +44,8 @@ NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& da
           },
           {.enabled = accelerated})) {
   for (const auto& output : network_.outputs) {
-    metrics_.push_back(&metric_of(output));
-    width_ += static_cast<size_t>(metrics_.back()->sums);
+    metrics_.push_back(output.metric.empty() ? nullptr : &metric_of(output));
+    if (metrics_.back()) width_ += static_cast<size_t>(metrics_.back()->sums);
   }
 }
 
@@ -57,6 +68,7 @@ std::optional<std::vector<double>> NetworkEvaluator::measure(const Tree& paramet
     const auto samples = static_cast<double>(batch[0].shape()[0]);
     found.insert(found.end(), {loss.number() * samples, samples});
     for (size_t k = 0; k < outputs.size(); ++k) {
+      if (!metrics_[k]) continue;
       const auto sums = metrics_[k]->of_batch(y[outputs[k].name], targets[outputs[k].name]);
       found.insert(found.end(), sums.begin(), sums.end());
     }
@@ -78,11 +90,9 @@ NetworkScore NetworkEvaluator::operator()(const Tree& parameters, const Tree& st
   NetworkScore score;
   score.loss = sums[1] > 0 ? sums[0] / sums[1] : 0;
   size_t at = 2;
-  for (size_t i = 0; i < metrics_.size(); ++i) {
-    const auto& [name, metric] = std::pair(network_.outputs[i].name, *metrics_[i]);
-    const auto count = static_cast<size_t>(metric.sums);
-    score.metrics.emplace_back(i == 0 ? metric.name : name + "_" + metric.name,
-                               metric.value(std::span(sums).subspan(at, count)));
+  for (const auto& [name, metric] : metrics_of(network_)) {
+    const auto count = static_cast<size_t>(metric->sums);
+    score.metrics.emplace_back(name, metric->value(std::span(sums).subspan(at, count)));
     at += count;
   }
   return score;

@@ -22,6 +22,9 @@ struct NetworkScore {
   bool complete = true;  // false: stopped before the end, and nothing was measured
 };
 
+// The metrics of a network, under the names that they have in a score.
+std::vector<std::pair<std::string, const MetricKind*>> metrics_of(const nn::Network& network);
+
 // Inference over the whole test set on a device, where parameters and state are, the last mini-batch kept. Sums are
 // taken in the order of the samples, in binary64. Network and data must outlive it.
 class NetworkEvaluator {
@@ -48,7 +51,7 @@ class NetworkEvaluator {
   const JobData& data_;
   int64_t mini_batch_size_;
   Device& device_;
-  std::vector<const MetricKind*> metrics_;  // of the outputs
+  std::vector<const MetricKind*> metrics_;  // of the outputs; null: none
   size_t width_ = 2;                        // numbers of a mini-batch
   AcceleratedFunction<Predict> predict_;
   std::optional<MiniBatchQueue> queue_;  // of this worker's mini-batches, from the first call on

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "retrace/nn/networks.h"
+#include "retrace/train/training_options.h"
 
 namespace retrace {
 
@@ -26,31 +27,6 @@ struct DataOptions {
   OptionValues options = {};                 // of the source and the transforms; their keys stand beside the others
 };
 
-struct TrainingOptions {
-  std::string solver = "adam";  // of retrace/optim/solvers
-  int64_t max_epochs = 30;
-  int64_t mini_batch_size = 128;
-  int64_t shards = 1;                             // parts of a mini-batch; a constant of the job, since it changes bits
-  std::optional<double> initial_learn_rate = {};  // default: the solver's own
-  std::string schedule = "none";                  // of retrace/optim/schedules
-  double l2_regularization = 0;              // of what is not spared: see l2_regularization() in optim/regularize.h
-  std::string shuffle = "once";              // never, once, every-epoch
-  std::string partial_mini_batch = "keep";   // keep, discard: the last mini-batch of an epoch where it is short
-  std::string acceleration = "accelerated";  // plain, default, accelerated
-  int64_t checkpoint_iterations = 0;         // a checkpoint after every so many iterations; 0: none by their number
-  int64_t checkpoint_epochs = 0;             // the same of epochs
-  double checkpoint_seconds = 60;            // and when so many seconds have passed since the one before
-  int64_t checkpoints_kept = 2;              // the newest so many
-  double timeout = 60;                       // seconds that workers wait for one that gives no sign of life
-  OptionValues options = {};                 // of the solver and the schedule; their keys stand beside the others
-};
-
-// When the network is measured while it is trained. The result of a run is measured in any case.
-struct ValidationOptions {
-  std::string data = "test";  // none, test: the test set
-  int64_t frequency = 1;      // epochs from one validation to the next; the last epoch has one, too
-};
-
 struct Job {
   std::string name = "job";  // of the run folder; the default is the file's name without .toml
   uint64_t seed = 0;
@@ -60,6 +36,7 @@ struct Job {
   nn::NetworkOptions network;
   DataOptions data;
   TrainingOptions training;
+  std::string validation_data = "test";  // none, test: what the network is measured on while it is trained
   ValidationOptions validation;
 };
 

@@ -193,18 +193,25 @@ void add_training(FieldList& list, const Job& job) {
   add({.name = "mini_batch_size", .low = 1, .high = kMaxCount},
       [](auto& j) -> auto& { return j.training.mini_batch_size; });
   add({.name = "shards", .low = 1, .high = 4096}, [](auto& j) -> auto& { return j.training.shards; });
+  add({.name = "accumulate", .low = 1, .high = kMaxCount}, [](auto& j) -> auto& { return j.training.accumulate; });
   add({.name = "initial_learn_rate", .high = 1e6, .above_low = true},
       [](auto& j) -> auto& { return j.training.initial_learn_rate; });
   add({.name = "schedule", .choices = names_of(all_schedules())}, [](auto& j) -> auto& { return j.training.schedule; });
   list.add_options("training", "schedule", {job.training.schedule}, all_schedules(), options);
   add({.name = "l2_regularization", .high = 1e6}, [](auto& j) -> auto& { return j.training.l2_regularization; });
+  add({.name = "gradient_threshold", .high = 1e30}, [](auto& j) -> auto& { return j.training.gradient_threshold; });
+  add({.name = "gradient_threshold_method", .choices = {"l2norm", "global-l2norm", "absolute-value"}},
+      [](auto& j) -> auto& { return j.training.gradient_threshold_method; });
   list.add_options("training", "solver", {job.training.solver}, all_solvers(), options);
+  add({.name = "average_decay", .high = 1}, [](auto& j) -> auto& { return j.training.average_decay; });
   add({.name = "shuffle", .choices = {"never", "once", "every-epoch"}},
       [](auto& j) -> auto& { return j.training.shuffle; });
   add({.name = "partial_mini_batch", .choices = {"keep", "discard"}},
       [](auto& j) -> auto& { return j.training.partial_mini_batch; });
   add({.name = "acceleration", .choices = {"plain", "default", "accelerated"}, .changes_bits = false},
       [](auto& j) -> auto& { return j.training.acceleration; });
+  add({.name = "output_network", .choices = {"last-iteration", "best-validation"}},
+      [](auto& j) -> auto& { return j.training.output_network; });
   const auto add_checkpoint = [&](const char* name, double low, auto place) {
     add({.name = name, .low = low, .high = kMaxCount, .changes_bits = false}, place);
   };
@@ -218,9 +225,14 @@ void add_training(FieldList& list, const Job& job) {
 
 void add_validation(FieldList& list) {
   list.add("validation", {.name = "data", .choices = {"none", "test"}},
-           [](auto& j) -> auto& { return j.validation.data; });
+           [](auto& j) -> auto& { return j.validation_data; });
   list.add("validation", {.name = "frequency", .low = 1, .high = kMaxCount},
            [](auto& j) -> auto& { return j.validation.frequency; });
+  list.add("validation", {.name = "unit", .choices = {"epochs", "iterations"}},
+           [](auto& j) -> auto& { return j.validation.unit; });
+  list.add("validation", {.name = "patience", .high = kMaxCount},
+           [](auto& j) -> auto& { return j.validation.patience; });
+  list.add("validation", {.name = "objective"}, [](auto& j) -> auto& { return j.validation.objective; });
 }
 
 }  // namespace

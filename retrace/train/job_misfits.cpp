@@ -35,6 +35,9 @@ class Misfits {
       add(417, "training.shards", "training.shards is larger than a mini-batch")
           .expected(fmt::format("at most training.mini_batch_size = {}", job_.training.mini_batch_size))
           .help("a shard without samples computes nothing: set fewer shards, or a larger mini-batch");
+    if (job_.training.output_network == "best-validation" && job_.validation_data == "none")
+      add(484, "training.output_network", "training.output_network has no validations to choose by")
+          .help("give validation data, or training.output_network = \"last-iteration\"");
     if (job_.network.width.value_or(network_.width) < network_.least_width)
       add(417, "network.width", fmt::format("network.width is too small for network \"{}\"", network_.name))
           .expected(fmt::format("at least {}", network_.least_width));

@@ -46,13 +46,16 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
             "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nworkers = 1\nthreads = 0\n"
             "\n[network]\nname = \"digits\"\nwidth = 16\nheads = [\"class\", \"angle\"]\n"
             "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\ntransforms = []\n"
-            "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmini_batch_size = 32\nshards = 1\n"
+            "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmini_batch_size = 32\nshards = 1\naccumulate = 1\n"
             "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
+            "gradient_threshold = 0.0\ngradient_threshold_method = \"l2norm\"\n"
             "gradient_decay = 0.9\nsquared_gradient_decay = 0.999\nepsilon = 1e-08\n"
-            "shuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = \"accelerated\"\n"
+            "average_decay = 0.0\nshuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = "
+            "\"accelerated\"\n"
+            "output_network = \"last-iteration\"\n"
             "checkpoint_iterations = 0\ncheckpoint_epochs = 0\ncheckpoint_seconds = 60.0\ncheckpoints_kept = 2\n"
             "timeout = 60.0\n"
-            "\n[validation]\ndata = \"test\"\nfrequency = 1\n");
+            "\n[validation]\ndata = \"test\"\nfrequency = 1\nunit = \"epochs\"\npatience = 0\nobjective = \"loss\"\n");
 }
 
 TEST(Job, DefaultsFollowNetworkAndSolver) {
@@ -114,7 +117,7 @@ TEST(Job, OverridesWinInOrder) {
                              {"seed", "7", "--seed"}});
   EXPECT_EQ(job.training.max_epochs, 5);
   EXPECT_EQ(job.network.heads, std::vector<std::string>{"class"});
-  EXPECT_EQ(job.validation.data, "none");
+  EXPECT_EQ(job.validation_data, "none");
   EXPECT_EQ(job.training.initial_learn_rate, 2e-4);
   EXPECT_EQ(job.training.schedule, "linear");
   EXPECT_EQ(job.seed, 7u);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "retrace/base/error.h"
+#include "retrace/data/mini_batch_queue.h"
 #include "retrace/nn/analyze.h"
 #include "retrace/nn/loss_kind.h"
 #include "retrace/tensor/fingerprint.h"
@@ -34,7 +35,7 @@ std::string trained(const Job& job, const nn::Network& network) {
   MiniBatchQueue queue(
       data.train, {.mini_batch_size = 16, .formats = data.formats, .outputs = static_cast<int>(data.formats.size())});
   for (const Tensor& tensor : queue.next()) batch.push_back(tensor);
-  const auto step = training_step(job, network);
+  const auto step = training_step(job.training, job.seed, network);
   TrainingState state = initial_training_state(network, job.training);
   for (int i = 0; i < 3; ++i) state = step(state, batch[0], targets_of(network, data, batch), 0.01f).after;
   return fingerprint(state.parameters, state.state);
@@ -168,7 +169,8 @@ Tree after_a_step(const std::string& network, const std::string& training) {
   MiniBatchQueue queue(data.train, {.mini_batch_size = 16, .formats = data.formats, .outputs = 2});
   const auto batch = queue.next();
   const TrainingState before = initial_training_state(made, job.training);
-  return training_step(job, made)(before, batch[0], targets_of(made, data, batch), 0.25f).after.parameters;
+  return training_step(job.training, job.seed, made)(before, batch[0], targets_of(made, data, batch), 0.25f)
+      .after.parameters;
 }
 
 std::string print_of(const Tree& tree) { return fingerprint(tree, Tree()); }

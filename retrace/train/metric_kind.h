@@ -15,6 +15,7 @@ struct MetricKind {
   std::string name;
   std::string help;                     // one line
   std::vector<nn::OutputKind> outputs;  // those that it can measure
+  bool larger_is_better = false;        // of two values
   int sums = 2;                         // how many numbers of_batch() makes
   // From an output and its target, each with the batch axis first.
   std::function<std::vector<double>(const Tensor& y, const Tensor& target)> of_batch;

@@ -59,4 +59,11 @@ std::vector<ParameterGroup> parameter_groups(const nn::Network& network) {
   return groups;
 }
 
+ParameterGroup all_of(const std::vector<ParameterGroup>& groups) {
+  ParameterGroup all;
+  for (const auto& group : groups) all.leaves.insert(all.leaves.end(), group.leaves.begin(), group.leaves.end());
+  std::sort(all.leaves.begin(), all.leaves.end());
+  return all;
+}
+
 }  // namespace retrace

@@ -23,4 +23,7 @@ struct ParameterGroup {
 // parameters are trained together.
 std::vector<ParameterGroup> parameter_groups(const nn::Network& network);
 
+// What is in any of the groups.
+ParameterGroup all_of(const std::vector<ParameterGroup>& groups);
+
 }  // namespace retrace

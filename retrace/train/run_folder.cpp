@@ -69,7 +69,7 @@ void check_empty(const fs::path& path) {
   if (failure) throw write_failed(path, failure.value());
 }
 
-constexpr const char* kFiles[] = {"job.toml",         "versions.json",       "metrics.jsonl",
+constexpr const char* kFiles[] = {"job.toml",         "training.toml",       "versions.json", "metrics.jsonl",
                                   "fingerprints.txt", "weights.safetensors", kRunLock};
 
 // The files of a run, and its folder if nothing else is in it.
@@ -129,10 +129,15 @@ void check_new_run(const fs::path& out) {
 
 RunFolder RunFolder::create(const Job& job, const Versions& versions, const fs::path& out, const fs::path& runs) {
   check_job(job);
+  return create({job.name, "job.toml", job_text(job)}, versions, out, runs);
+}
+
+RunFolder RunFolder::create(const Description& what, const Versions& versions, const fs::path& out,
+                            const fs::path& runs) {
   check_new_run(out);
   std::error_code ignored;
   const bool makes = out.empty() || !fs::exists(out, ignored);
-  const fs::path path = out.empty() ? next_folder(runs, job.name) : out;
+  const fs::path path = out.empty() ? next_folder(runs, what.name) : out;
   FileDescriptor lock;
   try {
     if (!out.empty()) make_folders(out);
@@ -143,7 +148,7 @@ RunFolder RunFolder::create(const Job& job, const Versions& versions, const fs::
     throw;
   }
   try {
-    write_file_whole(path / "job.toml", job_text(job));
+    write_file_whole(path / what.file, what.text);
     write_file_whole(path / "versions.json", versions_json(versions) + "\n");
   } catch (const Error&) {
     remove_run(path, makes, lock);
@@ -189,7 +194,7 @@ void RunFolder::discard() { remove_run(path_, made_, lock_); }
 void check_run_folder(const fs::path& run) {
   std::error_code failure;
   if (!fs::exists(run, failure)) throw missing_path(run, "run folder");
-  if (fs::exists(run / "job.toml", failure)) return;
+  if (fs::exists(run / "job.toml", failure) || fs::exists(run / "training.toml", failure)) return;
   throw Error(ErrorKind::missing, 522,
               fmt::format("\"{}\" is no run folder: it has no job.toml", printable(run.string())))
       .help("give a folder that retrace train made, such as runs/digits-1");

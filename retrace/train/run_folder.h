@@ -1,6 +1,7 @@
 #pragma once
 // A run is a folder:
-//   job.toml             the job as run, all defaults written out
+//   job.toml             the job as run, all defaults written out; of a training that a program started, with
+//                        train_network(), training.toml: the options that changed bits
 //   versions.json        what it ran on
 //   metrics.jsonl        one event a line
 //   fingerprints.txt     per epoch one line a tensor, "EPOCH HEX NAME", then "EPOCH HEX all", or, where the run was
@@ -39,8 +40,15 @@ std::string fingerprint_text(uint64_t fingerprint);
 // A run folder that this process writes; locked until it is destroyed.
 class RunFolder {
  public:
-  // Makes runs/NAME-N with the next free N, or `out` (which may exist if it is empty), and writes job.toml and
-  // versions.json. Where the file system has no locks, warns and goes on. Errors: as check_new_run(); output.
+  // Makes runs/NAME-N with the next free N, or `out` (which may exist if it is empty), and writes the file that says
+  // what is trained, and versions.json. Where the file system has no locks, warns and goes on. Errors: as
+  // check_new_run(); output.
+  struct Description {
+    std::string name, file, text;
+  };
+  static RunFolder create(const Description& what, const Versions& versions, const std::filesystem::path& out = {},
+                          const std::filesystem::path& runs = "runs");
+  // The same of a job, in job.toml. Errors: also as check_job().
   static RunFolder create(const Job& job, const Versions& versions, const std::filesystem::path& out = {},
                           const std::filesystem::path& runs = "runs");
 

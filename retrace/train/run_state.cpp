@@ -27,6 +27,8 @@ void for_each_counter(State& state, const F& f) {
   f("calls", state.calls);
   f("epoch_steps", state.epoch_steps);
   f("validation_due", state.validation_due);
+  f("best_iteration", state.best_iteration);
+  f("not_better", state.not_better);
 }
 
 // A network without running statistics has no state, and a solver may have none: an empty tree has no leaves.
@@ -39,7 +41,11 @@ Tree to_tree(const RunState& state) {
             {"state", state.now.state},
             {"solver", state.now.solver},
             {"epoch_start", Tree{{"parameters", state.epoch_start.parameters}, {"state", state.epoch_start.state}}},
-            {"loss_sum", Tensor::scalar(state.loss_sum)}};
+            {"loss_sum", Tensor::scalar(state.loss_sum)},
+            {"best_value", Tensor::scalar(state.best_value)}};
+  if (!state.best.parameters.empty())
+    tree["best"] = Tree{{"parameters", state.best.parameters}, {"state", state.best.state}};
+  if (!state.average.empty()) tree["average"] = state.average;
   for_each_counter(state, [&](const char* name, int64_t value) { tree["counters"][name] = of_integer(value); });
   return tree;
 }
@@ -49,7 +55,10 @@ RunState run_state_from(const Tree& tree) {
   state.now = {tree["parameters"], child_or_empty(tree, "state"), child_or_empty(tree, "solver")};
   const Tree& start = tree["epoch_start"];
   state.epoch_start = {start["parameters"], child_or_empty(start, "state")};
+  state.average = child_or_empty(tree, "average");
+  if (tree.contains("best")) state.best = {tree["best"]["parameters"], child_or_empty(tree["best"], "state")};
   state.loss_sum = tree["loss_sum"].tensor().item<double>();
+  state.best_value = tree["best_value"].tensor().item<double>();
   const Tree& counters = tree["counters"];
   for_each_counter(state, [&](const char* name, int64_t& value) { value = integer_of(counters[name].tensor()); });
   return state;

@@ -22,13 +22,19 @@ struct RunState {
   double loss_sum = 0;
   // 1: the last complete epoch is still to be validated, since the run was stopped before; else 0.
   int64_t validation_due = 0;
+  // Of the validations so far: the iteration of the best one (0: there was none) and its value; how many came after it.
+  int64_t best_iteration = 0, not_better = 0;
+  double best_value = 0;
   TrainingState now;
+  Tree average = {};  // of the parameters after each step, where it is wanted; else empty
   // At the start of the epoch that goes on: what is left of the run if a loss is not finite.
   NetworkWeights epoch_start;
+  // Of the best validation so far, where they are wanted; else empty.
+  NetworkWeights best = {};
 };
 
-// As a tree: parameters, state, solver, epoch_start/parameters, epoch_start/state; counters/NAME, each an i32[2] with
-// the lower and the upper 32 bits; loss_sum, f64[].
+// As a tree: parameters, state, solver, epoch_start/parameters, epoch_start/state, best/parameters, best/state,
+// average; counters/NAME, each an i32[2] with the lower and the upper 32 bits; loss_sum and best_value, f64[].
 Tree to_tree(const RunState& state);
 // The state that to_tree() made such a tree of. Error(usage) names an entry that is missing.
 RunState run_state_from(const Tree& tree);

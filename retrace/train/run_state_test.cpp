@@ -52,12 +52,12 @@ class RunStateTest : public testing::Test {
   }
 
   // Adds to `lines` what is told; the result is empty unless the part reaches the end.
-  static TrainJobResult train(const Job& job, const JobData& data, const Part& part, std::vector<std::string>& lines) {
+  static TrainJobResult train(const TrainingTask& task, const Part& part, std::vector<std::string>& lines) {
     Events events;
     const TrainJobControl control{.out = part.out, .write_run = !part.out.empty(), .monitor = &events};
     TrainJobResult result;
     Pool::local(part.workers, {.threads = part.threads}).spmd([&](Worker& worker) {
-      Training training(job, control, data, worker);
+      Training training(task, control, worker);
       if (!part.from.empty()) training.restore(load_run_state(part.from, training.state()));
       while (!training.done() && training.state().iterations < part.last) training.step();
       if (!part.to.empty() && worker.index() == 0) save_run_state(part.to, training.state());
@@ -71,16 +71,16 @@ class RunStateTest : public testing::Test {
 
   // The job whole, and in two parts that are cut after each of these iterations.
   void expect_same(const Job& job, std::initializer_list<int64_t> cuts) {
-    const JobData data = load_job_data(job, make_job_network(job));
+    const TrainingTask task = task_of(job);
     std::vector<std::string> whole;
-    const TrainJobResult expected = train(job, data, {}, whole);
+    const TrainJobResult expected = train(task, {}, whole);
     const int workers = job.training.shards;
     for (const int64_t cut : cuts) {
       SCOPED_TRACE(fmt::format("{} after iteration {}", job.name, cut));
       std::vector<std::string> parts;
       const fs::path file = root_ / "state.safetensors";
-      train(job, data, {.to = file, .last = cut, .workers = std::min(2, workers), .threads = 1}, parts);
-      const auto found = train(job, data, {.from = file, .workers = std::min(3, workers), .threads = 3}, parts);
+      train(task, {.to = file, .last = cut, .workers = std::min(2, workers), .threads = 1}, parts);
+      const auto found = train(task, {.from = file, .workers = std::min(3, workers), .threads = 3}, parts);
       EXPECT_EQ(found.fingerprint, expected.fingerprint);
       EXPECT_EQ(found.iterations, expected.iterations);
       EXPECT_EQ(found.epochs, expected.epochs);
@@ -131,11 +131,11 @@ TEST_F(RunStateTest, OrdersAndRatesGoOn) {
 // What is written into run folders by the two parts, one after the other.
 TEST_F(RunStateTest, RunFoldersHoldTheSame) {
   const Job job = golden("digits");
-  const JobData data = load_job_data(job, make_job_network(job));
+  const TrainingTask task = task_of(job);
   std::vector<std::string> told;
-  train(job, data, {.out = root_ / "whole"}, told);
-  train(job, data, {.to = root_ / "state", .last = 6, .out = root_ / "first"}, told);
-  train(job, data, {.from = root_ / "state", .out = root_ / "second"}, told);
+  train(task, {.out = root_ / "whole"}, told);
+  train(task, {.to = root_ / "state", .last = 6, .out = root_ / "first"}, told);
+  train(task, {.from = root_ / "state", .out = root_ / "second"}, told);
   const auto lines = [&](const char* run) {
     std::vector<std::string> found;
     for (const auto& line : read_log_lines(root_ / run / "metrics.jsonl"))
@@ -187,9 +187,9 @@ TEST_F(RunStateTest, StoppedRunsGoOnInTheirFolders) {
 // One that is taken while the run goes on stays what it is.
 TEST_F(RunStateTest, IsAValue) {
   const Job job = golden("peaks");
-  const JobData data = load_job_data(job, make_job_network(job));
+  const TrainingTask task = task_of(job);
   Worker worker;
-  Training training(job, {.write_run = false}, data, worker);
+  Training training(task, {.write_run = false}, worker);
   for (int i = 0; i < 6; ++i) training.step();
   const RunState six = training.state();
   EXPECT_EQ(six.epochs, 1);
@@ -209,10 +209,10 @@ TEST_F(RunStateTest, IsAValue) {
 
 TEST_F(RunStateTest, ALossThatIsNotFiniteLeavesTheEpochBefore) {
   const Job job = golden("peaks");
-  const JobData data = load_job_data(job, make_job_network(job));
+  const TrainingTask task = task_of(job);
   Worker worker;
   const TrainJobControl control{.write_run = false};
-  Training training(job, control, data, worker);
+  Training training(task, control, worker);
   for (int i = 0; i < 4; ++i) training.step();
   const NetworkWeights first{training.state().now.parameters, training.state().now.state};
   for (int i = 0; i < 2; ++i) training.step();
@@ -221,7 +221,7 @@ TEST_F(RunStateTest, ALossThatIsNotFiniteLeavesTheEpochBefore) {
     return Tensor::full(std::nan(""), tensor.shape(), tensor.type());
   });
   save_run_state(root_ / "state", state);
-  Training other(job, control, data, worker);
+  Training other(task, control, worker);
   other.restore(load_run_state(root_ / "state", other.state()));
   other.step();
   ASSERT_TRUE(other.done());
@@ -276,9 +276,9 @@ TEST_F(RunStateTest, OfAnotherRunIsRefused) {
   EXPECT_TRUE(says(error_of([&] { run_state_from(Tree{{"parameters", tree}}); }), "epoch_start"));
 
   const Job job = golden("peaks");
-  const JobData data = load_job_data(job, make_job_network(job));
+  const TrainingTask task = task_of(job);
   Worker worker;
-  Training training(job, {.write_run = false}, data, worker);
+  Training training(task, {.write_run = false}, worker);
   EXPECT_TRUE(says(error_of([&] { training.restore(state); }), "the state of a run and its job"));
   RunState beyond = training.state();
   beyond.position.next = 401;

@@ -64,6 +64,15 @@ void RunWriter::epoch(EpochFingerprints fingerprints, SafeTensors weights) {
   if (full) background_.wait();
 }
 
+void RunWriter::weights(int epoch, SafeTensors weights) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.weights_epoch = epoch;
+    waiting_.weights = std::move(weights);
+  }
+  ask();
+}
+
 void RunWriter::checkpoint(Checkpoint checkpoint) {
   {
     const std::lock_guard lock(mutex_);

@@ -34,6 +34,8 @@ class RunWriter {
   void event(std::string line);
   // The end of an epoch: its fingerprints, and the weights, which replace those of the epoch before.
   void epoch(EpochFingerprints fingerprints, SafeTensors weights);
+  // The weights alone, after so many epochs.
+  void weights(int epoch, SafeTensors weights);
   // The state after an iteration, of whose run the newest `kept` are kept: a tree on the CPU, computed, that is read on
   // the thread of the writer.
   struct Checkpoint {

@@ -9,6 +9,7 @@
 #include "retrace/distributed/pool.h"
 #include "retrace/monitor/monitor.h"
 #include "retrace/train/job.h"
+#include "retrace/train/weights.h"
 
 namespace retrace {
 
@@ -29,12 +30,14 @@ struct TrainJobResult {
   int workers = 1, threads = 0;  // threads of each worker
   int epochs = 0;                // a run that is stopped counts the epoch that it is in
   int64_t iterations = 0;
-  double seconds = 0;       // the training loop with validation
-  double loss = 0;          // of the test set after the last epoch; NaN: not measured
-  MetricValues metrics;     // of the test set: accuracy (fraction), angle_rmse (degrees), rmse; none: not measured
-  std::string fingerprint;  // 16 hex digits
+  int64_t output_iteration = 0;  // the one whose weights are the result
+  double seconds = 0;            // the training loop with validation
+  double loss = 0;               // of the test set after the last epoch; NaN: not measured
+  MetricValues metrics;          // of the test set: accuracy (fraction), angle_rmse (degrees), rmse; none: not measured
+  std::string fingerprint;       // 16 hex digits
   std::filesystem::path run_dir;  // empty: nothing was written, or the loss was not finite before an epoch was complete
   int64_t checkpoint = 0;         // the iteration of the newest checkpoint in the folder; 0: there is none
+  NetworkWeights weights;         // those of the fingerprint
   std::string stop_reason;        // "max epochs completed", "stopped", "the loss is not finite"
 };
 

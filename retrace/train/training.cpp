@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "retrace/device/cpu/threads.h"
+#include "retrace/optim/regularize.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/checkpoint.h"
 
@@ -14,37 +16,44 @@ namespace {
 
 constexpr const char* kStopped = "stopped";
 constexpr const char* kNotFinite = "the loss is not finite";
+constexpr const char* kNothingBetter = "met validation criterion";
 
-bool is_accelerated(const Job& job) { return job.training.acceleration == "accelerated"; }
+bool is_accelerated(const TrainingOptions& options) { return options.acceleration == "accelerated"; }
 
 // This worker's share of the training data.
-MiniBatchQueue training_queue(const Job& job, const JobData& data, const Worker& worker) {
-  MiniBatchQueue whole(
-      data.train, {.mini_batch_size = job.training.mini_batch_size,
-                   .partial_mini_batch = job.training.partial_mini_batch == "keep" ? Partial::keep : Partial::discard,
-                   .formats = data.formats,
-                   .devices = {job.device},
-                   .outputs = static_cast<int64_t>(data.formats.size()),
-                   .seed = job.seed});
-  return worker.size() == 1 ? whole : whole.share(worker, job.training.shards);
+MiniBatchQueue training_queue(const TrainingTask& task, const Worker& worker) {
+  const TrainingOptions& options = task.training;
+  MiniBatchQueue whole(task.data.train,
+                       {.mini_batch_size = options.mini_batch_size,
+                        .partial_mini_batch = options.partial_mini_batch == "keep" ? Partial::keep : Partial::discard,
+                        .formats = task.data.formats,
+                        .devices = {task.device},
+                        .outputs = static_cast<int64_t>(task.data.formats.size()),
+                        .seed = task.seed});
+  return worker.size() == 1 ? whole : whole.share(worker, options.shards);
 }
 
 }  // namespace
 
-Training::Training(const Job& job, TrainJobControl control, const JobData& data, Worker& worker)
-    : job_(job),
+Training::Training(const TrainingTask& task, TrainJobControl control, Worker& worker)
+    : task_(task),
+      options_(task.training),
       control_(std::move(control)),
       worker_(worker),
-      device_(find_device(job.device, worker.index(), {})),
-      network_(make_job_network(job)),
-      data_(data),
-      queue_(training_queue(job, data, worker)),
-      step_(accelerate(training_step(job, network_, &worker), {.seed = job.seed, .enabled = is_accelerated(job)})),
-      learn_rate_(learn_rate(job.training)),
-      evaluate_(network_, data_, job.training.mini_batch_size, is_accelerated(job), device_),
-      report_(job, control_, worker.index() == 0) {
-  state_.now = initial_training_state(network_, job.training).to(device_);
+      device_(find_device(task.device, worker.index(), {})),
+      network_(task.network),
+      queue_(training_queue(task, worker)),
+      step_(task, worker),
+      average_(accelerate<Average>([](const Tree& average, const Tree& parameters,
+                                      const Operand& share) { return average_weights(average, parameters, share); },
+                                   {.enabled = is_accelerated(options_)})),
+      evaluate_(network_, task.data, options_.mini_batch_size, is_accelerated(options_), device_),
+      validation_(task),
+      report_(task, control_, worker.index() == 0) {
+  state_.now = initial_training_state(network_, options_).to(device_);
+  if (averages()) state_.average = state_.now.parameters;
   state_.epoch_start = weights();
+  if (validation_.keeps_best()) state_.best = weights();
 }
 
 void Training::restore(const RunState& state) {
@@ -54,12 +63,17 @@ void Training::restore(const RunState& state) {
   check(state_.now.parameters, state.now.parameters);
   check(state_.now.state, state.now.state);
   check(state_.now.solver, state.now.solver);
+  check(state_.best.parameters, state.best.parameters);
+  check(state_.average, state.average);
   queue_.restore(state.position);
   step_.set_calls(state.calls);
   state_ = state;
   state_.now = state.now.to(device_);
   state_.epoch_start = {state.epoch_start.parameters.to(device_), state.epoch_start.state.to(device_)};
+  state_.average = state.average.to(device_);
+  state_.best = {state.best.parameters.to(device_), state.best.state.to(device_)};
   restored_ = state.iterations;
+  if (validation_.is_over(state_)) stop_reason_ = kNothingBetter;
 }
 
 std::string Training::position() const {
@@ -68,11 +82,14 @@ std::string Training::position() const {
 
 void Training::step() {
   if (restored_ > 0 && !report_.is_open()) report_.open(started(), state_.epochs);
-  if (state_.validation_due) validate(static_cast<int>(state_.epochs));
-  if (!stop_reason_.empty()) return leave_checkpoint();
+  if (state_.validation_due) validate();
+  if (!stop_reason_.empty()) {
+    if (state_.epoch_steps > 0) end_epoch();
+    return leave_checkpoint();
+  }
   if (state_.epoch_steps == 0) begin_epoch();
-  const int64_t iterations = queue_.mini_batches() * job_.training.max_epochs;
-  const auto rate = static_cast<float>(learn_rate_({state_.iterations, iterations, epoch()}));
+  const int64_t iterations = iterations_in_epoch() * options_.max_epochs;
+  const auto rate = static_cast<float>(task_.learn_rate({state_.iterations, iterations, epoch()}));
   const double loss = update(rate);
   if (!report_.is_open()) report_.open(started(), 0);
   report_.tell(StepDone{epoch(), state_.iterations, loss, rate, report_.seconds()});
@@ -81,7 +98,11 @@ void Training::step() {
     return;
   }
   if (control_.stop && state_.iterations < iterations && worker_.any(control_.stop())) stop_reason_ = kStopped;
-  if (!stop_reason_.empty() || !queue_.has_data()) end_epoch();
+  const bool ended = !queue_.has_data() || !stop_reason_.empty();
+  if (ended) end_epoch();
+  if (validation_.after_iteration(state_.iterations, iterations)) state_.validation_due = 1;
+  if (state_.validation_due && stop_reason_.empty()) validate();
+  if (!ended && !stop_reason_.empty()) end_epoch();
   leave_checkpoint();
 }
 
@@ -90,14 +111,14 @@ void Training::step() {
 void Training::leave_checkpoint() {
   const bool due = report_.checkpoint_due(state_.iterations, state_.epoch_steps == 0 ? state_.epochs : 0);
   if (!report_.writes() || (!due && stop_reason_.empty())) return;
-  if (owner_.empty()) owner_ = checkpoint_owner(job_, data_);
+  if (owner_.empty()) owner_ = checkpoint_owner(task_);
   Tree state = to_tree(state_).to(cpu_device());
   evaluate(state);
-  report_.checkpoint({state_.iterations, job_.training.checkpoints_kept, std::move(state), owner_});
+  report_.checkpoint({state_.iterations, options_.checkpoints_kept, std::move(state), owner_});
 }
 
 void Training::begin_epoch() {
-  const std::string& shuffle = job_.training.shuffle;
+  const std::string& shuffle = options_.shuffle;
   if (shuffle == "every-epoch" || (shuffle == "once" && state_.epochs == 0))
     queue_.shuffle();
   else
@@ -105,15 +126,19 @@ void Training::begin_epoch() {
 }
 
 double Training::update(float rate) {
-  const auto batch = queue_.next();
-  StepResult result = step_(std::move(state_.now), batch[0], targets_of(network_, data_, batch), rate);
+  StepResult result = step_(std::move(state_.now), queue_, rate);
   state_.now = std::move(result.after);
   const double loss = result.loss.number();
   state_.loss_sum += loss;
   ++state_.epoch_steps;
   ++state_.iterations;
+  if (averages()) {
+    const double share = std::max(1 - options_.average_decay, 1 / static_cast<double>(state_.iterations));
+    state_.average = average_(std::move(state_.average), state_.now.parameters, static_cast<float>(share));
+  }
   state_.position = queue_.position();
   state_.calls = step_.calls();
+  score_.reset();
   return loss;
 }
 
@@ -122,21 +147,14 @@ void Training::end_epoch() {
   const bool complete = !queue_.has_data();
   report_.tell(EpochDone{ended, state_.iterations, state_.loss_sum / static_cast<double>(state_.epoch_steps),
                          report_.seconds(), complete});
-  score_.reset();
   report_.epoch(ended, complete ? 0 : state_.iterations, weights());
   if (complete) {
     ++state_.epochs;
     state_.epoch_steps = 0;
     state_.loss_sum = 0;
     state_.epoch_start = weights();
-    state_.validation_due = is_validated(ended);
+    state_.validation_due = validation_.after_epoch(ended);
   }
-  if (state_.validation_due && stop_reason_.empty()) validate(ended);
-}
-
-bool Training::is_validated(int epoch) const {
-  const ValidationOptions& when = job_.validation;
-  return when.data != "none" && (epoch % when.frequency == 0 || epoch == job_.training.max_epochs);
 }
 
 // The test set; false if the run is stopped meanwhile.
@@ -145,11 +163,16 @@ bool Training::measure(const NetworkWeights& weights) {
   return score_->complete;
 }
 
-void Training::validate(int epoch) {
+// Of the weights after the last step.
+void Training::validate() {
   if (measure(weights())) {
     state_.validation_due = 0;
-    report_.tell(ValidationDone{epoch, state_.iterations, score_->loss, report_.seconds(), score_->metrics});
-  } else if (epoch < job_.training.max_epochs) {
+    const auto within = state_.epochs + (state_.epoch_steps > 0 ? 1 : 0);
+    report_.tell(
+        ValidationDone{static_cast<int>(within), state_.iterations, score_->loss, report_.seconds(), score_->metrics});
+    validation_.judge(state_, *score_, weights());
+    if (validation_.is_over(state_)) stop_reason_ = kNothingBetter;
+  } else if (state_.epochs < options_.max_epochs) {
     stop_reason_ = kStopped;
   }
 }
@@ -157,28 +180,39 @@ void Training::validate(int epoch) {
 RunStarted Training::started() const {
   int64_t parameters = 0;
   for (const auto& tensor : leaf_tensors(state_.now.parameters)) parameters += tensor.size();
-  return {
-      job_.name,  device_.name(), "", worker_.size(), thread_count(), job_.training.max_epochs, queue_.mini_batches(),
-      parameters, restored_};
+  return {task_.name,          device_.name(),        "",         worker_.size(), thread_count(),
+          options_.max_epochs, iterations_in_epoch(), parameters, restored_};
 }
 
 TrainJobResult Training::finish() {
-  if (restored_ > 0 && !report_.is_open()) report_.open(started(), state_.epochs);
+  if (restored_ > 0 && !report_.is_open()) {
+    report_.open(started(), state_.epochs);
+    if (!stop_reason_.empty() && state_.epoch_steps > 0) end_epoch();
+  }
   TrainJobResult result;
-  result.job = job_.name;
+  result.job = task_.name;
   result.device = device_.name();
   result.workers = worker_.size();
   result.threads = thread_count();
   result.stop_reason = stop_reason_.empty() ? "max epochs completed" : stop_reason_;
   result.seconds = report_.seconds();
   result.iterations = state_.iterations;
-  const bool within_epoch = stop_reason_ == kStopped && state_.epoch_steps > 0;
+  const bool within_epoch = stop_reason_ != kNotFinite && state_.epoch_steps > 0;
   result.epochs = static_cast<int>(state_.epochs) + within_epoch;
-  const NetworkWeights left = stop_reason_ == kNotFinite ? state_.epoch_start : weights();
-  if (!score_ && result.epochs > 0 && stop_reason_ != kStopped) measure(left);
+  NetworkWeights left = stop_reason_ == kNotFinite ? state_.epoch_start : weights();
+  result.output_iteration = stop_reason_ == kNotFinite ? state_.epochs * iterations_in_epoch() : state_.iterations;
+  // A run that is stopped goes on later.
+  if (validation_.keeps_best() && stop_reason_ != kStopped && state_.best_iteration > 0 && result.epochs > 0) {
+    if (state_.best_iteration != state_.iterations) score_.reset();
+    result.output_iteration = state_.best_iteration;
+    left = state_.best;
+    report_.result(result.epochs, left);
+  }
+  if (task_.tested && !score_ && result.epochs > 0 && stop_reason_ != kStopped) measure(left);
   result.loss = score_ ? score_->loss : std::nan("");
   if (score_) result.metrics = score_->metrics;
   result.fingerprint = fingerprint(left.parameters, left.state);
+  result.weights = left;
   report_.flush();
   report_.tell(RunFinished{result.epochs, result.iterations, result.loss, result.seconds, result.metrics,
                            result.stop_reason, result.fingerprint});

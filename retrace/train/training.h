@@ -1,5 +1,5 @@
 #pragma once
-// The training of a job, step by step.
+// A training, step by step.
 
 #include <optional>
 #include <string>
@@ -9,33 +9,35 @@
 #include "retrace/train/evaluate_network.h"
 #include "retrace/train/run_state.h"
 #include "retrace/train/train_job.h"
+#include "retrace/train/training_iteration.h"
 #include "retrace/train/training_report.h"
+#include "retrace/train/validation_plan.h"
 
 namespace retrace {
 
 // One worker's part of a training:
 //
-//   Training training(job, control, data, worker);
+//   Training training(task, control, worker);
 //   while (!training.done()) training.step();
 //   TrainJobResult result = training.finish();
 //
-// All that changes from step to step is state(); the rest follows from job and data. So another Training of the same
-// job (with other threads, workers or device) that restore()s a state goes on with the same bits and tells the same
-// events, but for their times. All workers take the same steps. Job, data, worker and the monitor outlive it.
+// All that changes from step to step is state(); the rest follows from the task. So another Training of the same task
+// (with other threads, workers or device) that restore()s a state goes on with the same bits and tells the same events,
+// but for their times. All workers take the same steps. Task, worker and the monitor outlive it.
 class Training {
  public:
-  Training(const Job& job, TrainJobControl control, const JobData& data, Worker& worker);
+  Training(const TrainingTask& task, TrainJobControl control, Worker& worker);
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
 
   // After the steps so far. Copies keep their values.
   const RunState& state() const { return state_; }
-  // Goes on from a state of the same job; the next step tells where. Error(usage) for one that cannot be: another
+  // Goes on from a state of the same task; the next step tells where. Error(usage) for one that cannot be: another
   // position, network or solver.
   void restore(const RunState& state);
 
-  // The last epoch is complete, the run was stopped, or a loss was not finite.
-  bool done() const { return !stop_reason_.empty() || state_.epochs >= job_.training.max_epochs; }
+  // The last epoch is complete, the run was stopped, validations found nothing better, or a loss was not finite.
+  bool done() const { return !stop_reason_.empty() || state_.epochs >= options_.max_epochs; }
   // One step; with the first one of an epoch the data begin anew, with the last one the epoch is recorded and
   // validated. Worker 0 leaves a checkpoint where one is due, and where the run is stopped.
   void step();
@@ -49,32 +51,36 @@ class Training {
  private:
   void begin_epoch();
   void end_epoch();
-  // The loss of the next mini-batch.
+  // The loss of the next iteration.
   double update(float rate);
-  bool is_validated(int epoch) const;
-  void validate(int epoch);
+  void validate();
   bool measure(const NetworkWeights& weights);
   void leave_checkpoint();
-  NetworkWeights weights() const { return {state_.now.parameters, state_.now.state}; }
+  // Those that are validated and returned.
+  NetworkWeights weights() const { return {averages() ? state_.average : state_.now.parameters, state_.now.state}; }
+  bool averages() const { return options_.average_decay > 0; }
   int epoch() const { return static_cast<int>(state_.epochs) + 1; }  // the one that goes on
   RunStarted started() const;
+  int64_t iterations_in_epoch() const { return step_.in_epoch(queue_.mini_batches()); }
 
-  const Job& job_;
+  const TrainingTask& task_;
+  const TrainingOptions& options_;
   const TrainJobControl control_;
   Worker& worker_;
   Device& device_;
-  const nn::Network network_;
-  const JobData& data_;
+  const nn::Network& network_;
   MiniBatchQueue queue_;
-  AcceleratedFunction<TrainingStep> step_;
-  const LearnRate learn_rate_;
+  TrainingIteration step_;
+  using Average = std::function<Tree(const Tree& average, const Tree& parameters, const Operand& share)>;
+  AcceleratedFunction<Average> average_;
   NetworkEvaluator evaluate_;
+  const ValidationPlan validation_;
   TrainingReport report_;
   RunState state_;
   int64_t restored_ = 0;               // iterations of the state that restore() got
   NamedValues owner_;                  // of checkpoints, once there is one
   std::string stop_reason_;            // why it ended before the last epoch was complete
-  std::optional<NetworkScore> score_;  // of the test set, after the last epoch so far
+  std::optional<NetworkScore> score_;  // of the test set, after the last step
 };
 
 }  // namespace retrace

@@ -8,8 +8,8 @@
 
 namespace retrace {
 
-TrainingReport::TrainingReport(const Job& job, TrainJobControl control, bool first)
-    : job_(job), control_(std::move(control)), first_(first), clock_(job.training) {}
+TrainingReport::TrainingReport(const TrainingTask& task, TrainJobControl control, bool first)
+    : task_(task), control_(std::move(control)), first_(first), clock_(task.training) {}
 
 double TrainingReport::seconds() const {
   return seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -21,7 +21,7 @@ void TrainingReport::open(RunStarted event, int64_t epochs) {
     seconds_before_ = last_seconds(control_.resume / "metrics.jsonl");
     run_.emplace(RunFolder::resume(control_.resume, epochs, event.iteration), event.iteration);
   } else if (first_ && control_.write_run) {
-    run_.emplace(RunFolder::create(job_, current_versions(event.device), control_.out));
+    run_.emplace(RunFolder::create({task_.name, task_.file, task_.text}, current_versions(event.device), control_.out));
   }
   event.run_dir = run_dir().string();
   tell(event);
@@ -43,6 +43,10 @@ void TrainingReport::epoch(int epoch, int64_t stopped_after, const NetworkWeight
   prints.all = mix64(sum);
   prints.stopped_after = stopped_after;
   run_->epoch(std::move(prints), to_safetensors(weights.parameters, weights.state));
+}
+
+void TrainingReport::result(int epoch, const NetworkWeights& weights) {
+  if (run_) run_->weights(epoch, to_safetensors(weights.parameters, weights.state));
 }
 
 bool TrainingReport::checkpoint_due(int64_t iterations, int64_t epochs) {

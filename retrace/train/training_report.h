@@ -8,6 +8,7 @@
 #include "retrace/train/checkpoint_clock.h"
 #include "retrace/train/run_writer.h"
 #include "retrace/train/train_job.h"
+#include "retrace/train/training_task.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
@@ -16,7 +17,7 @@ namespace retrace {
 // run folder; errors of what was written so far are thrown by the next event. Times count from its beginning.
 class TrainingReport {
  public:
-  TrainingReport(const Job& job, TrainJobControl control, bool first);
+  TrainingReport(const TrainingTask& task, TrainJobControl control, bool first);
 
   // Makes the run folder, if one is wanted, and tells of the start: after the first step, since what cannot be trained
   // leaves no folder. A run that goes on takes its folder over; event.iteration and `epochs` say from where.
@@ -25,6 +26,8 @@ class TrainingReport {
   void tell(const Event& event);
   // The end of an epoch; `stopped_after`: iterations, if it is not complete, else 0.
   void epoch(int epoch, int64_t stopped_after, const NetworkWeights& weights);
+  // The weights of the result, where they are not those after the last epoch.
+  void result(int epoch, const NetworkWeights& weights);
   // Whether a checkpoint is due after this many iterations and (0: within one) epochs. Never without a run folder.
   bool checkpoint_due(int64_t iterations, int64_t epochs);
   bool writes() const { return run_.has_value(); }
@@ -43,7 +46,7 @@ class TrainingReport {
   std::filesystem::path run_dir() const { return run_ ? run_->path() : std::filesystem::path(); }
 
  private:
-  const Job& job_;
+  const TrainingTask& task_;
   const TrainJobControl control_;
   bool first_, open_ = false;
   std::optional<RunWriter> run_;

@@ -5,6 +5,7 @@
 #include "retrace/optim/regularize.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
+#include "retrace/optim/update_trees.h"
 #include "retrace/train/parameter_groups.h"
 
 namespace retrace {
@@ -22,36 +23,71 @@ OptionValues only(const OptionValues& all, const std::vector<OptionRule>& rules)
   return completed(own, rules, "the job");
 }
 
-// What a step needs to change parameters by their gradients.
+Clip clip_method(const TrainingOptions& options) {
+  if (options.gradient_threshold_method == "global-l2norm") return Clip::global_l2_norm;
+  return options.gradient_threshold_method == "l2norm" ? Clip::l2_norm : Clip::absolute_value;
+}
+
+// What a step needs to change parameters by their gradients: L2 is added, then they are clipped, then the solver steps.
 struct Update {
   const SolverKind& solver;
   OptionValues options;
-  double l2 = 0;
+  double l2 = 0, threshold = 0;
+  Clip method = Clip::l2_norm;
   std::vector<ParameterGroup> groups = {};
 
   SolverUpdate all(const TrainingState& before, Tree gradients, const Operand& rate) const {
     if (!groups.empty()) return by_group(before, gradients, rate);
     if (l2 != 0) gradients = l2_regularization(before.parameters, gradients, Tensor::full(l2, {}));
-    return solver.update(before.parameters, gradients, before.solver, rate, options);
+    return solver.update(before.parameters, clipped(gradients), before.solver, rate, options);
   }
 
-  // Each group as if it were alone, with a rate of its own; what is in none stays as it is.
-  SolverUpdate by_group(const TrainingState& before, const Tree& gradients, const Operand& rate) const {
+  // Each group as if it were alone, with a rate of its own; what is in none stays as it is. A norm of all gradients is
+  // that of all groups.
+  SolverUpdate by_group(const TrainingState& before, Tree gradients, const Operand& rate) const {
     SolverUpdate made{before.parameters, {}};
     for (const auto& group : groups) {
-      const Tree parameters = group.of(before.parameters);
-      Tree own = group.of(gradients);
       const double factor = l2 * group.l2;
-      if (factor != 0) own = l2_regularization(parameters, own, Tensor::full(factor, {}));
+      if (factor == 0) continue;
+      const Tree parameters = group.of(before.parameters);
+      gradients = group.put(gradients, l2_regularization(parameters, group.of(gradients), Tensor::full(factor, {})));
+    }
+    const ParameterGroup trained = all_of(groups);
+    gradients = trained.put(gradients, clipped(trained.of(gradients)));
+    for (const auto& group : groups) {
       const Operand own_rate =
           group.learn_rate == 1 ? rate : Operand(rate.as(DType::f32) * Tensor::full(group.learn_rate, {}));
-      const auto updated = solver.update(parameters, own, before.solver[group.name], own_rate, options);
+      const auto updated =
+          solver.update(group.of(before.parameters), group.of(gradients), before.solver[group.name], own_rate, options);
       made.parameters = group.put(made.parameters, updated.parameters);
       made.state[group.name] = updated.state;
     }
     return made;
   }
+
+  Tree clipped(const Tree& gradients) const {
+    return threshold > 0 ? clip_gradients(gradients, Tensor::full(threshold, {}), method) : gradients;
+  }
 };
+
+Update update_of(const TrainingOptions& options, const nn::Network& network) {
+  const SolverKind& solver = solver_of(options);
+  return {.solver = solver,
+          .options = only(options.options, solver.options),
+          .l2 = options.l2_regularization,
+          .threshold = options.gradient_threshold,
+          .method = clip_method(options),
+          .groups = parameter_groups(network)};
+}
+
+// The function of value, gradients and moments of a mini-batch.
+auto gradient_of(const TrainingOptions& options, uint64_t seed, const nn::Network& network, Worker* worker) {
+  const auto loss = [&network](const Tree& p, const Tensor& x, const Tree& targets, const Tree& state) {
+    const auto [y, moments] = network.forward(x, p, state, Phase::train);
+    return WithAux<Tree>{network.loss(y, targets), moments};
+  };
+  return value_and_grad(loss, {.shards = options.shards, .worker = worker, .seed = seed});
+}
 
 }  // namespace
 
@@ -68,20 +104,38 @@ TrainingState initial_training_state(const nn::Network& network, const TrainingO
   return {network.parameters, network.state, states};
 }
 
-TrainingStep training_step(const Job& job, const nn::Network& network, Worker* worker) {
-  const auto loss = [&network](const Tree& p, const Tensor& x, const Tree& targets, const Tree& state) {
-    const auto [y, moments] = network.forward(x, p, state, Phase::train);
-    return WithAux<Tree>{network.loss(y, targets), moments};
-  };
-  const auto gradient = value_and_grad(loss, {.shards = job.training.shards, .worker = worker, .seed = job.seed});
-  const SolverKind& solver = solver_of(job.training);
-  const Update update{solver, only(job.training.options, solver.options), job.training.l2_regularization,
-                      parameter_groups(network)};
+TrainingStep training_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network, Worker* worker) {
+  const auto gradient = gradient_of(options, seed, network, worker);
+  const Update update = update_of(options, network);
   return [gradient, update](const TrainingState& before, const Tensor& x, const Tree& targets, const Operand& rate) {
     auto [value, gradients, moments] = gradient(before.parameters, x, targets, before.state);
     auto made = update.all(before, gradients, rate);
     Tree state = moments.empty() ? before.state : update_statistics(before.state, moments);
     return StepResult{value, {std::move(made.parameters), std::move(state), std::move(made.state)}};
+  };
+}
+
+Gathered nothing_gathered(const TrainingState& before) {
+  Device& there = leaf_tensors(before.parameters)[0].device();
+  return {zeros_like(before.parameters).to(there), Tensor::scalar(0.0f).to(there), before.state};
+}
+
+GatherStep gather_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network, Worker* worker) {
+  const auto gradient = gradient_of(options, seed, network, worker);
+  return [gradient](const Tree& parameters, const Gathered& before, const Tensor& x, const Tree& targets,
+                    const Operand& share) {
+    const auto [value, gradients, moments] = gradient(parameters, x, targets, before.state);
+    const auto add = [&](const Tensor& sum, const Tensor& g) { return sum + share.as(g.type()) * g; };
+    return Gathered{map(before.gradients, gradients, add), add(before.loss, value),
+                    moments.empty() ? before.state : update_statistics(before.state, moments)};
+  };
+}
+
+UpdateStep update_step(const TrainingOptions& options, const nn::Network& network) {
+  const Update update = update_of(options, network);
+  return [update](const TrainingState& before, const Gathered& gathered, const Operand& rate) {
+    auto made = update.all(before, gathered.gradients, rate);
+    return TrainingState{std::move(made.parameters), gathered.state, std::move(made.state)};
   };
 }
 

@@ -1,11 +1,11 @@
 #pragma once
-// One step of a job's training as a pure function: loss, gradients, update of the parameters, running statistics.
+// One step of a training as a pure function: loss, gradients, update of the parameters, running statistics.
 
 #include "retrace/distributed/worker.h"
 #include "retrace/nn/networks.h"
 #include "retrace/ops/operators.h"
 #include "retrace/optim/schedule.h"
-#include "retrace/train/job.h"
+#include "retrace/train/training_options.h"
 
 namespace retrace {
 
@@ -26,10 +26,30 @@ struct StepResult {
 
 // Takes the state, the inputs and targets of a mini-batch, and the learn rate.
 using TrainingStep = std::function<StepResult(const TrainingState&, const Tensor&, const Tree&, const Operand&)>;
-// Of this worker's shards of the mini-batch (null: alone, all of them); the network and the worker must outlive it.
-TrainingStep training_step(const Job& job, const nn::Network& network, Worker* worker = nullptr);
+// Of this worker's shards of the mini-batch (null: alone, all of them), with draws of this seed; the network and the
+// worker must outlive it.
+TrainingStep training_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network,
+                           Worker* worker = nullptr);
 
-// The rate of each step of the job, in binary64; training_step() rounds it once.
+// What the mini-batches of one iteration have brought so far.
+struct Gathered {
+  Tree gradients;  // the sum of share * gradient
+  Tensor loss;     // the same of their losses
+  Tree state;      // running statistics
+};
+Gathered nothing_gathered(const TrainingState& before);
+
+// Adds a mini-batch: parameters, what there is, inputs and targets, and the share of the mini-batch.
+using GatherStep = std::function<Gathered(const Tree&, const Gathered&, const Tensor&, const Tree&, const Operand&)>;
+// As training_step().
+GatherStep gather_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network,
+                       Worker* worker = nullptr);
+
+// The step from what was gathered, and the learn rate.
+using UpdateStep = std::function<TrainingState(const TrainingState&, const Gathered&, const Operand&)>;
+UpdateStep update_step(const TrainingOptions& options, const nn::Network& network);
+
+// The rate of each step, in binary64; training_step() rounds it once.
 LearnRate learn_rate(const TrainingOptions& options);
 
 }  // namespace retrace

@@ -93,7 +93,7 @@ int stopped_by() { return StopSignals::received() ? StopSignals::received() : SI
 
 int exit_code_of(const TrainJobResult& result) {
   if (result.stop_reason == "stopped") return 128 + stopped_by();
-  return result.stop_reason == "max epochs completed" ? 0 : kDiverged;
+  return result.stop_reason == "the loss is not finite" ? kDiverged : 0;
 }
 
 std::string stopped_text(const TrainJobResult& result) {
@@ -178,6 +178,10 @@ void describe(Flags& flags) {
                "goes on with the run of this folder from its newest checkpoint, to the same bits");
   flags.argument("JOB", options->job, "job file (TOML)", "the job file", "--resume");
   add_settings(flags, options->settings);
+  flags.option("--epochs", "N", options->settings.epochs, "short for --set training.max_epochs=N");
+  flags.option("--batch-size", "N", options->settings.batch_size, "short for --set training.mini_batch_size=N");
+  flags.option("--learn-rate", "RATE", options->settings.learn_rate,
+               "short for --set training.initial_learn_rate=RATE");
   flags.option("--workers", "N", options->settings.workers, "workers that share each mini-batch; changes no bit");
   flags.option("--timeout", "SECONDS", options->settings.timeout,
                "seconds to wait for a worker without a sign of life");

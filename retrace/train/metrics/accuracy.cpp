@@ -24,6 +24,7 @@ MetricKind accuracy_metric() {
   return {.name = "accuracy",
           .help = "part of the samples whose highest score is that of their class",
           .outputs = {nn::OutputKind::class_scores},
+          .larger_is_better = true,
           .of_batch = of_batch,
           .value = [](std::span<const double> sums) { return mean_of(sums[0], sums[1]); }};
 }

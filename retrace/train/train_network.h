@@ -1,0 +1,102 @@
+#pragma once
+// One call trains a network. The command `retrace train` is the same code: equal options, data and starting values give
+// equal bits.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "retrace/data/datastore.h"
+#include "retrace/distributed/pool.h"
+#include "retrace/monitor/monitor.h"
+#include "retrace/nn/networks.h"
+#include "retrace/optim/schedule.h"
+#include "retrace/train/training_options.h"
+
+namespace retrace {
+
+// What a training makes small: a loss by its name (cross-entropy, mean-squared-error, half-mean-squared-error), or a
+// function of users.
+struct Loss {
+  // Gets what the network makes of a mini-batch, and the targets: of an nn::Network both by the names of its outputs;
+  // of layers that make a tensor, two tensors. It returns one number, by ops.
+  using Function = std::function<Tensor(const Tree& y, const Tree& targets)>;
+
+  Loss(const char* name) : name(name) {}
+  Loss(std::string loss) : name(std::move(loss)) {}
+  template <class F>
+    requires std::is_invocable_v<F&, const Tree&, const Tree&>
+  Loss(F loss) : function(std::move(loss)) {}
+
+  std::string name;  // empty: it is the function
+  Function function = {};
+};
+
+// Where a training stands: the arguments of an output function.
+struct TrainingProgress {
+  StepDone step;                     // the last one
+  const ValidationDone* validation;  // the last one; null: there was none
+};
+
+// Options of train_network: those of a job file under the same names.
+struct TrainNetworkOptions {
+  TrainingOptions training = {};
+  ValidationOptions validation = {};
+  std::optional<Datastore> validation_data = {};  // none: nothing is measured
+  uint64_t seed = 0;            // of the starting values of layers, of the order of the data, and of random draws
+  std::string device = "auto";  // cpu, cuda, cuda:N, cuda:N,M, auto
+  int workers = 1;              // threads of this process that share each mini-batch: at most training.shards
+  int threads = 0;              // of each worker; 0: see set_thread_count
+  Pool* pool = nullptr;         // whose workers train together, in place of `workers`
+  LearnRate learn_rate = {};    // a schedule of one's own, in place of training.schedule
+  Monitor* monitor = nullptr;   // gets all events: a Terminal, or one's own
+  // Called after every step, on the thread that trains, with worker 0; true ends the training ("stopped"), with the
+  // weights of that step.
+  std::function<bool(const TrainingProgress& progress)> output_function = {};
+  // A run folder (docs/command.md) with weights, metrics and checkpoints; empty: nothing is written.
+  std::string out = {};
+  // Goes on from the newest checkpoint of the run in `out`, to the bits of a run that was not broken off. Where `out`
+  // holds none, a new run begins.
+  bool resume = false;
+};
+
+// What happened.
+struct TrainingInfo {
+  // Of this call, not of the run that it goes on with, in the process that has worker 0.
+  std::vector<StepDone> steps;              // each with its loss and rate
+  std::vector<ValidationDone> validations;  // each with its metrics
+  double validation_loss = 0;               // of the network that was returned; NaN: not measured
+  MetricValues metrics;                     // the same
+  int epochs = 0;
+  int64_t iterations = 0;        // of the training
+  int64_t output_iteration = 0;  // the one whose weights were returned
+  std::string stop_reason;       // "max epochs completed", "stopped", "the loss is not finite"
+  std::string fingerprint;       // of the weights: 16 hex digits
+  std::string device;            // "cpu", "cuda:0"
+  double seconds = 0;
+};
+
+// The trained network, on the CPU, and how it came about.
+struct TrainedNetwork {
+  nn::Network network;
+  TrainingInfo info;
+};
+
+// Trains a network on a store whose observations are an input and a target for each output of the network, in their
+// order; further variables are left out. It begins with the network's parameters and state. A loss by name is that of
+// the network's one output; a network of several outputs brings its loss along: `network.loss`. The result is a
+// function of data, network, loss, options.training, options.seed and when validations choose or stop, alone: no number
+// of threads or workers, device or view changes a bit. A loss that is not finite ends the training; the weights of the
+// last complete epoch are returned. Errors: usage for options out of range, by the names of their job keys, for a
+// store with too few variables and for a loss that does not fit; bad_data for data that do not fit the network; those
+// of the data; unavailable for devices and memory; output for files.
+TrainedNetwork train_network(const Datastore& data, const nn::Network& network, const Loss& loss,
+                             const TrainNetworkOptions& options = {}, Place place = Place::here());
+// The same of layers that make one output, "y". Starting values are drawn with the seed, for samples as the data have
+// them. What y means follows from the first target: whole numbers are classes (the metric is accuracy), an array with
+// three axes is an image, another one values (rmse).
+TrainedNetwork train_network(const Datastore& data, const nn::Layer& layers, const Loss& loss,
+                             const TrainNetworkOptions& options = {}, Place place = Place::here());
+
+}  // namespace retrace

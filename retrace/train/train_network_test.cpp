@@ -1,0 +1,319 @@
+#include "retrace/train/train_network.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "retrace/data/array_store.h"
+#include "retrace/data/digits.h"
+#include "retrace/ops/ops.h"
+#include "retrace/tensor/fingerprint.h"
+#include "retrace/train/train_job.h"
+#include "tests/error_testing.h"
+#include "tests/golden_jobs.h"
+#include "tests/temporary_folder.h"
+
+namespace retrace {
+namespace {
+
+// 40 points of x y on a grid.
+Datastore products(int64_t count = 40) {
+  std::vector<float> points, heights;
+  for (int64_t i = 0; i < count; ++i) {
+    const float x = static_cast<float>(i % 8) / 4 - 1, y = static_cast<float>(i / 8) / 2 - 1;
+    points.insert(points.end(), {x, y});
+    heights.push_back(x * y);
+  }
+  return array_store({Tensor::from(points, {count, 2}, "BC"), Tensor::from(heights, {count, 1}, "BC")});
+}
+
+nn::Layer small_layers() { return nn::Sequential{nn::linear(8), nn::relu(), nn::linear(1)}; }
+
+TrainNetworkOptions short_options() {
+  return {.training = {.max_epochs = 3, .mini_batch_size = 16, .initial_learn_rate = 0.01}, .seed = 3};
+}
+
+TrainNetworkOptions golden_options() {
+  return {.training = {.solver = "adam",
+                       .max_epochs = 3,
+                       .mini_batch_size = 16,
+                       .initial_learn_rate = 0.001,
+                       .l2_regularization = 0.0001,
+                       .shuffle = "every-epoch",
+                       .partial_mini_batch = "keep"},
+          .validation_data = datasets::digits(Split::test, {.count = 24, .seed = 1}),
+          .seed = 1};
+}
+
+nn::Network golden_network() {
+  return nn::make_network(random_key(1).split("parameters"),
+                          {.name = "digits", .width = 16, .heads = {"class", "angle"}});
+}
+
+// The job tests/golden/1/digits.toml, in C++.
+TEST(TrainNetwork, TheDigitsGoldenJobHasTheGoldenFingerprint) {
+  const Datastore data = datasets::digits(Split::train, {.count = 52, .seed = 1});
+  const nn::Network network = golden_network();
+  TrainNetworkOptions options = golden_options();
+  const auto one = train_network(data, network, network.loss, options);
+  EXPECT_EQ(one.info.fingerprint, golden_job("digits").fingerprint);
+  EXPECT_EQ(fingerprint(one.network.parameters, one.network.state), one.info.fingerprint);
+  const auto job = train_job(read_job(golden_path("digits")), {.write_run = false});
+  EXPECT_EQ(one.info.metrics, job.metrics);
+  EXPECT_EQ(one.info.validation_loss, job.loss);
+  EXPECT_EQ(one.info.steps.size(), 12u);
+  EXPECT_EQ(one.info.validations.size(), 3u);
+  options.training.shards = 4;
+  for (const int workers : {1, 3}) {
+    options.workers = workers;
+    EXPECT_EQ(train_network(data, network, network.loss, options).info.fingerprint, golden_job("digits").four_shards);
+  }
+}
+
+TEST(TrainNetwork, LayersAndTheirHistory) {
+  TrainNetworkOptions options = short_options();
+  options.validation_data = products(8);
+  const auto [network, info] = train_network(products(), small_layers(), "mean-squared-error", options);
+  EXPECT_EQ(info.stop_reason, "max epochs completed");
+  EXPECT_EQ(info.epochs, 3);
+  EXPECT_EQ(info.iterations, 9);
+  EXPECT_EQ(info.output_iteration, 9);
+  ASSERT_EQ(info.steps.size(), 9u);
+  EXPECT_EQ(info.steps[8].iteration, 9);
+  EXPECT_EQ(info.steps[8].epoch, 3);
+  EXPECT_EQ(info.steps[8].learn_rate, 0.01f);
+  EXPECT_LT(info.steps[8].loss, info.steps[0].loss);
+  ASSERT_EQ(info.validations.size(), 3u);
+  EXPECT_EQ(info.validations[2].loss, info.validation_loss);
+  // The root of the mean of the squares, by hand.
+  const Tensor y = network.predict(Tensor::from<float>({0.5f, -1, 0.25f, 1}, {2, 2}, "BC"));
+  EXPECT_EQ(y.shape(), (Shape{2, 1}));
+  double squares = 0;
+  const Datastore held = products(8);
+  for (int64_t i = 0; i < 8; ++i) {
+    const auto one = held.get(i);
+    const Tensor made = network.predict(reshape(one[0], {1, 2}));
+    squares += std::pow(made.number() - one[1].number(), 2) / 8;
+  }
+  EXPECT_NEAR(info.validation_loss, squares, 1e-6);
+  ASSERT_EQ(info.metrics.size(), 1u);
+  EXPECT_EQ(info.metrics[0].first, "rmse");
+  EXPECT_NEAR(info.metrics[0].second, std::sqrt(squares), 1e-6);
+}
+
+// The same loss by name and as a function; functions of tensors and of trees; targets with and without an axis.
+TEST(TrainNetwork, ALossOfUsersTrainsAlike) {
+  const auto by_name = train_network(products(), small_layers(), "mean-squared-error", short_options());
+  const auto own = train_network(
+      products(), small_layers(), [](const Tensor& y, const Tensor& t) { return mean_squared_error(y, t); },
+      short_options());
+  EXPECT_EQ(own.info.fingerprint, by_name.info.fingerprint);
+  EXPECT_TRUE(std::isnan(own.info.validation_loss));
+  EXPECT_TRUE(own.info.metrics.empty());
+  std::vector<float> points, heights;
+  const Datastore data = products();
+  for (int64_t i = 0; i < data.size(); ++i) {
+    const auto p = data.get(i)[0].to_vector<float>();
+    points.insert(points.end(), p.begin(), p.end());
+    heights.push_back(static_cast<float>(data.get(i)[1].number()));
+  }
+  const Datastore flat = array_store({Tensor::from(points, {40, 2}), Tensor::from(heights, {40})});
+  const auto numbers = train_network(flat, small_layers(), "mean-squared-error", short_options());
+  EXPECT_EQ(numbers.info.fingerprint, by_name.info.fingerprint);
+}
+
+TEST(TrainNetwork, ClassesAreRecognised) {
+  TrainNetworkOptions options = short_options();
+  options.validation_data = datasets::digits(Split::test, {.count = 20});
+  const auto trained = train_network(datasets::digits(Split::train, {.count = 40}),
+                                     nn::Sequential{nn::linear(10), nn::softmax()}, "cross-entropy", options);
+  ASSERT_EQ(trained.info.metrics.size(), 1u);
+  EXPECT_EQ(trained.info.metrics[0].first, "accuracy");
+  EXPECT_EQ(trained.network.outputs[0].kind, nn::OutputKind::class_scores);
+}
+
+TEST(TrainNetwork, TheOutputFunctionStops) {
+  TrainNetworkOptions options = short_options();
+  options.validation_data = products(8);
+  std::vector<std::pair<int64_t, bool>> seen;
+  options.output_function = [&](const TrainingProgress& progress) {
+    seen.emplace_back(progress.step.iteration, progress.validation != nullptr);
+    return progress.step.iteration == 4;
+  };
+  const auto stopped = train_network(products(), small_layers(), "mean-squared-error", options);
+  EXPECT_EQ(stopped.info.stop_reason, "stopped");
+  EXPECT_EQ(stopped.info.iterations, 4);
+  EXPECT_EQ(seen, (std::vector<std::pair<int64_t, bool>>{{1, false}, {2, false}, {3, false}, {4, true}}));
+}
+
+// Against the recurrence over the weights after each step, in binary64.
+TEST(TrainNetwork, WeightsAreAveraged) {
+  std::vector<std::vector<float>> after;  // the numbers of all parameters
+  const auto numbers = [](const Tree& tree) {
+    std::vector<float> all;
+    for (const auto& tensor : leaf_tensors(tree))
+      for (const float value : tensor.to_vector<float>()) all.push_back(value);
+    return all;
+  };
+  for (int64_t last = 1; last <= 9; ++last) {
+    TrainNetworkOptions options = short_options();
+    options.output_function = [&](const TrainingProgress& progress) { return progress.step.iteration == last; };
+    after.push_back(
+        numbers(train_network(products(), small_layers(), "mean-squared-error", options).network.parameters));
+  }
+  for (const double decay : {0.75, 1.0}) {
+    std::vector<double> average(after[0].begin(), after[0].end());
+    for (size_t t = 1; t < after.size(); ++t)
+      for (size_t i = 0; i < average.size(); ++i)
+        average[i] += std::fmax(1 - decay, 1 / (static_cast<double>(t) + 1)) * (after[t][i] - average[i]);
+    TrainNetworkOptions options = short_options();
+    options.training.average_decay = decay;
+    const auto found =
+        numbers(train_network(products(), small_layers(), "mean-squared-error", options).network.parameters);
+    ASSERT_EQ(found.size(), average.size());
+    double distance = 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_NEAR(found[i], average[i], 1e-6);
+      distance = std::fmax(distance, std::fabs(found[i] - after.back()[i]));
+    }
+    EXPECT_GT(distance, 1e-3);
+  }
+}
+
+// Two mini-batches of 6 are one of 12, but for roundings; the last iteration of an epoch has one of 4.
+TEST(TrainNetwork, GradientsAreAccumulated) {
+  TrainNetworkOptions options = short_options();
+  options.training.mini_batch_size = 12;
+  const auto one = train_network(products(), small_layers(), "mean-squared-error", options);
+  options.training.mini_batch_size = 6;
+  options.training.accumulate = 2;
+  const auto two = train_network(products(), small_layers(), "mean-squared-error", options);
+  ASSERT_EQ(two.info.iterations, 12);
+  ASSERT_EQ(one.info.iterations, 12);
+  for (size_t i = 0; i < 12; ++i) EXPECT_NEAR(two.info.steps[i].loss, one.info.steps[i].loss, 1e-5);
+  const auto a = leaf_tensors(one.network.parameters), b = leaf_tensors(two.network.parameters);
+  for (size_t i = 0; i < a.size(); ++i) {
+    const auto x = a[i].to_vector<float>(), y = b[i].to_vector<float>();
+    for (size_t k = 0; k < x.size(); ++k) EXPECT_NEAR(x[k], y[k], 1e-4);
+  }
+  // The same bits for any number of workers, and after a stop.
+  options.training.shards = 3;
+  const auto shards = train_network(products(), small_layers(), "mean-squared-error", options);
+  options.workers = 2;
+  const TemporaryFolder root;
+  options.out = (root / "run").string();
+  options.resume = true;
+  options.output_function = [](const TrainingProgress& progress) { return progress.step.iteration == 5; };
+  EXPECT_EQ(train_network(products(), small_layers(), "mean-squared-error", options).info.iterations, 5);
+  options.output_function = {};
+  EXPECT_EQ(train_network(products(), small_layers(), "mean-squared-error", options).info.fingerprint,
+            shards.info.fingerprint);
+}
+
+TEST(TrainNetwork, AScheduleOfUsers) {
+  TrainNetworkOptions options = short_options();
+  const auto rate = [](const ScheduleStep& at) { return 0.5 / static_cast<double>(at.iteration + 2); };
+  options.learn_rate = rate;
+  const auto own = train_network(products(), small_layers(), "mean-squared-error", options);
+  for (size_t i = 0; i < own.info.steps.size(); ++i)
+    EXPECT_EQ(own.info.steps[i].learn_rate, static_cast<float>(0.5 / static_cast<double>(i + 2)));
+}
+
+TEST(TrainNetwork, ARunThatIsBrokenOffGoesOn) {
+  const TemporaryFolder root;
+  TrainNetworkOptions options = short_options();
+  options.validation_data = products(8);
+  const auto whole = train_network(products(), small_layers(), "mean-squared-error", options);
+  options.out = (root / "run").string();
+  options.resume = true;
+  options.output_function = [](const TrainingProgress& progress) { return progress.step.iteration == 4; };
+  train_network(products(), small_layers(), "mean-squared-error", options);
+  options.output_function = {};
+  const auto rest = train_network(products(), small_layers(), "mean-squared-error", options);
+  EXPECT_EQ(rest.info.fingerprint, whole.info.fingerprint);
+  EXPECT_EQ(rest.info.validation_loss, whole.info.validation_loss);
+  EXPECT_EQ(rest.info.steps.size(), 5u);
+  std::ifstream text(root / "run" / "training.toml");
+  const std::string found(std::istreambuf_iterator<char>(text), {});
+  EXPECT_NE(found.find("max_epochs = 3"), std::string::npos) << found;
+  EXPECT_EQ(found.find("[network]"), std::string::npos) << found;
+}
+
+TEST(TrainNetwork, AnotherTrainingDoesNotGoOnWithARun) {
+  const TemporaryFolder root;
+  TrainNetworkOptions options = short_options();
+  options.out = (root / "run").string();
+  options.output_function = [](const TrainingProgress& progress) { return progress.step.iteration == 4; };
+  train_network(products(), small_layers(), "mean-squared-error", options);
+  options.resume = true;
+  options.training.l2_regularization = 0.5;
+  const std::string text = error_of([&] { train_network(products(), small_layers(), "mean-squared-error", options); });
+  EXPECT_TRUE(says(text, "error[RT0562]"));
+  EXPECT_TRUE(says(text, "training.l2_regularization is 0.0, not 0.5"));
+}
+
+std::string refusal(const Datastore& data, const nn::Layer& layers, const Loss& loss,
+                    const TrainNetworkOptions& options = short_options()) {
+  return error_of([&] { train_network(data, layers, loss, options, Place{"mine.cpp", 7}); });
+}
+
+TEST(TrainNetwork, MistakesAreNamed) {
+  EXPECT_EQ(refusal(products(), small_layers(), "mean-squared-eror"),
+            "error[RT0196]: there is no loss \"mean-squared-eror\"\n"
+            "  where:    mine.cpp:7\n"
+            "  expected: cross-entropy, half-mean-squared-error, mean-squared-error\n"
+            "  help:     did you mean \"mean-squared-error\"?");
+  EXPECT_EQ(refusal(array_store({Tensor::zeros({4, 2})}), small_layers(), "mean-squared-error"),
+            "error[RT0481]: the data has no target for each output of the network\n"
+            "  where:    mine.cpp:7\n"
+            "  got:      1 variable\n"
+            "  expected: 2: the input, and 1 target\n"
+            "  help:     combine(inputs, targets) makes one store of two");
+  EXPECT_EQ(refusal(products(), nn::Sequential{nn::linear(3)}, "mean-squared-error"),
+            "error[RT0423]: the training set has targets that output \"y\" of network \"layers\" does not make\n"
+            "  where:    mine.cpp:7\n"
+            "  got:      targets of [1]\n"
+            "  expected: targets of [3]");
+  TrainNetworkOptions options = short_options();
+  options.training.max_epochs = 0;
+  options.training.options.set("momentum", 0.5);
+  EXPECT_TRUE(
+      says(refusal(products(), small_layers(), "mean-squared-error", options), "training.max_epochs is out of range"));
+  options.training.max_epochs = 1;
+  const std::string other = refusal(products(), small_layers(), "mean-squared-error", options);
+  EXPECT_TRUE(says(other, "training.momentum has a meaning only with training.solver = \"sgdm\""));
+  EXPECT_TRUE(says(other, "mine.cpp:7"));
+  const nn::Network two = golden_network();
+  EXPECT_EQ(error_of([&] {
+              train_network(datasets::digits(Split::train, {.count = 20}), two, "cross-entropy", {},
+                            Place{"mine.cpp", 7});
+            }),
+            "error[RT0482]: the loss \"cross-entropy\" is one, and the network has 2 outputs\n"
+            "  where:    mine.cpp:7\n"
+            "  help:     give network.loss, the sum of the losses of its outputs, or a function of your own");
+}
+
+TEST(TrainNetwork, NetworksOfLayersWithSeveralOutputs) {
+  const nn::Layer layers = nn::Sequential{
+      nn::linear(8), nn::relu(),
+      nn::parallel({{"class", nn::Sequential{nn::linear(10), nn::softmax()}}, {"angle", nn::linear(1)}})};
+  const nn::Network network = nn::make_network(random_key(2), layers, {28, 28, 1},
+                                               {{.name = "class"},
+                                                {.name = "angle",
+                                                 .kind = nn::OutputKind::values,
+                                                 .loss = "mean-squared-error",
+                                                 .weight = 0.01,
+                                                 .metric = "rmse"}});
+  TrainNetworkOptions options = short_options();
+  options.validation_data = datasets::digits(Split::test, {.count = 20});
+  const auto trained = train_network(datasets::digits(Split::train, {.count = 40}), network, network.loss, options);
+  ASSERT_EQ(trained.info.metrics.size(), 2u);
+  EXPECT_EQ(trained.info.metrics[1].first, "angle_rmse");
+  EXPECT_TRUE(says(error_of([&] { nn::make_network(random_key(2), layers, {28, 28, 1}, {{.name = "angel"}}); }),
+                   "did you mean \"angle\"?"));
+  EXPECT_TRUE(says(error_of([&] { nn::make_network(random_key(2), layers, {28, 28, 1}, {}); }), "error[RT0480]"));
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,62 @@
+#include "retrace/train/training_iteration.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace retrace {
+namespace {
+
+AccelerateOptions options_of(const TrainingTask& task) {
+  return {.seed = task.seed, .enabled = task.training.acceleration == "accelerated"};
+}
+
+// Observations of the next mini-batches of the queue, of all workers together.
+std::vector<int64_t> next_sizes(const MiniBatchQueue& queue, int64_t mini_batches) {
+  const int64_t size = queue.mini_batch_size();
+  std::vector<int64_t> sizes;
+  for (int64_t left = queue.size() - queue.position().next; left > 0 && mini_batches > 0; --mini_batches, left -= size)
+    sizes.push_back(std::min(left, size));
+  return sizes;
+}
+
+}  // namespace
+
+TrainingIteration::TrainingIteration(const TrainingTask& task, Worker& worker)
+    : task_(task),
+      step_(accelerate(training_step(task.training, task.seed, task.network, &worker), options_of(task))),
+      gather_(accelerate(gather_step(task.training, task.seed, task.network, &worker), options_of(task))),
+      update_(accelerate(update_step(task.training, task.network), options_of(task))) {}
+
+StepResult TrainingIteration::operator()(TrainingState before, MiniBatchQueue& queue, float rate) const {
+  if (accumulates()) return accumulated(std::move(before), queue, rate);
+  const auto batch = queue.next();
+  return step_(std::move(before), batch[0], targets_of(task_.network, task_.data, batch), rate);
+}
+
+StepResult TrainingIteration::accumulated(TrainingState before, MiniBatchQueue& queue, float rate) const {
+  auto sizes = next_sizes(queue, task_.training.accumulate);
+  if (task_.training.partial_mini_batch == "discard")
+    std::erase_if(sizes, [&](int64_t size) { return size < queue.mini_batch_size(); });
+  double all = 0;
+  for (const int64_t size : sizes) all += static_cast<double>(size);
+  Gathered sum = nothing_gathered(before);
+  for (const int64_t size : sizes) {
+    const auto batch = queue.next();
+    const auto share = static_cast<float>(static_cast<double>(size) / all);
+    sum = gather_(before.parameters, std::move(sum), batch[0], targets_of(task_.network, task_.data, batch), share);
+  }
+  const Tensor loss = sum.loss;
+  return {loss, update_(std::move(before), std::move(sum), rate)};
+}
+
+int64_t TrainingIteration::in_epoch(int64_t mini_batches) const {
+  return (mini_batches + task_.training.accumulate - 1) / task_.training.accumulate;
+}
+
+void TrainingIteration::set_calls(int64_t calls) {
+  step_.set_calls(calls);
+  gather_.set_calls(calls);
+}
+
+}  // namespace retrace

@@ -1,0 +1,35 @@
+#pragma once
+// One iteration of a training: a step from one mini-batch, or from the gradients of several.
+
+#include "retrace/data/mini_batch_queue.h"
+#include "retrace/run/accelerate.h"
+#include "retrace/train/training_step.h"
+#include "retrace/train/training_task.h"
+
+namespace retrace {
+
+// Of one worker. Task and worker must outlive it.
+class TrainingIteration {
+ public:
+  TrainingIteration(const TrainingTask& task, Worker& worker);
+
+  // Takes the next mini-batch from the queue, or the next training.accumulate of them, fewer at the end of an epoch.
+  // What nobody else holds of the state is overwritten.
+  StepResult operator()(TrainingState before, MiniBatchQueue& queue, float rate) const;
+
+  // How many make an epoch of so many mini-batches.
+  int64_t in_epoch(int64_t mini_batches) const;
+  // Of the function that draws random numbers.
+  int64_t calls() const { return accumulates() ? gather_.calls() : step_.calls(); }
+  void set_calls(int64_t calls);
+
+ private:
+  bool accumulates() const { return task_.training.accumulate > 1; }
+  StepResult accumulated(TrainingState before, MiniBatchQueue& queue, float rate) const;
+  const TrainingTask& task_;
+  AcceleratedFunction<TrainingStep> step_;
+  AcceleratedFunction<GatherStep> gather_;
+  AcceleratedFunction<UpdateStep> update_;
+};
+
+}  // namespace retrace

@@ -1,0 +1,49 @@
+#pragma once
+// How a network is trained: the same options, names and defaults in jobs and in programs. The key of each in a job file
+// is the field's name below ("training.max_epochs", "validation.frequency").
+
+#include <optional>
+#include <string>
+
+#include "retrace/base/option_values.h"
+
+namespace retrace {
+
+// The options of [training].
+struct TrainingOptions {
+  std::string solver = "adam";  // of retrace/optim/solvers
+  int64_t max_epochs = 30;
+  int64_t mini_batch_size = 128;
+  int64_t shards = 1;  // parts of a mini-batch; a constant of the job, since it changes bits
+  // Mini-batches whose gradients make one step: an iteration. Their memory is that of one.
+  int64_t accumulate = 1;
+  std::optional<double> initial_learn_rate = {};  // default: the solver's own
+  std::string schedule = "none";                  // of retrace/optim/schedules
+  double l2_regularization = 0;  // of what is not spared: see l2_regularization() in optim/regularize.h
+  // Gradients, with L2, are clipped to it; 0: not at all. See clip_gradients() in optim/regularize.h.
+  double gradient_threshold = 0;
+  std::string gradient_threshold_method = "l2norm";  // l2norm, global-l2norm, absolute-value
+  // Of an average of the weights, which is validated and returned in place of them; 0: none. See docs/training.md 4.
+  double average_decay = 0;
+  std::string shuffle = "once";              // never, once, every-epoch
+  std::string partial_mini_batch = "keep";   // keep, discard: the last mini-batch of an epoch where it is short
+  std::string acceleration = "accelerated";  // plain, default, accelerated
+  int64_t checkpoint_iterations = 0;         // a checkpoint after every so many iterations; 0: none by their number
+  int64_t checkpoint_epochs = 0;             // the same of epochs
+  double checkpoint_seconds = 60;            // and when so many seconds have passed since the one before
+  int64_t checkpoints_kept = 2;              // the newest so many
+  // The weights that are the result: last-iteration; best-validation, those of the best validation by its objective.
+  std::string output_network = "last-iteration";
+  double timeout = 60;        // seconds that workers wait for one that gives no sign of life
+  OptionValues options = {};  // of the solver and the schedule; their keys stand beside the others
+};
+
+// The options of [validation]: when the network is measured while it is trained. Its result is measured in any case.
+struct ValidationOptions {
+  int64_t frequency = 1;           // from one validation to the next; the last step of the training has one, too
+  std::string unit = "epochs";     // epochs, iterations: what frequency counts
+  int64_t patience = 0;            // validations in a row that find nothing better end the training; 0: none do
+  std::string objective = "loss";  // loss, or the name of a metric: what is better is said by it
+};
+
+}  // namespace retrace

@@ -1,0 +1,44 @@
+#include "retrace/train/training_task.h"
+
+#include <fmt/format.h>
+
+#include "retrace/train/training_step.h"
+#include "retrace/train/versions.h"
+
+namespace retrace {
+
+TrainingTask task_of(const Job& job) {
+  nn::Network network = make_job_network(job);
+  JobData data = load_job_data(job, network);
+  evaluate(network.parameters);
+  evaluate(network.state);
+  return {.name = job.name,
+          .network = std::move(network),
+          .data = std::move(data),
+          .validated = job.validation_data != "none",
+          .training = job.training,
+          .validation = job.validation,
+          .seed = job.seed,
+          .device = job.device,
+          .learn_rate = learn_rate(job.training),
+          .identity = job_identity(job),
+          .text = job_text(job)};
+}
+
+NamedValues digest(const TrainingTask& task) {
+  NamedValues values = task.identity;
+  for (auto& entry : task.data.train.identity("training set")) values.push_back(std::move(entry));
+  if (task.tested)
+    for (auto& entry : task.data.test.identity("test set")) values.push_back(std::move(entry));
+  values.emplace_back("the version of retrace", RETRACE_VERSION);
+  values.emplace_back("the version of the contract", fmt::format("{}", kContractVersion));
+  return values;
+}
+
+NamedValues checkpoint_owner(const TrainingTask& task) {
+  NamedValues owner = digest(task);
+  std::erase_if(owner, [](const auto& value) { return value.first == "the version of retrace"; });
+  return owner;
+}
+
+}  // namespace retrace
