@@ -1,42 +1,13 @@
 #!/bin/sh
 # The command as a user meets it: cli_test.sh PATH_OF_RETRACE, run from the source tree. Exit codes, error texts,
 # what is printed where, and what is left on the disk.
-set -u
-retrace=$(realpath "$1")
-jobs=$(realpath jobs)
-golden=$(realpath tests/golden/1)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
-
-fail() {
-  echo "FAILED: $*" >&2
-  echo "  standard output: $(head -c 600 out)" >&2
-  echo "  standard error:  $(head -c 600 err)" >&2
-  failures=$((failures + 1))
-}
-
-# expect CODE TEXT ARGUMENTS...: the exit code, and a text in either output.
-expect() {
-  code=$1 text=$2
-  shift 2
-  "$retrace" "$@" >out 2>err
-  found=$?
-  [ $found -eq "$code" ] || fail "retrace $*: exit code $found instead of $code"
-  [ -z "$text" ] || cat out err | grep -qF -- "$text" || fail "retrace $*: no text '$text'"
-  [ "$code" -eq 0 ] || [ "$code" -eq 76 ] || [ ! -s out ] || grep -q '^{"error":' out ||
-    fail "retrace $*: a failing command wrote to standard output"
-}
+. tests/command_testing.sh
 
 # silent ARGUMENTS...: exit code 0, and nothing in either output.
 silent() {
   "$retrace" "$@" >out 2>err || fail "retrace $*: exit code $?"
   [ ! -s out ] && [ ! -s err ] || fail "retrace $*: is not silent"
 }
-
-# has TEXT FILE
-has() { grep -qF -- "$1" "$2" || fail "no text '$1' in $2"; }
 
 # --- Calls that are wrong: 2, with the nearest right one.
 expect 2 'retrace needs a command'
@@ -250,6 +221,39 @@ if (ulimit -v 600000 && "$retrace" --version) >out 2>err; then
   has 'RETRACE_MEMORY_LIMIT' err
 fi
 
+# --- A run is tested as it was validated; other data and metrics; every class.
+# scores FILE: loss and metrics of a line that has them.
+scores() { sed -n 's/.*"validation_loss":\([^,]*\),.*"metrics":\({[^}]*}\).*/\1 \2/p' "$1"; }
+expect 0 '"samples":24' test seen --json
+cp out tested
+tail -n 1 seen/metrics.jsonl >finished
+[ -n "$(scores tested)" ] && [ "$(scores tested)" = "$(scores finished)" ] || fail 'test: not what the last validation said'
+expect 0 'fingerprint' train "$golden/digits.toml" --set training.max_epochs=1 --set data.train_samples=128 \
+  --set data.test_samples=32 --set training.metrics=f-score,mae,confusion-matrix --out small
+has ', angle_mae ' out
+has 'confusion_matrix: classes in rows' out
+has '"f_score":' small/metrics.jsonl
+has '"confusion_matrix":[[' small/metrics.jsonl
+expect 0 'test set: 32 samples, loss ' test small
+has 'confusion_matrix: classes in rows' out
+expect 0 ', angle_rmse ' test small --set 'training.metrics=["accuracy", "rmse"]'
+expect 0 ', top_k 1' test small --set training.metrics=top-k --set training.top_k=10 --threads 1
+expect 0 'class  samples  predicted  precision' test small --classes
+expect 0 '"classes":{"class":[{"class":0,"name":"0","samples":' test small --classes --json
+[ "$(wc -l <out)" -eq 1 ] || fail 'test --json: more than one line'
+silent test small --quiet
+expect 2 'seed cannot be replaced' test small --set seed=3
+expect 2 'did you mean "top-k"?' test small --set training.metrics=topk
+expect 2 'can measure no output' test small --set training.metrics=psnr
+expect 2 'data.path has a meaning only with' test small --data digits
+expect 2 'did you mean --classes?' test small --class
+expect 2 'retrace test needs RUN' test
+expect 66 'does not exist' test absent
+# The job of a run has every option of its solver; another solver drops them.
+expect 0 'fingerprint' train small/job.toml --set training.solver=sgdm --out other-solver
+has 'momentum = 0.9' other-solver/job.toml
+! grep -q 'gradient_decay' other-solver/job.toml || fail 'the options of the old solver stay'
+
 # --- Files in and out: nothing is written over what is read, over what is no regular file, or over data of others.
 expect 0 'fingerprint' train "$golden/digits.toml" --set training.max_epochs=1 --set data.train_samples=128 \
   --set data.test_samples=32 --out trained
@@ -347,5 +351,4 @@ expect 66 'is a link to "nowhere.toml"' train dangling.toml
 RETRACE_PASSES_OFF=$(printf '\033[31mx') "$retrace" plan "$golden/peaks.toml" >out 2>err
 has '"?[31mx"' err
 
-[ $failures -eq 0 ] || { echo "$failures failures" >&2; exit 1; }
-echo "cli_test: all passed"
+finish

@@ -84,7 +84,6 @@ TEST(Kinds, ALayerIsMadeOfItsOptions) {
     EXPECT_FALSE(kind.help.empty());
     nn::LayerText text{.type = kind.name};
     for (const auto& name : kind.required) text.options.set(name, int64_t{1});
-    if (kind.name == "image_input") text.options.set("size", std::vector<int64_t>{1, 1, 1});
     std::vector<Error> errors;
     const OptionValues options = nn::completed_options(text, kind.name, errors);
     throw_all(errors);
@@ -113,13 +112,21 @@ TEST(Kinds, ASourceGivesWhatItDescribes) {
     }
 }
 
-TEST(Kinds, AMetricMakesAsManySumsAsItSays) {
-  const Tensor scores = Tensor::full(0.25, {3, 4}, DType::f32, "BC"), labels = Tensor::zeros({3}, DType::i32, "B");
+// A number, or a table; of samples, or of mini-batches.
+TEST(Kinds, AMetricMeasuresTheOutputsThatItNames) {
+  const Tensor scores = Tensor::full(0.25, {3, 4}, DType::f32, "BC"), labels = Tensor::from({0, 3, 1}, {3}, "B");
+  const Tensor targets = Tensor::full(0.5, {3, 4}, DType::f32, "BC");
   for (const auto& metric : all_metrics())
     for (const auto kind : metric.outputs) {
-      const auto sums = metric.of_batch(scores, kind == nn::OutputKind::class_scores ? labels : scores);
-      EXPECT_EQ(sums.size(), static_cast<size_t>(metric.sums)) << metric.name;
-      EXPECT_TRUE(std::isfinite(metric.value(sums))) << metric.name;
+      SCOPED_TRACE(metric.name);
+      const OptionValues options = with_standard_values({}, metric.options);
+      const auto batch = metric_batch(kind, scores, kind == nn::OutputKind::class_scores ? labels : targets);
+      const auto numbers = metric.of_batch(batch, options);
+      const MetricNumbers all{numbers, batch.samples, batch.width};
+      if (metric.by_sample) EXPECT_EQ(numbers.size() % 3, 0u);
+      ASSERT_NE(static_cast<bool>(metric.value), static_cast<bool>(metric.table));
+      if (metric.value) EXPECT_TRUE(std::isfinite(metric.value(all, options)));
+      if (metric.table) EXPECT_FALSE(metric.table(all).empty());
     }
 }
 

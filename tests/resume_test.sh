@@ -1,31 +1,8 @@
 #!/bin/sh
 # `retrace train --resume`: resume_test.sh PATH_OF_RETRACE, run from the source tree. Runs that are killed at any time,
 # stopped by signals, or whose disk is full go on to the bits of the run that nothing happened to.
-set -u
-retrace=$(realpath "$1")
-jobs=$(realpath jobs)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
+. tests/command_testing.sh
 
-fail() {
-  echo "FAILED: $*" >&2
-  echo "  standard output: $(head -c 600 out)" >&2
-  echo "  standard error:  $(tail -c 600 err)" >&2
-  failures=$((failures + 1))
-}
-# has TEXT FILE
-has() { grep -qF -- "$1" "$2" || fail "no text '$1' in $2"; }
-# expect CODE TEXT ARGUMENTS...: the exit code, and a text in standard error.
-expect() {
-  code=$1 text=$2
-  shift 2
-  "$retrace" "$@" >out 2>err
-  found=$?
-  [ $found -eq "$code" ] || fail "retrace $*: exit code $found, not $code"
-  has "$text" err
-}
 # 240 steps.
 job="$jobs/digits.toml --set data.train_samples=320 --set data.test_samples=32 --set training.max_epochs=24
   --set training.shards=3 --set network.width=8 --set training.checkpoint_seconds=0"
@@ -151,5 +128,4 @@ expect 2 'keeps training.max_epochs' train --resume stopped-USR1 --set training.
 expect 2 '--resume' train "$jobs/digits.toml" --resume stopped-USR1
 expect 2 '--resume' train
 
-[ $failures -eq 0 ] || { echo "$failures failures" >&2; exit 1; }
-echo "resume_test: all passed"
+finish

@@ -1,23 +1,8 @@
 #!/bin/sh
 # `retrace train` when something goes wrong: train_faults_test.sh PATH_OF_RETRACE, run from the source tree. Signals, a
 # reader that stands still, files that cannot grow, a loss that is not finite.
-set -u
-retrace=$(realpath "$1")
-jobs=$(realpath jobs)
-golden=$(realpath tests/golden/1)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-failures=0
+. tests/command_testing.sh
 
-fail() {
-  echo "FAILED: $*" >&2
-  echo "  standard output: $(head -c 600 out)" >&2
-  echo "  standard error:  $(tail -c 600 err)" >&2
-  failures=$((failures + 1))
-}
-# has TEXT FILE
-has() { grep -qF -- "$1" "$2" || fail "no text '$1' in $2"; }
 no_litter() { [ -z "$(find . -name '*.partial')" ] || fail "a temporary file is left: $1"; }
 
 peaks="$golden/peaks.toml"
@@ -153,5 +138,4 @@ mkdir full && echo >full/file
 "$retrace" train "$jobs/mnist.toml" --set data.path=absent --out full >out 2>err
 [ $? -eq 2 ] || fail 'the run folder is looked at after the data'
 
-[ $failures -eq 0 ] || { echo "$failures failures" >&2; exit 1; }
-echo "train_faults_test: all passed"
+finish

@@ -1,7 +1,6 @@
 #include "retrace/data/idx.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <fstream>

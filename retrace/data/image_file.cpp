@@ -66,6 +66,11 @@ ImagePixels decode_image_file(const std::string& path) {
   return decode_image(read_file(path, "image", kFileLimit), printable(path));
 }
 
+bool begins_as_image(const std::string& path) {
+  const std::string start = read_file_start(path, "image", 16);
+  return JpegDecoder::begins(start) || PngDecoder::begins(start);
+}
+
 Tensor read_image(const std::string& path, Place place) {
   return with_place(place, [&] { return tensor_of(decode_image_file(path)); });
 }

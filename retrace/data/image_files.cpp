@@ -13,15 +13,6 @@ namespace retrace {
 namespace fs = std::filesystem;
 namespace {
 
-bool is_image_name(std::string_view name) {
-  const size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos || name[0] == '.') return false;
-  std::string ending(name.substr(dot));
-  for (char& c : ending)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
-}
-
 // The name of the folder that a file lies in; "" if its path does not say it.
 std::string_view folder_name(std::string_view path) {
   const size_t end = path.rfind('/');
@@ -180,6 +171,15 @@ void add_labels(ImageFiles& files) {
 }
 
 }  // namespace
+
+bool is_image_name(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || name[0] == '.') return false;
+  std::string ending(name.substr(dot));
+  for (char& c : ending)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
+}
 
 bool matches_wildcard(std::string_view pattern, std::string_view name) {
   if (name.starts_with('.') && !pattern.starts_with('.')) return false;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "retrace/base/error.h"
@@ -25,6 +26,9 @@ struct ImageFiles {
 // link to a folder that it lies in; with labels, too, for a folder without an image, an image beside the folders of
 // classes, and a class that is not in class_names.
 ImageFiles find_image_files(const std::string& location, bool labels, const std::vector<std::string>& class_names = {});
+
+// Whether a name ends in .jpg, .jpeg or .png, in either case, and does not begin with '.'.
+bool is_image_name(std::string_view name);
 
 // Whether a name matches a pattern with * and ?.
 bool matches_wildcard(std::string_view pattern, std::string_view name);

@@ -94,6 +94,10 @@ std::string text_of(const ImageInfo& sizes) {
 
 }  // namespace
 
+ImageFit image_fit_of(std::string_view choice) {
+  return choice == "resize" ? ImageFit::resize : choice == "center-crop" ? ImageFit::center_crop : ImageFit::exact;
+}
+
 ImagePixels fitted(ImagePixels image, const ImageInfo& wanted, ImageFit fit, std::string_view name) {
   const ImageInfo& found = image.info;
   if (found.height != wanted.height || found.width != wanted.width) {

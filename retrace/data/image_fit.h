@@ -8,6 +8,9 @@
 
 namespace retrace {
 
+// Of the choices of jobs: "exact", "resize", "center-crop".
+ImageFit image_fit_of(std::string_view choice);
+
 // The image with the wanted sizes and channels. Channels: grey of colours is round(0.299 R + 0.587 G + 0.114 B),
 // colours of grey are equal. Resizing weighs the pixels by a triangle as wide as two pixels of the coarser grid,
 // columns first, then rows, in whole numbers: the same bits everywhere. Error(bad_data), with `name`, where the sizes

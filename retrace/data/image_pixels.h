@@ -19,6 +19,8 @@ struct ImagePixels {
 ImagePixels decode_image(std::string_view file, std::string_view name);
 // The same of a file by its path.
 ImagePixels decode_image_file(const std::string& path);
+// Whether a file begins as those of a format that is decoded. Errors: as read_file().
+bool begins_as_image(const std::string& path);
 
 // Error(bad_data) that the image has damaged data, with the reason of the library that decodes it.
 Error damaged_image(std::string_view name, std::string_view reason);

@@ -1,7 +1,6 @@
 #include "retrace/data/mnist.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>

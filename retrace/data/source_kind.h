@@ -52,6 +52,8 @@ struct SourceKind {
   // The store without its observations, from the request and the headers of files: `retrace plan` loads nothing else.
   // Errors: those that load() finds there.
   std::function<SourceDescription(Split split, const SourceRequest& request)> description;
+  // The names of the classes, where they have others than their numbers. Errors: those that load() finds there.
+  std::function<std::vector<std::string>(const SourceRequest& request)> class_names = {};
   // The numbers of samples that it can give, if not any: a text ("a square number: ..."), and the nearest such number.
   std::string counts = {};
   std::function<int64_t(Split split, int64_t samples)> nearest_count = {};

@@ -12,7 +12,8 @@ struct TransformKind {
   std::string help;  // one line
   std::vector<OptionRule> options = {};
   bool every_set = false;  // whether it is done to test sets and to what is predicted, too: it draws nothing then
-  // What is done to each observation, for complete options. Variable 0 is the input of the network.
+  // What is done to each observation, for complete options. Variable 0 is the input of the network. Both are called in
+  // a FloatingPointScope, which the loading of a job and transform() open: they need none.
   std::function<TransformFunction(const OptionValues& options)> make;
 };
 

@@ -11,6 +11,9 @@ namespace retrace {
 
 // Name and value, in the order in which they are shown ("accuracy", 0.98).
 using MetricValues = std::vector<std::pair<std::string, double>>;
+// Those that are tables, by rows ("confusion_matrix").
+using MetricTable = std::vector<std::vector<double>>;
+using MetricTables = std::vector<std::pair<std::string, MetricTable>>;
 
 // A training begins, or goes on.
 struct RunStarted {
@@ -43,6 +46,7 @@ struct ValidationDone {
   int64_t iteration = 0;
   double loss = 0, seconds = 0;
   MetricValues metrics;
+  MetricTables tables = {};
 };
 
 // The training ended.
@@ -52,6 +56,7 @@ struct RunFinished {
   double loss = 0, seconds = 0;
   MetricValues metrics;
   std::string stop_reason, fingerprint;
+  MetricTables tables = {};
 };
 
 // Any of them.

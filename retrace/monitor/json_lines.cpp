@@ -43,7 +43,7 @@ Json json_of(const ValidationDone& e) {
                        {"epoch", e.epoch},
                        {"iteration", e.iteration},
                        {"validation_loss", e.loss},
-                       {"metrics", json_metrics(e.metrics)},
+                       {"metrics", json_metrics(e.metrics, e.tables)},
                        {"seconds", e.seconds}});
 }
 
@@ -52,7 +52,7 @@ Json json_of(const RunFinished& e) {
                        {"epoch", e.epoch},
                        {"iteration", e.iteration},
                        {"validation_loss", e.loss},
-                       {"metrics", json_metrics(e.metrics)},
+                       {"metrics", json_metrics(e.metrics, e.tables)},
                        {"seconds", e.seconds},
                        {"stop_reason", e.stop_reason},
                        {"fingerprint", e.fingerprint}});

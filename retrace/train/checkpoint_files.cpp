@@ -129,7 +129,7 @@ void remove_unfinished_files(const fs::path& run) {
 
 void check_resumable(const fs::path& run) {
   check_run_folder(run);
-  check_not_locked(run);
+  check_not_locked(run, RunUse::resume);
   std::error_code failure;
   if (const fs::path log = run / "metrics.jsonl"; fs::exists(log, failure)) {
     const auto lines = read_log_lines(log);

@@ -1,7 +1,6 @@
 #include "retrace/train/checkpoint.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 

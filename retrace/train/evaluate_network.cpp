@@ -18,34 +18,47 @@ Datastore own_mini_batches(const Datastore& store, int64_t mini_batch_size, cons
   return store.subset(indices);
 }
 
+// The numbers of a metric, of the mini-batches so far.
+struct MetricSums {
+  std::vector<double> numbers;
+  int64_t width = 0;
+
+  void add(std::span<const double> of_batch, bool by_sample) {
+    if (by_sample) {
+      numbers.insert(numbers.end(), of_batch.begin(), of_batch.end());
+      return;
+    }
+    numbers.resize(of_batch.size());
+    for (size_t i = 0; i < of_batch.size(); ++i) numbers[i] += of_batch[i];
+  }
+};
+
 }  // namespace
 
-std::vector<std::pair<std::string, const MetricKind*>> metrics_of(const nn::Network& network) {
-  std::vector<std::pair<std::string, const MetricKind*>> found;
-  for (size_t i = 0; i < network.outputs.size(); ++i) {
-    const auto& output = network.outputs[i];
-    if (output.metric.empty()) continue;
-    const MetricKind& metric = metric_of(output);
-    found.emplace_back(i == 0 ? metric.name : output.name + "_" + metric.name, &metric);
-  }
-  return found;
-}
-
 NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& data, int64_t mini_batch_size,
-                                   bool accelerated, Device& device)
+                                   bool accelerated, Device& device, const MetricChoice& metrics)
     : network_(network),
       data_(data),
       mini_batch_size_(mini_batch_size),
       device_(device),
+      metrics_(metrics_of(network.outputs, metrics)),
       predict_(accelerate<Predict>(
           [&network](const Tree& parameters, const Tree& state, const Tensor& x, const Tree& targets) {
             const Tree y = network.forward(x, parameters, state, Phase::inference).y;
             return Prediction{y, network.loss(y, targets)};
           },
-          {.enabled = accelerated})) {
-  for (const auto& output : network_.outputs) {
-    metrics_.push_back(output.metric.empty() ? nullptr : &metric_of(output));
-    if (metrics_.back()) width_ += static_cast<size_t>(metrics_.back()->sums);
+          {.enabled = accelerated})) {}
+
+void NetworkEvaluator::add_numbers(const Tree& y, const Tree& targets, std::vector<double>& found) const {
+  std::optional<MetricBatch> batch;
+  for (size_t i = 0; i < metrics_.size(); ++i) {
+    const Metric& metric = metrics_[i];
+    const auto& output = network_.outputs[metric.output];
+    if (i == 0 || metric.output != metrics_[i - 1].output)
+      batch = metric_batch(output.kind, y[output.name], targets[output.name]);
+    const auto numbers = metric.kind->of_batch(*batch, metric.options);
+    found.insert(found.end(), {static_cast<double>(numbers.size()), static_cast<double>(batch->width)});
+    found.insert(found.end(), numbers.begin(), numbers.end());
   }
 }
 
@@ -58,7 +71,6 @@ std::optional<std::vector<double>> NetworkEvaluator::measure(const Tree& paramet
                                          .devices = {device_.name()},
                                          .outputs = static_cast<int>(data_.formats.size())});
   queue_->restore({});  // the same pass each time: transforms draw as before
-  const auto& outputs = network_.outputs;
   std::vector<double> found;
   while (queue_->has_data()) {
     if (stop && stop()) return std::nullopt;
@@ -67,11 +79,7 @@ std::optional<std::vector<double>> NetworkEvaluator::measure(const Tree& paramet
     const auto [y, loss] = predict_(parameters, state, batch[0], targets);
     const auto samples = static_cast<double>(batch[0].shape()[0]);
     found.insert(found.end(), {loss.number() * samples, samples});
-    for (size_t k = 0; k < outputs.size(); ++k) {
-      if (!metrics_[k]) continue;
-      const auto sums = metrics_[k]->of_batch(y[outputs[k].name], targets[outputs[k].name]);
-      found.insert(found.end(), sums.begin(), sums.end());
-    }
+    add_numbers(y, targets, found);
   }
   return found;
 }
@@ -82,18 +90,35 @@ NetworkScore NetworkEvaluator::operator()(const Tree& parameters, const Tree& st
   const auto mine = measure(parameters, state, worker, stop);
   if (stop && worker.any(!mine)) return {.loss = std::nan(""), .metrics = {}, .complete = false};
   const auto parts = worker.all_gather(*mine);
-  size_t batches = 0;
-  for (const auto& part : parts) batches += part.size() / width_;
-  std::vector<double> sums(width_);
-  for (size_t i = 0; i < batches; ++i)
-    for (size_t k = 0; k < width_; ++k) sums[k] += parts[i % parts.size()][i / parts.size() * width_ + k];
+  return score_of(parts);
+}
+
+NetworkScore NetworkEvaluator::score_of(const std::vector<std::vector<double>>& parts) const {
+  std::vector<MetricSums> sums(metrics_.size());
+  std::vector<size_t> places(parts.size());
+  double loss = 0, samples = 0;
+  for (size_t worker = 0; places[worker] < parts[worker].size(); worker = (worker + 1) % parts.size()) {
+    const double* next = parts[worker].data() + places[worker];
+    const double count = next[1];
+    loss += next[0], samples += count;
+    next += 2;
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const auto size = static_cast<size_t>(*next++);
+      sums[i].width = static_cast<int64_t>(*next++);
+      sums[i].add(std::span(next, size), metrics_[i].kind->by_sample);
+      next += size;
+    }
+    places[worker] = static_cast<size_t>(next - parts[worker].data());
+  }
   NetworkScore score;
-  score.loss = sums[1] > 0 ? sums[0] / sums[1] : 0;
-  size_t at = 2;
-  for (const auto& [name, metric] : metrics_of(network_)) {
-    const auto count = static_cast<size_t>(metric->sums);
-    score.metrics.emplace_back(name, metric->value(std::span(sums).subspan(at, count)));
-    at += count;
+  score.loss = samples > 0 ? loss / samples : 0;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const auto& [name, kind, output, options] = metrics_[i];
+    const MetricNumbers all{sums[i].numbers, static_cast<int64_t>(samples), sums[i].width};
+    if (kind->table)
+      score.tables.emplace_back(name, samples > 0 ? kind->table(all) : MetricTable());
+    else
+      score.metrics.emplace_back(name, samples > 0 ? kind->value(all, options) : 0);
   }
   return score;
 }

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "retrace/base/file.h"
 #include "retrace/data/image_testing.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/job_data.h"
@@ -139,6 +140,27 @@ TEST(ImageJob, PredictsFilesAndFolders) {
   folder.write("large.jpg", jpeg_of(std::vector<uint8_t>(40 * 40 * 3, 9), 40, 40, 3));
   EXPECT_TRUE(says(error_of([&] { predict_run(run, folder.at("large.jpg")); }), "large.jpg\" has the wrong size"));
   EXPECT_TRUE(says(error_of([&] { predict_run(run, folder.at("nothing")); }), "does not exist"));
+}
+
+// What a file holds decides, not its name; of folders and wildcards names in either case are taken.
+TEST(ImageJob, PredictsFilesOfAnyName) {
+  const ImageFolder folder, runs;
+  write_images(folder, 2);
+  const auto run = runs.path() / "run";
+  train_job(image_job(folder), {.out = run});
+  const std::string bytes = read_file(folder.path() / "test/class_01/1.jpg", "image", 1'000'000);
+  const std::string row = predict_run(run, folder.at("test/class_01/1.jpg")).csv;
+  const std::string expected = row.substr(row.rfind(".jpg,") + 5);
+  for (const std::string name : {"PHOTO.JPG", "shot", "scan.dat", "sub/PHOTO.JPG"}) {
+    folder.write(name, bytes);
+    const std::string csv = predict_run(run, folder.at(name)).csv;
+    EXPECT_TRUE(csv.ends_with("0," + folder.at(name) + "," + expected)) << csv;
+  }
+  for (const std::string input : {"sub", "sub/*", "sub/*.JPG"})
+    EXPECT_TRUE(predict_run(run, folder.at(input)).csv.ends_with("PHOTO.JPG," + expected)) << input;
+  folder.write("text.Jpg", "no image");
+  EXPECT_TRUE(
+      says(error_of([&] { predict_run(run, folder.at("text.Jpg")); }), "text.Jpg\" is neither a JPEG nor a PNG"));
 }
 
 }  // namespace

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "retrace/data/source_kind.h"
 #include "retrace/data/transform_kind.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
+#include "retrace/train/job_data.h"
 #include "retrace/train/job_fields.h"
+#include "retrace/train/metric_kind.h"
 #include "retrace/train/network_toml.h"
 
 namespace retrace {
@@ -23,12 +24,6 @@ std::vector<std::pair<std::string, std::string>> values_of(const Job& job, const
       values.emplace_back(field.key, field.toml ? std::get<std::string>(value) : toml_text(value));
     }
   return values;
-}
-
-// As far as the job says it: where that is in files alone, sizes are 0.
-Shape sample_of(const Job& job, const SourceKind& source) {
-  return source.sample(
-      {.path = job.data.path, .seed = job.seed, .options = with_standard_values(job.data.options, source.options)});
 }
 
 // What a network of layers takes from the data: the shape of a sample, and what its outputs are trained towards.
@@ -62,6 +57,9 @@ Job resolved(Job job) {
   TrainingOptions& training = job.training;
   if (const auto* schedule = find_kind(all_schedules(), training.schedule))
     training.options = with_standard_values(std::move(training.options), schedule->options);
+  for (const auto& name : chosen_metrics(job))
+    if (const auto* metric = find_kind(all_metrics(), name))
+      training.options = with_standard_values(std::move(training.options), metric->options);
   if (const auto* solver = find_kind(all_solvers(), training.solver)) {
     training.options = with_standard_values(std::move(training.options), solver->options);
     if (!training.initial_learn_rate) training.initial_learn_rate = solver->learn_rate;

@@ -52,10 +52,11 @@ struct JobOverride {
 // "key=value" of --set. Throws Error(usage) if there is no '='.
 JobOverride parse_override(std::string_view text);
 
-// Reads a job file of at most 1 MB. Later overrides win. All mistakes come in one Error(usage): unknown keys with
-// the nearest valid one, wrong types, values out of range, options that do not belong to the chosen solver,
-// schedule, network or data, each with file:line:column. A missing file is Error(missing). `network.file = "net.toml"`
-// reads the keys of [network] from a file beside the job's.
+// Reads a job file of at most 1 MB. Later overrides win. An override of a choice (training.solver, data.source, ...)
+// also takes away the file's options that belong to the old choice and not to the new one. All mistakes come in one
+// Error(usage): unknown keys with the nearest valid one, wrong types, values out of range, options that do not belong
+// to the chosen solver, schedule, network or data, each with file:line:column. A missing file is Error(missing).
+// `network.file = "net.toml"` reads the keys of [network] from a file beside the job's.
 Job read_job(const std::filesystem::path& file, const std::vector<JobOverride>& overrides = {});
 // The same from memory, without network.file; `file` is the name in messages.
 Job parse_job(std::string_view text, std::string_view file, const std::vector<JobOverride>& overrides = {});

@@ -76,6 +76,11 @@ const SourceKind& source_of(const Job& job) {
   return kind_of(all_sources(), job.data.source.value_or(""), "data source", {});
 }
 
+Shape sample_of(const Job& job, const SourceKind& source) {
+  return source.sample(
+      {.path = job.data.path, .seed = job.seed, .options = with_standard_values(job.data.options, source.options)});
+}
+
 SourceRequest source_request(const Job& job, int64_t samples) {
   return {.path = job.data.path, .samples = samples, .seed = job.seed, .options = job.data.options};
 }

@@ -29,6 +29,8 @@ nn::Network make_job_network(const Job& job);
 // What the job says about its data, to its source. The job is resolved.
 SourceRequest source_request(const Job& job, int64_t samples);
 const SourceKind& source_of(const Job& job);
+// The shape of a sample of any source under the job's options of data; where that is in files alone, sizes are 0.
+Shape sample_of(const Job& job, const SourceKind& source);
 // The store with the transforms that the job has for sets of this split. The job is resolved.
 Datastore transformed(const Job& job, Split split, Datastore store);
 

@@ -42,6 +42,10 @@ constexpr uint64_t kMaxJobBytes = 1'000'000;
 // syntax error, Error(missing) for a network file that is not there.
 std::vector<JobEntry> toml_entries(std::string_view text, std::string_view file,
                                    const std::filesystem::path* folder = nullptr);
-std::vector<JobEntry> override_entries(const std::vector<JobOverride>& overrides);
+// The entries of a file, and behind them those of the overrides. Without the options of what overrides replace: keys
+// of the file that have a meaning without the overrides and none with them.
+std::vector<JobEntry> with_overrides(std::vector<JobEntry> file, const std::vector<JobOverride>& overrides);
+// The values of entries, with the defaults that depend on them; nothing is checked.
+Job unchecked_job(const std::vector<JobEntry>& entries);
 
 }  // namespace retrace

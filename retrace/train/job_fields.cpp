@@ -10,6 +10,7 @@
 #include "retrace/nn/network_kind.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
+#include "retrace/train/metric_kind.h"
 #include "retrace/train/network_toml.h"
 
 namespace retrace {
@@ -219,6 +220,9 @@ void add_training(FieldList& list, const Job& job) {
   add_checkpoint("checkpoint_epochs", 0, [](auto& j) -> auto& { return j.training.checkpoint_epochs; });
   add_checkpoint("checkpoint_seconds", 0, [](auto& j) -> auto& { return j.training.checkpoint_seconds; });
   add_checkpoint("checkpoints_kept", 1, [](auto& j) -> auto& { return j.training.checkpoints_kept; });
+  add({.name = "metrics", .choices = names_of(all_metrics()), .may_be_empty = true},
+      [](auto& j) -> auto& { return j.training.metrics; });
+  list.add_options("training", "metrics", chosen_metrics(job), all_metrics(), options);
   add({.name = "timeout", .high = 1e6, .above_low = true, .changes_bits = false},
       [](auto& j) -> auto& { return j.training.timeout; });
 }
@@ -250,6 +254,13 @@ std::vector<JobField> job_fields(const Job& job) {
   add_training(list, job);
   add_validation(list);
   return list.take();
+}
+
+std::vector<std::string> chosen_metrics(const Job& job) {
+  std::vector<std::string> names = job.training.metrics;
+  if (names.empty())
+    for (const auto& output : job.network.outputs) names.push_back(output.metric);
+  return names;
 }
 
 const std::vector<std::string>& job_sections() {

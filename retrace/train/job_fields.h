@@ -27,6 +27,9 @@ struct JobField {
 // which ones have a meaning, depends on the names in the job.
 std::vector<JobField> job_fields(const Job& job);
 
+// The metrics that are used: training.metrics, else those of the outputs that the job describes.
+std::vector<std::string> chosen_metrics(const Job& job);
+
 // The names of the sections.
 const std::vector<std::string>& job_sections();
 // "training" of "training.max_epochs"; "" for a key of the top level.

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 
-#include "retrace/data/source_kind.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/train/job_check.h"
+#include "retrace/train/job_data.h"
 #include "retrace/train/layer_mistakes.h"
+#include "retrace/train/metric_kind.h"
 
 namespace retrace {
 namespace {
@@ -41,6 +42,7 @@ class Misfits {
     if (job_.network.width.value_or(network_.width) < network_.least_width)
       add(417, "network.width", fmt::format("network.width is too small for network \"{}\"", network_.name))
           .expected(fmt::format("at least {}", network_.least_width));
+    check_metrics();
     check_count("data.train_samples", Split::train, job_.data.train_samples);
     check_count("data.test_samples", Split::test, job_.data.test_samples);
     return std::move(errors_);
@@ -65,8 +67,7 @@ class Misfits {
 
   // Whether the network reads its samples, as far as the job says it: files are looked at later.
   bool reads(const SourceKind& source) const {
-    const auto options = with_standard_values(job_.data.options, source.options);
-    const Shape sample = source.sample({.path = job_.data.path, .seed = job_.seed, .options = options});
+    const Shape sample = sample_of(job_, source);
     bool same = sample.rank() == network_.sample.rank();
     for (int i = 0; same && i < sample.rank(); ++i) same = sample[i] == 0 || sample[i] == network_.sample[i];
     return same;
@@ -96,6 +97,23 @@ class Misfits {
     if (nn::has_head(job_.network, first)) return;
     add(417, "network.heads", fmt::format("network \"{}\" always trains the output \"{}\"", network_.name, first))
         .help(fmt::format("add \"{}\" to network.heads", first));
+  }
+
+  // Each measures an output that is trained.
+  void check_metrics() {
+    std::vector<std::string> fitting;
+    const auto fits = [&](const MetricKind& metric) {
+      return std::any_of(network_.outputs.begin(), network_.outputs.end(), [&](const nn::NetworkOutput& output) {
+        return measures(metric, output.kind) &&
+               (!job_.network.layers.empty() || nn::has_head(job_.network, output.name));
+      });
+    };
+    for (const auto& metric : all_metrics())
+      if (fits(metric)) fitting.push_back(metric.name);
+    for (const auto& name : job_.training.metrics)
+      if (!std::count(fitting.begin(), fitting.end(), name))
+        add(470, "training.metrics", fmt::format("the metric \"{}\" can measure no output of the network", name))
+            .expected(fmt::format("some of {}", fmt::join(fitting, ", ")));
   }
 
   void check_count(const std::string& key, Split split, int64_t samples) {

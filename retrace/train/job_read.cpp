@@ -197,6 +197,13 @@ class JobReader {
   static constexpr size_t kMostHelp = 50;  // mistakes for which the nearest key is looked for; not all are shown
 
  public:
+  Job values_of(const std::vector<JobEntry>& entries) {
+    const auto known = job_keys();
+    for (const auto& entry : entries)
+      if (std::find(known.begin(), known.end(), entry.key) != known.end()) assign_field(entry);
+    return resolved(job_);
+  }
+
   Job read(const std::vector<JobEntry>& entries, std::string_view file) {
     const auto known = job_keys();
     for (const auto& entry : entries) {
@@ -297,15 +304,17 @@ class JobReader {
   std::vector<Error> errors_;
 };
 
-}  // namespace
-
-std::vector<JobEntry> override_entries(const std::vector<JobOverride>& overrides) {
-  std::vector<JobEntry> entries;
-  for (const auto& one : overrides)
-    entries.push_back({printable(std::string_view(one.key).substr(0, 80)), RawValue{one.value},
-                       fmt::format("\"{}\"", printable(one.value.substr(0, 80))), one.place});
-  return entries;
+Job parse(std::string_view text, std::string_view file, const std::vector<JobOverride>& overrides,
+          const std::filesystem::path* folder) {
+  if (text.size() > kMaxJobBytes)
+    throw Error(ErrorKind::bad_data, 504, fmt::format("job file \"{}\" is too large", printable(file)))
+        .got(fmt::format("{} bytes", text.size()))
+        .expected(fmt::format("at most {} bytes", kMaxJobBytes));
+  const FloatingPointScope floating_point;  // what reads numbers may round
+  return JobReader().read(with_overrides(toml_entries(text, file, folder), overrides), file);
 }
+
+}  // namespace
 
 JobOverride parse_override(std::string_view text) {
   const size_t equals = text.find('=');
@@ -317,21 +326,7 @@ JobOverride parse_override(std::string_view text) {
           fmt::format("--set {}", printable(text.substr(0, 80)))};
 }
 
-namespace {
-
-Job parse(std::string_view text, std::string_view file, const std::vector<JobOverride>& overrides,
-          const std::filesystem::path* folder) {
-  if (text.size() > kMaxJobBytes)
-    throw Error(ErrorKind::bad_data, 504, fmt::format("job file \"{}\" is too large", printable(file)))
-        .got(fmt::format("{} bytes", text.size()))
-        .expected(fmt::format("at most {} bytes", kMaxJobBytes));
-  const FloatingPointScope floating_point;  // what reads numbers may round
-  auto entries = toml_entries(text, file, folder);
-  for (auto& entry : override_entries(overrides)) entries.push_back(std::move(entry));
-  return JobReader().read(entries, file);
-}
-
-}  // namespace
+Job unchecked_job(const std::vector<JobEntry>& entries) { return JobReader().values_of(entries); }
 
 Job parse_job(std::string_view text, std::string_view file, const std::vector<JobOverride>& overrides) {
   return parse(text, file, overrides, nullptr);

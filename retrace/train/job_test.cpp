@@ -54,7 +54,7 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
             "\"accelerated\"\n"
             "output_network = \"last-iteration\"\n"
             "checkpoint_iterations = 0\ncheckpoint_epochs = 0\ncheckpoint_seconds = 60.0\ncheckpoints_kept = 2\n"
-            "timeout = 60.0\n"
+            "metrics = []\ntimeout = 60.0\n"
             "\n[validation]\ndata = \"test\"\nfrequency = 1\nunit = \"epochs\"\npatience = 0\nobjective = \"loss\"\n");
 }
 
@@ -128,6 +128,47 @@ TEST(Job, OverridesWinInOrder) {
   EXPECT_THROW(parse_override("=3"), Error);
 }
 
+// What another choice replaces goes with it; what both choices have stays, and what the override says wins.
+TEST(Job, AnOverrideOfAChoiceDropsTheOptionsOfTheOldOne) {
+  const std::string whole = job_text(parse_job(with_network("[training]\nsolver = 'adamw'\nepsilon = 0.25\n"
+                                                            "schedule = 'piecewise'\ndrop_period = 3\n"
+                                                            "[data]\ntransforms = ['random-crop']\n"),
+                                               "x.toml"));
+  const auto with = [&](const std::vector<std::string>& settings) {
+    std::vector<JobOverride> overrides;
+    for (const auto& setting : settings) overrides.push_back(parse_override(setting));
+    return parse_job(whole, "run/job.toml", overrides);
+  };
+  const auto has = [](const Job& job, const std::string& key) {
+    return job_text(job).find("\n" + key + " = ") != std::string::npos;
+  };
+  const Job sgdm = with({"training.solver=sgdm", "training.momentum=0.5"});
+  EXPECT_EQ(sgdm.training.options.number("momentum"), 0.5);
+  EXPECT_EQ(sgdm.training.initial_learn_rate, 0.001) << "a key of every solver stays";
+  for (const std::string key : {"gradient_decay", "epsilon", "weight_decay"}) EXPECT_FALSE(has(sgdm, key)) << key;
+  EXPECT_TRUE(has(sgdm, "drop_period"));
+  const Job rmsprop = with({"training.solver=rmsprop"});
+  EXPECT_EQ(rmsprop.training.options.number("epsilon"), 0.25) << "an option that both have stays";
+  EXPECT_EQ(rmsprop.training.options.number("squared_gradient_decay"), 0.999);
+  EXPECT_FALSE(has(rmsprop, "weight_decay"));
+  EXPECT_FALSE(has(with({"training.schedule=none"}), "drop_period"));
+  EXPECT_FALSE(has(with({"data.transforms=[]"}), "crop_padding"));
+  const Job peaks = with({"network.name=peaks", "data.source=peaks"});
+  EXPECT_FALSE(has(peaks, "heads"));
+  EXPECT_NO_THROW(check_job(peaks));
+  EXPECT_EQ(job_text(with({})), whole);
+  // What an override itself says must have a meaning, and so must what had none in the file.
+  const auto refused = [](const std::string& text, const std::vector<JobOverride>& overrides, const char* expected) {
+    const std::string found = refusal(text, overrides);
+    EXPECT_NE(found.find(expected), std::string::npos) << found;
+  };
+  refused(whole, {parse_override("training.solver=sgdm"), parse_override("training.weight_decay=0.5")},
+          "training.weight_decay has a meaning only with training.solver = \"adamw\"\n"
+          "  where:    --set training.weight_decay=0.5\n");
+  refused(with_network("[training]\nmomentum = 0.5"), {parse_override("training.solver=rmsprop")},
+          "training.momentum has a meaning only with training.solver = \"sgdm\"\n  where:    x.toml:4:1\n");
+}
+
 TEST(Job, OverrideMistakesNameTheirPlace) {
   const auto with = [](const std::string& text) { return refusal(with_network(""), {parse_override(text)}); };
   EXPECT_NE(with("training.max_epoch=2")
@@ -146,7 +187,7 @@ TEST(Job, OverrideMistakesNameTheirPlace) {
   EXPECT_NE(with("seed=1.0").find("write it without a point"), std::string::npos);
   EXPECT_EQ(with("seed=1.5").find("write it without a point"), std::string::npos);
   EXPECT_NE(with("TRAINING.MAX_EPOCHS=2").find("did you mean \"training.max_epochs\"?"), std::string::npos);
-  EXPECT_NE(with("training.metrics=2").find("keys of [training]: solver"), std::string::npos);
+  EXPECT_NE(with("training.zzzzz=2").find("keys of [training]: solver"), std::string::npos);
   EXPECT_NE(with("training.initial_learn_rate=nan").find("out of range"), std::string::npos);
   EXPECT_NE(with("validation.data=train").find("validation.data has no choice \"train\""), std::string::npos);
   EXPECT_NE(with("validation.frequency=0").find("out of range"), std::string::npos);

@@ -143,6 +143,41 @@ TEST(LayeredJob, IsWrittenWholeAndReadBackEqual) {
       << job_text(job_with(kPlain));
 }
 
+// The data say the shape of a sample; who says it, too, must agree.
+TEST(LayeredJob, TakesTheSizeOfTheInputFromTheData) {
+  const auto job_of = [](const std::string& input, const std::string& data = kRest) {
+    return parse_job(
+        "seed = 7\n[network]\nlayers = [" + input + "{type = \"linear\", name = \"class\", features = 10}]\n" + data,
+        "x.toml");
+  };
+  const auto error_of = [&](const std::string& input, const std::string& data = kRest) -> std::string {
+    try {
+      job_of(input, data);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string plain = "{type = \"image_input\"}, ", sized = "{type = \"image_input\", size = [28, 28, 1]}, ";
+  EXPECT_EQ(fingerprint_of(make_job_network(job_of(plain))), fingerprint_of(make_job_network(job_of(sized))));
+  EXPECT_EQ(trained(job_of(plain), make_job_network(job_of(plain))),
+            trained(job_of(sized), make_job_network(job_of(sized))));
+  const std::string text = job_text(job_of(plain));
+  EXPECT_NE(text.find("  {type = \"image_input\"},\n"), std::string::npos) << text;
+  EXPECT_EQ(job_text(parse_job(text, "again.toml")), text);
+  EXPECT_NE(
+      error_of("{type = \"image_input\", size = [28, 28, 3]}, ")
+          .find("image_input: a sample is not [28,28,3]\n  where:    x.toml:3:11\n  got:      f32[1,28,28,1] \"BSSC\"\n"
+                "  expected: a batch axis, then [28,28,3]"),
+      std::string::npos)
+      << error_of("{type = \"image_input\", size = [28, 28, 3]}, ");
+  const std::string no_image = error_of(plain, "[data]\nsource = \"peaks\"\n");
+  EXPECT_NE(no_image.find("image_input: a sample is no image\n  where:    x.toml:3:11\n  got:      f32[1,2] \"BC\"\n"
+                          "  expected: a batch axis, then [height,width,channels]"),
+            std::string::npos)
+      << no_image;
+}
+
 TEST(LayeredJob, TrainsWithAnyNumberOfShardsAndThreads) {
   Job job = job_with(kPlain);
   job.device = "cpu", job.training.shards = 2;

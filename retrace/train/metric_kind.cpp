@@ -7,13 +7,68 @@
 #include "retrace/base/error.h"
 
 namespace retrace {
+namespace {
+
+// Events have names with underscores.
+std::string told_name(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+}  // namespace
+
+MetricBatch metric_batch(nn::OutputKind kind, const Tensor& y, const Tensor& target) {
+  MetricBatch batch;
+  batch.samples = y.shape()[0];
+  batch.y = y.to_vector<float>();
+  batch.width = batch.samples > 0 ? static_cast<int64_t>(batch.y.size()) / batch.samples : 0;
+  if (kind != nn::OutputKind::class_scores) {
+    batch.targets = target.to_vector<float>();
+    return batch;
+  }
+  batch.classes = target.to_vector<int32_t>();
+  for (const int32_t label : batch.classes)
+    ensure(label >= 0 && label < batch.width, "a metric gets labels of classes that have a score");
+  return batch;
+}
+
+int64_t highest(std::span<const float> scores) {
+  return std::max_element(scores.begin(), scores.end()) - scores.begin();
+}
+
+bool measures(const MetricKind& metric, nn::OutputKind output) {
+  return std::count(metric.outputs.begin(), metric.outputs.end(), output) > 0;
+}
 
 const MetricKind& metric_of(const nn::NetworkOutput& output) {
   const MetricKind& kind = kind_of(all_metrics(), output.metric, "metric", {});
-  if (std::count(kind.outputs.begin(), kind.outputs.end(), output.kind)) return kind;
+  if (measures(kind, output.kind)) return kind;
   throw Error(ErrorKind::usage, 433,
               fmt::format("the metric \"{}\" cannot measure the output \"{}\"", kind.name, output.name))
       .got(fmt::format("an output of {}", text_of(output.kind)));
+}
+
+std::vector<Metric> metrics_of(const std::vector<nn::NetworkOutput>& outputs, const MetricChoice& choice) {
+  std::vector<Metric> metrics;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto& output = outputs[i];
+    const size_t first = metrics.size();
+    const auto add = [&](const MetricKind& kind) {
+      const auto same = [&](const Metric& metric) { return metric.kind == &kind; };
+      if (std::any_of(metrics.begin() + static_cast<ptrdiff_t>(first), metrics.end(), same)) return;
+      const std::string name = told_name(kind.name);
+      metrics.push_back(
+          {i == 0 ? name : output.name + "_" + name, &kind, i, with_standard_values(choice.options, kind.options)});
+    };
+    const auto add_fitting = [&](const std::vector<std::string>& names) {
+      for (const auto& name : names)
+        if (const auto& kind = kind_of(all_metrics(), name, "metric", {}); measures(kind, output.kind)) add(kind);
+    };
+    if (choice.names.empty() && !output.metric.empty()) add(metric_of(output));
+    add_fitting(choice.names);
+    add_fitting(choice.more);
+  }
+  return metrics;
 }
 
 }  // namespace retrace

@@ -55,6 +55,12 @@ class InlineTable {
   std::string text_;
 };
 
+// A list without items stands for a value that nobody gave.
+bool says_nothing(const OptionValue& value) {
+  const auto* numbers = std::get_if<std::vector<int64_t>>(&value);
+  return numbers && numbers->empty();
+}
+
 std::string layers_text(const std::vector<nn::LayerText>& layers, const std::string& indent);
 
 std::string layer_text(const nn::LayerText& layer, const std::string& indent) {
@@ -62,7 +68,8 @@ std::string layer_text(const nn::LayerText& layer, const std::string& indent) {
   if (!layer.type.empty()) table.add("type", toml(layer.type));
   if (!layer.name.empty()) table.add("name", toml(layer.name));
   if (!layer.from.empty()) table.add("from", toml(layer.from));
-  for (const auto& [name, value] : layer.options) table.add(name, toml_text(value));
+  for (const auto& [name, value] : layer.options)
+    if (!says_nothing(value)) table.add(name, toml_text(value));
   if (layer.learn_rate_factor != 1) table.add("learn_rate_factor", toml(layer.learn_rate_factor));
   if (layer.l2_factor != 1) table.add("l2_factor", toml(layer.l2_factor));
   if (layer.frozen) table.add("frozen", toml(true));

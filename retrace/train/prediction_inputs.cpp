@@ -6,6 +6,8 @@
 #include "retrace/data/array_store.h"
 #include "retrace/data/csv_table.h"
 #include "retrace/data/idx.h"
+#include "retrace/data/image_files.h"
+#include "retrace/data/image_fit.h"
 #include "retrace/data/image_store.h"
 #include "retrace/data/npy_store.h"
 #include "retrace/train/job_data.h"
@@ -20,11 +22,12 @@ Error not_for(const std::filesystem::path& input, const char* what = "images") {
                fmt::format("\"{}\" does not hold {} for this network", printable(input.string()), what));
 }
 
+// A folder, a path with wildcards, or a file with the content or the name of an image.
 bool is_image_files(const std::filesystem::path& input) {
   std::error_code ignored;
-  const std::string ending = input.extension().string(), text = input.string();
-  return std::filesystem::is_directory(input, ignored) || ending == ".jpg" || ending == ".jpeg" || ending == ".png" ||
-         (text.find_first_of("*?") != std::string::npos && !std::filesystem::exists(input, ignored));
+  if (std::filesystem::is_directory(input, ignored)) return true;
+  if (!std::filesystem::exists(input, ignored)) return input.string().find_first_of("*?") != std::string::npos;
+  return is_image_name(input.filename().string()) || begins_as_image(input.string());
 }
 
 Datastore idx_store(const std::filesystem::path& input, const Shape& sample) {
@@ -67,8 +70,7 @@ Datastore npy_inputs(const std::filesystem::path& input, const Shape& sample) {
 
 ImageFit fit_of(const Job& job) {
   const OptionValue* const fit = job.data.options.find("image_fit");
-  const std::string text = fit ? std::get<std::string>(*fit) : "exact";
-  return text == "resize" ? ImageFit::resize : text == "center-crop" ? ImageFit::center_crop : ImageFit::exact;
+  return fit ? image_fit_of(std::get<std::string>(*fit)) : ImageFit::exact;
 }
 
 // What networks of images read, and networks of features.
@@ -95,7 +97,8 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
   } else if (is_image_files(input)) {
     const ImageDatastore images = image_datastore(
         input.string(),
-        {.height = sample_[0], .width = sample_[1], .channels = sample_[2], .fit = fit_of(job), .scale_bytes = true});
+        {.height = sample_[0], .width = sample_[1], .channels = sample_[2], .fit = fit_of(job), .scale_bytes = true},
+        {});
     files_ = images.files();
     plain = images;
   } else {

@@ -123,7 +123,7 @@ void check_new_run(const fs::path& out) {
   if (out.empty() || status.type() == fs::file_type::not_found) return;
   if (failure) throw write_failed(out, failure.value());
   if (!fs::is_directory(status)) throw not_usable(out, "is no folder").help("choose another name with --out");
-  check_not_locked(out);
+  check_not_locked(out, RunUse::begin);
   check_empty(out);
 }
 
@@ -141,7 +141,7 @@ RunFolder RunFolder::create(const Description& what, const Versions& versions, c
   FileDescriptor lock;
   try {
     if (!out.empty()) make_folders(out);
-    lock = lock_run(path);
+    lock = lock_run(path, RunUse::begin);
     check_empty(path);
   } catch (const Error&) {
     remove_run(path, makes, FileDescriptor());
@@ -174,7 +174,7 @@ void RunFolder::write_weights(const SafeTensors& weights) { write_safetensors(pa
 
 RunFolder RunFolder::resume(const fs::path& path, int64_t epochs, int64_t iterations) {
   check_run_folder(path);
-  FileDescriptor lock = lock_run(path);
+  FileDescriptor lock = lock_run(path, RunUse::resume);
   remove_unfinished_files(path);
   remove_checkpoints(path, iterations + 1);
   cut_metrics(path / "metrics.jsonl", iterations);

@@ -13,6 +13,7 @@
 
 #include "retrace/nn/models.h"
 #include "retrace/tensor/fingerprint.h"
+#include "retrace/train/checkpoint_files.h"
 #include "retrace/train/compare.h"
 #include "retrace/train/weights.h"
 #include "tests/temporary_folder.h"
@@ -118,6 +119,12 @@ TEST_F(RunFolderTest, ARefusedFolderIsLeftAsItIs) {
   const std::string used = refusal(ErrorKind::usage, [&] { check_new_run(root_ / "mine"); });
   EXPECT_TRUE(says(used, "is used by another process\n  got:      process " + std::to_string(::getpid()) + " on "))
       << used;
+  EXPECT_TRUE(used.ends_with("\n  help:     wait for it, or choose another folder with --out")) << used;
+  const std::string resumed = refusal(ErrorKind::usage, [&] { RunFolder::resume(root_ / "mine", 0, 0); });
+  EXPECT_TRUE(
+      resumed.ends_with("\n  help:     wait until it has ended, or end it with SIGTERM: it leaves a checkpoint"))
+      << resumed;
+  EXPECT_EQ(refusal(ErrorKind::usage, [&] { check_resumable(root_ / "mine"); }), resumed);
 }
 
 // By the fingerprints of the file, and by those of the folder, as an earlier version left it.

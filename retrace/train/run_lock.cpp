@@ -26,11 +26,12 @@ std::string owner_of(const fs::path& path) {
   }
 }
 
-Error in_use(const fs::path& path) {
+Error in_use(const fs::path& path, RunUse use) {
   return Error(ErrorKind::usage, 521,
                fmt::format("run folder \"{}\" is used by another process", printable(path.string())))
       .got(owner_of(path))
-      .help("wait for it, or choose another folder with --out");
+      .help(use == RunUse::begin ? "wait for it, or choose another folder with --out"
+                                 : "wait until it has ended, or end it with SIGTERM: it leaves a checkpoint");
 }
 
 int try_lock(int descriptor, int how) {
@@ -55,11 +56,11 @@ std::string own_name() {
 
 }  // namespace
 
-FileDescriptor lock_run(const fs::path& path) {
+FileDescriptor lock_run(const fs::path& path, RunUse use) {
   FileDescriptor lock(::open((path / kRunLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (lock.get() < 0) throw write_failed(path / kRunLock, errno);
   const int failure = try_lock(lock.get(), LOCK_EX);
-  if (failure == EWOULDBLOCK) throw in_use(path);
+  if (failure == EWOULDBLOCK) throw in_use(path, use);
   if (failure != 0)
     warn(fmt::format("run folder \"{}\" cannot be locked ({}): nothing keeps another process out",
                      printable(path.string()), system_reason(failure)));
@@ -71,9 +72,9 @@ FileDescriptor lock_run(const fs::path& path) {
   return lock;
 }
 
-void check_not_locked(const fs::path& path) {
+void check_not_locked(const fs::path& path, RunUse use) {
   const FileDescriptor lock(::open((path / kRunLock).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (lock.get() >= 0 && try_lock(lock.get(), LOCK_SH) == EWOULDBLOCK) throw in_use(path);
+  if (lock.get() >= 0 && try_lock(lock.get(), LOCK_SH) == EWOULDBLOCK) throw in_use(path, use);
 }
 
 }  // namespace retrace

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "retrace/base/json.h"
 #include "retrace/base/warning.h"
 #include "retrace/train/checkpoint.h"
 
@@ -174,7 +175,7 @@ void RunWriter::write_checkpoint(Checkpoint checkpoint) {
 void RunWriter::write_events(const Waiting& waiting) {
   for (const auto& line : waiting.lines) folder_.metrics().append(line);
   if (waiting.dropped > 0)
-    folder_.metrics().append(fmt::format("{{\"event\":\"dropped\",\"lines\":{}}}", waiting.dropped));
+    folder_.metrics().append(Json::object({{"event", "dropped"}, {"lines", waiting.dropped}}).text());
 }
 
 }  // namespace retrace

@@ -1,7 +1,6 @@
 #include "retrace/train/run_writer.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "retrace/train/weights.h"
 #include "tests/temporary_folder.h"

@@ -34,6 +34,7 @@ struct TrainJobResult {
   double seconds = 0;            // the training loop with validation
   double loss = 0;               // of the test set after the last epoch; NaN: not measured
   MetricValues metrics;          // of the test set: accuracy (fraction), angle_rmse (degrees), rmse; none: not measured
+  MetricTables tables = {};      // those that are tables
   std::string fingerprint;       // 16 hex digits
   std::filesystem::path run_dir;  // empty: nothing was written, or the loss was not finite before an epoch was complete
   int64_t checkpoint = 0;         // the iteration of the newest checkpoint in the folder; 0: there is none

@@ -47,7 +47,8 @@ Training::Training(const TrainingTask& task, TrainJobControl control, Worker& wo
       average_(accelerate<Average>([](const Tree& average, const Tree& parameters,
                                       const Operand& share) { return average_weights(average, parameters, share); },
                                    {.enabled = is_accelerated(options_)})),
-      evaluate_(network_, task.data, options_.mini_batch_size, is_accelerated(options_), device_),
+      evaluate_(network_, task.data, options_.mini_batch_size, is_accelerated(options_), device_,
+                {options_.metrics, options_.options}),
       validation_(task),
       report_(task, control_, worker.index() == 0) {
   state_.now = initial_training_state(network_, options_).to(device_);
@@ -168,8 +169,8 @@ void Training::validate() {
   if (measure(weights())) {
     state_.validation_due = 0;
     const auto within = state_.epochs + (state_.epoch_steps > 0 ? 1 : 0);
-    report_.tell(
-        ValidationDone{static_cast<int>(within), state_.iterations, score_->loss, report_.seconds(), score_->metrics});
+    report_.tell(ValidationDone{static_cast<int>(within), state_.iterations, score_->loss, report_.seconds(),
+                                score_->metrics, score_->tables});
     validation_.judge(state_, *score_, weights());
     if (validation_.is_over(state_)) stop_reason_ = kNothingBetter;
   } else if (state_.epochs < options_.max_epochs) {
@@ -210,12 +211,12 @@ TrainJobResult Training::finish() {
   }
   if (task_.tested && !score_ && result.epochs > 0 && stop_reason_ != kStopped) measure(left);
   result.loss = score_ ? score_->loss : std::nan("");
-  if (score_) result.metrics = score_->metrics;
+  if (score_) result.metrics = score_->metrics, result.tables = score_->tables;
   result.fingerprint = fingerprint(left.parameters, left.state);
   result.weights = left;
   report_.flush();
   report_.tell(RunFinished{result.epochs, result.iterations, result.loss, result.seconds, result.metrics,
-                           result.stop_reason, result.fingerprint});
+                           result.stop_reason, result.fingerprint, result.tables});
   report_.flush();
   if (result.epochs == 0) {
     report_.discard();

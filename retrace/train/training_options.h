@@ -34,8 +34,10 @@ struct TrainingOptions {
   int64_t checkpoints_kept = 2;              // the newest so many
   // The weights that are the result: last-iteration; best-validation, those of the best validation by its objective.
   std::string output_network = "last-iteration";
-  double timeout = 60;        // seconds that workers wait for one that gives no sign of life
-  OptionValues options = {};  // of the solver and the schedule; their keys stand beside the others
+  double timeout = 60;  // seconds that workers wait for one that gives no sign of life
+  // Of retrace/train/metrics: each measures the outputs that it can; none: the one that each output has.
+  std::vector<std::string> metrics = {};
+  OptionValues options = {};  // of the solver, the schedule and the metrics; their keys stand beside the others
 };
 
 // The options of [validation]: when the network is measured while it is trained. Its result is measured in any case.

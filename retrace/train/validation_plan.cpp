@@ -19,9 +19,10 @@ ValidationPlan::ValidationPlan(const TrainingTask& task)
       active_(task.validated),
       keeps_best_(task.training.output_network == "best-validation") {
   std::vector<std::string> names{kLoss};
-  for (const auto& [name, kind] : metrics_of(task.network)) {
-    if (name == options_.objective) larger_is_better_ = kind->larger_is_better;
-    names.push_back(name);
+  for (const auto& metric : metrics_of(task.network.outputs, {task.training.metrics, task.training.options})) {
+    if (metric.kind->table) continue;
+    if (metric.name == options_.objective) larger_is_better_ = metric.kind->larger_is_better;
+    names.push_back(metric.name);
   }
   if (std::count(names.begin(), names.end(), options_.objective)) return;
   const auto near = nearest(options_.objective, names);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include "retrace/base/file.h"
 #include "retrace/base/options.h"
 #include "retrace/base/warning.h"
+#include "retrace/cli/metric_text.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
 #include "retrace/cli/stop_signals.h"
@@ -44,22 +44,20 @@ Json json_of(const TrainJobResult& result) {
                        {"iterations", result.iterations},
                        {"seconds", result.seconds},
                        {"validation_loss", result.loss},
-                       {"metrics", json_metrics(result.metrics)},
+                       {"metrics", json_metrics(result.metrics, result.tables)},
                        {"fingerprint", result.fingerprint},
                        {"peak_mib", peak_mib()},
                        {"run_dir", result.run_dir.string()},
                        {"stop_reason", result.stop_reason}});
 }
 
-// Six digits; no sign of NaN, which means nothing.
-std::string shown(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value); }
-
 std::string result_text(const TrainJobResult& result) {
   std::string text = fmt::format("{} epoch{}, {} iterations, {:.1f} seconds, {}\ntest set: ", result.epochs,
                                  result.epochs == 1 ? "" : "s", result.iterations, result.seconds, result.stop_reason);
-  text += result.metrics.empty() ? "not measured" : "loss " + shown(result.loss);
-  for (const auto& [name, value] : result.metrics) text += fmt::format(", {} {}", name, shown(value));
+  const bool measured = !result.metrics.empty() || !result.tables.empty();
+  text += measured ? metrics_text(result.loss, result.metrics) : "not measured";
   text += fmt::format("\nfingerprint {}\n", result.fingerprint);
+  for (const auto& [name, table] : result.tables) text += table_text(name, table);
   return result.run_dir.empty() ? text : text + fmt::format("run {}\n", printable(result.run_dir.string()));
 }
 

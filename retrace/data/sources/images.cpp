@@ -1,4 +1,4 @@
-#include "retrace/data/image_store.h"
+#include "retrace/data/image_fit.h"
 
 #include <algorithm>
 
@@ -11,11 +11,6 @@ namespace {
 // The folder of a split.
 std::string folder_of(Split split, const SourceRequest& request) {
   return (request.path / (split == Split::train ? "train" : "test")).string();
-}
-
-ImageFit fit_of(const SourceRequest& request) {
-  const std::string& text = request.options.text("image_fit");
-  return text == "resize" ? ImageFit::resize : text == "center-crop" ? ImageFit::center_crop : ImageFit::exact;
 }
 
 Shape sample_of(const SourceRequest& request) {
@@ -42,7 +37,7 @@ ImageDatastore store_of(Split split, const SourceRequest& request) {
                                 .height = sample[0],
                                 .width = sample[1],
                                 .channels = sample[2],
-                                .fit = fit_of(request),
+                                .fit = image_fit_of(request.options.text("image_fit")),
                                 .scale_bytes = true};
   std::error_code ignored;
   if (!std::filesystem::exists(request.path, ignored)) throw missing_path(request.path, "data folder");
@@ -89,6 +84,7 @@ SourceKind images_source() {
                                      {{DType::f32, store.sizes(), Labels("SSC"), {}}, {DType::i32, {}, {}, {}}},
                                      static_cast<int64_t>(store.class_names().size())};
           },
+      .class_names = [](const SourceRequest& request) { return store_of(Split::train, request).class_names(); },
       .origin = [](Split split, int, const SourceRequest& request) { return printable(folder_of(split, request)); }};
 }
 

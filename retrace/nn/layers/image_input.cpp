@@ -21,16 +21,31 @@ Layer image_input(const Shape& sample, Place place) {
   return Layer("", check, sample).shown_as("image_input");
 }
 
+Layer image_input(Place place) {
+  const auto check = [=](Walk&, const Tree& input) {
+    const Tensor& x = input.tensor();
+    if (x.rank() != 4)
+      throw Error(ErrorKind::usage, 195, "image_input: a sample is no image")
+          .where(place)
+          .got(x.spec().text())
+          .expected("a batch axis, then [height,width,channels]");
+    return input;
+  };
+  return Layer("", check).shown_as("image_input");
+}
+
 LayerKind image_input_layer() {
   return {.name = "image_input",
           .help = "checks the shape of a sample",
           .options = {{.name = "size",
-                       .help = "[height, width, channels]",
-                       .standard = std::vector<int64_t>{1, 1, 1},
+                       .help = "[height, width, channels]; without it those of the data",
+                       .standard = std::vector<int64_t>{},
                        .low = 1,
                        .high = 65'536}},
-          .required = {"size"},
-          .layer = [](const OptionValues& options) { return image_input(Shape(options.integers("size"))); }};
+          .layer = [](const OptionValues& options) {
+            const auto& size = options.integers("size");
+            return size.empty() ? image_input() : image_input(Shape(size));
+          }};
 }
 
 }  // namespace retrace::nn

@@ -5,15 +5,14 @@
 namespace retrace {
 namespace {
 
-// The sum of the squares of all differences, and their number.
-std::vector<double> of_batch(const Tensor& y, const Tensor& target) {
-  const auto a = y.to_vector<float>(), b = target.to_vector<float>();
+// The sum of the squares of all differences, and their number. Contract 1 has these sums for each mini-batch.
+std::vector<double> of_batch(const MetricBatch& batch, const OptionValues&) {
   double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+  for (size_t i = 0; i < batch.y.size(); ++i) {
+    const double difference = static_cast<double>(batch.y[i]) - static_cast<double>(batch.targets[i]);
     sum += difference * difference;
   }
-  return {sum, static_cast<double>(a.size())};
+  return {sum, static_cast<double>(batch.y.size())};
 }
 
 }  // namespace
@@ -23,7 +22,9 @@ MetricKind rmse_metric() {
           .help = "root of the mean square of the differences",
           .outputs = {nn::OutputKind::image, nn::OutputKind::values},
           .of_batch = of_batch,
-          .value = [](std::span<const double> sums) { return std::sqrt(mean_of(sums[0], sums[1])); }};
+          .value = [](const MetricNumbers& all, const OptionValues&) {
+            return std::sqrt(mean_of(all.numbers[0], all.numbers[1]));
+          }};
 }
 
 }  // namespace retrace
