@@ -123,10 +123,9 @@ TEST(Kinds, AMetricMeasuresTheOutputsThatItNames) {
       const auto batch = metric_batch(kind, scores, kind == nn::OutputKind::class_scores ? labels : targets);
       const auto numbers = metric.of_batch(batch, options);
       const MetricNumbers all{numbers, batch.samples, batch.width};
-      if (metric.by_sample) EXPECT_EQ(numbers.size() % 3, 0u);
+      EXPECT_TRUE(!metric.by_sample || numbers.size() % 3 == 0);
       ASSERT_NE(static_cast<bool>(metric.value), static_cast<bool>(metric.table));
-      if (metric.value) EXPECT_TRUE(std::isfinite(metric.value(all, options)));
-      if (metric.table) EXPECT_FALSE(metric.table(all).empty());
+      EXPECT_TRUE(metric.value ? std::isfinite(metric.value(all, options)) : !metric.table(all).empty());
     }
 }
 
