@@ -15,6 +15,7 @@
 #include "retrace/optim/solver_kind.h"
 #include "retrace/retrace.h"
 #include "retrace/train/job_data.h"
+#include "retrace/train/metric_kind.h"
 #include "tests/error_testing.h"
 
 namespace retrace {
@@ -51,6 +52,7 @@ const std::map<std::string, std::string> kOther{{"seed", "2"},
                                                 {"training.average_decay", "0.5"},
                                                 {"training.shuffle", "never"},
                                                 {"training.partial_mini_batch", "discard"},
+                                                {"training.metrics", "top-k"},
                                                 {"validation.data", "none"},
                                                 {"training.output_network", "best-validation"},
                                                 {"validation.frequency", "2"},
@@ -119,6 +121,11 @@ std::map<std::string, OptionCase> option_cases() {
   for (const auto& kind : all_schedules()) add("training", kind.options, {{"training.schedule", kind.name, "test"}});
   for (const auto& kind : all_transforms()) add("data", kind.options, {{"data.transforms", kind.name, "test"}});
   for (const auto& kind : nn::all_networks()) add("network", kind.options, {{"network.name", kind.name, "test"}});
+  for (const auto& kind : all_metrics())
+    for (const auto& network : nn::all_networks()) {  // one whose outputs it measures
+      const Overrides both{{"training.metrics", kind.name, "test"}, {"network.name", network.name, "test"}};
+      if (error_of([&] { parse_job(kJob, "job.toml", both); }) == "no error") add("training", kind.options, both);
+    }
   for (const auto& kind : all_sources())
     for (const auto& network : nn::all_networks()) {
       Overrides both{
