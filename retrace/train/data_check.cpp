@@ -74,6 +74,16 @@ void check_shapes(const nn::Network& network, const std::vector<size_t>& targets
   }
 }
 
+void check_label_types(const nn::Network& network, const std::vector<size_t>& targets, const Set& set) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const TensorSpec& found = set.description.variables[targets[i]];
+    if (!is_class(network.outputs[i]) || found.type == DType::i32) continue;
+    throw misfit(set, targets[i], fmt::format("has classes of type {}", name_of(found.type)))
+        .expected("class numbers of type i32")
+        .help("cast(labels, DType::i32) converts them");
+  }
+}
+
 void check_labels(const Set& set, const Datastore& store, size_t variable, int64_t classes) {
   std::vector<int64_t> indices;
   for (int64_t first = 0; first < store.size(); first += kChunk) {
@@ -107,6 +117,7 @@ void check_set(const nn::Network& network, const std::vector<size_t>& targets, c
                const std::vector<Shape>& outputs) {
   if (set.description.samples == 0) throw misfit(set, 0, "is empty").expected("at least one sample");
   check_shapes(network, targets, set, outputs);
+  check_label_types(network, targets, set);
   check_classes(network, targets, set, outputs);
 }
 

@@ -294,6 +294,18 @@ TEST(TrainNetwork, MistakesAreNamed) {
             "  help:     give network.loss, the sum of the losses of its outputs, or a function of your own");
 }
 
+// The remedy that the message names works.
+TEST(TrainNetwork, ClassesAreI32) {
+  const Tensor x = Tensor::from<float>({0, 1, 2, 3}, {4, 1}, "BC"), y = Tensor::from<uint8_t>({0, 1, 1, 0}, {4}, "B");
+  const nn::Sequential layers{nn::linear(2), nn::softmax()};
+  EXPECT_EQ(refusal(array_store({x, y}), layers, "cross-entropy"),
+            "error[RT0423]: the training set has classes of type u8\n"
+            "  where:    mine.cpp:7\n"
+            "  expected: class numbers of type i32\n"
+            "  help:     cast(labels, DType::i32) converts them");
+  EXPECT_EQ(refusal(array_store({x, cast(y, DType::i32)}), layers, "cross-entropy"), "no error");
+}
+
 TEST(TrainNetwork, NetworksOfLayersWithSeveralOutputs) {
   const nn::Layer layers = nn::Sequential{
       nn::linear(8), nn::relu(),
