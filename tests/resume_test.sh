@@ -12,6 +12,7 @@ told() { grep -v '"event":"\(started\|resumed\)"' "$1/metrics.jsonl" | sed 's/"s
 same() {
   "$retrace" compare whole "$1" >out 2>err || fail "$1 is another result"
   cmp -s whole/fingerprints.txt "$1/fingerprints.txt" || fail "$1: other fingerprints.txt"
+  cmp -s whole/steps.jsonl "$1/steps.jsonl" || fail "$1: steps.jsonl has a gap, a line twice or another value"
   cmp -s whole/weights.safetensors "$1/weights.safetensors" || fail "$1: other weights.safetensors"
   told "$1" >told
   told whole | cmp -s - told || fail "$1: metrics.jsonl has a gap, a line twice or another value"

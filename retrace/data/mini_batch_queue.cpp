@@ -163,6 +163,14 @@ void MiniBatchQueue::restore(const QueuePosition& position, Place place) {
   begin_ahead();
 }
 
+uint64_t MiniBatchQueue::digest(int64_t first, int64_t end) const {
+  uint64_t sum = 0;
+  for (int64_t place = first; place < std::min(end, size()); ++place)
+    sum += mix64(static_cast<uint64_t>(place - first) * 0x9E3779B97F4A7C15ull +
+                 static_cast<uint64_t>(store_.source()->sample((*order_)[static_cast<size_t>(place)])));
+  return mix64(sum);
+}
+
 int64_t MiniBatchQueue::mini_batches() const {
   const int64_t batch = options_.mini_batch_size;
   return options_.partial_mini_batch == Partial::discard ? size() / batch : size() / batch + (size() % batch != 0);

@@ -1,10 +1,8 @@
 #include "retrace/train/checkpoint_files.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <exception>
 #include <optional>
@@ -81,19 +79,6 @@ Error without_checkpoint(const fs::path& run) {
                         printable((run / "job.toml").string())));
 }
 
-// Keeps the lines before the first one for which ends(line) is true.
-template <class Ends>
-void cut_lines(const fs::path& path, const Ends& ends) {
-  std::error_code failure;
-  if (!fs::exists(path, failure)) return;
-  uint64_t size = 0;
-  for (const auto& line : read_log_lines(path)) {
-    if (ends(line)) break;
-    size += line.size() + 1;
-  }
-  if (::truncate(path.c_str(), static_cast<off_t>(size)) != 0) throw write_failed(path, errno);
-}
-
 }  // namespace
 
 fs::path checkpoint_folder(const fs::path& run) { return run / "checkpoints"; }
@@ -164,14 +149,14 @@ std::string newest_checkpoint(const fs::path& run, const RunState& like, const N
 }
 
 void cut_metrics(const fs::path& path, int64_t iterations) {
-  cut_lines(path, [&](const std::string& line) {
+  cut_log(path, [&](const std::string& line) {
     return is_event(line, "finished") || member_of(line, "complete").starts_with("false") ||
            number_in<int64_t>(member_of(line, "iteration"), 0) > iterations;
   });
 }
 
 void cut_fingerprints(const fs::path& path, int64_t epochs) {
-  cut_lines(path, [&](const std::string& line) { return number_in<int64_t>(line, 0) > epochs; });
+  cut_log(path, [&](const std::string& line) { return number_in<int64_t>(line, 0) > epochs; });
   std::error_code failure;
   const auto found = fs::exists(path, failure) ? read_fingerprints(path.parent_path()).size() : 0;
   if (found == static_cast<size_t>(epochs)) return;

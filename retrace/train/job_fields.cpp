@@ -213,13 +213,14 @@ void add_training(FieldList& list, const Job& job) {
       [](auto& j) -> auto& { return j.training.acceleration; });
   add({.name = "output_network", .choices = {"last-iteration", "best-validation"}},
       [](auto& j) -> auto& { return j.training.output_network; });
-  const auto add_checkpoint = [&](const char* name, double low, auto place) {
+  const auto add_count = [&](const char* name, double low, auto place) {
     add({.name = name, .low = low, .high = kMaxCount, .changes_bits = false}, place);
   };
-  add_checkpoint("checkpoint_iterations", 0, [](auto& j) -> auto& { return j.training.checkpoint_iterations; });
-  add_checkpoint("checkpoint_epochs", 0, [](auto& j) -> auto& { return j.training.checkpoint_epochs; });
-  add_checkpoint("checkpoint_seconds", 0, [](auto& j) -> auto& { return j.training.checkpoint_seconds; });
-  add_checkpoint("checkpoints_kept", 1, [](auto& j) -> auto& { return j.training.checkpoints_kept; });
+  add_count("checkpoint_iterations", 0, [](auto& j) -> auto& { return j.training.checkpoint_iterations; });
+  add_count("checkpoint_epochs", 0, [](auto& j) -> auto& { return j.training.checkpoint_epochs; });
+  add_count("checkpoint_seconds", 0, [](auto& j) -> auto& { return j.training.checkpoint_seconds; });
+  add_count("checkpoints_kept", 1, [](auto& j) -> auto& { return j.training.checkpoints_kept; });
+  add_count("fingerprint_iterations", 0, [](auto& j) -> auto& { return j.training.fingerprint_iterations; });
   add({.name = "metrics", .choices = names_of(all_metrics()), .may_be_empty = true},
       [](auto& j) -> auto& { return j.training.metrics; });
   list.add_options("training", "metrics", chosen_metrics(job), all_metrics(), options);

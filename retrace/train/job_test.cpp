@@ -54,6 +54,7 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
             "\"accelerated\"\n"
             "output_network = \"last-iteration\"\n"
             "checkpoint_iterations = 0\ncheckpoint_epochs = 0\ncheckpoint_seconds = 60.0\ncheckpoints_kept = 2\n"
+            "fingerprint_iterations = 100\n"
             "metrics = []\ntimeout = 60.0\n"
             "\n[validation]\ndata = \"test\"\nfrequency = 1\nunit = \"epochs\"\npatience = 0\nobjective = \"loss\"\n");
 }

@@ -42,4 +42,15 @@ std::vector<std::string> read_log_lines(const std::filesystem::path& path) {
   return lines;
 }
 
+void cut_log(const std::filesystem::path& path, const std::function<bool(const std::string& line)>& ends) {
+  std::error_code failure;
+  if (!std::filesystem::exists(path, failure)) return;
+  uint64_t size = 0;
+  for (const auto& line : read_log_lines(path)) {
+    if (ends(line)) break;
+    size += line.size() + 1;
+  }
+  if (::truncate(path.c_str(), static_cast<off_t>(size)) != 0) throw write_failed(path, errno);
+}
+
 }  // namespace retrace

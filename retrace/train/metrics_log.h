@@ -2,6 +2,7 @@
 // An append-only text file of lines that a crash can tear only at its end.
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,5 +30,9 @@ class MetricsLog {
 // The complete lines of such a file, of at most 1 GB, without '\n'; what follows the last '\n' is torn and left
 // out. Errors: missing, bad_data.
 std::vector<std::string> read_log_lines(const std::filesystem::path& path);
+
+// Keeps the complete lines of such a file before the first one for which ends(line) is true. Nothing if there is no
+// such file. Errors: as reading; output.
+void cut_log(const std::filesystem::path& path, const std::function<bool(const std::string& line)>& ends);
 
 }  // namespace retrace

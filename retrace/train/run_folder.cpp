@@ -8,6 +8,7 @@
 
 #include "retrace/train/checkpoint_files.h"
 #include "retrace/train/run_lock.h"
+#include "retrace/train/step_log.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
@@ -69,8 +70,8 @@ void check_empty(const fs::path& path) {
   if (failure) throw write_failed(path, failure.value());
 }
 
-constexpr const char* kFiles[] = {"job.toml",         "training.toml",       "versions.json", "metrics.jsonl",
-                                  "fingerprints.txt", "weights.safetensors", kRunLock};
+constexpr const char* kFiles[] = {"job.toml",    "training.toml",    "versions.json",       "metrics.jsonl",
+                                  "steps.jsonl", "fingerprints.txt", "weights.safetensors", kRunLock};
 
 // The files of a run, and its folder if nothing else is in it.
 void remove_run(const fs::path& path, bool folder, const FileDescriptor& lock) {
@@ -115,6 +116,7 @@ RunFolder::RunFolder(fs::path path, bool made, FileDescriptor lock)
       made_(made),
       lock_(std::move(lock)),
       metrics_(path_ / "metrics.jsonl"),
+      steps_(step_log_path(path_)),
       fingerprints_(path_ / "fingerprints.txt") {}
 
 void check_new_run(const fs::path& out) {
@@ -166,7 +168,12 @@ void RunFolder::record(std::span<const EpochFingerprints> epochs) {
     lines += fingerprints.stopped_after ? fmt::format("{}{}", kStopped, fingerprints.stopped_after) : kAll;
     fingerprints_.append(lines);
   }
+  sync();
+}
+
+void RunFolder::sync() {
   fingerprints_.sync();
+  steps_.sync();
   metrics_.sync();
 }
 
@@ -178,12 +185,13 @@ RunFolder RunFolder::resume(const fs::path& path, int64_t epochs, int64_t iterat
   remove_unfinished_files(path);
   remove_checkpoints(path, iterations + 1);
   cut_metrics(path / "metrics.jsonl", iterations);
+  cut_step_log(path, iterations);
   cut_fingerprints(path / "fingerprints.txt", epochs);
   return RunFolder(path, false, std::move(lock));
 }
 
 void RunFolder::write_checkpoint(int64_t iterations, const SafeTensors& content, int64_t kept) {
-  metrics_.sync();
+  sync();
   make_folders(checkpoint_folder(path_));
   retrace::write_checkpoint(checkpoint_path(path_, iterations), content);
   keep_checkpoints(path_, kept);

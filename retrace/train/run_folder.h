@@ -4,6 +4,7 @@
 //                        train_network(), training.toml: the options that changed bits
 //   versions.json        what it ran on
 //   metrics.jsonl        one event a line
+//   steps.jsonl          one line a step: samples, loss, rate, and now and then fingerprints (retrace/train/step_log.h)
 //   fingerprints.txt     per epoch one line a tensor, "EPOCH HEX NAME", then "EPOCH HEX all", or, where the run was
 //                        stopped within the epoch, "EPOCH HEX stopped after iteration N"
 //   weights.safetensors  parameters/... and state/... after the last epoch that is there, with the fingerprint of each
@@ -53,8 +54,8 @@ class RunFolder {
                           const std::filesystem::path& runs = "runs");
 
   // Takes over the folder of a run that goes on after so many complete epochs and iterations: what was written of later
-  // ones (metrics, fingerprints, checkpoints, the end of the run) is removed. The weights stay until newer ones are
-  // written. Errors: as create(); missing; bad_data where lines of earlier epochs are absent.
+  // ones (metrics, steps, fingerprints, checkpoints, the end of the run) is removed. The weights stay until newer ones
+  // are written. Errors: as create(); missing; bad_data where lines of earlier epochs are absent.
   static RunFolder resume(const std::filesystem::path& path, int64_t epochs, int64_t iterations);
 
   const std::filesystem::path& path() const { return path_; }
@@ -63,6 +64,10 @@ class RunFolder {
   // Appends epochs to fingerprints.txt, and syncs it and the metrics. Errors: output.
   void record(std::span<const EpochFingerprints> epochs);
   void record(const EpochFingerprints& epoch) { record(std::span(&epoch, 1)); }
+  // Appends lines of the step log, without the last '\n'. Errors: output.
+  void log_steps(std::string_view lines) { steps_.append(lines); }
+  // Returns when all logs are on the disk. Errors: output.
+  void sync();
   // Writes weights.safetensors whole or not at all. Errors: output.
   void write_weights(const SafeTensors& weights);
   // Writes the checkpoint of an iteration whole or not at all, after all metrics and fingerprints so far have reached
@@ -77,7 +82,7 @@ class RunFolder {
   std::filesystem::path path_;
   bool made_;  // the folder, by create()
   FileDescriptor lock_;
-  MetricsLog metrics_, fingerprints_;
+  MetricsLog metrics_, steps_, fingerprints_;
 };
 
 // Throws what create() would throw for such an `out`, and leaves nothing behind: Error(usage) if it is no folder, holds

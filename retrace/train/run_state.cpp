@@ -36,16 +36,19 @@ Tree child_or_empty(const Tree& tree, const char* name) { return tree.contains(n
 
 }  // namespace
 
+Tree changed_by_steps(const RunState& state) {
+  Tree tree{{"parameters", state.now.parameters}, {"state", state.now.state}, {"solver", state.now.solver}};
+  if (!state.average.empty()) tree["average"] = state.average;
+  return tree;
+}
+
 Tree to_tree(const RunState& state) {
-  Tree tree{{"parameters", state.now.parameters},
-            {"state", state.now.state},
-            {"solver", state.now.solver},
-            {"epoch_start", Tree{{"parameters", state.epoch_start.parameters}, {"state", state.epoch_start.state}}},
-            {"loss_sum", Tensor::scalar(state.loss_sum)},
-            {"best_value", Tensor::scalar(state.best_value)}};
+  Tree tree = changed_by_steps(state);
+  tree["epoch_start"] = Tree{{"parameters", state.epoch_start.parameters}, {"state", state.epoch_start.state}};
+  tree["loss_sum"] = Tensor::scalar(state.loss_sum);
+  tree["best_value"] = Tensor::scalar(state.best_value);
   if (!state.best.parameters.empty())
     tree["best"] = Tree{{"parameters", state.best.parameters}, {"state", state.best.state}};
-  if (!state.average.empty()) tree["average"] = state.average;
   for_each_counter(state, [&](const char* name, int64_t value) { tree["counters"][name] = of_integer(value); });
   return tree;
 }

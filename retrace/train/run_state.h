@@ -36,6 +36,8 @@ struct RunState {
 // As a tree: parameters, state, solver, epoch_start/parameters, epoch_start/state, best/parameters, best/state,
 // average; counters/NAME, each an i32[2] with the lower and the upper 32 bits; loss_sum and best_value, f64[].
 Tree to_tree(const RunState& state);
+// Of it, the tensors that every step changes: parameters, state, solver, average.
+Tree changed_by_steps(const RunState& state);
 // The state that to_tree() made such a tree of. Error(usage) names an entry that is missing.
 RunState run_state_from(const Tree& tree);
 

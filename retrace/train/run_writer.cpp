@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kMostLines = 4096;
 constexpr size_t kMostEpochs = 1024;
+constexpr int64_t kStepsTogether = 64, kMostSteps = 65'536;
 
 size_t bytes_of(const SafeTensors& weights) {
   size_t bytes = 0;
@@ -39,7 +40,12 @@ void describe_room(Error& error, const std::filesystem::path& folder, size_t nee
 RunWriter::RunWriter(RunFolder folder, int64_t iterations)
     : folder_(std::move(folder)), checkpointed_(iterations), background_([this] { write_waiting(); }) {}
 
-RunWriter::~RunWriter() { background_.wait(); }
+RunWriter::~RunWriter() { finish_waiting(); }
+
+void RunWriter::finish_waiting() {
+  ask();
+  background_.wait();
+}
 
 void RunWriter::event(std::string line) {
   {
@@ -50,6 +56,18 @@ void RunWriter::event(std::string line) {
       ++waiting_.dropped;
   }
   ask();
+}
+
+void RunWriter::step(const StepRecord& step) {
+  int64_t waiting = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!waiting_.steps.empty()) waiting_.steps += '\n';
+    waiting_.steps += step_line(step);
+    waiting = ++waiting_.step_count;
+  }
+  if (waiting % kStepsTogether == 0) ask();
+  if (waiting >= kMostSteps) background_.wait();
 }
 
 void RunWriter::epoch(EpochFingerprints fingerprints, SafeTensors weights) {
@@ -98,14 +116,14 @@ void RunWriter::check() {
 }
 
 void RunWriter::flush() {
-  background_.wait();
-  if (!failed_) attempt([&] { folder_.metrics().sync(); });
+  finish_waiting();
+  if (!failed_) attempt([&] { folder_.sync(); });
   check();
 }
 
 void RunWriter::give_up() noexcept {
   try {
-    background_.wait();
+    finish_waiting();
     if (written_epoch_ == 0 && checkpointed_ == 0) folder_.discard();
   } catch (const std::exception&) {
     // The error that ended the run is the one to be told.
@@ -129,6 +147,7 @@ void RunWriter::write_waiting() {
     std::swap(now, waiting_);
   }
   if (now.weights) attempt([&] { write_weights(*now.weights, now.weights_epoch); });
+  if (!now.steps.empty()) attempt([&] { folder_.log_steps(now.steps); });
   attempt([&] { write_events(now); });
   if (!now.epochs.empty()) attempt([&] { folder_.record(now.epochs); });
   if (now.checkpoint && !failed_) write_checkpoint(std::move(*now.checkpoint));

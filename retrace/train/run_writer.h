@@ -13,12 +13,14 @@
 #include "retrace/monitor/background.h"
 #include "retrace/tensor/tree.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/step_log.h"
 
 namespace retrace {
 
 // Writes a run folder on a thread of its own: no step waits for the disk. Of weights only the newest are kept waiting,
 // of events 4,096 lines (then the newest are left out, and a line {"event":"dropped","lines":N} says so), of
-// fingerprints 1,024 epochs (then epoch() waits for the disk: they prove the result). An error of writing is thrown by
+// fingerprints 1,024 epochs and of the step log 65,536 steps (then epoch() and step() wait for the disk: they prove the
+// result). An error of writing is thrown by
 // the next check() or flush(); what else can be written is written nevertheless. Of checkpoints only the newest is kept
 // waiting; one that cannot be written ends nothing: it is warned of, and the ones before stay. Without a thread
 // everything is written at once.
@@ -32,6 +34,8 @@ class RunWriter {
   const std::filesystem::path& path() const { return folder_.path(); }
   // A line of metrics.jsonl.
   void event(std::string line);
+  // A step of the step log. Written with whatever is written next, after 64 steps at the latest.
+  void step(const StepRecord& step);
   // The end of an epoch: its fingerprints, and the weights, which replace those of the epoch before.
   void epoch(EpochFingerprints fingerprints, SafeTensors weights);
   // The weights alone, after so many epochs.
@@ -59,6 +63,8 @@ class RunWriter {
  private:
   struct Waiting {
     std::vector<std::string> lines;
+    std::string steps;  // lines
+    int64_t step_count = 0;
     std::vector<EpochFingerprints> epochs;
     std::optional<SafeTensors> weights;
     int weights_epoch = 0;
@@ -66,6 +72,7 @@ class RunWriter {
     std::optional<Checkpoint> checkpoint;
   };
   void ask();
+  void finish_waiting();
   void write_waiting();
   void write_weights(const SafeTensors& weights, int epoch);
   void write_events(const Waiting& waiting);

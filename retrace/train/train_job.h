@@ -9,6 +9,7 @@
 #include "retrace/distributed/pool.h"
 #include "retrace/monitor/monitor.h"
 #include "retrace/train/job.h"
+#include "retrace/train/step_log.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
@@ -20,6 +21,8 @@ struct TrainJobControl {
   std::filesystem::path resume = {};
   bool write_run = true;       // false: nothing is written (golden runs)
   Monitor* monitor = nullptr;  // null: silent
+  // Called after every step, on the thread of worker 0, with what the step log says of it.
+  std::function<void(const StepRecord& step)> on_step = {};
   // Asked after every iteration and before every mini-batch of a validation, by every worker; true ends the run
   // ("stopped"), with the weights of that iteration; once true it stays true. A validation is broken off.
   std::function<bool()> stop = {};

@@ -91,9 +91,11 @@ void Training::step() {
   if (state_.epoch_steps == 0) begin_epoch();
   const int64_t iterations = iterations_in_epoch() * options_.max_epochs;
   const auto rate = static_cast<float>(task_.learn_rate({state_.iterations, iterations, epoch()}));
+  const int64_t first = queue_.position().next;
   const double loss = update(rate);
   if (!report_.is_open()) report_.open(started(), 0);
   report_.tell(StepDone{epoch(), state_.iterations, loss, rate, report_.seconds()});
+  log_step(first, loss, rate);
   if (!std::isfinite(loss)) {
     stop_reason_ = kNotFinite;
     return;
@@ -105,6 +107,20 @@ void Training::step() {
   if (state_.validation_due && stop_reason_.empty()) validate();
   if (!ended && !stop_reason_.empty()) end_epoch();
   leave_checkpoint();
+}
+
+void Training::log_step(int64_t first, double loss, double rate) {
+  if (!report_.logs_steps()) return;
+  StepRecord record{state_.iterations, epoch(), queue_.digest(first, state_.position.next), loss, rate, {}};
+  const int64_t every = options_.fingerprint_iterations;
+  if (!queue_.has_data() || (every > 0 && state_.iterations % every == 0)) {
+    const Tree tensors = changed_by_steps(state_);
+    evaluate(tensors);
+    const auto named = leaves(tensors);
+    const auto values = fingerprint_values(named);
+    for (size_t i = 0; i < named.size(); ++i) record.tensors[named[i].first] = values[i];
+  }
+  report_.step(record);
 }
 
 // The tensors are values: the next steps leave them as they are, and take other memory where they would write into

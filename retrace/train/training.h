@@ -50,6 +50,8 @@ class Training {
 
  private:
   void begin_epoch();
+  // Of the step that was made; `first`: where in the order its samples begin.
+  void log_step(int64_t first, double loss, double rate);
   void end_epoch();
   // The loss of the next iteration.
   double update(float rate);

@@ -32,6 +32,7 @@ struct TrainingOptions {
   int64_t checkpoint_epochs = 0;             // the same of epochs
   double checkpoint_seconds = 60;            // and when so many seconds have passed since the one before
   int64_t checkpoints_kept = 2;              // the newest so many
+  int64_t fingerprint_iterations = 100;      // fingerprints in the step log; 0: at the ends of epochs alone
   // The weights that are the result: last-iteration; best-validation, those of the best validation by its objective.
   std::string output_network = "last-iteration";
   double timeout = 60;  // seconds that workers wait for one that gives no sign of life

@@ -33,6 +33,11 @@ void TrainingReport::tell(const Event& event) {
   if (control_.monitor && first_) control_.monitor->receive(event);
 }
 
+void TrainingReport::step(const StepRecord& step) {
+  if (run_) run_->step(step);
+  if (control_.on_step) control_.on_step(step);
+}
+
 void TrainingReport::epoch(int epoch, int64_t stopped_after, const NetworkWeights& weights) {
   if (!run_) return;
   EpochFingerprints prints{epoch, 0, {}};

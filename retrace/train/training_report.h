@@ -24,6 +24,9 @@ class TrainingReport {
   void open(RunStarted event, int64_t epochs);
   bool is_open() const { return open_; }
   void tell(const Event& event);
+  // Whether the steps are told to anybody beside the monitor.
+  bool logs_steps() const { return first_ && (run_ || control_.on_step); }
+  void step(const StepRecord& step);
   // The end of an epoch; `stopped_after`: iterations, if it is not complete, else 0.
   void epoch(int epoch, int64_t stopped_after, const NetworkWeights& weights);
   // The weights of the result, where they are not those after the last epoch.
