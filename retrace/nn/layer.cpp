@@ -30,6 +30,19 @@ Tree made(const std::vector<Walk::Request>& requests, RandomKey key) {
   return tree;
 }
 
+// What the layers ask for, given such samples.
+void find_out(const Layer& layers, const Shape& sample, Walk& walk) {
+  RecordingScope scope;  // for the shapes: nothing of this is computed
+  layers.apply(walk, scope.recording().add_input(spec_of_sample(sample)));
+}
+
+// Of the offset and the scale of a batch of inputs.
+Shape statistics_shape(const Shape& batch, NormalizeBy by) {
+  if (by == NormalizeBy::all || batch.rank() < 2) return {};
+  if (by == NormalizeBy::channel) return {batch.back()};
+  return Shape(std::span(batch.begin() + 1, batch.end()));
+}
+
 }  // namespace
 
 TensorSpec spec_of_sample(const Shape& sample) {
@@ -52,11 +65,16 @@ Layer Layer::named(std::string name) const {
 Initial Layer::initial(const Shape& sample, RandomKey key, Place place) const {
   return with_place(place, [&]() -> Initial {
     Walk walk;
-    {
-      RecordingScope scope;  // for the shapes: nothing of this is computed
-      apply(walk, scope.recording().add_input(spec_of_sample(sample)));
-    }
+    find_out(*this, sample, walk);
     return {made(walk.parameters(), key), made(walk.states(), key)};
+  });
+}
+
+std::optional<InputStatistics> Layer::input_statistics(const Shape& sample, Place place) const {
+  return with_place(place, [&] {
+    Walk walk;
+    find_out(*this, sample, walk);
+    return walk.wanted_statistics();
   });
 }
 
@@ -165,6 +183,24 @@ void Walk::set_moments(const Tree& moments) {
   Tree* at = &moments_;
   for (size_t i = 1; i < levels_.size(); ++i) at = &(*at)[levels_[i].name];
   *at = moments;
+}
+
+Tree Walk::statistics(const Tensor& x, Normalization normalization, NormalizeBy by) {
+  if (!applies_) {
+    const std::string entry = path("").substr(0, path("").size() - 1);
+    if (!steps_.empty() || !parameters_.empty())
+      throw Error(ErrorKind::usage, 376, fmt::format("layer \"{}\" normalises, and is not the first layer", entry))
+          .expected("statistics of the training data, which are the input of the first layer alone")
+          .help("put it before all other layers, or take its normalization away");
+    statistics_ = InputStatistics{entry, normalization, by};
+  }
+  const Tree own =
+      state(statistics_shape(x.shape(), by), {{"offset", constant_values(0)}, {"scale", constant_values(1)}});
+  for (const char* name : {"offset", "scale"})
+    if (applies_ && !own.contains(name))
+      throw Error(ErrorKind::usage, 377, fmt::format("the state has no entry \"{}\"", path(name)))
+          .expected("state as made by initial() of the same layers");
+  return own;
 }
 
 Layer layer_of(std::function<Tensor(const Tensor& x)> function, std::string type) {

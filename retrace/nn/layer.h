@@ -35,6 +35,30 @@ struct Output {
   Tree moments;  // of the batch norms, under their names; for update_statistics. Empty in inference
 };
 
+// What an input layer subtracts from its input and divides it by: y = (x - offset) / scale, with statistics of the
+// training data.
+enum class Normalization {
+  none,               // y = x
+  zerocenter,         // offset: the mean; scale: 1
+  zscore,             // offset: the mean; scale: the standard deviation, sqrt(sum (x - mean)^2 / n)
+  rescale_symmetric,  // to -1 ... 1. offset: (min + max) / 2; scale: (max - min) / 2
+  rescale_zero_one,   // to 0 ... 1. offset: min; scale: max - min
+};
+
+// Which numbers share an offset and a scale.
+enum class NormalizeBy {
+  channel,  // those of a channel, the last axis of a sample
+  element,  // those at one place of the samples
+  all,      // all of them
+};
+
+// The statistics that a network wants of its inputs before the first step.
+struct InputStatistics {
+  std::string path;  // of the state entry that they fill: offset and scale
+  Normalization normalization = Normalization::none;
+  NormalizeBy by = NormalizeBy::channel;
+};
+
 // A layer, or layers put together. A value: copies are cheap, and it does not change.
 class Layer {
  public:
@@ -52,6 +76,10 @@ class Layer {
   Initial initial(RandomKey key, Place place = Place::here()) const;
   Output forward(const Tensor& x, const Tree& parameters, const Tree& state, Phase phase,
                  Place place = Place::here()) const;
+
+  // The statistics that the first layer wants of samples of that shape; none if it normalises nothing. initial() gives
+  // it offset 0 and scale 1, with_input_statistics() and the trainer those of the data. Errors: as initial().
+  std::optional<InputStatistics> input_statistics(const Shape& sample, Place place = Place::here()) const;
 
   // For containers: applies this layer within a walk.
   Tree apply(Walk& walk, const Tree& x) const;
@@ -97,10 +125,15 @@ class Walk {
   // State of the current layer under those names, with their starting values: the given one; empty while finding out.
   Tree state(const Shape& shape, std::initializer_list<std::pair<const char*, Initializer>> entries);
   void set_moments(const Tree& moments);
+  // offset and scale of the current layer for its input x, which is that of the network; empty while finding out.
+  // Error(usage) for another layer than the first one.
+  Tree statistics(const Tensor& x, Normalization normalization, NormalizeBy by);
 
   const std::vector<Request>& parameters() const { return parameters_; }
   const std::vector<Request>& states() const { return states_; }
   const Tree& moments() const { return moments_; }
+  // What statistics() was asked for, by a walk that finds out.
+  const std::optional<InputStatistics>& wanted_statistics() const { return statistics_; }
   // Of a walk that finds out.
   const std::vector<Step>& steps() const { return steps_; }
   // The last layer has that name, though it has no entry.
@@ -122,6 +155,7 @@ class Walk {
   std::vector<Request> parameters_, states_;
   std::vector<Step> steps_;
   Tree moments_;
+  std::optional<InputStatistics> statistics_;
 };
 
 // A batch of one such sample: f32, "BSSC" for images, "BC" for features, else without labels.

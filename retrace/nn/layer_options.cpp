@@ -86,6 +86,7 @@ class OptionChecker {
 
   void check_choice(const std::string& chosen, const OptionRule& rule) {
     if (rule.choices.empty() || std::count(rule.choices.begin(), rule.choices.end(), chosen)) return;
+    if (rule.standard == OptionValue(chosen)) return;  // a text that stands for a value that nobody gave
     const auto near = nearest(chosen, rule.choices);
     const std::string numbers = takes_integers(rule) ? ", or whole numbers" : "";
     report(442, fmt::format("{} has no choice \"{}\"", rule.name, chosen))

@@ -117,18 +117,18 @@ TEST(Layer, says_what_is_wrong) {
             "  where:    net.cpp:4\n"
             "  got:      f32[1,5] \"BC\"\n"
             "  expected: an image [batch,height,width,channels]");
-  EXPECT_EQ(error_text([&] { image_input({2, 2, 1}, place).forward(x, {}, {}, Phase::train); }),
+  EXPECT_EQ(error_text([&] { image_input({2, 2, 1}, {}, place).forward(x, {}, {}, Phase::train); }),
             "error[RT0195]: image_input: a sample is not [2,2,1]\n"
             "  where:    net.cpp:4\n"
             "  got:      f32[1,2] \"BC\"\n"
             "  expected: a batch axis, then [2,2,1]");
-  EXPECT_EQ(error_text([&] { image_input(place).forward(x, {}, {}, Phase::train); }),
+  EXPECT_EQ(error_text([&] { image_input({}, place).forward(x, {}, {}, Phase::train); }),
             "error[RT0195]: image_input: a sample is no image\n"
             "  where:    net.cpp:4\n"
             "  got:      f32[1,2] \"BC\"\n"
             "  expected: a batch axis, then [height,width,channels]");
   const Tensor image = Tensor::full(3, {1, 2, 5, 1}, DType::f32, "BSSC");
-  EXPECT_EQ(image_input(place).forward(image, {}, {}, Phase::train).y.tensor().to_vector<float>(),
+  EXPECT_EQ(image_input({}, place).forward(image, {}, {}, Phase::train).y.tensor().to_vector<float>(),
             image.to_vector<float>());
   EXPECT_EQ(error_text([&] { conv2d(3, 4, {.groups = 3}, {}, place).initial({5, 5, 4}, random_key(1)); }),
             "error[RT0155]: conv2d: x has 4 channels, weights expect 3\n"

@@ -55,8 +55,9 @@ class InlineTable {
   std::string text_;
 };
 
-// A list without items stands for a value that nobody gave.
+// A list without items, and a text without letters, stand for a value that nobody gave.
 bool says_nothing(const OptionValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return text->empty();
   const auto* numbers = std::get_if<std::vector<int64_t>>(&value);
   return numbers && numbers->empty();
 }

@@ -166,10 +166,12 @@ TrainingTask task_of(const Datastore& data, const nn::Network& network, const Tr
                     .text = text_of(without_job(job_values(job)))};
   evaluate(task.network.parameters);
   evaluate(task.network.state);
-  task.identity.emplace_back("network", fingerprint(network.parameters, network.state));
   const DataNames names{
       .train = "training", .test = "validation", .place = [&](Split, size_t) { return place.text(); }};
   check_data(task.network, task.data, task.training, names, task.tested);
+  if (!options.keep_input_statistics)
+    task.network = with_input_statistics(std::move(task.network), task.data.train, place);
+  task.identity.emplace_back("network", fingerprint(task.network.parameters, task.network.state));
   return task;
 }
 

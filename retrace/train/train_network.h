@@ -54,6 +54,8 @@ struct TrainNetworkOptions {
   // Called after every step, on the thread that trains, with worker 0; true ends the training ("stopped"), with the
   // weights of that step.
   std::function<bool(const TrainingProgress& progress)> output_function = {};
+  // Whether image_input keeps the statistics that the network has, in place of those of the training data.
+  bool keep_input_statistics = false;
   // A run folder (docs/command.md) with weights, metrics and checkpoints; empty: nothing is written.
   std::string out = {};
   // Goes on from the newest checkpoint of the run in `out`, to the bits of a run that was not broken off. Where `out`
@@ -82,6 +84,13 @@ struct TrainedNetwork {
   nn::Network network;
   TrainingInfo info;
 };
+
+// The network with the statistics that its image_input wants of the inputs of the data, the first variable: a pass over
+// all of them, in the order of the store, with what transforms draw in the first epoch. In binary64 and rounded once
+// (docs/numerics/training.md 6): no thread or mini-batch changes a bit. A network that normalises nothing is returned
+// as it is. train_network() and jobs do this before the first step. Errors: bad_data for a store without samples, with
+// samples that the network does not read, or with a number that is not finite; those of the data.
+nn::Network with_input_statistics(nn::Network network, const Datastore& data, Place place = Place::here());
 
 // Trains a network on a store whose observations are an input and a target for each output of the network, in their
 // order; further variables are left out. It begins with the network's parameters and state. A loss by name is that of

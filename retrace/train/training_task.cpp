@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "retrace/train/train_network.h"
 #include "retrace/train/training_step.h"
 #include "retrace/train/versions.h"
 
@@ -12,6 +13,7 @@ TrainingTask task_of(const Job& job) {
   JobData data = load_job_data(job, network);
   evaluate(network.parameters);
   evaluate(network.state);
+  network = with_input_statistics(std::move(network), data.train, {});
   return {.name = job.name,
           .network = std::move(network),
           .data = std::move(data),

@@ -5,47 +5,105 @@
 #include "retrace/nn/layer_kind.h"
 
 namespace retrace::nn {
+namespace {
 
-Layer image_input(const Shape& sample, Place place) {
-  const auto check = [=](Walk&, const Tree& input) {
-    const Tensor& x = input.tensor();
-    bool fits = x.rank() == sample.rank() + 1;
-    for (int i = 0; fits && i < sample.rank(); ++i) fits = x.shape()[i + 1] == sample[i];
-    if (!fits)
-      throw Error(ErrorKind::usage, 195, fmt::format("image_input: a sample is not {}", sample.text()))
-          .where(place)
-          .got(x.spec().text())
-          .expected("a batch axis, then " + sample.text());
-    return input;
-  };
-  return Layer("", check, sample).shown_as("image_input");
+void check_sample(const Tensor& x, const Shape& sample, Place place) {
+  bool fits = x.rank() == sample.rank() + 1;
+  for (int i = 0; fits && i < sample.rank(); ++i) fits = x.shape()[i + 1] == sample[i];
+  if (!fits)
+    throw Error(ErrorKind::usage, 195, fmt::format("image_input: a sample is not {}", sample.text()))
+        .where(place)
+        .got(x.spec().text())
+        .expected("a batch axis, then " + sample.text());
 }
 
-Layer image_input(Place place) {
-  const auto check = [=](Walk&, const Tree& input) {
-    const Tensor& x = input.tensor();
-    if (x.rank() != 4)
-      throw Error(ErrorKind::usage, 195, "image_input: a sample is no image")
-          .where(place)
-          .got(x.spec().text())
-          .expected("a batch axis, then [height,width,channels]");
-    return input;
-  };
-  return Layer("", check).shown_as("image_input");
+void check_is_image(const Tensor& x, Place place) {
+  if (x.rank() != 4)
+    throw Error(ErrorKind::usage, 195, "image_input: a sample is no image")
+        .where(place)
+        .got(x.spec().text())
+        .expected("a batch axis, then [height,width,channels]");
+}
+
+// A layer that normalises what `check` accepts: with a normalization it has an entry in the state.
+Layer input_layer(std::function<void(const Tensor& x)> check, const ImageInputOptions& options,
+                  std::optional<Shape> sample) {
+  constexpr const char* name = "image_input";
+  if (options.normalization == Normalization::none)
+    return Layer(
+               "",
+               [=](Walk&, const Tree& x) {
+                 check(x.tensor());
+                 return x;
+               },
+               std::move(sample))
+        .shown_as(name);
+  return Layer(
+      name,
+      [=](Walk& walk, const Tree& x) {
+        check(x.tensor());
+        const Tree own = walk.statistics(x.tensor(), options.normalization, options.by);
+        return own.empty() ? x : Tree((x.tensor() - own["offset"]) / own["scale"]);
+      },
+      std::move(sample));
+}
+
+template <class Choice>
+struct Named {
+  const char* name;
+  Choice choice;
+};
+
+constexpr Named<Normalization> kNormalizations[] = {{"none", Normalization::none},
+                                                    {"zerocenter", Normalization::zerocenter},
+                                                    {"zscore", Normalization::zscore},
+                                                    {"rescale-symmetric", Normalization::rescale_symmetric},
+                                                    {"rescale-zero-one", Normalization::rescale_zero_one}};
+constexpr Named<NormalizeBy> kBy[] = {
+    {"channel", NormalizeBy::channel}, {"element", NormalizeBy::element}, {"all", NormalizeBy::all}};
+
+// The first one for the text of an option that nobody gave.
+template <class Choice, size_t n>
+Choice chosen(const Named<Choice> (&all)[n], const std::string& text) {
+  for (const auto& one : all)
+    if (text == one.name) return one.choice;
+  return all[0].choice;
+}
+
+template <class Choice, size_t n>
+OptionRule rule_of(const char* name, const char* help, const Named<Choice> (&all)[n]) {
+  OptionRule rule{.name = name, .help = help, .standard = std::string()};
+  for (const auto& one : all) rule.choices.emplace_back(one.name);
+  return rule;
+}
+
+}  // namespace
+
+Layer image_input(const Shape& sample, const ImageInputOptions& options, Place place) {
+  return input_layer([=](const Tensor& x) { check_sample(x, sample, place); }, options, sample);
+}
+
+Layer image_input(const ImageInputOptions& options, Place place) {
+  return input_layer([=](const Tensor& x) { check_is_image(x, place); }, options, {});
 }
 
 LayerKind image_input_layer() {
-  return {.name = "image_input",
-          .help = "checks the shape of a sample",
-          .options = {{.name = "size",
-                       .help = "[height, width, channels]; without it those of the data",
-                       .standard = std::vector<int64_t>{},
-                       .low = 1,
-                       .high = 65'536}},
-          .layer = [](const OptionValues& options) {
-            const auto& size = options.integers("size");
-            return size.empty() ? image_input() : image_input(Shape(size));
-          }};
+  return {
+      .name = "image_input",
+      .help = "checks the shape of a sample, and normalises it by statistics of the training data",
+      .options = {{.name = "size",
+                   .help = "[height, width, channels]; without it those of the data",
+                   .standard = std::vector<int64_t>{},
+                   .low = 1,
+                   .high = 65'536},
+                  rule_of("normalization", "what is subtracted, and divided by; without it nothing", kNormalizations),
+                  rule_of("normalization_by", "which numbers have statistics in common; without it a channel's", kBy)},
+      .layer = [](const OptionValues& options) {
+        const auto& size = options.integers("size");
+        const ImageInputOptions how{chosen(kNormalizations, options.text("normalization")),
+                                    chosen(kBy, options.text("normalization_by"))};
+        return size.empty() ? image_input(how) : image_input(Shape(size), how);
+      }};
 }
 
 }  // namespace retrace::nn

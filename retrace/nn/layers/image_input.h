@@ -5,11 +5,19 @@
 
 namespace retrace::nn {
 
-// Checks that a sample has that shape, and says so to initial(key).
-Layer image_input(const Shape& sample, Place place = Place::here());
+// Options of image_input.
+struct ImageInputOptions {
+  Normalization normalization = Normalization::none;
+  NormalizeBy by = NormalizeBy::channel;
+};
 
-// Checks that a sample is an image [height,width,channels], whatever its sizes.
-Layer image_input(Place place = Place::here());
+// Checks that a sample has that shape, and says so to initial(key). With a normalization it is the first layer, and
+// makes y = (x - offset) / scale, each operation rounded to f32. Both are statistics of the training data and stand in
+// the state (0 and 1 at first): train_network(), jobs and with_input_statistics() fill them in.
+Layer image_input(const Shape& sample, const ImageInputOptions& options = {}, Place place = Place::here());
+
+// The same of images [height,width,channels] of any sizes.
+Layer image_input(const ImageInputOptions& options = {}, Place place = Place::here());
 
 }  // namespace retrace::nn
 
