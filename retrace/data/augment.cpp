@@ -36,9 +36,7 @@ void check_options(const AugmentOptions& options, Place place) {
 }
 
 Tensor moved(const Tensor& image, const InverseMap& map, const AugmentOptions& options, std::string_view caller) {
-  if (image.type() != DType::f32 && image.type() != DType::u8)
-    throw Error(ErrorKind::usage, 372, fmt::format("{}: an image is neither f32 nor u8", caller))
-        .got(image.spec().text());
+  require_f32_or_u8(image, caller);
   const auto fills = static_cast<int64_t>(options.fill_value.size());
   if (fills != 1 && fills != image.shape()[2])
     throw Error(ErrorKind::usage, 373, fmt::format("{}: fill_value has {} numbers", caller, fills))
@@ -47,16 +45,40 @@ Tensor moved(const Tensor& image, const InverseMap& map, const AugmentOptions& o
   return resampled(image, map, options.fill_value, options.interpolation);
 }
 
-AffineMotion drawn_motion(const AugmentOptions& options, RandomStream& random) {
-  const auto draw = [&](const Interval& range) { return random.uniform(range.low, range.high); };
+// One uniform number of the stream makes one of the range.
+class Draws {
+ public:
+  Draws(RandomStream& random, std::string_view caller) : random_(random), caller_(caller) {}
+
+  double operator()(const Interval& range, const char* name, double low, double high) {
+    if (!range.function) return random_.uniform(range.low, range.high);
+    const double value = range.function(static_cast<double>(random_.uniform()));
+    if (value >= low && value <= high) return value;
+    throw Error(ErrorKind::usage, 371, fmt::format("{}: the function of {} made {}", caller_, name, value))
+        .expected(fmt::format("a number from {} to {}", low, high));
+  }
+
+ private:
+  RandomStream& random_;
+  std::string_view caller_;
+};
+
+AffineMotion drawn_motion(const AugmentOptions& options, RandomStream& random, std::string_view caller) {
+  using Limits = MotionLimits;
+  constexpr double small = Limits::least_scale, large = Limits::most_scale, steep = Limits::shear;
+  constexpr double far = Limits::translation;
+  Draws draw(random, caller);
   AffineMotion motion;
   motion.reflect_x = random.below(2) == 1 && options.reflect_x;
   motion.reflect_y = random.below(2) == 1 && options.reflect_y;
-  motion.rotation = draw(options.rotation);
-  const double scale = draw(options.scale);
-  motion.scale_x = scale * draw(options.scale_x), motion.scale_y = scale * draw(options.scale_y);
-  motion.shear_x = draw(options.shear_x), motion.shear_y = draw(options.shear_y);
-  motion.translate_x = draw(options.translate_x), motion.translate_y = draw(options.translate_y);
+  motion.rotation = draw(options.rotation, "rotation", -Limits::rotation, Limits::rotation);
+  const double scale = draw(options.scale, "scale", small, large);
+  motion.scale_x = scale * draw(options.scale_x, "scale_x", small, large);
+  motion.scale_y = scale * draw(options.scale_y, "scale_y", small, large);
+  motion.shear_x = draw(options.shear_x, "shear_x", -steep, steep);
+  motion.shear_y = draw(options.shear_y, "shear_y", -steep, steep);
+  motion.translate_x = draw(options.translate_x, "translate_x", -far, far);
+  motion.translate_y = draw(options.translate_y, "translate_y", -far, far);
   return motion;
 }
 
@@ -64,7 +86,7 @@ AffineMotion drawn_motion(const AugmentOptions& options, RandomStream& random) {
 
 TransformFunction random_motion(const AugmentOptions& options, std::string_view caller) {
   return [options, caller = std::string(caller)](const Observation& observation, TransformContext& context) {
-    const InverseMap map = inverse_of(drawn_motion(options, context.random));
+    const InverseMap map = inverse_of(drawn_motion(options, context.random, caller));
     return with_changed_images(observation, caller,
                                [&](const Tensor& image) { return moved(image, map, options, caller); });
   };

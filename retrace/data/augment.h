@@ -2,6 +2,7 @@
 // Images moved at random, anew in every pass over the data.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ enum class Interpolation {
 // Two numbers between which one is drawn uniformly: low + (high - low) u, in binary64. Equal ones are that number.
 struct Interval {
   double low = 0, high = 0;
+  // In place of both: makes a number of any distribution out of a uniform one in [0, 1), on which alone it may depend.
+  std::function<double(double uniform)> function = {};
 };
 
 // Options of augment. By default nothing moves.
@@ -39,7 +42,8 @@ struct AugmentOptions {
 // motions are put together to one map about the centre of the image (reflection, scale, shear, rotation, translation,
 // in this order), and each pixel is interpolated once. Ten numbers are drawn for each observation, a function of (seed,
 // pass, depth of the transform, sample) alone, whichever of the motions are wanted. docs/numerics.md: the roundings.
-// Error(usage) for options, and, when it is read, for a first variable that is no image.
+// Error(usage) for options, and, when it is read, for a first variable that is no image, and for a number out of range
+// that a function makes.
 Datastore augment(const Datastore& store, const AugmentOptions& options = {}, Place place = Place::here());
 
 // The store with a transform that jobs have by name (docs/data.md lists them): named_transform(store, "gaussian-noise",

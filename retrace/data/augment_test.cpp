@@ -208,6 +208,26 @@ TEST(Augment, RangesAreDrawnUniformly) {
   EXPECT_NEAR(most, 1, 0.1);
 }
 
+// A function that gives back what a range would have drawn moves alike; one of two values is seen as both of them.
+TEST(Augment, RangesMayBeFunctions) {
+  const auto range = augment(squares(), {.rotation = {-30, 30}, .translate_x = {1, 3}, .seed = 4});
+  const auto function = augment(
+      squares(), {.rotation = {.function = [](double u) { return -30 + 60 * u; }}, .translate_x = {1, 3}, .seed = 4});
+  const auto some = augment(squares(), {.translate_x = {.function = [](double u) { return u < 0.25 ? 1.0 : 0.0; }}});
+  const auto all = augment(squares(), {.translate_x = {1, 1}});
+  int shifted = 0;
+  for (int64_t n = 0; n < 64; ++n) {
+    EXPECT_EQ(image(function, n), image(range, n));
+    const auto found = image(some, n);
+    EXPECT_TRUE(found == image(all, n) || found == image(squares(), n));
+    shifted += found == image(all, n);
+  }
+  EXPECT_NEAR(shifted, 16, 10);
+  const auto wrong = augment(squares(), {.shear_x = {.function = [](double) { return 90.0; }}});
+  EXPECT_TRUE(says(error_of([&] { wrong.get(0); }),
+                   "error[RT0371]: augment: the function of shear_x made 90\n  expected: a number from -89 to 89"));
+}
+
 // The rows of an image [4,4,2] from the last to the first.
 Floats upside_down(const Floats& values) {
   Floats rows;

@@ -5,38 +5,30 @@
 #include <algorithm>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/data/resize.h"
 
 namespace retrace {
 namespace {
 
 constexpr int kBits = 22;  // of the weights of resizing, after the point
 
-// The pixels that one pixel of a resized row is made of.
-struct Window {
-  int64_t first = 0;
-  std::vector<int64_t> weights;  // their sum is about 2^kBits
+// The weights of a window as whole numbers, whose sum is about 2^kBits.
+std::vector<int64_t> whole_weights(const ResizeWindow& window) {
+  const FloatingPointScope floating_point;
+  std::vector<int64_t> weights;
+  for (const double weight : window.weights)
+    weights.push_back(static_cast<int64_t>(weight / window.sum * (int64_t{1} << kBits) + 0.5));
+  return weights;
+}
+
+struct WholeWindow {
+  int64_t first;
+  std::vector<int64_t> weights;
 };
 
-std::vector<Window> windows_of(int64_t from, int64_t to) {
-  const FloatingPointScope floating_point;
-  const double step = static_cast<double>(from) / static_cast<double>(to), reach = std::max(step, 1.0);
-  std::vector<Window> windows(static_cast<size_t>(to));
-  for (int64_t i = 0; i < to; ++i) {
-    const double centre = (static_cast<double>(i) + 0.5) * step;
-    const auto first = std::max<int64_t>(static_cast<int64_t>(centre - reach + 0.5), 0);
-    const auto end = std::min(static_cast<int64_t>(centre + reach + 0.5), from);
-    std::vector<double> weights;
-    double sum = 0;
-    for (int64_t x = first; x < end; ++x) {
-      const double off = (static_cast<double>(x) + 0.5 - centre) / reach;
-      weights.push_back(std::max(off < 0 ? 1 + off : 1 - off, 0.0));
-      sum += weights.back();
-    }
-    Window& window = windows[static_cast<size_t>(i)];
-    window.first = first;
-    for (const double weight : weights)
-      window.weights.push_back(static_cast<int64_t>(weight / sum * (int64_t{1} << kBits) + 0.5));
-  }
+std::vector<WholeWindow> windows_of(int64_t from, int64_t to) {
+  std::vector<WholeWindow> windows;
+  for (const auto& window : resize_windows(from, to)) windows.push_back({window.first, whole_weights(window)});
   return windows;
 }
 
@@ -100,7 +92,7 @@ ImageFit image_fit_of(std::string_view choice) {
 
 ImagePixels fitted(ImagePixels image, const ImageInfo& wanted, ImageFit fit, std::string_view name) {
   const ImageInfo& found = image.info;
-  if (found.height != wanted.height || found.width != wanted.width) {
+  if (fit != ImageFit::any && (found.height != wanted.height || found.width != wanted.width)) {
     if (fit == ImageFit::exact)
       throw Error(ErrorKind::bad_data, 341, fmt::format("the image \"{}\" has the wrong size", name))
           .got(text_of(found))

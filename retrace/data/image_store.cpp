@@ -12,6 +12,7 @@
 #include "retrace/base/hash.h"
 #include "retrace/data/image_files.h"
 #include "retrace/data/image_fit.h"
+#include "retrace/data/image_pixels.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
 
@@ -25,17 +26,16 @@ struct ImageReader {
   bool scale_bytes = false;
 
   bool has_labels() const { return !files.class_names.empty(); }
-  size_t count() const { return static_cast<size_t>(sizes.height * sizes.width * sizes.channels); }
-
-  TensorSpec spec(int64_t images) const {
-    const DType type = scale_bytes ? DType::f32 : DType::u8;
-    return {type, {images, sizes.height, sizes.width, sizes.channels}, Labels("BSSC"), {}};
-  }
-
-  // Writes the values of a file in the type of spec().
-  void read(size_t file, std::byte* to) const {
+  ImagePixels pixels(size_t file) const {
     const auto& path = files.paths[file];
-    const auto image = fitted(decode_image_file(path), sizes, fit, printable(path));
+    return fitted(decode_image_file(path), sizes, fit, printable(path));
+  }
+  TensorSpec spec(const ImageInfo& image) const {
+    const DType type = scale_bytes ? DType::f32 : DType::u8;
+    return {type, {image.height, image.width, image.channels}, Labels("SSC"), {}};
+  }
+  // Writes the values in the type of spec().
+  void write(const ImagePixels& image, std::byte* to) const {
     if (scale_bytes)
       scale(image.values, reinterpret_cast<float*>(to));
     else
@@ -60,21 +60,21 @@ class ImageSource : public DataSource {
   int64_t sample(int64_t index) const override { return (*members_)[static_cast<size_t>(index)]; }
 
   Observation get(int64_t index, int64_t) const override {
-    TensorSpec spec = reader_->spec(1);
-    spec.shape = Shape(std::span(spec.shape.begin() + 1, spec.shape.end()));
-    spec.labels = Labels("SSC");
-    const BlankTensor image(spec);
-    reader_->read(file(index), image.bytes);
+    const ImagePixels pixels = reader_->pixels(file(index));
+    const BlankTensor image(reader_->spec(pixels.info));
+    reader_->write(pixels, image.bytes);
     Observation observation{image.tensor};
     if (reader_->has_labels()) observation.push_back(Tensor::scalar(label(index)));
     return observation;
   }
 
-  std::vector<Tensor> gather(std::span<const int64_t> indices, int64_t, int variables) const override {
+  std::vector<Tensor> gather(std::span<const int64_t> indices, int64_t pass, int variables) const override {
+    if (reader_->fit == ImageFit::any) return DataSource::gather(indices, pass, variables);
     const auto count = static_cast<int64_t>(indices.size());
-    const BlankTensor images(reader_->spec(count));
-    const size_t bytes = reader_->count() * size_of(images.tensor.type());
-    for (size_t i = 0; i < indices.size(); ++i) reader_->read(file(indices[i]), images.bytes + i * bytes);
+    const BlankTensor images(stacked_spec(reader_->spec(reader_->sizes), count));
+    const size_t bytes = count > 0 ? images.tensor.spec().bytes() / indices.size() : 0;
+    for (size_t i = 0; i < indices.size(); ++i)
+      reader_->write(reader_->pixels(file(indices[i])), images.bytes + i * bytes);
     std::vector<Tensor> batch{images.tensor};
     if (variables > 1) {
       std::vector<int32_t> labels;
@@ -111,11 +111,13 @@ void check_options(const ImageDatastoreOptions& options, Place place) {
 }
 
 ImageInfo wanted_sizes(const ImageDatastoreOptions& options, const std::string& first) {
-  ImageInfo wanted{options.height, options.width, options.channels};
+  const bool any = options.fit == ImageFit::any;
+  ImageInfo wanted{any ? 0 : options.height, any ? 0 : options.width, options.channels};
+  if (any && wanted.channels) return wanted;
   if (wanted.height && wanted.width && wanted.channels) return wanted;
   const ImageInfo found = image_info(first);
-  if (!wanted.height) wanted.height = found.height;
-  if (!wanted.width) wanted.width = found.width;
+  if (!any && !wanted.height) wanted.height = found.height;
+  if (!any && !wanted.width) wanted.width = found.width;
   if (!wanted.channels) wanted.channels = found.channels;
   return wanted;
 }

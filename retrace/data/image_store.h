@@ -24,6 +24,7 @@ enum class ImageFit {
   exact,        // it is an error
   resize,       // it is resized, each axis by its own factor; smoothed where it becomes smaller
   center_crop,  // the middle is cut out; an image that is smaller is an error
+  any,          // it stays as it is: height and width mean nothing, and a transform brings images to one size
 };
 
 // Options of image_datastore.
@@ -58,7 +59,7 @@ class ImageDatastore : public Datastore {
  public:
   // The paths in the order of the observations.
   std::vector<std::string> files() const;
-  // The shape of every image: [height,width,channels].
+  // The shape of every image: [height,width,channels]; height and width are 0 with ImageFit::any.
   Shape sizes() const;
   // The names of the classes in the order of their labels; empty without labels.
   const std::vector<std::string>& class_names() const;

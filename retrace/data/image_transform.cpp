@@ -36,4 +36,17 @@ Observation with_moved_images(const Observation& observation, std::string_view t
                              [&](const Tensor& image) { return moved(image, move); });
 }
 
+void require_f32_or_u8(const Tensor& image, std::string_view caller) {
+  if (image.type() != DType::f32 && image.type() != DType::u8)
+    throw Error(ErrorKind::usage, 372, fmt::format("{}: an image is neither f32 nor u8", caller))
+        .got(image.spec().text());
+}
+
+void require_same_sizes(const Tensor& image, const Tensor& first, std::string_view caller) {
+  if (image.shape()[0] != first.shape()[0] || image.shape()[1] != first.shape()[1])
+    throw Error(ErrorKind::usage, 387, fmt::format("{}: input and target differ in height or width", caller))
+        .got(fmt::format("{} and {}", first.spec().text(), image.spec().text()))
+        .help("put the transform \"resize\" before it");
+}
+
 }  // namespace retrace

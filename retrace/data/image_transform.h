@@ -28,4 +28,9 @@ Observation with_changed_images(const Observation& observation, std::string_view
 // The same with images that are moved alike, and the name of a transform.
 Observation with_moved_images(const Observation& observation, std::string_view transform, const ImageMove& move);
 
+// Error(usage), which begins with `caller`, unless the image is f32 or u8.
+void require_f32_or_u8(const Tensor& image, std::string_view caller);
+// The same unless both images have one height and one width.
+void require_same_sizes(const Tensor& image, const Tensor& first, std::string_view caller);
+
 }  // namespace retrace

@@ -44,7 +44,7 @@ Job resolved(Job job) {
   if (!job.network.layers.empty())
     if (const auto* source = find_kind(all_sources(), job.data.source.value_or("")))
       complete_layers(job.network, targets_of(*source, with_standard_values(job.data.options, source->options)),
-                      sample_of(job, *source));
+                      likely_sample(job, *source));
   if (const auto network = nn::find_network(job.network)) {
     job.network = nn::with_defaults(std::move(job.network), *network);
     if (!job.data.source && !network->source.empty()) job.data.source = network->source;

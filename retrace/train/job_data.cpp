@@ -41,6 +41,9 @@ Datastore load(const Job& job, Split split) {
 SourceDescription describe(const Job& job, Split split) {
   auto made = source_of(job).description(split, source_request(job, wanted_samples(job, split)));
   made.samples = taken_samples(job, split, made.samples);
+  for (auto& variable : made.variables)
+    if (variable.labels.text() == "SSC")
+      variable.shape = transformed_shape(job.data.transforms, job.data.options, variable.shape, split);
   return made;
 }
 
@@ -76,13 +79,39 @@ const SourceKind& source_of(const Job& job) {
   return kind_of(all_sources(), job.data.source.value_or(""), "data source", {});
 }
 
-Shape sample_of(const Job& job, const SourceKind& source) {
+Shape source_sample(const Job& job, const SourceKind& source) {
   return source.sample(
       {.path = job.data.path, .seed = job.seed, .options = with_standard_values(job.data.options, source.options)});
 }
 
+Shape sample_of(const Job& job, const SourceKind& source, Split split) {
+  const Shape sample = source_sample(job, source);
+  return sample.rank() == 3 ? transformed_shape(job.data.transforms, job.data.options, sample, split) : sample;
+}
+
+Shape likely_sample(const Job& job, const SourceKind& source) {
+  try {
+    return sample_of(job, source);
+  } catch (const Error&) {
+    return source_sample(job, source);
+  }
+}
+
+bool takes_any_size(const Job& job) {
+  const Shape any{0, 0, 0};
+  const auto fixes = [&](Split split) {
+    const Shape made = transformed_shape(job.data.transforms, job.data.options, any, split);
+    return made[0] > 0 && made[1] > 0;
+  };
+  return fixes(Split::train) && fixes(Split::test);
+}
+
 SourceRequest source_request(const Job& job, int64_t samples) {
-  return {.path = job.data.path, .samples = samples, .seed = job.seed, .options = job.data.options};
+  return {.path = job.data.path,
+          .samples = samples,
+          .seed = job.seed,
+          .options = job.data.options,
+          .any_size = takes_any_size(job)};
 }
 
 Datastore transformed(const Job& job, Split split, Datastore store) {

@@ -30,7 +30,13 @@ nn::Network make_job_network(const Job& job);
 SourceRequest source_request(const Job& job, int64_t samples);
 const SourceKind& source_of(const Job& job);
 // The shape of a sample of any source under the job's options of data; where that is in files alone, sizes are 0.
-Shape sample_of(const Job& job, const SourceKind& source);
+Shape source_sample(const Job& job, const SourceKind& source);
+// The same after the transforms of sets of this split. Errors: those of the transforms.
+Shape sample_of(const Job& job, const SourceKind& source, Split split = Split::train);
+// The same, or source_sample() where a transform does not take it, which find_mistakes() tells.
+Shape likely_sample(const Job& job, const SourceKind& source);
+// Whether the transforms bring images of all heights and widths to one size, in every set.
+bool takes_any_size(const Job& job);
 // The store with the transforms that the job has for sets of this split. The job is resolved.
 Datastore transformed(const Job& job, Split split, Datastore store);
 

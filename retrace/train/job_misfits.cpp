@@ -22,6 +22,8 @@ class Misfits {
         source_(*find_kind(all_sources(), *job.data.source)) {}
 
   std::vector<Error> find() {
+    check_transforms();
+    if (!errors_.empty()) return std::move(errors_);  // the samples are not known
     if (job_.network.layers.empty()) {
       check_data();
       check_heads();
@@ -67,7 +69,7 @@ class Misfits {
 
   // Whether the network reads its samples, as far as the job says it: files are looked at later.
   bool reads(const SourceKind& source) const {
-    const Shape sample = sample_of(job_, source);
+    const Shape sample = likely_sample(job_, source);
     bool same = sample.rank() == network_.sample.rank();
     for (int i = 0; same && i < sample.rank(); ++i) same = sample[i] == 0 || sample[i] == network_.sample[i];
     return same;
@@ -90,6 +92,28 @@ class Misfits {
         add(417, "network.heads",
             fmt::format("data source \"{}\" has no targets for the output \"{}\"", source_.name, output.name))
             .help(fmt::format("set network.heads = [{}]", fmt::join(trained, ", ")));
+  }
+
+  // What they make of images, as far as the job says it.
+  void check_transforms() {
+    try {
+      const Shape before = source_sample(job_, source_), train = sample_of(job_, source_, Split::train);
+      const Shape test = sample_of(job_, source_, Split::test);
+      if (train != test)
+        add(385, "data.transforms", "data.transforms bring training and test images to different sizes")
+            .got(fmt::format("{} and {} (0: as the images are)", train.text(), test.text()))
+            .expected("one size; random transforms are done in training only")
+            .help("put \"center-crop\" behind them: it leaves what has its size as it is");
+      if (before.rank() == 3 && before[2] == 0 && train[2] != 0)
+        add(386, "data.image_channels", "data.image_channels must be given, since a transform changes the channels")
+            .got("")
+            .expected("1 (grey) or 3 (red, green, blue): what images are before it")
+            .help("set data.image_channels");
+    } catch (const Error& error) {
+      errors_.push_back(error);
+      if (const auto given = given_.find("data.transforms"); given != given_.end() && !given->second.place.empty())
+        errors_.back().where(given->second.place);
+    }
   }
 
   void check_heads() {

@@ -9,6 +9,7 @@
 #include "retrace/nn/analyze.h"
 #include "retrace/nn/layer_graph.h"
 #include "retrace/nn/loss_kind.h"
+#include "retrace/train/job_data.h"
 #include "retrace/train/metric_kind.h"
 
 namespace retrace {
@@ -43,12 +44,22 @@ class LayerMistakes {
   void add_unknown_sizes() {
     std::vector<std::string> unknown;
     for (const auto& rule : source_.options)
-      if (std::holds_alternative<int64_t>(rule.standard) && job_.data.options.integer(rule.name) == 0)
+      if (std::holds_alternative<int64_t>(rule.standard) && job_.data.options.integer(rule.name) == 0 &&
+          says_more(rule))
         unknown.push_back("data." + rule.name);
     errors_.push_back(job_mistake(given_, 459, "data.source", "a network of layers needs the size of a sample")
                           .got(job_.network.input.text())
                           .help("set " + (source_.size_keys.empty() ? fmt::format("{}", fmt::join(unknown, ", "))
                                                                     : source_.size_keys)));
+  }
+
+  // Whether more would be known of a sample with that option: a transform may make it known, too.
+  bool says_more(const OptionRule& rule) const {
+    Job job = job_;
+    job.data.options.set(rule.name, static_cast<int64_t>(rule.high));
+    const Shape sample = likely_sample(job, source_);
+    return std::count(sample.begin(), sample.end(), 0) <
+           std::count(job_.network.input.begin(), job_.network.input.end(), 0);
   }
 
   template <class F>

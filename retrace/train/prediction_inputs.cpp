@@ -30,6 +30,15 @@ bool is_image_files(const std::filesystem::path& input) {
   return is_image_name(input.filename().string()) || begins_as_image(input.string());
 }
 
+// What a sample of that shape is, with sizes of 0 for any.
+bool fits(const Shape& found, const Shape& sample) {
+  bool same = found.rank() == sample.rank();
+  for (int i = 0; same && i < sample.rank(); ++i) same = sample[i] == 0 || sample[i] == found[i];
+  return same;
+}
+
+std::string size_text(int64_t size) { return size == 0 ? "any" : fmt::format("{}", size); }
+
 Datastore idx_store(const std::filesystem::path& input, const Shape& sample) {
   const IdxArray array = read_idx(input);
   const Error problem =
@@ -37,13 +46,12 @@ Datastore idx_store(const std::filesystem::path& input, const Shape& sample) {
           .got(fmt::format("{}{}", name_of(array.type), array.shape.text()))
           .expected(fmt::format(
               "{}", sample[2] == 1
-                        ? fmt::format("u8[n,{},{}]", sample[0], sample[1])
+                        ? fmt::format("u8[n,{},{}]", size_text(sample[0]), size_text(sample[1]))
                         : fmt::format("images of {} in JPEG or PNG files: a folder of them", sample.text())));
-  const bool fits = array.type == DType::u8 && array.shape.rank() == 3 && array.shape[1] == sample[0] &&
-                    array.shape[2] == sample[1] && sample[2] == 1;
-  if (!fits) throw problem;
+  const bool grey = array.type == DType::u8 && array.shape.rank() == 3;
+  if (!grey || !fits({array.shape[1], array.shape[2], 1}, sample)) throw problem;
   const auto values = array.values<uint8_t>();
-  const Shape shape{array.shape[0], sample[0], sample[1], 1};
+  const Shape shape{array.shape[0], array.shape[1], array.shape[2], 1};
   return array_store({Tensor::from(std::vector<uint8_t>(values.begin(), values.end()), shape, "BSSC")},
                      {.scale_bytes = true});
 }
@@ -62,10 +70,20 @@ Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const S
 
 Datastore npy_inputs(const std::filesystem::path& input, const Shape& sample) {
   const Datastore store = npy_store(input.string(), "", {.scale_bytes = true}, Place());
-  if (store.size() == 0 || store.get(0)[0].shape() == sample) return store;
+  if (store.size() == 0 || fits(store.get(0)[0].shape(), sample)) return store;
   throw not_for(input, "inputs")
       .got(fmt::format("samples of {}", store.get(0)[0].shape().text()))
       .expected(fmt::format("samples of {}", sample.text()));
+}
+
+// The samples before the transforms: as the job says them, else those of the network. A size that transforms make of
+// any other is 0.
+Shape sample_before(const Job& job, const Shape& sample) {
+  Shape before = source_sample(job, source_of(job));
+  const bool any = takes_any_size(job);
+  for (int i = 0; i < before.rank(); ++i)
+    if (before[i] == 0 && !(any && i < 2)) before[i] = sample[i];
+  return before;
 }
 
 ImageFit fit_of(const Job& job) {
@@ -89,20 +107,21 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
     : sample_(network.sample) {
   check_ending(input, network);
   const Job job = resolved(given);
+  const Shape sample = sample_before(job, sample_);
   std::optional<Datastore> plain;
   if (input.extension() == ".csv") {
     plain = csv_inputs(job, input, sample_);
   } else if (input.extension() == ".npy") {
-    plain = npy_inputs(input, sample_);
+    plain = npy_inputs(input, sample);
   } else if (is_image_files(input)) {
+    const ImageFit fit = sample[0] == 0 || sample[1] == 0 ? ImageFit::any : fit_of(job);
     const ImageDatastore images = image_datastore(
         input.string(),
-        {.height = sample_[0], .width = sample_[1], .channels = sample_[2], .fit = fit_of(job), .scale_bytes = true},
-        {});
+        {.height = sample[0], .width = sample[1], .channels = sample[2], .fit = fit, .scale_bytes = true}, {});
     files_ = images.files();
     plain = images;
   } else {
-    plain = idx_store(input, sample_);
+    plain = idx_store(input, sample);
   }
   queue_.emplace(transformed(job, Split::test, *plain), MiniBatchQueueOptions{.mini_batch_size = kBatch, .outputs = 1});
 }

@@ -39,6 +39,7 @@ ImageDatastore store_of(Split split, const SourceRequest& request) {
                                 .channels = sample[2],
                                 .fit = image_fit_of(request.options.text("image_fit")),
                                 .scale_bytes = true};
+  if (request.any_size && sample[0] == 0 && sample[1] == 0) options.fit = ImageFit::any;
   std::error_code ignored;
   if (!std::filesystem::exists(request.path, ignored)) throw missing_path(request.path, "data folder");
   const ImageDatastore train = image_datastore(folder_of(Split::train, request), options);
@@ -60,7 +61,7 @@ SourceKind images_source() {
       .reads_folder = true,
       .files = "train/CLASS and test/CLASS, folders of images",
       .options = {{.name = "image_height",
-                   .help = "of all images; 0: as the first one of the training set has",
+                   .help = "of all images; 0: as the first one of the training set has, or any before resize or a crop",
                    .standard = int64_t{0},
                    .high = kMost},
                   {.name = "image_width",
