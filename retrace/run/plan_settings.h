@@ -1,5 +1,5 @@
 #pragma once
-// How plans are made and kept.
+// How plans are made, kept and run.
 
 #include <cstdint>
 
@@ -20,5 +20,29 @@ void set_memory_limit(int64_t bytes);
 
 // The limit by which this thread plans.
 int64_t memory_limit();
+
+// How the partial sums of parallel work are added.
+enum class Mode {
+  reproducible,  // in the order of docs/numerics.md: the same bits every time
+  fast,          // on the CPU in the order in which threads finish: results differ from run to run in their last bits
+};
+
+// The mode of this process; reproducible at first.
+Mode mode();
+// Sets it and returns the mode before. It holds for what is computed from now on, also by plans and recordings that
+// were made before, and for every worker of the process. CUDA devices compute alike in both modes. No seed changes.
+Mode set_mode(Mode mode);
+
+// A mode for the lifetime of this; afterwards that before it again.
+class ModeScope {
+ public:
+  explicit ModeScope(Mode mode) : before_(set_mode(mode)) {}
+  ~ModeScope() { set_mode(before_); }
+  ModeScope(const ModeScope&) = delete;
+  ModeScope& operator=(const ModeScope&) = delete;
+
+ private:
+  Mode before_;
+};
 
 }  // namespace retrace

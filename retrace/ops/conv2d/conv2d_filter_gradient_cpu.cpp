@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "retrace/device/cpu/contraction_tile.h"
+#include "retrace/device/cpu/finish_order.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/device/cpu/workspace.h"
 #include "retrace/ops/conv2d/conv2d_filter_gradient_block.h"
@@ -290,8 +291,7 @@ void run_range(const Plan& p, int64_t range, int64_t panel_index, float* partial
 }
 
 // The tree over the ranges, one tap: from partial sums to dw.
-void combine_tap(const Plan& p, const float* partials, int64_t tap, float* dw) {
-  const auto tree_sum = p.kernels->tree_sum;
+void combine_tap(const Plan& p, const FinishOrder& order, const float* partials, int64_t tap, float* dw) {
   const int64_t channels = p.s.out_channels, in = p.in_group / p.merged, out = p.out_group / p.merged;
   const int64_t size = p.filter_rows * channels, ky = tap / p.s.kernel_width, kx = tap % p.s.kernel_width;
   const auto from = [&](int64_t c) { return partials + row_of(p, ky, kx, c) * channels; };
@@ -299,12 +299,12 @@ void combine_tap(const Plan& p, const float* partials, int64_t tap, float* dw) {
   if (p.merged > 1) {
     for (int64_t c = 0; c < in; ++c)
       for (int64_t o = 0; o < channels; o += out)
-        tree_sum(from(o / out % p.merged * in + c) + o, size, p.ranges, p.range_begin, to + c * channels + o, out);
+        order.sum(from(o / out % p.merged * in + c) + o, size, p.range_begin, to + c * channels + o, out);
     return;
   }
   const int64_t together = p.sliding ? 1 : in;
   for (int64_t c = 0; c < in; c += together)
-    tree_sum(from(c), size, p.ranges, p.range_begin, to + c * channels, together * channels);
+    order.sum(from(c), size, p.range_begin, to + c * channels, together * channels);
 }
 
 }  // namespace
@@ -325,12 +325,16 @@ void conv2d_filter_gradient(const Conv2dShape& s, const float* x, const float* d
   }
   float* partials = static_cast<float*>(workspace);
   const int64_t panels = p.panels * p.groups;
-  run_pieces(p.ranges * panels,
-             [&](int64_t piece) { run_range(p, piece / panels, piece % panels, partials + piece / panels * size); });
+  FinishOrder order(p.ranges);
+  run_pieces(p.ranges * panels, [&](int64_t piece) {
+    const int64_t range = piece / panels, panel = piece % panels;
+    run_range(p, range, panel, partials + range * size);
+    if (panel == 0) order.done(range);  // one of its panels stands for the range
+  });
   const int64_t taps_a_piece = std::max<int64_t>(1, 16384 / (p.in_group * s.out_channels * p.ranges));
   run_pieces((taps + taps_a_piece - 1) / taps_a_piece, [&](int64_t piece) {
     for (int64_t tap = piece * taps_a_piece; tap < std::min(taps, (piece + 1) * taps_a_piece); ++tap)
-      combine_tap(p, partials, tap, dw);
+      combine_tap(p, order, partials, tap, dw);
   });
 }
 

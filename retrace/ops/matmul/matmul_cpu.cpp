@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "retrace/device/cpu/contraction_tile.h"
+#include "retrace/device/cpu/finish_order.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/device/cpu/workspace.h"
 #include "retrace/ops/matmul/matmul_kernel.h"
@@ -195,6 +196,7 @@ void multiply_by_ranges(Product& p, float* partials, int64_t base, FunctionRef<v
   list_terms(p, p.a_k, terms);
   const int64_t range = range_blocks(p.blocks), ranges = (p.blocks + range - 1) / range, size = p.rows * p.columns;
   const int64_t tiles = (p.rows + p.most - 1) / p.most;
+  FinishOrder order(ranges);
   run_pieces(ranges, [&](int64_t piece) {
     for (int64_t panel = 0; panel < p.panels; ++panel) {
       PanelRun run{panel, piece * range, std::min(p.blocks, (piece + 1) * range), nullptr, 0, &terms};
@@ -212,11 +214,12 @@ void multiply_by_ranges(Product& p, float* partials, int64_t base, FunctionRef<v
                      partials + piece * size + from * p.columns + panel * p.panel, p.columns, false);
       }
     }
+    order.done(piece);
   });
   const int64_t rows = std::max<int64_t>(1, 4096 / p.columns);
   run_pieces((p.rows + rows - 1) / rows, [&](int64_t piece) {
     const int64_t begin = piece * rows * p.columns, end = std::min(size, begin + rows * p.columns);
-    contraction_kernels().tree_sum(partials + begin, size, ranges, nullptr, p.c + begin, end - begin);
+    order.sum(partials + begin, size, nullptr, p.c + begin, end - begin);
     if (done) (*done)(base + begin, base + end);
   });
 }

@@ -2,7 +2,7 @@
 // thread's caches. Every thread takes slabs of samples and runs a plan of all kernels on them by itself; sums over the
 // samples come out as the slabs' subtrees, and the tree goes on over those: the values are those of the ops one by one.
 
-#include "retrace/device/cpu/contraction_tile.h"
+#include "retrace/device/cpu/finish_order.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/device/cpu/workspace.h"
 #include "retrace/plan/cpu/cpu_plan.h"
@@ -55,11 +55,14 @@ class SampleStep final : public Step {
     partials.clear();
     for (const Part& part : outputs_) partials.push_back(space.take<float>(slabs() * part.floats));
     float* const* const sums = partials.data();
-    run_pieces(slabs(), [&](int64_t slab) { run_slab(slab, inputs, outputs, sums); });
+    FinishOrder order(slabs());
+    run_pieces(slabs(), [&](int64_t slab) {
+      run_slab(slab, inputs, outputs, sums);
+      order.done(slab);
+    });
     run_pieces(static_cast<int64_t>(outputs_.size()), [&](int64_t i) {
       const int64_t floats = outputs_[static_cast<size_t>(i)].floats;
-      if (floats > 0)
-        contraction_kernels().tree_sum(sums[i], floats, slabs(), nullptr, static_cast<float*>(outputs[i]), floats);
+      if (floats > 0) order.sum(sums[i], floats, nullptr, static_cast<float*>(outputs[i]), floats);
     });
   }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "retrace/device/cpu/contraction_tile.h"
+#include "retrace/device/cpu/finish_order.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/device/cpu/workspace.h"
 #include "retrace/plan/programs/row_kernels.h"
@@ -169,16 +170,15 @@ struct RowProgram::Worker {
   }
 };
 
-void RowProgram::combine(const float* partials, void* const* outputs) const {
-  const auto& kernels = contraction_kernels();
+void RowProgram::combine(const FinishOrder& order, const float* partials, void* const* outputs) const {
   for (const auto& sum : sums_) {
     auto* const out = static_cast<float*>(outputs[sum.output]);
     if (sum.kind != Sum::Kind::row) {
-      kernels.tree_sum(partials + sum.partial, record_floats_, tiles(), nullptr, out, sum.size);
+      order.sum(partials + sum.partial, record_floats_, nullptr, out, sum.size);
       continue;
     }
     float lane[kStrip];
-    kernels.tree_sum(partials + sum.partial, record_floats_, tiles(), nullptr, lane, kStrip);
+    order.sum(partials + sum.partial, record_floats_, nullptr, lane, kStrip);
     for (int64_t half = kStrip / 2; half > 0; half /= 2)
       for (int64_t l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
     *out = lane[0];
@@ -188,8 +188,12 @@ void RowProgram::combine(const float* partials, void* const* outputs) const {
 void RowProgram::run(const void* const* inputs, void* const* outputs, void* workspace) const {
   Workspace space(workspace);
   float* const partials = space.take<float>(tiles() * record_floats_);
-  run_pieces(tiles(), [&](int64_t tile) { Worker(*this, inputs, outputs, tile).compute(partials); });
-  combine(partials, outputs);
+  FinishOrder order(tiles());
+  run_pieces(tiles(), [&](int64_t tile) {
+    Worker(*this, inputs, outputs, tile).compute(partials);
+    order.done(tile);
+  });
+  combine(order, partials, outputs);
 }
 
 }  // namespace retrace

@@ -12,6 +12,8 @@
 
 namespace retrace {
 
+class FinishOrder;  // retrace/device/cpu/finish_order.h
+
 // The body's values are rows, [rows, features] with at most tuning::kMostChainFeatures features, or small inputs. Its
 // ops:
 //   matmul(rows, small)          with either layout of the small matrix
@@ -78,7 +80,7 @@ class RowProgram {
 
   int64_t blocks() const;
   int64_t tiles() const;
-  void combine(const float* partials, void* const* outputs) const;
+  void combine(const FinishOrder& order, const float* partials, void* const* outputs) const;
 
   int64_t rows_ = 0;
   std::vector<Transfer> loads_, stores_;
