@@ -108,7 +108,7 @@ std::map<std::string, OptionCase> option_cases() {
   const auto add = [&](const std::string& section, const std::vector<OptionRule>& options, const Overrides& both) {
     for (const auto& rule : options)
       for (const std::string& value :
-           {other_value(rule), std::string("32"), std::string("3"), std::string("2")}) {  // or sizes that fit
+           {other_value(rule), std::string("32"), std::string("28"), std::string("3"), std::string("2")}) {  // or sizes
         const std::string key = section + "." + rule.name;
         if (kOther.count(key)) break;
         Overrides all = both;
@@ -120,7 +120,15 @@ std::map<std::string, OptionCase> option_cases() {
   };
   for (const auto& kind : all_solvers()) add("training", kind.options, {{"training.solver", kind.name, "test"}});
   for (const auto& kind : all_schedules()) add("training", kind.options, {{"training.schedule", kind.name, "test"}});
-  for (const auto& kind : all_transforms()) add("data", kind.options, {{"data.transforms", kind.name, "test"}});
+  for (const auto& kind : all_transforms())
+    for (const auto& rule : kind.options) {
+      Overrides both{{"data.transforms", kind.name, "test"}};
+      if (error_of([&] { parse_job(kJob, "job.toml", both); }) != "no error")  // one of its sizes must be given
+        for (const auto& size : kind.options)
+          if (size.name != rule.name && std::holds_alternative<int64_t>(size.standard))
+            both.push_back({"data." + size.name, "28", "test"});
+      add("data", {rule}, both);
+    }
   for (const auto& kind : nn::all_networks()) add("network", kind.options, {{"network.name", kind.name, "test"}});
   for (const auto& kind : all_metrics())
     for (const auto& network : nn::all_networks()) {  // one whose outputs it measures
