@@ -311,6 +311,8 @@ done
 awk 'BEGIN { for (i = 0; i < 15000; ++i) printf "a."; print "a = 1" }' >deep.toml
 expect 2 'too deep' train deep.toml
 cp deep.toml flipped/job.toml
+expect 65 "is not what was written: job.toml has" predict flipped --input in.gz
+rm flipped/manifest.json
 expect 65 'too deep' predict flipped --input in.gz
 expect 65 'too deep' compare trained flipped
 

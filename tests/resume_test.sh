@@ -114,6 +114,8 @@ expect 0 'step-240.safetensors" is damaged' train --resume damaged
 same damaged
 cp -r stopped-TERM other
 sed -i 's/^seed = 1/seed = 2/' other/job.toml
+expect 65 'is not what was written: job.toml has' train --resume other
+rm other/manifest.json
 expect 65 'is of another job or of other data' train --resume other
 has 'seed is 1, not 2' err
 expect 0 'goes on after iteration' train --resume stopped-TERM --workers 2

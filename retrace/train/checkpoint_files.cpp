@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
-#include <optional>
 
 #include "retrace/base/file.h"
 #include "retrace/base/warning.h"
@@ -91,6 +90,12 @@ std::vector<fs::path> checkpoints_of(const fs::path& run) {
   std::vector<fs::path> paths;
   for (const int64_t iterations : steps_of(run)) paths.push_back(checkpoint_path(run, iterations));
   return paths;
+}
+
+std::optional<fs::path> checkpoint_before(const fs::path& run, int64_t iterations) {
+  for (const int64_t step : steps_of(run))
+    if (step <= iterations) return checkpoint_path(run, step);
+  return std::nullopt;
 }
 
 void keep_checkpoints(const fs::path& run, int64_t kept) {

@@ -2,6 +2,7 @@
 // The files of a run that a resumed one goes on from: its checkpoints, and the logs cut back to one of them.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ std::filesystem::path checkpoint_folder(const std::filesystem::path& run);
 std::filesystem::path checkpoint_path(const std::filesystem::path& run, int64_t iterations);
 // The checkpoints of a run, newest first. None if it has no such folder.
 std::vector<std::filesystem::path> checkpoints_of(const std::filesystem::path& run);
+// The newest one of that iteration or an earlier one; nothing if there is none.
+std::optional<std::filesystem::path> checkpoint_before(const std::filesystem::path& run, int64_t iterations);
 // Removes all but the newest `kept`. What cannot be removed stays.
 void keep_checkpoints(const std::filesystem::path& run, int64_t kept);
 // Removes those of iteration `first` and later ones. What cannot be removed stays.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/train/manifest.h"
 #include "retrace/train/number_format.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/weights.h"
@@ -52,6 +53,7 @@ void add_versions(const fs::path& run, Settings& settings) {
   const fs::path path = run / "versions.json";
   std::error_code failure;
   if (!fs::exists(path, failure)) return;
+  check_file(run, "versions.json");
   const auto versions = nlohmann::json::parse(read_file(path, "versions file", 100'000), nullptr, false);
   if (!versions.is_object())
     throw Error(ErrorKind::bad_data, 528, "the versions of a run are damaged: they are no JSON object")

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "retrace/train/checkpoint_files.h"
+#include "retrace/train/manifest.h"
 #include "retrace/train/run_lock.h"
 #include "retrace/train/step_log.h"
 #include "retrace/train/weights.h"
@@ -70,8 +71,10 @@ void check_empty(const fs::path& path) {
   if (failure) throw write_failed(path, failure.value());
 }
 
+constexpr const char* kManifest = "manifest.json";
 constexpr const char* kFiles[] = {"job.toml",    "training.toml",    "versions.json",       "metrics.jsonl",
-                                  "steps.jsonl", "fingerprints.txt", "weights.safetensors", kRunLock};
+                                  "steps.jsonl", "fingerprints.txt", "weights.safetensors", kManifest,
+                                  kRunLock};
 
 // The files of a run, and its folder if nothing else is in it.
 void remove_run(const fs::path& path, bool folder, const FileDescriptor& lock) {
@@ -183,6 +186,8 @@ RunFolder RunFolder::resume(const fs::path& path, int64_t epochs, int64_t iterat
   check_run_folder(path);
   FileDescriptor lock = lock_run(path, RunUse::resume);
   remove_unfinished_files(path);
+  if (std::error_code failure; !fs::remove(path / kManifest, failure) && failure)
+    throw write_failed(path / kManifest, failure.value());
   remove_checkpoints(path, iterations + 1);
   cut_metrics(path / "metrics.jsonl", iterations);
   cut_step_log(path, iterations);
@@ -197,7 +202,18 @@ void RunFolder::write_checkpoint(int64_t iterations, const SafeTensors& content,
   keep_checkpoints(path_, kept);
 }
 
+void RunFolder::seal(const NamedValues& identity) { write_manifest(path_, identity); }
+
 void RunFolder::discard() { remove_run(path_, made_, lock_); }
+
+std::vector<std::string> files_of_run(const fs::path& run) {
+  std::vector<std::string> names;
+  std::error_code failure;
+  for (const std::string name : kFiles)
+    if (name != kManifest && name != kRunLock && fs::exists(run / name, failure)) names.push_back(name);
+  for (const auto& path : checkpoints_of(run)) names.push_back(path.lexically_relative(run).generic_string());
+  return names;
+}
 
 void check_run_folder(const fs::path& run) {
   std::error_code failure;
@@ -210,6 +226,7 @@ void check_run_folder(const fs::path& run) {
 
 std::vector<EpochFingerprints> read_fingerprints(const fs::path& run) {
   const fs::path path = run / "fingerprints.txt";
+  check_file(run, "fingerprints.txt");
   const auto lines = read_log_lines(path);
   std::vector<EpochFingerprints> epochs;
   EpochFingerprints current;
@@ -237,6 +254,7 @@ std::vector<EpochFingerprints> read_fingerprints(const fs::path& run) {
 
 Job read_run_job(const fs::path& run) {
   check_run_folder(run);
+  check_file(run, "job.toml");
   try {
     return read_job(run / "job.toml");
   } catch (const Error& error) {
@@ -251,7 +269,9 @@ SafeTensors read_run_weights(const fs::path& run) {
   check_run_folder(run);
   const fs::path path = run / "weights.safetensors";
   SafeTensors weights = read_safetensors(path);
-  if (check_fingerprints(weights, path.string())) return weights;
+  const bool has_own = check_fingerprints(weights, path.string());  // these name tensors
+  check_file(run, "weights.safetensors");
+  if (has_own) return weights;
   std::error_code failure;
   if (!fs::exists(run / "fingerprints.txt", failure)) return weights;
   if (const auto epochs = read_fingerprints(run); !epochs.empty())

@@ -9,6 +9,7 @@
 //                        stopped within the epoch, "EPOCH HEX stopped after iteration N"
 //   weights.safetensors  parameters/... and state/... after the last epoch that is there, with the fingerprint of each
 //   checkpoints          step-N.safetensors: the state after iteration N, to go on from (retrace/train/checkpoint.h)
+//   manifest.json        at the end: size and hash of each of these files (retrace/train/manifest.h)
 //   .lock                who writes, or wrote, the folder: host, process, start
 
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "retrace/base/file.h"
+#include "retrace/distributed/worker.h"
 #include "retrace/train/job.h"
 #include "retrace/train/metrics_log.h"
 #include "retrace/train/safetensors.h"
@@ -73,6 +75,8 @@ class RunFolder {
   // Writes the checkpoint of an iteration whole or not at all, after all metrics and fingerprints so far have reached
   // the disk, and removes all but the newest `kept`. Errors: output.
   void write_checkpoint(int64_t iterations, const SafeTensors& content, int64_t kept);
+  // Writes the manifest, when all else is written. Errors: output; of reading.
+  void seal(const NamedValues& identity);
   // Removes the files of the run, and the folder, too, if create() made it and nothing else is in it. What cannot be
   // removed stays.
   void discard();
@@ -89,9 +93,13 @@ class RunFolder {
 // something, or another process uses it (with its host, number and start). Nothing for an empty path.
 void check_new_run(const std::filesystem::path& out);
 
-// Reading a run that is finished, broken off or still going on.
-// The folder's epochs in order; lines that a crash left torn at the end are left out. Errors: missing, with the nearest
-// path; bad_data with file and line.
+// The files of a run that are there, without the manifest and the lock: "job.toml", "checkpoints/step-20.safetensors".
+// In a fixed order.
+std::vector<std::string> files_of_run(const std::filesystem::path& run);
+
+// Reading a run that is finished, broken off or still going on. What is read is compared with the manifest, where there
+// is one: Error(bad_data) names the file that is not what was written. The folder's epochs in order; lines that a crash
+// left torn at the end are left out. Errors: missing, with the nearest path; bad_data with file and line.
 std::vector<EpochFingerprints> read_fingerprints(const std::filesystem::path& run);
 // Error(bad_data) for a job.toml that is no valid job.
 Job read_run_job(const std::filesystem::path& run);

@@ -121,6 +121,11 @@ void RunWriter::flush() {
   check();
 }
 
+void RunWriter::seal(const NamedValues& identity) {
+  flush();
+  folder_.seal(identity);
+}
+
 void RunWriter::give_up() noexcept {
   try {
     finish_waiting();

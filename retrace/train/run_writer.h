@@ -54,6 +54,8 @@ class RunWriter {
   void check();
   // Returns when all of it is on the disk. Errors as check().
   void flush();
+  // The manifest, when all is on the disk. Errors as check(); of reading.
+  void seal(const NamedValues& identity);
   // After an error: waits until all is written that can be written, and removes the run if it holds neither weights nor
   // a checkpoint. Throws nothing.
   void give_up() noexcept;

@@ -11,6 +11,7 @@
 #include "retrace/base/file.h"
 #include "retrace/base/json.h"
 #include "retrace/tensor/fingerprint.h"
+#include "retrace/train/manifest.h"
 #include "retrace/train/metrics_log.h"
 
 namespace retrace {
@@ -85,6 +86,7 @@ std::vector<StepRecord> read_step_log(const fs::path& run) {
   const fs::path path = step_log_path(run);
   std::error_code failure;
   std::vector<StepRecord> steps;
+  check_file(run, path.filename().string());
   if (!fs::exists(path, failure)) return steps;
   const auto lines = read_log_lines(path);
   for (size_t i = 0; i < lines.size(); ++i) {

@@ -19,6 +19,13 @@ struct TrainJobControl {
   std::filesystem::path out = {};  // the run folder; empty: the next runs/NAME-N
   // The folder of a run of this job that goes on from its newest checkpoint, in place of `out`; empty: a new run.
   std::filesystem::path resume = {};
+  // Begins after the newest checkpoint of that run which is not after iteration `most`, or at the start if it has none,
+  // and leaves the run as it is; nothing: at the start.
+  struct Begin {
+    std::filesystem::path run;
+    int64_t most = 0;
+  };
+  std::optional<Begin> begin = {};
   bool write_run = true;       // false: nothing is written (golden runs)
   Monitor* monitor = nullptr;  // null: silent
   // Called after every step, on the thread of worker 0, with what the step log says of it.

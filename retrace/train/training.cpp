@@ -239,6 +239,7 @@ TrainJobResult Training::finish() {
   } else {
     result.run_dir = report_.run_dir();
     result.checkpoint = report_.checkpointed();
+    report_.seal();
   }
   return result;
 }

@@ -62,6 +62,10 @@ void TrainingReport::flush() {
   if (run_) run_->flush();
 }
 
+void TrainingReport::seal() {
+  if (run_) run_->seal(checkpoint_owner(task_));
+}
+
 void TrainingReport::give_up() noexcept {
   if (run_) run_->give_up();
 }

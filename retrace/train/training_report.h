@@ -39,6 +39,8 @@ class TrainingReport {
   int64_t checkpointed() const { return run_ ? run_->checkpointed() : 0; }
   // Returns when all of it is on the disk.
   void flush();
+  // The end of a run that stays: all of it on the disk, and its manifest.
+  void seal();
   // After a failure: a run folder without weights and checkpoints is removed.
   void give_up() noexcept;
   // Removes the run folder.

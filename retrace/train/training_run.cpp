@@ -40,11 +40,22 @@ RunState state_to_resume(const TrainingTask& task, const std::filesystem::path& 
   return checkpoint_state(bytes, like, owner, run);
 }
 
+// The same of the newest one that is not after an iteration. Nothing where there is none.
+std::optional<RunState> state_to_begin(const TrainingTask& task, const TrainJobControl::Begin& begin,
+                                       const RunState& like, const Worker& worker) {
+  const auto path = worker.index() == 0 ? checkpoint_before(begin.run, begin.most) : std::nullopt;
+  const std::string bytes = worker.broadcast(path ? read_checkpoint(*path) : "");
+  if (bytes.empty()) return std::nullopt;
+  return checkpoint_state(bytes, like, checkpoint_owner(task), path.value_or(begin.run));
+}
+
 // A worker that is lost is named with the place in the training.
 TrainJobResult train(const TrainingTask& task, const TrainJobControl& control, Worker& worker) {
   Training training(task, control, worker);
   try {
     if (!control.resume.empty()) training.restore(state_to_resume(task, control.resume, training.state(), worker));
+    if (control.begin)
+      if (const auto state = state_to_begin(task, *control.begin, training.state(), worker)) training.restore(*state);
     while (!training.done()) training.step();
     return training.finish();
   } catch (Error& error) {
