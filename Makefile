@@ -53,8 +53,12 @@ matrix:          ## golden fingerprints over presets, compilers and the -Ofast p
 packages:        ## install what is missing: LIST=demo, test or development
 	@scripts/packages $(LIST)
 
+test-faults:     ## 200 kills of trainings, 1,000 changes of finished runs
+	@scripts/packages test
+	@scripts/test_faults
+
 test-exhaustive: ## every input of every elementary function
 	@scripts/packages test
 	@scripts/test_exhaustive
 
-.PHONY: demo test examples bench bench-scaling bench-peers gpu-check cuda-check aarch64-check fuzz check reference matrix packages test-exhaustive
+.PHONY: demo test examples bench bench-scaling bench-peers gpu-check cuda-check aarch64-check fuzz check reference matrix packages test-faults test-exhaustive

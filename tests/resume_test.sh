@@ -24,7 +24,7 @@ same() {
 [ -s whole/checkpoints/step-240.safetensors ] || fail 'the whole run: no checkpoint'
 [ "$(ls whole/checkpoints | wc -l)" -eq 2 ] || fail 'not two checkpoints are kept'
 
-# --- Killed ten times, each time a pseudo-random while after its first step or, every third time, after its beginning;
+# --- Killed ten times (RETRACE_KILLS), each time a pseudo-random while after its first step or, every third time, after its beginning;
 # often within a checkpoint: there is one after every step. Other threads and workers go on.
 seed=${RETRACE_TEST_SEED:-1}
 echo "resume_test: seed $seed"
@@ -41,7 +41,7 @@ wait_for_step() {
   done
 }
 run=0 kills=0 begun=no
-while [ $kills -lt 10 ]; do
+while [ $kills -lt "${RETRACE_KILLS:-10}" ]; do
   draw 3
   workers=$((random + 1))
   draw 2

@@ -11,6 +11,7 @@
 #include "retrace/train/manifest.h"
 #include "retrace/train/number_format.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/step_log.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
@@ -117,6 +118,21 @@ void compare_epochs(const fs::path& a, const fs::path& b, RunComparison& result)
   if (result.first_epoch) result.equal = false;
 }
 
+// Of the steps that are in both logs; fingerprints only where both took them.
+void compare_steps(const fs::path& a, const fs::path& b, RunComparison& result) {
+  const auto in_a = read_step_log(a), in_b = read_step_log(b);
+  std::map<int64_t, const StepRecord*> others;
+  for (const auto& step : in_b) others[step.iteration] = &step;
+  for (const auto& step : in_a) {
+    const auto other = others.find(step.iteration);
+    const std::string what = other == others.end() ? "" : first_difference(step, *other->second);
+    if (what.empty()) continue;
+    result.first_step = {step.iteration, step.epoch, what, text_of(step, what), text_of(*other->second, what)};
+    result.equal = false;
+    return;
+  }
+}
+
 fs::path weights_of(const fs::path& run) { return fs::is_directory(run) ? run / "weights.safetensors" : run; }
 
 SafeTensors read_weights(const fs::path& run) {
@@ -160,6 +176,7 @@ RunComparison compare_runs(const fs::path& a, const fs::path& b) {
   RunComparison result;
   const bool folders = fs::is_directory(a) && fs::is_directory(b);
   if (folders) {
+    compare_steps(a, b, result);
     compare_epochs(a, b, result);
     result.settings = compare_settings(a, b);
   }

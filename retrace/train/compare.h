@@ -1,5 +1,5 @@
 #pragma once
-// Where two runs part: the first epoch and tensors whose fingerprints differ, and how far the last weights are
+// Where two runs part: the first step, epoch and tensors whose fingerprints differ, and how far the last weights are
 // from each other.
 
 #include <cstdint>
@@ -29,15 +29,23 @@ struct StoppedEpoch {
   int64_t iteration = 0;  // of the run, the last one
 };
 
+struct StepDifference {
+  int64_t iteration = 0;
+  int epoch = 0;
+  std::string what;  // first_difference() in step_log.h: "samples", "loss", "parameters/output/weights"
+  std::string a, b;  // what the runs have there
+};
+
 struct RunComparison {
   bool equal = true;
   int epochs_a = 0, epochs_b = 0;  // with recorded fingerprints
   bool has_weights = false;        // both runs have them
   // The last epoch of a run that was stopped within it: its fingerprints, and the last weights, are of that iteration.
   std::optional<StoppedEpoch> stopped_a, stopped_b;
-  std::optional<int> first_epoch;          // with a difference
-  std::vector<std::string> first_tensors;  // of that epoch; none if the runs reached different iterations of it
-  std::vector<TensorDifference> weights;   // that differ
+  std::optional<StepDifference> first_step;  // that differs, of those that are in both step logs
+  std::optional<int> first_epoch;            // with a difference
+  std::vector<std::string> first_tensors;    // of that epoch; none if the runs reached different iterations of it
+  std::vector<TensorDifference> weights;     // that differ
   std::vector<std::string> not_finite_a, not_finite_b;  // tensors of the last weights with a NaN or infinity
   std::vector<SettingDifference> settings;              // of job, versions and machine; they do not decide `equal`
 };

@@ -18,14 +18,6 @@ namespace {
 constexpr const char* kNone = "none";
 constexpr const char* kStopped = "stopped";
 
-std::string text_of(const StepRecord& step, const std::string& what) {
-  if (what == "samples") return fingerprint_text(step.samples);
-  if (what == "loss") return Json(step.loss).text();
-  if (what == "learn_rate") return Json(step.learn_rate).text();
-  const auto found = step.tensors.find(what);
-  return found == step.tensors.end() ? kNone : fingerprint_text(found->second);
-}
-
 // Whether a line is compared: what depends on where and when the run was made is not.
 bool is_compared(const ReadJson& line) {
   const std::string event = line.value("event", "");

@@ -133,4 +133,12 @@ std::string first_difference(const StepRecord& a, const StepRecord& b) {
   return "";
 }
 
+std::string text_of(const StepRecord& step, const std::string& what) {
+  if (what == "samples") return hexadecimal(step.samples);
+  if (what == "loss") return Json(step.loss).text();
+  if (what == "learn_rate") return Json(step.learn_rate).text();
+  const auto found = step.tensors.find(what);
+  return found == step.tensors.end() ? "none" : hexadecimal(found->second);
+}
+
 }  // namespace retrace

@@ -35,5 +35,7 @@ void cut_step_log(const std::filesystem::path& run, int64_t iterations);
 // What differs between two records of a step: "samples", "learn_rate", "loss", or the first tensor, by name, that is in
 // both with other fingerprints, or in one of two lists only; in this order. Empty: nothing.
 std::string first_difference(const StepRecord& a, const StepRecord& b);
+// What a record says of such a thing; "none" for a tensor that it does not have.
+std::string text_of(const StepRecord& step, const std::string& what);
 
 }  // namespace retrace

@@ -11,6 +11,7 @@
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/monitor/monitor.h"
 #include "retrace/tensor/fingerprint.h"
+#include "retrace/train/compare.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/train_job.h"
 #include "tests/error_testing.h"
@@ -138,6 +139,20 @@ TEST_F(StepLogTest, NamesWhatDiffers) {
   EXPECT_EQ(changed([](auto& s) { s.tensors.erase("b"); }), "b");
   EXPECT_EQ(changed([](auto& s) { s.tensors["a"] = 3; }), "a");
   EXPECT_EQ(changed([](auto& s) { s.tensors.clear(); }), "") << "none were taken";
+}
+
+TEST_F(StepLogTest, ComparingRunsNamesTheFirstStep) {
+  log_of("a"), log_of("b"), log_of("c", {{"training.l2_regularization", "0.1", ""}});
+  log_of("d", {{"training.fingerprint_iterations", "3", ""}, {"training.initial_learn_rate", "0.5", ""}});
+  EXPECT_FALSE(compare_runs(root_ / "a", root_ / "b").first_step);
+  // The first gradient with L2 changes what the second step begins with.
+  const auto found = compare_runs(root_ / "a", root_ / "c").first_step;
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->iteration, 2);
+  EXPECT_EQ(found->what, "loss");
+  EXPECT_EQ(found->a, text_of(read_step_log(root_ / "a")[1], "loss"));
+  EXPECT_EQ(found->b, text_of(read_step_log(root_ / "c")[1], "loss"));
+  EXPECT_EQ(compare_runs(root_ / "a", root_ / "d").first_step->what, "learn_rate");
 }
 
 TEST_F(StepLogTest, DamageIsNamed) {

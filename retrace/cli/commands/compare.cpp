@@ -61,6 +61,9 @@ std::string comparison_text(const RunComparison& found) {
                         setting.b.empty() ? "none" : setting.b);
   if (found.epochs_a != found.epochs_b) text += fmt::format("epochs: {} and {}\n", found.epochs_a, found.epochs_b);
   text += stopped_text(found);
+  if (const auto& step = found.first_step)
+    text += fmt::format("first step that differs: {} (epoch {}), {}: {} and {}\n", step->iteration, step->epoch,
+                        printable(step->what), step->a, step->b);
   if (found.first_epoch) text += fmt::format("first epoch that differs: {}\n", *found.first_epoch);
   for (const auto& name : found.first_tensors) text += fmt::format("  {}\n", printable(name));
   if (!found.weights.empty()) text += last_weights_text(found);
@@ -85,6 +88,12 @@ Json json_of(const SettingDifference& setting) {
   return Json::object({{"key", setting.key}, {"a", setting.a}, {"b", setting.b}});
 }
 
+Json json_of(const std::optional<StepDifference>& step) {
+  if (!step) return {};
+  return Json::object(
+      {{"iteration", step->iteration}, {"epoch", step->epoch}, {"what", step->what}, {"a", step->a}, {"b", step->b}});
+}
+
 Json json_of(const std::vector<std::string>& names) { return Json::list({names.begin(), names.end()}); }
 
 Json json_of(const RunComparison& found) {
@@ -94,6 +103,7 @@ Json json_of(const RunComparison& found) {
   return Json::object({{"equal", found.equal},
                        {"epochs", Json::list({found.epochs_a, found.epochs_b})},
                        {"stopped", Json::list({json_of(found.stopped_a), json_of(found.stopped_b)})},
+                       {"first_step", json_of(found.first_step)},
                        {"first_epoch", found.first_epoch},
                        {"first_tensors", json_of(found.first_tensors)},
                        {"has_weights", found.has_weights},
