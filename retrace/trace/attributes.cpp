@@ -48,6 +48,12 @@ void Attributes::shift(std::string_view name, int64_t by) {
     if (int64_t* value = std::get_if<int64_t>(&entry.value); value && entry.name == name) *value += by;
 }
 
+Attributes::Attributes(std::initializer_list<Attribute> entries) : entries_(entries) {}
+
+void Attributes::add(std::string_view name, AttributeValue value) { entries_.push_back({name, std::move(value)}); }
+
+bool Attributes::operator==(const Attributes& other) const { return entries_ == other.entries_; }
+
 bool Attribute::operator==(const Attribute& other) const {
   if (name != other.name || value.index() != other.value.index()) return false;
   if (const double* a = std::get_if<double>(&value))

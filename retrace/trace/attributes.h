@@ -23,11 +23,11 @@ struct Attribute {
 class Attributes {
  public:
   Attributes() = default;
-  Attributes(std::initializer_list<Attribute> entries) : entries_(entries) {}
+  Attributes(std::initializer_list<Attribute> entries);
 
   const std::vector<Attribute>& entries() const { return entries_; }
   std::vector<Attribute>& entries() { return entries_; }
-  void add(std::string_view name, AttributeValue value) { entries_.push_back({name, std::move(value)}); }
+  void add(std::string_view name, AttributeValue value);
   // Adds to an integer, if there is one of that name.
   void shift(std::string_view name, int64_t by);
 
@@ -38,7 +38,7 @@ class Attributes {
   DType type(std::string_view name) const;
   const std::string& text(std::string_view name) const;
 
-  bool operator==(const Attributes& other) const { return entries_ == other.entries_; }
+  bool operator==(const Attributes& other) const;
   uint64_t hash() const;
   // {stride=[1,1], type=f32, name="x", bound=0x1p+0}: integers plain, numbers as hexadecimal floats; "" if empty.
   std::string print() const;

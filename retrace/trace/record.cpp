@@ -55,6 +55,7 @@ const std::shared_ptr<Recording>& current_recording() {
   return recording;
 }
 
+RecordingScope::RecordingScope() : RecordingScope(std::make_shared<Recording>()) {}
 RecordingScope::RecordingScope(std::shared_ptr<Recording> recording) : before_(current_recording()) {
   slot() = std::move(recording);
 }
@@ -147,6 +148,12 @@ Tensor Recording::add_input(const TensorSpec& spec) try {
 } catch (const std::bad_alloc&) {
   abandon();  // half of it may be recorded
   throw;
+}
+
+void Recording::set_outputs(std::span<const ValueId> ids) { trace_.outputs.assign(ids.begin(), ids.end()); }
+
+void Recording::set_argument(const Tensor& input, const Tensor* argument) {
+  arguments_[input.value().get()] = argument;
 }
 
 const Tensor* Recording::argument_of(const Tensor& input) const {

@@ -36,7 +36,7 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   // Values that somebody still holds: (id, value), ascending.
   std::vector<std::pair<ValueId, std::shared_ptr<TensorValue>>> living() const;
 
-  void set_outputs(std::span<const ValueId> ids) { trace_.outputs.assign(ids.begin(), ids.end()); }
+  void set_outputs(std::span<const ValueId> ids);
   void evaluate(Place place) override;
   // A recording that is replayed and never evaluated itself, of the function accelerated at `made`: reading a value is
   // an error, and so is a pending tensor from outside, which a replay could not see.
@@ -46,7 +46,7 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   // its outputs.
   std::vector<Tensor> splice(const Trace& trace, std::span<const Tensor> inputs, const DrawShift& draws, Place place);
   // Of a recording that is replayed: the argument of the recorded call for which this input stands, until its end.
-  void set_argument(const Tensor& input, const Tensor* argument) { arguments_[input.value().get()] = argument; }
+  void set_argument(const Tensor& input, const Tensor* argument);
   const Tensor* argument_of(const Tensor& input) const;
   // How often values of this recording were computed while it went on.
   int64_t evaluations() const { return evaluations_; }
@@ -85,7 +85,8 @@ Tensor argument_behind(Tensor tensor);
 // Makes another recording current for its lifetime (used by passes and tests).
 class RecordingScope {
  public:
-  explicit RecordingScope(std::shared_ptr<Recording> recording = std::make_shared<Recording>());
+  RecordingScope();  // a new one
+  explicit RecordingScope(std::shared_ptr<Recording> recording);
   ~RecordingScope();
   RecordingScope(const RecordingScope&) = delete;
   RecordingScope& operator=(const RecordingScope&) = delete;
