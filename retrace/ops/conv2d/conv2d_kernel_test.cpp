@@ -198,8 +198,10 @@ void check(const Conv2dShape& s, bool special_x, bool special_w) {
   const auto dw = bits(reference_filter_gradient(s, x, dy));
   const std::string before(name_of(simd_target()));
   const int threads = thread_count();
+  // Special values change no control flow: numbers of threads are tried with plain ones.
+  const std::vector<int> counts = special_x || special_w ? std::vector{2} : std::vector{1, 2, 3};
   for (SimdTarget target : tested_targets())
-    for (int count : {1, 2, 3}) {
+    for (int count : counts) {
       if (target == SimdTarget::scalar && count == 1) continue;
       set_simd_target(name_of(target));
       set_thread_count(count);
