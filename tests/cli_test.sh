@@ -84,7 +84,7 @@ expect 0 'fingerprint' train "$golden/peaks.toml" --json
 for key in job device threads epochs iterations seconds validation_loss metrics fingerprint peak_mib run_dir stop_reason; do
   has "\"$key\":" out
 done
-has '"iterations":12' out
+has '"iterations":12,"output_iteration":12,' out
 has '"run_dir":"runs/golden-peaks-1"' out
 has 'epoch 3/3' err
 for name in job.toml versions.json metrics.jsonl fingerprints.txt weights.safetensors; do
@@ -253,6 +253,46 @@ expect 66 'does not exist' test absent
 expect 0 'fingerprint' train small/job.toml --set training.solver=sgdm --out other-solver
 has 'momentum = 0.9' other-solver/job.toml
 ! grep -q 'gradient_decay' other-solver/job.toml || fail 'the options of the old solver stay'
+
+# --- A job to start from, the page of a run, plots.
+mkdir points
+printf 'x,kind\n1,a\n2,b\n3,a\n4,b\n' >points/train.csv
+cp points/train.csv points/test.csv
+expect 0 'job.toml: 4 samples of [1] in 2 classes, read by the data source csv' init --data points
+has 'train it: retrace train job.toml' out
+expect 2 '"job.toml" is there already' init --data points
+expect 2 'retrace init NAME.toml --data ...' init --data points
+expect 0 '"source":"csv","samples":4,"test_samples":4,"sample":[1],"classes":2}' init other.toml --data points --json
+expect 0 'source = "csv"' init - --data points
+expect 2 '--json and the job cannot both go to standard output' init - --data points --json
+silent init third.toml --data points --quiet
+cmp -s third.toml other.toml && fail 'the name of the job file is not in it'
+expect 2 'retrace init needs --data' init
+expect 2 'is neither a folder nor a built-in data set' init x.toml --data pionts
+expect 2 'did you mean --network?' init x.toml --data points --netwrk digits
+expect 0 'fingerprint' train job.toml --epochs 2 --out begun
+[ -s begun/report.html ] || fail 'train leaves no report'
+expect 0 'fingerprint' train job.toml --epochs 2 --out plain --no-report
+[ ! -e plain/report.html ] || fail 'train --no-report leaves one'
+cmp -s begun/weights.safetensors plain/weights.safetensors || fail 'the report changes bits'
+expect 0 'begun/report.html: open it in a browser' report begun
+has 'Samples of the test set' begun/report.html
+expect 0 '{"run_dir":"begun","out":"page.html"}' report begun --out page.html --json
+expect 0 '<!DOCTYPE html>' report begun --out - --fast
+expect 2 '--json and the page cannot both go to standard output' report begun --out - --json
+expect 2 'job.toml' report begun --out begun/job.toml
+silent report begun --quiet
+expect 0 'plot.svg' plot begun --metric loss,accuracy,learn_rate
+expect 0 '{"metrics":["loss"],"out":"loss.svg"}' plot begun --out loss.svg --json
+expect 0 '</svg>' plot begun --out - --log
+expect 2 'did you mean "accuracy"?' plot begun --metric acuracy
+expect 2 'rsvg-convert loss.svg -o loss.png (package librsvg2-bin)' plot begun --out loss.png
+expect 2 'give --out loss.svg' plot begun --out loss
+expect 2 '--json and the picture cannot both go to standard output' plot begun --out - --json
+expect 2 'job.toml' plot begun --out begun/job.toml
+silent plot begun --quiet
+expect 66 'does not exist' plot absent
+expect 66 'does not exist' report absent
 
 # --- Files in and out: nothing is written over what is read, over what is no regular file, or over data of others.
 expect 0 'fingerprint' train "$golden/digits.toml" --set training.max_epochs=1 --set data.train_samples=128 \

@@ -27,7 +27,9 @@ class Flags {
  public:
   // A word without a flag, which must be given; `what` is what it is, for messages: "the job file".
   void argument(const char* name, std::filesystem::path& value, const char* help, const char* what);
-  // The same, in place of which a flag may be given, but not both.
+  // A word without a flag, which may be left out.
+  void optional(const char* name, std::filesystem::path& value, const char* help);
+  // A word that must be given, in place of which a flag may be given, but not both.
   void argument(const char* name, std::filesystem::path& value, const char* help, const char* what, const char* flag);
   // --NAME TYPE
   void option(const char* name, const char* type, std::string& value, const std::string& help);

@@ -22,6 +22,10 @@ void Flags::argument(const char* name, std::filesystem::path& value, const char*
   table_->required_.push_back({app_, option, what, other});
 }
 
+void Flags::optional(const char* name, std::filesystem::path& value, const char* help) {
+  app_->add_option(name, value, help)->type_name("");
+}
+
 void Flags::option(const char* name, const char* type, std::string& value, const std::string& help) {
   app_->add_option(name, value, help)->type_name(type);
 }

@@ -29,6 +29,11 @@ void print(std::string_view text) {
   throw Error(ErrorKind::output, 710, "standard output cannot be written: " + system_reason(errno));
 }
 
+Error beside_json(const char* what, const char* help) {
+  return Error(ErrorKind::usage, 706, std::string("--json and ") + what + " cannot both go to standard output")
+      .help(help);
+}
+
 StreamWriter& standard_error() {
   static StreamWriter writer(STDERR_FILENO);
   return writer;

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "retrace/base/error.h"
 #include "retrace/monitor/stream_writer.h"
 
 namespace retrace::cli {
@@ -15,6 +16,9 @@ void guard_standard_streams();
 
 // Writes to standard output; throws Error(output) if it is closed or full.
 void print(std::string_view text);
+
+// The error of --json where standard output gets `what` already.
+Error beside_json(const char* what, const char* help = "give --out a file");
 
 // Standard error, written by a thread of its own: a reader that stands still stops nobody.
 StreamWriter& standard_error();

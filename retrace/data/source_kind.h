@@ -55,6 +55,9 @@ struct SourceKind {
   std::function<SourceDescription(Split split, const SourceRequest& request)> description;
   // The names of the classes, where they have others than their numbers. Errors: those that load() finds there.
   std::function<std::vector<std::string>(const SourceRequest& request)> class_names = {};
+  // The options of a job on a folder, as its files say them: for `retrace init`. Options that it does not give have
+  // their standard values; not set: all of them do. Errors: those that load() finds there.
+  std::function<OptionValues(const std::filesystem::path& folder)> look = {};
   // The numbers of samples that it can give, if not any: a text ("a square number: ..."), and the nearest such number.
   std::string counts = {};
   std::function<int64_t(Split split, int64_t samples)> nearest_count = {};

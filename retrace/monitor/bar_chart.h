@@ -9,7 +9,7 @@ namespace retrace {
 // One bar.
 struct Bar {
   std::string name;
-  double value = 0;  // 0 or more
+  double value = 0;  // 0 or more, as text and PNG
 };
 
 // Bars of one unit.
@@ -26,5 +26,9 @@ std::string bar_text(const BarChart& chart, int width = 40);
 
 // The charts side by side as a PNG file, drawn by gnuplot. "" when it was written; else what was in the way, in a line.
 std::string write_bar_charts(const std::string& png, const std::vector<BarChart>& charts);
+
+// One chart as an SVG picture: bars from zero upwards and, for values below zero, downwards, with their names below. A
+// value that is not finite has no bar.
+std::string bar_svg(const BarChart& chart);
 
 }  // namespace retrace

@@ -129,7 +129,7 @@ TEST(ImageJob, PredictsFilesAndFolders) {
   };
   const auto all = rows(folder.at("test"));
   ASSERT_EQ(all.size(), 7u);
-  EXPECT_TRUE(all[0].starts_with("index,file,class,score_0,score_1,")) << all[0];
+  EXPECT_TRUE(all[0].starts_with("index,file,class,class_name,score_class_00,score_class_01,")) << all[0];
   EXPECT_TRUE(all[1].starts_with("0," + folder.at("test/class_00/0.jpg") + ",")) << all[1];
   EXPECT_TRUE(all[4].starts_with("3," + folder.at("test/class_01/1.jpg") + ",")) << all[4];
   const auto after = [](const std::string& line) { return line.substr(line.find(',')); };

@@ -39,9 +39,9 @@ std::string quoted(const std::string& text) {
 // The columns of the outputs for some samples, and their values row by row.
 class PredictionTable {
  public:
-  // files: of the samples, or none.
-  PredictionTable(const nn::Network& network, const std::vector<std::string>& files)
-      : network_(network), files_(files) {}
+  // files: of the samples, or none; classes: their names, or none.
+  PredictionTable(const nn::Network& network, const std::vector<std::string>& files, ClassNames classes)
+      : network_(network), files_(files), classes_(std::move(classes)) {}
 
   void add(const Tree& y, int64_t count) {
     if (csv_.empty()) csv_ = header(y);
@@ -60,9 +60,9 @@ class PredictionTable {
     for (size_t k = 0; k < network_.outputs.size(); ++k) {
       const std::string& name = network_.outputs[k].name;
       const int64_t width = y[name].tensor().shape().back();
-      if (is_class(k)) text += "," + name;
+      if (is_class(k)) text += "," + name + (classes_.empty() ? "" : "," + name + "_name");
       for (int64_t c = 0; c < width; ++c)
-        text += is_class(k)  ? fmt::format(",{}score_{}", k == 0 ? "" : name + "_", c)
+        text += is_class(k)  ? "," + quoted((k == 0 ? "score_" : name + "_score_") + class_name(classes_, c))
                 : width == 1 ? "," + name
                              : fmt::format(",{}_{}", name, c);
     }
@@ -76,14 +76,20 @@ class PredictionTable {
     for (size_t k = 0; k < values.size(); ++k) {
       const auto width = static_cast<int64_t>(values[k].size()) / count;
       const auto row = values[k].begin() + i * width;
-      if (is_class(k)) csv_ += fmt::format(",{}", std::max_element(row, row + width) - row);
+      if (is_class(k)) add_class(std::max_element(row, row + width) - row);
       for (int64_t c = 0; c < width; ++c) csv_ += "," + number_text(row[c]);
     }
     csv_ += "\n";
   }
 
+  void add_class(int64_t number) {
+    csv_ += fmt::format(",{}", number);
+    if (!classes_.empty()) csv_ += "," + quoted(class_name(classes_, number));
+  }
+
   const nn::Network& network_;
   const std::vector<std::string>& files_;
+  const ClassNames classes_;
   std::string csv_;
   int64_t rows_ = 0;
 };
@@ -99,7 +105,7 @@ Prediction predict_run(const std::filesystem::path& run, const std::filesystem::
   const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
                                                     (run / "weights.safetensors").string());
   PredictionInputs inputs(job, network, input);
-  PredictionTable table(network, inputs.files());
+  PredictionTable table(network, inputs.files(), read_class_names(run));
   while (const auto batch = inputs.next()) {
     const Tree y = network.forward(*batch, parameters, state, Phase::inference).y;
     evaluate();

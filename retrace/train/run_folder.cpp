@@ -71,10 +71,10 @@ void check_empty(const fs::path& path) {
   if (failure) throw write_failed(path, failure.value());
 }
 
-constexpr const char* kManifest = "manifest.json";
-constexpr const char* kFiles[] = {"job.toml",    "training.toml",    "versions.json",       "metrics.jsonl",
-                                  "steps.jsonl", "fingerprints.txt", "weights.safetensors", kManifest,
-                                  kRunLock};
+constexpr const char *kManifest = "manifest.json", *kReport = "report.html";
+constexpr const char* kFiles[] = {
+    "job.toml",         "training.toml",       "versions.json", "classes.json", "metrics.jsonl", "steps.jsonl",
+    "fingerprints.txt", "weights.safetensors", kReport,         kManifest,      kRunLock};
 
 // The files of a run, and its folder if nothing else is in it.
 void remove_run(const fs::path& path, bool folder, const FileDescriptor& lock) {
@@ -155,6 +155,7 @@ RunFolder RunFolder::create(const Description& what, const Versions& versions, c
   try {
     write_file_whole(path / what.file, what.text);
     write_file_whole(path / "versions.json", versions_json(versions) + "\n");
+    if (!what.classes.empty()) write_class_names(path, what.classes);
   } catch (const Error&) {
     remove_run(path, makes, lock);
     throw;
@@ -210,7 +211,8 @@ std::vector<std::string> files_of_run(const fs::path& run) {
   std::vector<std::string> names;
   std::error_code failure;
   for (const std::string name : kFiles)
-    if (name != kManifest && name != kRunLock && fs::exists(run / name, failure)) names.push_back(name);
+    if (name != kManifest && name != kReport && name != kRunLock && fs::exists(run / name, failure))
+      names.push_back(name);
   for (const auto& path : checkpoints_of(run)) names.push_back(path.lexically_relative(run).generic_string());
   return names;
 }

@@ -3,6 +3,7 @@
 //   job.toml             the job as run, all defaults written out; of a training that a program started, with
 //                        train_network(), training.toml: the options that changed bits
 //   versions.json        what it ran on
+//   classes.json         the names of the classes, where they have others than their numbers
 //   metrics.jsonl        one event a line
 //   steps.jsonl          one line a step: samples, loss, rate, and now and then fingerprints (retrace/train/step_log.h)
 //   fingerprints.txt     per epoch one line a tensor, "EPOCH HEX NAME", then "EPOCH HEX all", or, where the run was
@@ -10,6 +11,7 @@
 //   weights.safetensors  parameters/... and state/... after the last epoch that is there, with the fingerprint of each
 //   checkpoints          step-N.safetensors: the state after iteration N, to go on from (retrace/train/checkpoint.h)
 //   manifest.json        at the end: size and hash of each of these files (retrace/train/manifest.h)
+//   report.html          a page for people, which is in no manifest (retrace/report/report.h)
 //   .lock                who writes, or wrote, the folder: host, process, start
 
 #include <cstdint>
@@ -22,6 +24,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/distributed/worker.h"
+#include "retrace/train/class_names.h"
 #include "retrace/train/job.h"
 #include "retrace/train/metrics_log.h"
 #include "retrace/train/safetensors.h"
@@ -44,10 +47,11 @@ std::string fingerprint_text(uint64_t fingerprint);
 class RunFolder {
  public:
   // Makes runs/NAME-N with the next free N, or `out` (which may exist if it is empty), and writes the file that says
-  // what is trained, and versions.json. Where the file system has no locks, warns and goes on. Errors: as
-  // check_new_run(); output.
+  // what is trained, versions.json and, where classes have names, classes.json. Where the file system has no locks,
+  // warns and goes on. Errors: as check_new_run(); output.
   struct Description {
     std::string name, file, text;
+    ClassNames classes = {};
   };
   static RunFolder create(const Description& what, const Versions& versions, const std::filesystem::path& out = {},
                           const std::filesystem::path& runs = "runs");

@@ -77,7 +77,7 @@ TEST(TableJob, PredictsCsvWithAndWithoutTargets) {
     return predict_run(run, folder / "new.csv").csv;
   };
   const std::string with_names = predict_run(run, folder / "test.csv").csv;
-  EXPECT_TRUE(says(with_names, "index,class,score_0,score_1\n0,"));
+  EXPECT_TRUE(says(with_names, "index,class,class_name,score_above,score_below\n0,"));
   std::string features = "x,y\n", bare;
   std::istringstream lines(points(1, false));
   for (std::string line; std::getline(lines, line);) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/train/evaluate_network.h"
 #include "retrace/train/job_fields.h"
@@ -40,15 +41,26 @@ Job job_to_test(const std::filesystem::path& run, const std::vector<JobOverride>
   return overrides.empty() ? job : read_job(run / "job.toml", overrides);
 }
 
-std::vector<std::string> class_names(const Job& given, int64_t classes) {
-  const Job job = resolved(given);
-  std::vector<std::string> names;
-  if (const auto& source = source_of(job); source.class_names) names = source.class_names(source_request(job, 0));
-  for (auto next = static_cast<int64_t>(names.size()); next < classes; ++next) names.push_back(fmt::format("{}", next));
-  return names;
+// The names that the run keeps, which are those of the data: else a class would be taken for another one. Runs of
+// earlier versions keep none.
+ClassNames names_of(const std::filesystem::path& run, const Job& job) {
+  const ClassNames kept = read_class_names(run), found = class_names_of(job);
+  if (kept.empty() || kept == found) return found;
+  const auto [first, other] = std::mismatch(kept.begin(), kept.end(), found.begin(), found.end());
+  const auto number = first - kept.begin();
+  throw Error(ErrorKind::bad_data, 671, "the data have other classes than the run was trained on")
+      .where(printable(job.data.path))
+      .got(other == found.end() ? fmt::format("{} classes", found.size())
+                                : fmt::format("class {} is \"{}\"", number, printable(*other)))
+      .expected(first == kept.end() ? fmt::format("{} classes", kept.size())
+                                    : fmt::format("class {} is \"{}\"", number, printable(*first)))
+      .help(
+          "the folders or labels of its training set must be all the classes of the run, which are in its "
+          "classes.json");
 }
 
-std::vector<TestedClasses> tested_classes(const Job& job, const nn::Network& network, const NetworkScore& score) {
+std::vector<TestedClasses> tested_classes(const ClassNames& known, const nn::Network& network,
+                                          const NetworkScore& score) {
   std::vector<TestedClasses> all;
   for (const auto& metric : metrics_of(network.outputs, {.names = {kConfusion}})) {
     const auto& output = network.outputs[metric.output].name;
@@ -57,7 +69,9 @@ std::vector<TestedClasses> tested_classes(const Job& job, const nn::Network& net
     std::vector<double> counts;
     for (const auto& row : found->second) counts.insert(counts.end(), row.begin(), row.end());
     const auto classes = static_cast<int64_t>(found->second.size());
-    all.push_back({output, class_names(job, classes), class_measures(counts, classes), metric.name});
+    std::vector<std::string> names;
+    for (int64_t c = 0; c < classes; ++c) names.push_back(class_name(known, c));
+    all.push_back({output, std::move(names), class_measures(counts, classes), metric.name});
   }
   return all;
 }
@@ -73,6 +87,7 @@ TestRunResult test_run(const std::filesystem::path& run, const TestRunOptions& o
   const nn::Network network = make_job_network(job);
   const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
                                                     (run / "weights.safetensors").string());
+  const ClassNames names = names_of(run, job);
   const JobData data = load_job_data(job, network);
   MetricChoice metrics{job.training.metrics, job.training.options};
   if (options.classes) metrics.more = {kConfusion};
@@ -80,7 +95,7 @@ TestRunResult test_run(const std::filesystem::path& run, const TestRunOptions& o
                             device, metrics);
   const NetworkScore score = evaluate(parameters.to(device), state.to(device));
   TestRunResult result{job.name, data.test.size(), score.loss, score.metrics, score.tables};
-  if (options.classes) result.classes = tested_classes(job, network, score);
+  if (options.classes) result.classes = tested_classes(names, network, score);
   return result;
 }
 

@@ -63,9 +63,10 @@ struct TrainJobResult {
 TrainJobResult train_job(const Job& job, const TrainJobControl& control = {});
 
 // Reads a run's weights and samples (a CSV, NPY or IDX file; one image file, a folder of them, or a path with
-// wildcards: retrace/train/prediction_inputs.h) and makes CSV: index, file where there are image files, class, one
-// column a score, and the angle where the network has one. Errors: missing; bad_data, also for weights that are not
-// what was written or not finite; usage for a network that reads or makes something else.
+// wildcards: retrace/train/prediction_inputs.h) and makes CSV: index, file where there are image files, class, its
+// name (class_name) where the run has names, one column a score (score_NAME), and the angle where the network has one.
+// Errors: missing; bad_data, also for weights that are not what was written or not finite; usage for a network that
+// reads or makes something else.
 struct Prediction {
   int64_t rows = 0;
   std::string csv;

@@ -25,6 +25,7 @@ TrainingTask task_of(const Job& job) {
           .device = job.device,
           .learn_rate = learn_rate(job.training),
           .identity = job_identity(job),
+          .classes = class_names_of(job),
           .text = job_text(job)};
 }
 

@@ -3,6 +3,7 @@
 
 #include "retrace/distributed/worker.h"
 #include "retrace/optim/schedule.h"
+#include "retrace/train/class_names.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/training_options.h"
 
@@ -19,8 +20,9 @@ struct TrainingTask {
   ValidationOptions validation;
   uint64_t seed = 0;
   std::string device = "auto";
-  LearnRate learn_rate;  // of each step
-  NamedValues identity;  // what decides the bits of the result beside the data, as text
+  LearnRate learn_rate;     // of each step
+  NamedValues identity;     // what decides the bits of the result beside the data, as text
+  ClassNames classes = {};  // the names of the classes
   // The file of a run folder that says what was trained: its name and its text.
   std::string file = "job.toml", text;
 };

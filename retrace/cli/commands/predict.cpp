@@ -16,9 +16,7 @@ struct PredictOptions {
 
 int predict(const PredictOptions& options) {
   if (options.out == "-" || is_standard_output(options.out)) {
-    if (options.json)
-      throw Error(ErrorKind::usage, 706, "--json and the rows cannot both go to standard output")
-          .help("give --out a file");
+    if (options.json) throw beside_json("the rows");
     print(predict_run(options.run, options.input).csv);
     return 0;
   }

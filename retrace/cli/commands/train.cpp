@@ -16,6 +16,7 @@
 #include "retrace/distributed/launcher.h"
 #include "retrace/monitor/json_metrics.h"
 #include "retrace/monitor/sink_kind.h"
+#include "retrace/report/report.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/train_job.h"
 
@@ -42,6 +43,7 @@ Json json_of(const TrainJobResult& result) {
                        {"threads", result.threads},
                        {"epochs", result.epochs},
                        {"iterations", result.iterations},
+                       {"output_iteration", result.output_iteration},
                        {"seconds", result.seconds},
                        {"validation_loss", result.loss},
                        {"metrics", json_metrics(result.metrics, result.tables)},
@@ -110,11 +112,20 @@ std::string ending_text(const TrainJobResult& result, const Job& job) {
   return diverged_text(result, job);
 }
 
+// The page of the run, from what the training has told. Without it the run is as good.
+void write_page(const std::filesystem::path& run) {
+  try {
+    write_report(run, {}, {.measure = false});
+  } catch (const Error& error) {
+    complain(std::string("the report of the run cannot be written: ") + error.what());
+  }
+}
+
 struct TrainOptions {
   std::filesystem::path job, out, resume;
   JobSettings settings;
   std::string monitor = "terminal";
-  bool json = false, quiet = false;
+  bool no_report = false, json = false, quiet = false;
 };
 
 // The job of the run that goes on, with keys replaced that change no bit.
@@ -150,6 +161,7 @@ int train(const TrainOptions& options) {
                                       .stop = [] { return StopSignals::received() != 0; }});
   const int code = exit_code_of(result);
   if (pool.is_first()) {
+    if (!options.no_report && !result.run_dir.empty()) write_page(result.run_dir);
     finish_standard_error();
     if (options.json)
       print(json_of(result).text() + "\n");
@@ -186,6 +198,7 @@ void describe(Flags& flags) {
   flags.option("--monitor", "NAME", options->monitor, "how progress is told on standard error: " + monitors());
   flags.option("--out", "DIR", options->out, "run folder; without it runs/JOB-N with the next free N");
   flags.exclude("--resume", "--out");
+  flags.flag("--no-report", options->no_report, "write no report.html into the run folder at the end");
   flags.flag("--json", options->json, "print the result as one JSON object, the last line");
   flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
   flags.footer(

@@ -25,6 +25,11 @@ SourceKind cifar10_source() {
                 {{DType::f32, {kCifar10Side, kCifar10Side, 3}, Labels("SSC"), {}}, {DType::i32, {}, {}, {}}},
                 kCifar10Classes};
           },
+      .class_names =
+          [](const SourceRequest&) {
+            return std::vector<std::string>{"airplane", "automobile", "bird",  "cat",  "deer",
+                                            "dog",      "frog",       "horse", "ship", "truck"};
+          },
       .origin =
           [](Split split, int, const SourceRequest& request) {
             return printable(cifar10_files(request.path, split).front().path.parent_path().string());

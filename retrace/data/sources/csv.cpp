@@ -1,6 +1,13 @@
 #include "retrace/data/csv_store.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
 #include "retrace/base/file.h"
+#include "retrace/data/csv_table.h"
 #include "retrace/data/source_kind.h"
 
 namespace retrace {
@@ -12,6 +19,15 @@ std::filesystem::path file_of(Split split, const SourceRequest& request) {
 
 bool is_regression(const OptionValues& options) { return options.text("task") == "regression"; }
 
+void check_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) throw missing_path(path, "data folder");
+  if (std::filesystem::is_directory(path, ignored)) return;
+  throw Error(ErrorKind::missing, 672, fmt::format("data.path \"{}\" is no folder", printable(path.string())))
+      .expected("a folder that holds train.csv and test.csv")
+      .help("put the training set into DIR/train.csv and the test set into DIR/test.csv, and set data.path to DIR");
+}
+
 // Classes are those of the training set.
 CsvDatastore store_of(Split split, const SourceRequest& request) {
   CsvStoreOptions options{.header = request.options.truth("header"),
@@ -20,9 +36,43 @@ CsvDatastore store_of(Split split, const SourceRequest& request) {
                           .task = is_regression(request.options) ? Task::regression : Task::classification};
   if (split == Split::test && options.task == Task::classification)
     options.class_names = store_of(Split::train, request).class_names();
-  std::error_code ignored;
-  if (!std::filesystem::exists(request.path, ignored)) throw missing_path(request.path, "data folder");
+  check_folder(request.path);
   return csv_store(file_of(split, request).string(), options, Place());
+}
+
+bool is_number(const std::string& text) {
+  double value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failure == std::errc() && end == text.data() + text.size();
+}
+
+bool is_whole_number(const std::string& text) {
+  return is_number(text) && text.find_first_not_of("-0123456789") == std::string::npos;
+}
+
+// Whether these are names, or few numbers that stand for classes.
+bool are_classes(const std::set<std::string>& targets) {
+  constexpr size_t kMostNumbers = 20;
+  if (!std::all_of(targets.begin(), targets.end(), is_number)) return true;
+  return targets.size() <= kMostNumbers && std::all_of(targets.begin(), targets.end(), is_whole_number);
+}
+
+// The last column is learned. The first line has names if a feature there is no number.
+OptionValues look(const std::filesystem::path& folder) {
+  check_folder(folder);
+  const auto file = folder / "train.csv";
+  const std::string text = read_file(file, "CSV file", kCsvLimit);
+  CsvReader reader(text, file.string());
+  if (!reader.next()) return {};
+  const auto features = static_cast<int64_t>(reader.cells().size()) - 1;
+  const bool header = std::any_of(reader.cells().begin(), reader.cells().end() - 1,
+                                  [](const CsvCell& cell) { return !is_number(cell.text); });
+  std::set<std::string> targets;
+  if (!header) targets.insert(reader.cells().back().text);
+  while (reader.next()) targets.insert(reader.cells().back().text);
+  return {{"features", features},
+          {"header", header},
+          {"task", std::string(are_classes(targets) ? "classification" : "regression")}};
 }
 
 }  // namespace
@@ -65,6 +115,8 @@ SourceKind csv_source() {
                 for (const Tensor& variable : store.get(0)) made.variables.push_back(variable.spec());
                 return made;
               },
+          .class_names = [](const SourceRequest& request) { return store_of(Split::train, request).class_names(); },
+          .look = look,
           .origin = [](Split split, int,
                        const SourceRequest& request) { return printable(file_of(split, request).string()); }};
 }

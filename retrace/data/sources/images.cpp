@@ -50,6 +50,22 @@ ImageDatastore store_of(Split split, const SourceRequest& request) {
   return image_datastore(folder_of(Split::test, request), options);
 }
 
+// The sizes of the first image, if it is not large; images of other sizes are brought to them.
+OptionValues look(const std::filesystem::path& folder) {
+  constexpr int64_t kLargest = 64;
+  const ImageDatastore train =
+      image_datastore(folder_of(Split::train, {.path = folder}), {.labels = LabelsFrom::folder_names});
+  const Shape sizes = train.sizes();
+  const int64_t larger = std::max(sizes[0], sizes[1]);
+  const auto scaled = [&](int64_t size) {
+    return larger <= kLargest ? size : std::max<int64_t>(1, size * kLargest / larger);
+  };
+  return {{"image_height", scaled(sizes[0])},
+          {"image_width", scaled(sizes[1])},
+          {"image_channels", sizes[2]},
+          {"image_fit", std::string("resize")}};
+}
+
 }  // namespace
 
 SourceKind images_source() {
@@ -86,6 +102,7 @@ SourceKind images_source() {
                                      static_cast<int64_t>(store.class_names().size())};
           },
       .class_names = [](const SourceRequest& request) { return store_of(Split::train, request).class_names(); },
+      .look = look,
       .origin = [](Split split, int, const SourceRequest& request) { return printable(folder_of(split, request)); }};
 }
 

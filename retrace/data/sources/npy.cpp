@@ -47,6 +47,19 @@ SourceDescription description_of(Split split, const SourceRequest& request) {
   return {shape[0], {{DType::f32, one, Labels(one.rank() == 1 ? "C" : "SSC"), {}}, target}};
 }
 
+OptionValues look(const std::filesystem::path& folder) {
+  const SourceRequest request{.path = folder};
+  const auto inputs = file_of(Split::train, "inputs", request);
+  const NpyArray targets = read_npy_header(file_of(Split::train, "targets", request));
+  const Shape shape = npy_input_shape(read_npy_header(inputs).shape, inputs.string());
+  const bool classes = !targets.is_floating() && targets.shape.rank() == 1;
+  OptionValues found{{"task", std::string(classes ? "classification" : "regression")}};
+  if (shape.rank() == 2) found.set("features", shape[1]);
+  if (shape.rank() != 4) return found;
+  found.set("image_height", shape[1]), found.set("image_width", shape[2]), found.set("image_channels", shape[3]);
+  return found;
+}
+
 }  // namespace
 
 SourceKind npy_source() {
@@ -73,6 +86,7 @@ SourceKind npy_source() {
           .sample = sample_of,
           .load = store_of,
           .description = description_of,
+          .look = look,
           .origin =
               [](Split split, int variable, const SourceRequest& request) {
                 return printable(file_of(split, variable > 0 ? "targets" : "inputs", request).string());

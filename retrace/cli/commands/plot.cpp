@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include "retrace/base/file.h"
+#include "retrace/base/json.h"
+#include "retrace/cli/command.h"
+#include "retrace/cli/output.h"
+#include "retrace/report/plot.h"
+#include "retrace/train/run_folder.h"
+
+namespace retrace::cli {
+namespace {
+
+struct CommandOptions {
+  std::filesystem::path run, out = "plot.svg";
+  std::string metrics = "loss";
+  bool log = false, json = false, quiet = false;
+};
+
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+void check_ending(const std::filesystem::path& out) {
+  if (out.extension() == ".svg") return;
+  const std::string svg = printable(std::filesystem::path(out).replace_extension(".svg").string());
+  Error error(ErrorKind::usage, 677, fmt::format("plots are SVG files, and \"{}\" is none", printable(out.string())));
+  if (out.extension() == ".png")
+    error.help(fmt::format("give --out {}, and make a PNG of it: rsvg-convert {} -o {} (package librsvg2-bin)", svg,
+                           svg, printable(out.string())));
+  else
+    error.help(fmt::format("give --out {}", svg));
+  throw error;
+}
+
+int plot(const CommandOptions& options) {
+  const auto names = names_in(options.metrics);
+  if (options.out == "-") {
+    if (options.json) throw beside_json("the picture");
+    print(plot_svg(options.run, names, options.log));
+    return 0;
+  }
+  check_ending(options.out);
+  check_run_output(options.out, options.run / "metrics.jsonl");
+  write_file_whole(options.out, plot_svg(options.run, names, options.log));
+  if (options.json)
+    print(Json::object({{"metrics", Json::list(names, [](const std::string& name) { return Json(name); })},
+                        {"out", options.out.string()}})
+              .text() +
+          "\n");
+  else if (!options.quiet)
+    print(printable(options.out.string()) + "\n");
+  return 0;
+}
+
+void describe(Flags& flags) {
+  const auto options = std::make_shared<CommandOptions>();
+  flags.argument("RUN", options->run, "run folder", "the run folder");
+  flags.option("--metric", "NAMES", options->metrics,
+               "what is drawn: loss, learn_rate, metrics of validations; several with commas");
+  flags.option("--out", "FILE", options->out, "SVG file to write (plot.svg); - is standard output");
+  flags.flag("--log", options->log, "logarithmic scale");
+  flags.flag("--json", options->json, "print what was written as one JSON object");
+  flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
+  flags.action([options] { return plot(*options); });
+}
+
+}  // namespace
+
+CommandKind plot_command() {
+  return {.name = "plot", .help = "curves of a run as an SVG picture", .describe = describe};
+}
+
+}  // namespace retrace::cli

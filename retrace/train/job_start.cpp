@@ -1,0 +1,113 @@
+#include "retrace/train/job_start.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "retrace/base/file.h"
+#include "retrace/base/fp_environment.h"
+#include "retrace/train/job_data.h"
+#include "retrace/train/job_start_text.h"
+
+namespace retrace {
+namespace {
+namespace fs = std::filesystem;
+
+std::vector<std::string> built_in_sources() {
+  std::vector<std::string> names;
+  for (const auto& source : all_sources())
+    if (!source.reads_folder) names.push_back(source.name);
+  return names;
+}
+
+Error no_data(const std::string& data, const char* why) {
+  return Error(ErrorKind::usage, 673, fmt::format("\"{}\" {}", printable(data), why));
+}
+
+SourceRequest request_of(const SourceKind& source, const fs::path& folder) {
+  OptionValues found;
+  if (source.look) found = source.look(folder);
+  return {.path = folder, .options = with_standard_values(std::move(found), source.options)};
+}
+
+FoundData found_by(const SourceKind& source, const fs::path& folder) {
+  FoundData data{.source = &source, .request = request_of(source, folder)};
+  data.train = source.description(Split::train, data.request);
+  return data;
+}
+
+// What sources find in a folder, and the first error of one whose files are there.
+FoundData found_in(const fs::path& folder) {
+  std::vector<FoundData> found;
+  std::vector<Error> errors;
+  std::vector<std::string> known, names;
+  for (const auto& source : all_sources()) {
+    if (!source.reads_folder) continue;
+    known.push_back(fmt::format("{} ({})", source.files, source.name));
+    try {
+      found.push_back(found_by(source, folder));
+      names.push_back(source.name);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::missing) errors.push_back(error);
+    }
+  }
+  if (found.size() == 1) return std::move(found[0]);
+  if (found.size() > 1)
+    throw no_data(folder.string(), "holds data of several sources")
+        .got(fmt::format("{}", fmt::join(names, ", ")))
+        .help("put the files of each into a folder of their own");
+  if (!errors.empty()) throw errors[0];
+  throw no_data(folder.string(), "holds no data that a source reads")
+      .expected(fmt::format("{}", fmt::join(known, "; ")))
+      .help("docs/data.md says how the files are named");
+}
+
+FoundData find_data(const std::string& data) {
+  std::error_code ignored;
+  if (fs::is_directory(data, ignored)) return found_in(data);
+  if (fs::exists(data, ignored))
+    throw no_data(data, "is a file, not a folder").help("give the folder that holds training set and test set");
+  for (const auto& source : all_sources()) {
+    if (source.name != data) continue;
+    if (!source.reads_folder) return found_by(source, {});
+    throw no_data(data, "reads the files of a folder").help("give the folder that holds " + source.files);
+  }
+  const auto names = built_in_sources();
+  const std::string near = nearest(data, names);
+  throw no_data(data, "is neither a folder nor a built-in data set")
+      .expected(fmt::format("a folder, or one of {}", fmt::join(names, ", ")))
+      .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+}
+
+// Of the training set, where its description does not say it.
+int64_t classes_in(const FoundData& data) {
+  const Datastore store = data.source->load(Split::train, data.request);
+  int64_t largest = 0;
+  for (int64_t i = 0; i < store.size(); ++i) largest = std::max<int64_t>(largest, store.get(i)[1].item<int32_t>());
+  return largest + 1;
+}
+
+// Throws what the training would throw before its first step.
+void check_start(const std::string& text, const std::string& file) {
+  const Job job = parse_job(text, file);
+  describe_job_data(job, make_job_network(job));
+}
+
+}  // namespace
+
+JobStart start_job(const JobStartOptions& options) {
+  const FloatingPointScope floating_point;
+  FoundData data = find_data(options.data);
+  data.test = data.source->description(Split::test, data.request);
+  data.target = targets_of(*data.source, data.request.options)[0];
+  if (data.target.kind == nn::OutputKind::class_scores)
+    data.classes = data.train.classes > 0 ? data.train.classes : classes_in(data);
+  JobStart start{data.source->name, data.train.samples,
+                 data.test.samples, data.train.variables[0].shape,
+                 data.classes,      start_text(data, options.network, options.file)};
+  check_start(start.text, options.file);
+  return start;
+}
+
+}  // namespace retrace

@@ -1,0 +1,244 @@
+// A job that is made from a look at data trains on them as it is.
+#include "retrace/train/job_start.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "retrace/base/file.h"
+#include "retrace/data/image_testing.h"
+#include "retrace/data/npy_testing.h"
+#include "retrace/data/source_kind.h"
+#include "retrace/train/train_job.h"
+#include "tests/error_testing.h"
+#include "tests/temporary_folder.h"
+
+namespace retrace {
+namespace {
+namespace fs = std::filesystem;
+
+JobStart start_on(const fs::path& folder, const std::string& network = "") {
+  return start_job({.data = folder.string(), .network = network});
+}
+
+TrainJobResult trained(const JobStart& start, const std::vector<std::string>& settings = {}) {
+  std::vector<JobOverride> overrides{parse_override("device=cpu")};
+  for (const auto& setting : settings) overrides.push_back(parse_override(setting));
+  return train_job(parse_job(start.text, "job.toml", overrides), {.write_run = false});
+}
+
+// The text with every key that a comment proposes.
+std::string with_proposals(const std::string& text) {
+  return std::regex_replace(text, std::regex("# ([a-z_]+ = )"), "$1");
+}
+
+// Rows of two features and a target; `target` is that of the place of a point.
+template <class Target>
+void write_csv(const fs::path& folder, const std::string& names, Target target) {
+  for (const int first : {0, 1}) {
+    std::string text = names;
+    for (int i = first; i < 80; i += 2) text += fmt::format("{},{},{}\n", i % 9 * 100, i % 7 - 3, target(i % 9));
+    write_file_whole(folder / (first ? "test.csv" : "train.csv"), text);
+  }
+}
+
+TEST(JobStart, OfClassesInCsvHasThisTextAndLearns) {
+  const TemporaryFolder folder;
+  write_csv(folder.path(), "width,\"a, b\",kind\n", [](int x) { return x < 3 ? "low" : x < 6 ? "mid" : "high"; });
+  const JobStart start = start_on(folder.path());
+  EXPECT_EQ(start.source, "csv");
+  EXPECT_EQ(start.samples, 40);
+  EXPECT_EQ(start.test_samples, 40);
+  EXPECT_EQ(start.sample, (Shape{2}));
+  EXPECT_EQ(start.classes, 3);
+  EXPECT_EQ(start.text,
+            "# 40 samples to train on and 40 to test on: 2 features, from which 3 classes are learned.\n"
+            "# A start, made by retrace init: change what you like. Train it: retrace train job.toml\n"
+            "seed = 1\n"
+            "\n"
+            "[network]  # docs/networks.md; retrace analyze shows sizes and learnables\n"
+            "layers = [\n"
+            "  {type = \"batch_norm\"},  # brings all features to one scale\n"
+            "  {type = \"linear\", features = 32}, {type = \"relu\"},\n"
+            "  {type = \"linear\", features = 32}, {type = \"relu\"},\n"
+            "  {type = \"linear\", features = 3},  # a score for each class\n"
+            "  {type = \"softmax\"},\n"
+            "]\n"
+            "\n"
+            "[data]  # docs/data.md\n"
+            "source = \"csv\"\n"
+            "path = \"" +
+                folder.path().string() +
+                "\"\n"
+                "features = 2  # the number of columns that are features; 0: as the training set has\n"
+                "\n"
+                "[training]  # docs/training.md\n"
+                "max_epochs = 100\n"
+                "mini_batch_size = 32\n"
+                "solver = \"adam\"\n"
+                "initial_learn_rate = 0.001\n"
+                "shuffle = \"every-epoch\"\n"
+                "# schedule = \"cosine\"  # the learn rate falls to 0\n"
+                "# gradient_threshold = 1.0  # gradients of a larger norm are clipped\n"
+                "# output_network = \"best-validation\"  # not the weights of the last step\n"
+                "\n"
+                "[validation]\n"
+                "frequency = 1  # epochs from one look at the test set to the next\n"
+                "# patience = 5  # ends a training after so many validations in a row without a better one\n");
+  const auto result = trained(start);
+  ASSERT_EQ(result.metrics.at(0).first, "accuracy");
+  EXPECT_GT(result.metrics[0].second, 0.8);
+  const Job all = parse_job(with_proposals(start.text), "job.toml");
+  EXPECT_EQ(all.training.schedule, "cosine");
+  EXPECT_EQ(all.validation.patience, 5);
+}
+
+TEST(JobStart, SeesInCsvWhatTheTargetIsAndWhetherThereAreNames) {
+  const TemporaryFolder folder;
+  write_csv(folder.path(), "", [](int x) { return x < 5 ? "red" : "blue"; });
+  const JobStart labels = start_on(folder.path());
+  EXPECT_EQ(labels.classes, 2);
+  EXPECT_EQ(labels.samples, 40) << "the first line is a sample";
+  EXPECT_EQ(trained(labels, {"training.max_epochs=1"}).iterations, 2);
+
+  write_csv(folder.path(), "a,b,number\n", [](int x) { return x % 4; });
+  EXPECT_EQ(start_on(folder.path()).classes, 4);
+
+  write_csv(folder.path(), "a,b,value\n", [](int x) { return x * 0.25 - 1; });
+  const JobStart values = start_on(folder.path());
+  EXPECT_EQ(values.classes, 0);
+  EXPECT_TRUE(says(values.text, "task = \"regression\"  # what is learned: a class or values\n"));
+  EXPECT_TRUE(says(values.text, ": 2 features, from which 1 value is learned.\n"));
+  const auto result = trained(values);
+  EXPECT_EQ(result.metrics.at(0).first, "rmse");
+  EXPECT_LT(result.metrics[0].second, 0.3);
+
+  // More whole numbers than classes have.
+  write_csv(folder.path(), "a,b,value\n", [n = 0](int) mutable { return n++; });
+  EXPECT_EQ(start_on(folder.path()).classes, 0);
+}
+
+TEST(JobStart, OfNpyFiles) {
+  const TemporaryFolder folder;
+  const auto write = [&](const std::string& shape, int64_t size, const std::string& targets, auto target) {
+    for (const std::string split : {"train", "test"}) {
+      std::vector<float> inputs(static_cast<size_t>(20 * size));
+      for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<float>(i % 13) / 13;
+      write_file_whole(folder / (split + "_inputs.npy"), npy_of("<f4", "(20, " + shape + ")", inputs));
+      std::vector<decltype(target(0))> values;
+      for (int i = 0; i < 20; ++i) values.push_back(target(i));
+      write_file_whole(folder / (split + "_targets.npy"),
+                       npy_of(sizeof(target(0)) == 8 ? "<i8" : "<f4", targets, values));
+    }
+  };
+  write("5", 5, "(20,)", [](int i) -> int64_t { return i % 6; });
+  const JobStart features = start_on(folder.path());
+  EXPECT_EQ(features.source, "npy");
+  EXPECT_EQ(features.classes, 6);
+  EXPECT_EQ(features.sample, (Shape{5}));
+  EXPECT_EQ(trained(features, {"training.max_epochs=2"}).iterations, 2) << "mini-batches of 20, the whole set";
+
+  write("9, 12, 3", 9 * 12 * 3, "(20,)", [](int i) -> int64_t { return i % 2; });
+  const JobStart images = start_on(folder.path());
+  EXPECT_EQ(images.sample, (Shape{9, 12, 3}));
+  EXPECT_EQ(trained(images, {"training.max_epochs=1"}).metrics.at(0).first, "accuracy");
+
+  write("5", 5, "(20,)", [](int i) { return static_cast<float>(i) / 20; });
+  EXPECT_EQ(trained(start_on(folder.path()), {"training.max_epochs=1"}).metrics.at(0).first, "rmse");
+}
+
+TEST(JobStart, OfImagesInFoldersOfAnySizes) {
+  const ImageFolder folder;
+  for (const std::string split : {"train", "test"})
+    for (int n = 0; n < 6; ++n) {
+      const int64_t height = n == 0 ? 96 : 20, width = 48;
+      folder.write(fmt::format("{}/{}/{}.jpg", split, n % 2 ? "odd \\ \\\"one\\\"" : "even", n),
+                   jpeg_of(std::vector<uint8_t>(static_cast<size_t>(height * width * 3), static_cast<uint8_t>(n * 40)),
+                           height, width, 3));
+    }
+  const JobStart start = start_on(folder.path());
+  EXPECT_EQ(start.source, "images");
+  EXPECT_EQ(start.sample, (Shape{64, 32, 3})) << "of the first image, 96 x 48, brought to 64";
+  EXPECT_EQ(start.classes, 2);
+  EXPECT_EQ(trained(start, {"training.max_epochs=1"}).iterations, 1);
+  const Job all = parse_job(with_proposals(start.text), "job.toml", {parse_override("device=cpu")});
+  EXPECT_EQ(all.data.transforms.size(), 2u);
+}
+
+TEST(JobStart, OfIdxFilesAndOfBuiltInSets) {
+  const TemporaryFolder folder;
+  kind_of(all_sources(), "digits", "data source", {}).write(folder.path());
+  const JobStart idx = start_on(folder.path());
+  EXPECT_EQ(idx.source, "mnist");
+  EXPECT_EQ(idx.samples, 5000);
+  EXPECT_EQ(idx.classes, 10);
+  const std::vector<std::string> small{"training.max_epochs=1", "data.train_samples=64", "data.test_samples=16"};
+  EXPECT_EQ(trained(idx, small).iterations, 2);
+  for (const auto& source : all_sources()) {
+    if (source.reads_folder) continue;
+    const JobStart start = start_on(source.name);
+    EXPECT_EQ(start.source, source.name);
+    EXPECT_EQ(trained(start, small).iterations, 2) << source.name;
+  }
+  const JobStart named = start_on("digits", "digits");
+  EXPECT_TRUE(says(named.text, "[network]\nname = \"digits\"\n"));
+  EXPECT_EQ(trained(named, small).metrics.size(), 2u);
+}
+
+TEST(JobStart, OfCifar10) {
+  const TemporaryFolder folder;
+  for (const std::string name :
+       {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"}) {
+    std::string bytes;
+    for (int n = 0; n < 4; ++n) bytes += static_cast<char>(n) + std::string(3072, static_cast<char>(n * 50));
+    write_file_whole(folder / (name + ".bin"), bytes);
+  }
+  const JobStart start = start_on(folder.path());
+  EXPECT_EQ(start.source, "cifar10");
+  EXPECT_EQ(start.classes, 10) << "all that there are, not those of these files alone";
+  EXPECT_EQ(trained(start, {"training.max_epochs=1"}).iterations, 1);
+}
+
+TEST(JobStart, SaysWhatTheDataLack) {
+  const TemporaryFolder root;
+  const auto error = [&](const std::string& data, const std::string& network = "") {
+    return error_of([&] { start_job({.data = data, .network = network}); });
+  };
+  EXPECT_EQ(error("digit"),
+            "error[RT0673]: \"digit\" is neither a folder nor a built-in data set\n"
+            "  expected: a folder, or one of cifar10-synthetic, digits, noisy-digits, peaks\n"
+            "  help:     did you mean \"digits\"?");
+  EXPECT_EQ(error("csv"),
+            "error[RT0673]: \"csv\" reads the files of a folder\n"
+            "  help:     give the folder that holds train.csv and test.csv");
+  const std::string folder = root.path().string();
+  EXPECT_EQ(error(folder),
+            "error[RT0673]: \"" + folder +
+                "\" holds no data that a source reads\n"
+                "  expected: data_batch_1.bin to data_batch_5.bin and test_batch.bin (cifar10); train.csv and test.csv "
+                "(csv); train/CLASS and test/CLASS, folders of images (images); the four IDX files (mnist); "
+                "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (npy)\n"
+                "  help:     docs/data.md says how the files are named");
+  write_csv(root.path(), "a,b,kind\n", [](int x) { return x < 5 ? "red" : "blue"; });
+  EXPECT_EQ(error(folder), "no error");
+  EXPECT_EQ(error(folder + "/train.csv"), "error[RT0673]: \"" + folder +
+                                              "/train.csv\" is a file, not a folder\n"
+                                              "  help:     give the folder that holds training set and test set");
+  EXPECT_TRUE(says(error(folder, "digitz"), "did you mean \"digits\"?"));
+  EXPECT_NE(error(folder, "digits"), "no error") << "it takes images";
+  fs::remove(root / "test.csv");
+  EXPECT_TRUE(says(error(folder), "test.csv\" does not exist"));
+  write_file_whole(root / "train.csv", "a,b,kind\n1,,red\n");
+  EXPECT_TRUE(says(error(folder), "train.csv:2:3")) << "files that are there and damaged are told";
+  write_file_whole(root / "train.csv", "a,b,kind\n1,2,red\n");
+  write_file_whole(root / "train_inputs.npy", npy_of<float>("<f4", "(1, 1)", {1}));
+  write_file_whole(root / "train_targets.npy", npy_of<float>("<f4", "(1,)", {1}));
+  EXPECT_EQ(error(folder), "error[RT0673]: \"" + folder +
+                               "\" holds data of several sources\n"
+                               "  got:      csv, npy\n"
+                               "  help:     put the files of each into a folder of their own");
+}
+
+}  // namespace
+}  // namespace retrace

@@ -1,0 +1,107 @@
+#include "retrace/train/job_start_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "retrace/base/file.h"
+#include "retrace/train/network_toml.h"
+
+namespace retrace {
+namespace {
+
+constexpr int64_t kBatch = 32;
+constexpr int64_t kFewSteps = 1000;  // in a training of so few steps or more, small sets are learned, too
+
+// The end of the network: a number for each class or value.
+std::string last_layers(const FoundData& data) {
+  const bool classes = data.classes > 0;
+  const int64_t width = classes ? data.classes : data.train.variables[1].shape.back();
+  return fmt::format("  {{type = \"linear\", features = {}}},{}\n", width,
+                     classes ? "  # a score for each class\n  {type = \"softmax\"}," : "  # the values");
+}
+
+// Convolutions and pools, until the images are small.
+std::string image_layers(const Shape& sample) {
+  std::string text;
+  int64_t side = std::min(sample[0], sample[1]);
+  for (int64_t filters = 16; filters <= 64; filters *= 2, side /= 2) {
+    text += fmt::format(
+        "  {{type = \"conv2d\", size = 3, filters = {}, padding = \"same\"}}, {{type = \"batch_norm\"}}, "
+        "{{type = \"relu\"}},\n",
+        filters);
+    if (side < 8) break;
+    text += "  {type = \"max_pool2d\", size = 2},\n";
+  }
+  return text;
+}
+
+std::string feature_layers() {
+  return "  {type = \"batch_norm\"},  # brings all features to one scale\n"
+         "  {type = \"linear\", features = 32}, {type = \"relu\"},\n"
+         "  {type = \"linear\", features = 32}, {type = \"relu\"},\n";
+}
+
+std::string network_text(const FoundData& data, std::string network) {
+  if (network.empty() && data.target.kind == nn::OutputKind::image) network = "autoencoder";
+  if (!network.empty()) return fmt::format("[network]\nname = {}\n", toml_text(OptionValue(network)));
+  const Shape& sample = data.train.variables[0].shape;
+  return "[network]  # docs/networks.md; retrace analyze shows sizes and learnables\nlayers = [\n" +
+         (sample.rank() == 3 ? image_layers(sample) : feature_layers()) + last_layers(data) + "]\n";
+}
+
+// The options that are not the standard ones, with what they mean.
+std::string data_text(const FoundData& data) {
+  std::string text = "[data]  # docs/data.md\nsource = " + toml_text(OptionValue(data.source->name)) + "\n";
+  if (data.source->reads_folder) text += "path = " + toml_text(OptionValue(data.request.path.string())) + "\n";
+  for (const auto& rule : data.source->options) {
+    const OptionValue& value = *data.request.options.find(rule.name);
+    if (value != rule.standard) text += fmt::format("{} = {}  # {}\n", rule.name, toml_text(value), rule.help);
+  }
+  if (data.train.variables[0].shape.rank() == 3 && data.classes > 0)
+    text += "# transforms = [\"random-horizontal-flip\", \"random-crop\"]  # each image anew in every epoch\n";
+  return text;
+}
+
+std::string training_text(const FoundData& data) {
+  const int64_t samples = data.train.samples, batch = std::min(kBatch, samples);
+  const int64_t steps = (samples + batch - 1) / batch, epochs = std::clamp<int64_t>(kFewSteps / steps, 10, 100);
+  return fmt::format(
+      "[training]  # docs/training.md\n"
+      "max_epochs = {}\n"
+      "mini_batch_size = {}\n"
+      "solver = \"adam\"\n"
+      "initial_learn_rate = 0.001\n"
+      "shuffle = \"every-epoch\"\n"
+      "# schedule = \"cosine\"  # the learn rate falls to 0\n"
+      "# gradient_threshold = 1.0  # gradients of a larger norm are clipped\n"
+      "# output_network = \"best-validation\"  # not the weights of the last step\n",
+      epochs, batch);
+}
+
+std::string what_is_learned(const FoundData& data) {
+  if (data.classes > 0) return fmt::format("{} classes are", data.classes);
+  if (data.target.kind == nn::OutputKind::image) return "images are";
+  const int64_t values = data.train.variables[1].shape.back();
+  return values == 1 ? "1 value is" : fmt::format("{} values are", values);
+}
+
+std::string heading(const FoundData& data, const std::string& file) {
+  const Shape& sample = data.train.variables[0].shape;
+  const std::string what = sample.rank() == 3 ? "images of " + sample.text() : fmt::format("{} features", sample[0]);
+  return fmt::format(
+      "# {} samples to train on and {} to test on: {}, from which {} learned.\n"
+      "# A start, made by retrace init: change what you like. Train it: retrace train {}\n",
+      data.train.samples, data.test.samples, what, what_is_learned(data), printable(file));
+}
+
+}  // namespace
+
+std::string start_text(const FoundData& data, const std::string& network, const std::string& file) {
+  return heading(data, file) + "seed = 1\n\n" + network_text(data, network) + "\n" + data_text(data) + "\n" +
+         training_text(data) +
+         "\n[validation]\nfrequency = 1  # epochs from one look at the test set to the next\n"
+         "# patience = 5  # ends a training after so many validations in a row without a better one\n";
+}
+
+}  // namespace retrace

@@ -1,0 +1,22 @@
+#pragma once
+// The text of a job file to start from.
+
+#include <string>
+
+#include "retrace/data/source_kind.h"
+
+namespace retrace {
+
+// What is known of data by a look at them.
+struct FoundData {
+  const SourceKind* source = nullptr;
+  SourceRequest request = {};
+  SourceDescription train = {}, test = {};
+  SourceTarget target = {};  // what is learned
+  int64_t classes = 0;       // 0: no classes are learned
+};
+
+// With comments. `network`: a built-in one; empty: layers that fit the data. `file`: of the job.
+std::string start_text(const FoundData& data, const std::string& network, const std::string& file);
+
+}  // namespace retrace
