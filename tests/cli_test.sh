@@ -286,7 +286,7 @@ expect 0 'plot.svg' plot begun --metric loss,accuracy,learn_rate
 expect 0 '{"metrics":["loss"],"out":"loss.svg"}' plot begun --out loss.svg --json
 expect 0 '</svg>' plot begun --out - --log
 expect 2 'did you mean "accuracy"?' plot begun --metric acuracy
-expect 2 'rsvg-convert loss.svg -o loss.png (package librsvg2-bin)' plot begun --out loss.png
+expect 2 'give --out loss.svg; rsvg-convert of the package librsvg2-bin' plot begun --out loss.png
 expect 2 'give --out loss.svg' plot begun --out loss
 expect 2 '--json and the picture cannot both go to standard output' plot begun --out - --json
 expect 2 'job.toml' plot begun --out begun/job.toml

@@ -1,6 +1,7 @@
 #include "retrace/cli/output.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -29,9 +30,9 @@ void print(std::string_view text) {
   throw Error(ErrorKind::output, 710, "standard output cannot be written: " + system_reason(errno));
 }
 
-Error beside_json(const char* what, const char* help) {
-  return Error(ErrorKind::usage, 706, std::string("--json and ") + what + " cannot both go to standard output")
-      .help(help);
+Error beside_json(const char* what) {
+  return Error(ErrorKind::usage, 706, fmt::format("--json and {} cannot both go to standard output", what))
+      .help("write it into a file");
 }
 
 StreamWriter& standard_error() {

@@ -18,7 +18,7 @@ void guard_standard_streams();
 void print(std::string_view text);
 
 // The error of --json where standard output gets `what` already.
-Error beside_json(const char* what, const char* help = "give --out a file");
+Error beside_json(const char* what);
 
 // Standard error, written by a thread of its own: a reader that stands still stops nobody.
 StreamWriter& standard_error();

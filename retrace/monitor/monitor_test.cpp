@@ -42,9 +42,22 @@ std::string shown(TerminalOptions options) {
 TEST(Terminal, LogHasALineAnEpoch) {
   EXPECT_EQ(shown({.rewrite = false}),
             "digits: 84075 parameters, 2 epochs of 3 iterations on cpu with 2 threads, in runs/digits-1\n"
-            "epoch 1/2  step 3/6  loss 0.5000  validation 0.2500  accuracy 0.9000  7.0 s  7.0 s left\n"
-            "epoch 2/2  step 6/6  loss 0.5000  validation 0.2500  accuracy 0.9000  10.0 s\n"
+            "epoch 1/2  step 3/6  loss 0.5000  validation 0.2500  accuracy 0.9000  7.0 s  0.67 steps/s  4.5 s left\n"
+            "epoch 2/2  step 6/6  loss 0.5000  validation 0.2500  accuracy 0.9000  10.0 s  0.83 steps/s\n"
             "max epochs completed after 6 iterations, 10.0 s\n");
+}
+
+// What went before does not count, nor does the first step, which makes the plan.
+TEST(Terminal, RateAndTimeLeftAfterAResume) {
+  std::string out;
+  Terminal terminal([&](const std::string& text, bool) { out += text; }, {.rewrite = false});
+  terminal.receive(RunStarted{"digits", "cpu", "runs/digits-1", 1, 2, 10, 100, 84075, 250});
+  terminal.receive(StepDone{3, 251, 1, 0.001, 5000});
+  for (int step = 252; step <= 300; ++step) terminal.receive(StepDone{3, step, 1, 0.001, 5000 + (step - 251) * 0.5});
+  terminal.receive(EpochDone{3, 300, 0.5, 5024.5});
+  terminal.receive(StepDone{4, 301, 1, 0.001, 5025});
+  EXPECT_NE(out.find("epoch 3/10  step 300/1000  loss 0.5000  1:23:44  2.00 steps/s  5:50 left\n"), std::string::npos)
+      << out;
 }
 
 TEST(Terminal, LargeAndSmallNumbersStayShortAndNanHasNoSign) {

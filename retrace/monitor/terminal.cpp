@@ -29,6 +29,9 @@ std::string number_text(double value) {
   if (std::isnan(value)) return "nan";  // its sign means nothing
   return size == 0 || (size >= 1e-3 && size < 1e6) ? fmt::format("{:.4f}", value) : fmt::format("{:.4g}", value);
 }
+
+// Three digits that count.
+std::string rate_text(double rate) { return fmt::format("{:.{}f}", rate, rate >= 100 ? 0 : rate >= 10 ? 1 : 2); }
 }  // namespace
 
 TerminalOptions terminal_options(std::FILE* stream, bool dumb) {
@@ -54,6 +57,8 @@ struct Terminal::View {
   Write write;
   TerminalOptions options;
   RunStarted run = {};
+  // The first step since the training began or went on: rates count from it, since it also makes the plan.
+  std::optional<StepDone> first = {};
   std::optional<EpochDone> epoch = {};            // done, its line not yet written: a validation may follow
   std::optional<ValidationDone> validation = {};  // the last one
   std::chrono::steady_clock::time_point last = {};
@@ -84,6 +89,7 @@ void Terminal::receive(const Event& event) {
 
 void Terminal::View::show(const RunStarted& event) {
   run = event;
+  first.reset();
   end_line(printable(
       fmt::format("{}: {}{} parameters, {} epoch{} of {} iterations on {} with {}{} thread{}, in {}", event.job,
                   event.iteration == 0 ? "" : fmt::format("goes on after iteration {}: ", event.iteration),
@@ -94,6 +100,7 @@ void Terminal::View::show(const RunStarted& event) {
 
 void Terminal::View::show(const StepDone& event) {
   end_epoch();
+  if (!first) first = event;
   if (!options.rewrite) return;
   const auto now = std::chrono::steady_clock::now();
   if (shown > 0 && std::chrono::duration<double>(now - last).count() < options.interval) return;
@@ -135,10 +142,11 @@ std::string Terminal::View::line(int epoch, int64_t iteration, double loss, doub
       text += fmt::format("  {} {}", printable(name), number_text(value));
   }
   text += "  " + duration_text(seconds);
-  if (iteration > 0 && iteration < all)
-    text += fmt::format("  {} left",
-                        duration_text(seconds / static_cast<double>(iteration) * static_cast<double>(all - iteration)));
-  return text;
+  const double rate = first ? static_cast<double>(iteration - first->iteration) / (seconds - first->seconds) : 0;
+  if (!(rate > 0 && std::isfinite(rate))) return text;
+  text += fmt::format("  {} steps/s", rate_text(rate));
+  return iteration < all ? text + fmt::format("  {} left", duration_text(static_cast<double>(all - iteration) / rate))
+                         : text;
 }
 
 void Terminal::View::rewrite(const std::string& text) {

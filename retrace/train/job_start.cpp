@@ -22,7 +22,7 @@ std::vector<std::string> built_in_sources() {
 }
 
 Error no_data(const std::string& data, const char* why) {
-  return Error(ErrorKind::usage, 673, fmt::format("\"{}\" {}", printable(data), why));
+  return Error(ErrorKind::usage, 673, fmt::format("no job can start from \"{}\", which {}", printable(data), why));
 }
 
 SourceRequest request_of(const SourceKind& source, const fs::path& folder) {

@@ -206,24 +206,24 @@ TEST(JobStart, SaysWhatTheDataLack) {
     return error_of([&] { start_job({.data = data, .network = network}); });
   };
   EXPECT_EQ(error("digit"),
-            "error[RT0673]: \"digit\" is neither a folder nor a built-in data set\n"
+            "error[RT0673]: no job can start from \"digit\", which is neither a folder nor a built-in data set\n"
             "  expected: a folder, or one of cifar10-synthetic, digits, noisy-digits, peaks\n"
             "  help:     did you mean \"digits\"?");
   EXPECT_EQ(error("csv"),
-            "error[RT0673]: \"csv\" reads the files of a folder\n"
+            "error[RT0673]: no job can start from \"csv\", which reads the files of a folder\n"
             "  help:     give the folder that holds train.csv and test.csv");
   const std::string folder = root.path().string();
   EXPECT_EQ(error(folder),
-            "error[RT0673]: \"" + folder +
-                "\" holds no data that a source reads\n"
+            "error[RT0673]: no job can start from \"" + folder +
+                "\", which holds no data that a source reads\n"
                 "  expected: data_batch_1.bin to data_batch_5.bin and test_batch.bin (cifar10); train.csv and test.csv "
                 "(csv); train/CLASS and test/CLASS, folders of images (images); the four IDX files (mnist); "
                 "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (npy)\n"
                 "  help:     docs/data.md says how the files are named");
   write_csv(root.path(), "a,b,kind\n", [](int x) { return x < 5 ? "red" : "blue"; });
   EXPECT_EQ(error(folder), "no error");
-  EXPECT_EQ(error(folder + "/train.csv"), "error[RT0673]: \"" + folder +
-                                              "/train.csv\" is a file, not a folder\n"
+  EXPECT_EQ(error(folder + "/train.csv"), "error[RT0673]: no job can start from \"" + folder +
+                                              "/train.csv\", which is a file, not a folder\n"
                                               "  help:     give the folder that holds training set and test set");
   EXPECT_TRUE(says(error(folder, "digitz"), "did you mean \"digits\"?"));
   EXPECT_NE(error(folder, "digits"), "no error") << "it takes images";
@@ -234,8 +234,8 @@ TEST(JobStart, SaysWhatTheDataLack) {
   write_file_whole(root / "train.csv", "a,b,kind\n1,2,red\n");
   write_file_whole(root / "train_inputs.npy", npy_of<float>("<f4", "(1, 1)", {1}));
   write_file_whole(root / "train_targets.npy", npy_of<float>("<f4", "(1,)", {1}));
-  EXPECT_EQ(error(folder), "error[RT0673]: \"" + folder +
-                               "\" holds data of several sources\n"
+  EXPECT_EQ(error(folder), "error[RT0673]: no job can start from \"" + folder +
+                               "\", which holds data of several sources\n"
                                "  got:      csv, npy\n"
                                "  help:     put the files of each into a folder of their own");
 }

@@ -41,7 +41,7 @@ Json json_of(const JobStart& made, const std::filesystem::path& file) {
 
 int init(const InitOptions& options) {
   const bool show = options.file == "-";
-  if (show && options.json) throw beside_json("the job", "give the job a file");
+  if (show && options.json) throw beside_json("the job");
   if (!show) check_free(options.file);
   const JobStart made = start_job({options.data.string(), options.network, show ? "job.toml" : options.file.string()});
   if (show) {

@@ -29,13 +29,8 @@ std::vector<std::string> names_in(const std::string& list) {
 void check_ending(const std::filesystem::path& out) {
   if (out.extension() == ".svg") return;
   const std::string svg = printable(std::filesystem::path(out).replace_extension(".svg").string());
-  Error error(ErrorKind::usage, 677, fmt::format("plots are SVG files, and \"{}\" is none", printable(out.string())));
-  if (out.extension() == ".png")
-    error.help(fmt::format("give --out {}, and make a PNG of it: rsvg-convert {} -o {} (package librsvg2-bin)", svg,
-                           svg, printable(out.string())));
-  else
-    error.help(fmt::format("give --out {}", svg));
-  throw error;
+  throw Error(ErrorKind::usage, 677, fmt::format("plots are SVG files, and \"{}\" is none", printable(out.string())))
+      .help(fmt::format("give --out {}; rsvg-convert of the package librsvg2-bin makes a PNG of it", svg));
 }
 
 int plot(const CommandOptions& options) {
