@@ -85,7 +85,7 @@ TEST(Report, IsOnePageThatNeedsNothingElse) {
   EXPECT_TRUE(says(html, "<th>&lt;script&gt;</th><th>a &amp; b</th></tr>"));
   EXPECT_TRUE(says(html, "<td style=\"background:rgba(37,99,235,1.000);color:#fff\">6</td>"));
   EXPECT_TRUE(says(html, "<th>predicted class</th>"));
-  EXPECT_TRUE(says(html, "<td>0</td><td>-10.5</td><td>&lt;script&gt;</td><td>&lt;script&gt; (0."));
+  EXPECT_TRUE(says(html, "<td>0</td><td>-10.5</td><td>&lt;script&gt;</td><td>&lt;script&gt; (1.000)</td></tr>"));
   EXPECT_TRUE(says(html, "<th>contract_version</th><td>1</td>"));
   EXPECT_TRUE(says(html, "source = &quot;csv&quot;\n"));
   const size_t last = fingerprints.rfind(" all");
