@@ -91,11 +91,11 @@ void Terminal::View::show(const RunStarted& event) {
   run = event;
   first.reset();
   end_line(printable(
-      fmt::format("{}: {}{} parameters, {} epoch{} of {} iterations on {} with {}{} thread{}, in {}", event.job,
+      fmt::format("{}: {}{} parameters, {} epoch{} of {} iterations on {} with {}{} thread{}{}", event.job,
                   event.iteration == 0 ? "" : fmt::format("goes on after iteration {}: ", event.iteration),
                   event.parameters, event.epochs, event.epochs == 1 ? "" : "s", event.iterations_per_epoch,
                   event.device, event.workers > 1 ? fmt::format("{} workers of ", event.workers) : "", event.threads,
-                  event.threads == 1 ? "" : "s", event.run_dir)));
+                  event.threads == 1 ? "" : "s", event.run_dir.empty() ? "" : ", in " + event.run_dir)));
 }
 
 void Terminal::View::show(const StepDone& event) {

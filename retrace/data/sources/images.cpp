@@ -89,7 +89,7 @@ SourceKind images_source() {
                    .standard = int64_t{0},
                    .high = 3},
                   {.name = "image_fit",
-                   .help = "what is done to an image of another size: nothing (it is an error), or",
+                   .help = "an image of another size: is an error (exact), is resized, or loses its borders",
                    .standard = std::string("exact"),
                    .choices = {"exact", "resize", "center-crop"}}},
       .sample = sample_of,
