@@ -39,14 +39,14 @@ std::string refusal(const Job& job) {
   return error_of([&] { train_job(job, {.write_run = false}); });
 }
 
-TEST(ImageJob, TrainsWithTheSameBitsOnAnyThreads) {
+TEST(ImageJob, TrainsWithTheSameBitsOnAnyThreadsAndWorkers) {
   const ImageFolder folder;
   write_images(folder, 4);
   Job job = image_job(folder);
   job.threads = 1;
   const auto one = train_job(job, {.write_run = false});
   EXPECT_EQ(one.iterations, 6);
-  job.threads = 2, job.training.shards = 1;
+  job.threads = 2, job.workers = 2;
   EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, one.fingerprint);
   job.data.transforms = {"random-crop"};
   EXPECT_NE(train_job(job, {.write_run = false}).fingerprint, one.fingerprint);
