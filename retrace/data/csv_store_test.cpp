@@ -85,9 +85,12 @@ TEST(Csv, ColumnsAreNamedOrCounted) {
   const CsvColumns last{.features = 2, .for_inputs = true};
   EXPECT_EQ(table("a,b,y\n1,2,\n", last).features, (Floats{1, 2}));
   EXPECT_EQ(table("a,b\n1,2\n", last).features, (Floats{1, 2}));
-  EXPECT_TRUE(has_csv_header("a,1\n", "x"));
-  EXPECT_TRUE(has_csv_header("\"1\",1\n", "x"));
-  EXPECT_FALSE(has_csv_header("1,nan\n", "x"));
+  EXPECT_TRUE(has_csv_header("a,1\n", "x", 2));
+  EXPECT_TRUE(has_csv_header("\"1\",1\n", "x", 2));
+  EXPECT_FALSE(has_csv_header("1,nan\n", "x", 2));
+  EXPECT_FALSE(has_csv_header("1,2,rose\n", "x", 2)) << "a class behind two features";
+  EXPECT_FALSE(has_csv_header("rose,1,2\n", "x", 2));
+  EXPECT_TRUE(has_csv_header("a,b,kind\n", "x", 2));
 }
 
 TEST(Csv, RefusesWhatIsNoCsv) {

@@ -237,9 +237,10 @@ CsvTable read_csv_table(const std::filesystem::path& file, const CsvColumns& col
   return parse_csv_table(read_file(file, "CSV file", kCsvLimit), file.string(), columns);
 }
 
-bool has_csv_header(std::string_view text, std::string_view name) {
+bool has_csv_header(std::string_view text, std::string_view name, int64_t features) {
   CsvReader reader(text, name);
-  return reader.next() && !all_numbers(reader.cells());
+  if (!reader.next()) return false;
+  return std::count_if(reader.cells().begin(), reader.cells().end(), is_number) < features;
 }
 
 }  // namespace retrace

@@ -59,7 +59,8 @@ Datastore idx_store(const std::filesystem::path& input, const Shape& sample) {
 // The columns that the job says, as far as they are there; the first line is a header if it holds names.
 Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const Shape& sample) {
   const std::string text = read_file(input, "CSV file", kCsvLimit);
-  CsvColumns columns{.header = has_csv_header(text, input.string()), .features = sample[0], .for_inputs = true};
+  CsvColumns columns{
+      .header = has_csv_header(text, input.string(), sample[0]), .features = sample[0], .for_inputs = true};
   if (job.data.source == "csv") {
     columns.targets = job.data.options.texts("target_columns");
     columns.ignored = job.data.options.texts("ignored_columns");

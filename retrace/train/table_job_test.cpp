@@ -78,14 +78,15 @@ TEST(TableJob, PredictsCsvWithAndWithoutTargets) {
   };
   const std::string with_names = predict_run(run, folder / "test.csv").csv;
   EXPECT_TRUE(says(with_names, "index,class,class_name,score_above,score_below\n0,"));
-  std::string features = "x,y\n", bare;
+  std::string features = "x,y\n", bare, labelled;
   std::istringstream lines(points(1, false));
   for (std::string line; std::getline(lines, line);) {
     const std::string two = line.substr(0, line.find(',', line.find(',') + 1));
-    features += two + "\n", bare += two + "\n";
+    features += two + "\n", bare += two + "\n", labelled += line.substr(0, line.rfind(',')) + "\n";
   }
   EXPECT_EQ(predicted(features), with_names) << "without the target";
   EXPECT_EQ(predicted(bare), with_names) << "without names";
+  EXPECT_EQ(predicted(labelled), with_names) << "without names, with the class";
   EXPECT_TRUE(says(error_of([&] { predicted("a,b,c,d\n1,2,3,4\n"); }), "error[RT0358]: the CSV file has 4 columns"));
   EXPECT_EQ(error_of([&] { predict_run(run, folder / "picture.png"); }),
             "error[RT0460]: predict cannot read \"" + (folder / "picture.png").string() +
