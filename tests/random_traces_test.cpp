@@ -21,7 +21,7 @@ namespace {
 [[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
 
 #ifdef NDEBUG
-constexpr uint64_t kPrograms = 300, kCudaPrograms = 40;
+constexpr uint64_t kPrograms = 300, kCudaPrograms = 24;
 #else
 constexpr uint64_t kPrograms = 24, kCudaPrograms = 12;  // sanitizers take long
 #endif
