@@ -10,10 +10,12 @@ if(RETRACE_SANITIZE)
   list(APPEND tests_alone golden any_batch_golden plan)
 endif()
 
-# What starts no threads, or none that other tests do not: ThreadSanitizer has nothing to find there.
+# What starts no threads, or none that other tests do not, and what needs the emulated device: ThreadSanitizer has nothing to
+# find there.
 set(without_threads "")
 if(RETRACE_SANITIZE MATCHES "thread")
-  set(without_threads base nn optim tensor trace autodiff any_batch_golden compile_errors floating_point kinds misuse
+  set(without_threads base nn optim tensor trace autodiff any_batch_golden compile_errors cuda_golden
+                      cuda_plan cuda_value_errors cuda_workers floating_point kinds misuse
                       random_traces surprises trees)
 endif()
 
@@ -88,7 +90,7 @@ if(RETRACE_BUILD_TESTS)
   if(RETRACE_SANITIZE)  # accuracy, which no sanitizer looks at, and a minute of compiling
     list(FILTER tree_tests EXCLUDE REGEX "/elementary_test\\.cpp$")
   endif()
-  if(RETRACE_SANITIZE MATCHES "address")  # its own pthread_create hides threads from the sanitizer
+  if(RETRACE_SANITIZE)  # its own pthread_create hides threads from them
     list(FILTER tree_tests EXCLUDE REGEX "/thread_limit_test\\.cpp$")
   endif()
   foreach(source IN LISTS tree_tests)
