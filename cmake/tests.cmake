@@ -138,7 +138,7 @@ if(TARGET retrace)
       list(FILTER script_tests EXCLUDE REGEX "/train_ranks_test\\.sh$")
     endif()
     if(RETRACE_SANITIZE MATCHES "thread")  # many runs of the command; what they do is in the tests of train, too
-      list(FILTER script_tests EXCLUDE REGEX "/resume_test\\.sh$")
+      list(FILTER script_tests EXCLUDE REGEX "/(cli|resume)_test\\.sh$")
     endif()
   endif()
   foreach(script IN LISTS script_tests)
