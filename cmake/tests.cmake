@@ -134,9 +134,7 @@ if(TARGET retrace)
   file(GLOB script_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*_test.sh")
   if(RETRACE_SANITIZE)  # what runs nothing of the library that is built here
     list(FILTER script_tests EXCLUDE REGEX "/(compile_errors|golden_run|gpu_check|install|packages|reference)_test\\.sh$")
-    if(RETRACE_SANITIZE MATCHES "address")  # ranks are in mpi_test.sh, too
-      list(FILTER script_tests EXCLUDE REGEX "/train_ranks_test\\.sh$")
-    endif()
+    list(FILTER script_tests EXCLUDE REGEX "/train_ranks_test\\.sh$")  # ranks are in mpi_test.sh, too
     if(RETRACE_SANITIZE MATCHES "thread")  # many runs of the command; what they do is in the tests of train, too
       list(FILTER script_tests EXCLUDE REGEX "/(cli|resume)_test\\.sh$")
     endif()
