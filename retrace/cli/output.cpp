@@ -32,7 +32,7 @@ void print(std::string_view text) {
 
 Error beside_json(const char* what) {
   return Error(ErrorKind::usage, 706, fmt::format("--json and {} cannot both go to standard output", what))
-      .help("write it into a file");
+      .help("give --out a file");
 }
 
 StreamWriter& standard_error() {

@@ -27,10 +27,7 @@ NumberFault read_number(std::string_view text, float& number) {
   return good ? NumberFault::none : NumberFault::not_finite;
 }
 
-bool is_number(const CsvCell& cell) {
-  float number = 0;
-  return !cell.quoted && read_number(cell.text, number) != NumberFault::no_number;
-}
+bool is_number(const CsvCell& cell) { return !cell.quoted && is_csv_number(cell.text); }
 
 bool all_numbers(const std::vector<CsvCell>& cells) { return std::all_of(cells.begin(), cells.end(), is_number); }
 
@@ -235,6 +232,11 @@ CsvTable parse_csv_table(std::string_view text, std::string_view name, const Csv
 
 CsvTable read_csv_table(const std::filesystem::path& file, const CsvColumns& columns) {
   return parse_csv_table(read_file(file, "CSV file", kCsvLimit), file.string(), columns);
+}
+
+bool is_csv_number(std::string_view text) {
+  float number = 0;
+  return read_number(text, number) != NumberFault::no_number;
 }
 
 bool has_csv_header(std::string_view text, std::string_view name, int64_t features) {

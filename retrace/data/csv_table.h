@@ -49,6 +49,9 @@ CsvTable read_csv_table(const std::filesystem::path& file, const CsvColumns& col
 // The same from memory; `name` stands for the file in messages.
 CsvTable parse_csv_table(std::string_view text, std::string_view name, const CsvColumns& columns);
 
+// Whether a text is read as a number, which may not be finite.
+bool is_csv_number(std::string_view text);
+
 // Whether the first record is names, for who does not know it: of a record of values at least the features are numbers
 // (the name of a class is none). A number in quotes is a name.
 bool has_csv_header(std::string_view text, std::string_view name, int64_t features);

@@ -50,4 +50,19 @@ Tensor with_image_channels(const Tensor& image, int64_t channels, std::string_vi
   return blank.tensor;
 }
 
+TransformKind channel_transform(std::string name, std::string help, int64_t channels) {
+  const std::string caller = fmt::format("transform \"{}\"", name);
+  return {
+      .name = std::move(name),
+      .help = std::move(help),
+      .every_set = true,
+      .shape = [=](const Shape& image, const OptionValues&) { return with_image_channels(image, channels, caller); },
+      .make = [=](const OptionValues&) -> TransformFunction {
+        return [=](const Observation& observation, TransformContext&) {
+          return with_changed_images(observation, caller,
+                                     [&](const Tensor& image) { return with_image_channels(image, channels, caller); });
+        };
+      }};
+}
+
 }  // namespace retrace

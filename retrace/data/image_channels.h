@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "retrace/data/transform_kind.h"
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
@@ -13,5 +14,8 @@ namespace retrace {
 Tensor with_image_channels(const Tensor& image, int64_t channels, std::string_view caller);
 // The shape of the result; the channels of `image` may be 0 for unknown. The same error.
 Shape with_image_channels(const Shape& image, int64_t channels, std::string_view caller);
+
+// A transform of every set that does it.
+TransformKind channel_transform(std::string name, std::string help, int64_t channels);
 
 }  // namespace retrace

@@ -87,7 +87,8 @@ Axis::Axis(double low, double high, double first, double last, bool log) : log_(
     low -= half, high += half;
   }
   low_ = position(low), high_ = position(high);
-  ticks_ = log ? logarithmic_ticks(low, high) : linear_ticks(low, high);
+  if (log) ticks_ = logarithmic_ticks(low, high);
+  if (ticks_.size() < 2) ticks_ = linear_ticks(low, high);  // also between two powers of ten
 }
 
 double Axis::position(double value) const { return log_ ? double_math::log(value) : value; }

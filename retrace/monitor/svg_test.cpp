@@ -69,6 +69,7 @@ TEST(Svg, TicksAreRoundNumbers) {
   EXPECT_EQ(ticks(5, 5), (Numbers{3, 4, 5, 6, 7})) << "2.5 to 7.5";
   EXPECT_EQ(ticks(0.001, 10, true), (Numbers{0.001, 0.01, 0.1, 1, 10}));
   EXPECT_EQ(ticks(0.3, 4, true), (Numbers{0.5, 1, 2}));
+  EXPECT_EQ(ticks(2.1, 2.95, true), (Numbers{2.2, 2.4, 2.6, 2.8})) << "no power of ten, nor 2 or 5 times one";
   EXPECT_EQ(tick_text(0.15), "0.15");
 }
 

@@ -114,6 +114,10 @@ uint64_t fingerprint_value(const std::string& name, const Tensor& tensor) {
   return fingerprint_values(std::span(&named, 1))[0];
 }
 
+uint64_t renamed_fingerprint(uint64_t value, const std::string& from, const std::string& to) {
+  return value - hash_bytes(from) + hash_bytes(to);
+}
+
 std::string fingerprint(const Tree& tree, const std::string& prefix) {
   return hexadecimal(mix64(sum_tree(tree, prefix)));
 }

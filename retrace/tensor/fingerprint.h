@@ -17,6 +17,8 @@ std::vector<uint64_t> fingerprint_values(std::span<const std::pair<std::string, 
 
 // The same of one tensor.
 uint64_t fingerprint_value(const std::string& name, const Tensor& tensor);
+// What fingerprint_value(to, tensor) is, out of value = fingerprint_value(from, tensor).
+uint64_t renamed_fingerprint(uint64_t value, const std::string& from, const std::string& to);
 // mix64 of the sum over the leaves, each named prefix + path; 16 hexadecimal digits.
 std::string fingerprint(const Tree& tree, const std::string& prefix = "parameters/");
 // The fingerprint of a run: parameters/... and state/....

@@ -30,6 +30,7 @@ ClassNames class_names_of(const Job& given) {
   const auto& source = source_of(job);
   if (!source.class_names) return {};
   ClassNames names = source.class_names(source_request(job, 0));
+  for (auto& name : names) name = printable(name);
   return are_numbers(names) ? ClassNames() : names;
 }
 

@@ -12,13 +12,13 @@ namespace retrace {
 // In the order of the numbers of the classes; empty: they have no other names than their numbers.
 using ClassNames = std::vector<std::string>;
 
-// Those of the data of a job. Errors: those of reading the names.
+// Those of the data of a job; control characters and broken UTF-8 become '?'. Errors: those of reading the names.
 ClassNames class_names_of(const Job& job);
 
 // The name of class `number`: its number where it has no other one.
 std::string class_name(const ClassNames& names, int64_t number);
 
-// classes.json of a run: {"classes":["cat","dog"]}. Broken UTF-8 becomes '?'. Errors: output.
+// classes.json of a run: {"classes":["cat","dog"]}. Errors: output.
 void write_class_names(const std::filesystem::path& run, const ClassNames& names);
 
 // Empty where there is no such file. Errors: bad_data, with the file; those of check_file() (retrace/train/manifest.h).

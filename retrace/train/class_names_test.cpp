@@ -90,6 +90,14 @@ TEST(ClassNames, ThatAreNumbersAreNotKept) {
   EXPECT_EQ(test_run(root / "run", {.classes = true}).classes[0].names, (std::vector<std::string>{"0", "1"}));
 }
 
+TEST(ClassNames, OfAnyBytesAreThoseOfTheRunAgain) {
+  const TemporaryFolder root;
+  write_tables(root / "data", "caf\xe9", "<b>\tright");
+  train_job(job_on(root / "data"), {.out = root / "run"});
+  EXPECT_EQ(read_class_names(root / "run"), (ClassNames{"<b>?right", "caf?"}));
+  EXPECT_EQ(error_of([&] { test_run(root / "run", {.classes = true}); }), "no error");
+}
+
 TEST(ClassNames, OtherDataMustHaveThem) {
   const TemporaryFolder root;
   write_tables(root / "data", "left", "right");

@@ -7,6 +7,7 @@
 #include "retrace/base/json.h"
 #include "retrace/base/mix64.h"
 #include "retrace/monitor/json_lines.h"
+#include "retrace/tensor/fingerprint.h"
 #include "retrace/train/manifest.h"
 
 namespace retrace {
@@ -106,8 +107,10 @@ void ReplayCheck::compare_epoch(const StepRecord& computed) {
   uint64_t sum = 0;
   for (const auto& [name, recorded] : found->second.tensors) {
     const bool averaged = averages_ && name.starts_with(kParameters);
-    const auto own = computed.tensors.find(averaged ? std::string(kAverage) + name.substr(kParameters.size()) : name);
-    const std::string text = own == computed.tensors.end() ? kNone : fingerprint_text(own->second);
+    const std::string logged = averaged ? std::string(kAverage) + name.substr(kParameters.size()) : name;
+    const auto own = computed.tensors.find(logged);
+    const std::string text =
+        own == computed.tensors.end() ? kNone : fingerprint_text(renamed_fingerprint(own->second, logged, name));
     if (text != fingerprint_text(recorded))
       return differ(computed.iteration, name + " in fingerprints.txt", fingerprint_text(recorded), text);
     sum += recorded;

@@ -52,6 +52,23 @@ TEST_F(ReplayRunTest, AnyIntervalIsEqualOnAnyWorkers) {
   EXPECT_EQ(error_of([&] { check_files(run_); }), "no error") << "a replay writes nothing";
 }
 
+// The weights of such a run are averages, and the steps go on from others.
+TEST_F(ReplayRunTest, RunsWithAveragedWeightsAreEqual) {
+  train_job(job({{"training.average_decay", "0.9", ""}}), {.out = run_});
+  const auto whole = replay_run(run_);
+  EXPECT_FALSE(whole.difference);
+  EXPECT_TRUE(whole.weights);
+  fs::remove(run_ / "manifest.json");
+  std::string text = read_file(run_ / "fingerprints.txt", "file", 100'000);
+  char& digit = text[text.find(" parameters/") - 1];
+  digit = digit == '0' ? '1' : '0';
+  write_file_whole(run_ / "fingerprints.txt", text);
+  const auto changed = replay_run(run_);
+  ASSERT_TRUE(changed.difference);
+  EXPECT_EQ(changed.difference->iteration, 5);
+  EXPECT_TRUE(changed.difference->what.ends_with(" in fingerprints.txt")) << changed.difference->what;
+}
+
 TEST_F(ReplayRunTest, RunsThatWereStoppedOrResumedAreEqual) {
   int64_t made = 0;
   train_job(job(), {.out = run_,

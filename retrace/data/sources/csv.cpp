@@ -40,24 +40,18 @@ CsvDatastore store_of(Split split, const SourceRequest& request) {
   return csv_store(file_of(split, request).string(), options, Place());
 }
 
-bool is_number(const std::string& text) {
-  double value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failure == std::errc() && end == text.data() + text.size();
-}
-
 bool is_whole_number(const std::string& text) {
-  return is_number(text) && text.find_first_not_of("-0123456789") == std::string::npos;
+  return is_csv_number(text) && text.find_first_not_of("-0123456789") == std::string::npos;
 }
 
 // Whether these are names, or few numbers that stand for classes.
 bool are_classes(const std::set<std::string>& targets) {
   constexpr size_t kMostNumbers = 20;
-  if (!std::all_of(targets.begin(), targets.end(), is_number)) return true;
+  if (!std::all_of(targets.begin(), targets.end(), is_csv_number)) return true;
   return targets.size() <= kMostNumbers && std::all_of(targets.begin(), targets.end(), is_whole_number);
 }
 
-// The last column is learned. The first line has names if a feature there is no number.
+// The last column is learned.
 OptionValues look(const std::filesystem::path& folder) {
   check_folder(folder);
   const auto file = folder / "train.csv";
@@ -65,8 +59,7 @@ OptionValues look(const std::filesystem::path& folder) {
   CsvReader reader(text, file.string());
   if (!reader.next()) return {};
   const auto features = static_cast<int64_t>(reader.cells().size()) - 1;
-  const bool header = std::any_of(reader.cells().begin(), reader.cells().end() - 1,
-                                  [](const CsvCell& cell) { return !is_number(cell.text); });
+  const bool header = has_csv_header(text, file.string(), features);
   std::set<std::string> targets;
   if (!header) targets.insert(reader.cells().back().text);
   while (reader.next()) targets.insert(reader.cells().back().text);

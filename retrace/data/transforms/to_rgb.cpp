@@ -1,25 +1,9 @@
 #include "retrace/data/image_channels.h"
-#include "retrace/data/image_transform.h"
-#include "retrace/data/transform_kind.h"
 
 namespace retrace {
-namespace {
-
-constexpr const char* kCaller = "transform \"to-rgb\"";
-
-}  // namespace
 
 TransformKind to_rgb_transform() {
-  return {.name = "to-rgb",
-          .help = "images get three channels: red, green and blue",
-          .every_set = true,
-          .shape = [](const Shape& image, const OptionValues&) { return with_image_channels(image, 3, kCaller); },
-          .make = [](const OptionValues&) -> TransformFunction {
-            return [](const Observation& observation, TransformContext&) {
-              return with_changed_images(observation, kCaller,
-                                         [](const Tensor& image) { return with_image_channels(image, 3, kCaller); });
-            };
-          }};
+  return channel_transform("to-rgb", "images get three channels: red, green and blue", 3);
 }
 
 }  // namespace retrace
