@@ -113,6 +113,23 @@ TEST(CudaResume, GoesOnOnAnotherDevice) {
   }
 }
 
+TEST(CudaInputStatistics, AreDividedByWithTheBitsOfTheCpu) {
+  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  Job job = parse_job(
+      "seed = 1\n[network]\nlayers = [\n"
+      "  {type = \"image_input\", normalization = \"zscore\", normalization_by = \"element\"},\n"
+      "  {type = \"linear\", features = 10}, {type = \"softmax\"}]\n[data]\nsource = \"digits\"\ntrain_samples = 64\n"
+      "test_samples = 20\n[training]\nmini_batch_size = 16\nmax_epochs = 1\n",
+      "x.toml");
+  job.device = "cpu";
+  const auto expected = train_job(job, {.write_run = false});
+  job.device = "cuda";
+  const auto found = train_job(job, {.write_run = false});
+  EXPECT_EQ(found.device, "cuda:0");
+  EXPECT_EQ(found.fingerprint, expected.fingerprint);
+  EXPECT_EQ(found.metrics, expected.metrics);
+}
+
 INSTANTIATE_TEST_SUITE_P(Jobs, CudaGolden, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.job); });
 

@@ -8,7 +8,6 @@
 #include "retrace/data/array_store.h"
 #include "retrace/data/augment.h"
 #include "retrace/data/random_stream.h"
-#include "retrace/device/device.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/test_run.h"
@@ -215,19 +214,6 @@ TEST(InputStatistics, OfAJobStandInItsRun) {
   Job other = job;
   other.training.max_epochs = 1, other.training.shards = 2, other.workers = 2, other.threads = 1;
   EXPECT_EQ(fingerprint(train_job(other, {.write_run = false}).weights.state), fingerprint(trained.weights.state));
-}
-
-TEST(InputStatistics, HaveTheBitsOfTheCpuOnACudaDevice) {
-  if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
-  Job job = parse_job(kJob, "x.toml");
-  job.training.max_epochs = 1;
-  job.device = "cpu";
-  const auto expected = train_job(job, {.write_run = false});
-  job.device = "cuda";
-  const auto found = train_job(job, {.write_run = false});
-  EXPECT_EQ(found.device, "cuda:0");
-  EXPECT_EQ(found.fingerprint, expected.fingerprint);
-  EXPECT_EQ(found.metrics, expected.metrics);
 }
 
 TEST(InputStatistics, ErrorsSayWhatHelps) {
