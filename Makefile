@@ -23,6 +23,10 @@ bench-scaling:   ## cost against batch, depth and width: docs/scaling.md
 bench-peers:     ## the other frameworks, for make bench: DIR=folder
 	@scripts/run_if_present bench-peers scripts/bench_peers
 
+bench-agreement: ## solvers, schedules and metrics beside PyTorch's and scikit-learn's: docs/peers.md
+	@scripts/packages test
+	@scripts/bench_agreement
+
 gpu-check:       ## kernels, bits and times on a GPU: DEPS=folder of unpacked packages (scripts/gpu_deps), PART=...
 	@DEPS="$(DEPS)" scripts/gpu_check $(PART)
 
@@ -61,4 +65,4 @@ test-exhaustive: ## every input of every elementary function
 	@scripts/packages test
 	@scripts/test_exhaustive
 
-.PHONY: demo test examples bench bench-scaling bench-peers gpu-check cuda-check aarch64-check fuzz check reference matrix packages test-faults test-exhaustive
+.PHONY: demo test examples bench bench-scaling bench-peers bench-agreement gpu-check cuda-check aarch64-check fuzz check reference matrix packages test-faults test-exhaustive

@@ -2,7 +2,7 @@
 // Adam over trees, as a pure function. With g the gradient and t the number of this step, from 1:
 //   mean <- b1 * mean + (1 - b1) * g;  mean_square <- b2 * mean_square + (1 - b2) * g * g
 //   parameters <- parameters - rate * (mean / (1 - b1^t)) / (sqrt(mean_square / (1 - b2^t)) + epsilon)
-// computed in the sequence of retrace/ops/adam/adam_op.h; 1 - b^t is -expm1(float(t) * ln b), with ln b of the float b
+// computed in the sequence of retrace/ops/adam/adam_op.h; 1 - b^t is -expm1(t * ln b), with ln b of the rounded b
 // taken in binary64 and rounded once. The rate may be a float (an input: a change plans nothing anew) or a tensor of
 // rank 0.
 
@@ -13,7 +13,7 @@ namespace retrace {
 // Options of adam_update.
 struct AdamOptions {
   Operand learn_rate = 0.001f;
-  double gradient_decay = 0.9;  // these three are rounded to f32 once
+  double gradient_decay = 0.9;  // these three are rounded to the type of a parameter once
   double squared_gradient_decay = 0.999;
   double epsilon = 1e-8;
 };

@@ -15,10 +15,11 @@ SgdmUpdate sgdm_update(const Tree& parameters, const Tree& gradients, const Sgdm
   auto weights = leaf_tensors(parameters);
   auto velocity = state_leaves("sgdm_update", "velocity", parameters, state.velocity, place);
   const auto gradient = leaf_tensors(gradients);
-  Number rate(options.learn_rate), momentum(static_cast<float>(options.momentum));
+  Number rate(options.learn_rate), momentum(static_cast<float>(options.momentum));  // of f32
   for (size_t i = 0; i < weights.size(); ++i) {
     const DType type = weights[i].type();
-    const auto step = sgdm(weights[i], gradient[i], velocity[i], rate.as(type), momentum.as(type), place);
+    const Tensor part = type == DType::f64 ? Tensor::full(options.momentum, {}, type) : momentum.as(type);
+    const auto step = sgdm(weights[i], gradient[i], velocity[i], rate.as(type), part, place);
     weights[i] = step.weights, velocity[i] = step.velocity;
   }
   return {with_leaves(parameters, weights), {with_leaves(parameters, velocity)}};

@@ -11,7 +11,7 @@ namespace retrace {
 // Options of sgdm_update.
 struct SgdmOptions {
   Operand learn_rate = 0.01f;
-  double momentum = 0.9;  // rounded to f32 once
+  double momentum = 0.9;  // rounded to the type of a parameter once
 };
 
 // The state between steps.

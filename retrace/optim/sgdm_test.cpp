@@ -24,6 +24,13 @@ TEST(SgdmUpdate, three_steps_by_hand_with_a_falling_rate) {
   }
 }
 
+TEST(SgdmUpdate, options_are_rounded_to_the_type_of_the_parameter) {
+  const auto wide = [](double value) { return Tree{{"w", Tensor::from<double>({value}, {1})}}; };
+  const auto made = sgdm_update(wide(1), wide(0.5), {wide(-0.25)}, {.learn_rate = 0.1, .momentum = 0.9});
+  EXPECT_EQ(made.state.velocity["w"].tensor().item<double>(), 0.9 * -0.25 - 0.1 * 0.5);
+  EXPECT_EQ(made.parameters["w"].tensor().item<double>(), 1 + (0.9 * -0.25 - 0.1 * 0.5));
+}
+
 TEST(SgdmUpdate, idle_velocity_becomes_zero) {
   Tree parameters = one(1);
   SgdmState state{one(1)};
