@@ -151,10 +151,24 @@ void CommandTable::check_complete() const {
 void CommandTable::check_not_empty() const {
   for (const auto* option : chosen().get_options())
     for (const auto& value : option->results())
-      if (value.empty()) throw Error(ErrorKind::usage, 703, fmt::format("{} is empty", option->get_name()));
+      if (value.empty())
+        throw Error(ErrorKind::usage, 703, fmt::format("{} is empty", option->get_name()))
+            .help("give it a value, or leave it out");
+}
+
+// CLI11 would look for the command among the words behind one that it does not know.
+void CommandTable::check_commands(int argc, const char* const* argv) const {
+  const CLI::App* app = app_.get();
+  for (int i = 1; i < argc && argv[i][0] != '-' && !commands_of(*app).empty(); ++i) {
+    const std::string word = argv[i];
+    const auto named = app->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
+    if (named.empty()) throw unknown_word(*app, word);
+    app = named.front();
+  }
 }
 
 int CommandTable::run(int argc, const char* const* argv) {
+  check_commands(argc, argv);
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -35,6 +35,7 @@ class CommandTable {
 
   Flags add(CLI::App& parent, const std::string& name, const std::string& help);
   const CLI::App& chosen() const;
+  void check_commands(int argc, const char* const* argv) const;
   void check_extras() const;
   void check_complete() const;
   void check_not_empty() const;

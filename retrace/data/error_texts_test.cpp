@@ -214,7 +214,8 @@ TEST(DataErrors, OfIdxFiles) {
   EXPECT_EQ(read(small.substr(0, 9)),
             "error[RT0304]: IDX file \"some.idx\" is truncated\n"
             "  got:      9 bytes\n"
-            "  expected: 10 bytes: a header of 8 and 2 for u8[2]");
+            "  expected: 10 bytes: a header of 8 and 2 for u8[2]\n"
+            "  help:     fetch the file again");
   EXPECT_EQ(read(small + "c"),
             "error[RT0305]: IDX file \"some.idx\" has bytes after its values\n"
             "  got:      11 bytes\n"

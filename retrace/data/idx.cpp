@@ -73,7 +73,8 @@ class Content {
     if (!gzip_) throw truncated(file_.size(), expected);
     throw damaged(name_, 304, "is truncated")
         .got(fmt::format("{} bytes, in which gzip can pack {} at most", file_.size(), bound()))
-        .expected(expected);
+        .expected(expected)
+        .help("fetch the file again");
   }
 
  private:
@@ -81,7 +82,8 @@ class Content {
   Error truncated(uint64_t found, const std::string& expected) const {
     return damaged(name_, 304, "is truncated")
         .got(fmt::format("{} bytes{}", found, gzip_ ? " after decompression" : ""))
-        .expected(expected);
+        .expected(expected)
+        .help("fetch the file again");
   }
   void check_gzip() const {
     if (!gzip_ || gzip_->fault().empty()) return;

@@ -136,7 +136,8 @@ void check_folders(const std::string& location, const Search& found) {
     if (path.find('/', std::min(front, path.size())) == std::string::npos)
       throw Error(ErrorKind::bad_data, 339,
                   fmt::format("the image \"{}\" is not in the folder of a class", printable(path)))
-          .expected("a folder for each class, with the images of the class in it");
+          .expected("a folder for each class, with the images of the class in it")
+          .help("move it into the folder of its class, or take it out");
 }
 
 // The place of a name in sorted names; -1 if it is not there.
@@ -164,7 +165,8 @@ void add_labels(ImageFiles& files) {
       if (label < 0)
         throw Error(ErrorKind::bad_data, 340, fmt::format("the image \"{}\" is of no known class", printable(path)))
             .got(printable(name))
-            .expected(printable(fmt::format("{}", fmt::join(files.class_names, ", "))));
+            .expected(printable(fmt::format("{}", fmt::join(files.class_names, ", "))))
+            .help("add the class to the training set (in a program, to class_names), or take its folder out");
     }
     files.labels.push_back(label);
   }

@@ -133,7 +133,8 @@ TEST(ImageStore, RefusesFoldersWithoutImages) {
                                              folder.at("cat") + "\"?");
   EXPECT_EQ(labelled(folder.at("dog")), "error[RT0339]: the image \"" + folder.at("dog/0.png") +
                                             "\" is not in the folder of a class\n  where:    train.cpp:5\n"
-                                            "  expected: a folder for each class, with the images of the class in it");
+                                            "  expected: a folder for each class, with the images of the class in it\n"
+                                            "  help:     move it into the folder of its class, or take it out");
   std::filesystem::create_directories(folder.path() / "bird");
   EXPECT_EQ(labelled(folder.path().string()), "error[RT0338]: the folder \"" + folder.at("bird") +
                                                   "\" of a class has no image\n  where:    train.cpp:5\n"
@@ -158,7 +159,8 @@ TEST(ImageStore, GivesClassesTheLabelsOfAnotherStore) {
   EXPECT_EQ(with({"dog", "cow", "cat", "ant-eater"}).labels(), (std::vector<int32_t>{3, 3, 2, 2, 2, 0, 0, 0, 0}));
   EXPECT_EQ(error_of([&] { with({"cat", "dog"}); }),
             "error[RT0340]: the image \"" + folder.at("ant-eater/0.png") +
-                "\" is of no known class\n  where:    train.cpp:5\n  got:      ant-eater\n  expected: cat, dog");
+                "\" is of no known class\n  where:    train.cpp:5\n  got:      ant-eater\n  expected: cat, dog\n"
+                "  help:     add the class to the training set (in a program, to class_names), or take its folder out");
 }
 
 TEST(ImageStore, NamesTheFileThatDoesNotFit) {

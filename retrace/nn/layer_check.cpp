@@ -71,7 +71,7 @@ class LayerChecker {
       report(445, fmt::format("\"{}\" cannot name a layer", layer.name))
           .expected("some text without /, but not \"input\"");
     else if (!layer.name.empty() && std::count(names.here.begin(), names.here.end(), layer.name))
-      report(445, fmt::format("the name \"{}\" stands twice", layer.name));
+      report(445, fmt::format("the name \"{}\" stands twice", layer.name)).help("give one of the two another name");
   }
 
   void check_factor(const char* name, double factor) {
@@ -85,7 +85,8 @@ class LayerChecker {
     const auto near = nearest(from, all);
     report(446, fmt::format("there is no layer \"{}\" before it", from))
         .expected(fmt::format("{}", fmt::join(all, ", ")))
-        .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+        .help(near.empty() ? "give that layer a name of its own, name = \"...\", and take it by this name"
+                           : fmt::format("did you mean \"{}\"?", near));
   }
 
   void check_layer(LayerText& layer, int64_t times) {

@@ -122,7 +122,9 @@ OptionValues completed_options(const LayerText& text, const std::string& label, 
     }
   }
   for (const auto& name : kind.required)
-    if (!text.options.find(name)) checker.report(444, fmt::format("{} is missing", name));
+    if (!text.options.find(name))
+      checker.report(444, fmt::format("{} is missing", name))
+          .help(fmt::format("write {{type = \"{}\", {} = ...}}", text.type, name));
   return all;
 }
 

@@ -139,7 +139,7 @@ std::vector<Sample> read_samples(const Job& job, const nn::Network& network, con
   const BatchReader reader(network, names);
   std::vector<Sample> samples;
   while (queue.has_data()) {
-    const auto batch = queue.next();
+    const auto batch = queue.next(Place());
     const Tree y = network.forward(batch[0], parameters, state, Phase::inference).y;
     const auto more = reader.read(static_cast<int64_t>(samples.size()), batch[0], y, targets_of(network, data, batch));
     samples.insert(samples.end(), more.begin(), more.end());

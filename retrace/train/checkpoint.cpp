@@ -49,8 +49,8 @@ class Checksum {
 };
 
 Error damaged(const std::filesystem::path& path, const char* why) {
-  return Error(ErrorKind::bad_data, 560,
-               fmt::format("checkpoint \"{}\" is damaged: {}", printable(path.string()), why));
+  return Error(ErrorKind::bad_data, 560, fmt::format("checkpoint \"{}\" is damaged: {}", printable(path.string()), why))
+      .help("take it from a copy of the run, or train anew");
 }
 
 // Where the digits of the checksum stand in the head of a file.
@@ -67,7 +67,10 @@ std::vector<std::string> differences(const SafeTensors& file, const NamedValues&
   for (const auto& [name, value] : owner) {
     const auto there = file.metadata.find(std::string(kOwner) + name);
     const std::string other = there == file.metadata.end() ? "unknown" : there->second;
-    if (other != value) found.push_back(fmt::format("{} is {}, not {}", name, printable(other.substr(0, 80)), value));
+    if (other == value) continue;
+    const bool lines = value.find('\n') != std::string::npos;  // layers and outputs
+    found.push_back(lines ? name + " differs"
+                          : fmt::format("{} is {}, not {}", name, printable(other.substr(0, 80)), value));
   }
   return found;
 }
@@ -84,7 +87,8 @@ void check_owner(const SafeTensors& file, const NamedValues& owner, const std::f
   for (size_t i = 0; i < std::min<size_t>(found.size(), 5); ++i) text += (i ? "; " : "") + found[i];
   throw Error(ErrorKind::bad_data, 562,
               fmt::format("checkpoint \"{}\" is of another job or of other data", printable(path.string())))
-      .got(text);
+      .got(text)
+      .help("go on with the job and the data that it was made with, or train anew");
 }
 
 }  // namespace

@@ -103,7 +103,9 @@ void check_classes(const nn::Network& network, const std::vector<size_t>& target
     if (is_class(network.outputs[i]) && set.description.classes > outputs[i].back())
       throw misfit(set, targets[i], fmt::format("has {} classes", set.description.classes))
           .expected(fmt::format("at most {}, the scores of output \"{}\" of network \"{}\"", outputs[i].back(),
-                                network.outputs[i].name, network.name));
+                                network.outputs[i].name, network.name))
+          .help(fmt::format("let the last layer of that output make {} of them, or take classes out",
+                            set.description.classes));
 }
 
 SourceDescription description_of(const Datastore& store, int64_t classes) {

@@ -74,7 +74,7 @@ std::optional<std::vector<double>> NetworkEvaluator::measure(const Tree& paramet
   std::vector<double> found;
   while (queue_->has_data()) {
     if (stop && stop()) return std::nullopt;
-    const auto batch = queue_->next();
+    const auto batch = queue_->next(Place());
     const Tree targets = targets_of(network_, data_, batch);
     const auto [y, loss] = predict_(parameters, state, batch[0], targets);
     const auto samples = static_cast<double>(batch[0].shape()[0]);

@@ -105,7 +105,8 @@ TEST(ImageJob, RefusesFoldersThatDoNotFit) {
   write_images(folder, 11);
   EXPECT_EQ(refusal(image_job(folder)),
             "error[RT0423]: the training set has 11 classes\n  where:    " + folder.at("train") +
-                "\n  expected: at most 10, the scores of output \"class\" of network \"cifar10\"");
+                "\n  expected: at most 10, the scores of output \"class\" of network \"cifar10\""
+                "\n  help:     let the last layer of that output make 11 of them, or take classes out");
   std::filesystem::remove_all(folder.path() / "train/class_10");
   EXPECT_TRUE(says(refusal(image_job(folder)), "\" is of no known class"));
   Job job = image_job(folder);

@@ -244,10 +244,12 @@ class JobReader {
     const std::vector<Error>* mistakes = nullptr;
     if (const auto* read = std::get_if<LayersValue>(&entry.value)) {
       job_.network.layers = read->layers, mistakes = &read->errors;
-      if (read->layers.empty()) errors_.push_back(wrong_type(entry, "a list of layers, one at least"));
+      if (read->layers.empty())
+        errors_.push_back(wrong_type(entry, "a list of layers, one at least").got("an empty list"));
     } else if (const auto* read = std::get_if<OutputsValue>(&entry.value)) {
       job_.network.outputs = read->outputs, mistakes = &read->errors;
-      if (read->outputs.empty()) errors_.push_back(wrong_type(entry, "a list of outputs, one at least"));
+      if (read->outputs.empty())
+        errors_.push_back(wrong_type(entry, "a list of outputs, one at least").got("an empty list"));
     } else {
       errors_.push_back(wrong_type(entry, "a list of tables, written in a job file"));
     }

@@ -65,14 +65,17 @@ error[RT0443]: layer 2 (conv2d): size has another type
   expected: a whole number, or a list of them
 error[RT0444]: layer 2 (conv2d): filters is missing
   where:    x.toml:4:3
+  help:     write {type = "conv2d", filters = ...}
 error[RT0451]: layer 3 (relu "a"): it has no parameters
   where:    x.toml:5:3
   help:     remove frozen, learn_rate_factor and l2_factor
 error[RT0445]: layer 4 (relu "a"): the name "a" stands twice
   where:    x.toml:6:3
+  help:     give one of the two another name
 error[RT0446]: layer 4 (relu "a"): there is no layer "b" before it
   where:    x.toml:6:3
   expected: input, a
+  help:     give that layer a name of its own, name = "...", and take it by this name
 error[RT0448]: layer 5 (add): it joins the outputs of several layers
   where:    x.toml:7:3
   expected: from = "NAME", or ["NAME", "NAME"]

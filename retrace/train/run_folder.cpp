@@ -270,6 +270,11 @@ Job read_run_job(const fs::path& run) {
 SafeTensors read_run_weights(const fs::path& run) {
   check_run_folder(run);
   const fs::path path = run / "weights.safetensors";
+  if (std::error_code ignored; !fs::exists(path, ignored))
+    throw Error(ErrorKind::missing, 692, fmt::format("the run \"{}\" has no weights", printable(run.string())))
+        .expected("weights.safetensors, which is there after the first epoch")
+        .help(fmt::format("go on with it, retrace train --resume {0}, or train anew, retrace train {0}/job.toml",
+                          printable(run.string())));
   SafeTensors weights = read_safetensors(path);
   const bool has_own = check_fingerprints(weights, path.string());  // these name tensors
   check_file(run, "weights.safetensors");

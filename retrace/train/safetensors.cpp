@@ -21,7 +21,8 @@ using safetensors::Header;
 constexpr uint64_t kPrefix = 8;
 
 Error damaged(std::string_view file, const std::string& what) {
-  return Error(ErrorKind::bad_data, 511, fmt::format("safetensors file \"{}\" is damaged: {}", printable(file), what));
+  return Error(ErrorKind::bad_data, 511, fmt::format("safetensors file \"{}\" is damaged: {}", printable(file), what))
+      .help("take it from a copy, or write it again");
 }
 
 // The length of the header, checked against the length of the file.

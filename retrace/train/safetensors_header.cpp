@@ -130,7 +130,8 @@ class HeaderReader : public nlohmann::json_sax<Json> {
 };
 
 Error damaged(std::string_view file, const std::string& what) {
-  return Error(ErrorKind::bad_data, 511, fmt::format("safetensors file \"{}\" is damaged: {}", printable(file), what));
+  return Error(ErrorKind::bad_data, 511, fmt::format("safetensors file \"{}\" is damaged: {}", printable(file), what))
+      .help("take it from a copy, or write it again");
 }
 
 Error damaged(std::string_view file, const Entry& entry, const std::string& what) {

@@ -30,7 +30,7 @@ TrainingIteration::TrainingIteration(const TrainingTask& task, Worker& worker)
 
 StepResult TrainingIteration::operator()(TrainingState before, MiniBatchQueue& queue, float rate) const {
   if (accumulates()) return accumulated(std::move(before), queue, rate);
-  const auto batch = queue.next();
+  const auto batch = queue.next(Place());
   return step_(std::move(before), batch[0], targets_of(task_.network, task_.data, batch), rate);
 }
 
@@ -42,7 +42,7 @@ StepResult TrainingIteration::accumulated(TrainingState before, MiniBatchQueue& 
   for (const int64_t size : sizes) all += static_cast<double>(size);
   Gathered sum = nothing_gathered(before);
   for (const int64_t size : sizes) {
-    const auto batch = queue.next();
+    const auto batch = queue.next(Place());
     const auto share = static_cast<float>(static_cast<double>(size) / all);
     sum = gather_(before.parameters, std::move(sum), batch[0], targets_of(task_.network, task_.data, batch), share);
   }

@@ -18,6 +18,7 @@ namespace retrace {
 namespace {
 
 constexpr size_t kMostNamed = 10;  // tensors in one message
+constexpr const char* kFromACopy = "take the file from a copy of the run, or train anew";
 constexpr std::string_view kFingerprint = "fingerprint ";
 
 struct TypeName {
@@ -58,10 +59,12 @@ class Problems {
     if (++count_ <= kMostNamed)
       text_ += fmt::format("{}{} {}", count_ == 1 ? "" : "; ", printable(name.substr(0, 200)), what);
   }
-  void throw_if_any(int code, std::string_view what, const std::string& path) const {
+  void throw_if_any(int code, std::string_view what, const std::string& path, const char* help) const {
     if (count_ == 0) return;
     const std::string more = count_ > kMostNamed ? fmt::format("; and {} more", count_ - kMostNamed) : "";
-    throw Error(ErrorKind::bad_data, code, fmt::format("{}: {}{}", what, text_, more)).where(printable(path));
+    throw Error(ErrorKind::bad_data, code, fmt::format("{}: {}{}", what, text_, more))
+        .where(printable(path))
+        .help(help);
   }
 
  private:
@@ -144,7 +147,7 @@ void check_fingerprints(const SafeTensors& file, const std::map<std::string, uin
   }
   for (const auto& [name, value] : fingerprints)
     if (!seen.count(name)) problems.add(name, "is missing");
-  problems.throw_if_any(525, "the weights are damaged", path);
+  problems.throw_if_any(525, "the weights are damaged", path, kFromACopy);
 }
 
 bool check_fingerprints(const SafeTensors& file, const std::string& path) {
@@ -157,7 +160,8 @@ bool check_fingerprints(const SafeTensors& file, const std::string& path) {
       throw Error(ErrorKind::bad_data, 525,
                   fmt::format("the weights are damaged: \"{}\" is no fingerprint of {}", printable(text.substr(0, 80)),
                               printable(key.substr(0, 200))))
-          .where(printable(path));
+          .where(printable(path))
+          .help(kFromACopy);
     fingerprints[key.substr(kFingerprint.size())] = value;
   }
   if (!fingerprints.empty()) check_fingerprints(file, fingerprints, path);
@@ -183,7 +187,8 @@ NetworkWeights from_safetensors(const SafeTensors& file, const NetworkWeights& l
   const Tree tree = from_safetensors(file, tree_of(like), path);
   Problems values;
   for (const auto& name : not_finite(file)) values.add(name, "holds a NaN or infinity");
-  values.throw_if_any(526, "the weights are not finite", path);
+  values.throw_if_any(526, "the weights are not finite", path,
+                      "its training diverged: train anew with a smaller training.initial_learn_rate");
   return {tree["parameters"], tree["state"]};
 }
 
@@ -194,7 +199,8 @@ Tree from_safetensors(const SafeTensors& file, const Tree& like, const std::stri
   for (const auto& [name, tensor] : leaves(like)) names.insert(name);
   for (const auto& tensor : file.tensors)
     if (!names.count(tensor.name)) problems.add(tensor.name, "is none of this network");
-  problems.throw_if_any(520, "the weights do not belong to this network", path);
+  problems.throw_if_any(520, "the weights do not belong to this network", path,
+                        "take them from a run of this network, or the job from the run of these weights");
   return tree;
 }
 

@@ -1,6 +1,7 @@
 #include "retrace/data/csv_store.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -28,16 +29,32 @@ void check_folder(const std::filesystem::path& path) {
       .help("put the training set into DIR/train.csv and the test set into DIR/test.csv, and set data.path to DIR");
 }
 
-// Classes are those of the training set.
+// Values would be taken for those of other features.
+void check_columns(const CsvDatastore& train, const CsvDatastore& test, const std::filesystem::path& file) {
+  if (train.feature_names() == test.feature_names() ||
+      train.feature_names().size() != test.feature_names().size())  // that is found with the sizes of the samples
+    return;
+  throw Error(ErrorKind::bad_data, 695,
+              "the test set has other columns than the training set, or another order of them")
+      .where(printable(file.string()))
+      .got(printable(fmt::format("features {}", fmt::join(test.feature_names(), ", "))))
+      .expected(printable(fmt::format("features {}", fmt::join(train.feature_names(), ", "))))
+      .help("bring the columns of both files into one order");
+}
+
+// Classes and columns are those of the training set.
 CsvDatastore store_of(Split split, const SourceRequest& request) {
   CsvStoreOptions options{.header = request.options.truth("header"),
                           .targets = request.options.texts("target_columns"),
                           .ignored = request.options.texts("ignored_columns"),
                           .task = is_regression(request.options) ? Task::regression : Task::classification};
-  if (split == Split::test && options.task == Task::classification)
-    options.class_names = store_of(Split::train, request).class_names();
   check_folder(request.path);
-  return csv_store(file_of(split, request).string(), options, Place());
+  if (split == Split::train) return csv_store(file_of(split, request).string(), options, Place());
+  const CsvDatastore train = store_of(Split::train, request);
+  options.class_names = train.class_names();
+  CsvDatastore test = csv_store(file_of(split, request).string(), options, Place());
+  check_columns(train, test, file_of(split, request));
+  return test;
 }
 
 bool is_whole_number(const std::string& text) {

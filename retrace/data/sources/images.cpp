@@ -42,19 +42,19 @@ ImageDatastore store_of(Split split, const SourceRequest& request) {
   if (request.any_size && sample[0] == 0 && sample[1] == 0) options.fit = ImageFit::any;
   std::error_code ignored;
   if (!std::filesystem::exists(request.path, ignored)) throw missing_path(request.path, "data folder");
-  const ImageDatastore train = image_datastore(folder_of(Split::train, request), options);
+  const ImageDatastore train = image_datastore(folder_of(Split::train, request), options, Place());
   if (split == Split::train) return train;
   const Shape sizes = train.sizes();
   options.height = sizes[0], options.width = sizes[1], options.channels = sizes[2];
   options.class_names = train.class_names();
-  return image_datastore(folder_of(Split::test, request), options);
+  return image_datastore(folder_of(Split::test, request), options, Place());
 }
 
 // The sizes of the first image, if it is not large; images of other sizes are brought to them.
 OptionValues look(const std::filesystem::path& folder) {
   constexpr int64_t kLargest = 64;
   const ImageDatastore train =
-      image_datastore(folder_of(Split::train, {.path = folder}), {.labels = LabelsFrom::folder_names});
+      image_datastore(folder_of(Split::train, {.path = folder}), {.labels = LabelsFrom::folder_names}, Place());
   const Shape sizes = train.sizes();
   const int64_t larger = std::max(sizes[0], sizes[1]);
   const auto scaled = [&](int64_t size) {
