@@ -255,4 +255,5 @@ def main():
     (build / "bench-machine.json").write_text(json.dumps(machine(build, best), indent=1) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
