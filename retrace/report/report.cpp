@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "retrace/base/file.h"
+#include "retrace/base/json_value.h"
 #include "retrace/monitor/terminal.h"
 #include "retrace/report/page.h"
 #include "retrace/report/run_charts.h"
@@ -136,21 +136,22 @@ std::string samples_section(const fs::path& run, bool measure) {
   return section_html("Samples of the test set", html + why);
 }
 
-std::string value_text(const nlohmann::ordered_json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_object() && !value.is_array()) return value.dump();
+std::string value_text(const JsonValue& value) {
+  if (const auto* text = value.string()) return *text;
+  if (value.is_primitive()) return value.text();
   std::vector<std::string> parts;
-  for (const auto& [name, part] : value.items())
-    parts.push_back(value.is_array() ? value_text(part) : name + " " + value_text(part));
+  if (const auto* values = value.list())
+    for (const auto& part : *values) parts.push_back(value_text(part));
+  else
+    for (const auto& [name, part] : *value.members()) parts.push_back(name + " " + value_text(part));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string environment_html(const fs::path& run) {
-  const auto versions =
-      nlohmann::ordered_json::parse(read_file(run / "versions.json", "versions file", 100'000), nullptr, false);
+  const auto versions = JsonValue::parse(read_file(run / "versions.json", "versions file", 100'000));
   Pairs rows;
-  if (versions.is_object())
-    for (const auto& [name, value] : versions.items()) rows.emplace_back(name, value_text(value));
+  if (versions && versions->is_object())
+    for (const auto& [name, value] : *versions->members()) rows.emplace_back(name, value_text(value));
   return section_html("What it ran on", pairs_html(rows));
 }
 

@@ -1,56 +1,58 @@
 #include "retrace/report/run_log.h"
 
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "retrace/base/json_value.h"
 #include "retrace/train/metrics_log.h"
 #include "retrace/train/run_folder.h"
 
 namespace retrace {
 namespace {
 
-using Object = nlohmann::ordered_json;  // metrics stay in their order
+double number_of(const JsonValue& value) { return value.number().value_or(std::numeric_limits<double>::quiet_NaN()); }
 
-double number_of(const Object& value) {
-  return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+double number(const JsonValue& event, const char* name) {
+  const auto* found = event.find(name);
+  return number_of(found ? *found : JsonValue());
 }
 
-double number(const Object& event, const char* name) {
-  const auto found = event.find(name);
-  return found == event.end() ? std::numeric_limits<double>::quiet_NaN() : number_of(*found);
+int64_t whole(const JsonValue& event, const char* name) {
+  const auto* found = event.find(name);
+  return found ? found->integer().value_or(0) : 0;
 }
 
-int64_t whole(const Object& event, const char* name) {
-  const auto found = event.find(name);
-  return found != event.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+bool is_true(const JsonValue& event, const char* name, bool otherwise) {
+  const auto* found = event.find(name);
+  return found ? found->boolean().value_or(otherwise) : otherwise;
 }
 
-std::string text(const Object& event, const char* name) {
-  const auto found = event.find(name);
-  return found != event.end() && found->is_string() ? found->get<std::string>() : "";
+std::string text(const JsonValue& event, const char* name) {
+  const auto* found = event.find(name);
+  return found && found->string() ? *found->string() : "";
 }
 
-MetricTable table_of(const Object& rows) {
+MetricTable table_of(const JsonValue::List& rows) {
   MetricTable table;
   for (const auto& row : rows) {
     table.emplace_back();
-    for (const auto& value : row) table.back().push_back(number_of(value));
+    if (!row.list()) continue;
+    for (const auto& value : *row.list()) table.back().push_back(number_of(value));
   }
   return table;
 }
 
-void read_metrics(const Object& event, MetricValues& metrics, MetricTables& tables) {
-  const auto found = event.find("metrics");
-  if (found == event.end() || !found->is_object()) return;
-  for (const auto& [name, value] : found->items()) {
-    if (value.is_array())
-      tables.emplace_back(name, table_of(value));
+void read_metrics(const JsonValue& event, MetricValues& metrics, MetricTables& tables) {
+  const auto* found = event.find("metrics");
+  if (!found || !found->members()) return;
+  for (const auto& [name, value] : *found->members()) {
+    if (value.list())
+      tables.emplace_back(name, table_of(*value.list()));
     else
       metrics.emplace_back(name, number_of(value));
   }
 }
 
-RunStarted started_of(const Object& event) {
+RunStarted started_of(const JsonValue& event) {
   RunStarted made{.job = text(event, "job"), .device = text(event, "device"), .run_dir = text(event, "run_dir")};
   made.workers = static_cast<int>(whole(event, "workers"));
   made.threads = static_cast<int>(whole(event, "threads"));
@@ -63,7 +65,7 @@ RunStarted started_of(const Object& event) {
 
 // A validation, and the end of a run, which has the same and more.
 template <class Done>
-Done measured(const Object& event) {
+Done measured(const JsonValue& event) {
   Done made{};
   made.epoch = static_cast<int>(whole(event, "epoch"));
   made.iteration = whole(event, "iteration");
@@ -73,13 +75,13 @@ Done measured(const Object& event) {
   return made;
 }
 
-void read_event(const Object& event, RunLog& log) {
-  const std::string name = event.is_object() ? text(event, "event") : "";
+void read_event(const JsonValue& event, RunLog& log) {
+  const std::string name = text(event, "event");
   if (name == "started" || name == "resumed") {
     log.started = started_of(event);
   } else if (name == "epoch") {
     log.epochs.push_back({static_cast<int>(whole(event, "epoch")), whole(event, "iteration"), number(event, "loss"),
-                          number(event, "seconds"), event.value("complete", true)});
+                          number(event, "seconds"), is_true(event, "complete", true)});
   } else if (name == "validation") {
     log.validations.push_back(measured<ValidationDone>(event));
   } else if (name == "finished") {
@@ -97,11 +99,7 @@ RunLog read_run_log(const std::filesystem::path& run) {
   check_run_folder(run);
   RunLog log;
   for (const auto& line : read_log_lines(run / "metrics.jsonl")) {
-    try {
-      read_event(Object::parse(line), log);
-    } catch (const nlohmann::json::exception&) {
-      ++log.unread;
-    }
+    read_event(JsonValue::parse(line).value_or(JsonValue()), log);
   }
   try {
     log.steps = read_step_log(run);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "retrace/base/file.h"
 #include "retrace/base/json.h"
+#include "retrace/base/json_value.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/manifest.h"
 
@@ -48,15 +48,16 @@ ClassNames read_class_names(const std::filesystem::path& run) {
   const auto path = file_of(run);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return {};
-  const auto read = nlohmann::json::parse(read_file(path, "class names", kMaxFile), nullptr, false);
-  const bool good =
-      read.is_object() && read.contains("classes") && read["classes"].is_array() &&
-      std::all_of(read["classes"].begin(), read["classes"].end(), [](const auto& name) { return name.is_string(); });
-  if (!good)
+  const auto read = JsonValue::parse(read_file(path, "class names", kMaxFile));
+  const auto* found = read ? read->find("classes") : nullptr;
+  const auto* list = found ? found->list() : nullptr;
+  if (!list || !std::all_of(list->begin(), list->end(), [](const auto& name) { return name.string(); }))
     throw Error(ErrorKind::bad_data, 670, fmt::format("\"{}\" is damaged", printable(path.string())))
         .expected("{\"classes\":[\"NAME\",...]}")
         .help("take the file of another run on the same data, or remove it: classes then have their numbers alone");
-  return read["classes"].get<ClassNames>();
+  ClassNames names;
+  for (const auto& name : *list) names.push_back(*name.string());
+  return names;
 }
 
 }  // namespace retrace

@@ -5,35 +5,34 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "retrace/base/file.h"
 #include "retrace/base/json.h"
+#include "retrace/base/json_value.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/manifest.h"
 #include "retrace/train/metrics_log.h"
 
 namespace retrace {
 namespace fs = std::filesystem;
-using ReadJson = nlohmann::json;
 
 namespace {
 
-std::optional<uint64_t> digits_of(const ReadJson& value) {
-  if (!value.is_string()) return std::nullopt;
-  const auto& text = value.get_ref<const std::string&>();
+std::optional<uint64_t> digits_of(const JsonValue& value) {
+  const auto* text = value.string();
+  if (!text) return std::nullopt;
   uint64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
-  const bool good = text.size() == 16 && failure == std::errc() && end == text.data() + text.size();
+  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), number, 16);
+  const bool good = text->size() == 16 && failure == std::errc() && end == text->data() + text->size();
   return good ? std::optional(number) : std::nullopt;
 }
 
-bool read_tensors(const ReadJson& line, StepRecord& step) {
-  const auto found = line.find("tensors");
-  if (found == line.end()) return true;
-  if (!found->is_object()) return false;
-  for (const auto& [name, value] : found->items()) {
+bool read_tensors(const JsonValue& line, StepRecord& step) {
+  const auto* found = line.find("tensors");
+  if (!found) return true;
+  if (!found->members()) return false;
+  for (const auto& [name, value] : *found->members()) {
     const auto digits = digits_of(value);
     if (!digits) return false;
     step.tensors[name] = *digits;
@@ -42,22 +41,24 @@ bool read_tensors(const ReadJson& line, StepRecord& step) {
 }
 
 std::optional<StepRecord> parse_step(const std::string& text) {
-  const auto line = ReadJson::parse(text, nullptr, false);
-  if (!line.is_object()) return std::nullopt;
-  const auto value = [&](const char* name) { return line.value(name, ReadJson()); };
-  const ReadJson iteration = value("iteration"), epoch = value("epoch"), loss = value("loss"),
-                 rate = value("learn_rate");
-  const auto samples = digits_of(value("samples"));
-  const bool numbers = iteration.is_number_integer() && epoch.is_number_integer() && rate.is_number() &&
-                       (loss.is_number() || (loss.is_null() && line.contains("loss")));
-  if (!numbers || !samples) return std::nullopt;
-  StepRecord step{.iteration = iteration.get<int64_t>(),
-                  .epoch = epoch.get<int>(),
+  const auto line = JsonValue::parse(text);
+  if (!line || !line->is_object()) return std::nullopt;
+  const auto member = [&](const char* name) {
+    const auto* found = line->find(name);
+    return found ? *found : JsonValue(std::string());
+  };
+  const auto iteration = member("iteration").integer(), epoch = member("epoch").integer();
+  const auto rate = member("learn_rate").number();
+  const auto samples = digits_of(member("samples"));
+  const JsonValue loss = member("loss");
+  if (!iteration || !epoch || !rate || !samples || !(loss.number() || loss.is_null())) return std::nullopt;
+  StepRecord step{.iteration = *iteration,
+                  .epoch = static_cast<int>(*epoch),
                   .samples = *samples,
-                  .loss = loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>(),
-                  .learn_rate = rate.get<double>(),
+                  .loss = loss.number().value_or(std::numeric_limits<double>::quiet_NaN()),
+                  .learn_rate = *rate,
                   .tensors = {}};
-  return read_tensors(line, step) ? std::optional(std::move(step)) : std::nullopt;
+  return read_tensors(*line, step) ? std::optional(std::move(step)) : std::nullopt;
 }
 
 // What is written of both is the same: NaN and infinities are one.

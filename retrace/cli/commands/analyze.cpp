@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "retrace/base/json.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
 #include "retrace/nn/analyze.h"
@@ -15,23 +15,29 @@ struct AnalyzeOptions {
   bool json = false;
 };
 
-nlohmann::ordered_json json_of(const Shape& shape) { return std::vector<int64_t>(shape.begin(), shape.end()); }
+Json json_of(const Shape& shape) {
+  return Json::list(shape, [](int64_t extent) { return Json(extent); });
+}
+
+Json json_of(const nn::LayerSummary& layer) {
+  return Json::object({{"name", layer.name},
+                       {"type", layer.type},
+                       {"output", json_of(layer.output)},
+                       {"learnables", layer.learnables},
+                       {"state", layer.state},
+                       {"output_bytes", layer.output_bytes},
+                       {"parts", Json::list(layer.parts, [](const std::string& part) { return Json(part); })}});
+}
 
 std::string json_of(const Job& job, const nn::Analysis& analysis) {
-  nlohmann::ordered_json all{
-      {"job", job.name}, {"input", json_of(analysis.input)}, {"layers", nlohmann::json::array()}};
-  for (const auto& layer : analysis.layers)
-    all["layers"].push_back({{"name", layer.name},
-                             {"type", layer.type},
-                             {"output", json_of(layer.output)},
-                             {"learnables", layer.learnables},
-                             {"state", layer.state},
-                             {"output_bytes", layer.output_bytes},
-                             {"parts", layer.parts}});
-  all["learnables"] = analysis.learnables;
-  all["state"] = analysis.state;
-  all["output_bytes"] = analysis.activation_bytes;
-  return all.dump() + "\n";
+  return Json::object({{"job", job.name},
+                       {"input", json_of(analysis.input)},
+                       {"layers", Json::list(analysis.layers, [](const auto& layer) { return json_of(layer); })},
+                       {"learnables", analysis.learnables},
+                       {"state", analysis.state},
+                       {"output_bytes", analysis.activation_bytes}})
+             .text() +
+         "\n";
 }
 
 int analyze(const AnalyzeOptions& options) {
