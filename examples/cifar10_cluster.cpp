@@ -1,8 +1,8 @@
-// A convolutional network trained on folders of images by a pool of workers: each mini-batch is cut into four shards, and
-// the workers share them. The number of workers changes the time and no bit.
+// A convolutional network trained on folders of images by a pool of workers: each mini-batch is cut into four shards,
+// and the workers share them. The number of workers changes the time and no bit.
 //   build/examples/cifar10_cluster [--data DIR] [--workers N] [--epochs N] [--quick] [--json]
-// DIR has train/CLASS/*.jpg and test/CLASS/*.jpg (docs/data.md). Without it the built-in digits, made colour images, stand
-// in for the photographs. Under mpirun -n N (or srun) the workers are its ranks.
+// DIR has train/CLASS/*.jpg and test/CLASS/*.jpg (docs/data.md). Without it the built-in digits, made colour images,
+// stand in for the photographs. Under mpirun -n N (or srun) the workers are its ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -116,24 +116,23 @@ nn::Layer network(int64_t classes) {
 
 rt::TrainedNetwork train(const Data& data, const Options& options, rt::Pool& pool, rt::Monitor* monitor) {
   const int64_t classes = data.counts.empty() ? 10 : static_cast<int64_t>(data.counts.size());
-  const rt::Datastore moved = rt::augment(
-      data.train, {.reflect_x = true, .translate_x = {-4, 4}, .translate_y = {-4, 4}, .seed = kSeed});
-  return rt::train_network(
-      moved, network(classes), "cross-entropy",
-      {.training = {.solver = "sgdm",
-                    .max_epochs = options.epochs,
-                    .mini_batch_size = options.mini_batch_size,
-                    .shards = kShards,
-                    .initial_learn_rate = 0.1 * static_cast<double>(options.mini_batch_size) / 256,
-                    .schedule = "piecewise",
-                    .l2_regularization = 1e-10,
-                    .shuffle = "every-epoch",
-                    .partial_mini_batch = "discard",
-                    .options = {{"drop_period", int64_t{45}}, {"drop_factor", 0.1}}},
-       .validation_data = data.test,
-       .seed = kSeed,
-       .pool = &pool,
-       .monitor = monitor});
+  const rt::Datastore moved =
+      rt::augment(data.train, {.reflect_x = true, .translate_x = {-4, 4}, .translate_y = {-4, 4}, .seed = kSeed});
+  return rt::train_network(moved, network(classes), "cross-entropy",
+                           {.training = {.solver = "sgdm",
+                                         .max_epochs = options.epochs,
+                                         .mini_batch_size = options.mini_batch_size,
+                                         .shards = kShards,
+                                         .initial_learn_rate = 0.1 * static_cast<double>(options.mini_batch_size) / 256,
+                                         .schedule = "piecewise",
+                                         .l2_regularization = 1e-10,
+                                         .shuffle = "every-epoch",
+                                         .partial_mini_batch = "discard",
+                                         .options = {{"drop_period", int64_t{45}}, {"drop_factor", 0.1}}},
+                            .validation_data = data.test,
+                            .seed = kSeed,
+                            .pool = &pool,
+                            .monitor = monitor});
 }
 
 // The part of the test images whose highest score is that of their class.

@@ -97,6 +97,26 @@ const JsonValue* JsonValue::find(std::string_view name) const {
   return found == object->rend() ? nullptr : &found->second;
 }
 
+bool JsonValue::boolean_or(std::string_view name, bool otherwise) const {
+  const auto* found = find(name);
+  return found ? found->boolean().value_or(otherwise) : otherwise;
+}
+
+int64_t JsonValue::integer_or(std::string_view name, int64_t otherwise) const {
+  const auto* found = find(name);
+  return found ? found->integer().value_or(otherwise) : otherwise;
+}
+
+double JsonValue::number_or(std::string_view name, double otherwise) const {
+  const auto* found = find(name);
+  return found ? found->number().value_or(otherwise) : otherwise;
+}
+
+std::string JsonValue::string_or(std::string_view name, std::string_view otherwise) const {
+  const auto* found = find(name);
+  return std::string(found && found->string() ? *found->string() : otherwise);
+}
+
 std::string JsonValue::text() const {
   if (const auto* value = string()) return Json(*value).text();
   if (const auto value = integer()) return Json(*value).text();
@@ -108,12 +128,14 @@ std::string JsonValue::text() const {
     for (const auto& value : *values) all += std::exchange(comma, ",") + value.text();
     return "[" + all + "]";
   }
-  for (const auto& [name, value] : *members()) all += std::exchange(comma, ",") + Json(name).text() + ":" + value.text();
+  for (const auto& [name, value] : *members())
+    all += std::exchange(comma, ",") + Json(name).text() + ":" + value.text();
   return "{" + all + "}";
 }
 
 bool JsonValue::operator==(const JsonValue& other) const {
-  if (number() && other.number()) return integer() && other.integer() ? integer() == other.integer() : number() == other.number();
+  if (number() && other.number())
+    return integer() && other.integer() ? integer() == other.integer() : number() == other.number();
   if (!is_object() || !other.is_object()) return value_ == other.value_;
   const auto has_all = [](const JsonValue& a, const JsonValue& b) {
     return std::all_of(a.members()->begin(), a.members()->end(), [&](const auto& member) {

@@ -33,14 +33,19 @@ class JsonValue {
   // Null, a truth value, a number or a string.
   bool is_primitive() const { return !members() && !list(); }
   // Nothing, or a null pointer, for a value of another kind.
-  std::optional<double> number() const;      // whole numbers, too
-  std::optional<int64_t> integer() const;    // written without point and exponent, and within 64 bits
+  std::optional<double> number() const;    // whole numbers, too
+  std::optional<int64_t> integer() const;  // written without point and exponent, and within 64 bits
   std::optional<bool> boolean() const;
   const std::string* string() const { return std::get_if<std::string>(&value_); }
   const List* list() const { return std::get_if<List>(&value_); }
   const Members* members() const { return std::get_if<Members>(&value_); }
   // The member of an object; a null pointer where it has none of that name, and for a value that is no object.
   const JsonValue* find(std::string_view name) const;
+  // What a member is; `otherwise` where there is none of that name and kind.
+  bool boolean_or(std::string_view name, bool otherwise) const;
+  int64_t integer_or(std::string_view name, int64_t otherwise) const;
+  double number_or(std::string_view name, double otherwise) const;
+  std::string string_or(std::string_view name, std::string_view otherwise) const;
 
   // On one line, written as Json writes it.
   std::string text() const;

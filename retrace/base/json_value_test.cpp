@@ -39,6 +39,19 @@ TEST(JsonValue, FindsTheLastMemberOfAName) {
   EXPECT_EQ(value.find("c"), nullptr);
 }
 
+TEST(JsonValue, HasMembersOrWhatStandsInForThem) {
+  const JsonValue value = parsed("{\"yes\":true,\"three\":3,\"half\":0.5,\"text\":\"a\"}");
+  EXPECT_TRUE(value.boolean_or("yes", false));
+  EXPECT_TRUE(value.boolean_or("text", true));
+  EXPECT_EQ(value.integer_or("three", 7), 3);
+  EXPECT_EQ(value.integer_or("half", 7), 7);
+  EXPECT_EQ(value.number_or("three", 7), 3.0);
+  EXPECT_EQ(value.number_or("absent", 7), 7.0);
+  EXPECT_EQ(value.string_or("text", "b"), "a");
+  EXPECT_EQ(value.string_or("half", "b"), "b");
+  EXPECT_EQ(parsed("[]").string_or("text", "b"), "b");
+}
+
 TEST(JsonValue, KeepsWholeNumbersOf64Bits) {
   EXPECT_EQ(parsed("9223372036854775807").integer(), std::numeric_limits<int64_t>::max());
   EXPECT_EQ(parsed("-9223372036854775808").integer(), std::numeric_limits<int64_t>::min());
@@ -59,8 +72,8 @@ TEST(JsonValue, RefusesDeepNesting) {
 }
 
 TEST(JsonValue, IsWrittenAsItWasRead) {
-  for (const char* text : {"null", "false", "-7", "0.1", "\"a\\\"b\"", "[]", "[1,\"x\",[null]]", "{}",
-                           "{\"b\":[1,2],\"a\":{\"c\":true}}"})
+  for (const char* text :
+       {"null", "false", "-7", "0.1", "\"a\\\"b\"", "[]", "[1,\"x\",[null]]", "{}", "{\"b\":[1,2],\"a\":{\"c\":true}}"})
     EXPECT_EQ(parsed(text).text(), text);
 }
 

@@ -9,27 +9,9 @@
 namespace retrace {
 namespace {
 
-double number_of(const JsonValue& value) { return value.number().value_or(std::numeric_limits<double>::quiet_NaN()); }
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-double number(const JsonValue& event, const char* name) {
-  const auto* found = event.find(name);
-  return number_of(found ? *found : JsonValue());
-}
-
-int64_t whole(const JsonValue& event, const char* name) {
-  const auto* found = event.find(name);
-  return found ? found->integer().value_or(0) : 0;
-}
-
-bool is_true(const JsonValue& event, const char* name, bool otherwise) {
-  const auto* found = event.find(name);
-  return found ? found->boolean().value_or(otherwise) : otherwise;
-}
-
-std::string text(const JsonValue& event, const char* name) {
-  const auto* found = event.find(name);
-  return found && found->string() ? *found->string() : "";
-}
+double number_of(const JsonValue& value) { return value.number().value_or(kNaN); }
 
 MetricTable table_of(const JsonValue::List& rows) {
   MetricTable table;
@@ -53,13 +35,15 @@ void read_metrics(const JsonValue& event, MetricValues& metrics, MetricTables& t
 }
 
 RunStarted started_of(const JsonValue& event) {
-  RunStarted made{.job = text(event, "job"), .device = text(event, "device"), .run_dir = text(event, "run_dir")};
-  made.workers = static_cast<int>(whole(event, "workers"));
-  made.threads = static_cast<int>(whole(event, "threads"));
-  made.epochs = whole(event, "epochs");
-  made.iterations_per_epoch = whole(event, "iterations_per_epoch");
-  made.parameters = whole(event, "parameters");
-  made.iteration = whole(event, "iteration");
+  RunStarted made{.job = event.string_or("job", ""),
+                  .device = event.string_or("device", ""),
+                  .run_dir = event.string_or("run_dir", "")};
+  made.workers = static_cast<int>(event.integer_or("workers", 0));
+  made.threads = static_cast<int>(event.integer_or("threads", 0));
+  made.epochs = event.integer_or("epochs", 0);
+  made.iterations_per_epoch = event.integer_or("iterations_per_epoch", 0);
+  made.parameters = event.integer_or("parameters", 0);
+  made.iteration = event.integer_or("iteration", 0);
   return made;
 }
 
@@ -67,27 +51,28 @@ RunStarted started_of(const JsonValue& event) {
 template <class Done>
 Done measured(const JsonValue& event) {
   Done made{};
-  made.epoch = static_cast<int>(whole(event, "epoch"));
-  made.iteration = whole(event, "iteration");
-  made.loss = number(event, "validation_loss");
-  made.seconds = number(event, "seconds");
+  made.epoch = static_cast<int>(event.integer_or("epoch", 0));
+  made.iteration = event.integer_or("iteration", 0);
+  made.loss = event.number_or("validation_loss", kNaN);
+  made.seconds = event.number_or("seconds", kNaN);
   read_metrics(event, made.metrics, made.tables);
   return made;
 }
 
 void read_event(const JsonValue& event, RunLog& log) {
-  const std::string name = text(event, "event");
+  const std::string name = event.string_or("event", "");
   if (name == "started" || name == "resumed") {
     log.started = started_of(event);
   } else if (name == "epoch") {
-    log.epochs.push_back({static_cast<int>(whole(event, "epoch")), whole(event, "iteration"), number(event, "loss"),
-                          number(event, "seconds"), is_true(event, "complete", true)});
+    log.epochs.push_back({static_cast<int>(event.integer_or("epoch", 0)), event.integer_or("iteration", 0),
+                          event.number_or("loss", kNaN), event.number_or("seconds", kNaN),
+                          event.boolean_or("complete", true)});
   } else if (name == "validation") {
     log.validations.push_back(measured<ValidationDone>(event));
   } else if (name == "finished") {
     log.finished = measured<RunFinished>(event);
-    log.finished->stop_reason = text(event, "stop_reason");
-    log.finished->fingerprint = text(event, "fingerprint");
+    log.finished->stop_reason = event.string_or("stop_reason", "");
+    log.finished->fingerprint = event.string_or("fingerprint", "");
   } else {
     ++log.unread;
   }

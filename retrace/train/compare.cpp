@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/base/json_value.h"
 #include "retrace/train/manifest.h"
 #include "retrace/train/number_format.h"
 #include "retrace/train/run_folder.h"
@@ -55,14 +55,15 @@ void add_versions(const fs::path& run, Settings& settings) {
   std::error_code failure;
   if (!fs::exists(path, failure)) return;
   check_file(run, "versions.json");
-  const auto versions = nlohmann::json::parse(read_file(path, "versions file", 100'000), nullptr, false);
-  if (!versions.is_object())
+  const auto versions = JsonValue::parse(read_file(path, "versions file", 100'000));
+  if (!versions || !versions->is_object())
     throw Error(ErrorKind::bad_data, 528, "the versions of a run are damaged: they are no JSON object")
         .where(printable(path.string()));
-  for (const char* key : {"version", "contract_version", "compiler", "cpu", "simd_target", "threads", "device"})
-    if (versions.contains(key) && versions[key].is_primitive())
-      settings[std::string("run.") + key] =
-          versions[key].is_string() ? printable(versions[key].get<std::string>()) : versions[key].dump();
+  for (const char* key : {"version", "contract_version", "compiler", "cpu", "simd_target", "threads", "device"}) {
+    const auto* value = versions->find(key);
+    if (value && value->is_primitive())
+      settings[std::string("run.") + key] = value->string() ? printable(*value->string()) : value->text();
+  }
 }
 
 // The settings of a run as text.

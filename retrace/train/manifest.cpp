@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "retrace/base/file.h"
 #include "retrace/base/json.h"
+#include "retrace/base/json_value.h"
 #include "retrace/train/run_folder.h"
 
 namespace retrace {
@@ -44,17 +44,22 @@ Manifest parse_manifest(const std::string& text, const fs::path& path) {
   const std::string_view body = std::string_view(text).substr(0, end);
   if (text.substr(end) != fmt::format("{}{}\"}}\n", kOwnHash, sha256_text(body)))
     throw damaged(path, "another text than the one that was written");
-  const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
-  try {
-    if (json.at("schema") != kSchema) throw damaged(path, "\"schema\" of another version of retrace");
-    Manifest manifest;
-    for (const auto& file : json.at("files"))
-      manifest.files.push_back({file.at("name"), {file.at("bytes"), file.at("sha256")}});
-    for (const auto& [name, value] : json.at("identity").items()) manifest.identity.emplace_back(name, value);
-    return manifest;
-  } catch (const nlohmann::json::exception&) {
-    throw damaged(path, "no manifest");
+  const auto json = JsonValue::parse(text);
+  const auto *files = json ? json->find("files") : nullptr, *identity = json ? json->find("identity") : nullptr;
+  if (!files || !files->list() || !identity || !identity->members()) throw damaged(path, "no manifest");
+  if (json->integer_or("schema", 0) != kSchema) throw damaged(path, "\"schema\" of another version of retrace");
+  Manifest manifest;
+  for (const auto& file : *files->list()) {
+    const int64_t bytes = file.integer_or("bytes", -1);
+    if (bytes < 0) throw damaged(path, "no manifest");
+    manifest.files.push_back(
+        {file.string_or("name", ""), {static_cast<uint64_t>(bytes), file.string_or("sha256", "")}});
   }
+  for (const auto& [name, value] : *identity->members()) {
+    if (!value.string()) throw damaged(path, "no manifest");
+    manifest.identity.emplace_back(name, *value.string());
+  }
+  return manifest;
 }
 
 // What is wrong with a file; empty: nothing.

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "retrace/base/json.h"
+#include "retrace/base/json_value.h"
 #include "retrace/base/mix64.h"
 #include "retrace/monitor/json_lines.h"
 #include "retrace/tensor/fingerprint.h"
@@ -12,7 +11,6 @@
 
 namespace retrace {
 namespace fs = std::filesystem;
-using ReadJson = nlohmann::ordered_json;
 
 namespace {
 
@@ -20,23 +18,26 @@ constexpr const char* kNone = "none";
 constexpr const char* kStopped = "stopped";
 
 // Whether a line is compared: what depends on where and when the run was made is not.
-bool is_compared(const ReadJson& line) {
-  const std::string event = line.value("event", "");
-  if (event == "epoch") return line.value("complete", true);
-  return event == "validation" || (event == "finished" && line.value("stop_reason", "") != kStopped);
+bool is_compared(const JsonValue& line) {
+  const std::string event = line.string_or("event", "");
+  if (event == "epoch") return line.boolean_or("complete", true);
+  return event == "validation" || (event == "finished" && line.string_or("stop_reason", "") != kStopped);
 }
 
 // The first member that differs, in the order of the line; nothing if none does.
-std::optional<std::string> first_difference(const ReadJson& recorded, const ReadJson& computed) {
-  for (const auto& [name, value] : computed.items())
-    if (name != "seconds" && recorded.value(name, ReadJson("absent")) != value) return name;
-  for (const auto& [name, value] : recorded.items())
-    if (!computed.contains(name)) return name;
+std::optional<std::string> first_difference(const JsonValue& recorded, const JsonValue& computed) {
+  for (const auto& [name, value] : *computed.members()) {
+    const auto* other = recorded.find(name);
+    if (name != "seconds" && !(other && *other == value)) return name;
+  }
+  for (const auto& [name, value] : *recorded.members())
+    if (!computed.find(name)) return name;
   return std::nullopt;
 }
 
-std::string member_text(const ReadJson& line, const std::string& name) {
-  return line.contains(name) ? printable(line[name].dump()) : kNone;
+std::string member_text(const JsonValue& line, const std::string& name) {
+  const auto* found = line.find(name);
+  return found ? printable(found->text()) : kNone;
 }
 
 }  // namespace
@@ -59,13 +60,13 @@ void ReplayCheck::read_events(const fs::path& run) {
   std::error_code failure;
   if (!fs::exists(path, failure)) return;
   for (const auto& text : read_log_lines(path)) {
-    const auto line = ReadJson::parse(text, nullptr, false);
-    if (!line.is_object()) continue;  // the torn line of a process that was killed
-    const std::string event = line.value("event", "");
+    const auto line = JsonValue::parse(text);
+    if (!line || !line->is_object()) continue;  // the torn line of a process that was killed
+    const std::string event = line->string_or("event", "");
     has_gaps_ |= event == "dropped";
     finished_ = event == "finished";
-    complete_ = finished_ && line.value("stop_reason", "") != kStopped;
-    if (is_compared(line)) told_[{line.value("iteration", int64_t{0}), event}] = text;
+    complete_ = finished_ && line->string_or("stop_reason", "") != kStopped;
+    if (is_compared(*line)) told_[{line->integer_or("iteration", 0), event}] = text;
   }
 }
 
@@ -122,10 +123,10 @@ void ReplayCheck::compare_epoch(const StepRecord& computed) {
 
 void ReplayCheck::receive(const Event& event) {
   if (const auto* started = std::get_if<RunStarted>(&event)) begin_ = started->iteration;
-  const auto computed = ReadJson::parse(event_json(event));
+  const JsonValue computed = JsonValue::parse(event_json(event)).value();
   if (!is_compared(computed)) return;
-  const std::string kind = computed["event"];
-  const auto iteration = computed["iteration"].get<int64_t>();
+  const std::string kind = computed.string_or("event", "");
+  const int64_t iteration = computed.integer_or("iteration", 0);
   const auto found = told_.find({iteration, kind});
   if (found == told_.end()) {
     // The end of a run that was killed may not have been written.
@@ -134,7 +135,7 @@ void ReplayCheck::receive(const Event& event) {
     return;
   }
   ++events_;
-  const auto recorded = ReadJson::parse(found->second);
+  const JsonValue recorded = JsonValue::parse(found->second).value();  // as it was read
   if (const auto name = first_difference(recorded, computed))
     differ(iteration, fmt::format("{} of \"{}\" in metrics.jsonl", *name, kind), member_text(recorded, *name),
            member_text(computed, *name));
