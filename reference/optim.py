@@ -76,7 +76,17 @@ def update_statistics(state, moments, decay=0.1):
 def learn_rate(training, iteration, iterations, epoch):
     """Of an iteration from 0 and its epoch from 1: in binary64, rounded once."""
     rate = training.get("initial_learn_rate", 0.01 if training.get("solver") == "sgdm" else 0.001)
-    schedule = training.get("schedule", "none")
+    schedules = [name.strip() for name in training.get("schedule", "none").split(",")]
+    for i, schedule in enumerate(schedules[:-1]):
+        length = (training.get("schedule_iterations") or [training.get("warm_up_iterations")] * (i + 1))[i]
+        if iteration < length:
+            iterations = min(length, iterations)
+            break
+        iteration, iterations = iteration - length, iterations - length
+    else:
+        schedule = schedules[-1]
+    if schedule == "warm-up":
+        rate *= min(1.0, (iteration + 1) / training["warm_up_iterations"])
     if schedule == "linear":
         rate *= 1.0 - iteration / iterations
     if schedule == "piecewise":

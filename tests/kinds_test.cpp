@@ -154,6 +154,17 @@ TEST(Kinds, ASinkTellsOfARun) {
   }
 }
 
+// The length of a schedule is an option of its own, a count.
+TEST(Kinds, AScheduleWithALengthHasTheOption) {
+  for (const auto& schedule : all_schedules()) {
+    if (schedule.length.empty()) continue;
+    const auto same = [&](const OptionRule& rule) {
+      return rule.name == schedule.length && std::holds_alternative<int64_t>(rule.standard);
+    };
+    EXPECT_TRUE(std::any_of(schedule.options.begin(), schedule.options.end(), same)) << schedule.name;
+  }
+}
+
 // Or rises to it.
 TEST(Kinds, AScheduleBeginsWithTheInitialRate) {
   for (const auto& schedule : all_schedules()) {

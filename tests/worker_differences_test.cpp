@@ -46,6 +46,7 @@ const std::map<std::string, std::string> kOther{{"seed", "2"},
                                                 {"training.accumulate", "2"},
                                                 {"training.initial_learn_rate", "0.01"},
                                                 {"training.schedule", "linear"},
+                                                {"training.schedule_iterations", "3"},
                                                 {"training.l2_regularization", "0.5"},
                                                 {"training.gradient_threshold", "0.25"},
                                                 {"training.gradient_threshold_method", "absolute-value"},
@@ -150,6 +151,7 @@ std::map<std::string, OptionCase> option_cases() {
 std::pair<Job, Job> jobs_that_differ_in(const std::string& key, const std::string& value, Overrides both = {}) {
   if (key == "data.path")
     both = {{"network.heads", "class", "test"}, {"data.source", "mnist", "test"}, {"data.path", "here", "test"}};
+  if (key == "training.schedule_iterations") both = {{"training.schedule", "warm-up, linear", "test"}};
   if (key == "data.task")
     both = {{"network.name", "cifar10", "test"}, {"data.source", "npy", "test"}, {"data.path", "here", "test"}};
   const Job job = parse_job(kJob, "job.toml", both);

@@ -17,6 +17,7 @@ struct OptionRule {
   double low = 0, high = 0;               // numbers: low <= value <= high, if low < high
   bool above_low = false;                 // low < value instead
   std::vector<std::string> choices = {};  // texts that are allowed; empty: any. Of numbers: none but these
+  bool several = false;                   // texts: choices with commas between them, "warm-up, cosine"
   bool may_be_empty = false;              // lists
   bool range = false;                     // lists of numbers: two of them, the first not above the second
   bool changes_bits = true;               // of a result, or at least what workers do together

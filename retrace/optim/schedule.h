@@ -8,7 +8,10 @@
 
 namespace retrace {
 
-// A schedule by its name (of retrace/optim/schedules), with values of its options.
+// A schedule by its name (of retrace/optim/schedules), with values of its options. Several with commas between them,
+// "warm-up, cosine", follow each other as composed() says: each but the last for as many iterations as
+// schedule_iterations says, {500}, or, without it, as its own option says: warm_up_iterations, cycle_iterations.
+// Options of one name are those of all that have it.
 struct Schedule {
   std::string name = "none";
   OptionValues options = {};

@@ -44,6 +44,58 @@ TEST(Schedule, ComposedIsOneAfterTheOther) {
   EXPECT_THROW(composed(both, -1, both), Error);
 }
 
+// A text of several is composed() of each, with the rest of the iterations for the last.
+TEST(Schedule, SeveralNamesAreOneAfterTheOther) {
+  const LearnRate warm = learn_rate(0.8, {"warm-up", {{"warm_up_iterations", 4}}});
+  const LearnRate expected = composed(warm, 4, learn_rate(0.8, {"cosine", {{"final_factor", 0.125}}}));
+  const LearnRate found = learn_rate(0.8, {"warm-up, cosine", {{"warm_up_iterations", 4}, {"final_factor", 0.125}}});
+  const LearnRate given = learn_rate(
+      0.8, {"warm-up,cosine",
+            {{"warm_up_iterations", 4}, {"final_factor", 0.125}, {"schedule_iterations", std::vector<int64_t>{4}}}});
+  for (int64_t i = 0; i < 20; ++i) {
+    const ScheduleStep at{.iteration = i, .iterations = 20, .epoch = 1 + i / 5};
+    EXPECT_EQ(found(at), expected(at)) << i;
+    EXPECT_EQ(given(at), expected(at)) << i;
+  }
+  const double by_hand[] = {0.2, 0.4, 0.6, 0.8, 0.8};  // the cosine begins at the whole rate
+  for (int64_t i = 0; i < 5; ++i) EXPECT_DOUBLE_EQ(found({.iteration = i, .iterations = 20}), by_hand[i]);
+  // The middle of its half cosine: 4 + 16 / 2 iterations are over.
+  EXPECT_DOUBLE_EQ(found({.iteration = 12, .iterations = 20}), 0.8 * (0.125 + 0.875 / 2));
+}
+
+TEST(Schedule, OneMayFollowItself) {
+  const LearnRate falls =
+      learn_rate(0.8, {"linear, linear, none", {{"schedule_iterations", std::vector<int64_t>{2, 4}}}});
+  const double expected[] = {0.8, 0.4, 0.8, 0.6, 0.4, 0.2, 0.8, 0.8};
+  for (int64_t i = 0; i < 8; ++i) EXPECT_DOUBLE_EQ(falls({.iteration = i, .iterations = 8}), expected[i]) << i;
+}
+
+std::string text_of_error(const Schedule& schedule) {
+  try {
+    learn_rate(0.1, schedule, Place{"train.cpp", 4});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Schedule, ALengthThatIsMissingIsNamed) {
+  EXPECT_EQ(text_of_error({"warm-up, linear, cosine"}),
+            "error[RT0391]: the schedule \"linear\" has no length of its own\n"
+            "  where:    train.cpp:4\n"
+            "  got:      \"warm-up, linear, cosine\"\n"
+            "  help:     set schedule_iterations: the iterations of each schedule but the last");
+  EXPECT_EQ(text_of_error({"warm-up, linear", {{"schedule_iterations", std::vector<int64_t>{7, 8}}}}),
+            "error[RT0390]: schedule_iterations has not one number for each schedule but the last\n"
+            "  where:    train.cpp:4\n"
+            "  got:      [7, 8]\n"
+            "  expected: 1 for \"warm-up, linear\"");
+  EXPECT_NE(text_of_error({"warm-up, linaer"}).find("did you mean \"linear\"?"), std::string::npos);
+  EXPECT_NE(text_of_error({"warm-up,"}).find("there is no schedule \"\""), std::string::npos);
+  EXPECT_NE(text_of_error({"cosine", {{"schedule_iterations", std::vector<int64_t>{7}}}}).find("has no option"),
+            std::string::npos);
+}
+
 TEST(Schedule, AnUnknownOneOrOptionIsNamed) {
   std::string text;
   try {

@@ -1,6 +1,7 @@
 #include "retrace/train/job.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "retrace/data/transform_kind.h"
 #include "retrace/nn/network_kind.h"
@@ -38,6 +39,16 @@ void complete_layers(nn::NetworkOptions& network, const std::vector<SourceTarget
   }
 }
 
+// Their names in one form, and their options.
+void complete_schedules(TrainingOptions& training) {
+  const auto names = schedule_names(training.schedule);
+  training.schedule = fmt::format("{}", fmt::join(names, ", "));
+  if (names.size() > 1) training.options = with_standard_values(std::move(training.options), sequence_options());
+  for (const auto& name : names)
+    if (const auto* schedule = find_kind(all_schedules(), name))
+      training.options = with_standard_values(std::move(training.options), schedule->options);
+}
+
 }  // namespace
 
 Job resolved(Job job) {
@@ -55,8 +66,7 @@ Job resolved(Job job) {
     if (const auto* transform = find_kind(all_transforms(), name))
       job.data.options = with_standard_values(std::move(job.data.options), transform->options);
   TrainingOptions& training = job.training;
-  if (const auto* schedule = find_kind(all_schedules(), training.schedule))
-    training.options = with_standard_values(std::move(training.options), schedule->options);
+  complete_schedules(training);
   for (const auto& name : chosen_metrics(job))
     if (const auto* metric = find_kind(all_metrics(), name))
       training.options = with_standard_values(std::move(training.options), metric->options);

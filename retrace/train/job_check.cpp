@@ -8,6 +8,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/device/device.h"
+#include "retrace/optim/schedule_kind.h"
 #include "retrace/train/job_fields.h"
 
 namespace retrace {
@@ -81,8 +82,9 @@ class Checker {
   }
 
   void check(const std::string& value, const OptionRule& rule) {
-    if (rule.choices.empty() || std::count(rule.choices.begin(), rule.choices.end(), value)) return;
-    add_choice_error(value, rule);
+    if (rule.choices.empty()) return;
+    for (const auto& name : rule.several ? schedule_names(value) : std::vector{value})
+      if (!std::count(rule.choices.begin(), rule.choices.end(), name)) return add_choice_error(name, rule);
   }
 
   void check(const std::vector<std::string>& values, const OptionRule& rule) {
@@ -97,7 +99,11 @@ class Checker {
       errors_.push_back(out_of_range("is empty", fmt::format("some of {}", fmt::join(rule.choices, ", "))));
   }
 
-  void check(const std::vector<int64_t>&, const OptionRule&) {}
+  void check(const std::vector<int64_t>& values, const OptionRule& rule) {
+    const auto good = [&](int64_t one) { return in_range(static_cast<double>(one), rule); };
+    if (const auto wrong = std::find_if_not(values.begin(), values.end(), good); wrong != values.end())
+      add_range_error(shown(*wrong), rule);
+  }
 
   void add_choice_error(const std::string& value, const OptionRule& rule) {
     auto error = mistake(415, key_, fmt::format("{} has no choice {}", key_, shown(value)));

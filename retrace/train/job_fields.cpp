@@ -90,8 +90,23 @@ class FieldList {
       for (const auto& option : kind.options) {
         if (std::count(done.begin(), done.end(), option.name)) continue;
         done.push_back(option.name);
-        add_option(section, chooser, chosen, kinds, option, bag);
+        add_option_of(section, chooser, chosen, kinds, option, bag);
       }
+  }
+
+  // One option.
+  template <class Bag>
+  void add_option(const std::string& section, const OptionRule& rule, bool applies, std::string only_with, Bag bag) {
+    JobField& field = fields_.emplace_back();
+    field.key = section + "." + rule.name;
+    field.rule = rule;
+    field.applies = applies;
+    field.only_with = std::move(only_with);
+    field.get = [bag, name = rule.name](const Job& job) {
+      const OptionValue* value = bag(job).find(name);
+      return value ? std::optional(*value) : std::nullopt;
+    };
+    field.set = [bag, name = rule.name](Job& job, OptionValue value) { bag(job).set(name, std::move(value)); };
   }
 
   // A list of tables; `text(job)` is its TOML text, empty if there is none.
@@ -113,28 +128,20 @@ class FieldList {
 
  private:
   template <class Kind, class Bag>
-  void add_option(const std::string& section, const std::string& chooser, const std::vector<std::string>& chosen,
-                  const std::vector<Kind>& kinds, const OptionRule& option, Bag bag) {
-    JobField field;
-    field.key = section + "." + option.name;
-    field.rule = option;
-    field.applies = false;
+  void add_option_of(const std::string& section, const std::string& chooser, const std::vector<std::string>& chosen,
+                     const std::vector<Kind>& kinds, const OptionRule& option, Bag bag) {
+    OptionRule rule = option;
+    bool applies = false;
     std::vector<std::string> owners;
     for (const auto& kind : kinds)
       for (const auto& own : kind.options) {
         if (own.name != option.name) continue;
         owners.push_back(kind.name);
         if (!std::count(chosen.begin(), chosen.end(), kind.name)) continue;
-        field.rule = own;
-        field.applies = true;
+        rule = own;
+        applies = true;
       }
-    field.only_with = choice_text(section + "." + chooser, owners);
-    field.get = [bag, name = option.name](const Job& job) {
-      const OptionValue* value = bag(job).find(name);
-      return value ? std::optional(*value) : std::nullopt;
-    };
-    field.set = [bag, name = option.name](Job& job, OptionValue value) { bag(job).set(name, std::move(value)); };
-    fields_.push_back(std::move(field));
+    add_option(section, rule, applies, choice_text(section + "." + chooser, owners), bag);
   }
 
   std::vector<JobField> fields_;
@@ -197,8 +204,13 @@ void add_training(FieldList& list, const Job& job) {
   add({.name = "accumulate", .low = 1, .high = kMaxCount}, [](auto& j) -> auto& { return j.training.accumulate; });
   add({.name = "initial_learn_rate", .high = 1e6, .above_low = true},
       [](auto& j) -> auto& { return j.training.initial_learn_rate; });
-  add({.name = "schedule", .choices = names_of(all_schedules())}, [](auto& j) -> auto& { return j.training.schedule; });
-  list.add_options("training", "schedule", {job.training.schedule}, all_schedules(), options);
+  add({.name = "schedule", .choices = names_of(all_schedules()), .several = true},
+      [](auto& j) -> auto& { return j.training.schedule; });
+  const auto schedules = schedule_names(job.training.schedule);
+  for (const auto& rule : sequence_options())
+    list.add_option("training", rule, schedules.size() > 1,
+                    "several schedules: training.schedule = \"warm-up, cosine\"", options);
+  list.add_options("training", "schedule", schedules, all_schedules(), options);
   add({.name = "l2_regularization", .high = 1e6}, [](auto& j) -> auto& { return j.training.l2_regularization; });
   add({.name = "gradient_threshold", .high = 1e30}, [](auto& j) -> auto& { return j.training.gradient_threshold; });
   add({.name = "gradient_threshold_method", .choices = {"l2norm", "global-l2norm", "absolute-value"}},

@@ -128,9 +128,6 @@ Fit assign(const JobValue& value, std::vector<std::string>& field) {
   return Fit::good;
 }
 
-// Only options of layers are lists of whole numbers.
-Fit assign(const JobValue&, std::vector<int64_t>&) { return Fit::other_type; }
-
 // One number is a list, too.
 Fit assign(const JobValue& value, std::vector<double>& field) {
   field.clear();
@@ -147,13 +144,24 @@ Fit assign(const JobValue& value, std::vector<double>& field) {
   return Fit::good;
 }
 
+// One whole number is a list, too.
+Fit assign(const JobValue& value, std::vector<int64_t>& field) {
+  std::vector<double> numbers;
+  if (std::holds_alternative<int64_t>(value)) return assign(value, field.emplace_back());
+  if (const Fit fit = assign(value, numbers); fit != Fit::good) return fit;
+  const auto whole = [](double number) { return std::trunc(number) == number && std::fabs(number) < 0x1p53; };
+  if (!std::all_of(numbers.begin(), numbers.end(), whole)) return Fit::other_type;
+  field.assign(numbers.begin(), numbers.end());
+  return Fit::good;
+}
+
 const char* type_name(const OptionValue& value) {
   constexpr const char* names[] = {"true or false",
                                    "a whole number",
                                    "a number",
                                    "a text",
                                    "a list of texts",
-                                   "a list of whole numbers",
+                                   "a whole number or a list of whole numbers",
                                    "a number or a list of numbers"};
   static_assert(std::size(names) == std::variant_size_v<OptionValue>);
   return names[value.index()];

@@ -124,6 +124,8 @@ TEST_F(RunStateTest, OrdersAndRatesGoOn) {
       job.training.options = {{"drop_period", int64_t{1}}};
       expect_same(job, {2, 3, 5});
     }
+  expect_same(golden("peaks", {{"training.schedule", "warm-up, cosine", ""}, {"training.warm_up_iterations", "5", ""}}),
+              {3, 6});
   expect_same(golden("peaks", {{"training.acceleration", "plain", ""}, {"validation.data", "none", ""}}), {2, 8});
 }
 

@@ -140,9 +140,8 @@ UpdateStep update_step(const TrainingOptions& options, const nn::Network& networ
 }
 
 LearnRate learn_rate(const TrainingOptions& options) {
-  const ScheduleKind& schedule = kind_of(all_schedules(), options.schedule, "schedule", {});
   const double initial = options.initial_learn_rate.value_or(solver_of(options).learn_rate);
-  return learn_rate(initial, {schedule.name, only(options.options, schedule.options)});
+  return learn_rate(initial, {options.schedule, only(options.options, schedule_options(options.schedule))});
 }
 
 }  // namespace retrace

@@ -27,6 +27,7 @@ ScheduleKind cyclic_schedule() {
                        .standard = int64_t{1000},
                        .low = 1,
                        .high = 1'000'000'000}},
+          .length = "cycle_iterations",
           .rate = rate};
 }
 

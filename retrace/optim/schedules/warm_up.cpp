@@ -20,6 +20,7 @@ ScheduleKind warm_up_schedule() {
                        .standard = int64_t{100},
                        .low = 1,
                        .high = 1'000'000'000}},
+          .length = "warm_up_iterations",
           .rate = rate};
 }
 
