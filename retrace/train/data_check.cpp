@@ -29,17 +29,6 @@ std::string place_of(const Job& given, Split split, size_t variable) {
 
 Shape without_batch(const Shape& shape) { return Shape(std::span(shape.begin() + 1, shape.end())); }
 
-// The shapes of the network's outputs for one sample, by recording it.
-std::vector<Shape> output_shapes(const nn::Network& network, const std::string& format) {
-  Shape one{1};
-  for (const int64_t size : network.sample) one.push_back(size);
-  const Tree y =
-      network.forward(Tensor::zeros(one, DType::f32, format), network.parameters, network.state, Phase::inference).y;
-  std::vector<Shape> shapes;
-  for (const auto& output : network.outputs) shapes.push_back(without_batch(y[output.name].tensor().shape()));
-  return shapes;
-}
-
 Error misfit(const Set& set, size_t variable, const std::string& what) {
   return Error(ErrorKind::bad_data, 423, fmt::format("the {} set {}", set.name(), what))
       .where(set.names.place(set.split, variable));
@@ -139,17 +128,28 @@ void check_store(const nn::Network& network, const JobData& data, const Datastor
     if (is_class(network.outputs[i])) check_labels(set, store, data.targets[i], outputs[i].back());
 }
 
+int64_t classes_of(const Job& given, Split split) {
+  const Job job = resolved(given);
+  return source_of(job).description(split, source_request(job, 0)).classes;
+}
+
 DataNames names_of(const Job& job) {
-  const auto classes = [&](Split split) {
-    const Job all = resolved(job);
-    return source_of(all).description(split, source_request(all, 0)).classes;
-  };
-  return {.train_classes = classes(Split::train),
-          .test_classes = classes(Split::test),
+  return {.train_classes = classes_of(job, Split::train),
+          .test_classes = classes_of(job, Split::test),
           .place = [&](Split split, size_t variable) { return place_of(job, split, variable); }};
 }
 
 }  // namespace
+
+std::vector<Shape> output_shapes(const nn::Network& network, const std::string& format) {
+  Shape one{1};
+  for (const int64_t size : network.sample) one.push_back(size);
+  const Tree y =
+      network.forward(Tensor::zeros(one, DType::f32, format), network.parameters, network.state, Phase::inference).y;
+  std::vector<Shape> shapes;
+  for (const auto& output : network.outputs) shapes.push_back(without_batch(y[output.name].tensor().shape()));
+  return shapes;
+}
 
 void check_job_description(const Job& job, const nn::Network& network, const JobDescription& data) {
   const auto outputs = output_shapes(network, data.formats[0]);
@@ -157,6 +157,13 @@ void check_job_description(const Job& job, const nn::Network& network, const Job
   check_set(network, data.targets, {Split::train, data.train, names}, outputs);
   check_set(network, data.targets, {Split::test, data.test, names}, outputs);
   check_mini_batch(job.training, data.train.samples);
+}
+
+void check_test_data(const Job& job, const nn::Network& network, const JobData& data) {
+  const DataNames names{.test_classes = classes_of(job, Split::test),
+                        .place = [&](Split split, size_t variable) { return place_of(job, split, variable); }};
+  check_store(network, data, data.test, {Split::test, description_of(data.test, names.test_classes), names},
+              output_shapes(network, data.formats[0]));
 }
 
 void check_data(const nn::Network& network, const JobData& data, const TrainingOptions& training,

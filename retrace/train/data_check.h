@@ -9,7 +9,9 @@ namespace retrace {
 // classes (all of them), at least one mini-batch to train on. Errors: bad_data with the file or the source; usage for a
 // mini-batch that is larger than the training set.
 void check_job_data(const Job& job, const nn::Network& network, const JobData& data);
-// The same without the labels, of data that are not read.
+// The same of the test set alone.
+void check_test_data(const Job& job, const nn::Network& network, const JobData& data);
+// The same of both without the labels, of data that are not read.
 void check_job_description(const Job& job, const nn::Network& network, const JobDescription& data);
 
 // What data are called in messages, and what is known of them.
@@ -21,5 +23,8 @@ struct DataNames {
 // The same of data from anywhere; `tested`: there is a test set. Of an output without a loss by name any target fits.
 void check_data(const nn::Network& network, const JobData& data, const TrainingOptions& training,
                 const DataNames& names, bool tested = true);
+
+// The shapes of the network's outputs for one sample, by recording it; `format`: the labels of its inputs.
+std::vector<Shape> output_shapes(const nn::Network& network, const std::string& format);
 
 }  // namespace retrace

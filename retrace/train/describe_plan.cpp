@@ -1,6 +1,8 @@
 // The plan of a job's training step, from what its parts say of themselves: no data are loaded, and nothing is
 // computed.
 
+#include <fmt/format.h>
+
 #include "retrace/base/fp_environment.h"
 #include "retrace/data/stack.h"
 #include "retrace/plan/pass_changes.h"
@@ -35,6 +37,15 @@ std::vector<Tensor> described_batch(const JobDescription& data, int64_t samples,
   return batch;
 }
 
+// Of the plan that make() makes.
+template <class Make>
+std::string described_plan(const PlanDetails& details, const Make& make) {
+  const PassChanges changes;
+  const auto plan = make();
+  if (!details.passes && !details.why) return plan->text();
+  return plan->summary() + (details.passes ? "\n" + changes.text() : "") + (details.why ? plan->why() : "");
+}
+
 }  // namespace
 
 std::string describe_plan(const Job& job, PlanDetails details) {
@@ -51,11 +62,22 @@ std::string describe_plan(const Job& job, PlanDetails details) {
   const TrainingState start = initial_training_state(network, job.training);
   const TrainingState state{described(start.parameters, device), described(start.state, device),
                             described(start.solver, device)};
-  const auto step = accelerate(training_step(job.training, job.seed, network), {.seed = job.seed});
-  const PassChanges changes;
-  const auto plan = step.plan(state, batch[0], targets, static_cast<float>(learn_rate(job.training)({})));
-  if (!details.passes && !details.why) return plan->text();
-  return plan->summary() + (details.passes ? "\n" + changes.text() : "") + (details.why ? plan->why() : "");
+  const AccelerateOptions how{.seed = job.seed};
+  const auto rate = static_cast<float>(learn_rate(job.training)({}));
+  if (job.training.accumulate == 1)
+    return described_plan(details, [&] {
+      return accelerate(training_step(job.training, job.seed, network), how).plan(state, batch[0], targets, rate);
+    });
+  const Gathered gathered{described(start.parameters, device), described(TensorSpec{DType::f32, {}, {}, {}}, device),
+                          described(start.state, device)};
+  const auto gather = described_plan(details, [&] {
+    return accelerate(gather_step(job.training, job.seed, network), how)
+        .plan(state.parameters, gathered, batch[0], targets, 1.0f / static_cast<float>(job.training.accumulate));
+  });
+  const auto update = described_plan(
+      details, [&] { return accelerate(update_step(job.training, network), how).plan(state, gathered, rate); });
+  return fmt::format("for each of the {} mini-batches of an iteration, its gradients:\n\n{}\nthen the step:\n\n{}",
+                     job.training.accumulate, gather, update);
 }
 
 }  // namespace retrace

@@ -51,13 +51,20 @@ NetworkEvaluator::NetworkEvaluator(const nn::Network& network, const JobData& da
 
 void NetworkEvaluator::add_numbers(const Tree& y, const Tree& targets, std::vector<double>& found) const {
   std::optional<MetricBatch> batch;
-  for (size_t i = 0; i < metrics_.size(); ++i) {
-    const Metric& metric = metrics_[i];
+  size_t output_of_batch = 0;
+  for (const auto& metric : metrics_) {
     const auto& output = network_.outputs[metric.output];
-    if (i == 0 || metric.output != metrics_[i - 1].output)
-      batch = metric_batch(output.kind, y[output.name], targets[output.name]);
-    const auto numbers = metric.kind->of_batch(*batch, metric.options);
-    found.insert(found.end(), {static_cast<double>(numbers.size()), static_cast<double>(batch->width)});
+    const Tensor own = y[output.name], target = targets[output.name];
+    const bool from_tensors = metric.kind->of_tensors != nullptr;
+    if (!from_tensors && (!batch || output_of_batch != metric.output)) {
+      batch = metric_batch(output.kind, own, target);
+      output_of_batch = metric.output;
+    }
+    const auto numbers =
+        from_tensors ? metric.kind->of_tensors(own, target) : metric.kind->of_batch(*batch, metric.options);
+    const auto size = static_cast<int64_t>(numbers.size());
+    const int64_t width = from_tensors ? size / own.shape()[0] : batch->width;
+    found.insert(found.end(), {static_cast<double>(size), static_cast<double>(width)});
     found.insert(found.end(), numbers.begin(), numbers.end());
   }
 }

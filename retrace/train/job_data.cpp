@@ -131,6 +131,15 @@ JobData load_job_data(const Job& given, const nn::Network& network) {
   return data;
 }
 
+JobData load_test_data(const Job& given, const nn::Network& network) {
+  const FloatingPointScope floating_point;
+  const Job job = resolved(given);
+  const Datastore test = load(job, Split::test);
+  JobData data{test, test, formats_of(job, network), targets_of(job, network)};
+  check_test_data(job, network, data);
+  return data;
+}
+
 JobDescription describe_job_data(const Job& given, const nn::Network& network) {
   const Job job = resolved(given);
   JobDescription data{describe(job, Split::train), describe(job, Split::test), formats_of(job, network),

@@ -13,6 +13,20 @@
 namespace retrace {
 namespace {
 
+// A schedule has a length, if another one follows it.
+void find_schedule_mistake(const Job& job, const GivenKeys& given, std::vector<Error>& errors) {
+  try {
+    schedule_lengths(job.training.schedule, job.training.options);
+  } catch (const Error& error) {
+    errors.push_back(error);
+    for (const char* key : {"training.schedule_iterations", "training.schedule"})
+      if (const auto found = given.find(key); found != given.end() && !found->second.place.empty()) {
+        errors.back().where(found->second.place);
+        break;
+      }
+  }
+}
+
 // Looks at a job whose network and source are known by name.
 class Misfits {
  public:
@@ -45,7 +59,7 @@ class Misfits {
     if (job_.network.width.value_or(network_.width) < network_.least_width)
       add(417, "network.width", fmt::format("network.width is too small for network \"{}\"", network_.name))
           .expected(fmt::format("at least {}", network_.least_width));
-    check_schedules();
+    find_schedule_mistake(job_, given_, errors_);
     check_metrics();
     check_count("data.train_samples", Split::train, job_.data.train_samples);
     check_count("data.test_samples", Split::test, job_.data.test_samples);
@@ -123,20 +137,6 @@ class Misfits {
     if (nn::has_head(job_.network, first)) return;
     add(417, "network.heads", fmt::format("network \"{}\" always trains the output \"{}\"", network_.name, first))
         .help(fmt::format("add \"{}\" to network.heads", first));
-  }
-
-  // Each has a length, if another one follows.
-  void check_schedules() {
-    try {
-      schedule_lengths(job_.training.schedule, job_.training.options);
-    } catch (const Error& error) {
-      errors_.push_back(error);
-      for (const char* key : {"training.schedule_iterations", "training.schedule"})
-        if (const auto given = given_.find(key); given != given_.end() && !given->second.place.empty()) {
-          errors_.back().where(given->second.place);
-          break;
-        }
-    }
   }
 
   // Each measures an output that is trained.

@@ -67,6 +67,8 @@ std::vector<Metric> metrics_of(const std::vector<nn::NetworkOutput>& outputs, co
     if (choice.names.empty() && !output.metric.empty()) add(metric_of(output));
     add_fitting(choice.names);
     add_fitting(choice.more);
+    for (const auto& own : choice.own)
+      if (own.output == i) metrics.push_back({own.kind->name, own.kind.get(), i, {}});
   }
   return metrics;
 }

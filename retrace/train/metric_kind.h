@@ -2,6 +2,7 @@
 // Metrics by name: retrace/train/metrics/NAME.cpp defines `MetricKind NAME_metric()`.
 
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "retrace/base/kinds.h"
@@ -45,7 +46,9 @@ struct MetricKind {
   // each other in their order; else it makes numbers that are added in the order of the mini-batches.
   bool by_sample = false;
   // The numbers of a mini-batch that is not empty, for complete options.
-  std::function<std::vector<double>(const MetricBatch& batch, const OptionValues& options)> of_batch;
+  std::function<std::vector<double>(const MetricBatch& batch, const OptionValues& options)> of_batch = {};
+  // In place of of_batch, of a metric of users, whose numbers are those of samples: the same from tensors.
+  std::function<std::vector<double>(const Tensor& y, const Tensor& target)> of_tensors = {};
   // One of the two, of the whole set: a number, or a table.
   std::function<double(const MetricNumbers& all, const OptionValues& options)> value = {};
   std::function<MetricTable(const MetricNumbers& all)> table = {};
@@ -59,11 +62,18 @@ const std::vector<MetricKind>& all_metrics();
 const MetricKind& metric_of(const nn::NetworkOutput& output);
 bool measures(const MetricKind& metric, nn::OutputKind output);
 
+// A metric of users, of one output.
+struct OwnMetricKind {
+  std::shared_ptr<const MetricKind> kind;
+  size_t output = 0;  // its number
+};
+
 // The metrics that a job names, and their options.
 struct MetricChoice {
   std::vector<std::string> names = {};  // none: the one that each output has
   OptionValues options = {};
-  std::vector<std::string> more = {};  // behind those
+  std::vector<std::string> more = {};   // behind those
+  std::vector<OwnMetricKind> own = {};  // behind all of their output
 };
 
 // A metric of an output.

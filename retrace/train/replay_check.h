@@ -12,17 +12,9 @@
 #include "retrace/monitor/monitor.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/step_log.h"
+#include "retrace/train/train_network.h"
 
 namespace retrace {
-
-struct ReplayDifference {
-  int64_t iteration = 0;
-  int epoch = 0;
-  // "samples", "loss", "learn_rate" or a tensor in steps.jsonl, "parameters/output/weights"; else the file and the
-  // thing: "validation_loss in metrics.jsonl".
-  std::string what;
-  std::string recorded, computed;  // "none" where there is none
-};
 
 // The logs of a run, compared step by step, event by event. What is compared first and differs is kept.
 class ReplayCheck : public Monitor {

@@ -22,7 +22,7 @@ Job job_to_replay(const fs::path& run, const std::vector<JobOverride>& overrides
   if (!fs::exists(run / "job.toml", failure))
     throw Error(ErrorKind::usage, 647, fmt::format("the run \"{}\" was trained by a program", printable(run.string())))
         .got("training.toml, without network and data")
-        .help("only that program knows them: train with it again, and retrace compare the two runs");
+        .help("only that program knows them: it replays the run with replay_network()");
   const Job before = read_run_job(run);
   return overrides.empty() ? before : read_job(run / "job.toml", overrides);
 }
@@ -64,16 +64,23 @@ std::map<std::string, uint64_t> recorded_weights(const fs::path& run) {
   return prints_of(named);
 }
 
-TrainingCall call_of(const Job& job, const std::optional<Manifest>& manifest) {
+TrainingCall call_of(const Job& job) {
   return {.settings = settings_of(job),
           .device = job.device,
           .shards = job.training.shards,
           .sizes = fmt::format("training.mini_batch_size = {}", job.training.mini_batch_size),
-          .make_task = [&] {
-            TrainingTask task = task_of(job);
-            if (manifest) check_identity(*manifest, task);
-            return task;
-          }};
+          .make_task = [&] { return task_of(job); }};
+}
+
+// The same, whose task is that of the manifest.
+TrainingCall checked(const TrainingCall& call, const std::optional<Manifest>& manifest) {
+  TrainingCall made = call;
+  made.make_task = [&call, &manifest] {
+    TrainingTask task = call.make_task();
+    if (manifest) check_identity(*manifest, task);
+    return task;
+  };
+  return made;
 }
 
 // Passes events on, beside the comparison.
@@ -92,12 +99,12 @@ class Both : public Monitor {
 
 }  // namespace
 
-ReplayResult replay_run(const fs::path& run, const ReplayOptions& options) {
+ReplayResult replay_training(const fs::path& run, Pool& pool, const TrainingCall& call, bool averages,
+                             const ReplayOptions& options) {
   const FloatingPointScope floating_point;
-  const Job job = job_to_replay(run, options.overrides);
   check_files(run);
   const auto manifest = read_manifest(run);
-  ReplayCheck check(run, job.training.average_decay > 0);
+  ReplayCheck check(run, averages);
   const int64_t last = options.last > 0 ? options.last : check.log().back().iteration;
   check_range(options, last, check.log());
   const bool to_end = last == check.log().back().iteration, by_itself = to_end && check.is_complete();
@@ -114,13 +121,12 @@ ReplayResult replay_run(const fs::path& run, const ReplayOptions& options) {
                                         done = true;
                                     },
                                 .stop = [&] { return done.load(); }};
-  Pool pool = Pool::local(job.workers, {.timeout = job.training.timeout}, {});
-  const auto trained = run_training(pool, call_of(job, manifest), control);
-  const bool with_weights = to_end && check.is_finished() && !stopped && !check.difference();
+  const auto trained = run_training(pool, checked(call, manifest), control);
+  const bool with_weights = pool.is_first() && to_end && check.is_finished() && !stopped && !check.difference();
   if (with_weights)
     check.weights(last, recorded_weights(run),
                   prints_of(named_weights(trained.weights.parameters, trained.weights.state)));
-  if (!stopped) check.end(by_itself ? last : last - 1);
+  if (pool.is_first() && !stopped) check.end(by_itself ? last : last - 1);
   return {.job = trained.job,
           .device = trained.device,
           .first = check.begin() + 1,
@@ -131,6 +137,13 @@ ReplayResult replay_run(const fs::path& run, const ReplayOptions& options) {
           .weights = with_weights,
           .stopped = stopped,
           .difference = check.difference()};
+}
+
+ReplayResult replay_run(const fs::path& run, const ReplayOptions& options) {
+  const FloatingPointScope floating_point;
+  const Job job = job_to_replay(run, options.overrides);
+  Pool pool = Pool::local(job.workers, {.timeout = job.training.timeout}, {});
+  return replay_training(run, pool, call_of(job), job.training.average_decay > 0, options);
 }
 
 void read_steps(const std::string& text, ReplayOptions& options) {

@@ -88,7 +88,7 @@ TestRunResult test_run(const std::filesystem::path& run, const TestRunOptions& o
   const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
                                                     (run / "weights.safetensors").string());
   const ClassNames names = names_of(run, job);
-  const JobData data = load_job_data(job, network);
+  const JobData data = load_test_data(job, network);
   MetricChoice metrics{job.training.metrics, job.training.options};
   if (options.classes) metrics.more = {kConfusion};
   NetworkEvaluator evaluate(network, data, job.training.mini_batch_size, job.training.acceleration == "accelerated",

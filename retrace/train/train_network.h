@@ -39,6 +39,20 @@ struct TrainingProgress {
   const ValidationDone* validation;  // the last one; null: there was none
 };
 
+// A metric of one's own, measured at each validation as those by name are. The rows of all samples are added column by
+// column, in binary64, from the first sample to the last: no mini-batch size, worker or thread changes a bit. Workers
+// call both functions at the same time.
+struct OwnMetric {
+  std::string name;  // letters, digits and _; validation.objective may be it
+  // Gets an output and its target for a mini-batch. Returns a number for each sample, [n], or some of them, [n,K], by
+  // ops: mean(abs(y - t), {1}).
+  std::function<Tensor(const Tensor& y, const Tensor& target)> of_batch;
+  // Its value, from the sum of each of the K columns and the number of samples; none: the mean of the first column.
+  std::function<double(const std::vector<double>& sums, int64_t samples)> value = {};
+  bool larger_is_better = false;
+  std::string output = {};  // of the network; empty: the first
+};
+
 // Options of train_network: those of a job file under the same names.
 struct TrainNetworkOptions {
   TrainingOptions training = {};
@@ -50,7 +64,9 @@ struct TrainNetworkOptions {
   int threads = 0;              // of each worker; 0: see set_thread_count
   Pool* pool = nullptr;         // whose workers train together, in place of `workers`
   LearnRate learn_rate = {};    // a schedule of one's own, in place of training.schedule
-  Monitor* monitor = nullptr;   // gets all events: a Terminal, or one's own
+  std::vector<OwnMetric> own_metrics = {};    // beside training.metrics
+  std::vector<std::string> class_names = {};  // of the first output's classes, for reports, by their numbers
+  Monitor* monitor = nullptr;                 // gets all events: a Terminal, or one's own
   // Called after every step, on the thread that trains, with worker 0; true ends the training ("stopped"), with the
   // weights of that step.
   std::function<bool(const TrainingProgress& progress)> output_function = {};
@@ -92,6 +108,33 @@ struct TrainedNetwork {
 // samples that the network does not read, or with a number that is not finite; those of the data.
 nn::Network with_input_statistics(nn::Network network, const Datastore& data, Place place = Place::here());
 
+// What a run recorded and a replay of it did not compute.
+struct ReplayDifference {
+  int64_t iteration = 0;
+  int epoch = 0;
+  // "samples", "loss", "learn_rate" or a tensor in steps.jsonl, "parameters/output/weights"; else the file and the
+  // thing: "validation_loss in metrics.jsonl".
+  std::string what;
+  std::string recorded, computed;  // "none" where there is none
+};
+
+// The answer of a replay.
+struct ReplayResult {
+  std::string job, device;
+  int64_t first = 1, last = 0;                 // the steps that were computed and compared
+  int64_t begin = 0;                           // the checkpoint that they began after; 0: the start
+  int64_t fingerprints = 0;                    // of tensors that were compared
+  int64_t events = 0;                          // lines of metrics.jsonl that were compared
+  bool weights = false;                        // weights.safetensors was compared
+  bool stopped = false;                        // by the caller, before the end
+  std::optional<ReplayDifference> difference;  // the first one
+};
+
+// The steps that are replayed; last = 0: up to the last one that the run recorded.
+struct ReplaySteps {
+  int64_t first = 1, last = 0;
+};
+
 // Trains a network on a store whose observations are an input and a target for each output of the network, in their
 // order; further variables are left out. It begins with the network's parameters and state. A loss by name is that of
 // the network's one output; a network of several outputs brings its loss along: `network.loss`. The result is a
@@ -107,5 +150,18 @@ TrainedNetwork train_network(const Datastore& data, const nn::Network& network, 
 // three axes is an image, another one values (rmse).
 TrainedNetwork train_network(const Datastore& data, const nn::Layer& layers, const Loss& loss,
                              const TrainNetworkOptions& options = {}, Place place = Place::here());
+
+// Computes steps of a run that train_network() left in a folder (`out`) again, with the same data, network, loss and
+// options, and compares each with what the run recorded: `retrace replay` for programs. It begins at the newest
+// checkpoint before the first step, or at the start. Any workers, threads and device give the same answer; nothing is
+// written. Of the options out, resume and output_function have no meaning. With a pool over ranks every rank calls it,
+// and the rank that has worker 0 answers; others know no difference. Errors: usage for steps that the run has not;
+// missing and bad_data for a run, options or data that are not what they were; those of train_network().
+ReplayResult replay_network(const std::string& run, const Datastore& data, const nn::Network& network, const Loss& loss,
+                            const TrainNetworkOptions& options = {}, ReplaySteps steps = {},
+                            Place place = Place::here());
+ReplayResult replay_network(const std::string& run, const Datastore& data, const nn::Layer& layers, const Loss& loss,
+                            const TrainNetworkOptions& options = {}, ReplaySteps steps = {},
+                            Place place = Place::here());
 
 }  // namespace retrace

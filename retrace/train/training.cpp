@@ -48,7 +48,7 @@ Training::Training(const TrainingTask& task, TrainJobControl control, Worker& wo
                                       const Operand& share) { return average_weights(average, parameters, share); },
                                    {.enabled = is_accelerated(options_)})),
       evaluate_(network_, task.data, options_.mini_batch_size, is_accelerated(options_), device_,
-                {options_.metrics, options_.options}),
+                {.names = options_.metrics, .options = options_.options, .own = task.own_metrics}),
       validation_(task),
       report_(task, control_, worker.index() == 0) {
   state_.now = initial_training_state(network_, options_).to(device_);

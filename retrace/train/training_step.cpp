@@ -80,13 +80,28 @@ Update update_of(const TrainingOptions& options, const nn::Network& network) {
           .groups = parameter_groups(network)};
 }
 
-// The function of value, gradients and moments of a mini-batch.
-auto gradient_of(const TrainingOptions& options, uint64_t seed, const nn::Network& network, Worker* worker) {
+using Gradients = ValueGradientAndAux<Tree, Tree>;
+
+// The function of value, gradients and moments of a mini-batch. What is frozen is no parameter of the function that is
+// differentiated: nothing is computed for its gradients, and in their place stand the parameters themselves.
+std::function<Gradients(const Tree&, const Tensor&, const Tree&, const Tree&)> gradient_of(
+    const TrainingOptions& options, uint64_t seed, const nn::Network& network, Worker* worker) {
+  const GradientOptions how{.shards = options.shards, .worker = worker, .seed = seed};
   const auto loss = [&network](const Tree& p, const Tensor& x, const Tree& targets, const Tree& state) {
     const auto [y, moments] = network.forward(x, p, state, Phase::train);
     return WithAux<Tree>{network.loss(y, targets), moments};
   };
-  return value_and_grad(loss, {.shards = options.shards, .worker = worker, .seed = seed});
+  const auto groups = parameter_groups(network);
+  const ParameterGroup trained = all_of(groups);
+  if (groups.empty() || trained.leaves.size() == leaves(network.parameters).size()) return value_and_grad(loss, how);
+  const auto of_trained =
+      value_and_grad([loss, trained](const Tree& own, const Tensor& x, const Tree& targets, const Tree& state,
+                                     const Tree& all) { return loss(trained.put(all, own), x, targets, state); },
+                     how);
+  return [of_trained, trained](const Tree& all, const Tensor& x, const Tree& targets, const Tree& state) {
+    auto found = of_trained(trained.of(all), x, targets, state, all);
+    return Gradients{found.value, trained.put(all, found.gradients), std::move(found.aux)};
+  };
 }
 
 }  // namespace

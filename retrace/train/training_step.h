@@ -33,7 +33,7 @@ TrainingStep training_step(const TrainingOptions& options, uint64_t seed, const 
 
 // What the mini-batches of one iteration have brought so far.
 struct Gathered {
-  Tree gradients;  // the sum of share * gradient
+  Tree gradients;  // the sum of share * gradient; of what is frozen, any values
   Tensor loss;     // the same of their losses
   Tree state;      // running statistics
 };

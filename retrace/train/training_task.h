@@ -5,6 +5,7 @@
 #include "retrace/optim/schedule.h"
 #include "retrace/train/class_names.h"
 #include "retrace/train/job_data.h"
+#include "retrace/train/metric_kind.h"
 #include "retrace/train/training_options.h"
 
 namespace retrace {
@@ -23,6 +24,7 @@ struct TrainingTask {
   LearnRate learn_rate;     // of each step
   NamedValues identity;     // what decides the bits of the result beside the data, as text
   ClassNames classes = {};  // the names of the classes
+  std::vector<OwnMetricKind> own_metrics = {};
   // The file of a run folder that says what was trained: its name and its text.
   std::string file = "job.toml", text;
 };

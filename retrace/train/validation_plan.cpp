@@ -19,7 +19,8 @@ ValidationPlan::ValidationPlan(const TrainingTask& task)
       active_(task.validated),
       keeps_best_(task.training.output_network == "best-validation") {
   std::vector<std::string> names{kLoss};
-  for (const auto& metric : metrics_of(task.network.outputs, {task.training.metrics, task.training.options})) {
+  const MetricChoice choice{.names = task.training.metrics, .options = task.training.options, .own = task.own_metrics};
+  for (const auto& metric : metrics_of(task.network.outputs, choice)) {
     if (metric.kind->table) continue;
     if (metric.name == options_.objective) larger_is_better_ = metric.kind->larger_is_better;
     names.push_back(metric.name);

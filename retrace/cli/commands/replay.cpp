@@ -6,6 +6,7 @@
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
 #include "retrace/cli/stop_signals.h"
+#include "retrace/distributed/launcher.h"
 #include "retrace/monitor/sink_kind.h"
 #include "retrace/train/replay_run.h"
 
@@ -50,7 +51,17 @@ Json json_of(const ReplayResult& result) {
                        {"difference", difference}});
 }
 
+// Ranks would each compute all of it.
+void refuse_ranks() {
+  if (const Launcher launcher = detect_launcher(); launcher.size > 1)
+    throw Error(ErrorKind::usage, 398,
+                fmt::format("retrace replay under {} with {} ranks", launcher.name, launcher.size))
+        .expected("one process")
+        .help(fmt::format("leave {} out; --workers N computes with N workers, to the same answer", launcher.name));
+}
+
 int replay(const ReplayFlags& flags) {
+  refuse_ranks();
   ReplayOptions options{.overrides = overrides_of(flags.settings), .stop = [] { return StopSignals::received() != 0; }};
   if (!flags.steps.empty()) read_steps(flags.steps, options);
   if (!flags.data.empty()) options.overrides.push_back({"data.path", flags.data.string(), "--data"});

@@ -1,0 +1,209 @@
+#include "retrace/train/network_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "retrace/base/file.h"
+#include "retrace/data/checked_source.h"
+#include "retrace/nn/loss_kind.h"
+#include "retrace/tensor/fingerprint.h"
+#include "retrace/train/data_check.h"
+#include "retrace/train/job_check.h"
+#include "retrace/train/job_fields.h"
+#include "retrace/train/own_metric.h"
+#include "retrace/train/training_step.h"
+
+namespace retrace {
+namespace {
+
+constexpr const char* kOutput = "y";
+
+void check_options(const Job& job) {
+  GivenKeys given;
+  for (const auto& [name, value] : job.training.options) given["training." + name] = {};
+  throw_all(find_mistakes(resolved(job), given, true));
+}
+
+bool is_of_job(std::string_view key) { return key.starts_with("network.") || key.starts_with("data."); }
+
+NamedValues without_job(std::vector<std::pair<std::string, std::string>> values) {
+  std::erase_if(values, [](const auto& value) { return is_of_job(value.first); });
+  return values;
+}
+
+// [training] and [validation] as TOML.
+std::string text_of(const NamedValues& values) {
+  std::string out, current;
+  for (const auto& [key, value] : values) {
+    const std::string section = section_of(key);
+    if (section != current) out += fmt::format("\n[{}]\n", section);
+    current = section;
+    out += fmt::format("{} = {}\n", name_of_key(key), value);
+  }
+  return out;
+}
+
+Observation first_of(const Datastore& data, Place place) {
+  if (data.size() == 0)
+    throw Error(ErrorKind::bad_data, 486, "the store has nothing to train on")
+        .where(place)
+        .expected("one observation at least");
+  return checked_get(*data.source(), 0, 0);
+}
+
+// What a target of that kind says of the output that is trained towards it.
+nn::OutputKind kind_of_target(const Tensor& target) {
+  if (target.shape().rank() == 0 && target.type() != DType::f32 && target.type() != DType::f64)
+    return nn::OutputKind::class_scores;
+  return target.shape().rank() == 3 ? nn::OutputKind::image : nn::OutputKind::values;
+}
+
+// The labels of a mini-batch of such observations; "" keeps those of the data.
+std::string format_of(const Shape& sample) {
+  switch (sample.rank()) {
+    case 1: return "BC";
+    case 3: return "BSSC";
+    default: return "";
+  }
+}
+
+std::string format_of_target(const Tensor& target) {
+  const nn::OutputKind kind = kind_of_target(target);
+  const bool fits = kind != nn::OutputKind::values || target.shape().rank() < 2;
+  return fits ? std::string(nn::target_labels(kind)) : "";
+}
+
+void check_variables(const Datastore& data, size_t outputs, const char* name, Place place) {
+  if (static_cast<size_t>(data.variables()) > outputs) return;
+  throw Error(ErrorKind::usage, 481, fmt::format("{} has no target for each output of the network", name))
+      .where(place)
+      .got(fmt::format("{} variable{}", data.variables(), data.variables() == 1 ? "" : "s"))
+      .expected(fmt::format("{}: the input, and {} target{}", outputs + 1, outputs, outputs == 1 ? "" : "s"))
+      .help("combine(inputs, targets) makes one store of two");
+}
+
+// Input first, then the target of each output, in their order.
+JobData data_of(const Datastore& data, const nn::Network& network, const TrainNetworkOptions& options, Place place) {
+  check_variables(data, network.outputs.size(), "the data", place);
+  if (options.validation_data)
+    check_variables(*options.validation_data, network.outputs.size(), "validation_data", place);
+  const Observation first = first_of(data, place);
+  JobData made{data, options.validation_data.value_or(data), {format_of(first[0].shape())}, {}};
+  for (size_t i = 1; i <= network.outputs.size(); ++i) {
+    made.formats.push_back(format_of_target(first[i]));
+    made.targets.push_back(i);
+  }
+  return made;
+}
+
+// Without control characters and broken UTF-8, as names from data are.
+ClassNames class_names(const TrainNetworkOptions& options) {
+  ClassNames names = options.class_names;
+  for (auto& name : names) name = printable(name);
+  return names;
+}
+
+// One for each class of the first output.
+void check_class_names(const TrainingTask& task, Place place) {
+  if (task.classes.empty()) return;
+  const bool classes = task.network.outputs[0].kind == nn::OutputKind::class_scores;
+  const int64_t count = classes ? output_shapes(task.network, task.data.formats[0])[0].back() : 0;
+  if (static_cast<int64_t>(task.classes.size()) == count) return;
+  throw Error(ErrorKind::usage, 394, "class_names has not one name for each class of the network's first output")
+      .where(place)
+      .got(fmt::format("{} name{}", task.classes.size(), task.classes.size() == 1 ? "" : "s"))
+      .expected(classes ? fmt::format("{}", count) : "none: it makes no class scores");
+}
+
+TrainingTask task_of(const Datastore& data, const nn::Network& network, const TrainNetworkOptions& options,
+                     Place place) {
+  const Job job = job_of(options);
+  TrainingTask task{.name = job.name,
+                    .network = network,
+                    .data = data_of(data, network, options, place),
+                    .tested = options.validation_data.has_value(),
+                    .validated = options.validation_data.has_value(),
+                    .training = options.training,
+                    .validation = options.validation,
+                    .seed = options.seed,
+                    .device = options.device,
+                    .learn_rate = options.learn_rate ? options.learn_rate : learn_rate(options.training),
+                    .identity = without_job(job_identity(job)),
+                    .classes = class_names(options),
+                    .own_metrics = own_metrics(options, network, place),
+                    .file = "training.toml",
+                    .text = text_of(without_job(job_values(job)))};
+  evaluate(task.network.parameters);
+  evaluate(task.network.state);
+  const DataNames names{
+      .train = "training", .test = "validation", .place = [&](Split, size_t) { return place.text(); }};
+  check_data(task.network, task.data, task.training, names, task.tested);
+  check_class_names(task, place);
+  if (!options.keep_input_statistics)
+    task.network = with_input_statistics(std::move(task.network), task.data.train, place);
+  for (const auto& metric : options.own_metrics) task.identity.emplace_back("own metric", metric.name);
+  task.identity.emplace_back("network", fingerprint(task.network.parameters, task.network.state));
+  return task;
+}
+
+}  // namespace
+
+Job job_of(const TrainNetworkOptions& options) {
+  Job job{.name = "training",
+          .seed = options.seed,
+          .device = options.device,
+          .workers = options.workers,
+          .threads = options.threads,
+          .network = {},
+          .data = {},
+          .training = options.training,
+          .validation = options.validation};
+  if (!options.validation_data) job.validation_data = "none";
+  return job;
+}
+
+nn::Network with_loss(nn::Network network, const Loss& loss, Place place) {
+  if (loss.function) {
+    network.loss = loss.function;
+    return network;
+  }
+  if (network.outputs.size() != 1)
+    throw Error(
+        ErrorKind::usage, 482,
+        fmt::format("the loss \"{}\" is one, and the network has {} outputs", loss.name, network.outputs.size()))
+        .where(place)
+        .help("give network.loss, the sum of the losses of its outputs, or a function of your own");
+  network.outputs[0].loss = loss.name;
+  network.loss = nn::loss_of(network.outputs, place);
+  return network;
+}
+
+nn::Network network_of(const Datastore& data, const nn::Layer& layers, const Loss& loss, uint64_t seed, Place place) {
+  check_variables(data, 1, "the data", place);
+  const Observation first = first_of(data, place);
+  nn::NetworkOutput output{.name = kOutput, .kind = kind_of_target(first[1])};
+  output.loss = nn::standard_loss(output.kind);
+  output.metric = nn::standard_metric(output.kind);
+  auto network = nn::make_network(random_key(seed).split("parameters"), layers, first[0].shape(), {output}, place);
+  if (!loss.function) return with_loss(std::move(network), loss, place);
+  network.outputs[0].loss.clear();
+  network.outputs[0].metric.clear();
+  network.loss = [own = loss.function](const Tree& y, const Tree& targets) {
+    return own(y[kOutput], targets[kOutput]);
+  };
+  return network;
+}
+
+TrainingCall call_of(const Datastore& data, const nn::Network& network, const TrainNetworkOptions& options,
+                     Place place) {
+  const Job job = job_of(options);
+  with_place(place, [&] { check_options(job); });
+  return {.settings = settings_of(job),
+          .device = options.device,
+          .shards = options.training.shards,
+          .sizes = fmt::format("training.mini_batch_size = {}", options.training.mini_batch_size),
+          .make_task = [&data, &network, &options, place] { return task_of(data, network, options, place); }};
+}
+
+}  // namespace retrace
