@@ -1,4 +1,4 @@
-#include "retrace/train/compare.h"
+#include "retrace/train/compare_replay.h"
 
 #include <fmt/format.h>
 
@@ -96,7 +96,22 @@ Json json_of(const std::optional<StepDifference>& step) {
 
 Json json_of(const std::vector<std::string>& names) { return Json::list({names.begin(), names.end()}); }
 
-Json json_of(const RunComparison& found) {
+Json json_of(const ReplayResult& result) {
+  const auto& found = result.difference;
+  return found ? Json::object({{"iteration", found->iteration},
+                               {"epoch", found->epoch},
+                               {"what", found->what},
+                               {"recorded", found->recorded},
+                               {"computed", found->computed}})
+               : Json();
+}
+
+Json json_of(const std::optional<ComparisonReplay>& replay) {
+  if (!replay) return {};
+  return Json::object({{"iteration", replay->iteration}, {"a", json_of(replay->a)}, {"b", json_of(replay->b)}});
+}
+
+Json json_of(const RunComparison& found, const std::optional<ComparisonReplay>& replay) {
   uint64_t largest = 0;
   for (const auto& tensor : found.weights) largest = std::max(largest, tensor.distance);
   const auto each = [](const auto& item) { return json_of(item); };
@@ -110,17 +125,23 @@ Json json_of(const RunComparison& found) {
                        {"largest_distance", largest},
                        {"weights", Json::list(found.weights, each)},
                        {"not_finite", Json::list({json_of(found.not_finite_a), json_of(found.not_finite_b)})},
-                       {"settings", Json::list(found.settings, each)}});
+                       {"settings", Json::list(found.settings, each)},
+                       {"replay", json_of(replay)}});
 }
 
 struct CompareOptions {
   std::filesystem::path a, b;
-  bool json = false;
+  bool replay = false, json = false;
 };
 
 int compare(const CompareOptions& options) {
   const auto found = compare_runs(options.a, options.b);
-  print(options.json ? json_of(found).text() + "\n" : comparison_text(found));
+  std::optional<ComparisonReplay> replay;
+  if (options.replay && !found.equal) replay = replay_both(options.a, options.b, found);
+  if (options.json)
+    print(json_of(found, replay).text() + "\n");
+  else
+    print(comparison_text(found) + (replay ? text_of(*replay) : ""));
   return found.equal ? 0 : kDifferent;
 }
 
@@ -128,6 +149,8 @@ void describe(Flags& flags) {
   const auto options = std::make_shared<CompareOptions>();
   flags.argument("RUN", options->a, "run folder or safetensors file", "the first run");
   flags.argument("RUN2", options->b, "the run to compare it with", "the second run");
+  flags.flag("--replay", options->replay,
+             "compute the first step that differs again, of both: which run is its job's?");
   flags.flag("--json", options->json, "print the comparison as one JSON object");
   flags.action([options] { return compare(*options); });
 }
