@@ -164,6 +164,13 @@ class Values:
             by_sgdm = sgdm.update(by_sgdm, clipped, 0.1)
         self.arrays.update({"adam": by_adam["a/weights"], "adam/bias": by_adam["a/bias"], "sgdm": by_sgdm["a/weights"]})
 
+    def schedules(self):
+        own = {"initial_learn_rate": 0.1, "schedule": "warm-up, linear", "warm_up_iterations": 5}
+        given = {**own, "schedule": "warm-up, piecewise, linear", "schedule_iterations": [4, 9],
+                 "drop_factor": 0.3, "drop_period": 2}
+        rates = [optim.learn_rate(job, i, 30, 1 + i // 3) for i in range(30) for job in (own, given)]
+        self.arrays["schedules"] = np.array(rates, f32)
+
     def doubles(self):
         wide = lambda name, shape: number(name, shape).astype(np.float64)
         y, put = wide("x", (4, 30, 5)) / 3, self.arrays.__setitem__
@@ -190,8 +197,8 @@ def check_values(program):
     lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
     stated = dict(line.split() for line in lines)
     values = Values()
-    for part in ("functions", "draws", "sums", "layers", "activations_and_losses", "solvers", "doubles",
-                 "fingerprints"):
+    for part in ("functions", "draws", "sums", "layers", "activations_and_losses", "solvers", "schedules",
+                 "doubles", "fingerprints"):
         getattr(values, part)()
     found = {name: f"{fingerprint.value(name, array):016x}" for name, array in values.arrays.items()}
     differ = sorted(name for name in stated.keys() | found.keys() if stated.get(name) != found.get(name))

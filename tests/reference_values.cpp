@@ -165,6 +165,18 @@ void solvers() {
   print("sgdm", sgdm["a"]["weights"].tensor());
 }
 
+void schedules() {
+  const OptionValues options{{"warm_up_iterations", int64_t{5}}, {"drop_factor", 0.3}, {"drop_period", int64_t{2}}};
+  OptionValues lengths = options;
+  lengths.set("schedule_iterations", std::vector<int64_t>{4, 9});
+  const LearnRate own = learn_rate(0.1, {"warm-up, linear", {{"warm_up_iterations", int64_t{5}}}});
+  const LearnRate given = learn_rate(0.1, {"warm-up, piecewise, linear", lengths});
+  std::vector<float> rates;
+  for (int64_t i = 0; i < 30; ++i)
+    for (const auto& rate : {own, given}) rates.push_back(static_cast<float>(rate({i, 30, 1 + i / 3})));
+  print("schedules", Tensor::from(rates, {60}));
+}
+
 // One accumulator in place of blocks, strips and lanes.
 void doubles() {
   const auto wide = [](const std::string& name, const Shape& shape) { return cast(input(name, shape), DType::f64); };
@@ -200,6 +212,7 @@ int main() {
   retrace::layers();
   retrace::activations_and_losses();
   retrace::solvers();
+  retrace::schedules();
   retrace::doubles();
   retrace::fingerprints();
 }
