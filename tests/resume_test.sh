@@ -67,7 +67,15 @@ while [ $kills -lt "${RETRACE_KILLS:-10}" ]; do
   wait $process 2>/dev/null
   code=$?
   case $code in
-    137) kills=$((kills + 1)) ;;
+    137)
+      kills=$((kills + 1))
+      # Killed after its last step: it is whole, and nobody goes on with it. What the end of it had begun stays.
+      if grep -qF '"event":"finished"' "killed-$run/metrics.jsonl" 2>err; then
+        find "killed-$run" -name '*.partial' -delete
+        same "killed-$run"
+        begun=no
+      fi
+      ;;
     0) same "killed-$run"; begun=no ;;
     *) fail "killed-$run, $pause seconds, $workers workers, $threads threads: exit code $code"; break ;;
   esac
@@ -105,6 +113,41 @@ has 'the training goes on without the checkpoint of iteration' err
 has "that of iteration $(echo "$stop" | tr -cd '0-9') stays" err
 [ "$(ls -A stopped-INT/checkpoints)" = "$stop" ] || fail 'a checkpoint that cannot be written: the one before is gone'
 same stopped-INT
+
+# --- A full disk, where one can be made: the training says what could not be written, what was complete stays, and with
+# space it goes on. The shell of the small disk ends with 77 where nobody may mount one.
+cat >small_disk.sh <<'EOF'
+mkdir disk && mount -t tmpfs -o size=4m none disk 2>err || exit 77
+# shellcheck disable=SC2086
+"$retrace" train $job --set training.checkpoint_iterations=5 --out disk/run >out 2>err &
+process=$!
+until [ -n "$(ls disk/run/checkpoints 2>/dev/null)" ] || ! kill -0 $process 2>/dev/null; do sleep 0.01; done
+dd if=/dev/zero of=disk/filler bs=4096 2>/dev/null
+wait $process
+code=$?
+cp -r disk/run full
+[ $code -eq 74 ] || exit $code
+rm disk/filler
+"$retrace" train --resume disk/run >out 2>>err || exit 1
+cp -r disk/run emptied
+exit 74
+EOF
+if command -v unshare >/dev/null && unshare -rm true 2>err; then
+  export retrace job
+  unshare -rm sh small_disk.sh
+  code=$?
+  [ $code -eq 77 ] || {
+    [ $code -eq 74 ] || fail "a full disk: exit code $code"
+    has 'No space left on device' err
+    has 'bytes free' err
+    [ -n "$(ls full/checkpoints)" ] || fail 'a full disk: no checkpoint is left'
+    [ -z "$(find full -name '*.partial')" ] || fail 'a full disk: a temporary file is left'
+    same emptied
+  }
+else
+  code=77
+fi
+[ $code -ne 77 ] || echo 'resume_test: SKIPPED a full disk: no small disk can be mounted here'
 
 # --- A damaged checkpoint is passed over, one of another job refused.
 cp -r stopped-TERM damaged

@@ -34,6 +34,21 @@ wait $process
 code=$?
 [ $code -eq 143 ] || fail "SIGTERM twice: exit code $code"
 has '"stop_reason":"stopped"' together/metrics.jsonl
+# A second SIGINT, a moment later, ends the process at once, within an iteration of seconds; the checkpoint stays.
+"$retrace" train "$jobs/digits.toml" --set network.width=128 --set training.mini_batch_size=512 \
+  --set training.checkpoint_iterations=1 --out second >out 2>err &
+process=$!
+while [ ! -s second/checkpoints/step-1.safetensors ] && kill -0 $process 2>/dev/null; do sleep 0.02; done
+kill -s INT $process
+sleep 0.4
+kill -s INT $process
+wait $process
+code=$?
+[ $code -eq 130 ] || fail "a second SIGINT: exit code $code"
+has 'press Ctrl-C again to stop at once' err
+! grep -qF 'go on with' err || fail 'a second SIGINT waits for the end of the iteration'
+! grep -qF '"event":"finished"' second/metrics.jsonl || fail 'a second SIGINT: the run is at its end'
+[ -s second/checkpoints/step-1.safetensors ] || fail 'a second SIGINT: no checkpoint'
 # nohup
 (trap '' HUP && exec "$retrace" train "$peaks" --set training.max_epochs=100000000 --out nohup >out 2>err) &
 process=$!
