@@ -139,7 +139,7 @@ if command -v unshare >/dev/null && unshare -rm true 2>err; then
   [ $code -eq 77 ] || {
     [ $code -eq 74 ] || fail "a full disk: exit code $code"
     has 'No space left on device' err
-    has 'bytes free' err
+    has 'make room' err
     [ -n "$(ls full/checkpoints)" ] || fail 'a full disk: no checkpoint is left'
     [ -z "$(find full -name '*.partial')" ] || fail 'a full disk: a temporary file is left'
     same emptied

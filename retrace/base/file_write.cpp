@@ -13,8 +13,10 @@ namespace retrace {
 namespace fs = std::filesystem;
 
 Error write_failed(const fs::path& path, int error_number) {
-  return Error(ErrorKind::output, 503,
-               fmt::format("cannot write \"{}\": {}", printable(path.string()), system_reason(error_number)));
+  Error error(ErrorKind::output, 503,
+              fmt::format("cannot write \"{}\": {}", printable(path.string()), system_reason(error_number)));
+  if (error_number == ENOSPC || error_number == EDQUOT) error.help("make room, or write to another disk");
+  return error;
 }
 
 namespace {
