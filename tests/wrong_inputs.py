@@ -189,7 +189,8 @@ def parse(path):
 
 
 def steady(text):
-    """Without what differs between machines and runs."""
+    """Without what differs between machines and runs, and without lists of things that may come to be more."""
+    text = re.sub(r"[\w-]+(?:, [\w-]+){3,}(?=\n|$)", "LIST", text)
     text = re.sub(r"step-\d+\.safetensors", "step-N.safetensors", text)
     text = re.sub(r"\b[0-9a-f]{16}\b", "CHECKSUM", text)
     text = re.sub(r"process \d+ on \S+ since [-0-9: ]+ UTC", "process N on HOST since TIME", text)
