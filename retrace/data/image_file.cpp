@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include "retrace/base/file.h"
+#include "retrace/data/image_files.h"
 #include "retrace/data/jpeg_decoder.h"
 #include "retrace/data/png_decoder.h"
 
 namespace retrace {
 namespace {
 
-constexpr uint64_t kFileLimit = uint64_t{1} << 30, kHeader = uint64_t{1} << 16;
+constexpr uint64_t kHeader = uint64_t{1} << 16;
 
 Error no_image(std::string_view name, std::string_view file) {
   return Error(ErrorKind::bad_data, 332, fmt::format("\"{}\" is neither a JPEG nor a PNG", name))
@@ -63,7 +64,7 @@ ImagePixels decode_image(std::string_view file, std::string_view name) {
 }
 
 ImagePixels decode_image_file(const std::string& path) {
-  return decode_image(read_file(path, "image", kFileLimit), printable(path));
+  return decode_image(read_file(path, "image", kImageFileLimit), printable(path));
 }
 
 bool begins_as_image(const std::string& path) {
@@ -79,12 +80,14 @@ Tensor parse_image(std::string_view file, std::string_view name, Place place) {
   return with_place(place, [&] { return tensor_of(decode_image(file, printable(name))); });
 }
 
+ImageInfo image_info(const ImageFiles& files, size_t file) {
+  const std::string start = files.start(file, kHeader), name = printable(files.paths[file]);
+  if (start.size() < kHeader) return header_of(start, name);
+  return header_of(files.bytes(file), name);  // with a picture or a profile before
+}
+
 ImageInfo image_info(const std::string& path, Place place) {
-  return with_place(place, [&] {
-    const std::string start = read_file_start(path, "image", kHeader);
-    if (start.size() < kHeader) return header_of(start, printable(path));
-    return header_of(read_file(path, "image", kFileLimit), printable(path));  // with a picture or a profile before
-  });
+  return with_place(place, [&] { return image_info(ImageFiles{{path}, {}, {}, {}, {}}, 0); });
 }
 
 }  // namespace retrace

@@ -9,6 +9,8 @@
 
 namespace retrace {
 
+struct ImageFiles;  // retrace/data/image_files.h
+
 // An image: `values` row by row, the channels of a pixel side by side.
 struct ImagePixels {
   ImageInfo info;
@@ -19,6 +21,8 @@ struct ImagePixels {
 ImagePixels decode_image(std::string_view file, std::string_view name);
 // The same of a file by its path.
 ImagePixels decode_image_file(const std::string& path);
+// The sizes from the header of one of the files. Errors: as image_info().
+ImageInfo image_info(const ImageFiles& files, size_t file);
 // Whether a file begins as those of a format that is decoded. Errors: as read_file().
 bool begins_as_image(const std::string& path);
 

@@ -27,8 +27,8 @@ struct ImageReader {
 
   bool has_labels() const { return !files.class_names.empty(); }
   ImagePixels pixels(size_t file) const {
-    const auto& path = files.paths[file];
-    return fitted(decode_image_file(path), sizes, fit, printable(path));
+    const std::string name = printable(files.paths[file]);
+    return fitted(decode_image(files.bytes(file), name), sizes, fit, name);
   }
   TensorSpec spec(const ImageInfo& image) const {
     const DType type = scale_bytes ? DType::f32 : DType::u8;
@@ -110,12 +110,12 @@ void check_options(const ImageDatastoreOptions& options, Place place) {
       .expected("height and width of 1 or more, channels of 1 or 3; 0 takes those of the first image");
 }
 
-ImageInfo wanted_sizes(const ImageDatastoreOptions& options, const std::string& first) {
+ImageInfo wanted_sizes(const ImageDatastoreOptions& options, const ImageFiles& files) {
   const bool any = options.fit == ImageFit::any;
   ImageInfo wanted{any ? 0 : options.height, any ? 0 : options.width, options.channels};
   if (any && wanted.channels) return wanted;
   if (wanted.height && wanted.width && wanted.channels) return wanted;
-  const ImageInfo found = image_info(first);
+  const ImageInfo found = image_info(files, 0);
   if (!any && !wanted.height) wanted.height = found.height;
   if (!any && !wanted.width) wanted.width = found.width;
   if (!wanted.channels) wanted.channels = found.channels;
@@ -256,7 +256,7 @@ ImageDatastore image_datastore(const std::string& location, const ImageDatastore
   check_options(options, place);
   return with_place(place, [&] {
     auto files = find_image_files(location, options.labels == LabelsFrom::folder_names, options.class_names);
-    const ImageInfo sizes = wanted_sizes(options, files.paths.front());
+    const ImageInfo sizes = wanted_sizes(options, files);
     std::vector<int64_t> all(files.paths.size());
     std::iota(all.begin(), all.end(), 0);
     auto reader = std::make_shared<ImageReader>(ImageReader{std::move(files), sizes, options.fit, options.scale_bytes});

@@ -96,6 +96,7 @@ class ImageDatastore : public Datastore {
 // The images of a folder and of the folders in it, of a path with the wildcards * and ? in any part, or of one file:
 // JPEG and PNG, by names that end in .jpg, .jpeg or .png. Names with a leading '.' are left out. The order is that of
 // the bytes of the paths, so it does not depend on the file system. The header of the first file alone is read here.
+// A tar archive is read in place like a folder: "pets.tar/train" is the folder `train` in it (docs/data.md).
 // Errors: missing for a location without images; bad_data for a folder of a class without images or an image beside
 // them, and for a class that is not in class_names; those of image_info() of the first file; usage for options.
 ImageDatastore image_datastore(const std::string& location, const ImageDatastoreOptions& options = {},

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
+#include "retrace/data/gzip.h"
 #include "retrace/data/image_files.h"
 #include "retrace/data/image_fit.h"
 #include "retrace/data/image_testing.h"
 #include "retrace/data/mini_batch_queue.h"
+#include "retrace/data/tar_testing.h"
 #include "retrace/tensor/fingerprint.h"
 #include "tests/error_testing.h"
 
@@ -53,6 +57,75 @@ TEST(ImageStore, ListsFilesByTheBytesOfTheirPaths) {
   EXPECT_EQ(one[1].item<int32_t>(), 1);
   EXPECT_EQ(one[1].spec(), (TensorSpec{DType::i32, {}, {}, {}}));
   EXPECT_EQ(pets(folder).source()->gather(std::vector<int64_t>{8, 0}, 0, 2)[0].spec().text(), "u8[2,2,3,1] \"BSSC\"");
+}
+
+// The archive of what write_pets() writes, below `top`, in another order and with hidden members.
+std::string pets_tar(const std::string& top) {
+  std::vector<TarTestMember> members{{.name = top + "dog/", .type = '5'}, {top + "cat/notes.txt", "no image"}};
+  for (const int i : {2, 3, 0, 1})
+    members.push_back({top + fmt::format("dog/{}.png", i), grey(static_cast<uint8_t>(20 + i))});
+  for (const int i : {1, 0, 2})
+    members.push_back({top + fmt::format("cat/{}.PNG", i), grey(static_cast<uint8_t>(10 + i))});
+  for (const int i : {0, 1})
+    members.push_back({top + fmt::format("ant-eater/{}.png", i), grey(static_cast<uint8_t>(i))});
+  members.push_back({top + "cat/._0.png", "left by another system"});
+  members.push_back({top + ".cache/", "", '5'});
+  return tar_of(members);
+}
+
+TEST(ImageStore, ReadsAnArchiveLikeTheFolder) {
+  const ImageFolder folder, plain;
+  write_pets(plain);
+  folder.write("pets.tar", pets_tar("./"));
+  folder.write("pets.tgz", gzip(pets_tar("set/train/")));
+  const auto wanted = pets(plain);
+  std::vector<int64_t> all(9);
+  std::iota(all.begin(), all.end(), 0);
+  for (const std::string location : {"pets.tar", "pets.tgz", "pets.tgz/set", "pets.tgz/set/train/"}) {
+    const auto found = image_datastore(folder.at(location), {.labels = LabelsFrom::folder_names});
+    EXPECT_EQ(pixels(found), pixels(wanted)) << location;
+    EXPECT_EQ(found.class_names(), wanted.class_names()) << location;
+    EXPECT_EQ(found.labels(), wanted.labels()) << location;
+    EXPECT_EQ(found.source()->digest(all), wanted.source()->digest(all)) << location;
+  }
+  EXPECT_EQ(image_datastore(folder.at("pets.tar")).files()[3], folder.at("pets.tar/cat/1.PNG"));
+  EXPECT_EQ(pixels(image_datastore(folder.at("pets.tar/*/1.*"))), (std::vector<int>{1, 11, 21}));
+  EXPECT_EQ(pixels(image_datastore(folder.at("pets.tar/d*"))), (std::vector<int>{20, 21, 22, 23}));
+  EXPECT_EQ(pixels(image_datastore(folder.at("pets.tgz/set/train/dog/2.png"))), (std::vector<int>{22}));
+}
+
+TEST(ImageStore, NamesWhatIsWrongInAnArchive) {
+  const ImageFolder folder;
+  const auto refusal = [&](const std::string& inside, const std::vector<TarTestMember>& members) {
+    folder.write("a.tar", tar_of(members));
+    const auto text = error_of([&] {
+      image_datastore(folder.at("a.tar" + inside), {.labels = LabelsFrom::folder_names}, place).read_all(place);
+    });
+    return text.substr(0, text.find("\n  --> ")) +
+           text.substr(std::min(text.size(), text.find('\n', text.find("\n  --> ") + 1)));
+  };
+  const std::string archive = folder.at("a.tar");
+  const TarTestMember cat{"top/train/cat/1.png", grey(1)};
+  EXPECT_TRUE(says(refusal("/train", {cat}), "there is no \"train\" in the archive \"" + archive + "\""));
+  EXPECT_TRUE(says(refusal("/train", {cat}), "help: did you mean \"" + archive + "/top/train\"?"));
+  EXPECT_TRUE(says(refusal("/tip", {cat}), "help: did you mean \"" + archive + "/top\"?"));
+  EXPECT_TRUE(says(refusal("/test", {{"notes"}}), "help: it begins with \"" + archive + "/notes\""));
+  EXPECT_TRUE(says(refusal("/test", {}), "help: it is empty"));
+  EXPECT_TRUE(says(refusal("/top", {{.name = "top/", .type = '5'}}),
+                   "there is no image in the folder \"" + archive + "/top\""));
+  EXPECT_TRUE(says(refusal("/*/x", {cat}), "no image matches \"" + archive + "/*/x\""));
+  EXPECT_TRUE(says(refusal("", {cat, {"top/train/dog/notes.txt"}}),
+                   "the folder \"" + archive + "/top/train/dog\" of a class has no image"));
+  EXPECT_TRUE(says(refusal("/top/train", {cat, {"top/train/1.png", grey(1)}}),
+                   "the image \"" + archive + "/top/train/1.png\" is not in the folder of a class"));
+  EXPECT_TRUE(says(refusal("", {cat, {.name = "top/train/cat/2.png", .type = '1'}}),
+                   "\"" + archive + "/top/train/cat/2.png\" is a link"));
+  EXPECT_TRUE(says(refusal("", {cat, {.name = "more", .type = '2'}}),
+                   "help: make the archive anew, with the options --dereference --hard-dereference of tar"));
+  EXPECT_TRUE(
+      says(refusal("/top", {{.name = "more", .type = '2'}, cat, {.name = "top/.more", .type = '2'}}), "no error"));
+  EXPECT_TRUE(
+      says(refusal("", {{"cat/1.png", grey(1).substr(0, 40)}}), "the image \"" + archive + "/cat/1.png\" is damaged"));
 }
 
 TEST(ImageStore, TakesWildcardsAndSingleFiles) {

@@ -10,6 +10,7 @@
 #include "retrace/data/image_fit.h"
 #include "retrace/data/image_store.h"
 #include "retrace/data/npy_store.h"
+#include "retrace/data/tar.h"
 #include "retrace/train/job_data.h"
 
 namespace retrace {
@@ -22,10 +23,10 @@ Error not_for(const std::filesystem::path& input, const char* what = "images") {
                fmt::format("\"{}\" does not hold {} for this network", printable(input.string()), what));
 }
 
-// A folder, a path with wildcards, or a file with the content or the name of an image.
+// A folder, an archive, a path with wildcards, or a file with the content or the name of an image.
 bool is_image_files(const std::filesystem::path& input) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(input, ignored)) return true;
+  if (std::filesystem::is_directory(input, ignored) || archive_path(input.string())) return true;
   if (!std::filesystem::exists(input, ignored)) return input.string().find_first_of("*?") != std::string::npos;
   return is_image_name(input.filename().string()) || begins_as_image(input.string());
 }

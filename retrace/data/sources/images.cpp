@@ -4,13 +4,25 @@
 
 #include "retrace/base/file.h"
 #include "retrace/data/source_kind.h"
+#include "retrace/data/tar.h"
 
 namespace retrace {
 namespace {
 
-// The folder of a split.
+// The folder of a split, which may be in an archive or be one.
 std::string folder_of(Split split, const SourceRequest& request) {
-  return (request.path / (split == Split::train ? "train" : "test")).string();
+  const std::string folder = (request.path / (split == Split::train ? "train" : "test")).string();
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored))
+    for (const char* const ending : {".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"})
+      if (std::filesystem::exists(folder + ending, ignored)) return folder + ending;
+  return folder;
+}
+
+void check_path(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) || archive_path(path.string())) return;
+  throw missing_path(path, is_archive_name(path.string()) ? "data archive" : "data folder");
 }
 
 Shape sample_of(const SourceRequest& request) {
@@ -40,8 +52,7 @@ ImageDatastore store_of(Split split, const SourceRequest& request) {
                                 .fit = image_fit_of(request.options.text("image_fit")),
                                 .scale_bytes = true};
   if (request.any_size && sample[0] == 0 && sample[1] == 0) options.fit = ImageFit::any;
-  std::error_code ignored;
-  if (!std::filesystem::exists(request.path, ignored)) throw missing_path(request.path, "data folder");
+  check_path(request.path);
   const ImageDatastore train = image_datastore(folder_of(Split::train, request), options, Place());
   if (split == Split::train) return train;
   const Shape sizes = train.sizes();
@@ -72,7 +83,7 @@ SourceKind images_source() {
   constexpr double kMost = 65535;
   return {
       .name = "images",
-      .help = "JPEG and PNG files in the folders data.path/train/CLASS and data.path/test/CLASS, and their classes",
+      .help = "JPEG and PNG files in the folders data.path/train/CLASS and data.path/test/CLASS, also of a tar archive",
       .targets = {{.name = "class"}},
       .reads_folder = true,
       .files = "train/CLASS and test/CLASS, folders of images",

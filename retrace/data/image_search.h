@@ -1,0 +1,32 @@
+#pragma once
+// Where images lie: folders on the disk, and archives.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace retrace {
+
+class TarArchive;
+struct ArchivePath;
+
+// What was found at a location.
+struct FoundImages {
+  std::vector<std::string> images;            // their paths, in the order of their bytes
+  std::vector<std::string> empty;             // folders without an image, in or below which none is
+  std::string folder;                         // the location without '/' at its end, if that is one folder; else ""
+  std::shared_ptr<const TarArchive> archive;  // which they lie in, if they do
+  std::vector<size_t> entries;                // of each image: its place there
+};
+
+constexpr const char* kImageEndings = "files whose names end in .jpg, .jpeg or .png";
+
+// The images of find_image_files(). Errors: those it has without labels.
+FoundImages search_images(const std::string& location);
+// The same within an archive.
+FoundImages search_archive(const ArchivePath& location);
+
+bool has_wildcard(std::string_view text);
+
+}  // namespace retrace

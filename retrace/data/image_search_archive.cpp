@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "retrace/base/file.h"
+#include "retrace/data/image_files.h"
+#include "retrace/data/image_search.h"
+#include "retrace/data/tar.h"
+
+namespace retrace {
+namespace {
+
+using Parts = std::vector<std::string_view>;
+
+// The names between the '/' of a path.
+Parts parts_of(std::string_view path) {
+  Parts parts;
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    if (end > begin) parts.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+  return has_wildcard(pattern) ? matches_wildcard(pattern, name) : pattern == name;
+}
+
+// Collects what a location within an archive matches.
+class ArchiveSearch {
+ public:
+  explicit ArchiveSearch(const ArchivePath& location)
+      : archive_(std::make_shared<const TarArchive>(std::filesystem::path(location.archive))),
+        wanted_(parts_of(location.inside)),
+        many_(has_wildcard(location.inside)),
+        shown_(wanted_.empty() ? location.archive : location.archive + "/" + location.inside) {
+    while (shown_.ends_with('/')) shown_.pop_back();
+  }
+
+  FoundImages found() {
+    found_.archive = archive_;
+    bool is_folder = wanted_.empty();
+    for (size_t i = 0; i < archive_->entries().size(); ++i) {
+      const TarEntry& entry = archive_->entries()[i];
+      const Parts parts = parts_of(entry.name);
+      if (!is_wanted(parts)) continue;
+      is_folder = is_folder || parts.size() > wanted_.size() || entry.kind == TarEntry::Kind::folder;
+      add(i, entry, parts);
+    }
+    if (found_.images.empty()) throw nothing(is_folder);
+    for (const auto& folder : folders_)
+      if (!full_.contains(folder)) found_.empty.push_back(path_of(folder));
+    if (is_folder && !many_) found_.folder = shown_;
+    return std::move(found_);
+  }
+
+ private:
+  std::string path_of(std::string_view name) const { return fmt::format("{}/{}", archive_->name(), name); }
+
+  // Whether the location, or a folder that it matches, has the entry; hidden ones are not in folders.
+  bool is_wanted(const Parts& parts) const {
+    if (parts.size() < wanted_.size()) return false;
+    for (size_t i = 0; i < parts.size(); ++i)
+      if (i < wanted_.size() ? !matches(wanted_[i], parts[i]) : parts[i][0] == '.') return false;
+    return true;
+  }
+
+  void add(size_t index, const TarEntry& entry, const Parts& parts) {
+    const bool named = parts.size() == wanted_.size() && !many_;  // one file, whatever its name is
+    const bool image = entry.kind != TarEntry::Kind::folder && (named || is_image_name(parts.back()));
+    if (entry.kind == TarEntry::Kind::symbolic_link || (entry.kind == TarEntry::Kind::hard_link && image))
+      throw Error(ErrorKind::bad_data, 653, fmt::format("\"{}\" is a link", printable(path_of(entry.name))))
+          .expected("files and folders")
+          .help("make the archive anew, with the options --dereference --hard-dereference of tar");
+    if (image) found_.images.push_back(path_of(entry.name)), found_.entries.push_back(index);
+    const size_t depth = parts.size() - (entry.kind == TarEntry::Kind::folder ? 0 : 1);
+    for (size_t i = std::max<size_t>(wanted_.size(), 1); i <= depth; ++i) {
+      const std::string_view folder(entry.name.data(),
+                                    static_cast<size_t>(parts[i - 1].data() + parts[i - 1].size() - entry.name.data()));
+      folders_.insert(folder);
+      if (image) full_.insert(folder);
+    }
+  }
+
+  Error nothing(bool is_folder) const {
+    if (many_)
+      return Error(ErrorKind::missing, 336, fmt::format("no image matches \"{}\"", printable(shown_)))
+          .expected(kImageEndings);
+    if (is_folder)
+      return Error(ErrorKind::missing, 336, fmt::format("there is no image in the folder \"{}\"", printable(shown_)))
+          .expected(kImageEndings);
+    const std::string_view inside = std::string_view(shown_).substr(archive_->name().size() + 1);
+    return Error(
+               ErrorKind::missing, 655,
+               fmt::format("there is no \"{}\" in the archive \"{}\"", printable(inside), printable(archive_->name())))
+        .help(advice(inside));
+  }
+
+  // Where the location is below another folder of the archive, or what is at the archive's top.
+  std::string advice(std::string_view inside) const {
+    std::set<std::string_view> tops;
+    for (const auto& entry : archive_->entries()) {
+      const size_t at = ("/" + entry.name + "/").find(fmt::format("/{}/", inside));
+      if (at != std::string::npos)
+        return fmt::format("did you mean \"{}\"?", printable(path_of(entry.name.substr(0, at + inside.size()))));
+      tops.insert(std::string_view(entry.name).substr(0, entry.name.find('/')));
+    }
+    if (tops.empty()) return "it is empty";
+    std::vector<std::string> names(tops.begin(), tops.end());
+    const std::string near = nearest(std::string(inside), names);
+    if (!near.empty()) return fmt::format("did you mean \"{}\"?", printable(path_of(near)));
+    return fmt::format("it begins with \"{}\"", printable(path_of(names[0])));
+  }
+
+  std::shared_ptr<const TarArchive> archive_;
+  Parts wanted_;
+  bool many_;          // wildcards: any number of folders and files
+  std::string shown_;  // the location
+  FoundImages found_;
+  std::set<std::string_view> folders_, full_;  // all of them, and those with an image in or below them
+};
+
+}  // namespace
+
+FoundImages search_archive(const ArchivePath& location) { return ArchiveSearch(location).found(); }
+
+}  // namespace retrace

@@ -1,0 +1,232 @@
+#include "retrace/data/tar.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+
+#include "retrace/data/gzip.h"
+#include "retrace/data/tar_header.h"
+
+namespace retrace {
+namespace {
+constexpr uint64_t kNameLimit = 1 << 20;  // bytes of a header's long name or records
+
+constexpr std::string_view kEndings[] = {".tar",     ".tar.gz", ".tgz",  ".tar.zst", ".tzst", ".tar.xz",
+                                         ".tar.bz2", ".txz",    ".tbz2", ".tbz",     ".zip"};
+
+// What is not read, by its first bytes, and how it becomes what is.
+struct Refused {
+  std::string_view magic, name, remedy;
+};
+constexpr Refused kRefused[] = {{"\x28\xb5\x2f\xfd", "zstd", "decompress it first, with \"zstd -d\""},
+                                {"\xfd\x37zXZ", "xz", "decompress it first, with \"unxz\""},
+                                {"BZh", "bzip2", "decompress it first, with \"bunzip2\""},
+                                {"PK\x03\x04", "zip", "unpack it first, with \"unzip\""}};
+
+void check_compression(std::string_view start, const std::string& name) {
+  for (const auto& refused : kRefused)
+    if (start.starts_with(refused.magic))
+      throw Error(ErrorKind::bad_data, 650,
+                  fmt::format("the archive \"{}\" is compressed by {}", printable(name), refused.name))
+          .expected("a plain tar archive, or one compressed by gzip")
+          .help(std::string(refused.remedy));
+}
+
+Error too_large(const std::string& name) {
+  return Error(ErrorKind::bad_data, 651,
+               fmt::format("the compressed archive \"{}\" is too large for memory", printable(name)))
+      .got(fmt::format("more than {} bytes after decompression", kTarInflatedLimit))
+      .help("decompress it first, with \"gunzip\": a plain archive is read in place");
+}
+
+std::string inflated(std::string_view compressed, const std::string& name) {
+  constexpr size_t kPiece = size_t{1} << 24;
+  GzipReader reader(compressed);
+  std::string bytes;
+  for (size_t count = kPiece; count == kPiece;) {
+    const size_t done = bytes.size();
+    if (done > kTarInflatedLimit) throw too_large(name);
+    bytes.resize(done + kPiece);
+    count = reader.read(bytes.data() + done, kPiece);
+    bytes.resize(done + count);
+  }
+  if (!reader.fault().empty())
+    throw damaged_tar(name, bytes.size(), fmt::format("its compression is damaged: {}", reader.fault()));
+  bytes.shrink_to_fit();
+  return bytes;
+}
+
+uint64_t padded(uint64_t bytes) { return (bytes + kTarBlock - 1) / kTarBlock * kTarBlock; }
+
+}  // namespace
+
+// Goes through the headers of an archive.
+class TarIndex {
+ public:
+  explicit TarIndex(const TarArchive& archive) : archive_(archive) {}
+
+  std::vector<TarEntry> entries() {
+    while (const auto header = next_header()) {
+      const uint64_t at = next_ - kTarBlock;
+      TarHeader member = *header;
+      const bool describes = member.type == 'x' || member.type == 'L' || member.type == 'K' || member.type == 'g';
+      if (!describes && bytes_) member.bytes = *bytes_;
+      if (!has_content(member.type)) member.bytes = 0;
+      check_room(member.bytes, at);
+      if (describes)
+        describe(member);
+      else
+        add(member, at);
+      next_ += padded(member.bytes);
+    }
+    return sorted();
+  }
+
+ private:
+  static bool has_content(char type) { return type < '1' || type > '6'; }
+
+  std::optional<TarHeader> next_header() {
+    if (archive_.size_ - next_ < kTarBlock)
+      throw damaged_tar(archive_.name(), archive_.size_, next_ == 0 ? "it holds no header" : "it ends early");
+    next_ += kTarBlock;
+    return parse_tar_header(archive_.bytes_at(next_ - kTarBlock, kTarBlock), archive_.name(), next_ - kTarBlock);
+  }
+
+  void check_room(uint64_t bytes, uint64_t at) const {
+    if (bytes > archive_.size_ - next_ || padded(bytes) > archive_.size_ - next_)
+      throw damaged_tar(archive_.name(), at, "it ends early, within the member that begins there");
+  }
+
+  // What the header says of the next member.
+  void describe(const TarHeader& header) {
+    if (header.type == 'K' || header.type == 'g') return;  // the target of a link; what holds for all members
+    if (header.bytes > kNameLimit) throw damaged_tar(archive_.name(), next_, "the name of a member is too long");
+    const std::string content = archive_.bytes_at(next_, header.bytes);
+    if (header.type == 'L') {
+      name_ = content.substr(0, content.find('\0'));
+      return;
+    }
+    PaxRecords records = parse_pax(content, archive_.name(), next_);
+    if (records.name) name_ = std::move(records.name);
+    if (records.bytes) bytes_ = records.bytes;
+    sparse_ = sparse_ || records.sparse;
+  }
+
+  void add(const TarHeader& header, uint64_t at) {
+    const std::string given = name_.value_or(header.name);
+    const bool sparse = sparse_ || header.type == 'S';
+    name_.reset(), bytes_.reset(), sparse_ = false;
+    if (sparse)
+      throw refused(given, "is stored with holes", "make the archive anew, without the option --sparse of tar");
+    const auto kind = kind_of(header.type, given);
+    if (!kind) return check_passed_over(header.type, given, at);
+    if (std::string path = tar_path(given, archive_.name()); !path.empty())
+      entries_.push_back({std::move(path), *kind, next_, header.bytes});
+  }
+
+  static std::optional<TarEntry::Kind> kind_of(char type, const std::string& name) {
+    switch (type) {
+      case '0':
+      case '7': return name.ends_with('/') ? TarEntry::Kind::folder : TarEntry::Kind::file;
+      case '1': return TarEntry::Kind::hard_link;
+      case '2': return TarEntry::Kind::symbolic_link;
+      case '5': return TarEntry::Kind::folder;
+      default: return std::nullopt;
+    }
+  }
+
+  // Devices, pipes, labels of volumes and lists of folders are passed over.
+  void check_passed_over(char type, const std::string& name, uint64_t at) const {
+    if (std::string_view("346VD").find(type) != std::string_view::npos) return;
+    if (type == 'M')
+      throw refused(name, "goes on in another volume", "make one archive of all volumes, without --multi-volume");
+    throw damaged_tar(archive_.name(), at,
+                      fmt::format("a member is of the unknown type 0x{:02x}", static_cast<unsigned char>(type)));
+  }
+
+  Error refused(const std::string& name, std::string_view what, std::string_view help) const {
+    return Error(ErrorKind::bad_data, 654,
+                 fmt::format("the member \"{}\" of the archive \"{}\" {}", printable(name), printable(archive_.name()),
+                             what))
+        .help(std::string(help));
+  }
+
+  // By name; of equal names the last one.
+  std::vector<TarEntry> sorted() {
+    std::stable_sort(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    std::vector<TarEntry> kept;
+    for (auto& entry : entries_)
+      if (!kept.empty() && kept.back().name == entry.name)
+        kept.back() = std::move(entry);
+      else
+        kept.push_back(std::move(entry));
+    return kept;
+  }
+
+  const TarArchive& archive_;
+  uint64_t next_ = 0;  // where the next header or content begins
+  std::optional<std::string> name_;
+  std::optional<uint64_t> bytes_;
+  bool sparse_ = false;
+  std::vector<TarEntry> entries_;
+};
+
+TarArchive::TarArchive(const std::filesystem::path& path) : name_(path.string()) {
+  const std::string start = read_file_start(path, "archive", kTarBlock);
+  check_compression(start, name_);
+  if (is_gzip(start)) {
+    std::error_code ignored;
+    if (std::filesystem::file_size(path, ignored) > kTarInflatedLimit) throw too_large(name_);
+    memory_ = inflated(read_file(path, "archive", kTarInflatedLimit), name_);
+    size_ = memory_.size();
+  } else {
+    file_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status{};
+    if (file_.get() < 0 || ::fstat(file_.get(), &status) != 0) throw read_failed(path, "archive", errno);
+    size_ = static_cast<uint64_t>(status.st_size);
+  }
+  entries_ = TarIndex(*this).entries();
+}
+
+TarArchive::TarArchive(std::string bytes, std::string name) : name_(std::move(name)), memory_(std::move(bytes)) {
+  check_compression(memory_, name_);
+  if (is_gzip(memory_)) memory_ = inflated(memory_, name_);
+  size_ = memory_.size();
+  entries_ = TarIndex(*this).entries();
+}
+
+std::string TarArchive::bytes_at(uint64_t offset, uint64_t count) const {
+  if (file_.get() < 0) return memory_.substr(offset, count);
+  std::string bytes(count, '\0');
+  if (!read_exactly(file_.get(), std::as_writable_bytes(std::span(bytes)), offset))
+    throw read_failed(name_, "archive", errno);
+  return bytes;
+}
+
+std::string TarArchive::read(const TarEntry& entry, uint64_t most) const {
+  return bytes_at(entry.offset, std::min(entry.bytes, most));
+}
+
+bool is_archive_name(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return std::any_of(std::begin(kEndings), std::end(kEndings), [&](auto ending) { return lower.ends_with(ending); });
+}
+
+std::optional<ArchivePath> archive_path(const std::string& path) {
+  std::error_code ignored;
+  for (size_t end = 0; end < path.size();) {
+    end = std::min(path.find('/', end + 1), path.size());
+    const std::string front = path.substr(0, end);
+    if (is_archive_name(front) && std::filesystem::is_regular_file(front, ignored))
+      return ArchivePath{front, path.substr(std::min(end + 1, path.size()))};
+  }
+  return std::nullopt;
+}
+
+}  // namespace retrace

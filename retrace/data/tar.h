@@ -1,0 +1,63 @@
+#pragma once
+// tar archives, read in place.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "retrace/base/file.h"
+
+namespace retrace {
+
+// The most bytes that a compressed archive may hold.
+constexpr uint64_t kTarInflatedLimit = uint64_t{1} << 30;
+
+// What stands in an archive.
+struct TarEntry {
+  enum class Kind { file, folder, hard_link, symbolic_link };
+  std::string name;  // a path without '/' at its ends
+  Kind kind = Kind::file;
+  uint64_t offset = 0, bytes = 0;  // of its content
+};
+
+// A tar archive: files by their names. Of a plain one only headers are read at first, and contents from the open file
+// when they are asked for; one that gzip compressed is decompressed into memory, up to kTarInflatedLimit bytes. What
+// stands behind the end mark is passed over, and so are devices, pipes and labels of volumes; of members of one name
+// the last counts, as after unpacking.
+class TarArchive {
+ public:
+  // Errors: missing; bad_data for a wrong checksum of a header, a truncated archive or one without an end mark, names
+  // with "..", files with holes, parts of archives over several volumes, and other compressions, with what helps.
+  explicit TarArchive(const std::filesystem::path& path);
+  // The same of the bytes of an archive, which `name` stands for in messages.
+  TarArchive(std::string bytes, std::string name);
+
+  const std::string& name() const { return name_; }
+  // In the order of the bytes of their names.
+  const std::vector<TarEntry>& entries() const { return entries_; }
+  // The content, or its first `most` bytes. Safe from several threads. Errors: of reading.
+  std::string read(const TarEntry& entry, uint64_t most = UINT64_MAX) const;
+
+ private:
+  friend class TarIndex;
+  std::string bytes_at(uint64_t offset, uint64_t count) const;
+
+  std::string name_;
+  FileDescriptor file_;  // of a plain archive on the disk; else the bytes are in memory
+  std::string memory_;
+  uint64_t size_ = 0;
+  std::vector<TarEntry> entries_;
+};
+
+// Whether a name ends like those of archives: .tar, .tar.gz, .tgz, or one that is refused with what helps.
+bool is_archive_name(std::string_view name);
+
+// A path into an archive: "pets.tar/train" is the archive "pets.tar", and "train" in it.
+struct ArchivePath {
+  std::string archive, inside;
+};
+// Nothing for a path none of whose parts is a file with the name of an archive.
+std::optional<ArchivePath> archive_path(const std::string& path);
+
+}  // namespace retrace
