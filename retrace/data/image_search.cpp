@@ -92,9 +92,7 @@ FoundImages search_folders(const std::string& location) {
   while (start.size() > 1 && start.back() == '/') start.pop_back();
   if (fs::is_directory(start, ignored)) {
     folder = start;
-    if (!found.look(start))
-      throw Error(ErrorKind::missing, 336, fmt::format("there is no image in the folder \"{}\"", printable(start)))
-          .expected(kImageEndings);
+    if (!found.look(start)) throw no_image_at(start, true);
   } else if (fs::exists(start, ignored)) {
     found.images.push_back(start);
   } else if (has_wildcard(location)) {
@@ -103,9 +101,7 @@ FoundImages search_folders(const std::string& location) {
         found.look(path);
       else if (is_image_name(fs::path(path).filename().native()))
         found.images.push_back(path);
-    if (found.images.empty())
-      throw Error(ErrorKind::missing, 336, fmt::format("no image matches \"{}\"", printable(location)))
-          .expected(kImageEndings);
+    if (found.images.empty()) throw no_image_at(location, false);
   } else {
     throw missing_path(location, "image folder");
   }
@@ -114,6 +110,13 @@ FoundImages search_folders(const std::string& location) {
 }
 
 }  // namespace
+
+Error no_image_at(const std::string& location, bool is_folder) {
+  return Error(ErrorKind::missing, 336,
+               fmt::format("{} \"{}\"", is_folder ? "there is no image in the folder" : "no image matches",
+                           printable(location)))
+      .expected("files whose names end in .jpg, .jpeg or .png");
+}
 
 bool has_wildcard(std::string_view text) { return text.find_first_of("*?") != std::string_view::npos; }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "retrace/base/error.h"
+
 namespace retrace {
 
 class TarArchive;
@@ -20,12 +22,13 @@ struct FoundImages {
   std::vector<size_t> entries;                // of each image: its place there
 };
 
-constexpr const char* kImageEndings = "files whose names end in .jpg, .jpeg or .png";
-
 // The images of find_image_files(). Errors: those it has without labels.
 FoundImages search_images(const std::string& location);
 // The same within an archive.
 FoundImages search_archive(const ArchivePath& location);
+
+// Error(missing) that a location has no image: a folder, or a path with wildcards.
+Error no_image_at(const std::string& location, bool is_folder);
 
 bool has_wildcard(std::string_view text);
 

@@ -85,12 +85,7 @@ class ArchiveSearch {
   }
 
   Error nothing(bool is_folder) const {
-    if (many_)
-      return Error(ErrorKind::missing, 336, fmt::format("no image matches \"{}\"", printable(shown_)))
-          .expected(kImageEndings);
-    if (is_folder)
-      return Error(ErrorKind::missing, 336, fmt::format("there is no image in the folder \"{}\"", printable(shown_)))
-          .expected(kImageEndings);
+    if (many_ || is_folder) return no_image_at(shown_, !many_);
     const std::string_view inside = std::string_view(shown_).substr(archive_->name().size() + 1);
     return Error(
                ErrorKind::missing, 655,

@@ -98,19 +98,17 @@ TEST(ImageStore, NamesWhatIsWrongInAnArchive) {
   const ImageFolder folder;
   const auto refusal = [&](const std::string& inside, const std::vector<TarTestMember>& members) {
     folder.write("a.tar", tar_of(members));
-    const auto text = error_of([&] {
+    return error_of([&] {
       image_datastore(folder.at("a.tar" + inside), {.labels = LabelsFrom::folder_names}, place).read_all(place);
     });
-    return text.substr(0, text.find("\n  --> ")) +
-           text.substr(std::min(text.size(), text.find('\n', text.find("\n  --> ") + 1)));
   };
   const std::string archive = folder.at("a.tar");
   const TarTestMember cat{"top/train/cat/1.png", grey(1)};
   EXPECT_TRUE(says(refusal("/train", {cat}), "there is no \"train\" in the archive \"" + archive + "\""));
-  EXPECT_TRUE(says(refusal("/train", {cat}), "help: did you mean \"" + archive + "/top/train\"?"));
-  EXPECT_TRUE(says(refusal("/tip", {cat}), "help: did you mean \"" + archive + "/top\"?"));
-  EXPECT_TRUE(says(refusal("/test", {{"notes"}}), "help: it begins with \"" + archive + "/notes\""));
-  EXPECT_TRUE(says(refusal("/test", {}), "help: it is empty"));
+  EXPECT_TRUE(says(refusal("/train", {cat}), "help:     did you mean \"" + archive + "/top/train\"?"));
+  EXPECT_TRUE(says(refusal("/tip", {cat}), "help:     did you mean \"" + archive + "/top\"?"));
+  EXPECT_TRUE(says(refusal("/test", {{"notes"}}), "help:     it begins with \"" + archive + "/notes\""));
+  EXPECT_TRUE(says(refusal("/test", {}), "help:     it is empty"));
   EXPECT_TRUE(says(refusal("/top", {{.name = "top/", .type = '5'}}),
                    "there is no image in the folder \"" + archive + "/top\""));
   EXPECT_TRUE(says(refusal("/*/x", {cat}), "no image matches \"" + archive + "/*/x\""));
@@ -121,7 +119,7 @@ TEST(ImageStore, NamesWhatIsWrongInAnArchive) {
   EXPECT_TRUE(says(refusal("", {cat, {.name = "top/train/cat/2.png", .type = '1'}}),
                    "\"" + archive + "/top/train/cat/2.png\" is a link"));
   EXPECT_TRUE(says(refusal("", {cat, {.name = "more", .type = '2'}}),
-                   "help: make the archive anew, with the options --dereference --hard-dereference of tar"));
+                   "help:     make the archive anew, with the options --dereference --hard-dereference of tar"));
   EXPECT_TRUE(
       says(refusal("/top", {{.name = "more", .type = '2'}, cat, {.name = "top/.more", .type = '2'}}), "no error"));
   EXPECT_TRUE(

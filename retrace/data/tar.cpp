@@ -36,23 +36,24 @@ void check_compression(std::string_view start, const std::string& name) {
           .help(std::string(refused.remedy));
 }
 
-Error too_large(const std::string& name) {
+Error too_large(const std::string& name, uint64_t limit) {
   return Error(ErrorKind::bad_data, 651,
                fmt::format("the compressed archive \"{}\" is too large for memory", printable(name)))
-      .got(fmt::format("more than {} bytes after decompression", kTarInflatedLimit))
+      .got(fmt::format("more than {} bytes after decompression", limit))
       .help("decompress it first, with \"gunzip\": a plain archive is read in place");
 }
 
-std::string inflated(std::string_view compressed, const std::string& name) {
-  constexpr size_t kPiece = size_t{1} << 24;
+std::string inflated(std::string_view compressed, const std::string& name, uint64_t limit) {
+  constexpr uint64_t kPiece = uint64_t{1} << 24;
   GzipReader reader(compressed);
   std::string bytes;
-  for (size_t count = kPiece; count == kPiece;) {
-    const size_t done = bytes.size();
-    if (done > kTarInflatedLimit) throw too_large(name);
-    bytes.resize(done + kPiece);
-    count = reader.read(bytes.data() + done, kPiece);
+  for (bool more = true; more;) {
+    const size_t done = bytes.size(), piece = std::min(kPiece, limit + 1 - done);
+    bytes.resize(done + piece);
+    const size_t count = reader.read(bytes.data() + done, piece);
     bytes.resize(done + count);
+    if (bytes.size() > limit) throw too_large(name, limit);
+    more = count == piece;
   }
   if (!reader.fault().empty())
     throw damaged_tar(name, bytes.size(), fmt::format("its compression is damaged: {}", reader.fault()));
@@ -180,8 +181,8 @@ TarArchive::TarArchive(const std::filesystem::path& path) : name_(path.string())
   check_compression(start, name_);
   if (is_gzip(start)) {
     std::error_code ignored;
-    if (std::filesystem::file_size(path, ignored) > kTarInflatedLimit) throw too_large(name_);
-    memory_ = inflated(read_file(path, "archive", kTarInflatedLimit), name_);
+    if (std::filesystem::file_size(path, ignored) > kTarInflatedLimit) throw too_large(name_, kTarInflatedLimit);
+    memory_ = inflated(read_file(path, "archive", kTarInflatedLimit), name_, kTarInflatedLimit);
     size_ = memory_.size();
   } else {
     file_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -192,9 +193,10 @@ TarArchive::TarArchive(const std::filesystem::path& path) : name_(path.string())
   entries_ = TarIndex(*this).entries();
 }
 
-TarArchive::TarArchive(std::string bytes, std::string name) : name_(std::move(name)), memory_(std::move(bytes)) {
+TarArchive::TarArchive(std::string bytes, std::string name, uint64_t limit)
+    : name_(std::move(name)), memory_(std::move(bytes)) {
   check_compression(memory_, name_);
-  if (is_gzip(memory_)) memory_ = inflated(memory_, name_);
+  if (is_gzip(memory_)) memory_ = inflated(memory_, name_, limit);
   size_ = memory_.size();
   entries_ = TarIndex(*this).entries();
 }

@@ -30,8 +30,9 @@ class TarArchive {
   // Errors: missing; bad_data for a wrong checksum of a header, a truncated archive or one without an end mark, names
   // with "..", files with holes, parts of archives over several volumes, and other compressions, with what helps.
   explicit TarArchive(const std::filesystem::path& path);
-  // The same of the bytes of an archive, which `name` stands for in messages.
-  TarArchive(std::string bytes, std::string name);
+  // The same of the bytes of an archive, which `name` stands for in messages, and which hold at most `limit` bytes
+  // after decompression.
+  TarArchive(std::string bytes, std::string name, uint64_t limit = kTarInflatedLimit);
 
   const std::string& name() const { return name_; }
   // In the order of the bytes of their names.

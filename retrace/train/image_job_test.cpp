@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 
 #include "retrace/base/file.h"
+#include "retrace/data/gzip.h"
 #include "retrace/data/image_testing.h"
+#include "retrace/data/tar_testing.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/train_job.h"
@@ -97,6 +100,34 @@ TEST(ImageJob, FitsImagesOfOtherSizes) {
   EXPECT_EQ(refusal(job),
             "error[RT0423]: the training set has samples that network \"cifar10\" does not read\n  where:    " +
                 folder.at("train") + "\n  got:      samples of [48,48,3]\n  expected: samples of [32,32,3]");
+}
+
+// In one archive, in two, and compressed: the fingerprint is that of the folder.
+TEST(ImageJob, TrainsOnArchives) {
+  const ImageFolder folder, packed;
+  write_images(folder, 2);
+  std::vector<TarTestMember> all;
+  std::map<std::string, std::vector<TarTestMember>> sets;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+    if (!entry.is_regular_file()) continue;
+    const std::string name = entry.path().lexically_relative(folder.path()).string();
+    const std::string bytes = read_file(entry.path(), "image", 1'000'000);
+    all.push_back({name, bytes});
+    sets[name.substr(0, name.find('/'))].push_back({name.substr(name.find('/') + 1), bytes});
+  }
+  packed.write("all.tar", tar_of(all));
+  packed.write("two/train.tar", tar_of(sets["train"]));
+  packed.write("two/test.tgz", gzip(tar_of(sets["test"])));
+  const std::string wanted = train_job(image_job(folder), {.write_run = false}).fingerprint;
+  for (const std::string path : {"all.tar", "two"}) {
+    Job job = image_job(folder);
+    job.data.path = packed.at(path);
+    EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, wanted) << path;
+  }
+  Job job = image_job(folder);
+  job.data.path = packed.at("al.tar");
+  EXPECT_EQ(refusal(job), "error[RT0501]: data archive \"" + packed.at("al.tar") +
+                              "\" does not exist\n  help:     did you mean \"" + packed.at("all.tar") + "\"?");
 }
 
 TEST(ImageJob, RefusesFoldersThatDoNotFit) {

@@ -7,6 +7,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/data/tar.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_start_text.h"
 
@@ -65,7 +66,7 @@ FoundData found_in(const fs::path& folder) {
 
 FoundData find_data(const std::string& data) {
   std::error_code ignored;
-  if (fs::is_directory(data, ignored)) return found_in(data);
+  if (fs::is_directory(data, ignored) || archive_path(data)) return found_in(data);
   if (fs::exists(data, ignored))
     throw no_data(data, "is a file, not a folder").help("give the folder that holds training set and test set");
   for (const auto& source : all_sources()) {
