@@ -5,6 +5,7 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/train/npz.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
@@ -40,13 +41,16 @@ void save(const Tree& tree, const std::string& path, Place place) {
       throw Error(ErrorKind::usage, 547, "save: a single tensor has no name in a file")
           .expected("a tree with names")
           .help("save({{\"x\", x}}, path)");
-    write_safetensors(path, to_safetensors(tree));
+    if (path.ends_with(".npz"))
+      write_npz(path, to_safetensors(tree));
+    else
+      write_safetensors(path, to_safetensors(tree));
   });
 }
 
 Tree load(const std::string& path, Place place) {
   return with_place(place, [&] {
-    const SafeTensors file = read_safetensors(path);
+    const SafeTensors file = path.ends_with(".npz") ? read_npz(path) : read_safetensors(path);
     check_paths(file, path);
     check_fingerprints(file, path);
     Tree tree;

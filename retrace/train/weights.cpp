@@ -28,11 +28,6 @@ struct TypeName {
 constexpr TypeName kTypes[] = {
     {DType::f32, "F32"}, {DType::f64, "F64"}, {DType::i32, "I32"}, {DType::u8, "U8"}, {DType::boolean, "BOOL"}};
 
-const char* file_type(DType type) {
-  return std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) { return known.type == type; })
-      ->name;
-}
-
 std::optional<DType> type_of(const SafeTensor& tensor) {
   const auto* known =
       std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& one) { return one.name == tensor.type; });
@@ -95,6 +90,11 @@ Tree tree_of(const NetworkWeights& weights) {
 }
 
 }  // namespace
+
+const char* file_type(DType type) {
+  return std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) { return known.type == type; })
+      ->name;
+}
 
 std::vector<std::pair<std::string, Tensor>> named_weights(const Tree& parameters, const Tree& state) {
   return leaves(tree_of({parameters, state}));

@@ -11,6 +11,9 @@
 
 namespace retrace {
 
+// The format's name of a type.
+const char* file_type(DType type);
+
 std::vector<std::pair<std::string, Tensor>> named_weights(const Tree& parameters, const Tree& state);
 // With the fingerprint of every tensor in the metadata.
 SafeTensors to_safetensors(const Tree& parameters, const Tree& state);

@@ -1,0 +1,110 @@
+#include "retrace/train/npz.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "retrace/base/file.h"
+#include "retrace/data/npy.h"
+#include "retrace/data/zip.h"
+
+namespace retrace {
+namespace {
+
+constexpr std::string_view kEnding = ".npy";
+
+struct ArrayType {
+  const char *name, *descr;
+  NpyKind kind;
+  int item;
+};
+constexpr ArrayType kTypes[] = {{"F32", "<f4", NpyKind::floating, 4},
+                                {"F64", "<f8", NpyKind::floating, 8},
+                                {"I32", "<i4", NpyKind::whole, 4},
+                                {"U8", "|u1", NpyKind::natural, 1},
+                                {"BOOL", "|b1", NpyKind::truth, 1}};
+
+// Of numbers of any other width.
+std::vector<std::byte> as_i32(const NpyArray& array, const std::string& name) {
+  using Limits = std::numeric_limits<int32_t>;
+  const auto values = array.integers();
+  std::vector<std::byte> bytes(values.size() * sizeof(int32_t));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < Limits::min() || values[i] > Limits::max())
+      throw Error(ErrorKind::bad_data, 658,
+                  fmt::format("the array \"{}\" has a number that no tensor holds", printable(name)))
+          .got(fmt::format("{} at element {}", values[i], i))
+          .expected(fmt::format("{} to {}", Limits::min(), Limits::max()))
+          .help("save it as floating-point numbers");
+    const auto value = static_cast<int32_t>(values[i]);
+    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
+  }
+  return bytes;
+}
+
+SafeTensor tensor_of(NpyArray array, const std::string& name, const std::string& shown) {
+  SafeTensor tensor{name, "I32", {array.shape.begin(), array.shape.end()}, {}};
+  const auto* const same = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& type) {
+    return type.kind == array.kind && type.item == array.item;
+  });
+  if (same == std::end(kTypes)) {
+    tensor.bytes = as_i32(array, shown);
+    return tensor;
+  }
+  tensor.type = same->name;
+  tensor.bytes = std::move(array.bytes);
+  if (array.kind == NpyKind::truth)
+    for (auto& value : tensor.bytes) value = std::byte(value != std::byte(0));
+  return tensor;
+}
+
+// The header fills whole blocks of 64 bytes, as numpy's does.
+std::string npy_of(const SafeTensor& tensor) {
+  const auto* const type =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) { return tensor.type == known.name; });
+  ensure(type != std::end(kTypes), "NPY has the types of tensors");
+  const std::string shape = fmt::format("({}{})", fmt::join(tensor.shape, ", "), tensor.shape.size() == 1 ? "," : "");
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", type->descr, shape);
+  constexpr size_t kPrefix = 10, kBlock = 64;
+  header.append((2 * kBlock - (kPrefix + header.size() + 1) % kBlock) % kBlock, ' ');
+  header += '\n';
+  std::string file = "\x93NUMPY";
+  file += {'\1', '\0', static_cast<char>(header.size()), static_cast<char>(header.size() >> 8)};
+  file += header;
+  file.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+  return file;
+}
+
+}  // namespace
+
+SafeTensors parse_npz(std::string_view file, std::string_view name) {
+  SafeTensors content;
+  for (const auto& member : zip_members(file, name)) {
+    const std::string shown = fmt::format("{}/{}", name, member.name);
+    if (!member.name.ends_with(kEnding))
+      throw Error(ErrorKind::bad_data, 658, fmt::format("\"{}\" is no array", printable(shown)))
+          .expected("members whose names end in .npy")
+          .help("write the file with numpy.savez");
+    const std::string array = member.name.substr(0, member.name.size() - kEnding.size());
+    if (content.find(array))
+      throw Error(ErrorKind::bad_data, 658, fmt::format("the array \"{}\" is there twice", printable(shown)))
+          .help("write the file with numpy.savez");
+    content.tensors.push_back(tensor_of(parse_npy(zip_content(file, member, name), shown), array, shown));
+  }
+  return content;
+}
+
+SafeTensors read_npz(const std::filesystem::path& path) {
+  return parse_npz(read_file(path, "NPZ file", kNpyLimit), path.string());
+}
+
+void write_npz(const std::filesystem::path& path, const SafeTensors& content) {
+  std::vector<std::pair<std::string, std::string>> members;
+  for (const auto& tensor : content.tensors) members.emplace_back(tensor.name + std::string(kEnding), npy_of(tensor));
+  write_file_whole(path, zip_of(members));
+}
+
+}  // namespace retrace

@@ -1,0 +1,21 @@
+#pragma once
+// NPZ, the format of numpy.savez: a ZIP archive with an NPY file for each array.
+
+#include <filesystem>
+
+#include "retrace/train/safetensors.h"
+
+namespace retrace {
+
+// The arrays of a file by their names, without ".npy": stored or deflated, in row-major or column-major order. Whole
+// numbers other than u1 become I32. Errors: missing; bad_data for damaged files, as parse_npy() of each array, for
+// whole numbers that I32 does not hold, and for members that are no arrays.
+SafeTensors read_npz(const std::filesystem::path& path);
+// The same of the bytes of a file, which `name` stands for in messages.
+SafeTensors parse_npz(std::string_view file, std::string_view name);
+
+// Writes F32, F64, I32, U8 and BOOL, whole or not at all; equal tensors give equal bytes. Errors: output; usage for 4
+// GiB or more.
+void write_npz(const std::filesystem::path& path, const SafeTensors& content);
+
+}  // namespace retrace
