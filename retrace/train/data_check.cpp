@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "retrace/data/checked_source.h"
+#include "retrace/train/class_numbers.h"
 
 namespace retrace {
 namespace {
@@ -66,9 +67,9 @@ void check_shapes(const nn::Network& network, const std::vector<size_t>& targets
 void check_label_types(const nn::Network& network, const std::vector<size_t>& targets, const Set& set) {
   for (size_t i = 0; i < targets.size(); ++i) {
     const TensorSpec& found = set.description.variables[targets[i]];
-    if (!is_class(network.outputs[i]) || found.type == DType::i32) continue;
+    if (!is_class(network.outputs[i]) || found.type == DType::i32 || found.type == DType::u8) continue;
     throw misfit(set, targets[i], fmt::format("has classes of type {}", name_of(found.type)))
-        .expected("class numbers of type i32")
+        .expected("class numbers of type i32 or u8")
         .help("cast(labels, DType::i32) converts them");
   }
 }
@@ -78,7 +79,7 @@ void check_labels(const Set& set, const Datastore& store, size_t variable, int64
   for (int64_t first = 0; first < store.size(); first += kChunk) {
     indices.resize(static_cast<size_t>(std::min(kChunk, store.size() - first)));
     std::iota(indices.begin(), indices.end(), first);
-    const auto labels = store.source()->gather(indices, 0, static_cast<int>(variable) + 1).back().to_vector<int32_t>();
+    const auto labels = class_numbers(store.source()->gather(indices, 0, static_cast<int>(variable) + 1).back());
     const auto wrong = std::find_if(labels.begin(), labels.end(), [&](int32_t k) { return k < 0 || k >= classes; });
     if (wrong == labels.end()) continue;
     throw misfit(set, variable, fmt::format("has the label {} at index {}", *wrong, first + (wrong - labels.begin())))

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "retrace/base/error.h"
+#include "retrace/train/class_numbers.h"
 
 namespace retrace {
 namespace {
@@ -26,7 +27,7 @@ MetricBatch metric_batch(nn::OutputKind kind, const Tensor& y, const Tensor& tar
     batch.targets = target.to_vector<float>();
     return batch;
   }
-  batch.classes = target.to_vector<int32_t>();
+  batch.classes = class_numbers(target);
   for (const int32_t label : batch.classes)
     ensure(label >= 0 && label < batch.width, "a metric gets labels of classes that have a score");
   return batch;

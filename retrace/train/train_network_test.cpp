@@ -295,15 +295,32 @@ TEST(TrainNetwork, MistakesAreNamed) {
 }
 
 // The remedy that the message names works.
-TEST(TrainNetwork, ClassesAreI32) {
-  const Tensor x = Tensor::from<float>({0, 1, 2, 3}, {4, 1}, "BC"), y = Tensor::from<uint8_t>({0, 1, 1, 0}, {4}, "B");
+TEST(TrainNetwork, ClassesAreWholeNumbers) {
+  const Tensor x = Tensor::from<float>({0, 1, 2, 3}, {4, 1}, "BC"),
+               y = cast(Tensor::from<int32_t>({0, 1, 1, 0}, {4}, "B"), DType::boolean);
   const nn::Sequential layers{nn::linear(2), nn::softmax()};
   EXPECT_EQ(refusal(array_store({x, y}), layers, "cross-entropy"),
-            "error[RT0423]: the training set has classes of type u8\n"
+            "error[RT0423]: the training set has classes of type bool\n"
             "  where:    mine.cpp:7\n"
-            "  expected: class numbers of type i32\n"
+            "  expected: class numbers of type i32 or u8\n"
             "  help:     cast(labels, DType::i32) converts them");
   EXPECT_EQ(refusal(array_store({x, cast(y, DType::i32)}), layers, "cross-entropy"), "no error");
+}
+
+TEST(TrainNetwork, ClassesOfU8TrainToTheBitsOfI32) {
+  const Tensor x = Tensor::from<float>({0, 1, 2, 3, 4, 5}, {6, 1}, "BC");
+  const Tensor labels = Tensor::from<uint8_t>({0, 1, 2, 0, 1, 2}, {6}, "B");
+  const nn::Sequential layers{nn::linear(3), nn::softmax()};
+  TrainNetworkOptions options = short_options();
+  options.training.mini_batch_size = 4;
+  options.validation_data = array_store({x, labels});
+  const auto narrow = train_network(array_store({x, labels}), layers, "cross-entropy", options).info;
+  options.validation_data = array_store({x, cast(labels, DType::i32)});
+  const auto wide = train_network(array_store({x, cast(labels, DType::i32)}), layers, "cross-entropy", options).info;
+  EXPECT_EQ(narrow.fingerprint, wide.fingerprint);
+  EXPECT_EQ(narrow.metrics, wide.metrics);
+  const Tensor wrong = Tensor::from<uint8_t>({0, 1, 2, 0, 1, 200}, {6}, "B");
+  EXPECT_TRUE(says(refusal(array_store({x, wrong}), layers, "cross-entropy"), "has the label 200 at index 5"));
 }
 
 TEST(TrainNetwork, NetworksOfLayersWithSeveralOutputs) {
