@@ -1,5 +1,6 @@
 #include "retrace/data/image_store.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
