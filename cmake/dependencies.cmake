@@ -9,6 +9,7 @@ if(RETRACE_COMMAND)
   find_package(CLI11 REQUIRED)        # command line (in one translation unit)
 endif()
 find_package(ZLIB REQUIRED)           # gzip: IDX files come compressed
+find_package(zstd REQUIRED CONFIG)    # archives of images
 find_package(PNG REQUIRED)            # contact sheets and plots; images of users
 find_package(JPEG REQUIRED)           # images of users: libjpeg-turbo, whose integer arithmetic has the same bits everywhere
 # Debian keeps a part of its headers in the folder of the architecture: where packages are unpacked elsewhere, no compiler

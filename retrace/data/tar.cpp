@@ -10,6 +10,7 @@
 
 #include "retrace/data/gzip.h"
 #include "retrace/data/tar_header.h"
+#include "retrace/data/zstd.h"
 
 namespace retrace {
 namespace {
@@ -22,8 +23,7 @@ constexpr std::string_view kEndings[] = {".tar",     ".tar.gz", ".tgz",  ".tar.z
 struct Refused {
   std::string_view magic, name, remedy;
 };
-constexpr Refused kRefused[] = {{"\x28\xb5\x2f\xfd", "zstd", "decompress it first, with \"zstd -d\""},
-                                {"\xfd\x37zXZ", "xz", "decompress it first, with \"unxz\""},
+constexpr Refused kRefused[] = {{"\xfd\x37zXZ", "xz", "decompress it first, with \"unxz\""},
                                 {"BZh", "bzip2", "decompress it first, with \"bunzip2\""},
                                 {"PK\x03\x04", "zip", "unpack it first, with \"unzip\""}};
 
@@ -32,7 +32,7 @@ void check_compression(std::string_view start, const std::string& name) {
     if (start.starts_with(refused.magic))
       throw Error(ErrorKind::bad_data, 650,
                   fmt::format("the archive \"{}\" is compressed by {}", printable(name), refused.name))
-          .expected("a plain tar archive, or one compressed by gzip")
+          .expected("a plain tar archive, or one compressed by gzip or zstd")
           .help(std::string(refused.remedy));
 }
 
@@ -40,12 +40,12 @@ Error too_large(const std::string& name, uint64_t limit) {
   return Error(ErrorKind::bad_data, 651,
                fmt::format("the compressed archive \"{}\" is too large for memory", printable(name)))
       .got(fmt::format("more than {} bytes after decompression", limit))
-      .help("decompress it first, with \"gunzip\": a plain archive is read in place");
+      .help("decompress it first, with \"gunzip\" or \"zstd -d\": a plain archive is read in place");
 }
 
-std::string inflated(std::string_view compressed, const std::string& name, uint64_t limit) {
+template <class Reader>
+std::string decompressed_by(Reader reader, const std::string& name, uint64_t limit) {
   constexpr uint64_t kPiece = uint64_t{1} << 24;
-  GzipReader reader(compressed);
   std::string bytes;
   for (bool more = true; more;) {
     const size_t done = bytes.size(), piece = std::min(kPiece, limit + 1 - done);
@@ -59,6 +59,13 @@ std::string inflated(std::string_view compressed, const std::string& name, uint6
     throw damaged_tar(name, bytes.size(), fmt::format("its compression is damaged: {}", reader.fault()));
   bytes.shrink_to_fit();
   return bytes;
+}
+
+bool is_compressed(std::string_view bytes) { return is_gzip(bytes) || is_zstd(bytes); }
+
+std::string decompressed(std::string_view bytes, const std::string& name, uint64_t limit) {
+  return is_gzip(bytes) ? decompressed_by(GzipReader(bytes), name, limit)
+                        : decompressed_by(ZstdReader(bytes), name, limit);
 }
 
 uint64_t padded(uint64_t bytes) { return (bytes + kTarBlock - 1) / kTarBlock * kTarBlock; }
@@ -179,10 +186,10 @@ class TarIndex {
 TarArchive::TarArchive(const std::filesystem::path& path) : name_(path.string()) {
   const std::string start = read_file_start(path, "archive", kTarBlock);
   check_compression(start, name_);
-  if (is_gzip(start)) {
+  if (is_compressed(start)) {
     std::error_code ignored;
     if (std::filesystem::file_size(path, ignored) > kTarInflatedLimit) throw too_large(name_, kTarInflatedLimit);
-    memory_ = inflated(read_file(path, "archive", kTarInflatedLimit), name_, kTarInflatedLimit);
+    memory_ = decompressed(read_file(path, "archive", kTarInflatedLimit), name_, kTarInflatedLimit);
     size_ = memory_.size();
   } else {
     file_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -196,7 +203,7 @@ TarArchive::TarArchive(const std::filesystem::path& path) : name_(path.string())
 TarArchive::TarArchive(std::string bytes, std::string name, uint64_t limit)
     : name_(std::move(name)), memory_(std::move(bytes)) {
   check_compression(memory_, name_);
-  if (is_gzip(memory_)) memory_ = inflated(memory_, name_, limit);
+  if (is_compressed(memory_)) memory_ = decompressed(memory_, name_, limit);
   size_ = memory_.size();
   entries_ = TarIndex(*this).entries();
 }

@@ -22,9 +22,9 @@ struct TarEntry {
 };
 
 // A tar archive: files by their names. Of a plain one only headers are read at first, and contents from the open file
-// when they are asked for; one that gzip compressed is decompressed into memory, up to kTarInflatedLimit bytes. What
-// stands behind the end mark is passed over, and so are devices, pipes and labels of volumes; of members of one name
-// the last counts, as after unpacking.
+// when they are asked for; one that gzip or zstd compressed is decompressed into memory, up to kTarInflatedLimit bytes.
+// What stands behind the end mark is passed over, and so are devices, pipes and labels of volumes; of members of one
+// name the last counts, as after unpacking.
 class TarArchive {
  public:
   // Errors: missing; bad_data for a wrong checksum of a header, a truncated archive or one without an end mark, names

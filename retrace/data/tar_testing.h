@@ -1,6 +1,8 @@
 #pragma once
 // tar archives for tests, written by the layout of POSIX and not by the code that reads them.
 
+#include <zstd.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -50,6 +52,16 @@ inline std::string tar_of(const std::vector<TarTestMember>& members) {
   std::string archive;
   for (const auto& member : members) archive += tar_member(member);
   return archive + std::string(1024, '\0');
+}
+
+// One frame with a checksum, as the program zstd writes it.
+inline std::string zstd(const std::string& bytes) {
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  packed.resize(ZSTD_compress2(context, packed.data(), packed.size(), bytes.data(), bytes.size()));
+  ZSTD_freeCCtx(context);
+  return packed;
 }
 
 // A pax header that gives the next member a name.

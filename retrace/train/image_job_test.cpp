@@ -118,8 +118,9 @@ TEST(ImageJob, TrainsOnArchives) {
   packed.write("all.tar", tar_of(all));
   packed.write("two/train.tar", tar_of(sets["train"]));
   packed.write("two/test.tgz", gzip(tar_of(sets["test"])));
+  packed.write("all.tzst", zstd(tar_of(all)));
   const std::string wanted = train_job(image_job(folder), {.write_run = false}).fingerprint;
-  for (const std::string path : {"all.tar", "two"}) {
+  for (const std::string path : {"all.tar", "all.tzst", "two"}) {
     Job job = image_job(folder);
     job.data.path = packed.at(path);
     EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, wanted) << path;

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <toml++/impl/version.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include <fstream>
 #include <nlohmann/detail/abi_macros.hpp>
@@ -46,7 +47,8 @@ std::vector<std::pair<std::string, std::string>> library_versions() {
           {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                         NLOHMANN_JSON_VERSION_PATCH)},
           {"tomlplusplus", fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH)},
-          {"zlib", zlibVersion()}};
+          {"zlib", zlibVersion()},
+          {"zstd", ZSTD_versionString()}};
 }
 
 Json json_of(const Versions& versions) {
