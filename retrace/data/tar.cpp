@@ -45,7 +45,7 @@ Error too_large(const std::string& name, uint64_t limit) {
 
 template <class Reader>
 std::string decompressed_by(Reader reader, const std::string& name, uint64_t limit) {
-  constexpr uint64_t kPiece = uint64_t{1} << 24;
+  constexpr uint64_t kPiece = uint64_t{1} << 20;
   std::string bytes;
   for (bool more = true; more;) {
     const size_t done = bytes.size(), piece = std::min(kPiece, limit + 1 - done);
