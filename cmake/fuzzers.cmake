@@ -5,7 +5,11 @@ if(RETRACE_FUZZERS)
     message(FATAL_ERROR "the fuzzers need Clang: cmake --preset debug")
   endif()
   add_custom_target(fuzzers)
-  target_compile_options(retrace_lib PRIVATE -fsanitize=fuzzer-no-link)  # but the kernels: fuzzers run none
+  # The library but its kernels, of which fuzzers run none; the command shares its precompiled header.
+  target_compile_options(retrace_lib PRIVATE -fsanitize=fuzzer-no-link)
+  if(TARGET retrace_cli)
+    target_compile_options(retrace_cli PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
   file(GLOB fuzz_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp")
   foreach(source IN LISTS fuzz_sources)
     cmake_path(GET source STEM name)

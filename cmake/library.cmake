@@ -21,14 +21,7 @@ target_link_libraries(retrace_lib PRIVATE "$<BUILD_INTERFACE:retrace_flags>" "$<
                                           Threads::Threads ${CMAKE_DL_LIBS})
 target_compile_definitions(retrace_lib PRIVATE "RETRACE_VERSION=\"${PROJECT_VERSION}\"")
 retrace_mark_kernels(${library_sources} ${RETRACE_GENERATED_SOURCES})
-
-# Clang also refuses null plus an offset, which nobody reads through: arrays without elements, and launches that are counted
-# before their memory is there.
-if(RETRACE_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  set(ops ${library_sources})
-  list(FILTER ops INCLUDE REGEX "/retrace/(ops|plan)/")
-  set_property(SOURCE ${ops} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=pointer-overflow)
-endif()
+retrace_unite(retrace_lib ${library_sources})
 
 # What nearly every file includes, read once: a third of compiling. Kernel files have flags of their own.
 if(RETRACE_PRECOMPILED_HEADERS)

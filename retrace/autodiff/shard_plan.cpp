@@ -6,16 +6,10 @@
 #include "retrace/ops/slice/slice.h"
 
 namespace retrace {
-namespace {
-
-bool has_batch(const Tensor& tensor) { return tensor.spec().labels.find('B') == 0; }
-
-}  // namespace
-
 Tree ShardCut::slice(const Tree& argument) const {
   if (!cuts_) return argument;
   return map(argument, [&](const Tensor& tensor) {
-    if (!has_batch(tensor)) return tensor;
+    if (!tensor.spec().batch_first()) return tensor;
     const int64_t start = samples_.first - (whole_ > batch_ ? tensor.spec().part.first : 0);
     return retrace::slice(tensor, {.begin = {start}, .end = {start + samples_.count}});
   });
@@ -38,7 +32,7 @@ void ShardPlan::note(const Tree& argument) {
   ++arguments_;
   if (check_) check_->add_argument(fmt::format("argument {}", arguments_), argument);
   for (const auto& [path, tensor] : leaves(argument)) {
-    if (!has_batch(tensor)) continue;
+    if (!tensor.spec().batch_first()) continue;
     const int64_t size = tensor.shape()[0];
     if (batch_ >= 0 && size != batch_)
       throw Error(ErrorKind::usage, 223, fmt::format("arguments with a B label have {} and {} samples", batch_, size))

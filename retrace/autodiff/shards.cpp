@@ -23,8 +23,6 @@
 namespace retrace {
 namespace {
 
-bool has_batch(const Tensor& tensor) { return tensor.spec().labels.find('B') == 0; }
-
 // Values of this worker's shards, added or merged along the tree over the shards of all workers.
 class Combiner {
  public:
@@ -152,7 +150,7 @@ class AuxCombiner {
   }
   Tree leaf(const std::vector<const Tree*>& shards, const std::string& path) const {
     const Tree& first = *shards[0];
-    if (has_batch(first.tensor())) return shards.size() == 1 ? first : Tree(concatenate(tensors(shards), 0));
+    if (first.tensor().spec().batch_first()) return shards.size() == 1 ? first : Tree(concatenate(tensors(shards), 0));
     if (shards.size() == 1 && combiner_.split().workers == 1) return first;
     throw Error(ErrorKind::usage, 222, fmt::format("the result \"{}\" cannot be combined over shards", path))
         .got(first.tensor().spec().text())

@@ -14,12 +14,10 @@ namespace {
 constexpr size_t kMostOperations = 20'000;
 constexpr uint64_t kMostBytes = 1 << 20;  // of a captured tensor that is compared
 
-bool has_batch(const TensorSpec& spec) { return spec.labels.find('B') == 0; }
-
 // The spec without the device and without the size of the batch.
 std::string text_of(TensorSpec spec) {
   spec.device = {}, spec.part = {};
-  if (!has_batch(spec)) return spec.text();
+  if (!spec.batch_first()) return spec.text();
   spec.shape[0] = 1;
   return fmt::format("{} for each sample", spec.text());
 }
@@ -42,7 +40,7 @@ void WorkerCheck::add_argument(const std::string& name, const Tree& argument) {
     paths += (paths.empty() ? "" : ", ") + full;
     arguments_.push_back(tensor.value().get());
     add(full, text_of(tensor.spec()));
-    if (!has_batch(tensor.spec()))
+    if (!tensor.spec().batch_first())
       add("the values of " + full, value_of(tensor));
     else
       add("the mini-batch of " + full, fmt::format("{} samples", tensor.spec().part.whole));
@@ -82,7 +80,7 @@ std::string WorkerCheck::operation(size_t number) const {
   bool cuts = false;  // a shard out of an argument
   for (const ValueId id : node.inputs) {
     const TensorSpec& spec = trace.values[static_cast<size_t>(id)];
-    cuts = cuts || (node.op->name == std::string_view("slice") && has_batch(spec) && is_outside(id));
+    cuts = cuts || (node.op->name == std::string_view("slice") && spec.batch_first() && is_outside(id));
     inputs += inputs.empty() ? "" : ", ";
     inputs += is_outside(id) ? captured(id) : result_of(id);
   }
@@ -104,7 +102,7 @@ std::string WorkerCheck::captured(ValueId id) const {
   const Trace& trace = recording_->trace();
   const TensorSpec& spec = trace.values[static_cast<size_t>(id)];
   const std::string text = text_of(spec);
-  if (trace.producers[static_cast<size_t>(id)] >= 0 || has_batch(spec)) return text;
+  if (trace.producers[static_cast<size_t>(id)] >= 0 || spec.batch_first()) return text;
   const auto at = std::lower_bound(trace.inputs.begin(), trace.inputs.end(), id);
   const Tensor& known = recording_->inputs()[static_cast<size_t>(at - trace.inputs.begin())];
   const bool own =

@@ -39,7 +39,7 @@ Tensor any_bits(const TensorSpec& spec, uint64_t seed) {
   return blank.tensor;
 }
 
-Tensor counting(int64_t count, int64_t width = 2) {
+Tensor numbered_rows(int64_t count, int64_t width = 2) {
   std::vector<float> values(static_cast<size_t>(count * width));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) + 1;
   return Tensor::from(values, {count, width}, "BC");
@@ -154,7 +154,7 @@ TEST_F(DeviceRowsTest, MiniBatchesHaveTheBitsAndDescriptionsOfTheCpu) {
 }
 
 TEST_F(DeviceRowsTest, WorkersGatherTheirSharesOfOneCopy) {
-  const Setting setting{array_store({counting(22), any_bits({DType::i32, {22}, Labels("B"), {}}, 1)}),
+  const Setting setting{array_store({numbered_rows(22), any_bits({DType::i32, {22}, Labels("B"), {}}, 1)}),
                         {.mini_batch_size = 10, .seed = 6}};
   MiniBatchQueue holder(setting.store, on_cuda(setting.options));
   holder.next();
@@ -170,7 +170,7 @@ TEST_F(DeviceRowsTest, WorkersGatherTheirSharesOfOneCopy) {
 }
 
 TEST_F(DeviceRowsTest, DataAreCopiedOnceForAllQueuesOverAStore) {
-  const Tensor x = counting(6);
+  const Tensor x = numbered_rows(6);
   const Datastore store = array_store({x});
   const MiniBatchQueueOptions options{.mini_batch_size = 4, .seed = 2};
   MiniBatchQueue here(store, options), there(store, on_cuda(options));
@@ -194,7 +194,7 @@ TEST_F(DeviceRowsTest, DataAreCopiedOnceForAllQueuesOverAStore) {
 }
 
 TEST_F(DeviceRowsTest, AreGivenBackWithTheLastQueueThatHoldsThem) {
-  const Datastore store = array_store({counting(6)});
+  const Datastore store = array_store({numbered_rows(6)});
   auto whole = std::make_unique<MiniBatchQueue>(store, on_cuda({}));
   {
     MiniBatchQueue part(store.subset({1, 2}), on_cuda({}));
@@ -252,12 +252,12 @@ TEST_F(DeviceRowsTest, WhatIsMadeAnewComesFromTheHost) {
   const auto noisy = [](const Observation& o, TransformContext& context) {
     return Observation{Tensor::from<float>({o[0].to_vector<float>()[0] + context.random.uniform()}, {1}, "C")};
   };
-  const Setting drawn{transform(array_store({counting(9)}), noisy), {.mini_batch_size = 4}};
+  const Setting drawn{transform(array_store({numbered_rows(9)}), noisy), {.mini_batch_size = 4}};
   MiniBatchQueue here(drawn.store, drawn.options), there(drawn.store, on_cuda(drawn.options));
   EXPECT_EQ(difference(here, there), "");
   here.shuffle(), there.shuffle();
   EXPECT_EQ(difference(here, there), "");
-  MiniBatchQueue mixed(array_store({counting(3), counting(3)}), {.devices = {"cpu", "cuda"}});
+  MiniBatchQueue mixed(array_store({numbered_rows(3), numbered_rows(3)}), {.devices = {"cpu", "cuda"}});
   EXPECT_EQ(mixed.next()[0].spec().device, 0);
   EXPECT_EQ(kept(), 0u);
 }
@@ -267,7 +267,7 @@ TEST_F(DeviceRowsTest, AFunctionMayMakeItsOutputsOnTheDevice) {
     const Tensor whole = stack(lists[0]);
     return std::vector<Tensor>{whole.to(*gpus()[0]), whole.to(*gpus()[0]), whole.to(*gpus()[0])};
   };
-  const Setting setting{array_store({counting(5)}),
+  const Setting setting{array_store({numbered_rows(5)}),
                         {.mini_batch_size = 2,
                          .mini_batch_function = function,
                          .formats = {"BC", "CB", "BSC"},
@@ -278,8 +278,8 @@ TEST_F(DeviceRowsTest, AFunctionMayMakeItsOutputsOnTheDevice) {
 }
 
 TEST_F(DeviceRowsTest, AnArrayMayComeFromTheDevice) {
-  MiniBatchQueue here(array_store({counting(6)}));
-  MiniBatchQueue there(array_store({counting(6).to(*gpus()[0])}), {.devices = {"cuda"}});
+  MiniBatchQueue here(array_store({numbered_rows(6)}));
+  MiniBatchQueue there(array_store({numbered_rows(6).to(*gpus()[0])}), {.devices = {"cuda"}});
   EXPECT_EQ(difference(here, there), "");
 }
 
@@ -304,7 +304,7 @@ TEST_F(DeviceRowsTest, ErrorsAreThoseOfTheCpu) {
 
 TEST_F(DeviceRowsTest, ARowThatIsNotThereIsAnError) {
   Device& device = *gpus()[0];
-  const Tensor rows = counting(6).to(device);
+  const Tensor rows = numbered_rows(6).to(device);
   const Tensor order = Tensor::from<int32_t>({5, 0, 6, 1}, {4}).to(device);
   const auto text = [&](int64_t first) -> std::string {
     try {

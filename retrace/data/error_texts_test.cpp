@@ -31,13 +31,13 @@ std::string text(int code, const std::string& message, const std::string& rest =
   return fmt::format("error[RT{:04}]: {}\n  where:    train.cpp:5", code, message) + rest;
 }
 
-Datastore counting(int count) {
+Datastore counting_store(int count) {
   std::vector<int32_t> values(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) values[static_cast<size_t>(i)] = i;
   return array_store({Tensor::from(values, {count}, "B")});
 }
 
-class Stream : public DataSource {
+class ForwardOnly : public DataSource {
  public:
   int64_t size() const override { return 5; }
   int variables() const override { return 1; }
@@ -63,10 +63,10 @@ TEST(DataErrors, OfArrayStores) {
 }
 
 TEST(DataErrors, OfReading) {
-  Datastore store = counting(3);
+  Datastore store = counting_store(3);
   EXPECT_EQ(error_text([&] { store.get(3, place); }),
             text(311, "get: there is no observation 3", "\n  expected: 0 to 2"));
-  EXPECT_EQ(error_text([&] { counting(0).get(0, place); }),
+  EXPECT_EQ(error_text([&] { counting_store(0).get(0, place); }),
             text(311, "get: there is no observation 0", "\n  expected: a store with data: this one is empty"));
   EXPECT_EQ(error_text([&] { store.read(0, place); }),
             text(311, "read: 0 observations were asked for", "\n  expected: at least 1"));
@@ -77,12 +77,12 @@ TEST(DataErrors, OfReading) {
 }
 
 TEST(DataErrors, OfStoresMadeOfStores) {
-  const Datastore store = counting(3);
+  const Datastore store = counting_store(3);
   EXPECT_EQ(error_text([&] { store.partition(4, 4, place); }),
             text(312, "partition: there is no part 4 of 4", "\n  expected: n of at least 1, and a part from 0 to n-1"));
   EXPECT_EQ(error_text([&] { store.subset(std::vector<int64_t>{1, 3}, place); }),
             text(312, "subset: there is no observation 3", "\n  expected: indices of 0 to 2"));
-  const Datastore stream(std::make_shared<Stream>());
+  const Datastore stream(std::make_shared<ForwardOnly>());
   EXPECT_EQ(error_text([&] { stream.subset(std::vector<int64_t>{0}, place); }),
             text(312, "subset: this store cannot be read in any order",
                  "\n  help:     copy it into an array store, or let its source answer in any order"));
@@ -95,7 +95,7 @@ TEST(DataErrors, OfStoresMadeOfStores) {
                  "\n  expected: 1 variables"
                  "\n  help:     state the number in TransformOptions::variables"));
   EXPECT_EQ(error_text([] { combine({}, CombineOrder::associated, place); }), text(316, "combine: no store was given"));
-  EXPECT_EQ(error_text([&] { combine({store, counting(4)}, CombineOrder::associated, place); }),
+  EXPECT_EQ(error_text([&] { combine({store, counting_store(4)}, CombineOrder::associated, place); }),
             text(316, "combine: store 0 has 3 observations, store 1 has 4",
                  "\n  expected: the same number in all stores"
                  "\n  help:     take a subset() of the longer one"));
@@ -106,7 +106,7 @@ TEST(DataErrors, OfStoresMadeOfStores) {
 
 TEST(DataErrors, OfQueueOptions) {
   const auto made = [](MiniBatchQueueOptions options) {
-    return error_text([&] { MiniBatchQueue(counting(4), options, place); });
+    return error_text([&] { MiniBatchQueue(counting_store(4), options, place); });
   };
   EXPECT_EQ(made({.mini_batch_size = 0}),
             text(322, "mini-batch queue: mini_batch_size is 0", "\n  expected: at least 1"));
@@ -123,7 +123,7 @@ TEST(DataErrors, OfQueueOptions) {
 }
 
 TEST(DataErrors, OfQueues) {
-  MiniBatchQueue queue(counting(2), {.mini_batch_size = 2});
+  MiniBatchQueue queue(counting_store(2), {.mini_batch_size = 2});
   EXPECT_EQ(error_text([&] { queue.next<2>(place); }),
             text(327, "mini-batch queue: next: 2 outputs were asked for, and it has 1"));
   EXPECT_EQ(error_text([&] { queue.partition(3, 3, place); }),
@@ -145,14 +145,14 @@ TEST(DataErrors, OfQueues) {
                  "\n  help:     call reset() for the same order again, or shuffle() for a new one; has_data() tells "
                  "beforehand"));
   const auto none = [](const std::vector<std::vector<Tensor>>&) { return std::vector<Tensor>(); };
-  MiniBatchQueue wrong(counting(2), {.mini_batch_size = 2, .mini_batch_function = none});
+  MiniBatchQueue wrong(counting_store(2), {.mini_batch_size = 2, .mini_batch_function = none});
   EXPECT_EQ(error_text([&] { wrong.next(place); }),
             text(329, "mini-batch queue: the mini_batch_function returned 0 tensors",
                  "\n  expected: 1, one for each output"));
 }
 
 TEST(DataErrors, OfQueuesOverStreams) {
-  MiniBatchQueue queue(Datastore(std::make_shared<Stream>()), {});
+  MiniBatchQueue queue(Datastore(std::make_shared<ForwardOnly>()), {});
   EXPECT_EQ(error_text([&] { queue.shuffle(place); }),
             text(324, "mini-batch queue: shuffle: this store cannot be shuffled",
                  "\n  help:     copy it into an array store, or use reset()"));

@@ -20,7 +20,7 @@ std::vector<uint8_t> ramp(int64_t height, int64_t width, int64_t channels) {
 }
 
 Tensor parsed(const std::string& file) { return parse_image(file, "a.img", place); }
-std::string refusal(const std::string& file) {
+std::string image_refusal(const std::string& file) {
   return error_of([&] { parsed(file); });
 }
 std::vector<uint8_t> values(const std::string& file) { return parsed(file).to_vector<uint8_t>(); }
@@ -59,7 +59,7 @@ TEST(ImageFile, ExpandsPalettes) {
   EXPECT_EQ(values(png_of({0x18, 0x90}, form)),
             (std::vector<uint8_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 7, 8, 9, 4, 5, 6, 1, 2, 3}));
   form.palette.pop_back();
-  EXPECT_EQ(refusal(png_of({0x18, 0x90}, form)),
+  EXPECT_EQ(image_refusal(png_of({0x18, 0x90}, form)),
             "error[RT0334]: the image \"a.img\" is damaged: a pixel has colour 2 of a palette of 2\n"
             "  where:    train.cpp:5\n"
             "  help:     fetch the file again, or take it out of the folder");
@@ -91,16 +91,16 @@ TEST(ImageFile, TellsSizesFromHeaders) {
 }
 
 TEST(ImageFile, RefusesWhatIsNoImage) {
-  EXPECT_EQ(refusal("GIF89a"),
+  EXPECT_EQ(image_refusal("GIF89a"),
             "error[RT0332]: \"a.img\" is neither a JPEG nor a PNG\n  where:    train.cpp:5\n"
             "  help:     convert it, or take it out of the folder");
-  EXPECT_EQ(refusal(""),
+  EXPECT_EQ(image_refusal(""),
             "error[RT0332]: \"a.img\" is neither a JPEG nor a PNG\n  where:    train.cpp:5\n  got:      an empty file\n"
             "  help:     convert it, or take it out of the folder");
-  EXPECT_EQ(refusal(jpeg_of(std::vector<uint8_t>(4 * 64), 8, 8, 4)),
+  EXPECT_EQ(image_refusal(jpeg_of(std::vector<uint8_t>(4 * 64), 8, 8, 4)),
             "error[RT0333]: the image \"a.img\" has 4 colour components (CMYK)\n  where:    train.cpp:5\n"
             "  expected: 1 (grey) or 3 (colours)\n  help:     convert it to RGB");
-  EXPECT_EQ(refusal(jpeg_of(ramp(8, 8, 1), 8, 8, 1, 90, false, true)),
+  EXPECT_EQ(image_refusal(jpeg_of(ramp(8, 8, 1), 8, 8, 1, 90, false, true)),
             "error[RT0347]: the image \"a.img\" has arithmetic coding\n  where:    train.cpp:5\n"
             "  expected: a JPEG with Huffman coding, as nearly all have");
 }
@@ -111,11 +111,11 @@ TEST(ImageFile, RefusesTruncatedFiles) {
   for (const auto& file : {jpeg_of(ramp(16, 16, 3), 16, 16, 3), jpeg_of(ramp(16, 16, 3), 16, 16, 3, 90, true),
                            png_of(grey, {.height = 16, .width = 16, .colours = PNG_COLOR_TYPE_GRAY})})
     for (size_t size = 8; size < file.size(); ++size) {
-      const auto text = refusal(file.substr(0, size));
+      const auto text = image_refusal(file.substr(0, size));
       ASSERT_TRUE(text.starts_with("error[RT0334]: the image \"a.img\" is damaged: ")) << size << ": " << text;
     }
   const std::string jpeg = jpeg_of(ramp(16, 16, 3), 16, 16, 3);
-  EXPECT_EQ(refusal(jpeg.substr(0, jpeg.size() - 2)),
+  EXPECT_EQ(image_refusal(jpeg.substr(0, jpeg.size() - 2)),
             "error[RT0334]: the image \"a.img\" is damaged: Premature end of JPEG file\n  where:    train.cpp:5\n"
             "  help:     fetch the file again, or take it out of the folder");
 }
@@ -125,7 +125,7 @@ TEST(ImageFile, RefusesDamagedPng) {
   for (size_t at = 8; at < whole.size(); ++at) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
-    const auto text = refusal(damaged);
+    const auto text = image_refusal(damaged);
     EXPECT_TRUE(text.starts_with("error[RT0334]: ")) << at << ": " << text;
   }
 }
@@ -134,12 +134,12 @@ TEST(ImageFile, RefusesAbsurdSizesBeforeItTakesMemory) {
   std::string jpeg = jpeg_of(ramp(16, 16, 3), 16, 16, 3);
   const size_t frame = jpeg.find("\xff\xc0") + 5;
   jpeg.replace(frame, 4, "\xff\xdc\xff\xdc");
-  EXPECT_EQ(refusal(jpeg),
+  EXPECT_EQ(image_refusal(jpeg),
             "error[RT0335]: the image \"a.img\" declares more pixels than are read\n  where:    train.cpp:5\n"
             "  got:      65500 x 65500 pixels, 3 channels\n  expected: at most 268435456 values\n"
             "  help:     make it smaller");
   jpeg.replace(frame, 4, std::string("\x20\x00\x20\x00", 4));
-  EXPECT_TRUE(says(refusal(jpeg), "it declares 8192 x 8192 pixels, more than it can hold"));
+  EXPECT_TRUE(says(image_refusal(jpeg), "it declares 8192 x 8192 pixels, more than it can hold"));
 }
 
 }  // namespace

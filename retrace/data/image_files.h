@@ -41,10 +41,4 @@ constexpr uint64_t kImageFileLimit = uint64_t{1} << 30;
 // classes, and a class that is not in class_names; of archives, those of TarArchive.
 ImageFiles find_image_files(const std::string& location, bool labels, const std::vector<std::string>& class_names = {});
 
-// Whether a name ends in .jpg, .jpeg or .png, in either case, and does not begin with '.'.
-bool is_image_name(std::string_view name);
-
-// Whether a name matches a pattern with * and ?.
-bool matches_wildcard(std::string_view pattern, std::string_view name);
-
 }  // namespace retrace

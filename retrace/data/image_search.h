@@ -30,6 +30,11 @@ FoundImages search_archive(const ArchivePath& location);
 // Error(missing) that a location has no image: a folder, or a path with wildcards.
 Error no_image_at(const std::string& location, bool is_folder);
 
+// Whether a name ends in .jpg, .jpeg or .png, in either case, and does not begin with '.'.
+bool is_image_name(std::string_view name);
+
 bool has_wildcard(std::string_view text);
+// Whether a name matches a pattern with * and ?.
+bool matches_wildcard(std::string_view pattern, std::string_view name);
 
 }  // namespace retrace

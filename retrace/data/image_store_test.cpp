@@ -7,6 +7,7 @@
 
 #include "retrace/data/gzip.h"
 #include "retrace/data/image_files.h"
+#include "retrace/data/image_search.h"
 #include "retrace/data/image_fit.h"
 #include "retrace/data/image_testing.h"
 #include "retrace/data/mini_batch_queue.h"
@@ -17,7 +18,7 @@
 namespace retrace {
 namespace {
 
-const Place place{"train.cpp", 5};
+const Place kHere{"train.cpp", 5};
 
 std::string grey(uint8_t value, int64_t height = 2, int64_t width = 3) {
   return png_of(std::vector<uint8_t>(static_cast<size_t>(height * width), value),
@@ -100,7 +101,7 @@ TEST(ImageStore, NamesWhatIsWrongInAnArchive) {
   const auto refusal = [&](const std::string& inside, const std::vector<TarTestMember>& members) {
     folder.write("a.tar", tar_of(members));
     return error_of([&] {
-      image_datastore(folder.at("a.tar" + inside), {.labels = LabelsFrom::folder_names}, place).read_all(place);
+      image_datastore(folder.at("a.tar" + inside), {.labels = LabelsFrom::folder_names}, kHere).read_all(kHere);
     });
   };
   const std::string archive = folder.at("a.tar");
@@ -179,14 +180,14 @@ TEST(ImageStore, RefusesSplitsThatClassesDoNotHave) {
   const ImageFolder folder;
   write_pets(folder);
   const auto store = pets(folder);
-  EXPECT_EQ(error_of([&] { store.split_each_label({2, 1}, {}, place); }),
+  EXPECT_EQ(error_of([&] { store.split_each_label({2, 1}, {}, kHere); }),
             "error[RT0344]: split_each_label: the class \"ant-eater\" has 2 images\n  where:    train.cpp:5\n"
             "  expected: at least 3 in every class");
-  EXPECT_EQ(error_of([&] { store.split_each_label({0.5, 1}, {}, place); }),
+  EXPECT_EQ(error_of([&] { store.split_each_label({0.5, 1}, {}, kHere); }),
             "error[RT0344]: split_each_label: the parts are neither fractions nor numbers of images\n"
             "  where:    train.cpp:5\n  expected: fractions above 0 and below 1, or whole numbers of 1 or more");
   EXPECT_TRUE(says(error_of([&] { store.split_each_label({0.5, 0.6}); }), "the fractions are 1.1 in all"));
-  EXPECT_EQ(error_of([&] { image_datastore(folder.at("dog")).split_each_label({0.5}, {}, place); }),
+  EXPECT_EQ(error_of([&] { image_datastore(folder.at("dog")).split_each_label({0.5}, {}, kHere); }),
             "error[RT0343]: split_each_label: this store has no labels\n  where:    train.cpp:5\n"
             "  help:     make it with .labels = LabelsFrom::folder_names");
 }
@@ -195,7 +196,7 @@ TEST(ImageStore, RefusesFoldersWithoutImages) {
   const ImageFolder folder;
   write_pets(folder);
   const auto labelled = [&](const std::string& location) {
-    return error_of([&] { image_datastore(location, {.labels = LabelsFrom::folder_names}, place); });
+    return error_of([&] { image_datastore(location, {.labels = LabelsFrom::folder_names}, kHere); });
   };
   EXPECT_EQ(labelled(folder.at("*/*.jpg")), "error[RT0336]: no image matches \"" + folder.at("*/*.jpg") +
                                                 "\"\n  where:    train.cpp:5\n"
@@ -216,7 +217,7 @@ TEST(ImageStore, RefusesFoldersWithoutImages) {
                                              "  expected: files whose names end in .jpg, .jpeg or .png");
   EXPECT_NO_THROW(image_datastore(folder.path().string()));
   std::filesystem::create_directory_symlink(folder.path(), folder.path() / "dog/up");
-  EXPECT_EQ(error_of([&] { image_datastore(folder.path().string(), {}, place); }),
+  EXPECT_EQ(error_of([&] { image_datastore(folder.path().string(), {}, kHere); }),
             "error[RT0337]: \"" + folder.at("dog/up") +
                 "\" is a link to a folder that it lies in\n  where:    train.cpp:5\n  help:     remove the link");
 }
@@ -226,7 +227,7 @@ TEST(ImageStore, GivesClassesTheLabelsOfAnotherStore) {
   write_pets(folder);
   const auto with = [&](std::vector<std::string> names) {
     return image_datastore(folder.path().string(),
-                           {.labels = LabelsFrom::folder_names, .class_names = std::move(names)}, place);
+                           {.labels = LabelsFrom::folder_names, .class_names = std::move(names)}, kHere);
   };
   EXPECT_EQ(with({"dog", "cow", "cat", "ant-eater"}).labels(), (std::vector<int32_t>{3, 3, 2, 2, 2, 0, 0, 0, 0}));
   EXPECT_EQ(error_of([&] { with({"cat", "dog"}); }),
@@ -240,7 +241,7 @@ TEST(ImageStore, NamesTheFileThatDoesNotFit) {
   folder.write("a.png", grey(1)), folder.write("b.png", grey(2, 4, 3)), folder.write("c.png", "text");
   const auto store = image_datastore(folder.path().string());
   EXPECT_EQ(
-      error_of([&] { store.get(1, place); }),
+      error_of([&] { store.get(1, kHere); }),
       "error[RT0341]: the image \"" + folder.at("b.png") +
           "\" has the wrong size\n  where:    train.cpp:5\n"
           "  got:      4 x 3 pixels (height x width)\n  expected: 2 x 3 pixels (height x width)\n"
@@ -251,12 +252,12 @@ TEST(ImageStore, NamesTheFileThatDoesNotFit) {
   EXPECT_TRUE(says(error_of([&] { queue.next(); }), folder.at("b.png")));
   const auto cut = image_datastore(folder.path().string(), {.height = 3, .fit = ImageFit::center_crop});
   EXPECT_EQ(cut.get(1)[0].shape(), Shape({3, 3, 1}));
-  EXPECT_EQ(error_of([&] { cut.get(0, place); }),
+  EXPECT_EQ(error_of([&] { cut.get(0, kHere); }),
             "error[RT0341]: the image \"" + folder.at("a.png") +
                 "\" is smaller than the part that is cut out of it\n  where:    train.cpp:5\n"
                 "  got:      2 x 3 pixels (height x width)\n  expected: at least 3 x 3 pixels (height x width)\n"
                 "  help:     set fit to resize (in a job data.image_fit = \"resize\"), or ask for a smaller part");
-  EXPECT_EQ(error_of([&] { image_datastore(folder.path().string(), {.channels = 2}, place); }),
+  EXPECT_EQ(error_of([&] { image_datastore(folder.path().string(), {.channels = 2}, kHere); }),
             "error[RT0342]: image_datastore: there are no images of these sizes\n  where:    train.cpp:5\n"
             "  got:      height 0, width 0, channels 2\n"
             "  expected: height and width of 1 or more, channels of 1 or 3; 0 takes those of the first image");

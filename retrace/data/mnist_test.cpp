@@ -20,7 +20,7 @@ std::filesystem::path real_folder() {
   return std::filesystem::path(given ? given : RETRACE_SOURCE_DIR "/../shared/data") / "mnist";
 }
 
-bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 class Mnist : public testing::Test {
  protected:
@@ -55,25 +55,25 @@ TEST_F(Mnist, MissingFilesAreNamed) {
   write("train-images-idx3-ubyte.gz", {1, 1, 1}, {0});
   write("train-label-idx1-ubyte.gz", {1}, {0});  // misspelt
   const std::string text = refusal(ErrorKind::missing);
-  EXPECT_TRUE(says(text, "train-labels-idx1-ubyte.gz\" does not exist")) << text;
-  EXPECT_TRUE(says(text, "train-label-idx1-ubyte.gz\"?")) << text;
+  EXPECT_TRUE(mentions(text, "train-labels-idx1-ubyte.gz\" does not exist")) << text;
+  EXPECT_TRUE(mentions(text, "train-label-idx1-ubyte.gz\"?")) << text;
   std::filesystem::remove_all(folder_);
-  EXPECT_TRUE(says(refusal(ErrorKind::missing), "data folder"));
+  EXPECT_TRUE(mentions(refusal(ErrorKind::missing), "data folder"));
 }
 
 TEST_F(Mnist, FilesThatDisagreeAreRefused) {
   write("train-images-idx3-ubyte", {2, 1, 1}, {0, 0});
   write("train-labels-idx1-ubyte", {3}, {0, 1, 2});
-  EXPECT_TRUE(says(refusal(ErrorKind::bad_data), "has 3 labels for 2 images"));
+  EXPECT_TRUE(mentions(refusal(ErrorKind::bad_data), "has 3 labels for 2 images"));
   write("train-labels-idx1-ubyte", {2}, {0, 10});
-  EXPECT_TRUE(says(refusal(ErrorKind::bad_data), "has the label 10 at index 1"));
+  EXPECT_TRUE(mentions(refusal(ErrorKind::bad_data), "has the label 10 at index 1"));
   write("train-labels-idx1-ubyte", {2, 1}, {0, 1});
-  EXPECT_TRUE(says(refusal(ErrorKind::bad_data), "does not hold labels"));
+  EXPECT_TRUE(mentions(refusal(ErrorKind::bad_data), "does not hold labels"));
   write("train-images-idx3-ubyte", {2}, {0, 0});
-  EXPECT_TRUE(says(refusal(ErrorKind::bad_data), "does not hold images"));
+  EXPECT_TRUE(mentions(refusal(ErrorKind::bad_data), "does not hold images"));
   write("train-images-idx3-ubyte", {0, 28, 28}, {});
   write("train-labels-idx1-ubyte", {0}, {});
-  EXPECT_TRUE(says(refusal(ErrorKind::bad_data), "holds no pixels"));
+  EXPECT_TRUE(mentions(refusal(ErrorKind::bad_data), "holds no pixels"));
 }
 
 TEST_F(Mnist, CountsAreComparedBeforePixelsAreRead) {
@@ -81,17 +81,17 @@ TEST_F(Mnist, CountsAreComparedBeforePixelsAreRead) {
   write_file_whole(folder_ / "train-images-idx3-ubyte",
                    std::string_view("\0\0\x08\x03\0\x2d\xc6\xc0\0\0\0\x1c\0\0\0\x1c", 16));
   write("train-labels-idx1-ubyte", {512}, std::vector<uint8_t>(512));
-  EXPECT_TRUE(says(refusal(ErrorKind::bad_data), "has 512 labels for 3000000 images"));
+  EXPECT_TRUE(mentions(refusal(ErrorKind::bad_data), "has 512 labels for 3000000 images"));
   std::filesystem::remove_all(folder_);
   write_file_whole(folder_, "a file");
-  EXPECT_TRUE(says(refusal(ErrorKind::missing), "is no folder"));
+  EXPECT_TRUE(mentions(refusal(ErrorKind::missing), "is no folder"));
 }
 
 TEST_F(Mnist, DamagedFilesAreNamed) {
   write("train-images-idx3-ubyte", {1, 1, 1}, {0});
   write_file_whole(folder_ / "train-labels-idx1-ubyte", std::string(8, '\0'));
   const std::string text = refusal(ErrorKind::bad_data);
-  EXPECT_TRUE(says(text, "train-labels-idx1-ubyte\" has the element type 0x00")) << text;
+  EXPECT_TRUE(mentions(text, "train-labels-idx1-ubyte\" has the element type 0x00")) << text;
 }
 
 TEST(RealMnist, HasItsKnownContent) {

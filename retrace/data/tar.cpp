@@ -227,6 +227,8 @@ bool is_archive_name(std::string_view name) {
   return std::any_of(std::begin(kEndings), std::end(kEndings), [&](auto ending) { return lower.ends_with(ending); });
 }
 
+std::span<const std::string_view> archive_endings() { return kEndings; }
+
 std::optional<ArchivePath> archive_path(const std::string& path) {
   std::error_code ignored;
   for (size_t end = 0; end < path.size();) {

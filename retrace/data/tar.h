@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "retrace/base/file.h"
@@ -51,7 +53,9 @@ class TarArchive {
   std::vector<TarEntry> entries_;
 };
 
-// Whether a name ends like those of archives: .tar, .tar.gz, .tgz, or one that is refused with what helps.
+// The endings of archives' names: .tar, .tar.gz, .tgz and more, with those that are refused with what helps.
+std::span<const std::string_view> archive_endings();
+// Whether a name ends in one of them, in either case.
 bool is_archive_name(std::string_view name);
 
 // A path into an archive: "pets.tar/train" is the archive "pets.tar", and "train" in it.

@@ -13,8 +13,8 @@ namespace retrace {
 namespace {
 
 constexpr const char* kPalette[] = {"#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2"};
-constexpr double kLeft = 70, kRight = 16, kTop = 34, kBottom = 42;
-constexpr const char *kFrame = "#9ca3af", *kGrid = "#e5e7eb";
+constexpr double kLinesLeft = 70, kBottom = 42;
+constexpr const char* kFrame = "#9ca3af";
 
 struct Extent {
   double low = 0, high = 0;
@@ -81,23 +81,23 @@ void draw_curve(SvgPicture& picture, const Curve& curve, const Axis& x, const Ax
 }
 
 void draw_axes(SvgPicture& picture, const LineChart& chart, const Axis& x, const Axis& y) {
-  const double right = chart.width - kRight, bottom = chart.height - kBottom;
+  const double right = chart.width - kChartRight, bottom = chart.height - kBottom;
   for (const double tick : y.ticks()) {
-    picture.line(kLeft, y.at(tick), right, y.at(tick), kGrid);
-    picture.text(kLeft - 8, y.at(tick) + 4, tick_text(tick), TextAnchor::end);
+    picture.line(kLinesLeft, y.at(tick), right, y.at(tick), kGridColor);
+    picture.text(kLinesLeft - 8, y.at(tick) + 4, tick_text(tick), TextAnchor::end);
   }
   for (const double tick : x.ticks()) {
     picture.line(x.at(tick), bottom, x.at(tick), bottom + 4, kFrame);
     picture.text(x.at(tick), bottom + 18, tick_text(tick), TextAnchor::middle);
   }
-  picture.line(kLeft, bottom, right, bottom, kFrame);
-  picture.line(kLeft, kTop, kLeft, bottom, kFrame);
-  picture.text((kLeft + right) / 2, chart.height - 6, chart.x_name, TextAnchor::middle);
+  picture.line(kLinesLeft, bottom, right, bottom, kFrame);
+  picture.line(kLinesLeft, kChartTop, kLinesLeft, bottom, kFrame);
+  picture.text((kLinesLeft + right) / 2, chart.height - 6, chart.x_name, TextAnchor::middle);
 }
 
 // The names of the curves, from the right.
 void draw_names(SvgPicture& picture, const LineChart& chart) {
-  double right = chart.width - kRight;
+  double right = chart.width - kChartRight;
   for (auto curve = chart.curves.rbegin(); curve != chart.curves.rend(); ++curve) {
     const double width = 7.0 * static_cast<double>(curve->name.size()) + 36;
     draw_part(picture, {{right - width + 4, 17}, {right - width + 28, 17}}, *curve);
@@ -107,7 +107,7 @@ void draw_names(SvgPicture& picture, const LineChart& chart) {
 }
 
 void draw_chart(SvgPicture& picture, const LineChart& chart) {
-  picture.text(kLeft, 21, chart.title, TextAnchor::start, 14);
+  picture.text(kLinesLeft, 21, chart.title, TextAnchor::start, 14);
   Extent x, y;
   for (const auto& curve : chart.curves)
     for (const auto& point : curve.points)
@@ -118,8 +118,8 @@ void draw_chart(SvgPicture& picture, const LineChart& chart) {
   // So that no curve lies on the frame; what is never negative begins at 0 or above.
   const double room = chart.log ? 0 : (y.high - y.low) / 20;
   const double low = y.low >= 0 && y.low < room ? 0 : y.low - room;
-  const Axis xs(x.low, x.high, kLeft, chart.width - kRight);
-  const Axis ys(low, y.high + room, chart.height - kBottom, kTop, chart.log);
+  const Axis xs(x.low, x.high, kLinesLeft, chart.width - kChartRight);
+  const Axis ys(low, y.high + room, chart.height - kBottom, kChartTop, chart.log);
   draw_axes(picture, chart, xs, ys);
   for (const auto& curve : chart.curves) draw_curve(picture, curve, xs, ys, chart.log);
   draw_names(picture, chart);

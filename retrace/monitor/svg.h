@@ -32,6 +32,10 @@ class Axis {
   std::vector<double> ticks_;
 };
 
+// Of charts: space on the right and above, and the colour of lines at ticks.
+inline constexpr double kChartRight = 16, kChartTop = 34;
+inline constexpr const char* kGridColor = "#e5e7eb";
+
 // Where a text stands at its point.
 enum class TextAnchor { start, middle, end };
 

@@ -10,10 +10,6 @@
 namespace retrace::nn {
 namespace {
 
-Shape without_batch(const Shape& shape) {
-  return shape.rank() == 0 ? shape : Shape(std::span(shape.begin() + 1, shape.end()));
-}
-
 std::string own_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // The numbers of the requests from first to last, whose texts go to `parts`.
@@ -33,7 +29,7 @@ std::vector<LayerSummary> summaries(const Walk& walk) {
     LayerSummary& layer = made.emplace_back();
     layer.name = step.path, layer.type = step.type;
     const auto outputs = leaf_tensors(step.y);
-    if (!outputs.empty()) layer.output = without_batch(outputs[0].shape());
+    if (!outputs.empty()) layer.output = sample_shape(outputs[0].shape());
     for (const auto& output : outputs) layer.output_bytes += static_cast<int64_t>(output.spec().bytes());
     layer.learnables = count(walk.parameters(), parameters, step.parameters, layer.parts);
     layer.state = count(walk.states(), states, step.states, layer.parts);

@@ -40,7 +40,7 @@ void find_out(const Layer& layers, const Shape& sample, Walk& walk) {
 Shape statistics_shape(const Shape& batch, NormalizeBy by) {
   if (by == NormalizeBy::all || batch.rank() < 2) return {};
   if (by == NormalizeBy::channel) return {batch.back()};
-  return Shape(std::span(batch.begin() + 1, batch.end()));
+  return sample_shape(batch);
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ void Walk::open(const std::string& kind, const std::string& name) {
   const std::string entry = name.empty() ? fmt::format("{}_{}", kind, ++outer.counts[kind]) : name;
   if (!outer.names.insert(entry).second)
     throw Error(ErrorKind::usage, 192, fmt::format("two layers have the name \"{}\"", path(entry)))
-        .help("name one of them with .named(\"...\")");
+        .help("name one of them: .named(\"...\"), in a job file name = \"...\"");
   Level level{.name = entry, .parameters = &kEmpty, .state = &kEmpty};
   if (applies_) {
     // A layer without parameters or state has no entry; one that asks for them says what is missing.

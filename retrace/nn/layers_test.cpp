@@ -103,7 +103,7 @@ TEST(Layer, says_what_is_wrong) {
       error_text([&] { Sequential{linear(2).named("a"), linear(2).named("a")}.initial({2}, random_key(1), place); }),
       "error[RT0192]: two layers have the name \"a\"\n"
       "  where:    net.cpp:4\n"
-      "  help:     name one of them with .named(\"...\")");
+      "  help:     name one of them: .named(\"...\"), in a job file name = \"...\"");
   EXPECT_EQ(error_text([&] { linear(2).named("a/b"); }),
             "error[RT0190]: \"a/b\" cannot name a layer\n"
             "  expected: some text without /");

@@ -46,7 +46,7 @@ void check_window(const InferCall& call, const Window& window) {
                        window.dilation_y * (window.height - 1) + 1, window.dilation_x * (window.width - 1) + 1,
                        window.in_height + window.top + window.bottom, window.in_width + window.left + window.right),
            call.inputs[0].text(), "an image with its padding at least as large as the window with its dilation",
-           "add padding, for example .padding = rt::same");
+           "add padding: .padding = rt::same, in a job file padding = \"same\"");
 }
 
 void check_padding_below_window(const InferCall& call, const Window& window) {

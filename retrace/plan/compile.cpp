@@ -61,7 +61,7 @@ PlanOptions options_of_environment() {
 
 std::mutex options_mutex;
 std::atomic<uint64_t> process_number{0};  // of the options of the process
-thread_local const PlanOptionsScope* innermost = nullptr;
+thread_local const PlanOptionsScope* innermost_scope = nullptr;
 
 // Under the mutex: all options that there were so far, by their numbers. At first those of the environment.
 std::deque<PlanOptions>& known_options() {
@@ -111,25 +111,25 @@ std::shared_ptr<const Plan> plan_once(const Trace& recorded, const PlanOptions& 
 
 }  // namespace
 
-PlanOptionsScope::PlanOptionsScope(PlanOptions options) : outer_(innermost), options_(std::move(options)) {
+PlanOptionsScope::PlanOptionsScope(PlanOptions options) : outer_(innermost_scope), options_(std::move(options)) {
   check_names(options_.passes_off);
   {
     const std::lock_guard lock(options_mutex);
     number_ = number_of(options_);
   }
-  innermost = this;
+  innermost_scope = this;
 }
 
-PlanOptionsScope::~PlanOptionsScope() { innermost = outer_; }
+PlanOptionsScope::~PlanOptionsScope() { innermost_scope = outer_; }
 
-const PlanOptionsScope* PlanOptionsScope::current() { return innermost; }
+const PlanOptionsScope* PlanOptionsScope::current() { return innermost_scope; }
 
-uint64_t plan_options_number() { return innermost ? innermost->number() : process_number.load(); }
+uint64_t plan_options_number() { return innermost_scope ? innermost_scope->number() : process_number.load(); }
 
 PlanOptions plan_options() {
   PlanOptions options;
-  if (innermost) {
-    options = innermost->options();
+  if (innermost_scope) {
+    options = innermost_scope->options();
   } else {
     const std::lock_guard lock(options_mutex);
     options = known_options()[process_number];

@@ -92,7 +92,7 @@ class BatchReader {
     if (output.kind == nn::OutputKind::class_scores) return add_classes(output.name, y, target, samples);
     const auto count = static_cast<int64_t>(samples.size());
     const auto made = y.to_vector<float>(), wanted = target.to_vector<float>();
-    const Shape shape(std::span(y.shape().begin() + 1, y.shape().end()));
+    const Shape shape = sample_shape(y.shape());
     for (int64_t i = 0; i < count; ++i) {
       Sample& sample = samples[static_cast<size_t>(i)];
       const auto own = part(made, count, i), truth = part(wanted, count, i);

@@ -5,14 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "retrace/retrace.h"
+#include "retrace/run/float_testing.h"
 
 namespace retrace {
 namespace {
-
-using Floats = std::vector<float>;
-
-Tensor floats(const Floats& values) { return Tensor::from(values, {static_cast<int64_t>(values.size())}); }
-Floats values_of(const Tensor& tensor) { return tensor.to_vector<float>(); }
 
 // -- arguments and results ---------------------------------------------------------------------------------------
 

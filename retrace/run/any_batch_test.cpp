@@ -2,13 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "retrace/retrace.h"
+#include "retrace/run/float_testing.h"
 
 namespace retrace {
 namespace {
 
-using Floats = std::vector<float>;
-
-Floats values_of(const Tensor& tensor) { return tensor.to_vector<float>(); }
 Tensor ones(int64_t batch, double value = 1) { return Tensor::full(value, {batch, 1}, DType::f32, "BC"); }
 Tensor ramp(int64_t batch, int64_t channels) {
   Floats values(static_cast<size_t>(batch * channels));

@@ -11,7 +11,7 @@ void ArgumentReader::begin_argument() { given_ = call_.given[next_++] && call_.d
 void ArgumentReader::leaf(const Tensor& tensor) {
   call_.leaves.push_back(Leaf::of(tensor));
   call_.leaves.back().given = given_;
-  if (!any_batch_ || tensor.spec().labels.find('B') != 0) return;
+  if (!any_batch_ || !tensor.spec().batch_first()) return;
   const int64_t size = tensor.shape()[0];
   one_batch_ &= size > 1 && tensor.spec().part.whole == 0 && (call_.batch == 0 || call_.batch == size);
   call_.batch = size;

@@ -5,11 +5,10 @@
 #include <cstdlib>
 
 #include "retrace/retrace.h"
+#include "retrace/run/float_testing.h"
 
 namespace retrace {
 namespace {
-
-using Floats = std::vector<float>;
 
 [[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
 
@@ -31,7 +30,6 @@ class Donation : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Devices, Donation, testing::Values("cpu", "cuda"),
                          [](const auto& info) { return std::string(info.param); });
 
-Floats values_of(const Tensor& tensor) { return tensor.to_vector<float>(); }
 const void* memory_of(const Tensor& tensor) { return tensor.value()->buffer->data(); }
 
 // An accelerated function whose first call is over.

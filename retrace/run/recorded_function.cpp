@@ -25,7 +25,7 @@ std::vector<Tensor> arguments_of(std::span<const Leaf> leaves, int64_t batch) {
   std::vector<Tensor> arguments;
   for (const auto& leaf : leaves) {
     TensorSpec spec = leaf.spec();
-    if (batch > 0 && spec.labels.find('B') == 0) spec.shape[0] = batch;
+    if (batch > 0 && spec.batch_first()) spec.shape[0] = batch;
     arguments.push_back(current_recording()->add_input(spec));
     if (leaf.tensor) current_recording()->set_argument(arguments.back(), leaf.tensor);
   }

@@ -31,7 +31,7 @@ void TraceKey::add_tensor(const TensorSpec& spec, bool any_batch) {
                    uint64_t{labelled} << 24 | uint64_t{in_batch} << 25 | static_cast<uint64_t>(spec.device) << 32);
   const size_t sizes = words_.size();
   for (int64_t size : spec.shape) words_.push_back(static_cast<uint64_t>(size));
-  if (any_batch && spec.labels.find('B') == 0) words_[sizes] = kAnySize;
+  if (any_batch && spec.batch_first()) words_[sizes] = kAnySize;
   if (labelled) {
     uint64_t packed = 0;
     std::memcpy(&packed, spec.labels.text().data(), spec.labels.text().size());

@@ -52,6 +52,10 @@ std::string Shape::text() const { return fmt::format("[{}]", fmt::join(begin(), 
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.text(); }
 
+Shape sample_shape(const Shape& batch) {
+  return batch.rank() == 0 ? batch : Shape(std::span(batch.begin() + 1, batch.end()));
+}
+
 Shape row_major_strides(const Shape& shape) {
   Shape strides = shape;
   int64_t step = 1;

@@ -58,6 +58,9 @@ class Shape {
 // Writes text().
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
+// The shape of one sample of `batch`: without the first axis; rank 0 stays as it is.
+Shape sample_shape(const Shape& batch);
+
 // Row-major strides in elements.
 Shape row_major_strides(const Shape& shape);
 

@@ -27,6 +27,8 @@ struct TensorSpec {
 
   int64_t count() const { return shape.count(); }
   size_t bytes() const { return static_cast<size_t>(count()) * size_of(type); }
+  // Whether the first axis has the label B.
+  bool batch_first() const { return labels.find('B') == 0; }
   bool operator==(const TensorSpec&) const = default;
   // f32[32,28,28,1] "BSSC", and " on cuda:0" unless it is on the CPU.
   std::string text() const;

@@ -11,7 +11,7 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kChunk = 1024;  // observations looked at together
+constexpr int64_t kLookedAtTogether = 1024;  // observations looked at together
 
 struct Set {
   Split split;
@@ -28,7 +28,6 @@ std::string place_of(const Job& given, Split split, size_t variable) {
   return fmt::format("data source \"{}\"", source.name);
 }
 
-Shape without_batch(const Shape& shape) { return Shape(std::span(shape.begin() + 1, shape.end())); }
 
 Error misfit(const Set& set, size_t variable, const std::string& what) {
   return Error(ErrorKind::bad_data, 423, fmt::format("the {} set {}", set.name(), what))
@@ -76,8 +75,8 @@ void check_label_types(const nn::Network& network, const std::vector<size_t>& ta
 
 void check_labels(const Set& set, const Datastore& store, size_t variable, int64_t classes) {
   std::vector<int64_t> indices;
-  for (int64_t first = 0; first < store.size(); first += kChunk) {
-    indices.resize(static_cast<size_t>(std::min(kChunk, store.size() - first)));
+  for (int64_t first = 0; first < store.size(); first += kLookedAtTogether) {
+    indices.resize(static_cast<size_t>(std::min(kLookedAtTogether, store.size() - first)));
     std::iota(indices.begin(), indices.end(), first);
     const auto labels = class_numbers(store.source()->gather(indices, 0, static_cast<int>(variable) + 1).back());
     const auto wrong = std::find_if(labels.begin(), labels.end(), [&](int32_t k) { return k < 0 || k >= classes; });
@@ -148,7 +147,7 @@ std::vector<Shape> output_shapes(const nn::Network& network, const std::string& 
   const Tree y =
       network.forward(Tensor::zeros(one, DType::f32, format), network.parameters, network.state, Phase::inference).y;
   std::vector<Shape> shapes;
-  for (const auto& output : network.outputs) shapes.push_back(without_batch(y[output.name].tensor().shape()));
+  for (const auto& output : network.outputs) shapes.push_back(sample_shape(y[output.name].tensor().shape()));
   return shapes;
 }
 

@@ -38,7 +38,7 @@ Job image_job(const ImageFolder& folder) {
   return job;
 }
 
-std::string refusal(const Job& job) {
+std::string job_refusal(const Job& job) {
   return error_of([&] { train_job(job, {.write_run = false}); });
 }
 
@@ -85,7 +85,7 @@ TEST(ImageJob, FitsImagesOfOtherSizes) {
   write_images(folder, 2, 48);
   Job job = image_job(folder);
   EXPECT_EQ(
-      refusal(job),
+      job_refusal(job),
       "error[RT0341]: the image \"" + folder.at("train/class_00/0.jpg") +
           "\" has the wrong size\n  got:      48 x 48 pixels (height x width)\n  expected: 32 x 32 pixels (height x "
           "width)\n"
@@ -97,7 +97,7 @@ TEST(ImageJob, FitsImagesOfOtherSizes) {
   // Sizes that the job does not say are those of the files.
   job = image_job(folder);
   job.data.options.set("image_height", int64_t{0}), job.data.options.set("image_width", int64_t{0});
-  EXPECT_EQ(refusal(job),
+  EXPECT_EQ(job_refusal(job),
             "error[RT0423]: the training set has samples that network \"cifar10\" does not read\n  where:    " +
                 folder.at("train") + "\n  got:      samples of [48,48,3]\n  expected: samples of [32,32,3]");
 }
@@ -127,20 +127,20 @@ TEST(ImageJob, TrainsOnArchives) {
   }
   Job job = image_job(folder);
   job.data.path = packed.at("al.tar");
-  EXPECT_EQ(refusal(job), "error[RT0501]: data archive \"" + packed.at("al.tar") +
+  EXPECT_EQ(job_refusal(job), "error[RT0501]: data archive \"" + packed.at("al.tar") +
                               "\" does not exist\n  help:     did you mean \"" + packed.at("all.tar") + "\"?");
 }
 
 TEST(ImageJob, RefusesFoldersThatDoNotFit) {
   const ImageFolder folder;
-  EXPECT_TRUE(says(refusal(image_job(folder)), "image folder \"" + folder.at("train") + "\" does not exist"));
+  EXPECT_TRUE(says(job_refusal(image_job(folder)), "image folder \"" + folder.at("train") + "\" does not exist"));
   write_images(folder, 11);
-  EXPECT_EQ(refusal(image_job(folder)),
+  EXPECT_EQ(job_refusal(image_job(folder)),
             "error[RT0423]: the training set has 11 classes\n  where:    " + folder.at("train") +
                 "\n  expected: at most 10, the scores of output \"class\" of network \"cifar10\""
                 "\n  help:     let the last layer of that output make 11 of them, or take classes out");
   std::filesystem::remove_all(folder.path() / "train/class_10");
-  EXPECT_TRUE(says(refusal(image_job(folder)), "\" is of no known class"));
+  EXPECT_TRUE(says(job_refusal(image_job(folder)), "\" is of no known class"));
   Job job = image_job(folder);
   job.network.name = "digits", job.network.heads = {"class"};
   EXPECT_TRUE(says(error_of([&] { check_job(job); }), "network \"digits\" cannot train on data source \"images\""));

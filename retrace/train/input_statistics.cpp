@@ -14,13 +14,12 @@ namespace {
 
 constexpr int64_t kChunk = 128;  // samples read at a time; changes no bit
 
-Shape without_batch(const Shape& batch) { return Shape(std::span(batch.begin() + 1, batch.end())); }
 
 void check_samples(const Tensor& batch, const Shape& sample, Place place) {
-  if (batch.rank() == sample.rank() + 1 && without_batch(batch.shape()) == sample) return;
+  if (batch.rank() == sample.rank() + 1 && sample_shape(batch.shape()) == sample) return;
   throw Error(ErrorKind::bad_data, 379, "the data have samples that the network does not read")
       .where(place)
-      .got(fmt::format("samples of {}", without_batch(batch.shape()).text()))
+      .got(fmt::format("samples of {}", sample_shape(batch.shape()).text()))
       .expected(fmt::format("samples of {}", sample.text()));
 }
 

@@ -11,11 +11,11 @@
 namespace retrace {
 namespace {
 
-std::string with_network(const std::string& rest) { return "[network]\nname = \"digits\"\n" + rest; }
+std::string on_digits(const std::string& rest) { return "[network]\nname = \"digits\"\n" + rest; }
 
 TEST(JobSchedules, FollowEachOther) {
   const Job job =
-      parse_job(with_network("[training]\nschedule = 'warm-up,cosine'\nwarm_up_iterations = 7\n"), "x.toml");
+      parse_job(on_digits("[training]\nschedule = 'warm-up,cosine'\nwarm_up_iterations = 7\n"), "x.toml");
   EXPECT_EQ(job.training.schedule, "warm-up, cosine");
   const std::string text = job_text(job);
   for (const char* line :
@@ -41,7 +41,7 @@ TEST(JobSchedules, FollowEachOther) {
 TEST(JobSchedules, ThatCannotFollowEachOther) {
   const auto refusal = [](const std::string& keys) -> std::string {
     try {
-      parse_job(with_network("[training]\n" + keys), "x.toml");
+      parse_job(on_digits("[training]\n" + keys), "x.toml");
     } catch (const Error& error) {
       return error.what();
     }

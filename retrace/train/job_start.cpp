@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
@@ -38,6 +39,39 @@ FoundData found_by(const SourceKind& source, const fs::path& folder) {
   return data;
 }
 
+// Folders that lie in a folder, or at the top of an archive.
+std::set<fs::path> folders_in(const fs::path& folder) {
+  std::set<fs::path> found;
+  if (const auto archive = archive_path(folder.string()); archive && archive->inside.empty()) {
+    const TarArchive opened(archive->archive);
+    for (const auto& entry : opened.entries())
+      if (const size_t end = entry.name.find('/'); end != std::string::npos) found.insert(folder / entry.name.substr(0, end));
+    return found;
+  }
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.is_directory(ignored)) found.insert(entry.path());
+  return found;
+}
+
+// Where data lie that a user may have meant: one folder further down. Looked for in few folders.
+std::string advice_for(const fs::path& folder) {
+  constexpr size_t kMostFolders = 8;
+  const auto folders = folders_in(folder);
+  for (const auto& inner : folders) {
+    if (folders.size() > kMostFolders) break;
+    for (const auto& source : all_sources()) {
+      if (!source.reads_folder) continue;
+      try {
+        found_by(source, inner);
+        return fmt::format("did you mean \"{}\"?", printable(inner.string()));
+      } catch (const Error&) {
+      }
+    }
+  }
+  return "docs/data.md says how the files are named";
+}
+
 // What sources find in a folder, and the first error of one whose files are there.
 FoundData found_in(const fs::path& folder) {
   std::vector<FoundData> found;
@@ -61,7 +95,7 @@ FoundData found_in(const fs::path& folder) {
   if (!errors.empty()) throw errors[0];
   throw no_data(folder.string(), "holds no data that a source reads")
       .expected(fmt::format("{}", fmt::join(known, "; ")))
-      .help("docs/data.md says how the files are named");
+      .help(advice_for(folder));
 }
 
 FoundData find_data(const std::string& data) {

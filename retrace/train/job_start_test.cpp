@@ -220,6 +220,9 @@ TEST(JobStart, SaysWhatTheDataLack) {
                 "(csv); train/CLASS and test/CLASS, folders of images (images); the four IDX files (mnist); "
                 "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (npy)\n"
                 "  help:     docs/data.md says how the files are named");
+  fs::create_directory(root / "inner");
+  write_csv(root / "inner", "a,b,kind\n", [](int x) { return x < 5 ? "red" : "blue"; });
+  EXPECT_TRUE(says(error(folder), "did you mean \"" + folder + "/inner\"?"));
   write_csv(root.path(), "a,b,kind\n", [](int x) { return x < 5 ? "red" : "blue"; });
   EXPECT_EQ(error(folder), "no error");
   EXPECT_EQ(error(folder + "/train.csv"), "error[RT0673]: no job can start from \"" + folder +

@@ -12,7 +12,7 @@
 namespace retrace {
 namespace {
 
-constexpr const char* kRest =
+constexpr const char* kSmallRest =
     "[data]\nsource = \"digits\"\ntrain_samples = 32\ntest_samples = 16\n"
     "[training]\nmini_batch_size = 16\nmax_epochs = 1\n";
 
@@ -26,7 +26,7 @@ std::string without_names(std::string text, const std::vector<Kind>& kinds, cons
   return text;
 }
 
-std::string refusal(const std::string& network, const std::string& rest = kRest) {
+std::string refusal(const std::string& network, const std::string& rest = kSmallRest) {
   try {
     parse_job("[network]\n" + network + rest, "x.toml");
   } catch (const Error& error) {

@@ -220,7 +220,7 @@ nn::Network load_into(const nn::Network& network, const std::string& path, const
   return with_place(place, [&] {
     const Layout& layout = layout_of(options.layout);
     check_names(network, options);
-    const SafeTensors file = path.ends_with(".npz") ? read_npz(path) : read_safetensors(path);
+    const SafeTensors file = read_tensors(path);
     check_fingerprints(file, path);
     Taking taking(file, layout, options);
     nn::Network made = network.to("cpu");

@@ -97,6 +97,10 @@ SafeTensors parse_npz(std::string_view file, std::string_view name) {
   return content;
 }
 
+SafeTensors read_tensors(const std::filesystem::path& path) {
+  return path.extension() == ".npz" ? read_npz(path) : read_safetensors(path);
+}
+
 SafeTensors read_npz(const std::filesystem::path& path) {
   return parse_npz(read_file(path, "NPZ file", kNpyLimit), path.string());
 }

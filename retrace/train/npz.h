@@ -14,6 +14,9 @@ SafeTensors read_npz(const std::filesystem::path& path);
 // The same of the bytes of a file, which `name` stands for in messages.
 SafeTensors parse_npz(std::string_view file, std::string_view name);
 
+// Of a file whose name ends in .npz read_npz(), of others read_safetensors().
+SafeTensors read_tensors(const std::filesystem::path& path);
+
 // Writes F32, F64, I32, U8 and BOOL, whole or not at all; equal tensors give equal bytes. Errors: output; usage for 4
 // GiB or more.
 void write_npz(const std::filesystem::path& path, const SafeTensors& content);

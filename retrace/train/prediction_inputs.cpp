@@ -6,7 +6,7 @@
 #include "retrace/data/array_store.h"
 #include "retrace/data/csv_table.h"
 #include "retrace/data/idx.h"
-#include "retrace/data/image_files.h"
+#include "retrace/data/image_search.h"
 #include "retrace/data/image_fit.h"
 #include "retrace/data/image_store.h"
 #include "retrace/data/npy_store.h"

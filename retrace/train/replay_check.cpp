@@ -8,6 +8,7 @@
 #include "retrace/monitor/json_lines.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/manifest.h"
+#include "retrace/train/stop_reason.h"
 
 namespace retrace {
 namespace fs = std::filesystem;
@@ -15,7 +16,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kNone = "none";
-constexpr const char* kStopped = "stopped";
 
 // Whether a line is compared: what depends on where and when the run was made is not.
 bool is_compared(const JsonValue& line) {

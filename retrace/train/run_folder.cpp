@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kAll = "all";
-constexpr std::string_view kStopped = "stopped after iteration ";
+constexpr std::string_view kStoppedAfter = "stopped after iteration ";
 constexpr int kMaxRuns = 1'000'000'000;
 
 void make_folders(const fs::path& path) {
@@ -106,8 +106,8 @@ bool parse_line(std::string_view text, Line& line) {
 
 // Whether the line is the last one of its epoch.
 bool ends_epoch(const Line& line, EpochFingerprints& epoch) {
-  return line.name == kAll || (line.name.starts_with(kStopped) &&
-                               read_number(std::string_view(line.name).substr(kStopped.size()), epoch.stopped_after));
+  return line.name == kAll || (line.name.starts_with(kStoppedAfter) &&
+                               read_number(std::string_view(line.name).substr(kStoppedAfter.size()), epoch.stopped_after));
 }
 
 }  // namespace
@@ -169,7 +169,7 @@ void RunFolder::record(std::span<const EpochFingerprints> epochs) {
     for (const auto& [name, value] : fingerprints.tensors)
       lines += fmt::format("{} {} {}\n", fingerprints.epoch, fingerprint_text(value), printable(name));
     lines += fmt::format("{} {} ", fingerprints.epoch, fingerprint_text(fingerprints.all));
-    lines += fingerprints.stopped_after ? fmt::format("{}{}", kStopped, fingerprints.stopped_after) : kAll;
+    lines += fingerprints.stopped_after ? fmt::format("{}{}", kStoppedAfter, fingerprints.stopped_after) : kAll;
     fingerprints_.append(lines);
   }
   sync();

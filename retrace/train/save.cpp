@@ -50,7 +50,7 @@ void save(const Tree& tree, const std::string& path, Place place) {
 
 Tree load(const std::string& path, Place place) {
   return with_place(place, [&] {
-    const SafeTensors file = path.ends_with(".npz") ? read_npz(path) : read_safetensors(path);
+    const SafeTensors file = read_tensors(path);
     check_paths(file, path);
     check_fingerprints(file, path);
     Tree tree;

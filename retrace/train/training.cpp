@@ -10,13 +10,10 @@
 #include "retrace/optim/regularize.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/checkpoint.h"
+#include "retrace/train/stop_reason.h"
 
 namespace retrace {
 namespace {
-
-constexpr const char* kStopped = "stopped";
-constexpr const char* kNotFinite = "the loss is not finite";
-constexpr const char* kNothingBetter = "met validation criterion";
 
 bool is_accelerated(const TrainingOptions& options) { return options.acceleration == "accelerated"; }
 

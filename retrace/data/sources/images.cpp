@@ -14,8 +14,8 @@ std::string folder_of(Split split, const SourceRequest& request) {
   const std::string folder = (request.path / (split == Split::train ? "train" : "test")).string();
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
-    for (const char* const ending : {".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"})
-      if (std::filesystem::exists(folder + ending, ignored)) return folder + ending;
+    for (const std::string_view ending : archive_endings())
+      if (const std::string archive = folder + std::string(ending); std::filesystem::exists(archive, ignored)) return archive;
   return folder;
 }
 

@@ -124,7 +124,7 @@ TEST(AveragePool2d, refuses_other_types_windows_and_labels) {
             "  where:    model.cpp:7\n"
             "  got:      f32[1,1,2,1]\n"
             "  expected: an image with its padding at least as large as the window with its dilation\n"
-            "  help:     add padding, for example .padding = rt::same");
+            "  help:     add padding: .padding = rt::same, in a job file padding = \"same\"");
   EXPECT_EQ(
       error_text([&] { average_pool2d(Tensor::zeros({1, 2, 2, 1}, DType::f32, "BTSC"), 2, {}, {"model.cpp", 7}); }),
       "error[RT0153]: average_pool2d: x has the labels \"BTSC\"\n"

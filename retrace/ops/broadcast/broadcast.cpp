@@ -21,7 +21,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
     op_error(call, 135, fmt::format("x does not stretch to the shape {}", shape.text()), "x " + x.text(),
              "for each axis of x, from the last, size 1 or that of the shape", "reshape x so that its axes align");
   const Labels labels = checked_labels(call, shape);
-  const bool same_batch = labels.find('B') == 0 && x.labels.find('B') == 0 && shape[0] == x.shape[0];
+  const bool same_batch = labels.find('B') == 0 && x.batch_first() && shape[0] == x.shape[0];
   return {{x.type, shape, labels, same_batch ? x.part : BatchPart{}}};
 }
 

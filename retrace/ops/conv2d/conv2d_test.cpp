@@ -145,7 +145,7 @@ TEST(Conv2d, says_what_does_not_fit) {
             "  where:    train.cpp:41\n"
             "  got:      f32[2,8,8,3] \"BSSC\"\n"
             "  expected: an image with its padding at least as large as the window with its dilation\n"
-            "  help:     add padding, for example .padding = rt::same");
+            "  help:     add padding: .padding = rt::same, in a job file padding = \"same\"");
   EXPECT_EQ(error_text([&] { conv2d(x, ones({3, 3, 3, 4}), {.stride = 0}, place); }),
             "error[RT0150]: conv2d: stride 0 x 0 is not usable\n"
             "  where:    train.cpp:41\n"

@@ -65,44 +65,44 @@ OP_CASES(matmul) {
   return cases;
 }
 
-Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(1, shape, DType::f32, labels); }
+Tensor all_ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(1, shape, DType::f32, labels); }
 
 TEST(Matmul, multiplies) {
   const Tensor a = Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3}), b = Tensor::from<float>({1, 10, 100}, {3, 1});
   EXPECT_EQ(matmul(a, b).to_vector<float>(), (std::vector<float>{321, 654}));
-  EXPECT_EQ(matmul(ones({2, 0}), ones({0, 2})).to_vector<float>(), std::vector<float>(4, 0));
+  EXPECT_EQ(matmul(all_ones({2, 0}), all_ones({0, 2})).to_vector<float>(), std::vector<float>(4, 0));
 }
 
 TEST(Matmul, keeps_the_labels_of_an_upright_a) {
-  const Tensor a = ones({2, 3}, "BC");
-  EXPECT_EQ(matmul(a, ones({3, 4})).labels(), "BC");
-  EXPECT_EQ(matmul(a, ones({2, 4}), {.transpose_a = true}).labels(), "");
-  EXPECT_EQ(matmul(a, ones({3, 4}, "BC")).labels(), "");
+  const Tensor a = all_ones({2, 3}, "BC");
+  EXPECT_EQ(matmul(a, all_ones({3, 4})).labels(), "BC");
+  EXPECT_EQ(matmul(a, all_ones({2, 4}), {.transpose_a = true}).labels(), "");
+  EXPECT_EQ(matmul(a, all_ones({3, 4}, "BC")).labels(), "");
 }
 
 TEST(Matmul, says_what_does_not_fit) {
   const Place place{"train.cpp", 3};
-  EXPECT_EQ(error_text([&] { matmul(ones({2, 3}), ones({2, 3}), {.transpose_a = false}, place); }),
+  EXPECT_EQ(error_text([&] { matmul(all_ones({2, 3}), all_ones({2, 3}), {.transpose_a = false}, place); }),
             "error[RT0160]: matmul: a has 3 columns, b has 2 rows\n"
             "  where:    train.cpp:3\n"
             "  got:      a f32[2,3], b f32[2,3]\n"
             "  expected: columns of a = rows of b");
-  EXPECT_EQ(error_text([&] { matmul(ones({2, 3}), ones({2, 3}), {.transpose_a = true, .transpose_b = true}, place); }),
+  EXPECT_EQ(error_text([&] { matmul(all_ones({2, 3}), all_ones({2, 3}), {.transpose_a = true, .transpose_b = true}, place); }),
             "error[RT0160]: matmul: a has 2 columns, b has 3 rows\n"
             "  where:    train.cpp:3\n"
             "  got:      a f32[2,3] (transposed), b f32[2,3] (transposed)\n"
             "  expected: columns of a = rows of b");
-  EXPECT_EQ(error_text([&] { matmul(ones({3}), ones({3, 3}), {}, place); }),
+  EXPECT_EQ(error_text([&] { matmul(all_ones({3}), all_ones({3, 3}), {}, place); }),
             "error[RT0160]: matmul: a has 1 axes, b has 2\n"
             "  where:    train.cpp:3\n"
             "  got:      a f32[3], b f32[3,3]\n"
             "  expected: two matrices, or stacks of them with 3 axes");
-  EXPECT_EQ(error_text([&] { matmul(ones({2, 3, 3}), ones({4, 3, 3}), {}, place); }),
+  EXPECT_EQ(error_text([&] { matmul(all_ones({2, 3, 3}), all_ones({4, 3, 3}), {}, place); }),
             "error[RT0160]: matmul: 2 matrices meet 4\n"
             "  where:    train.cpp:3\n"
             "  got:      a f32[2,3,3], b f32[4,3,3]\n"
             "  expected: equal first axes, or 1");
-  EXPECT_EQ(error_text([&] { matmul(Tensor::zeros({2, 3}, DType::i32), ones({3, 3}), {}, place); }),
+  EXPECT_EQ(error_text([&] { matmul(Tensor::zeros({2, 3}, DType::i32), all_ones({3, 3}), {}, place); }),
             "error[RT0131]: matmul: a is i32\n"
             "  where:    train.cpp:3\n"
             "  got:      a i32[2,3]\n"
@@ -111,7 +111,7 @@ TEST(Matmul, says_what_does_not_fit) {
 }
 
 TEST(Matmul, refuses_two_types) {
-  EXPECT_EQ(error_text([&] { matmul(ones({2, 3}), Tensor::zeros({3, 3}, DType::f64), {}, {"model.cpp", 7}); }),
+  EXPECT_EQ(error_text([&] { matmul(all_ones({2, 3}), Tensor::zeros({3, 3}, DType::f64), {}, {"model.cpp", 7}); }),
             "error[RT0132]: matmul: the arguments have the types f32 and f64\n"
             "  where:    model.cpp:7\n"
             "  got:      f32[2,3] and b f64[3,3]\n"

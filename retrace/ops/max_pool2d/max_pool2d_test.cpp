@@ -71,7 +71,7 @@ OP_CASES(max_pool2d) {
 
 using Floats = std::vector<float>;
 const float kNaN = std::nanf("");
-const float kInfinity = HUGE_VALF;
+const float kHuge = HUGE_VALF;
 
 Tensor row(const Floats& values) { return Tensor::from(values, {1, 1, static_cast<int64_t>(values.size()), 1}); }
 
@@ -95,20 +95,20 @@ TEST(MaxPool2d, moves_by_its_window_unless_told) {
 }
 
 TEST(MaxPool2d, the_first_nan_wins) {
-  EXPECT_TRUE(std::isnan(max_pool2d(row({kInfinity, kNaN, 1}), {1, 3}).item<float>()));
+  EXPECT_TRUE(std::isnan(max_pool2d(row({kHuge, kNaN, 1}), {1, 3}).item<float>()));
   EXPECT_EQ(gradient_of(row({5, kNaN, 9, kNaN}), {1, 4}), (Floats{0, 1, 0, 0}));
 }
 
 TEST(MaxPool2d, absent_elements_never_win) {
   const MaxPool2dOptions padded{.stride = 1, .padding = {0, 1}};
-  EXPECT_EQ(max_pool2d(row({-kInfinity, -5}), {1, 3}, padded).to_vector<float>(), (Floats{-5, -5}));
-  EXPECT_EQ(max_pool2d(row({-kInfinity}), {1, 3}, {.padding = {0, 0, 1, 1}}).to_vector<float>(), (Floats{-kInfinity}));
-  EXPECT_EQ(gradient_of(row({-kInfinity}), {1, 3}, {.padding = {0, 0, 1, 1}}), (Floats{1}));
+  EXPECT_EQ(max_pool2d(row({-kHuge, -5}), {1, 3}, padded).to_vector<float>(), (Floats{-5, -5}));
+  EXPECT_EQ(max_pool2d(row({-kHuge}), {1, 3}, {.padding = {0, 0, 1, 1}}).to_vector<float>(), (Floats{-kHuge}));
+  EXPECT_EQ(gradient_of(row({-kHuge}), {1, 3}, {.padding = {0, 0, 1, 1}}), (Floats{1}));
 }
 
 // With a channel more the same windows take another loop.
 TEST(MaxPool2d, every_loop_chooses_alike) {
-  const Floats some{0.0f, -0.0f, 1, 1, kNaN, kInfinity, -kInfinity, 2};
+  const Floats some{0.0f, -0.0f, 1, 1, kNaN, kHuge, -kHuge, 2};
   const auto image = [&](Shape shape, int64_t channels, int64_t shift) {
     Floats values;
     for (int64_t pixel = 0; pixel < shape.count() / shape[3]; ++pixel)
@@ -152,7 +152,7 @@ TEST(MaxPool2d, says_what_does_not_fit) {
             "  where:    train.cpp:2\n"
             "  got:      f32[1,1,2,1]\n"
             "  expected: an image with its padding at least as large as the window with its dilation\n"
-            "  help:     add padding, for example .padding = rt::same");
+            "  help:     add padding: .padding = rt::same, in a job file padding = \"same\"");
   EXPECT_EQ(error_text([&] { max_pool2d(Tensor::zeros({1, 2, 2, 1}, DType::u8), 2, {}, place); }),
             "error[RT0131]: max_pool2d: x is u8\n"
             "  where:    train.cpp:2\n"

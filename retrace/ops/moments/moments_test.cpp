@@ -13,14 +13,14 @@ std::vector<Tensor> both(const Tensor& x, const Reduced& how) {
   const auto [mean, m2] = moments(x, how.axes, {.keep = how.keep});
   return {mean, m2};
 }
-std::vector<Tensor> magnitudes(const Tensor& x, const Reduced& how) {
+std::vector<Tensor> moment_magnitudes(const Tensor& x, const Reduced& how) {
   const ReduceOptions options{.keep = how.keep};
   return {mean(abs(x), how.axes, options), moments(x, how.axes, options).m2};
 }
 
 OP_CASES(moments) {
   auto cases = reduction_cases({.op = "moments", .inputs = {{}}, .bound = {.ulp = 1, .relative = 2.5e-6}}, both,
-                               {.magnitude = magnitudes});
+                               {.magnitude = moment_magnitudes});
   std::erase_if(cases, [](const OpCase& one) { return one.name.starts_with("special"); });  // reduce_test.cpp has them
   // Far from 0, where a unit in the last place is 0.001: sums of squares would have no bits left for m2, 83.
   cases.push_back({.op = "moments",

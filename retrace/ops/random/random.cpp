@@ -11,7 +11,7 @@
 namespace retrace {
 
 DrawStream draw_stream(const Attributes& attributes, const TensorSpec& result) {
-  const bool by_sample = result.labels.find('B') == 0;
+  const bool by_sample = result.batch_first();
   const int64_t samples = by_sample ? result.shape[0] : 1;
   return {.purpose = hash_bytes("draw"),
           .ordinal = static_cast<uint64_t>(attributes.integer("ordinal")),

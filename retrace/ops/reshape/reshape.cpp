@@ -12,7 +12,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
     op_error(call, 140, fmt::format("{} elements do not fill the shape {}", x.shape.count(), shape.text()), x.text(),
              fmt::format("{} elements", shape.count()));
   const Labels labels = checked_labels(call, shape);
-  const bool same_batch = !labels.empty() && labels.find('B') == 0 && x.labels.find('B') == 0 && shape[0] == x.shape[0];
+  const bool same_batch = !labels.empty() && labels.find('B') == 0 && x.batch_first() && shape[0] == x.shape[0];
   return {{x.type, shape, labels, same_batch ? x.part : BatchPart{}}};
 }
 
@@ -59,7 +59,7 @@ Tensor reshape(const Tensor& x, Shape shape, std::string_view labels, Place plac
 
 Tensor flatten(const Tensor& x, Place place) {
   if (x.rank(place) < 2) return x;
-  return reshape(x, {x.shape()[0], x.shape().count(1, x.rank())}, x.spec().labels.find('B') == 0 ? "BC" : "", place);
+  return reshape(x, {x.shape()[0], x.shape().count(1, x.rank())}, x.spec().batch_first() ? "BC" : "", place);
 }
 
 void define_reshape(OpTable& table) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "retrace/base/error.h"
 #include "retrace/plan/layout/arena.h"
 #include "retrace/plan/programs/row_kernels.h"
 #include "retrace/plan/programs/row_program.h"
+#include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/trace_index.h"
 
 namespace retrace {
@@ -13,14 +13,10 @@ namespace {
 
 using namespace row_chain;
 
-std::vector<TensorSpec> infer_chain(const InferCall&) {
-  throw Error(ErrorKind::internal, 903, "a chain of rows says its outputs by its body");
-}
-
 }  // namespace
 
 const Op& row_chain_op() {
-  static const Op op{.name = "row_chain", .inputs = -1, .infer = infer_chain};
+  static const Op op{.name = "row_chain", .inputs = -1, .infer = infer_by_body};
   return op;
 }
 

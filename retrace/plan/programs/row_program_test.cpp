@@ -6,20 +6,20 @@ namespace retrace {
 namespace {
 
 // Widths of the layers, the first that of the input.
-struct Case {
+struct LayerCase {
   int64_t rows;
   std::vector<int64_t> widths;
   bool special = false;  // infinities, NaN and -0 among inputs and weights
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const LayerCase& c, std::ostream* out) {
   *out << c.rows << " rows";
   for (int64_t width : c.widths) *out << ", " << width;
 }
 
 Tensor special(const Tensor& x, bool wanted) { return wanted ? with_special(x, 977) : x; }
 
-Tree parameters_of(const Case& c) {
+Tree parameters_of(const LayerCase& c) {
   Tree tree;
   for (size_t i = 1; i < c.widths.size(); ++i) {
     const std::string name = "layer" + std::to_string(i);
@@ -38,7 +38,7 @@ Tensor forward(const Tree& p, Tensor x, size_t layers) {
 }
 
 // Loss, gradients of the parameters and of the input, and the prediction.
-Bits step(const Case& c) {
+Bits step(const LayerCase& c) {
   const size_t layers = c.widths.size() - 1;
   const Tensor x = special(numbers({c.rows, c.widths[0]}, "x", "BC"), c.special);
   const Tensor t = numbers({c.rows, c.widths.back()}, "t", "BC");
@@ -54,7 +54,7 @@ Bits step(const Case& c) {
   return bits;
 }
 
-using RowChainTest = ChainFixture<testing::TestWithParam<Case>>;
+using RowChainTest = ChainFixture<testing::TestWithParam<LayerCase>>;
 
 TEST_P(RowChainTest, HasTheBitsOfItsOps) {
   set_passes_off({"fuse_rows"});
@@ -71,13 +71,13 @@ TEST_P(RowChainTest, HasTheBitsOfItsOps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, RowChainTest,
-                         testing::Values(Case{2048, {2, 20, 5, 1}}, Case{2049, {2, 20, 5, 1}}, Case{4095, {1, 3, 2}},
-                                         Case{4096, {3, 4, 4}}, Case{5000, {7, 64, 33, 3}}, Case{8209, {5, 1, 1}},
-                                         Case{2304, {2, 20, 5, 1}, true}, Case{4400, {4, 9, 6}, true},
-                                         Case{4411, {2, 20, 5, 1}, true}));
+                         testing::Values(LayerCase{2048, {2, 20, 5, 1}}, LayerCase{2049, {2, 20, 5, 1}}, LayerCase{4095, {1, 3, 2}},
+                                         LayerCase{4096, {3, 4, 4}}, LayerCase{5000, {7, 64, 33, 3}}, LayerCase{8209, {5, 1, 1}},
+                                         LayerCase{2304, {2, 20, 5, 1}, true}, LayerCase{4400, {4, 9, 6}, true},
+                                         LayerCase{4411, {2, 20, 5, 1}, true}));
 
 TEST(RowChains, TakeInAWholeStepWhereRowsAreManyAndLayersNarrow) {
-  const auto kernel_calls = [](const Case& c) {
+  const auto kernel_calls = [](const LayerCase& c) {
     const size_t layers = c.widths.size() - 1;
     const auto loss = [&](const Tree& p, const Tensor& x, const Tensor& t) {
       return mean_squared_error(forward(p, x, layers), t);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "retrace/base/error.h"
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
 
@@ -31,10 +30,6 @@ std::vector<TensorSpec> own_specs(const Trace& trace, const Node& node) {
   return specs;
 }
 
-std::vector<TensorSpec> infer_chain(const InferCall&) {
-  throw Error(ErrorKind::internal, 903, "a chain of samples says its outputs by its body");
-}
-
 bool outputs_have(const Trace& trace, const Node& node, int64_t samples) {
   for (int i = 0; i < node.output_count; ++i) {
     const Shape& shape = spec_of(trace, node.first_output + i).shape;
@@ -46,7 +41,7 @@ bool outputs_have(const Trace& trace, const Node& node, int64_t samples) {
 }  // namespace
 
 const Op& sample_chain_op() {
-  static const Op op{.name = "sample_chain", .inputs = -1, .attributes = {"samples", "slab"}, .infer = infer_chain};
+  static const Op op{.name = "sample_chain", .inputs = -1, .attributes = {"samples", "slab"}, .infer = infer_by_body};
   return op;
 }
 

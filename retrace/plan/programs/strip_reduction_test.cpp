@@ -14,9 +14,9 @@
 namespace retrace {
 namespace {
 
-using Results = std::vector<std::vector<uint32_t>>;
+using Bits = std::vector<std::vector<uint32_t>>;
 
-struct Case {
+struct ReductionCase {
   int64_t positions, channels;
   std::string op;
   bool prologue;
@@ -39,7 +39,7 @@ struct Case {
 
 class Pieces {
  public:
-  Pieces(const Case& one, uint32_t seed) : trace_(one.trace()), random_(seed) {
+  Pieces(const ReductionCase& one, uint32_t seed) : trace_(one.trace()), random_(seed) {
     const auto number = [&] { return random_() % 64 == 0 ? -0.0f : static_cast<float>(random_() % 2001) / 100 - 3; };
     array_.resize(static_cast<size_t>(one.positions * one.channels));
     numbers_.resize(static_cast<size_t>(one.channels));
@@ -48,7 +48,7 @@ class Pieces {
     if (seed % 3 == 0) array_[random_() % array_.size()] = INFINITY;
   }
 
-  Results by_op() {
+  Bits by_op() {
     const auto plan = make_plan(trace_);
     auto results = room();
     std::vector<void*> out;
@@ -59,7 +59,7 @@ class Pieces {
   }
 
   // By ranges of any lengths in any order, and elements that are final only then.
-  Results by_ranges(int64_t longest) {
+  Bits by_ranges(int64_t longest) {
     const StripReduction work(trace_, trace_.nodes[0]);
     std::vector<float> array(array_.size(), NAN);
     const void* in[] = {array.data(), numbers_.data()};
@@ -89,8 +89,8 @@ class Pieces {
     return std::vector<std::vector<float>>(static_cast<size_t>(trace_.nodes[0].output_count),
                                            std::vector<float>(numbers_.size()));
   }
-  static Results bits(const std::vector<std::vector<float>>& results) {
-    Results bits;
+  static Bits bits(const std::vector<std::vector<float>>& results) {
+    Bits bits;
     for (const auto& result : results) {
       bits.emplace_back();
       for (float x : result) bits.back().push_back(std::isnan(x) ? 0x7fc00000u : std::bit_cast<uint32_t>(x));

@@ -24,11 +24,11 @@ float* scratch_memory(int count) {
 bool tile_input(DType type) { return type == DType::f32 || type == DType::boolean || type == DType::u8; }
 bool tile_output(DType type) { return type == DType::f32 || type == DType::boolean; }
 
-std::vector<TensorSpec> infer_fused(const InferCall&) {
-  throw Error(ErrorKind::internal, 903, "a fused chain says its outputs by its body");
-}
-
 }  // namespace
+
+std::vector<TensorSpec> infer_by_body(const InferCall&) {
+  throw Error(ErrorKind::internal, 903, "a chain says its outputs by its body");
+}
 
 bool can_tile(const Trace& trace, const Node& node) {
   if (!node.op->rule || node.output_count != 1) return false;
@@ -38,7 +38,7 @@ bool can_tile(const Trace& trace, const Node& node) {
 }
 
 const Op& fused_op() {
-  static const Op op{.name = "fused", .inputs = -1, .infer = infer_fused};
+  static const Op op{.name = "fused", .inputs = -1, .infer = infer_by_body};
   return op;
 }
 

@@ -21,6 +21,9 @@ const Op& fused_op();
 // Whether a tile program is all that a node needs: a fused chain, or a node that can be part of one.
 bool is_tile_chain(const Trace& trace, const Node& node);
 
+// infer() of ops whose bodies say their outputs: an Error(internal).
+std::vector<TensorSpec> infer_by_body(const InferCall& call);
+
 // Pieces of tuning::kChainPiece elements.
 int64_t chain_pieces(int64_t count);
 
