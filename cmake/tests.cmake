@@ -47,7 +47,7 @@ if(RETRACE_BUILD_TESTS)
 endif()
 
 # Tests that compute much by themselves are compiled as the library is.
-set(computing_tests conv2d_kernel_test matmul_kernel_test op_case_run_test reduction_test digits_test)
+set(computing_tests conv2d_kernel_test matmul_kernel_test op_case_run_test reduction_test digits_test elementary_test)
 
 function(retrace_add_test name)
   add_executable(test_${name} ${ARGN})

@@ -7,8 +7,8 @@
 
 #include "retrace/data/gzip.h"
 #include "retrace/data/image_files.h"
-#include "retrace/data/image_search.h"
 #include "retrace/data/image_fit.h"
+#include "retrace/data/image_search.h"
 #include "retrace/data/image_testing.h"
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/data/tar_testing.h"

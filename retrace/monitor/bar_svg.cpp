@@ -33,8 +33,8 @@ std::string bar_svg(const BarChart& chart) {
   for (const auto& bar : chart.bars)
     if (std::isfinite(bar.value)) low = std::min(low, bar.value), high = std::max(high, bar.value);
   SvgPicture picture(static_cast<int>(right + kChartRight), static_cast<int>(kChartTop + kPlot + names.space + 4));
-  picture.text(kBarsLeft, 21, chart.unit.empty() ? chart.title : chart.title + " (" + chart.unit + ")", TextAnchor::start,
-               14);
+  picture.text(kBarsLeft, 21, chart.unit.empty() ? chart.title : chart.title + " (" + chart.unit + ")",
+               TextAnchor::start, 14);
   const Axis y(low, high, kChartTop + kPlot, kChartTop);
   for (const double tick : y.ticks()) {
     picture.line(kBarsLeft, y.at(tick), right, y.at(tick), kGridColor);

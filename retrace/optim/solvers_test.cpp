@@ -10,18 +10,18 @@
 namespace retrace {
 namespace {
 
-Tree one(double value) { return {{"w", Tensor::from<double>({value}, {1})}}; }
+Tree one_weight(double value) { return {{"w", Tensor::from<double>({value}, {1})}}; }
 
 // Twenty steps of a solver from 1, with these gradients; `formula` makes the same step with doubles.
 void follow(const char* name, const OptionValues& given,
             const std::function<double(double w, double g, int t)>& formula) {
   const SolverKind& solver = kind_of(all_solvers(), name, "solver", {});
   const OptionValues options = completed(given, solver.options, name);
-  Tree parameters = one(1), state = solver.initial(parameters);
+  Tree parameters = one_weight(1), state = solver.initial(parameters);
   double w = 1;
   for (int t = 1; t <= 20; ++t) {
     const double g = t % 3 - 0.75;
-    const auto made = solver.update(parameters, one(g), state, 0.125, options);
+    const auto made = solver.update(parameters, one_weight(g), state, 0.125, options);
     parameters = made.parameters, state = made.state;
     w = formula(w, g, t);
     EXPECT_NEAR(parameters["w"].tensor().item<double>(), w, 1e-12) << name << " " << t;

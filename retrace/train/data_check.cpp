@@ -28,7 +28,6 @@ std::string place_of(const Job& given, Split split, size_t variable) {
   return fmt::format("data source \"{}\"", source.name);
 }
 
-
 Error misfit(const Set& set, size_t variable, const std::string& what) {
   return Error(ErrorKind::bad_data, 423, fmt::format("the {} set {}", set.name(), what))
       .where(set.names.place(set.split, variable));

@@ -128,7 +128,7 @@ TEST(ImageJob, TrainsOnArchives) {
   Job job = image_job(folder);
   job.data.path = packed.at("al.tar");
   EXPECT_EQ(job_refusal(job), "error[RT0501]: data archive \"" + packed.at("al.tar") +
-                              "\" does not exist\n  help:     did you mean \"" + packed.at("all.tar") + "\"?");
+                                  "\" does not exist\n  help:     did you mean \"" + packed.at("all.tar") + "\"?");
 }
 
 TEST(ImageJob, RefusesFoldersThatDoNotFit) {

@@ -14,7 +14,6 @@ namespace {
 
 constexpr int64_t kChunk = 128;  // samples read at a time; changes no bit
 
-
 void check_samples(const Tensor& batch, const Shape& sample, Place place) {
   if (batch.rank() == sample.rank() + 1 && sample_shape(batch.shape()) == sample) return;
   throw Error(ErrorKind::bad_data, 379, "the data have samples that the network does not read")

@@ -14,8 +14,7 @@ namespace {
 std::string on_digits(const std::string& rest) { return "[network]\nname = \"digits\"\n" + rest; }
 
 TEST(JobSchedules, FollowEachOther) {
-  const Job job =
-      parse_job(on_digits("[training]\nschedule = 'warm-up,cosine'\nwarm_up_iterations = 7\n"), "x.toml");
+  const Job job = parse_job(on_digits("[training]\nschedule = 'warm-up,cosine'\nwarm_up_iterations = 7\n"), "x.toml");
   EXPECT_EQ(job.training.schedule, "warm-up, cosine");
   const std::string text = job_text(job);
   for (const char* line :

@@ -45,7 +45,8 @@ std::set<fs::path> folders_in(const fs::path& folder) {
   if (const auto archive = archive_path(folder.string()); archive && archive->inside.empty()) {
     const TarArchive opened(archive->archive);
     for (const auto& entry : opened.entries())
-      if (const size_t end = entry.name.find('/'); end != std::string::npos) found.insert(folder / entry.name.substr(0, end));
+      if (const size_t end = entry.name.find('/'); end != std::string::npos)
+        found.insert(folder / entry.name.substr(0, end));
     return found;
   }
   std::error_code ignored;
@@ -65,8 +66,7 @@ std::string advice_for(const fs::path& folder) {
       try {
         found_by(source, inner);
         return fmt::format("did you mean \"{}\"?", printable(inner.string()));
-      } catch (const Error&) {
-      }
+      } catch (const Error&) {}
     }
   }
   return "docs/data.md says how the files are named";

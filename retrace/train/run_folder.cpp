@@ -106,8 +106,9 @@ bool parse_line(std::string_view text, Line& line) {
 
 // Whether the line is the last one of its epoch.
 bool ends_epoch(const Line& line, EpochFingerprints& epoch) {
-  return line.name == kAll || (line.name.starts_with(kStoppedAfter) &&
-                               read_number(std::string_view(line.name).substr(kStoppedAfter.size()), epoch.stopped_after));
+  return line.name == kAll ||
+         (line.name.starts_with(kStoppedAfter) &&
+          read_number(std::string_view(line.name).substr(kStoppedAfter.size()), epoch.stopped_after));
 }
 
 }  // namespace

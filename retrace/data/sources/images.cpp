@@ -15,7 +15,8 @@ std::string folder_of(Split split, const SourceRequest& request) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
     for (const std::string_view ending : archive_endings())
-      if (const std::string archive = folder + std::string(ending); std::filesystem::exists(archive, ignored)) return archive;
+      if (const std::string archive = folder + std::string(ending); std::filesystem::exists(archive, ignored))
+        return archive;
   return folder;
 }
 

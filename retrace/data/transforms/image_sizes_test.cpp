@@ -56,8 +56,8 @@ TEST(Resize, BilinearIsATriangleOverTheCoarserGrid) {
 // An image that is linear in x and y stays so, away from its edges, whatever the size.
 TEST(Resize, BilinearKeepsAPlane) {
   for (const int64_t size : {7, 20, 33}) {
-    const auto made =
-        image_of(with_transform(store_of(counted_images(1, 20, 20)), "resize", {{"resize_height", size}, {"resize_width", size}}));
+    const auto made = image_of(with_transform(store_of(counted_images(1, 20, 20)), "resize",
+                                              {{"resize_height", size}, {"resize_width", size}}));
     const auto values = made.to_vector<float>();
     const double step = 20.0 / static_cast<double>(size);
     for (int64_t y = 0; y < size; ++y)
@@ -111,7 +111,7 @@ TEST(Resize, OneSizeMakesTheOtherInProportion) {
 
 TEST(CenterCrop, CutsTheMiddleOut) {
   const auto store = with_transform(store_of(counted_images(1, 5, 8)), "center-crop",
-                                 {{"crop_height", int64_t{2}}, {"crop_width", int64_t{4}}});
+                                    {{"crop_height", int64_t{2}}, {"crop_width", int64_t{4}}});
   EXPECT_EQ(image_of(store).to_vector<float>(), (Floats{12, 13, 14, 15, 22, 23, 24, 25}));
   EXPECT_EQ(shape_of("center-crop", {5, 8, 3}, {{"crop_width", int64_t{3}}}), (Shape{3, 3, 3}));
   EXPECT_EQ(error_of([] { shape_of("center-crop", {5, 8, 3}, {{"crop_width", int64_t{6}}}); }),
@@ -126,7 +126,7 @@ TEST(CenterCrop, CutsTheMiddleOut) {
 
 TEST(RandomCropToSize, CutsEveryPartOutAndTargetsAlike) {
   const auto store = with_transform(store_of(counted_images(200, 4, 6)), "random-crop-to-size",
-                                 {{"crop_height", int64_t{2}}, {"crop_width", int64_t{5}}});
+                                    {{"crop_height", int64_t{2}}, {"crop_width", int64_t{5}}});
   std::map<std::pair<int64_t, int64_t>, int> seen;
   for (int64_t n = 0; n < 200; ++n) {
     const auto values = image_of(store, n).to_vector<float>();
@@ -143,12 +143,13 @@ TEST(RandomCropToSize, CutsEveryPartOutAndTargetsAlike) {
   for (const auto& [place, count] : seen) EXPECT_NEAR(count, 33, 20);
   // With equal sizes it is the identity.
   const auto same = with_transform(store_of(counted_images(3, 4, 6)), "random-crop-to-size",
-                                {{"crop_height", int64_t{4}}, {"crop_width", int64_t{6}}});
+                                   {{"crop_height", int64_t{4}}, {"crop_width", int64_t{6}}});
   EXPECT_EQ(image_of(same, 2).to_vector<float>(), image_of(store_of(counted_images(3, 4, 6)), 2).to_vector<float>());
 }
 
 TEST(RandomCropToSize, IsDrawnAnewInEachPass) {
-  const auto store = with_transform(store_of(counted_images(1, 40, 40)), "random-crop-to-size", {{"crop_height", int64_t{2}}});
+  const auto store =
+      with_transform(store_of(counted_images(1, 40, 40)), "random-crop-to-size", {{"crop_height", int64_t{2}}});
   std::set<float> corners;
   for (int64_t pass = 0; pass < 8; ++pass) corners.insert(image_of(store, 0, pass).to_vector<float>()[0]);
   EXPECT_GT(corners.size(), 5u);

@@ -65,7 +65,9 @@ OP_CASES(matmul) {
   return cases;
 }
 
-Tensor all_ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(1, shape, DType::f32, labels); }
+Tensor all_ones(const Shape& shape, const std::string& labels = "") {
+  return Tensor::full(1, shape, DType::f32, labels);
+}
 
 TEST(Matmul, multiplies) {
   const Tensor a = Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3}), b = Tensor::from<float>({1, 10, 100}, {3, 1});
@@ -87,7 +89,8 @@ TEST(Matmul, says_what_does_not_fit) {
             "  where:    train.cpp:3\n"
             "  got:      a f32[2,3], b f32[2,3]\n"
             "  expected: columns of a = rows of b");
-  EXPECT_EQ(error_text([&] { matmul(all_ones({2, 3}), all_ones({2, 3}), {.transpose_a = true, .transpose_b = true}, place); }),
+  EXPECT_EQ(error_text(
+                [&] { matmul(all_ones({2, 3}), all_ones({2, 3}), {.transpose_a = true, .transpose_b = true}, place); }),
             "error[RT0160]: matmul: a has 2 columns, b has 3 rows\n"
             "  where:    train.cpp:3\n"
             "  got:      a f32[2,3] (transposed), b f32[2,3] (transposed)\n"

@@ -71,8 +71,9 @@ TEST_P(RowChainTest, HasTheBitsOfItsOps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, RowChainTest,
-                         testing::Values(LayerCase{2048, {2, 20, 5, 1}}, LayerCase{2049, {2, 20, 5, 1}}, LayerCase{4095, {1, 3, 2}},
-                                         LayerCase{4096, {3, 4, 4}}, LayerCase{5000, {7, 64, 33, 3}}, LayerCase{8209, {5, 1, 1}},
+                         testing::Values(LayerCase{2048, {2, 20, 5, 1}}, LayerCase{2049, {2, 20, 5, 1}},
+                                         LayerCase{4095, {1, 3, 2}}, LayerCase{4096, {3, 4, 4}},
+                                         LayerCase{5000, {7, 64, 33, 3}}, LayerCase{8209, {5, 1, 1}},
                                          LayerCase{2304, {2, 20, 5, 1}, true}, LayerCase{4400, {4, 9, 6}, true},
                                          LayerCase{4411, {2, 20, 5, 1}, true}));
 
