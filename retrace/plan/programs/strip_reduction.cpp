@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "retrace/plan/programs/row_kernels.h"
 #include "retrace/plan/tuning.h"
 #include "retrace/trace/trace_index.h"
 
@@ -10,7 +11,7 @@ namespace retrace {
 namespace {
 
 using namespace tuning;
-constexpr int64_t kStripRows = 16;  // docs/numerics.md 3
+using row_chain::kStrip;
 
 }  // namespace
 
@@ -46,12 +47,12 @@ StripReduction::StripReduction(const Trace& trace, const Node& node)
     : kernels_(node.op->column_kernels()), outputs_(node.output_count) {
   const ReduceShape shape(source(trace, node).shape, node.attributes.list("axes"));
   positions_ = shape.positions, channels_ = shape.channels;
-  strips_ = (positions_ + kStripRows - 1) / kStripRows;
+  strips_ = (positions_ + kStrip - 1) / kStrip;
   slot_ = kernels_->slot_size(channels_);
   most_level_ = kMostStripLevel;
   if (!node.body) return;
   program_ = std::make_unique<TileProgram>(node.body->trace);
-  most_level_ = std::bit_width(static_cast<uint64_t>(kReadElements / (kStripRows * channels_))) - 1;
+  most_level_ = std::bit_width(static_cast<uint64_t>(kReadElements / (kStrip * channels_))) - 1;
 }
 
 float* StripReduction::slots(void* workspace) const {
@@ -69,7 +70,7 @@ void StripReduction::prepare(const void* const* inputs, void* workspace) const {
 }
 
 void StripReduction::add(int64_t begin, int64_t end, const void* const* inputs, void* workspace) const {
-  const int64_t size = kStripRows * channels_, whole = positions_ / kStripRows;
+  const int64_t size = kStrip * channels_, whole = positions_ / kStrip;
   const int64_t last = end / size;
   int64_t strip = (begin + size - 1) / size;
   while (strip < last) {
@@ -82,7 +83,7 @@ void StripReduction::add(int64_t begin, int64_t end, const void* const* inputs, 
 }
 
 void StripReduction::reduce(int64_t strip, int level, const void* const* inputs, void* workspace) const {
-  const int64_t first = strip * kStripRows, count = std::min(kStripRows << level, positions_ - first);
+  const int64_t first = strip * kStrip, count = std::min(kStrip << level, positions_ - first);
   const float* x = nullptr;
   if (program_) {
     thread_local std::vector<float> buffer(kReadElements);
