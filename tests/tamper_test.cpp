@@ -167,7 +167,7 @@ TEST_F(TamperTest, WeightsCheckpointsAndDataAreNamed) {
     const bool train = draw(3) > 0;
     const fs::path data = root_ / "other" / (train ? "train.csv" : "test.csv");
     ASSERT_TRUE(change_digit(data, "\n", "01234567")) << i;
-    ASSERT_TRUE(says(answer(), train ? "training set content is " : "test set content is ")) << i;
+    ASSERT_TRUE(says(answer(), train ? ": train.csv has other content" : ": test.csv has other content")) << i;
   }
 }
 

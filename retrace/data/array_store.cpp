@@ -15,7 +15,9 @@ namespace {
 class ArraySource : public DataSource {
  public:
   // Arrays of equal length whose first axis is the iteration axis.
-  ArraySource(std::vector<Tensor> arrays, bool scale_bytes) : arrays_(std::move(arrays)), scale_bytes_(scale_bytes) {}
+  ArraySource(std::vector<Tensor> arrays, const ArrayStoreOptions& options)
+      : arrays_(std::move(arrays)), scale_bytes_(options.scale_bytes), files_(options.files) {}
+  std::vector<std::string> files() const override { return files_; }
   int64_t size() const override { return arrays_[0].shape()[0]; }
   int variables() const override { return static_cast<int>(arrays_.size()); }
 
@@ -99,6 +101,7 @@ class ArraySource : public DataSource {
 
   std::vector<Tensor> arrays_;
   bool scale_bytes_;
+  std::vector<std::string> files_;
 };
 
 // The array with `axis` moved to the front.
@@ -150,14 +153,14 @@ Datastore array_store(std::vector<Tensor> arrays, const ArrayStoreOptions& optio
           .got(fmt::format("{} and {}", arrays[0].spec().text(), arrays[i].spec().text()))
           .expected("the same number for all arrays");
   }
-  return Datastore(std::make_shared<ArraySource>(std::move(arrays), options.scale_bytes));
+  return Datastore(std::make_shared<ArraySource>(std::move(arrays), options));
 }
 
-Datastore image_set_store(const ImageSet& images) {
+Datastore image_set_store(const ImageSet& images, std::vector<std::string> files) {
   std::vector<Tensor> arrays = {Tensor::from(images.pixels, {images.count, images.height, images.width, 1}, "BSSC"),
                                 Tensor::from(images.labels, {images.count}, "B")};
   if (!images.angles.empty()) arrays.push_back(Tensor::from(images.angles, {images.count, 1}, "BC"));
-  return array_store(std::move(arrays), {.scale_bytes = true});
+  return array_store(std::move(arrays), {.scale_bytes = true, .files = std::move(files)});
 }
 
 Tensor image_batch(const ImageSet& images, int64_t first, int64_t count) {

@@ -1,6 +1,7 @@
 #pragma once
 // Tensors in memory as a store.
 
+#include <string>
 #include <vector>
 
 #include "retrace/data/datastore.h"
@@ -16,6 +17,8 @@ struct ArrayStoreOptions {
   Axes iteration_axis = {};
   // u8 arrays are delivered as f32, each value divided by 255: images between 0 and 1 in a quarter of the memory.
   bool scale_bytes = false;
+  // The files that the arrays were read from, if a run is to keep their sizes and hashes.
+  std::vector<std::string> files = {};
 };
 
 // One variable for each array; observation i is the i-th slice of each, without the iteration axis. Batches get the
@@ -24,8 +27,8 @@ struct ArrayStoreOptions {
 Datastore array_store(std::vector<Tensor> arrays, const ArrayStoreOptions& options = {}, Place place = Place::here());
 
 // Variables: image f32[height,width,1] "SSC" from 0 to 1; label, a single i32; where angles are known, angle f32[1]
-// "C".
-Datastore image_set_store(const ImageSet& images);
+// "C". `files`: those that the images were read from.
+Datastore image_set_store(const ImageSet& images, std::vector<std::string> files = {});
 
 // `count` images from index `first` on, as a mini-batch of that store: f32 [count,height,width,1] "BSSC".
 Tensor image_batch(const ImageSet& images, int64_t first, int64_t count);

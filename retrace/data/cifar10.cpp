@@ -69,11 +69,15 @@ namespace datasets {
 
 Datastore cifar10(const std::string& folder, Split split) {
   Arrays arrays;
-  for (const auto& file : cifar10_files(folder, split)) add_file(file, arrays);
+  std::vector<std::string> files;
+  for (const auto& file : cifar10_files(folder, split)) {
+    add_file(file, arrays);
+    files.push_back(file.path.string());
+  }
   const auto count = static_cast<int64_t>(arrays.labels.size());
   return array_store({Tensor::from(arrays.pixels, {count, kCifar10Side, kCifar10Side, 3}, "BSSC"),
                       Tensor::from(arrays.labels, {count}, "B")},
-                     {.scale_bytes = true});
+                     {.scale_bytes = true, .files = std::move(files)});
 }
 
 }  // namespace datasets

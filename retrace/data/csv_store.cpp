@@ -89,7 +89,7 @@ CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options, 
     if (classify) names = options.class_names.empty() ? classes_of(table) : options.class_names;
     const Tensor features = Tensor::from(table.features, {table.rows, width}, "BC");
     const Tensor target = classify ? classes(table, names) : Tensor::from(table.values, {table.rows, targets}, "BC");
-    return {array_store({features, target}), std::move(table.columns), std::move(names)};
+    return {array_store({features, target}, {.files = {file}}), std::move(table.columns), std::move(names)};
   });
 }
 

@@ -32,6 +32,9 @@ class DataSource {
   // small variables and a spread sample of large ones. By default it covers some observations, and is 0, for unknown,
   // if the source is not subsettable.
   virtual uint64_t digest(std::span<const int64_t> indices) const;
+  // The files that the observations come from, as paths: a run keeps their sizes and hashes. None: there are none, or
+  // nobody knows them.
+  virtual std::vector<std::string> files() const { return {}; }
   // The number of observation `index` in the data set that this source is a view of.
   virtual int64_t sample(int64_t index) const { return index; }
   // The number of transforms on top of each other.

@@ -15,6 +15,7 @@
 #include "retrace/data/image_pixels.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
+#include "retrace/data/tar.h"
 
 namespace retrace {
 
@@ -82,6 +83,14 @@ class ImageSource : public DataSource {
       batch.push_back(Tensor::from(labels, {count}, "B"));
     }
     return batch;
+  }
+
+  // The archive, or those of the images of this store.
+  std::vector<std::string> files() const override {
+    if (reader_->files.archive) return {reader_->files.archive->name()};
+    std::vector<std::string> paths;
+    for (int64_t index = 0; index < size(); ++index) paths.push_back(reader_->files.paths[file(index)]);
+    return paths;
   }
 
   // All labels, and some images.

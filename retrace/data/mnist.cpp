@@ -77,7 +77,10 @@ ImageSet read_mnist(const std::string& folder, Split split) {
   return read_image_set(files.images, files.labels);
 }
 
-Datastore mnist(const std::string& folder, Split split) { return image_set_store(read_mnist(folder, split)); }
+Datastore mnist(const std::string& folder, Split split) {
+  const auto files = mnist_files(folder, split);
+  return image_set_store(read_image_set(files.images, files.labels), {files.images.string(), files.labels.string()});
+}
 
 }  // namespace datasets
 }  // namespace retrace

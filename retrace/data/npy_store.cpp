@@ -95,7 +95,9 @@ Datastore npy_store(const std::string& inputs, const std::string& targets, const
         throw refused(targets, 370, fmt::format("has {} targets", arrays[1].shape()[0]))
             .expected(fmt::format("{}, one for each sample of \"{}\"", arrays[0].shape()[0], printable(inputs)));
     }
-    return array_store(std::move(arrays), {.scale_bytes = options.scale_bytes});
+    std::vector<std::string> files = {inputs};
+    if (!targets.empty()) files.push_back(targets);
+    return array_store(std::move(arrays), {.scale_bytes = options.scale_bytes, .files = std::move(files)});
   });
 }
 

@@ -5,26 +5,14 @@
 
 #include <cmath>
 
-#include "retrace/data/array_store.h"
 #include "retrace/data/digits.h"
 #include "retrace/ops/ops.h"
 #include "retrace/train/evaluate_network.h"
+#include "retrace/train/product_testing.h"
 #include "tests/error_testing.h"
 
 namespace retrace {
 namespace {
-
-Datastore products(int64_t count) {
-  std::vector<float> points, heights;
-  for (int64_t i = 0; i < count; ++i) {
-    const float x = static_cast<float>(i % 8) / 4 - 1, y = static_cast<float>(i / 8) / 2 - 1;
-    points.insert(points.end(), {x, y});
-    heights.push_back(x * y);
-  }
-  return array_store({Tensor::from(points, {count, 2}, "BC"), Tensor::from(heights, {count, 1}, "BC")});
-}
-
-nn::Layer small_layers() { return nn::Sequential{nn::linear(8), nn::relu(), nn::linear(1)}; }
 
 OwnMetric distance() {
   return {.name = "distance", .of_batch = [](const Tensor& y, const Tensor& t) { return mean(abs(y - t), {1}); }};

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "retrace/base/file.h"
-#include "retrace/data/array_store.h"
 #include "retrace/data/digits.h"
 #include "retrace/ops/ops.h"
 #include "retrace/train/class_names.h"
 #include "retrace/train/metrics_log.h"
+#include "retrace/train/product_testing.h"
 #include "retrace/train/train_job.h"
 #include "retrace/train/train_network.h"
 #include "tests/error_testing.h"
@@ -15,18 +15,6 @@
 
 namespace retrace {
 namespace {
-
-Datastore products(float factor = 1) {
-  std::vector<float> points, heights;
-  for (int64_t i = 0; i < 40; ++i) {
-    const float x = static_cast<float>(i % 8) / 4 - 1, y = static_cast<float>(i / 8) / 2 - 1;
-    points.insert(points.end(), {x, y});
-    heights.push_back(factor * x * y);
-  }
-  return array_store({Tensor::from(points, {40, 2}, "BC"), Tensor::from(heights, {40, 1}, "BC")});
-}
-
-nn::Layer small_layers() { return nn::Sequential{nn::linear(8), nn::relu(), nn::linear(1)}; }
 
 Loss distance() {
   return [](const Tensor& y, const Tensor& t) { return mean(abs(y - t)); };
@@ -104,7 +92,7 @@ TEST_F(ReplayNetworkTest, WhatDiffersIsNamed) {
   TrainNetworkOptions how = options();
   how.training.l2_regularization = 0.5;
   EXPECT_TRUE(says(error_of([&] { difference(products(), distance(), how); }), "error[RT0645]"));
-  EXPECT_TRUE(says(error_of([&] { difference(products(2), distance(), options()); }), "error[RT0645]"));
+  EXPECT_TRUE(says(error_of([&] { difference(products(40, 2), distance(), options()); }), "error[RT0645]"));
   EXPECT_TRUE(says(error_of([&] { difference(products(), distance(), options(), {.first = 3, .last = 12}); }),
                    "error[RT0644]"));
   const auto log = root_ / "run" / "steps.jsonl";

@@ -8,6 +8,7 @@
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/tensor/fingerprint.h"
+#include "retrace/train/data_files.h"
 #include "retrace/train/manifest.h"
 #include "retrace/train/training_run.h"
 
@@ -73,10 +74,11 @@ TrainingCall call_of(const Job& job) {
 }
 
 // The same, whose task is that of the manifest.
-TrainingCall checked(const TrainingCall& call, const std::optional<Manifest>& manifest) {
+TrainingCall checked(const fs::path& run, const TrainingCall& call, const std::optional<Manifest>& manifest) {
   TrainingCall made = call;
-  made.make_task = [&call, &manifest] {
+  made.make_task = [&run, &call, &manifest] {
     TrainingTask task = call.make_task();
+    check_data_files(run, data_files(task), DataCheck::all);
     if (manifest) check_identity(*manifest, task);
     return task;
   };
@@ -121,7 +123,7 @@ ReplayResult replay_training(const fs::path& run, Pool& pool, const TrainingCall
                                         done = true;
                                     },
                                 .stop = [&] { return done.load(); }};
-  const auto trained = run_training(pool, checked(call, manifest), control);
+  const auto trained = run_training(pool, checked(run, call, manifest), control);
   const bool with_weights = pool.is_first() && to_end && check.is_finished() && !stopped && !check.difference();
   if (with_weights)
     check.weights(last, recorded_weights(run),

@@ -73,8 +73,8 @@ void check_empty(const fs::path& path) {
 
 constexpr const char *kManifest = "manifest.json", *kReport = "report.html";
 constexpr const char* kFiles[] = {
-    "job.toml",         "training.toml",       "versions.json", "classes.json", "metrics.jsonl", "steps.jsonl",
-    "fingerprints.txt", "weights.safetensors", kReport,         kManifest,      kRunLock};
+    "job.toml",   "training.toml",    "versions.json",       "classes.json", "metrics.jsonl", "steps.jsonl",
+    "data.jsonl", "fingerprints.txt", "weights.safetensors", kReport,        kManifest,       kRunLock};
 
 // The files of a run, and its folder if nothing else is in it.
 void remove_run(const fs::path& path, bool folder, const FileDescriptor& lock) {

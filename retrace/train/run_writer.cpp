@@ -121,8 +121,23 @@ void RunWriter::flush() {
   check();
 }
 
+void RunWriter::data(std::vector<DataFile> files) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder_.path() / "data.jsonl", ignored)) data_ = std::move(files);
+}
+
+void RunWriter::write_data() {
+  try {
+    write_data_files(folder_.path(), data_);
+  } catch (const std::exception& error) {
+    warn(fmt::format("the run keeps no sizes and hashes of its data\n{}", error.what()));
+  }
+  data_.clear();
+}
+
 void RunWriter::seal(const NamedValues& identity) {
   flush();
+  write_data();
   folder_.seal(identity);
 }
 
@@ -182,6 +197,7 @@ void RunWriter::write_weights(const SafeTensors& weights, int epoch) {
 
 void RunWriter::write_checkpoint(Checkpoint checkpoint) {
   try {
+    write_data();
     folder_.write_checkpoint(checkpoint.iterations, checkpoint_content(checkpoint.state, checkpoint.owner),
                              checkpoint.kept);
     checkpointed_ = checkpoint.iterations;

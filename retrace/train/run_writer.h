@@ -12,6 +12,7 @@
 #include "retrace/distributed/worker.h"
 #include "retrace/monitor/background.h"
 #include "retrace/tensor/tree.h"
+#include "retrace/train/data_files.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/step_log.h"
 
@@ -32,6 +33,8 @@ class RunWriter {
   ~RunWriter();
 
   const std::filesystem::path& path() const { return folder_.path(); }
+  // The files of the run's data, whose sizes and hashes are written before the first checkpoint, or with the manifest.
+  void data(std::vector<DataFile> files);
   // A line of metrics.jsonl.
   void event(std::string line);
   // A step of the step log. Written with whatever is written next, after 64 steps at the latest.
@@ -79,6 +82,7 @@ class RunWriter {
   void write_weights(const SafeTensors& weights, int epoch);
   void write_events(const Waiting& waiting);
   void write_checkpoint(Checkpoint checkpoint);
+  void write_data();
   template <class F>
   void attempt(const F& write);
 
@@ -90,8 +94,9 @@ class RunWriter {
   std::atomic<int64_t> checkpointed_{0};
   std::exception_ptr error_;
   std::atomic<bool> failed_{false};
-  int written_epoch_ = 0;  // of the weights on the disk; 0: none
-  Background background_;  // last: it ends first
+  std::vector<DataFile> data_;  // none: they are written
+  int written_epoch_ = 0;       // of the weights on the disk; 0: none
+  Background background_;       // last: it ends first
 };
 
 }  // namespace retrace

@@ -9,6 +9,7 @@
 #include "retrace/data/digits.h"
 #include "retrace/ops/ops.h"
 #include "retrace/tensor/fingerprint.h"
+#include "retrace/train/product_testing.h"
 #include "retrace/train/train_job.h"
 #include "tests/error_testing.h"
 #include "tests/golden_jobs.h"
@@ -16,19 +17,6 @@
 
 namespace retrace {
 namespace {
-
-// 40 points of x y on a grid.
-Datastore products(int64_t count = 40) {
-  std::vector<float> points, heights;
-  for (int64_t i = 0; i < count; ++i) {
-    const float x = static_cast<float>(i % 8) / 4 - 1, y = static_cast<float>(i / 8) / 2 - 1;
-    points.insert(points.end(), {x, y});
-    heights.push_back(x * y);
-  }
-  return array_store({Tensor::from(points, {count, 2}, "BC"), Tensor::from(heights, {count, 1}, "BC")});
-}
-
-nn::Layer small_layers() { return nn::Sequential{nn::linear(8), nn::relu(), nn::linear(1)}; }
 
 TrainNetworkOptions short_options() {
   return {.training = {.max_epochs = 3, .mini_batch_size = 16, .initial_learn_rate = 0.01}, .seed = 3};

@@ -24,6 +24,7 @@ void TrainingReport::open(RunStarted event, int64_t epochs) {
     run_.emplace(RunFolder::create({task_.name, task_.file, task_.text, task_.classes}, current_versions(event.device),
                                    control_.out));
   }
+  if (run_) run_->data(data_files(task_));
   event.run_dir = run_dir().string();
   tell(event);
 }

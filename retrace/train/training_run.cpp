@@ -4,6 +4,7 @@
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/train/checkpoint_files.h"
+#include "retrace/train/data_files.h"
 #include "retrace/train/run_folder.h"
 
 namespace retrace {
@@ -97,6 +98,8 @@ TrainJobResult run_training(Pool& pool, const TrainingCall& call, const TrainJob
     else if (pool.is_first() && control.write_run)
       check_new_run(control.out);
     with_enough_memory(call, [&] { task = call.make_task(); });
+    if (pool.is_first() && !control.resume.empty())
+      check_data_files(control.resume, data_files(*task), DataCheck::changed);
   });
   return pool.spmd([&](Worker& worker) {
     if (failure) std::rethrow_exception(failure);

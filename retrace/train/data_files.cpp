@@ -1,0 +1,136 @@
+#include "retrace/train/data_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "retrace/base/file.h"
+#include "retrace/base/json.h"
+#include "retrace/base/json_value.h"
+#include "retrace/base/sha256.h"
+#include "retrace/train/manifest.h"
+#include "retrace/train/metrics_log.h"
+
+namespace retrace {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kName = "data.jsonl";
+constexpr const char* kWhat = "data file";
+
+// What is known of a file without reading it.
+struct FileTimes {
+  uint64_t bytes = 0;
+  int64_t time = 0;  // of the last change, in the units of the file system's clock
+  bool operator==(const FileTimes&) const = default;
+};
+
+struct KnownFile {
+  FileTimes times;
+  std::string sha256;  // "": the data were too large
+};
+
+FileTimes times_of(const fs::path& path) {
+  std::error_code failure;
+  const uint64_t bytes = fs::file_size(path, failure);
+  const auto time = failure ? fs::file_time_type() : fs::last_write_time(path, failure);
+  if (failure) throw missing_path(path, kWhat);
+  return {bytes, static_cast<int64_t>(time.time_since_epoch().count())};
+}
+
+// The folder in which all paths are, with '/' at its end; "" if there is none.
+std::string common_folder(const std::vector<std::string>& paths) {
+  std::string common = paths.empty() ? "" : paths[0];
+  for (const auto& path : paths) {
+    const auto [end, other] = std::mismatch(common.begin(), common.end(), path.begin(), path.end());
+    common.erase(end, common.end());
+  }
+  const size_t slash = common.rfind('/');
+  return slash == std::string::npos ? "" : common.substr(0, slash + 1);
+}
+
+Error damaged(const fs::path& path) {
+  return Error(ErrorKind::bad_data, 679, fmt::format("\"{}\" is damaged", printable(path.string())))
+      .help("take it from a copy of the run, or remove it: data are then compared by samples of them alone");
+}
+
+std::map<std::string, KnownFile> read_known(const fs::path& run) {
+  check_file(run, kName);
+  std::map<std::string, KnownFile> known;
+  for (const auto& line : read_log_lines(run / kName)) {
+    const auto json = JsonValue::parse(line);
+    const std::string name = json ? json->string_or("name", "") : "";
+    if (name.empty()) throw damaged(run / kName);
+    known[name] = {{static_cast<uint64_t>(json->integer_or("bytes", -1)), json->integer_or("time", -1)},
+                   json->string_or("sha256", "")};
+  }
+  return known;
+}
+
+// What is wrong with a file; empty: nothing.
+std::string problem_of(const fs::path& path, const KnownFile& known, DataCheck which) {
+  const FileTimes now = times_of(path);
+  if (now.bytes != known.times.bytes) return fmt::format("has {} bytes, not {}", now.bytes, known.times.bytes);
+  if (known.sha256.empty()) return now == known.times ? "" : "was changed at another time";
+  if (which == DataCheck::changed && now == known.times) return "";
+  return hash_file(path, kWhat).sha256 == known.sha256 ? "" : "has other content";
+}
+
+void throw_problems(const fs::path& run, const std::vector<std::string>& problems) {
+  constexpr size_t kMost = 5;
+  if (problems.empty()) return;
+  std::string text;
+  for (size_t i = 0; i < std::min(problems.size(), kMost); ++i) text += (i > 0 ? "; " : "") + problems[i];
+  if (problems.size() > kMost) text += fmt::format("; and {} more", problems.size() - kMost);
+  throw Error(ErrorKind::bad_data, 678,
+              fmt::format("the data are not those of the run \"{}\": {}", printable(run.string()), text))
+      .help("put the files of then back, or train anew");
+}
+
+}  // namespace
+
+std::vector<DataFile> data_files(const TrainingTask& task) {
+  std::vector<std::string> paths = task.data.train.source()->files();
+  if (task.tested)
+    for (auto& path : task.data.test.source()->files()) paths.push_back(std::move(path));
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  const size_t common = common_folder(paths).size();
+  std::vector<DataFile> files;
+  for (const auto& path : paths) files.push_back({printable(path.substr(common)), path});
+  return files;
+}
+
+void write_data_files(const fs::path& run, const std::vector<DataFile>& files) {
+  if (files.empty()) return;
+  uint64_t bytes = 0;
+  std::vector<FileTimes> times;
+  for (const auto& file : files) bytes += times.emplace_back(times_of(file.path)).bytes;
+  std::string text;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string hash = bytes <= kMostHashedBytes ? hash_file(files[i].path, kWhat).sha256 : "";
+    text +=
+        Json::object({{"name", files[i].name}, {"bytes", times[i].bytes}, {"time", times[i].time}, {"sha256", hash}})
+            .text() +
+        "\n";
+  }
+  write_file_whole(run / kName, text);
+}
+
+void check_data_files(const fs::path& run, const std::vector<DataFile>& files, DataCheck which) {
+  if (std::error_code ignored; !fs::exists(run / kName, ignored)) return;
+  auto known = read_known(run);
+  std::vector<std::string> problems;
+  for (const auto& file : files) {
+    const auto found = known.find(file.name);
+    const std::string problem = found == known.end() ? "was not there" : problem_of(file.path, found->second, which);
+    if (!problem.empty()) problems.push_back(file.name + " " + problem);
+    if (found != known.end()) known.erase(found);
+  }
+  for (const auto& [name, file] : known) problems.push_back(name + " is missing");
+  throw_problems(run, problems);
+}
+
+}  // namespace retrace
