@@ -26,7 +26,7 @@ class DataFiles : public testing::Test {
   }
   Job job() const {
     return parse_job(
-        "name = \"points\"\n[network]\nlayers = [{type = \"linear\", outputs = 2}, {type = "
+        "name = \"points\"\n[network]\nlayers = [{type = \"linear\", features = 2}, {type = "
         "\"softmax\"}]\n[data]\nsource = "
         "\"csv\"\nfeatures = 2\npath = \"" +
             data_.string() + "\"\n[training]\nmini_batch_size = 4\nmax_epochs = 4\n",
