@@ -1,7 +1,7 @@
 # Unity batches: files of one folder are compiled a few at a time, so that what they share is read and instantiated once. Which
 # files are together follows from the folder and the first letter of a name alone: a new file can clash with those of its own
 # batch, in names of their unnamed namespaces, and with no others. Folders whose files are found by their place (ops and the
-# kinds of things) are left out. The preset `clang` compiles each file by itself.
+# kinds of things) are left out, but for their tests. The preset `clang` compiles each file by itself.
 
 option(RETRACE_UNITY "Compile files of one folder together (OFF compiles each by itself)" ON)
 set(RETRACE_UNITY_LARGE train data ops)  # folders of many files: small ones have two batches

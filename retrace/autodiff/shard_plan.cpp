@@ -6,6 +6,7 @@
 #include "retrace/ops/slice/slice.h"
 
 namespace retrace {
+
 Tree ShardCut::slice(const Tree& argument) const {
   if (!cuts_) return argument;
   return map(argument, [&](const Tensor& tensor) {

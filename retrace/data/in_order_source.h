@@ -21,7 +21,6 @@ class InOrderSource : public DataSource {
   int64_t size() const override { return source_->size(); }
   int variables() const override { return source_->variables(); }
   Observation get(int64_t index, int64_t pass) const override;
-  std::vector<std::string> files() const override { return source_->files(); }
   int64_t sample(int64_t index) const override { return source_->sample(index); }
   bool is_subsettable() const override { return false; }
 

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kName = "data.jsonl";
+constexpr const char* kName = "data.jsonl";  // data_files_path()
 constexpr const char* kWhat = "data file";
 
 // What is known of a file without reading it.
@@ -78,18 +78,9 @@ std::string problem_of(const fs::path& path, const KnownFile& known, DataCheck w
   return hash_file(path, kWhat).sha256 == known.sha256 ? "" : "has other content";
 }
 
-void throw_problems(const fs::path& run, const std::vector<std::string>& problems) {
-  constexpr size_t kMost = 5;
-  if (problems.empty()) return;
-  std::string text;
-  for (size_t i = 0; i < std::min(problems.size(), kMost); ++i) text += (i > 0 ? "; " : "") + problems[i];
-  if (problems.size() > kMost) text += fmt::format("; and {} more", problems.size() - kMost);
-  throw Error(ErrorKind::bad_data, 678,
-              fmt::format("the data are not those of the run \"{}\": {}", printable(run.string()), text))
-      .help("put the files of then back, or train anew");
-}
-
 }  // namespace
+
+fs::path data_files_path(const fs::path& run) { return run / kName; }
 
 std::vector<DataFile> data_files(const TrainingTask& task) {
   std::vector<std::string> paths = task.data.train.source()->files();
@@ -116,12 +107,13 @@ void write_data_files(const fs::path& run, const std::vector<DataFile>& files) {
             .text() +
         "\n";
   }
-  write_file_whole(run / kName, text);
+  write_file_whole(data_files_path(run), text);
 }
 
 void check_data_files(const fs::path& run, const std::vector<DataFile>& files, DataCheck which) {
-  if (std::error_code ignored; !fs::exists(run / kName, ignored)) return;
+  if (std::error_code ignored; !fs::exists(data_files_path(run), ignored)) return;
   auto known = read_known(run);
+  if (std::none_of(files.begin(), files.end(), [&](const auto& file) { return known.contains(file.name); })) return;
   std::vector<std::string> problems;
   for (const auto& file : files) {
     const auto found = known.find(file.name);
@@ -130,7 +122,11 @@ void check_data_files(const fs::path& run, const std::vector<DataFile>& files, D
     if (found != known.end()) known.erase(found);
   }
   for (const auto& [name, file] : known) problems.push_back(name + " is missing");
-  throw_problems(run, problems);
+  if (problems.empty()) return;
+  throw Error(
+      ErrorKind::bad_data, 678,
+      fmt::format("the data are not those of the run \"{}\": {}", printable(run.string()), problems_text(problems)))
+      .help("put the files of then back, or train anew");
 }
 
 }  // namespace retrace

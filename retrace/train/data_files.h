@@ -1,6 +1,5 @@
 #pragma once
-// The files of a run's data, RUN/data.jsonl: what they were when the run wrote its first checkpoint, or ended without
-// one.
+// The files of a run's data, RUN/data.jsonl: what they were when its first checkpoint was written, or when it ended.
 
 #include <filesystem>
 #include <string>
@@ -21,6 +20,9 @@ std::vector<DataFile> data_files(const TrainingTask& task);
 // The most bytes of all files together of which hashes are made; of more, sizes and times are kept alone.
 constexpr uint64_t kMostHashedBytes = uint64_t{16} << 30;
 
+// RUN/data.jsonl
+std::filesystem::path data_files_path(const std::filesystem::path& run);
+
 // A line for each file: name, bytes, time of its last change, SHA-256. Of no files, nothing. Written whole or not at
 // all. Errors: output; of reading.
 void write_data_files(const std::filesystem::path& run, const std::vector<DataFile>& files);
@@ -28,8 +30,9 @@ void write_data_files(const std::filesystem::path& run, const std::vector<DataFi
 // Which files are read again: those of another time, or all.
 enum class DataCheck { changed, all };
 
-// Compares the files with those of the run, if it has data.jsonl. Error(bad_data) names those that have other content,
-// are missing or were not there; another one says that data.jsonl is damaged.
+// Compares the files with those of the run, if it has data.jsonl. Files none of which has the name of one of the run
+// are another form of the data (an archive for a folder), of which digests tell. Error(bad_data) names those that have
+// other content, are missing or were not there; another one says that data.jsonl is damaged.
 void check_data_files(const std::filesystem::path& run, const std::vector<DataFile>& files, DataCheck which);
 
 }  // namespace retrace

@@ -91,6 +91,24 @@ TEST_F(DataFiles, AReplayReadsThemAll) {
   EXPECT_EQ(error_of([&] { replay_run(run_); }), said("test.csv has other content"));
 }
 
+TEST_F(DataFiles, OtherNamesAreAnotherFormOfTheData) {
+  train_job(job(), {.out = run_});
+  std::string text = read_file(run_ / "data.jsonl", "test", 1 << 20);
+  for (const char* name : {"test.csv", "train.csv"}) text.replace(text.find(name), 4, "form");
+  write_file_whole(run_ / "data.jsonl", text);
+  fs::remove(run_ / "manifest.json");
+  EXPECT_FALSE(replay_run(run_).difference);
+}
+
+TEST_F(DataFiles, DamagedOnesAreNamedAndMayBeRemoved) {
+  train_some();
+  fs::remove(run_ / "manifest.json");
+  write_file_whole(run_ / "data.jsonl", "{\n");
+  EXPECT_TRUE(says(resumed(), "data.jsonl\" is damaged"));
+  fs::remove(run_ / "data.jsonl");
+  EXPECT_EQ(resumed(), "no error");
+}
+
 TEST_F(DataFiles, DataInMemoryHaveNone) {
   Job digits =
       read_job(RETRACE_SOURCE_DIR "/jobs/digits.toml",

@@ -49,9 +49,9 @@ std::set<fs::path> folders_in(const fs::path& folder) {
         found.insert(folder / entry.name.substr(0, end));
     return found;
   }
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (entry.is_directory(ignored)) found.insert(entry.path());
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure))
+    if (std::error_code ignored; entry->is_directory(ignored)) found.insert(entry->path());
   return found;
 }
 

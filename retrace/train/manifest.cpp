@@ -73,13 +73,10 @@ std::string problem_of(const fs::path& run, const Manifest::File& file) {
 }
 
 void throw_problems(const fs::path& run, const std::vector<std::string>& problems) {
-  constexpr size_t kMost = 5;
   if (problems.empty()) return;
-  std::string text;
-  for (size_t i = 0; i < std::min(problems.size(), kMost); ++i) text += (i > 0 ? "; " : "") + problems[i];
-  if (problems.size() > kMost) text += fmt::format("; and {} more", problems.size() - kMost);
-  throw Error(ErrorKind::bad_data, 643,
-              fmt::format("the run \"{}\" is not what was written: {}", printable(run.string()), text))
+  throw Error(
+      ErrorKind::bad_data, 643,
+      fmt::format("the run \"{}\" is not what was written: {}", printable(run.string()), problems_text(problems)))
       .help(kWhatHelps);
 }
 
@@ -101,6 +98,14 @@ void check_some(const fs::path& run, const Wanted& wanted) {
 }
 
 }  // namespace
+
+std::string problems_text(const std::vector<std::string>& problems) {
+  constexpr size_t kMost = 5;
+  std::string text;
+  for (size_t i = 0; i < std::min(problems.size(), kMost); ++i) text += (i > 0 ? "; " : "") + problems[i];
+  if (problems.size() > kMost) text += fmt::format("; and {} more", problems.size() - kMost);
+  return text;
+}
 
 fs::path manifest_path(const fs::path& run) { return run / "manifest.json"; }
 

@@ -28,6 +28,9 @@ void write_manifest(const std::filesystem::path& run, const NamedValues& identit
 // not what was written.
 std::optional<Manifest> read_manifest(const std::filesystem::path& run);
 
+// Problems of files in one line: the first five, and how many more there are.
+std::string problems_text(const std::vector<std::string>& problems);
+
 // Compares the files of a run with its manifest, if it has one: all, or the one of that name. Error(bad_data) names
 // each file that changed, is missing, or was not there.
 void check_files(const std::filesystem::path& run);

@@ -123,7 +123,7 @@ void RunWriter::flush() {
 
 void RunWriter::data(std::vector<DataFile> files) {
   std::error_code ignored;
-  if (!std::filesystem::exists(folder_.path() / "data.jsonl", ignored)) data_ = std::move(files);
+  if (!std::filesystem::exists(data_files_path(folder_.path()), ignored)) data_ = std::move(files);
 }
 
 void RunWriter::write_data() {
@@ -197,7 +197,6 @@ void RunWriter::write_weights(const SafeTensors& weights, int epoch) {
 
 void RunWriter::write_checkpoint(Checkpoint checkpoint) {
   try {
-    write_data();
     folder_.write_checkpoint(checkpoint.iterations, checkpoint_content(checkpoint.state, checkpoint.owner),
                              checkpoint.kept);
     checkpointed_ = checkpoint.iterations;
@@ -207,9 +206,12 @@ void RunWriter::write_checkpoint(Checkpoint checkpoint) {
                                         : fmt::format("that of iteration {} stays", checkpointed_.load()),
                      error.what()));
   }
-  const std::lock_guard lock(mutex_);
-  written_.push_back(std::move(checkpoint));
-  has_written_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    written_.push_back(std::move(checkpoint));
+    has_written_ = true;
+  }
+  write_data();
 }
 
 void RunWriter::write_events(const Waiting& waiting) {

@@ -33,7 +33,7 @@ class RunWriter {
   ~RunWriter();
 
   const std::filesystem::path& path() const { return folder_.path(); }
-  // The files of the run's data, whose sizes and hashes are written before the first checkpoint, or with the manifest.
+  // The files of the run's data, whose sizes and hashes are written behind the first checkpoint, or with the manifest.
   void data(std::vector<DataFile> files);
   // A line of metrics.jsonl.
   void event(std::string line);
