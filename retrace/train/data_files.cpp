@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 #include "retrace/base/file.h"
@@ -23,7 +24,7 @@ constexpr const char* kWhat = "data file";
 // What is known of a file without reading it.
 struct FileTimes {
   uint64_t bytes = 0;
-  int64_t time = 0;  // of the last change, in the units of the file system's clock
+  int64_t time = 0;  // of the last change, in nanoseconds since 1970
   bool operator==(const FileTimes&) const = default;
 };
 
@@ -37,7 +38,7 @@ FileTimes times_of(const fs::path& path) {
   const uint64_t bytes = fs::file_size(path, failure);
   const auto time = failure ? fs::file_time_type() : fs::last_write_time(path, failure);
   if (failure) throw missing_path(path, kWhat);
-  return {bytes, static_cast<int64_t>(time.time_since_epoch().count())};
+  return {bytes, std::chrono::nanoseconds(fs::file_time_type::clock::to_sys(time).time_since_epoch()).count()};
 }
 
 // The folder in which all paths are, with '/' at its end; "" if there is none.

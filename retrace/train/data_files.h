@@ -17,8 +17,9 @@ struct DataFile {
 // The files of the sets of a training in the order of their names, each once; none for data that are in no files.
 std::vector<DataFile> data_files(const TrainingTask& task);
 
-// The most bytes of all files together of which hashes are made; of more, sizes and times are kept alone.
-constexpr uint64_t kMostHashedBytes = uint64_t{16} << 30;
+// The most bytes of all files together of which hashes are made; of more, which would take longer than
+// 20 seconds, sizes and times are kept alone.
+constexpr uint64_t kMostHashedBytes = uint64_t{4} << 30;
 
 // RUN/data.jsonl
 std::filesystem::path data_files_path(const std::filesystem::path& run);
