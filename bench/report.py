@@ -193,6 +193,23 @@ def loader_section(loader):
             "nothing.\n\n" + table(["what", "images a second", "10 - 90 %", "samples (dropped)", "ours / it", ""], rows))
 
 
+def epoch_section(epoch):
+    """Target: a step, loading included, takes no longer than PyTorch's."""
+    head = "## Training from image files\n\n"
+    if epoch is None:
+        return head + "Not measured: no folder of images was given.\n"
+    rows = [[row["what"], milliseconds(row["step_s"]), f"{milliseconds(row['p10'])} - {milliseconds(row['p90'])}",
+             f"{epoch['images'] / row['step_s']:.0f}"] +
+            (["", "", ""] if row["what"] == "retrace" else
+             [f"{row['ratio']:.2f} (at least 1)", f"{row['ratio_p10']:.2f} - {row['ratio_p90']:.2f}", verdict(row["ratio"] >= 1)])
+            for row in epoch["rows"]]
+    rows += [[name, "-", "-", "-", why, "-", verdict(None)] for name, why in epoch["absent"].items()]
+    return (head + f"Milliseconds a step of jobs/cifar10.toml from JPEG files, in turn, all included: decoding, flips and crops, "
+            f"mini-batches of {epoch['images']}, the step, on our side the step log and checkpoints. PyTorch's step is compiled, and "
+            f"its DataLoader has {epoch['threads']} workers that live on. Medians of {epoch['rounds']} rounds.\n\n" +
+            table(["what", "ms", "10 - 90 %", "images a second", "it / ours", "10 - 90 %", ""], rows))
+
+
 def costs_section(machine):
     def readable(seconds):
         return f"{seconds * 1e9:.0f} ns" if seconds < 1e-6 else f"{seconds * 1e6:.2f} µs" if seconds < 1e-3 else \
@@ -205,11 +222,13 @@ def costs_section(machine):
 def main():
     build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build")
     target = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "docs/performance.md")
-    ops, steps, machine, order, loader = (
+    ops, steps, machine, order, loader, epoch = (
         json.loads((build / name).read_text())
-        for name in ("bench-ops.json", "bench.json", "bench-machine.json", "bench-order.json", "bench-loader.json"))
+        for name in ("bench-ops.json", "bench.json", "bench-machine.json", "bench-order.json", "bench-loader.json",
+                     "bench-epoch.json"))
     sections = [TEXT, machine_section(machine, ops), targets_section(ops, steps, order), steps_section(steps), peers_section(steps),
-                ops_section(ops), order_section(order), loader_section(loader), costs_section(machine)]
+                ops_section(ops), order_section(order), loader_section(loader), epoch_section(epoch),
+                costs_section(machine)]
     target.write_text("\n".join(sections), encoding="utf-8")
 
 

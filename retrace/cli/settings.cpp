@@ -28,6 +28,7 @@ std::vector<JobOverride> overrides_of(const JobSettings& settings) {
   if (!settings.workers.empty()) overrides.push_back({"workers", settings.workers, "--workers"});
   if (!settings.seed.empty()) overrides.push_back({"seed", settings.seed, "--seed"});
   if (!settings.timeout.empty()) overrides.push_back({"training.timeout", settings.timeout, "--timeout"});
+  if (!settings.data.empty()) overrides.push_back({"data.path", settings.data, "--data"});
   if (!settings.epochs.empty()) overrides.push_back({"training.max_epochs", settings.epochs, "--epochs"});
   if (!settings.batch_size.empty())
     overrides.push_back({"training.mini_batch_size", settings.batch_size, "--batch-size"});

@@ -13,7 +13,7 @@ namespace retrace::cli {
 // once.
 struct JobSettings {
   std::vector<std::string> settings;
-  std::string threads, device, workers, seed, timeout, epochs, batch_size, learn_rate;  // empty: not given
+  std::string threads, device, workers, seed, timeout, epochs, batch_size, learn_rate, data;  // empty: not given
 };
 
 // --set, --threads, --device and --seed.

@@ -19,6 +19,8 @@ struct SourceRequest {
   int64_t samples = 0;              // the number wanted of this split; 0: all. A source may give more
   uint64_t seed = 0;                // of the job
   OptionValues options = {};        // of this source alone; complete
+  // Of a run that is tested, where it keeps them: what a test set without its training set goes by.
+  std::vector<std::string> class_names = {};
   bool any_size = false;  // images may differ in height and width where the options say none: transforms make them one
 };
 

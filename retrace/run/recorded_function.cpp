@@ -7,6 +7,7 @@
 
 #include "retrace/ops/op.h"
 #include "retrace/plan/compile.h"
+#include "retrace/run/op_watch.h"
 #include "retrace/run/plan_cache.h"
 
 namespace retrace {
@@ -41,6 +42,15 @@ bool same_constants(const std::vector<Tensor>& a, const std::vector<Tensor>& b) 
 Tensor without_value() {
   static const auto value = new_tensor_value();
   return Tensor(value);
+}
+
+void look_at(OpWatch& watch, const RecordedFunction& function, const Trace& trace, std::span<const Leaf> leaves,
+             const Tensor& key) {
+  std::vector<Tensor> inputs;
+  for (const auto& leaf : leaves) inputs.push_back(leaf.as_tensor());
+  inputs.push_back(key);
+  inputs.insert(inputs.end(), function.constants.begin(), function.constants.end());
+  watch.look(trace, inputs);
 }
 
 // Output k of a replay: in the memory of its donor if the call was given that, else in its own.
@@ -139,6 +149,7 @@ std::string RecordedFunction::find_rule(std::span<const RecordedFunction> probes
 void replay(const RecordedFunction& function, RecordedFunction::Instance& instance, std::span<const Leaf> leaves,
             const Tensor& key, std::vector<Tensor>& results) {
   if (!instance.plan) instance.plan = make_plan(instance.trace);
+  if (OpWatch* const watch = OpWatchScope::current()) look_at(*watch, function, instance.trace, leaves, key);
   thread_local std::vector<const void*> inputs;
   thread_local std::vector<void*> outputs;
   thread_local std::vector<Tensor> made;

@@ -10,6 +10,8 @@
 #include "retrace/base/file.h"
 #include "retrace/base/hash.h"
 #include "retrace/tensor/fingerprint.h"
+#include "retrace/train/job_fields.h"
+#include "retrace/train/network_toml.h"
 
 namespace retrace {
 namespace {
@@ -61,12 +63,19 @@ size_t place_of_checksum(std::string_view head) {
                                                                                               : at + entry.size();
 }
 
+// What a job says of a key that checkpoints did not have yet.
+std::string value_before(const std::string& name) {
+  for (const auto& field : job_fields(Job()))
+    if (name == field.key && !field.before.empty()) return toml_text(OptionValue(field.before));
+  return "unknown";
+}
+
 // "training.seed is 1, not 0" for what differs, in the order of the names.
 std::vector<std::string> differences(const SafeTensors& file, const NamedValues& owner) {
   std::vector<std::string> found;
   for (const auto& [name, value] : owner) {
     const auto there = file.metadata.find(std::string(kOwner) + name);
-    const std::string other = there == file.metadata.end() ? "unknown" : there->second;
+    const std::string other = there == file.metadata.end() ? value_before(name) : there->second;
     if (other == value) continue;
     const bool lines = value.find('\n') != std::string::npos;  // layers and outputs
     found.push_back(lines ? name + " differs"

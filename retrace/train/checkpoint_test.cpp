@@ -104,6 +104,18 @@ TEST_F(CheckpointTest, OfAnotherRunIsRefused) {
   EXPECT_TRUE(says(error_of([&] { read_checkpoint(root_ / "none"); }), "error[RT0501]"));
 }
 
+// A key that is younger than the checkpoint.
+TEST_F(CheckpointTest, OfARunBeforeAKeyGoesOnAsItWas) {
+  write(root_ / "a", state());
+  const auto read = [&](const char* value) {
+    NamedValues now = owner();
+    now.emplace_back("training.batch_norm_statistics", value);
+    return error_of([&] { checkpoint_state(read_checkpoint(root_ / "a"), state(), now, "a"); });
+  };
+  EXPECT_EQ(read("\"moving\""), "no error");
+  EXPECT_TRUE(says(read("\"population\""), "training.batch_norm_statistics is \"moving\", not \"population\""));
+}
+
 TEST_F(CheckpointTest, TheNewestWholeOneIsTaken) {
   const fs::path run = run_with({5, 8, 10});
   const auto taken = [&] {

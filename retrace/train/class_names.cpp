@@ -25,11 +25,13 @@ bool are_numbers(const ClassNames& names) {
 
 }  // namespace
 
-ClassNames class_names_of(const Job& given) {
+ClassNames class_names_of(const Job& given, const ClassNames& known) {
   const Job job = resolved(given);
   const auto& source = source_of(job);
   if (!source.class_names) return {};
-  ClassNames names = source.class_names(source_request(job, 0));
+  SourceRequest request = source_request(job, 0);
+  request.class_names = known;
+  ClassNames names = source.class_names(request);
   for (auto& name : names) name = printable(name);
   return are_numbers(names) ? ClassNames() : names;
 }

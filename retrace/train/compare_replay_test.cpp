@@ -47,10 +47,11 @@ TEST_F(CompareReplayTest, ARecordThatWasChangedIsNamed) {
   change(9);
   const auto found = replayed();
   EXPECT_EQ(found.iteration, 9);
-  EXPECT_EQ(found.a.begin, 8);
+  EXPECT_EQ(found.a.begin, 4);  // step 8 is looked at, too
   EXPECT_FALSE(found.a.difference);
   ASSERT_TRUE(found.b.difference);
   EXPECT_EQ(found.b.difference->iteration, 9);
+  EXPECT_FALSE(found.value) << found.value->what;
   EXPECT_EQ(text_of(found),
             fmt::format("first run: replayed, equal to what it recorded\n"
                         "second run: it did not compute what it recorded: step 9 (epoch 2), {}: {}, computed {}\n"
@@ -64,6 +65,46 @@ TEST_F(CompareReplayTest, RunsOfTwoJobsAreWhatTheyCompute) {
   EXPECT_EQ(found.iteration, 1);
   EXPECT_TRUE(text_of(found).ends_with("both runs are what their jobs compute: the jobs or their data differ\n"))
       << text_of(found);
+  ASSERT_TRUE(found.value);
+  EXPECT_EQ(found.value->iteration, 1);
+  EXPECT_EQ(found.value->what, "the learn rate, f32[] 0.001 in one, the learn rate, f32[] 0.002 in the other");
+}
+
+// The state of the last equal step differs before a loss does.
+TEST_F(CompareReplayTest, TheOpIsNamedFromWhichTwoJobsDiffer) {
+  train("a", {{"training.fingerprint_iterations", "0", ""}});
+  train("b", {{"training.fingerprint_iterations", "0", ""}, {"training.l2_regularization", "0.25", ""}});
+  const auto found = replayed();
+  EXPECT_EQ(found.iteration, 2);
+  ASSERT_TRUE(found.value);
+  EXPECT_EQ(found.value->iteration, 1);
+  EXPECT_TRUE(found.value->what.starts_with("an input of multiply at training_step.cpp:")) << found.value->what;
+}
+
+TEST_F(CompareReplayTest, OtherOpsAreNamed) {
+  train("a"), train("b", {{"training.gradient_threshold", "0.01", ""}});
+  const auto found = replayed();
+  ASSERT_TRUE(found.value);
+  EXPECT_EQ(found.value->iteration, 1);
+  EXPECT_TRUE(found.value->what.find(" in one, square at training_step.cpp:") != std::string::npos)
+      << found.value->what;
+}
+
+TEST_F(CompareReplayTest, NumbersOfOpsAreSaid) {
+  const JobOverride sgdm{"training.solver", "sgdm", ""};
+  train("a", {sgdm}), train("b", {sgdm, {"training.momentum", "0.5", ""}});
+  const auto found = replayed();
+  ASSERT_TRUE(found.value);
+  EXPECT_TRUE(found.value->what.ends_with(", f32[] 0.5 in the other")) << found.value->what;
+  EXPECT_TRUE(found.value->what.starts_with("an input of sgdm at sgdm.cpp:")) << found.value->what;
+}
+
+TEST_F(CompareReplayTest, WhatAStepBeginsWithIsNamed) {
+  train("a"), train("b", {{"seed", "7", ""}});
+  const auto found = replayed();
+  ASSERT_TRUE(found.value);
+  EXPECT_EQ(found.value->iteration, 1);
+  EXPECT_TRUE(found.value->what.starts_with("parameters/")) << found.value->what;
 }
 
 // The logs are equal, and the weights are not.

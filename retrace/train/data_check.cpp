@@ -127,9 +127,11 @@ void check_store(const nn::Network& network, const JobData& data, const Datastor
     if (is_class(network.outputs[i])) check_labels(set, store, data.targets[i], outputs[i].back());
 }
 
-int64_t classes_of(const Job& given, Split split) {
+int64_t classes_of(const Job& given, Split split, const std::vector<std::string>& class_names = {}) {
   const Job job = resolved(given);
-  return source_of(job).description(split, source_request(job, 0)).classes;
+  SourceRequest request = source_request(job, 0);
+  request.class_names = class_names;
+  return source_of(job).description(split, request).classes;
 }
 
 DataNames names_of(const Job& job) {
@@ -158,8 +160,9 @@ void check_job_description(const Job& job, const nn::Network& network, const Job
   check_mini_batch(job.training, data.train.samples);
 }
 
-void check_test_data(const Job& job, const nn::Network& network, const JobData& data) {
-  const DataNames names{.test_classes = classes_of(job, Split::test),
+void check_test_data(const Job& job, const nn::Network& network, const JobData& data,
+                     const std::vector<std::string>& class_names) {
+  const DataNames names{.test_classes = classes_of(job, Split::test, class_names),
                         .place = [&](Split split, size_t variable) { return place_of(job, split, variable); }};
   check_store(network, data, data.test, {Split::test, description_of(data.test, names.test_classes), names},
               output_shapes(network, data.formats[0]));

@@ -9,8 +9,9 @@ namespace retrace {
 // classes (all of them), at least one mini-batch to train on. Errors: bad_data with the file or the source; usage for a
 // mini-batch that is larger than the training set.
 void check_job_data(const Job& job, const nn::Network& network, const JobData& data);
-// The same of the test set alone.
-void check_test_data(const Job& job, const nn::Network& network, const JobData& data);
+// The same of the test set alone; class_names: see SourceRequest.
+void check_test_data(const Job& job, const nn::Network& network, const JobData& data,
+                     const std::vector<std::string>& class_names);
 // The same of both without the labels, of data that are not read.
 void check_job_description(const Job& job, const nn::Network& network, const JobDescription& data);
 

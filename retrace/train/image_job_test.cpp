@@ -11,8 +11,10 @@
 #include "retrace/data/tar_testing.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/job_data.h"
+#include "retrace/train/test_run.h"
 #include "retrace/train/train_job.h"
 #include "tests/error_testing.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -129,6 +131,24 @@ TEST(ImageJob, TrainsOnArchives) {
   job.data.path = packed.at("al.tar");
   EXPECT_EQ(job_refusal(job), "error[RT0501]: data archive \"" + packed.at("al.tar") +
                                   "\" does not exist\n  help:     did you mean \"" + packed.at("all.tar") + "\"?");
+}
+
+// classes.json of the run says what the folders of the test set are.
+TEST(ImageJob, IsTestedWithoutItsTrainingSet) {
+  const ImageFolder folder;
+  write_images(folder, 4);
+  const TemporaryFolder runs;
+  const auto trained = train_job(image_job(folder), {.out = runs / "run"});
+  const auto before = test_run(trained.run_dir, {.classes = true});
+  std::filesystem::remove_all(folder.path() / "train");
+  std::filesystem::remove_all(folder.path() / "test" / "class_01");
+  const auto after = test_run(trained.run_dir, {.classes = true});
+  EXPECT_EQ(before.samples, 12);
+  EXPECT_EQ(after.samples, 9);
+  ASSERT_EQ(after.classes.size(), 1u);
+  EXPECT_EQ(after.classes[0].names, before.classes[0].names);
+  folder.write("test/class_9/1.jpg", jpeg_of(std::vector<uint8_t>(32 * 32 * 3), 32, 32, 3));
+  EXPECT_TRUE(error_of([&] { test_run(trained.run_dir); }).find("class_9") != std::string::npos);
 }
 
 TEST(ImageJob, RefusesFoldersThatDoNotFit) {

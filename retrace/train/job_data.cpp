@@ -29,8 +29,10 @@ int64_t taken_samples(const Job& job, Split split, int64_t size) {
   return count > 0 ? count : size;
 }
 
-Datastore load(const Job& job, Split split) {
-  Datastore store = source_of(job).load(split, source_request(job, wanted_samples(job, split)));
+Datastore load(const Job& job, Split split, const std::vector<std::string>& class_names = {}) {
+  SourceRequest request = source_request(job, wanted_samples(job, split));
+  request.class_names = class_names;
+  Datastore store = source_of(job).load(split, request);
   const int64_t count = taken_samples(job, split, store.size());
   if (count == store.size()) return transformed(job, split, store);
   std::vector<int64_t> indices(static_cast<size_t>(count));
@@ -131,12 +133,12 @@ JobData load_job_data(const Job& given, const nn::Network& network) {
   return data;
 }
 
-JobData load_test_data(const Job& given, const nn::Network& network) {
+JobData load_test_data(const Job& given, const nn::Network& network, const std::vector<std::string>& class_names) {
   const FloatingPointScope floating_point;
   const Job job = resolved(given);
-  const Datastore test = load(job, Split::test);
+  const Datastore test = load(job, Split::test, class_names);
   JobData data{test, test, formats_of(job, network), targets_of(job, network)};
-  check_test_data(job, network, data);
+  check_test_data(job, network, data, class_names);
   return data;
 }
 

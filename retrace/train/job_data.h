@@ -17,8 +17,9 @@ struct JobData {
 // Both sets, which fit the network. Errors: of reading; as check_job_data().
 JobData load_job_data(const Job& job, const nn::Network& network);
 
-// The test set alone, which stands in place of the training set, too. Errors: the same.
-JobData load_test_data(const Job& job, const nn::Network& network);
+// The test set alone, which stands in place of the training set, too. A source whose training set is not there may go
+// by the names of the classes, if they are given. Errors: the same.
+JobData load_test_data(const Job& job, const nn::Network& network, const std::vector<std::string>& class_names = {});
 
 // The same without the observations.
 struct JobDescription {

@@ -225,6 +225,9 @@ void add_training(FieldList& list, const Job& job) {
       [](auto& j) -> auto& { return j.training.acceleration; });
   add({.name = "output_network", .choices = {"last-iteration", "best-validation"}},
       [](auto& j) -> auto& { return j.training.output_network; });
+  list.add("training", {.name = "batch_norm_statistics", .choices = {"moving", "population"}},
+           [](auto& j) -> auto& { return j.training.batch_norm_statistics; })
+      .before = "moving";
   const auto add_count = [&](const char* name, double low, auto place) {
     add({.name = name, .low = low, .high = kMaxCount, .changes_bits = false}, place);
   };

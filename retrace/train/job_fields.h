@@ -16,6 +16,7 @@ struct JobField {
   OptionRule rule;        // its standard value says the type
   bool toml = false;      // a list of tables: its value is their TOML text, and set() is never called
   bool applies = true;    // has a meaning, given the other fields
+  std::string before;     // the text that stands for it in runs from before the key; empty: as old as contract 1
   std::string only_with;  // what gives it one: "training.solver = \"sgdm\""
   // Nothing for a value that nobody gave.
   std::function<std::optional<OptionValue>(const Job& job)> get;

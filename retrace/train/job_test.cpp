@@ -52,7 +52,7 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
             "gradient_decay = 0.9\nsquared_gradient_decay = 0.999\nepsilon = 1e-08\n"
             "average_decay = 0.0\nshuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = "
             "\"accelerated\"\n"
-            "output_network = \"last-iteration\"\n"
+            "output_network = \"last-iteration\"\nbatch_norm_statistics = \"moving\"\n"
             "checkpoint_iterations = 0\ncheckpoint_epochs = 0\ncheckpoint_seconds = 60.0\ncheckpoints_kept = 2\n"
             "fingerprint_iterations = 100\n"
             "metrics = []\ntimeout = 60.0\n"

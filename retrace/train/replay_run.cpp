@@ -122,6 +122,7 @@ ReplayResult replay_training(const fs::path& run, Pool& pool, const TrainingCall
                                       if (check.difference() || stopped || (step.iteration >= last && !by_itself))
                                         done = true;
                                     },
+                                .watched = options.watched,
                                 .stop = [&] { return done.load(); }};
   const auto trained = run_training(pool, checked(run, call, manifest), control);
   const bool with_weights = pool.is_first() && to_end && check.is_finished() && !stopped && !check.difference();

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,11 +13,14 @@
 
 namespace retrace {
 
+class OpWatch;  // retrace/run/op_watch.h
+
 struct ReplayOptions {
-  int64_t first = 1, last = 0;              // steps; 0: the last one that the run recorded
-  std::vector<JobOverride> overrides = {};  // of keys that change no bit
-  Monitor* monitor = nullptr;               // null: silent
-  std::function<bool()> stop = {};          // as in TrainJobControl
+  int64_t first = 1, last = 0;                    // steps; 0: the last one that the run recorded
+  std::vector<JobOverride> overrides = {};        // of keys that change no bit
+  Monitor* monitor = nullptr;                     // null: silent
+  std::function<bool()> stop = {};                // as in TrainJobControl
+  std::map<int64_t, OpWatch>* watched = nullptr;  // as in TrainJobControl
 };
 
 // Computes the steps from `first` to `last` of a run again, from the newest checkpoint before `first`, or from the

@@ -44,7 +44,7 @@ Job job_to_test(const std::filesystem::path& run, const std::vector<JobOverride>
 // The names that the run keeps, which are those of the data: else a class would be taken for another one. Runs of
 // earlier versions keep none.
 ClassNames names_of(const std::filesystem::path& run, const Job& job) {
-  const ClassNames kept = read_class_names(run), found = class_names_of(job);
+  const ClassNames kept = read_class_names(run), found = class_names_of(job, kept);
   if (kept.empty() || kept == found) return found;
   const auto [first, other] = std::mismatch(kept.begin(), kept.end(), found.begin(), found.end());
   const auto number = first - kept.begin();
@@ -88,7 +88,7 @@ TestRunResult test_run(const std::filesystem::path& run, const TestRunOptions& o
   const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
                                                     (run / "weights.safetensors").string());
   const ClassNames names = names_of(run, job);
-  const JobData data = load_test_data(job, network);
+  const JobData data = load_test_data(job, network, names);
   MetricChoice metrics{job.training.metrics, job.training.options};
   if (options.classes) metrics.more = {kConfusion};
   NetworkEvaluator evaluate(network, data, job.training.mini_batch_size, job.training.acceleration == "accelerated",

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "retrace/train/weights.h"
 
 namespace retrace {
+
+class OpWatch;  // retrace/run/op_watch.h
 
 struct TrainJobControl {
   Pool* pool = nullptr;  // whose workers train together; null: job.workers of this process. Worker 0 tells and writes
@@ -30,6 +33,8 @@ struct TrainJobControl {
   Monitor* monitor = nullptr;  // null: silent
   // Called after every step, on the thread of worker 0, with what the step log says of it.
   std::function<void(const StepRecord& step)> on_step = {};
+  // Iterations of which every value is looked at, by worker 0; null: none.
+  std::map<int64_t, OpWatch>* watched = nullptr;
   // Asked after every iteration and before every mini-batch of a validation, by every worker; true ends the run
   // ("stopped"), with the weights of that iteration; once true it stays true. A validation is broken off.
   std::function<bool()> stop = {};

@@ -8,8 +8,10 @@
 
 #include "retrace/device/cpu/threads.h"
 #include "retrace/optim/regularize.h"
+#include "retrace/run/op_watch.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/checkpoint.h"
+#include "retrace/train/population_statistics.h"
 #include "retrace/train/stop_reason.h"
 
 namespace retrace {
@@ -139,7 +141,17 @@ void Training::begin_epoch() {
     queue_.reset();
 }
 
+// Of the next iteration; null: nobody looks at it.
+OpWatch* Training::watch() const {
+  if (!control_.watched || worker_.index() != 0) return nullptr;
+  const auto found = control_.watched->find(state_.iterations + 1);
+  if (found == control_.watched->end()) return nullptr;
+  found->second.names = step_.input_names(state_.now);
+  return &found->second;
+}
+
 double Training::update(float rate) {
+  const OpWatchScope watched(watch());
   StepResult result = step_(std::move(state_.now), queue_, rate);
   state_.now = std::move(result.after);
   const double loss = result.loss.number();
@@ -198,6 +210,47 @@ RunStarted Training::started() const {
           options_.max_epochs, iterations_in_epoch(), parameters, restored_};
 }
 
+std::optional<Tree> Training::population_state(const NetworkWeights& weights) {
+  const auto moments_of = accelerate(moments_step(options_, task_.seed, network_, &worker_),
+                                     {.seed = task_.seed, .enabled = is_accelerated(options_)});
+  MiniBatchQueue queue = training_queue(task_, worker_);
+  queue.reset();  // in the order of the store, with what transforms draw in the first epoch
+  PopulationMoments all;
+  while (queue.has_data()) {
+    if (control_.stop && worker_.any(control_.stop())) return {};
+    const auto batch = queue.next(Place());
+    all.add(moments_of(weights.parameters, weights.state, batch[0], targets_of(network_, task_.data, batch)).moments);
+    if (all.empty()) break;  // there are no batch norms
+  }
+  return all.statistics(weights.state);
+}
+
+NetworkWeights Training::result_weights(TrainJobResult& result) {
+  const bool finite = stop_reason_ != kNotFinite;
+  NetworkWeights left = finite ? weights() : state_.epoch_start;
+  result.output_iteration = finite ? state_.iterations : state_.epochs * iterations_in_epoch();
+  if (stop_reason_ == kStopped || result.epochs == 0) return left;  // a run that is stopped goes on later
+  const bool best = validation_.keeps_best() && state_.best_iteration > 0;
+  if (best) {
+    if (state_.best_iteration != state_.iterations) score_.reset();
+    result.output_iteration = state_.best_iteration;
+    left = state_.best;
+  }
+  const bool population = finite && options_.batch_norm_statistics == "population";
+  if (population) {
+    auto state = population_state(left);
+    if (!state) {
+      stop_reason_ = kStopped;
+      leave_checkpoint();
+      return result_weights(result);
+    }
+    left.state = std::move(*state);
+    score_.reset();
+  }
+  if (best || population) report_.result(result.epochs, left);
+  return left;
+}
+
 TrainJobResult Training::finish() {
   if (restored_ > 0 && !report_.is_open()) {
     report_.open(started(), state_.epochs);
@@ -208,20 +261,12 @@ TrainJobResult Training::finish() {
   result.device = device_.name();
   result.workers = worker_.size();
   result.threads = thread_count();
-  result.stop_reason = stop_reason_.empty() ? "max epochs completed" : stop_reason_;
   result.seconds = report_.seconds();
   result.iterations = state_.iterations;
   const bool within_epoch = stop_reason_ != kNotFinite && state_.epoch_steps > 0;
   result.epochs = static_cast<int>(state_.epochs) + within_epoch;
-  NetworkWeights left = stop_reason_ == kNotFinite ? state_.epoch_start : weights();
-  result.output_iteration = stop_reason_ == kNotFinite ? state_.epochs * iterations_in_epoch() : state_.iterations;
-  // A run that is stopped goes on later.
-  if (validation_.keeps_best() && stop_reason_ != kStopped && state_.best_iteration > 0 && result.epochs > 0) {
-    if (state_.best_iteration != state_.iterations) score_.reset();
-    result.output_iteration = state_.best_iteration;
-    left = state_.best;
-    report_.result(result.epochs, left);
-  }
+  NetworkWeights left = result_weights(result);
+  result.stop_reason = stop_reason_.empty() ? "max epochs completed" : stop_reason_;
   if (task_.tested && !score_ && result.epochs > 0 && stop_reason_ != kStopped) measure(left);
   result.loss = score_ ? score_->loss : std::nan("");
   if (score_) result.metrics = score_->metrics, result.tables = score_->tables;

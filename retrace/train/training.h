@@ -55,9 +55,14 @@ class Training {
   void end_epoch();
   // The loss of the next iteration.
   double update(float rate);
+  OpWatch* watch() const;
   void validate();
   bool measure(const NetworkWeights& weights);
   void leave_checkpoint();
+  // Those that the training leaves behind, and in the result their iteration.
+  NetworkWeights result_weights(TrainJobResult& result);
+  // The state with the statistics of all training data; nothing if the run is stopped meanwhile.
+  std::optional<Tree> population_state(const NetworkWeights& weights);
   // Those that are validated and returned.
   NetworkWeights weights() const { return {averages() ? state_.average : state_.now.parameters, state_.now.state}; }
   bool averages() const { return options_.average_decay > 0; }

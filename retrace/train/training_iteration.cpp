@@ -1,6 +1,7 @@
 #include "retrace/train/training_iteration.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,23 @@ StepResult TrainingIteration::accumulated(TrainingState before, MiniBatchQueue& 
   }
   const Tensor loss = sum.loss;
   return {loss, update_(std::move(before), std::move(sum), rate)};
+}
+
+std::vector<std::string> TrainingIteration::input_names(const TrainingState& before) const {
+  std::vector<std::string> names;
+  if (accumulates()) return names;
+  const auto add = [&names](const char* what, const Tree& tree) {
+    for (const auto& [path, tensor] : leaves(tree)) names.push_back(std::string(what) + path);
+  };
+  add("parameters/", before.parameters);
+  add("state/", before.state);
+  add("solver/", before.solver);
+  names.emplace_back("the inputs of the mini-batch");
+  std::set<std::string> outputs;  // in the order of leaves
+  for (const auto& output : task_.network.outputs) outputs.insert(output.name);
+  for (const auto& output : outputs) names.push_back("the targets of " + output);
+  names.emplace_back("the learn rate");
+  return names;
 }
 
 int64_t TrainingIteration::in_epoch(int64_t mini_batches) const {

@@ -17,6 +17,9 @@ class TrainingIteration {
   // What nobody else holds of the state is overwritten.
   StepResult operator()(TrainingState before, MiniBatchQueue& queue, float rate) const;
 
+  // Of the arguments of the step, for people; none where gradients are accumulated.
+  std::vector<std::string> input_names(const TrainingState& before) const;
+
   // How many make an epoch of so many mini-batches.
   int64_t in_epoch(int64_t mini_batches) const;
   // Of the function that draws random numbers.

@@ -35,6 +35,9 @@ struct TrainingOptions {
   int64_t fingerprint_iterations = 100;      // fingerprints in the step log; 0: at the ends of epochs alone
   // The weights that are the result: last-iteration; best-validation, those of the best validation by its objective.
   std::string output_network = "last-iteration";
+  // Of batch norms in the result: moving, the running ones of the steps; population, those of all training data, by a
+  // pass over them after the last step. See docs/training.md 4.
+  std::string batch_norm_statistics = "moving";
   double timeout = 60;  // seconds that workers wait for one that gives no sign of life
   // Of retrace/train/metrics: each measures the outputs that it can; none: the one that each output has.
   std::vector<std::string> metrics = {};

@@ -130,6 +130,15 @@ TrainingStep training_step(const TrainingOptions& options, uint64_t seed, const 
   };
 }
 
+// Nothing is computed for gradients, which nobody takes.
+MomentsStep moments_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network, Worker* worker) {
+  const auto gradient = gradient_of(options, seed, network, worker);
+  return [gradient](const Tree& parameters, const Tree& state, const Tensor& x, const Tree& targets) {
+    auto found = gradient(parameters, x, targets, state);
+    return StepMoments{found.value, std::move(found.aux)};
+  };
+}
+
 Gathered nothing_gathered(const TrainingState& before) {
   Device& there = leaf_tensors(before.parameters)[0].device();
   return {zeros_like(before.parameters).to(there), Tensor::scalar(0.0f).to(there), before.state};

@@ -31,6 +31,17 @@ using TrainingStep = std::function<StepResult(const TrainingState&, const Tensor
 TrainingStep training_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network,
                            Worker* worker = nullptr);
 
+// The moments of batch norms in training, of a mini-batch as a step sees it.
+struct StepMoments {
+  Tensor loss;
+  Tree moments;
+};
+// Takes parameters, state, inputs and targets.
+using MomentsStep = std::function<StepMoments(const Tree&, const Tree&, const Tensor&, const Tree&)>;
+// As training_step().
+MomentsStep moments_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network,
+                         Worker* worker = nullptr);
+
 // What the mini-batches of one iteration have brought so far.
 struct Gathered {
   Tree gradients;  // the sum of share * gradient; of what is frozen, any values

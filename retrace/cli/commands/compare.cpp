@@ -108,7 +108,12 @@ Json json_of(const ReplayResult& result) {
 
 Json json_of(const std::optional<ComparisonReplay>& replay) {
   if (!replay) return {};
-  return Json::object({{"iteration", replay->iteration}, {"a", json_of(replay->a)}, {"b", json_of(replay->b)}});
+  const auto& value = replay->value;
+  return Json::object(
+      {{"iteration", replay->iteration},
+       {"a", json_of(replay->a)},
+       {"b", json_of(replay->b)},
+       {"value", value ? Json::object({{"iteration", value->iteration}, {"what", value->what}}) : Json()}});
 }
 
 Json json_of(const RunComparison& found, const std::optional<ComparisonReplay>& replay) {
@@ -150,7 +155,7 @@ void describe(Flags& flags) {
   flags.argument("RUN", options->a, "run folder or safetensors file", "the first run");
   flags.argument("RUN2", options->b, "the run to compare it with", "the second run");
   flags.flag("--replay", options->replay,
-             "compute the first step that differs again, of both: which run is its job's?");
+             "compute the first step that differs again, of both: from which op on, and which run is its job's?");
   flags.flag("--json", options->json, "print the comparison as one JSON object");
   flags.action([options] { return compare(*options); });
 }

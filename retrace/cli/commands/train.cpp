@@ -188,6 +188,7 @@ void describe(Flags& flags) {
                "goes on with the run of this folder from its newest checkpoint, to the same bits");
   flags.argument("JOB", options->job, "job file (TOML)", "the job file", "--resume");
   add_settings(flags, options->settings);
+  flags.option("--data", "DIR", options->settings.data, "short for --set data.path=DIR");
   flags.option("--epochs", "N", options->settings.epochs, "short for --set training.max_epochs=N");
   flags.option("--batch-size", "N", options->settings.batch_size, "short for --set training.mini_batch_size=N");
   flags.option("--learn-rate", "RATE", options->settings.learn_rate,

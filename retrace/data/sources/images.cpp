@@ -31,6 +31,14 @@ Shape sample_of(const SourceRequest& request) {
           request.options.integer("image_channels")};
 }
 
+// Whether the names of the classes are known without the training set, which is not there.
+bool stands_alone(const SourceRequest& request) {
+  std::error_code ignored;
+  const std::string train = folder_of(Split::train, request);
+  return !request.class_names.empty() && std::filesystem::is_directory(request.path, ignored) &&
+         !std::filesystem::exists(train, ignored) && !archive_path(train);
+}
+
 // The classes in turn: the first of each, the second of each, ... So the first so many have them evenly.
 ImageDatastore in_turn(const ImageDatastore& store) {
   const auto labels = store.labels();
@@ -43,7 +51,7 @@ ImageDatastore in_turn(const ImageDatastore& store) {
   return store.subset(indices);
 }
 
-// Classes and sizes are those of the training set.
+// Classes and sizes are those of the training set, where there is one.
 ImageDatastore store_of(Split split, const SourceRequest& request) {
   const Shape sample = sample_of(request);
   ImageDatastoreOptions options{.labels = LabelsFrom::folder_names,
@@ -54,6 +62,10 @@ ImageDatastore store_of(Split split, const SourceRequest& request) {
                                 .scale_bytes = true};
   if (request.any_size && sample[0] == 0 && sample[1] == 0) options.fit = ImageFit::any;
   check_path(request.path);
+  if (split == Split::test && stands_alone(request)) {
+    options.class_names = request.class_names;
+    return image_datastore(folder_of(Split::test, request), options, Place());
+  }
   const ImageDatastore train = image_datastore(folder_of(Split::train, request), options, Place());
   if (split == Split::train) return train;
   const Shape sizes = train.sizes();
@@ -113,7 +125,10 @@ SourceKind images_source() {
                                      {{DType::f32, store.sizes(), Labels("SSC"), {}}, {DType::i32, {}, {}, {}}},
                                      static_cast<int64_t>(store.class_names().size())};
           },
-      .class_names = [](const SourceRequest& request) { return store_of(Split::train, request).class_names(); },
+      .class_names =
+          [](const SourceRequest& request) {
+            return stands_alone(request) ? request.class_names : store_of(Split::train, request).class_names();
+          },
       .look = look,
       .origin = [](Split split, int, const SourceRequest& request) { return printable(folder_of(split, request)); }};
 }
