@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LAYERS = ("base monitor device distributed tensor trace ops autodiff plan run "
+LAYERS = ("base cloud monitor device distributed tensor trace ops autodiff plan run "
           "nn optim data train report cli").split()
 CODE = (".h", ".cpp", ".cu")
 

@@ -19,7 +19,9 @@ enum class EnvironmentVariable {
   cuda_emulation,
   cuda_emulation_order,
   cuda_driver,
-  mpi_module
+  mpi_module,
+  object_cache,
+  object_cache_size
 };
 
 struct EnvironmentRow {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "retrace/base/file.h"
+#include "retrace/data/file_container.h"
 #include "retrace/data/image_search.h"
-#include "retrace/data/tar.h"
 
 namespace retrace {
 namespace {
@@ -72,7 +72,7 @@ void add_labels(ImageFiles& files) {
 ImageFiles find_image_files(const std::string& location, bool labels, const std::vector<std::string>& class_names) {
   FoundImages found = search_images(location);
   if (labels) check_folders(found);
-  ImageFiles files{std::move(found.images), {}, {}, std::move(found.archive), std::move(found.entries)};
+  ImageFiles files{std::move(found.images), {}, {}, std::move(found.container), std::move(found.entries)};
   if (!labels) return files;
   files.class_names = class_names.empty() ? names_found(files.paths) : class_names;
   add_labels(files);
@@ -80,17 +80,17 @@ ImageFiles find_image_files(const std::string& location, bool labels, const std:
 }
 
 std::string ImageFiles::bytes(size_t file) const {
-  if (!archive) return read_file(paths[file], "image", kImageFileLimit);
-  const TarEntry& entry = archive->entries()[entries[file]];
-  if (entry.bytes > kImageFileLimit)
+  if (!container) return read_file(paths[file], "image", kImageFileLimit);
+  const uint64_t bytes = container->file(entries[file]).bytes;
+  if (bytes > kImageFileLimit)
     throw Error(ErrorKind::bad_data, 504, fmt::format("image \"{}\" is too large", printable(paths[file])))
-        .got(fmt::format("{} bytes", entry.bytes))
+        .got(fmt::format("{} bytes", bytes))
         .expected(fmt::format("at most {} bytes", kImageFileLimit));
-  return archive->read(entry);
+  return container->content(entries[file], bytes);
 }
 
 std::string ImageFiles::start(size_t file, uint64_t most) const {
-  return archive ? archive->read(archive->entries()[entries[file]], most) : read_file_start(paths[file], "image", most);
+  return container ? container->content(entries[file], most) : read_file_start(paths[file], "image", most);
 }
 
 }  // namespace retrace

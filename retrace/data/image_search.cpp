@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "retrace/base/file.h"
+#include "retrace/cloud/s3_location.h"
 #include "retrace/data/image_files.h"
+#include "retrace/data/s3_files.h"
 #include "retrace/data/tar.h"
 
 namespace retrace {
@@ -147,8 +149,10 @@ bool matches_wildcard(std::string_view pattern, std::string_view name) {
 }
 
 FoundImages search_images(const std::string& location) {
-  const auto archive = archive_path(location);
-  return archive ? search_archive(*archive) : search_folders(location);
+  if (is_s3(location)) return search_container(s3_files(location), parse_s3(location).key);
+  if (const auto archive = archive_path(location))
+    return search_container(std::make_shared<const TarArchive>(fs::path(archive->archive)), archive->inside);
+  return search_folders(location);
 }
 
 }  // namespace retrace

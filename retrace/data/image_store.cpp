@@ -10,12 +10,12 @@
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
+#include "retrace/data/file_container.h"
 #include "retrace/data/image_files.h"
 #include "retrace/data/image_fit.h"
 #include "retrace/data/image_pixels.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
-#include "retrace/data/tar.h"
 
 namespace retrace {
 
@@ -85,9 +85,9 @@ class ImageSource : public DataSource {
     return batch;
   }
 
-  // The archive, or those of the images of this store.
+  // Those of the container, or of the images of this store.
   std::vector<std::string> files() const override {
-    if (reader_->files.archive) return {reader_->files.archive->name()};
+    if (reader_->files.container) return reader_->files.container->files();
     std::vector<std::string> paths;
     for (int64_t index = 0; index < size(); ++index) paths.push_back(reader_->files.paths[file(index)]);
     return paths;

@@ -133,7 +133,7 @@ class TarIndex {
     const auto kind = kind_of(header.type, given);
     if (!kind) return check_passed_over(header.type, given, at);
     if (std::string path = tar_path(given, archive_.name()); !path.empty())
-      entries_.push_back({std::move(path), *kind, next_, header.bytes});
+      entries_.push_back({{std::move(path), *kind, header.bytes}, next_});
   }
 
   static std::optional<TarEntry::Kind> kind_of(char type, const std::string& name) {
@@ -214,6 +214,11 @@ std::string TarArchive::bytes_at(uint64_t offset, uint64_t count) const {
   if (!read_exactly(file_.get(), std::as_writable_bytes(std::span(bytes)), offset))
     throw read_failed(name_, "archive", errno);
   return bytes;
+}
+
+const std::string& TarArchive::kind() const {
+  static const std::string kind = "archive";
+  return kind;
 }
 
 std::string TarArchive::read(const TarEntry& entry, uint64_t most) const {

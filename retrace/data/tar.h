@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "retrace/base/file.h"
+#include "retrace/data/file_container.h"
 
 namespace retrace {
 
@@ -16,18 +17,15 @@ namespace retrace {
 constexpr uint64_t kTarInflatedLimit = uint64_t{1} << 30;
 
 // What stands in an archive.
-struct TarEntry {
-  enum class Kind { file, folder, hard_link, symbolic_link };
-  std::string name;  // a path without '/' at its ends
-  Kind kind = Kind::file;
-  uint64_t offset = 0, bytes = 0;  // of its content
+struct TarEntry : ContainedFile {
+  uint64_t offset = 0;  // of its content
 };
 
 // A tar archive: files by their names. Of a plain one only headers are read at first, and contents from the open file
 // when they are asked for; one that gzip or zstd compressed is decompressed into memory, up to kTarInflatedLimit bytes.
 // What stands behind the end mark is passed over, and so are devices, pipes and labels of volumes; of members of one
 // name the last counts, as after unpacking.
-class TarArchive {
+class TarArchive : public FileContainer {
  public:
   // Errors: missing; bad_data for a wrong checksum of a header, a truncated archive or one without an end mark, names
   // with "..", files with holes, parts of archives over several volumes, and other compressions, with what helps.
@@ -36,7 +34,12 @@ class TarArchive {
   // after decompression.
   TarArchive(std::string bytes, std::string name, uint64_t limit = kTarInflatedLimit);
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const override { return name_; }
+  const std::string& kind() const override;
+  size_t size() const override { return entries_.size(); }
+  const ContainedFile& file(size_t i) const override { return entries_[i]; }
+  std::string content(size_t i, uint64_t most) const override { return read(entries_[i], most); }
+  std::vector<std::string> files() const override { return {name_}; }
   // In the order of the bytes of their names.
   const std::vector<TarEntry>& entries() const { return entries_; }
   // The content, or its first `most` bytes. Safe from several threads. Errors: of reading.

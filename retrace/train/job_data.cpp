@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/cloud/s3_location.h"
+#include "retrace/data/s3_copy.h"
 #include "retrace/data/transform_kind.h"
 #include "retrace/train/data_check.h"
 
@@ -109,7 +111,8 @@ bool takes_any_size(const Job& job) {
 }
 
 SourceRequest source_request(const Job& job, int64_t samples) {
-  return {.path = job.data.path,
+  const bool copied = is_s3(job.data.path) && !source_of(job).reads_objects;
+  return {.path = copied ? local_copy(job.data.path) : std::filesystem::path(job.data.path),
           .samples = samples,
           .seed = job.seed,
           .options = job.data.options,

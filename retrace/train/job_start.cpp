@@ -8,6 +8,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/cloud/s3_location.h"
 #include "retrace/data/tar.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_start_text.h"
@@ -100,6 +101,7 @@ FoundData found_in(const fs::path& folder) {
 
 FoundData find_data(const std::string& data) {
   std::error_code ignored;
+  if (is_s3(data)) return found_by(kind_of(all_sources(), "images", "data source", {}), data);
   if (fs::is_directory(data, ignored) || archive_path(data)) return found_in(data);
   if (fs::exists(data, ignored))
     throw no_data(data, "is a file, not a folder").help("give the folder that holds training set and test set");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "retrace/base/file.h"
+#include "retrace/cloud/s3_location.h"
 #include "retrace/data/array_store.h"
 #include "retrace/data/csv_table.h"
 #include "retrace/data/idx.h"
@@ -10,6 +11,7 @@
 #include "retrace/data/image_search.h"
 #include "retrace/data/image_store.h"
 #include "retrace/data/npy_store.h"
+#include "retrace/data/s3_copy.h"
 #include "retrace/data/tar.h"
 #include "retrace/train/job_data.h"
 
@@ -26,6 +28,7 @@ Error not_for(const std::filesystem::path& input, const char* what = "images") {
 // A folder, an archive, a path with wildcards, or a file with the content or the name of an image.
 bool is_image_files(const std::filesystem::path& input) {
   std::error_code ignored;
+  if (is_s3(input.string())) return true;
   if (std::filesystem::is_directory(input, ignored) || archive_path(input.string())) return true;
   if (!std::filesystem::exists(input, ignored)) return input.string().find_first_of("*?") != std::string::npos;
   return is_image_name(input.filename().string()) || begins_as_image(input.string());
@@ -105,9 +108,11 @@ void check_ending(const std::filesystem::path& input, const nn::Network& network
 
 }  // namespace
 
-PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network, const std::filesystem::path& input)
+PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network, const std::filesystem::path& location)
     : sample_(network.sample) {
-  check_ending(input, network);
+  check_ending(location, network);
+  const bool table = location.extension() == ".csv" || location.extension() == ".npy";
+  const std::filesystem::path input = table && is_s3(location.string()) ? local_copy(location.string()) : location;
   const Job job = resolved(given);
   const Shape sample = sample_before(job, sample_);
   std::optional<Datastore> plain;

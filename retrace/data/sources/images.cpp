@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "retrace/base/file.h"
+#include "retrace/cloud/s3_location.h"
+#include "retrace/data/s3_files.h"
 #include "retrace/data/source_kind.h"
 #include "retrace/data/tar.h"
 
@@ -12,6 +14,7 @@ namespace {
 // The folder of a split, which may be in an archive or be one.
 std::string folder_of(Split split, const SourceRequest& request) {
   const std::string folder = (request.path / (split == Split::train ? "train" : "test")).string();
+  if (is_s3(folder)) return folder;
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
     for (const std::string_view ending : archive_endings())
@@ -22,7 +25,7 @@ std::string folder_of(Split split, const SourceRequest& request) {
 
 void check_path(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) || archive_path(path.string())) return;
+  if (is_s3(path.string()) || std::filesystem::exists(path, ignored) || archive_path(path.string())) return;
   throw missing_path(path, is_archive_name(path.string()) ? "data archive" : "data folder");
 }
 
@@ -33,9 +36,11 @@ Shape sample_of(const SourceRequest& request) {
 
 // Whether the names of the classes are known without the training set, which is not there.
 bool stands_alone(const SourceRequest& request) {
+  if (request.class_names.empty()) return false;
   std::error_code ignored;
   const std::string train = folder_of(Split::train, request);
-  return !request.class_names.empty() && std::filesystem::is_directory(request.path, ignored) &&
+  if (is_s3(train)) return !s3_exists(train);
+  return std::filesystem::is_directory(request.path, ignored) &&
          !std::filesystem::exists(train, ignored) && !archive_path(train);
 }
 
@@ -96,9 +101,10 @@ SourceKind images_source() {
   constexpr double kMost = 65535;
   return {
       .name = "images",
-      .help = "JPEG and PNG files in the folders data.path/train/CLASS and data.path/test/CLASS, also of a tar archive",
+      .help = "JPEG and PNG files in the folders data.path/train/CLASS and data.path/test/CLASS, also of a tar archive or s3://BUCKET",
       .targets = {{.name = "class"}},
       .reads_folder = true,
+      .reads_objects = true,
       .files = "train/CLASS and test/CLASS, folders of images",
       .options = {{.name = "image_height",
                    .help = "of all images; 0: as the first one of the training set has, or any before resize or a crop",

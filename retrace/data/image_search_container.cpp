@@ -4,9 +4,9 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/data/file_container.h"
 #include "retrace/data/image_files.h"
 #include "retrace/data/image_search.h"
-#include "retrace/data/tar.h"
 
 namespace retrace {
 namespace {
@@ -28,25 +28,25 @@ bool matches(std::string_view pattern, std::string_view name) {
   return has_wildcard(pattern) ? matches_wildcard(pattern, name) : pattern == name;
 }
 
-// Collects what a location within an archive matches.
-class ArchiveSearch {
+// Collects what a location within a container matches.
+class ContainerSearch {
  public:
-  explicit ArchiveSearch(const ArchivePath& location)
-      : archive_(std::make_shared<const TarArchive>(std::filesystem::path(location.archive))),
-        wanted_(parts_of(location.inside)),
-        many_(has_wildcard(location.inside)),
-        shown_(wanted_.empty() ? location.archive : location.archive + "/" + location.inside) {
+  ContainerSearch(std::shared_ptr<const FileContainer> container, const std::string& inside)
+      : container_(std::move(container)),
+        wanted_(parts_of(inside)),
+        many_(has_wildcard(inside)),
+        shown_(wanted_.empty() ? container_->name() : container_->name() + "/" + inside) {
     while (shown_.ends_with('/')) shown_.pop_back();
   }
 
   FoundImages found() {
-    found_.archive = archive_;
+    found_.container = container_;
     bool is_folder = wanted_.empty();
-    for (size_t i = 0; i < archive_->entries().size(); ++i) {
-      const TarEntry& entry = archive_->entries()[i];
+    for (size_t i = 0; i < container_->size(); ++i) {
+      const ContainedFile& entry = container_->file(i);
       const Parts parts = parts_of(entry.name);
       if (!is_wanted(parts)) continue;
-      is_folder = is_folder || parts.size() > wanted_.size() || entry.kind == TarEntry::Kind::folder;
+      is_folder = is_folder || parts.size() > wanted_.size() || entry.kind == ContainedFile::Kind::folder;
       add(i, entry, parts);
     }
     if (found_.images.empty()) throw nothing(is_folder);
@@ -57,7 +57,7 @@ class ArchiveSearch {
   }
 
  private:
-  std::string path_of(std::string_view name) const { return fmt::format("{}/{}", archive_->name(), name); }
+  std::string path_of(std::string_view name) const { return fmt::format("{}/{}", container_->name(), name); }
 
   // Whether the location, or a folder that it matches, has the entry; hidden ones are not in folders.
   bool is_wanted(const Parts& parts) const {
@@ -67,15 +67,15 @@ class ArchiveSearch {
     return true;
   }
 
-  void add(size_t index, const TarEntry& entry, const Parts& parts) {
+  void add(size_t index, const ContainedFile& entry, const Parts& parts) {
     const bool named = parts.size() == wanted_.size() && !many_;  // one file, whatever its name is
-    const bool image = entry.kind != TarEntry::Kind::folder && (named || is_image_name(parts.back()));
-    if (entry.kind == TarEntry::Kind::symbolic_link || (entry.kind == TarEntry::Kind::hard_link && image))
+    const bool image = entry.kind != ContainedFile::Kind::folder && (named || is_image_name(parts.back()));
+    if (entry.kind == ContainedFile::Kind::symbolic_link || (entry.kind == ContainedFile::Kind::hard_link && image))
       throw Error(ErrorKind::bad_data, 653, fmt::format("\"{}\" is a link", printable(path_of(entry.name))))
           .expected("files and folders")
           .help("make the archive anew, with the options --dereference --hard-dereference of tar");
     if (image) found_.images.push_back(path_of(entry.name)), found_.entries.push_back(index);
-    const size_t depth = parts.size() - (entry.kind == TarEntry::Kind::folder ? 0 : 1);
+    const size_t depth = parts.size() - (entry.kind == ContainedFile::Kind::folder ? 0 : 1);
     for (size_t i = std::max<size_t>(wanted_.size(), 1); i <= depth; ++i) {
       const std::string_view folder(entry.name.data(),
                                     static_cast<size_t>(parts[i - 1].data() + parts[i - 1].size() - entry.name.data()));
@@ -86,21 +86,25 @@ class ArchiveSearch {
 
   Error nothing(bool is_folder) const {
     if (many_ || is_folder) return no_image_at(shown_, !many_);
-    const std::string_view inside = std::string_view(shown_).substr(archive_->name().size() + 1);
+    const std::string_view inside = std::string_view(shown_).substr(container_->name().size() + 1);
     return Error(
                ErrorKind::missing, 655,
-               fmt::format("there is no \"{}\" in the archive \"{}\"", printable(inside), printable(archive_->name())))
+               fmt::format("there is no \"{}\" in the {} \"{}\"", printable(inside), container_->kind(),
+                           printable(container_->name())))
         .help(advice(inside));
   }
 
-  // Where the location is below another folder of the archive, or what is at the archive's top.
+  // Where the location is below another folder of the container, or what is at its top.
   std::string advice(std::string_view inside) const {
-    std::set<std::string_view> tops;
-    for (const auto& entry : archive_->entries()) {
+    std::set<std::string_view> tops;  // as deep as the location
+    for (size_t i = 0; i < container_->size(); ++i) {
+      const ContainedFile& entry = container_->file(i);
       const size_t at = ("/" + entry.name + "/").find(fmt::format("/{}/", inside));
       if (at != std::string::npos)
         return fmt::format("did you mean \"{}\"?", printable(path_of(entry.name.substr(0, at + inside.size()))));
-      tops.insert(std::string_view(entry.name).substr(0, entry.name.find('/')));
+      const Parts parts = parts_of(entry.name);
+      const std::string_view last = parts[std::min(parts.size(), wanted_.size()) - 1];
+      tops.insert(std::string_view(entry.name.data(), static_cast<size_t>(last.data() + last.size() - entry.name.data())));
     }
     if (tops.empty()) return "it is empty";
     std::vector<std::string> names(tops.begin(), tops.end());
@@ -109,7 +113,7 @@ class ArchiveSearch {
     return fmt::format("it begins with \"{}\"", printable(path_of(names[0])));
   }
 
-  std::shared_ptr<const TarArchive> archive_;
+  std::shared_ptr<const FileContainer> container_;
   Parts wanted_;
   bool many_;          // wildcards: any number of folders and files
   std::string shown_;  // the location
@@ -119,6 +123,8 @@ class ArchiveSearch {
 
 }  // namespace
 
-FoundImages search_archive(const ArchivePath& location) { return ArchiveSearch(location).found(); }
+FoundImages search_container(std::shared_ptr<const FileContainer> container, const std::string& inside) {
+  return ContainerSearch(std::move(container), inside).found();
+}
 
 }  // namespace retrace

@@ -1,0 +1,98 @@
+#include "retrace/data/s3_copy.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "retrace/base/file.h"
+#include "retrace/base/options.h"
+#include "retrace/base/sha256.h"
+#include "retrace/cloud/s3_bucket.h"
+#include "retrace/cloud/s3_location.h"
+
+namespace retrace {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr uint64_t kPiece = uint64_t{64} << 20;  // read at a time
+
+fs::path copies_folder() {
+  std::error_code ignored;
+  const std::string cache = cache_folder();
+  return (cache.empty() ? fs::temp_directory_path(ignored) : fs::path(cache)) / "retrace" / "copies";
+}
+
+// Written beside its place, and moved there when it is whole.
+void write_copy(const S3Bucket& bucket, const S3Object& object, const fs::path& path) {
+  std::error_code failure;
+  fs::create_directories(path.parent_path(), failure);
+  const std::string temporary = fmt::format("{}.{}.{}", path.string(), ::getpid(), ::gettid());
+  try {
+    const FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (file.get() < 0) throw write_failed(path, errno);
+    for (uint64_t at = 0; at < object.bytes; at += kPiece)
+      if (!write_all(file.get(), bucket.get(object, at, std::min(kPiece, object.bytes - at))))
+        throw write_failed(path, errno);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) throw write_failed(path, errno);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+// A folder for each content of the object: one that changed is another.
+fs::path copy_of(const S3Bucket& bucket, const S3Object& object, const fs::path& folder) {
+  const fs::path path = folder / fs::path(object.key).filename();
+  std::error_code failure;
+  if (fs::file_size(path, failure) != object.bytes || failure) write_copy(bucket, object, path);
+  return path;
+}
+
+// Names both: messages show the path.
+fs::path folder_for(const S3Location& location, const std::vector<S3Object>& objects) {
+  std::string all = location.text();
+  for (const auto& object : objects) all += fmt::format("\n{}\n{}\n{}", object.key, object.tag, object.bytes);
+  fs::path folder = copies_folder() / sha256_text(all).substr(0, 16) / location.bucket;
+  for (const auto& part : fs::path(location.key))
+    if (part != "..") folder /= part;
+  return folder;
+}
+
+fs::path make_copy(const std::string& text) {
+  S3Location location = parse_s3(text);
+  while (location.key.ends_with('/')) location.key.pop_back();
+  const S3Bucket bucket(location.bucket);
+  const std::string below = location.key.empty() ? "" : location.key + "/";
+  std::vector<S3Object> objects = bucket.list(below);
+  std::erase_if(objects, [&](const S3Object& object) {
+    return object.key.size() == below.size() || object.key.find('/', below.size()) != std::string::npos;
+  });
+  if (!objects.empty()) {
+    const fs::path folder = folder_for(location, objects);
+    for (const auto& object : objects) copy_of(bucket, object, folder);
+    return folder;
+  }
+  if (const auto one = location.key.empty() ? std::nullopt : bucket.find(location.key))
+    return copy_of(bucket, *one, folder_for(location, {*one}).parent_path());
+  throw Error(ErrorKind::missing, 684, fmt::format("\"{}\" does not exist", printable(text)))
+      .expected("an object, or what begins the names of objects and ends at a '/'");
+}
+
+}  // namespace
+
+fs::path local_copy(const std::string& location) {
+  static std::mutex mutex;
+  static std::map<std::string, fs::path> made;
+  const std::lock_guard lock(mutex);
+  const auto found = made.find(location);
+  return found != made.end() ? found->second : made[location] = make_copy(location);
+}
+
+}  // namespace retrace
