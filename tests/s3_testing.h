@@ -78,8 +78,9 @@ class S3Server {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     std::string answer;
     if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-      const std::string request = "POST /-/" + name + " HTTP/1.1\r\nConnection: close\r\nContent-Length: " +
-                                  std::to_string(body.size()) + "\r\n\r\n" + body;
+      const std::string request = "POST /-/" + name +
+                                  " HTTP/1.1\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) +
+                                  "\r\n\r\n" + body;
       write_all(socket, request);
       std::array<char, 4096> piece{};
       for (ssize_t n = 0; (n = ::read(socket, piece.data(), piece.size())) > 0;)

@@ -13,10 +13,9 @@ namespace {
 class AwsSettingsTest : public testing::Test {
  protected:
   AwsSettingsTest() {
-    for (const char* name :
-         {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_REGION",
-          "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_CA_BUNDLE", "AWS_CONFIG_FILE",
-          "AWS_SHARED_CREDENTIALS_FILE"})
+    for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE",
+                             "AWS_DEFAULT_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL",
+                             "AWS_ENDPOINT_URL_S3", "AWS_CA_BUNDLE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"})
       set(name, "");
     set("HOME", home_.path().string());
     std::filesystem::create_directory(home_.path() / ".aws");
@@ -79,7 +78,8 @@ TEST_F(AwsSettingsTest, WhatIsMissingIsNamedAndSecretsAreNot) {
   EXPECT_EQ(refusal(), "error[RT0683]: a file of AWS profiles cannot be understood\n  where:    " +
                            (home_.path() / ".aws/credentials").string() + ":3\n  expected: [PROFILE] or NAME = VALUE");
   write("credentials", "[default]\naws_access_key_id = A\naws_secret_access_key = a\n");
-  for (const char* url : {"localhost", "ftp://x", "https://", "https://user:hidden@host", "https://host/path", "https://a b"}) {
+  for (const char* url :
+       {"localhost", "ftp://x", "https://", "https://user:hidden@host", "https://host/path", "https://a b"}) {
     set("AWS_ENDPOINT_URL_S3", url);
     EXPECT_NE(refusal(), "no error") << url;
     EXPECT_EQ(refusal().find("hidden"), std::string::npos);

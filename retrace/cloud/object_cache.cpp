@@ -92,9 +92,9 @@ ObjectCache::ObjectCache(std::string folder, uint64_t most)
 
 ObjectCache& ObjectCache::shared() {
   static auto* const cache = new ObjectCache(  // threads that are left behind may use it at the end of the process
-      standard_folder(), static_cast<uint64_t>(environment_number(EnvironmentVariable::object_cache_size, 1, kMostMiB,
-                                                                  kStandardMiB))
-                             << 20);
+      standard_folder(),
+      static_cast<uint64_t>(environment_number(EnvironmentVariable::object_cache_size, 1, kMostMiB, kStandardMiB))
+          << 20);
   return *cache;
 }
 
@@ -119,6 +119,10 @@ std::optional<std::string> ObjectCache::find(const std::string& name) const {
   return bytes;
 }
 
+bool ObjectCache::has(const std::string& name) const {
+  return !folder_.empty() && ::access(path_of(name).c_str(), R_OK) == 0;
+}
+
 void ObjectCache::keep(const std::string& name, std::string_view bytes) {
   if (folder_.empty() || bytes.size() > most_ / 4) return;
   if ((added_ += bytes.size()) > most_ / 16) make_room();
@@ -127,9 +131,10 @@ void ObjectCache::keep(const std::string& name, std::string_view bytes) {
   if (write_new(path, bytes)) return;
   fs::create_directories(fs::path(path).parent_path(), ignored);
   if (write_new(path, bytes) || warned_.exchange(true)) return;
-  warn(fmt::format("objects cannot be kept in \"{}\" ({}): they are read again in each epoch; set "
-                   "RETRACE_OBJECT_CACHE to another folder",
-                   printable(folder_), system_reason(errno)));
+  warn(
+      fmt::format("objects cannot be kept in \"{}\" ({}): they are read again in each epoch; set "
+                  "RETRACE_OBJECT_CACHE to another folder",
+                  printable(folder_), system_reason(errno)));
 }
 
 void ObjectCache::forget(const std::string& name) {

@@ -23,6 +23,8 @@ class ObjectCache {
 
   // `name` stands for one content for ever: bucket, key and tag.
   std::optional<std::string> find(const std::string& name) const;
+  // Whether there is a file of it, which may be damaged.
+  bool has(const std::string& name) const;
   void keep(const std::string& name, std::string_view bytes);
   void forget(const std::string& name);
 

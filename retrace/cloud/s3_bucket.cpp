@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kMostXml = 10 << 20;
 constexpr uint64_t kMostRefusal = 64 << 10;  // of a text in place of an object
-constexpr uint64_t kMostParts = 10000;  // of the protocol
+constexpr uint64_t kMostParts = 10000;       // of the protocol
 
 std::string url_of(const AwsSettings& settings, const std::string& bucket, const std::string& key) {
   const bool aws = settings.endpoint.empty();
@@ -191,8 +191,7 @@ void S3Bucket::put_parts(const std::string& key, std::string_view bytes) const {
   } catch (...) {
     try {
       send({"DELETE", key, of_upload, {}, {}, kMostXml});  // its parts would be kept, and paid for
-    } catch (const Error&) {
-    }
+    } catch (const Error&) {}
     throw;
   }
 }

@@ -30,9 +30,9 @@ struct S3Options {
 };
 
 // A bucket of AWS, or of what speaks as it does. Safe from several threads. Keys are asked for again when a session's
-// token has expired; the region follows from the server's answers. Errors of all calls: missing for a bucket or an object
-// that is not there; unavailable for what is refused, and after the last try; bad_data for answers that cannot be
-// understood; those of aws_settings() and curl_library().
+// token has expired; the region follows from the server's answers. Errors of all calls: missing for a bucket or an
+// object that is not there; unavailable for what is refused, and after the last try; bad_data for answers that cannot
+// be understood; those of aws_settings() and curl_library().
 class S3Bucket {
  public:
   explicit S3Bucket(std::string name, S3Options options = {});
@@ -65,7 +65,8 @@ class S3Bucket {
   HttpAnswer try_once(const Call& call, const AwsSettings& settings) const;
   bool mend(const HttpAnswer& answer, AwsSettings& used) const;
   void put_parts(const std::string& key, std::string_view bytes) const;
-  std::string put_part(const std::string& key, const std::string& upload, uint64_t number, std::string_view bytes) const;
+  std::string put_part(const std::string& key, const std::string& upload, uint64_t number,
+                       std::string_view bytes) const;
   AwsSettings settings() const;
 
   const std::string name_;

@@ -33,7 +33,8 @@ class S3BucketTest : public testing::Test {
 
 TEST_F(S3BucketTest, ObjectsOfAnyNameAreWrittenListedAndRead) {
   const S3Bucket bucket = this->bucket();
-  const std::vector<std::string> keys = {"a", "a b+c", "a/../b", "a//b", "b/\xc3\xbc\xe2\x82\xac", "c&<>\"'", "d%20e", "e?x=1#y"};
+  const std::vector<std::string> keys = {"a",       "a b+c", "a/../b", "a//b", "b/\xc3\xbc\xe2\x82\xac",
+                                         "c&<>\"'", "d%20e", "e?x=1#y"};
   for (const auto& key : keys) bucket.put(key, "of " + key);
   std::vector<std::string> found;
   for (const auto& object : bucket.list("")) {
@@ -67,7 +68,8 @@ TEST_F(S3BucketTest, LargeObjectsAreWrittenInParts) {
   EXPECT_EQ(server_.requests("PUT /bucket/large?partNumber="), 3);
   EXPECT_EQ(bucket().get(*bucket().find("large")), large);
   // The last answer has the status 200, and an error in it; its upload is ended.
-  server_.faults(R"([{"match": "POST /bucket/x?uploadId", "body": "<Error><Code>InternalError</Code></Error>", "count": 9}])");
+  server_.faults(
+      R"([{"match": "POST /bucket/x?uploadId", "body": "<Error><Code>InternalError</Code></Error>", "count": 9}])");
   EXPECT_TRUE(says(error_of([&] { bucket().put("x", large); }), "InternalError"));
   EXPECT_EQ(server_.requests("DELETE /bucket/x?uploadId"), 1);
   EXPECT_FALSE(bucket().find("x"));
@@ -75,9 +77,9 @@ TEST_F(S3BucketTest, LargeObjectsAreWrittenInParts) {
 
 TEST_F(S3BucketTest, ErrorsThatPassAreTriedAgain) {
   for (const char* fault :
-       {R"({"status": 500})", R"({"status": 503, "code": "SlowDown", "count": 3})", R"({"status": 429})", R"({"status": 408})",
-        R"({"truncate": true})", R"({"shorten": true})", R"({"close": true, "count": 2})", R"({"wait": 3})",
-        R"({"status": 400, "code": "RequestTimeout"})"}) {
+       {R"({"status": 500})", R"({"status": 503, "code": "SlowDown", "count": 3})", R"({"status": 429})",
+        R"({"status": 408})", R"({"truncate": true})", R"({"shorten": true})", R"({"close": true, "count": 2})",
+        R"({"wait": 3})", R"({"status": 400, "code": "RequestTimeout"})"}) {
     const S3Object object = first();
     server_.faults("[" + std::string(fault) + "]");
     EXPECT_EQ(error_of([&] { EXPECT_EQ(bucket().get(object), "content"); }), "no error") << fault;
@@ -115,14 +117,16 @@ TEST_F(S3BucketTest, ErrorsThatStayAreSaid) {
             "  help:     start again when nobody writes there; a run's data stay as they are while it goes on");
   bucket().remove("first");
   EXPECT_EQ(of_get(), "error[RT0684]: \"s3://bucket/first\" does not exist\n  got:      status 404, NoSuchKey: ");
-  EXPECT_TRUE(says(error_of([] { S3Bucket("absent", kQuick).list(""); }), "the bucket of \"s3://absent\" does not exist"));
+  EXPECT_TRUE(
+      says(error_of([] { S3Bucket("absent", kQuick).list(""); }), "the bucket of \"s3://absent\" does not exist"));
 }
 
 TEST_F(S3BucketTest, ListsThatCannotBeUnderstoodAreSaid) {
-  for (const char* body : {"hello", "<html/>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
-                           "<ListBucketResult><Contents><Key>a</Key><Size>-1</Size><ETag>x</ETag></Contents></ListBucketResult>",
-                           "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
-                           "<!DOCTYPE x [<!ENTITY a 'aaaa'>]><ListBucketResult/>"}) {
+  for (const char* body :
+       {"hello", "<html/>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key><Size>-1</Size><ETag>x</ETag></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
+        "<!DOCTYPE x [<!ENTITY a 'aaaa'>]><ListBucketResult/>"}) {
     server_.faults(R"([{"body": ")" + std::string(body) + "\"}]");
     EXPECT_TRUE(says(error_of([&] { bucket().list(""); }), "RT0687")) << body;
   }

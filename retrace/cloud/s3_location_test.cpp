@@ -21,8 +21,8 @@ TEST(S3Location, IsABucketAndAKey) {
 }
 
 TEST(S3Location, OtherNamesAreRefused) {
-  for (const char* text : {"s3://", "s3:///key", "s3://ab", "s3://Upper", "s3://a_b", "s3://-ab", "s3://ab.", "s3://a b c",
-                           "s3://user:password@abc/x", "folder"})
+  for (const char* text : {"s3://", "s3:///key", "s3://ab", "s3://Upper", "s3://a_b", "s3://-ab", "s3://ab.",
+                           "s3://a b c", "s3://user:password@abc/x", "folder"})
     EXPECT_THROW(parse_s3(text), Error) << text;
 }
 

@@ -8,7 +8,8 @@ namespace {
 TEST(Xml, ElementsHaveTextsAndChildren) {
   const auto root = parse_xml(
       "\xef\xbb\xbf<?xml version=\"1.0\"?>\n<!-- list --><s3:List a='>' xmlns=\"x\">\n"
-      "<Key>a &amp;&lt;&#x41;&#66;&#x20ac; &quot;b&apos;</Key><Key>second</Key><Empty/><Raw><![CDATA[<&amp;>]]>!</Raw ></s3:List>\n");
+      "<Key>a &amp;&lt;&#x41;&#66;&#x20ac; &quot;b&apos;</Key><Key>second</Key><Empty/><Raw><![CDATA[<&amp;>]]>!</Raw "
+      "></s3:List>\n");
   ASSERT_TRUE(root);
   EXPECT_EQ(root->name, "List");
   ASSERT_EQ(root->children.size(), 4u);
@@ -21,10 +22,27 @@ TEST(Xml, ElementsHaveTextsAndChildren) {
 }
 
 TEST(Xml, WhatIsNoDocumentIsNone) {
-  for (const char* text :
-       {"", "text", "<a>", "<a></b>", "<a/><b/>", "</a>", "<a>&unknown;</a>", "<a>&amp</a>", "<a>&#0;</a>", "<a>&#xd800;</a>",
-        "<a>&#x110000;</a>", "<a>&#99999999999;</a>", "<a", "<a b='", "<>x</>", "<a/>text", "<!-- ", "<a><![CDATA[x</a>", "<?xml",
-        "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "<a><!DOCTYPE b></a>"})
+  for (const char* text : {"",
+                           "text",
+                           "<a>",
+                           "<a></b>",
+                           "<a/><b/>",
+                           "</a>",
+                           "<a>&unknown;</a>",
+                           "<a>&amp</a>",
+                           "<a>&#0;</a>",
+                           "<a>&#xd800;</a>",
+                           "<a>&#x110000;</a>",
+                           "<a>&#99999999999;</a>",
+                           "<a",
+                           "<a b='",
+                           "<>x</>",
+                           "<a/>text",
+                           "<!-- ",
+                           "<a><![CDATA[x</a>",
+                           "<?xml",
+                           "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>",
+                           "<a><!DOCTYPE b></a>"})
     EXPECT_FALSE(parse_xml(text)) << text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,15 @@ struct ContainedFile {
 class FileContainer {
  public:
   virtual ~FileContainer() = default;
-  virtual const std::string& name() const = 0;        // what stands before the names of its files
-  virtual const std::string& kind() const = 0;        // "archive" or "bucket"
-  virtual size_t size() const = 0;                    // number of files
+  virtual const std::string& name() const = 0;  // what stands before the names of its files
+  virtual const std::string& kind() const = 0;  // "archive" or "bucket"
+  virtual size_t size() const = 0;              // number of files
   virtual const ContainedFile& file(size_t i) const = 0;
   // The content, or its first `most` bytes. Safe from several threads. Errors: of reading.
   virtual std::string content(size_t i, uint64_t most) const = 0;
+  // Says that the contents of these files are asked for next: where that takes waiting, it waits for all of them
+  // together. No error; content() has them.
+  virtual void prepare(std::span<const size_t> files) const { static_cast<void>(files); }
   // The files on the disk that it is; none: it is in none.
   virtual std::vector<std::string> files() const = 0;
 };

@@ -16,8 +16,8 @@ class FileContainer;  // retrace/data/file_container.h
 // Files in the order of the bytes of their paths, whatever the order of the file system or of an archive.
 struct ImageFiles {
   std::vector<std::string> paths;
-  std::vector<std::string> class_names;       // empty: without labels
-  std::vector<int32_t> labels;                // of each file: the index of its class
+  std::vector<std::string> class_names;            // empty: without labels
+  std::vector<int32_t> labels;                     // of each file: the index of its class
   std::shared_ptr<const FileContainer> container;  // which they lie in; none: they are files of their own
   std::vector<size_t> entries;                     // of each file: its place there
 

@@ -14,9 +14,9 @@ class FileContainer;
 
 // What was found at a location.
 struct FoundImages {
-  std::vector<std::string> images;                 // their paths, in the order of their bytes
-  std::vector<std::string> empty;                  // folders without an image, in or below which none is
-  std::string folder;                              // the location without '/' at its end, if that is one folder; else ""
+  std::vector<std::string> images;  // their paths, in the order of their bytes
+  std::vector<std::string> empty;   // folders without an image, in or below which none is
+  std::string folder;               // the location without '/' at its end, if that is one folder; else ""
   std::shared_ptr<const FileContainer> container;  // which they lie in, if they do
   std::vector<size_t> entries;                     // of each image: its place there
 };

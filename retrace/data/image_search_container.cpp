@@ -87,10 +87,9 @@ class ContainerSearch {
   Error nothing(bool is_folder) const {
     if (many_ || is_folder) return no_image_at(shown_, !many_);
     const std::string_view inside = std::string_view(shown_).substr(container_->name().size() + 1);
-    return Error(
-               ErrorKind::missing, 655,
-               fmt::format("there is no \"{}\" in the {} \"{}\"", printable(inside), container_->kind(),
-                           printable(container_->name())))
+    return Error(ErrorKind::missing, 655,
+                 fmt::format("there is no \"{}\" in the {} \"{}\"", printable(inside), container_->kind(),
+                             printable(container_->name())))
         .help(advice(inside));
   }
 
@@ -104,7 +103,8 @@ class ContainerSearch {
         return fmt::format("did you mean \"{}\"?", printable(path_of(entry.name.substr(0, at + inside.size()))));
       const Parts parts = parts_of(entry.name);
       const std::string_view last = parts[std::min(parts.size(), wanted_.size()) - 1];
-      tops.insert(std::string_view(entry.name.data(), static_cast<size_t>(last.data() + last.size() - entry.name.data())));
+      tops.insert(
+          std::string_view(entry.name.data(), static_cast<size_t>(last.data() + last.size() - entry.name.data())));
     }
     if (tops.empty()) return "it is empty";
     std::vector<std::string> names(tops.begin(), tops.end());

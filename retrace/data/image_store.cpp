@@ -70,6 +70,7 @@ class ImageSource : public DataSource {
   }
 
   std::vector<Tensor> gather(std::span<const int64_t> indices, int64_t pass, int variables) const override {
+    prepare(indices);
     if (reader_->fit == ImageFit::any) return DataSource::gather(indices, pass, variables);
     const auto count = static_cast<int64_t>(indices.size());
     const BlankTensor images(stacked_spec(reader_->spec(reader_->sizes), count));
@@ -102,6 +103,13 @@ class ImageSource : public DataSource {
   }
 
  private:
+  void prepare(std::span<const int64_t> indices) const {
+    const ImageFiles& files = reader_->files;
+    if (!files.container) return;
+    std::vector<size_t> entries;
+    for (const int64_t index : indices) entries.push_back(files.entries[file(index)]);
+    files.container->prepare(entries);
+  }
   size_t file(int64_t index) const { return static_cast<size_t>((*members_)[static_cast<size_t>(index)]); }
   int32_t label(int64_t index) const { return reader_->files.labels[file(index)]; }
 

@@ -81,7 +81,7 @@ fs::path make_copy(const std::string& text) {
   }
   if (const auto one = location.key.empty() ? std::nullopt : bucket.find(location.key))
     return copy_of(bucket, *one, folder_for(location, {*one}).parent_path());
-  throw Error(ErrorKind::missing, 684, fmt::format("\"{}\" does not exist", printable(text)))
+  throw Error(ErrorKind::missing, 689, fmt::format("there is nothing at \"{}\"", printable(text)))
       .expected("an object, or what begins the names of objects and ends at a '/'");
 }
 

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
+#include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "retrace/cloud/object_cache.h"
@@ -20,7 +24,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kListIsNew(30);
-constexpr uint64_t kAdvice = 1000;  // objects that are looked at to propose a name
+constexpr size_t kTogether = 16;     // requests at a time for one mini-batch
+constexpr size_t kMostReady = 8192;  // objects
+constexpr uint64_t kAdvice = 1000;   // objects that are looked at to propose a name
 
 class S3Files : public FileContainer {
  public:
@@ -39,20 +45,61 @@ class S3Files : public FileContainer {
   std::vector<std::string> files() const override { return {}; }
 
   std::string content(size_t i, uint64_t most) const override {
-    const S3Object& object = objects_[i];
-    const std::string name = fmt::format("{}/{}\n{}\n{}", name_, object.key, object.tag, object.bytes);
     std::string bytes;
-    if (auto kept = ObjectCache::shared().find(name); kept && kept->size() == object.bytes) {
+    if (auto ready = take(i))
+      bytes = std::move(*ready);
+    else if (auto kept = ObjectCache::shared().find(cached_name(i)); kept && kept->size() == objects_[i].bytes)
       bytes = std::move(*kept);
-    } else {
-      bytes = bucket_.get(object);
-      ObjectCache::shared().keep(name, bytes);
-    }
+    else
+      bytes = fetched(i);
     if (bytes.size() > most) bytes.resize(most);
     return bytes;
   }
 
+  void prepare(std::span<const size_t> files) const override {
+    std::vector<size_t> absent;
+    for (const size_t i : files)
+      if (!ObjectCache::shared().has(cached_name(i))) absent.push_back(i);
+    std::atomic<size_t> next = 0;
+    const auto fetch = [&] {
+      for (size_t k = next++; k < absent.size(); k = next++) try {
+          put(absent[k], fetched(absent[k]));
+        } catch (const std::exception&) {  // content() meets it, too, and says it
+        }
+    };
+    std::vector<std::thread> others;
+    for (size_t t = 1; t < std::min(absent.size(), kTogether); ++t) try {
+        others.emplace_back(fetch);
+      } catch (const std::system_error&) {  // no thread more: fewer do it
+        break;
+      }
+    fetch();
+    for (auto& thread : others) thread.join();
+  }
+
  private:
+  // What stands for one content for ever.
+  std::string cached_name(size_t i) const {
+    return fmt::format("{}/{}\n{}\n{}", name_, objects_[i].key, objects_[i].tag, objects_[i].bytes);
+  }
+  std::string fetched(size_t i) const {
+    std::string bytes = bucket_.get(objects_[i]);
+    ObjectCache::shared().keep(cached_name(i), bytes);
+    return bytes;
+  }
+  // What prepare() fetched and nobody has read; what is left when an error ends the reading of a mini-batch goes with
+  // the next ones.
+  void put(size_t i, std::string bytes) const {
+    const std::lock_guard lock(mutex_);
+    if (ready_.size() >= kMostReady) ready_.clear();
+    ready_[i] = std::move(bytes);
+  }
+  std::optional<std::string> take(size_t i) const {
+    const std::lock_guard lock(mutex_);
+    auto node = ready_.extract(i);
+    return node ? std::optional(std::move(node.mapped())) : std::nullopt;
+  }
+
   static ContainedFile file_of(const S3Object& object) {
     std::string name = object.key;
     const bool folder = name.ends_with('/');  // as consoles make them, without content
@@ -74,6 +121,8 @@ class S3Files : public FileContainer {
   const std::string name_;
   const std::vector<S3Object> objects_;
   std::vector<ContainedFile> files_;
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<size_t, std::string> ready_;
 };
 
 }  // namespace

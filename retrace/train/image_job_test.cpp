@@ -14,6 +14,7 @@
 #include "retrace/train/test_run.h"
 #include "retrace/train/train_job.h"
 #include "tests/error_testing.h"
+#include "tests/s3_testing.h"
 #include "tests/temporary_folder.h"
 
 namespace retrace {
@@ -42,6 +43,46 @@ Job image_job(const ImageFolder& folder) {
 
 std::string job_refusal(const Job& job) {
   return error_of([&] { train_job(job, {.write_run = false}); });
+}
+
+// From object storage, with answers that fail and objects that are kept.
+TEST(ImageJob, TrainsFromObjectStorageWithTheBitsOfTheFolder) {
+  const S3Server server;
+  if (!server.runs()) GTEST_SKIP() << "botocore is not installed (package python3-botocore)";
+  const ImageFolder folder;
+  write_images(folder, 4);
+  const Job job = image_job(folder);
+  const auto whole = train_job(job, {.write_run = false});
+  server.tell("load", "bucket images/ " + folder.path().string());
+  Job there = job;
+  there.data.path = "s3://bucket/images";
+  server.faults(R"([{"match": "train/class_01", "status": 503, "count": 2}, {"match": "test/", "truncate": true}])");
+  EXPECT_EQ(train_job(there, {.write_run = false}).fingerprint, whole.fingerprint);
+  server.tell("seen");
+  there.threads = 1, there.workers = 2;
+  EXPECT_EQ(train_job(there, {.write_run = false}).fingerprint, whole.fingerprint);
+  EXPECT_EQ(server.requests(".jpg 200"), 0);
+}
+
+// Of other sources, which read files, a copy is made.
+TEST(TableJob, TrainsOnACopyOfObjects) {
+  S3Server server;
+  if (!server.runs()) GTEST_SKIP() << "botocore is not installed (package python3-botocore)";
+  server.put("tables", "t/train.csv", "a,b,kind\n1,2,x\n3,4,y\n5,7,x\n2,8,y\n");
+  server.put("tables", "t/test.csv", "a,b,kind\n1,3,x\n");
+  const Job job = parse_job(R"(
+[network]
+layers = [{type = "linear", features = 2}, {type = "softmax"}]
+[data]
+source = "csv"
+path = "s3://tables/t"
+features = 2
+[training]
+max_epochs = 2
+mini_batch_size = 2
+)",
+                            "tables.toml");
+  EXPECT_EQ(train_job(job, {.write_run = false}).iterations, 4);
 }
 
 TEST(ImageJob, TrainsWithTheSameBitsOnAnyThreadsAndWorkers) {

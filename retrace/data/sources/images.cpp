@@ -40,8 +40,8 @@ bool stands_alone(const SourceRequest& request) {
   std::error_code ignored;
   const std::string train = folder_of(Split::train, request);
   if (is_s3(train)) return !s3_exists(train);
-  return std::filesystem::is_directory(request.path, ignored) &&
-         !std::filesystem::exists(train, ignored) && !archive_path(train);
+  return std::filesystem::is_directory(request.path, ignored) && !std::filesystem::exists(train, ignored) &&
+         !archive_path(train);
 }
 
 // The classes in turn: the first of each, the second of each, ... So the first so many have them evenly.
@@ -101,7 +101,9 @@ SourceKind images_source() {
   constexpr double kMost = 65535;
   return {
       .name = "images",
-      .help = "JPEG and PNG files in the folders data.path/train/CLASS and data.path/test/CLASS, also of a tar archive or s3://BUCKET",
+      .help =
+          "JPEG and PNG files in the folders data.path/train/CLASS and data.path/test/CLASS, also of a tar archive or "
+          "s3://BUCKET",
       .targets = {{.name = "class"}},
       .reads_folder = true,
       .reads_objects = true,
