@@ -1,5 +1,6 @@
 # Tests: retrace/FOLDER/**/*_test.cpp is test_FOLDER (with the kernels in *_test.cu, on the emulated device),
-# tests/NAME_test.cpp is test_NAME. Benches: bench/NAME.cpp is bench/NAME in the build folder; they share bench/common.
+# tests/NAME_test.cpp is test_NAME. Benches: bench/NAME.cpp is bench/NAME in the build folder; they share bench/common. Target
+# `benches`: no test needs them.
 
 # What looks at the clock runs alone; other tests run two at a time.
 set(tests_alone device distributed optim workers command_cli command_mpi command_train_ranks)
@@ -238,7 +239,7 @@ if(RETRACE_BUILD_BENCHES)
   file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp")
   foreach(source IN LISTS bench_sources)
     cmake_path(GET source STEM name)
-    add_executable(bench_${name} "${source}")
+    add_executable(bench_${name} EXCLUDE_FROM_ALL "${source}")
     target_link_libraries(bench_${name} PRIVATE bench_common benchmark::benchmark)
     set_target_properties(bench_${name} PROPERTIES
       OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
@@ -249,7 +250,7 @@ if(RETRACE_BUILD_BENCHES)
   # bench/ops with one chain for each sum of a convolution, in place of the library's own kernels: what the fixed order
   # costs.
   file(GLOB one_chain CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/ops/conv2d/*_cpu.cpp")
-  add_executable(bench_ops_one_chain "${PROJECT_SOURCE_DIR}/bench/ops.cpp" ${one_chain})
+  add_executable(bench_ops_one_chain EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/bench/ops.cpp" ${one_chain})
   target_compile_definitions(bench_ops_one_chain PRIVATE RETRACE_BENCH_ONE_CHAIN)
   target_link_libraries(bench_ops_one_chain PRIVATE bench_common benchmark::benchmark)
   set_target_properties(bench_ops_one_chain PROPERTIES

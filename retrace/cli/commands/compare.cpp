@@ -8,6 +8,7 @@
 #include "retrace/base/json.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
+#include "retrace/train/run_storage.h"
 
 namespace retrace::cli {
 namespace {
@@ -157,7 +158,10 @@ void describe(Flags& flags) {
   flags.flag("--replay", options->replay,
              "compute the first step that differs again, of both: from which op on, and which run is its job's?");
   flags.flag("--json", options->json, "print the comparison as one JSON object");
-  flags.action([options] { return compare(*options); });
+  flags.action([options] {
+    options->a = run_on_disk(options->a), options->b = run_on_disk(options->b);
+    return compare(*options);
+  });
 }
 
 }  // namespace

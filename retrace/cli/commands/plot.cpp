@@ -6,6 +6,7 @@
 #include "retrace/cli/output.h"
 #include "retrace/report/plot.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/run_storage.h"
 
 namespace retrace::cli {
 namespace {
@@ -62,7 +63,10 @@ void describe(Flags& flags) {
   flags.flag("--log", options->log, "logarithmic scale");
   flags.flag("--json", options->json, "print what was written as one JSON object");
   flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
-  flags.action([options] { return plot(*options); });
+  flags.action([options] {
+    options->run = run_on_disk(options->run);
+    return plot(*options);
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "retrace/base/json.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
+#include "retrace/train/run_storage.h"
 #include "retrace/train/train_job.h"
 
 namespace retrace::cli {
@@ -39,7 +40,10 @@ void describe(Flags& flags) {
   flags.option("--out", "FILE", options->out, "CSV file to write (out.csv); - is standard output");
   flags.flag("--json", options->json, "print what was written as one JSON object");
   flags.flag("--quiet", options->quiet, "print nothing but errors");
-  flags.action([options] { return predict(*options); });
+  flags.action([options] {
+    options->run = run_on_disk(options->run);
+    return predict(*options);
+  });
 }
 
 }  // namespace

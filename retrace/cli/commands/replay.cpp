@@ -9,6 +9,7 @@
 #include "retrace/distributed/launcher.h"
 #include "retrace/monitor/sink_kind.h"
 #include "retrace/train/replay_run.h"
+#include "retrace/train/run_storage.h"
 
 namespace retrace::cli {
 namespace {
@@ -94,7 +95,10 @@ void describe(Flags& flags) {
       "Begins after the newest checkpoint before A, or at the start, and compares each step with steps.jsonl,\n"
       "fingerprints.txt and metrics.jsonl. Writes nothing. Exit codes: 0 equal, 76 different, 65 a file of the run or\n"
       "of the data changed, 128+N signal N.");
-  flags.action([options] { return replay(*options); });
+  flags.action([options] {
+    options->run = run_on_disk(options->run);
+    return replay(*options);
+  });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "retrace/base/json.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
+#include "retrace/train/run_storage.h"
 
 namespace retrace::cli {
 namespace {
@@ -38,7 +39,10 @@ void describe(Flags& flags) {
              "read neither weights nor data: no samples, and the confusion matrix that is stored");
   flags.flag("--json", options->json, "print what was written as one JSON object");
   flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
-  flags.action([options] { return report(*options); });
+  flags.action([options] {
+    options->run = run_on_disk(options->run);
+    return report(*options);
+  });
 }
 
 }  // namespace

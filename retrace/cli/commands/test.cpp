@@ -5,6 +5,7 @@
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
 #include "retrace/monitor/json_metrics.h"
+#include "retrace/train/run_storage.h"
 #include "retrace/train/test_run.h"
 
 namespace retrace::cli {
@@ -94,7 +95,10 @@ void describe(Flags& flags) {
              "also precision, recall and F-score of every class, and the confusion matrix");
   flags.flag("--json", options->json, "print the result as one JSON object");
   flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
-  flags.action([options] { return test(*options); });
+  flags.action([options] {
+    options->run = run_on_disk(options->run);
+    return test(*options);
+  });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 
 #include "retrace/base/file.h"
 #include "retrace/base/options.h"
@@ -13,11 +14,13 @@
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
 #include "retrace/cli/stop_signals.h"
+#include "retrace/cloud/s3_location.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/monitor/json_metrics.h"
 #include "retrace/monitor/sink_kind.h"
 #include "retrace/report/report.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/run_storage.h"
 #include "retrace/train/train_job.h"
 
 namespace retrace::cli {
@@ -145,23 +148,31 @@ Job job_to_resume(const TrainOptions& options) {
       .help("without --resume it is a new run, with another result");
 }
 
-int train(const TrainOptions& options) {
+int train(TrainOptions options) {
+  const std::string stored = (options.resume.empty() ? options.out : options.resume).string();
+  options.resume = run_on_disk(options.resume);
   const Job job =
       options.resume.empty() ? read_job(options.job, overrides_of(options.settings)) : job_to_resume(options);
   if (options.quiet) set_warning_handler(nullptr);
   Pool pool = make_pool(job, options.quiet);
+  std::optional<RunUpload> upload;
+  if (is_s3(stored)) {
+    if (options.resume.empty()) options.out = folder_for_new_run(stored, pool.is_first());
+    if (pool.is_first()) upload.emplace(options.resume.empty() ? options.out : options.resume, stored);
+  }
   const TerminalOptions view = terminal_options(stderr, terminal_is_dumb());
   const auto write = [](std::string text, bool passing) { standard_error().write(std::move(text), passing); };
   const auto monitor = kind_of(all_sinks(), options.monitor, "monitor", {}).make({write, view});
   const StopSignals signals(pool.is_first(), view.rewrite);
-  const auto result = train_job(job, {.pool = &pool,
-                                      .out = options.out,
-                                      .resume = options.resume,
-                                      .monitor = options.quiet ? nullptr : monitor.get(),
-                                      .stop = [] { return StopSignals::received() != 0; }});
+  auto result = train_job(job, {.pool = &pool,
+                                .out = options.out,
+                                .resume = options.resume,
+                                .monitor = options.quiet ? nullptr : monitor.get(),
+                                .stop = [] { return StopSignals::received() != 0; }});
   const int code = exit_code_of(result);
   if (pool.is_first()) {
     if (!options.no_report && !result.run_dir.empty()) write_page(result.run_dir);
+    if (upload) upload->finish(), result.run_dir = stored;
     finish_standard_error();
     if (options.json)
       print(json_of(result).text() + "\n");
@@ -197,7 +208,8 @@ void describe(Flags& flags) {
   flags.option("--timeout", "SECONDS", options->settings.timeout,
                "seconds to wait for a worker without a sign of life");
   flags.option("--monitor", "NAME", options->monitor, "how progress is told on standard error: " + monitors());
-  flags.option("--out", "DIR", options->out, "run folder; without it runs/JOB-N with the next free N");
+  flags.option("--out", "DIR", options->out,
+               "run folder, or s3://BUCKET/RUN; without it runs/JOB-N with the next free N");
   flags.exclude("--resume", "--out");
   flags.flag("--no-report", options->no_report, "write no report.html into the run folder at the end");
   flags.flag("--json", options->json, "print the result as one JSON object, the last line");

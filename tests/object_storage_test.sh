@@ -1,0 +1,84 @@
+#!/bin/sh
+# The command with s3://: object_storage_test.sh PATH_OF_RETRACE, run from the source tree. Data, runs that are written
+# there, killed and resumed, and what is said. The server is tests/s3_server.py.
+source=$(pwd)
+. tests/command_testing.sh
+
+mkfifo pipe
+python3 "$source/tests/s3_server.py" <pipe >port 2>server.err &
+exec 9>pipe # the server ends when this is closed
+for i in $(seq 100); do
+  [ -s port ] && break
+  kill -0 $! 2>/dev/null || break
+  sleep 0.1
+done
+[ -s port ] || {
+  echo "object_storage: skipped: $(tail -n 1 server.err) (package python3-botocore)"
+  exit 77
+}
+server="http://127.0.0.1:$(cat port)"
+# tell NAME TEXT: what the server's /-/NAME says.
+tell() { python3 -c 'import sys, urllib.request
+print(urllib.request.urlopen(sys.argv[1], sys.argv[2].encode()).read().decode())' "$server/-/$1" "$2"; }
+
+unset AWS_PROFILE AWS_SESSION_TOKEN AWS_ENDPOINT_URL_S3 AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE http_proxy HTTP_PROXY
+export HOME="$work/home" XDG_CACHE_HOME="$work/cache" AWS_REGION=eu-test-1 AWS_ENDPOINT_URL="$server"
+export AWS_ACCESS_KEY_ID=TESTKEY AWS_SECRET_ACCESS_KEY=secret/of+tests
+fingerprint() { sed -n 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/p' out; }
+
+# --- What is missing or wrong is said before anything is done, without a secret.
+tell put "bucket x
+1" >/dev/null
+digits="$golden/digits.toml"
+(unset AWS_SECRET_ACCESS_KEY && expect 2 'one half of the keys' train "$digits" --out s3://bucket/run) || failures=1
+expect 2 'is a bucket, not a run in it' train "$digits" --out s3://bucket
+expect 2 'names no bucket' train "$digits" --out s3://B/run
+expect 66 'there is no run at "s3://bucket/none"' train --resume s3://bucket/none
+expect 66 'the bucket of "s3://absent/run" does not exist' train "$digits" --out s3://absent/run
+
+# --- A run in object storage is the run.
+"$retrace" train "$digits" --out here --json >out 2>err || fail 'a run on the disk'
+whole=$(fingerprint)
+"$retrace" train "$digits" --out s3://bucket/runs/there --json >out 2>err || fail 'a run in object storage'
+[ "$(fingerprint)" = "$whole" ] || fail "other bits in object storage: $(cat out)"
+has '"run_dir":"s3://bucket/runs/there"' out
+expect 0 '' compare here s3://bucket/runs/there
+rm -r cache
+expect 0 '' compare here s3://bucket/runs/there
+expect 0 'equal' replay s3://bucket/runs/there
+expect 0 'accuracy' test s3://bucket/runs/there
+expect 2 'there is something at "s3://bucket/runs/there" already' train "$digits" --out s3://bucket/runs/there
+
+# --- Killed, and resumed where nothing is on the disk; the second time where the disk has more.
+job="$jobs/digits.toml --set data.train_samples=320 --set data.test_samples=32 --set network.width=8
+  --set training.checkpoint_iterations=5 --set training.max_epochs=40"
+# shellcheck disable=SC2086
+"$retrace" train $job --out plain --json >out 2>err || fail 'the whole run'
+whole=$(fingerprint)
+# kill_after N ARGUMENTS...: kills a training when the storage has checkpoints of it, for the N-th time.
+kill_after() {
+  wanted=$1
+  shift
+  "$retrace" train "$@" --quiet >out 2>err &
+  process=$!
+  for i in $(seq 300); do
+    [ "$(tell seen '' | grep -c 'PUT /bucket/killed/checkpoints/')" -gt 0 ] && wanted=$((wanted - 1))
+    [ $wanted -le 0 ] && break
+    kill -0 $process 2>/dev/null || break
+    sleep 0.1
+  done
+  kill -9 $process 2>/dev/null
+  wait $process 2>/dev/null
+}
+tell faults '[{"match": "PUT /bucket/killed/steps", "status": 503, "count": 3}]' >/dev/null
+# shellcheck disable=SC2086
+kill_after 1 $job --out s3://bucket/killed
+rm -r cache
+kill_after 1 --resume s3://bucket/killed
+"$retrace" train --resume s3://bucket/killed --threads 1 --json >out 2>err || fail 'a killed run does not go on'
+[ "$(fingerprint)" = "$whole" ] || fail "other bits after two kills: $(cat out)"
+rm -r cache
+expect 0 '' compare plain s3://bucket/killed
+grep -rqF -e 'secret/of' -e 'secret%2Fof' here plain cache out err && fail 'a secret was written'
+
+finish
