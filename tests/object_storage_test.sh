@@ -30,7 +30,9 @@ fingerprint() { sed -n 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/p' out; }
 tell put "bucket x
 1" >/dev/null
 digits="$golden/digits.toml"
-(unset AWS_SECRET_ACCESS_KEY && expect 2 'one half of the keys' train "$digits" --out s3://bucket/run) || failures=1
+env -u AWS_SECRET_ACCESS_KEY "$retrace" train "$digits" --out s3://bucket/run >out 2>err
+[ $? -eq 2 ] || fail 'half of the keys'
+has 'one half of the keys' err
 expect 2 'is a bucket, not a run in it' train "$digits" --out s3://bucket
 expect 2 'names no bucket' train "$digits" --out s3://B/run
 expect 66 'there is no run at "s3://bucket/none"' train --resume s3://bucket/none
