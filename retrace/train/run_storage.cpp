@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::chrono::seconds kLook(2), kLongest(60);
-constexpr const char* kManifest = "manifest.json";
+constexpr const char* kRunManifest = "manifest.json";
 constexpr const char* kCheckpoints = "checkpoints/";
 
 // Without '/' at the end of its key.
@@ -51,7 +51,7 @@ std::vector<std::string> names_in(const fs::path& run) {
     if (entry->is_regular_file(ignored) && !name.starts_with('.') && !name.ends_with(".partial")) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
-  std::stable_partition(names.begin(), names.end(), [](const auto& name) { return name != kManifest; });
+  std::stable_partition(names.begin(), names.end(), [](const auto& name) { return name != kRunManifest; });
   return names;
 }
 
@@ -74,7 +74,7 @@ struct Progress {
 Progress progress_of(const std::vector<std::string>& names) {
   Progress progress;
   for (const auto& name : names) {
-    progress.ended = progress.ended || name == kManifest;
+    progress.ended = progress.ended || name == kRunManifest;
     progress.iteration = std::max(progress.iteration, iteration_of(name));
   }
   return progress;
@@ -179,16 +179,16 @@ void RunUpload::watch() {
 void RunUpload::copy_all() {
   const std::vector<std::string> names = names_in(run_);
   // Of a run that goes on, before another file is not what it says.
-  if (copied_.contains(kManifest)) remove_if_absent(kManifest);
+  if (copied_.contains(kRunManifest)) remove_if_absent(kRunManifest);
   const auto is_checkpoint = [](const std::string& name) { return name.starts_with(kCheckpoints); };
   for (const auto& name : names)
-    if (!is_checkpoint(name) && name != kManifest) copy(name);
+    if (!is_checkpoint(name) && name != kRunManifest) copy(name);
   for (const auto& name : names)
     if (is_checkpoint(name)) copy(name);
   std::vector<std::string> known;
   for (const auto& [name, what] : copied_) known.push_back(name);
   for (const auto& name : known) remove_if_absent(name);
-  if (!names.empty() && names.back() == kManifest) copy(names.back());
+  if (!names.empty() && names.back() == kRunManifest) copy(names.back());
 }
 
 // What is not there any more was removed by the run.
