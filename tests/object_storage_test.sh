@@ -36,7 +36,24 @@ has 'one half of the keys' err
 expect 2 'is a bucket, not a run in it' train "$digits" --out s3://bucket
 expect 2 'names no bucket' train "$digits" --out s3://B/run
 expect 66 'there is no run at "s3://bucket/none"' train --resume s3://bucket/none
-expect 66 'the bucket of "s3://absent/run" does not exist' train "$digits" --out s3://absent/run
+expect 66 'the bucket of "s3://absent" does not exist' train "$digits" --out s3://absent/run
+
+# --- Data there are data here: IDX files, which are copied. tests of retrace/data and retrace/train have images.
+"$retrace" data digits --out idx >out 2>err || fail 'IDX files'
+tell load "data mnist/ $work/idx" >/dev/null
+mnist="$golden/digits.toml --set data.source=mnist --set network.heads=class --json"
+# shellcheck disable=SC2086
+"$retrace" train $mnist --data idx --out of-disk >out 2>err || fail 'IDX files on the disk'
+whole=$(fingerprint)
+# shellcheck disable=SC2086
+"$retrace" train $mnist --data s3://data/mnist --out of-bucket >out 2>err || fail 'IDX files in a bucket'
+[ "$(fingerprint)" = "$whole" ] || fail "other bits from a bucket: $(cat out)"
+expect 0 '' predict of-disk --input idx/t10k-images-idx3-ubyte.gz --out disk.csv
+expect 0 '' predict of-disk --input s3://data/mnist/t10k-images-idx3-ubyte.gz --out bucket.csv
+cmp -s disk.csv bucket.csv || fail 'other predictions from a bucket'
+expect 66 'there is no "mnist/x" in the bucket "s3://data"' predict of-disk --input s3://data/mnist/x --out x.csv
+expect 66 'nothing at "s3://data/none"' train "$golden/digits.toml" --set data.source=mnist --set network.heads=class \
+  --data s3://data/none
 
 # --- A run in object storage is the run.
 "$retrace" train "$digits" --out here --json >out 2>err || fail 'a run on the disk'
@@ -53,7 +70,7 @@ expect 2 'there is something at "s3://bucket/runs/there" already' train "$digits
 
 # --- Killed, and resumed where nothing is on the disk; the second time where the disk has more.
 job="$jobs/digits.toml --set data.train_samples=320 --set data.test_samples=32 --set network.width=8
-  --set training.checkpoint_iterations=5 --set training.max_epochs=40"
+  --set training.checkpoint_iterations=5 --set training.max_epochs=200"
 # shellcheck disable=SC2086
 "$retrace" train $job --out plain --json >out 2>err || fail 'the whole run'
 whole=$(fingerprint)

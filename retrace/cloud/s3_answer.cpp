@@ -22,7 +22,7 @@ std::string header(const HttpAnswer& answer, const char* name) {
 std::string said(const HttpAnswer& answer) {
   if (answer.status == 0) return answer.problem;
   const auto [code, message] = refusal_of(answer);
-  const std::string text = code.empty() ? "" : fmt::format(", {}: {}", code, message);
+  const std::string text = code.empty() ? "" : fmt::format(", {}{}{}", code, message.empty() ? "" : ": ", message);
   return printable(fmt::format("status {}{}", answer.status, text).substr(0, kShown));
 }
 

@@ -116,7 +116,7 @@ TEST_F(S3BucketTest, ErrorsThatStayAreSaid) {
             "error[RT0688]: \"s3://bucket/first\" has changed since it was listed\n"
             "  help:     start again when nobody writes there; a run's data stay as they are while it goes on");
   bucket().remove("first");
-  EXPECT_EQ(of_get(), "error[RT0684]: \"s3://bucket/first\" does not exist\n  got:      status 404, NoSuchKey: ");
+  EXPECT_EQ(of_get(), "error[RT0684]: \"s3://bucket/first\" does not exist\n  got:      status 404, NoSuchKey");
   EXPECT_TRUE(
       says(error_of([] { S3Bucket("absent", kQuick).list(""); }), "the bucket of \"s3://absent\" does not exist"));
 }

@@ -141,6 +141,11 @@ std::shared_ptr<const FileContainer> s3_files(const std::string& location) {
   return listed.files;
 }
 
+bool is_s3_object(const std::string& location) {
+  const auto [name, key] = parse_s3(location);
+  return !key.empty() && S3Bucket(name).find(key).has_value();
+}
+
 bool s3_exists(const std::string& location) {
   const auto [name, key] = parse_s3(location);
   const S3Bucket bucket(name);

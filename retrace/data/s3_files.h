@@ -14,6 +14,9 @@ namespace retrace {
 // half a minute: a training looks at its data several times before it begins. Errors: those of S3Bucket.
 std::shared_ptr<const FileContainer> s3_files(const std::string& location);
 
+// Whether there is an object of that very key. Errors: those of S3Bucket.
+bool is_s3_object(const std::string& location);
+
 // Whether an object is at or below that location. Errors: those of S3Bucket.
 bool s3_exists(const std::string& location);
 

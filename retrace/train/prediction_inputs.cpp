@@ -12,6 +12,7 @@
 #include "retrace/data/image_store.h"
 #include "retrace/data/npy_store.h"
 #include "retrace/data/s3_copy.h"
+#include "retrace/data/s3_files.h"
 #include "retrace/data/tar.h"
 #include "retrace/train/job_data.h"
 
@@ -23,6 +24,13 @@ constexpr int64_t kBatch = 128;
 Error not_for(const std::filesystem::path& input, const char* what = "images") {
   return Error(ErrorKind::bad_data, 320,
                fmt::format("\"{}\" does not hold {} for this network", printable(input.string()), what));
+}
+
+// An object that is no image is read from a copy.
+std::filesystem::path file_of(const std::filesystem::path& location) {
+  const std::string text = location.string();
+  if (!is_s3(text) || has_wildcard(text) || is_image_name(location.filename().string())) return location;
+  return is_s3_object(text) ? local_copy(text) : location;
 }
 
 // A folder, an archive, a path with wildcards, or a file with the content or the name of an image.
@@ -111,8 +119,7 @@ void check_ending(const std::filesystem::path& input, const nn::Network& network
 PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network, const std::filesystem::path& location)
     : sample_(network.sample) {
   check_ending(location, network);
-  const bool table = location.extension() == ".csv" || location.extension() == ".npy";
-  const std::filesystem::path input = table && is_s3(location.string()) ? local_copy(location.string()) : location;
+  const std::filesystem::path input = file_of(location);
   const Job job = resolved(given);
   const Shape sample = sample_before(job, sample_);
   std::optional<Datastore> plain;
