@@ -78,12 +78,11 @@ TEST_F(S3FilesTest, FoldersWildcardsAndSingleObjectsAreFound) {
 
 TEST_F(S3FilesTest, WhatIsNotThereIsSaidWithWhatIs) {
   const auto refusal = [&](const std::string& path) { return error_of([&] { image_datastore(at(path)); }); };
-  EXPECT_EQ(refusal("pets/dgo"), fmt::format("error[RT0655]: there is no \"pets/dgo\" in the bucket \"s3://{0}\"\n"
-                                             "  help:     did you mean \"s3://{0}/pets/dog\"?",
-                                             bucket_));
+  EXPECT_TRUE(says(refusal("pets/dgo"), fmt::format("there is no \"pets/dgo\" in the bucket \"s3://{}\"", bucket_)));
+  EXPECT_TRUE(says(refusal("pets/dgo"), fmt::format("did you mean \"s3://{}/pets/dog\"?", bucket_)));
   EXPECT_TRUE(says(refusal("pest"), fmt::format("did you mean \"s3://{}/pets\"?", bucket_)));
   EXPECT_TRUE(says(refusal("pets/*.gif"), "no image matches"));
-  EXPECT_TRUE(says(error_of([] { image_datastore("s3://absent/x"); }), "the bucket of \"s3://absent/"));
+  EXPECT_TRUE(says(error_of([] { image_datastore("s3://absent/x"); }), "the bucket of \"s3://absent\" does not exist"));
   EXPECT_TRUE(says(error_of([] { image_datastore("s3://"); }), "s3://BUCKET/KEY"));
 }
 

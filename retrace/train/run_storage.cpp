@@ -1,8 +1,11 @@
 #include "retrace/train/run_storage.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <system_error>
@@ -95,6 +98,15 @@ void clear(const fs::path& folder, RunUse use) {
   if (failure) throw write_failed(folder, failure.value());
 }
 
+// Until the descriptor is closed: ranks on one machine ask for the same run at the same time.
+FileDescriptor lock_beside(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder.parent_path(), failure);
+  FileDescriptor lock(::open((folder.parent_path() / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (failure || lock.get() < 0 || ::flock(lock.get(), LOCK_EX) != 0) throw write_failed(folder, errno);
+  return lock;
+}
+
 fs::path fetch(const S3Location& location) {
   const S3Bucket bucket(location.bucket);
   const std::string prefix = location.key + "/";
@@ -102,6 +114,7 @@ fs::path fetch(const S3Location& location) {
   std::vector<std::string> names;
   for (const auto& object : objects) names.push_back(object.key.substr(prefix.size()));
   const fs::path folder = working_folder(location);
+  const FileDescriptor lock = lock_beside(folder);
   const std::vector<std::string> here = names_in(folder);
   if (names.empty() && here.empty())
     throw Error(ErrorKind::missing, 698, fmt::format("there is no run at \"{}\"", printable(location.text())))
@@ -155,7 +168,12 @@ void RunUpload::stop() {
 
 void RunUpload::finish() {
   stop();
-  copy_all();
+  try {
+    copy_all();
+  } catch (Error& error) {
+    throw error.help(
+        fmt::format("the whole run is in \"{}\": copy it when the storage answers", printable(run_.string())));
+  }
 }
 
 void RunUpload::watch() {
