@@ -33,6 +33,7 @@ class S3Files : public FileContainer {
   explicit S3Files(const S3Location& location)
       : bucket_(location.bucket), name_(S3Location{location.bucket, ""}.text()), objects_(objects_at(location.key)) {
     for (const auto& object : objects_) files_.push_back(file_of(object));
+    was_kept_ = std::vector<std::atomic<bool>>(objects_.size());
   }
 
   const std::string& name() const override { return name_; }
@@ -49,7 +50,7 @@ class S3Files : public FileContainer {
     if (auto ready = take(i))
       bytes = std::move(*ready);
     else if (auto kept = ObjectCache::shared().find(cached_name(i)); kept && kept->size() == objects_[i].bytes)
-      bytes = std::move(*kept);
+      bytes = std::move(*kept), was_kept_[i] = true;
     else
       bytes = fetched(i);
     if (bytes.size() > most) bytes.resize(most);
@@ -59,7 +60,7 @@ class S3Files : public FileContainer {
   void prepare(std::span<const size_t> files) const override {
     std::vector<size_t> absent;
     for (const size_t i : files)
-      if (!ObjectCache::shared().has(cached_name(i))) absent.push_back(i);
+      if (!was_kept_[i] && !ObjectCache::shared().has(cached_name(i))) absent.push_back(i);
     std::atomic<size_t> next = 0;
     const auto fetch = [&] {
       for (size_t k = next++; k < absent.size(); k = next++) try {
@@ -121,6 +122,7 @@ class S3Files : public FileContainer {
   const std::string name_;
   const std::vector<S3Object> objects_;
   std::vector<ContainedFile> files_;
+  mutable std::vector<std::atomic<bool>> was_kept_;  // in the cache, the last time that it was read
   mutable std::mutex mutex_;
   mutable std::unordered_map<size_t, std::string> ready_;
 };
