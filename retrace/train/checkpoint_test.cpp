@@ -79,7 +79,7 @@ TEST_F(CheckpointTest, DamageIsFound) {
   write(root_ / "a", state());
   const std::string whole = bytes_of(root_ / "a");
   const fs::path damaged = root_ / "damaged";
-  for (size_t i = 0; i < whole.size(); i += 3) {
+  for (size_t i = 0; i < whole.size(); i += 11) {
     constexpr int kChanges[] = {0x01, 0x20, 0x80, 0xff};
     std::string bytes = whole;
     bytes[i] = static_cast<char>(bytes[i] ^ kChanges[i % 4]);
