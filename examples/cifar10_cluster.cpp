@@ -1,8 +1,8 @@
 // A convolutional network trained on folders of images by a pool of workers: each mini-batch is cut into four shards,
 // and the workers share them. The number of workers changes the time and no bit.
-//   build/examples/cifar10_cluster [--data DIR] [--workers N] [--epochs N] [--quick] [--json]
+//   build/examples/cifar10_cluster [--data DIR] [--workers N] [--profile NAME] [--epochs N] [--quick] [--json]
 // DIR has train/CLASS/*.jpg and test/CLASS/*.jpg (docs/data.md). Without it the built-in digits, made colour images,
-// stand in for the photographs. Under mpirun -n N (or srun) the workers are its ranks.
+// stand in for the photographs. DIR may be "s3://BUCKET/PATH". Under mpirun -n N (or srun) the workers are its ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr int kShards = 4;  // part of the training: how a mini-batch is cut, wh
 constexpr uint64_t kSeed = 1;
 
 struct Options {
-  std::string data;
+  std::string data, profile;
   int workers = 2, epochs = 50;
   int64_t mini_batch_size = 256 * kShards;
   bool quick = false, json = false;
@@ -28,7 +28,8 @@ struct Options {
 
 [[noreturn]] void refuse(const std::string& argument) {
   fmt::print(stderr,
-             "{} is not understood: cifar10_cluster [--data DIR] [--workers 1..{}] [--epochs N] [--quick] [--json]\n",
+             "{} is not understood: cifar10_cluster [--data DIR] [--workers 1..{}] [--profile NAME] [--epochs N] "
+             "[--quick] [--json]\n",
              argument, kShards);
   std::exit(2);
 }
@@ -52,6 +53,8 @@ Options read_options(int argc, char** argv) {
       options.quick = true, options.mini_batch_size = 64;
     } else if (name == "--data" && !value.empty()) {
       options.data = value, ++i;
+    } else if (name == "--profile" && !value.empty()) {
+      options.profile = value, ++i;
     } else if (name == "--workers") {
       options.workers = number(name, value, kShards), ++i;
     } else if (name == "--epochs") {
@@ -147,9 +150,15 @@ double accuracy(const nn::Network& network, const rt::Datastore& test, int64_t m
   return right / static_cast<double>(test.size());
 }
 
-int run(const Options& options) {
+// Those of a cluster profile, or the ranks of a launcher, or threads of this process.
+rt::Pool make_pool(const Options& options) {
+  if (!options.profile.empty()) return rt::Pool::from_profile(options.profile, options.workers);
   rt::Pool pool = rt::Pool::from_environment();
-  if (pool.size() == 1) pool = rt::Pool::local(options.workers, {.fewer = true});
+  return pool.size() > 1 ? pool : rt::Pool::local(options.workers, {.fewer = true});
+}
+
+int run(const Options& options) {
+  rt::Pool pool = make_pool(options);
   const bool speaks = pool.is_first() && !options.json;
   const Data data = options.data.empty() ? colour_digits(options) : photographs(options);
   if (speaks) {

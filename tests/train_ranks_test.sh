@@ -49,6 +49,25 @@ status=0
 ranks 2 --set data.path=absent --out "$out/absent" >/dev/null || status=$?
 [ $status -ne 0 ] || fail "a failing rank is no success"
 
+# A profile starts the ranks, with the arguments that the program has.
+cat >"$out/profiles.toml" <<'PROFILES'
+default = "here"
+[here]
+engine = "mpi"
+workers = 4
+options = ["--allow-run-as-root", "--oversubscribe"]
+PROFILES
+profile() { RETRACE_PROFILES="$out/profiles.toml" timeout 120 "$retrace" train $job "$@" 2>"$out/error"; }
+profile --profile here --workers 3 --out "$out/profile" >"$out/said" || fail "a profile: $(cat "$out/error")"
+[ "$(wc -l <"$out/said")" -eq 1 ] && grep -q '"workers":3' "$out/said" && grep -q "$golden" "$out/said" ||
+  fail "a profile: $(cat "$out/said")"
+status=0
+profile --profile here --workers 5 >"$out/said" || status=$?
+[ $status -eq 2 ] && grep -q 'cluster profile "here" has no pool of 5 workers' "$out/error" || fail "5 of 4 workers"
+status=0
+profile --profile her >"$out/said" || status=$?
+[ $status -eq 2 ] && grep -q 'did you mean "here"?' "$out/error" || fail "a profile that is not there"
+
 # --- Ranks that differ end before the first step, with what differs in one text.
 cat >"$out/tiny.toml" <<'JOB'
 seed = 1

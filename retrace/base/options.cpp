@@ -13,7 +13,7 @@
 namespace retrace {
 namespace {
 
-constexpr std::array<EnvironmentRow, 13> kTable = {{
+constexpr std::array<EnvironmentRow, 15> kTable = {{
     {EnvironmentVariable::simd, "RETRACE_SIMD", "avx512, avx2, neon, scalar", "the best of this machine",
      "instruction set of the CPU kernels; every one gives the same bits"},
     {EnvironmentVariable::threads, "RETRACE_THREADS", "1 to 256", "the cores that the process may use",
@@ -42,6 +42,11 @@ constexpr std::array<EnvironmentRow, 13> kTable = {{
      "where objects of s3:// are kept that were read; off: they are read again by every process and in every epoch"},
     {EnvironmentVariable::object_cache_size, "RETRACE_OBJECT_CACHE_SIZE", "MiB, 1 to 1073741824", "16384",
      "how large that may become; what was not used for longest goes first"},
+    {EnvironmentVariable::profiles, "RETRACE_PROFILES", "a file",
+     "retrace/profiles.toml in the user's folder of settings",
+     "cluster profiles, for --profile and Pool::from_profile"},
+    {EnvironmentVariable::launched, "RETRACE_LAUNCHED", "the name of a profile", "none",
+     "set by retrace for the ranks that it has started; not for users"},
 }};
 
 const EnvironmentRow& row_of(EnvironmentVariable variable) { return kTable[static_cast<size_t>(variable)]; }

@@ -21,7 +21,9 @@ enum class EnvironmentVariable {
   cuda_driver,
   mpi_module,
   object_cache,
-  object_cache_size
+  object_cache_size,
+  profiles,
+  launched
 };
 
 struct EnvironmentRow {

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "retrace/base/file.h"
+#include "tests/environment.h"
 #include "tests/error_testing.h"
-#include "tests/s3_testing.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/warning.h"
 #include "retrace/device/cpu/threads.h"
@@ -16,6 +17,7 @@
 #include "retrace/distributed/group_errors.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/distributed/mpi_group.h"
+#include "retrace/distributed/profile.h"
 
 namespace retrace {
 namespace {
@@ -159,6 +161,26 @@ Pool Pool::local(int n, const PoolOptions& options, Place place) {
         .expected("1 or more");
   with_place(place, [&] { check_options(options); });
   return {n, {0, n}, options};
+}
+
+Pool Pool::from_profile(const std::string& name, int n, const PoolOptions& options, Place place) {
+  return with_place(place, [&] {
+    const Launcher launcher = detect_launcher();
+    check_launcher();
+    const ClusterProfile profile = cluster_profile(name);
+    if (n < 0 || n > profile.workers)
+      throw Error(ErrorKind::usage, 664,
+                  fmt::format("cluster profile \"{}\" has no pool of {} workers", printable(profile.name), n))
+          .expected(fmt::format("1 to {}, or 0 for all", profile.workers));
+    const int workers = n == 0 ? profile.workers : n;
+    if (profile.engine == "local" && !launcher.present) return local(workers, options, place);
+    if (!launcher.present) launch_again(profile, workers);
+    if (launcher.size != workers)
+      throw Error(ErrorKind::usage, 664,
+                  fmt::format("{} started {} ranks, and {} workers are wanted", launcher.name, launcher.size, workers))
+          .help("start the program without a launcher: the profile says which one starts it");
+    return from_environment(options, place);
+  });
 }
 
 Pool Pool::from_environment(const PoolOptions& options, Place place) {

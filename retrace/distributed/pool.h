@@ -2,6 +2,7 @@
 // Workers that run one program: threads of this process, or the ranks that mpirun or srun started.
 
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -33,6 +34,14 @@ class Pool {
   // for the other ranks; Error(lost) if they do not come, Error(unavailable) without MPI, or under the launcher of
   // another one (docs/workers.md).
   static Pool from_environment(const PoolOptions& options = {}, Place place = Place::here());
+
+  // The workers of a cluster profile (docs/workers.md), `n` of them or, for 0, as many as it has: threads of this
+  // process for the engine "local". For "mpi" and "slurm" a program that no launcher started ends here, and mpirun or
+  // srun runs it anew, with the same arguments, as n ranks; there this call is from_environment(). So call it before
+  // anything is printed or written. name "": the default profile. Error(usage) for an unknown profile, for more workers
+  // than it has, and for ranks of another number than n; Error(unavailable) without the launcher.
+  static Pool from_profile(const std::string& name, int n = 0, const PoolOptions& options = {},
+                           Place place = Place::here());
 
   int size() const { return size_; }
   // The indices of the workers in this process.

@@ -67,8 +67,9 @@ std::string result_text(const TrainJobResult& result) {
 }
 
 // The ranks of mpirun or srun, or threads of this process.
-Pool make_pool(const Job& job, bool quiet) {
+Pool make_pool(const Job& job, const std::string& profile, bool quiet) {
   const PoolOptions options{.timeout = job.training.timeout, .fewer = true};
+  if (!profile.empty()) return Pool::from_profile(profile, job.workers > 1 ? job.workers : 0, options, {});
   check_launcher();
   const Launcher launcher = detect_launcher();
   if (launcher.size == 1) return Pool::local(job.workers, options, {});
@@ -127,7 +128,7 @@ void write_page(const std::filesystem::path& run) {
 struct TrainOptions {
   std::filesystem::path job, out, resume;
   JobSettings settings;
-  std::string monitor = "terminal";
+  std::string profile, monitor = "terminal";
   bool no_report = false, json = false, quiet = false;
 };
 
@@ -154,7 +155,7 @@ int train(TrainOptions options) {
   const Job job =
       options.resume.empty() ? read_job(options.job, overrides_of(options.settings)) : job_to_resume(options);
   if (options.quiet) set_warning_handler(nullptr);
-  Pool pool = make_pool(job, options.quiet);
+  Pool pool = make_pool(job, options.profile, options.quiet);
   std::optional<RunUpload> upload;
   if (is_s3(stored)) {
     if (options.resume.empty()) options.out = folder_for_new_run(stored, pool.is_first());
@@ -205,6 +206,8 @@ void describe(Flags& flags) {
   flags.option("--learn-rate", "RATE", options->settings.learn_rate,
                "short for --set training.initial_learn_rate=RATE");
   flags.option("--workers", "N", options->settings.workers, "workers that share each mini-batch; changes no bit");
+  flags.option("--profile", "NAME", options->profile,
+               "cluster profile whose launcher starts the workers; --workers: how many of them");
   flags.option("--timeout", "SECONDS", options->settings.timeout,
                "seconds to wait for a worker without a sign of life");
   flags.option("--monitor", "NAME", options->monitor, "how progress is told on standard error: " + monitors());

@@ -1,0 +1,181 @@
+#include "retrace/distributed/profile.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "retrace/base/file.h"
+#include "retrace/base/options.h"
+#include "retrace/device/cpu/threads.h"
+
+namespace retrace {
+namespace {
+
+constexpr uint64_t kFileLimit = uint64_t{1} << 20;
+constexpr int kMostWorkers = 100000;
+constexpr const char* kEngines[] = {"local", "mpi", "slurm"};
+
+// Reads the file; errors have its name and the line.
+class ProfilesReader {
+ public:
+  explicit ProfilesReader(std::string file)
+      : file_(std::move(file)), text_(read_file(file_, "file of cluster profiles", kFileLimit)) {
+    try {
+      table_ = toml::parse(text_);
+    } catch (const toml::parse_error& error) {
+      throw wrong(error.source().begin, "the file of cluster profiles is no valid TOML")
+          .got(std::string(error.description()));
+    }
+  }
+
+  ClusterProfile profile(std::string name) const {
+    if (name.empty()) name = table_["default"].value_or(std::string());
+    std::vector<std::string> known;
+    for (const auto& [key, node] : table_)
+      if (node.is_table()) known.emplace_back(key.str());
+    if (name.empty() && known.size() == 1) name = known[0];
+    const auto* const section = table_[name].as_table();
+    if (!section) throw unknown(name, known);
+    return read(name, *section);
+  }
+
+ private:
+  Error wrong(const toml::source_position& at, const std::string& what) const {
+    return Error(ErrorKind::usage, 662, what).where(fmt::format("{}:{}", printable(file_), at.line));
+  }
+  Error unknown(const std::string& name, const std::vector<std::string>& known) const {
+    const std::string near = nearest(name, known);
+    return Error(ErrorKind::usage, 662,
+                 name.empty() ? "no cluster profile is the default one"
+                              : fmt::format("there is no cluster profile \"{}\"", printable(name)))
+        .where(printable(file_))
+        .expected(fmt::format("one of {}", printable(fmt::format("{}", fmt::join(known, ", ")))))
+        .help(near.empty() ? "default = \"NAME\", at the top of the file, names the one that is meant"
+                           : fmt::format("did you mean \"{}\"?", printable(near)));
+  }
+
+  ClusterProfile read(const std::string& name, const toml::table& section) const {
+    ClusterProfile profile{.name = name, .engine = "local"};
+    for (const auto& [key, node] : section) {
+      if (key == "engine" && node.is_string())
+        profile.engine = node.as_string()->get();
+      else if (key == "workers" && node.is_integer())
+        profile.workers = count(key, node);
+      else if (key == "launcher" && node.is_string())
+        profile.launcher = node.as_string()->get();
+      else if (key == "hosts" || key == "options")
+        (key == "hosts" ? profile.hosts : profile.options) = texts(key, node);
+      else
+        throw wrong(key.source().begin,
+                    fmt::format("a cluster profile has no \"{}\" of this kind", printable(key.str())))
+            .expected(
+                "engine = \"NAME\", workers = N, launcher = \"PROGRAM\", hosts = [\"NAME\"], options = [\"TEXT\"]");
+    }
+    if (std::find(std::begin(kEngines), std::end(kEngines), profile.engine) == std::end(kEngines))
+      throw wrong(section.source().begin, fmt::format("there is no engine \"{}\"", printable(profile.engine)))
+          .expected(fmt::format("one of {}", fmt::join(kEngines, ", ")));
+    if (!profile.hosts.empty() && profile.engine != "mpi")
+      throw wrong(section.source().begin, "hosts are for the engine \"mpi\" alone");
+    return profile;
+  }
+  int count(const toml::key& key, const toml::node& node) const {
+    const int64_t value = node.as_integer()->get();
+    if (value < 1 || value > kMostWorkers)
+      throw wrong(key.source().begin, fmt::format("a cluster with {} workers is not possible", value))
+          .expected(fmt::format("1 to {}", kMostWorkers));
+    return static_cast<int>(value);
+  }
+  std::vector<std::string> texts(const toml::key& key, const toml::node& node) const {
+    std::vector<std::string> found;
+    const auto* const list = node.as_array();
+    if (list)
+      for (const auto& one : *list)
+        if (const auto* text = one.as_string()) found.push_back(text->get());
+    if (!list || found.size() != list->size())
+      throw wrong(key.source().begin, fmt::format("{} is no list of texts", key.str()));
+    return found;
+  }
+
+  std::string file_, text_;
+  toml::table table_;
+};
+
+// This process's own arguments.
+std::vector<std::string> own_command() {
+  std::error_code failure;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", failure);
+  const std::string text = read_file_start("/proc/self/cmdline", "arguments of this process", kFileLimit);
+  std::vector<std::string> command;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\0', begin), text.size());
+    command.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (!failure && !command.empty()) command[0] = program.string();
+  return command;
+}
+
+}  // namespace
+
+std::string profiles_file() {
+  if (auto file = environment(EnvironmentVariable::profiles); !file.empty()) return file;
+  const std::string config = foreign_environment("XDG_CONFIG_HOME"), home = foreign_environment("HOME");
+  if (config.starts_with('/')) return config + "/retrace/profiles.toml";
+  return home.empty() ? "" : home + "/.config/retrace/profiles.toml";
+}
+
+ClusterProfile cluster_profile(const std::string& name) {
+  const std::string file = profiles_file();
+  std::error_code ignored;
+  const bool given = !environment(EnvironmentVariable::profiles).empty();
+  const bool built_in = name.empty() || name == "local";
+  if (!given && built_in && (file.empty() || !std::filesystem::exists(file, ignored)))
+    return {.name = "local", .engine = "local", .workers = thread_count()};
+  return ProfilesReader(file).profile(name);
+}
+
+std::vector<std::string> launch_command(const ClusterProfile& profile, int n, std::span<const std::string> program) {
+  const bool slurm = profile.engine == "slurm";
+  std::vector<std::string> command{!profile.launcher.empty() ? profile.launcher : slurm ? "srun" : "mpirun"};
+  if (slurm) command.emplace_back("--mpi=pmix");
+  command.insert(command.end(), {"-n", fmt::format("{}", n)});
+  if (!profile.hosts.empty())
+    command.insert(command.end(), {"--host", fmt::format("{}", fmt::join(profile.hosts, ","))});
+  command.insert(command.end(), profile.options.begin(), profile.options.end());
+  command.insert(command.end(), program.begin(), program.end());
+  return command;
+}
+
+void launch_again(const ClusterProfile& profile, int n) {
+  const auto command = launch_command(profile, n, own_command());
+  const auto failed = [&](std::string why) {
+    return Error(ErrorKind::unavailable, 663,
+                 fmt::format("the workers of cluster profile \"{}\" cannot be started", printable(profile.name)))
+        .got(std::move(why));
+  };
+  if (!environment(EnvironmentVariable::launched).empty())
+    throw failed(fmt::format("\"{}\" started this process, which is no rank of Open MPI or of Slurm with PMIx",
+                             printable(command[0])))
+        .help("launcher, in the profile, must be mpirun of Open MPI, or srun");
+  std::vector<char*> arguments;
+  for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  std::fflush(nullptr);
+  ::setenv("RETRACE_LAUNCHED", profile.name.c_str(), 1);
+  ::execvp(arguments[0], arguments.data());
+  const int reason = errno;
+  ::unsetenv("RETRACE_LAUNCHED");
+  throw failed(fmt::format("{}: {}", printable(command[0]), system_reason(reason)))
+      .help(profile.engine == "slurm" ? "it comes with Slurm (Debian: slurm-client)"
+                                      : "it comes with Open MPI (Debian: openmpi-bin)");
+}
+
+}  // namespace retrace
