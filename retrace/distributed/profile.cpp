@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 
 #include "retrace/base/file.h"
@@ -112,14 +114,17 @@ class ProfilesReader {
 std::vector<std::string> own_command() {
   std::error_code failure;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", failure);
-  const std::string text = read_file_start("/proc/self/cmdline", "arguments of this process", kFileLimit);
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);  // whose size is said to be 0
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   std::vector<std::string> command;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\0', begin), text.size());
     command.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
-  if (!failure && !command.empty()) command[0] = program.string();
+  if (failure || command.empty())
+    throw Error(ErrorKind::unavailable, 663, "the program of this process is not known: /proc cannot be read");
+  command[0] = program.string();
   return command;
 }
 
