@@ -73,6 +73,7 @@ const std::map<std::string, std::string> kFree{{"name", "other"},
                                                {"training.checkpoint_seconds", "1"},
                                                {"training.checkpoints_kept", "5"},
                                                {"training.fingerprint_iterations", "7"},
+                                               {"training.loader_threads", "2"},
                                                {"training.timeout", "7"}};
 // Keys whose values are tables.
 const std::set<std::string> kTables{"network.layers", "network.outputs"};

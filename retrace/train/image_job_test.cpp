@@ -94,6 +94,10 @@ TEST(ImageJob, TrainsWithTheSameBitsOnAnyThreadsAndWorkers) {
   EXPECT_EQ(one.iterations, 6);
   job.threads = 2, job.workers = 2;
   EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, one.fingerprint);
+  for (const int threads : {0, 1, 2, 5}) {
+    job.training.loader_threads = threads;
+    EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, one.fingerprint) << threads;
+  }
   job.data.transforms = {"random-crop"};
   EXPECT_NE(train_job(job, {.write_run = false}).fingerprint, one.fingerprint);
   check_job(job);

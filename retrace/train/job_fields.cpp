@@ -221,6 +221,8 @@ void add_training(FieldList& list, const Job& job) {
       [](auto& j) -> auto& { return j.training.shuffle; });
   add({.name = "partial_mini_batch", .choices = {"keep", "discard"}},
       [](auto& j) -> auto& { return j.training.partial_mini_batch; });
+  add({.name = "loader_threads", .high = 256, .changes_bits = false},
+      [](auto& j) -> auto& { return j.training.loader_threads; });
   add({.name = "acceleration", .choices = {"plain", "default", "accelerated"}, .changes_bits = false},
       [](auto& j) -> auto& { return j.training.acceleration; });
   add({.name = "output_network", .choices = {"last-iteration", "best-validation"}},

@@ -28,7 +28,8 @@ MiniBatchQueue training_queue(const TrainingTask& task, const Worker& worker) {
                         .formats = task.data.formats,
                         .devices = {task.device},
                         .outputs = static_cast<int64_t>(task.data.formats.size()),
-                        .seed = task.seed});
+                        .seed = task.seed,
+                        .prefetch_threads = options.loader_threads});
   return worker.size() == 1 ? whole : whole.share(worker, options.shards);
 }
 

@@ -25,8 +25,11 @@ struct TrainingOptions {
   std::string gradient_threshold_method = "l2norm";  // l2norm, global-l2norm, absolute-value
   // Of an average of the weights, which is validated and returned in place of them; 0: none. See docs/training.md 4.
   double average_decay = 0;
-  std::string shuffle = "once";              // never, once, every-epoch
-  std::string partial_mini_batch = "keep";   // keep, discard: the last mini-batch of an epoch where it is short
+  std::string shuffle = "once";             // never, once, every-epoch
+  std::string partial_mini_batch = "keep";  // keep, discard: the last mini-batch of an epoch where it is short
+  // Threads that read and transform the next mini-batches while a step runs; 0: each is made when it is needed. Their
+  // number changes no bit. Default: that of MiniBatchQueueOptions::prefetch_threads.
+  std::optional<int> loader_threads = {};
   std::string acceleration = "accelerated";  // plain, default, accelerated
   int64_t checkpoint_iterations = 0;         // a checkpoint after every so many iterations; 0: none by their number
   int64_t checkpoint_epochs = 0;             // the same of epochs
