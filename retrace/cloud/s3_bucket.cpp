@@ -48,6 +48,13 @@ uint64_t size_of(const std::string& text, const std::string& what) {
   return bytes;
 }
 
+// It becomes a part of the server's name: what a server says must not lead to another one's domain.
+bool can_be_region(std::string_view name) {
+  constexpr size_t kLongest = 40;
+  return !name.empty() && name.size() <= kLongest &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+}
+
 XmlElement document(const HttpAnswer& answer, std::string_view root, const std::string& what) {
   auto parsed = parse_xml(answer.body);
   if (!parsed || parsed->name != root)
@@ -84,7 +91,7 @@ HttpAnswer S3Bucket::try_once(const Call& call, const AwsSettings& settings) con
 // Whether there are other settings to try after this answer: those become `used`.
 bool S3Bucket::mend(const HttpAnswer& answer, AwsSettings& used) const {
   const std::string region = text_header(answer, "x-amz-bucket-region");
-  const bool elsewhere = answer.status >= 300 && answer.status < 500 && !region.empty() && region != used.region;
+  const bool elsewhere = answer.status >= 300 && answer.status < 500 && can_be_region(region) && region != used.region;
   AwsSettings other = used;
   if (elsewhere)
     other.region = region;

@@ -144,6 +144,14 @@ TEST_F(S3BucketTest, RegionsAreFoundAndSecretsAreNotSaid) {
   EXPECT_TRUE(says(error_of([&] { bucket().list(""); }), "check AWS_ACCESS_KEY_ID"));
 }
 
+TEST_F(S3BucketTest, NoAnswerLeadsToAnotherServer) {
+  for (const char* region : {"evil.example/", "eu@evil.example", "", "EU"}) {
+    server_.faults(R"([{"status": 301, "code": "PermanentRedirect", "headers": {"x-amz-bucket-region": ")" +
+                   std::string(region) + R"(", "Location": "http://127.0.0.1:1/"}}])");
+    EXPECT_TRUE(says(error_of([&] { bucket().list(""); }), "status 301, PermanentRedirect")) << region;
+  }
+}
+
 TEST_F(S3BucketTest, TokensThatHaveExpiredAreReadAnew) {
   server_.environment.set("AWS_SESSION_TOKEN", "one+/=");
   server_.tell("token", "one+/=");
