@@ -17,7 +17,11 @@ class ArraySource : public DataSource {
   // Arrays of equal length whose first axis is the iteration axis.
   ArraySource(std::vector<Tensor> arrays, const ArrayStoreOptions& options)
       : arrays_(std::move(arrays)), scale_bytes_(options.scale_bytes), files_(options.files) {}
-  std::vector<std::string> files() const override { return files_; }
+  std::vector<SourceFile> files() const override {
+    std::vector<SourceFile> found;
+    for (const auto& path : files_) found.push_back({path});
+    return found;
+  }
   int64_t size() const override { return arrays_[0].shape()[0]; }
   int variables() const override { return static_cast<int>(arrays_.size()); }
 

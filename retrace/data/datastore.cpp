@@ -34,7 +34,7 @@ class SubsetSource : public DataSource {
     std::transform(indices.begin(), indices.end(), mapped.begin(), [&](int64_t i) { return at(i); });
     return whole_->digest(mapped);
   }
-  std::vector<std::string> files() const override { return whole_->files(); }
+  std::vector<SourceFile> files() const override { return whole_->files(); }
   int64_t sample(int64_t index) const override { return whole_->sample(at(index)); }
   int depth() const override { return whole_->depth(); }
   int levels() const override { return whole_->levels() + 1; }

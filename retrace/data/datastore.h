@@ -14,6 +14,13 @@ namespace retrace {
 
 using Observation = std::vector<Tensor>;
 
+// A file with data.
+struct SourceFile {
+  std::string path;
+  std::string tag = {};  // of an object "s3://bucket/key": the storage's name of its content; "": it is on the disk
+  uint64_t bytes = 0;    // of such an object
+};
+
 // The data behind a store; derive from it to read data of your own. A pass is one run over the data: what is random in
 // a source is drawn anew for each pass and depends on (pass, sample) alone. A source does not change, and is asked by
 // several threads at the same time, also ahead of time and for observations that are not used in the end: get() and
@@ -32,9 +39,8 @@ class DataSource {
   // small variables and a spread sample of large ones. By default it covers some observations, and is 0, for unknown,
   // if the source is not subsettable.
   virtual uint64_t digest(std::span<const int64_t> indices) const;
-  // The files that the observations come from, as paths: a run keeps their sizes and hashes. None: there are none, or
-  // nobody knows them.
-  virtual std::vector<std::string> files() const { return {}; }
+  // The files that the observations come from: a run keeps what they were. None: there are none, or nobody knows them.
+  virtual std::vector<SourceFile> files() const { return {}; }
   // The number of observation `index` in the data set that this source is a view of.
   virtual int64_t sample(int64_t index) const { return index; }
   // The number of transforms on top of each other.

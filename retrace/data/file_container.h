@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
+
+#include "retrace/data/datastore.h"
 
 namespace retrace {
 
@@ -28,8 +29,8 @@ class FileContainer {
   // Says that the contents of these files are asked for next: where that takes waiting, it waits for all of them
   // together. No error; content() has them.
   virtual void prepare(std::span<const size_t> files) const { static_cast<void>(files); }
-  // The files on the disk that it is; none: it is in none.
-  virtual std::vector<std::string> files() const = 0;
+  // The file that file i is kept in: the archive, or the object.
+  virtual SourceFile source(size_t i) const = 0;
 };
 
 }  // namespace retrace

@@ -86,12 +86,16 @@ class ImageSource : public DataSource {
     return batch;
   }
 
-  // Those of the container, or of the images of this store.
-  std::vector<std::string> files() const override {
-    if (reader_->files.container) return reader_->files.container->files();
-    std::vector<std::string> paths;
-    for (int64_t index = 0; index < size(); ++index) paths.push_back(reader_->files.paths[file(index)]);
-    return paths;
+  // Those of this store's images; an archive once.
+  std::vector<SourceFile> files() const override {
+    const ImageFiles& files = reader_->files;
+    std::vector<SourceFile> found;
+    for (int64_t index = 0; index < size(); ++index) {
+      SourceFile one =
+          files.container ? files.container->source(files.entries[file(index)]) : SourceFile{files.paths[file(index)]};
+      if (found.empty() || found.back().path != one.path) found.push_back(std::move(one));
+    }
+    return found;
   }
 
   // All labels, and some images.

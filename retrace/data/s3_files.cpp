@@ -43,7 +43,9 @@ class S3Files : public FileContainer {
   }
   size_t size() const override { return files_.size(); }
   const ContainedFile& file(size_t i) const override { return files_[i]; }
-  std::vector<std::string> files() const override { return {}; }
+  SourceFile source(size_t i) const override {
+    return {S3Location{bucket_.name(), objects_[i].key}.text(), objects_[i].tag, objects_[i].bytes};
+  }
 
   std::string content(size_t i, uint64_t most) const override {
     std::string bytes;

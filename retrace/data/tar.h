@@ -39,7 +39,7 @@ class TarArchive : public FileContainer {
   size_t size() const override { return entries_.size(); }
   const ContainedFile& file(size_t i) const override { return entries_[i]; }
   std::string content(size_t i, uint64_t most) const override { return read(entries_[i], most); }
-  std::vector<std::string> files() const override { return {name_}; }
+  SourceFile source(size_t) const override { return {name_}; }
   // In the order of the bytes of their names.
   const std::vector<TarEntry>& entries() const { return entries_; }
   // The content, or its first `most` bytes. Safe from several threads. Errors: of reading.

@@ -39,7 +39,7 @@ class TransformSource : public DataSource {
     const uint64_t own = DataSource::digest(indices);
     return own ? hash_combine(own, inner_->digest(indices)) | 1 : 0;
   }
-  std::vector<std::string> files() const override { return inner_->files(); }
+  std::vector<SourceFile> files() const override { return inner_->files(); }
   int64_t sample(int64_t index) const override { return inner_->sample(index); }
   int depth() const override { return inner_->depth() + 1; }
   int levels() const override { return inner_->levels() + 1; }
@@ -58,8 +58,8 @@ class TransformSource : public DataSource {
 class CombinedSource : public DataSource {
  public:
   explicit CombinedSource(Sources sources) : sources_(std::move(sources)) {}
-  std::vector<std::string> files() const override {
-    std::vector<std::string> all;
+  std::vector<SourceFile> files() const override {
+    std::vector<SourceFile> all;
     for (const auto& source : sources_)
       for (auto& file : source->files()) all.push_back(std::move(file));
     return all;

@@ -30,10 +30,13 @@ struct FileTimes {
 
 struct KnownFile {
   FileTimes times;
-  std::string sha256;  // "": the data were too large
+  std::string sha256;       // "": the data were too large
+  std::string object, tag;  // "s3://bucket/key", and the storage's name of its content
 };
 
-FileTimes times_of(const fs::path& path) {
+FileTimes times_of(const SourceFile& source) {
+  if (!source.tag.empty()) return {source.bytes, 0};
+  const fs::path path = source.path;
   std::error_code failure;
   const uint64_t bytes = fs::file_size(path, failure);
   const auto time = failure ? fs::file_time_type() : fs::last_write_time(path, failure);
@@ -42,9 +45,10 @@ FileTimes times_of(const fs::path& path) {
 }
 
 // The folder in which all paths are, with '/' at its end; "" if there is none.
-std::string common_folder(const std::vector<std::string>& paths) {
-  std::string common = paths.empty() ? "" : paths[0];
-  for (const auto& path : paths) {
+std::string common_folder(const std::vector<SourceFile>& sources) {
+  std::string common = sources.empty() ? "" : sources[0].path;
+  for (const auto& source : sources) {
+    const std::string& path = source.path;
     const auto [end, other] = std::mismatch(common.begin(), common.end(), path.begin(), path.end());
     common.erase(end, common.end());
   }
@@ -65,18 +69,23 @@ std::map<std::string, KnownFile> read_known(const fs::path& run) {
     const std::string name = json ? json->string_or("name", "") : "";
     if (name.empty()) throw damaged(run / kName);
     known[name] = {{static_cast<uint64_t>(json->integer_or("bytes", -1)), json->integer_or("time", -1)},
-                   json->string_or("sha256", "")};
+                   json->string_or("sha256", ""),
+                   json->string_or("object", ""),
+                   json->string_or("tag", "")};
   }
   return known;
 }
 
 // What is wrong with a file; empty: nothing.
-std::string problem_of(const fs::path& path, const KnownFile& known, DataCheck which) {
-  const FileTimes now = times_of(path);
+std::string problem_of(const SourceFile& source, const KnownFile& known, DataCheck which) {
+  const FileTimes now = times_of(source);
   if (now.bytes != known.times.bytes) return fmt::format("has {} bytes, not {}", now.bytes, known.times.bytes);
+  // Tags of equal copies differ where a storage encrypts them, or got them in parts.
+  if (!source.tag.empty() || !known.tag.empty())
+    return source.path != known.object || source.tag == known.tag ? "" : "was written again";
   if (known.sha256.empty()) return now == known.times ? "" : "was changed at another time";
   if (which == DataCheck::changed && now == known.times) return "";
-  return hash_file(path, kWhat).sha256 == known.sha256 ? "" : "has other content";
+  return hash_file(source.path, kWhat).sha256 == known.sha256 ? "" : "has other content";
 }
 
 }  // namespace
@@ -84,14 +93,19 @@ std::string problem_of(const fs::path& path, const KnownFile& known, DataCheck w
 fs::path data_files_path(const fs::path& run) { return run / kName; }
 
 std::vector<DataFile> data_files(const TrainingTask& task) {
-  std::vector<std::string> paths = task.data.train.source()->files();
+  std::vector<SourceFile> sources = task.data.train.source()->files();
   if (task.tested)
-    for (auto& path : task.data.test.source()->files()) paths.push_back(std::move(path));
-  std::sort(paths.begin(), paths.end());
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  const size_t common = common_folder(paths).size();
+    for (auto& source : task.data.test.source()->files()) sources.push_back(std::move(source));
+  const auto path = [](const SourceFile& source) -> const std::string& { return source.path; };
+  std::ranges::sort(sources, {}, path);
+  const auto twice = std::ranges::unique(sources, {}, path);
+  sources.erase(twice.begin(), twice.end());
+  const size_t common = common_folder(sources).size();
   std::vector<DataFile> files;
-  for (const auto& path : paths) files.push_back({printable(path.substr(common)), path});
+  for (auto& source : sources) {
+    std::string name = printable(source.path.substr(common));
+    files.push_back({std::move(name), std::move(source)});
+  }
   return files;
 }
 
@@ -99,14 +113,22 @@ void write_data_files(const fs::path& run, const std::vector<DataFile>& files) {
   if (files.empty()) return;
   uint64_t bytes = 0;
   std::vector<FileTimes> times;
-  for (const auto& file : files) bytes += times.emplace_back(times_of(file.path)).bytes;
+  for (const auto& file : files) {
+    times.push_back(times_of(file.source));
+    if (file.source.tag.empty()) bytes += times.back().bytes;
+  }
   std::string text;
   for (size_t i = 0; i < files.size(); ++i) {
-    const std::string hash = bytes <= kMostHashedBytes ? hash_file(files[i].path, kWhat).sha256 : "";
-    text +=
-        Json::object({{"name", files[i].name}, {"bytes", times[i].bytes}, {"time", times[i].time}, {"sha256", hash}})
-            .text() +
-        "\n";
+    const SourceFile& source = files[i].source;
+    const bool on_disk = source.tag.empty();
+    const std::string hash = on_disk && bytes <= kMostHashedBytes ? hash_file(source.path, kWhat).sha256 : "";
+    const Json line =
+        on_disk
+            ? Json::object(
+                  {{"name", files[i].name}, {"bytes", times[i].bytes}, {"time", times[i].time}, {"sha256", hash}})
+            : Json::object(
+                  {{"name", files[i].name}, {"bytes", times[i].bytes}, {"object", source.path}, {"tag", source.tag}});
+    text += line.text() + "\n";
   }
   write_file_whole(data_files_path(run), text);
 }
@@ -118,7 +140,7 @@ void check_data_files(const fs::path& run, const std::vector<DataFile>& files, D
   std::vector<std::string> problems;
   for (const auto& file : files) {
     const auto found = known.find(file.name);
-    const std::string problem = found == known.end() ? "was not there" : problem_of(file.path, found->second, which);
+    const std::string problem = found == known.end() ? "was not there" : problem_of(file.source, found->second, which);
     if (!problem.empty()) problems.push_back(file.name + " " + problem);
     if (found != known.end()) known.erase(found);
   }

@@ -117,5 +117,20 @@ TEST_F(DataFiles, DataInMemoryHaveNone) {
   EXPECT_FALSE(fs::exists(run_ / "data.jsonl"));
 }
 
+TEST_F(DataFiles, ObjectsAreComparedByTheirTags) {
+  fs::create_directories(run_);
+  const auto one = [](const char* path, const char* tag, uint64_t bytes) {
+    return std::vector<DataFile>{{"x.png", {path, tag, bytes}}};
+  };
+  write_data_files(run_, one("s3://bucket/x.png", "\"1\"", 12));
+  const auto refusal = [&](const std::vector<DataFile>& files) {
+    return error_of([&] { check_data_files(run_, files, DataCheck::all); });
+  };
+  EXPECT_EQ(refusal(one("s3://bucket/x.png", "\"1\"", 12)), "no error");
+  EXPECT_EQ(refusal(one("s3://bucket/x.png", "\"2\"", 12)), said("x.png was written again"));
+  EXPECT_EQ(refusal(one("s3://bucket/x.png", "\"2\"", 13)), said("x.png has 13 bytes, not 12"));
+  EXPECT_EQ(refusal(one("s3://copy/x.png", "\"2\"", 12)), "no error");
+}
+
 }  // namespace
 }  // namespace retrace

@@ -64,6 +64,25 @@ TEST(ImageJob, TrainsFromObjectStorageWithTheBitsOfTheFolder) {
   EXPECT_EQ(server.requests(".jpg 200"), 0);
 }
 
+// A run on objects goes on with files of the same sizes; digests compare their content.
+TEST(ImageJob, ARunOnObjectsGoesOnInAFolder) {
+  const S3Server server;
+  if (!server.runs()) GTEST_SKIP() << "botocore is not installed (package python3-botocore)";
+  const ImageFolder folder, runs;
+  write_images(folder, 4);
+  server.tell("load", "resumed images/ " + folder.path().string());
+  Job job = image_job(folder);
+  const std::string whole = train_job(job, {.write_run = false}).fingerprint;
+  job.data.path = "s3://resumed/images";
+  int asked = 0;
+  const auto run = runs / "run";
+  ASSERT_GT(train_job(job, {.out = run, .stop = [&] { return ++asked >= 3; }}).checkpoint, 0);
+  EXPECT_TRUE(says(read_file(run / "data.jsonl", "test", 1 << 20),
+                   R"("object":"s3://resumed/images/train/class_01/1.jpg","tag":"\")"));
+  job.data.path = folder.path().string();
+  EXPECT_EQ(train_job(job, {.resume = run}).fingerprint, whole);
+}
+
 // Of other sources, which read files, a copy is made.
 TEST(TableJob, TrainsOnACopyOfObjects) {
   S3Server server;
