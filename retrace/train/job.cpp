@@ -15,14 +15,15 @@
 namespace retrace {
 namespace {
 
-// Of a resolved job; `wanted(field)` chooses among the keys that have a meaning.
+// Of a resolved job; `wanted(field)` chooses among the keys that have a meaning. One without a value is left to what
+// computes with it.
 template <class Wanted>
 std::vector<std::pair<std::string, std::string>> values_of(const Job& job, const Wanted& wanted) {
   std::vector<std::pair<std::string, std::string>> values;
   for (const auto& field : job_fields(job))
     if (field.applies && wanted(field)) {
-      const OptionValue value = field.get(job).value();
-      values.emplace_back(field.key, field.toml ? std::get<std::string>(value) : toml_text(value));
+      const auto value = field.get(job);
+      if (value) values.emplace_back(field.key, field.toml ? std::get<std::string>(*value) : toml_text(*value));
     }
   return values;
 }
