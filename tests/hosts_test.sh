@@ -1,0 +1,90 @@
+#!/bin/sh
+# `retrace train` on three hosts, which are network namespaces of this machine, joined by a bridge: hosts_test.sh
+# PATH_OF_RETRACE, run from the source tree. One rank on each, started by a cluster profile; and a link that is cut.
+. tests/command_testing.sh
+
+skip() {
+  echo "hosts: skipped: $1"
+  exit 77
+}
+command -v mpirun >/dev/null && [ -e "$(dirname "$retrace")/libretrace_mpi.so" ] || skip "there is no mpirun, or the build found no MPI"
+command -v ip >/dev/null && command -v unshare >/dev/null || skip "there is no ip or no unshare (packages iproute2 and util-linux)"
+
+name=rt$$
+hosts="${name}a ${name}b ${name}c"
+down() {
+  for host in $hosts; do
+    ip netns pids "$host" | xargs -r kill -9
+    ip netns del "$host"
+  done
+  ip link del "$name"
+} 2>/dev/null
+trap 'down; rm -rf "$work"' EXIT
+up() {
+  ip link add "$name" type bridge && ip addr add 10.177.0.254/24 dev "$name" && ip link set "$name" up || return 1
+  i=0
+  for host in $hosts; do
+    i=$((i + 1))
+    ip netns add "$host" && ip link add "$host" type veth peer name eth0 netns "$host" &&
+      ip link set "$host" master "$name" up && ip -n "$host" addr add "10.177.0.$i/24" dev eth0 &&
+      ip -n "$host" link set eth0 up && ip -n "$host" link set lo up || return 1
+  done
+}
+up 2>err || skip "no network namespaces: $(cat err)"
+
+# In place of ssh: agent HOST COMMAND...
+cat >agent <<'AGENT'
+#!/bin/sh
+host=$1
+shift
+exec ip netns exec "$host" unshare --uts sh -c "hostname $host; $*"
+AGENT
+chmod +x agent
+export RETRACE_PROFILES="$work/profiles.toml"
+cat >profiles.toml <<PROFILES
+[three]
+engine = "mpi"
+workers = 3
+hosts = ["${name}a", "${name}b", "${name}c"]
+options = ["--allow-run-as-root", "--mca", "plm_rsh_agent", "$work/agent", "--mca", "oob_tcp_if_include", "10.177.0.0/24",
+  "--mca", "btl_tcp_if_include", "10.177.0.0/24", "--mca", "btl", "tcp,self", "--mca", "pml", "ob1"]
+PROFILES
+
+# Bytes that came over the link of a host.
+received() { cat "/sys/class/net/$1/statistics/rx_bytes"; }
+before=$(received "${name}b")
+# shellcheck disable=SC2086
+timeout 100 "$retrace" train "$golden/digits.toml" --set training.shards=4 --profile three --json --out run >out 2>err ||
+  fail 'three hosts'
+has '"workers":3' out
+has '"fingerprint":"d939a843e922b2f7"' out
+[ $(($(received "${name}b") - before)) -gt 1000000 ] || fail 'the gradients of the second host did not come over its link'
+
+# --- A link that is cut: the run ends, says which worker was lost, and goes on to the bits of one that was not.
+job="$jobs/digits.toml --set data.train_samples=320 --set data.test_samples=32 --set network.width=8
+  --set training.shards=4 --set training.checkpoint_iterations=5 --set training.max_epochs=60"
+# shellcheck disable=SC2086
+"$retrace" train $job --out whole --json >out 2>err || fail 'the whole run'
+whole=$(sed -n 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/p' out)
+# shellcheck disable=SC2086
+timeout 100 "$retrace" train $job --profile three --timeout 3 --out cut >out 2>err &
+process=$!
+for i in $(seq 300); do
+  [ -n "$(ls cut/checkpoints 2>/dev/null)" ] && break
+  sleep 0.1
+done
+ip link set "${name}c" down
+for i in $(seq 300); do
+  grep -q 'error\[RT06' err && break
+  sleep 0.1
+done
+grep -q 'error\[RT06.*worker' err || fail 'a link was cut, and nobody said which worker was lost within 30 seconds'
+ip link set "${name}c" up  # mpirun waits for its own messages to the hosts
+kill $process
+wait $process
+code=$?
+[ $code -ne 0 ] || fail 'a link was cut, and the run ended well'
+"$retrace" train --resume cut --json >out 2>err || fail 'a run does not go on after a link was cut'
+has "\"fingerprint\":\"$whole\"" out
+
+finish
