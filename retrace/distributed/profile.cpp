@@ -110,7 +110,8 @@ class ProfilesReader {
   toml::table table_;
 };
 
-// This process's own arguments.
+}  // namespace
+
 std::vector<std::string> own_command() {
   std::error_code failure;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", failure);
@@ -127,8 +128,6 @@ std::vector<std::string> own_command() {
   command[0] = program.string();
   return command;
 }
-
-}  // namespace
 
 std::string profiles_file() {
   if (auto file = environment(EnvironmentVariable::profiles); !file.empty()) return file;

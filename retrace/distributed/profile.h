@@ -26,6 +26,8 @@ std::string profiles_file();
 // profiles.toml cannot say; missing for a file that is not there.
 ClusterProfile cluster_profile(const std::string& name);
 
+// The program of this process, and its arguments. Error(unavailable) where they cannot be known.
+std::vector<std::string> own_command();
 // How n workers of a profile are started: the launcher, its options, and then `program` with its arguments.
 std::vector<std::string> launch_command(const ClusterProfile& profile, int n, std::span<const std::string> program);
 // Gives this process to the launcher, which starts the program anew, with its arguments, as n ranks. Returns only by

@@ -14,6 +14,7 @@
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
 #include "retrace/cli/stop_signals.h"
+#include "retrace/cli/supervisor.h"
 #include "retrace/cloud/s3_location.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/monitor/json_metrics.h"
@@ -128,7 +129,7 @@ void write_page(const std::filesystem::path& run) {
 struct TrainOptions {
   std::filesystem::path job, out, resume;
   JobSettings settings;
-  std::string profile, monitor = "terminal";
+  std::string profile, restarts, monitor = "terminal";
   bool no_report = false, json = false, quiet = false;
 };
 
@@ -149,7 +150,24 @@ Job job_to_resume(const TrainOptions& options) {
       .help("without --resume it is a new run, with another result");
 }
 
+// The training in processes that may be lost.
+int train_supervised(const TrainOptions& options) {
+  constexpr int kMostRestarts = 1000000;
+  const std::string run = (options.resume.empty() ? options.out : options.resume).string();
+  const auto wrong = [](const char* text) { return Error(ErrorKind::usage, 713, text).where("--restarts"); };
+  int restarts = 0;
+  const auto [end, failure] =
+      std::from_chars(options.restarts.data(), options.restarts.data() + options.restarts.size(), restarts);
+  if (failure != std::errc() || *end || restarts < 0 || restarts > kMostRestarts)
+    throw wrong("restarts must be a number from 0 to 1000000").got(options.restarts);
+  if (run.empty()) throw wrong("a training that starts again has a folder of a known name").help("add --out DIR");
+  if (detect_launcher().present)
+    throw wrong("a rank cannot start its training again").help("let a cluster profile start the ranks: --profile NAME");
+  return supervise({.restarts = restarts, .job = options.job, .run = run, .quiet = options.quiet});
+}
+
 int train(TrainOptions options) {
+  if (!options.restarts.empty()) return train_supervised(options);
   const std::string stored = (options.resume.empty() ? options.out : options.resume).string();
   options.resume = run_on_disk(options.resume);
   const Job job =
@@ -208,6 +226,8 @@ void describe(Flags& flags) {
   flags.option("--workers", "N", options->settings.workers, "workers that share each mini-batch; changes no bit");
   flags.option("--profile", "NAME", options->profile,
                "cluster profile whose launcher starts the workers; --workers: how many of them");
+  flags.option("--restarts", "N", options->restarts,
+               "starts again up to N times when a worker is lost, from the newest checkpoint; needs --out or --resume");
   flags.option("--timeout", "SECONDS", options->settings.timeout,
                "seconds to wait for a worker without a sign of life");
   flags.option("--monitor", "NAME", options->monitor, "how progress is told on standard error: " + monitors());

@@ -1,0 +1,94 @@
+#!/bin/sh
+# `retrace train --restarts`: restarts_test.sh PATH_OF_RETRACE, run from the source tree. Processes and ranks that are
+# killed or stand still; each time the training goes on, to the bits of one that nothing happened to.
+. tests/command_testing.sh
+
+job="$jobs/digits.toml --set data.train_samples=320 --set data.test_samples=32 --set network.width=8
+  --set training.shards=3 --set training.checkpoint_iterations=2 --set training.max_epochs=30"
+# shellcheck disable=SC2086
+"$retrace" train $job --out whole --json >out 2>err || fail 'the whole run'
+whole=$(sed -n 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/p' out)
+newest() { ls -t "$1/checkpoints" 2>/dev/null | head -n 1; }
+# wait_for_checkpoint RUN OLD: until there is another one than OLD.
+wait_for_checkpoint() {
+  for i in $(seq 300); do
+    found=$(newest "$1")
+    [ -n "$found" ] && [ "$found" != "$2" ] && break
+    sleep 0.05
+  done
+}
+# wait_for_start N: until err says so often that a training was lost.
+wait_for_start() {
+  for i in $(seq 300); do
+    [ "$(grep -c 'the training was lost' err)" -ge "$1" ] && break
+    sleep 0.05
+  done
+}
+# trainers: the processes that train now, but the one that watches over them and the launcher.
+trainers() { pgrep -f "^$retrace train .*--out $1 " | grep -vx "$2"; pgrep -f "^$retrace train .*--resume $1\$"; }
+same() {
+  wait $process || fail "$1: exit code $?"
+  cp err said
+  has "\"fingerprint\":\"$whole\"" out
+  expect 0 '' compare whole "$1"
+}
+
+# --- One process, killed twice.
+# shellcheck disable=SC2086
+"$retrace" train $job --json --restarts 3 --out one --threads 1 >out 2>err &
+process=$!
+wait_for_checkpoint one ''
+kill -9 $(trainers one $process | tail -n 1)
+wait_for_start 1
+wait_for_checkpoint one "$(newest one)"
+kill -9 $(trainers one $process | tail -n 1)
+same one
+[ "$(grep -c 'the training was lost (exit code 137): start' said)" -eq 2 ] || fail "two kills, and $(grep -c 'was lost' said) starts"
+
+# --- The number of starts has an end, and the exit code is then that of the last one.
+# shellcheck disable=SC2086
+"$retrace" train $job --restarts 0 --out none --threads 1 >out 2>err &
+process=$!
+wait_for_checkpoint none ''
+kill -9 $(trainers none $process | tail -n 1)
+wait $process
+code=$?
+[ $code -eq 137 ] || fail "no restarts: exit code $code"
+
+# --- Signals that end a training in good order end it.
+# shellcheck disable=SC2086
+"$retrace" train $job --restarts 3 --out stopped --threads 1 >out 2>err &
+process=$!
+wait_for_checkpoint stopped ''
+kill $process
+wait $process
+code=$?
+[ $code -eq 143 ] || fail "SIGTERM: exit code $code"
+has 'stopped by SIGTERM' err
+
+# --- Three ranks: one is killed, and another one stands still.
+if command -v mpirun >/dev/null && [ -e "$(dirname "$retrace")/libretrace_mpi.so" ]; then
+  export RETRACE_PROFILES="$work/profiles.toml"
+  cat >profiles.toml <<'PROFILES'
+[here]
+engine = "mpi"
+workers = 3
+options = ["--allow-run-as-root", "--oversubscribe"]
+PROFILES
+  # shellcheck disable=SC2086
+  "$retrace" train $job --json --profile here --timeout 3 --restarts 3 --out ranks --threads 1 >out 2>err &
+  process=$!
+  wait_for_checkpoint ranks ''
+  kill -s KILL $(trainers ranks $process | tail -n 1)
+  wait_for_start 1
+  wait_for_checkpoint ranks "$(newest ranks)"
+  kill -s STOP $(trainers ranks $process | tail -n 1)
+  same ranks
+  [ "$(grep -c 'the training was lost' said)" -eq 2 ] || fail "two ranks were lost, and $(grep -c 'was lost' said) starts"
+fi
+
+# --- What cannot be done is said at once.
+expect 2 'a folder of a known name' train "$jobs/digits.toml" --restarts 1
+expect 2 'restarts must be a number' train "$jobs/digits.toml" --restarts many --out x
+
+finish
