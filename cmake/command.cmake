@@ -19,7 +19,7 @@ if(command_sources)
   target_compile_options(retrace_cli PRIVATE "$<$<CONFIG:Release>:-O1>")  # as host folders of the library
   retrace_unite(retrace_cli ${command_sources})
   if(RETRACE_PRECOMPILED_HEADERS)
-    target_precompile_headers(retrace_cli REUSE_FROM retrace_lib)
+    target_precompile_headers(retrace_cli REUSE_FROM retrace_host)
   endif()
   target_compile_definitions(retrace_cli PRIVATE "RETRACE_VERSION=\"${PROJECT_VERSION}\"")
 endif()
