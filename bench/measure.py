@@ -25,7 +25,8 @@ WARM_SECONDS, SAMPLE_SECONDS = 0.1, 0.15
 REST_SECONDS = 0.3  # after a peer's sample: its threads wait actively for a while, and would disturb what follows
 PEERS = {"PyTorch eager": ("torch_peer.py", "eager"), "PyTorch compiled": ("torch_peer.py", "compiled"),
          "JAX jit": ("jax_peer.py", "jit")}
-LOSS_STEPS, LOSS_TOLERANCE = 20, 1e-3  # of a peer's loss
+# Of a peer's loss. After 20 steps of cifar10 rounding alone moves it by 1.5e-3: 1.11910 in f64, 1.11937 and 1.12064 in f32.
+LOSS_STEPS, LOSS_TOLERANCE = 10, 1e-3
 
 
 def quantile(values, p):

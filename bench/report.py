@@ -138,7 +138,7 @@ def peers_section(steps):
     if all(row.get("ratio_to_best_peer") is None for row in steps):
         return "## Peers\n\nNot available: none was installed when this was made (`make bench-peers DIR=folder`).\n"
     return ("## Peers\n\nMilliseconds a step on 2 threads, measured in turn with ours in one run, from our starting "
-            "values; a peer whose loss after 20 steps differs by more than 1e-3 takes no part, and \"-\" stands where "
+            "values; a peer whose loss after 10 steps differs by more than 1e-3 takes no part, and \"-\" stands where "
             "fewer than 9 samples counted.\n\n" +
             table(["step", "ours, accelerated"] + names + ["best peer / ours", "our MiB", "best peer's MiB"], rows) +
             "".join(f"\n{reason}" for reason in reasons) + "\n")
@@ -210,6 +210,20 @@ def epoch_section(epoch):
             table(["what", "ms", "10 - 90 %", "images a second", "it / ours", "10 - 90 %", ""], rows))
 
 
+def workers_section(workers):
+    """Target: two workers on two cores reach 0.95 of one worker with two threads."""
+    head = "## Workers\n\n"
+    if workers is None:
+        return head + "Not measured.\n"
+    rows = [[found["workload"], row["what"], f"{row['steps_s']:.1f}", f"{row['ratio']:.2f}",
+             f"{row['ratio_p10']:.2f} - {row['ratio_p90']:.2f}", "equal" if row["same_bits"] else "other",
+             verdict(row["ratio"] >= 0.95) if row["what"].startswith("2 ") else ""]
+            for found in workers for row in found["rows"]]
+    return (head + "Steps a second of whole trainings on two cores, in turn; ratios are to the first row of the same program, bits to its "
+            f"parameters. Medians of {workers[0]['rounds']} rounds. Two workers of ours should reach 0.95.\n\n" +
+            table(["workload", "what", "steps a second", "ratio", "10 - 90 %", "bits", ""], rows))
+
+
 def costs_section(machine):
     def readable(seconds):
         return f"{seconds * 1e9:.0f} ns" if seconds < 1e-6 else f"{seconds * 1e6:.2f} µs" if seconds < 1e-3 else \
@@ -222,13 +236,13 @@ def costs_section(machine):
 def main():
     build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build")
     target = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "docs/performance.md")
-    ops, steps, machine, order, loader, epoch = (
+    ops, steps, machine, order, loader, epoch, workers = (
         json.loads((build / name).read_text())
         for name in ("bench-ops.json", "bench.json", "bench-machine.json", "bench-order.json", "bench-loader.json",
-                     "bench-epoch.json"))
+                     "bench-epoch.json", "bench-workers.json"))
     sections = [TEXT, machine_section(machine, ops), targets_section(ops, steps, order), steps_section(steps), peers_section(steps),
                 ops_section(ops), order_section(order), loader_section(loader), epoch_section(epoch),
-                costs_section(machine)]
+                workers_section(workers), costs_section(machine)]
     target.write_text("\n".join(sections), encoding="utf-8")
 
 

@@ -1,7 +1,7 @@
 # Unity batches: files of one folder are compiled a few at a time, so that what they share is read and instantiated once. Which
 # files are together follows from the folder and the first letter of a name alone: a new file can clash with those of its own
-# batch, in names of their unnamed namespaces, and with no others. Folders whose files are found by their place (ops and the
-# kinds of things) are left out, but for their tests. The preset `clang` compiles each file by itself.
+# batch, in names of their unnamed namespaces, and with no others. The files of an op are one batch. Folders whose files are
+# found by their place (the kinds of things) are left out, but for their tests. The preset `clang` compiles each file by itself.
 
 option(RETRACE_UNITY "Compile files of one folder together (OFF compiles each by itself)" ON)
 set(RETRACE_UNITY_LARGE train data ops)  # folders of many files: small ones have two batches
@@ -22,10 +22,13 @@ function(retrace_unite target)
       continue()
     elseif(stem MATCHES "_test$")
       string(REGEX REPLACE "/.*" "" folder "${folder}")
-    elseif(stem MATCHES "_cpu$" OR folder MATCHES "^ops/" OR folder IN_LIST kind_folders)
+    elseif(stem MATCHES "_cpu$" OR folder IN_LIST kind_folders)
       continue()
     endif()
     set(letters ${RETRACE_UNITY_LETTERS})
+    if(folder MATCHES "^ops/")
+      set(letters ".")
+    endif()
     if(folder IN_LIST RETRACE_UNITY_LARGE)
       set(letters ${RETRACE_UNITY_LARGE_LETTERS})
     endif()

@@ -15,8 +15,10 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/warning.h"
+#include "retrace/distributed/data_queue.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/distributed/mpi_group.h"
+#include "retrace/distributed/parallel_for.h"
 
 namespace retrace {
 namespace {
@@ -199,6 +201,75 @@ void killed(Group& group) {
   group.barrier();
 }
 
+// Messages in any order, large ones among them, and to oneself; what is left over does not keep MPI from ending.
+void messages(Group& group) {
+  const int size = group.size(), own = group.rank();
+  const auto text = [](int from, int to, int i) {
+    return std::string(i % 7 == 3 ? size_t{300000} : static_cast<size_t>(i), static_cast<char>('a' + from * 5 + to));
+  };
+  for (int i = 0; i < 40; ++i)
+    for (int to = 0; to < size; ++to) group.send(to, {.tag = i % 2, .kind = "text", .bytes = text(own, to, i)});
+  group.barrier();
+  for (int odd : {1, 0})
+    for (int from = size - 1; from >= 0; --from)
+      for (int i = odd; i < 40; i += 2)
+        require(group.receive(from, odd).bytes == text(from, own, i), fmt::format("message {} from {}", i, from));
+  require(!group.take(kAny, kAny), "no more than was sent");
+  if (own == 1) group.send(0, {.bytes = std::string(size_t{150} << 20, 'x')});
+  if (own == 0 && size > 1) require(group.receive(1, 0).bytes == std::string(size_t{150} << 20, 'x'), "a long one");
+  if (own == size - 1) group.send(0, {.bytes = "left over"});
+}
+
+// Who sends nothing is named.
+void missing_message(Group& group) {
+  group.barrier();
+  if (group.rank() == 2) return sleep_ms(60000);
+  if (group.rank() == 1) group.receive(2, 0);
+  group.barrier();
+}
+
+// Progress to rank 0, and its answer to all; a loop whose items are shared out.
+void queues(Group&) {
+  auto pool = Pool::from_environment();
+  const DataQueue<int> progress, last(pool.size() - 1);
+  const DataQueue<bool> stop;
+  int64_t sum = 0;
+  progress.after_each([&](int i) {
+    sum += i;
+    if (i == 30) stop.send(true);
+  });
+  const int stopped = pool.spmd([&](Worker& worker) {
+    for (int i = 1;; ++i) {
+      if (worker.index() == worker.size() - 1) progress.send(i);
+      if (worker.index() == 0) last.send(i);
+      if (worker.sum(stop.length()) > 0) return worker.reduce(i, [](int a, int b) { return a == b ? a : -1; });
+    }
+  })[0];
+  require(stopped >= 30, fmt::format("stopped at {}", stopped));
+  require(sum == (pool.is_first() ? int64_t{stopped} * (stopped + 1) / 2 : 0), "all that was sent was told");
+  const bool reads = pool.here().first == pool.size() - 1;
+  require(last.length() == (reads ? stopped : 0), "items for the last rank");
+  for (int i = 1; reads && i <= stopped; ++i) require(last.poll() == i, "items in their order");
+
+  const DataQueue<int64_t> items;
+  items.after_each([&](int64_t i) { sum += i; });
+  sum = 0;
+  const auto texts = parallel_for(pool, 50, [&](int64_t i) {
+    items.send(i);
+    return std::to_string(i);
+  });
+  require(sum == (pool.is_first() ? 1225 : 0), "items are told");
+  for (size_t i = 0; i < texts.size(); ++i) require(texts[i] == std::to_string(i), "results by index");
+}
+
+void failing_item(Group&) {
+  auto pool = Pool::from_environment();
+  parallel_for(pool, 50, [&](int64_t i) {
+    if (i == 20) throw Error(ErrorKind::bad_data, 501, "no such file");
+    sleep_ms(1);
+  });
+}
+
 void times(Group& group) {
   const auto median = [&](size_t bytes, int count) {
     std::string mine(bytes, 'x'), all(bytes * static_cast<size_t>(group.size()), ' ');
@@ -237,6 +308,10 @@ int run(const std::string& name) {
                                                          {"failed_before", failed_before},
                                                          {"failing_thread", failing_thread},
                                                          {"aborting", aborting},
+                                                         {"messages", messages},
+                                                         {"missing_message", missing_message},
+                                                         {"queues", queues},
+                                                         {"failing_item", failing_item},
                                                          {"times", times}};
   int rank = -1;
   auto start = Clock::now();

@@ -44,6 +44,8 @@ for n in 1 2 3; do
   ranks $n 0 60 exchange
   ranks $n 0 60 large
   ranks $n 0 30 views
+  ranks $n 0 60 messages
+  ranks $n 0 30 queues
 done
 "$ranks" barriers >"$work/out" 2>&1 || fail 'one rank without mpirun'
 ranks 3 0 20 place
@@ -63,6 +65,9 @@ for case in missing missing_large missing_stopped; do
   grep 'no sign of life' "$work/out" | grep -qv 'no call and no sign of life from worker 2$' && fail "$case: others are blamed"
   says 'warning: worker 0 has waited for worker 2 in ' 1
 done
+ranks 3 77 20 missing_message
+grep -qE 'error\[RT0611\]: (receive|barrier): not every worker came within 1 seconds' "$work/out" || fail 'missing_message: no RT0611'
+says 'warning: worker 1 has waited for worker 2 in receive' 1
 # Who computes is waited for.
 ranks 3 0 20 computing_1
 says 'warning: worker 0 has waited for worker 2 in barrier' 1
@@ -91,6 +96,8 @@ for case in failing failed_before failing_thread; do
   says 'error[RT0610]: worker 1 failed' 2
   all_within 1200
 done
+ranks 3 '65 77' 20 failing_item
+grep -q 'item 20: no such file' "$work/out" || fail 'no name of the item that failed'
 ranks 3 77 10 aborting
 ranks 3 137 10 killed
 

@@ -16,4 +16,7 @@ inline Range part_of(int64_t n, int64_t parts, int64_t i) {
   return {i * least + (i < larger ? i : larger), least + (i < larger ? 1 : 0)};
 }
 
+// The parts of b that a takes: a / b, rounded up.
+inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 }  // namespace retrace

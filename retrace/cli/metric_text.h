@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "retrace/monitor/event.h"
+#include "retrace/monitor/monitor.h"
 
 namespace retrace::cli {
 

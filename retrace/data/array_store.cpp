@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
+#include "retrace/data/scale_pixels.h"
 #include "retrace/data/stack.h"
 
 namespace retrace {
@@ -94,11 +94,10 @@ class ArraySource : public DataSource {
         std::memcpy(blank.bytes + i * bytes, rows + static_cast<size_t>(indices[i]) * bytes, bytes);
       return blank.tensor;
     }
-    const FloatingPointScope scope;
     auto* to = reinterpret_cast<float*>(blank.bytes);
     for (int64_t index : indices) {
-      const auto* from = reinterpret_cast<const uint8_t*>(rows) + static_cast<size_t>(index) * items;
-      for (size_t i = 0; i < items; ++i) *to++ = static_cast<float>(from[i]) / 255.0f;
+      scale_pixels(reinterpret_cast<const uint8_t*>(rows) + static_cast<size_t>(index) * items, to, items);
+      to += items;
     }
     return blank.tensor;
   }
@@ -168,11 +167,9 @@ Datastore image_set_store(const ImageSet& images, std::vector<std::string> files
 }
 
 Tensor image_batch(const ImageSet& images, int64_t first, int64_t count) {
-  const FloatingPointScope floating_point;
   const int64_t size = images.height * images.width;
   std::vector<float> pixels(static_cast<size_t>(count * size));
-  for (size_t i = 0; i < pixels.size(); ++i)
-    pixels[i] = static_cast<float>(images.pixels[static_cast<size_t>(first * size) + i]) / 255.0f;
+  scale_pixels(images.pixels.data() + first * size, pixels.data(), pixels.size());
   return Tensor::from(pixels, {count, images.height, images.width, 1}, "BSSC");
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "retrace/data/datastore.h"
-#include "retrace/data/task.h"
 
 namespace retrace {
 

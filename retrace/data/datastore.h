@@ -14,6 +14,12 @@ namespace retrace {
 
 using Observation = std::vector<Tensor>;
 
+// What a target is.
+enum class Task {
+  classification,  // a target is the number of a class
+  regression,      // a target is one value or several
+};
+
 // A file with data.
 struct SourceFile {
   std::string path;

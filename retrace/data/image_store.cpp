@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <numeric>
 
@@ -15,6 +14,7 @@
 #include "retrace/data/image_fit.h"
 #include "retrace/data/image_pixels.h"
 #include "retrace/data/random_stream.h"
+#include "retrace/data/scale_pixels.h"
 #include "retrace/data/stack.h"
 
 namespace retrace {
@@ -38,15 +38,9 @@ struct ImageReader {
   // Writes the values in the type of spec().
   void write(const ImagePixels& image, std::byte* to) const {
     if (scale_bytes)
-      scale(image.values, reinterpret_cast<float*>(to));
+      scale_pixels(image.values.data(), reinterpret_cast<float*>(to), image.values.size());
     else
       std::memcpy(to, image.values.data(), image.values.size());
-  }
-
- private:
-  static void scale(const std::vector<uint8_t>& values, float* to) {
-    const FloatingPointScope floating_point;
-    for (const uint8_t value : values) *to++ = static_cast<float>(value) / 255.0f;
   }
 };
 

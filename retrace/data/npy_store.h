@@ -4,7 +4,6 @@
 #include <string>
 
 #include "retrace/data/datastore.h"
-#include "retrace/data/task.h"
 
 namespace retrace {
 

@@ -21,6 +21,11 @@ class Courier : public Group {
   int size() const override { return group_->size(); }
   // Runs after everything that was begun before.
   void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) override;
+  void send(int to, Message message) override { group_->send(to, std::move(message)); }
+  std::optional<Message> take(int from, int tag) override { return group_->take(from, tag); }
+  bool has(int from, int tag) override { return group_->has(from, tag); }
+  Message receive(int from, int tag) override { return group_->receive(from, tag); }
+  bool is_local() const override { return group_->is_local(); }
   void fail(const std::string& why) noexcept override { group_->fail(why); }
   void end() noexcept override { group_->end(); }
 

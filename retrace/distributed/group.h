@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "retrace/distributed/mailbox.h"
 
 namespace retrace {
 
@@ -23,8 +26,8 @@ struct Received {
   size_t bytes = 0;
 };
 
-// One member's view of its group. A member makes one call at a time, from any thread; all members make the same calls
-// in the same order.
+// One member's view of its group. A member makes one collective at a time, from any thread; all members make the same
+// ones in the same order. Messages may be sent and taken at any time, by any thread.
 class Group {
  public:
   virtual ~Group() = default;
@@ -37,6 +40,18 @@ class Group {
   // Throws Error(lost) that names the members that did not come within the time-out, or that are in another collective
   // than `what` ("all_gather"), or the member that failed, with its error.
   virtual void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) = 0;
+  // Messages; a group that moves none of them throws.
+
+  // Hands a message over to member `to` (also to itself), and waits for nobody. Messages from one member to another
+  // with one tag arrive in their order. `message.from` is set here.
+  virtual void send(int to, Message message);
+  // The oldest message that has come from this member with this tag (see Mailbox::take); nothing if there is none yet.
+  virtual std::optional<Message> take(int from, int tag);
+  virtual bool has(int from, int tag);
+  // Waits for it. Throws Error(lost) as exchange() does, and if every member that could send it has ended.
+  virtual Message receive(int from, int tag);
+  // Whether all members are threads of this process.
+  virtual bool is_local() const { return true; }
   // This member gives up: members that wait for it, now or later, throw Error(lost) with this text. Never throws.
   virtual void fail(const std::string& why) noexcept = 0;
   // This member makes no further calls: members that wait for it, now or later, throw Error(lost) that says so.

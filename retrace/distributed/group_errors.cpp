@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "retrace/distributed/mailbox.h"
+
 namespace retrace {
 
 namespace {
@@ -44,6 +46,15 @@ Error member_ended(int ended, int waiting, const char* what) {
   return Error(ErrorKind::lost, 618,
                fmt::format("worker {} has returned while worker {} waits in {}", ended, waiting, what))
       .help("every worker must make the same collectives in the same order, also where one has nothing to say");
+}
+
+Error no_message(int waiting, int from, int tag) {
+  return Error(ErrorKind::lost, 666,
+               fmt::format("worker {} waits for a message that nobody can send any more", waiting))
+      .got(fmt::format("{}{}; the workers that could send it have returned",
+                       from == kAny ? "from any worker" : fmt::format("from worker {}", from),
+                       tag == kAny ? "" : fmt::format(" with tag {}", tag)))
+      .help("send as many messages as are received, or ask has_message() first");
 }
 
 Error different_collectives(const char* mine, const char* theirs, int member) {

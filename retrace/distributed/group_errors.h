@@ -24,6 +24,8 @@ Error members_missing(const char* what, double seconds, std::span<const int> mis
 std::string still_waiting(int member, const char* what, double waited, std::span<const int> missing);
 // 618: that member makes no further calls, and this one waits for it.
 Error member_ended(int ended, int waiting, const char* what);
+// 666: every member that could send such a message has returned.
+Error no_message(int waiting, int from, int tag);
 // 612: this member is in collective `mine`, that member in `theirs`.
 Error different_collectives(const char* mine, const char* theirs, int member);
 

@@ -11,6 +11,7 @@
 #include "retrace/base/warning.h"
 #include "retrace/distributed/group.h"
 #include "retrace/distributed/group_errors.h"
+#include "retrace/distributed/local_mail.h"
 #include "retrace/distributed/patience.h"
 
 namespace retrace {
@@ -155,17 +156,35 @@ class Meeting {
 
 class LocalGroup : public Group {
  public:
-  LocalGroup(std::shared_ptr<Meeting> meeting, int rank) : meeting_(std::move(meeting)), rank_(rank) {}
+  LocalGroup(std::shared_ptr<Meeting> meeting, std::shared_ptr<LocalMail> mail, int rank)
+      : meeting_(std::move(meeting)), mail_(std::move(mail)), rank_(rank) {}
   int rank() const override { return rank_; }
   int size() const override { return meeting_->size(); }
   void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) override {
-    meeting_->exchange(rank_, sent, received, what);
+    try {
+      meeting_->exchange(rank_, sent, received, what);
+    } catch (const std::exception& error) {
+      mail_->fail(rank_, reason_of(error));
+      throw;
+    }
   }
-  void fail(const std::string& why) noexcept override { meeting_->fail(rank_, why); }
-  void end() noexcept override { meeting_->end(rank_); }
+  void send(int to, Message message) override { mail_->send(rank_, to, std::move(message)); }
+  std::optional<Message> take(int from, int tag) override { return mail_->take(rank_, from, tag); }
+  bool has(int from, int tag) override { return mail_->has(rank_, from, tag); }
+  Message receive(int from, int tag) override {
+    try {
+      return mail_->receive(rank_, from, tag);
+    } catch (const std::exception& error) {
+      fail(reason_of(error));
+      throw;
+    }
+  }
+  void fail(const std::string& why) noexcept override { meeting_->fail(rank_, why), mail_->fail(rank_, why); }
+  void end() noexcept override { meeting_->end(rank_), mail_->end(rank_); }
 
  private:
   std::shared_ptr<Meeting> meeting_;
+  std::shared_ptr<LocalMail> mail_;
   int rank_;
 };
 
@@ -173,8 +192,9 @@ class LocalGroup : public Group {
 
 std::vector<std::shared_ptr<Group>> local_groups(int n, double seconds) {
   const auto meeting = std::make_shared<Meeting>(n, seconds);
+  const auto mail = std::make_shared<LocalMail>(n, seconds);
   std::vector<std::shared_ptr<Group>> groups;
-  for (int rank = 0; rank < n; ++rank) groups.push_back(std::make_shared<LocalGroup>(meeting, rank));
+  for (int rank = 0; rank < n; ++rank) groups.push_back(std::make_shared<LocalGroup>(meeting, mail, rank));
   return groups;
 }
 

@@ -9,14 +9,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <thread>
-#include <utility>
 
 #include "retrace/base/error.h"
-#include "retrace/base/warning.h"
 #include "retrace/distributed/group_errors.h"
-#include "retrace/distributed/patience.h"
+#include "retrace/distributed/mpi_watch.h"
 
 namespace retrace {
 namespace {
@@ -24,7 +21,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr size_t kPartBytes = size_t{64} << 20;
 constexpr Seconds kSpin{50e-6}, kLongestSleep{1e-3};
 // The time for which a member that gives up lets the others take what it has sent already.
 constexpr Seconds kFarewell{0.1};
@@ -33,7 +29,7 @@ class Transfers {
  public:
   Transfers(MpiJob& job, std::span<const Sent> sent, std::span<const Received> received, const char* what,
             double seconds)
-      : job_(job), sent_(sent), received_(received), what_(what), seconds_(seconds), here_(sent.size()) {}
+      : job_(job), sent_(sent), received_(received), what_(what), here_(sent.size()), watch_(job, what, seconds) {}
 
   void run();
   // After an error: the memory of the messages will not be here any longer.
@@ -53,27 +49,16 @@ class Transfers {
   bool moving() const;
   void wait();
   void look();
-  bool is_alive(int peer);
   std::vector<int> missing() const;
 
   MpiJob& job_;
   std::span<const Sent> sent_;
   std::span<const Received> received_;
   const char* what_;
-  const double seconds_;
   std::vector<bool> here_;  // peers whose packet has come
   std::vector<Pending> pending_;
   Clock::time_point moved_ = Clock::now();
-
-  // Of a peer that is waited for.
-  struct Watch {
-    uint64_t answers = 0;
-    SignsOfLife signs;
-    double quiet = 0;
-  };
-  std::vector<Watch> watched_;  // by rank; empty until one has to be waited for
-  Patience patience_{seconds_};
-  double waited_ = 0;
+  MpiWatch watch_;
 };
 
 void Transfers::run() {
@@ -81,7 +66,7 @@ void Transfers::run() {
   start();
   while (!pending_.empty())
     if (advance())
-      moved_ = Clock::now(), watched_.clear();
+      moved_ = Clock::now(), watch_.reset();
     else
       wait();
   job_.pulse.set_waiting(0);
@@ -113,10 +98,10 @@ void Transfers::send(int peer) {
   if (whole && message.bytes) std::memcpy(packet.message, message.data, message.bytes);
   const size_t bytes = offsetof(MpiPacket, message) + (whole ? message.bytes : 0);
   pending_.push_back({Pending::sending, peer, job_.mpi.send(&packet, bytes, peer, kPacketTag)});
-  for (size_t first = 0; !whole && first < message.bytes; first += kPartBytes)
+  for (size_t first = 0; !whole && first < message.bytes; first += kMpiPartBytes)
     pending_.push_back({Pending::sending, peer,
                         job_.mpi.send(static_cast<const char*>(message.data) + first,
-                                      std::min(kPartBytes, message.bytes - first), peer, kPartTag)});
+                                      std::min(kMpiPartBytes, message.bytes - first), peer, kPartTag)});
 }
 
 // The packet of this peer has come.
@@ -132,10 +117,10 @@ void Transfers::take(int peer) {
     if (message.bytes) std::memcpy(message.data, packet.message, message.bytes);
     return;
   }
-  for (size_t first = 0; first < message.bytes; first += kPartBytes)
+  for (size_t first = 0; first < message.bytes; first += kMpiPartBytes)
     pending_.push_back({Pending::part, peer,
                         job_.mpi.receive(static_cast<char*>(message.data) + first,
-                                         std::min(kPartBytes, message.bytes - first), peer, kPartTag)});
+                                         std::min(kMpiPartBytes, message.bytes - first), peer, kPartTag)});
 }
 
 // Whether anything was completed.
@@ -167,7 +152,7 @@ void Transfers::wait() {
   const Seconds idle = now - moved_;
   if (idle < kSpin) return std::this_thread::yield();
   job_.check_failure();
-  if (idle.count() > patience_.step()) look();
+  if (idle.count() > watch_.step()) look();
   if (moving()) return std::this_thread::yield();
   std::this_thread::sleep_for(std::min(idle / 8, kLongestSleep));
 }
@@ -181,46 +166,12 @@ std::vector<int> Transfers::missing() const {
   return peers;
 }
 
-// Once in a while: whether those that are missing live. One that waits in an exchange before this one does.
+// Once in a while: whether those that are missing live. The first of those that are here tells the user.
 void Transfers::look() {
-  if (watched_.empty()) {
-    watched_.resize(static_cast<size_t>(job_.size()));
-    patience_.look(), waited_ = 0;
-    job_.pulse.set_waiting(job_.exchanges);
-    job_.pulse.ask(missing());
-    return;
-  }
-  if (!patience_.is_time()) return;
-  const double passed = patience_.look();
   const std::vector<int> peers = missing();
-  double longest = 0;
-  for (int peer : peers) {
-    double& quiet = watched_[static_cast<size_t>(peer)].quiet;
-    quiet = is_alive(peer) ? 0 : quiet + passed;
-    longest = std::max(longest, quiet);
-  }
-  if (longest >= seconds_) {
-    std::vector<int> silent;
-    for (int peer : peers)
-      if (watched_[static_cast<size_t>(peer)].quiet >= seconds_ / 2) silent.push_back(peer);
-    throw members_missing(what_, seconds_, silent);
-  }
-  const bool tell = waited_ < patience_.silence() && waited_ + passed >= patience_.silence();
-  waited_ += passed;
-  int first = 0;  // of those that are here
+  int first = 0;
   while (std::binary_search(peers.begin(), peers.end(), first)) ++first;
-  if (tell && first == job_.rank() && seconds_ < std::numeric_limits<double>::infinity())
-    warn(still_waiting(job_.rank(), what_, waited_, peers));
-  job_.pulse.ask(peers);
-}
-
-bool Transfers::is_alive(int peer) {
-  const MpiState state = job_.pulse.state(peer);
-  Watch& watch = watched_[static_cast<size_t>(peer)];
-  if (state.answers == watch.answers) return false;
-  const bool first = std::exchange(watch.answers, state.answers) == 0;
-  const bool computes = watch.signs.note(state.processor_seconds);
-  return !first && (computes || (state.waits_in > 0 && state.waits_in < job_.exchanges));
+  watch_.look(peers, MpiWatch::From::each, first == job_.rank());
 }
 
 void Transfers::abandon() noexcept {

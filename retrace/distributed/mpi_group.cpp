@@ -1,12 +1,15 @@
 #include "retrace/distributed/mpi_group.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <limits>
 #include <thread>
 
+#include "retrace/distributed/group_errors.h"
 #include "retrace/distributed/mpi_exchange.h"
 #include "retrace/distributed/mpi_job.h"
+#include "retrace/distributed/mpi_watch.h"
 
 namespace retrace {
 namespace {
@@ -26,13 +29,28 @@ struct Membership {
   ~Membership() {
     running = nullptr;
     if (!job.mpi.place().ours || job.failed()) return;
-    const auto members = static_cast<size_t>(job.size());
     try {
-      mpi_exchange(job, std::vector<Sent>(members), std::vector<Received>(members), "the end of the program",
-                   std::numeric_limits<double>::infinity());
+      everyone_has(true);
+      // Messages that nobody received: MPI is ended once they have left.
+      const auto end = std::chrono::steady_clock::now() + kLast;
+      bool settled = false;
+      while (!(settled = job.mail.settle(job.mpi)) && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      if (!everyone_has(settled)) job.mpi.leave();
     } catch (const std::exception&) {
       std::this_thread::sleep_for(kLast);  // mpirun's exit code is that of the first to end: one that knows the error
     }
+  }
+
+  // Waits for all ranks; whether each of them says so.
+  bool everyone_has(bool mine) {
+    const auto members = static_cast<size_t>(job.size());
+    std::vector<char> all(members);
+    const char own = mine;
+    std::vector<Received> received;
+    for (char& one : all) received.push_back({&one, 1});
+    mpi_exchange(job, std::vector<Sent>(members, Sent{&own, 1}), received, "the end of the program",
+                 std::numeric_limits<double>::infinity());
+    return std::find(all.begin(), all.end(), 0) == all.end();
   }
 
   MpiJob job;
@@ -54,12 +72,55 @@ class MpiGroup : public Group {
     mpi_exchange(job_, sent, received, what, seconds_);
   }
 
+  void send(int to, Message message) override { job_.mail.send(job_.mpi, to, message); }
+  std::optional<Message> take(int from, int tag) override { return job_.mail.take(job_.mpi, from, tag); }
+  bool has(int from, int tag) override { return job_.mail.has(job_.mpi, from, tag); }
+  Message receive(int from, int tag) override;
+  bool is_local() const override { return false; }
+
   void fail(const std::string& why) noexcept override { job_.fail(why); }
 
  private:
+  Message wait_for_message(int from, int tag);
+
   MpiJob& job_;
   const double seconds_;
 };
+
+Message MpiGroup::receive(int from, int tag) {
+  try {
+    Message message = wait_for_message(from, tag);
+    job_.pulse.set_waiting(0);
+    return message;
+  } catch (const std::exception& error) {
+    job_.pulse.set_waiting(0);
+    job_.fail(reason_of(error));
+    throw;
+  }
+}
+
+// Looks again at once for a short while, then ever less often.
+Message MpiGroup::wait_for_message(int from, int tag) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::duration<double> spin{50e-6}, longest{1e-3};
+  std::vector<int> senders;
+  for (int r = 0; r < size(); ++r)
+    if (r != rank() && (from == kAny || from == r)) senders.push_back(r);
+  MpiWatch watch(job_, "receive", seconds_);
+  const auto start = Clock::now();
+  for (;;) {
+    if (auto message = job_.mail.take(job_.mpi, from, tag)) return std::move(*message);
+    job_.check_failure();
+    if (senders.empty()) throw no_message(rank(), from, tag);
+    const std::chrono::duration<double> idle = Clock::now() - start;
+    if (idle < spin) {
+      std::this_thread::yield();
+      continue;
+    }
+    if (idle.count() > watch.step()) watch.look(senders, MpiWatch::From::any, true);
+    std::this_thread::sleep_for(std::min(idle / 8, longest));
+  }
+}
 
 }  // namespace
 

@@ -44,12 +44,14 @@ void MpiJob::fail(const std::string& why) noexcept {
 void MpiJob::check_failure() {
   int peer = 0;
   size_t bytes = 0;
+  std::unique_lock asking(asking_);  // a message that two threads see has one receiver
   if (mpi.probe(kFailureTag, &peer, &bytes)) {
     std::string why(bytes, '\0');
     auto request = mpi.receive(why.data(), bytes, peer, kFailureTag);
     while (!mpi.test(request)) std::this_thread::yield();
     note_failure(peer, why);
   }
+  asking.unlock();
   const std::lock_guard lock(mutex_);
   if (failed_ >= 0) throw member_failed(failed_, why_);
 }

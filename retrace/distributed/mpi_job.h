@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "retrace/distributed/mpi_library.h"
+#include "retrace/distributed/mpi_mail.h"
 #include "retrace/distributed/mpi_pulse.h"
 
 namespace retrace {
 
-enum MpiTag { kPacketTag, kPartTag, kFailureTag, kQuestionTag, kAnswerTag };
+enum MpiTag { kPacketTag, kPartTag, kFailureTag, kQuestionTag, kAnswerTag, kMailTag, kMailPartTag };
+
+// Longer messages go in parts.
+constexpr size_t kMpiPartBytes = size_t{64} << 20;
 
 // The first message of an exchange, and the whole of it if it is short. Below 4 KiB MPI hands a message over at once,
 // through shared memory as well.
@@ -43,12 +47,13 @@ class MpiJob {
  private:
   bool note_failure(int member, const std::string& why);
 
-  std::mutex mutex_;
+  std::mutex mutex_, asking_;
   int failed_ = -1;
   std::string why_;
   std::vector<RetraceMpiRequest> telling_;
 
  public:
+  MpiMail mail;
   MpiLibrary mpi;  // ends before the memory of its messages
   MpiPulse pulse;
 };

@@ -18,17 +18,12 @@
 #include "retrace/distributed/launcher.h"
 #include "retrace/distributed/mpi_group.h"
 #include "retrace/distributed/profile.h"
+#include "retrace/distributed/queue_server.h"
+#include "retrace/distributed/task_runner.h"
+#include "retrace/distributed/worker_scope.h"
 
 namespace retrace {
 namespace {
-
-thread_local bool inside = false;
-
-class InsideScope {
- public:
-  InsideScope() { inside = true; }
-  ~InsideScope() { inside = false; }
-};
 
 constexpr int kMostThreads = 256;
 constexpr double kLongest = 1e6;  // seconds
@@ -63,15 +58,17 @@ Failure current_failure(Group& group) noexcept {
 }
 
 Failure run_worker(const std::shared_ptr<Group>& group, int threads, FunctionRef<void(Worker&)> body) noexcept {
-  const InsideScope scope;
+  const WorkerScope scope(true);
   const FloatingPointScope floating_point;
   const ThreadCountScope count(threads);
   try {
     const auto courier = std::make_shared<Courier>(group);
     const CourierScope current(group->size() > 1 ? courier.get() : nullptr);
+    const RanksScope ranks(*courier);
     Worker worker(courier);
     body(worker);
     finish_pending_work();
+    if (!courier->is_local()) finish_queues(*courier);
     group->end();
   } catch (...) {
     return current_failure(*group);
@@ -116,7 +113,9 @@ class WorkerThreads {
       for (size_t i = 0; i < n; ++i)
         threads_.emplace_back([this, i, work]() mutable {
           word_.wait(kWait);
-          if (word_.load() == kBegin) work(i);
+          if (word_.load() != kBegin) return;
+          work(i);
+          server_.done();
         });
     } catch (const std::system_error& error) {
       return error.code();
@@ -125,10 +124,13 @@ class WorkerThreads {
   }
   size_t size() const { return threads_.size(); }
 
-  // Returns when all have done their work.
-  void begin() {
+  // Returns when all have done their work, with the first error of a function of this thread's queues; `failed` is
+  // told.
+  std::exception_ptr begin(FunctionRef<void(const std::exception&)> failed) {
     say(kBegin);
+    auto error = server_.serve(threads_.size(), failed);
     threads_.clear();
+    return error;
   }
   // Ends those that have not begun.
   void dismiss() {
@@ -143,6 +145,7 @@ class WorkerThreads {
     word_.notify_all();
   }
   std::atomic<Word> word_{kWait};
+  QueueServer server_;
   std::vector<std::jthread> threads_;
 };
 
@@ -194,13 +197,41 @@ Pool Pool::from_environment(const PoolOptions& options, Place place) {
   return pool;
 }
 
+Pool::Pool(int size, Range here, const PoolOptions& options)
+    : size_(size),
+      beside_(static_cast<int>(here.count)),
+      here_(here),
+      options_(options),
+      tasks_(std::make_shared<TaskRunner>(size)) {}
+
+void Pool::add_task(std::shared_ptr<FutureState> task) {
+  check_tasks("submit");
+  finish_pending_work();
+  tasks_->add(std::move(task), options_.threads > 0 ? options_.threads : threads_of_worker(size_));
+}
+
+void Pool::add_thread(std::shared_ptr<FutureState> task) {
+  check_tasks("spmd_async");
+  finish_pending_work();
+  tasks_->start(std::move(task));
+}
+
+void Pool::check_tasks(const char* what) const {
+  if (inside_worker()) throw Error(ErrorKind::usage, 615, fmt::format("{} inside of spmd", what));
+  if (rank_)
+    throw Error(ErrorKind::unavailable, 668, fmt::format("{} works for the workers of one process", what))
+        .got(fmt::format("{} ranks", size_))
+        .help("use parallel_for, which shares its items out over ranks");
+}
+
 std::vector<std::shared_ptr<Group>> Pool::groups(size_t here) const {
   if (rank_) return {rank_};
   return local_groups(static_cast<int>(here), options_.timeout);
 }
 
 void Pool::run(FunctionRef<void(Worker&, size_t)> body) {
-  if (inside) throw Error(ErrorKind::usage, 615, "spmd inside of spmd").help("use the worker that you are given");
+  if (inside_worker())
+    throw Error(ErrorKind::usage, 615, "spmd inside of spmd").help("use the worker that you are given");
   finish_pending_work();
   std::vector<std::shared_ptr<Group>> all;
   std::vector<Failure> failures(static_cast<size_t>(here_.count));
@@ -222,7 +253,8 @@ void Pool::run(FunctionRef<void(Worker&, size_t)> body) {
   }
   if (workers.size() > 1) {
     prepare(workers.size(), static_cast<int>(workers.size()));
-    workers.begin();
+    const auto failed = [&](const std::exception& error) { all[0]->fail(reason_of(error)); };
+    if (const auto error = workers.begin(failed)) std::rethrow_exception(error);
   } else {
     workers.dismiss();
     prepare(1, here_.count > 1 ? 1 : beside_);

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "retrace/base/function_ref.h"
+#include "retrace/distributed/future.h"
 #include "retrace/distributed/worker.h"
 
 namespace retrace {
+
+class TaskRunner;  // retrace/distributed/task_runner.h
 
 // Options of a pool.
 struct PoolOptions {
@@ -73,9 +76,30 @@ class Pool {
     }
   }
 
+  // spmd(f) on threads beside this one, with copies of f; its results. One at a time where the workers share devices.
+  // Throws Error(usage) inside f, Error(unavailable) for ranks.
+  template <class F>
+  auto spmd_async(F f) {
+    Pool copy = *this;
+    copy.tasks_ = nullptr;
+    return make_future([pool = std::move(copy), f = std::move(f)]() mutable { return pool.spmd(f); },
+                       [this](std::shared_ptr<FutureState> state) { add_thread(std::move(state)); });
+  }
+
+  // f(arguments...), of copies of them, on the next worker that is free; the oldest first. f has no Worker: it is
+  // alone, and may train, also on a pool of its own. When the last copy of the pool ends, what has not begun is
+  // cancelled, and what has is waited for. Throws as spmd_async() does.
+  template <class F, class... Arguments>
+  auto submit(F f, Arguments... arguments) {
+    return make_future([f = std::move(f), ... a = std::move(arguments)]() mutable { return f(a...); },
+                       [this](std::shared_ptr<FutureState> state) { add_task(std::move(state)); });
+  }
+
  private:
-  Pool(int size, Range here, const PoolOptions& options)
-      : size_(size), beside_(static_cast<int>(here.count)), here_(here), options_(options) {}
+  Pool(int size, Range here, const PoolOptions& options);
+  void add_task(std::shared_ptr<FutureState> task);
+  void add_thread(std::shared_ptr<FutureState> task);
+  void check_tasks(const char* what) const;
   void run(FunctionRef<void(Worker& worker, size_t slot)> body);
   std::vector<std::shared_ptr<Group>> groups(size_t here) const;
 
@@ -84,6 +108,7 @@ class Pool {
   Range here_;
   PoolOptions options_;
   std::shared_ptr<Group> rank_;  // of ranks: this process's
+  std::shared_ptr<TaskRunner> tasks_;
 };
 
 // Implemented in run/, above this folder: computes what this thread recorded and is still held.

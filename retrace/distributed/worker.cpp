@@ -10,6 +10,7 @@
 #include "retrace/base/hash.h"
 #include "retrace/distributed/group.h"
 #include "retrace/distributed/group_errors.h"
+#include "retrace/distributed/queue_server.h"
 
 namespace retrace {
 namespace {
@@ -91,6 +92,15 @@ void check_kinds(const std::vector<Announced>& announced, const char* what) {
   }
 }
 
+void check_address(const char* what, int worker, int workers, int tag, bool any) {
+  if ((any && worker == Worker::any_worker) || (worker >= 0 && worker < workers)) {
+    if (tag >= 0 || (any && tag == Worker::any_tag)) return;
+    throw Error(ErrorKind::usage, 667, fmt::format("{}: a message has no tag {}", what, tag)).expected("0 or more");
+  }
+  throw Error(ErrorKind::usage, 667, fmt::format("{}: there is no worker {}", what, worker))
+      .expected(fmt::format("0 to {}{}", workers - 1, any ? ", or Worker::any_worker" : ""));
+}
+
 }  // namespace
 
 void check_workers(int workers, int64_t shards, std::string_view option) {
@@ -105,7 +115,10 @@ Worker::Worker() : Worker(single_group()) {}
 Worker::Worker(std::shared_ptr<Group> group) : group_(std::move(group)) {}
 int Worker::index() const { return group_->rank(); }
 int Worker::size() const { return group_->size(); }
-void Worker::barrier() const { group_->barrier(); }
+void Worker::barrier() const {
+  group_->barrier();
+  serve_queues();
+}
 
 Range Worker::shards(int64_t shards) const {
   check_workers(size(), shards);
@@ -162,7 +175,32 @@ std::vector<std::string> Worker::gather_bytes(const std::string& mine, const cha
     received.push_back({all[r].data(), all[r].size()});
   }
   group_->exchange(sent, received, what);
+  serve_queues();
   return all;
+}
+
+void Worker::send_bytes(const std::string& bytes, const std::string& kind, int to, int tag) const {
+  check_address("send", to, size(), tag, false);
+  group_->send(to, {.tag = tag, .kind = kind, .bytes = bytes});
+  serve_queues();
+}
+
+bool Worker::has_message(int from, int tag) const {
+  check_address("has_message", from, size(), tag, true);
+  serve_queues();
+  return group_->has(from, tag);
+}
+
+std::string Worker::receive_bytes(const std::string& kind, int from, int tag, Sender* sender) const {
+  check_address("receive", from, size(), tag, true);
+  serve_queues();
+  Message message = group_->receive(from, tag);
+  if (message.kind != kind)
+    throw Error(ErrorKind::usage, 667, "receive: the message is of another type")
+        .got(fmt::format("{} from worker {} with tag {}", message.kind, message.from, message.tag))
+        .expected(kind);
+  if (sender) *sender = {message.from, message.tag};
+  return std::move(message.bytes);
 }
 
 void Worker::check_sender(int from) const {

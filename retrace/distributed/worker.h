@@ -20,8 +20,11 @@ class Group;  // retrace/distributed/group.h
 // The form in which a value travels: its bytes, and the value from them.
 template <class T>
 struct Portable {
-  static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>, "a worker cannot send a value of this type");
-  static std::string bytes(const T& value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
+  static std::string bytes(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>,
+                  "a worker cannot send a value of this type");
+    return {reinterpret_cast<const char*>(&value), sizeof value};
+  }
   static T value(const std::string& bytes) {
     T value;
     ensure(bytes.size() == sizeof value, "a value arrives with its size");
@@ -42,8 +45,9 @@ struct Portable<std::string> {
 template <class T>
 struct Portable<std::vector<T>> {
   static std::string kind();
-  static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>, "a worker cannot send a value of this type");
   static std::string bytes(const std::vector<T>& value) {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>,
+                  "a worker cannot send a value of this type");
     return {reinterpret_cast<const char*>(value.data()), value.size() * sizeof(T)};
   }
   static std::vector<T> value(const std::string& bytes) {
@@ -52,6 +56,13 @@ struct Portable<std::vector<T>> {
     return value;
   }
 };
+
+// Whether workers can exchange values of this type.
+template <class T>
+constexpr bool is_portable =
+    requires { Portable<T>::kind(); } || (std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>);
+template <class T>
+constexpr bool is_portable<std::vector<T>> = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
 
 // Names with values, both as text.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
@@ -113,6 +124,33 @@ class Worker {
   T reduce(const T& mine, const Combine& combine) const {
     return tree(gather(mine, "reduce"), combine);
   }
+  // Messages from worker to worker, beside the collectives; values of the same kinds. send() hands the value over, to
+  // any worker, and waits for nobody. receive() waits for the oldest message from worker `from`, or from any worker,
+  // with `tag`, or with any tag. Which message comes first from any worker depends on time: numbers that follow from it
+  // do, too. Messages from one worker with one tag come in their order. Tags are 0 or more. Throws Error(usage) for a
+  // worker that there is not, a negative tag, and a message of another type; Error(lost) as collectives do.
+  static constexpr int any_worker = -1, any_tag = -1;
+  template <class T>
+  void send(const T& value, int to, int tag = 0) const {
+    send_bytes(Portable<T>::bytes(value), kind_of<T>(), to, tag);
+  }
+  // Who sent a message.
+  struct Sender {
+    int worker = 0, tag = 0;
+  };
+  template <class T>
+  T receive(int from = any_worker, int tag = any_tag, Sender* sender = nullptr) const {
+    return Portable<T>::value(receive_bytes(kind_of<T>(), from, tag, sender));
+  }
+  // Whether receive() would return at once.
+  bool has_message(int from = any_worker, int tag = any_tag) const;
+  // Sends to one worker and receives from another, as all workers of a ring may do at the same time.
+  template <class T>
+  T send_receive(const T& value, int to, int from, int tag = 0) const {
+    send(value, to, tag);
+    return receive<T>(from, tag);
+  }
+
   // Tensors and trees must have one shape on all workers.
   template <class T>
   T sum(const T& mine) const {
@@ -146,6 +184,8 @@ class Worker {
   // `kind` describes the values; it must be the same on all workers.
   std::vector<std::string> gather_bytes(const std::string& mine, const char* what, const std::string& kind) const;
   void check_sender(int from) const;
+  void send_bytes(const std::string& bytes, const std::string& kind, int to, int tag) const;
+  std::string receive_bytes(const std::string& kind, int from, int tag, Sender* sender) const;
 
   std::shared_ptr<Group> group_;
 };

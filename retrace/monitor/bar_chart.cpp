@@ -1,4 +1,4 @@
-#include "retrace/monitor/bar_chart.h"
+#include "retrace/monitor/charts.h"
 
 #include <fmt/format.h>
 

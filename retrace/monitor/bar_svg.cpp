@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "retrace/monitor/bar_chart.h"
+#include "retrace/monitor/charts.h"
 #include "retrace/monitor/svg.h"
 
 namespace retrace {

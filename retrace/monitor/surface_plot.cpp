@@ -1,4 +1,4 @@
-#include "retrace/monitor/surface_plot.h"
+#include "retrace/monitor/charts.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "retrace/monitor/bar_chart.h"
+#include "retrace/monitor/charts.h"
 #include "retrace/monitor/line_chart.h"
 
 namespace retrace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "retrace/monitor/event.h"
+#include "retrace/monitor/monitor.h"
 
 namespace retrace {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "retrace/monitor/event.h"
+#include "retrace/monitor/monitor.h"
 #include "retrace/train/step_log.h"
 
 namespace retrace {

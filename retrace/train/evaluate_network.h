@@ -7,7 +7,7 @@
 
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/distributed/worker.h"
-#include "retrace/monitor/event.h"
+#include "retrace/monitor/monitor.h"
 #include "retrace/run/accelerate.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/metric_kind.h"

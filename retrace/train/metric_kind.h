@@ -7,7 +7,7 @@
 
 #include "retrace/base/kinds.h"
 #include "retrace/base/option_rules.h"
-#include "retrace/monitor/event.h"
+#include "retrace/monitor/monitor.h"
 #include "retrace/nn/output.h"
 
 namespace retrace {

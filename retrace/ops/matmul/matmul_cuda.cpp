@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "retrace/base/range.h"
 #include "retrace/ops/cuda_call.h"
 #include "retrace/ops/matmul/matmul_kernel.h"
 
@@ -12,8 +13,6 @@ constexpr int64_t kBlock = 256;
 constexpr int64_t kProcessors = 132;
 constexpr int64_t kMostRuns = 64;
 constexpr int64_t kFewParts = 1 << 15;  // that one block combines sooner than another launch would
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Tiles, and runs of blocks of k: a power of two of blocks, so that each is a subtree. No cut changes a bit.
 struct Cut {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "retrace/base/range.h"
 #include "retrace/ops/reduce/reduce_cuda_arguments.h"
 
 namespace retrace {
@@ -14,7 +15,6 @@ constexpr int64_t kMostParts = 64;         // of one thread
 constexpr int64_t kItemsOfOnePass = 4;     // so many rather than a second pass
 constexpr int64_t kBusyThreads = 1 << 16;  // as many as fill a device
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t power_above(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n))); }
 int64_t power_below(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
 int64_t width_of(const ReduceShape& shape) { return shape.by_column ? shape.channels : 16; }

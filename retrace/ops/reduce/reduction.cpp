@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "retrace/base/range.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/reshape/reshape.h"
 
@@ -14,8 +15,6 @@ constexpr int64_t kRunElements = 16384;
 // Channels of one piece where all of x lies in memory.
 constexpr int64_t kChunkChannels = 256;
 constexpr int64_t kPadding = 16;
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // How a reduction is cut. Any cut gives the same bits: runs are aligned subtrees.
 struct Cut {

@@ -1,5 +1,5 @@
 #pragma once
-// Bars with names, as text for a terminal and as a picture.
+// Bars with names, as text for a terminal and as a picture, and heights over a grid, as a picture.
 
 #include <string>
 #include <vector>
@@ -30,5 +30,16 @@ std::string write_bar_charts(const std::string& png, const std::vector<BarChart>
 // One chart as an SVG picture: bars from zero upwards and, for values below zero, downwards, with their names below. A
 // value that is not finite has no bar.
 std::string bar_svg(const BarChart& chart);
+
+// One surface.
+struct SurfacePlot {
+  std::string title;
+  std::vector<double> x, y;     // at least two of each
+  std::vector<double> heights;  // of (x[i], y[j]) at i * y.size() + j
+};
+
+// The surfaces side by side, with one scale of heights, as a PNG file drawn by gnuplot. "" when it was written; else
+// what was in the way, in a line. Throws Error(usage) for a grid without squares or another number of heights.
+std::string write_surface_plots(const std::string& png, const std::vector<SurfacePlot>& plots);
 
 }  // namespace retrace
