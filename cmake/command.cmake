@@ -16,10 +16,9 @@ if(command_sources)
   add_library(retrace_cli OBJECT ${command_sources})
   set_target_properties(retrace_cli PROPERTIES POSITION_INDEPENDENT_CODE ON)  # as what its precompiled header is made for
   target_link_libraries(retrace_cli PUBLIC retrace::retrace CLI11::CLI11 PRIVATE retrace_flags)
-  target_compile_options(retrace_cli PRIVATE "$<$<CONFIG:Release>:-O1>")  # as host folders of the library
   retrace_unite(retrace_cli ${command_sources})
   if(RETRACE_PRECOMPILED_HEADERS)
-    target_precompile_headers(retrace_cli REUSE_FROM retrace_host)
+    target_precompile_headers(retrace_cli REUSE_FROM retrace_lib)
   endif()
   target_compile_definitions(retrace_cli PRIVATE "RETRACE_VERSION=\"${PROJECT_VERSION}\"")
 endif()

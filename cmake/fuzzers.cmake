@@ -7,7 +7,6 @@ if(RETRACE_FUZZERS)
   add_custom_target(fuzzers)
   # The library but its kernels, of which fuzzers run none; the command shares its precompiled header.
   target_compile_options(retrace_lib PRIVATE -fsanitize=fuzzer-no-link)
-  target_compile_options(retrace_host PRIVATE -fsanitize=fuzzer-no-link)
   if(TARGET retrace_cli)
     target_compile_options(retrace_cli PRIVATE -fsanitize=fuzzer-no-link)
   endif()

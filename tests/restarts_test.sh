@@ -45,6 +45,23 @@ kill -9 $(trainers one $process | tail -n 1)
 same one
 [ "$(grep -c 'the training was lost (exit code 137): start' said)" -eq 2 ] || fail "two kills, and $(grep -c 'was lost' said) starts"
 
+# --- With snapshots alone: the last one was written a few steps before the kill; none is left at the end.
+for try in 1 2 3 4 5; do
+  rm -rf snapshots
+  # shellcheck disable=SC2086
+  "$retrace" train $job --set training.checkpoint_iterations=0 --set training.checkpoint_seconds=0 \
+    --set training.snapshot_iterations=1 --json --restarts 1 --out snapshots --threads 1 >out 2>err &
+  process=$!
+  while ! ls snapshots/checkpoints/snapshot-* >/dev/null 2>&1 && kill -0 $process; do sleep 0.02; done
+  steps=$(wc -l <snapshots/steps.jsonl)
+  kill -9 $(trainers snapshots $process | tail -n 1) 2>/dev/null && break
+  wait $process  # it was at its end before
+done
+same snapshots
+after=$(sed -n 's/.*goes on after iteration \([0-9]*\).*/\1/p' said)
+[ "${after:-0}" -ge "$steps" ] || fail "steps were lost: it goes on after $after, $steps were logged"
+[ -z "$(ls snapshots/checkpoints/snapshot-* 2>/dev/null)" ] || fail 'a snapshot is left'
+
 # --- The number of starts has an end, and the exit code is then that of the last one.
 # shellcheck disable=SC2086
 "$retrace" train $job --restarts 0 --out none --threads 1 >out 2>err &

@@ -24,6 +24,22 @@ same() {
 [ -s whole/checkpoints/step-240.safetensors ] || fail 'the whole run: no checkpoint'
 [ "$(ls whole/checkpoints | wc -l)" -eq 2 ] || fail 'not two checkpoints are kept'
 
+# --- One line for a script that is started several times: it begins the run, goes on with it, and has nothing left to do.
+# shellcheck disable=SC2086
+"$retrace" train $job --set training.checkpoint_iterations=1 --out again --continue --quiet >out 2>err &
+process=$!
+for i in $(seq 300); do [ -n "$(ls again/checkpoints 2>/dev/null)" ] && break; sleep 0.02; done
+kill -s KILL $process
+wait $process 2>/dev/null
+# shellcheck disable=SC2086
+"$retrace" train $job --set training.checkpoint_iterations=1 --out again --continue --workers 2 --quiet >out 2>err ||
+  fail 'a run that goes on by --continue'
+same again
+# shellcheck disable=SC2086
+expect 0 'is at its end' train $job --out again --continue
+expect 2 'a run that goes on keeps' train "$jobs/digits.toml" --out again --continue
+expect 2 'add --out DIR' train "$jobs/digits.toml" --continue
+
 # --- Killed ten times (RETRACE_KILLS), each time a pseudo-random while after its first step or, every third time, after its beginning;
 # often within a checkpoint: there is one after every step. Other threads and workers go on.
 seed=${RETRACE_TEST_SEED:-1}

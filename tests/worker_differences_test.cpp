@@ -72,6 +72,7 @@ const std::map<std::string, std::string> kFree{{"name", "other"},
                                                {"training.checkpoint_iterations", "5"},
                                                {"training.checkpoint_seconds", "1"},
                                                {"training.checkpoints_kept", "5"},
+                                               {"training.snapshot_iterations", "5"},
                                                {"training.fingerprint_iterations", "7"},
                                                {"training.loader_threads", "2"},
                                                {"training.timeout", "7"}};

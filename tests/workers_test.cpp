@@ -325,5 +325,38 @@ TEST(Exchanges, EndWithAFailedPlan) {
   EXPECT_TRUE(says(text, "worker 1: "));
 }
 
+// Networks that are trained side by side, each by train_network or a loop of its own, depend on their index alone.
+TEST(ParallelFor, TrainsNetworksToTheSameBits) {
+  const Datastore data = datasets::peaks(Split::train, 8);
+  const auto train = [&](int64_t i) {
+    const nn::Sequential layers{nn::linear(4), nn::relu(), nn::linear(1)};
+    TrainNetworkOptions options{.training = {.max_epochs = 2, .mini_batch_size = 16}, .seed = static_cast<uint64_t>(i)};
+    options.workers = i % 2 ? 2 : 1;  // a pool of its own
+    options.training.shards = 2;
+    return train_network(data, layers, "mean-squared-error", options).network.parameters;
+  };
+  std::vector<std::vector<std::string>> prints;
+  for (int workers : {1, 2, 3}) {
+    auto pool = Pool::local(workers);
+    prints.emplace_back();
+    for (const Tree& parameters : parallel_for(pool, 6, train)) prints.back().push_back(fingerprint(parameters));
+    EXPECT_EQ(prints.back(), prints[0]);
+  }
+  EXPECT_NE(prints[0][0], prints[0][1]);
+  auto pool = Pool::local(2);
+  std::vector<Future<Tree>> futures;
+  for (int64_t i = 5; i >= 0; --i) futures.push_back(pool.submit(train, i));
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(fingerprint(futures[5 - i].get()), prints[0][i]);
+}
+
+// What f leaves recorded is computed on its worker.
+TEST(ParallelFor, ComputesWhatIsPending) {
+  auto pool = Pool::local(2);
+  const Tensor x = Tensor::full(3, {4});
+  const auto made = parallel_for(pool, 5, [&](int64_t i) { return x * static_cast<float>(i); });
+  for (size_t i = 0; i < 5; ++i)
+    EXPECT_EQ(made[i].to_vector<float>(), std::vector<float>(4, 3.0f * static_cast<float>(i)));
+}
+
 }  // namespace
 }  // namespace retrace

@@ -28,7 +28,10 @@ std::string read_file_start(const std::filesystem::path& path, std::string_view 
 // keeps its mode. On failure the old content (or absence) stays, the temporary file is removed, and Error(output) gives
 // the system's reason (disk full, no permission). A pipe, a character device and what is standard output are written
 // into. A folder or a block device is Error(output).
-void write_file_whole(const std::filesystem::path& path, std::span<const std::string_view> pieces);
+// With Lasting::process it is not synced: it outlives the process, but not the machine.
+enum class Lasting { machine, process };
+void write_file_whole(const std::filesystem::path& path, std::span<const std::string_view> pieces,
+                      Lasting lasting = Lasting::machine);
 void write_file_whole(const std::filesystem::path& path, std::string_view text);
 
 // Whether `path` leads to what this process has as standard output.

@@ -101,7 +101,7 @@ bool keep_access(int descriptor, const Found& target) {
   return ::fchmod(descriptor, target.status.st_mode & 07777) == 0;
 }
 
-void replace(const fs::path& path, const Found& target, std::span<const std::string_view> pieces) {
+void replace(const fs::path& path, const Found& target, std::span<const std::string_view> pieces, Lasting lasting) {
   static std::atomic<unsigned> counter{0};
   const fs::path end = without_links(path);
   if (target.exists && ::access(end.c_str(), W_OK) != 0) throw write_failed(path, errno);
@@ -111,7 +111,9 @@ void replace(const fs::path& path, const Found& target, std::span<const std::str
                            counter.fetch_add(1));
   FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (file.get() < 0) throw write_failed(path, errno);
-  bool good = write_pieces(file.get(), pieces) && keep_access(file.get(), target) && ::fsync(file.get()) == 0;
+  const bool synced = lasting == Lasting::machine;
+  bool good =
+      write_pieces(file.get(), pieces) && keep_access(file.get(), target) && (!synced || ::fsync(file.get()) == 0);
   int failure = good ? 0 : errno;
   if (::close(file.release()) != 0 && good) good = false, failure = errno;
   if (good && ::rename(temporary.c_str(), end.c_str()) != 0) good = false, failure = errno;
@@ -119,16 +121,17 @@ void replace(const fs::path& path, const Found& target, std::span<const std::str
     ::unlink(temporary.c_str());
     throw write_failed(path, failure);
   }
+  if (!synced) return;
   const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.get() < 0 || ::fsync(directory.get()) != 0) throw write_failed(path, errno);
 }
 
 }  // namespace
 
-void write_file_whole(const fs::path& path, std::span<const std::string_view> pieces) {
+void write_file_whole(const fs::path& path, std::span<const std::string_view> pieces, Lasting lasting) {
   const Found target = look(path);
   if (is_replaced(path, target))
-    replace(path, target, pieces);
+    replace(path, target, pieces, lasting);
   else
     write_into(path, target, pieces);
 }

@@ -93,7 +93,7 @@ void drop_option(std::vector<std::string>& command, const std::string& name) {
 
 // The arguments with which the run goes on.
 std::vector<std::string> resuming(std::vector<std::string> command, const Supervision& what) {
-  if (what.job.empty()) return command;
+  if (what.job.empty() || std::find(command.begin(), command.end(), "--continue") != command.end()) return command;
   drop_option(command, "--out");
   const auto job = std::find(command.begin() + 1, command.end(), what.job.string());
   if (job != command.end()) command.erase(job);
@@ -119,7 +119,7 @@ bool is_absent_or_empty(const std::filesystem::path& folder) {
 bool can_go_on(const Supervision& what, bool fresh) {
   if (is_s3(what.run)) return true;
   wait_for_lock(what.run);
-  if (!checkpoints_of(what.run).empty()) return true;
+  if (!states_of(what.run).empty()) return true;
   std::error_code ignored;
   if (fresh) std::filesystem::remove_all(what.run, ignored);
   return false;

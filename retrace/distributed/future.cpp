@@ -54,7 +54,11 @@ bool FutureState::cancel() {
     if (core_->stage != Core::waits) return core_->stage == Core::over;
     core_->stage = Core::runs;
   }
-  finish(std::make_exception_ptr(Error(ErrorKind::usage, 669, "the work was cancelled before it began")));
+  try {
+    throw Error(ErrorKind::usage, 669, "the work was cancelled before it began");
+  } catch (...) {  // or there was no memory to say so
+    finish(std::current_exception());
+  }
   return true;
 }
 

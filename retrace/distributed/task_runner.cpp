@@ -28,16 +28,23 @@ Error no_thread(const std::system_error& error) {
 }  // namespace
 
 TaskRunner::~TaskRunner() {
-  std::deque<Task> left;
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
-    left.swap(tasks_);
   }
+  while (const auto state = next_left()) state->cancel();
   changed_.notify_all();
-  for (const auto& task : left) task.state->cancel();
   leave(threads_);
   leave(own_);
+}
+
+// One that has not begun, taken away; null: none.
+std::shared_ptr<FutureState> TaskRunner::next_left() {
+  const std::lock_guard lock(mutex_);
+  if (tasks_.empty()) return nullptr;
+  const auto state = std::move(tasks_.front().state);
+  tasks_.pop_front();
+  return state;
 }
 
 void TaskRunner::add(std::shared_ptr<FutureState> task, int threads) {

@@ -30,6 +30,7 @@ class TaskRunner {
     int threads;
   };
   void serve();
+  std::shared_ptr<FutureState> next_left();
 
   const int workers_;
   std::mutex mutex_;

@@ -110,7 +110,7 @@ SafeTensors checkpoint_content(const Tree& state, const NamedValues& owner) {
   return content;
 }
 
-void write_checkpoint(const std::filesystem::path& path, const SafeTensors& content) {
+void write_checkpoint(const std::filesystem::path& path, const SafeTensors& content, Lasting lasting) {
   SafeTensorsPieces file = safetensors_pieces(content);
   Checksum sum;
   sum.add(file.head);
@@ -120,7 +120,7 @@ void write_checkpoint(const std::filesystem::path& path, const SafeTensors& cont
   file.head.replace(at, kNoChecksum.size(), sum.text());
   std::vector<std::string_view> pieces = {file.head};
   pieces.insert(pieces.end(), file.tensors.begin(), file.tensors.end());
-  write_file_whole(path, pieces);
+  write_file_whole(path, pieces, lasting);
 }
 
 std::string read_checkpoint(const std::filesystem::path& path) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "retrace/base/file.h"
 #include "retrace/train/run_state.h"
 #include "retrace/train/safetensors.h"
 
@@ -16,7 +17,8 @@ SafeTensors checkpoint_content(const Tree& state, const NamedValues& owner);
 
 // Writes it whole or not at all, with a checksum of all its bytes in the metadata. Equal content gives equal bytes.
 // Errors: output.
-void write_checkpoint(const std::filesystem::path& path, const SafeTensors& content);
+void write_checkpoint(const std::filesystem::path& path, const SafeTensors& content,
+                      Lasting lasting = Lasting::machine);
 
 // The bytes of such a file. Errors: missing; bad_data where a byte is not what was written, or absent.
 std::string read_checkpoint(const std::filesystem::path& path);

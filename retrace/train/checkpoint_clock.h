@@ -5,6 +5,9 @@
 
 namespace retrace {
 
+// What is due after a step.
+enum class Due { nothing, snapshot, checkpoint };
+
 // Asked after every step, by the one worker that writes: a checkpoint changes no bit of the run, so that the others
 // need not know of it.
 class CheckpointClock {
@@ -13,13 +16,14 @@ class CheckpointClock {
 
   // After so many iterations, the last of which ended an epoch, the `epochs`-th, or did not (0); `seconds` is the time
   // on any clock that began before the first step.
-  bool due(int64_t iterations, int64_t epochs, double seconds) {
-    const bool by_iterations = options_.checkpoint_iterations > 0 && iterations % options_.checkpoint_iterations == 0;
-    const bool by_epochs = options_.checkpoint_epochs > 0 && epochs > 0 && epochs % options_.checkpoint_epochs == 0;
+  Due due(int64_t iterations, int64_t epochs, double seconds) {
+    const auto each = [&](int64_t every, int64_t count) { return every > 0 && count > 0 && count % every == 0; };
     const bool by_time = options_.checkpoint_seconds > 0 && seconds - last_ >= options_.checkpoint_seconds;
-    if (!by_iterations && !by_epochs && !by_time) return false;
-    last_ = seconds;
-    return true;
+    if (by_time || each(options_.checkpoint_iterations, iterations) || each(options_.checkpoint_epochs, epochs)) {
+      last_ = seconds;
+      return Due::checkpoint;
+    }
+    return each(options_.snapshot_iterations, iterations) ? Due::snapshot : Due::nothing;
   }
 
  private:

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <exception>
+#include <fstream>
 
 #include "retrace/base/file.h"
 #include "retrace/base/warning.h"
@@ -17,13 +19,27 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kPrefix = "step-", kSuffix = ".safetensors";
+constexpr std::string_view kPrefix = "step-", kSnapshotPrefix = "snapshot-", kSuffix = ".safetensors";
 
-// N of step-N.safetensors.
-std::optional<int64_t> iterations_of(const std::string& name) {
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+// Another one after each start of the machine; "" if the system does not say it.
+const std::string& boot_of_machine() {
+  static const std::string boot = [] {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string text;
+    std::getline(file, text);
+    const bool good =
+        std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c) || c == '-'; });
+    return good ? text : std::string();
+  }();
+  return boot;
+}
+
+// N of step-N.safetensors, or of another name with these ends.
+std::optional<int64_t> iterations_of(const std::string& name, std::string_view prefix = kPrefix,
+                                     const std::string& suffix = std::string(kSuffix)) {
+  if (name.size() < prefix.size() + suffix.size() || !name.starts_with(prefix) || !name.ends_with(suffix)) return {};
   const std::string_view digits =
-      std::string_view(name).substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+      std::string_view(name).substr(prefix.size(), name.size() - prefix.size() - suffix.size());
   int64_t iterations = 0;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), iterations);
   if (failure != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
@@ -86,6 +102,32 @@ fs::path checkpoint_path(const fs::path& run, int64_t iterations) {
   return checkpoint_folder(run) / fmt::format("{}{}{}", kPrefix, iterations, kSuffix);
 }
 
+fs::path snapshot_path(const fs::path& run, int64_t iterations) {
+  if (boot_of_machine().empty()) return {};
+  return checkpoint_folder(run) / fmt::format("{}{}-{}{}", kSnapshotPrefix, iterations, boot_of_machine(), kSuffix);
+}
+
+std::vector<fs::path> states_of(const fs::path& run) {
+  std::vector<std::pair<int64_t, fs::path>> found;
+  for (const int64_t step : steps_of(run)) found.emplace_back(step, checkpoint_path(run, step));
+  const std::string suffix = fmt::format("-{}{}", boot_of_machine(), kSuffix);
+  for (const auto& name : names_in(checkpoint_folder(run)))
+    if (const auto step = iterations_of(name, kSnapshotPrefix, suffix); step && !boot_of_machine().empty())
+      found.emplace_back(*step, checkpoint_folder(run) / name);
+  std::sort(found.rbegin(), found.rend());
+  std::vector<fs::path> paths;
+  for (auto& [step, path] : found) paths.push_back(std::move(path));
+  return paths;
+}
+
+void keep_snapshot(const fs::path& run, int64_t iterations) {
+  const fs::path kept = snapshot_path(run, iterations);
+  std::error_code ignored;
+  for (const auto& name : names_in(checkpoint_folder(run)))
+    if (name.starts_with(kSnapshotPrefix) && name != kept.filename())
+      fs::remove(checkpoint_folder(run) / name, ignored);
+}
+
 std::vector<fs::path> checkpoints_of(const fs::path& run) {
   std::vector<fs::path> paths;
   for (const int64_t iterations : steps_of(run)) paths.push_back(checkpoint_path(run, iterations));
@@ -108,6 +150,7 @@ void remove_checkpoints(const fs::path& run, int64_t first) {
   std::error_code ignored;
   for (const int64_t iterations : steps_of(run))
     if (iterations >= first) fs::remove(checkpoint_path(run, iterations), ignored);
+  keep_snapshot(run, first - 1);
 }
 
 void remove_unfinished_files(const fs::path& run) {
@@ -131,13 +174,13 @@ void check_resumable(const fs::path& run) {
           .got(stop_reason_of(lines.back()))
           .help("for a longer training change the job, and train it anew");
   }
-  if (steps_of(run).empty()) throw without_checkpoint(run);
+  if (states_of(run).empty()) throw without_checkpoint(run);
 }
 
 std::string newest_checkpoint(const fs::path& run, const RunState& like, const NamedValues& owner) {
   std::exception_ptr first;
   std::string why;
-  for (const auto& path : checkpoints_of(run)) {
+  for (const auto& path : states_of(run)) {
     try {
       std::string bytes = read_checkpoint(path);
       checkpoint_state(bytes, like, owner, path);

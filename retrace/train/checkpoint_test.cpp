@@ -170,19 +170,44 @@ TEST_F(CheckpointTest, WhatCannotBeResumedSaysWhy) {
 
 TEST(CheckpointClock, IsDueByEachOfItsKeys) {
   CheckpointClock off({.checkpoint_seconds = 0});
-  EXPECT_FALSE(off.due(100, 10, 1e9));
+  EXPECT_EQ(off.due(100, 10, 1e9), Due::nothing);
   CheckpointClock iterations({.checkpoint_iterations = 5, .checkpoint_seconds = 0});
-  EXPECT_FALSE(iterations.due(4, 0, 0));
-  EXPECT_TRUE(iterations.due(5, 0, 0));
+  EXPECT_EQ(iterations.due(4, 0, 0), Due::nothing);
+  EXPECT_EQ(iterations.due(5, 0, 0), Due::checkpoint);
   CheckpointClock epochs({.checkpoint_epochs = 2, .checkpoint_seconds = 0});
-  EXPECT_FALSE(epochs.due(4, 1, 0));
-  EXPECT_FALSE(epochs.due(7, 0, 0));
-  EXPECT_TRUE(epochs.due(8, 2, 0));
+  EXPECT_EQ(epochs.due(4, 1, 0), Due::nothing);
+  EXPECT_EQ(epochs.due(7, 0, 0), Due::nothing);
+  EXPECT_EQ(epochs.due(8, 2, 0), Due::checkpoint);
   CheckpointClock seconds({.checkpoint_seconds = 10});
-  EXPECT_FALSE(seconds.due(1, 0, 9.9));
-  EXPECT_TRUE(seconds.due(2, 0, 12));
-  EXPECT_FALSE(seconds.due(3, 0, 21));
-  EXPECT_TRUE(seconds.due(4, 0, 22));
+  EXPECT_EQ(seconds.due(1, 0, 9.9), Due::nothing);
+  EXPECT_EQ(seconds.due(2, 0, 12), Due::checkpoint);
+  EXPECT_EQ(seconds.due(3, 0, 21), Due::nothing);
+  EXPECT_EQ(seconds.due(4, 0, 22), Due::checkpoint);
+  CheckpointClock snapshots({.checkpoint_iterations = 4, .checkpoint_seconds = 0, .snapshot_iterations = 2});
+  EXPECT_EQ(snapshots.due(1, 0, 0), Due::nothing);
+  EXPECT_EQ(snapshots.due(2, 0, 0), Due::snapshot);
+  EXPECT_EQ(snapshots.due(4, 0, 0), Due::checkpoint);
+}
+
+// The newest of both kinds is gone on from; a snapshot of another start of the machine is not looked at.
+TEST_F(CheckpointTest, SnapshotsCountUntilTheMachineStartsAgain) {
+  const fs::path run = run_with({5, 8});
+  const fs::path snapshot = snapshot_path(run, 9);
+  ASSERT_FALSE(snapshot.empty());
+  EXPECT_TRUE(states_of(run).front() == checkpoint_path(run, 8));
+  write_checkpoint(snapshot, checkpoint_content(to_tree(state()), owner()), Lasting::process);
+  const fs::path other = checkpoint_folder(run) / "snapshot-20-00000000-0000-0000-0000-000000000000.safetensors";
+  write_bytes(other, "x");
+  EXPECT_EQ(states_of(run), (std::vector{snapshot, checkpoint_path(run, 8), checkpoint_path(run, 5)}));
+  EXPECT_EQ(checkpoints_of(run).size(), 2u);
+  EXPECT_EQ(newest_checkpoint(run, state(), owner()), read_checkpoint(snapshot));
+  keep_snapshot(run, 9);
+  EXPECT_TRUE(fs::exists(snapshot));
+  EXPECT_FALSE(fs::exists(other));
+  write_bytes(snapshot, "torn");
+  EXPECT_EQ(newest_checkpoint(run, state(), owner()), read_checkpoint(checkpoint_path(run, 8)));
+  remove_checkpoints(run, 9);
+  EXPECT_FALSE(fs::exists(snapshot));
 }
 
 }  // namespace

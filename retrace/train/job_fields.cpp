@@ -237,6 +237,7 @@ void add_training(FieldList& list, const Job& job) {
   add_count("checkpoint_epochs", 0, [](auto& j) -> auto& { return j.training.checkpoint_epochs; });
   add_count("checkpoint_seconds", 0, [](auto& j) -> auto& { return j.training.checkpoint_seconds; });
   add_count("checkpoints_kept", 1, [](auto& j) -> auto& { return j.training.checkpoints_kept; });
+  add_count("snapshot_iterations", 0, [](auto& j) -> auto& { return j.training.snapshot_iterations; });
   add_count("fingerprint_iterations", 0, [](auto& j) -> auto& { return j.training.fingerprint_iterations; });
   add({.name = "metrics", .choices = names_of(all_metrics()), .may_be_empty = true},
       [](auto& j) -> auto& { return j.training.metrics; });

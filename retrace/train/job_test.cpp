@@ -53,7 +53,8 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
             "average_decay = 0.0\nshuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = "
             "\"accelerated\"\n"
             "output_network = \"last-iteration\"\nbatch_norm_statistics = \"moving\"\n"
-            "checkpoint_iterations = 0\ncheckpoint_epochs = 0\ncheckpoint_seconds = 60.0\ncheckpoints_kept = 2\n"
+            "checkpoint_iterations = 0\ncheckpoint_epochs = 0\ncheckpoint_seconds = 60.0\ncheckpoints_kept = "
+            "2\nsnapshot_iterations = 0\n"
             "fingerprint_iterations = 100\n"
             "metrics = []\ntimeout = 60.0\n"
             "\n[validation]\ndata = \"test\"\nfrequency = 1\nunit = \"epochs\"\npatience = 0\nobjective = \"loss\"\n");

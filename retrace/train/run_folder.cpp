@@ -202,11 +202,26 @@ void RunFolder::write_checkpoint(int64_t iterations, const SafeTensors& content,
   make_folders(checkpoint_folder(path_));
   retrace::write_checkpoint(checkpoint_path(path_, iterations), content);
   keep_checkpoints(path_, kept);
+  keep_snapshot(path_, iterations);
 }
 
-void RunFolder::seal(const NamedValues& identity) { write_manifest(path_, identity); }
+void RunFolder::write_snapshot(int64_t iterations, const SafeTensors& content) {
+  const auto path = snapshot_path(path_, iterations);
+  if (path.empty()) return;
+  make_folders(checkpoint_folder(path_));
+  retrace::write_checkpoint(path, content, Lasting::process);
+  keep_snapshot(path_, iterations);
+}
 
-void RunFolder::discard() { remove_run(path_, made_, lock_); }
+void RunFolder::seal(const NamedValues& identity) {
+  keep_snapshot(path_, -1);
+  write_manifest(path_, identity);
+}
+
+void RunFolder::discard() {
+  keep_snapshot(path_, -1);
+  remove_run(path_, made_, lock_);
+}
 
 std::vector<std::string> files_of_run(const fs::path& run) {
   std::vector<std::string> names;

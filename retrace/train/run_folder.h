@@ -79,6 +79,9 @@ class RunFolder {
   // Writes the checkpoint of an iteration whole or not at all, after all metrics and fingerprints so far have reached
   // the disk, and removes all but the newest `kept`. Errors: output.
   void write_checkpoint(int64_t iterations, const SafeTensors& content, int64_t kept);
+  // Writes the snapshot of an iteration, which replaces the one before; no log need have reached the disk. Errors:
+  // output.
+  void write_snapshot(int64_t iterations, const SafeTensors& content);
   // Writes the manifest, when all else is written. Errors: output; of reading.
   void seal(const NamedValues& identity);
   // Removes the files of the run, and the folder, too, if create() made it and nothing else is in it. What cannot be

@@ -95,7 +95,7 @@ void RunWriter::weights(int epoch, SafeTensors weights) {
 void RunWriter::checkpoint(Checkpoint checkpoint) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_.checkpoint = std::move(checkpoint);
+    (checkpoint.snapshot ? waiting_.snapshot : waiting_.checkpoint) = std::move(checkpoint);
   }
   ask();
 }
@@ -170,7 +170,12 @@ void RunWriter::write_waiting() {
   if (!now.steps.empty()) attempt([&] { folder_.log_steps(now.steps); });
   attempt([&] { write_events(now); });
   if (!now.epochs.empty()) attempt([&] { folder_.record(now.epochs); });
-  if (now.checkpoint && !failed_) write_checkpoint(std::move(*now.checkpoint));
+  const int64_t before = checkpointed_;
+  if (now.checkpoint && !failed_) write_checkpoint(*now.checkpoint);
+  if (now.snapshot && !failed_ && now.snapshot->iterations > checkpointed_) write_snapshot(*now.snapshot);
+  if (now.checkpoint) let_go(std::move(*now.checkpoint));
+  if (now.snapshot) let_go(std::move(*now.snapshot));
+  if (checkpointed_ > before) write_data();
 }
 
 template <class F>
@@ -195,7 +200,7 @@ void RunWriter::write_weights(const SafeTensors& weights, int epoch) {
   }
 }
 
-void RunWriter::write_checkpoint(Checkpoint checkpoint) {
+void RunWriter::write_checkpoint(const Checkpoint& checkpoint) {
   try {
     folder_.write_checkpoint(checkpoint.iterations, checkpoint_content(checkpoint.state, checkpoint.owner),
                              checkpoint.kept);
@@ -206,12 +211,21 @@ void RunWriter::write_checkpoint(Checkpoint checkpoint) {
                                         : fmt::format("that of iteration {} stays", checkpointed_.load()),
                      error.what()));
   }
-  {
-    const std::lock_guard lock(mutex_);
-    written_.push_back(std::move(checkpoint));
-    has_written_ = true;
+}
+
+void RunWriter::write_snapshot(const Checkpoint& snapshot) {
+  try {
+    folder_.write_snapshot(snapshot.iterations, checkpoint_content(snapshot.state, snapshot.owner));
+  } catch (const std::exception& error) {
+    warn(fmt::format("the training goes on without the snapshot of iteration {}\n{}", snapshot.iterations,
+                     error.what()));
   }
-  write_data();
+}
+
+void RunWriter::let_go(Checkpoint checkpoint) {
+  const std::lock_guard lock(mutex_);
+  written_.push_back(std::move(checkpoint));
+  has_written_ = true;
 }
 
 void RunWriter::write_events(const Waiting& waiting) {

@@ -23,8 +23,8 @@ namespace retrace {
 // fingerprints 1,024 epochs and of the step log 65,536 steps (then epoch() and step() wait for the disk: they prove the
 // result). An error of writing is thrown by
 // the next check() or flush(); what else can be written is written nevertheless. Of checkpoints only the newest is kept
-// waiting; one that cannot be written ends nothing: it is warned of, and the ones before stay. Without a thread
-// everything is written at once.
+// waiting, and of snapshots; one that cannot be written ends nothing: it is warned of, and the ones before stay.
+// Without a thread everything is written at once.
 class RunWriter {
  public:
   // `iterations`: of the checkpoint that the run goes on from, or 0.
@@ -47,6 +47,7 @@ class RunWriter {
   // the thread of the writer.
   struct Checkpoint {
     int64_t iterations = 0, kept = 1;
+    bool snapshot = false;  // see TrainingOptions::snapshot_iterations
     Tree state;
     NamedValues owner;  // checkpoint_owner()
   };
@@ -74,14 +75,16 @@ class RunWriter {
     std::optional<SafeTensors> weights;
     int weights_epoch = 0;
     int64_t dropped = 0;  // lines
-    std::optional<Checkpoint> checkpoint;
+    std::optional<Checkpoint> checkpoint, snapshot;
   };
   void ask();
   void finish_waiting();
   void write_waiting();
   void write_weights(const SafeTensors& weights, int epoch);
   void write_events(const Waiting& waiting);
-  void write_checkpoint(Checkpoint checkpoint);
+  void write_checkpoint(const Checkpoint& checkpoint);
+  void write_snapshot(const Checkpoint& snapshot);
+  void let_go(Checkpoint checkpoint);
   void write_data();
   template <class F>
   void attempt(const F& write);

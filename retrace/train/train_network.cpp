@@ -57,7 +57,7 @@ TrainedNetwork train_network(const Datastore& data, const nn::Network& network, 
   History history(options);
   TrainJobControl control{.out = options.out, .write_run = !options.out.empty(), .monitor = &history};
   if (options.output_function) control.stop = [&] { return history.stopped.load(); };
-  if (options.resume && !checkpoints_of(options.out).empty()) control.resume = options.out;
+  if (options.resume && !states_of(options.out).empty()) control.resume = options.out;
   const auto result =
       with_place(place, [&] { return run_training(options.pool ? *options.pool : own, call, control); });
   trained.parameters = result.weights.parameters.to(cpu_device());

@@ -126,12 +126,14 @@ void Training::log_step(int64_t first, double loss, double rate) {
 // The tensors are values: the next steps leave them as they are, and take other memory where they would write into
 // these. Those of another device are copied here.
 void Training::leave_checkpoint() {
-  const bool due = report_.checkpoint_due(state_.iterations, state_.epoch_steps == 0 ? state_.epochs : 0);
-  if (!report_.writes() || (!due && stop_reason_.empty())) return;
+  const bool stops = !stop_reason_.empty();
+  const Due due = report_.due(state_.iterations, state_.epoch_steps == 0 ? state_.epochs : 0);
+  if (!report_.writes() || (due == Due::nothing && !stops)) return;
   if (owner_.empty()) owner_ = checkpoint_owner(task_);
   Tree state = to_tree(state_).to(cpu_device());
   evaluate(state);
-  report_.checkpoint({state_.iterations, options_.checkpoints_kept, std::move(state), owner_});
+  const bool snapshot = due == Due::snapshot && !stops;
+  report_.checkpoint({state_.iterations, options_.checkpoints_kept, snapshot, std::move(state), owner_});
 }
 
 void Training::begin_epoch() {

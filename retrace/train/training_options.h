@@ -35,7 +35,10 @@ struct TrainingOptions {
   int64_t checkpoint_epochs = 0;             // the same of epochs
   double checkpoint_seconds = 60;            // and when so many seconds have passed since the one before
   int64_t checkpoints_kept = 2;              // the newest so many
-  int64_t fingerprint_iterations = 100;      // fingerprints in the step log; 0: at the ends of epochs alone
+  // A snapshot after every so many iterations, 0: none. It is a checkpoint that is not synced, and the newest alone
+  // stays: it outlives the processes of the training, but not their machine.
+  int64_t snapshot_iterations = 0;
+  int64_t fingerprint_iterations = 100;  // fingerprints in the step log; 0: at the ends of epochs alone
   // The weights that are the result: last-iteration; best-validation, those of the best validation by its objective.
   std::string output_network = "last-iteration";
   // Of batch norms in the result: moving, the running ones of the steps; population, those of all training data, by a

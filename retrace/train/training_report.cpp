@@ -56,8 +56,8 @@ void TrainingReport::result(int epoch, const NetworkWeights& weights) {
   if (run_) run_->weights(epoch, to_safetensors(weights.parameters, weights.state));
 }
 
-bool TrainingReport::checkpoint_due(int64_t iterations, int64_t epochs) {
-  return run_ && clock_.due(iterations, epochs, seconds());
+Due TrainingReport::due(int64_t iterations, int64_t epochs) {
+  return run_ ? clock_.due(iterations, epochs, seconds()) : Due::nothing;
 }
 
 void TrainingReport::flush() {

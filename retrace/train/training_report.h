@@ -31,8 +31,8 @@ class TrainingReport {
   void epoch(int epoch, int64_t stopped_after, const NetworkWeights& weights);
   // The weights of the result, where they are not those after the last epoch.
   void result(int epoch, const NetworkWeights& weights);
-  // Whether a checkpoint is due after this many iterations and (0: within one) epochs. Never without a run folder.
-  bool checkpoint_due(int64_t iterations, int64_t epochs);
+  // What is due after this many iterations and (0: within one) epochs. Nothing without a run folder.
+  Due due(int64_t iterations, int64_t epochs);
   bool writes() const { return run_.has_value(); }
   void checkpoint(RunWriter::Checkpoint checkpoint) { run_->checkpoint(std::move(checkpoint)); }
   // The iteration of the newest one on the disk; 0: none.

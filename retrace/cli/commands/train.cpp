@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <utility>
 
 #include "retrace/base/file.h"
 #include "retrace/base/options.h"
@@ -20,6 +21,7 @@
 #include "retrace/monitor/json_metrics.h"
 #include "retrace/monitor/sink_kind.h"
 #include "retrace/report/report.h"
+#include "retrace/train/checkpoint_files.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/run_storage.h"
 #include "retrace/train/train_job.h"
@@ -130,8 +132,18 @@ struct TrainOptions {
   std::filesystem::path job, out, resume;
   JobSettings settings;
   std::string profile, restarts, monitor = "terminal";
-  bool no_report = false, json = false, quiet = false;
+  bool go_on = false, no_report = false, json = false, quiet = false;
 };
+
+// A key that decides bits and differs from that of the run that goes on.
+void check_same_job(const Job& run, const Job& job, const char* help) {
+  const auto old_values = job_identity(run), new_values = job_identity(job);
+  if (old_values == new_values) return;
+  const auto [old_value, new_value] =
+      std::mismatch(old_values.begin(), old_values.end(), new_values.begin(), new_values.end());
+  const auto& [key, value] = new_value == new_values.end() ? *old_value : *new_value;
+  throw Error(ErrorKind::usage, 712, fmt::format("a run that goes on keeps {}", key)).got(value).help(help);
+}
 
 // The job of the run that goes on, with keys replaced that change no bit.
 Job job_to_resume(const TrainOptions& options) {
@@ -140,14 +152,28 @@ Job job_to_resume(const TrainOptions& options) {
   // Workers of one process may have begun what ranks go on with.
   if (detect_launcher().size > 1) overrides.insert(overrides.begin(), {"workers", "1", "--resume"});
   const Job job = read_job(options.resume / "job.toml", overrides);
-  const auto old_values = job_identity(before), new_values = job_identity(job);
-  if (old_values == new_values) return job;
-  const auto [old_value, new_value] =
-      std::mismatch(old_values.begin(), old_values.end(), new_values.begin(), new_values.end());
-  const auto& [key, value] = new_value == new_values.end() ? *old_value : *new_value;
-  throw Error(ErrorKind::usage, 712, fmt::format("a run that goes on keeps {}", key))
-      .got(value)
-      .help("without --resume it is a new run, with another result");
+  check_same_job(before, job, "without --resume it is a new run, with another result");
+  return job;
+}
+
+// --continue: the run in --out goes on, if it has begun. Whether there is anything to do.
+bool go_on_with_run(TrainOptions& options) {
+  if (options.out.empty() || is_s3(options.out.string()))
+    throw Error(ErrorKind::usage, 715, "a training that goes on with its run has a folder of a known name")
+        .where("--continue")
+        .help("add --out DIR, a folder on the disk");
+  if (states_of(options.out).empty()) return true;
+  check_same_job(read_run_job(options.out), read_job(options.job, overrides_of(options.settings)),
+                 "give another folder to a new run");
+  options.resume = std::exchange(options.out, {});
+  try {
+    check_resumable(options.resume);
+  } catch (const Error& error) {
+    if (error.code() != 563) throw;
+    if (!options.quiet) complain(error.message());
+    return false;
+  }
+  return true;
 }
 
 // The training in processes that may be lost.
@@ -167,6 +193,7 @@ int train_supervised(const TrainOptions& options) {
 }
 
 int train(TrainOptions options) {
+  if (options.go_on && !go_on_with_run(options)) return 0;
   if (!options.restarts.empty()) return train_supervised(options);
   const std::string stored = (options.resume.empty() ? options.out : options.resume).string();
   options.resume = run_on_disk(options.resume);
@@ -234,6 +261,8 @@ void describe(Flags& flags) {
   flags.option("--out", "DIR", options->out,
                "run folder, or s3://BUCKET/RUN; without it runs/JOB-N with the next free N");
   flags.exclude("--resume", "--out");
+  flags.flag("--continue", options->go_on, "goes on with the run in --out if it has begun, and begins it if not");
+  flags.exclude("--resume", "--continue");
   flags.flag("--no-report", options->no_report, "write no report.html into the run folder at the end");
   flags.flag("--json", options->json, "print the result as one JSON object, the last line");
   flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
