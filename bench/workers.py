@@ -17,10 +17,10 @@ import tempfile
 
 from measure import ROOT, peers_python, quantile
 
-ROUNDS = 7
+ROUNDS = 5
 # Workload: what its job says beside the network, epochs, mini-batches an epoch.
 JOBS = {"digits": ('train_samples = 3200\ntest_samples = 10', "mini_batch_size = 32", 12, 100),
-        "cifar10": ('source = "cifar10-synthetic"\ntrain_samples = 1024\ntest_samples = 10', "mini_batch_size = 128", 4, 8)}
+        "cifar10": ('source = "cifar10-synthetic"\ntrain_samples = 896\ntest_samples = 10', "mini_batch_size = 128", 3, 7)}
 WAYS = {"1 worker, 2 threads": (["--workers", "1", "--threads", "2"], []),
         "2 workers, 1 thread each": (["--workers", "2", "--threads", "1"], []),
         "2 ranks, 1 thread each": (["--threads", "1"], ["mpirun", "--allow-run-as-root", "--bind-to", "none", "-n", "2"])}
