@@ -56,6 +56,9 @@ default = "here"
 engine = "mpi"
 workers = 3
 options = ["--allow-run-as-root", "--oversubscribe"]
+[desk]
+engine = "local"
+workers = 2
 PROFILES
 profile() { RETRACE_PROFILES="$out/profiles.toml" timeout 120 "$retrace" train $job "$@" 2>"$out/error"; }
 profile --profile here --workers 3 --out "$out/profile" >"$out/said" || fail "a profile: $(cat "$out/error")"
@@ -67,6 +70,13 @@ profile --profile here --workers 4 >"$out/said" || status=$?
 status=0
 profile --profile her >"$out/said" || status=$?
 [ $status -eq 2 ] && grep -q 'did you mean "here"?' "$out/error" || fail "a profile that is not there"
+# What a profile starts can be looked at before.
+for ranks in here desk; do
+  RETRACE_PROFILES="$out/profiles.toml" timeout 120 "$retrace" cluster check $ranks --workers 2 >"$out/said" 2>"$out/error" ||
+    fail "the check of a cluster: $(cat "$out/error")"
+  grep -q '^1 ' "$out/said" && grep -q '^the workers have the same bits$' "$out/said" ||
+    fail "the check of a cluster: $(cat "$out/said")"
+done
 
 # --- Ranks that differ end before the first step, with what differs in one text.
 cat >"$out/tiny.toml" <<'JOB'
