@@ -102,7 +102,8 @@ PROFILES
     # shellcheck disable=SC2086
     "$retrace" train $job --json --profile here --timeout 3 --restarts 3 --out ranks --threads 1 >out 2>err &
     process=$!
-    sleep "$(random "$seed" 3).$(random "$((seed + 1000))" 10)"
+    # Every second time soon after a checkpoint, so that some reach a training on any machine.
+    if [ $((seed % 2)) -eq 1 ]; then wait_for_checkpoint ranks ''; else sleep "$(random "$seed" 3).$(random "$((seed + 1000))" 10)"; fi
     signal=$([ "$(random "$((seed + 2000))" 3)" -eq 0 ] && echo STOP || echo KILL)
     victim=$(trainers ranks $process | sort -R --random-source="$retrace" | tail -n 1)
     [ -n "$victim" ] && kill -s $signal "$victim" 2>/dev/null
