@@ -8,6 +8,7 @@
 #include "retrace/base/file.h"
 #include "retrace/cloud/s3_location.h"
 #include "retrace/data/image_files.h"
+#include "retrace/data/s3_archive.h"
 #include "retrace/data/s3_files.h"
 #include "retrace/data/tar.h"
 
@@ -149,7 +150,11 @@ bool matches_wildcard(std::string_view pattern, std::string_view name) {
 }
 
 FoundImages search_images(const std::string& location) {
-  if (is_s3(location)) return search_container(s3_files(location), parse_s3(location).key);
+  if (is_s3(location)) {
+    if (const auto archive = s3_archive_path(location))
+      return search_container(s3_archive(archive->archive), archive->inside);
+    return search_container(s3_files(location), parse_s3(location).key);
+  }
   if (const auto archive = archive_path(location))
     return search_container(std::make_shared<const TarArchive>(fs::path(archive->archive)), archive->inside);
   return search_folders(location);

@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "retrace/base/file.h"
@@ -31,8 +34,6 @@ fs::path copies_folder() {
 
 // Written beside its place, and moved there when it is whole.
 void write_copy(const S3Bucket& bucket, const S3Object& object, const fs::path& path) {
-  std::error_code failure;
-  fs::create_directories(path.parent_path(), failure);
   const std::string temporary = fmt::format("{}.{}.{}", path.string(), ::getpid(), ::gettid());
   try {
     const FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -40,6 +41,7 @@ void write_copy(const S3Bucket& bucket, const S3Object& object, const fs::path& 
     for (uint64_t at = 0; at < object.bytes; at += kPiece)
       if (!write_all(file.get(), bucket.get(object, at, std::min(kPiece, object.bytes - at))))
         throw write_failed(path, errno);
+    if (::fsync(file.get()) != 0) throw write_failed(path, errno);  // or a loss of power leaves zeros of this size
     if (::rename(temporary.c_str(), path.c_str()) != 0) throw write_failed(path, errno);
   } catch (...) {
     ::unlink(temporary.c_str());
@@ -47,11 +49,30 @@ void write_copy(const S3Bucket& bucket, const S3Object& object, const fs::path& 
   }
 }
 
+bool is_whole(const fs::path& path, const S3Object& object) {
+  std::error_code failure;
+  return fs::file_size(path, failure) == object.bytes && !failure;
+}
+
+// Ranks of one machine copy an object once. One that stands still while it copies is waited for no longer than this:
+// two copies at a time are as good.
+void wait_for_others(int lock) {
+  constexpr int kTries = 6000;
+  for (int i = 0; i < kTries && ::flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+}
+
 // A folder for each content of the object: one that changed is another.
 fs::path copy_of(const S3Bucket& bucket, const S3Object& object, const fs::path& folder) {
   const fs::path path = folder / fs::path(object.key).filename();
+  if (is_whole(path, object)) return path;
   std::error_code failure;
-  if (fs::file_size(path, failure) != object.bytes || failure) write_copy(bucket, object, path);
+  fs::create_directories(folder, failure);
+  const std::string lock_path = path.string() + ".lock";
+  const FileDescriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  wait_for_others(lock.get());
+  if (!is_whole(path, object)) write_copy(bucket, object, path);
+  ::unlink(lock_path.c_str());
   return path;
 }
 
@@ -81,11 +102,26 @@ fs::path make_copy(const std::string& text) {
   }
   if (const auto one = location.key.empty() ? std::nullopt : bucket.find(location.key))
     return copy_of(bucket, *one, folder_for(location, {*one}).parent_path());
-  throw Error(ErrorKind::missing, 689, fmt::format("there is nothing at \"{}\"", printable(text)))
-      .expected("an object, or what begins the names of objects and ends at a '/'");
+  throw nothing_at(text);
+}
+
+std::optional<CopiedObject> copied(const std::string& text,
+                                   const std::function<void(std::string_view, uint64_t)>& check) {
+  const S3Location location = parse_s3(text);
+  const S3Bucket bucket(location.bucket);
+  const auto object = location.key.empty() ? std::nullopt : bucket.find(location.key);
+  if (!object) return std::nullopt;
+  check(object->bytes == 0 ? "" : bucket.get(*object, 0, std::min(kObjectStart, object->bytes)), object->bytes);
+  const fs::path path = copy_of(bucket, *object, folder_for(location, {*object}).parent_path());
+  return CopiedObject{path, {location.text(), object->tag, object->bytes}};
 }
 
 }  // namespace
+
+Error nothing_at(const std::string& location) {
+  return Error(ErrorKind::missing, 689, fmt::format("there is nothing at \"{}\"", printable(location)))
+      .expected("an object, or what begins the names of objects and ends at a '/'");
+}
 
 fs::path local_copy(const std::string& location) {
   static std::mutex mutex;
@@ -93,6 +129,17 @@ fs::path local_copy(const std::string& location) {
   const std::lock_guard lock(mutex);
   const auto found = made.find(location);
   return found != made.end() ? found->second : made[location] = make_copy(location);
+}
+
+std::optional<CopiedObject> object_copy(const std::string& location,
+                                        const std::function<void(std::string_view, uint64_t)>& check) {
+  static std::mutex mutex;
+  static std::map<std::string, CopiedObject> made;
+  const std::lock_guard lock(mutex);
+  if (const auto found = made.find(location); found != made.end()) return found->second;
+  auto copy = copied(location, check);
+  if (copy) made[location] = *copy;
+  return copy;
 }
 
 }  // namespace retrace

@@ -183,12 +183,19 @@ class TarIndex {
   std::vector<TarEntry> entries_;
 };
 
-TarArchive::TarArchive(const std::filesystem::path& path) : name_(path.string()) {
+void TarArchive::check_start(std::string_view start, uint64_t bytes, const std::string& name) {
+  check_compression(start, name);
+  if (is_compressed(start) && bytes > kTarInflatedLimit) throw too_large(name, kTarInflatedLimit);
+}
+
+TarArchive::TarArchive(const std::filesystem::path& path) : TarArchive(path, SourceFile{path.string()}) {}
+
+TarArchive::TarArchive(const std::filesystem::path& path, SourceFile original)
+    : name_(original.path), source_(std::move(original)) {
   const std::string start = read_file_start(path, "archive", kTarBlock);
-  check_compression(start, name_);
+  std::error_code ignored;
+  check_start(start, std::filesystem::file_size(path, ignored), name_);
   if (is_compressed(start)) {
-    std::error_code ignored;
-    if (std::filesystem::file_size(path, ignored) > kTarInflatedLimit) throw too_large(name_, kTarInflatedLimit);
     memory_ = decompressed(read_file(path, "archive", kTarInflatedLimit), name_, kTarInflatedLimit);
     size_ = memory_.size();
   } else {
@@ -201,7 +208,7 @@ TarArchive::TarArchive(const std::filesystem::path& path) : name_(path.string())
 }
 
 TarArchive::TarArchive(std::string bytes, std::string name, uint64_t limit)
-    : name_(std::move(name)), memory_(std::move(bytes)) {
+    : name_(std::move(name)), source_({name_}), memory_(std::move(bytes)) {
   check_compression(memory_, name_);
   if (is_compressed(memory_)) memory_ = decompressed(memory_, name_, limit);
   size_ = memory_.size();

@@ -30,6 +30,8 @@ class TarArchive : public FileContainer {
   // Errors: missing; bad_data for a wrong checksum of a header, a truncated archive or one without an end mark, names
   // with "..", files with holes, parts of archives over several volumes, and other compressions, with what helps.
   explicit TarArchive(const std::filesystem::path& path);
+  // The same of an archive that is a copy of `original`, which messages name.
+  TarArchive(const std::filesystem::path& path, SourceFile original);
   // The same of the bytes of an archive, which `name` stands for in messages, and which hold at most `limit` bytes
   // after decompression.
   TarArchive(std::string bytes, std::string name, uint64_t limit = kTarInflatedLimit);
@@ -39,7 +41,9 @@ class TarArchive : public FileContainer {
   size_t size() const override { return entries_.size(); }
   const ContainedFile& file(size_t i) const override { return entries_[i]; }
   std::string content(size_t i, uint64_t most) const override { return read(entries_[i], most); }
-  SourceFile source(size_t) const override { return {name_}; }
+  SourceFile source(size_t) const override { return source_; }
+  // The errors that an archive's first bytes and its size tell.
+  static void check_start(std::string_view start, uint64_t bytes, const std::string& name);
   // In the order of the bytes of their names.
   const std::vector<TarEntry>& entries() const { return entries_; }
   // The content, or its first `most` bytes. Safe from several threads. Errors: of reading.
@@ -50,6 +54,7 @@ class TarArchive : public FileContainer {
   std::string bytes_at(uint64_t offset, uint64_t count) const;
 
   std::string name_;
+  SourceFile source_;
   FileDescriptor file_;  // of a plain archive on the disk; else the bytes are in memory
   std::string memory_;
   uint64_t size_ = 0;

@@ -168,10 +168,8 @@ TEST(ImageJob, FitsImagesOfOtherSizes) {
                 folder.at("train") + "\n  got:      samples of [48,48,3]\n  expected: samples of [32,32,3]");
 }
 
-// In one archive, in two, and compressed: the fingerprint is that of the folder.
-TEST(ImageJob, TrainsOnArchives) {
-  const ImageFolder folder, packed;
-  write_images(folder, 2);
+// All in one archive, plain and compressed, and each set in one of its own.
+void write_archives(const ImageFolder& folder, const ImageFolder& packed) {
   std::vector<TarTestMember> all;
   std::map<std::string, std::vector<TarTestMember>> sets;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
@@ -185,6 +183,13 @@ TEST(ImageJob, TrainsOnArchives) {
   packed.write("two/train.tar", tar_of(sets["train"]));
   packed.write("two/test.tgz", gzip(tar_of(sets["test"])));
   packed.write("all.tzst", zstd(tar_of(all)));
+}
+
+// In one archive, in two, and compressed: the fingerprint is that of the folder.
+TEST(ImageJob, TrainsOnArchives) {
+  const ImageFolder folder, packed;
+  write_images(folder, 2);
+  write_archives(folder, packed);
   const std::string wanted = train_job(image_job(folder), {.write_run = false}).fingerprint;
   for (const std::string path : {"all.tar", "all.tzst", "two"}) {
     Job job = image_job(folder);
@@ -195,6 +200,45 @@ TEST(ImageJob, TrainsOnArchives) {
   job.data.path = packed.at("al.tar");
   EXPECT_EQ(job_refusal(job), "error[RT0501]: data archive \"" + packed.at("al.tar") +
                                   "\" does not exist\n  help:     did you mean \"" + packed.at("all.tar") + "\"?");
+}
+
+// The same archives in a bucket, copied through answers that fail; nothing is copied twice.
+TEST(ImageJob, TrainsOnArchivesInObjectStorage) {
+  const S3Server server;
+  if (!server.runs()) GTEST_SKIP() << "botocore is not installed (package python3-botocore)";
+  const ImageFolder folder, packed, runs;
+  write_images(folder, 2);
+  write_archives(folder, packed);
+  packed.write("broken.tar.gz", gzip(tar_of({})).substr(0, 15));
+  packed.write("packed.tar.xz", std::string("\xfd"
+                                            "7zXZ\0",
+                                            6) +
+                                    std::string(2000, 'x'));
+  server.tell("load", "archives in/ " + packed.path().string());
+  server.faults(R"([{"match": "GET /archives/in/all.t", "truncate": true}, {"match": "two/test", "status": 503}])");
+  Job job = image_job(folder);
+  const std::string wanted = train_job(job, {.write_run = false}).fingerprint;
+  for (const std::string path : {"all.tar", "all.tzst", "two"}) {
+    job.data.path = "s3://archives/in/" + path;
+    EXPECT_EQ(train_job(job, {.write_run = false}).fingerprint, wanted) << path;
+  }
+  server.tell("seen");
+  const auto run = train_job(job, {.out = runs / "run"}).run_dir;
+  EXPECT_EQ(server.requests("GET /archives/in/"), 0) << "the copies are there";
+  const std::string data = read_file(run / "data.jsonl", "test", 1 << 20);
+  EXPECT_TRUE(says(data, R"("object":"s3://archives/in/two/train.tar","tag":"\")")) << data;
+  const auto columns = [](const std::string& csv) { return csv.substr(csv.rfind(".jpg")); };
+  const std::string here = predict_run(run, packed.at("two/test.tgz")).csv;
+  const std::string there = predict_run(run, "s3://archives/in/two/test.tgz").csv;
+  EXPECT_TRUE(says(there, "s3://archives/in/two/test.tgz/class_01/1.jpg"));
+  EXPECT_EQ(columns(here), columns(there));
+  const auto refusal = [&](const std::string& path) {
+    job.data.path = "s3://archives/in/" + path;
+    return job_refusal(job);
+  };
+  EXPECT_TRUE(says(refusal("broken.tar.gz"), "the archive \"s3://archives/in/broken.tar.gz\" is damaged"));
+  EXPECT_TRUE(says(refusal("packed.tar.xz"), "the archive \"s3://archives/in/packed.tar.xz\" is compressed by xz"));
+  EXPECT_TRUE(says(refusal("all.tra"), "there is no \"in/all.tra/train\" in the bucket \"s3://archives\""));
 }
 
 // classes.json of the run says what the folders of the test set are.

@@ -26,10 +26,12 @@ Error not_for(const std::filesystem::path& input, const char* what = "images") {
                fmt::format("\"{}\" does not hold {} for this network", printable(input.string()), what));
 }
 
-// An object that is no image is read from a copy.
+// An object that is no image and no archive is read from a copy.
 std::filesystem::path file_of(const std::filesystem::path& location) {
   const std::string text = location.string();
-  if (!is_s3(text) || has_wildcard(text) || is_image_name(location.filename().string())) return location;
+  if (!is_s3(text) || has_wildcard(text) || is_image_name(location.filename().string()) ||
+      is_archive_name(location.filename().string()))
+    return location;
   return is_s3_object(text) ? local_copy(text) : location;
 }
 

@@ -4,6 +4,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/cloud/s3_location.h"
+#include "retrace/data/s3_archive.h"
 #include "retrace/data/s3_files.h"
 #include "retrace/data/source_kind.h"
 #include "retrace/data/tar.h"
@@ -14,7 +15,7 @@ namespace {
 // The folder of a split, which may be in an archive or be one.
 std::string folder_of(Split split, const SourceRequest& request) {
   const std::string folder = (request.path / (split == Split::train ? "train" : "test")).string();
-  if (is_s3(folder)) return folder;
+  if (is_s3(folder)) return s3_archive_of(folder).value_or(folder);
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
     for (const std::string_view ending : archive_endings())
@@ -39,7 +40,7 @@ bool stands_alone(const SourceRequest& request) {
   if (request.class_names.empty()) return false;
   std::error_code ignored;
   const std::string train = folder_of(Split::train, request);
-  if (is_s3(train)) return !s3_exists(train);
+  if (is_s3(train)) return !s3_exists(train) && !s3_archive_path(train);
   return std::filesystem::is_directory(request.path, ignored) && !std::filesystem::exists(train, ignored) &&
          !archive_path(train);
 }
