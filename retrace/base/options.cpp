@@ -13,7 +13,7 @@
 namespace retrace {
 namespace {
 
-constexpr std::array<EnvironmentRow, 15> kTable = {{
+constexpr std::array<EnvironmentRow, 17> kTable = {{
     {EnvironmentVariable::simd, "RETRACE_SIMD", "avx512, avx2, neon, scalar", "the best of this machine",
      "instruction set of the CPU kernels; every one gives the same bits"},
     {EnvironmentVariable::threads, "RETRACE_THREADS", "1 to 256", "the cores that the process may use",
@@ -45,8 +45,12 @@ constexpr std::array<EnvironmentRow, 15> kTable = {{
     {EnvironmentVariable::profiles, "RETRACE_PROFILES", "a file",
      "retrace/profiles.toml in the user's folder of settings",
      "cluster profiles, for --profile and Pool::from_profile"},
+    {EnvironmentVariable::without_hosts, "RETRACE_WITHOUT_HOSTS", "names of hosts, separated by commas", "none",
+     "hosts of cluster profiles that are left out: their profile has fewer workers; set by --restarts for lost hosts"},
     {EnvironmentVariable::launched, "RETRACE_LAUNCHED", "the name of a profile", "none",
      "set by retrace for the ranks that it has started; not for users"},
+    {EnvironmentVariable::supervised, "RETRACE_SUPERVISED", "on, off", "off",
+     "set by --restarts: ranks tell it on standard error where they are and whom they miss; not for users"},
 }};
 
 const EnvironmentRow& row_of(EnvironmentVariable variable) { return kTable[static_cast<size_t>(variable)]; }
@@ -69,6 +73,8 @@ Error bad_value(EnvironmentVariable variable, std::string_view text) {
 }  // namespace
 
 std::span<const EnvironmentRow> environment_table() { return kTable; }
+
+std::string_view name_of(EnvironmentVariable variable) { return row_of(variable).name; }
 
 std::string environment(EnvironmentVariable variable) { return foreign_environment(row_of(variable).name.data()); }
 

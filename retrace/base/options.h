@@ -23,7 +23,9 @@ enum class EnvironmentVariable {
   object_cache,
   object_cache_size,
   profiles,
-  launched
+  without_hosts,
+  launched,
+  supervised
 };
 
 struct EnvironmentRow {
@@ -36,6 +38,9 @@ struct EnvironmentRow {
 
 // All variables, in the order of the enumeration.
 std::span<const EnvironmentRow> environment_table();
+
+// As typed in a shell.
+std::string_view name_of(EnvironmentVariable variable);
 
 // The text of a variable at this moment; "" when unset. Callers that need it often keep it.
 std::string environment(EnvironmentVariable variable);

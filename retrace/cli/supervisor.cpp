@@ -1,19 +1,20 @@
 #include "retrace/cli/supervisor.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
 #include "retrace/base/file.h"
+#include "retrace/base/options.h"
 #include "retrace/cli/output.h"
+#include "retrace/cli/watched_process.h"
 #include "retrace/cloud/s3_location.h"
 #include "retrace/distributed/profile.h"
 #include "retrace/train/checkpoint_files.h"
@@ -22,55 +23,8 @@
 namespace retrace::cli {
 namespace {
 
-constexpr int kLost = 77;  // the exit code of ErrorKind::lost
-constexpr std::array<int, 5> kPassedOn = {SIGTERM, SIGHUP, SIGUSR1, SIGXCPU, SIGINT};
-
-volatile sig_atomic_t child = 0, stopped = 0;
-
-void pass_on(int signal) {
-  stopped = signal;
-  // A terminal sends SIGINT to the child, too.
-  if (child > 0 && signal != SIGINT) ::kill(child, signal);
-}
-
-// While it lives, the signals go to the child; one that was ignored stays so.
-class PassingOn {
- public:
-  PassingOn() {
-    struct sigaction action{};
-    action.sa_handler = pass_on;
-    for (size_t i = 0; i < kPassedOn.size(); ++i) {
-      ::sigaction(kPassedOn[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN) ::sigaction(kPassedOn[i], &action, nullptr);
-    }
-  }
-  ~PassingOn() {
-    for (size_t i = 0; i < kPassedOn.size(); ++i) ::sigaction(kPassedOn[i], &before_[i], nullptr);
-  }
-
- private:
-  std::array<struct sigaction, kPassedOn.size()> before_{};
-};
-
-// What a shell would say: 128 + N for signal N.
-int run_process(const std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  const pid_t process = ::fork();
-  if (process < 0)
-    throw Error(ErrorKind::unavailable, 665, "the system gives no process for the training").got(system_reason(errno));
-  if (process == 0) {
-    for (const int signal : kPassedOn) ::signal(signal, SIG_DFL);
-    ::execv(arguments[0], arguments.data());
-    ::_exit(127);
-  }
-  child = process;
-  int status = 0;
-  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {}
-  child = 0;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
+constexpr int kLost = 77;       // the exit code of ErrorKind::lost
+constexpr double kAnswer = 10;  // seconds that a host has to run a program that does nothing
 
 bool was_lost(int code) {
   for (const int signal : {SIGKILL, SIGSEGV, SIGABRT, SIGBUS, SIGFPE})
@@ -125,22 +79,70 @@ bool can_go_on(const Supervision& what, bool fresh) {
   return false;
 }
 
+// The hosts of the profile on which its launcher runs no program; none if there is no launcher that could tell, or if
+// that is so of all.
+std::set<std::string> hosts_that_do_not_answer(const ClusterProfile& profile) {
+  std::vector<std::vector<std::string>> commands;
+  for (const auto& host : profile.hosts) {
+    ClusterProfile one = profile;
+    one.hosts = {host};
+    commands.push_back(launch_command(one, 1, std::vector<std::string>{"true"}));
+  }
+  const auto answers = succeed_within(kAnswer, commands);
+  std::set<std::string> silent;
+  for (size_t i = 0; i < answers.size(); ++i)
+    if (!answers[i]) silent.insert(profile.hosts[i].substr(0, profile.hosts[i].rfind(':')));
+  return silent.size() < answers.size() ? silent : std::set<std::string>();
+}
+
+// ": worker 2 gave no sign of life on node3"
+std::string who_was_lost(const ProcessEnd& end) {
+  if (end.silent.empty()) return "";
+  return fmt::format(": worker {} gave no sign of life{}", fmt::join(end.silent, ", "),
+                     end.silent_hosts.empty() ? "" : fmt::format(" on {}", fmt::join(end.silent_hosts, ", ")));
+}
+
+// Whether the launcher shows that a host is lost: it could not end by itself, since it waits for its own processes
+// there, or it could not begin.
+bool has_lost_hosts(const ProcessEnd& end) {
+  constexpr int failed = 1;  // of mpirun; no code of ours
+  return end.forced || (!end.begun && end.code == failed);
+}
+
+// Leaves the hosts out that are lost. Returns what the user is told of it; "": there are none.
+std::string leave_lost_hosts_out(const Supervision& what, const ProcessEnd& end) {
+  const ClusterProfile before = cluster_profile(what.profile);
+  const auto lost = end.silent_hosts.empty() ? hosts_that_do_not_answer(before) : end.silent_hosts;
+  auto all = environment_list(EnvironmentVariable::without_hosts);
+  all.insert(all.end(), lost.begin(), lost.end());
+  if (lost.empty() || before.hosts.empty()) return "";
+  const ClusterProfile left = without_hosts(before, all);
+  ::setenv("RETRACE_WITHOUT_HOSTS", fmt::format("{}", fmt::join(all, ",")).c_str(), 1);
+  return fmt::format(", without {}, on {} worker{}", fmt::join(lost, ", "), left.workers, left.workers == 1 ? "" : "s");
+}
+
 }  // namespace
 
 int supervise(const Supervision& what) {
-  const PassingOn signals;
+  const SignalsToChild signals;
   std::vector<std::string> command = own_command();
   drop_option(command, "--restarts");
   const std::vector<std::string> first = command;
   const bool fresh = is_absent_or_empty(what.run);
+  const bool launched = !what.profile.empty() && cluster_profile(what.profile).engine != "local";
+  if (launched) ::setenv("RETRACE_SUPERVISED", "on", 1);
   for (int restart = 1;; ++restart) {
-    const int code = run_process(command);
-    if (!was_lost(code) || stopped || restart > what.restarts) return code;
+    const ProcessEnd end = run_process(command, {.launched = launched, .begin = what.timeout + kAnswer});
+    const bool hosts = launched && has_lost_hosts(end);
+    if ((!hosts && !was_lost(end.code)) || SignalsToChild::last() || restart > what.restarts) return end.code;
+    const std::string without = hosts ? leave_lost_hosts_out(what, end) : "";
+    if (without.empty() && !was_lost(end.code)) return end.code;
     const bool goes_on = can_go_on(what, fresh);
     command = goes_on ? resuming(first, what) : first;
     if (!what.quiet)
-      complain(fmt::format("the training was lost (exit code {}): start {} of {}, {}", code, restart + 1,
-                           what.restarts + 1, goes_on ? "from its newest checkpoint" : "from its beginning"));
+      complain(fmt::format("the training was lost (exit code {}){}: start {} of {}, {}{}", end.code, who_was_lost(end),
+                           restart + 1, what.restarts + 1,
+                           goes_on ? "from its newest checkpoint" : "from its beginning", without));
   }
 }
 

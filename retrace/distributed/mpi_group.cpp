@@ -131,6 +131,11 @@ MpiPlace mpi_place() {
   return {place.local_rank, place.local_size, place.host};
 }
 
+std::vector<int> silent_ranks() {
+  MpiJob* const job = running;
+  return job ? job->silent() : std::vector<int>();
+}
+
 void abort_mpi(int code) {
   if (MpiJob* const job = running) job->mpi.abort(code);
 }

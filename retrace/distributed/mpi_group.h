@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "retrace/distributed/group.h"
 
@@ -25,6 +26,9 @@ struct MpiPlace {
   std::string host;
 };
 MpiPlace mpi_place();
+
+// The ranks that this one has given up, since they gave no sign of life; none in a process that has no MPI group.
+std::vector<int> silent_ranks();
 
 // Ends all ranks at once, with this exit code of mpirun: for a command whose group is lost. Returns, having done
 // nothing, in a process that has no MPI group.

@@ -56,6 +56,16 @@ void MpiJob::check_failure() {
   if (failed_ >= 0) throw member_failed(failed_, why_);
 }
 
+void MpiJob::note_silent(const std::vector<int>& ranks) {
+  const std::lock_guard lock(mutex_);
+  silent_ = ranks;
+}
+
+std::vector<int> MpiJob::silent() {
+  const std::lock_guard lock(mutex_);
+  return silent_;
+}
+
 bool MpiJob::failed() {
   const std::lock_guard lock(mutex_);
   return failed_ >= 0;

@@ -40,6 +40,9 @@ class MpiJob {
   // Throws Error(lost) if this or another process has failed.
   void check_failure();
   bool failed();
+  // The ranks that this one has given up, since they gave no sign of life.
+  void note_silent(const std::vector<int>& ranks);
+  std::vector<int> silent();
 
   std::vector<MpiPacket> outgoing, incoming;  // one a peer
   uint64_t exchanges = 0;
@@ -50,6 +53,7 @@ class MpiJob {
   std::mutex mutex_, asking_;
   int failed_ = -1;
   std::string why_;
+  std::vector<int> silent_;
   std::vector<RetraceMpiRequest> telling_;
 
  public:

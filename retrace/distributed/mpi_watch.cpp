@@ -30,6 +30,7 @@ void MpiWatch::look(const std::vector<int>& missing, From from, bool tells) {
     std::vector<int> silent;
     for (int peer : missing)
       if (watched_[static_cast<size_t>(peer)].quiet >= seconds_ / 2) silent.push_back(peer);
+    job_.note_silent(silent);
     throw members_missing(what_, seconds_, silent);
   }
   const bool tell = tells && waited_ < patience_.silence() && waited_ + passed >= patience_.silence();

@@ -11,6 +11,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/options.h"
 #include "retrace/base/warning.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/distributed/courier.h"
@@ -171,6 +172,7 @@ Pool Pool::from_profile(const std::string& name, int n, const PoolOptions& optio
     const Launcher launcher = detect_launcher();
     check_launcher();
     const ClusterProfile profile = cluster_profile(name);
+    if (!environment_list(EnvironmentVariable::without_hosts).empty()) n = std::min(n, profile.workers);
     if (n < 0 || n > profile.workers)
       throw Error(ErrorKind::usage, 664,
                   fmt::format("cluster profile \"{}\" has no pool of {} workers", printable(profile.name), n))

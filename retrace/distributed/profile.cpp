@@ -7,6 +7,7 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -24,6 +25,20 @@ namespace {
 constexpr uint64_t kFileLimit = uint64_t{1} << 20;
 constexpr int kMostWorkers = 100000;
 constexpr const char* kEngines[] = {"local", "mpi", "slurm"};
+
+// "node1:4" has four slots, "node1" one.
+int slots_of(const std::string& host) {
+  const size_t colon = host.rfind(':');
+  int slots = 1;
+  if (colon != std::string::npos) std::from_chars(host.data() + colon + 1, host.data() + host.size(), slots);
+  return std::max(slots, 1);
+}
+
+// Whether an entry of a profile means the host of that name: one of the two may have a domain more.
+bool is_host(const std::string& entry, const std::string& name) {
+  const std::string host = entry.substr(0, entry.rfind(':'));
+  return host == name || host.starts_with(name + ".") || name.starts_with(host + ".");
+}
 
 // Reads the file; errors have its name and the line.
 class ProfilesReader {
@@ -143,7 +158,29 @@ ClusterProfile cluster_profile(const std::string& name) {
   const bool built_in = name.empty() || name == "local";
   if (!given && built_in && (file.empty() || !std::filesystem::exists(file, ignored)))
     return {.name = "local", .engine = "local", .workers = thread_count()};
-  return ProfilesReader(file).profile(name);
+  return without_hosts(ProfilesReader(file).profile(name), environment_list(EnvironmentVariable::without_hosts));
+}
+
+ClusterProfile without_hosts(ClusterProfile profile, std::span<const std::string> lost) {
+  const auto slots = [&] {
+    int sum = 0;
+    for (const auto& host : profile.hosts) sum += slots_of(host);
+    return sum;
+  };
+  const int before = slots();
+  const auto gone = std::erase_if(profile.hosts, [&](const std::string& host) {
+    return std::any_of(lost.begin(), lost.end(), [&](const auto& name) { return is_host(host, name); });
+  });
+  if (gone == 0) return profile;
+  if (profile.hosts.empty())
+    throw Error(ErrorKind::unavailable, 716,
+                fmt::format("no host of cluster profile \"{}\" is left", printable(profile.name)))
+        .got(printable(fmt::format("lost: {}", fmt::join(lost, ", "))))
+        .help("look at the hosts and the network between them: retrace cluster check");
+  const int64_t workers = profile.workers;
+  profile.workers = static_cast<int>(
+      std::max<int64_t>(1, workers <= before ? std::min<int64_t>(workers, slots()) : workers * slots() / before));
+  return profile;
 }
 
 std::vector<std::string> launch_command(const ClusterProfile& profile, int n, std::span<const std::string> program) {
@@ -151,6 +188,8 @@ std::vector<std::string> launch_command(const ClusterProfile& profile, int n, st
   std::vector<std::string> command{!profile.launcher.empty() ? profile.launcher : slurm ? "srun" : "mpirun"};
   if (slurm) command.emplace_back("--mpi=pmix");
   command.insert(command.end(), {"-n", fmt::format("{}", n)});
+  for (const auto variable : {EnvironmentVariable::without_hosts, EnvironmentVariable::supervised})
+    if (!slurm && !environment(variable).empty()) command.insert(command.end(), {"-x", std::string(name_of(variable))});
   if (!profile.hosts.empty())
     command.insert(command.end(), {"--host", fmt::format("{}", fmt::join(profile.hosts, ","))});
   command.insert(command.end(), profile.options.begin(), profile.options.end());

@@ -21,10 +21,16 @@ struct ClusterProfile {
 
 // The file of profiles: RETRACE_PROFILES, else retrace/profiles.toml in $XDG_CONFIG_HOME or ~/.config.
 std::string profiles_file();
-// The profile of that name, or for "" the one that the file names as its default; without a file "local" is one, with
+// The profile of that name, or for "" the one that the file names as its default, without the hosts of
+// RETRACE_WITHOUT_HOSTS; without a file "local" is one, with
 // a worker for each core that this process may use. Errors: usage for a name that is not there, and for what
 // profiles.toml cannot say; missing for a file that is not there.
 ClusterProfile cluster_profile(const std::string& name);
+
+// The profile without these hosts, with their names as the hosts themselves or the profile say them ("node2",
+// "node2.lab"), and with as many workers as the others have slots for; where workers were more than slots before, in
+// the same proportion. Throws Error(unavailable) if no host is left.
+ClusterProfile without_hosts(ClusterProfile profile, std::span<const std::string> lost);
 
 // The program of this process, and its arguments. Error(unavailable) where they cannot be known.
 std::vector<std::string> own_command();

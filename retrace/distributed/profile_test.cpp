@@ -19,7 +19,8 @@ class ProfileTest : public testing::Test {
  protected:
   ProfileTest() {
     environment_.set("RETRACE_PROFILES", "");
-    environment_.set("RETRACE_LAUNCHED", "");
+    for (const char* name : {"RETRACE_LAUNCHED", "RETRACE_WITHOUT_HOSTS", "RETRACE_SUPERVISED"})
+      environment_.set(name, "");
     environment_.set("XDG_CONFIG_HOME", (folder_ / "config").string());
   }
   void write(const std::string& text) {
@@ -102,6 +103,32 @@ TEST_F(ProfileTest, LaunchersThatDoNotStartAreSaid) {
             "  help:     it comes with Open MPI (Debian: openmpi-bin)");
   environment_.set("RETRACE_LAUNCHED", "lab");
   EXPECT_TRUE(says(error_of([] { launch_again(cluster_profile("lab"), 1); }), "no rank of Open MPI"));
+}
+
+TEST_F(ProfileTest, GoOnWithoutHosts) {
+  const ClusterProfile lab{
+      .name = "lab", .engine = "mpi", .workers = 8, .hosts = {"node1:4", "node2.lab:2", "node3:2"}};
+  const auto left = [&](const std::vector<std::string>& lost, int workers = 8) {
+    ClusterProfile profile = lab;
+    profile.workers = workers;
+    profile = without_hosts(profile, lost);
+    return fmt::format("{} {}", profile.workers, fmt::join(profile.hosts, ","));
+  };
+  EXPECT_EQ(left({}), "8 node1:4,node2.lab:2,node3:2");
+  EXPECT_EQ(left({"node3", "node4"}), "6 node1:4,node2.lab:2");
+  EXPECT_EQ(left({"node2"}), "6 node1:4,node3:2");
+  EXPECT_EQ(left({"node1.lab", "node2.lab"}), "2 node3:2");
+  EXPECT_EQ(left({"node"}), "8 node1:4,node2.lab:2,node3:2");
+  EXPECT_EQ(left({"node3"}, 5), "5 node1:4,node2.lab:2");
+  EXPECT_EQ(left({"node1"}, 16), "8 node2.lab:2,node3:2") << "workers were more than slots";
+  const std::string error = error_of([&] { left({"node1", "node2", "node3"}); });
+  EXPECT_NE(error.find("RT0716"), std::string::npos) << error;
+  EXPECT_NE(error.find("no host of cluster profile \"lab\" is left"), std::string::npos) << error;
+
+  write("[lab]\nengine = \"mpi\"\nworkers = 3\nhosts = [\"a\", \"b\", \"c\"]\n");
+  environment_.set("RETRACE_WITHOUT_HOSTS", "b");
+  EXPECT_EQ(command(cluster_profile("lab"), 2),
+            "mpirun|-n|2|-x|RETRACE_WITHOUT_HOSTS|--host|a,c|/bin/program|--flag|a b");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "retrace/base/warning.h"
 #include "retrace/cli/metric_text.h"
 #include "retrace/cli/output.h"
+#include "retrace/cli/rank_reports.h"
 #include "retrace/cli/settings.h"
 #include "retrace/cli/stop_signals.h"
 #include "retrace/cli/supervisor.h"
@@ -176,6 +177,16 @@ bool go_on_with_run(TrainOptions& options) {
   return true;
 }
 
+// Of the job, as far as it can be read: the training itself says what is wrong with it.
+double timeout_of(const TrainOptions& options) {
+  try {
+    const auto job = options.resume.empty() ? options.job : options.resume / "job.toml";
+    return read_job(job, overrides_of(options.settings)).training.timeout;
+  } catch (const Error&) {
+    return Job().training.timeout;
+  }
+}
+
 // The training in processes that may be lost.
 int train_supervised(const TrainOptions& options) {
   constexpr int kMostRestarts = 1000000;
@@ -189,18 +200,22 @@ int train_supervised(const TrainOptions& options) {
   if (run.empty()) throw wrong("a training that starts again has a folder of a known name").help("add --out DIR");
   if (detect_launcher().present)
     throw wrong("a rank cannot start its training again").help("let a cluster profile start the ranks: --profile NAME");
-  return supervise({.restarts = restarts, .job = options.job, .run = run, .quiet = options.quiet});
+  return supervise({.restarts = restarts,
+                    .job = options.job,
+                    .run = run,
+                    .profile = options.profile,
+                    .timeout = timeout_of(options),
+                    .quiet = options.quiet});
 }
 
-int train(TrainOptions options) {
-  if (options.go_on && !go_on_with_run(options)) return 0;
-  if (!options.restarts.empty()) return train_supervised(options);
+int train_here(TrainOptions options) {
   const std::string stored = (options.resume.empty() ? options.out : options.resume).string();
   options.resume = run_on_disk(options.resume);
   const Job job =
       options.resume.empty() ? read_job(options.job, overrides_of(options.settings)) : job_to_resume(options);
   if (options.quiet) set_warning_handler(nullptr);
   Pool pool = make_pool(job, options.profile, options.quiet);
+  report_here();
   std::optional<RunUpload> upload;
   if (is_s3(stored)) {
     if (options.resume.empty()) options.out = folder_for_new_run(stored, pool.is_first());
@@ -230,6 +245,17 @@ int train(TrainOptions options) {
   // The first rank that ends with an error makes mpirun end the others.
   if (code != 0) pool.spmd([](Worker& worker) { worker.barrier(); });
   return code;
+}
+
+int train(TrainOptions options) {
+  if (options.go_on && !go_on_with_run(options)) return 0;
+  if (!options.restarts.empty()) return train_supervised(options);
+  try {
+    return train_here(std::move(options));
+  } catch (const Error& error) {
+    report_loss(error);
+    throw;
+  }
 }
 
 // "json (each event ...), terminal (...)"
