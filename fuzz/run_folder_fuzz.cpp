@@ -10,6 +10,8 @@
 
 #include "retrace/base/error.h"
 #include "retrace/nn/models.h"
+#include "retrace/report/run_series.h"
+#include "retrace/report/run_standing.h"
 #include "retrace/train/compare.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/weights.h"
@@ -66,6 +68,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   expect_no_other_error([&] { read_run_job(run); });
   expect_no_other_error([&] { read_fingerprints(run); });
   expect_no_other_error([&] { read_log_lines(run / "metrics.jsonl"); });
+  expect_no_other_error([&] { read_run_standing(run); });
+  expect_no_other_error([&] {
+    const auto series = run_series(run);
+    series->refresh();
+    for (const auto& one : series->list())
+      if (series->read(one.name, one.x_first, one.x_last, 1)[0].points != one.points) __builtin_trap();
+  });
   expect_no_other_error(
       [&] { from_safetensors(read_run_weights(run), {network.parameters, network.state}, "weights.safetensors"); });
   expect_no_other_error([&] {

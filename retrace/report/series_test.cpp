@@ -15,6 +15,7 @@
 #include "retrace/report/event_series.h"
 #include "retrace/report/run_series.h"
 #include "retrace/report/run_standing.h"
+#include "retrace/report/series_cache.h"
 #include "retrace/report/series_points.h"
 #include "retrace/train/step_log.h"
 #include "tests/error_testing.h"
@@ -315,6 +316,33 @@ TEST(EventSeries, ReadsFilesAsTheyGrow) {
   EXPECT_TRUE(series->refresh());
   EXPECT_EQ(values_of(*series, "loss"), (std::vector<double>{3, 7})) << "a file that was written anew";
   EXPECT_EQ(series->trouble(), "");
+}
+
+TEST(SeriesCache, ClosesWhatWasNotAskedForTheLongest) {
+  const TemporaryFolder root;
+  for (const char* name : {"a", "b", "c"}) {
+    fs::create_directories(root / name);
+    append(root / name / "metrics.jsonl", "");
+    std::string text;
+    for (int i = 1; i <= 3000; ++i) text += step_text(i, i + name[0] * 0.25);
+    append(root / name / "steps.jsonl", text);
+  }
+  fs::create_directories(root / "events");
+  append(root / "events" / "events.out.tfevents.1.host", encode_event(scalar(1, 3)));
+  SeriesCache cache(150'000);
+  EXPECT_EQ(values_of(cache.at(root / "a"), "loss").size(), 3000u);
+  EXPECT_EQ(values_of(cache.at(root / "b"), "loss").size(), 3000u);
+  EXPECT_EQ(cache.open(), 2u);
+  cache.at(root / "a");
+  EXPECT_EQ(values_of(cache.at(root / "c"), "loss")[2999], 3000 + 'c' * 0.25);
+  EXPECT_LE(cache.bytes(), 150'000u);
+  EXPECT_EQ(cache.open(), 2u) << "b was closed";
+  append(root / "a" / "steps.jsonl", step_text(3001, 0));
+  EXPECT_EQ(values_of(cache.at(root / "a"), "loss").size(), 3001u);
+  EXPECT_EQ(values_of(cache.at(root / "b"), "loss").size(), 3000u);
+  EXPECT_EQ(values_of(cache.at(root / "events"), "loss").size(), 1u);
+  EXPECT_TRUE(says(error_of([&] { cache.at(root.path()); }), "is no run folder"));
+  EXPECT_EQ(values_of(cache.at(root / "c"), "loss").size(), 3000u) << "after an error";
 }
 
 }  // namespace
