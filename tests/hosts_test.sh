@@ -32,12 +32,16 @@ up() {
 }
 up 2>err || skip "no network namespaces: $(cat err)"
 
-# In place of ssh: agent HOST COMMAND...
-cat >agent <<'AGENT'
+# In place of ssh: agent HOST COMMAND... Each host has memory of its own, and was started at a time of its own.
+for host in $hosts; do
+  mkdir "shm-$host" && cat /proc/sys/kernel/random/uuid >"boot-$host"
+done
+cat >agent <<AGENT
 #!/bin/sh
-host=$1
+host=\$1
 shift
-exec ip netns exec "$host" unshare --uts sh -c "hostname $host; $*"
+exec ip netns exec "\$host" unshare --uts --mount sh -c "hostname \$host; mount --bind $work/shm-\$host /dev/shm &&
+  mount --bind $work/boot-\$host /proc/sys/kernel/random/boot_id; \$*"
 AGENT
 chmod +x agent
 export RETRACE_PROFILES="$work/profiles.toml"
@@ -88,5 +92,28 @@ timeout 100 "$retrace" train $job --profile three --timeout 2 --restarts 2 --jso
 has "start 2 of 3, from its beginning, without ${name}c, on 2 workers" err
 has "\"fingerprint\":\"$whole\"" out
 ip link set "${name}c" up
+
+# --- The host of worker 0, and the only state in files is that of the first steps: another host has kept a copy.
+snapshots="$job --set training.checkpoint_iterations=0 --set training.checkpoint_seconds=0 --set training.snapshot_iterations=1"
+# shellcheck disable=SC2086
+timeout 100 "$retrace" train $snapshots --profile three --timeout 2 --restarts 2 --json --out first >out 2>err &
+process=$!
+for i in $(seq 300); do
+  [ "$(cat first/steps.jsonl 2>/dev/null | wc -l)" -ge 30 ] && break
+  sleep 0.1
+done
+ip link set "${name}a" down
+steps=$(wc -l <first/steps.jsonl)
+wait $process || fail "the link of the first host was cut, and the training ended with exit code $?"
+ip link set "${name}a" up
+has "worker 0 gave no sign of life on ${name}a: start 2 of 3, from its newest checkpoint, without ${name}a, on 2 workers" err
+has 'which the host of worker 0 has kept' err
+after=$(sed -n 's/.*goes on from the snapshot of iteration \([0-9]*\).*/\1/p' err)
+[ "${after:-0}" -ge $((steps - 1)) ] || fail "steps were lost: it goes on after $after, $steps were logged"
+has "\"fingerprint\":\"$whole\"" out
+expect 0 '' compare whole first
+for host in "${name}b" "${name}c"; do
+  [ -z "$(ls "shm-$host")" ] || fail "a copy is left on $host: $(ls "shm-$host")"
+done
 
 finish

@@ -13,6 +13,7 @@
 #include "retrace/train/metrics_log.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/run_lock.h"
+#include "retrace/train/step_log.h"
 
 namespace retrace {
 namespace fs = std::filesystem;
@@ -118,6 +119,16 @@ std::vector<fs::path> states_of(const fs::path& run) {
   std::vector<fs::path> paths;
   for (auto& [step, path] : found) paths.push_back(std::move(path));
   return paths;
+}
+
+int64_t logged_iterations(const fs::path& run) {
+  int64_t states = 0;
+  for (const auto& name : names_in(checkpoint_folder(run)))
+    for (const auto prefix : {kPrefix, kSnapshotPrefix})
+      if (name.starts_with(prefix) && name.ends_with(kSuffix))
+        states = std::max(states, number_in<int64_t>(std::string_view(name).substr(prefix.size()), 0));
+  const auto steps = read_step_log(run);
+  return std::min(states, steps.empty() ? 0 : steps.back().iteration);
 }
 
 void keep_snapshot(const fs::path& run, int64_t iterations) {

@@ -19,6 +19,9 @@ std::filesystem::path checkpoint_path(const std::filesystem::path& run, int64_t 
 std::filesystem::path snapshot_path(const std::filesystem::path& run, int64_t iterations);
 // What a run can go on from, newest first: its checkpoints, and its snapshot if this machine wrote it since it started.
 std::vector<std::filesystem::path> states_of(const std::filesystem::path& run);
+// To where the logs of the run have come: a state is written after all that it goes on from, also one of another
+// machine.
+int64_t logged_iterations(const std::filesystem::path& run);
 // Removes all snapshots but that of this iteration. What cannot be removed stays.
 void keep_snapshot(const std::filesystem::path& run, int64_t iterations);
 // The checkpoints of a run, newest first. None if it has no such folder.

@@ -93,6 +93,10 @@ void RunWriter::weights(int epoch, SafeTensors weights) {
 }
 
 void RunWriter::checkpoint(Checkpoint checkpoint) {
+  if (checkpoint.snapshot && snapshot_waits_.exchange(true)) {
+    background_.wait();
+    snapshot_waits_ = true;
+  }
   {
     const std::lock_guard lock(mutex_);
     (checkpoint.snapshot ? waiting_.snapshot : waiting_.checkpoint) = std::move(checkpoint);
@@ -174,7 +178,7 @@ void RunWriter::write_waiting() {
   if (now.checkpoint && !failed_) write_checkpoint(*now.checkpoint);
   if (now.snapshot && !failed_ && now.snapshot->iterations > checkpointed_) write_snapshot(*now.snapshot);
   if (now.checkpoint) let_go(std::move(*now.checkpoint));
-  if (now.snapshot) let_go(std::move(*now.snapshot));
+  if (now.snapshot) let_go(std::move(*now.snapshot)), snapshot_waits_ = false;
   if (checkpointed_ > before) write_data();
 }
 

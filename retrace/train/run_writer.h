@@ -18,13 +18,13 @@
 
 namespace retrace {
 
-// Writes a run folder on a thread of its own: no step waits for the disk. Of weights only the newest are kept waiting,
-// of events 4,096 lines (then the newest are left out, and a line {"event":"dropped","lines":N} says so), of
-// fingerprints 1,024 epochs and of the step log 65,536 steps (then epoch() and step() wait for the disk: they prove the
-// result). An error of writing is thrown by
-// the next check() or flush(); what else can be written is written nevertheless. Of checkpoints only the newest is kept
-// waiting, and of snapshots; one that cannot be written ends nothing: it is warned of, and the ones before stay.
-// Without a thread everything is written at once.
+// Writes a run folder on a thread of its own: no step waits for the disk, but for a snapshot (checkpoint()). Of weights
+// only the newest are kept waiting, of events 4,096 lines (then the newest are left out, and a line
+// {"event":"dropped","lines":N} says so), of fingerprints 1,024 epochs and of the step log 65,536 steps (then epoch()
+// and step() wait for the disk: they prove the result). An error of writing is thrown by the next check() or flush();
+// what else can be written is written nevertheless. Of checkpoints only the newest is kept waiting, and of snapshots;
+// one that cannot be written ends nothing: it is warned of, and the ones before stay. Without a thread everything is
+// written at once.
 class RunWriter {
  public:
   // `iterations`: of the checkpoint that the run goes on from, or 0.
@@ -51,6 +51,7 @@ class RunWriter {
     Tree state;
     NamedValues owner;  // checkpoint_owner()
   };
+  // A snapshot waits for the one before it, so that no more than one step is lost with it.
   void checkpoint(Checkpoint checkpoint);
   // Of the newest checkpoint that was written; 0: none. After flush() it is that of the last call, or that failed.
   int64_t checkpointed() const { return checkpointed_; }
@@ -96,7 +97,7 @@ class RunWriter {
   std::atomic<bool> has_written_{false};
   std::atomic<int64_t> checkpointed_{0};
   std::exception_ptr error_;
-  std::atomic<bool> failed_{false};
+  std::atomic<bool> failed_{false}, snapshot_waits_{false};
   std::vector<DataFile> data_;  // none: they are written
   int written_epoch_ = 0;       // of the weights on the disk; 0: none
   Background background_;       // last: it ends first

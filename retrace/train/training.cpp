@@ -50,7 +50,9 @@ Training::Training(const TrainingTask& task, TrainJobControl control, Worker& wo
       evaluate_(network_, task.data, options_.mini_batch_size, is_accelerated(options_), device_,
                 {.names = options_.metrics, .options = options_.options, .own = task.own_metrics}),
       validation_(task),
-      report_(task, control_, worker.index() == 0) {
+      report_(task, control_, worker.index() == 0),
+      keeper_(copy_keeper(control_, worker)) {
+  if (control_.resume.empty()) remove_copies(copies_folder(keeper_.run), 0);
   state_.now = initial_training_state(network_, options_).to(device_);
   if (averages()) state_.average = state_.now.parameters;
   state_.epoch_start = weights();
@@ -74,6 +76,7 @@ void Training::restore(const RunState& state) {
   state_.average = state.average.to(device_);
   state_.best = {state.best.parameters.to(device_), state.best.state.to(device_)};
   restored_ = state.iterations;
+  remove_copies(copies_folder(keeper_.run), restored_);
   if (validation_.is_over(state_)) stop_reason_ = kNothingBetter;
 }
 
@@ -127,13 +130,35 @@ void Training::log_step(int64_t first, double loss, double rate) {
 // these. Those of another device are copied here.
 void Training::leave_checkpoint() {
   const bool stops = !stop_reason_.empty();
-  const Due due = report_.due(state_.iterations, state_.epoch_steps == 0 ? state_.epochs : 0);
+  if (keeper_.worker == worker_.index() && !stops) leave_copy();
+  const Due due = checkpoint_due(stops);
   if (!report_.writes() || (due == Due::nothing && !stops)) return;
   if (owner_.empty()) owner_ = checkpoint_owner(task_);
   Tree state = to_tree(state_).to(cpu_device());
   evaluate(state);
   const bool snapshot = due == Due::snapshot && !stops;
   report_.checkpoint({state_.iterations, options_.checkpoints_kept, snapshot, std::move(state), owner_});
+}
+
+// Where a host keeps copies, the first snapshot is a checkpoint: what outlives the host of worker 0 by itself.
+Due Training::checkpoint_due(bool stops) {
+  const Due due = report_.due(state_.iterations, state_.epoch_steps == 0 ? state_.epochs : 0);
+  const bool first = due == Due::snapshot && keeper_.worker >= 0 && report_.checkpointed() == 0;
+  return first && !stops ? Due::checkpoint : due;
+}
+
+void Training::leave_copy() {
+  const int64_t every = options_.snapshot_iterations;
+  if (every == 0 || state_.iterations % every != 0) return;
+  if (!copies_) {
+    const auto folder = copies_folder(keeper_.run);
+    if (folder.empty()) return;
+    copies_.emplace(folder);
+    owner_ = checkpoint_owner(task_);
+  }
+  Tree state = to_tree(state_).to(cpu_device());
+  evaluate(state);
+  copies_->keep(state_.iterations, std::move(state), owner_);
 }
 
 void Training::begin_epoch() {
@@ -286,6 +311,8 @@ TrainJobResult Training::finish() {
     result.checkpoint = report_.checkpointed();
     report_.seal();
   }
+  copies_.reset();
+  remove_copies(copies_folder(keeper_.run), 0);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "retrace/run/accelerate.h"
 #include "retrace/train/evaluate_network.h"
 #include "retrace/train/run_state.h"
+#include "retrace/train/snapshot_copies.h"
 #include "retrace/train/train_job.h"
 #include "retrace/train/training_iteration.h"
 #include "retrace/train/training_report.h"
@@ -45,6 +46,8 @@ class Training {
   TrainJobResult finish();
   // After a failure of any of these.
   void give_up() noexcept { report_.give_up(); }
+  // The folder of the run, absolute, as all workers know it; empty where that is not so.
+  const std::string& run() const { return keeper_.run; }
   // "epoch 2, iteration 7": that of the next step.
   std::string position() const;
 
@@ -59,6 +62,8 @@ class Training {
   void validate();
   bool measure(const NetworkWeights& weights);
   void leave_checkpoint();
+  void leave_copy();
+  Due checkpoint_due(bool stops);
   // Those that the training leaves behind, and in the result their iteration.
   NetworkWeights result_weights(TrainJobResult& result);
   // The state with the statistics of all training data; nothing if the run is stopped meanwhile.
@@ -83,6 +88,8 @@ class Training {
   NetworkEvaluator evaluate_;
   const ValidationPlan validation_;
   TrainingReport report_;
+  const CopyKeeper keeper_;
+  std::optional<SnapshotCopies> copies_;  // of the worker that keeps them
   RunState state_;
   int64_t restored_ = 0;               // iterations of the state that restore() got
   NamedValues owner_;                  // of checkpoints, once there is one

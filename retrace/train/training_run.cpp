@@ -6,6 +6,7 @@
 #include "retrace/train/checkpoint_files.h"
 #include "retrace/train/data_files.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/state_to_resume.h"
 
 namespace retrace {
 namespace {
@@ -33,15 +34,7 @@ auto with_enough_memory(const TrainingCall& call, const F& f) {
   }
 }
 
-// The state in the newest checkpoint of the run, which worker 0 reads, on every worker.
-RunState state_to_resume(const TrainingTask& task, const std::filesystem::path& run, const RunState& like,
-                         const Worker& worker) {
-  const NamedValues owner = checkpoint_owner(task);
-  const std::string bytes = worker.broadcast(worker.index() == 0 ? newest_checkpoint(run, like, owner) : "");
-  return checkpoint_state(bytes, like, owner, run);
-}
-
-// The same of the newest one that is not after an iteration. Nothing where there is none.
+// The state in the newest checkpoint of a run that is not after an iteration. Nothing where there is none.
 std::optional<RunState> state_to_begin(const TrainingTask& task, const TrainJobControl::Begin& begin,
                                        const RunState& like, const Worker& worker) {
   const auto path = worker.index() == 0 ? checkpoint_before(begin.run, begin.most) : std::nullopt;
@@ -54,7 +47,8 @@ std::optional<RunState> state_to_begin(const TrainingTask& task, const TrainJobC
 TrainJobResult train(const TrainingTask& task, const TrainJobControl& control, Worker& worker) {
   Training training(task, control, worker);
   try {
-    if (!control.resume.empty()) training.restore(state_to_resume(task, control.resume, training.state(), worker));
+    if (!control.resume.empty())
+      training.restore(state_to_resume(task, control.resume, training.run(), training.state(), worker));
     if (control.begin)
       if (const auto state = state_to_begin(task, *control.begin, training.state(), worker)) training.restore(*state);
     while (!training.done()) training.step();
