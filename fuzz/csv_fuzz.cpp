@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     ensure(rows > 0 && table.features.size() == rows * table.columns.size(), "every cell of a feature is a number");
     for (const float value : table.features) ensure(std::isfinite(value), "numbers are finite");
     if (!columns.for_inputs)
-      ensure((labels ? table.labels.size() : table.values.size()) == rows * table.targets, "every target is there");
+      ensure((labels ? table.labels.size() : table.values.size()) == rows * table.targets.size(),
+             "every target is there");
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::bad_data && error.kind() != ErrorKind::usage) throw;
   }

@@ -103,7 +103,7 @@ TEST(Kinds, ASourceGivesWhatItDescribes) {
       SCOPED_TRACE(source.name);
       const SourceRequest request{.samples = 16, .seed = 1, .options = completed({}, source.options, source.name)};
       const SourceDescription said = source.description(split, request);
-      const Datastore store = source.load(split, request);
+      const Datastore store = source.load(split, request).store;
       EXPECT_EQ(said.samples, store.size());
       ASSERT_EQ(said.variables.size(), static_cast<size_t>(store.variables()));
       ASSERT_EQ(said.variables.size(), source.targets.size() + 1);

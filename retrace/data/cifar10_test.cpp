@@ -55,7 +55,7 @@ TEST(Cifar10, TheSourceDescribesWhatItGives) {
   const SourceRequest request{.path = folder};
   for (const Split split : {Split::train, Split::test}) {
     const SourceDescription said = source.description(split, request);
-    const Datastore store = source.load(split, request);
+    const Datastore store = source.load(split, request).store;
     EXPECT_EQ(said.samples, store.size());
     for (size_t v = 0; v < 2; ++v) EXPECT_EQ(store.get(0)[v].spec(), said.variables[v]);
   }

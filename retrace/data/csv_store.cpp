@@ -53,7 +53,8 @@ Tensor classes(const CsvTable& table, const std::vector<std::string>& names) {
   std::vector<int32_t> labels;
   std::vector<Error> mistakes;
   for (const auto& label : table.labels) {
-    const auto known = numbers.find(label.text);
+    auto known = numbers.find(label.text);
+    if (known == numbers.end()) known = numbers.find(printable(label.text));  // as a run keeps names
     labels.push_back(known == numbers.end() ? 0 : known->second);
     if (known != numbers.end() || mistakes.size() == 20) continue;
     const auto near = nearest(label.text, names);
@@ -82,14 +83,18 @@ CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options, 
   check_options(options, place);
   return with_place(place, [&]() -> CsvDatastore {
     const bool classify = options.task == Task::classification;
-    CsvTable table = read_csv_table(
-        file, {.header = options.header, .targets = options.targets, .ignored = options.ignored, .labels = classify});
-    const auto width = static_cast<int64_t>(table.columns.size()), targets = static_cast<int64_t>(table.targets);
+    CsvTable table = read_csv_table(file, {.header = options.header,
+                                           .targets = options.targets,
+                                           .ignored = options.ignored,
+                                           .named = options.features,
+                                           .labels = classify});
+    const auto width = static_cast<int64_t>(table.columns.size()), targets = static_cast<int64_t>(table.targets.size());
     std::vector<std::string> names;
     if (classify) names = options.class_names.empty() ? classes_of(table) : options.class_names;
     const Tensor features = Tensor::from(table.features, {table.rows, width}, "BC");
     const Tensor target = classify ? classes(table, names) : Tensor::from(table.values, {table.rows, targets}, "BC");
-    return {array_store({features, target}, {.files = {file}}), std::move(table.columns), std::move(names)};
+    return {array_store({features, target}, {.files = {file}}), std::move(table.columns), std::move(table.targets),
+            std::move(names)};
   });
 }
 

@@ -14,7 +14,11 @@ struct CsvStoreOptions {
   bool header = true;                     // the first line has the names of the columns; else they are 1, 2, 3, ...
   std::vector<std::string> targets = {};  // the columns that are targets; none named: the last one
   std::vector<std::string> ignored = {};  // columns that are not used
-  Task task = Task::classification;       // which has one column of targets
+  // The columns that are features, in this order; others are not used, and targets are in the order of `targets`. None:
+  // all columns that are neither targets nor ignored, and both in the order of the file. Give those of the training set
+  // to the store of the test set.
+  std::vector<std::string> features = {};
+  Task task = Task::classification;  // which has one column of targets
   // Of Task::classification: the classes in the order of their numbers; a label that is not among them is an error.
   // None: those that are found. Give those of the training set to the store of the test set.
   std::vector<std::string> class_names = {};
@@ -24,8 +28,9 @@ struct CsvStoreOptions {
 // columns; then the number of the class, a single i32, or the values f32[m] "C".
 class CsvDatastore : public Datastore {
  public:
-  // The names of the columns that are features.
+  // The names of the columns that are features, and of those that are targets.
   const std::vector<std::string>& feature_names() const { return feature_names_; }
+  const std::vector<std::string>& target_names() const { return target_names_; }
   // The names of the classes in the order of their numbers; empty for Task::regression. Where every label is a whole
   // number from 0 on, it is the number of its class, and the names are 0, 1, 2, ... up to the largest; other labels
   // are numbered in the order of their bytes.
@@ -33,9 +38,13 @@ class CsvDatastore : public Datastore {
 
  private:
   friend CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options, Place place);
-  CsvDatastore(Datastore store, std::vector<std::string> features, std::vector<std::string> classes)
-      : Datastore(std::move(store)), feature_names_(std::move(features)), class_names_(std::move(classes)) {}
-  std::vector<std::string> feature_names_, class_names_;
+  CsvDatastore(Datastore store, std::vector<std::string> features, std::vector<std::string> targets,
+               std::vector<std::string> classes)
+      : Datastore(std::move(store)),
+        feature_names_(std::move(features)),
+        target_names_(std::move(targets)),
+        class_names_(std::move(classes)) {}
+  std::vector<std::string> feature_names_, target_names_, class_names_;
 };
 
 // Reads a CSV file by RFC 4180, as UTF-8: commas, lines that end with LF or CRLF, cells in quotes where they hold

@@ -93,6 +93,26 @@ TEST(Csv, ColumnsAreNamedOrCounted) {
   EXPECT_TRUE(has_csv_header("a,b,kind\n", "x", 2));
 }
 
+TEST(Csv, ColumnsAreFoundByTheirNames) {
+  const std::string text = "p,c,q,a,b\n1,2,3,4,5\n6,7,8,9,10\n";
+  const CsvTable read = table(text, {.targets = {"q", "p"}, .named = {"a", "b", "c"}});
+  EXPECT_EQ(read.columns, (Texts{"a", "b", "c"}));
+  EXPECT_EQ(read.targets, (Texts{"q", "p"}));
+  EXPECT_EQ(read.features, (Floats{4, 5, 2, 9, 10, 7}));
+  EXPECT_EQ(read.values, (Floats{3, 1, 8, 6}));
+  EXPECT_EQ(table(text, {.named = {"a", "c"}}).values, (Floats{5, 10})) << "the last one";
+  EXPECT_EQ(table(text, {.named = {"c", "q"}, .for_inputs = true}).features, (Floats{2, 3, 7, 8}));
+  EXPECT_EQ(table("caf\xe9,y\n1,2\n", {.named = {"caf?"}}).features, Floats{1}) << "as a run keeps names";
+  EXPECT_EQ(refusal(text, {.named = {"a", "d", "e"}}),
+            "error[RT0695]: the CSV file has no column for the features d, e\n  where:    x.csv\n"
+            "  got:      columns p, c, q, a, b\n  expected: features a, d, e\n"
+            "  help:     columns are found by the names that the training set gave them; without a line of names they "
+            "count in its order");
+  EXPECT_TRUE(says(refusal("length,kind\n1,2\n", {.named = {"lenght"}}), "did you mean \"length\"?"));
+  EXPECT_TRUE(
+      says(refusal(text, {.targets = {"a"}, .named = {"a"}}), "error[RT0359]: the column \"a\" is named twice"));
+}
+
 TEST(Csv, RefusesWhatIsNoCsv) {
   EXPECT_EQ(refusal("a,b\n1,\"2\n"),
             "error[RT0349]: the CSV file has a quoted cell without an end\n  where:    x.csv:2:3\n"
@@ -156,7 +176,7 @@ TEST(Csv, RefusesColumns) {
             "  help:     did you mean \"kind\"?");
   EXPECT_EQ(refusal("a,b\n1,2\n", {.targets = {"b"}, .ignored = {"b"}}),
             "error[RT0359]: the column \"b\" is named twice\n  where:    x.csv\n"
-            "  help:     name a column once, as a target or as one that is ignored");
+            "  help:     name a column once, as a feature, as a target or as one that is ignored");
   EXPECT_EQ(refusal("a,b,c\n1,2,3\n", {.features = 3}),
             "error[RT0358]: the CSV file has 2 columns of features\n  where:    x.csv\n"
             "  got:      3 columns, 1 of them targets, 0 ignored\n  expected: 3 columns of features");
@@ -175,6 +195,12 @@ TEST(CsvStore, GivesFeaturesAndClasses) {
   EXPECT_EQ(one[0].spec().text(), "f32[2] \"C\"");
   EXPECT_EQ(one[0].to_vector<float>(), (Floats{7, 3.2f}));
   EXPECT_EQ(one[1].item<int32_t>(), 1);
+  EXPECT_EQ(store.target_names(), Texts{"kind"});
+  const CsvFile other("kind,width,mass,length\nsetosa,1,2,3\n");
+  const CsvDatastore same = csv_store(
+      other.path(),
+      {.targets = store.target_names(), .features = store.feature_names(), .class_names = store.class_names()});
+  EXPECT_EQ(same.get(0)[0].to_vector<float>(), (Floats{3, 1}));
   // The classes of the training set are those of the test set.
   const CsvDatastore test = csv_store(file.path(), {.class_names = {"other", "setosa", "virginica"}});
   EXPECT_EQ(test.get(0)[1].item<int32_t>(), 1);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
@@ -36,7 +37,15 @@ enum class Role { feature, target, ignored };
 struct Column {
   std::string quoted_name;
   Role role = Role::feature;
+  size_t place = 0;  // among the columns of this role, as the table has them
 };
+
+// Some names, for people.
+std::string listed(std::span<const std::string> names) {
+  constexpr size_t most = 20;
+  return printable(fmt::format("{}{}", fmt::join(names.first(std::min(most, names.size())), ", "),
+                               names.size() > most ? ", ..." : ""));
+}
 
 // What the columns are, by the first record.
 class Columns {
@@ -47,16 +56,18 @@ class Columns {
     check_features();
   }
   size_t size() const { return names_.size(); }
-  int64_t count(Role role) const { return std::count(roles_.begin(), roles_.end(), role); }
+  size_t count(Role role) const { return static_cast<size_t>(std::count(roles_.begin(), roles_.end(), role)); }
   std::vector<Column> list() const {
     std::vector<Column> columns;
-    for (size_t i = 0; i < size(); ++i) columns.push_back({fmt::format("\"{}\"", printable(names_[i])), roles_[i]});
+    for (size_t i = 0; i < size(); ++i)
+      columns.push_back({fmt::format("\"{}\"", printable(names_[i])), roles_[i], places_[i]});
     return columns;
   }
-  std::vector<std::string> features() const {
-    std::vector<std::string> names;
+  // In the order of the table.
+  std::vector<std::string> names(Role role) const {
+    std::vector<std::string> names(count(role));
     for (size_t i = 0; i < size(); ++i)
-      if (roles_[i] == Role::feature) names.push_back(names_[i]);
+      if (roles_[i] == role) names[places_[i]] = names_[i];
     return names;
   }
 
@@ -84,43 +95,84 @@ class Columns {
     }
   }
 
-  // The number of the column; names_.size() if there is none and that is no mistake.
+  // The place of a name in the file, which may have been made printable; size() if there is none.
+  size_t find(const std::string& name) const {
+    auto at = std::find(names_.begin(), names_.end(), name);
+    if (at == names_.end())
+      at = std::find_if(names_.begin(), names_.end(), [&](const auto& other) { return printable(other) == name; });
+    return static_cast<size_t>(at - names_.begin());
+  }
+
+  // The number of the column; size() if there is none and that is no mistake.
   size_t column_of(const std::string& name) const {
-    const auto at = std::find(names_.begin(), names_.end(), name);
-    if (at != names_.end() || wanted_.for_inputs) return static_cast<size_t>(at - names_.begin());
-    constexpr size_t most = 20;
+    const size_t at = find(name);
+    if (at < size() || wanted_.for_inputs) return at;
     const auto near = nearest(name, names_);
     throw Error(ErrorKind::bad_data, 355, fmt::format("the CSV file has no column \"{}\"", printable(name)))
         .where(file_)
-        .expected(printable(fmt::format("{}{}", fmt::join(std::span(names_).first(std::min(most, names_.size())), ", "),
-                                        names_.size() > most ? ", ..." : "")))
+        .expected(listed(names_))
         .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", printable(near)));
   }
 
-  void assign_role(const std::string& name, Role role) {
+  void assign_role(const std::string& name, Role role, Role before) {
     const size_t column = column_of(name);
-    if (column == names_.size()) return;
-    if (roles_[column] != Role::feature)
+    if (column == size()) return;
+    if (roles_[column] != before)
       throw Error(ErrorKind::usage, 359, fmt::format("the column \"{}\" is named twice", printable(name)))
           .where(file_)
-          .help("name a column once, as a target or as one that is ignored");
+          .help("name a column once, as a feature, as a target or as one that is ignored");
+    places_[column] = count(role);
     roles_[column] = role;
   }
 
   void find_roles() {
-    roles_.assign(names_.size(), Role::feature);
-    for (const auto& name : wanted_.ignored) assign_role(name, Role::ignored);
-    for (const auto& name : wanted_.targets) assign_role(name, Role::target);
-    if (wanted_.targets.empty() && !(wanted_.for_inputs && count(Role::feature) <= wanted_.features))
-      assign_role(names_.back(), Role::target);
+    places_.assign(size(), 0);
+    if (!wanted_.named.empty()) return find_named();
+    roles_.assign(size(), Role::feature);
+    for (const auto& name : wanted_.ignored) assign_role(name, Role::ignored, Role::feature);
+    for (const auto& name : wanted_.targets) assign_role(name, Role::target, Role::feature);
+    if (wanted_.targets.empty() && !(wanted_.for_inputs && features() <= wanted_.features))
+      assign_role(names_.back(), Role::target, Role::feature);
+    for (const Role role : {Role::feature, Role::target}) {
+      size_t place = 0;
+      for (size_t i = 0; i < size(); ++i)
+        if (roles_[i] == role) places_[i] = place++;
+    }
   }
 
+  void find_named() {
+    roles_.assign(size(), Role::ignored);
+    check_named();
+    for (const auto& name : wanted_.named) assign_role(name, Role::feature, Role::ignored);
+    for (const auto& name : wanted_.targets) assign_role(name, Role::target, Role::ignored);
+    if (wanted_.targets.empty() && !wanted_.for_inputs) assign_role(names_.back(), Role::target, Role::ignored);
+  }
+
+  void check_named() const {
+    std::vector<std::string> absent;
+    for (const auto& name : wanted_.named)
+      if (find(name) == size()) absent.push_back(name);
+    if (absent.empty()) return;
+    const auto near = nearest(absent[0], names_);
+    throw Error(
+        ErrorKind::bad_data, 695,
+        fmt::format("the CSV file has no column for the feature{} {}", absent.size() > 1 ? "s" : "", listed(absent)))
+        .where(file_)
+        .got("columns " + listed(names_))
+        .expected("features " + listed(wanted_.named))
+        .help(near.empty() ? "columns are found by the names that the training set gave them; without a line of names "
+                             "they count in its order"
+                           : fmt::format("did you mean \"{}\"?", printable(near)));
+  }
+
+  int64_t features() const { return static_cast<int64_t>(count(Role::feature)); }
+
   void check_features() const {
-    const int64_t found = count(Role::feature);
+    const int64_t found = features();
     if (found == 0 || (wanted_.features > 0 && found != wanted_.features))
       throw Error(ErrorKind::bad_data, 358, fmt::format("the CSV file has {} columns of features", found))
           .where(file_)
-          .got(fmt::format("{} columns, {} of them targets, {} ignored", names_.size(), count(Role::target),
+          .got(fmt::format("{} columns, {} of them targets, {} ignored", size(), count(Role::target),
                            count(Role::ignored)))
           .expected(wanted_.features > 0 ? fmt::format("{} columns of features", wanted_.features)
                                          : "at least one column of features");
@@ -130,6 +182,7 @@ class Columns {
   const CsvColumns& wanted_;
   std::vector<std::string> names_;
   std::vector<Role> roles_;
+  std::vector<size_t> places_;
 };
 
 class TableReader {
@@ -143,8 +196,8 @@ class TableReader {
     if (!reader_.next()) throw no_record();
     const Columns columns(reader_, table_.name, wanted_);
     columns_ = columns.list();
-    table_.columns = columns.features();
-    table_.targets = static_cast<size_t>(columns.count(Role::target));
+    table_.columns = columns.names(Role::feature);
+    table_.targets = columns.names(Role::target);
     if (!wanted_.header || reader_.next()) {
       do add_record();
       while (mistakes_.size() < kMostMistakes && reader_.next());
@@ -170,24 +223,33 @@ class TableReader {
       return;
     }
     ++table_.rows;
+    const std::span<float> features = add_row(table_.features, table_.columns.size());
+    const bool targets = !wanted_.for_inputs;
+    const std::span<float> values = add_row(table_.values, targets && !wanted_.labels ? table_.targets.size() : 0);
     for (size_t i = 0; i < cells.size() && mistakes_.size() < kMostMistakes; ++i) {
       const Column& column = columns_[i];
       if (column.role == Role::feature)
-        add_number(cells[i], column, table_.features);
-      else if (column.role == Role::target && !wanted_.for_inputs)
-        add_target(cells[i], column);
+        read_cell(cells[i], column, features[column.place]);
+      else if (column.role == Role::target && targets && wanted_.labels)
+        add_label(cells[i], column);
+      else if (column.role == Role::target && targets)
+        read_cell(cells[i], column, values[column.place]);
     }
   }
 
-  void add_target(const CsvCell& cell, const Column& column) {
-    if (!wanted_.labels) return add_number(cell, column, table_.values);
+  static std::span<float> add_row(std::vector<float>& rows, size_t width) {
+    rows.resize(rows.size() + width);
+    return std::span(rows).last(width);
+  }
+
+  void add_label(const CsvCell& cell, const Column& column) {
     if (cell.text.empty()) return add_empty(cell, column);
     table_.labels.push_back({cell.text, cell.position});
   }
 
-  void add_number(const CsvCell& cell, const Column& column, std::vector<float>& numbers) {
+  void read_cell(const CsvCell& cell, const Column& column, float& number) {
     if (cell.text.empty()) return add_empty(cell, column);
-    switch (read_number(cell.text, numbers.emplace_back())) {
+    switch (read_number(cell.text, number)) {
       case NumberFault::none: return;
       case NumberFault::no_number:
         add_mistake(352, fmt::format("{} is no number", shown(cell)), cell.position)
@@ -237,6 +299,11 @@ CsvTable read_csv_table(const std::filesystem::path& file, const CsvColumns& col
 bool is_csv_number(std::string_view text) {
   float number = 0;
   return read_number(text, number) != NumberFault::no_number;
+}
+
+bool are_csv_names(const std::vector<std::string>& columns) {
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const auto& name) { return name.find_first_not_of("0123456789") != std::string::npos; });
 }
 
 bool has_csv_header(std::string_view text, std::string_view name, int64_t features) {

@@ -16,6 +16,9 @@ struct CsvColumns {
   bool header = true;
   std::vector<std::string> targets = {};  // none named: the last column
   std::vector<std::string> ignored = {};
+  // The columns that are features, in this order, and targets in theirs; all others are not used. None: all that are
+  // neither targets nor ignored, in the order of the file, and targets in that order, too.
+  std::vector<std::string> named = {};
   bool labels = false;      // the target is one column of labels, as text; else targets are numbers
   int64_t features = 0;     // the number that there must be; 0: any
   bool for_inputs = false;  // only features are read: columns that are named and not there are no mistake, and the last
@@ -30,7 +33,7 @@ struct CsvLabel {
 struct CsvTable {
   std::string name;                  // of the file, in messages
   std::vector<std::string> columns;  // the names of the features
-  size_t targets = 0;                // columns of targets
+  std::vector<std::string> targets;  // of the columns of targets
   int64_t rows = 0;
   std::vector<float> features;   // row by row
   std::vector<float> values;     // of the targets, row by row, unless they are labels
@@ -51,6 +54,9 @@ CsvTable parse_csv_table(std::string_view text, std::string_view name, const Csv
 
 // Whether a text is read as a number, which may not be finite.
 bool is_csv_number(std::string_view text);
+
+// Whether these are names of columns, and not their numbers, which columns without names have.
+bool are_csv_names(const std::vector<std::string>& columns);
 
 // Whether the first record is names, for who does not know it: of a record of values at least the features are numbers
 // (the name of a class is none). A number in quotes is a name.

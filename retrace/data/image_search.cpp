@@ -156,7 +156,7 @@ FoundImages search_images(const std::string& location) {
     return search_container(s3_files(location), parse_s3(location).key);
   }
   if (const auto archive = archive_path(location))
-    return search_container(std::make_shared<const TarArchive>(fs::path(archive->archive)), archive->inside);
+    return search_container(open_archive(archive->archive), archive->inside);
   return search_folders(location);
 }
 

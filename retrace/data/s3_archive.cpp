@@ -36,7 +36,7 @@ std::shared_ptr<const TarArchive> s3_archive(const std::string& location) {
   auto copy = object_copy(
       location, [&](std::string_view start, uint64_t bytes) { TarArchive::check_start(start, bytes, location); });
   if (!copy) throw nothing_at(location);
-  return std::make_shared<const TarArchive>(copy->path, std::move(copy->object));
+  return open_archive(copy->path, copy->object);
 }
 
 }  // namespace retrace

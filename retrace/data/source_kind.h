@@ -13,14 +13,20 @@
 
 namespace retrace {
 
+// What other sets take from their training set, whether it was read or a run keeps it. What is empty is not known.
+struct TrainingFacts {
+  std::vector<std::string> class_names = {};             // in the order of the numbers of the classes
+  std::vector<std::string> features = {}, targets = {};  // the names of a table's columns
+  Shape sizes = {};                                      // of images, as the store has them
+};
+
 // The part of a job that describes its data.
 struct SourceRequest {
   std::filesystem::path path = {};  // the folder of the files
   int64_t samples = 0;              // the number wanted of this split; 0: all. A source may give more
   uint64_t seed = 0;                // of the job
   OptionValues options = {};        // of this source alone; complete
-  // Of a run that is tested, where it keeps them: what a test set without its training set goes by.
-  std::vector<std::string> class_names = {};
+  TrainingFacts training = {};      // what a test set goes by; where that does not do, the training set is read
   bool any_size = false;  // images may differ in height and width where the options say none: transforms make them one
 };
 
@@ -34,6 +40,16 @@ struct SourceDescription {
   int64_t samples = 0;
   std::vector<TensorSpec> variables;  // of one observation: the input first, then the targets
   int64_t classes = 0;                // targets that are classes are known to be below it; 0: they have to be read
+  TrainingFacts facts = {};           // of a training set: what the test set gets
+};
+
+// A split that was read, and what is known of it.
+struct SourceSet {
+  Datastore store;
+  int64_t classes = 0;       // as in its description
+  TrainingFacts facts = {};  // the same
+  SourceSet(Datastore read, int64_t classes = 0, TrainingFacts facts = {})
+      : store(std::move(read)), classes(classes), facts(std::move(facts)) {}
 };
 
 struct SourceKind {
@@ -52,7 +68,7 @@ struct SourceKind {
   // The shape of one input, as far as the request says it: nothing is read. A size that the files say is 0.
   std::function<Shape(const SourceRequest& request)> sample;
   // The store of a split: the input first, then the targets.
-  std::function<Datastore(Split split, const SourceRequest& request)> load;
+  std::function<SourceSet(Split split, const SourceRequest& request)> load;
   // The store without its observations, from the request and the headers of files: `retrace plan` loads nothing else.
   // Errors: those that load() finds there.
   std::function<SourceDescription(Split split, const SourceRequest& request)> description;

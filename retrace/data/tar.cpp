@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <tuple>
 
 #include "retrace/data/gzip.h"
 #include "retrace/data/tar_header.h"
@@ -205,6 +208,25 @@ TarArchive::TarArchive(const std::filesystem::path& path, SourceFile original)
     size_ = static_cast<uint64_t>(status.st_size);
   }
   entries_ = TarIndex(*this).entries();
+}
+
+std::shared_ptr<const TarArchive> open_archive(const std::filesystem::path& path) {
+  return open_archive(path, SourceFile{path.string()});
+}
+
+std::shared_ptr<const TarArchive> open_archive(const std::filesystem::path& path, const SourceFile& original) {
+  using File = std::tuple<std::string, std::string, dev_t, ino_t, off_t, time_t, long>;
+  static std::mutex mutex;
+  static std::map<File, std::weak_ptr<const TarArchive>> open;
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return std::make_shared<const TarArchive>(path, original);  // says why
+  const File file{original.path,  original.tag,          status.st_dev,         status.st_ino,
+                  status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  const std::lock_guard lock(mutex);
+  std::erase_if(open, [](const auto& one) { return one.second.expired(); });
+  auto archive = open[file].lock();
+  if (!archive) open[file] = archive = std::make_shared<const TarArchive>(path, original);
+  return archive;
 }
 
 TarArchive::TarArchive(std::string bytes, std::string name, uint64_t limit)

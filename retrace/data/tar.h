@@ -2,6 +2,7 @@
 // tar archives, read in place.
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,6 +61,11 @@ class TarArchive : public FileContainer {
   uint64_t size_ = 0;
   std::vector<TarEntry> entries_;
 };
+
+// The archive at a path. While somebody holds it, it is not read or decompressed again for others, unless the file was
+// changed. Errors: as TarArchive.
+std::shared_ptr<const TarArchive> open_archive(const std::filesystem::path& path);
+std::shared_ptr<const TarArchive> open_archive(const std::filesystem::path& path, const SourceFile& original);
 
 // The endings of archives' names: .tar, .tar.gz, .tgz and more, with those that are refused with what helps.
 std::span<const std::string_view> archive_endings();

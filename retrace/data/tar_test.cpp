@@ -87,6 +87,18 @@ TEST(Tar, ReadsFilesInPlaceAndCompressedOnesInMemory) {
             "error[RT0502]: archive \"" + (folder / "plain.tar").string() + "\" became shorter while it was read");
 }
 
+TEST(Tar, AnArchiveThatIsHeldIsNotReadAgain) {
+  const TemporaryFolder folder;
+  const auto path = folder / "packed.tgz";
+  write_file_whole(path, gzip(tar_of({{"a", "1"}})));
+  const auto held = open_archive(path);
+  EXPECT_EQ(open_archive(path), held);
+  write_file_whole(path, gzip(tar_of({{"a", "2"}})));
+  EXPECT_EQ(listed(*open_archive(path)), List{"a=2"}) << "another file";
+  EXPECT_EQ(listed(*held), List{"a=1"});
+  EXPECT_EQ(error_of([&] { open_archive(folder / "packed.tg"); }), error_of([&] { TarArchive(folder / "packed.tg"); }));
+}
+
 TEST(Tar, RefusesTruncatedArchives) {
   const std::string bytes = tar_of({{"a", "1"}, {"b", "2"}});
   EXPECT_EQ(refusal(""), damaged("0", "it holds no header"));

@@ -15,6 +15,7 @@
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_scope.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/run_table.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
@@ -129,8 +130,8 @@ class BatchReader {
 std::vector<Sample> read_samples(const Job& job, const nn::Network& network, const std::filesystem::path& run) {
   const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
                                                     (run / "weights.safetensors").string());
-  const JobData data = load_job_data(job, network);
   const ClassNames names = read_class_names(run);
+  const JobData data = load_test_data(job, network, read_run_facts(run));
   std::vector<int64_t> indices(static_cast<size_t>(std::min(kLooked, data.test.size())));
   std::iota(indices.begin(), indices.end(), 0);
   MiniBatchQueue queue(

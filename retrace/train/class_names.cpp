@@ -25,15 +25,19 @@ bool are_numbers(const ClassNames& names) {
 
 }  // namespace
 
+ClassNames kept_class_names(const std::vector<std::string>& names) {
+  ClassNames kept;
+  for (const auto& name : names) kept.push_back(printable(name));
+  return are_numbers(kept) ? ClassNames() : kept;
+}
+
 ClassNames class_names_of(const Job& given, const ClassNames& known) {
   const Job job = resolved(given);
   const auto& source = source_of(job);
   if (!source.class_names) return {};
   SourceRequest request = source_request(job, 0);
-  request.class_names = known;
-  ClassNames names = source.class_names(request);
-  for (auto& name : names) name = printable(name);
-  return are_numbers(names) ? ClassNames() : names;
+  request.training.class_names = known;
+  return kept_class_names(source.class_names(request));
 }
 
 std::string class_name(const ClassNames& names, int64_t number) {

@@ -12,8 +12,12 @@ namespace retrace {
 // In the order of the numbers of the classes; empty: they have no other names than their numbers.
 using ClassNames = std::vector<std::string>;
 
-// Those of the data of a job; control characters and broken UTF-8 become '?'. `known`: those of a run on such data,
-// which a source may go by whose training set is not there. Errors: those of reading the names.
+// Those of a training set, as a run keeps them: control characters and broken UTF-8 become '?'.
+ClassNames kept_class_names(const std::vector<std::string>& names);
+
+// Those of the data of a job, without reading observations; control characters and broken UTF-8 become '?'. `known`:
+// those of a run on such data, which a source may go by whose training set is not there. Errors: those of reading the
+// names.
 ClassNames class_names_of(const Job& job, const ClassNames& known = {});
 
 // The name of class `number`: its number where it has no other one.

@@ -108,6 +108,10 @@ TEST(ClassNames, OtherDataMustHaveThem) {
         [&] { test_run(root / "run", {.overrides = {{"data.path", (root / folder).string(), "--data"}}}); });
   };
   EXPECT_EQ(with("data"), "no error");
+  EXPECT_TRUE(says(with("other"), "error[RT0360]: \"up\" is no known class"));
+  // A run of an earlier version kept no table: then the training set says which class is which.
+  fs::remove(root / "run/manifest.json");
+  fs::remove(root / "run/table.json");
   EXPECT_EQ(
       with("other"),
       "error[RT0671]: the data have other classes than the run was trained on\n"

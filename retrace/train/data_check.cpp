@@ -127,17 +127,8 @@ void check_store(const nn::Network& network, const JobData& data, const Datastor
     if (is_class(network.outputs[i])) check_labels(set, store, data.targets[i], outputs[i].back());
 }
 
-int64_t classes_of(const Job& given, Split split, const std::vector<std::string>& class_names = {}) {
-  const Job job = resolved(given);
-  SourceRequest request = source_request(job, 0);
-  request.class_names = class_names;
-  return source_of(job).description(split, request).classes;
-}
-
 DataNames names_of(const Job& job) {
-  return {.train_classes = classes_of(job, Split::train),
-          .test_classes = classes_of(job, Split::test),
-          .place = [&](Split split, size_t variable) { return place_of(job, split, variable); }};
+  return {.place = [&](Split split, size_t variable) { return place_of(job, split, variable); }};
 }
 
 }  // namespace
@@ -154,27 +145,25 @@ std::vector<Shape> output_shapes(const nn::Network& network, const std::string& 
 
 void check_job_description(const Job& job, const nn::Network& network, const JobDescription& data) {
   const auto outputs = output_shapes(network, data.formats[0]);
-  const DataNames names{.place = [&](Split split, size_t variable) { return place_of(job, split, variable); }};
+  const DataNames names = names_of(job);
   check_set(network, data.targets, {Split::train, data.train, names}, outputs);
   check_set(network, data.targets, {Split::test, data.test, names}, outputs);
   check_mini_batch(job.training, data.train.samples);
 }
 
-void check_test_data(const Job& job, const nn::Network& network, const JobData& data,
-                     const std::vector<std::string>& class_names) {
-  const DataNames names{.test_classes = classes_of(job, Split::test, class_names),
-                        .place = [&](Split split, size_t variable) { return place_of(job, split, variable); }};
-  check_store(network, data, data.test, {Split::test, description_of(data.test, names.test_classes), names},
+void check_test_data(const Job& job, const nn::Network& network, const JobData& data) {
+  const DataNames names = names_of(job);
+  check_store(network, data, data.test, {Split::test, description_of(data.test, data.test_classes), names},
               output_shapes(network, data.formats[0]));
 }
 
 void check_data(const nn::Network& network, const JobData& data, const TrainingOptions& training,
                 const DataNames& names, bool tested) {
   const auto outputs = output_shapes(network, data.formats[0]);
-  check_store(network, data, data.train, {Split::train, description_of(data.train, names.train_classes), names},
+  check_store(network, data, data.train, {Split::train, description_of(data.train, data.train_classes), names},
               outputs);
   if (tested)
-    check_store(network, data, data.test, {Split::test, description_of(data.test, names.test_classes), names}, outputs);
+    check_store(network, data, data.test, {Split::test, description_of(data.test, data.test_classes), names}, outputs);
   check_mini_batch(training, data.train.size());
 }
 

@@ -9,16 +9,14 @@ namespace retrace {
 // classes (all of them), at least one mini-batch to train on. Errors: bad_data with the file or the source; usage for a
 // mini-batch that is larger than the training set.
 void check_job_data(const Job& job, const nn::Network& network, const JobData& data);
-// The same of the test set alone; class_names: see SourceRequest.
-void check_test_data(const Job& job, const nn::Network& network, const JobData& data,
-                     const std::vector<std::string>& class_names);
+// The same of the test set alone.
+void check_test_data(const Job& job, const nn::Network& network, const JobData& data);
 // The same of both without the labels, of data that are not read.
 void check_job_description(const Job& job, const nn::Network& network, const JobDescription& data);
 
-// What data are called in messages, and what is known of them.
+// What data are called in messages.
 struct DataNames {
   std::string train = "training", test = "test";
-  int64_t train_classes = 0, test_classes = 0;  // labels are known to be below it; 0: they are read
   std::function<std::string(Split split, size_t variable)> place;
 };
 // The same of data from anywhere; `tested`: there is a test set. Of an output without a loss by name any target fits.

@@ -31,19 +31,26 @@ int64_t taken_samples(const Job& job, Split split, int64_t size) {
   return count > 0 ? count : size;
 }
 
-Datastore load(const Job& job, Split split, const std::vector<std::string>& class_names = {}) {
+SourceRequest request_of(const Job& job, Split split, const TrainingFacts& training) {
   SourceRequest request = source_request(job, wanted_samples(job, split));
-  request.class_names = class_names;
-  Datastore store = source_of(job).load(split, request);
-  const int64_t count = taken_samples(job, split, store.size());
-  if (count == store.size()) return transformed(job, split, store);
-  std::vector<int64_t> indices(static_cast<size_t>(count));
-  std::iota(indices.begin(), indices.end(), 0);
-  return transformed(job, split, store.subset(indices));
+  request.training = training;
+  return request;
 }
 
-SourceDescription describe(const Job& job, Split split) {
-  auto made = source_of(job).description(split, source_request(job, wanted_samples(job, split)));
+SourceSet load(const Job& job, Split split, const TrainingFacts& training) {
+  SourceSet set = source_of(job).load(split, request_of(job, split, training));
+  const int64_t count = taken_samples(job, split, set.store.size());
+  if (count < set.store.size()) {
+    std::vector<int64_t> indices(static_cast<size_t>(count));
+    std::iota(indices.begin(), indices.end(), 0);
+    set.store = set.store.subset(indices);
+  }
+  set.store = transformed(job, split, set.store);
+  return set;
+}
+
+SourceDescription describe(const Job& job, Split split, const TrainingFacts& training) {
+  auto made = source_of(job).description(split, request_of(job, split, training));
   made.samples = taken_samples(job, split, made.samples);
   for (auto& variable : made.variables)
     if (variable.labels.text() == "SSC")
@@ -131,23 +138,27 @@ Datastore transformed(const Job& job, Split split, Datastore store) {
 JobData load_job_data(const Job& given, const nn::Network& network) {
   const FloatingPointScope floating_point;
   const Job job = resolved(given);
-  JobData data{load(job, Split::train), load(job, Split::test), formats_of(job, network), targets_of(job, network)};
+  const SourceSet train = load(job, Split::train, {}), test = load(job, Split::test, train.facts);
+  JobData data{train.store,  test.store, formats_of(job, network), targets_of(job, network), train.classes,
+               test.classes, train.facts};
   check_job_data(job, network, data);
   return data;
 }
 
-JobData load_test_data(const Job& given, const nn::Network& network, const std::vector<std::string>& class_names) {
+JobData load_test_data(const Job& given, const nn::Network& network, const TrainingFacts& training) {
   const FloatingPointScope floating_point;
   const Job job = resolved(given);
-  const Datastore test = load(job, Split::test, class_names);
-  JobData data{test, test, formats_of(job, network), targets_of(job, network)};
-  check_test_data(job, network, data, class_names);
+  const SourceSet test = load(job, Split::test, training);
+  JobData data{test.store,   test.store, formats_of(job, network), targets_of(job, network), test.classes,
+               test.classes, training};
+  check_test_data(job, network, data);
   return data;
 }
 
 JobDescription describe_job_data(const Job& given, const nn::Network& network) {
   const Job job = resolved(given);
-  JobDescription data{describe(job, Split::train), describe(job, Split::test), formats_of(job, network),
+  const SourceDescription train = describe(job, Split::train, {});
+  JobDescription data{train, describe(job, Split::test, train.facts), formats_of(job, network),
                       targets_of(job, network)};
   check_job_description(job, network, data);
   return data;

@@ -12,14 +12,16 @@ struct JobData {
   Datastore train, test;
   std::vector<std::string> formats;  // of a queue over them: of the input, and of each target up to the last needed
   std::vector<size_t> targets;       // the variable that each output of the network is trained towards
+  int64_t train_classes = 0, test_classes = 0;  // labels are known to be below it; 0: they have to be read
+  TrainingFacts facts = {};
 };
 
-// Both sets, which fit the network. Errors: of reading; as check_job_data().
+// Both sets, each read once, which fit the network. Errors: of reading; as check_job_data().
 JobData load_job_data(const Job& job, const nn::Network& network);
 
-// The test set alone, which stands in place of the training set, too. A source whose training set is not there may go
-// by the names of the classes, if they are given. Errors: the same.
-JobData load_test_data(const Job& job, const nn::Network& network, const std::vector<std::string>& class_names = {});
+// The test set alone, which stands in place of the training set, too. `training`: what the run knows of that set, which
+// is read only where it does not do. Errors: the same.
+JobData load_test_data(const Job& job, const nn::Network& network, const TrainingFacts& training = {});
 
 // The same without the observations.
 struct JobDescription {

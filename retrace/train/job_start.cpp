@@ -119,7 +119,7 @@ FoundData find_data(const std::string& data) {
 
 // Of the training set, where its description does not say it.
 int64_t classes_in(const FoundData& data) {
-  const Datastore store = data.source->load(Split::train, data.request);
+  const Datastore store = data.source->load(Split::train, data.request).store;
   int64_t largest = 0;
   for (int64_t i = 0; i < store.size(); ++i) largest = std::max<int64_t>(largest, store.get(i)[1].item<int32_t>());
   return largest + 1;
@@ -136,7 +136,9 @@ void check_start(const std::string& text, const std::string& file) {
 JobStart start_job(const JobStartOptions& options) {
   const FloatingPointScope floating_point;
   FoundData data = find_data(options.data);
-  data.test = data.source->description(Split::test, data.request);
+  SourceRequest request = data.request;
+  request.training = data.train.facts;
+  data.test = data.source->description(Split::test, request);
   data.target = targets_of(*data.source, data.request.options)[0];
   if (data.target.kind == nn::OutputKind::class_scores)
     data.classes = data.train.classes > 0 ? data.train.classes : classes_in(data);

@@ -9,6 +9,7 @@
 #include "retrace/train/job_data.h"
 #include "retrace/train/prediction_inputs.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/run_table.h"
 #include "retrace/train/train_job.h"
 #include "retrace/train/weights.h"
 
@@ -104,7 +105,7 @@ Prediction predict_run(const std::filesystem::path& run, const std::filesystem::
   check_predictable(network);
   const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
                                                     (run / "weights.safetensors").string());
-  PredictionInputs inputs(job, network, input);
+  PredictionInputs inputs(job, network, input, read_run_table(run));
   PredictionTable table(network, inputs.files(), read_class_names(run));
   while (const auto batch = inputs.next()) {
     const Tree y = network.forward(*batch, parameters, state, Phase::inference).y;

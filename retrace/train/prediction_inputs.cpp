@@ -71,7 +71,8 @@ Datastore idx_store(const std::filesystem::path& input, const Shape& sample) {
 }
 
 // The columns that the job says, as far as they are there; the first line is a header if it holds names.
-Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const Shape& sample) {
+Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const Shape& sample,
+                     const TrainingFacts& table) {
   const std::string text = read_file(input, "CSV file", kCsvLimit);
   CsvColumns columns{
       .header = has_csv_header(text, input.string(), sample[0]), .features = sample[0], .for_inputs = true};
@@ -79,8 +80,12 @@ Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const S
     columns.targets = job.data.options.texts("target_columns");
     columns.ignored = job.data.options.texts("ignored_columns");
   }
-  const CsvTable table = parse_csv_table(text, input.string(), columns);
-  return array_store({Tensor::from(table.features, {table.rows, sample[0]}, "BC")});
+  if (columns.header && are_csv_names(table.features)) {
+    columns.named = table.features;
+    columns.targets.clear(), columns.ignored.clear();
+  }
+  const CsvTable read = parse_csv_table(text, input.string(), columns);
+  return array_store({Tensor::from(read.features, {read.rows, sample[0]}, "BC")});
 }
 
 Datastore npy_inputs(const std::filesystem::path& input, const Shape& sample) {
@@ -118,7 +123,8 @@ void check_ending(const std::filesystem::path& input, const nn::Network& network
 
 }  // namespace
 
-PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network, const std::filesystem::path& location)
+PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network, const std::filesystem::path& location,
+                                   const TrainingFacts& table)
     : sample_(network.sample) {
   check_ending(location, network);
   const std::filesystem::path input = file_of(location);
@@ -126,7 +132,7 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
   const Shape sample = sample_before(job, sample_);
   std::optional<Datastore> plain;
   if (input.extension() == ".csv") {
-    plain = csv_inputs(job, input, sample_);
+    plain = csv_inputs(job, input, sample_, table);
   } else if (input.extension() == ".npy") {
     plain = npy_inputs(input, sample);
   } else if (is_image_files(input)) {

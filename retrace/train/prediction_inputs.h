@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "retrace/data/mini_batch_queue.h"
+#include "retrace/data/source_kind.h"
 #include "retrace/nn/networks.h"
 #include "retrace/train/job.h"
 
@@ -15,13 +16,15 @@ namespace retrace {
 // Samples as the network of a job reads them, in mini-batches: with the transforms that the job has for every set.
 // Images come from an IDX file of grey images, from an NPY file, or from image files: one, those of a folder and of the
 // folders in it, or those of a path with wildcards, in the order of their paths, brought to the size of the network's
-// samples as data.image_fit says. Features come from an NPY file, or from a CSV file, whose columns are those of the
-// training set in their order, with or without the target and with or without a line of names.
+// samples as data.image_fit says. Features come from an NPY file, or from a CSV file, whose columns are found by the
+// names that they had in the training set, or, without a line of names, are in the order of that set, with or without
+// the target.
 class PredictionInputs {
  public:
-  // Errors: missing; bad_data, with the file, for what holds no samples, or others than the network reads; usage for a
-  // file of a kind that holds no samples of this network.
-  PredictionInputs(const Job& job, const nn::Network& network, const std::filesystem::path& input);
+  // table: of the run (retrace/train/run_table.h). Errors: missing; bad_data, with the file, for what holds no samples,
+  // or others than the network reads; usage for a file of a kind that holds no samples of this network.
+  PredictionInputs(const Job& job, const nn::Network& network, const std::filesystem::path& input,
+                   const TrainingFacts& table = {});
 
   // The paths of image files, one for each sample; empty for an IDX file.
   const std::vector<std::string>& files() const { return files_; }

@@ -9,6 +9,7 @@
 #include "retrace/train/checkpoint_files.h"
 #include "retrace/train/manifest.h"
 #include "retrace/train/run_lock.h"
+#include "retrace/train/run_table.h"
 #include "retrace/train/step_log.h"
 #include "retrace/train/weights.h"
 
@@ -73,8 +74,9 @@ void check_empty(const fs::path& path) {
 
 constexpr const char *kManifest = "manifest.json", *kReport = "report.html";
 constexpr const char* kFiles[] = {
-    "job.toml",   "training.toml",    "versions.json",       "classes.json", "metrics.jsonl", "steps.jsonl",
-    "data.jsonl", "fingerprints.txt", "weights.safetensors", kReport,        kManifest,       kRunLock};
+    "job.toml",      "training.toml", "versions.json", "classes.json",     "table.json",
+    "metrics.jsonl", "steps.jsonl",   "data.jsonl",    "fingerprints.txt", "weights.safetensors",
+    kReport,         kManifest,       kRunLock};
 
 // The files of a run, and its folder if nothing else is in it.
 void remove_run(const fs::path& path, bool folder, const FileDescriptor& lock) {
@@ -157,6 +159,7 @@ RunFolder RunFolder::create(const Description& what, const Versions& versions, c
     write_file_whole(path / what.file, what.text);
     write_file_whole(path / "versions.json", versions_json(versions) + "\n");
     if (!what.classes.empty()) write_class_names(path, what.classes);
+    write_run_table(path, what.facts);
   } catch (const Error&) {
     remove_run(path, makes, lock);
     throw;

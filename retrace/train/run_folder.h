@@ -4,6 +4,7 @@
 //                        train_network(), training.toml: the options that changed bits
 //   versions.json        what it ran on
 //   classes.json         the names of the classes, where they have others than their numbers
+//   table.json           of data in a table: the names of columns and classes (retrace/train/run_table.h)
 //   metrics.jsonl        one event a line
 //   steps.jsonl          one line a step: samples, loss, rate, and now and then fingerprints (retrace/train/step_log.h)
 //   fingerprints.txt     per epoch one line a tensor, "EPOCH HEX NAME", then "EPOCH HEX all", or, where the run was
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "retrace/base/file.h"
+#include "retrace/data/source_kind.h"
 #include "retrace/distributed/worker.h"
 #include "retrace/train/class_names.h"
 #include "retrace/train/job.h"
@@ -47,11 +49,12 @@ std::string fingerprint_text(uint64_t fingerprint);
 class RunFolder {
  public:
   // Makes runs/NAME-N with the next free N, or `out` (which may exist if it is empty), and writes the file that says
-  // what is trained, versions.json and, where classes have names, classes.json. Where the file system has no locks,
-  // warns and goes on. Errors: as check_new_run(); output.
+  // what is trained, versions.json and, where classes and columns have names, classes.json and table.json. Where the
+  // file system has no locks, warns and goes on. Errors: as check_new_run(); output.
   struct Description {
     std::string name, file, text;
     ClassNames classes = {};
+    TrainingFacts facts = {};  // of the data
   };
   static RunFolder create(const Description& what, const Versions& versions, const std::filesystem::path& out = {},
                           const std::filesystem::path& runs = "runs");

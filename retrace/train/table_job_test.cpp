@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <sstream>
 
 #include "retrace/base/file.h"
 #include "retrace/data/npy_testing.h"
 #include "retrace/train/job_data.h"
+#include "retrace/train/test_run.h"
 #include "retrace/train/train_job.h"
 #include "tests/error_testing.h"
 #include "tests/temporary_folder.h"
@@ -88,10 +90,94 @@ TEST(TableJob, PredictsCsvWithAndWithoutTargets) {
   EXPECT_EQ(predicted(bare), with_names) << "without names";
   // The job names its target, and no column has a name: the first line is no name, either.
   EXPECT_TRUE(says(error_of([&] { predicted(labelled); }), "error[RT0358]: the CSV file has 3 columns"));
-  EXPECT_TRUE(says(error_of([&] { predicted("a,b,c,d\n1,2,3,4\n"); }), "error[RT0358]: the CSV file has 4 columns"));
+  EXPECT_TRUE(says(error_of([&] { predicted("a,b,c,d\n1,2,3,4\n"); }), "no column for the features x, y"));
   EXPECT_EQ(error_of([&] { predict_run(run, folder / "picture.png"); }),
             "error[RT0460]: predict cannot read \"" + (folder / "picture.png").string() +
                 "\" for network \"layers\", whose samples are [2]\n  expected: a CSV or NPY file");
+}
+
+// The columns of a table in another order, with one more.
+std::string turned(const std::string& text) {
+  std::string made;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+    made += fmt::format("{},{},{},{},{}\n", cells[3], cells[1], cells[2], cells[0], made.empty() ? "extra" : "9");
+  }
+  return made;
+}
+
+TEST(TableJob, FindsColumnsByTheirNames) {
+  const TemporaryFolder folder, other;
+  write_points(folder);
+  const auto run = folder / "run";
+  const auto trained = train_job(class_job(folder, kClasses), {.out = run});
+  EXPECT_EQ(read_file(run / "table.json", "table", 1000),
+            "{\"features\":[\"x\",\"y\"],\"targets\":[\"side\"],\"classes\":[\"above\",\"below\"]}\n");
+  const std::string predicted = predict_run(run, folder / "test.csv").csv;
+  // A run is tested without its training set, whatever the order of the columns is.
+  write_file_whole(other / "test.csv", turned(points(1)));
+  const auto tested = test_run(run, {.overrides = {{"data.path", other.path().string(), "--data"}}});
+  EXPECT_EQ(tested.loss, trained.loss);
+  EXPECT_EQ(tested.metrics, trained.metrics);
+  EXPECT_EQ(predict_run(run, other / "test.csv").csv, predicted);
+  write_file_whole(folder / "test.csv", turned(points(1)));
+  EXPECT_EQ(train_job(class_job(folder, kClasses), {.write_run = false}).loss, trained.loss);
+  // A file that is damaged says so; without it, the training set is read.
+  std::filesystem::remove(run / "manifest.json");
+  write_file_whole(run / "table.json", "{\"features\":[1]}");
+  EXPECT_EQ(
+      error_of([&] { test_run(run); }),
+      "error[RT0736]: \"" + (run / "table.json").string() +
+          "\" is damaged\n"
+          "  expected: {\"features\":[\"NAME\",...],\"targets\":[\"NAME\",...],\"classes\":[\"NAME\",...]}\n"
+          "  help:     take it from a copy of the run, or remove it: columns then count in their order, and tests "
+          "read the training set");
+  std::filesystem::remove(run / "table.json");
+  EXPECT_EQ(test_run(run).loss, trained.loss);
+  std::filesystem::remove(folder / "train.csv");
+  EXPECT_TRUE(says(error_of([&] { test_run(run); }), "train.csv\" does not exist"));
+}
+
+// Values are in the order of the training set, and columns without names count in theirs.
+TEST(TableJob, FindsTargetsByTheirNames) {
+  const TemporaryFolder folder;
+  write_file_whole(folder / "train.csv", "p,x,q\n1,2,3\n2,4,6\n");
+  write_file_whole(folder / "test.csv", "x,q,p\n2,3,1\n");
+  const std::string head = "[network]\nlayers = [{type = \"linear\", features = 2}]\n[data]\npath = \"" +
+                           folder.path().string() + "\"\nsource = \"csv\"\ntask = \"regression\"\nfeatures = 1\n";
+  const auto targets = [&](const std::string& data) {
+    const Job job = parse_job(head + data, "points.toml");
+    return load_job_data(job, make_job_network(job)).test.get(0)[1].to_vector<float>();
+  };
+  EXPECT_EQ(targets("target_columns = [\"q\", \"p\"]\n"), (std::vector<float>{1, 3}));
+  write_file_whole(folder / "train.csv", "1,2,3\n2,4,6\n");
+  write_file_whole(folder / "test.csv", "7,8,9\n");
+  EXPECT_EQ(targets("header = false\ntarget_columns = [\"1\", \"3\"]\n"), (std::vector<float>{7, 9}));
+}
+
+// Bytes that this process has read.
+int64_t bytes_read() {
+  int64_t bytes = 0;
+  std::string name;
+  std::ifstream("/proc/self/io") >> name >> bytes;
+  return bytes;
+}
+
+TEST(TableJob, ReadsEachFileOnce) {
+  const TemporaryFolder folder;
+  std::string text = "x,y,side,height\n";
+  for (int i = 0; i < 40'000; ++i) text += fmt::format("0.{:09},{},{},1\n", i, i, i % 2 ? "above" : "below");
+  write_file_whole(folder / "train.csv", text);
+  write_file_whole(folder / "test.csv", text);
+  Job job = class_job(folder, kClasses);
+  job.training.max_epochs = 1, job.training.mini_batch_size = 10'000;
+  const auto size = static_cast<int64_t>(text.size()), before = bytes_read();
+  if (before == 0) GTEST_SKIP() << "this system counts no bytes";
+  train_job(job, {.write_run = false});
+  EXPECT_LT(bytes_read() - before, 2 * size + size / 2);
 }
 
 TEST(TableJob, LearnsValuesFromCsvAndNpyAlike) {

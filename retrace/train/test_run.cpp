@@ -10,6 +10,7 @@
 #include "retrace/train/job_fields.h"
 #include "retrace/train/job_scope.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/run_table.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
@@ -43,8 +44,8 @@ Job job_to_test(const std::filesystem::path& run, const std::vector<JobOverride>
 
 // The names that the run keeps, which are those of the data: else a class would be taken for another one. Runs of
 // earlier versions keep none.
-ClassNames names_of(const std::filesystem::path& run, const Job& job) {
-  const ClassNames kept = read_class_names(run), found = class_names_of(job, kept);
+ClassNames names_of(const Job& job, const ClassNames& kept) {
+  const ClassNames found = class_names_of(job, kept);
   if (kept.empty() || kept == found) return found;
   const auto [first, other] = std::mismatch(kept.begin(), kept.end(), found.begin(), found.end());
   const auto number = first - kept.begin();
@@ -87,8 +88,10 @@ TestRunResult test_run(const std::filesystem::path& run, const TestRunOptions& o
   const nn::Network network = make_job_network(job);
   const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
                                                     (run / "weights.safetensors").string());
-  const ClassNames names = names_of(run, job);
-  const JobData data = load_test_data(job, network, names);
+  const TrainingFacts training = read_run_facts(run);
+  const ClassNames names =
+      training.features.empty() ? names_of(job, training.class_names) : kept_class_names(training.class_names);
+  const JobData data = load_test_data(job, network, training);
   MetricChoice metrics{job.training.metrics, job.training.options};
   if (options.classes) metrics.more = {kConfusion};
   NetworkEvaluator evaluate(network, data, job.training.mini_batch_size, job.training.acceleration == "accelerated",

@@ -15,6 +15,7 @@ TrainingTask task_of(const Job& job) {
   evaluate(network.parameters);
   evaluate(network.state);
   network = with_input_statistics(std::move(network), data.train, {});
+  const std::vector<std::string> classes = data.facts.class_names;
   return {.name = job.name,
           .network = std::move(network),
           .data = std::move(data),
@@ -25,7 +26,7 @@ TrainingTask task_of(const Job& job) {
           .device = job.device,
           .learn_rate = learn_rate(job.training),
           .identity = job_identity(job),
-          .classes = class_names_of(job),
+          .classes = kept_class_names(classes),
           .text = job_text(job)};
 }
 

@@ -29,32 +29,38 @@ void check_folder(const std::filesystem::path& path) {
       .help("put the training set into DIR/train.csv and the test set into DIR/test.csv, and set data.path to DIR");
 }
 
-// Values would be taken for those of other features.
-void check_columns(const CsvDatastore& train, const CsvDatastore& test, const std::filesystem::path& file) {
-  if (train.feature_names() == test.feature_names() ||
-      train.feature_names().size() != test.feature_names().size())  // that is found with the sizes of the samples
-    return;
-  throw Error(ErrorKind::bad_data, 695,
-              "the test set has other columns than the training set, or another order of them")
-      .where(printable(file.string()))
-      .got(printable(fmt::format("features {}", fmt::join(test.feature_names(), ", "))))
-      .expected(printable(fmt::format("features {}", fmt::join(train.feature_names(), ", "))))
-      .help("bring the columns of both files into one order");
+// In any order.
+bool are_same(const std::vector<std::string>& names, const std::vector<std::string>& others) {
+  return std::is_permutation(names.begin(), names.end(), others.begin(), others.end(),
+                             [](const auto& a, const auto& b) { return printable(a) == printable(b); });
+}
+
+CsvDatastore store_of(Split split, const SourceRequest& request, const TrainingFacts& training) {
+  CsvStoreOptions options{.header = request.options.truth("header"),
+                          .targets = request.options.texts("target_columns"),
+                          .ignored = request.options.texts("ignored_columns"),
+                          .task = is_regression(request.options) ? Task::regression : Task::classification,
+                          .class_names = training.class_names};
+  if (options.header && are_csv_names(training.features)) {  // else they count in their order
+    options.features = training.features;
+    options.ignored.clear();
+    if (options.targets.empty() || are_same(options.targets, training.targets)) options.targets = training.targets;
+  }
+  return csv_store(file_of(split, request).string(), options, Place());
+}
+
+int64_t classes_of(const CsvDatastore& store) { return static_cast<int64_t>(store.class_names().size()); }
+
+TrainingFacts facts_of(const CsvDatastore& train) {
+  return {.class_names = train.class_names(), .features = train.feature_names(), .targets = train.target_names()};
 }
 
 // Classes and columns are those of the training set.
 CsvDatastore store_of(Split split, const SourceRequest& request) {
-  CsvStoreOptions options{.header = request.options.truth("header"),
-                          .targets = request.options.texts("target_columns"),
-                          .ignored = request.options.texts("ignored_columns"),
-                          .task = is_regression(request.options) ? Task::regression : Task::classification};
   check_folder(request.path);
-  if (split == Split::train) return csv_store(file_of(split, request).string(), options, Place());
-  const CsvDatastore train = store_of(Split::train, request);
-  options.class_names = train.class_names();
-  CsvDatastore test = csv_store(file_of(split, request).string(), options, Place());
-  check_columns(train, test, file_of(split, request));
-  return test;
+  if (split == Split::train) return store_of(split, request, {});
+  const bool known = !request.training.features.empty();
+  return store_of(split, request, known ? request.training : facts_of(store_of(Split::train, request)));
 }
 
 bool is_whole_number(const std::string& text) {
@@ -116,12 +122,16 @@ SourceKind csv_source() {
           .has_target = [](const SourceTarget& target,
                            const OptionValues& options) { return is_regression(options) == (target.name == "value"); },
           .sample = [](const SourceRequest& request) { return Shape{request.options.integer("features")}; },
-          .load = [](Split split, const SourceRequest& request) -> Datastore { return store_of(split, request); },
+          .load =
+              [](Split split, const SourceRequest& request) {
+                const CsvDatastore store = store_of(split, request);
+                return SourceSet(store, classes_of(store), facts_of(store));
+              },
           // The number of records is in no header: this reads the file.
           .description =
               [](Split split, const SourceRequest& request) {
                 const CsvDatastore store = store_of(split, request);
-                SourceDescription made{store.size(), {}, static_cast<int64_t>(store.class_names().size())};
+                SourceDescription made{store.size(), {}, classes_of(store), facts_of(store)};
                 for (const Tensor& variable : store.get(0)) made.variables.push_back(variable.spec());
                 return made;
               },

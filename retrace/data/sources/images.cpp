@@ -37,7 +37,7 @@ Shape sample_of(const SourceRequest& request) {
 
 // Whether the names of the classes are known without the training set, which is not there.
 bool stands_alone(const SourceRequest& request) {
-  if (request.class_names.empty()) return false;
+  if (request.training.class_names.empty()) return false;
   std::error_code ignored;
   const std::string train = folder_of(Split::train, request);
   if (is_s3(train)) return !s3_exists(train) && !s3_archive_path(train);
@@ -57,6 +57,12 @@ ImageDatastore in_turn(const ImageDatastore& store) {
   return store.subset(indices);
 }
 
+TrainingFacts facts_of(const ImageDatastore& train) {
+  return {.class_names = train.class_names(), .sizes = train.sizes()};
+}
+
+int64_t classes_of(const ImageDatastore& store) { return static_cast<int64_t>(store.class_names().size()); }
+
 // Classes and sizes are those of the training set, where there is one.
 ImageDatastore store_of(Split split, const SourceRequest& request) {
   const Shape sample = sample_of(request);
@@ -68,15 +74,13 @@ ImageDatastore store_of(Split split, const SourceRequest& request) {
                                 .scale_bytes = true};
   if (request.any_size && sample[0] == 0 && sample[1] == 0) options.fit = ImageFit::any;
   check_path(request.path);
-  if (split == Split::test && stands_alone(request)) {
-    options.class_names = request.class_names;
-    return image_datastore(folder_of(Split::test, request), options, Place());
-  }
-  const ImageDatastore train = image_datastore(folder_of(Split::train, request), options, Place());
-  if (split == Split::train) return train;
-  const Shape sizes = train.sizes();
-  options.height = sizes[0], options.width = sizes[1], options.channels = sizes[2];
-  options.class_names = train.class_names();
+  if (split == Split::train) return image_datastore(folder_of(Split::train, request), options, Place());
+  TrainingFacts facts = request.training;
+  if (facts.sizes.rank() == 0 && !stands_alone(request))
+    facts = facts_of(image_datastore(folder_of(Split::train, request), options, Place()));
+  options.class_names = facts.class_names;
+  if (const Shape& sizes = facts.sizes; sizes.rank() > 0)
+    options.height = sizes[0], options.width = sizes[1], options.channels = sizes[2];
   return image_datastore(folder_of(Split::test, request), options, Place());
 }
 
@@ -126,17 +130,22 @@ SourceKind images_source() {
                    .standard = std::string("exact"),
                    .choices = {"exact", "resize", "center-crop"}}},
       .sample = sample_of,
-      .load = [](Split split, const SourceRequest& request) -> Datastore { return in_turn(store_of(split, request)); },
+      .load =
+          [](Split split, const SourceRequest& request) {
+            const ImageDatastore store = store_of(split, request);
+            return SourceSet(in_turn(store), classes_of(store), facts_of(store));
+          },
       .description =
           [](Split split, const SourceRequest& request) {
             const ImageDatastore store = store_of(split, request);
             return SourceDescription{store.size(),
                                      {{DType::f32, store.sizes(), Labels("SSC"), {}}, {DType::i32, {}, {}, {}}},
-                                     static_cast<int64_t>(store.class_names().size())};
+                                     classes_of(store),
+                                     facts_of(store)};
           },
       .class_names =
           [](const SourceRequest& request) {
-            return stands_alone(request) ? request.class_names : store_of(Split::train, request).class_names();
+            return stands_alone(request) ? request.training.class_names : store_of(Split::train, request).class_names();
           },
       .look = look,
       .origin = [](Split split, int, const SourceRequest& request) { return printable(folder_of(split, request)); }};
