@@ -11,7 +11,7 @@ namespace retrace {
 // metrics.jsonl and steps.jsonl of a run, also of one that goes on: a torn last line is waited for, a file that a
 // resume cut back is read anew. x is the iteration. Names:
 //   loss, learn_rate    of each step
-//   epoch_loss          the mean over the steps of each epoch
+//   epoch_loss          the mean over the steps of each complete epoch
 //   validation_loss     of each validation
 //   validation/NAME     a metric of the validations
 // null is NaN. A line that is no event or no step is left out. It has read nothing before its first refresh(). Errors:

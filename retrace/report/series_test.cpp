@@ -10,6 +10,7 @@
 
 #include "retrace/base/crc32c.h"
 #include "retrace/base/file.h"
+#include "retrace/monitor/event_file.h"
 #include "retrace/monitor/event_record.h"
 #include "retrace/monitor/json_lines.h"
 #include "retrace/report/event_series.h"
@@ -316,6 +317,33 @@ TEST(EventSeries, ReadsFilesAsTheyGrow) {
   EXPECT_TRUE(series->refresh());
   EXPECT_EQ(values_of(*series, "loss"), (std::vector<double>{3, 7})) << "a file that was written anew";
   EXPECT_EQ(series->trouble(), "");
+}
+
+TEST(EventFile, IsReadBackAsTheRunIs) {
+  const TemporaryFolder root;
+  const auto tell = [&](int64_t begin, int64_t end, double loss) {
+    EventFile file(root / "new/events");
+    RunStarted start{"points", "cpu", ""};
+    start.iteration = begin;
+    file.receive(start);
+    for (int64_t i = begin + 1; i <= end; ++i) file.receive(StepDone{1, i, loss, 0.25, 0.1});
+    file.receive(EpochDone{1, end, loss, 0.2});
+    file.receive(ValidationDone{1, end, 1.25, 0.2, {{"accuracy", 0.75}}, {{"confusion_matrix", {{1, 0}}}}});
+    file.receive(RunFinished{1, end, 1.25, 0.2, {{"accuracy", 0.75}}, "max epochs completed", "0123"});
+  };
+  tell(0, 20, 2);
+  const auto series = event_series(root / "new/events");
+  EXPECT_TRUE(series->refresh());
+  EXPECT_EQ(names_of(*series), "loss:20 learn_rate:20 epoch_loss:1 validation_loss:1 validation/accuracy:1 ");
+  tell(8, 12, 4);
+  EXPECT_TRUE(series->refresh());
+  EXPECT_EQ(names_of(*series), "loss:12 learn_rate:12 epoch_loss:1 validation_loss:1 validation/accuracy:1 ")
+      << "what goes on after iteration 8 takes the place of what came after it";
+  EXPECT_EQ(series->read("loss", 8, 9, 9).front().first, 2);
+  EXPECT_EQ(series->read("loss", 8, 9, 9).back().first, 4);
+  EXPECT_EQ(series->read("validation/accuracy", 0, 99, 9)[0].first, 0.75);
+  write_file_whole(root / "file", "");
+  EXPECT_TRUE(says(error_of([&] { EventFile(root / "file/events"); }), "file/events"));
 }
 
 TEST(SeriesCache, ClosesWhatWasNotAskedForTheLongest) {

@@ -19,6 +19,7 @@
 #include "retrace/cli/supervisor.h"
 #include "retrace/cloud/s3_location.h"
 #include "retrace/distributed/launcher.h"
+#include "retrace/monitor/event_file.h"
 #include "retrace/monitor/json_metrics.h"
 #include "retrace/monitor/sink_kind.h"
 #include "retrace/report/report.h"
@@ -130,7 +131,7 @@ void write_page(const std::filesystem::path& run) {
 }
 
 struct TrainOptions {
-  std::filesystem::path job, out, resume;
+  std::filesystem::path job, out, resume, tensorboard;
   JobSettings settings;
   std::string profile, restarts, monitor = "terminal";
   bool go_on = false, no_report = false, json = false, quiet = false;
@@ -224,13 +225,17 @@ int train_here(TrainOptions options) {
   const TerminalOptions view = terminal_options(stderr, terminal_is_dumb());
   const auto write = [](std::string text, bool passing) { standard_error().write(std::move(text), passing); };
   const auto monitor = kind_of(all_sinks(), options.monitor, "monitor", {}).make({write, view});
+  Monitors views;
+  if (!options.quiet) views.add(*monitor);
+  std::optional<EventFile> events;
+  if (pool.is_first() && !options.tensorboard.empty()) views.add(events.emplace(options.tensorboard));
   const StopSignals signals(pool.is_first(), view.rewrite);
-  auto result = train_job(job, {.pool = &pool,
-                                .out = options.out,
-                                .resume = options.resume,
-                                .monitor = options.quiet ? nullptr : monitor.get(),
-                                .stop = [] { return StopSignals::received() != 0; }});
+  auto result =
+      train_job(job, {.pool = &pool, .out = options.out, .resume = options.resume, .monitor = &views, .stop = [] {
+                        return StopSignals::received() != 0;
+                      }});
   const int code = exit_code_of(result);
+  events.reset();
   if (pool.is_first()) {
     if (!options.no_report && !result.run_dir.empty()) write_page(result.run_dir);
     if (upload) upload->finish(), result.run_dir = stored;
@@ -284,6 +289,7 @@ void describe(Flags& flags) {
   flags.option("--timeout", "SECONDS", options->settings.timeout,
                "seconds to wait for a worker without a sign of life");
   flags.option("--monitor", "NAME", options->monitor, "how progress is told on standard error: " + monitors());
+  flags.option("--tensorboard", "DIR", options->tensorboard, "writes event files of TensorBoard into this folder, too");
   flags.option("--out", "DIR", options->out,
                "run folder, or s3://BUCKET/RUN; without it runs/JOB-N with the next free N");
   flags.exclude("--resume", "--out");
