@@ -29,6 +29,20 @@ if(RETRACE_MPI)
   endif()
 endif()
 
+set(RETRACE_SQLITE_LIBRARY "")
+if(NOT RETRACE_SQLITE STREQUAL "OFF")
+  find_package(SQLite3 QUIET)
+  find_package(SQLiteCpp QUIET CONFIG)  # the trials of experiments, in a file that survives a kill
+  if(TARGET SQLiteCpp)
+    set(RETRACE_SQLITE_LIBRARY "$<LINK_ONLY:SQLiteCpp>")  # one file of ours is compiled with its flags
+  elseif(RETRACE_SQLITE STREQUAL "AUTO")
+    list(APPEND missing_packages SQLiteCpp)
+    message(STATUS "SQLiteCpp not found: `retrace sweep` will say so (make packages LIST=demo)")
+  else()
+    message(FATAL_ERROR "SQLiteCpp not found: install libsqlitecpp-dev and libsqlite3-dev, or -DRETRACE_SQLITE=OFF")
+  endif()
+endif()
+
 if(RETRACE_EXAMPLES OR NOT RETRACE_TESTS STREQUAL "OFF")
   find_package(Boost 1.81 CONFIG QUIET COMPONENTS context)  # fibers: threads of the emulated CUDA device
   if(NOT TARGET Boost::context)

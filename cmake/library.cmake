@@ -18,8 +18,12 @@ target_include_directories(retrace_lib PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURC
 target_link_libraries(retrace_flags INTERFACE hwy::hwy fmt::fmt nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
 target_link_libraries(retrace_lib PRIVATE "$<BUILD_INTERFACE:retrace_flags>" "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>"
                                           hwy::hwy fmt::fmt tomlplusplus::tomlplusplus ZLIB::ZLIB zstd::libzstd_shared PNG::PNG JPEG::JPEG
-                                          Threads::Threads ${CMAKE_DL_LIBS})
+                                          Threads::Threads ${RETRACE_SQLITE_LIBRARY} ${CMAKE_DL_LIBS})
 target_compile_definitions(retrace_lib PRIVATE "RETRACE_VERSION=\"${PROJECT_VERSION}\"")
+if(RETRACE_SQLITE_LIBRARY)
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/retrace/experiment/study.cpp" PROPERTIES
+    COMPILE_DEFINITIONS "RETRACE_SQLITE;SQLITE_ENABLE_COLUMN_METADATA" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
 retrace_mark_kernels(${library_sources} ${RETRACE_GENERATED_SOURCES})
 retrace_unite(retrace_lib ${library_sources})
 
@@ -43,5 +47,5 @@ if(type STREQUAL STATIC_LIBRARY)
     OUTPUT_NAME retrace LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/shared"
     VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
   target_link_libraries(retrace_shared PRIVATE hwy::hwy fmt::fmt tomlplusplus::tomlplusplus ZLIB::ZLIB zstd::libzstd_shared PNG::PNG JPEG::JPEG
-                                               Threads::Threads ${CMAKE_DL_LIBS})
+                                               Threads::Threads ${RETRACE_SQLITE_LIBRARY} ${CMAKE_DL_LIBS})
 endif()

@@ -8,9 +8,8 @@
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/data/array_store.h"
-#include "retrace/data/digits.h"
+#include "retrace/data/datasets.h"
 #include "retrace/data/mini_batch_queue.h"
-#include "retrace/data/peaks.h"
 #include "retrace/data/transform.h"
 #include "retrace/nn/initializers.h"
 #include "retrace/ops/batch_norm/batch_norm.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "retrace/data/array_store.h"
-#include "retrace/data/digits.h"
+#include "retrace/data/datasets.h"
 #include "retrace/data/transform.h"
 #include "retrace/distributed/group.h"
 

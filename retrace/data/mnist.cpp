@@ -1,4 +1,4 @@
-#include "retrace/data/mnist.h"
+#include "retrace/data/datasets.h"
 
 #include <fmt/format.h>
 

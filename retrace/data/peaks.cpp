@@ -1,4 +1,4 @@
-#include "retrace/data/peaks.h"
+#include "retrace/data/datasets.h"
 
 #include <fmt/format.h>
 

@@ -20,7 +20,7 @@ struct DataOptions {
   std::optional<std::string> source = {};  // of retrace/data/sources; default: the network's own
   std::string path;                        // folder of the files, if it reads some; relative to the current folder
   // The first so many; 0: all that the source has. Of peaks a square number at most 200 x 200: a grid over the whole
-  // surface with so many points (peaks_points() in data/peaks.h).
+  // surface with so many points (peaks_points() in data/datasets.h).
   int64_t train_samples = 0;
   int64_t test_samples = 0;
   std::vector<std::string> transforms = {};  // of retrace/data/transforms, in this order, of the training set

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "retrace/data/digits.h"
+#include "retrace/data/datasets.h"
 #include "retrace/ops/ops.h"
 #include "retrace/train/evaluate_network.h"
 #include "retrace/train/product_testing.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "retrace/base/file.h"
-#include "retrace/data/digits.h"
+#include "retrace/data/datasets.h"
 #include "retrace/ops/ops.h"
 #include "retrace/train/class_names.h"
 #include "retrace/train/metrics_log.h"

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "retrace/data/array_store.h"
-#include "retrace/data/digits.h"
+#include "retrace/data/datasets.h"
 #include "retrace/ops/ops.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/product_testing.h"

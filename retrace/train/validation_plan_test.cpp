@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "retrace/data/digits.h"
+#include "retrace/data/datasets.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/train_job.h"

@@ -1,4 +1,4 @@
-#include "retrace/data/digits.h"
+#include "retrace/data/datasets.h"
 #include "retrace/data/image_set_files.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "retrace/data/mnist.h"
+#include "retrace/data/datasets.h"
 #include "retrace/data/mnist_files.h"
 
 #include "retrace/base/file.h"

@@ -1,4 +1,4 @@
-#include "retrace/data/digits.h"
+#include "retrace/data/datasets.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/source_kind.h"
 

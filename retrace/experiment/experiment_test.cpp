@@ -1,0 +1,215 @@
+// Experiments of one's own function: strategies, constraints, pruning, studies.
+#include "retrace/experiment/experiment.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include "retrace/base/error.h"
+#include "retrace/experiment/plan.h"
+#include "retrace/experiment/study.h"
+#include "tests/error_testing.h"
+#include "tests/temporary_folder.h"
+
+namespace retrace {
+namespace {
+
+ExperimentOptions two_parameters() {
+  return {.parameters = {{.name = "x", .low = -2, .high = 2}, {.name = "y", .low = 1e-3, .high = 10, .log = true}}};
+}
+
+// Smallest at x = 0.5, y = 0.1.
+double bowl(const OptionValues& at) {
+  const double x = at.number("x") - 0.5, y = std::log10(at.number("y")) + 1;
+  return x * x + y * y;
+}
+
+std::string text_of(const std::vector<TrialRecord>& trials) {
+  std::string text;
+  for (const auto& trial : trials) {
+    text += std::to_string(trial.number) + " " + state_name(trial.state) + " " + values_json(trial.parameters) + " " +
+            std::to_string(trial.seed) + " " + value_text(trial.value);
+    for (const auto& report : trial.reports) text += " " + std::to_string(report.step) + ":" + value_text(report.value);
+    text += "\n";
+  }
+  return text;
+}
+
+TEST(Experiment, AGridHasEveryCombinationThatSatisfiesTheConstraints) {
+  Experiment grid({.parameters = {{.name = "a.batch", .values = {int64_t{16}, int64_t{32}, int64_t{64}}},
+                                  {.name = "rate", .low = 0.01, .high = 1, .log = true, .points = 3},
+                                  {.name = "kind", .values = {std::string("p"), std::string("q")}}},
+                   .constraints = {"a.batch * rate <= 6.4"},
+                   .strategy = "grid"});
+  std::set<std::string> seen;
+  const auto result = grid.run([&](Trial& trial) {
+    const auto& at = trial.parameters();
+    EXPECT_LE(static_cast<double>(at.integer("a.batch")) * at.number("rate"), 6.4);
+    seen.insert(values_json(at));
+    return at.number("rate");
+  });
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.trials.size(), 12U);  // of 18: all with rate 0.01 and 0.1
+  EXPECT_EQ(seen.size(), 12U);
+  EXPECT_EQ(result.best, 1);
+  EXPECT_EQ(result.trials[0].parameters.number("rate"), 0.01);
+  EXPECT_EQ(result.trials[2].parameters.number("rate"), 0.1);
+}
+
+TEST(Experiment, SimultaneousTrialsAreThoseOfASequence) {
+  for (const char* strategy : {"grid", "random", "bayesian"}) {
+    for (const char* pruning : {"none", "median", "halving"}) {
+      SCOPED_TRACE(std::string(strategy) + " " + pruning);
+      const auto run = [&](int simultaneous) {
+        ExperimentOptions options = two_parameters();
+        options.strategy = strategy, options.pruning = pruning, options.trials = 24, options.seed = 7;
+        options.simultaneous = simultaneous;
+        for (auto& parameter : options.parameters) parameter.points = 5;
+        return Experiment(options).run([](Trial& trial) {
+          const double end = bowl(trial.parameters());
+          for (int step = 1; step <= 9; ++step) {
+            trial.report(step, end + 1.0 / step);
+            if (trial.should_stop()) break;
+          }
+          return end;
+        });
+      };
+      const auto one = run(1);
+      EXPECT_EQ(one.trials.size(), 24U);
+      EXPECT_EQ(text_of(one.trials), text_of(run(4).trials));
+      const bool pruned = text_of(one.trials).find("pruned") != std::string::npos;
+      EXPECT_EQ(pruned, std::string(pruning) != "none");
+    }
+  }
+}
+
+TEST(Experiment, AStudyGoesOnToTheSameTrials) {
+  const TemporaryFolder folder;
+  ExperimentOptions options = two_parameters();
+  options.strategy = "bayesian", options.pruning = "median", options.trials = 16;
+  const auto function = [](Trial& trial) {
+    const double end = bowl(trial.parameters());
+    for (int step = 1; step <= 5 && !trial.should_stop(); ++step) trial.report(step, end + 1.0 / step);
+    return end;
+  };
+  const auto whole = Experiment(options).run(function);
+  options.study = (folder.path() / "study").string();
+  std::atomic<int> calls = 0;
+  bool complete = false;
+  for (int round = 0; round < 40 && !complete; ++round) {
+    calls = 0;  // each run is told to stop within its third trial
+    complete = Experiment(options)
+                   .run([&](Trial& trial) { return ++calls, function(trial); }, [&] { return calls >= 3; })
+                   .complete;
+  }
+  EXPECT_TRUE(complete);
+  EXPECT_EQ(text_of(Study(options.study, Study::Use::read).trials()), text_of(whole.trials));
+  // More trials go on; another seed is another experiment.
+  options.trials = 17;
+  EXPECT_EQ(Experiment(options).run(function).trials.size(), 17U);
+  options.seed = 1;
+  EXPECT_TRUE(says(error_of([&] { Experiment(options).run(function); }), "the study is of another experiment"));
+}
+
+TEST(Experiment, OneWriterHasAStudy) {
+  const TemporaryFolder folder;
+  const Study study(folder.path() / "study", Study::Use::write);
+  EXPECT_TRUE(
+      says(error_of([&] { Study(folder.path() / "study", Study::Use::write); }), "is written by another process"));
+  EXPECT_TRUE(is_written(folder.path() / "study"));
+  EXPECT_TRUE(Study(folder.path() / "study", Study::Use::read).trials().empty());
+  EXPECT_TRUE(says(error_of([&] { Study(folder.path() / "none", Study::Use::read); }), "study"));
+}
+
+TEST(Experiment, KeepsValuesToTheBitAndTheirTypes) {
+  const SearchSpace space({{.name = "a", .low = 0, .high = 1},
+                           {.name = "b", .low = 1, .high = 9, .integer = true},
+                           {.name = "c", .values = {3.0, 4.5}},
+                           {.name = "d", .values = {std::string("x,\"y"), std::string("3")}},
+                           {.name = "e", .values = {true, false}},
+                           {.name = "f", .values = {std::vector<std::string>{"p", "q"}, std::vector<std::string>{"p"}}},
+                           {.name = "g", .values = {std::vector<double>{1.0, 2.0}, std::vector<double>{0.1, 0.2}}}},
+                          {});
+  OptionValues values{{"a", 0.1 + 0.2}, {"b", int64_t{3}}, {"c", 3.0}, {"d", std::string("x,\"y")}, {"e", true}};
+  values.set("f", std::vector<std::string>{"p", "q"});
+  values.set("g", std::vector<double>{1.0, 2.0});
+  EXPECT_EQ(space.typed(values_from_json(values_json(values))), values);
+  values.set("a", 1.0);
+  EXPECT_EQ(space.typed(values_from_json(values_json(values))), values);
+}
+
+TEST(Experiment, ATrialThatThrowsFailsAlone) {
+  ExperimentOptions options = two_parameters();
+  options.trials = 6;
+  const auto result = Experiment(options).run([](Trial& trial) {
+    if (trial.number() == 2) throw std::runtime_error("no such thing");
+    return trial.number() == 3 ? std::nan("") : static_cast<double>(trial.number());
+  });
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.trials[1].state, TrialState::failed);
+  EXPECT_EQ(result.trials[1].error, "no such thing");
+  EXPECT_EQ(result.trials[2].state, TrialState::diverged);
+  EXPECT_EQ(result.best, 1);
+}
+
+TEST(Experiment, TheBayesianStrategyFindsAHollow) {
+  ExperimentOptions options = two_parameters();
+  options.strategy = "bayesian", options.trials = 25, options.window = 1;
+  const auto result = Experiment(options).run([](Trial& trial) { return bowl(trial.parameters()); });
+  EXPECT_LT(result.trials[static_cast<size_t>(result.best - 1)].value, 1e-3);
+}
+
+TEST(Experiment, EachTrialHasASeedOfItsOwn) {
+  ExperimentOptions options = two_parameters();
+  options.trials = 50;
+  std::set<uint64_t> seeds;
+  Experiment(options).run([&](Trial& trial) { return seeds.insert(trial.seed()), 0.0; });
+  EXPECT_EQ(seeds.size(), 50U);
+  EXPECT_LT(*seeds.rbegin(), uint64_t{1} << 53);
+}
+
+// A constraint alone, of a = 2 and b.c = 3.
+bool holds(const std::string& text) { return Constraint(text, {"a", "b.c"}).holds({2, 3}); }
+
+TEST(Constraints, AreComputedAsTheyAreWritten) {
+  EXPECT_TRUE(holds("a * b.c <= 6"));
+  EXPECT_FALSE(holds("a * b.c < 6"));
+  EXPECT_TRUE(holds("a + b.c * 2 == 8"));
+  EXPECT_TRUE(holds("(a + b.c) * 2 == 10"));
+  EXPECT_TRUE(holds("-a - -b.c == 1"));
+  EXPECT_TRUE(holds("b.c - a - 1 == 0"));
+  EXPECT_TRUE(holds("1e1 / a >= 5"));
+  EXPECT_FALSE(holds("a / 0 == a / 0 - a / 0"));
+}
+
+TEST(Constraints, RefuseWhatIsNotUnderstood) {
+  for (const char* text : {"", "a", "a <", "a < 1 < 2", "a <= system(1)", "a + = 2", "(a < 2", "a ** 2 < 3", "a < b",
+                           "a < 1x", "a = 2", "a < 2; b.c", "a < \"2\""})
+    EXPECT_TRUE(says(error_of([&] { holds(text); }), "a constraint is not understood"));
+  EXPECT_TRUE(says(error_of([&] { holds(std::string(100, '(') + "a < 1"); }), "too deep"));
+  EXPECT_TRUE(says(error_of([&] { holds(std::string(2000, ' ')); }), "too long"));
+}
+
+TEST(Experiment, RefusesWhatIsNotInOrder) {
+  const auto refused = [](ExperimentOptions options, const char* text) {
+    EXPECT_TRUE(says(error_of([&] { Experiment{options}; }), text));
+  };
+  refused({}, "varies one parameter");
+  refused({.parameters = {{.name = "x", .low = 1, .high = 1}}}, "a range goes from low");
+  refused({.parameters = {{.name = "x", .low = 0, .high = 1, .log = true}}}, "begins above 0");
+  refused({.parameters = {{.name = "x", .low = 0.5, .high = 2, .integer = true}}}, "whole numbers");
+  refused({.parameters = {{.name = "x", .values = {1.0, 1.0}}}}, "stands twice");
+  refused({.parameters = {{.name = "x", .low = 0, .high = 1}}, .strategy = "grid"}, "add points = 5");
+  refused({.parameters = {{.name = "x", .low = 0, .high = 1}}, .constraints = {"x > 2"}}, "do not satisfy");
+  refused({.parameters = {{.name = "x", .low = 0, .high = 1}}, .strategy = "bayes"}, "there is no strategy");
+  refused(
+      {.parameters = {{.name = "x", .low = 0, .high = 1}}, .pruning = "median", .pruning_options = {{"factor", 2.0}}},
+      "no option");
+  refused({.parameters = {{.name = "x", .low = 0, .high = 1}}, .window = 0}, "window");
+}
+
+}  // namespace
+}  // namespace retrace
