@@ -32,7 +32,7 @@ TEST(Options, TableIsInTheOrderOfTheEnumerationAndComplete) {
     EXPECT_TRUE(table[i].name.starts_with("RETRACE_"));
     EXPECT_FALSE(table[i].purpose.empty());
   }
-  EXPECT_EQ(static_cast<size_t>(EnvironmentVariable::launched) + 1, table.size());
+  EXPECT_EQ(static_cast<size_t>(EnvironmentVariable::supervised) + 1, table.size());
 }
 
 TEST(Options, ListIsCutAtCommas) {
