@@ -43,6 +43,21 @@ if(NOT RETRACE_SQLITE STREQUAL "OFF")
   endif()
 endif()
 
+set(RETRACE_PAGE_FOUND OFF)
+if(NOT RETRACE_PAGE STREQUAL "OFF")
+  find_path(RETRACE_BEAST boost/beast/http/parser.hpp)  # HTTP: what browsers send, within bounds
+  find_path(RETRACE_DYGRAPHS dygraph.min.js PATHS /usr/share/javascript/dygraphs NO_DEFAULT_PATH)  # curves in a browser
+  mark_as_advanced(RETRACE_BEAST RETRACE_DYGRAPHS)
+  if(RETRACE_BEAST AND RETRACE_DYGRAPHS)
+    set(RETRACE_PAGE_FOUND ON)
+  elseif(RETRACE_PAGE STREQUAL "AUTO")
+    list(APPEND missing_packages Page)
+    message(STATUS "Boost.Beast or dygraphs not found: `retrace monitor` will say so (make packages LIST=demo)")
+  else()
+    message(FATAL_ERROR "Boost.Beast or dygraphs not found: install libboost1.81-dev and libjs-dygraphs, or -DRETRACE_PAGE=OFF")
+  endif()
+endif()
+
 if(RETRACE_EXAMPLES OR NOT RETRACE_TESTS STREQUAL "OFF")
   find_package(Boost 1.81 CONFIG QUIET COMPONENTS context)  # fibers: threads of the emulated CUDA device
   if(NOT TARGET Boost::context)

@@ -7,7 +7,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAYERS = ("base cloud monitor device distributed tensor trace ops autodiff plan run "
-          "nn optim data train report experiment cli").split()
+          "nn optim data train report experiment web cli").split()
 CODE = (".h", ".cpp", ".cu")
 
 

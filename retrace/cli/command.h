@@ -29,6 +29,8 @@ class Flags {
   void argument(const char* name, std::filesystem::path& value, const char* help, const char* what);
   // A word without a flag, which may be left out.
   void optional(const char* name, std::filesystem::path& value, const char* help);
+  // Words without a flag, any number of them.
+  void words(const char* name, std::vector<std::filesystem::path>& values, const char* help);
   // A word that must be given, in place of which a flag may be given, but not both.
   void argument(const char* name, std::filesystem::path& value, const char* help, const char* what, const char* flag);
   // --NAME TYPE

@@ -26,6 +26,10 @@ void Flags::optional(const char* name, std::filesystem::path& value, const char*
   app_->add_option(name, value, help)->type_name("");
 }
 
+void Flags::words(const char* name, std::vector<std::filesystem::path>& values, const char* help) {
+  app_->add_option(name, values, help)->type_name("");
+}
+
 void Flags::option(const char* name, const char* type, std::string& value, const std::string& help) {
   app_->add_option(name, value, help)->type_name(type);
 }

@@ -16,6 +16,8 @@ namespace retrace {
 struct SinkStream {
   Terminal::Write write;  // does not wait; a text that the next one replaces is `passing`
   TerminalOptions view;   // how the stream shows texts
+  // Serves the live page of a run folder until the run is over, and tells its address; empty: there is none.
+  std::function<void(const std::string& run)> serve_page = {};
 };
 
 struct SinkKind {

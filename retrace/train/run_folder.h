@@ -13,7 +13,8 @@
 //   checkpoints          step-N.safetensors: the state after iteration N, to go on from (retrace/train/checkpoint.h)
 //   manifest.json        at the end: size and hash of each of these files (retrace/train/manifest.h)
 //   report.html          a page for people, which is in no manifest (retrace/report/report.h)
-//   .lock                who writes, or wrote, the folder: host, process, start
+//   note.txt, stop       a note of the user, and a request to end (retrace/web/run_list.h, stop_request.h): in no
+//   manifest .lock                who writes, or wrote, the folder: host, process, start
 
 #include <cstdint>
 #include <filesystem>

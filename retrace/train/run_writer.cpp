@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kMostLines = 4096;
 constexpr size_t kMostEpochs = 1024;
+constexpr auto kStepsWait = std::chrono::seconds(1);
 constexpr int64_t kStepsTogether = 64, kMostSteps = 65'536;
 
 size_t bytes_of(const SafeTensors& weights) {
@@ -66,7 +67,8 @@ void RunWriter::step(const StepRecord& step) {
     waiting_.steps += step_line(step);
     waiting = ++waiting_.step_count;
   }
-  if (waiting % kStepsTogether == 0) ask();
+  const auto now = std::chrono::steady_clock::now();
+  if (waiting % kStepsTogether == 0 || now - asked_for_steps_ > kStepsWait) asked_for_steps_ = now, ask();
   if (waiting >= kMostSteps) background_.wait();
 }
 

@@ -2,6 +2,7 @@
 // What a training run leaves behind, written while it goes on.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -37,7 +38,8 @@ class RunWriter {
   void data(std::vector<DataFile> files);
   // A line of metrics.jsonl.
   void event(std::string line);
-  // A step of the step log. Written with whatever is written next, after 64 steps at the latest.
+  // A step of the step log. Written with whatever is written next, after 64 steps, or with the first step after a
+  // second, at the latest.
   void step(const StepRecord& step);
   // The end of an epoch: its fingerprints, and the weights, which replace those of the epoch before.
   void epoch(EpochFingerprints fingerprints, SafeTensors weights);
@@ -98,9 +100,10 @@ class RunWriter {
   std::atomic<int64_t> checkpointed_{0};
   std::exception_ptr error_;
   std::atomic<bool> failed_{false}, snapshot_waits_{false};
-  std::vector<DataFile> data_;  // none: they are written
-  int written_epoch_ = 0;       // of the weights on the disk; 0: none
-  Background background_;       // last: it ends first
+  std::chrono::steady_clock::time_point asked_for_steps_{};  // last
+  std::vector<DataFile> data_;                               // none: they are written
+  int written_epoch_ = 0;                                    // of the weights on the disk; 0: none
+  Background background_;                                    // last: it ends first
 };
 
 }  // namespace retrace

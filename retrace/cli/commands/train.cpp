@@ -26,7 +26,10 @@
 #include "retrace/train/checkpoint_files.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/run_storage.h"
+#include "retrace/train/stop_reason.h"
+#include "retrace/train/stop_request.h"
 #include "retrace/train/train_job.h"
+#include "retrace/web/run_server.h"
 
 namespace retrace::cli {
 namespace {
@@ -97,27 +100,49 @@ std::string diverged_text(const TrainJobResult& result, const Job& job) {
       result.iterations, result.epochs + 1, kept, *job.training.initial_learn_rate);
 }
 
+// A training that was stopped through its live page, or by another process (retrace monitor): it ends with exit code 0.
+constexpr const char* kStoppedByUser = "stopped by user";
+
+// Whether a request has ended the training, and no signal; every process has its answer.
+bool stopped_by_request(Pool& pool, const StopRequests& requests) {
+  const bool signal = StopSignals::received() != 0, request = requests.received();
+  return pool.spmd([&](Worker& worker) { return worker.any(request) && !worker.any(signal); })[0];
+}
+
+// The live page of the run. Without it the run is as good.
+void serve(std::optional<RunServer>& page, const std::string& run) {
+  constexpr int kUsual = 6006;
+  for (const int port : {kUsual, 0}) {
+    try {
+      page.emplace(RunServerOptions{.runs = {run}, .port = port});
+      return complain("live page: " + page->url());
+    } catch (const Error& error) {
+      if (port == 0 || error.kind() != ErrorKind::usage) return complain(std::string("no live page: ") + error.what());
+    }
+  }
+}
+
 // Of a training that a signal ended; on another rank than the one that got it, of SIGTERM.
 int stopped_by() { return StopSignals::received() ? StopSignals::received() : SIGTERM; }
 
 int exit_code_of(const TrainJobResult& result) {
-  if (result.stop_reason == "stopped") return 128 + stopped_by();
+  if (result.stop_reason == kStopped) return 128 + stopped_by();
   return result.stop_reason == "the loss is not finite" ? kDiverged : 0;
 }
 
 std::string stopped_text(const TrainJobResult& result) {
   const std::string run = printable(result.run_dir.string());
+  const char* const by = result.stop_reason == kStoppedByUser ? "its user" : StopSignals::name(stopped_by());
   if (result.checkpoint == result.iterations)
-    return fmt::format("stopped by {}; go on with: retrace train --resume {}", StopSignals::name(stopped_by()), run);
-  return fmt::format("stopped by {}; the weights of the last iteration are kept, but no checkpoint of it: {}",
-                     StopSignals::name(stopped_by()),
+    return fmt::format("stopped by {}; go on with: retrace train --resume {}", by, run);
+  return fmt::format("stopped by {}; the weights of the last iteration are kept, but no checkpoint of it: {}", by,
                      result.checkpoint == 0
                          ? "there is nothing to resume from"
                          : fmt::format("retrace train --resume {} goes on after iteration {}", run, result.checkpoint));
 }
 
 std::string ending_text(const TrainJobResult& result, const Job& job) {
-  if (result.stop_reason == "stopped") return stopped_text(result);
+  if (result.stop_reason == kStopped || result.stop_reason == kStoppedByUser) return stopped_text(result);
   return diverged_text(result, job);
 }
 
@@ -224,16 +249,21 @@ int train_here(TrainOptions options) {
   }
   const TerminalOptions view = terminal_options(stderr, terminal_is_dumb());
   const auto write = [](std::string text, bool passing) { standard_error().write(std::move(text), passing); };
-  const auto monitor = kind_of(all_sinks(), options.monitor, "monitor", {}).make({write, view});
+  std::optional<RunServer> page;
+  const auto serve_page = [&page](const std::string& run) { serve(page, run); };
+  const auto monitor = kind_of(all_sinks(), options.monitor, "monitor", {}).make({write, view, serve_page});
   Monitors views;
   if (!options.quiet) views.add(*monitor);
   std::optional<EventFile> events;
   if (pool.is_first() && !options.tensorboard.empty()) views.add(events.emplace(options.tensorboard));
+  StopRequests requests;
+  if (pool.is_first()) views.add(requests);
   const StopSignals signals(pool.is_first(), view.rewrite);
   auto result =
-      train_job(job, {.pool = &pool, .out = options.out, .resume = options.resume, .monitor = &views, .stop = [] {
-                        return StopSignals::received() != 0;
+      train_job(job, {.pool = &pool, .out = options.out, .resume = options.resume, .monitor = &views, .stop = [&] {
+                        return StopSignals::received() != 0 || requests.received();
                       }});
+  if (result.stop_reason == kStopped && stopped_by_request(pool, requests)) result.stop_reason = kStoppedByUser;
   const int code = exit_code_of(result);
   events.reset();
   if (pool.is_first()) {
@@ -244,7 +274,7 @@ int train_here(TrainOptions options) {
       print(json_of(result).text() + "\n");
     else if (!options.quiet)
       print(result_text(result));
-    if (code != 0) complain(ending_text(result, job));
+    if (code != 0 || result.stop_reason == kStoppedByUser) complain(ending_text(result, job));
     finish_standard_error();
   }
   // The first rank that ends with an error makes mpirun end the others.

@@ -1,0 +1,170 @@
+#include "retrace/web/run_server.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <unordered_map>
+
+#include "retrace/base/error.h"
+#include "retrace/base/file.h"
+#include "retrace/report/parting.h"
+#include "retrace/report/series_cache.h"
+#include "retrace/train/stop_request.h"
+#include "retrace/web/access.h"
+#include "retrace/web/http_server.h"
+#include "retrace/web/page_files.h"
+#include "retrace/web/run_json.h"
+
+namespace retrace {
+namespace {
+
+constexpr size_t kMostBuckets = 2000, kBuckets = 500;
+constexpr uint64_t kMostText = 1 << 20;
+
+template <class Number>
+Number number_in(const WebRequest& request, const char* name, Number otherwise) {
+  const std::string& text = request.parameter(name);
+  Number value = otherwise;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failure == std::errc() && end == text.data() + text.size() && !text.empty() ? value : otherwise;
+}
+
+WebResponse json(const Json& value) { return {.type = "application/json", .body = value.text() + "\n"}; }
+WebResponse problem(int status, std::string text) {
+  return {
+      .status = status, .type = "application/json", .body = Json::object({{"error", std::move(text)}}).text() + "\n"};
+}
+
+bool is_local(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
+
+}  // namespace
+
+// All of it but the constructor runs on the thread of the server.
+class RunServer::Pages {
+ public:
+  explicit Pages(const RunServerOptions& options)
+      : list_(options.runs),
+        address_(options.address),
+        access_(!is_local(options.address)),
+        server_(
+            {options.address, options.port}, [this](const WebRequest& request) { return answer(request); },
+            [this] { return changes(); }) {}
+
+  std::string url() const {
+    const std::string host = address_ == "::1" || address_ == "::" ? "[::1]"
+                             : address_ == "0.0.0.0"               ? "127.0.0.1"
+                                                                   : address_;
+    return fmt::format("http://{}:{}/?token={}", host, server_.port(), access_.token());
+  }
+
+ private:
+  WebResponse answer(const WebRequest& request) {
+    try {
+      if (auto refused = access_.check(request)) return *refused;
+      return request.method == "POST" ? change(request) : read(request);
+    } catch (const Error& error) {
+      return problem(500, error.message());
+    }
+  }
+
+  WebResponse read(const WebRequest& request) {
+    const std::string path = request.path == "/" ? "/page.html" : request.path;
+    for (const PageFile& file : page_files())
+      if (file.path == path) return {.type = std::string(file.type), .body = std::string(file.text)};
+    if (path == "/api/runs") return all_runs();
+    if (path == "/api/events") return {.type = "text/event-stream", .body = ": here\n\n", .stream = true};
+    const ListedRun* const run = list_.find(number_in<int64_t>(request, "run", 0));
+    if (path == "/api/series" && run) return series(*run, request);
+    if (path == "/api/names" && run) return names(*run);
+    if (path == "/api/job" && run) return job(*run);
+    if (path == "/api/parting" && run) return parting(*run, request);
+    return problem(404, path.starts_with("/api/") ? "there is no such run" : "there is no such page");
+  }
+
+  WebResponse all_runs() {
+    list_.refresh();
+    return json(Json::object({{"runs", Json::list(list_.runs(), run_json)}, {"system", system_json()}}));
+  }
+
+  WebResponse names(const ListedRun& run) {
+    return json(Json::list(cache_.at(run.folder).list(), [](const SeriesInfo& info) {
+      return Json::object(
+          {{"name", info.name}, {"points", info.points}, {"first", info.x_first}, {"last", info.x_last}});
+    }));
+  }
+
+  WebResponse series(const ListedRun& run, const WebRequest& request) {
+    constexpr double kAll = std::numeric_limits<double>::infinity();
+    const size_t most = std::min(number_in<size_t>(request, "most", kBuckets), kMostBuckets);
+    return json(series_json(
+        cache_.at(run.folder)
+            .read(request.parameter("name"), number_in(request, "from", -kAll), number_in(request, "to", kAll), most)));
+  }
+
+  WebResponse job(const ListedRun& run) {
+    for (const char* name : {"job.toml", "training.toml"}) {
+      std::error_code failure;
+      if (std::filesystem::is_regular_file(run.folder / name, failure))
+        return {.body = read_file_start(run.folder / name, "job file", kMostText)};
+    }
+    return problem(404, "this run has no job file");
+  }
+
+  WebResponse parting(const ListedRun& run, const WebRequest& request) {
+    const ListedRun* const other = list_.find(number_in<int64_t>(request, "with", 0));
+    if (!other) return problem(404, "there is no such run");
+    const Parting found = find_parting(run.folder, other->folder);
+    return json(Json::object({{"common", found.common}, {"iteration", found.iteration}, {"what", found.what}}));
+  }
+
+  WebResponse change(const WebRequest& request) {
+    const int64_t number = number_in<int64_t>(request, "run", 0);
+    const ListedRun* const run = list_.find(number);
+    if (!run) return problem(404, "there is no such run");
+    if (request.path == "/api/note") {
+      list_.set_note(number, request.body);
+      return json(Json::object({{"note", request.body}}));
+    }
+    if (request.path != "/api/stop") return problem(404, "there is no such page");
+    if (run->state != RunState::running && run->state != RunState::quiet) return problem(409, "this run has ended");
+    ask_to_stop(run->folder);
+    return json(Json::object({{"stop_asked", true}}));
+  }
+
+  // An event with the runs that are not as they were told last.
+  std::string changes() {
+    list_.refresh();
+    std::vector<Json> changed;
+    for (const ListedRun& run : list_.runs()) {
+      Json now = run_json(run);
+      std::string& before = told_[run.number];
+      if (before == now.text()) continue;
+      before = now.text();
+      changed.push_back(std::move(now));
+    }
+    const std::string system = system_json().text();
+    if (changed.empty() && system == system_) return "";
+    system_ = system;
+    return fmt::format("data: {{\"runs\":{},\"system\":{}}}\n\n", Json::list(changed).text(), system);
+  }
+
+  RunList list_;
+  SeriesCache cache_;
+  std::unordered_map<int, std::string> told_;
+  std::string system_;
+  const std::string address_;
+  const Access access_;
+  HttpServer server_;  // last: its thread ends before the others do
+};
+
+RunServer::RunServer(const RunServerOptions& options) {
+  if (page_files().empty())
+    throw Error(ErrorKind::unavailable, 783, "retrace was built without its live page")
+        .help("install libboost1.81-dev and libjs-dygraphs, and build it again; retrace report RUN needs neither");
+  pages_ = std::make_unique<Pages>(options);
+}
+RunServer::~RunServer() = default;
+std::string RunServer::url() const { return pages_->url(); }
+
+}  // namespace retrace

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""A browser watches a run on its live page and stops it: page_browser.py RETRACE JOB. Skips without a Chromium."""
+
+import atexit
+import json
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser
+
+RETRACE, JOB = sys.argv[1:]
+KEYS = ["data.train_samples=320", "data.test_samples=32", "network.width=8", "training.max_epochs=300"]
+SETTINGS = [word for key in KEYS for word in ("--set", key)]
+
+
+def train(*arguments):
+    result = subprocess.run([RETRACE, "train", *arguments, "--json"], capture_output=True, text=True, check=True)
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def address_in(stream):
+    for line in stream:
+        found = re.search(r"http://\S+", line)
+        if found:
+            return found[0]
+    sys.exit("no address was printed")
+
+
+def cell(column, row=0):
+    """The text of a table's cell, as a script."""
+    return (f"(document.querySelectorAll('#runs tbody tr')[{row}]?.cells[1 + kColumns.findIndex(c => c.title === '{column}')]"
+            ".textContent ?? '')")
+
+
+def watch_and_stop(page):
+    # Scalar kernels: the run goes on while it is looked at.
+    process = subprocess.Popen([RETRACE, "train", JOB, *SETTINGS, "--threads", "1", "--out", "watched", "--monitor", "page", "--json"],
+                               env={**os.environ, "RETRACE_SIMD": "scalar"}, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(process.kill)
+    page.open(address_in(process.stderr))
+    page.wait(f"{cell('state')} === 'running'")
+    page.wait("charts.has('loss') && !!charts.get('loss').graph")
+    steps = page.run(f"Number({cell('step')})")
+    page.wait(f"Number({cell('step')}) > {steps}")
+    # The curve grows without a reload.
+    last = page.run("charts.get('loss').extent[1]")
+    page.wait(f"charts.get('loss').extent[1] > {last}")
+    # A logarithmic scale, by its switch.
+    page.run("[...document.querySelectorAll('.chart input')].find(i => i.getAttribute('aria-label').startsWith('loss:')).click()")
+    assert page.run("charts.get('loss').graph.getOption('logscale')") is True
+    # A zoom, by the mouse; then every point is there.
+    place = page.run("(() => { const r = charts.get('loss').plot.getBoundingClientRect(); return [r.left, r.right, r.top + r.height / 2]; })()")
+    left, right, y = place
+    page.drag(left + 0.3 * (right - left), left + 0.4 * (right - left), y)
+    page.wait("charts.get('loss').range !== null")
+    page.run("document.querySelector('[aria-label=\"loss: show all\"]').click()")
+    page.wait("charts.get('loss').range === null")
+    assert page.errors == [], page.errors
+    # The button asks once more, and the run ends after its iteration.
+    page.run("setTimeout(() => document.querySelector('#runs tbody tr button[aria-label^=stop]').click(), 0), true")
+    page.wait("runs.get(1).stop_asked")
+    out, err = process.communicate(timeout=60)
+    result = json.loads(out.splitlines()[-1])
+    assert process.returncode == 0 and result["stop_reason"] == "stopped by user", (process.returncode, result)
+    assert result["iterations"] < 3000, "it had ended before it was stopped"
+    assert "go on with: retrace train --resume watched" in err, err
+
+
+def compare(page):
+    server = subprocess.Popen([RETRACE, "monitor", ".", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        page.open(address_in(server.stdout))
+        page.errors.clear()  # of the first page, whose server has ended
+        page.wait("document.querySelectorAll('#runs tbody tr').length >= 2")
+        for name in ("watched", "whole"):
+            page.run(f"if (![...shown].some(id => runs.get(id).name === '{name}')) [...runs.values()].filter(r => r.name === '{name}').forEach(r => show(r.id, true))")
+        page.run("for (const id of [...shown]) if (!['watched', 'whole'].includes(runs.get(id).name)) show(id, false)")
+        page.wait("!document.getElementById('compare').hidden")
+        page.run("document.getElementById('compare').click()")
+        page.wait("document.getElementById('message').textContent.includes('have the same 3000 steps')")
+        assert page.run("[...runs.values()].some(r => r.same_as > 0)")
+        page.run("select([...shown][0]); document.getElementById('note').value = 'a <b>note</b>'; document.getElementById('save-note').click()")
+        page.wait("[...runs.values()].some(r => r.note === 'a <b>note</b>')")
+        assert page.run("document.querySelectorAll('#runs b').length") == 0
+        assert page.errors == [], page.errors
+        pictures(page)
+    finally:
+        server.terminate()
+        assert server.wait(timeout=20) == 0
+
+
+def pictures(page):
+    """For people, where RETRACE_PICTURES names a folder: light, dark, on a telephone."""
+    folder = os.environ.get("RETRACE_PICTURES")
+    if not folder:
+        return
+    for name, width, dark in (("light", 1280, False), ("dark", 1280, True), ("narrow", 400, False)):
+        page.dress(width, 1000, dark)
+        page.run("for (const chart of charts.values()) chart.draw()")
+        page.picture(os.path.join(folder, f"page-{name}.png"))
+
+
+def main():
+    if not browser.program():
+        print("page_browser: skipped: there is no Chromium (package chromium)")
+        return
+    whole = train(JOB, *SETTINGS, "--out", "whole")
+    page = browser.Browser()
+    try:
+        watch_and_stop(page)
+        resumed = train("--resume", "watched", "--threads", "2")
+        assert resumed["fingerprint"] == whole["fingerprint"], (resumed, whole)
+        compare(page)
+    finally:
+        page.close()
+    print("page_browser: all good")
+
+
+main()
