@@ -1,6 +1,6 @@
 // The two-headed digits network (class and angle of rotation) trained by a custom loop over pure functions at three
 // speeds: plain, default and accelerated. The bits are the same, the time is not.
-//   build/examples/accelerate [--device NAME] [--epochs N] [--quick] [--json]
+//   build/examples/accelerate [--device NAME] [--epochs N] [--quick] [--json] [--monitor]
 // On an emulated CUDA device (--device cuda with RETRACE_CUDA_EMULATION=1) a tiny case runs, and on the CPU as well.
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "retrace/retrace.h"
@@ -79,7 +80,8 @@ struct Options {
   int epochs = 20;
   int64_t mini_batch_size = 32, samples = 5000;  // of each of both sets
   std::string device = "cpu";
-  bool json = false;
+  bool json = false, watch = false;
+  rt::TrainingProgressMonitor* monitor = nullptr;  // null: nobody watches
 };
 
 Options read_options(int argc, char** argv) {
@@ -89,6 +91,8 @@ Options read_options(int argc, char** argv) {
     const std::string value = i + 1 < argc ? argv[i + 1] : "";
     if (name == "--json") {
       options.json = true;
+    } else if (name == "--monitor") {
+      options.watch = true;
     } else if (name == "--quick") {
       options.epochs = 1;
     } else if (name == "--device" && !value.empty()) {
@@ -98,7 +102,9 @@ Options read_options(int argc, char** argv) {
                options.epochs > 0) {
       ++i;
     } else {
-      fmt::print(stderr, "{} is not understood: accelerate [--device NAME] [--epochs N] [--quick] [--json]\n", name);
+      fmt::print(stderr,
+                 "{} is not understood: accelerate [--device NAME] [--epochs N] [--quick] [--json] [--monitor]\n",
+                 name);
       std::exit(2);
     }
   }
@@ -119,21 +125,35 @@ rt::MiniBatchQueue mini_batches(rt::Split split, const Options& options) {
                              .seed = 1});
 }
 
+// What the page shows of a step; whether a user wants the training to end.
+bool tell(rt::TrainingProgressMonitor& monitor, const char* speed, int epoch, const Options& options, int64_t iteration,
+          const rt::Tensor& loss) {
+  if (iteration % 10 == 0) {
+    monitor.record_metrics(static_cast<double>(iteration), {{fmt::format("loss/{}", speed), loss.number()}});
+    monitor.update_info({{"speed", speed}, {"epoch", fmt::format("{} of {}", epoch, options.epochs)}});
+    monitor.set_progress(100.0 * epoch / options.epochs);
+  }
+  return monitor.stop();
+}
+
 // `step` is value_and_grad(loss), accelerated or not.
-Training train(const auto& step, const Options& options) {
+Training train(const char* speed, const auto& step, const Options& options) {
   auto queue = mini_batches(rt::Split::train, options);
   rt::Device& device = rt::find_device(options.device);
   auto parameters = initial_parameters(rt::random_key(1)).to(device);
   auto state = initial_state().to(device);
   rt::AdamState adam;
   const Stopwatch watch;
-  for (int epoch = 1; epoch <= options.epochs; ++epoch)
-    for (queue.shuffle(); queue.has_data();) {
+  bool stopped = false;
+  int64_t iteration = 0;
+  for (int epoch = 1; epoch <= options.epochs && !stopped; ++epoch)
+    for (queue.shuffle(); queue.has_data() && !stopped;) {
       auto [images, labels, angles] = queue.next<3>();
       auto [value, gradients, moments] = step(parameters, images, labels, angles, state);
       auto updated = rt::adam_update(parameters, gradients, adam, {.learn_rate = 0.001f});
       parameters = updated.parameters, adam = updated.state;
       state = rt::update_statistics(state, moments);
+      if (options.monitor) stopped = tell(*options.monitor, speed, epoch, options, ++iteration, value);
     }
   rt::evaluate();
   device.synchronize();
@@ -166,7 +186,7 @@ struct Measured {
 };
 
 Measured measure(const char* speed, const auto& step, const auto& network, const Options& options) {
-  const auto trained = train(step, options);
+  const auto trained = train(speed, step, options);
   return {speed, trained, predict(network, trained, options)};
 }
 
@@ -199,6 +219,13 @@ int run(Options options, const char* program) {
     options.epochs = 1, options.mini_batch_size = 4, options.samples = 8;
     fmt::print(stderr, "an emulated device: a tiny case ({} samples, 1 epoch)\n", options.samples);
   }
+  std::optional<rt::TrainingProgressMonitor> monitor;
+  if (options.watch) {
+    options.monitor = &monitor.emplace(rt::ProgressMonitorOptions{.name = "accelerate"});
+    monitor->group("loss", {"loss/plain", "loss/default", "loss/accelerated", "loss/cpu"});
+    monitor->set_log_scale("loss");
+    fmt::print(stderr, "live page: {}\n", monitor->url());
+  }
   const auto step = rt::value_and_grad(loss);
   const auto fast_step = rt::accelerate(step);
   const auto fast_model = rt::accelerate(model);
@@ -215,7 +242,7 @@ int run(Options options, const char* program) {
   std::string here;  // on the CPU
   if (device.is_emulated()) {
     options.device = "cpu";
-    here = rt::fingerprint(train(step, options).parameters);
+    here = rt::fingerprint(train("cpu", step, options).parameters);
   }
   bool equal = here.empty() || here == fingerprint;
   for (const auto& measured : all) equal &= rt::fingerprint(measured.training.parameters) == fingerprint;

@@ -2,7 +2,7 @@
 // answers and batch-norm moments are combined over all of them. The number of workers changes the time and no bit.
 // Worker 0 tells of its progress through a queue; Ctrl-C stops all workers at the same iteration through another one.
 // Then several networks are trained at once, each by one worker.
-//   build/examples/parallel_loop [--workers N] [--device NAME] [--epochs N] [--quick] [--json]
+//   build/examples/parallel_loop [--workers N] [--device NAME] [--epochs N] [--quick] [--json] [--monitor]
 // Under mpirun -n N (or srun) the workers are its ranks instead. With --device cuda each has a CUDA device (with
 // RETRACE_CUDA_EMULATION=1 an emulated one, for --quick), and one worker on the CPU is compared with them.
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include <chrono>
 #include <csignal>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -95,13 +96,23 @@ void show(const Progress& p, int workers) {
              workers == 1 ? "" : "s", p.epoch, p.iteration, p.loss, alive ? " " : "\n");
 }
 
-// Trains on all workers of a pool; every one of them ends with the same parameters.
-Result train(rt::Pool& pool, const rt::MiniBatchQueue& whole, const std::string& device_name, int epochs) {
+// The same on the live page; whether its button was pressed.
+bool show_on_page(rt::TrainingProgressMonitor& monitor, const Progress& p, int workers, int epochs) {
+  monitor.record_metrics(static_cast<double>(p.iteration), {{fmt::format("workers_{}", workers), p.loss}});
+  monitor.update_info({{"Epoch", fmt::format("{} of {}", p.epoch, epochs)}, {"Workers", fmt::format("{}", workers)}});
+  monitor.set_progress(100.0 * p.epoch / epochs);
+  return monitor.stop();
+}
+
+// Trains on all workers of a pool; every one of them ends with the same parameters. `monitor`: null where nobody
+// watches.
+Result train(rt::Pool& pool, const rt::MiniBatchQueue& whole, const std::string& device_name, int epochs,
+             rt::TrainingProgressMonitor* monitor) {
   const rt::DataQueue<Progress> progress;  // from worker 0 to this thread
   const rt::DataQueue<bool> stop;          // from this thread to the workers
   progress.after_each([&](const Progress& p) {
     show(p, pool.size());
-    if (interrupted) stop.send(true);
+    if (interrupted || (monitor && show_on_page(*monitor, p, pool.size(), epochs))) stop.send(true);
   });
   const Result result = pool.spmd([&](rt::Worker& worker) {
     rt::Device& device = rt::find_device(device_name, worker.index());
@@ -164,7 +175,8 @@ struct Options {
   int workers = 0, epochs = 3;  // 0: 1, 2, 3 and 4 in turn
   int64_t samples = 5000;
   std::string device = "cpu";
-  bool json = false;
+  bool json = false, watch = false;
+  rt::TrainingProgressMonitor* monitor = nullptr;
 };
 
 Options read_options(int argc, char** argv) {
@@ -177,13 +189,16 @@ Options read_options(int argc, char** argv) {
     };
     if (name == "--json") {
       options.json = true;
+    } else if (name == "--monitor") {
+      options.watch = true;
     } else if (name == "--quick") {
       options.epochs = 1, options.samples = 250;
     } else if (name == "--device" && !value.empty()) {
       options.device = value, ++i;
     } else if (!(name == "--workers" && number(options.workers)) && !(name == "--epochs" && number(options.epochs))) {
       fmt::print(stderr,
-                 "{} is not understood: parallel_loop [--workers N] [--device NAME] [--epochs N] [--quick] [--json]\n",
+                 "{} is not understood: parallel_loop [--workers N] [--device NAME] [--epochs N] [--quick] [--json] "
+                 "[--monitor]\n",
                  name);
       std::exit(2);
     }
@@ -201,7 +216,7 @@ std::map<std::string, Result> train_all(rt::Pool& ranks, const Options& options)
     const rt::MiniBatchQueue whole(
         digits(options),
         {.mini_batch_size = kMiniBatch, .formats = {"BSSC", "B"}, .devices = {device}, .outputs = 2, .seed = 1});
-    return train(pool, whole, device, options.epochs);
+    return train(pool, whole, device, options.epochs, options.monitor);
   };
   const auto label = [](int workers) { return fmt::format("workers={}", workers); };
   if (ranks.size() > 1) return {{label(ranks.size()), train_on(ranks, options.device)}};
@@ -244,8 +259,14 @@ void print_json(const std::map<std::string, Result>& results, const std::vector<
              any.loss, any.accuracy);
 }
 
-int run(const Options& options) {
+int run(Options options) {
   auto ranks = rt::Pool::from_environment();
+  std::optional<rt::TrainingProgressMonitor> monitor;
+  if (options.watch && ranks.is_first()) {
+    options.monitor = &monitor.emplace(rt::ProgressMonitorOptions{.name = "parallel_loop", .x_label = "Iteration"});
+    monitor->group("training loss", {"workers_1", "workers_2", "workers_3", "workers_4"});
+    fmt::print(stderr, "live page: {}\n", monitor->url());
+  }
   std::signal(SIGINT, [](int number) {
     interrupted = 1;
     std::signal(number, SIG_DFL);  // the second one ends at once

@@ -47,3 +47,4 @@
 #include "retrace/tensor/tree.h"
 #include "retrace/train/save.h"
 #include "retrace/train/train_network.h"
+#include "retrace/web/progress_monitor.h"

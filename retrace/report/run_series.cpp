@@ -107,7 +107,12 @@ class RunSeries : public SeriesSource {
     if (!event) return;
     const std::string name = event->string_or("event", "");
     const double iteration = event->number_or("iteration", kNotANumber);
-    if (name == "epoch" && event->boolean_or("complete", true)) {
+    if (name == "record") {
+      const auto* values = event->find("values");
+      if (!values || !values->members()) return;
+      for (const auto& [metric, value] : *values->members())
+        of_events_.add(metric, event->number_or("x", kNotANumber), value.number().value_or(kNotANumber));
+    } else if (name == "epoch" && event->boolean_or("complete", true)) {
       of_events_.add("epoch_loss", iteration, event->number_or("loss", kNotANumber));
     } else if (name == "validation") {
       of_events_.add("validation_loss", iteration, event->number_or("validation_loss", kNotANumber));

@@ -14,6 +14,7 @@ namespace retrace {
 //   epoch_loss          the mean over the steps of each complete epoch
 //   validation_loss     of each validation
 //   validation/NAME     a metric of the validations
+//   NAME                a metric that a loop of a program recorded (retrace/web/progress_monitor.h)
 // null is NaN. A line that is no event or no step is left out. It has read nothing before its first refresh(). Errors:
 // missing, for a folder that holds no run.
 std::unique_ptr<SeriesSource> run_series(const std::filesystem::path& run);

@@ -48,11 +48,42 @@ void take_validation(const JsonValue& event, RunStanding& standing) {
     if (!value.list()) standing.metrics.emplace_back(name, value.number().value_or(kUnknown));
 }
 
+std::vector<std::pair<std::string, std::string>> texts_in(const JsonValue& event, const char* name) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  const auto* found = event.find(name);
+  if (!found || !found->members()) return texts;
+  for (const auto& [member, value] : *found->members())
+    if (value.string()) texts.emplace_back(member, *value.string());
+  return texts;
+}
+
+// What a loop of a program tells; false for other events.
+bool take_earlier_of_loop(const std::string& name, const JsonValue& event, RunStanding& standing, Known& known) {
+  if (name == "record" && !known.position)
+    standing.iteration = static_cast<int64_t>(event.number_or("x", 0)), known.position = true;
+  if (name == "ended") standing.finished = true, standing.seconds = event.number_or("seconds", 0);
+  if (name == "fields" && !standing.told) {
+    standing.job = event.string_or("job", "");
+    if (!standing.finished) standing.seconds = event.number_or("seconds", 0);
+    auto& told = standing.told.emplace();
+    told.progress = event.number_or("progress", 0);
+    told.status = event.string_or("status", ""), told.x_label = event.string_or("x_label", "");
+    told.info = texts_in(event, "info"), told.groups = texts_in(event, "groups");
+    const auto* charts = event.find("log");
+    if (charts && charts->list())
+      for (const auto& chart : *charts->list())
+        if (chart.string()) told.logarithmic.push_back(*chart.string());
+  }
+  if (standing.told) known.started = known.epoch = known.validation = known.position;
+  return name == "record" || name == "ended" || name == "fields";
+}
+
 // One event; later ones have been taken.
 void take_earlier(std::string_view line, RunStanding& standing, Known& known) {
   const auto event = JsonValue::parse(line);
   if (!event) return;
   const std::string name = event->string_or("event", "");
+  if (take_earlier_of_loop(name, *event, standing, known)) return;
   if (name == "started" || name == "resumed") {
     if (!known.started) take_start(*event, standing);
     known.started = true;
@@ -97,13 +128,14 @@ RunStanding read_run_standing(const std::filesystem::path& run) {
   const auto size = static_cast<uint64_t>(status.st_size);
   Known known;
   for (uint64_t tail = kTail;; tail *= 8) {
-    known = {}, standing.metrics.clear();
+    known = {}, standing.metrics.clear(), standing.told.reset();
     const uint64_t from = size - std::min(size, tail);
     take_backwards(bytes_at(file.get(), from, size - from), from == 0, standing, known);
-    if (from == 0 || (known.epoch && known.validation) || (known.position && tail > kTail) || tail >= kLongestTail)
+    if (from == 0 || standing.told || (known.epoch && known.validation) || (known.position && tail > kTail) ||
+        tail >= kLongestTail)
       break;
   }
-  if (known.started) return standing;
+  if (known.started || standing.told) return standing;
   const std::string head = bytes_at(file.get(), 0, std::min(size, kHead));
   if (const auto first = JsonValue::parse(head.substr(0, head.find('\n')))) take_start(*first, standing);
   return standing;

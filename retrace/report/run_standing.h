@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "retrace/monitor/monitor.h"
 
@@ -22,6 +25,14 @@ struct RunStanding {
   double loss = 0;             // of the training, the mean over the last epoch; NaN: no epoch has ended
   double validation_loss = 0;  // of the last validation; NaN: there was none
   MetricValues metrics;        // of the last validation; those of a finished run are of its result
+  // What a loop of a program tells of itself (retrace/web/progress_monitor.h).
+  struct Told {
+    double progress = 0;  // per cent
+    std::string status, x_label;
+    std::vector<std::pair<std::string, std::string>> info, groups;  // field and text, metric and the title of its chart
+    std::vector<std::string> logarithmic;                           // charts
+  };
+  std::optional<Told> told;
 };
 
 // From the beginning and the end of metrics.jsonl alone: what is told between the steps of the epochs is not looked at.

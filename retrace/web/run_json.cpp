@@ -17,6 +17,23 @@ const char* text_of(RunState state) {
   return "";
 }
 
+Json object_of(const std::vector<std::pair<std::string, std::string>>& texts) {
+  std::vector<Json::Member> members;
+  for (const auto& [name, text] : texts) members.emplace_back(name, text);
+  return Json::object(members);
+}
+
+// What a loop of a program tells of itself; null for a run.
+Json told_json(const std::optional<RunStanding::Told>& told) {
+  if (!told) return {};
+  return Json::object({{"progress", told->progress},
+                       {"status", told->status},
+                       {"x_label", told->x_label},
+                       {"info", object_of(told->info)},
+                       {"groups", object_of(told->groups)},
+                       {"log", Json::list(told->logarithmic, [](const std::string& chart) { return Json(chart); })}});
+}
+
 template <class Member>
 Json column(const std::vector<SeriesBucket>& buckets, Member SeriesBucket::* member) {
   return Json::list(buckets, [&](const SeriesBucket& bucket) { return Json(bucket.*member); });
@@ -63,6 +80,7 @@ Json run_json(const ListedRun& run) {
        {"written", run.state == RunState::quiet ? run.written : 0.0},
        {"fingerprint", standing.fingerprint},
        {"same_as", run.same_as},
+       {"told", told_json(standing.told)},
        {"note", run.note}});
 }
 

@@ -64,7 +64,7 @@ void read_last_step(ListedRun& run) {
   run.step_loss = run.learn_rate = std::numeric_limits<double>::quiet_NaN();
   std::ifstream file(step_log_path(run.folder), std::ios::binary | std::ios::ate);
   const auto size = static_cast<int64_t>(file.tellg());
-  if (size <= 0) return;
+  if (!file || size <= 0) return;
   for (auto length = std::min<int64_t>(size, kTail);; length = std::min(size, 16 * length)) {
     std::string tail(static_cast<size_t>(length), '\0');
     file.seekg(size - length);

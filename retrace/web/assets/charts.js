@@ -57,12 +57,12 @@ function rowsOf(lines) {
 
 class Chart {
   // `names`: of the series that it shows.
-  constructor(title, names, parent, settings) {
+  constructor(title, names, parent, settings, log) {
     this.title = title;
     this.names = names;
     this.settings = settings;
     this.range = null;
-    this.log = false;
+    this.log = log;
     this.element = document.createElement('article');
     this.element.className = 'chart';
     const bar = document.createElement('div');
@@ -95,6 +95,7 @@ class Chart {
     const label = document.createElement('label');
     const box = document.createElement('input');
     box.type = 'checkbox';
+    box.checked = this.log;
     box.setAttribute('aria-label', `${this.title}: logarithmic scale`);
     box.addEventListener('change', () => { this.log = box.checked; this.draw(); });
     label.append(box, ' log');

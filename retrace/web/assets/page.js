@@ -26,6 +26,8 @@ function number(value) {
 }
 
 function stateText(run) {
+  if (run.told && (run.state === 'running' || run.state === 'finished'))
+    return run.state === 'finished' ? 'ended' : run.stop_asked ? 'stopping' : run.told.status;
   if (run.state === 'running') return run.stop_asked ? 'stopping' : 'running';
   if (run.state === 'stopped') return 'stopped by user';
   if (run.state === 'finished') return run.stop_reason || 'finished';
@@ -33,7 +35,9 @@ function stateText(run) {
   return 'event files';
 }
 
-function progress(run) { return run.iterations > 0 ? run.iteration / run.iterations : 0; }
+function progress(run) {
+  return run.told ? run.told.progress / 100 : run.iterations > 0 ? run.iteration / run.iterations : 0;
+}
 
 // Title, what a column is sorted by, and what it shows.
 const kColumns = [
@@ -41,7 +45,7 @@ const kColumns = [
   {title: 'run', key: run => run.name, text: run => run.name, name: true},
   {title: 'state', key: run => run.state, text: stateText},
   {title: 'stop', key: run => run.state, stop: true},
-  {title: 'progress', key: progress, text: run => run.iterations > 0 ? `${Math.floor(100 * progress(run))} %` : '', number: true},
+  {title: 'progress', key: progress, text: run => run.told || run.iterations > 0 ? `${Math.floor(100 * progress(run) + 1e-9)} %` : '', number: true},
   {title: 'step', key: run => run.iteration, text: run => String(run.iteration || ''), number: true},
   {title: 'epoch', key: run => run.epoch, text: run => run.epochs ? `${run.epoch}/${run.epochs}` : '', number: true},
   {title: 'loss', key: run => run.loss ?? run.epoch_loss, text: run => number(run.loss ?? run.epoch_loss), number: true},
@@ -188,7 +192,7 @@ function drawFacts() {
   if (!run) return;
   const facts = [['folder', run.folder], ['job', run.job], ['state', stateText(run)], ['device', run.device],
                  ['workers', run.workers && `${run.workers}, each with ${run.threads} thread${run.threads === 1 ? '' : 's'}`], ['parameters', run.parameters],
-                 ['fingerprint', run.fingerprint], ['same bits', run.same_as && `as run ${run.same_as}`]];
+                 ...Object.entries(run.told ? run.told.info : {}), ['fingerprint', run.fingerprint], ['same bits', run.same_as && `as run ${run.same_as}`]];
   $('facts').replaceChildren();
   for (const [name, value] of facts) {
     if (!value) continue;
@@ -244,17 +248,21 @@ async function drawCharts() {
   const chosen = [...shown].map(id => runs.get(id)).filter(Boolean);
   const groups = new Map();
   const lists = await Promise.all(chosen.map(run => getJson(`/api/names?run=${run.id}`).catch(() => [])));
-  for (const list of lists) {
+  for (const [i, list] of lists.entries()) {
     const names = list.map(one => one.name);
     for (const name of names) {
-      const group = name === 'epoch_loss' && !names.includes('loss') ? 'loss' : groupOf(name);
+      const own = chosen[i].told && chosen[i].told.groups[name];
+      const group = own || (name === 'epoch_loss' && !names.includes('loss') ? 'loss' : groupOf(name));
       if (!group) continue;
       if (!groups.has(group)) groups.set(group, new Set());
       groups.get(group).add(name);
     }
   }
   for (const [title, names] of groups) {
-    if (!charts.has(title)) charts.set(title, new Chart(title, [], $('charts'), settings));
+    if (!charts.has(title)) {
+      const log = chosen.some(run => run.told && run.told.log.includes(title));
+      charts.set(title, new Chart(title, [], $('charts'), settings, log));
+    }
     charts.get(title).names = [...names];
   }
   await Promise.all([...charts].map(([title, chart]) => {
