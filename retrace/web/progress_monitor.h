@@ -12,6 +12,7 @@
 
 namespace retrace {
 
+// Options of TrainingProgressMonitor.
 struct ProgressMonitorOptions {
   std::string name = "training";          // on the page, and of the folder
   std::vector<std::string> metrics = {};  // letters, digits, _ and /; record_metrics() may bring more
