@@ -70,7 +70,10 @@ class Connection {
 
   int socket() const { return socket_.get(); }
   bool streams() const { return streams_; }
-  short events() const { return static_cast<short>(POLLIN | (out_.empty() ? 0 : POLLOUT)); }
+  // Nothing more is read of who has not taken his answer.
+  short events() const {
+    return static_cast<short>((out_.empty() || streams_ ? POLLIN : 0) | (out_.empty() ? 0 : POLLOUT));
+  }
 
   void send(std::string_view bytes) {
     if (out_.empty()) moved_ = Clock::now();
@@ -80,31 +83,31 @@ class Connection {
   // Reads and writes what can be; false: it is to be closed.
   bool work(short ready, const HttpServer::Answer& answer) {
     if (ready & (POLLERR | POLLNVAL)) return false;
-    if ((ready & (POLLIN | POLLHUP)) && !read(answer)) return false;
-    if (!out_.empty() && !write()) return false;
-    return !(closes_ && out_.empty()) && out_.size() <= kMostWaiting;
+    if ((ready & (POLLIN | POLLHUP)) && !read()) return false;
+    while (complete_ && out_.empty() && !streams_ && !closes_) {
+      take_request(answer);
+      complete_ = !closes_ && reader_.take("");
+      if (!write()) return false;
+    }
+    if (!write()) return false;
+    return !(closes_ && out_.empty()) && !(streams_ && out_.size() > kMostWaiting);
   }
 
   bool in_time(Clock::time_point now) const {
-    if (!out_.empty()) return now - moved_ < kStallTime;
+    if (!out_.empty()) return now - moved_ < kStallTime;  // also of one who does not read
     if (streams_) return true;
     return reader_.within() ? now - began_ < kRequestTime : now - moved_ < kIdleTime;
   }
 
  private:
-  bool read(const HttpServer::Answer& answer) {
+  bool read() {
     char bytes[16 << 10];
     const ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
     if (count == 0) return false;
     if (count < 0) return errno == EAGAIN || errno == EINTR;
     if (streams_ || closes_) return true;  // nothing that it says counts any more
     if (!reader_.within()) began_ = Clock::now();
-    bool complete = reader_.take({bytes, static_cast<size_t>(count)});
-    while (complete && !streams_ && !closes_) {
-      take_request(answer);
-      complete = !closes_ && reader_.take("");
-      if (out_.size() > kMostWaiting) return false;
-    }
+    complete_ = reader_.take({bytes, static_cast<size_t>(count)});
     return true;
   }
 
@@ -123,6 +126,7 @@ class Connection {
   }
 
   bool write() {
+    if (out_.empty()) return true;
     const ssize_t count = ::send(socket_.get(), out_.data(), out_.size(), MSG_NOSIGNAL);
     if (count < 0) return errno == EAGAIN || errno == EINTR;
     out_.erase(0, static_cast<size_t>(count));
@@ -133,7 +137,7 @@ class Connection {
   FileDescriptor socket_;
   RequestReader reader_;
   std::string out_;
-  bool streams_ = false, closes_ = false;
+  bool complete_ = false, streams_ = false, closes_ = false;
   Clock::time_point began_ = Clock::now();  // of the request that is read
   Clock::time_point moved_ = Clock::now();  // when bytes were last taken from out_
 };
