@@ -68,6 +68,8 @@ Job job_on(const std::string& file, const std::string& threads, const std::strin
                          {"data.test_samples", "10", ""},
                          {"validation.data", "none", ""},
                          {"training.max_epochs", "100000", ""},
+                         {"training.average_decay", "0", ""},  // what the peer does not do
+                         {"training.l2_regularization", "1e-10", ""},
                          {"threads", threads, ""}});
 }
 
