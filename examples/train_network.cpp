@@ -1,6 +1,8 @@
 // One call trains a network on an array of one's own: x y on a grid of points, learnt by three layers.
-//   build/examples/train_network [--quick] [--json]
+//   build/examples/train_network [--quick] [--json] [--out DIR]
+// --out DIR leaves a run folder: build/retrace predict DIR --input points.csv
 #include <cstdio>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +25,9 @@ rt::Datastore products(int64_t side) {
 
 int main(int argc, char** argv) {
   bool quick = false, json = false;
+  std::string out;
   for (int i = 1; i < argc; ++i) {
+    if (argv[i] == std::string_view("--out") && i + 1 < argc) out = argv[++i];
     quick = quick || argv[i] == std::string_view("--quick");
     json = json || argv[i] == std::string_view("--json");
   }
@@ -32,7 +36,8 @@ int main(int argc, char** argv) {
       rt::train_network(products(50), layers, "mean-squared-error",
                         {.training = {.max_epochs = quick ? 2 : 30, .mini_batch_size = 100, .shuffle = "every-epoch"},
                          .validation_data = products(33),
-                         .seed = 1});
+                         .seed = 1,
+                         .out = out});
   const double guess = network.predict(rt::Tensor::from<float>({0.5f, -0.6f}, {1, 2}, "BC")).tensor().number();
   std::printf(json ? "{\"validation_loss\":%g,\"guess\":%g,\"iterations\":%lld,\"fingerprint\":\"%s\"}\n"
                    : "validation loss %g; 0.5 times -0.6 is about %g; %lld iterations, fingerprint %s\n",

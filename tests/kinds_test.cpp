@@ -9,6 +9,7 @@
 #include "retrace/data/transform_kind.h"
 #include "retrace/monitor/sink_kind.h"
 #include "retrace/nn/layer_kind.h"
+#include "retrace/nn/layer_made.h"
 #include "retrace/nn/loss_kind.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/optim/schedule_kind.h"
@@ -88,7 +89,11 @@ TEST(Kinds, ALayerIsMadeOfItsOptions) {
     const OptionValues options = nn::completed_options(text, kind.name, errors);
     throw_all(errors);
     for (const auto& rule : kind.options) EXPECT_FALSE(rule.help.empty()) << rule.name;
-    EXPECT_EQ(kind.layer(options).has_entry(), kind.learns);
+    const nn::Layer layer = kind.layer(options);
+    EXPECT_EQ(layer.has_entry(), kind.learns);
+    ASSERT_NE(layer.made_from(), nullptr) << "its function ends with .with_options(...)";
+    EXPECT_EQ(layer.made_from()->type, kind.name);
+    EXPECT_EQ(layer.made_from()->options, options);
     text.options = options;
     EXPECT_EQ(nn::completed_options(text, kind.name, errors), options);
     EXPECT_TRUE(errors.empty());

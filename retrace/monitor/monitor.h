@@ -21,7 +21,8 @@ struct RunStarted {
   std::string job, device, run_dir;
   int workers = 1, threads = 0;  // threads of each worker
   int64_t epochs = 0, iterations_per_epoch = 0, parameters = 0;
-  int64_t iteration = 0;  // of the checkpoint that it goes on from; 0: it is new
+  int64_t iteration = 0;          // of the checkpoint that it goes on from; 0: it is new
+  int64_t samples_per_epoch = 0;  // that are trained on; 0: not told
 };
 
 // A step of the training was made.

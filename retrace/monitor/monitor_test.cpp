@@ -60,6 +60,29 @@ TEST(Terminal, RateAndTimeLeftAfterAResume) {
       << out;
 }
 
+// Samples stand in the line where they are told; steps where there is room, and less on narrow terminals.
+TEST(Terminal, RateOfSamples) {
+  const auto line_of = [](TerminalOptions options, bool validated) {
+    std::string last;
+    Terminal terminal([&](const std::string& text, bool) { last = text; }, options);
+    terminal.receive(RunStarted{"cifar10", "cpu", "", 1, 2, 50, 391, 677610, 0, 50000});
+    terminal.receive(StepDone{1, 1, 2.3, 0.1, 1});
+    if (validated) terminal.receive(ValidationDone{1, 391, 1.25, 90, {{"accuracy", 0.5}}});
+    terminal.receive(StepDone{1, 101, 1.5, 0.1, 21});
+    terminal.receive(EpochDone{1, 101, 1.5, 21});
+    terminal.receive(StepDone{1, 102, 1.5, 0.1, 21.2});
+    return last.substr(last[0] == '\r' ? 1 : 0, last.find_last_not_of(" \n") + (last[0] == '\r' ? 0 : 1));
+  };
+  EXPECT_EQ(line_of({.rewrite = false}, false),
+            "epoch 1/50  step 101/19550  loss 1.5000  21.0 s  639 samples/s  1:04:49 left");
+  const TerminalOptions wide{.rewrite = true, .columns = 120, .interval = 0};
+  EXPECT_EQ(line_of(wide, false),
+            "epoch 1/50  step 102/19550  loss 1.5000  21.2 s  5.00 steps/s  639 samples/s  1:04:49 left");
+  const TerminalOptions usual{.rewrite = true, .columns = 80, .interval = 0};
+  EXPECT_EQ(line_of(usual, false), "epoch 1/50  step 102/19550  loss 1.5000  21.2 s  639 samples/s  1:04:49 left");
+  EXPECT_EQ(line_of(usual, true), "epoch 1/50  step 102/19550  loss 1.5000  accuracy 0.5000  1:04:49 left");
+}
+
 TEST(Terminal, LargeAndSmallNumbersStayShortAndNanHasNoSign) {
   char* text = nullptr;
   size_t size = 0;

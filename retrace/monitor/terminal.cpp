@@ -32,6 +32,28 @@ std::string number_text(double value) {
 
 // Three digits that count.
 std::string rate_text(double rate) { return fmt::format("{:.{}f}", rate, rate >= 100 ? 0 : rate >= 10 ? 1 : 2); }
+
+// The parts of a line; those that are no must may be left out where it is narrow, the lower number first.
+class Line {
+ public:
+  void add(std::string text, int rank = 0) { parts_.push_back({std::move(text), rank}); }
+
+  // Without parts of the ranks up to `last`, as far as that makes it fit.
+  std::string text(size_t columns, int last) {
+    for (int rank = 1; rank <= last && joined().size() > columns; ++rank)
+      std::erase_if(parts_, [&](const auto& part) { return part.second == rank; });
+    return joined();
+  }
+
+ private:
+  std::string joined() const {
+    std::string text;
+    for (const auto& [part, rank] : parts_) text += (text.empty() ? "" : "  ") + part;
+    return text;
+  }
+
+  std::vector<std::pair<std::string, int>> parts_;
+};
 }  // namespace
 
 TerminalOptions terminal_options(std::FILE* stream, bool dumb) {
@@ -134,19 +156,24 @@ void Terminal::View::end_epoch() {
 
 std::string Terminal::View::line(int epoch, int64_t iteration, double loss, double seconds) const {
   const int64_t all = run.epochs * run.iterations_per_epoch;
-  std::string text =
-      fmt::format("epoch {}/{}  step {}/{}  loss {}", epoch, run.epochs, iteration, all, number_text(loss));
+  Line line;
+  line.add(fmt::format("epoch {}/{}", epoch, run.epochs));
+  line.add(fmt::format("step {}/{}", iteration, all));
+  line.add("loss " + number_text(loss));
   if (validation) {
-    text += fmt::format("  validation {}", number_text(validation->loss));
-    for (const auto& [name, value] : validation->metrics)
-      text += fmt::format("  {} {}", printable(name), number_text(value));
+    line.add("validation " + number_text(validation->loss), 3);
+    for (const auto& [name, value] : validation->metrics) line.add(printable(name) + " " + number_text(value));
   }
-  text += "  " + duration_text(seconds);
+  line.add(duration_text(seconds), 2);
   const double rate = first ? static_cast<double>(iteration - first->iteration) / (seconds - first->seconds) : 0;
-  if (!(rate > 0 && std::isfinite(rate))) return text;
-  text += fmt::format("  {} steps/s", rate_text(rate));
-  return iteration < all ? text + fmt::format("  {} left", duration_text(static_cast<double>(all - iteration) / rate))
-                         : text;
+  if (rate > 0 && std::isfinite(rate)) {
+    const double samples = rate * static_cast<double>(run.samples_per_epoch) /
+                           static_cast<double>(std::max<int64_t>(run.iterations_per_epoch, 1));
+    line.add(rate_text(rate) + " steps/s", samples > 0 ? 1 : 4);
+    if (samples > 0) line.add(rate_text(samples) + " samples/s", 4);
+    if (iteration < all) line.add(duration_text(static_cast<double>(all - iteration) / rate) + " left");
+  }
+  return line.text(static_cast<size_t>(std::max(options.columns - 1, 0)), options.rewrite ? 4 : 1);
 }
 
 void Terminal::View::rewrite(const std::string& text) {

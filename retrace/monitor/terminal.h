@@ -22,7 +22,9 @@ TerminalOptions terminal_options(std::FILE* stream, bool dumb = false);
 
 // Writes to `stream`, which must outlive it, or gives its texts to `write`; those that the next one replaces are
 // `passing`. A stream that cannot be written is ignored: no view stops a run.
-//   epoch 3/20  step 468/3120  loss 0.1234  validation 0.1312  accuracy 0.9712  12.3 s  1:40 left
+//   epoch 3/20  step 468/3120  loss 0.1234  validation 0.1312  accuracy 0.9712  12.3 s  4864 samples/s  1:40 left
+// Where a line of 80 columns has room, in a log, or that of the terminal, it has steps/s, too. On a narrow terminal the
+// seconds, the loss of the validation and the samples are left out, in this order, before the line is cut.
 class Terminal : public Monitor {
  public:
   using Write = std::function<void(std::string text, bool passing)>;

@@ -67,7 +67,8 @@ TEST(Analyze, NamesTheLayerThatDoesNotFit) {
                  "error[RT0194]: layer 4 (conv2d \"late\"): conv2d: x has 2 axes\n"
                  "  where:    job.toml:7:3\n"
                  "  got:      f32[1,3] \"BC\"\n"
-                 "  expected: an image [batch,height,width,channels]");
+                 "  expected: an image [batch,height,width,channels]\n"
+                 "  help:     put this layer before those that make features, such as linear, and take data of images");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "retrace/nn/layer_made.h"
 #include "retrace/nn/layers/add.h"
 #include "retrace/trace/record.h"
 
@@ -34,6 +35,33 @@ Tree made(const std::vector<Walk::Request>& requests, RandomKey key) {
 void find_out(const Layer& layers, const Shape& sample, Walk& walk) {
   RecordingScope scope;  // for the shapes: nothing of this is computed
   layers.apply(walk, scope.recording().add_input(spec_of_sample(sample)));
+}
+
+std::shared_ptr<const LayerMade> made_of(LayerMade::Form form, std::vector<std::pair<std::string, Layer>> parts) {
+  return std::make_shared<LayerMade>(LayerMade{.form = form, .parts = std::move(parts)});
+}
+
+Layer chain_of(std::vector<Layer> layers) {
+  std::vector<std::pair<std::string, Layer>> parts;
+  for (auto& layer : layers) parts.emplace_back("", std::move(layer));
+  const auto made = made_of(LayerMade::Form::chain, std::move(parts));
+  return Layer(
+             "",
+             [made](Walk& walk, const Tree& x) {
+               Tree y = x;
+               for (const auto& [name, layer] : made->parts) y = layer.apply(walk, y);
+               return y;
+             },
+             made->parts.empty() ? std::nullopt : made->parts[0].second.input())
+      .with_made(made);
+}
+
+// `numbered`: one of them was given no name.
+Error named_twice(const std::string& path, bool numbered) {
+  return Error(ErrorKind::usage, 192, fmt::format("two layers have the name \"{}\"", path))
+      .got(numbered ? "a layer that was given the name, and one without a name, which is called by kind and number"
+                    : "")
+      .help("name one of them: .named(\"...\"), in a job file name = \"...\"");
 }
 
 // Of the offset and the scale of a batch of inputs.
@@ -98,6 +126,17 @@ Layer Layer::shown_as(std::string type) const {
   return layer;
 }
 
+Layer Layer::with_options(const OptionValues& options) const {
+  return with_made(std::make_shared<LayerMade>(
+      LayerMade{.form = LayerMade::Form::kind, .type = kind_.empty() ? type_ : kind_, .options = options}));
+}
+
+Layer Layer::with_made(std::shared_ptr<const LayerMade> made) const {
+  Layer layer = *this;
+  layer.made_ = std::move(made);
+  return layer;
+}
+
 Tree Layer::apply(Walk& walk, const Tree& x) const {
   const bool has_level = !kind_.empty() || !name_.empty();
   const size_t steps = walk.steps_.size();
@@ -117,6 +156,7 @@ struct Walk::Level {
   std::map<std::string, int> counts = {};
   std::map<std::string, int> shown = {};  // of layers without an entry
   std::set<std::string> names = {};
+  std::set<std::string> numbered = {};  // those that are a kind and a number
 };
 
 Walk::Walk() : phase_(Phase::train), levels_(1) {}
@@ -131,9 +171,8 @@ void Walk::close() { levels_.pop_back(); }
 void Walk::open(const std::string& kind, const std::string& name) {
   Level& outer = levels_.back();
   const std::string entry = name.empty() ? fmt::format("{}_{}", kind, ++outer.counts[kind]) : name;
-  if (!outer.names.insert(entry).second)
-    throw Error(ErrorKind::usage, 192, fmt::format("two layers have the name \"{}\"", path(entry)))
-        .help("name one of them: .named(\"...\"), in a job file name = \"...\"");
+  if (name.empty()) outer.numbered.insert(entry);
+  if (!outer.names.insert(entry).second) throw named_twice(path(entry), outer.numbered.count(entry) > 0);
   Level level{.name = entry, .parameters = &kEmpty, .state = &kEmpty};
   if (applies_) {
     // A layer without parameters or state has no entry; one that asks for them says what is missing.
@@ -210,15 +249,7 @@ Layer layer_of(std::function<Tensor(const Tensor& x)> function, std::string type
 
 Sequential::Sequential(std::initializer_list<Layer> layers) : Sequential(std::vector<Layer>(layers)) {}
 
-Sequential::Sequential(std::vector<Layer> layers)
-    : Layer(
-          "",
-          [layers](Walk& walk, const Tree& x) {
-            Tree y = x;
-            for (const auto& layer : layers) y = layer.apply(walk, y);
-            return y;
-          },
-          layers.empty() ? std::nullopt : layers[0].input()) {}
+Sequential::Sequential(std::vector<Layer> layers) : Layer(chain_of(std::move(layers))) {}
 
 Layer repeat(int64_t count, std::initializer_list<Layer> layers) {
   std::vector<Layer> all;
@@ -229,26 +260,28 @@ Layer repeat(int64_t count, std::initializer_list<Layer> layers) {
 Layer residual(const Layer& main, const Layer& skip, Place place) {
   const Layer sum = add(place);
   return Layer(
-      "",
-      [=](Walk& walk, const Tree& x) {
-        Tree both;
-        both["0"] = main.apply(walk, x);
-        both["1"] = skip.apply(walk, x);
-        return sum.apply(walk, both);
-      },
-      main.input());
+             "",
+             [=](Walk& walk, const Tree& x) {
+               Tree both;
+               both["0"] = main.apply(walk, x);
+               both["1"] = skip.apply(walk, x);
+               return sum.apply(walk, both);
+             },
+             main.input())
+      .with_made(made_of(LayerMade::Form::sum, {{"0", main}, {"1", skip}}));
 }
 
-Layer residual(const Layer& main, Place place) {
-  return residual(main, Layer("", [](Walk&, const Tree& x) { return x; }), place);
-}
+Layer residual(const Layer& main, Place place) { return residual(main, Sequential{}, place); }
 
 Layer parallel(std::vector<std::pair<std::string, Layer>> heads) {
-  return Layer("", [heads = std::move(heads)](Walk& walk, const Tree& x) {
-    Tree y;
-    for (const auto& [name, head] : heads) y[name] = head.apply(walk, x);
-    return y;
-  });
+  const auto made = made_of(LayerMade::Form::heads, std::move(heads));
+  return Layer("",
+               [made](Walk& walk, const Tree& x) {
+                 Tree y;
+                 for (const auto& [name, head] : made->parts) y[name] = head.apply(walk, x);
+                 return y;
+               })
+      .with_made(made);
 }
 
 }  // namespace retrace::nn

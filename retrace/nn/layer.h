@@ -11,6 +11,7 @@
 // they are named.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,9 +21,14 @@
 #include "retrace/ops/ops.h"
 #include "retrace/tensor/tree.h"
 
+namespace retrace {
+class OptionValues;
+}
+
 namespace retrace::nn {
 
 class Walk;
+struct LayerMade;  // retrace/nn/layer_made.h
 
 // Starting values of a layer.
 struct Initial {
@@ -88,11 +94,18 @@ class Layer {
   bool has_entry() const { return !kind_.empty(); }
   // The same layer, which an analysis calls by that type: for layers without an entry.
   Layer shown_as(std::string type) const;
+  const std::string& name() const { return name_; }
+  // The same layer, of which job files say that it has its type and these options: for those of retrace/nn/layers.
+  Layer with_options(const OptionValues& options) const;
+  // The same layer, and what it was made of: for containers. null: a layer of a user's own, which no text can say.
+  Layer with_made(std::shared_ptr<const LayerMade> made) const;
+  const LayerMade* made_from() const { return made_.get(); }
 
  private:
   std::string kind_, name_, type_;
   Function function_;
   std::optional<Shape> input_;
+  std::shared_ptr<const LayerMade> made_;
 };
 
 // One pass through layers, in order: either applying them, or finding out what parameters they need.

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "retrace/nn/layer_kind.h"
+#include "retrace/nn/layer_made.h"
 #include "retrace/nn/layers/softmax.h"
 
 namespace retrace::nn {
@@ -110,28 +111,33 @@ bool needs_softmax(const std::vector<Node>& nodes, const NetworkOutput& output) 
   return source->last_type() != "softmax";
 }
 
-Layer graph_of(std::vector<Node> nodes, std::vector<NetworkOutput> outputs) {
-  std::vector<bool> softmaxes;
-  for (const auto& output : outputs) softmaxes.push_back(needs_softmax(nodes, output));
-  return Layer("", [=, nodes = std::move(nodes), scores = softmax()](Walk& walk, const Tree& x) {
-    Scope scope;
-    const Tree last = run(nodes, walk, x, scope);
-    Tree y;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const Tree made = outputs[i].from.empty() ? last : scope.at(outputs[i].from);
-      y[outputs[i].name] = softmaxes[i] ? scores.apply(walk, made) : made;
-    }
-    return y;
-  });
+Layer graph_of(std::vector<Node> nodes, std::shared_ptr<const LayerMade> made) {
+  return Layer("",
+               [made, nodes = std::move(nodes), scores = softmax()](Walk& walk, const Tree& x) {
+                 Scope scope;
+                 const Tree last = run(nodes, walk, x, scope);
+                 Tree y;
+                 for (size_t i = 0; i < made->outputs.size(); ++i) {
+                   const NetworkOutput& output = made->outputs[i];
+                   const Tree one = output.from.empty() ? last : scope.at(output.from);
+                   y[output.name] = made->softmaxes[i] ? scores.apply(walk, one) : one;
+                 }
+                 return y;
+               })
+      .with_made(made);
 }
 
-Layer layers(const NetworkOptions& options) {
+// `softmaxes`: whether one follows class scores.
+Layer made_layers(const NetworkOptions& options, bool softmaxes) {
   std::vector<Error> errors;
   const auto checked = checked_layers(options.layers, options.outputs, errors);
   throw_all(errors);
   if (options.outputs.empty())
     throw Error(ErrorKind::usage, 454, "the network has no outputs").help("NetworkOptions::outputs lists them");
-  return graph_of(nodes_of(checked, ""), options.outputs);
+  std::vector<Node> nodes = nodes_of(checked, "");
+  LayerMade made{.form = LayerMade::Form::text, .texts = options.layers, .outputs = options.outputs};
+  for (const auto& output : options.outputs) made.softmaxes.push_back(softmaxes && needs_softmax(nodes, output));
+  return graph_of(std::move(nodes), std::make_shared<LayerMade>(std::move(made)));
 }
 
 }  // namespace
@@ -143,7 +149,9 @@ NetworkKind layered_network(const NetworkOptions& options) {
           .outputs = options.outputs,
           .source = "",
           .width = 1,
-          .layers = layers};
+          .layers = [](const NetworkOptions& given) { return made_layers(given, true); }};
 }
+
+Layer plain_layers(const NetworkOptions& options) { return made_layers(options, false); }
 
 }  // namespace retrace::nn

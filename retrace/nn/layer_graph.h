@@ -13,6 +13,9 @@ std::vector<LayerText> checked_layers(std::vector<LayerText> layers, const std::
 // The network of the options' layers. Its layers() throws Error(usage) unless checked_layers() finds nothing wrong.
 NetworkKind layered_network(const NetworkOptions& options);
 
+// The same layers, of which nothing follows the outputs that are class scores. Errors: the same.
+Layer plain_layers(const NetworkOptions& options);
+
 // How the layers with factors, or frozen, are trained, in the order of the layers; empty if none is. Throws
 // Error(usage) if all parameters are frozen. The options must be those of a network that analyze() accepts.
 std::vector<TrainingFactors> training_factors(const NetworkOptions& options);

@@ -43,5 +43,10 @@ OptionRule count_rule(std::string name, std::string help);
 // `initializer` and `bias`.
 std::vector<OptionRule> with_parameter_rules(std::vector<OptionRule> rules);
 ParameterOptions parameters_of(const OptionValues& options);
+// The values of these options, for Layer::with_options(); an initializer that no text names is left out.
+OptionValue size_value(Pair size);
+OptionValue stride_value(const PoolStride& stride);
+OptionValue padding_value(const Padding& padding);
+OptionValues with_parameter_values(OptionValues values, const ParameterOptions& parameters);
 
 }  // namespace retrace::nn

@@ -106,4 +106,27 @@ ParameterOptions parameters_of(const OptionValues& options) {
   return made;
 }
 
+OptionValue size_value(Pair size) { return size.y == size.x ? Integers{size.y} : Integers{size.y, size.x}; }
+
+OptionValue stride_value(const PoolStride& stride) {
+  return stride.given ? size_value(*stride.given) : OptionValue(std::string("pool"));
+}
+
+OptionValue padding_value(const Padding& padding) {
+  if (padding.is_same) return std::string("same");
+  if (padding.top != padding.bottom || padding.left != padding.right)
+    return Integers{padding.top, padding.bottom, padding.left, padding.right};
+  return size_value({padding.top, padding.left});
+}
+
+OptionValues with_parameter_values(OptionValues values, const ParameterOptions& parameters) {
+  using Plain = Tensor (*)(const Shape&, Fans, RandomKey);
+  const auto* given = parameters.initializer.target<Plain>();
+  for (const auto& one : initializers())
+    if (const auto* known = one.function.target<Plain>(); given && known && *given == *known)
+      values.set("initializer", std::string(one.name));
+  values.set("bias", parameters.bias);
+  return values;
+}
+
 }  // namespace retrace::nn

@@ -104,6 +104,15 @@ TEST(Layer, says_what_is_wrong) {
       "error[RT0192]: two layers have the name \"a\"\n"
       "  where:    net.cpp:4\n"
       "  help:     name one of them: .named(\"...\"), in a job file name = \"...\"");
+  // A name that is the number of a layer without one, before it or behind it.
+  for (const Sequential& layers : {Sequential{linear(2).named("linear_1"), relu(), linear(2)},
+                                   Sequential{linear(2), relu(), linear(2).named("linear_1")}})
+    EXPECT_EQ(
+        error_text([&] { layers.initial({2}, random_key(1), place); }),
+        "error[RT0192]: two layers have the name \"linear_1\"\n"
+        "  where:    net.cpp:4\n"
+        "  got:      a layer that was given the name, and one without a name, which is called by kind and number\n"
+        "  help:     name one of them: .named(\"...\"), in a job file name = \"...\"");
   EXPECT_EQ(error_text([&] { linear(2).named("a/b"); }),
             "error[RT0190]: \"a/b\" cannot name a layer\n"
             "  expected: some text without /");
@@ -116,7 +125,8 @@ TEST(Layer, says_what_is_wrong) {
             "error[RT0194]: conv2d: x has 2 axes\n"
             "  where:    net.cpp:4\n"
             "  got:      f32[1,5] \"BC\"\n"
-            "  expected: an image [batch,height,width,channels]");
+            "  expected: an image [batch,height,width,channels]\n"
+            "  help:     put this layer before those that make features, such as linear, and take data of images");
   EXPECT_EQ(error_text([&] { image_input({2, 2, 1}, {}, place).forward(x, {}, {}, Phase::train); }),
             "error[RT0195]: image_input: a sample is not [2,2,1]\n"
             "  where:    net.cpp:4\n"

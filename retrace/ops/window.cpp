@@ -59,8 +59,13 @@ void check_padding_below_window(const InferCall& call, const Window& window) {
 
 void check_image(const InferCall& call, int input, const char* argument) {
   check_float(call, input, argument);
-  check_rank(call, input, argument, 4, "[batch,height,width,channels]");
   const auto& spec = call.inputs[static_cast<size_t>(input)];
+  if (spec.shape.rank() != 4)
+    op_error(call, 133, fmt::format("{} has {} axes", argument, spec.shape.rank()),
+             fmt::format("{} {}", argument, spec.text()), "4 axes [batch,height,width,channels]",
+             fmt::format("reshape {} first; of layers, put this one before those that make features, such as linear, "
+                         "and take data of images",
+                         argument));
   if (spec.labels.empty() || spec.labels.text() == "BSSC") return;
   op_error(call, 153, fmt::format("{} has the labels \"{}\"", argument, spec.labels.text()),
            fmt::format("{} {}", argument, spec.text()), "\"BSSC\", or no labels");

@@ -15,6 +15,7 @@
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_scope.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/run_network.h"
 #include "retrace/train/run_table.h"
 #include "retrace/train/weights.h"
 
@@ -190,9 +191,8 @@ std::string rows_html(const std::vector<Sample>& samples) {
 
 std::string samples_html(const std::filesystem::path& run) {
   const FloatingPointScope floating_point;
-  const Job job = read_run_job(run);
+  const auto [job, network] = read_run_to_test(run);
   const JobScope scope(settings_of(job));
-  const nn::Network network = make_job_network(job);
   const auto samples = read_samples(job, network, run);
   if (network.sample.rank() != 3) return rows_html(samples);
   const bool images = network.outputs[0].kind == nn::OutputKind::image;

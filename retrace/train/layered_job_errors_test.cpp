@@ -106,7 +106,8 @@ TEST(LayeredJobErrors, NamesTheLayerWhoseInputDoesNotFit) {
       R"(error[RT0194]: layer 2 (conv2d): conv2d: x has 2 axes
   where:    x.toml:4:3
   got:      f32[1,4] "BC"
-  expected: an image [batch,height,width,channels])");
+  expected: an image [batch,height,width,channels]
+  help:     put this layer before those that make features, such as linear, and take data of images)");
   EXPECT_EQ(refusal("layers = [{type = \"conv2d\", size = [3, 3, 3], filters = 2}]\n"),
             R"(error[RT0453]: layer 1 (conv2d): size has 3 numbers
   where:    x.toml:2:11

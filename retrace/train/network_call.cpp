@@ -12,6 +12,7 @@
 #include "retrace/train/job_check.h"
 #include "retrace/train/job_fields.h"
 #include "retrace/train/own_metric.h"
+#include "retrace/train/run_network.h"
 #include "retrace/train/training_step.h"
 
 namespace retrace {
@@ -142,6 +143,7 @@ TrainingTask task_of(const Datastore& data, const nn::Network& network, const Tr
   check_class_names(task, place);
   if (!options.keep_input_statistics)
     task.network = with_input_statistics(std::move(task.network), task.data.train, place);
+  if (!options.out.empty()) task.network_text = run_network_text(task.network);
   for (const auto& metric : options.own_metrics) task.identity.emplace_back("own metric", metric.name);
   task.identity.emplace_back("network", fingerprint(task.network.parameters, task.network.state));
   return task;

@@ -6,9 +6,9 @@
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/trace/record.h"
-#include "retrace/train/job_data.h"
 #include "retrace/train/prediction_inputs.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/run_network.h"
 #include "retrace/train/run_table.h"
 #include "retrace/train/train_job.h"
 #include "retrace/train/weights.h"
@@ -99,9 +99,7 @@ class PredictionTable {
 
 Prediction predict_run(const std::filesystem::path& run, const std::filesystem::path& input) {
   const FloatingPointScope floating_point;
-  check_run_folder(run);
-  const Job job = read_run_job(run);
-  const nn::Network network = make_job_network(job);
+  const auto [job, network] = read_run_to_predict(run);
   check_predictable(network);
   const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
                                                     (run / "weights.safetensors").string());

@@ -74,9 +74,9 @@ void check_empty(const fs::path& path) {
 
 constexpr const char *kManifest = "manifest.json", *kReport = "report.html";
 constexpr const char* kFiles[] = {
-    "job.toml",      "training.toml", "versions.json", "classes.json",     "table.json",
-    "metrics.jsonl", "steps.jsonl",   "data.jsonl",    "fingerprints.txt", "weights.safetensors",
-    kReport,         kManifest,       kRunLock};
+    "job.toml",      "training.toml", "network.toml", "versions.json",    "classes.json",        "table.json",
+    "metrics.jsonl", "steps.jsonl",   "data.jsonl",   "fingerprints.txt", "weights.safetensors", kReport,
+    kManifest,       kRunLock};
 
 // The files of a run, and its folder if nothing else is in it.
 void remove_run(const fs::path& path, bool folder, const FileDescriptor& lock) {
@@ -87,6 +87,12 @@ void remove_run(const fs::path& path, bool folder, const FileDescriptor& lock) {
     fs::remove(checkpoint_folder(path), ignored);
   }
   if (folder) fs::remove(path, ignored);
+}
+
+// Of a job or of a program.
+bool is_run(const fs::path& folder) {
+  std::error_code failure;
+  return fs::exists(folder / "job.toml", failure) || fs::exists(folder / "training.toml", failure);
 }
 
 // One line of fingerprints.txt.
@@ -157,6 +163,7 @@ RunFolder RunFolder::create(const Description& what, const Versions& versions, c
   }
   try {
     write_file_whole(path / what.file, what.text);
+    if (!what.network.empty()) write_file_whole(path / "network.toml", what.network);
     write_file_whole(path / "versions.json", versions_json(versions) + "\n");
     if (!what.classes.empty()) write_class_names(path, what.classes);
     write_run_table(path, what.facts);
@@ -239,10 +246,15 @@ std::vector<std::string> files_of_run(const fs::path& run) {
 void check_run_folder(const fs::path& run) {
   std::error_code failure;
   if (!fs::exists(run, failure)) throw missing_path(run, "run folder");
-  if (fs::exists(run / "job.toml", failure) || fs::exists(run / "training.toml", failure)) return;
+  if (is_run(run)) return;
   throw Error(ErrorKind::missing, 522,
               fmt::format("\"{}\" is no run folder: it has no job.toml", printable(run.string())))
       .help("give a folder that retrace train made, such as runs/digits-1");
+}
+
+bool is_run_of_program(const fs::path& run) {
+  std::error_code failure;
+  return !fs::exists(run / "job.toml", failure) && fs::exists(run / "training.toml", failure);
 }
 
 std::vector<EpochFingerprints> read_fingerprints(const fs::path& run) {
@@ -310,10 +322,10 @@ void check_run_output(const fs::path& output, const fs::path& input) {
   std::error_code failure;
   const fs::path end = fs::canonical(output, failure);
   if (failure) return;  // nothing stands there
-  const bool of_a_run = std::find(std::begin(kFiles), std::end(kFiles), end.filename()) != std::end(kFiles) &&
-                        fs::exists(end.parent_path() / "job.toml", failure);
+  const bool of_a_run =
+      std::find(std::begin(kFiles), std::end(kFiles), end.filename()) != std::end(kFiles) && is_run(end.parent_path());
   const fs::path above = end.parent_path().parent_path();
-  if (of_a_run || (end.parent_path() == checkpoint_folder(above) && fs::exists(above / "job.toml", failure)))
+  if (of_a_run || (end.parent_path() == checkpoint_folder(above) && is_run(above)))
     throw Error(ErrorKind::usage, 527,
                 fmt::format("\"{}\" would be written over a file of a run", printable(output.string())))
         .help("give another name for the output");

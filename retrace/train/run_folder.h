@@ -1,7 +1,8 @@
 #pragma once
 // A run is a folder:
 //   job.toml             the job as run, all defaults written out; of a training that a program started, with
-//                        train_network(), training.toml: the options that changed bits
+//                        train_network(), training.toml: the options that changed bits; and
+//   network.toml         its network, as a job file would say it (retrace/train/run_network.h)
 //   versions.json        what it ran on
 //   classes.json         the names of the classes, where they have others than their numbers
 //   table.json           of data in a table: the names of columns and classes (retrace/train/run_table.h)
@@ -56,6 +57,7 @@ class RunFolder {
     std::string name, file, text;
     ClassNames classes = {};
     TrainingFacts facts = {};  // of the data
+    std::string network = {};  // the text of network.toml; empty: there is none
   };
   static RunFolder create(const Description& what, const Versions& versions, const std::filesystem::path& out = {},
                           const std::filesystem::path& runs = "runs");
@@ -119,6 +121,8 @@ Job read_run_job(const std::filesystem::path& run);
 SafeTensors read_run_weights(const std::filesystem::path& run);
 // Throws Error(missing) unless `run` is a folder that holds a run.
 void check_run_folder(const std::filesystem::path& run);
+// Whether a program started the run, with train_network(), and no job.
+bool is_run_of_program(const std::filesystem::path& run);
 // check_output() for what is made from `input` with a run: files of run folders are refused, too.
 void check_run_output(const std::filesystem::path& output, const std::filesystem::path& input);
 

@@ -10,6 +10,7 @@
 #include "retrace/train/job_fields.h"
 #include "retrace/train/job_scope.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/run_network.h"
 #include "retrace/train/run_table.h"
 #include "retrace/train/weights.h"
 
@@ -18,9 +19,9 @@ namespace {
 
 constexpr const char* kConfusion = "confusion-matrix";
 
-// Whether another value measures the same network, in the same way.
-bool may_be_replaced(const std::string& key) {
-  if (section_of(key) == "data") return key != "data.source";
+// Whether another value measures the same network, in the same way. A run of a program says nothing of its data.
+bool may_be_replaced(const std::string& key, bool program) {
+  if (section_of(key) == "data") return program || key != "data.source";
   if (key == "device" || key == "threads" || key == "training.metrics") return true;
   for (const auto& metric : all_metrics())
     for (const auto& option : metric.options)
@@ -28,18 +29,17 @@ bool may_be_replaced(const std::string& key) {
   return false;
 }
 
-Job job_to_test(const std::filesystem::path& run, const std::vector<JobOverride>& overrides) {
-  const Job job = read_run_job(run);
+void check_overrides(const std::vector<JobOverride>& overrides, bool program) {
   const auto known = job_keys();
   std::vector<Error> errors;
   for (const auto& one : overrides)
-    if (std::count(known.begin(), known.end(), one.key) && !may_be_replaced(one.key))
+    if (std::count(known.begin(), known.end(), one.key) && !may_be_replaced(one.key, program))
       errors.push_back(
           Error(ErrorKind::usage, 471, fmt::format("a run is tested as it was trained: {} cannot be replaced", one.key))
               .where(one.place)
-              .help("keys of [data] but its source, training.metrics with its options, device and threads can be"));
+              .help(fmt::format("keys of [data]{}, training.metrics with its options, device and threads can be",
+                                program ? "" : " but its source")));
   throw_all(errors);
-  return overrides.empty() ? job : read_job(run / "job.toml", overrides);
 }
 
 // The names that the run keeps, which are those of the data: else a class would be taken for another one. Runs of
@@ -82,10 +82,10 @@ std::vector<TestedClasses> tested_classes(const ClassNames& known, const nn::Net
 TestRunResult test_run(const std::filesystem::path& run, const TestRunOptions& options) {
   const FloatingPointScope floating_point;
   check_run_folder(run);
-  const Job job = job_to_test(run, options.overrides);
+  check_overrides(options.overrides, is_run_of_program(run));
+  const auto [job, network] = read_run_to_test(run, options.overrides);
   const JobScope scope(settings_of(job));
   Device& device = find_device(job.device, 0, {});
-  const nn::Network network = make_job_network(job);
   const auto [parameters, state] = from_safetensors(read_run_weights(run), {network.parameters, network.state},
                                                     (run / "weights.safetensors").string());
   const TrainingFacts training = read_run_facts(run);
@@ -97,7 +97,9 @@ TestRunResult test_run(const std::filesystem::path& run, const TestRunOptions& o
   NetworkEvaluator evaluate(network, data, job.training.mini_batch_size, job.training.acceleration == "accelerated",
                             device, metrics);
   const NetworkScore score = evaluate(parameters.to(device), state.to(device));
-  TestRunResult result{job.name, data.test.size(), score.loss, score.metrics, score.tables};
+  const bool known = std::none_of(network.outputs.begin(), network.outputs.end(),
+                                  [](const nn::NetworkOutput& output) { return output.loss.empty(); });
+  TestRunResult result{job.name, data.test.size(), score.loss, known, score.metrics, score.tables};
   if (options.classes) result.classes = tested_classes(names, network, score);
   return result;
 }

@@ -27,7 +27,8 @@ struct TestedClasses {
 struct TestRunResult {
   std::string job;
   int64_t samples = 0;
-  double loss = 0;
+  double loss = 0;         // NaN where it is not known
+  bool loss_known = true;  // false: of a run of a program whose loss is a function
   MetricValues metrics;
   MetricTables tables = {};
   std::vector<TestedClasses> classes = {};

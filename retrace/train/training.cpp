@@ -232,10 +232,11 @@ void Training::validate() {
 }
 
 RunStarted Training::started() const {
-  int64_t parameters = 0;
+  int64_t parameters = 0, samples = task_.data.train.size();
+  if (options_.partial_mini_batch == "discard") samples = queue_.mini_batches() * options_.mini_batch_size;
   for (const auto& tensor : leaf_tensors(state_.now.parameters)) parameters += tensor.size();
   return {task_.name,          device_.name(),        "",         worker_.size(), thread_count(),
-          options_.max_epochs, iterations_in_epoch(), parameters, restored_};
+          options_.max_epochs, iterations_in_epoch(), parameters, restored_,      samples};
 }
 
 std::optional<Tree> Training::population_state(const NetworkWeights& weights) {

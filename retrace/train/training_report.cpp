@@ -21,8 +21,9 @@ void TrainingReport::open(RunStarted event, int64_t epochs) {
     seconds_before_ = last_seconds(control_.resume / "metrics.jsonl");
     run_.emplace(RunFolder::resume(control_.resume, epochs, event.iteration), event.iteration);
   } else if (first_ && control_.write_run) {
-    run_.emplace(RunFolder::create({task_.name, task_.file, task_.text, task_.classes, task_.data.facts},
-                                   current_versions(event.device), control_.out));
+    run_.emplace(
+        RunFolder::create({task_.name, task_.file, task_.text, task_.classes, task_.data.facts, task_.network_text},
+                          current_versions(event.device), control_.out));
   }
   if (run_) run_->data(data_files(task_));
   event.run_dir = run_dir().string();

@@ -27,6 +27,7 @@ struct TrainingTask {
   std::vector<OwnMetricKind> own_metrics = {};
   // The file of a run folder that says what was trained: its name and its text.
   std::string file = "job.toml", text;
+  std::string network_text = {};  // of network.toml; empty: it is in that file
 };
 
 // Of a job: makes its network and loads its data. Errors: as load_job_data().

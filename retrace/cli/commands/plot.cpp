@@ -4,6 +4,7 @@
 #include "retrace/base/json.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
+#include "retrace/monitor/png_picture.h"
 #include "retrace/report/plot.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/run_storage.h"
@@ -27,11 +28,14 @@ std::vector<std::string> names_in(const std::string& list) {
   return names;
 }
 
+bool is_png(const std::filesystem::path& out) { return out.extension() == ".png"; }
+
 void check_ending(const std::filesystem::path& out) {
-  if (out.extension() == ".svg") return;
+  if (out.extension() == ".svg" || is_png(out)) return;
   const std::string svg = printable(std::filesystem::path(out).replace_extension(".svg").string());
-  throw Error(ErrorKind::usage, 677, fmt::format("plots are SVG files, and \"{}\" is none", printable(out.string())))
-      .help(fmt::format("give --out {}; rsvg-convert of the package librsvg2-bin makes a PNG of it", svg));
+  throw Error(ErrorKind::usage, 677,
+              fmt::format("plots are SVG or PNG files, and \"{}\" is none", printable(out.string())))
+      .help(fmt::format("give --out {}", svg));
 }
 
 int plot(const CommandOptions& options) {
@@ -43,7 +47,8 @@ int plot(const CommandOptions& options) {
   }
   check_ending(options.out);
   check_run_output(options.out, options.run / "metrics.jsonl");
-  write_file_whole(options.out, plot_svg(options.run, names, options.log));
+  const std::string svg = plot_svg(options.run, names, options.log);
+  write_file_whole(options.out, is_png(options.out) ? png_picture(svg) : svg);
   if (options.json)
     print(Json::object({{"metrics", Json::list(names, [](const std::string& name) { return Json(name); })},
                         {"out", options.out.string()}})
@@ -59,7 +64,8 @@ void describe(Flags& flags) {
   flags.argument("RUN", options->run, "run folder", "the run folder");
   flags.option("--metric", "NAMES", options->metrics,
                "what is drawn: loss, learn_rate, metrics of validations; several with commas");
-  flags.option("--out", "FILE", options->out, "SVG file to write (plot.svg); - is standard output");
+  flags.option("--out", "FILE", options->out,
+               "SVG or PNG file to write (plot.svg), by its ending; - is standard output, as SVG");
   flags.flag("--log", options->log, "logarithmic scale");
   flags.flag("--json", options->json, "print what was written as one JSON object");
   flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
@@ -72,7 +78,7 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind plot_command() {
-  return {.name = "plot", .help = "curves of a run as an SVG picture", .describe = describe};
+  return {.name = "plot", .help = "curves of a run as a picture, SVG or PNG", .describe = describe};
 }
 
 }  // namespace retrace::cli

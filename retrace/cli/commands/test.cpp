@@ -36,9 +36,16 @@ std::vector<std::string> names_of_rows(const TestRunResult& result, const std::s
   return names;
 }
 
+// The loss of a program's run may be in no file.
+std::string measured_text(const TestRunResult& result) {
+  const std::string text = metrics_text(result.loss, result.metrics);
+  if (result.loss_known) return text;
+  if (result.metrics.empty()) return "no loss, which is a function of the program (--set training.metrics=...)";
+  return text.substr(text.find(", ") + 2);
+}
+
 std::string result_text(const TestRunResult& result) {
-  std::string text =
-      fmt::format("test set: {} samples, {}\n", result.samples, metrics_text(result.loss, result.metrics));
+  std::string text = fmt::format("test set: {} samples, {}\n", result.samples, measured_text(result));
   for (const auto& tested : result.classes) text += classes_text(tested);
   for (const auto& [name, table] : result.tables) text += table_text(name, table, names_of_rows(result, name));
   return text;

@@ -12,7 +12,7 @@ Layer add(Place place) {
     for (size_t i = 1; i < inputs.size(); ++i) y = retrace::add(y, inputs[i], place);
     return Tree(y);
   };
-  return Layer("", joined).shown_as("add");
+  return Layer("", joined).shown_as("add").with_options({});
 }
 
 LayerKind add_layer() {

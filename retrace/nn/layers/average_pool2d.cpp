@@ -5,7 +5,11 @@
 namespace retrace::nn {
 
 Layer average_pool2d(Pair pool, const AveragePool2dOptions& options, Place place) {
-  return layer_of([=](const Tensor& x) { return retrace::average_pool2d(x, pool, options, place); }, "average_pool2d");
+  return layer_of([=](const Tensor& x) { return retrace::average_pool2d(x, pool, options, place); }, "average_pool2d")
+      .with_options({{"size", size_value(pool)},
+                     {"stride", stride_value(options.stride)},
+                     {"padding", padding_value(options.padding)},
+                     {"count_padding", options.count_padding}});
 }
 
 LayerKind average_pool2d_layer() {

@@ -6,7 +6,8 @@
 namespace retrace::nn {
 
 Layer clipped_relu(double ceiling, Place place) {
-  return layer_of([=](const Tensor& x) { return retrace::clipped_relu(x, ceiling, place); }, "clipped_relu");
+  return layer_of([=](const Tensor& x) { return retrace::clipped_relu(x, ceiling, place); }, "clipped_relu")
+      .with_options({{"ceiling", ceiling}});
 }
 
 LayerKind clipped_relu_layer() {

@@ -10,7 +10,7 @@ Layer concatenate(Place place) {
     const auto inputs = leaf_tensors(x);
     return Tree(retrace::concatenate(inputs, inputs.at(0).rank() - 1, place));
   };
-  return Layer("", joined).shown_as("concatenate");
+  return Layer("", joined).shown_as("concatenate").with_options({});
 }
 
 LayerKind concatenate_layer() {

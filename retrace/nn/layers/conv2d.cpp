@@ -8,14 +8,23 @@ namespace retrace::nn {
 
 Layer conv2d(Pair kernel, int64_t filters, const Conv2dOptions& options, const ParameterOptions& parameters,
              Place place) {
-  return Layer("conv2d", [=](Walk& walk, const Tree& input) {
-    const Tensor& x = input.tensor();
-    check_image(x, "conv2d", place);
-    const int64_t groups = std::max<int64_t>(1, options.groups);
-    const Shape shape{kernel.y, kernel.x, x.shape()[3] / groups, filters};
-    const Tensor weights = walk.parameter("weights", shape, conv2d_fans(shape, groups), parameters.initializer);
-    return Tree(retrace::conv2d(x, with_bias(walk, weights, parameters.bias, filters), options, place));
-  });
+  return Layer("conv2d",
+               [=](Walk& walk, const Tree& input) {
+                 const Tensor& x = input.tensor();
+                 check_image(x, "conv2d", place);
+                 const int64_t groups = std::max<int64_t>(1, options.groups);
+                 const Shape shape{kernel.y, kernel.x, x.shape()[3] / groups, filters};
+                 const Tensor weights =
+                     walk.parameter("weights", shape, conv2d_fans(shape, groups), parameters.initializer);
+                 return Tree(retrace::conv2d(x, with_bias(walk, weights, parameters.bias, filters), options, place));
+               })
+      .with_options(with_parameter_values({{"size", size_value(kernel)},
+                                           {"filters", filters},
+                                           {"stride", size_value(options.stride)},
+                                           {"padding", padding_value(options.padding)},
+                                           {"dilation", size_value(options.dilation)},
+                                           {"groups", options.groups}},
+                                          parameters));
 }
 
 LayerKind conv2d_layer() {

@@ -6,7 +6,8 @@
 namespace retrace::nn {
 
 Layer global_average_pool2d(Place place) {
-  return layer_of([=](const Tensor& x) { return retrace::global_average_pool2d(x, place); }, "global_average_pool2d");
+  return layer_of([=](const Tensor& x) { return retrace::global_average_pool2d(x, place); }, "global_average_pool2d")
+      .with_options({});
 }
 
 LayerKind global_average_pool2d_layer() {

@@ -25,29 +25,6 @@ void check_is_image(const Tensor& x, Place place) {
         .expected("a batch axis, then [height,width,channels]");
 }
 
-// A layer that normalises what `check` accepts: with a normalization it has an entry in the state.
-Layer input_layer(std::function<void(const Tensor& x)> check, const ImageInputOptions& options,
-                  std::optional<Shape> sample) {
-  constexpr const char* name = "image_input";
-  if (options.normalization == Normalization::none)
-    return Layer(
-               "",
-               [=](Walk&, const Tree& x) {
-                 check(x.tensor());
-                 return x;
-               },
-               std::move(sample))
-        .shown_as(name);
-  return Layer(
-      name,
-      [=](Walk& walk, const Tree& x) {
-        check(x.tensor());
-        const Tree own = walk.statistics(x.tensor(), options.normalization, options.by);
-        return own.empty() ? x : Tree((x.tensor() - own["offset"]) / own["scale"]);
-      },
-      std::move(sample));
-}
-
 template <class Choice>
 struct Named {
   const char* name;
@@ -68,6 +45,44 @@ Choice chosen(const Named<Choice> (&all)[n], const std::string& text) {
   for (const auto& one : all)
     if (text == one.name) return one.choice;
   return all[0].choice;
+}
+
+// Empty for the first one, as where nobody gave the option.
+template <class Choice, size_t n>
+std::string text_of(const Named<Choice> (&all)[n], Choice choice) {
+  for (size_t i = 1; i < n; ++i)
+    if (all[i].choice == choice) return all[i].name;
+  return "";
+}
+
+std::vector<int64_t> sizes_of(const Shape& sample) { return {sample.begin(), sample.end()}; }
+
+// A layer that normalises what `check` accepts: with a normalization it has an entry in the state.
+Layer input_layer(std::function<void(const Tensor& x)> check, const ImageInputOptions& options,
+                  std::optional<Shape> sample) {
+  constexpr const char* name = "image_input";
+  const OptionValues text{{"size", sample ? sizes_of(*sample) : std::vector<int64_t>()},
+                          {"normalization", text_of(kNormalizations, options.normalization)},
+                          {"normalization_by", text_of(kBy, options.by)}};
+  if (options.normalization == Normalization::none)
+    return Layer(
+               "",
+               [=](Walk&, const Tree& x) {
+                 check(x.tensor());
+                 return x;
+               },
+               std::move(sample))
+        .shown_as(name)
+        .with_options(text);
+  return Layer(
+             name,
+             [=](Walk& walk, const Tree& x) {
+               check(x.tensor());
+               const Tree own = walk.statistics(x.tensor(), options.normalization, options.by);
+               return own.empty() ? x : Tree((x.tensor() - own["offset"]) / own["scale"]);
+             },
+             std::move(sample))
+      .with_options(text);
 }
 
 template <class Choice, size_t n>

@@ -6,12 +6,14 @@
 namespace retrace::nn {
 
 Layer linear(int64_t outputs, const ParameterOptions& parameters, Place place) {
-  return Layer("linear", [=](Walk& walk, const Tree& input) {
-    const Tensor& x = input.tensor();
-    const Shape shape{outputs, x.rank() == 0 ? 1 : x.shape().count(1, x.rank())};
-    const Tensor weights = walk.parameter("weights", shape, linear_fans(shape), parameters.initializer);
-    return Tree(retrace::linear(x, with_bias(walk, weights, parameters.bias, outputs), place));
-  });
+  return Layer("linear",
+               [=](Walk& walk, const Tree& input) {
+                 const Tensor& x = input.tensor();
+                 const Shape shape{outputs, x.rank() == 0 ? 1 : x.shape().count(1, x.rank())};
+                 const Tensor weights = walk.parameter("weights", shape, linear_fans(shape), parameters.initializer);
+                 return Tree(retrace::linear(x, with_bias(walk, weights, parameters.bias, outputs), place));
+               })
+      .with_options(with_parameter_values({{"features", outputs}}, parameters));
 }
 
 LayerKind linear_layer() {

@@ -5,7 +5,10 @@
 namespace retrace::nn {
 
 Layer max_pool2d(Pair pool, const MaxPool2dOptions& options, Place place) {
-  return layer_of([=](const Tensor& x) { return retrace::max_pool2d(x, pool, options, place); }, "max_pool2d");
+  return layer_of([=](const Tensor& x) { return retrace::max_pool2d(x, pool, options, place); }, "max_pool2d")
+      .with_options({{"size", size_value(pool)},
+                     {"stride", stride_value(options.stride)},
+                     {"padding", padding_value(options.padding)}});
 }
 
 LayerKind max_pool2d_layer() {

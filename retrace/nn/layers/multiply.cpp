@@ -12,7 +12,7 @@ Layer multiply(Place place) {
     for (size_t i = 1; i < inputs.size(); ++i) y = retrace::multiply(y, inputs[i], place);
     return Tree(y);
   };
-  return Layer("", joined).shown_as("multiply");
+  return Layer("", joined).shown_as("multiply").with_options({});
 }
 
 LayerKind multiply_layer() {

@@ -6,7 +6,7 @@
 namespace retrace::nn {
 
 Layer relu(Place place) {
-  return layer_of([=](const Tensor& x) { return retrace::relu(x, place); }, "relu");
+  return layer_of([=](const Tensor& x) { return retrace::relu(x, place); }, "relu").with_options({});
 }
 
 LayerKind relu_layer() {

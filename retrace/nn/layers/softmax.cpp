@@ -6,7 +6,7 @@
 namespace retrace::nn {
 
 Layer softmax(Place place) {
-  return layer_of([=](const Tensor& x) { return retrace::softmax(x, {}, place); }, "softmax");
+  return layer_of([=](const Tensor& x) { return retrace::softmax(x, {}, place); }, "softmax").with_options({});
 }
 
 LayerKind softmax_layer() {

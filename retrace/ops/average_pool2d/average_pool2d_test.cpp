@@ -104,7 +104,8 @@ TEST(AveragePool2d, says_what_does_not_fit) {
             "  where:    train.cpp:2\n"
             "  got:      x f32[4,4,1]\n"
             "  expected: 4 axes [batch,height,width,channels]\n"
-            "  help:     reshape x first");
+            "  help:     reshape x first; of layers, put this one before those that make features, such as "
+            "linear, and take data of images");
 }
 
 TEST(AveragePool2d, refuses_other_types_windows_and_labels) {

@@ -156,7 +156,8 @@ TEST(Conv2d, says_what_does_not_fit) {
             "  where:    train.cpp:41\n"
             "  got:      x f32[8,8,3]\n"
             "  expected: 4 axes [batch,height,width,channels]\n"
-            "  help:     reshape x first");
+            "  help:     reshape x first; of layers, put this one before those that make features, such as "
+            "linear, and take data of images");
   EXPECT_EQ(error_text([&] { conv2d(ones({2, 2, 2, 2}, "BTSC"), ones({1, 1, 2, 4}), Conv2dOptions(), place); }),
             "error[RT0153]: conv2d: x has the labels \"BTSC\"\n"
             "  where:    train.cpp:41\n"

@@ -167,7 +167,8 @@ TEST(MaxPool2d, refuses_other_ranks_strides_and_labels) {
             "  where:    model.cpp:7\n"
             "  got:      x f32[2,2,1]\n"
             "  expected: 4 axes [batch,height,width,channels]\n"
-            "  help:     reshape x first");
+            "  help:     reshape x first; of layers, put this one before those that make features, such as "
+            "linear, and take data of images");
   EXPECT_EQ(error_text([&] { max_pool2d(Tensor::zeros({1, 2, 2, 1}), 2, {.stride = 0}, {"model.cpp", 7}); }),
             "error[RT0150]: max_pool2d: stride 0 x 0 is not usable\n"
             "  where:    model.cpp:7\n"
