@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -15,10 +16,14 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/warning.h"
+#include "retrace/data/array_store.h"
 #include "retrace/distributed/data_queue.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/distributed/mpi_group.h"
 #include "retrace/distributed/parallel_for.h"
+#include "retrace/nn/layers.h"
+#include "retrace/ops/ops.h"
+#include "retrace/train/train_network.h"
 
 namespace retrace {
 namespace {
@@ -262,6 +267,58 @@ void queues(Group&) {
   for (size_t i = 0; i < texts.size(); ++i) require(texts[i] == std::to_string(i), "results by index");
 }
 
+// Heights x y over a grid of points.
+Datastore products() {
+  std::vector<float> points, heights;
+  for (int i = 0; i < 40; ++i) {
+    const float x = static_cast<float>(i % 8) / 4 - 1, y = static_cast<float>(i / 8) / 2 - 1;
+    points.insert(points.end(), {x, y});
+    heights.push_back(x * y);
+  }
+  return array_store({Tensor::from(points, {40, 2}, "BC"), Tensor::from(heights, {40, 1}, "BC")});
+}
+
+// A run of train_network() by all ranks is replayed by all ranks, and by the first one alone; another loss shows.
+void replay(Group&) {
+  auto pool = Pool::from_environment();
+  const nn::Sequential layers{nn::linear(8), nn::relu(), nn::linear(1)};
+  const char* folder = std::getenv("RUN_FOLDER");
+  require(folder, "RUN_FOLDER names a folder");
+  TrainNetworkOptions options{.training = {.max_epochs = 3,
+                                           .mini_batch_size = 16,
+                                           .shards = 3,
+                                           .initial_learn_rate = 0.01,
+                                           .checkpoint_iterations = 4,
+                                           .checkpoint_seconds = 0,
+                                           .fingerprint_iterations = 1},
+                              .validation_data = products(),
+                              .seed = 3,
+                              .pool = &pool,
+                              .out = std::string(folder) + "/run"};
+  const Loss loss = [](const Tensor& y, const Tensor& t) { return mean(abs(y - t)); };
+  const auto trained = train_network(products(), layers, loss, options);
+  const auto check = [&](const Loss& replayed, ReplaySteps steps, const std::string& expected) {
+    const auto found = replay_network(options.out, products(), layers, replayed, options, steps);
+    std::string text = fmt::format("up to {}: ", found.last);
+    text += found.difference ? fmt::format("step {}, {}", found.difference->iteration, found.difference->what)
+                             : fmt::format("equal, {}", found.weights ? "with weights" : "without weights");
+    if (pool.is_first())
+      require(text == expected && found.first <= std::max<int64_t>(steps.first, 1), "replayed: " + text);
+    require(pool.is_first() || !found.difference, "only the first rank answers");
+  };
+  check(loss, {}, "up to 9: equal, with weights");
+  check(loss, {.first = 5, .last = 7}, "up to 7: equal, without weights");
+  check(loss, {.first = 9, .last = 9}, "up to 9: equal, with weights");
+  check("mean-squared-error", {}, "up to 1: step 1, loss");
+  if (pool.is_first()) {
+    options.pool = nullptr;
+    const auto alone = replay_network(options.out, products(), layers, loss, options);
+    require(!alone.difference && alone.weights, "the first rank alone");
+  }
+  pool.spmd([](Worker& worker) { worker.barrier(); });
+  require(trained.info.iterations == 9, "9 steps");
+}
+
 void failing_item(Group&) {
   auto pool = Pool::from_environment();
   parallel_for(pool, 50, [&](int64_t i) {
@@ -312,6 +369,7 @@ int run(const std::string& name) {
                                                          {"missing_message", missing_message},
                                                          {"queues", queues},
                                                          {"failing_item", failing_item},
+                                                         {"replay", replay},
                                                          {"times", times}};
   int rank = -1;
   auto start = Clock::now();

@@ -48,6 +48,12 @@ for n in 1 2 3; do
   ranks $n 0 30 queues
 done
 "$ranks" barriers >"$work/out" 2>&1 || fail 'one rank without mpirun'
+# A run that ranks trained is computed again by ranks.
+for n in 1 2 3; do
+  mkdir "$work/$n"
+  RUN_FOLDER=$work/$n ranks $n 0 60 replay
+done
+cmp -s "$work/1/run/weights.safetensors" "$work/3/run/weights.safetensors" || fail 'replay: ranks change bits'
 ranks 3 0 20 place
 says 'hint: ' 1
 if [ "$(nproc)" -gt 1 ] && mpirun --allow-run-as-root --bind-to core -n 1 true >/dev/null 2>&1; then
