@@ -1,58 +1,17 @@
 #!/bin/sh
 # `retrace train` on three hosts, which are network namespaces of this machine, joined by a bridge: hosts_test.sh
 # PATH_OF_RETRACE, run from the source tree. One rank on each, started by a cluster profile; and a link that is cut.
+tests=$(realpath tests)
 . tests/command_testing.sh
+. "$tests/hosts_testing.sh"
 
 skip() {
   echo "hosts: skipped: $1"
   exit 77
 }
 command -v mpirun >/dev/null && [ -e "$(dirname "$retrace")/libretrace_mpi.so" ] || skip "there is no mpirun, or the build found no MPI"
-command -v ip >/dev/null && command -v unshare >/dev/null || skip "there is no ip or no unshare (packages iproute2 and util-linux)"
-
-name=rt$$
-hosts="${name}a ${name}b ${name}c"
-down() {
-  for host in $hosts; do
-    ip netns pids "$host" | xargs -r kill -9
-    ip netns del "$host"
-  done
-  ip link del "$name"
-} 2>/dev/null
-trap 'down; rm -rf "$work"' EXIT
-up() {
-  ip link add "$name" type bridge && ip addr add 10.177.0.254/24 dev "$name" && ip link set "$name" up || return 1
-  i=0
-  for host in $hosts; do
-    i=$((i + 1))
-    ip netns add "$host" && ip link add "$host" type veth peer name eth0 netns "$host" &&
-      ip link set "$host" master "$name" up && ip -n "$host" addr add "10.177.0.$i/24" dev eth0 &&
-      ip -n "$host" link set eth0 up && ip -n "$host" link set lo up || return 1
-  done
-}
-up 2>err || skip "no network namespaces: $(cat err)"
-
-# In place of ssh: agent HOST COMMAND... Each host has memory of its own, and was started at a time of its own.
-for host in $hosts; do
-  mkdir "shm-$host" && cat /proc/sys/kernel/random/uuid >"boot-$host"
-done
-cat >agent <<AGENT
-#!/bin/sh
-host=\$1
-shift
-exec ip netns exec "\$host" unshare --uts --mount sh -c "hostname \$host; mount --bind $work/shm-\$host /dev/shm &&
-  mount --bind $work/boot-\$host /proc/sys/kernel/random/boot_id; \$*"
-AGENT
-chmod +x agent
-export RETRACE_PROFILES="$work/profiles.toml"
-cat >profiles.toml <<PROFILES
-[three]
-engine = "mpi"
-workers = 3
-hosts = ["${name}a", "${name}b", "${name}c"]
-options = ["--allow-run-as-root", "--mca", "plm_rsh_agent", "$work/agent", "--mca", "oob_tcp_if_include", "10.177.0.0/24",
-  "--mca", "btl_tcp_if_include", "10.177.0.0/24", "--mca", "btl", "tcp,self", "--mca", "pml", "ob1"]
-PROFILES
+trap 'hosts_down; rm -rf "$work"' EXIT
+hosts_up || skip "no network namespaces: $(cat hosts.err)"
 
 # Bytes that came over the link of a host.
 received() { cat "/sys/class/net/$1/statistics/rx_bytes"; }

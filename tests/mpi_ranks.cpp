@@ -206,6 +206,18 @@ void killed(Group& group) {
   group.barrier();
 }
 
+// Its work is done, as that of the others, which wait for it.
+void stopped_at_end(Group& group) {
+  group.barrier();
+  if (group.rank() == 1) std::raise(SIGSTOP);
+}
+
+// It waits for something else, for longer than the others wait for one that works with them.
+void late(Group& group) {
+  group.barrier();
+  if (group.rank() == 1) sleep_ms(3000);
+}
+
 // Messages in any order, large ones among them, and to oneself; what is left over does not keep MPI from ending.
 void messages(Group& group) {
   const int size = group.size(), own = group.rank();
@@ -359,6 +371,8 @@ int run(const std::string& name) {
                                                          {"computing_1", computing},
                                                          {"missing_stopped", missing_stopped},
                                                          {"killed", killed},
+                                                         {"stopped_at_end_1", stopped_at_end},
+                                                         {"late_1", late},
                                                          {"different", different},
                                                          {"sizes", sizes},
                                                          {"failing", failing},

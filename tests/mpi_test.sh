@@ -78,11 +78,15 @@ says 'warning: worker 1 has waited for worker 2 in receive' 1
 ranks 3 0 20 computing_1
 says 'warning: worker 0 has waited for worker 2 in barrier' 1
 
+# At the end of the program, too; but one that answers has the time that it takes.
+ranks 3 77 20 stopped_at_end_1
+ranks 3 0 20 late_1
+
 # A rank that never comes to MPI, of a program that ends well.
 timeout -k 5 60 mpirun --allow-run-as-root --oversubscribe -n 1 "$ranks" barriers_1 : -n 1 true >"$work/out" 2>&1 </dev/null
 found=$?
 [ $found -eq 77 ] || fail "mpirun with a rank of 'true': exit code $found instead of 77"
-says 'error[RT0607]: not all 2 ranks began within 1 seconds' 1
+says 'error[RT0607]: not all 2 ranks began within 10 seconds' 1
 
 # --- Who is elsewhere is named, by those who see it first; the others hear of it.
 ranks 3 77 20 different

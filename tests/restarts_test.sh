@@ -1,6 +1,6 @@
 #!/bin/sh
-# `retrace train --restarts`: restarts_test.sh PATH_OF_RETRACE, run from the source tree. Processes and ranks that are
-# killed or stand still; each time the training goes on, to the bits of one that nothing happened to.
+# `retrace train --restarts`: restarts_test.sh PATH_OF_RETRACE, run from the source tree. Processes that are
+# killed; each time the training goes on, to the bits of one that nothing happened to. rank_faults_test.sh has ranks.
 . tests/command_testing.sh
 
 job="$jobs/digits.toml --set data.train_samples=320 --set data.test_samples=32 --set network.width=8
@@ -83,37 +83,39 @@ code=$?
 [ $code -eq 143 ] || fail "SIGTERM: exit code $code"
 has 'stopped by SIGTERM' err
 
-# --- Three ranks: at a random moment a random one is killed or stands still, also while all begin or a file is written.
-# RETRACE_RANK_FAULTS: how often. The same seeds have the same faults; their moments depend on the machine.
-faults=${RETRACE_RANK_FAULTS:-4}
-# random SEED N: a number below N.
-random() { awk -v seed="$1" -v n="$2" 'BEGIN { srand(seed); for (i = 0; i < 5; ++i) rand(); printf "%d", rand() * n }'; }
-if command -v mpirun >/dev/null && [ -e "$(dirname "$retrace")/libretrace_mpi.so" ]; then
-  export RETRACE_PROFILES="$work/profiles.toml"
-  cat >profiles.toml <<'PROFILES'
-[here]
-engine = "mpi"
-workers = 3
-options = ["--allow-run-as-root", "--oversubscribe"]
-PROFILES
-  lost=0
-  for seed in $(seq "$faults"); do
-    rm -rf ranks
-    # shellcheck disable=SC2086
-    "$retrace" train $job --json --profile here --timeout 3 --restarts 3 --out ranks --threads 1 >out 2>err &
-    process=$!
-    # Every second time soon after a checkpoint, so that some reach a training on any machine.
-    if [ $((seed % 2)) -eq 1 ]; then wait_for_checkpoint ranks ''; else sleep "$(random "$seed" 3).$(random "$((seed + 1000))" 10)"; fi
-    signal=$([ "$(random "$((seed + 2000))" 3)" -eq 0 ] && echo STOP || echo KILL)
-    victim=$(trainers ranks $process | sort -R --random-source="$retrace" | tail -n 1)
-    [ -n "$victim" ] && kill -s $signal "$victim" 2>/dev/null
-    same ranks
-    lost=$((lost + $(grep -c 'the training was lost' said)))
-    [ $failures -eq 0 ] || { fail "seed $seed: SIG$signal"; break; }
-  done
-  echo "restarts_test: $faults faults of ranks, $lost starts"
-  [ "$lost" -gt 0 ] || fail 'no fault reached a training'
-fi
+# --- Killed when all is written, and before the result is told, since nobody reads it: it is told, and the run stays.
+mkfifo pipe
+exec 8<>pipe
+timeout 2 dd if=/dev/zero bs=4096 count=1000 >&8 2>err
+# shellcheck disable=SC2086
+"$retrace" train $job --json --restarts 1 --out told --threads 1 >&8 2>err &
+process=$!
+for i in $(seq 300); do [ -e told/report.html ] && break; sleep 0.05; done
+sleep 0.2
+kill -9 $(trainers told $process | tail -n 1)
+timeout 60 dd bs=1M count=1 <&8 >/dev/null 2>&1  # there is room in the pipe
+wait $process || fail "killed after its end: exit code $?"
+exec 9>&8
+printf '\n' >&9
+timeout 20 sed '/"fingerprint"/q' <&8 | tr -d '\0' >out
+exec 8>&- 9>&-
+cp err said
+has 'the training was lost (exit code 137), after the end of its run' said
+has "\"fingerprint\":\"$whole\"" out
+expect 0 '' compare whole told
+
+# --- Killed before its first checkpoint: --continue begins anew.
+# shellcheck disable=SC2086
+"$retrace" train $job --set training.checkpoint_iterations=0 --quiet --out early >out 2>err &
+process=$!
+for i in $(seq 300); do [ -e early/job.toml ] && break; sleep 0.02; done
+kill -9 $process
+wait $process 2>/dev/null
+# shellcheck disable=SC2086
+expect 0 '' train $job --set training.checkpoint_iterations=0 --out early --continue
+expect 0 '' compare whole early
+# shellcheck disable=SC2086
+expect 0 'is at its end' train $job --set training.checkpoint_iterations=0 --out early --continue
 
 # --- What cannot be done is said at once.
 expect 2 'a folder of a known name' train "$jobs/digits.toml" --restarts 1

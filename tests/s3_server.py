@@ -133,7 +133,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if bucket is None:
             return self.refuse(404, "NoSuchBucket")
         if key == "" and self.command == "GET":
-            return self.list(bucket, query)
+            return self.list(bucket, query, fault)
         return getattr(self, "on_" + self.command.lower())(bucket, key, query, body, fault)
 
     do_GET = do_PUT = do_POST = do_DELETE = handle_request
@@ -158,7 +158,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 SEEN.clear()
         self.answer(200, seen if path == "/-/seen" else "")
 
-    def list(self, bucket, query):
+    def answer_so(self, fault, status, data):
+        """As the fault says, which is no answer of its own."""
+        if fault.get("truncate"):
+            return self.answer(status, data[:len(data) // 2], length=len(data))
+        if fault.get("stall"):
+            self.answer(status, data[:len(data) // 2], length=len(data))
+            return time.sleep(fault["stall"])
+        if fault.get("shorten"):
+            data = data[:-1]
+        if fault.get("lengthen"):
+            data += b"x"
+        return self.answer(status, data)
+
+    def list(self, bucket, query, fault):
         prefix, after = query.get("prefix", ""), query.get("continuation-token", "")
         with LOCK:
             keys = sorted(k for k in bucket if k.startswith(prefix) and k > after)
@@ -167,9 +180,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                             f"<ETag>{escape(tag_of(bucket[k]), {chr(34): '&quot;'})}</ETag></Contents>" for k in keys[:count])
         more = len(keys) > count
         token = f"<NextContinuationToken>{escape(keys[count - 1])}</NextContinuationToken>" if more else ""
-        self.answer(200, '<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
-                         f"<EncodingType>url</EncodingType><IsTruncated>{str(more).lower()}</IsTruncated>{token}{items}"
-                         "</ListBucketResult>")
+        text = ('<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+                f"<EncodingType>url</EncodingType><IsTruncated>{str(more).lower()}</IsTruncated>{token}{items}</ListBucketResult>")
+        self.answer_so(fault, 200, text.encode())
 
     def on_get(self, bucket, key, _, body, fault):
         data = bucket.get(key)
@@ -180,11 +193,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         status, asked = 200, re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
         if asked:
             status, data = 206, data[int(asked[1]):int(asked[2]) + 1]
-        if fault.get("truncate"):
-            return self.answer(status, data[:len(data) // 2], length=len(data))
-        if fault.get("shorten"):
-            data = data[:-1]
-        return self.answer(status, data)
+        return self.answer_so(fault, status, data)
 
     def on_put(self, bucket, key, query, body, _):
         with LOCK:

@@ -128,7 +128,7 @@ two 66 'rank 1: error[RT0501]' : train "$out/none.toml"
 two 66 'rank 1: error[RT0501]: worker 1: ' $mnist --set "data.path=$out/a" : train "$out/tiny.toml" $mnist --set "data.path=$out/none"
 # A second rank that ends early is a matter of mpirun, which may end all with a code of its own: this one stays.
 second=sleep
-two 77 'error[RT0607]: not all 2 ranks began within 3 seconds' --timeout 3 : 50
+two 77 'error[RT0607]: not all 2 ranks began within 10 seconds' --timeout 3 : 50
 second=
 
 # --- What changes no bit may differ: speed, threads, the place of the data, the time-out, the name.

@@ -24,6 +24,28 @@ void report(const std::string& text) {
   write_all(STDERR_FILENO, std::string(kBegin) + text + "\n");
 }
 
+// Of Open MPI: "mpirun noticed that process rank 2 with PID 4711 on node host3 exited on signal 9 (Killed)."; of Slurm:
+// "srun: error: host3: task 2: Killed".
+RankReports::Ended ended_by_signal(const std::string& line) {
+  constexpr std::string_view begin = "noticed that process rank ";
+  const size_t at = line.find(begin);
+  const bool slurm = line.starts_with("srun: error: ") && line.find("Exited with exit code") == std::string::npos;
+  if (at == std::string::npos && !slurm) return {};
+  std::istringstream words(slurm ? line : line.substr(at + begin.size()));
+  words.imbue(std::locale::classic());
+  RankReports::Ended found;
+  std::string word;
+  if (slurm) {
+    words >> word >> word >> found.host >> word >> found.rank;
+    if (!found.host.empty()) found.host.pop_back();  // the colon
+    return words && word == "task" ? found : RankReports::Ended();
+  }
+  words >> found.rank;
+  while (words >> word && word != "signal")
+    if (word == "node") words >> found.host;
+  return words ? found : RankReports::Ended();
+}
+
 }  // namespace
 
 void report_here() {
@@ -35,23 +57,31 @@ void report_here() {
 
 void report_loss(const Error& error) noexcept {
   try {
-    if (error.kind() == ErrorKind::lost) report(fmt::format("lost {}", fmt::join(silent_ranks(), " ")));
+    constexpr int told = 610;  // by one that says itself what it is
+    if (error.kind() == ErrorKind::lost && error.code() != told)
+      report(fmt::format("lost {}", fmt::join(silent_ranks(), " ")));
   } catch (const std::exception&) {
     // The error itself is told.
   }
 }
 
+void report_result() { report("result"); }
+
 std::string RankReports::take(std::string_view bytes) {
   std::string text;
   held_ += bytes;
+  const auto done = [&] {
+    look_at_launcher(text);
+    return std::move(text);
+  };
   for (;;) {
     const size_t begin = held_.find(kBegin[0]);
     text += held_.substr(0, begin);
     held_.erase(0, begin);
-    if (held_.empty()) return text;
+    if (held_.empty()) return done();
     const size_t end = held_.find('\n');
     const bool ours = held_.starts_with(kBegin) || (held_.size() < kBegin.size() && kBegin.starts_with(held_));
-    if (ours && end == std::string::npos && held_.size() < kLongest) return text;
+    if (ours && end == std::string::npos && held_.size() < kLongest) return done();
     if (ours && end != std::string::npos) {
       note(std::string_view(held_).substr(kBegin.size(), end - kBegin.size()));
       held_.erase(0, end + 1);
@@ -71,9 +101,21 @@ void RankReports::note(std::string_view line) {
   int rank = 0;
   words >> what;
   if (what == "here" && words >> rank >> size_ >> host) hosts_[rank] = host;
+  if (what == "result") result_ = true;
   if (what != "lost") return;
   lost_ = true;
   while (words >> rank) silent_.insert(rank);
+}
+
+void RankReports::look_at_launcher(std::string_view text) {
+  for (const char c : text) {
+    if (c != '\n') {
+      if (line_.size() < kLongest) line_ += c;
+      continue;
+    }
+    if (ended_.rank < 0) ended_ = ended_by_signal(line_);
+    line_.clear();
+  }
 }
 
 std::set<std::string> RankReports::silent_hosts() const {

@@ -11,9 +11,11 @@
 
 namespace retrace::cli {
 
-// Of a rank that is watched over, nothing else: where it is, once all have begun; and which others it misses.
+// Of a rank that is watched over, nothing else: where it is, once all have begun; that others are lost, and which of
+// them it misses; and that the result has been told.
 void report_here();
 void report_loss(const Error& error) noexcept;
+void report_result();
 
 // Reads the standard error of a launcher.
 class RankReports {
@@ -28,18 +30,29 @@ class RankReports {
   bool any_here() const { return !hosts_.empty(); }
   // Whether a rank has said that others are lost.
   bool lost() const { return lost_; }
+  // Whether a rank has told the result.
+  bool result() const { return result_; }
   // Those that are missed.
   const std::set<int>& silent() const { return silent_; }
   // Their hosts; none if those ranks never said where they are.
   std::set<std::string> silent_hosts() const;
+  // The rank that a signal ended first, as the launcher says.
+  struct Ended {
+    int rank = -1;  // -1: none
+    std::string host;
+  };
+  const Ended& ended() const { return ended_; }
 
  private:
   void note(std::string_view line);
+  void look_at_launcher(std::string_view text);
 
   std::string held_;  // the beginning of a line that may be a report
+  std::string line_;  // the one that the launcher has begun, as far as it matters
   std::map<int, std::string> hosts_;
   int size_ = 0;
-  bool lost_ = false;
+  bool lost_ = false, result_ = false;
+  Ended ended_;
   std::set<int> silent_;
 };
 

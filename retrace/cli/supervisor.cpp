@@ -16,6 +16,7 @@
 #include "retrace/cli/output.h"
 #include "retrace/cli/watched_process.h"
 #include "retrace/cloud/s3_location.h"
+#include "retrace/distributed/launcher.h"
 #include "retrace/distributed/profile.h"
 #include "retrace/train/checkpoint_files.h"
 #include "retrace/train/run_lock.h"
@@ -69,6 +70,13 @@ bool is_absent_or_empty(const std::filesystem::path& folder) {
   return !std::filesystem::exists(folder, ignored) || std::filesystem::is_empty(folder, ignored);
 }
 
+// Whether the lost training had brought its run to the end.
+bool has_ended(const Supervision& what) {
+  if (is_s3(what.run)) return false;
+  wait_for_lock(what.run);
+  return is_at_end(what.run);
+}
+
 // Whether there is something to go on from; what else a lost training left in a folder that was `fresh` is removed.
 bool can_go_on(const Supervision& what, bool fresh) {
   if (is_s3(what.run)) return true;
@@ -95,9 +103,13 @@ std::set<std::string> hosts_that_do_not_answer(const ClusterProfile& profile) {
   return silent.size() < answers.size() ? silent : std::set<std::string>();
 }
 
-// ": worker 2 gave no sign of life on node3"
+// ": worker 2 gave no sign of life on node3", ": worker 2 was ended by signal 9 on node3"
 std::string who_was_lost(const ProcessEnd& end) {
-  if (end.silent.empty()) return "";
+  constexpr int by_signal = 128;
+  const auto& [rank, host] = end.ended;
+  if (end.silent.empty() && (rank < 0 || end.code <= by_signal)) return "";
+  if (end.silent.empty())
+    return fmt::format(": worker {} was ended by signal {} on {}", rank, end.code - by_signal, host);
   return fmt::format(": worker {} gave no sign of life{}", fmt::join(end.silent, ", "),
                      end.silent_hosts.empty() ? "" : fmt::format(" on {}", fmt::join(end.silent_hosts, ", ")));
 }
@@ -123,7 +135,7 @@ std::string leave_lost_hosts_out(const Supervision& what, const ProcessEnd& end)
 
 }  // namespace
 
-int supervise(const Supervision& what) {
+std::optional<int> supervise(const Supervision& what) {
   const SignalsToChild signals;
   std::vector<std::string> command = own_command();
   drop_option(command, "--restarts");
@@ -132,16 +144,23 @@ int supervise(const Supervision& what) {
   const bool launched = !what.profile.empty() && cluster_profile(what.profile).engine != "local";
   if (launched) ::setenv("RETRACE_SUPERVISED", "on", 1);
   for (int restart = 1;; ++restart) {
-    const ProcessEnd end = run_process(command, {.launched = launched, .begin = what.timeout + kAnswer});
+    const ProcessEnd end =
+        run_process(command, {.launched = launched, .begin = std::max(what.timeout, kLeastSecondsToBegin) + kAnswer});
     const bool hosts = launched && has_lost_hosts(end);
-    if ((!hosts && !was_lost(end.code)) || SignalsToChild::last() || restart > what.restarts) return end.code;
+    if ((!hosts && !was_lost(end.code)) || SignalsToChild::last()) return end.code;
+    if (end.result) return 0;
+    const std::string who = fmt::format("the training was lost (exit code {}){}", end.code, who_was_lost(end));
+    if (has_ended(what)) {
+      if (!what.quiet) complain(who + ", after the end of its run");
+      return std::nullopt;
+    }
+    if (restart > what.restarts) return end.code;
     const std::string without = hosts ? leave_lost_hosts_out(what, end) : "";
     if (without.empty() && !was_lost(end.code)) return end.code;
     const bool goes_on = can_go_on(what, fresh);
     command = goes_on ? resuming(first, what) : first;
     if (!what.quiet)
-      complain(fmt::format("the training was lost (exit code {}){}: start {} of {}, {}{}", end.code, who_was_lost(end),
-                           restart + 1, what.restarts + 1,
+      complain(fmt::format("{}: start {} of {}, {}{}", who, restart + 1, what.restarts + 1,
                            goes_on ? "from its newest checkpoint" : "from its beginning", without));
   }
 }

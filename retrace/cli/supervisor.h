@@ -2,6 +2,7 @@
 // A training in a process of its own, which is started again when it is lost.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace retrace::cli {
@@ -19,7 +20,7 @@ struct Supervision {
 // process of it was killed or broke off (SIGKILL, SIGSEGV, SIGABRT, SIGBUS, SIGFPE), it goes on with the run from its
 // newest checkpoint, or, where there is none, begins anew; so often at most. A launcher that waits for a host that is
 // gone is ended, and the run goes on with the hosts that are left. Signals that end a training in good order are passed
-// on, and end it.
-int supervise(const Supervision& what);
+// on, and end it. Nothing: what was lost had brought the run to its end, but not told the result.
+std::optional<int> supervise(const Supervision& what);
 
 }  // namespace retrace::cli

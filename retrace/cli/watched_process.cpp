@@ -15,15 +15,14 @@
 
 #include "retrace/base/file.h"
 #include "retrace/cli/output.h"
-#include "retrace/cli/rank_reports.h"
 
 namespace retrace::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kEnded = 77;                           // as that of ErrorKind::lost
-constexpr double kAfterLoss = 2, kAfterSignal = 30;  // seconds
+constexpr int kEnded = 77;                                              // as that of ErrorKind::lost
+constexpr double kAfterLoss = 2, kAfterResult = 10, kAfterSignal = 30;  // seconds
 constexpr std::array<int, 5> kPassedOn = {SIGTERM, SIGHUP, SIGUSR1, SIGXCPU, SIGINT};
 
 volatile sig_atomic_t child = 0, stopped = 0;
@@ -128,7 +127,8 @@ class Deadline {
   explicit Deadline(double begin) : begin_(begin) {}
   bool is_over(const RankReports& reports) {
     if (!reports.all_here() && !reports.lost() && !stopped) return seconds_since(start_) > begin_;
-    return over(reports.lost(), loss_, kAfterLoss) || over(stopped && stopped != SIGUSR1, signal_, kAfterSignal);
+    return over(reports.lost(), loss_, kAfterLoss) || over(reports.result(), result_, kAfterResult) ||
+           over(stopped && stopped != SIGUSR1, signal_, kAfterSignal);
   }
 
  private:
@@ -138,7 +138,7 @@ class Deadline {
     return seconds_since(since) > seconds;
   }
   const double begin_;
-  Clock::time_point start_ = Clock::now(), loss_, signal_;
+  Clock::time_point start_ = Clock::now(), loss_, result_, signal_;
 };
 
 }  // namespace
@@ -189,7 +189,7 @@ ProcessEnd run_process(const std::vector<std::string>& command, const Watch& wat
   stream.relay(reports, 0);
   ErrorStream::tell(reports.rest());
   end.code = end.forced ? kEnded : code_of(status);
-  end.begun = reports.any_here();
+  end.begun = reports.any_here(), end.result = reports.result(), end.ended = reports.ended();
   end.silent = reports.silent(), end.silent_hosts = reports.silent_hosts();
   return end;
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "retrace/cli/rank_reports.h"
+
 namespace retrace::cli {
 
 // While it lives, signals that end a training in good order go to the process that run_process() runs; one that was
@@ -32,13 +34,15 @@ struct ProcessEnd {
   int code = 0;                        // what a shell would say: 128 + N for signal N; 77 where it had to be ended
   bool forced = false;                 // it did not end by itself
   bool begun = false;                  // a rank has said where it is
+  bool result = false;                 // a rank has told the result
+  RankReports::Ended ended;            // the rank that a signal ended first
   std::set<int> silent;                // ranks that others miss
   std::set<std::string> silent_hosts;  // where those are
 };
 
 // Runs a command to its end. A launcher is ended, with all processes under it, when ranks have not come in time; when
-// it goes on for 2 seconds after a rank has said that others are lost; or for 30 after a signal that ends it. Throws
-// Error(unavailable) if the system gives no process.
+// it goes on for 2 seconds after a rank has said that others are lost; for 10 after the result has been told; or for 30
+// after a signal that ends it. Throws Error(unavailable) if the system gives no process.
 ProcessEnd run_process(const std::vector<std::string>& command, const Watch& watch);
 
 // Whether the command ends with exit code 0 within so many seconds, without its output; each of several at the same

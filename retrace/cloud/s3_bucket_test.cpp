@@ -52,12 +52,16 @@ TEST_F(S3BucketTest, ObjectsOfAnyNameAreWrittenListedAndRead) {
   EXPECT_EQ(bucket.get(*bucket.find("empty")), "");
 }
 
+// Names with what must be encoded, and pages that do not come at once.
 TEST_F(S3BucketTest, ListsGoOnBeyondAThousand) {
-  server_.tell("many", "bucket many/ 2500");
-  const auto objects = bucket().list("many/");
-  ASSERT_EQ(objects.size(), 2500u);
-  EXPECT_EQ(objects.back().key, "many/02499.png");
-  EXPECT_EQ(server_.requests("GET /bucket?"), 3);
+  server_.tell("many", "bucket many/a+\xc3\xbc%20&= 5000");
+  server_.faults(R"([{"match": "continuation-token", "status": 503, "code": "SlowDown"},
+                     {"match": "continuation-token", "truncate": true}, {"match": "continuation-token", "stall": 3}])");
+  const auto objects = bucket().list("many/a+");
+  ASSERT_EQ(objects.size(), 5000u);
+  EXPECT_EQ(objects.back().key, "many/a+\xc3\xbc%20&=04999.png");
+  EXPECT_EQ(server_.requests("GET /bucket?"), 8);
+  EXPECT_EQ(bucket().get(objects[4321]), "x");
   EXPECT_EQ(bucket().list("many/", 10).size(), 10u);
 }
 
@@ -79,12 +83,39 @@ TEST_F(S3BucketTest, ErrorsThatPassAreTriedAgain) {
   for (const char* fault :
        {R"({"status": 500})", R"({"status": 503, "code": "SlowDown", "count": 3})", R"({"status": 429})",
         R"({"status": 408})", R"({"truncate": true})", R"({"shorten": true})", R"({"close": true, "count": 2})",
-        R"({"wait": 3})", R"({"status": 400, "code": "RequestTimeout"})"}) {
+        R"({"lengthen": true})", R"({"stall": 3})", R"({"wait": 3})", R"({"status": 400, "code": "RequestTimeout"})"}) {
     const S3Object object = first();
     server_.faults("[" + std::string(fault) + "]");
     EXPECT_EQ(error_of([&] { EXPECT_EQ(bucket().get(object), "content"); }), "no error") << fault;
     EXPECT_EQ(server_.tell("faults", "[]"), "");
   }
+}
+
+// An object is written whole, or as it was.
+TEST_F(S3BucketTest, WritesAreTriedAgain) {
+  const std::string large(6 << 20, 'y');
+  for (const char* fault : {R"({"status": 500})", R"({"status": 503, "headers": {"Retry-After": "1"}, "count": 2})",
+                            R"({"close": true})", R"({"wait": 3})", R"({"status": 400, "code": "RequestTimeout"})"}) {
+    const std::string content = "of " + std::string(fault);
+    server_.faults("[" + std::string(fault) + "]");
+    EXPECT_EQ(error_of([&] { bucket().put("a +\xc3\xbc", content); }), "no error") << fault;
+    EXPECT_EQ(bucket().get(*bucket().find("a +\xc3\xbc")), content);
+  }
+  for (const char* part : {"uploads=", "partNumber=1", "partNumber=2", "POST /bucket/large?uploadId"}) {
+    server_.faults(R"([{"match": ")" + std::string(part) + R"(", "status": 503, "code": "SlowDown"}])");
+    EXPECT_EQ(error_of([&] { bucket().put("large", large); }), "no error") << part;
+    EXPECT_EQ(bucket().get(*bucket().find("large")), large);
+    bucket().remove("large");
+  }
+  server_.faults(R"([{"match": "partNumber=2", "status": 403, "code": "AccessDenied"}])");
+  EXPECT_TRUE(says(error_of([&] { bucket().put("large", large); }), "s3:PutObject"));
+  EXPECT_FALSE(bucket().find("large"));
+  server_.faults(R"([{"match": "PUT", "status": 500, "count": 99}])");
+  EXPECT_TRUE(says(error_of([&] { bucket().put("first", "another"); }), "RT0686"));
+  server_.faults("[]");
+  EXPECT_EQ(get_first(), "no error");
+  EXPECT_TRUE(says(error_of([] { S3Bucket("absent", kQuick).put("x", "y"); }),
+                   "the bucket of \"s3://absent/x\" does not exist"));
 }
 
 TEST_F(S3BucketTest, TheServerSaysHowLongToWait) {

@@ -92,6 +92,24 @@ TEST_F(S3FilesTest, AnObjectThatChangesIsNotTakenForTheOldOne) {
   EXPECT_TRUE(says(error_of([&] { store.get(3); }), "has changed since it was listed"));
 }
 
+// A transfer that is broken off is no image, neither here nor in the cache.
+TEST_F(S3FilesTest, TransfersThatAreBrokenOffYieldNoHalfImage) {
+  const auto images = [](const std::string& at) { return image_datastore(at, {.labels = LabelsFrom::folder_names}); };
+  const auto here = images(folder_.path().string());
+  int count = 0;
+  for (const std::string fault : {R"("truncate": true)", R"("shorten": true)", R"("lengthen": true)",
+                                  R"("close": true)", R"("status": 503, "headers": {"Retry-After": "1"})"}) {
+    const std::string bucket = fmt::format("{}-{}", bucket_, ++count);
+    server_.tell("load", fmt::format("{} pets/ {}", bucket, folder_.path().string()));
+    const auto there = images(fmt::format("s3://{}/pets", bucket));
+    server_.faults(fmt::format(R"([{{"match": ".png", {}}}])", fault));
+    for (int round = 0; round < 2; ++round)
+      for (int64_t i = 0; i < 5; ++i)
+        EXPECT_EQ(there.get(i)[0].to_vector<uint8_t>(), here.get(i)[0].to_vector<uint8_t>()) << fault << i;
+    EXPECT_EQ(server_.requests("GET /" + bucket + "/pets/"), fault.find("close") == std::string::npos ? 6 : 5) << fault;
+  }
+}
+
 TEST_F(S3FilesTest, CopiesAreFilesOnTheDisk) {
   server_.put(bucket_, "table/train.csv", "a,b\n1,2\n");
   server_.put(bucket_, "table/deeper/x.csv", "left out");

@@ -63,4 +63,14 @@ Error different_collectives(const char* mine, const char* theirs, int member) {
       .help("every worker must make the same collectives in the same order");
 }
 
+void FirstFailure::note(int member, const std::string& why) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (member_ < 0) member_ = member, why_.assign(why, 0, kLongestReason);
+}
+
+Error FirstFailure::error() const {
+  const std::lock_guard lock(mutex_);
+  return member_failed(member_, why_);
+}
+
 }  // namespace retrace

@@ -1,6 +1,7 @@
 #pragma once
 // The errors of every group, in one wording.
 
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -28,5 +29,19 @@ Error member_ended(int ended, int waiting, const char* what);
 Error no_message(int waiting, int from, int tag);
 // 612: this member is in collective `mine`, that member in `theirs`.
 Error different_collectives(const char* mine, const char* theirs, int member);
+
+// The first failure among threads: members that give up since another one did change nothing.
+class FirstFailure {
+ public:
+  FirstFailure() { why_.reserve(kLongestReason); }  // there may be no memory left to say it
+  void note(int member, const std::string& why) noexcept;
+  // member_failed() of it; there is one.
+  Error error() const;
+
+ private:
+  mutable std::mutex mutex_;
+  int member_ = -1;
+  std::string why_;
+};
 
 }  // namespace retrace

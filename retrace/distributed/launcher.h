@@ -29,4 +29,8 @@ std::string launcher_hint();
 // The same for ranks with `bound` of the `cores` that their launcher has for `local_size` of them.
 std::string binding_hint(int bound, int cores, int local_size);
 
+// That all ranks have to begin, however short the time-out is: launchers start them one after another, on hosts that
+// may be busy.
+inline constexpr double kLeastSecondsToBegin = 10;
+
 }  // namespace retrace

@@ -19,9 +19,8 @@ namespace {
 
 class Meeting {
  public:
-  Meeting(int size, double seconds) : seconds_(seconds), members_(static_cast<size_t>(size)) {
-    why_.reserve(kLongestReason);  // there may be no memory left to say it
-  }
+  Meeting(int size, double seconds, std::shared_ptr<FirstFailure> first)
+      : seconds_(seconds), members_(static_cast<size_t>(size)), first_(std::move(first)) {}
   int size() const { return static_cast<int>(members_.size()); }
 
   void exchange(int rank, std::span<const Sent> sent, std::span<const Received> received, const char* what) {
@@ -37,9 +36,10 @@ class Meeting {
   }
 
   void fail(int rank, const std::string& why) {
+    first_->note(rank, why);
     {
       const std::lock_guard lock(mutex_);
-      if (failed_ < 0) failed_ = rank, why_.assign(why, 0, kLongestReason);
+      failed_ = true;
     }
     changed_.notify_all();
   }
@@ -112,9 +112,7 @@ class Meeting {
     const auto here = [&](const Member& member) { return member.*steps >= count; };
     const auto lost = [&](const Member& member) { return member.ended && !here(member); };
     const auto all_here = [&] { return std::all_of(members_.begin(), members_.end(), here); };
-    const auto decided = [&] {
-      return failed_ >= 0 || all_here() || std::any_of(members_.begin(), members_.end(), lost);
-    };
+    const auto decided = [&] { return failed_ || all_here() || std::any_of(members_.begin(), members_.end(), lost); };
     Patience patience(seconds_);
     SignsOfLife signs;  // of anyone in this process: who waits uses no processor
     double quiet = 0, waited = 0;
@@ -127,7 +125,7 @@ class Meeting {
       const auto first = std::find_if(members_.begin(), members_.end(), here);
       if (tell && first - members_.begin() == rank) tell_user(lock, still_waiting(rank, what, waited, missing()));
     }
-    if (failed_ >= 0) throw member_failed(failed_, why_);
+    if (failed_) throw first_->error();
     if (all_here()) return;
     const auto ended = std::find_if(members_.begin(), members_.end(), lost);
     throw member_ended(static_cast<int>(ended - members_.begin()), rank, what);
@@ -150,8 +148,8 @@ class Meeting {
   std::condition_variable changed_;
   std::vector<Member> members_;
   int copying_ = 0;  // members that read messages of others now
-  int failed_ = -1;
-  std::string why_;
+  const std::shared_ptr<FirstFailure> first_;
+  bool failed_ = false;
 };
 
 class LocalGroup : public Group {
@@ -191,8 +189,9 @@ class LocalGroup : public Group {
 }  // namespace
 
 std::vector<std::shared_ptr<Group>> local_groups(int n, double seconds) {
-  const auto meeting = std::make_shared<Meeting>(n, seconds);
-  const auto mail = std::make_shared<LocalMail>(n, seconds);
+  const auto first = std::make_shared<FirstFailure>();
+  const auto meeting = std::make_shared<Meeting>(n, seconds, first);
+  const auto mail = std::make_shared<LocalMail>(n, seconds, first);
   std::vector<std::shared_ptr<Group>> groups;
   for (int rank = 0; rank < n; ++rank) groups.push_back(std::make_shared<LocalGroup>(meeting, mail, rank));
   return groups;

@@ -2,14 +2,12 @@
 
 #include <chrono>
 
-#include "retrace/distributed/group_errors.h"
 #include "retrace/distributed/patience.h"
 
 namespace retrace {
 
-LocalMail::LocalMail(int size, double seconds) : seconds_(seconds), members_(static_cast<size_t>(size)) {
-  why_.reserve(kLongestReason);  // there may be no memory left to say it
-}
+LocalMail::LocalMail(int size, double seconds, std::shared_ptr<FirstFailure> first)
+    : seconds_(seconds), members_(static_cast<size_t>(size)), first_(std::move(first)) {}
 
 void LocalMail::send(int rank, int to, Message message) {
   message.from = rank;
@@ -32,7 +30,7 @@ bool LocalMail::has(int rank, int from, int tag) {
 
 Message LocalMail::receive(int rank, int from, int tag) {
   std::unique_lock lock(mutex_);
-  const auto decided = [&] { return failed_ >= 0 || mailbox(rank).has(from, tag) || senders(rank, from).empty(); };
+  const auto decided = [&] { return failed_ || mailbox(rank).has(from, tag) || senders(rank, from).empty(); };
   Patience patience(seconds_);
   SignsOfLife signs;
   double quiet = 0;
@@ -42,14 +40,15 @@ Message LocalMail::receive(int rank, int from, int tag) {
     if (quiet >= seconds_) throw members_missing("receive", seconds_, senders(rank, from));
   }
   if (auto message = mailbox(rank).take(from, tag)) return std::move(*message);
-  if (failed_ >= 0) throw member_failed(failed_, why_);
+  if (failed_) throw first_->error();
   throw no_message(rank, from, tag);
 }
 
 void LocalMail::fail(int rank, const std::string& why) noexcept {
+  first_->note(rank, why);
   {
     const std::lock_guard lock(mutex_);
-    if (failed_ < 0) failed_ = rank, why_.assign(why, 0, kLongestReason);
+    failed_ = true;
   }
   changed_.notify_all();
 }

@@ -2,19 +2,22 @@
 // Messages between members that are threads of one process.
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "retrace/distributed/group_errors.h"
 #include "retrace/distributed/mailbox.h"
 
 namespace retrace {
 
 class LocalMail {
  public:
-  // Seconds: how long a member waits while nothing in this process gives a sign of life.
-  LocalMail(int size, double seconds);
+  // Seconds: how long a member waits while nothing in this process gives a sign of life. `first`: of all that goes on
+  // between the members.
+  LocalMail(int size, double seconds, std::shared_ptr<FirstFailure> first);
 
   void send(int rank, int to, Message message);
   std::optional<Message> take(int rank, int from, int tag);
@@ -37,8 +40,8 @@ class LocalMail {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Member> members_;
-  int failed_ = -1;
-  std::string why_;
+  const std::shared_ptr<FirstFailure> first_;
+  bool failed_ = false;
 };
 
 }  // namespace retrace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <random>
 #include <thread>
 
@@ -91,6 +92,26 @@ TEST(Messages, OfOneThatFailedAreAnError) {
                      });
                    }),
                    "worker 1: the disk is full"));
+}
+
+// One waits for a message, one in a collective: both name the worker that failed, not the one that heard of it first.
+TEST(Messages, TheWorkerThatFailedIsNamedToAllThatWait) {
+  for (int round = 0; round < 200; ++round) {
+    std::string heard[2];
+    const auto hear = [&](Worker& worker, const std::function<void()>& wait) {
+      heard[worker.index()] = error_of(wait);
+      throw Error(ErrorKind::lost, 610, "it has heard of it");
+    };
+    const std::string thrown = error_of([&] {
+      Pool::local(3).spmd([&](Worker& worker) {
+        if (worker.index() == 0) hear(worker, [&] { worker.receive<int>(1); });
+        if (worker.index() == 1) hear(worker, [&] { worker.barrier(); });
+        throw Error(ErrorKind::bad_data, 501, "the disk is full");
+      });
+    });
+    EXPECT_TRUE(says(thrown, "worker 2: the disk is full"));
+    for (const auto& text : heard) ASSERT_TRUE(says(text, "worker 2 failed")) << round;
+  }
 }
 
 // Random patterns beside collectives: each worker knows what the others send.

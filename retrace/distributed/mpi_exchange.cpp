@@ -13,7 +13,6 @@
 
 #include "retrace/base/error.h"
 #include "retrace/distributed/group_errors.h"
-#include "retrace/distributed/mpi_watch.h"
 
 namespace retrace {
 namespace {
@@ -28,8 +27,13 @@ constexpr Seconds kFarewell{0.1};
 class Transfers {
  public:
   Transfers(MpiJob& job, std::span<const Sent> sent, std::span<const Received> received, const char* what,
-            double seconds)
-      : job_(job), sent_(sent), received_(received), what_(what), here_(sent.size()), watch_(job, what, seconds) {}
+            double seconds, SignOfLife sign)
+      : job_(job),
+        sent_(sent),
+        received_(received),
+        what_(what),
+        here_(sent.size()),
+        watch_(job, what, seconds, sign) {}
 
   void run();
   // After an error: the memory of the messages will not be here any longer.
@@ -189,10 +193,10 @@ void Transfers::abandon() noexcept {
 }  // namespace
 
 void mpi_exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Received> received, const char* what,
-                  double seconds) {
+                  double seconds, SignOfLife sign) {
   const auto members = static_cast<size_t>(job.size());
   ensure(sent.size() == members && received.size() == members, "a message for each member");
-  Transfers transfers(job, sent, received, what, seconds);
+  Transfers transfers(job, sent, received, what, seconds, sign);
   try {
     transfers.run();
   } catch (const std::exception& error) {

@@ -5,11 +5,12 @@
 
 #include "retrace/distributed/group.h"
 #include "retrace/distributed/mpi_job.h"
+#include "retrace/distributed/mpi_watch.h"
 
 namespace retrace {
 
 // See Group::exchange(). An error is reported to the others.
 void mpi_exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Received> received, const char* what,
-                  double seconds);
+                  double seconds, SignOfLife sign = SignOfLife::work);
 
 }  // namespace retrace

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <limits>
 #include <thread>
+#include <utility>
 
 #include "retrace/distributed/group_errors.h"
 #include "retrace/distributed/mpi_exchange.h"
@@ -20,39 +20,43 @@ constexpr std::chrono::seconds kLast{1};
 // The time for the other ranks to begin, unless the program sets another.
 constexpr double kSeconds = 60;
 
-std::atomic<MpiJob*> running{nullptr};
+// Waits for all ranks at the end of the program; whether each of them says so.
+bool everyone_has(MpiJob& job, bool mine, double seconds) {
+  const auto members = static_cast<size_t>(job.size());
+  std::vector<char> all(members);
+  const char own = mine;
+  std::vector<Received> received;
+  for (char& one : all) received.push_back({&one, 1});
+  mpi_exchange(job, std::vector<Sent>(members, Sent{&own, 1}), received, "the end of the program", seconds,
+               SignOfLife::answer);
+  return std::find(all.begin(), all.end(), 0) == all.end();
+}
+
+struct Membership;
+std::atomic<Membership*> running{nullptr};
 
 // The job until the end of the process. MPI is ended where all ranks have come to their end. A rank that still waits
 // for this one in a collective learns it.
 struct Membership {
-  explicit Membership(double seconds) : job(seconds) { running = &job; }
+  explicit Membership(double patience) : seconds(patience), job(patience) { running = this; }
   ~Membership() {
     running = nullptr;
     if (!job.mpi.place().ours || job.failed()) return;
     try {
-      everyone_has(true);
+      if (!met) everyone_has(job, true, seconds);
       // Messages that nobody received: MPI is ended once they have left.
       const auto end = std::chrono::steady_clock::now() + kLast;
       bool settled = false;
       while (!(settled = job.mail.settle(job.mpi)) && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-      if (!everyone_has(settled)) job.mpi.leave();
+      if (!everyone_has(job, settled, seconds)) job.mpi.leave();
     } catch (const std::exception&) {
+      if (!job.silent().empty()) job.mpi.abort(exit_code(ErrorKind::lost));  // nothing else ends those
       std::this_thread::sleep_for(kLast);  // mpirun's exit code is that of the first to end: one that knows the error
     }
   }
 
-  // Waits for all ranks; whether each of them says so.
-  bool everyone_has(bool mine) {
-    const auto members = static_cast<size_t>(job.size());
-    std::vector<char> all(members);
-    const char own = mine;
-    std::vector<Received> received;
-    for (char& one : all) received.push_back({&one, 1});
-    mpi_exchange(job, std::vector<Sent>(members, Sent{&own, 1}), received, "the end of the program",
-                 std::numeric_limits<double>::infinity());
-    return std::find(all.begin(), all.end(), 0) == all.end();
-  }
-
+  const double seconds;  // without an answer of a rank
+  bool met = false;      // all have come to their end
   MpiJob job;
 };
 
@@ -132,12 +136,18 @@ MpiPlace mpi_place() {
 }
 
 std::vector<int> silent_ranks() {
-  MpiJob* const job = running;
-  return job ? job->silent() : std::vector<int>();
+  Membership* const membership = running;
+  return membership ? membership->job.silent() : std::vector<int>();
+}
+
+void meet_at_end() {
+  Membership* const membership = running;
+  if (!membership || std::exchange(membership->met, true)) return;
+  everyone_has(membership->job, true, membership->seconds);
 }
 
 void abort_mpi(int code) {
-  if (MpiJob* const job = running) job->mpi.abort(code);
+  if (Membership* const membership = running) membership->job.mpi.abort(code);
 }
 
 }  // namespace retrace

@@ -13,9 +13,10 @@ namespace retrace {
 // All ranks of this job (one, for a program that nothing launched). The first call waits for the other ranks; later
 // calls give views of the same group, whose collectives count on. Seconds: how long a member waits for one from which
 // nothing comes (messages count in parts of 64 MiB) and that gives no sign of life; in the first call, for all ranks to
-// begin. A rank gives one by computing, or by waiting itself. After an error the group cannot be used any more. At its
-// end a process waits until all have come to theirs, and MPI is finalised; a process that waits in a collective for one
-// that is at its end gets Error(lost) at once. After an error a process ends without that, and mpirun ends the others.
+// begin, who have 10 at least. A rank gives one by computing, or by waiting itself. After an error the group cannot be
+// used any more. At its end a process waits until all have come to theirs, as long as they answer, and MPI is
+// finalised; a process that waits in a collective for one that is at its end gets Error(lost) at once. After an error a
+// process ends without that, and mpirun ends the others.
 //
 // Throws Error(lost) if not all ranks begin, Error(unavailable) that says what to install or to set.
 std::shared_ptr<Group> mpi_group(double seconds);
@@ -29,6 +30,11 @@ MpiPlace mpi_place();
 
 // The ranks that this one has given up, since they gave no sign of life; none in a process that has no MPI group.
 std::vector<int> silent_ranks();
+
+// Waits until all ranks have come to the end of their work, however long that takes them, as long as they answer.
+// Throws Error(lost) that names those that do not, for so many seconds as the first mpi_group() says. Returns at once
+// in a process that has no MPI group.
+void meet_at_end();
 
 // Ends all ranks at once, with this exit code of mpirun: for a command whose group is lost. Returns, having done
 // nothing, in a process that has no MPI group.

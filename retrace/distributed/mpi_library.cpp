@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -73,7 +74,8 @@ MpiLibrary::MpiLibrary(double seconds) : mpi_(load()) {
 }
 
 // MPI waits for the other ranks without an end, so that a thread does that which can be left behind.
-int MpiLibrary::initialise(double seconds) {
+int MpiLibrary::initialise(double patience) {
+  const double seconds = std::max(patience, kLeastSecondsToBegin);
   static const auto start = std::make_shared<Start>();
   std::unique_lock lock(start->mutex);
   if (!std::exchange(start->begun, true)) {

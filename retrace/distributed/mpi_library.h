@@ -11,8 +11,8 @@ class MpiLibrary {
   // Loads the module and waits for the other ranks. It looks for the module in this order: RETRACE_MPI_MODULE;
   // libretrace_mpi.so in the folder of the running program, in ../lib/retrace and in .. from there; where the system
   // looks for libraries. Throws Error(unavailable) that says what to install or to set; Error(lost) if not all ranks
-  // come within so many seconds. Then a thread goes on waiting in MPI for them, and only the end of the process ends
-  // it.
+  // come within so many seconds, or kLeastSecondsToBegin. Then a thread goes on waiting in MPI for them, and only the
+  // end of the process ends it.
   explicit MpiLibrary(double seconds);
   // Finalises MPI, together with the other ranks, unless leave() was called or MPI was initialised before.
   ~MpiLibrary();
@@ -34,7 +34,7 @@ class MpiLibrary {
 
  private:
   void check(int error) const;
-  int initialise(double seconds);
+  int initialise(double patience);
 
   const RetraceMpi* mpi_;
   RetraceMpiPlace place_ = {};

@@ -35,8 +35,7 @@ void MpiWatch::look(const std::vector<int>& missing, From from, bool tells) {
   }
   const bool tell = tells && waited_ < patience_.silence() && waited_ + passed >= patience_.silence();
   waited_ += passed;
-  if (tell && seconds_ < std::numeric_limits<double>::infinity())
-    warn(still_waiting(job_.rank(), what_, waited_, missing));
+  if (tell && sign_ == SignOfLife::work) warn(still_waiting(job_.rank(), what_, waited_, missing));
   job_.pulse.ask(missing);
 }
 
@@ -45,6 +44,7 @@ bool MpiWatch::is_alive(int peer) {
   Watch& watch = watched_[static_cast<size_t>(peer)];
   if (state.answers == watch.answers) return false;
   const bool first = std::exchange(watch.answers, state.answers) == 0;
+  if (sign_ == SignOfLife::answer) return true;
   const bool computes = watch.signs.note(state.processor_seconds);
   return !first && (computes || (state.waits_in > 0 && state.waits_in < job_.exchanges));
 }

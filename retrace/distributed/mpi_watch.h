@@ -8,10 +8,15 @@
 
 namespace retrace {
 
+// What is a sign of life: that a rank computes, or waits itself; or any answer, of one that may wait for a disk or for
+// whomever it serves.
+enum class SignOfLife { work, answer };
+
 class MpiWatch {
  public:
   // `what` names what is waited in; seconds: how long without a sign of life.
-  MpiWatch(MpiJob& job, const char* what, double seconds) : job_(job), what_(what), seconds_(seconds) {}
+  MpiWatch(MpiJob& job, const char* what, double seconds, SignOfLife sign = SignOfLife::work)
+      : job_(job), what_(what), seconds_(seconds), sign_(sign) {}
   // Something has come: the time counts anew.
   void reset() { watched_.clear(); }
   // The time between two looks.
@@ -33,6 +38,7 @@ class MpiWatch {
   MpiJob& job_;
   const char* what_;
   const double seconds_;
+  const SignOfLife sign_;
   std::vector<Watch> watched_;  // by rank; empty until one has to be waited for
   Patience patience_{seconds_};
   double waited_ = 0;

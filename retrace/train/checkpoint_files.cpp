@@ -10,6 +10,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/warning.h"
+#include "retrace/train/manifest.h"
 #include "retrace/train/metrics_log.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/run_lock.h"
@@ -86,6 +87,17 @@ bool is_event(std::string_view line, std::string_view name) {
 std::string stop_reason_of(std::string_view line) {
   const std::string_view text = member_of(line, "stop_reason");
   return printable(text.substr(0, text.find('"', 1) + 1));
+}
+
+// The event of the end of a run that was not stopped; empty: there is none.
+std::string last_line_of_ended(const fs::path& run) {
+  std::error_code failure;
+  const fs::path log = run / "metrics.jsonl";
+  if (!fs::exists(log, failure)) return "";
+  const auto lines = read_log_lines(log);
+  const bool ended = !lines.empty() && is_event(lines.back(), "finished") &&
+                     !member_of(lines.back(), "stop_reason").starts_with("\"stopped\"");
+  return ended ? lines.back() : "";
 }
 
 Error without_checkpoint(const fs::path& run) {
@@ -171,21 +183,24 @@ void remove_unfinished_files(const fs::path& run) {
       if (name.starts_with(".") && name.ends_with(".partial")) fs::remove(folder / name, ignored);
 }
 
+bool has_finished(const fs::path& run) { return !last_line_of_ended(run).empty(); }
+
+bool is_at_end(const fs::path& run) {
+  std::error_code failure;
+  return fs::exists(manifest_path(run), failure) && has_finished(run);
+}
+
 void check_resumable(const fs::path& run) {
   check_run_folder(run);
   check_not_locked(run, RunUse::resume);
-  std::error_code failure;
-  if (const fs::path log = run / "metrics.jsonl"; fs::exists(log, failure)) {
-    const auto lines = read_log_lines(log);
-    const bool ended = !lines.empty() && is_event(lines.back(), "finished") &&
-                       !member_of(lines.back(), "stop_reason").starts_with("\"stopped\"");
-    if (ended)
-      throw Error(ErrorKind::usage, 563,
-                  fmt::format("the run \"{}\" is at its end: nothing is left to do", printable(run.string())))
-          .got(stop_reason_of(lines.back()))
-          .help("for a longer training change the job, and train it anew");
-  }
-  if (states_of(run).empty()) throw without_checkpoint(run);
+  const std::string end = last_line_of_ended(run);
+  const bool none = states_of(run).empty();
+  if (!end.empty() && (none || is_at_end(run)))
+    throw Error(ErrorKind::usage, 563,
+                fmt::format("the run \"{}\" is at its end: nothing is left to do", printable(run.string())))
+        .got(stop_reason_of(end))
+        .help("for a longer training change the job, and train it anew");
+  if (none) throw without_checkpoint(run);
 }
 
 std::string newest_checkpoint(const fs::path& run, const RunState& like, const NamedValues& owner) {

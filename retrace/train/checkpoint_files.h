@@ -36,8 +36,12 @@ void remove_checkpoints(const std::filesystem::path& run, int64_t first);
 // Removes what a process that was killed left half written in the folder and its checkpoints.
 void remove_unfinished_files(const std::filesystem::path& run);
 
+// Whether the training of a run has ended by itself; whether all of the run is written since, and its manifest.
+bool has_finished(const std::filesystem::path& run);
+bool is_at_end(const std::filesystem::path& run);
 // Throws unless the run can be resumed: Error(missing) for what is no run folder, and for one without a checkpoint;
-// Error(usage) if another process uses it, and for a run that is at its end.
+// Error(usage) if another process uses it, and for a run that is at its end. One that was broken off while its last
+// files were written goes on, if it has a checkpoint.
 void check_resumable(const std::filesystem::path& run);
 // The bytes of the newest checkpoint, or of the snapshot, that is whole and belongs to this job, data and network
 // (checkpoint.h); warns of each newer one that is not. Error of the newest one if there is none.

@@ -9,6 +9,7 @@
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/checkpoint_clock.h"
 #include "retrace/train/checkpoint_files.h"
+#include "retrace/train/manifest.h"
 #include "retrace/train/metrics_log.h"
 #include "retrace/train/run_folder.h"
 #include "tests/error_testing.h"
@@ -166,6 +167,20 @@ TEST_F(CheckpointTest, WhatCannotBeResumedSaysWhy) {
   EXPECT_TRUE(says(error_of([&] { check_resumable(root_ / "absent"); }), "error[RT0501]"));
   MetricsLog(run / "metrics.jsonl").append("{\"event\":\"finished\",\"stop_reason\":\"max epochs completed\"}");
   EXPECT_TRUE(says(error_of([&] { check_resumable(run); }), "error[RT0563]"));
+}
+
+// What was broken off between the event of its end and its manifest has files that are not written.
+TEST_F(CheckpointTest, ARunIsAtItsEndWithItsManifest) {
+  const fs::path run = run_with({5});
+  MetricsLog(run / "metrics.jsonl").append("{\"event\":\"finished\",\"stop_reason\":\"max epochs completed\"}");
+  EXPECT_TRUE(has_finished(run));
+  EXPECT_FALSE(is_at_end(run));
+  EXPECT_NO_THROW(check_resumable(run));
+  write_manifest(run, owner());
+  EXPECT_TRUE(is_at_end(run));
+  EXPECT_TRUE(says(error_of([&] { check_resumable(run); }), "error[RT0563]"));
+  clear_run(run);
+  EXPECT_TRUE(fs::is_empty(run));
 }
 
 TEST(CheckpointClock, IsDueByEachOfItsKeys) {

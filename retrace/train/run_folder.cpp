@@ -224,13 +224,20 @@ void RunFolder::write_snapshot(int64_t iterations, const SafeTensors& content) {
 }
 
 void RunFolder::seal(const NamedValues& identity) {
-  keep_snapshot(path_, -1);
   write_manifest(path_, identity);
+  keep_snapshot(path_, -1);  // a run that is broken off before goes on from it
 }
 
 void RunFolder::discard() {
   keep_snapshot(path_, -1);
   remove_run(path_, made_, lock_);
+}
+
+void clear_run(const fs::path& run) {
+  check_run_folder(run);
+  const FileDescriptor lock = lock_run(run, RunUse::resume);
+  remove_unfinished_files(run);
+  remove_run(run, false, lock);
 }
 
 std::vector<std::string> files_of_run(const fs::path& run) {

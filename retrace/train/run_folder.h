@@ -106,6 +106,10 @@ class RunFolder {
 // something, or another process uses it (with its host, number and start). Nothing for an empty path.
 void check_new_run(const std::filesystem::path& out);
 
+// Removes the files of a run, so that a new one can be made in its folder. Errors: missing, for what is no run; usage,
+// where another process uses it; output.
+void clear_run(const std::filesystem::path& run);
+
 // The files of a run that are there, without the manifest and the lock: "job.toml", "checkpoints/step-20.safetensors".
 // In a fixed order.
 std::vector<std::string> files_of_run(const std::filesystem::path& run);

@@ -7,6 +7,7 @@
 #include "retrace/base/json.h"
 #include "retrace/base/warning.h"
 #include "retrace/train/checkpoint.h"
+#include "retrace/train/checkpoint_files.h"
 
 namespace retrace {
 namespace {
@@ -95,8 +96,8 @@ void RunWriter::weights(int epoch, SafeTensors weights) {
 }
 
 void RunWriter::checkpoint(Checkpoint checkpoint) {
-  if (checkpoint.snapshot && snapshot_waits_.exchange(true)) {
-    background_.wait();
+  if (checkpoint.snapshot) {
+    settle();
     snapshot_waits_ = true;
   }
   {
@@ -104,6 +105,10 @@ void RunWriter::checkpoint(Checkpoint checkpoint) {
     (checkpoint.snapshot ? waiting_.snapshot : waiting_.checkpoint) = std::move(checkpoint);
   }
   ask();
+}
+
+void RunWriter::settle() {
+  if (snapshot_waits_) background_.wait();
 }
 
 void RunWriter::ask() {
@@ -150,7 +155,7 @@ void RunWriter::seal(const NamedValues& identity) {
 void RunWriter::give_up() noexcept {
   try {
     finish_waiting();
-    if (written_epoch_ == 0 && checkpointed_ == 0) folder_.discard();
+    if (written_epoch_ == 0 && checkpointed_ == 0 && states_of(folder_.path()).empty()) folder_.discard();
   } catch (const std::exception&) {
     // The error that ended the run is the one to be told.
   }

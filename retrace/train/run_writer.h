@@ -55,6 +55,8 @@ class RunWriter {
   };
   // A snapshot waits for the one before it, so that no more than one step is lost with it.
   void checkpoint(Checkpoint checkpoint);
+  // Returns when no snapshot waits to be written.
+  void settle();
   // Of the newest checkpoint that was written; 0: none. After flush() it is that of the last call, or that failed.
   int64_t checkpointed() const { return checkpointed_; }
   // Throws the first error of what was written so far: Error(output).
@@ -64,7 +66,7 @@ class RunWriter {
   // The manifest, when all is on the disk. Errors as check(); of reading.
   void seal(const NamedValues& identity);
   // After an error: waits until all is written that can be written, and removes the run if it holds neither weights nor
-  // a checkpoint. Throws nothing.
+  // a checkpoint or snapshot. Throws nothing.
   void give_up() noexcept;
   // Removes the run. Throws nothing.
   void discard() noexcept;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "retrace/train/checkpoint_files.h"
 #include "retrace/train/weights.h"
 #include "tests/temporary_folder.h"
 
@@ -53,13 +54,22 @@ TEST_F(RunWriterTest, TellsErrorsOfWriting) {
   EXPECT_THROW(run.check(), Error);
 }
 
-// Whoever gives up keeps a run with weights, and removes one without: its own files alone.
+// Whoever gives up keeps a run with weights, or with something to go on from, and removes one without: its own files
+// alone.
 TEST_F(RunWriterTest, GivesUpWhatHasNoWeights) {
   {
     RunWriter run = writer();
     run.epoch(prints(1), weights(1));
     run.give_up();
     EXPECT_TRUE(fs::exists(root_ / "run/weights.safetensors"));
+  }
+  fs::remove_all(root_ / "run");
+  {
+    RunWriter run = writer();
+    run.checkpoint({.iterations = 3, .snapshot = true, .state = {{"w", Tensor::scalar(1.0f)}}, .owner = {}});
+    run.settle();
+    run.give_up();
+    EXPECT_EQ(states_of(root_ / "run"), std::vector{snapshot_path(root_ / "run", 3)});
   }
   fs::remove_all(root_ / "run");
   {

@@ -96,6 +96,7 @@ void Training::step() {
   const auto rate = static_cast<float>(task_.learn_rate({state_.iterations, iterations, epoch()}));
   const int64_t first = queue_.position().next;
   const double loss = update(rate);
+  if (options_.snapshot_iterations == 1) report_.settle();  // no step but this one is told and can be lost
   if (!report_.is_open()) report_.open(started(), 0);
   report_.tell(StepDone{epoch(), state_.iterations, loss, rate, report_.seconds()});
   log_step(first, loss, rate);

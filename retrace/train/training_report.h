@@ -35,13 +35,17 @@ class TrainingReport {
   Due due(int64_t iterations, int64_t epochs);
   bool writes() const { return run_.has_value(); }
   void checkpoint(RunWriter::Checkpoint checkpoint) { run_->checkpoint(std::move(checkpoint)); }
+  // Waits for the last snapshot.
+  void settle() {
+    if (run_) run_->settle();
+  }
   // The iteration of the newest one on the disk; 0: none.
   int64_t checkpointed() const { return run_ ? run_->checkpointed() : 0; }
   // Returns when all of it is on the disk.
   void flush();
   // The end of a run that stays: all of it on the disk, and its manifest.
   void seal();
-  // After a failure: a run folder without weights and checkpoints is removed.
+  // After a failure: a run folder without weights, checkpoints and snapshots is removed.
   void give_up() noexcept;
   // Removes the run folder.
   void discard() noexcept;

@@ -14,11 +14,13 @@
 #include "retrace/cli/metric_text.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/rank_reports.h"
+#include "retrace/cli/run_result.h"
 #include "retrace/cli/settings.h"
 #include "retrace/cli/stop_signals.h"
 #include "retrace/cli/supervisor.h"
 #include "retrace/cloud/s3_location.h"
 #include "retrace/distributed/launcher.h"
+#include "retrace/distributed/mpi_group.h"
 #include "retrace/monitor/event_file.h"
 #include "retrace/monitor/json_metrics.h"
 #include "retrace/monitor/sink_kind.h"
@@ -183,15 +185,24 @@ Job job_to_resume(const TrainOptions& options) {
   return job;
 }
 
-// --continue: the run in --out goes on, if it has begun. Whether there is anything to do.
+// --continue: the run in --out goes on, if it has begun; what was broken off before there was anything to go on from is
+// removed. Whether there is anything to do.
 bool go_on_with_run(TrainOptions& options) {
-  if (options.out.empty() || is_s3(options.out.string()))
+  const std::filesystem::path run = options.out;
+  if (run.empty() || is_s3(run.string()))
     throw Error(ErrorKind::usage, 715, "a training that goes on with its run has a folder of a known name")
         .where("--continue")
         .help("add --out DIR, a folder on the disk");
-  if (states_of(options.out).empty()) return true;
-  check_same_job(read_run_job(options.out), read_job(options.job, overrides_of(options.settings)),
-                 "give another folder to a new run");
+  const auto check_job = [&] {
+    check_same_job(read_run_job(run), read_job(options.job, overrides_of(options.settings)),
+                   "give another folder to a new run");
+  };
+  if (states_of(run).empty() && !has_finished(run)) {
+    std::error_code ignored;
+    if (detect_launcher().rank == 0 && std::filesystem::exists(run / "job.toml", ignored)) check_job(), clear_run(run);
+    return true;
+  }
+  check_job();
   options.resume = std::exchange(options.out, {});
   try {
     check_resumable(options.resume);
@@ -213,6 +224,14 @@ double timeout_of(const TrainOptions& options) {
   }
 }
 
+void tell_result(const TrainOptions& options, const TrainJobResult& result) {
+  finish_standard_error();
+  if (options.json)
+    print(json_of(result).text() + "\n");
+  else if (!options.quiet)
+    print(result_text(result));
+}
+
 // The training in processes that may be lost.
 int train_supervised(const TrainOptions& options) {
   constexpr int kMostRestarts = 1000000;
@@ -226,12 +245,17 @@ int train_supervised(const TrainOptions& options) {
   if (run.empty()) throw wrong("a training that starts again has a folder of a known name").help("add --out DIR");
   if (detect_launcher().present)
     throw wrong("a rank cannot start its training again").help("let a cluster profile start the ranks: --profile NAME");
-  return supervise({.restarts = restarts,
-                    .job = options.job,
-                    .run = run,
-                    .profile = options.profile,
-                    .timeout = timeout_of(options),
-                    .quiet = options.quiet});
+  const auto code = supervise({.restarts = restarts,
+                               .job = options.job,
+                               .run = run,
+                               .profile = options.profile,
+                               .timeout = timeout_of(options),
+                               .quiet = options.quiet});
+  if (code) return *code;
+  if (!options.no_report) write_page(run);
+  const auto result = result_of_run(run);
+  tell_result(options, result);
+  return exit_code_of(result);
 }
 
 int train_here(TrainOptions options) {
@@ -269,11 +293,11 @@ int train_here(TrainOptions options) {
   if (pool.is_first()) {
     if (!options.no_report && !result.run_dir.empty()) write_page(result.run_dir);
     if (upload) upload->finish(), result.run_dir = stored;
-    finish_standard_error();
-    if (options.json)
-      print(json_of(result).text() + "\n");
-    else if (!options.quiet)
-      print(result_text(result));
+  }
+  meet_at_end();  // one that is lost here is missed before the result is told
+  if (pool.is_first()) {
+    tell_result(options, result);
+    if (code == 0) report_result();
     if (code != 0 || result.stop_reason == kStoppedByUser) complain(ending_text(result, job));
     finish_standard_error();
   }
