@@ -21,9 +21,7 @@
 #include "retrace/distributed/launcher.h"
 #include "retrace/distributed/mpi_group.h"
 #include "retrace/distributed/parallel_for.h"
-#include "retrace/nn/layers.h"
-#include "retrace/ops/ops.h"
-#include "retrace/train/train_network.h"
+#include "retrace/retrace.h"
 
 namespace retrace {
 namespace {
@@ -339,6 +337,25 @@ void failing_item(Group&) {
   });
 }
 
+// A loop over small trainings; rank 0 prints their fingerprints. A rank is killed with its third item.
+void train_side_by_side(bool killed) {
+  auto pool = Pool::from_environment();
+  const Datastore data = datasets::peaks(Split::train, 8);
+  int items = 0;
+  const auto networks = parallel_for(pool, 20, [&](int64_t i) {
+    if (killed && pool.here().first == 1 && ++items == 3) std::raise(SIGKILL);
+    const nn::Sequential layers{nn::linear(4), nn::relu(), nn::linear(1)};
+    const TrainNetworkOptions options{.training = {.max_epochs = 2, .mini_batch_size = 16},
+                                      .seed = static_cast<uint64_t>(i)};
+    return train_network(data, layers, "mean-squared-error", options).network.parameters;
+  });
+  if (!pool.is_first()) return;
+  for (const Tree& parameters : networks) fmt::print("{} ", fingerprint(parameters));
+  fmt::print("\n");
+}
+void trainings(Group&) { train_side_by_side(false); }
+void trainings_killed(Group&) { train_side_by_side(true); }
+
 void times(Group& group) {
   const auto median = [&](size_t bytes, int count) {
     std::string mine(bytes, 'x'), all(bytes * static_cast<size_t>(group.size()), ' ');
@@ -384,6 +401,8 @@ int run(const std::string& name) {
                                                          {"queues", queues},
                                                          {"failing_item", failing_item},
                                                          {"replay", replay},
+                                                         {"trainings", trainings},
+                                                         {"trainings_killed", trainings_killed},
                                                          {"times", times}};
   int rank = -1;
   auto start = Clock::now();

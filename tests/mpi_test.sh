@@ -111,6 +111,15 @@ grep -q 'item 20: no such file' "$work/out" || fail 'no name of the item that fa
 ranks 3 77 10 aborting
 ranks 3 137 10 killed
 
+# --- Networks that are trained side by side: the same bits from any number of ranks, and again after one was killed.
+"$ranks" trainings >"$work/alone" 2>&1 || fail 'trainings without mpirun'
+[ "$(wc -w <"$work/alone")" -eq 20 ] || fail 'not 20 fingerprints'
+ranks 2 137 20 trainings_killed
+for n in 2 3; do
+  ranks $n 0 30 trainings
+  cmp -s "$work/out" "$work/alone" || fail "trainings on $n ranks have other fingerprints"
+done
+
 # --- Without the module, or with that of another MPI.
 RETRACE_MPI_MODULE=/nowhere "$ranks" barriers >"$work/out" 2>&1
 [ $? -eq 69 ] || fail 'an absent module: not exit code 69'

@@ -9,7 +9,10 @@
 #include <thread>
 
 #include "retrace/ops/all_reduce/all_reduce_op.h"
+#include "retrace/plan/compile.h"
 #include "retrace/retrace.h"
+#include "retrace/trace/call_scope.h"
+#include "retrace/trace/record.h"
 #include "tests/error_testing.h"
 
 namespace retrace {
@@ -247,8 +250,26 @@ struct Outcome {
   std::vector<float> rows;
 };
 
+// What goes on beside a training.
+struct Beside {
+  int messages = 0;     // round the ring of the workers, after each mini-batch
+  int64_t stop = 1000;  // the mini-batch after which one of the workers asks all to stop
+};
+
+// Sends so many messages to the next worker; whether those of the last one have come, in their order.
+bool send_round(Worker& worker, int messages, int64_t iteration) {
+  const int next = (worker.index() + 1) % worker.size(), last = (worker.index() + worker.size() - 1) % worker.size();
+  for (int i = 0; i < messages; ++i) worker.send(iteration * 100 + i, next, i % 2);
+  bool right = true;
+  for (const int odd : {1, 0})
+    for (int i = odd; i < messages; i += 2) right = right && worker.receive<int64_t>(last, odd) == iteration * 100 + i;
+  return right;
+}
+
 // The gradients, the loss and the other results as text, on each of so many workers; rows of all workers joined.
-std::vector<Outcome> run(int workers, int shards, int64_t batch, int64_t samples, bool accelerated) {
+std::vector<Outcome> run(int workers, int shards, int64_t batch, int64_t samples, bool accelerated,
+                         const Beside& beside = {}) {
+  const DataQueue<bool> stop;
   std::vector<float> values(static_cast<size_t>(samples * 3));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 37) % 101) / 50.0f - 1.0f;
   const Tensor x = Tensor::from(values, {samples, 3});
@@ -260,7 +281,7 @@ std::vector<Outcome> run(int workers, int shards, int64_t batch, int64_t samples
     const auto step = value_and_grad(Example::loss, {.shards = shards, .worker = &worker});
     const auto fast = accelerate(step, {.enabled = accelerated});
     Outcome outcome;
-    while (worker.all(queue.has_data())) {
+    for (int64_t iteration = 1; worker.all(queue.has_data()); ++iteration) {
       const auto [mine] = queue.next<1>();
       const auto [loss, gradients, aux] = fast(example.parameters, mine, example.state);
       Tree shared = aux;
@@ -269,6 +290,9 @@ std::vector<Outcome> run(int workers, int shards, int64_t batch, int64_t samples
         outcome.rows.insert(outcome.rows.end(), part.begin(), part.end());
       shared["rows"] = Tensor::zeros({1});
       outcome.sums += fmt::format("{} {} {:a}; ", fingerprint(gradients), fingerprint(shared), loss.item<float>());
+      if (!send_round(worker, beside.messages, iteration)) throw std::runtime_error("another message");
+      if (iteration == beside.stop && worker.index() == iteration % worker.size()) stop.send(true);
+      if (worker.sum(stop.length()) > 0) break;
     }
     return outcome;
   });
@@ -279,9 +303,10 @@ TEST(Shards, AreTheSameForAnyNumberOfWorkers) {
     const int shards = *rc::gen::element(1, 2, 3, 4, 5, 6, 7, 8), workers = 1 + *rc::gen::arbitrary<uint8_t>() % shards;
     const int64_t batch = *rc::gen::inRange(1, 20), samples = *rc::gen::inRange<int64_t>(batch, 45);
     const bool accelerated = *rc::gen::arbitrary<bool>();
+    const Beside beside{*rc::gen::inRange(0, 5), *rc::gen::inRange<int64_t>(1, 30)};
     RC_TAG(workers);
-    const auto alone = run(1, shards, batch, samples, false);
-    for (const Outcome& outcome : run(workers, shards, batch, samples, accelerated)) {
+    const auto alone = run(1, shards, batch, samples, false, {.stop = beside.stop});
+    for (const Outcome& outcome : run(workers, shards, batch, samples, accelerated, beside)) {
       RC_ASSERT(outcome.sums == alone[0].sums);
       RC_ASSERT(outcome.rows == alone[0].rows);
     }
@@ -325,6 +350,27 @@ TEST(Exchanges, EndWithAFailedPlan) {
   EXPECT_TRUE(says(text, "worker 1: "));
 }
 
+// The sums of the last layer travel while the gradients of the layers before it are computed, of which there are three.
+TEST(Exchanges, BeginBeforeTheBackwardPassEnds) {
+  const auto loss = [](const Tree& p, const Tensor& x) {
+    return mean(matmul(exp(matmul(exp(matmul(x, p["first"])), p["second"])), p["third"]));
+  };
+  const Tree parameters{{"first", Tensor::full(0.1, {3, 256})},
+                        {"second", Tensor::full(0.2, {256, 256})},
+                        {"third", Tensor::full(0.3, {256, 256})}};
+  Pool::local(2).spmd([&](Worker& worker) {
+    const Tensor x = Tensor::full(1, {3, 3}, DType::f32, "BC").relabelled("BC", {6, 3 * worker.index()});
+    RecordingScope scope;
+    const CallScope call;
+    const auto [value, gradients] = value_and_grad(loss, {.shards = 2, .worker = &worker})(parameters, x);
+    const auto plan = make_plan(scope.recording().take_trace(leaf_tensors(gradients)));
+    std::vector<std::string_view> names;
+    for (const Node& node : plan->trace().nodes) names.push_back(node.op->name);
+    const auto start = std::find(names.begin(), names.end(), "exchange_start");
+    EXPECT_EQ(std::count(start, names.end(), "matmul"), 3);
+  });
+}
+
 // Networks that are trained side by side, each by train_network or a loop of its own, depend on their index alone.
 TEST(ParallelFor, TrainsNetworksToTheSameBits) {
   const Datastore data = datasets::peaks(Split::train, 8);
@@ -335,18 +381,24 @@ TEST(ParallelFor, TrainsNetworksToTheSameBits) {
     options.training.shards = 2;
     return train_network(data, layers, "mean-squared-error", options).network.parameters;
   };
-  std::vector<std::vector<std::string>> prints;
-  for (int workers : {1, 2, 3}) {
+  const auto prints_of = [&](const std::vector<Tree>& networks) {
+    std::vector<std::string> prints;
+    for (const Tree& parameters : networks) prints.push_back(fingerprint(parameters));
+    return prints;
+  };
+  auto alone = Pool::local(1);
+  const auto prints = prints_of(parallel_for(alone, 20, train));
+  EXPECT_NE(prints[0], prints[1]);
+  for (int workers : {2, 3}) {
     auto pool = Pool::local(workers);
-    prints.emplace_back();
-    for (const Tree& parameters : parallel_for(pool, 6, train)) prints.back().push_back(fingerprint(parameters));
-    EXPECT_EQ(prints.back(), prints[0]);
+    EXPECT_EQ(prints_of(parallel_for(pool, 20, train)), prints);
   }
-  EXPECT_NE(prints[0][0], prints[0][1]);
   auto pool = Pool::local(2);
+  const auto shuffled = prints_of(parallel_for(pool, 20, [&](int64_t i) { return train(i * 7 % 20); }));
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(shuffled[i], prints[i * 7 % 20]);
   std::vector<Future<Tree>> futures;
-  for (int64_t i = 5; i >= 0; --i) futures.push_back(pool.submit(train, i));
-  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(fingerprint(futures[5 - i].get()), prints[0][i]);
+  for (int64_t i = 19; i >= 0; --i) futures.push_back(pool.submit(train, i));
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(fingerprint(futures[19 - i].get()), prints[i]);
 }
 
 // What f leaves recorded is computed on its worker.

@@ -49,11 +49,7 @@ class Combiner {
     }
     std::vector<std::vector<Tensor>> gathered;
     for (const auto& norm : partials) gathered.push_back(gather(norm));
-    for (size_t i = 0; i < partials.size(); ++i) {
-      auto all = cut(gathered[i], partials[i][0]);
-      combine_runs(split_.all_runs(), all, [&](Tree& a, const Tree& b) { a = merge(a, b); });
-      merged.push_back(all[0]);
-    }
+    for (size_t i = 0; i < partials.size(); ++i) merged.push_back(merge_all(gathered[i], partials[i][0]));
     return merged;
   }
   const ShardSplit& split() const { return split_; }
@@ -86,6 +82,38 @@ class Combiner {
       gathered.push_back(all_gather(own, split_, place_));
     }
     return gathered;
+  }
+  // The moments of all runs along the tree. Those of runs of one size are merged a level of the tree at a time: the
+  // number of ops does not grow with that of the workers.
+  Tree merge_all(const std::vector<Tensor>& gathered, const Tree& like) const {
+    const auto runs = split_.all_runs();
+    if (std::all_of(runs.begin(), runs.end(), [&](const Range& run) { return run.count == runs[0].count; }))
+      return merge_levels(gathered, like);
+    auto all = cut(gathered, like);
+    combine_runs(runs, all, [&](Tree& a, const Tree& b) { a = merge_moments(a, b); });
+    return all[0];
+  }
+  Tree merge_levels(std::vector<Tensor> rows, const Tree& like) const {
+    const auto leaves = leaf_tensors(like);
+    const auto width = [](const Tensor& leaf) { return leaf.shape().count(); };
+    int64_t count = rows[0].shape()[0];
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = reshape(rows[i], {count, width(leaves[i])});
+    for (; count > 1; count = (count + 1) / 2) {
+      const int64_t pairs = count / 2;
+      std::vector<Tensor> sides[2];
+      for (const Tensor& row : rows) {
+        const int64_t size = row.shape()[1];
+        const Tensor paired = reshape(slice(row, {.begin = {0}, .end = {2 * pairs}}), {pairs, 2 * size});
+        for (int64_t side : {0, 1})
+          sides[side].push_back(slice(paired, {.begin = {0, side * size}, .end = {pairs, (side + 1) * size}}));
+      }
+      auto merged = leaf_tensors(merge_moments(with_leaves(like, sides[0]), with_leaves(like, sides[1])));
+      for (size_t i = 0; count % 2 && i < rows.size(); ++i)
+        merged[i] = concatenate({merged[i], slice(rows[i], {.begin = {count - 1}, .end = {count}})}, 0);
+      rows = std::move(merged);
+    }
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = reshape(rows[i], leaves[i].shape(), leaves[i].labels());
+    return with_leaves(like, rows);
   }
   // Takes them apart again, as trees like this one.
   std::vector<Tree> cut(const std::vector<Tensor>& gathered, const Tree& like) const {

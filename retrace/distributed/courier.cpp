@@ -1,5 +1,6 @@
 #include "retrace/distributed/courier.h"
 
+#include <chrono>
 #include <system_error>
 
 #include "retrace/base/fp_environment.h"
@@ -53,8 +54,20 @@ bool Courier::start() noexcept {
 
 void Courier::finish(int64_t number) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return done_ >= number; });
+  if (done_ < number) {
+    const auto start = std::chrono::steady_clock::now();
+    ++waiting_;
+    group_->set_awaited(true);
+    changed_.wait(lock, [&] { return done_ >= number; });
+    --waiting_;
+    waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
   if (error_) std::rethrow_exception(error_);
+}
+
+double Courier::waited() {
+  const std::lock_guard lock(mutex_);
+  return waited_;
 }
 
 void Courier::abandon(const char* why) noexcept {
@@ -77,6 +90,7 @@ void Courier::serve() {
 void Courier::do_first(std::unique_lock<std::mutex>& lock) {
   const Task task = tasks_.front();
   if (!error_) {
+    group_->set_awaited(waiting_ > 0);
     lock.unlock();
     std::exception_ptr error;
     try {
@@ -85,6 +99,7 @@ void Courier::do_first(std::unique_lock<std::mutex>& lock) {
       error = std::current_exception();
     }
     lock.lock();
+    group_->set_awaited(true);
     if (error) error_ = error;
   }
   tasks_.pop_front();

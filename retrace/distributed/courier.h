@@ -25,6 +25,7 @@ class Courier : public Group {
   std::optional<Message> take(int from, int tag) override { return group_->take(from, tag); }
   bool has(int from, int tag) override { return group_->has(from, tag); }
   Message receive(int from, int tag) override { return group_->receive(from, tag); }
+  void set_awaited(bool awaited) noexcept override { group_->set_awaited(awaited); }
   bool is_local() const override { return group_->is_local(); }
   void fail(const std::string& why) noexcept override { group_->fail(why); }
   void end() noexcept override { group_->end(); }
@@ -37,6 +38,8 @@ class Courier : public Group {
   // If something that was begun is still under way, this member gives up. Waits until nothing touches its context any
   // more.
   void abandon(const char* why) noexcept;
+  // Seconds for which the member has waited in finish() so far.
+  double waited();
 
  private:
   struct Task {
@@ -52,6 +55,8 @@ class Courier : public Group {
   std::condition_variable changed_;
   std::deque<Task> tasks_;  // the first one is under way
   int64_t begun_ = 0, done_ = 0;
+  int waiting_ = 0;  // threads in finish()
+  double waited_ = 0;
   std::exception_ptr error_;
   bool closing_ = false;
   std::thread thread_;  // from the first begin() on

@@ -50,6 +50,9 @@ class Group {
   virtual bool has(int from, int tag);
   // Waits for it. Throws Error(lost) as exchange() does, and if every member that could send it has ended.
   virtual Message receive(int from, int tag);
+  // Whether anyone waits for the exchange under way, as is so unless it is said. While nobody does, it leaves the
+  // processor to those who compute.
+  virtual void set_awaited(bool) noexcept {}
   // Whether all members are threads of this process.
   virtual bool is_local() const { return true; }
   // This member gives up: members that wait for it, now or later, throw Error(lost) with this text. Never throws.

@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr Seconds kSpin{50e-6}, kLongestSleep{1e-3};
+constexpr Seconds kSpin{50e-6}, kShortestSleep{50e-6}, kLongestSleep{1e-3};
 // The time for which a member that gives up lets the others take what it has sent already.
 constexpr Seconds kFarewell{0.1};
 
@@ -51,6 +51,7 @@ class Transfers {
   void take(int peer);
   bool advance();
   bool moving() const;
+  size_t part_bytes(size_t message) const;
   void wait();
   void look();
   std::vector<int> missing() const;
@@ -102,10 +103,17 @@ void Transfers::send(int peer) {
   if (whole && message.bytes) std::memcpy(packet.message, message.data, message.bytes);
   const size_t bytes = offsetof(MpiPacket, message) + (whole ? message.bytes : 0);
   pending_.push_back({Pending::sending, peer, job_.mpi.send(&packet, bytes, peer, kPacketTag)});
-  for (size_t first = 0; !whole && first < message.bytes; first += kMpiPartBytes)
+  const size_t part = part_bytes(message.bytes);
+  for (size_t first = 0; !whole && first < message.bytes; first += part)
     pending_.push_back({Pending::sending, peer,
                         job_.mpi.send(static_cast<const char*>(message.data) + first,
-                                      std::min(kMpiPartBytes, message.bytes - first), peer, kPartTag)});
+                                      std::min(part, message.bytes - first), peer, kPartTag)});
+}
+
+// The same for both ends.
+size_t Transfers::part_bytes(size_t message) const {
+  const RetraceMpiPlace& place = job_.mpi.place();
+  return place.local_size < place.size && message <= kMostInShortParts ? kMpiShortPartBytes : kMpiPartBytes;
 }
 
 // The packet of this peer has come.
@@ -121,10 +129,11 @@ void Transfers::take(int peer) {
     if (message.bytes) std::memcpy(message.data, packet.message, message.bytes);
     return;
   }
-  for (size_t first = 0; first < message.bytes; first += kMpiPartBytes)
+  const size_t part = part_bytes(message.bytes);
+  for (size_t first = 0; first < message.bytes; first += part)
     pending_.push_back({Pending::part, peer,
                         job_.mpi.receive(static_cast<char*>(message.data) + first,
-                                         std::min(kMpiPartBytes, message.bytes - first), peer, kPartTag)});
+                                         std::min(part, message.bytes - first), peer, kPartTag)});
 }
 
 // Whether anything was completed.
@@ -150,15 +159,21 @@ bool Transfers::moving() const {
                      [&](const Pending& pending) { return here_[static_cast<size_t>(pending.peer)]; });
 }
 
-// Nothing was completed: looks again at once for a short while, then ever less often.
+// Nothing was completed: looks again at once for a short while, then ever less often. While this member computes, its
+// threads need the processor.
 void Transfers::wait() {
   const auto now = Clock::now();
   const Seconds idle = now - moved_;
-  if (idle < kSpin) return std::this_thread::yield();
+  const bool awaited = job_.awaited;
+  if (awaited && idle < kSpin) return std::this_thread::yield();
   job_.check_failure();
   if (idle.count() > watch_.step()) look();
-  if (moving()) return std::this_thread::yield();
-  std::this_thread::sleep_for(std::min(idle / 8, kLongestSleep));
+  if (!moving())
+    std::this_thread::sleep_for(std::clamp<Seconds>(idle / 8, awaited ? Seconds(0) : kShortestSleep, kLongestSleep));
+  else if (awaited)
+    std::this_thread::yield();
+  else
+    std::this_thread::sleep_for(kShortestSleep);
 }
 
 // The peers from which something is missing.

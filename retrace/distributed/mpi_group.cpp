@@ -80,6 +80,7 @@ class MpiGroup : public Group {
   std::optional<Message> take(int from, int tag) override { return job_.mail.take(job_.mpi, from, tag); }
   bool has(int from, int tag) override { return job_.mail.has(job_.mpi, from, tag); }
   Message receive(int from, int tag) override;
+  void set_awaited(bool awaited) noexcept override { job_.awaited = awaited; }
   bool is_local() const override { return false; }
 
   void fail(const std::string& why) noexcept override { job_.fail(why); }

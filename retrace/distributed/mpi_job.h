@@ -1,6 +1,7 @@
 #pragma once
 // The MPI job of a process: there is one, however many groups use it.
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -16,6 +17,9 @@ enum MpiTag { kPacketTag, kPartTag, kFailureTag, kQuestionTag, kAnswerTag, kMail
 
 // Longer messages go in parts.
 constexpr size_t kMpiPartBytes = size_t{64} << 20;
+// Between machines MPI sends what is below 64 KiB at once, and asks the receiver before it sends more, which costs the
+// delay of the link three times. So messages up to a few MiB go in parts that are sent at once.
+constexpr size_t kMpiShortPartBytes = size_t{60} << 10, kMostInShortParts = size_t{4} << 20;
 
 // The first message of an exchange, and the whole of it if it is short. Below 4 KiB MPI hands a message over at once,
 // through shared memory as well.
@@ -46,6 +50,7 @@ class MpiJob {
 
   std::vector<MpiPacket> outgoing, incoming;  // one a peer
   uint64_t exchanges = 0;
+  std::atomic<bool> awaited{true};  // see Group::set_awaited
 
  private:
   bool note_failure(int member, const std::string& why);

@@ -143,9 +143,10 @@ void QueueState::send(std::string item) {
 }
 
 void QueueState::put(std::string item) {
-  bool called = false;
+  bool called = false, first = false;
   {
     const std::lock_guard lock(mutex_);
+    first = items_.empty();
     items_.push_back(std::move(item));
     called = !callbacks_.empty();
   }
@@ -153,7 +154,7 @@ void QueueState::put(std::string item) {
   if (!called) return;
   if (inbox_ == QueueInbox::of_this_thread())
     deliver();
-  else
+  else if (first)  // whoever was told of another item takes this one, too
     inbox_->tell();
 }
 

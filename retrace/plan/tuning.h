@@ -56,6 +56,7 @@ struct Tuning {
 
 // Sizes that programs and kernels are compiled with.
 namespace tuning {
+constexpr size_t kSliceBytes = 2048;         // of a full bucket for each worker: no message is short. digits, 1,000 workers
 constexpr int64_t kTile = 512;               // elements of a tile: a register takes 2 KiB. digits
 constexpr int64_t kLongPeriod = 2048;        // elements: longer patterns are read where they lie. digits
 constexpr int64_t kChainPiece = 8192;        // elements of a chain that one thread takes at a time. digits

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "retrace/plan/pass.h"
+#include "retrace/plan/tuning.h"
 #include "retrace/trace/op.h"
 #include "retrace/trace/trace_index.h"
 
@@ -41,7 +42,9 @@ struct ExchangeLevels {
     const Node& node = trace.nodes[n];
     const TensorSpec& result = trace.spec(node.first_output);
     const bool sums = adds(node);
-    const bool fits = !buckets.empty() && of_node[n] < buckets.size() && buckets.back().bytes < full_ &&
+    const auto workers = static_cast<size_t>(node.attributes.integer("workers"));
+    const size_t full = std::max(full_, tuning::kSliceBytes * workers);
+    const bool fits = !buckets.empty() && of_node[n] < buckets.size() && buckets.back().bytes < full &&
                       (!sums || buckets.back().type == result.type) &&
                       trace.nodes[buckets.back().members[0]].attributes == node.attributes;
     if (!fits) buckets.push_back({{}, 0, sums ? result.type : DType::f32});
@@ -50,15 +53,47 @@ struct ExchangeLevels {
     of_node[n] = buckets.size();
   }
 
-  size_t full_;  // bytes of a bucket
+  size_t full_;  // bytes of a bucket of few workers
 };
 
-// Nodes by level, each level in its order: starts stand where their arguments are ready, finishes before the level that
-// reads their results.
+// Whether a node makes nothing but what travels: the shares of partial sums, and their additions. They are recorded
+// behind the backward pass.
+std::vector<bool> find_feeders(const Trace& trace) {
+  std::vector<bool> feeds(trace.nodes.size());
+  ValueMap<bool> read(trace), kept(trace);
+  for (ValueId id : trace.outputs) kept[id] = true;
+  for (size_t n = trace.nodes.size(); n-- > 0;) {
+    const Node& node = trace.nodes[n];
+    feeds[n] =
+        (node.op->rule || node.op->view || node.op->constant) && read[node.first_output] && !kept[node.first_output];
+    for (ValueId id : node.inputs) {
+      read[id] = true;
+      if (!travels(node) && !feeds[n]) kept[id] = true;
+    }
+  }
+  return feeds;
+}
+
+// Nodes by level, each level in its order, but feeders as soon as they can be: starts stand where their arguments are
+// ready, finishes before the level that reads their results.
 class Placement {
  public:
   Placement(const Trace& trace, const ExchangeLevels& levels)
-      : rewrite_(trace), levels_(levels), buckets_(levels.buckets), waits_(buckets_.size()), readers_(trace) {
+      : rewrite_(trace),
+        levels_(levels),
+        buckets_(levels.buckets),
+        waits_(buckets_.size()),
+        readers_(trace),
+        feeds_(find_feeders(trace)),
+        placed_(trace.nodes.size()),
+        missing_(trace.nodes.size()),
+        feeders_(trace) {
+    for (size_t n = 0; n < trace.nodes.size(); ++n)
+      for (ValueId id : trace.nodes[n].inputs)
+        if (feeds_[n] && trace.producer(id)) {
+          ++missing_[n];
+          feeders_[id].push_back(n);
+        }
     for (size_t b = 0; b < buckets_.size(); ++b)
       for (size_t n : buckets_[b].members)
         for (ValueId id : trace.nodes[n].inputs)
@@ -69,14 +104,13 @@ class Placement {
   }
 
   Trace run() {
-    const auto& nodes = rewrite_.from().nodes;
     start_ready();
+    for (size_t n = 0; n < placed_.size(); ++n)
+      if (feeds_[n] && missing_[n] == 0 && !placed_[n]) place(n);
     for (size_t level = 0; level <= buckets_.size(); ++level) {
       if (level > 0) finish(level - 1);
-      for (size_t n : levels_.nodes[level]) {
-        rewrite_.copy(nodes[n]);
-        for (int i = 0; i < nodes[n].output_count; ++i) made(nodes[n].first_output + i);
-      }
+      for (size_t n : levels_.nodes[level])
+        if (!placed_[n]) place(n);
     }
     return rewrite_.finish();
   }
@@ -108,7 +142,15 @@ class Placement {
     return infer_call({*node.op, node.attributes, specs, node.place});
   }
 
+  void place(size_t n) {
+    const Node& node = rewrite_.from().nodes[n];
+    placed_[n] = true;
+    rewrite_.copy(node);
+    for (int i = 0; i < node.output_count; ++i) made(node.first_output + i);
+  }
   void made(ValueId id) {
+    for (size_t n : feeders_[id])
+      if (--missing_[n] == 0) place(n);
     for (size_t b : readers_[id]) --waits_[b];
     start_ready();
   }
@@ -146,6 +188,10 @@ class Placement {
   std::vector<int> waits_;                 // per bucket: arguments that are not made yet
   ValueMap<std::vector<size_t>> readers_;  // per value: buckets, once for each argument
   std::vector<ValueId> staging_;           // of each exchange that was started
+  const std::vector<bool> feeds_;          // per node
+  std::vector<bool> placed_;
+  std::vector<int> missing_;               // per feeder: arguments that are not made yet
+  ValueMap<std::vector<size_t>> feeders_;  // per value: once for each argument
 };
 
 // Starts are chained by an argument, so that no later pass can change their order: it is the same on every worker.
