@@ -69,7 +69,7 @@ class Training:
 
     def wait_for_step(self, iteration):
         with self.changed:
-            self.changed.wait_for(lambda: self.steps and self.steps[-1][1] >= iteration or not self.runs(), 30)
+            self.changed.wait_for(lambda: self.steps and self.steps[-1][1] >= iteration or not self.runs(), HANGS)
 
     def runs(self):
         return self.process.poll() is None
