@@ -56,10 +56,10 @@ struct Tuning {
 
 // Sizes that programs and kernels are compiled with.
 namespace tuning {
-constexpr size_t kSliceBytes = 2048;         // of a full bucket for each worker: no message is short. digits, 1,000 workers
-constexpr int64_t kTile = 512;               // elements of a tile: a register takes 2 KiB. digits
-constexpr int64_t kLongPeriod = 2048;        // elements: longer patterns are read where they lie. digits
-constexpr int64_t kChainPiece = 8192;        // elements of a chain that one thread takes at a time. digits
+constexpr size_t kSliceBytes = 2048;   // of a full bucket for each worker: no message is short. digits, 1,000 workers
+constexpr int64_t kTile = 512;         // elements of a tile: a register takes 2 KiB. digits
+constexpr int64_t kLongPeriod = 2048;  // elements: longer patterns are read where they lie. digits
+constexpr int64_t kChainPiece = 8192;  // elements of a chain that one thread takes at a time. digits
 constexpr int64_t kMostChainFeatures = 64;   // columns of a row chain's values: 64 times 1 KiB fill half of the caches
 constexpr int64_t kMostChannels = 256;       // of a sum by strips: a strip of more is not in one range of any kernel
 constexpr int64_t kReadElements = 8192;      // that a chain makes at a time where a sum by strips reads it. cifar10
