@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Writes docs/scaling.md and its figure docs/scaling.svg from what bench/scaling found: scaling.py BUILD_FOLDER [FOLDER]."""
+"""Writes docs/scaling.md, but for its part "Many workers", and its figure docs/scaling.svg from what bench/scaling found:
+scaling.py BUILD_FOLDER [FOLDER]."""
 
 import json
 import math
 import pathlib
 import sys
+
+from exchange_model import kept_part
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PLANNING_TARGET_S, RECORDING_TARGET_S = 15e-6, 1e-6  # of a node
@@ -194,7 +197,8 @@ def main():
     rows = json.loads((build / "bench-scaling.json").read_text())
     sections = [TEXT.format(threads=rows[0]["threads"]) + busy_note(rows), steps_section(rows, "batch"),
                 steps_section(rows, "depth"), planning_section(rows), steps_section(rows, "width")]
-    (docs / "scaling.md").write_text("\n".join(sections), encoding="utf-8")
+    workers = kept_part(docs / "scaling.md")  # bench/exchange_model.py makes it
+    (docs / "scaling.md").write_text("\n".join(sections + [workers] * bool(workers)), encoding="utf-8")
     (docs / "scaling.svg").write_text(figure(rows), encoding="utf-8")
 
 

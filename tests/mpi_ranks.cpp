@@ -230,6 +230,7 @@ void messages(Group& group) {
       for (int i = odd; i < 40; i += 2)
         require(group.receive(from, odd).bytes == text(from, own, i), fmt::format("message {} from {}", i, from));
   require(!group.take(kAny, kAny), "no more than was sent");
+  group.barrier();
   if (own == 1) group.send(0, {.bytes = std::string(size_t{150} << 20, 'x')});
   if (own == 0 && size > 1) require(group.receive(1, 0).bytes == std::string(size_t{150} << 20, 'x'), "a long one");
   if (own == size - 1) group.send(0, {.bytes = "left over"});

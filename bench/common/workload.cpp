@@ -21,22 +21,28 @@ Tensor classes(int64_t count) {
   return Tensor::from(values, {count}, "B");
 }
 
-Tensor input(const std::string& name, const Shape& sample) {
-  const int64_t batch = batch_of(name);
+Tensor input(const Shape& sample, int64_t batch) {
   if (sample.rank() == 1) return scaled(synthetic({batch, sample[0]}, 1, "BC"), 6, -3);
   return synthetic({batch, sample[0], sample[1], sample[2]}, 1, "BSSC");
 }
 
-Tree targets(const std::string& name) {
-  const int64_t n = batch_of(name);
+Tree targets(const std::string& name, int64_t n) {
   if (name == "digits") return {{"class", classes(n)}, {"angle", scaled(synthetic({n, 1}, 3, "BC"), 90, -45)}};
   if (name == "peaks") return {{"value", synthetic({n, 1}, 2, "BC")}};
   if (name == "cifar10") return {{"class", classes(n)}};
   return {{"image", synthetic({n, 32, 32, 1}, 2, "BSSC")}};
 }
 
-Job job_of(const std::string& name) {
+// The tensor as this worker's part of the mini-batch.
+Tensor shared(const Tensor& tensor, const Share& share) {
+  if (!share.worker) return tensor;
+  return tensor.relabelled(tensor.spec().labels.text(),
+                           {share.worker->size() * share.samples, share.worker->index() * share.samples});
+}
+
+Job job_of(const std::string& name, const Share& share) {
   Job job;
+  job.training.shards = share.worker ? share.worker->size() : 1;
   job.training.solver = name == "cifar10" ? "sgdm" : "adam";
   job.training.l2_regularization = name == "cifar10" ? 1e-10 : 0;
   return job;
@@ -48,14 +54,15 @@ float learn_rate_of(const std::string& name) {
 
 }  // namespace
 
-Workload::Workload(const std::string& name, bool accelerated, Device& device)
+Workload::Workload(const std::string& name, bool accelerated, Device& device, const Share& share)
     : network_(nn::make_network(random_key(1), {.name = name})),
-      job_(job_of(name)),
+      job_(job_of(name, share)),
       learn_rate_(learn_rate_of(name)),
-      device_(device),
-      x_(input(name, network_.sample).to(device)),
-      targets_(targets(name).to(device)) {
-  step_ = training_step(job_.training, job_.seed, network_);
+      device_(device) {
+  const int64_t samples = share.worker ? share.samples : batch_of(name);
+  x_ = shared(input(network_.sample, samples), share).to(device);
+  targets_ = map(targets(name, samples), [&](const Tensor& tensor) { return shared(tensor, share); }).to(device);
+  step_ = training_step(job_.training, job_.seed, network_, share.worker);
   const auto predict = [this](const Tree& parameters, const Tree& state, const Tensor& x) {
     return network_.forward(x, parameters, state, Phase::inference).y;
   };

@@ -15,9 +15,15 @@
 
 namespace retrace::bench {
 
+// What a worker has of a mini-batch that all share alike, with a shard for each; null: all of it.
+struct Share {
+  Worker* worker = nullptr;
+  int64_t samples = 0;  // of this worker
+};
+
 class Workload {
  public:
-  Workload(const std::string& name, bool accelerated, Device& device = cpu_device());
+  Workload(const std::string& name, bool accelerated, Device& device = cpu_device(), const Share& share = {});
 
   // One step of training. Unless it is accelerated, its update is only recorded, and computed with the next step, as in
   // any loop. Returns the loss.
