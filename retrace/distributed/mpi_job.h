@@ -1,6 +1,7 @@
 #pragma once
 // The MPI job of a process: there is one, however many groups use it.
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -45,7 +46,7 @@ class MpiJob {
   std::vector<int> silent();
 
   std::vector<MpiPacket> outgoing, incoming;  // one a peer
-  uint64_t exchanges = 0;
+  std::atomic<uint64_t> exchanges{0};         // that were begun; threads that wait for messages look at it
 
  private:
   bool note_failure(int member, const std::string& why);
