@@ -110,7 +110,7 @@ done
 [ "$state" = 'PENDING 1' ] || fail "a job that was ended is not in the queue again: $state; $(tail -n 5 twice.log)"
 scancel "$number"
 # shellcheck disable=SC2086
-timeout 120 "$retrace" train $long --set training.checkpoint_iterations=1 --profile queue --workers 3 --submit --wait --out twice >out 2>err ||
+timeout 600 "$retrace" train $long --set training.checkpoint_iterations=1 --profile queue --workers 3 --submit --wait --out twice >out 2>err ||
   fail 'a job that goes on'
 expect 0 '' compare whole twice
 
