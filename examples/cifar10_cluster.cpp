@@ -3,6 +3,7 @@
 //   build/examples/cifar10_cluster [--data DIR] [--workers N] [--profile NAME] [--epochs N] [--quick] [--json]
 // DIR has train/CLASS/*.jpg and test/CLASS/*.jpg (docs/data.md). Without it the built-in digits, made colour images,
 // stand in for the photographs. DIR may be "s3://BUCKET/PATH". Under mpirun -n N (or srun) the workers are its ranks.
+// Of a profile or of ranks there may be more workers than shards: those read and move images for the others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,16 +22,16 @@ constexpr uint64_t kSeed = 1;
 
 struct Options {
   std::string data, profile;
-  int workers = 2, epochs = 50;
+  int workers = 0, epochs = 50;  // 0 workers: as many as there are
   int64_t mini_batch_size = 256 * kShards;
   bool quick = false, json = false;
 };
 
 [[noreturn]] void refuse(const std::string& argument) {
   fmt::print(stderr,
-             "{} is not understood: cifar10_cluster [--data DIR] [--workers 1..{}] [--profile NAME] [--epochs N] "
+             "{} is not understood: cifar10_cluster [--data DIR] [--workers N] [--profile NAME] [--epochs N] "
              "[--quick] [--json]\n",
-             argument, kShards);
+             argument);
   std::exit(2);
 }
 
@@ -56,7 +57,7 @@ Options read_options(int argc, char** argv) {
     } else if (name == "--profile" && !value.empty()) {
       options.profile = value, ++i;
     } else if (name == "--workers") {
-      options.workers = number(name, value, kShards), ++i;
+      options.workers = number(name, value, 256), ++i;
     } else if (name == "--epochs") {
       options.epochs = number(name, value, 100'000), epochs = true, ++i;
     } else {
@@ -134,6 +135,7 @@ rt::TrainedNetwork train(const Data& data, const Options& options, rt::Pool& poo
                                          .options = {{"drop_period", int64_t{45}}, {"drop_factor", 0.1}}},
                             .validation_data = data.test,
                             .seed = kSeed,
+                            .workers = 0,
                             .pool = &pool,
                             .monitor = monitor});
 }
@@ -154,7 +156,9 @@ double accuracy(const nn::Network& network, const rt::Datastore& test, int64_t m
 rt::Pool make_pool(const Options& options) {
   if (!options.profile.empty()) return rt::Pool::from_profile(options.profile, options.workers);
   rt::Pool pool = rt::Pool::from_environment();
-  return pool.size() > 1 ? pool : rt::Pool::local(options.workers, {.fewer = true});
+  if (pool.size() > 1) return pool;
+  return rt::Pool::local(options.workers > 0 ? options.workers : std::min(kShards, rt::thread_count()),
+                         {.fewer = true});
 }
 
 int run(const Options& options) {

@@ -111,7 +111,7 @@ expect 2 'unknown key "training.validation"' train "$golden/peaks.toml" --set tr
 expect 0 '"workers":2' train "$golden/peaks.toml" --set training.shards=4 --set workers=2 --json --out two
 expect 2 'set training.shards = 2 or more' train "$golden/peaks.toml" --workers 2
 expect 2 'workers must be a whole number' train "$golden/peaks.toml" --workers two
-expect 2 'workers is out of range' train "$golden/peaks.toml" --workers 0
+expect 2 'workers is out of range' train "$golden/peaks.toml" --workers 257
 for speed in plain default accelerated; do
   expect 0 "$first" train "$golden/peaks.toml" --set training.acceleration=$speed --out "speed-$speed"
   has "acceleration = \"$speed\"" "speed-$speed/job.toml"

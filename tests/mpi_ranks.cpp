@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -21,6 +22,7 @@
 #include "retrace/distributed/launcher.h"
 #include "retrace/distributed/mpi_group.h"
 #include "retrace/distributed/parallel_for.h"
+#include "retrace/distributed/pool.h"
 #include "retrace/retrace.h"
 
 namespace retrace {
@@ -356,6 +358,54 @@ void train_side_by_side(bool killed) {
 }
 void trainings(Group&) { train_side_by_side(false); }
 void trainings_killed(Group&) { train_side_by_side(true); }
+// Points and their products, anew in each pass; counts those of the training that this process makes.
+class Points : public DataSource {
+ public:
+  explicit Points(std::function<void()> before = {}) : before_(std::move(before)) {}
+  int64_t size() const override { return 45; }
+  int variables() const override { return 2; }
+  Observation get(int64_t index, int64_t pass) const override {
+    if (pass > 0 && before_) before_();
+    made += pass > 0;
+    const float x = static_cast<float>(index * 7 % 11 - 5) / 4, y = static_cast<float>((index + pass) % 5 - 2) / 4;
+    return {Tensor::from<float>({x, y}, {2}, "C"), Tensor::from<float>({x * y}, {1}, "C")};
+  }
+  static inline std::atomic<int> made{0};
+
+ private:
+  std::function<void()> before_;
+};
+
+// Two ranks compute, and the others make mini-batches; every rank has the network.
+void train_points(double timeout, std::function<void()> before = {}) {
+  Pool pool = Pool::from_environment({.timeout = timeout});
+  const auto [network, info] =
+      train_network(Datastore(std::make_shared<Points>(std::move(before))),
+                    nn::Sequential{nn::linear(6), nn::relu(), nn::linear(1)}, "mean-squared-error",
+                    {.training = {.max_epochs = 3, .mini_batch_size = 8, .shards = 2, .shuffle = "every-epoch"},
+                     .validation_data = Datastore(std::make_shared<Points>()),
+                     .seed = 3,
+                     .workers = 0,
+                     .pool = &pool});
+  require(fingerprint(network.parameters, network.state) == info.fingerprint, "the network is not the result");
+  require(info.metrics.size() == 1 && info.epochs == 3, "the result is not whole");
+  fmt::print("{} made samples, fingerprint {}, rmse {}\n", Points::made > 0 ? "rank has" : "rank has not",
+             info.fingerprint, info.metrics[0].second);
+}
+
+void loaders(Group&) { train_points(20); }
+
+void failing_loader(Group& group) {
+  train_points(20, [&group] {
+    if (group.rank() == 2) throw Error(ErrorKind::bad_data, 1, "the sample is damaged");
+  });
+}
+
+void silent_loader(Group& group) {
+  train_points(3, [&group] {
+    if (group.rank() == 2) raise(SIGSTOP);
+  });
+}
 
 void times(Group& group) {
   const auto median = [&](size_t bytes, int count) {
@@ -404,6 +454,9 @@ int run(const std::string& name) {
                                                          {"replay", replay},
                                                          {"trainings", trainings},
                                                          {"trainings_killed", trainings_killed},
+                                                         {"loaders", loaders},
+                                                         {"failing_loader", failing_loader},
+                                                         {"silent_loader", silent_loader},
                                                          {"times", times}};
   int rank = -1;
   auto start = Clock::now();

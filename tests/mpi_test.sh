@@ -63,6 +63,18 @@ if [ "$(nproc)" -gt 1 ] && mpirun --allow-run-as-root --bind-to core -n 1 true >
   says 'hint: each' 0
 fi
 
+# --- Ranks beyond the shards make samples for those that compute: the same bits, and the network on every rank.
+"$ranks" loaders >"$work/alone" 2>&1 || fail 'one rank alone'
+for n in 2 3 4 5; do
+  ranks $n 0 60 loaders
+  says "$(sed 's/.*fingerprint/fingerprint/' "$work/alone")" $n
+  says 'rank has made samples' $n
+done
+ranks 3 '65 77' 20 failing_loader
+says 'the sample is damaged' 3
+ranks 4 77 30 silent_loader
+grep -q 'no sign of life from worker 2$' "$work/out" || fail 'a loader that stands still is not named'
+
 # --- Who does not come is named, and all end.
 for case in missing missing_large missing_stopped; do
   ranks 3 77 20 $case

@@ -81,4 +81,37 @@ timeout 60 salloc --quiet --overcommit -n 2 "$retrace" train $job --profile queu
   fail 'a profile in an allocation'
 has "$fingerprint" out
 
+# --- In the queue: handed over, waited for, done.
+# shellcheck disable=SC2086
+timeout 120 "$retrace" train $job --profile queue --workers 2 --submit --wait --out queued >out 2>err || fail 'a job in the queue'
+has '"exit_code":0' out
+has "$fingerprint" queued.log
+has '"workers":2' queued.log
+
+# SIGTERM for the script, as before the end of its time: the ranks leave a checkpoint, and the job waits in the queue
+# again (for two minutes). Started again it goes on to the same bits.
+long="$golden/digits.toml --set training.shards=4 --set training.max_epochs=100 --set training.checkpoint_seconds=0"
+# shellcheck disable=SC2086
+"$retrace" train $long --out whole --json >out 2>err || fail 'the whole run'
+# shellcheck disable=SC2086
+"$retrace" train $long --set training.checkpoint_iterations=1 --profile queue --workers 2 --submit --json --out twice >out 2>err ||
+  fail 'a long job in the queue'
+number=$(sed -n 's/.*"job_id":"\([0-9]*\)".*/\1/p' out)
+for i in $(seq 600); do
+  [ -n "$(ls twice/checkpoints 2>/dev/null)" ] && break
+  sleep 0.1
+done
+scancel --batch --signal=TERM "$number" || fail 'the script gets no signal'
+for i in $(seq 300); do
+  state=$(scontrol show job --oneliner "$number" | sed -n 's/.* JobState=\([A-Z]*\) .* Restarts=\([0-9]*\) .*/\1 \2/p')
+  [ "$state" = 'PENDING 1' ] && break
+  sleep 0.1
+done
+[ "$state" = 'PENDING 1' ] || fail "a job that was ended is not in the queue again: $state; $(tail -n 5 twice.log)"
+scancel "$number"
+# shellcheck disable=SC2086
+timeout 600 "$retrace" train $long --set training.checkpoint_iterations=1 --profile queue --workers 3 --submit --wait --out twice >out 2>err ||
+  fail 'a job that goes on'
+expect 0 '' compare whole twice
+
 finish

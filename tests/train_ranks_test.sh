@@ -49,6 +49,45 @@ status=0
 ranks 2 --set data.path=absent --out "$out/absent" >/dev/null || status=$?
 [ $status -ne 0 ] || fail "a failing rank is no success"
 
+# With `auto` the ranks beyond the shards make mini-batches for the others; and a run goes on with other workers: it is
+# stopped by SIGUSR1, which mpirun passes on, and goes on with more ranks, and then with a thread of one process.
+golden_job=$job
+noisy="tests/golden/1/autoencoder.toml --set training.shards=2 --json --no-report"
+job=$noisy
+alone=$("$retrace" train $noisy --workers auto --out "$out/noisy" 2>/dev/null | sed -n 's/.*\("fingerprint":"[0-9a-f]*"\).*/\1/p')
+for n in 2 4; do
+  ranks $n --workers auto --out "$out/loaded$n" >"$out/said" || fail "$n ranks, auto: $(cat "$out/error")"
+  [ -n "$alone" ] && grep -qF "$alone" "$out/said" && grep -q '"workers":2' "$out/said" || fail "$n ranks, auto: $(cat "$out/said")"
+done
+status=0
+ranks 3 --out "$out/many_ranks" >/dev/null || status=$?
+[ $status -eq 2 ] && grep -q 'RT0220' "$out/error" || fail "3 ranks share 2 shards"
+job="$golden_job --set training.max_epochs=60 --set training.checkpoint_iterations=5"
+"$retrace" train $job --out "$out/whole" >"$out/said" 2>/dev/null || fail "the whole run"
+whole=$(sed -n 's/.*\("fingerprint":"[0-9a-f]*"\).*/\1/p' "$out/said")
+# stop_soon RUN N: SIGUSR1 for the command in the background when there is a checkpoint after the N-th step.
+stop_soon() {
+  for i in $(seq 600); do
+    newest=$(ls "$1/checkpoints" 2>/dev/null | sed -n 's/^step-0*\([0-9]*\).*/\1/p' | sort -n | tail -n 1)
+    [ "${newest:-0}" -gt "$2" ] && break
+    sleep 0.02
+  done
+  kill -USR1 $process
+  wait $process && fail "$1: it was not stopped"
+  stopped=$(ls "$1/checkpoints" | sed -n 's/^step-0*\([0-9]*\).*/\1/p' | sort -n | tail -n 1)
+}
+mpirun --allow-run-as-root --oversubscribe -n 2 "$retrace" train $job --out "$out/joined" >/dev/null 2>"$out/error" &
+process=$!
+stop_soon "$out/joined" 10
+mpirun --allow-run-as-root --oversubscribe -n 3 "$retrace" train --resume "$out/joined" >/dev/null 2>"$out/error" &
+process=$!
+first=$stopped
+stop_soon "$out/joined" $((first + 10))
+[ "$stopped" -gt "$first" ] || fail "three ranks did not go on: $first, $stopped"
+"$retrace" train --resume "$out/joined" --workers 1 --json >"$out/said" 2>"$out/error" || fail "one thread goes on: $(cat "$out/error")"
+[ -n "$whole" ] && grep -qF "$whole" "$out/said" || fail "2 ranks, 3 ranks and 1 thread: $(cat "$out/said")"
+job=$golden_job
+
 # A profile starts the ranks, with the arguments that the program has.
 cat >"$out/profiles.toml" <<'PROFILES'
 default = "here"
@@ -71,6 +110,10 @@ status=0
 profile --profile her >"$out/said" || status=$?
 [ $status -eq 2 ] && grep -q 'did you mean "here"?' "$out/error" || fail "a profile that is not there"
 # What a profile starts can be looked at before.
+profile --profile desk --workers auto --set training.shards=1 --set name=one --out "$out/one" >"$out/said" ||
+  fail "a worker beyond the shards: $(cat "$out/error")"
+grep -q '"workers":1' "$out/said" || fail "a worker beyond the shards: $(cat "$out/said")"
+profile --profile desk --workers 1 --out "$out/desk1" >"$out/said" && grep -q '"workers":1' "$out/said" || fail "one of two workers"
 for ranks in here desk; do
   RETRACE_PROFILES="$out/profiles.toml" timeout 120 "$retrace" cluster check $ranks --workers 2 >"$out/said" 2>"$out/error" ||
     fail "the check of a cluster: $(cat "$out/error")"

@@ -25,7 +25,8 @@ std::vector<JobOverride> overrides_of(const JobSettings& settings) {
   throw_all(errors);
   if (!settings.threads.empty()) overrides.push_back({"threads", settings.threads, "--threads"});
   if (!settings.device.empty()) overrides.push_back({"device", settings.device, "--device"});
-  if (!settings.workers.empty()) overrides.push_back({"workers", settings.workers, "--workers"});
+  if (!settings.workers.empty())
+    overrides.push_back({"workers", settings.workers == "auto" ? "0" : settings.workers, "--workers"});
   if (!settings.seed.empty()) overrides.push_back({"seed", settings.seed, "--seed"});
   if (!settings.timeout.empty()) overrides.push_back({"training.timeout", settings.timeout, "--timeout"});
   if (!settings.data.empty()) overrides.push_back({"data.path", settings.data, "--data"});

@@ -13,6 +13,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/options.h"
+#include "retrace/cli/arguments.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/watched_process.h"
 #include "retrace/cloud/s3_location.h"
@@ -31,19 +32,6 @@ bool was_lost(int code) {
   for (const int signal : {SIGKILL, SIGSEGV, SIGABRT, SIGBUS, SIGFPE})
     if (code == 128 + signal) return true;
   return code == kLost;
-}
-
-// Without "NAME VALUE" and "NAME=VALUE".
-void drop_option(std::vector<std::string>& command, const std::string& name) {
-  for (size_t i = 0; i < command.size();) {
-    const bool alone = command[i] == name;
-    if (alone || command[i].starts_with(name + "=")) {
-      const auto at = command.begin() + static_cast<ptrdiff_t>(i);
-      command.erase(at, at + (alone && i + 1 < command.size() ? 2 : 1));
-    } else {
-      ++i;
-    }
-  }
 }
 
 // The arguments with which the run goes on.

@@ -35,8 +35,9 @@ void pass_on(int signal) {
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Standard error of the process goes to `error`, and what `quiet` says to /dev/null; -1 and false: to ours.
-pid_t start_process(const std::vector<std::string>& command, int error, bool quiet) {
+// Standard error of the process goes to `error`, its standard output to `output`, and what `quiet` says to /dev/null;
+// -1 and false: to ours.
+pid_t start_process(const std::vector<std::string>& command, int error, bool quiet, int output = -1) {
   std::vector<char*> arguments;
   for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
@@ -45,6 +46,7 @@ pid_t start_process(const std::vector<std::string>& command, int error, bool qui
   if (process == 0) {
     for (const int signal : kPassedOn) ::signal(signal, SIG_DFL);
     if (error >= 0) ::dup2(error, STDERR_FILENO);
+    if (output >= 0) ::dup2(output, STDOUT_FILENO);
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
       if (quiet) ::dup2(nothing, stream);
     ::execvp(arguments[0], arguments.data());
@@ -192,6 +194,27 @@ ProcessEnd run_process(const std::vector<std::string>& command, const Watch& wat
   end.begun = reports.any_here(), end.result = reports.result(), end.ended = reports.ended();
   end.silent = reports.silent(), end.silent_hosts = reports.silent_hosts();
   return end;
+}
+
+ProcessOutput output_of(const std::vector<std::string>& command) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw Error(ErrorKind::unavailable, 665, "the system gives no pipe for a program").got(system_reason(errno));
+  const FileDescriptor reads(ends[0]);
+  FileDescriptor writes(ends[1]);
+  const pid_t process = start_process(command, -1, false, writes.get());
+  writes = FileDescriptor();
+  ProcessOutput output;
+  char bytes[4096];
+  for (;;) {
+    const ssize_t count = ::read(reads.get(), bytes, sizeof bytes);
+    if (count == 0 || (count < 0 && errno != EINTR)) break;
+    if (count > 0) output.text.append(bytes, static_cast<size_t>(count));
+  }
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {}
+  output.code = code_of(status);
+  return output;
 }
 
 std::vector<bool> succeed_within(double seconds, const std::vector<std::vector<std::string>>& commands) {

@@ -49,4 +49,12 @@ ProcessEnd run_process(const std::vector<std::string>& command, const Watch& wat
 // time.
 std::vector<bool> succeed_within(double seconds, const std::vector<std::vector<std::string>>& commands);
 
+// What a command wrote to its standard output, and its exit code: 127 if there is no such program. Its standard error
+// is ours. Throws Error(unavailable) if the system gives no process.
+struct ProcessOutput {
+  int code = 0;
+  std::string text;
+};
+ProcessOutput output_of(const std::vector<std::string>& command);
+
 }  // namespace retrace::cli

@@ -89,6 +89,13 @@ Device& find_device(const std::string& text, int worker, Place place) {
       }());
 }
 
+int gpu_count(const std::string& name) {
+  if (&find_device(name) == &cpu_device()) return 0;
+  std::vector<int> numbers = wanted_cuda_devices(cuda_for_gpu(name));
+  std::sort(numbers.begin(), numbers.end());
+  return static_cast<int>(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
+}
+
 std::vector<DeviceReport> list_devices() {
   std::vector<DeviceReport> reports{{"cpu", true, ""}};
   for (Device* device : gpus()) {

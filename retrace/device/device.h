@@ -67,6 +67,8 @@ std::string cuda_problem();
 // the first. Throws Error(unavailable) that says why if one is absent, Error(usage) for a malformed name or a negative
 // worker.
 Device& find_device(const std::string& name, int worker = 0, Place place = Place::here());
+// How many CUDA devices the name means, for workers to have them in turn; 0: it means the CPU. Errors as find_device().
+int gpu_count(const std::string& name);
 // Whether find_device() can read it.
 bool is_device_name(std::string_view name);
 

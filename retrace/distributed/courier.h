@@ -27,6 +27,8 @@ class Courier : public Group {
   Message receive(int from, int tag) override { return group_->receive(from, tag); }
   void set_awaited(bool awaited) noexcept override { group_->set_awaited(awaited); }
   bool is_local() const override { return group_->is_local(); }
+  std::shared_ptr<Group> first(int n) override { return group_->first(n); }
+  void join(int n) override { group_->join(n); }
   void fail(const std::string& why) noexcept override { group_->fail(why); }
   void end() noexcept override { group_->end(); }
 

@@ -55,6 +55,11 @@ class Group {
   virtual void set_awaited(bool) noexcept {}
   // Whether all members are threads of this process.
   virtual bool is_local() const { return true; }
+  // The first n members as a group of their own, called by all; a member that does not belong to it makes no
+  // collectives until all call join(n), which ends that group. Messages go through the whole group meanwhile. Of ranks
+  // alone.
+  virtual std::shared_ptr<Group> first(int n);
+  virtual void join(int n);
   // This member gives up: members that wait for it, now or later, throw Error(lost) with this text. Never throws.
   virtual void fail(const std::string& why) noexcept = 0;
   // This member makes no further calls: members that wait for it, now or later, throw Error(lost) that says so.

@@ -11,7 +11,14 @@ namespace retrace {
 inline constexpr int kAny = -1;
 
 // Tags of users are not negative.
-enum ReservedTag : int { kQueueTag = -2, kNextItemTag = -3, kItemTag = -4 };
+enum ReservedTag : int {
+  kQueueTag = -2,
+  kNextItemTag = -3,
+  kItemTag = -4,
+  kJoinTag = -5,
+  kLoadTag = -6,
+  kLoadedTag = -7,  // and below it, one for each request under way
+};
 
 struct Message {
   int from = 0, tag = 0;

@@ -82,7 +82,7 @@ void Transfers::run() {
 
 void Transfers::start() {
   ++job_.exchanges;
-  const int own = job_.rank(), size = job_.size();
+  const int own = job_.rank(), size = static_cast<int>(sent_.size());
   const auto self = static_cast<size_t>(own);
   ensure(sent_[self].bytes == received_[self].bytes, "a message arrives with its size");
   for (int i = 1; i < size; ++i) {
@@ -209,8 +209,7 @@ void Transfers::abandon() noexcept {
 
 void mpi_exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Received> received, const char* what,
                   double seconds, SignOfLife sign) {
-  const auto members = static_cast<size_t>(job.size());
-  ensure(sent.size() == members && received.size() == members, "a message for each member");
+  ensure(sent.size() <= static_cast<size_t>(job.size()) && received.size() == sent.size(), "a message for each member");
   Transfers transfers(job, sent, received, what, seconds, sign);
   try {
     transfers.run();

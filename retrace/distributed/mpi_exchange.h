@@ -9,7 +9,7 @@
 
 namespace retrace {
 
-// See Group::exchange(). An error is reported to the others.
+// See Group::exchange(); among the first ranks, as many as there are messages. An error is reported to all.
 void mpi_exchange(MpiJob& job, std::span<const Sent> sent, std::span<const Received> received, const char* what,
                   double seconds, SignOfLife sign = SignOfLife::work);
 

@@ -10,6 +10,7 @@
 #include "retrace/distributed/mpi_exchange.h"
 #include "retrace/distributed/mpi_job.h"
 #include "retrace/distributed/mpi_watch.h"
+#include "retrace/distributed/worker.h"
 
 namespace retrace {
 namespace {
@@ -68,9 +69,10 @@ MpiJob& this_job(double seconds) {
 
 class MpiGroup : public Group {
  public:
-  MpiGroup(MpiJob& job, double seconds) : job_(job), seconds_(seconds) {}
+  // Of the first `size` ranks.
+  MpiGroup(MpiJob& job, double seconds, int size) : job_(job), seconds_(seconds), size_(size) {}
   int rank() const override { return job_.rank(); }
-  int size() const override { return job_.size(); }
+  int size() const override { return size_; }
 
   void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) override {
     mpi_exchange(job_, sent, received, what, seconds_);
@@ -85,12 +87,30 @@ class MpiGroup : public Group {
 
   void fail(const std::string& why) noexcept override { job_.fail(why); }
 
+  std::shared_ptr<Group> first(int n) override;
+  void join(int n) override;
+
  private:
   Message wait_for_message(int from, int tag);
 
   MpiJob& job_;
   const double seconds_;
+  const int size_;
 };
+
+// For a rank outside, whoever waits in an exchange of the others lives (MpiWatch): its own come after all of those.
+std::shared_ptr<Group> MpiGroup::first(int n) {
+  constexpr uint64_t after_all = uint64_t{1} << 62;
+  if (rank() >= n) job_.exchanges = after_all;
+  return std::make_shared<MpiGroup>(job_, seconds_, n);
+}
+
+// The ranks outside get to know how many exchanges there were.
+void MpiGroup::join(int n) {
+  if (rank() >= n) job_.exchanges = Portable<uint64_t>::value(receive(0, kJoinTag).bytes);
+  if (rank() != 0) return;
+  for (int r = n; r < size(); ++r) send(r, {.tag = kJoinTag, .bytes = Portable<uint64_t>::bytes(job_.exchanges)});
+}
 
 Message MpiGroup::receive(int from, int tag) {
   try {
@@ -129,7 +149,10 @@ Message MpiGroup::wait_for_message(int from, int tag) {
 
 }  // namespace
 
-std::shared_ptr<Group> mpi_group(double seconds) { return std::make_shared<MpiGroup>(this_job(seconds), seconds); }
+std::shared_ptr<Group> mpi_group(double seconds) {
+  MpiJob& job = this_job(seconds);
+  return std::make_shared<MpiGroup>(job, seconds, job.size());
+}
 
 MpiPlace mpi_place() {
   const RetraceMpiPlace& place = this_job(kSeconds).mpi.place();

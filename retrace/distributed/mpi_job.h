@@ -49,8 +49,8 @@ class MpiJob {
   std::vector<int> silent();
 
   std::vector<MpiPacket> outgoing, incoming;  // one a peer
-  uint64_t exchanges = 0;
-  std::atomic<bool> awaited{true};  // see Group::set_awaited
+  std::atomic<uint64_t> exchanges{0};         // that were begun; threads that wait for messages look at it
+  std::atomic<bool> awaited{true};            // see Group::set_awaited
 
  private:
   bool note_failure(int member, const std::string& why);

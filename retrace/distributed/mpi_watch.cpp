@@ -11,10 +11,10 @@ namespace retrace {
 
 // One that waits in an exchange before this one lives.
 void MpiWatch::look(const std::vector<int>& missing, From from, bool tells) {
+  job_.pulse.set_waiting(std::max<uint64_t>(job_.exchanges, 1));  // another thread that waited may be done
   if (watched_.empty()) {
     watched_.resize(static_cast<size_t>(job_.size()));
     patience_.look(), waited_ = 0;
-    job_.pulse.set_waiting(std::max<uint64_t>(job_.exchanges, 1));
     job_.pulse.ask(missing);
     return;
   }

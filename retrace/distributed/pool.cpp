@@ -172,16 +172,11 @@ Pool Pool::from_profile(const std::string& name, int n, const PoolOptions& optio
     const Launcher launcher = detect_launcher();
     check_launcher();
     const ClusterProfile profile = cluster_profile(name);
-    if (!environment_list(EnvironmentVariable::without_hosts).empty()) n = std::min(n, profile.workers);
-    if (n < 0 || n > profile.workers)
-      throw Error(ErrorKind::usage, 664,
-                  fmt::format("cluster profile \"{}\" has no pool of {} workers", printable(profile.name), n))
-          .expected(fmt::format("1 to {}, or 0 for all", profile.workers));
-    const int workers = n == 0 ? profile.workers : n;
+    const int workers = workers_of(profile, n);
     if (profile.engine == "local" && !launcher.present) return local(workers, options, place);
     if (!launcher.present) launch_again(profile, workers);
     if (launcher.size != workers)
-      throw Error(ErrorKind::usage, 664,
+      throw Error(ErrorKind::usage, 769,
                   fmt::format("{} started {} ranks, and {} workers are wanted", launcher.name, launcher.size, workers))
           .help("start the program without a launcher: the profile says which one starts it");
     return from_environment(options, place);

@@ -88,19 +88,24 @@ class ProfilesReader {
         profile.workers = count(key, node);
       else if (key == "launcher" && node.is_string())
         profile.launcher = node.as_string()->get();
+      else if (key == "submit" && node.is_string())
+        profile.submit = (std::filesystem::path(file_).parent_path() / node.as_string()->get()).string();
       else if (key == "hosts" || key == "options")
         (key == "hosts" ? profile.hosts : profile.options) = texts(key, node);
       else
         throw wrong(key.source().begin,
                     fmt::format("a cluster profile has no \"{}\" of this kind", printable(key.str())))
             .expected(
-                "engine = \"NAME\", workers = N, launcher = \"PROGRAM\", hosts = [\"NAME\"], options = [\"TEXT\"]");
+                "engine = \"NAME\", workers = N, launcher = \"PROGRAM\", hosts = [\"NAME\"], options = [\"TEXT\"], "
+                "submit = \"FILE\"");
     }
     if (std::find(std::begin(kEngines), std::end(kEngines), profile.engine) == std::end(kEngines))
       throw wrong(section.source().begin, fmt::format("there is no engine \"{}\"", printable(profile.engine)))
           .expected(fmt::format("one of {}", fmt::join(kEngines, ", ")));
     if (!profile.hosts.empty() && profile.engine != "mpi")
       throw wrong(section.source().begin, "hosts are for the engine \"mpi\" alone");
+    if (!profile.submit.empty() && profile.engine != "slurm")
+      throw wrong(section.source().begin, "submit is for the engine \"slurm\" alone");
     return profile;
   }
   int count(const toml::key& key, const toml::node& node) const {
@@ -159,6 +164,15 @@ ClusterProfile cluster_profile(const std::string& name) {
   if (!given && built_in && (file.empty() || !std::filesystem::exists(file, ignored)))
     return {.name = "local", .engine = "local", .workers = thread_count()};
   return without_hosts(ProfilesReader(file).profile(name), environment_list(EnvironmentVariable::without_hosts));
+}
+
+int workers_of(const ClusterProfile& profile, int n) {
+  if (!environment_list(EnvironmentVariable::without_hosts).empty()) n = std::min(n, profile.workers);
+  if (n < 0 || n > profile.workers)
+    throw Error(ErrorKind::usage, 664,
+                fmt::format("cluster profile \"{}\" has no pool of {} workers", printable(profile.name), n))
+        .expected(fmt::format("1 to {}, or 0 for all", profile.workers));
+  return n == 0 ? profile.workers : n;
 }
 
 ClusterProfile without_hosts(ClusterProfile profile, std::span<const std::string> lost) {

@@ -17,6 +17,7 @@ struct ClusterProfile {
   std::vector<std::string> hosts = {};    // of mpi: "node1", or "node1:4" for four slots
   std::string launcher = {};              // the program; "": mpirun, srun
   std::vector<std::string> options = {};  // given to it
+  std::string submit = {};                // of slurm: the file of a script for sbatch; "": ours
 };
 
 // The file of profiles: RETRACE_PROFILES, else retrace/profiles.toml in $XDG_CONFIG_HOME or ~/.config.
@@ -26,6 +27,9 @@ std::string profiles_file();
 // a worker for each core that this process may use. Errors: usage for a name that is not there, and for what
 // profiles.toml cannot say; missing for a file that is not there.
 ClusterProfile cluster_profile(const std::string& name);
+
+// n, or for 0 all workers of the profile. Error(usage) for more than it has.
+int workers_of(const ClusterProfile& profile, int n);
 
 // The profile without these hosts, with their names as the hosts themselves or the profile say them ("node2",
 // "node2.lab"), and with as many workers as the others have slots for; where workers were more than slots before, in

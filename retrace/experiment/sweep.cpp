@@ -88,6 +88,7 @@ class JobTrials {
       record.job = job_text(job);
       record.version = current_versions(job.device).retrace;
       record.run = fs::relative(trial_folder(folder_, record.number), folder_).string();
+      if (job.workers == 0 && simultaneous_ > 1) job.workers = 1;  // the trials have the cores
       if (job.threads == 0 && simultaneous_ > 1) job.threads = threads_of_worker(simultaneous_ * job.workers);
       train(run, job);
     } catch (const Error& error) {

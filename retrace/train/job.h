@@ -31,8 +31,9 @@ struct Job {
   std::string name = "job";  // of the run folder; the default is the file's name without .toml
   uint64_t seed = 0;
   std::string device = "auto";  // cpu, cuda, cuda:N, cuda:N,M, auto: see find_device
-  int workers = 1;              // of this process, at most training.shards; under mpirun the ranks are the workers
-  int threads = 0;              // of each worker; 0: all cores that the process may use, or RETRACE_THREADS
+  // Of this process, at most training.shards; 0: see automatic_workers(). Under mpirun the ranks are the workers.
+  int workers = 1;
+  int threads = 0;  // of each worker; 0: all cores that the process may use, or RETRACE_THREADS
   nn::NetworkOptions network;
   DataOptions data;
   TrainingOptions training;

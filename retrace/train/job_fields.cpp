@@ -265,8 +265,7 @@ std::vector<JobField> job_fields(const Job& job) {
   list.add("", {.name = "name", .changes_bits = false}, [](auto& j) -> auto& { return j.name; });
   list.add("", {.name = "seed", .high = 9007199254740991.0}, [](auto& j) -> auto& { return j.seed; });
   list.add("", {.name = "device", .changes_bits = false}, [](auto& j) -> auto& { return j.device; });
-  list.add("", {.name = "workers", .low = 1, .high = 256, .changes_bits = false},
-           [](auto& j) -> auto& { return j.workers; });
+  list.add("", {.name = "workers", .high = 256, .changes_bits = false}, [](auto& j) -> auto& { return j.workers; });
   list.add("", {.name = "threads", .high = 256, .changes_bits = false}, [](auto& j) -> auto& { return j.threads; });
   add_network(list, job);
   add_data(list, job);

@@ -76,6 +76,7 @@ TEST(JobStart, OfClassesInCsvHasThisTextAndLearns) {
                 "[training]  # docs/training.md\n"
                 "max_epochs = 100\n"
                 "mini_batch_size = 32\n"
+                "shards = 1  # parts of a mini-batch, so many workers can share it; another number is another result\n"
                 "solver = \"adam\"\n"
                 "initial_learn_rate = 0.001\n"
                 "shuffle = \"every-epoch\"\n"

@@ -11,6 +11,7 @@ namespace retrace {
 namespace {
 
 constexpr int64_t kBatch = 32;
+constexpr int64_t kShards = 4;       // of mini-batches of images; small networks on numbers gain nothing by workers
 constexpr int64_t kFewSteps = 1000;  // in a training of so few steps or more, small sets are learned, too
 
 // The end of the network: a number for each class or value.
@@ -65,18 +66,20 @@ std::string data_text(const FoundData& data) {
 
 std::string training_text(const FoundData& data) {
   const int64_t samples = data.train.samples, batch = std::min(kBatch, samples);
+  const int64_t shards = data.train.variables[0].shape.rank() == 3 ? std::min(kShards, batch) : 1;
   const int64_t steps = (samples + batch - 1) / batch, epochs = std::clamp<int64_t>(kFewSteps / steps, 10, 100);
   return fmt::format(
       "[training]  # docs/training.md\n"
       "max_epochs = {}\n"
       "mini_batch_size = {}\n"
+      "shards = {}  # parts of a mini-batch, so many workers can share it; another number is another result\n"
       "solver = \"adam\"\n"
       "initial_learn_rate = 0.001\n"
       "shuffle = \"every-epoch\"\n"
       "# schedule = \"cosine\"  # the learn rate falls to 0\n"
       "# gradient_threshold = 1.0  # gradients of a larger norm are clipped\n"
       "# output_network = \"best-validation\"  # not the weights of the last step\n",
-      epochs, batch);
+      epochs, batch, shards);
 }
 
 std::string what_is_learned(const FoundData& data) {

@@ -204,6 +204,7 @@ TrainingCall call_of(const Datastore& data, const nn::Network& network, const Tr
   return {.settings = settings_of(job),
           .device = options.device,
           .shards = options.training.shards,
+          .workers = options.workers,
           .sizes = fmt::format("training.mini_batch_size = {}", options.training.mini_batch_size),
           .make_task = [&data, &network, &options, place] { return task_of(data, network, options, place); }};
 }

@@ -27,9 +27,10 @@ ReplayResult replay_network(const std::string& run, const Datastore& data, const
   check_run(run, place);
   const nn::Network trained = with_loss(network, loss, place);
   const TrainingCall call = call_of(data, trained, options, place);
-  Pool own = Pool::local(options.pool ? 1 : options.workers, {.timeout = options.training.timeout}, place);
+  std::optional<Pool> own;
+  if (!options.pool) own = own_pool(call, {.timeout = options.training.timeout}, place);
   return with_place(place, [&] {
-    return replay_training(run, options.pool ? *options.pool : own, call, options.training.average_decay > 0,
+    return replay_training(run, options.pool ? *options.pool : *own, call, options.training.average_decay > 0,
                            {.first = steps.first, .last = steps.last, .monitor = options.monitor});
   });
 }

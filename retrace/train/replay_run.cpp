@@ -69,6 +69,7 @@ TrainingCall call_of(const Job& job) {
   return {.settings = settings_of(job),
           .device = job.device,
           .shards = job.training.shards,
+          .workers = job.workers,
           .sizes = fmt::format("training.mini_batch_size = {}", job.training.mini_batch_size),
           .make_task = [&] { return task_of(job); }};
 }
@@ -145,8 +146,9 @@ ReplayResult replay_training(const fs::path& run, Pool& pool, const TrainingCall
 ReplayResult replay_run(const fs::path& run, const ReplayOptions& options) {
   const FloatingPointScope floating_point;
   const Job job = job_to_replay(run, options.overrides);
-  Pool pool = Pool::local(job.workers, {.timeout = job.training.timeout}, {});
-  return replay_training(run, pool, call_of(job), job.training.average_decay > 0, options);
+  const TrainingCall call = call_of(job);
+  Pool pool = own_pool(call, {.timeout = job.training.timeout});
+  return replay_training(run, pool, call, job.training.average_decay > 0, options);
 }
 
 void read_steps(const std::string& text, ReplayOptions& options) {

@@ -19,14 +19,15 @@ std::string sizes_of(const Job& job) {
 TrainJobResult train_job(const Job& job, const TrainJobControl& control) {
   const FloatingPointScope floating_point;
   check_job(job);
-  Pool own = Pool::local(control.pool ? 1 : job.workers, {}, {});
-  return run_training(control.pool ? *control.pool : own,
-                      {.settings = settings_of(job),
-                       .device = job.device,
-                       .shards = job.training.shards,
-                       .sizes = sizes_of(job),
-                       .make_task = [&] { return task_of(job); }},
-                      control);
+  const TrainingCall call{.settings = settings_of(job),
+                          .device = job.device,
+                          .shards = job.training.shards,
+                          .workers = job.workers,
+                          .sizes = sizes_of(job),
+                          .make_task = [&] { return task_of(job); }};
+  if (control.pool) return run_training(*control.pool, call, control);
+  Pool own = own_pool(call);
+  return run_training(own, call, control);
 }
 
 }  // namespace retrace

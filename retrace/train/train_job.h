@@ -29,6 +29,8 @@ struct TrainJobControl {
     int64_t most = 0;
   };
   std::optional<Begin> begin = {};
+  // Threads of each worker that make mini-batches of data that are not in memory, where the job says no number.
+  int loader_threads = 1;
   bool write_run = true;       // false: nothing is written (golden runs)
   Monitor* monitor = nullptr;  // null: silent
   // Called after every step, on the thread of worker 0, with what the step log says of it.

@@ -53,13 +53,14 @@ TrainedNetwork train_network(const Datastore& data, const nn::Network& network, 
   const FloatingPointScope floating_point;
   nn::Network trained = with_loss(network, loss, place);
   const TrainingCall call = call_of(data, trained, options, place);
-  Pool own = Pool::local(options.pool ? 1 : options.workers, {.timeout = options.training.timeout}, place);
+  std::optional<Pool> own;
+  if (!options.pool) own = own_pool(call, {.timeout = options.training.timeout}, place);
   History history(options);
   TrainJobControl control{.out = options.out, .write_run = !options.out.empty(), .monitor = &history};
   if (options.output_function) control.stop = [&] { return history.stopped.load(); };
   if (options.resume && !states_of(options.out).empty()) control.resume = options.out;
   const auto result =
-      with_place(place, [&] { return run_training(options.pool ? *options.pool : own, call, control); });
+      with_place(place, [&] { return run_training(options.pool ? *options.pool : *own, call, control); });
   trained.parameters = result.weights.parameters.to(cpu_device());
   trained.state = result.weights.state.to(cpu_device());
   return {std::move(trained), completed(std::move(history.info), result)};

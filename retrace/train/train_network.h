@@ -60,10 +60,13 @@ struct TrainNetworkOptions {
   std::optional<Datastore> validation_data = {};  // none: nothing is measured
   uint64_t seed = 0;            // of the starting values of layers, of the order of the data, and of random draws
   std::string device = "auto";  // cpu, cuda, cuda:N, cuda:N,M, auto
-  int workers = 1;              // threads of this process that share each mini-batch: at most training.shards
-  int threads = 0;              // of each worker; 0: see set_thread_count
-  Pool* pool = nullptr;         // whose workers train together, in place of `workers`
-  LearnRate learn_rate = {};    // a schedule of one's own, in place of training.schedule
+  // Threads of this process that share each mini-batch: at most training.shards. 0: as many as there are CUDA devices,
+  // or cores on the CPU, but not more than shards; with a pool, those of its workers that are more make mini-batches
+  // (docs/workers.md).
+  int workers = 1;
+  int threads = 0;                            // of each worker; 0: see set_thread_count
+  Pool* pool = nullptr;                       // whose workers train together, in place of `workers`
+  LearnRate learn_rate = {};                  // a schedule of one's own, in place of training.schedule
   std::vector<OwnMetric> own_metrics = {};    // beside training.metrics
   std::vector<std::string> class_names = {};  // of the first output's classes, for reports, by their numbers
   Monitor* monitor = nullptr;                 // gets all events: a Terminal, or one's own

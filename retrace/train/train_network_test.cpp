@@ -7,6 +7,7 @@
 
 #include "retrace/data/array_store.h"
 #include "retrace/data/datasets.h"
+#include "retrace/data/transform.h"
 #include "retrace/ops/ops.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/product_testing.h"
@@ -88,6 +89,25 @@ TEST(TrainNetwork, LayersAndTheirHistory) {
   ASSERT_EQ(info.metrics.size(), 1u);
   EXPECT_EQ(info.metrics[0].first, "rmse");
   EXPECT_NEAR(info.metrics[0].second, std::sqrt(squares), 1e-6);
+}
+
+// Of a pool with more workers than shards those that are more make mini-batches; without a pool their number is ours.
+TEST(TrainNetwork, TheNumberOfWorkersMayBeLeftToUs) {
+  TrainNetworkOptions options = short_options();
+  options.training.shards = 2;
+  const Datastore data = transform(products(), [](Observation one, TransformContext& context) {
+    one[0] = one[0] + context.random.uniform(-0.125, 0.125);
+    return one;
+  });
+  const auto one = train_network(data, small_layers(), "mean-squared-error", options);
+  options.workers = 0;
+  EXPECT_EQ(train_network(data, small_layers(), "mean-squared-error", options).info.fingerprint, one.info.fingerprint);
+  Pool pool = Pool::local(5);
+  options.pool = &pool;
+  EXPECT_EQ(train_network(data, small_layers(), "mean-squared-error", options).info.fingerprint, one.info.fingerprint);
+  options.workers = 1;
+  EXPECT_EQ(error_of([&] { train_network(data, small_layers(), "mean-squared-error", options); }).find("error[RT0220]"),
+            0u);
 }
 
 // The same loss by name and as a function; functions of tensors and of trees; targets with and without an axis.

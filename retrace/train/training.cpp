@@ -20,8 +20,9 @@ namespace {
 bool is_accelerated(const TrainingOptions& options) { return options.acceleration == "accelerated"; }
 
 // This worker's share of the training data.
-MiniBatchQueue training_queue(const TrainingTask& task, const Worker& worker) {
+MiniBatchQueue training_queue(const TrainingTask& task, const Worker& worker, int loader_threads) {
   const TrainingOptions& options = task.training;
+  const bool loads = !options.loader_threads && !task.data.train.source()->is_in_memory();
   MiniBatchQueue whole(task.data.train,
                        {.mini_batch_size = options.mini_batch_size,
                         .partial_mini_batch = options.partial_mini_batch == "keep" ? Partial::keep : Partial::discard,
@@ -29,7 +30,7 @@ MiniBatchQueue training_queue(const TrainingTask& task, const Worker& worker) {
                         .devices = {task.device},
                         .outputs = static_cast<int64_t>(task.data.formats.size()),
                         .seed = task.seed,
-                        .prefetch_threads = options.loader_threads});
+                        .prefetch_threads = loads ? loader_threads : options.loader_threads});
   return worker.size() == 1 ? whole : whole.share(worker, options.shards);
 }
 
@@ -42,7 +43,7 @@ Training::Training(const TrainingTask& task, TrainJobControl control, Worker& wo
       worker_(worker),
       device_(find_device(task.device, worker.index(), {})),
       network_(task.network),
-      queue_(training_queue(task, worker)),
+      queue_(training_queue(task, worker, control_.loader_threads)),
       step_(task, worker),
       average_(accelerate<Average>([](const Tree& average, const Tree& parameters,
                                       const Operand& share) { return average_weights(average, parameters, share); },
@@ -243,7 +244,7 @@ RunStarted Training::started() const {
 std::optional<Tree> Training::population_state(const NetworkWeights& weights) {
   const auto moments_of = accelerate(moments_step(options_, task_.seed, network_, &worker_),
                                      {.seed = task_.seed, .enabled = is_accelerated(options_)});
-  MiniBatchQueue queue = training_queue(task_, worker_);
+  MiniBatchQueue queue = training_queue(task_, worker_, control_.loader_threads);
   queue.reset();  // in the order of the store, with what transforms draw in the first epoch
   PopulationMoments all;
   while (queue.has_data()) {

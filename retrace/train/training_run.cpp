@@ -1,11 +1,16 @@
 #include "retrace/train/training_run.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/distributed/courier.h"
+#include "retrace/ops/all_reduce/portable.h"
+#include "retrace/train/automatic_workers.h"
 #include "retrace/train/checkpoint_files.h"
 #include "retrace/train/data_files.h"
 #include "retrace/train/run_folder.h"
+#include "retrace/train/sample_loaders.h"
 #include "retrace/train/state_to_resume.h"
 
 namespace retrace {
@@ -75,10 +80,70 @@ std::exception_ptr failure_here(const Pool& pool, const Work& work) {
   return nullptr;
 }
 
-}  // namespace
+// What ranks that made samples get to know of the result.
+TrainJobResult shared_result(const Worker& worker, TrainJobResult result) {
+  const auto numbers = worker.broadcast(std::vector<double>{
+      static_cast<double>(result.workers), static_cast<double>(result.threads), static_cast<double>(result.epochs),
+      static_cast<double>(result.iterations), static_cast<double>(result.output_iteration), result.seconds, result.loss,
+      static_cast<double>(result.checkpoint)});
+  const std::string texts[] = {worker.broadcast(result.job), worker.broadcast(result.device),
+                               worker.broadcast(result.fingerprint), worker.broadcast(result.run_dir.string()),
+                               worker.broadcast(result.stop_reason)};
+  const auto parameters = worker.broadcast(result.weights.parameters), state = worker.broadcast(result.weights.state);
+  std::vector<double> values;
+  for (const auto& metric : result.metrics) values.push_back(metric.second);
+  values = worker.broadcast(values);
+  MetricValues metrics;
+  for (size_t i = 0; i < values.size(); ++i)
+    metrics.emplace_back(worker.broadcast(i < result.metrics.size() ? result.metrics[i].first : ""), values[i]);
+  if (!result.stop_reason.empty()) return result;  // it was one that computed
+  return {.job = texts[0],
+          .device = texts[1],
+          .workers = static_cast<int>(numbers[0]),
+          .threads = static_cast<int>(numbers[1]),
+          .epochs = static_cast<int>(numbers[2]),
+          .iterations = static_cast<int64_t>(numbers[3]),
+          .output_iteration = static_cast<int64_t>(numbers[4]),
+          .seconds = numbers[5],
+          .loss = numbers[6],
+          .metrics = std::move(metrics),
+          .fingerprint = texts[2],
+          .run_dir = texts[3],
+          .checkpoint = static_cast<int64_t>(numbers[7]),
+          .weights = {parameters, state},
+          .stop_reason = texts[4]};
+}
 
-TrainJobResult run_training(Pool& pool, const TrainingCall& call, const TrainJobControl& control) {
-  const FloatingPointScope floating_point;
+// Ranks: the first ones compute, and the others make samples for them.
+TrainJobResult train_with_loaders(const TrainingTask& task, TrainJobControl control, Worker& worker, int computing) {
+  Group& all = worker.group();
+  const auto part = std::make_shared<Courier>(all.first(computing));
+  TrainJobResult result;
+  if (worker.index() < computing) {
+    const CourierScope current(computing > 1 ? part.get() : nullptr);
+    const auto loaders = loaders_of(worker.index(), computing, worker.size());
+    TrainingTask own = task;
+    // The worker keeps the group of all.
+    own.data.train = loaded_store(task.data.train, std::shared_ptr<Group>(std::shared_ptr<Group>(), &all), loaders);
+    control.loader_threads = threads_for_loaders(loaders.size());
+    Worker one(part);
+    result = train(own, control, one);
+    one.barrier();
+    if (one.index() == 0) end_loaders(all, computing);
+  } else {
+    serve_samples(*task.data.train.source(), all);
+  }
+  all.join(computing);
+  return shared_result(worker, std::move(result));
+}
+
+// How many workers of the pool compute.
+int computing_workers(const Pool& pool, const TrainingCall& call) {
+  if (call.workers != 0) return pool.size();
+  return static_cast<int>(std::min<int64_t>(pool.size(), call.shards));
+}
+
+TrainJobResult train_on(Pool& pool, const TrainingCall& call, const TrainJobControl& control) {
   JobSettings settings = call.settings;
   std::optional<JobScope> scope;
   std::optional<TrainingTask> task;
@@ -86,7 +151,7 @@ TrainJobResult run_training(Pool& pool, const TrainingCall& call, const TrainJob
     scope.emplace(settings);
     settings.threads = 0;             // the pool gives its workers as many as this thread has, or as it says itself
     find_device(call.device, 0, {});  // an option names it, not a line of a program
-    check_workers(pool.size(), call.shards, "training.shards");
+    check_workers(computing_workers(pool, call), call.shards, "training.shards");
     if (pool.is_first() && !control.resume.empty())
       check_resumable(control.resume);
     else if (pool.is_first() && control.write_run)
@@ -99,8 +164,31 @@ TrainJobResult run_training(Pool& pool, const TrainingCall& call, const TrainJob
     if (failure) std::rethrow_exception(failure);
     const JobScope worker_scope(settings);
     worker.require_same("the job or its data", worker.size() > 1 ? digest(*task) : NamedValues());
-    return with_enough_memory(call, [&] { return train(*task, control, worker); });
+    return with_enough_memory(call, [&] {
+      const int computing = computing_workers(pool, call);
+      return computing < worker.size() ? train_with_loaders(*task, control, worker, computing)
+                                       : train(*task, control, worker);
+    });
   })[0];
+}
+
+}  // namespace
+
+Pool own_pool(const TrainingCall& call, const PoolOptions& options, Place place) {
+  const int workers =
+      call.workers > 0 ? call.workers : automatic_workers(call.device, call.shards, call.settings.threads).workers;
+  return Pool::local(workers, options, place);
+}
+
+TrainJobResult run_training(Pool& pool, const TrainingCall& call, const TrainJobControl& control) {
+  const FloatingPointScope floating_point;
+  if (call.workers != 0 || pool.here().count != pool.size()) return train_on(pool, call, control);
+  const WorkerPlan plan = automatic_workers(call.device, call.shards, call.settings.threads, pool.size());
+  TrainJobControl planned = control;
+  planned.loader_threads = loader_threads(plan);
+  if (plan.workers == pool.size()) return train_on(pool, call, planned);
+  Pool computing = Pool::local(plan.workers, pool.options(), {});
+  return train_on(computing, call, planned);
 }
 
 }  // namespace retrace

@@ -11,6 +11,8 @@
 #include "retrace/base/file.h"
 #include "retrace/base/options.h"
 #include "retrace/base/warning.h"
+#include "retrace/cli/arguments.h"
+#include "retrace/cli/batch_job.h"
 #include "retrace/cli/metric_text.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/rank_reports.h"
@@ -21,10 +23,12 @@
 #include "retrace/cloud/s3_location.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/distributed/mpi_group.h"
+#include "retrace/distributed/profile.h"
 #include "retrace/monitor/event_file.h"
 #include "retrace/monitor/json_metrics.h"
 #include "retrace/monitor/sink_kind.h"
 #include "retrace/report/report.h"
+#include "retrace/train/automatic_workers.h"
 #include "retrace/train/checkpoint_files.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/run_storage.h"
@@ -76,17 +80,32 @@ std::string result_text(const TrainJobResult& result) {
   return result.run_dir.empty() ? text : text + fmt::format("run {}\n", printable(result.run_dir.string()));
 }
 
+struct TrainOptions {
+  std::filesystem::path job, out, resume, tensorboard;
+  JobSettings settings;
+  std::string profile, restarts, monitor = "terminal";
+  bool go_on = false, submit = false, wait = false, no_report = false, json = false, quiet = false;
+};
+
+// Of a cluster profile: nobody said a number.
+bool wants_all_workers(const Job& job, const TrainOptions& flags) {
+  return job.workers == 1 && flags.settings.workers.empty();
+}
+
 // The ranks of mpirun or srun, or threads of this process.
-Pool make_pool(const Job& job, const std::string& profile, bool quiet) {
+Pool make_pool(const Job& job, const TrainOptions& flags) {
   const PoolOptions options{.timeout = job.training.timeout, .fewer = true};
-  if (!profile.empty()) return Pool::from_profile(profile, job.workers > 1 ? job.workers : 0, options, {});
+  if (!flags.profile.empty())
+    return Pool::from_profile(flags.profile, wants_all_workers(job, flags) ? 0 : job.workers, options, {});
   check_launcher();
   const Launcher launcher = detect_launcher();
-  if (launcher.size == 1) return Pool::local(job.workers, options, {});
-  if (job.workers != 1)
+  if (launcher.size == 1 && job.workers > 0) return Pool::local(job.workers, options, {});
+  if (launcher.size == 1)
+    return Pool::local(automatic_workers(job.device, job.training.shards, job.threads).workers, options, {});
+  if (job.workers > 1)
     throw Error(ErrorKind::usage, 705, fmt::format("workers = {} under {}", job.workers, launcher.name))
-        .help(fmt::format("the {} ranks are the workers: leave workers out", launcher.size));
-  if (const std::string hint = launcher_hint(); launcher.rank == 0 && !hint.empty() && !quiet) complain(hint);
+        .help(fmt::format("the {} ranks are the workers: leave workers out, or say auto", launcher.size));
+  if (const std::string hint = launcher_hint(); launcher.rank == 0 && !hint.empty() && !flags.quiet) complain(hint);
   return Pool::from_environment(options, {});
 }
 
@@ -157,13 +176,6 @@ void write_page(const std::filesystem::path& run) {
   }
 }
 
-struct TrainOptions {
-  std::filesystem::path job, out, resume, tensorboard;
-  JobSettings settings;
-  std::string profile, restarts, monitor = "terminal";
-  bool go_on = false, no_report = false, json = false, quiet = false;
-};
-
 // A key that decides bits and differs from that of the run that goes on.
 void check_same_job(const Job& run, const Job& job, const char* help) {
   const auto old_values = job_identity(run), new_values = job_identity(job);
@@ -179,10 +191,23 @@ Job job_to_resume(const TrainOptions& options) {
   const Job before = read_run_job(options.resume);
   auto overrides = overrides_of(options.settings);
   // Workers of one process may have begun what ranks go on with.
-  if (detect_launcher().size > 1) overrides.insert(overrides.begin(), {"workers", "1", "--resume"});
+  if (detect_launcher().size > 1)
+    overrides.insert(overrides.begin(), {"workers", before.workers == 0 ? "0" : "1", "--resume"});
   const Job job = read_job(options.resume / "job.toml", overrides);
   check_same_job(before, job, "without --resume it is a new run, with another result");
   return job;
+}
+
+// Whether a run is not at its end.
+bool can_go_on(const std::filesystem::path& run, bool quiet) {
+  try {
+    check_resumable(run);
+  } catch (const Error& error) {
+    if (error.code() != 563) throw;
+    if (!quiet) complain(error.message());
+    return false;
+  }
+  return true;
 }
 
 // --continue: the run in --out goes on, if it has begun; what was broken off before there was anything to go on from is
@@ -204,14 +229,7 @@ bool go_on_with_run(TrainOptions& options) {
   }
   check_job();
   options.resume = std::exchange(options.out, {});
-  try {
-    check_resumable(options.resume);
-  } catch (const Error& error) {
-    if (error.code() != 563) throw;
-    if (!options.quiet) complain(error.message());
-    return false;
-  }
-  return true;
+  return can_go_on(options.resume, options.quiet);
 }
 
 // Of the job, as far as it can be read: the training itself says what is wrong with it.
@@ -258,13 +276,70 @@ int train_supervised(const TrainOptions& options) {
   return exit_code_of(result);
 }
 
+// What each rank of a job in the queue runs, started again as well.
+std::vector<std::string> queued_command(const TrainOptions& options) {
+  std::vector<std::string> command = own_command();
+  for (const char* name : {"--profile", "--restarts"}) drop_option(command, name);
+  if (options.settings.workers != "auto") drop_option(command, "--workers");
+  for (const char* name : {"--submit", "--wait", "--continue"}) drop_flag(command, name);
+  command.emplace_back("--continue");
+  return command;
+}
+
+// The training as a job in the queue of Slurm. What is wrong with it is said now, and not hours later.
+int train_in_queue(const TrainOptions& options) {
+  const auto wrong = [](const char* text) { return Error(ErrorKind::usage, 766, text).where("--submit"); };
+  if (options.out.empty() || is_s3(options.out.string()))
+    throw wrong("a training in the queue has a folder of a known name").help("add --out DIR, a folder on the disk");
+  if (!options.restarts.empty())
+    throw wrong("a training in the queue is started again by the queue").help("leave --restarts out");
+  const ClusterProfile profile = cluster_profile(options.profile);
+  if (profile.engine != "slurm")
+    throw wrong("the queue is that of a cluster profile with the engine \"slurm\"")
+        .got(fmt::format("cluster profile \"{}\" with the engine \"{}\"", printable(profile.name), profile.engine))
+        .help("--profile NAME");
+  const Job job = read_job(options.job, overrides_of(options.settings));
+  const int workers = workers_of(profile, wants_all_workers(job, options) ? 0 : job.workers);
+  if (job.workers != 0) check_workers(workers, job.training.shards, "training.shards");
+  if (TrainOptions copy = options; !go_on_with_run(copy)) return 0;
+  const std::string out = std::filesystem::absolute(options.out).lexically_normal().string();
+  const BatchJob queued{.name = job.name,
+                        .profile = profile,
+                        .workers = workers,
+                        .program = queued_command(options),
+                        .script = out + ".sbatch",
+                        .log = out + ".log"};
+  const std::string number = submit(queued);
+  if (!options.quiet && !options.json)
+    print(fmt::format("job {} in the queue: {} on {} worker{}\nscript {}\noutput {}\n", number, printable(job.name),
+                      workers, workers == 1 ? "" : "s", printable(queued.script.string()),
+                      printable(queued.log.string())));
+  const int code = options.wait ? wait_for_job(number) : 0;
+  const std::string last = options.wait ? last_output(queued) : "";
+  if (options.json)
+    print(Json::object({{"job_id", number},
+                        {"workers", workers},
+                        {"script", queued.script.string()},
+                        {"log", queued.log.string()},
+                        {"waited", options.wait},
+                        {"exit_code", code},
+                        {"output", last}})
+              .text() +
+          "\n");
+  else if (code != 0)
+    complain(last);
+  else if (!options.quiet)
+    print(last);
+  return code;
+}
+
 int train_here(TrainOptions options) {
   const std::string stored = (options.resume.empty() ? options.out : options.resume).string();
   options.resume = run_on_disk(options.resume);
   const Job job =
       options.resume.empty() ? read_job(options.job, overrides_of(options.settings)) : job_to_resume(options);
   if (options.quiet) set_warning_handler(nullptr);
-  Pool pool = make_pool(job, options.profile, options.quiet);
+  Pool pool = make_pool(job, options);
   report_here();
   std::optional<RunUpload> upload;
   if (is_s3(stored)) {
@@ -307,6 +382,8 @@ int train_here(TrainOptions options) {
 }
 
 int train(TrainOptions options) {
+  if (options.submit) return train_in_queue(options);
+  if (options.wait) throw Error(ErrorKind::usage, 766, "--wait waits for a training in the queue").help("add --submit");
   if (options.go_on && !go_on_with_run(options)) return 0;
   if (!options.restarts.empty()) return train_supervised(options);
   try {
@@ -335,11 +412,16 @@ void describe(Flags& flags) {
   flags.option("--batch-size", "N", options->settings.batch_size, "short for --set training.mini_batch_size=N");
   flags.option("--learn-rate", "RATE", options->settings.learn_rate,
                "short for --set training.initial_learn_rate=RATE");
-  flags.option("--workers", "N", options->settings.workers, "workers that share each mini-batch; changes no bit");
+  flags.option("--workers", "N", options->settings.workers,
+               "workers that share each mini-batch, or auto (docs/workers.md); changes no bit");
   flags.option("--profile", "NAME", options->profile,
                "cluster profile whose launcher starts the workers; --workers: how many of them");
   flags.option("--restarts", "N", options->restarts,
                "starts again up to N times when a worker is lost, from the newest checkpoint; needs --out or --resume");
+  flags.flag("--submit", options->submit,
+             "hands the training to the queue of a Slurm profile, and ends; needs --out; docs/workers.md");
+  flags.flag("--wait", options->wait, "with --submit: waits for its end, and ends with its exit code and last output");
+  flags.exclude("--resume", "--submit");
   flags.option("--timeout", "SECONDS", options->settings.timeout,
                "seconds to wait for a worker without a sign of life");
   flags.option("--monitor", "NAME", options->monitor, "how progress is told on standard error: " + monitors());

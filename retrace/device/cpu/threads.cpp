@@ -21,14 +21,6 @@ std::atomic<int> chosen_count{0};  // 0: not chosen yet
 std::atomic<bool> count_is_set{false};
 thread_local int own_count = 0;  // 0: as the process
 
-int cores_of_process() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
-                                                                : static_cast<int>(std::thread::hardware_concurrency());
-  return std::clamp(count, 1, kMaxThreads);
-}
-
 void run_serially(int64_t count, FunctionRef<void(int64_t)> body) {
   const PieceScope piece_scope;
   const FloatingPointScope floating_point;
@@ -39,6 +31,14 @@ thread_local int regions = 0;       // open on this thread
 thread_local Crew* crew = nullptr;  // of the open regions
 
 }  // namespace
+
+int cores_of_process() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                                : static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(count, 1, kMaxThreads);
+}
 
 int thread_count() {
   if (own_count > 0) return own_count;

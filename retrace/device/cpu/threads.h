@@ -8,6 +8,9 @@
 
 namespace retrace {
 
+// The cores that this process may use, at most 256.
+int cores_of_process();
+
 // The threads for each of `workers` that share this machine. A count that was set (set_thread_count, RETRACE_THREADS,
 // a ThreadCountScope of the calling thread) holds for each of them; otherwise the cores are shared out, at least one
 // for each.
