@@ -32,9 +32,13 @@ int exponent_of(double value) {
   return exponent;
 }
 
+// What is missing to a tick or a step by a part of it that nobody sees, such as a rate of 0.001 in f32, counts as
+// there.
+constexpr double kUnseen = 1e-6;
+
 std::vector<double> linear_ticks(double low, double high) {
   const int exponent = exponent_of((high - low) / 5);
-  const double share = (high - low) / 5 / power_of_ten(exponent);
+  const double share = (high - low) / 5 / power_of_ten(exponent) - kUnseen;
   const int factor = share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10;
   // A division of whole numbers, so that 0.3 is the nearest number to it.
   const auto tick = [&](int64_t i) {
@@ -42,7 +46,9 @@ std::vector<double> linear_ticks(double low, double high) {
     return exponent < 0 ? count / power_of_ten(-exponent) : count * power_of_ten(exponent);
   };
   std::vector<double> ticks;
-  for (int64_t i = whole_above(low / tick(1)); tick(i) <= high && ticks.size() < 20; ++i) ticks.push_back(tick(i));
+  const double most = high + kUnseen * tick(1);
+  for (int64_t i = whole_above(low / tick(1) - kUnseen); tick(i) <= most && ticks.size() < 20; ++i)
+    ticks.push_back(tick(i));
   return ticks;
 }
 

@@ -67,6 +67,8 @@ TEST(Svg, TicksAreRoundNumbers) {
   EXPECT_EQ(ticks(0, 96000), (Numbers{0, 20000, 40000, 60000, 80000}));
   EXPECT_EQ(ticks(-2e-9, 2e-9), (Numbers{-2e-9, -1e-9, 0, 1e-9, 2e-9}));
   EXPECT_EQ(ticks(5, 5), (Numbers{3, 4, 5, 6, 7})) << "2.5 to 7.5";
+  EXPECT_EQ(ticks(0.001f, 0.001f), (Numbers{0.0006, 0.0008, 0.001, 0.0012, 0.0014})) << "of a rate in f32";
+  EXPECT_EQ(ticks(0.5f * 0.1f, 0.3), (Numbers{0.05, 0.1, 0.15, 0.2, 0.25, 0.3}));
   EXPECT_EQ(ticks(0.001, 10, true), (Numbers{0.001, 0.01, 0.1, 1, 10}));
   EXPECT_EQ(ticks(0.3, 4, true), (Numbers{0.5, 1, 2}));
   EXPECT_EQ(ticks(2.1, 2.95, true), (Numbers{2.2, 2.4, 2.6, 2.8})) << "no power of ten, nor 2 or 5 times one";

@@ -8,6 +8,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/json_value.h"
+#include "retrace/train/job_entries.h"
 #include "retrace/train/manifest.h"
 #include "retrace/train/number_format.h"
 #include "retrace/train/run_folder.h"
@@ -43,6 +44,12 @@ using Settings = std::map<std::string, std::string>;
 // Mistakes in keys or values may be another version's right ones: such a job has no settings.
 void add_job(const fs::path& run, Settings& settings) {
   constexpr int kFirst = 412, kLast = 417;
+  if (is_run_of_program(run)) {
+    check_file(run, "training.toml");
+    const std::string text = read_file(run / "training.toml", "options of a run", kMaxJobBytes);
+    for (const auto& entry : toml_entries(text, (run / "training.toml").string())) settings[entry.key] = entry.shown;
+    return;
+  }
   try {
     for (auto& [key, value] : job_values(read_run_job(run))) settings[key] = value;
   } catch (const Error& error) {

@@ -244,7 +244,8 @@ TEST(Conv2d, gradients_refuse_other_types_ranks_and_groups) {
             "  where:    model.cpp:7\n"
             "  got:      dy f32[4,4,2]\n"
             "  expected: 4 axes [batch,height,width,channels]\n"
-            "  help:     reshape dy first");
+            "  help:     reshape dy first; of layers, put this one before those that make features, such as linear, and "
+            "take data of images");
   EXPECT_EQ(error_text([&] { conv2d_input_gradient(dy, w, {.groups = 3}, {6, 6}, {"model.cpp", 7}); }),
             "error[RT0154]: conv2d_input_gradient: 9 channels and 2 filters do not make 3 groups\n"
             "  where:    model.cpp:7\n"
