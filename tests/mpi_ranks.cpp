@@ -340,13 +340,14 @@ void failing_item(Group&) {
   });
 }
 
-// A loop over small trainings; rank 0 prints their fingerprints. A rank is killed with its third item.
+// A loop over small trainings; rank 0 prints their fingerprints. A rank is killed with its first item; the others take
+// their time, so that it gets one.
 void train_side_by_side(bool killed) {
   auto pool = Pool::from_environment();
   const Datastore data = datasets::peaks(Split::train, 8);
-  int items = 0;
   const auto networks = parallel_for(pool, 20, [&](int64_t i) {
-    if (killed && pool.here().first == 1 && ++items == 3) std::raise(SIGKILL);
+    if (killed && pool.here().first == 1) std::raise(SIGKILL);
+    if (killed) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const nn::Sequential layers{nn::linear(4), nn::relu(), nn::linear(1)};
     const TrainNetworkOptions options{.training = {.max_epochs = 2, .mini_batch_size = 16},
                                       .seed = static_cast<uint64_t>(i)};

@@ -239,13 +239,14 @@ TEST(Conv2d, refuses_other_types_ranks_and_windows) {
 
 TEST(Conv2d, gradients_refuse_other_types_ranks_and_groups) {
   const Tensor x = ones({1, 6, 6, 3}), dy = ones({1, 4, 4, 2}), w = ones({3, 3, 3, 2});
-  EXPECT_EQ(error_text([&] { conv2d_input_gradient(ones({4, 4, 2}), w, {}, {6, 6}, {"model.cpp", 7}); }),
-            "error[RT0133]: conv2d_input_gradient: dy has 3 axes\n"
-            "  where:    model.cpp:7\n"
-            "  got:      dy f32[4,4,2]\n"
-            "  expected: 4 axes [batch,height,width,channels]\n"
-            "  help:     reshape dy first; of layers, put this one before those that make features, such as linear, and "
-            "take data of images");
+  EXPECT_EQ(
+      error_text([&] { conv2d_input_gradient(ones({4, 4, 2}), w, {}, {6, 6}, {"model.cpp", 7}); }),
+      "error[RT0133]: conv2d_input_gradient: dy has 3 axes\n"
+      "  where:    model.cpp:7\n"
+      "  got:      dy f32[4,4,2]\n"
+      "  expected: 4 axes [batch,height,width,channels]\n"
+      "  help:     reshape dy first; of layers, put this one before those that make features, such as linear, and "
+      "take data of images");
   EXPECT_EQ(error_text([&] { conv2d_input_gradient(dy, w, {.groups = 3}, {6, 6}, {"model.cpp", 7}); }),
             "error[RT0154]: conv2d_input_gradient: 9 channels and 2 filters do not make 3 groups\n"
             "  where:    model.cpp:7\n"
