@@ -24,7 +24,7 @@ Json object_of(const std::vector<std::pair<std::string, std::string>>& texts) {
 }
 
 // What a loop of a program tells of itself; null for a run.
-Json told_json(const std::optional<RunStanding::Told>& told) {
+Json told_json(const std::optional<LoopStanding>& told) {
   if (!told) return {};
   return Json::object({{"progress", told->progress},
                        {"status", told->status},
