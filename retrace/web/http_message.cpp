@@ -28,18 +28,6 @@ const char* reason(int status) {
   }
 }
 
-void read_target(std::string_view target, WebRequest& request) {
-  const size_t mark = std::min(target.find('?'), target.size());
-  request.path = decoded(target.substr(0, mark));
-  for (size_t begin = mark + 1; begin < target.size();) {
-    const size_t end = std::min(target.find('&', begin), target.size());
-    const std::string_view pair = target.substr(begin, end - begin);
-    const size_t equals = std::min(pair.find('='), pair.size());
-    request.query[decoded(pair.substr(0, equals))] = decoded(pair.substr(std::min(equals + 1, pair.size())));
-    begin = end + 1;
-  }
-}
-
 }  // namespace
 
 const std::string& WebRequest::parameter(const std::string& name) const {
@@ -83,6 +71,18 @@ constexpr uint32_t kMostHeader = 8 << 10;
 constexpr uint64_t kMostBody = 64 << 10;
 
 using Parser = http::request_parser<http::string_body>;
+
+void read_target(std::string_view target, WebRequest& request) {
+  const size_t mark = std::min(target.find('?'), target.size());
+  request.path = decoded(target.substr(0, mark));
+  for (size_t begin = mark + 1; begin < target.size();) {
+    const size_t end = std::min(target.find('&', begin), target.size());
+    const std::string_view pair = target.substr(begin, end - begin);
+    const size_t equals = std::min(pair.find('='), pair.size());
+    request.query[decoded(pair.substr(0, equals))] = decoded(pair.substr(std::min(equals + 1, pair.size())));
+    begin = end + 1;
+  }
+}
 
 int status_of(const boost::beast::error_code& error) {
   if (error == http::error::header_limit) return 431;
