@@ -109,7 +109,7 @@ class Answers {
     std::erase_if(going_, [](std::future<void>& one) {
       return one.wait_for(std::chrono::seconds(0)) == std::future_status::ready && (one.get(), true);
     });
-    going_.push_back(std::async(std::launch::async, [this, &source, &group, message = std::move(message)] {
+    going_.push_back(std::async(std::launch::async, [&source, &group, message = std::move(message)] {
       try {
         answer(source, group, message);
       } catch (const std::exception& error) {
