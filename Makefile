@@ -54,6 +54,12 @@ matrix:          ## golden fingerprints over presets, compilers and the -Ofast p
 	@scripts/packages development
 	@scripts/matrix
 
+screenshots:     ## the live page as pictures, light, dark and narrow: DIR=folder
+	@scripts/packages development
+	@scripts/build retrace
+	@mkdir -p "$(DIR)"
+	@RETRACE_PICTURES="$(abspath $(DIR))" sh tests/page_test.sh build/retrace
+
 packages:        ## install what is missing: LIST=demo, test or development
 	@scripts/packages $(LIST)
 
@@ -65,4 +71,4 @@ test-exhaustive: ## every input of every elementary function
 	@scripts/packages test
 	@scripts/test_exhaustive
 
-.PHONY: demo test examples bench bench-scaling bench-peers bench-agreement gpu-check cuda-check aarch64-check fuzz check reference matrix packages test-faults test-exhaustive
+.PHONY: demo test examples bench bench-scaling bench-peers bench-agreement gpu-check cuda-check aarch64-check fuzz check reference matrix screenshots packages test-faults test-exhaustive
