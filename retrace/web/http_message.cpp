@@ -101,7 +101,7 @@ struct RequestReader::State {
   State() { begin(); }
   void begin() {
     parser.emplace();
-    parser->eager(true);
+    parser->eager(false);  // the headers first
     parser->header_limit(kMostHeader);
     parser->body_limit(kMostBody);
     begun = false;
@@ -127,6 +127,10 @@ bool RequestReader::take(std::string_view bytes) {
     state.waiting.erase(0, taken);
     if (error == http::error::need_more) break;
     if (error) state.refusal = status_of(error);
+    if (error || !state.parser->is_header_done()) continue;
+    // No browser sends a body in chunks, of which the parser of Boost 1.81 asserts that they come in large pieces.
+    if (state.parser->chunked()) state.refusal = 400;
+    state.parser->eager(true);
   }
   return state.refusal || state.parser->is_done();
 }

@@ -34,7 +34,8 @@ struct WebResponse {
 // The answer as bytes; a stream has no length. `head_only`: that of HEAD.
 std::string response_bytes(const WebResponse& response, bool keep_alive, bool head_only = false);
 
-// Reads requests from the bytes of a connection. Bounds: 8 KiB of headers, 64 KiB of body.
+// Reads requests from the bytes of a connection. Bounds: 8 KiB of headers, 64 KiB of body, which comes in one piece
+// (no chunks).
 class RequestReader {
  public:
   RequestReader();

@@ -59,6 +59,7 @@ TEST_F(Requests, OfTooManyBytesAreRefused) {
   EXPECT_EQ(refusal("GET / HTTP/1.1\r\nX: " + std::string(20'000, 'a')), 431);
   EXPECT_EQ(refusal("POST / HTTP/1.1\r\nContent-Length: 70000\r\n\r\n"), 413);
   EXPECT_EQ(refusal("nothing\r\n\r\n"), 400);
+  EXPECT_EQ(refusal("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nST'I"), 400);
   EXPECT_EQ(refusal("GET / HT"), 0);
 }
 
