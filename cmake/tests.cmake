@@ -3,7 +3,7 @@
 # `benches`: no test needs them.
 
 # What looks at the clock runs alone; other tests run two at a time.
-set(tests_alone device distributed optim workers command_cli command_hosts command_mpi command_rank_faults command_restarts command_train_ranks)
+set(tests_alone device distributed optim workers command_cli command_hosts command_mpi command_page command_rank_faults command_restarts command_train_ranks)
 # What takes longest starts first.
 set(long_tests golden golden_ofast ops ops_second_half any_batch_golden cuda_golden)
 # Whose threads share small kernels: under sanitizers each takes twice its time beside another test.

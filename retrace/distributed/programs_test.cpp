@@ -156,7 +156,7 @@ TEST(Programs, CancelFuturesAtAnyTime) {
       auto pool = Pool::local(*rc::gen::inRange(1, 5));
       for (int i = 0; i < count; ++i) {
         fails.push_back(*rc::gen::inRange(0, 4) == 0);
-        futures.push_back(pool.submit([&ran, i, fail = fails.back(), turns = *rc::gen::inRange(0, 200)] {
+        futures.push_back(pool.submit([&ran, i, fail = bool{fails.back()}, turns = *rc::gen::inRange(0, 200)] {
           ++ran[static_cast<size_t>(i)];
           for (int turn = 0; turn < turns; ++turn) std::this_thread::yield();
           if (fail) throw Error(ErrorKind::bad_data, 501, "no such file");
