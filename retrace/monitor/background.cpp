@@ -1,12 +1,12 @@
 #include "retrace/monitor/background.h"
 
-#include <csignal>
-
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <new>
+
+#include "retrace/base/quiet_thread.h"
 
 namespace retrace {
 
@@ -36,27 +36,6 @@ struct Background::State {
   std::condition_variable changed;
   bool asked = false, busy = false, ended = false;
 };
-
-namespace {
-
-// A thread that no signal interrupts. Throws std::system_error if there is none left.
-template <class F>
-std::thread quiet_thread(const F& run) {
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread made;
-  try {
-    made = std::thread(run);
-  } catch (...) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return made;
-}
-
-}  // namespace
 
 Background::Background(std::function<void()> work) : state_(std::make_shared<State>(std::move(work))) {}
 

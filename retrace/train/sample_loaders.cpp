@@ -31,7 +31,7 @@ std::string packed(const Request& request, std::span<const int64_t> indices) {
   return bytes.append(reinterpret_cast<const char*>(indices.data()), indices.size_bytes());
 }
 
-// A tree with a leaf for each tensor, whose names have the order of the tensors
+// A tree with a leaf for each tensor, whose names have the order of the tensors.
 std::string packed(const std::vector<Tensor>& batch) {
   Tree tree;
   for (size_t i = 0; i < batch.size(); ++i) tree[std::to_string(1000000 + i)] = batch[i];

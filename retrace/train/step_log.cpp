@@ -40,6 +40,11 @@ bool read_tensors(const JsonValue& line, StepRecord& step) {
   return true;
 }
 
+// What is written of both is the same: NaN and infinities are one.
+bool same_number(double a, double b) { return Json(a).text() == Json(b).text(); }
+
+}  // namespace
+
 std::optional<StepRecord> parse_step(const std::string& text) {
   const auto line = JsonValue::parse(text);
   if (!line || !line->is_object()) return std::nullopt;
@@ -60,11 +65,6 @@ std::optional<StepRecord> parse_step(const std::string& text) {
                   .tensors = {}};
   return read_tensors(*line, step) ? std::optional(std::move(step)) : std::nullopt;
 }
-
-// What is written of both is the same: NaN and infinities are one.
-bool same_number(double a, double b) { return Json(a).text() == Json(b).text(); }
-
-}  // namespace
 
 std::string step_line(const StepRecord& step) {
   const std::string samples = hexadecimal(step.samples);

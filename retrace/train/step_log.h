@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct StepRecord {
 // {"iteration":1,"epoch":1,"samples":"0123456789abcdef","loss":2.3,"learn_rate":0.001} without a line end; with
 // "tensors":{"parameters/...":"0123456789abcdef",...} where there are fingerprints. A loss that is not finite is null.
 std::string step_line(const StepRecord& step);
+
+// A line as above, read back; nothing for one that is none.
+std::optional<StepRecord> parse_step(const std::string& line);
 
 // RUN/steps.jsonl
 std::filesystem::path step_log_path(const std::filesystem::path& run);

@@ -1,11 +1,10 @@
 #include "retrace/train/stop_request.h"
 
-#include <signal.h>
-
 #include <chrono>
 #include <system_error>
 
 #include "retrace/base/file.h"
+#include "retrace/base/quiet_thread.h"
 
 namespace retrace {
 namespace {
@@ -40,18 +39,14 @@ void StopRequests::begin(const std::filesystem::path& run) {
   end();
   run_ = run, ended_ = false;
   withdraw(run);
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    thread_ = std::thread([this] {
+    thread_ = quiet_thread([this] {
       std::unique_lock lock(mutex_);
       while (!changed_.wait_for(lock, kLook, [this] { return ended_; }))
         if (stop_is_asked(run_)) return received_.store(true);
     });
   } catch (const std::system_error&) {  // no thread is left: nobody can ask
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void StopRequests::end() {

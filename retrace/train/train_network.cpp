@@ -6,6 +6,7 @@
 #include "retrace/base/fp_environment.h"
 #include "retrace/train/checkpoint_files.h"
 #include "retrace/train/network_call.h"
+#include "retrace/train/stop_request.h"
 
 namespace retrace {
 namespace {
@@ -15,7 +16,11 @@ class History : public Monitor {
  public:
   explicit History(const TrainNetworkOptions& options) : options_(options) {}
 
+  // Whether the user ends the training: by the output function, or by a request to the run in the folder.
+  bool stops() const { return stopped_ || requests_.received(); }
+
   void receive(const Event& event) override {
+    requests_.receive(event);
     if (const auto* validation = std::get_if<ValidationDone>(&event)) info.validations.push_back(*validation);
     if (options_.monitor) options_.monitor->receive(event);
     const auto* step = std::get_if<StepDone>(&event);
@@ -23,14 +28,15 @@ class History : public Monitor {
     info.steps.push_back(*step);
     if (!options_.output_function) return;
     const auto* last = info.validations.empty() ? nullptr : &info.validations.back();
-    if (options_.output_function({*step, last})) stopped = true;
+    if (options_.output_function({*step, last})) stopped_ = true;
   }
 
   TrainingInfo info;
-  std::atomic<bool> stopped = false;
 
  private:
   const TrainNetworkOptions& options_;
+  std::atomic<bool> stopped_ = false;
+  StopRequests requests_;
 };
 
 TrainingInfo completed(TrainingInfo info, const TrainJobResult& result) {
@@ -57,7 +63,7 @@ TrainedNetwork train_network(const Datastore& data, const nn::Network& network, 
   if (!options.pool) own = own_pool(call, {.timeout = options.training.timeout}, place);
   History history(options);
   TrainJobControl control{.out = options.out, .write_run = !options.out.empty(), .monitor = &history};
-  if (options.output_function) control.stop = [&] { return history.stopped.load(); };
+  if (options.output_function || control.write_run) control.stop = [&] { return history.stops(); };
   if (options.resume && !states_of(options.out).empty()) control.resume = options.out;
   const auto result =
       with_place(place, [&] { return run_training(options.pool ? *options.pool : *own, call, control); });

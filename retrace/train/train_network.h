@@ -75,7 +75,8 @@ struct TrainNetworkOptions {
   std::function<bool(const TrainingProgress& progress)> output_function = {};
   // Whether image_input keeps the statistics that the network has, in place of those of the training data.
   bool keep_input_statistics = false;
-  // A run folder (docs/command.md) with weights, metrics and checkpoints; empty: nothing is written.
+  // A run folder (docs/command.md) with weights, metrics and checkpoints; empty: nothing is written. A file `stop` in
+  // it, which `retrace monitor` writes, ends the training as the output function does.
   std::string out = {};
   // Goes on from the newest checkpoint of the run in `out`, to the bits of a run that was not broken off. Where `out`
   // holds none, a new run begins.

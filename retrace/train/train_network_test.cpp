@@ -11,6 +11,7 @@
 #include "retrace/ops/ops.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/product_testing.h"
+#include "retrace/train/stop_request.h"
 #include "retrace/train/train_job.h"
 #include "tests/error_testing.h"
 #include "tests/golden_jobs.h"
@@ -153,6 +154,22 @@ TEST(TrainNetwork, TheOutputFunctionStops) {
   EXPECT_EQ(stopped.info.stop_reason, "stopped");
   EXPECT_EQ(stopped.info.iterations, 4);
   EXPECT_EQ(seen, (std::vector<std::pair<int64_t, bool>>{{1, false}, {2, false}, {3, false}, {4, true}}));
+}
+
+// `touch RUN/stop`, and the button of the live page.
+TEST(TrainNetwork, ARequestInTheFolderEndsIt) {
+  const TemporaryFolder root;
+  TrainNetworkOptions options = short_options();
+  options.training.max_epochs = 1'000'000'000;
+  options.out = (root / "run").string();
+  options.output_function = [&](const TrainingProgress& progress) {
+    if (progress.step.iteration == 3) ask_to_stop(options.out);
+    return false;
+  };
+  const auto stopped = train_network(products(), small_layers(), "mean-squared-error", options);
+  EXPECT_EQ(stopped.info.stop_reason, "stopped");
+  EXPECT_GE(stopped.info.iterations, 3);
+  EXPECT_FALSE(stop_is_asked(options.out));
 }
 
 // Against the recurrence over the weights after each step, in binary64.

@@ -5,7 +5,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
+#include "retrace/base/quiet_thread.h"
 
 namespace retrace {
 namespace {
@@ -153,16 +153,11 @@ class HttpServer::Loop {
         tick_(std::move(tick)) {
     if (wake_.get() < 0) throw cannot_listen(options, errno);
     port_ = port_of(listener_.get());
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      thread_ = std::thread([this] { run(); });
+      thread_ = quiet_thread([this] { run(); });
     } catch (const std::system_error&) {
-      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
       throw cannot_listen(options, EAGAIN);
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   ~Loop() {

@@ -133,14 +133,29 @@ void RunList::look_into(const fs::path& folder, int depth) {
   if (places_.contains(folder.string())) return;
   std::error_code failure;
   if (fs::is_regular_file(folder / "metrics.jsonl", failure)) return add(folder, false);
-  if (holds_events(folder)) return add(folder, true);
-  if (depth == kDepth) return;
-  std::vector<fs::path> below;
-  for (fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, failure), end;
-       !failure && at != end; at.increment(failure))
-    if (std::error_code unknown; at->is_directory(unknown)) below.push_back(at->path());
-  std::sort(below.begin(), below.end());
-  for (const fs::path& path : below) look_into(path, depth + 1);
+  const auto folders = folders_in(folder);
+  if (places_.contains(folder.string()) || depth == kDepth) return;
+  for (const fs::path& below : folders) look_into(below, depth + 1);
+}
+
+// The folders in it, without hidden ones. One that has not changed is not read again; where it has event files, it is
+// added instead.
+const std::vector<fs::path>& RunList::folders_in(const fs::path& folder) {
+  constexpr int64_t kSettled = 2'000'000'000;  // nanoseconds: two changes may have one time
+  Plain& plain = plain_[folder.string()];
+  const int64_t changed = stamp_of(folder).first, now = int64_t{std::time(nullptr)} * 1'000'000'000;
+  if (plain.changed == changed) return plain.folders;
+  plain = {now - changed > kSettled ? changed : 0, {}};
+  if (holds_events(folder)) return add(folder, true), plain.folders;
+  std::error_code failure;
+  fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, failure);
+  for (const fs::directory_iterator end; !failure && at != end; at.increment(failure)) {
+    std::error_code unknown;
+    if (at->is_directory(unknown) && !at->path().filename().string().starts_with('.'))
+      plain.folders.push_back(at->path());
+  }
+  std::sort(plain.folders.begin(), plain.folders.end());
+  return plain.folders;
 }
 
 void RunList::add(const fs::path& folder, bool events) {

@@ -54,7 +54,13 @@ class RunList {
     int64_t events = 0, events_size = 0, steps = 0, steps_size = 0;
     bool operator==(const Stamp&) const = default;
   };
+  // A folder without a run, by the time of its last change.
+  struct Plain {
+    int64_t changed = 0;
+    std::vector<std::filesystem::path> folders;  // in it
+  };
   void discover();
+  const std::vector<std::filesystem::path>& folders_in(const std::filesystem::path& folder);
   void look_into(const std::filesystem::path& folder, int depth);
   void add(const std::filesystem::path& folder, bool events);
   void refresh(ListedRun& run, Stamp& stamp);
@@ -64,6 +70,7 @@ class RunList {
   std::vector<ListedRun> runs_;
   std::vector<Stamp> stamps_;
   std::unordered_map<std::string, size_t> places_;
+  std::unordered_map<std::string, Plain> plain_;
   int refreshes_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <unordered_map>
 
@@ -119,6 +120,7 @@ class RunServer::Pages {
   }
 
   WebResponse change(const WebRequest& request) {
+    std::error_code ignored;
     const int64_t number = number_in<int64_t>(request, "run", 0);
     const ListedRun* const run = list_.find(number);
     if (!run) return problem(404, "there is no such run");
@@ -128,6 +130,10 @@ class RunServer::Pages {
     }
     if (request.path != "/api/stop") return problem(404, "there is no such page");
     if (run->state != RunState::running && run->state != RunState::quiet) return problem(409, "this run has ended");
+    if (const auto study = run->folder.parent_path().parent_path();
+        std::filesystem::exists(study / "study.sqlite", ignored))
+      return problem(409, fmt::format("this is a trial: retrace experiments {} --cancel {}", study.string(),
+                                      std::atoi(run->folder.filename().c_str())));
     ask_to_stop(run->folder);
     return json(Json::object({{"stop_asked", true}}));
   }
