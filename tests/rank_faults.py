@@ -290,6 +290,9 @@ def main():
             text += f", {sum(o.resumed for o in mine)} ended with 74 and went on later"
         print(text, flush=True)
     print(f"rank_faults: {time.monotonic() - begin:.0f} s", flush=True)
+    if not any(outcome.lost for outcome in outcomes):
+        failures += 1
+        print("FAILED: no fault reached a training", file=sys.stderr)
     sys.exit(1 if failures else 0)
 
 

@@ -108,6 +108,7 @@ for i in $(seq 300); do
   sleep 0.1
 done
 [ "$state" = 'PENDING 1' ] || fail "a job that was ended is not in the queue again: $state; $(tail -n 5 twice.log)"
+has 'stopped by SIGTERM; go on with' twice.log
 scancel "$number"
 # shellcheck disable=SC2086
 timeout 600 "$retrace" train $long --set training.checkpoint_iterations=1 --profile queue --workers 3 --submit --wait --out twice >out 2>err ||

@@ -10,11 +10,13 @@
 #include <system_error>
 #include <vector>
 
+#include "retrace/base/folder.h"
+
 namespace retrace {
 namespace fs = std::filesystem;
 
 namespace {
-constexpr int kMaxListed = 2000;  // names looked at to find a similar one
+constexpr size_t kMaxListed = 2000;  // names looked at to find a similar one
 
 // The point where a path ceases to exist: `folder` exists, `first` is the path of the part below it that does not, and
 // `rest` is what follows.
@@ -37,17 +39,13 @@ Break find_break(const fs::path& path) {
 
 // A path with a similar name at the break that is what was meant, or "".
 fs::path similar_path(const Break& found, bool folder_meant) {
-  std::vector<std::string> names;
   std::error_code ignored;
+  std::vector<std::string> names = folder_names(found.folder, ignored);
+  if (names.size() > kMaxListed) names.resize(kMaxListed);
   const auto full = [&](const std::string& name) {
     const fs::path base = found.folder == "." ? fs::path(name) : found.folder / name;
     return found.rest.empty() ? base : base / found.rest;
   };
-  for (fs::directory_iterator entry(found.folder, ignored), end; entry != end && names.size() < kMaxListed;
-       entry.increment(ignored)) {
-    if (ignored) break;
-    names.push_back(entry->path().filename().string());
-  }
   std::erase_if(names, [&](const std::string& name) {
     const fs::file_status status = fs::status(full(name), ignored);
     return !fs::exists(status) || fs::is_directory(status) != folder_meant;

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "retrace/base/copy_variant.h"
+
 namespace retrace {
 
 // A JSON text that was read. Members of an object are in the order of the text; of two with one name, the last counts.
@@ -21,6 +23,10 @@ class JsonValue {
   static std::optional<JsonValue> parse(std::string_view text);
 
   JsonValue() = default;  // null
+  JsonValue(const JsonValue& other) : value_(copy_of(other.value_)) {}
+  JsonValue(JsonValue&&) noexcept = default;
+  JsonValue& operator=(const JsonValue&) = default;
+  JsonValue& operator=(JsonValue&&) noexcept = default;
   explicit JsonValue(bool value) : value_(value) {}
   explicit JsonValue(int64_t value) : value_(value) {}
   explicit JsonValue(double value) : value_(value) {}

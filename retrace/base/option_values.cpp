@@ -4,10 +4,13 @@
 
 #include <algorithm>
 
+#include "retrace/base/copy_variant.h"
 #include "retrace/base/error.h"
 #include "retrace/base/option_rules.h"
 
 namespace retrace {
+
+OptionValue::OptionValue(const OptionValue& other) : variant(copy_of(other)) {}
 
 OptionValues::OptionValues() = default;
 OptionValues::OptionValues(const OptionValues&) = default;

@@ -11,8 +11,17 @@
 
 namespace retrace {
 
-using OptionValue = std::variant<bool, int64_t, double, std::string, std::vector<std::string>, std::vector<int64_t>,
-                                 std::vector<double>>;
+// One value. A copy that runs out of memory throws std::bad_alloc, where that of std::variant may end the process.
+class OptionValue : public std::variant<bool, int64_t, double, std::string, std::vector<std::string>,
+                                        std::vector<int64_t>, std::vector<double>> {
+ public:
+  using variant::variant;
+  OptionValue() = default;
+  OptionValue(const OptionValue&);
+  OptionValue(OptionValue&&) noexcept = default;
+  OptionValue& operator=(const OptionValue&) = default;
+  OptionValue& operator=(OptionValue&&) noexcept = default;
+};
 
 // Values by the names of their options, in the order of the names.
 class OptionValues {

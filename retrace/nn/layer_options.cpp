@@ -38,7 +38,7 @@ std::string type_text(const OptionRule& rule) {
   }
   constexpr const char* names[] = {"true or false",    "a whole number", "a number", "a text", "a list of texts", "",
                                    "a list of numbers"};
-  static_assert(std::size(names) == std::variant_size_v<OptionValue>);
+  static_assert(std::size(names) == std::variant_size_v<OptionValue::variant>);
   return names[rule.standard.index()];
 }
 

@@ -7,12 +7,21 @@
 #include <variant>
 #include <vector>
 
+#include "retrace/base/copy_variant.h"
 #include "retrace/tensor/dtype.h"
 #include "retrace/tensor/shape.h"
 
 namespace retrace {
 
-using AttributeValue = std::variant<int64_t, double, Shape, DType, std::string>;
+class AttributeValue : public std::variant<int64_t, double, Shape, DType, std::string> {
+ public:
+  using variant::variant;
+  AttributeValue() = default;
+  AttributeValue(const AttributeValue& other) : variant(copy_of(other)) {}
+  AttributeValue(AttributeValue&&) noexcept = default;
+  AttributeValue& operator=(const AttributeValue&) = default;
+  AttributeValue& operator=(AttributeValue&&) noexcept = default;
+};
 
 struct Attribute {
   std::string_view name;  // a string with static lifetime: an op's declared name

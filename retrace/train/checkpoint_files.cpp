@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "retrace/base/file.h"
+#include "retrace/base/folder.h"
 #include "retrace/base/warning.h"
 #include "retrace/train/manifest.h"
 #include "retrace/train/metrics_log.h"
@@ -49,11 +50,8 @@ std::optional<int64_t> iterations_of(const std::string& name, std::string_view p
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code failure;
-  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure))
-    names.push_back(entry->path().filename().string());
-  return names;
+  std::error_code ignored;
+  return folder_names(folder, ignored);
 }
 
 // Of the checkpoints there, newest first.

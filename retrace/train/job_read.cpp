@@ -163,7 +163,7 @@ const char* type_name(const OptionValue& value) {
                                    "a list of texts",
                                    "a whole number or a list of whole numbers",
                                    "a number or a list of numbers"};
-  static_assert(std::size(names) == std::variant_size_v<OptionValue>);
+  static_assert(std::size(names) == std::variant_size_v<OptionValue::variant>);
   return names[value.index()];
 }
 

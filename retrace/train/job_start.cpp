@@ -7,6 +7,7 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/base/folder.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/cloud/s3_location.h"
 #include "retrace/data/tar.h"
@@ -51,8 +52,8 @@ std::set<fs::path> folders_in(const fs::path& folder) {
     return found;
   }
   std::error_code failure;
-  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure))
-    if (std::error_code ignored; entry->is_directory(ignored)) found.insert(entry->path());
+  for (const auto& name : folder_names(folder, failure))
+    if (std::error_code ignored; fs::is_directory(folder / name, ignored)) found.insert(folder / name);
   return found;
 }
 

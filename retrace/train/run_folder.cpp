@@ -6,6 +6,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "retrace/base/folder.h"
 #include "retrace/train/checkpoint_files.h"
 #include "retrace/train/manifest.h"
 #include "retrace/train/run_lock.h"
@@ -38,8 +39,7 @@ bool read_number(std::string_view text, Number& number, int base = 10) {
 int last_number(const fs::path& runs, const std::string& name) {
   int last = 0;
   std::error_code failure;
-  for (fs::directory_iterator entry(runs, failure), end; !failure && entry != end; entry.increment(failure)) {
-    const std::string found = entry->path().filename().string();
+  for (const auto& found : folder_names(runs, failure)) {
     int number = 0;
     if (found.starts_with(name + "-") && read_number(std::string_view(found).substr(name.size() + 1), number) &&
         number < kMaxRuns)
@@ -64,10 +64,10 @@ Error not_usable(const fs::path& path, const char* why) {
 
 void check_empty(const fs::path& path) {
   std::error_code failure;
-  for (fs::directory_iterator entry(path, failure), end; !failure && entry != end; entry.increment(failure))
-    if (entry->path().filename() != kRunLock)
+  for (const auto& name : folder_names(path, failure))
+    if (name != kRunLock)
       throw not_usable(path, "is not empty")
-          .got(printable(entry->path().filename().string()))
+          .got(printable(name))
           .help("choose another folder with --out, or leave it out to get the next free one under runs/");
   if (failure) throw write_failed(path, failure.value());
 }

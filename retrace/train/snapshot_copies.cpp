@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "retrace/base/folder.h"
 #include "retrace/base/hash.h"
 #include "retrace/base/warning.h"
 #include "retrace/distributed/group.h"
@@ -68,12 +69,11 @@ fs::path copy_path(const fs::path& folder, int64_t iterations) {
 std::vector<int64_t> copies_in(const fs::path& folder) {
   std::vector<int64_t> copies;
   std::error_code failure;
-  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
-    const std::string name = entry->path().filename().string();
+  for (const auto& name : folder_names(folder, failure)) {
     int64_t iterations = 0;
     if (!name.starts_with(kCopyPrefix)) continue;
     std::from_chars(name.data() + kCopyPrefix.size(), name.data() + name.size(), iterations);
-    if (iterations > 0 && entry->path() == copy_path(folder, iterations)) copies.push_back(iterations);
+    if (iterations > 0 && folder / name == copy_path(folder, iterations)) copies.push_back(iterations);
   }
   std::sort(copies.rbegin(), copies.rend());
   return copies;

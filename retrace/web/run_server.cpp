@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <limits>
 #include <unordered_map>
 
@@ -24,11 +23,15 @@ constexpr size_t kMostBuckets = 2000, kBuckets = 500;
 constexpr uint64_t kMostText = 1 << 20;
 
 template <class Number>
-Number number_in(const WebRequest& request, const char* name, Number otherwise) {
-  const std::string& text = request.parameter(name);
+Number number_from(const std::string& text, Number otherwise) {
   Number value = otherwise;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   return failure == std::errc() && end == text.data() + text.size() && !text.empty() ? value : otherwise;
+}
+
+template <class Number>
+Number number_in(const WebRequest& request, const char* name, Number otherwise) {
+  return number_from(request.parameter(name), otherwise);
 }
 
 WebResponse json(const Json& value) { return {.type = "application/json", .body = value.text() + "\n"}; }
@@ -133,7 +136,7 @@ class RunServer::Pages {
     if (const auto study = run->folder.parent_path().parent_path();
         std::filesystem::exists(study / "study.sqlite", ignored))
       return problem(409, fmt::format("this is a trial: retrace experiments {} --cancel {}", study.string(),
-                                      std::atoi(run->folder.filename().c_str())));
+                                      number_from<int64_t>(run->folder.filename().string(), 0)));
     ask_to_stop(run->folder);
     return json(Json::object({{"stop_asked", true}}));
   }
