@@ -88,31 +88,37 @@ has '"exit_code":0' out
 has "$fingerprint" queued.log
 has '"workers":2' queued.log
 
-# SIGTERM for the script, as before the end of its time: the ranks leave a checkpoint, and the job waits in the queue
-# again (for two minutes). Started again it goes on to the same bits.
-long="$golden/digits.toml --set training.shards=4 --set training.max_epochs=100 --set training.checkpoint_seconds=0"
+# SIGTERM for the script, as before the end of its time, or for the ranks, as where Slurm takes their nodes back: the ranks
+# leave a checkpoint, and the job waits in the queue again (for two minutes). Started again it goes on to the same bits.
+long="$golden/digits.toml --set training.shards=4 --set training.max_epochs=200 --set training.checkpoint_seconds=0"
+again="$long --set training.checkpoint_iterations=1 --profile queue --submit --out twice"
 # shellcheck disable=SC2086
 "$retrace" train $long --out whole --json >out 2>err || fail 'the whole run'
+
+# interrupt NUMBER [--batch]: the NUMBER-th start gets SIGTERM behind an epoch, its script where --batch stands.
+interrupt() {
+  # shellcheck disable=SC2086
+  "$retrace" train $again --workers 2 --json >out 2>err || fail 'a long job in the queue'
+  number=$(sed -n 's/.*"job_id":"\([0-9]*\)".*/\1/p' out)
+  for i in $(seq 600); do
+    [ "$(grep -c '^golden-digits' twice.log 2>/dev/null)" = "$1" ] && tail -n 1 twice.log | grep -q '^epoch' && break
+    sleep 0.05
+  done
+  # shellcheck disable=SC2086
+  scancel ${2-} --signal=TERM "$number" || fail "no signal for job $number"
+  for i in $(seq 300); do
+    state=$(scontrol show job --oneliner "$number" | sed -n 's/.* JobState=\([A-Z]*\) .* Restarts=\([0-9]*\) .*/\1 \2/p')
+    [ "$state" = 'PENDING 1' ] && break
+    sleep 0.1
+  done
+  [ "$state" = 'PENDING 1' ] || fail "a job that was ended is not in the queue again: $state; $(tail -n 5 twice.log)"
+  [ "$(grep -c 'stopped by SIGTERM; go on with' twice.log)" -eq "$1" ] || fail "no checkpoint: $(tail -n 5 twice.log)"
+  scancel "$number"
+}
+interrupt 1 --batch
+interrupt 2
 # shellcheck disable=SC2086
-"$retrace" train $long --set training.checkpoint_iterations=1 --profile queue --workers 2 --submit --json --out twice >out 2>err ||
-  fail 'a long job in the queue'
-number=$(sed -n 's/.*"job_id":"\([0-9]*\)".*/\1/p' out)
-for i in $(seq 600); do
-  [ -n "$(ls twice/checkpoints 2>/dev/null)" ] && break
-  sleep 0.1
-done
-scancel --batch --signal=TERM "$number" || fail 'the script gets no signal'
-for i in $(seq 300); do
-  state=$(scontrol show job --oneliner "$number" | sed -n 's/.* JobState=\([A-Z]*\) .* Restarts=\([0-9]*\) .*/\1 \2/p')
-  [ "$state" = 'PENDING 1' ] && break
-  sleep 0.1
-done
-[ "$state" = 'PENDING 1' ] || fail "a job that was ended is not in the queue again: $state; $(tail -n 5 twice.log)"
-has 'stopped by SIGTERM; go on with' twice.log
-scancel "$number"
-# shellcheck disable=SC2086
-timeout 600 "$retrace" train $long --set training.checkpoint_iterations=1 --profile queue --workers 3 --submit --wait --out twice >out 2>err ||
-  fail 'a job that goes on'
+timeout 600 "$retrace" train $again --workers 3 --wait >out 2>err || fail 'a job that goes on'
 expect 0 '' compare whole twice
 
 finish

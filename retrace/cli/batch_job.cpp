@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kScriptLimit = uint64_t{1} << 20;
 
 // Slurm sends SIGTERM to the script alone before the end of the job's time, and to the ranks where it takes their nodes
-// back: either way the ranks leave a checkpoint, and end with 143.
+// back: either way the ranks leave a checkpoint, and end with 143. The script sends it by scancel: srun would kill them.
 constexpr const char* kScript = R"(#!/bin/sh
 #SBATCH --job-name="{name}"
 #SBATCH --ntasks={workers}
@@ -29,7 +29,7 @@ constexpr const char* kScript = R"(#!/bin/sh
 # leaves a checkpoint, and the job goes into the queue again. When it is started again, it goes on from there.
 cd {folder} || exit 66
 stopped=
-trap 'stopped=yes; kill -TERM "$training" 2>/dev/null' TERM
+trap 'stopped=yes; scancel --signal=TERM "$SLURM_JOB_ID"' TERM
 {command} &
 training=$!
 wait "$training"
