@@ -146,7 +146,7 @@ if(TARGET retrace)
   file(GLOB script_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*_test.sh")
   if(RETRACE_SANITIZE)  # what runs nothing of the library that is built here
     list(FILTER script_tests EXCLUDE REGEX "/(compile_errors|golden_run|gpu_check|install|packages|reference)_test\\.sh$")
-    list(FILTER script_tests EXCLUDE REGEX "/(hosts|rank_faults|restarts|slurm|train_ranks)_test\\.sh$")  # ranks are in mpi_test.sh, too
+    list(FILTER script_tests EXCLUDE REGEX "/(examples|hosts|rank_faults|restarts|slurm|train_ranks)_test\\.sh$")  # ranks are in mpi_test.sh, too
     list(FILTER script_tests EXCLUDE REGEX "/(page|sweep|wrong_inputs)_test\\.sh$")  # 150 runs of the command for its texts
     list(FILTER script_tests EXCLUDE REGEX "/object_storage_test\\.sh$")  # what it runs is in the tests of cloud, data and train
     # Many runs of the command, whose threads are in the tests of train, too; and ranks, whose library is not instrumented.
