@@ -99,10 +99,11 @@ class Browser:
                 raise RuntimeError(f"this did not become true: {script}")
             time.sleep(0.1)
 
-    def drag(self, x_from, x_to, y):
+    def drag(self, x_from, x_to, y, y_to=None):
         """With the left mouse button."""
-        for kind, x in (("mousePressed", x_from), ("mouseMoved", (x_from + x_to) / 2), ("mouseMoved", x_to), ("mouseReleased", x_to)):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
+        for kind, part in (("mousePressed", 0), ("mouseMoved", 0.5), ("mouseMoved", 1), ("mouseReleased", 1)):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x_from + part * (x_to - x_from), y=y + part * ((y if y_to is None else y_to) - y),
+                      button="left", buttons=1, clickCount=1)
 
     def dress(self, width, height, dark=False):
         """The size of the window, and whether the user prefers dark pages."""

@@ -86,13 +86,61 @@ def compare(page):
         page.wait("[...runs.values()].some(r => r.note === 'a <b>note</b>')")
         assert page.run("document.querySelectorAll('#runs b').length") == 0
         assert page.errors == [], page.errors
-        pictures(page)
+        pictures(page, "page")
     finally:
         server.terminate()
         assert server.wait(timeout=20) == 0
 
 
-def pictures(page):
+def trials(page):
+    return page.run("document.querySelectorAll('#trials tbody tr').length")
+
+
+def study(page):
+    """A study: sorted, filtered, a range of an axis, a trial that is to be made anew."""
+    with open("small.toml", "w") as file:
+        file.write('[network]\nname = "digits"\nwidth = 4\n[data]\ntrain_samples = 64\ntest_samples = 16\n'
+                   '[training]\nmax_epochs = 1\nmini_batch_size = 16\n')
+    with open("study.toml", "w") as file:
+        file.write('job = "small.toml"\nstrategy = "random"\ntrials = 8\n[parameters]\n'
+                   'training.initial_learn_rate = {low = 1e-4, high = 1e-2, log = true}\n'
+                   'training.solver = ["adam", "sgdm"]\n')
+    subprocess.run([RETRACE, "sweep", "study.toml", "--out", "studies/rates"], capture_output=True, check=True)
+    server = subprocess.Popen([RETRACE, "monitor", "studies", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        page.dress(1280, 900)
+        page.open(address_in(server.stdout))
+        page.errors.clear()
+        page.wait("location.pathname === '/' && document.readyState === 'complete' && document.querySelectorAll('#trials tbody tr').length === 8")
+        page.wait("document.querySelectorAll('#runs tbody tr').length === 8 && charts.has('loss') && !!charts.get('loss').graph")
+        assert page.run("document.querySelectorAll('#parallel polyline').length") == 8
+        assert page.run("document.querySelectorAll('#importance meter').length") == 2
+        page.run("[...document.querySelectorAll('#trials th button')].find(b => b.textContent === 'loss').click()")
+        losses = page.run("[...document.querySelectorAll('#trials tbody tr')].map(r => Number(r.cells[2].textContent))")
+        assert losses == sorted(losses), losses
+        # The lower half of the axis of the loss, by the mouse; a click chooses all again.
+        page.run("document.getElementById('parallel').scrollIntoView()")
+        x, top, bottom = page.run("(() => { const r = document.querySelector('[data-axis=loss]').getBoundingClientRect(); return [(r.left + r.right) / 2, r.top, r.bottom]; })()")
+        page.drag(x, x, bottom - 2, y_to=(top + bottom) / 2)
+        page.wait("study.ranges.has('loss') && document.querySelectorAll('#trials tbody tr').length < 8")
+        assert 0 < trials(page) < 8
+        page.drag(x, x, bottom - 2)
+        page.wait("!study.ranges.has('loss') && document.querySelectorAll('#trials tbody tr').length === 8")
+        page.run("document.getElementById('trial-filter').value = 'sgdm'; drawStudy()")
+        assert trials(page) == page.run("study.table.trials.filter(t => t.parameters['training.solver'] === 'sgdm').length")
+        page.run("document.getElementById('trial-filter').value = ''; drawStudy()")
+        pictures(page, "study")
+        page.run("setTimeout(() => document.querySelector('#trials button[aria-label=\"Restart trial 3\"]').click(), 0), true")
+        page.wait("study.table.trials[2].state === 'stopped'")
+        page.wait("document.getElementById('study-message').textContent.includes('the next retrace sweep')")
+        page.wait("!!document.querySelector('#trials button[aria-label=\"Cancel trial 3\"]')")
+        assert page.errors == [], page.errors
+    finally:
+        server.terminate()
+        assert server.wait(timeout=20) == 0
+
+
+def pictures(page, what):
     """For people, where RETRACE_PICTURES names a folder: light, dark, on a telephone."""
     folder = os.environ.get("RETRACE_PICTURES")
     if not folder:
@@ -100,7 +148,7 @@ def pictures(page):
     for name, width, dark in (("light", 1280, False), ("dark", 1280, True), ("narrow", 400, False)):
         page.dress(width, 1000, dark)
         page.run("for (const chart of charts.values()) chart.draw()")
-        page.picture(os.path.join(folder, f"page-{name}.png"))
+        page.picture(os.path.join(folder, f"{what}-{name}.png"))
 
 
 def main():
@@ -114,6 +162,7 @@ def main():
         resumed = train("--resume", "watched", "--threads", "2")
         assert resumed["fingerprint"] == whole["fingerprint"], (resumed, whole)
         compare(page)
+        study(page)
     finally:
         page.close()
     print("page_browser: all good")

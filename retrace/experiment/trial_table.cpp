@@ -9,6 +9,7 @@
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
 #include "retrace/base/json.h"
+#include "retrace/experiment/study.h"
 
 namespace retrace {
 namespace {
@@ -143,6 +144,11 @@ Json json_of(const TrialRecord& trial) {
 }
 
 }  // namespace
+
+TrialTable read_trial_table(const std::filesystem::path& study) {
+  const Study opened(study, Study::Use::read);
+  return {opened.text("objective"), opened.text("direction") == "maximize", opened.trials()};
+}
 
 TrialTable filtered(const TrialTable& table, const std::vector<std::string>& conditions,
                     const std::vector<std::string>& states) {

@@ -1,6 +1,7 @@
 #pragma once
 // Trials as a table: for people, for programs, for spreadsheets.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ struct TrialTable {
   bool maximize = false;
   std::vector<TrialRecord> trials;  // in the order in which they are shown
 };
+
+// All trials of the study in a folder. Errors: as Study.
+TrialTable read_trial_table(const std::filesystem::path& study);
 
 // The trials in one of the states (none: in any), for which all conditions hold: constraints (constraint.h) of columns
 // of numbers. A trial without a number in a column that a condition names is left out. Errors: usage for what is not

@@ -10,6 +10,8 @@
 #include <boost/beast/http.hpp>
 #endif
 
+#include "retrace/base/json.h"
+
 namespace retrace {
 namespace {
 
@@ -47,6 +49,14 @@ std::string decoded(std::string_view text) {
       result += text[i] == '+' ? ' ' : text[i];
   }
   return result;
+}
+
+WebResponse json_response(std::string text) { return {.type = "application/json", .body = std::move(text) + "\n"}; }
+
+WebResponse error_response(int status, std::string text) {
+  WebResponse response = json_response(Json::object({{"error", std::move(text)}}).text());
+  response.status = status;
+  return response;
 }
 
 std::string response_bytes(const WebResponse& response, bool keep_alive, bool head_only) {

@@ -31,6 +31,11 @@ struct WebResponse {
   bool stream = false;  // the connection stays open and gets what HttpServer::broadcast() sends
 };
 
+// A line of JSON.
+WebResponse json_response(std::string text);
+// {"error":text}
+WebResponse error_response(int status, std::string text);
+
 // The answer as bytes; a stream has no length. `head_only`: that of HEAD.
 std::string response_bytes(const WebResponse& response, bool keep_alive, bool head_only = false);
 

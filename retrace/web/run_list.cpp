@@ -14,6 +14,7 @@
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
 #include "retrace/base/json_value.h"
+#include "retrace/experiment/study.h"
 #include "retrace/report/event_series.h"
 #include "retrace/report/run_series.h"
 #include "retrace/train/step_log.h"
@@ -133,6 +134,9 @@ void RunList::look_into(const fs::path& folder, int depth) {
   if (places_.contains(folder.string())) return;
   std::error_code failure;
   if (fs::is_regular_file(folder / "metrics.jsonl", failure)) return add(folder, false);
+  if (fs::is_regular_file(study_path(folder), failure) &&
+      std::find(studies_.begin(), studies_.end(), folder) == studies_.end())
+    studies_.push_back(folder);
   const auto folders = folders_in(folder);
   if (places_.contains(folder.string()) || depth == kDepth) return;
   for (const fs::path& below : folders) look_into(below, depth + 1);

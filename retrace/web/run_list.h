@@ -43,6 +43,8 @@ class RunList {
   // Reads anew what was written since the last call, and at every fourth call looks for new runs.
   void refresh();
   const std::vector<ListedRun>& runs() const { return runs_; }
+  // Folders of studies (docs/experiments.md), in the order in which they were found.
+  const std::vector<std::filesystem::path>& studies() const { return studies_; }
   // Null for a number that no run has.
   const ListedRun* find(int64_t number) const;
   // A note of the user on a run, RUN/note.txt: at most 4 KiB. "" removes it. Errors: output; usage for a longer one.
@@ -69,6 +71,7 @@ class RunList {
   std::vector<std::filesystem::path> roots_;
   std::vector<ListedRun> runs_;
   std::vector<Stamp> stamps_;
+  std::vector<std::filesystem::path> studies_;
   std::unordered_map<std::string, size_t> places_;
   std::unordered_map<std::string, Plain> plain_;
   int refreshes_ = 0;

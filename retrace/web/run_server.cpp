@@ -15,6 +15,7 @@
 #include "retrace/web/http_server.h"
 #include "retrace/web/page_files.h"
 #include "retrace/web/run_json.h"
+#include "retrace/web/study_answers.h"
 
 namespace retrace {
 namespace {
@@ -34,11 +35,7 @@ Number number_in(const WebRequest& request, const char* name, Number otherwise) 
   return number_from(request.parameter(name), otherwise);
 }
 
-WebResponse json(const Json& value) { return {.type = "application/json", .body = value.text() + "\n"}; }
-WebResponse problem(int status, std::string text) {
-  return {
-      .status = status, .type = "application/json", .body = Json::object({{"error", std::move(text)}}).text() + "\n"};
-}
+WebResponse json(const Json& value) { return json_response(value.text()); }
 
 bool is_local(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
 
@@ -68,7 +65,7 @@ class RunServer::Pages {
       if (auto refused = access_.check(request)) return *refused;
       return request.method == "POST" ? change(request) : read(request);
     } catch (const Error& error) {
-      return problem(500, error.message());
+      return error_response(500, error.message());
     }
   }
 
@@ -78,12 +75,27 @@ class RunServer::Pages {
       if (file.path == path) return {.type = std::string(file.type), .body = std::string(file.text)};
     if (path == "/api/runs") return all_runs();
     if (path == "/api/events") return {.type = "text/event-stream", .body = ": here\n\n", .stream = true};
+    if (path == "/api/studies") return studies_.list(list_.studies());
+    if (const auto* study = study_in(request)) return read_study(*study, path);
     const ListedRun* const run = list_.find(number_in<int64_t>(request, "run", 0));
     if (path == "/api/series" && run) return series(*run, request);
     if (path == "/api/names" && run) return names(*run);
     if (path == "/api/job" && run) return job(*run);
     if (path == "/api/parting" && run) return parting(*run, request);
-    return problem(404, path.starts_with("/api/") ? "there is no such run" : "there is no such page");
+    return error_response(404, path.starts_with("/api/") ? "there is no such run" : "there is no such page");
+  }
+
+  // Null where the request names none.
+  const std::filesystem::path* study_in(const WebRequest& request) const {
+    const auto number = number_in<uint64_t>(request, "study", 0);
+    return number >= 1 && number <= list_.studies().size() ? &list_.studies()[number - 1] : nullptr;
+  }
+
+  WebResponse read_study(const std::filesystem::path& study, const std::string& path) {
+    if (path == "/api/study") return studies_.table(study);
+    if (path == "/api/trials.csv") return studies_.csv(study);
+    if (path == "/api/best") return studies_.best_job(study);
+    return error_response(404, "there is no such page");
   }
 
   WebResponse all_runs() {
@@ -112,31 +124,34 @@ class RunServer::Pages {
       if (std::filesystem::is_regular_file(run.folder / name, failure))
         return {.body = read_file_start(run.folder / name, "job file", kMostText)};
     }
-    return problem(404, "this run has no job file");
+    return error_response(404, "this run has no job file");
   }
 
   WebResponse parting(const ListedRun& run, const WebRequest& request) {
     const ListedRun* const other = list_.find(number_in<int64_t>(request, "with", 0));
-    if (!other) return problem(404, "there is no such run");
+    if (!other) return error_response(404, "there is no such run");
     const Parting found = find_parting(run.folder, other->folder);
     return json(Json::object({{"common", found.common}, {"iteration", found.iteration}, {"what", found.what}}));
   }
 
   WebResponse change(const WebRequest& request) {
     std::error_code ignored;
+    if (const auto* study = study_in(request); study && request.path == "/api/trial")
+      return studies_.change(*study, number_in<int64_t>(request, "trial", 0), request.parameter("what"), request.body);
     const int64_t number = number_in<int64_t>(request, "run", 0);
     const ListedRun* const run = list_.find(number);
-    if (!run) return problem(404, "there is no such run");
+    if (!run) return error_response(404, "there is no such run");
     if (request.path == "/api/note") {
       list_.set_note(number, request.body);
       return json(Json::object({{"note", request.body}}));
     }
-    if (request.path != "/api/stop") return problem(404, "there is no such page");
-    if (run->state != RunState::running && run->state != RunState::quiet) return problem(409, "this run has ended");
+    if (request.path != "/api/stop") return error_response(404, "there is no such page");
+    if (run->state != RunState::running && run->state != RunState::quiet)
+      return error_response(409, "this run has ended");
     if (const auto study = run->folder.parent_path().parent_path();
         std::filesystem::exists(study / "study.sqlite", ignored))
-      return problem(409, fmt::format("this is a trial: retrace experiments {} --cancel {}", study.string(),
-                                      number_from<int64_t>(run->folder.filename().string(), 0)));
+      return error_response(409, fmt::format("this is a trial: retrace experiments {} --cancel {}", study.string(),
+                                             number_from<int64_t>(run->folder.filename().string(), 0)));
     ask_to_stop(run->folder);
     return json(Json::object({{"stop_asked", true}}));
   }
@@ -160,6 +175,7 @@ class RunServer::Pages {
 
   RunList list_;
   SeriesCache cache_;
+  StudyAnswers studies_;
   std::unordered_map<int, std::string> told_;
   std::string system_;
   const std::string address_;

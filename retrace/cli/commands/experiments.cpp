@@ -4,9 +4,11 @@
 #include <charconv>
 
 #include "retrace/base/file.h"
+#include "retrace/base/json.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/metric_text.h"
 #include "retrace/cli/output.h"
+#include "retrace/experiment/importance.h"
 #include "retrace/experiment/study.h"
 #include "retrace/experiment/trial_request.h"
 #include "retrace/experiment/trial_table.h"
@@ -20,7 +22,7 @@ struct ExperimentsOptions {
   fs::path study;
   std::string sort;
   std::vector<std::string> filters, states, cancel, restart, notes;
-  bool csv = false, json = false, best = false;
+  bool csv = false, json = false, best = false, importance = false;
 };
 
 int64_t trial_in(const std::string& text, const char* flag) {
@@ -45,11 +47,6 @@ std::vector<TrialRequest> requests_of(const ExperimentsOptions& options) {
   return requests;
 }
 
-TrialTable read_table(const fs::path& folder) {
-  const Study study(folder, Study::Use::read);
-  return {study.text("objective"), study.text("direction") == "maximize", study.trials()};
-}
-
 std::string counts_text(const std::vector<TrialRecord>& trials) {
   std::string text;
   for (const auto state : {TrialState::finished, TrialState::pruned, TrialState::diverged, TrialState::failed,
@@ -68,7 +65,7 @@ std::string list_text(const fs::path& folder) {
   std::sort(studies.begin(), studies.end());
   std::string text;
   for (const auto& path : studies) {
-    const TrialTable table = read_table(path);
+    const TrialTable table = read_trial_table(path);
     const int64_t best = best_trial(table.trials, table.maximize);
     text += fmt::format("{}: {} trials ({})", printable(path.string()), table.trials.size(), counts_text(table.trials));
     if (best > 0)
@@ -86,11 +83,26 @@ std::string best_job(const TrialTable& table) {
   return table.trials[static_cast<size_t>(best - 1)].job;
 }
 
+std::string importance_text(const TrialTable& table, bool as_json) {
+  const auto found = importance(table);
+  if (as_json)
+    return Json::list(
+               found,
+               [](const Importance& one) { return Json::object({{"parameter", one.parameter}, {"share", one.share}}); })
+               .text() +
+           "\n";
+  if (found.empty()) return "too few trials have a result, or all have the same\n";
+  std::string text;
+  for (const auto& one : found) text += fmt::format("{:5.1f} %  {}\n", 100 * one.share, printable(one.parameter));
+  return text;
+}
+
 int experiments(const ExperimentsOptions& options) {
   if (options.study.empty()) return print(list_text("experiments")), 0;
   if (const auto requests = requests_of(options); !requests.empty()) request_trials(options.study, requests);
-  const TrialTable all = read_table(options.study);
+  const TrialTable all = read_trial_table(options.study);
   if (options.best) return print(best_job(all)), 0;
+  if (options.importance) return print(importance_text(all, options.json)), 0;
   TrialTable table = filtered(all, options.filters, options.states);
   if (!options.sort.empty()) sort_trials(table, options.sort);
   print(options.json ? table_json(table) + "\n" : options.csv ? table_csv(table) : table_text(table));
@@ -109,6 +121,7 @@ void describe(Flags& flags) {
   flags.repeated("--restart", "N", options->restart,
                  "trial N is made anew by the next sweep, or by the one that goes on");
   flags.flag("--best", options->best, "print the job file of the best trial");
+  flags.flag("--importance", options->importance, "what each parameter explains of the result by itself");
   flags.flag("--csv", options->csv, "print the table as CSV");
   flags.flag("--json", options->json, "print the table as one JSON object");
   flags.exclude("--csv", "--json");
