@@ -150,6 +150,12 @@ TrialTable read_trial_table(const std::filesystem::path& study) {
   return {opened.text("objective"), opened.text("direction") == "maximize", opened.trials()};
 }
 
+const TrialRecord& best_of(const TrialTable& table) {
+  const int64_t best = best_trial(table.trials, table.maximize);
+  if (best == 0) throw Error(ErrorKind::missing, 757, "no trial of the study has finished");
+  return *std::find_if(table.trials.begin(), table.trials.end(), [&](const auto& one) { return one.number == best; });
+}
+
 TrialTable filtered(const TrialTable& table, const std::vector<std::string>& conditions,
                     const std::vector<std::string>& states) {
   std::vector<std::string> names = columns_of(table);

@@ -18,6 +18,9 @@ struct TrialTable {
 // All trials of the study in a folder. Errors: as Study.
 TrialTable read_trial_table(const std::filesystem::path& study);
 
+// The best trial that finished. Error(missing) if none did.
+const TrialRecord& best_of(const TrialTable& table);
+
 // The trials in one of the states (none: in any), for which all conditions hold: constraints (constraint.h) of columns
 // of numbers. A trial without a number in a column that a condition names is left out. Errors: usage for what is not
 // understood.

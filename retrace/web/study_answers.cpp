@@ -58,10 +58,11 @@ WebResponse StudyAnswers::csv(const std::filesystem::path& study) const {
 }
 
 WebResponse StudyAnswers::best_job(const std::filesystem::path& study) const {
-  const TrialTable table = read_trial_table(study);
-  const int64_t best = best_trial(table.trials, table.maximize);
-  if (best == 0) return error_response(404, "no trial has finished");
-  return {.body = table.trials[static_cast<size_t>(best - 1)].job};
+  try {
+    return {.body = best_of(read_trial_table(study)).job};
+  } catch (const Error& error) {
+    return error_response(404, error.message());
+  }
 }
 
 WebResponse StudyAnswers::change(const std::filesystem::path& study, int64_t trial, const std::string& what,

@@ -40,6 +40,8 @@ TEST_F(StudyAnswersTest, TellTheTable) {
   ASSERT_EQ(all.find("importance")->list()->size(), 1u);
   EXPECT_GT(all.find("importance")->list()->front().number_or("share", 0), 0.5);
   EXPECT_TRUE(answers_.csv(study()).body.starts_with("trial,state,"));
+  EXPECT_EQ(answers_.best_job(study()).status, 200);
+  EXPECT_EQ(answers_.best_job(folder_.path()).status, 404);
   EXPECT_NE(answers_.list({study()}).body.find("\"id\":1"), std::string::npos);
   EXPECT_THROW(answers_.table(folder_.path()), Error);
 }

@@ -76,13 +76,6 @@ std::string list_text(const fs::path& folder) {
   return text.empty() ? fmt::format("no studies in {}\n", printable(folder.string())) : text;
 }
 
-// The job of the best trial, as a file.
-std::string best_job(const TrialTable& table) {
-  const int64_t best = best_trial(table.trials, table.maximize);
-  if (best == 0) throw Error(ErrorKind::missing, 757, "no trial of the study has finished");
-  return table.trials[static_cast<size_t>(best - 1)].job;
-}
-
 std::string importance_text(const TrialTable& table, bool as_json) {
   const auto found = importance(table);
   if (as_json)
@@ -101,7 +94,7 @@ int experiments(const ExperimentsOptions& options) {
   if (options.study.empty()) return print(list_text("experiments")), 0;
   if (const auto requests = requests_of(options); !requests.empty()) request_trials(options.study, requests);
   const TrialTable all = read_trial_table(options.study);
-  if (options.best) return print(best_job(all)), 0;
+  if (options.best) return print(best_of(all).job), 0;
   if (options.importance) return print(importance_text(all, options.json)), 0;
   TrialTable table = filtered(all, options.filters, options.states);
   if (!options.sort.empty()) sort_trials(table, options.sort);

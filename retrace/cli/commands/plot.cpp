@@ -4,6 +4,8 @@
 #include "retrace/base/json.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
+#include "retrace/experiment/parallel_svg.h"
+#include "retrace/experiment/study.h"
 #include "retrace/monitor/png_picture.h"
 #include "retrace/report/plot.h"
 #include "retrace/train/run_folder.h"
@@ -38,16 +40,27 @@ void check_ending(const std::filesystem::path& out) {
       .help(fmt::format("give --out {}", svg));
 }
 
+bool is_study(const std::filesystem::path& folder) { return std::filesystem::exists(study_path(folder)); }
+
+std::string picture(const CommandOptions& options, const std::vector<std::string>& names) {
+  if (!is_study(options.run)) return plot_svg(options.run, names, options.log);
+  if (options.log || options.metrics != "loss")
+    throw Error(ErrorKind::usage, 790, "the picture of a study has no curves")
+        .where(printable(options.run.string()))
+        .help("leave --metric and --log out, or give a run of it: STUDY/trials/0001");
+  return parallel_svg(read_trial_table(options.run));
+}
+
 int plot(const CommandOptions& options) {
   const auto names = names_in(options.metrics);
   if (options.out == "-") {
     if (options.json) throw beside_json("the picture");
-    print(plot_svg(options.run, names, options.log));
+    print(picture(options, names));
     return 0;
   }
   check_ending(options.out);
-  check_run_output(options.out, options.run / "metrics.jsonl");
-  const std::string svg = plot_svg(options.run, names, options.log);
+  check_run_output(options.out, is_study(options.run) ? study_path(options.run) : options.run / "metrics.jsonl");
+  const std::string svg = picture(options, names);
   write_file_whole(options.out, is_png(options.out) ? png_picture(svg) : svg);
   if (options.json)
     print(Json::object({{"metrics", Json::list(names, [](const std::string& name) { return Json(name); })},
@@ -61,7 +74,7 @@ int plot(const CommandOptions& options) {
 
 void describe(Flags& flags) {
   const auto options = std::make_shared<CommandOptions>();
-  flags.argument("RUN", options->run, "run folder", "the run folder");
+  flags.argument("RUN", options->run, "run folder", "the run folder, or that of a study");
   flags.option("--metric", "NAMES", options->metrics,
                "what is drawn: loss, learn_rate, metrics of validations; several with commas");
   flags.option("--out", "FILE", options->out,
@@ -70,7 +83,7 @@ void describe(Flags& flags) {
   flags.flag("--json", options->json, "print what was written as one JSON object");
   flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
   flags.action([options] {
-    options->run = run_on_disk(options->run);
+    if (!is_study(options->run)) options->run = run_on_disk(options->run);
     return plot(*options);
   });
 }
@@ -78,7 +91,9 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind plot_command() {
-  return {.name = "plot", .help = "curves of a run as a picture, SVG or PNG", .describe = describe};
+  return {.name = "plot",
+          .help = "curves of a run, or the trials of a study, as a picture: SVG or PNG",
+          .describe = describe};
 }
 
 }  // namespace retrace::cli
