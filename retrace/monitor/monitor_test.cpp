@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "retrace/monitor/json_lines.h"
+#include "retrace/monitor/small_curve.h"
 #include "retrace/monitor/terminal.h"
 
 namespace retrace {
@@ -81,6 +82,40 @@ TEST(Terminal, RateOfSamples) {
   const TerminalOptions usual{.rewrite = true, .columns = 80, .interval = 0};
   EXPECT_EQ(line_of(usual, false), "epoch 1/50  step 102/19550  loss 1.5000  21.2 s  639 samples/s  1:04:49 left");
   EXPECT_EQ(line_of(usual, true), "epoch 1/50  step 102/19550  loss 1.5000  accuracy 0.5000  1:04:49 left");
+}
+
+TEST(Terminal, PicturesStandWhereThereIsRoom) {
+  const auto line_of = [](int columns, bool unicode) {
+    std::string last;
+    Terminal terminal([&](const std::string& text, bool) { last = text; },
+                      {.rewrite = true, .columns = columns, .interval = 0, .unicode = unicode});
+    terminal.receive(RunStarted{"x", "cpu", "", 1, 2, 1, 10, 5, 0, 100});
+    for (int i = 1; i <= 5; ++i) terminal.receive(StepDone{1, i, 6.0 - i, 0.1, 1.0 * i});
+    const size_t end = last.find_last_not_of(' ');
+    return last.substr(1, end);
+  };
+  EXPECT_EQ(line_of(120, true),
+            "█████░░░░░  epoch 1/1  step 5/10  loss 1.0000  █▇▅▃▁  5.0 s  1.00 steps/s  10.0 samples/s  5.0 s left");
+  EXPECT_EQ(line_of(90, true),
+            "epoch 1/1  step 5/10  loss 1.0000  █▇▅▃▁  5.0 s  1.00 steps/s  10.0 samples/s  5.0 s left");
+  EXPECT_EQ(line_of(120, false), "epoch 1/1  step 5/10  loss 1.0000  5.0 s  1.00 steps/s  10.0 samples/s  5.0 s left");
+  EXPECT_EQ(line_of(72, true), "epoch 1/1  step 5/10  loss 1.0000  █▇▅▃▁  10.0 samples/s  5.0 s left");
+}
+
+TEST(SmallCurve, HasTwentyPlacesAtMost) {
+  SmallCurve curve;
+  for (int i = 0; i < 10'000; ++i) curve.add(i == 5 ? std::nan("") : i);
+  EXPECT_GE(text_columns(curve.text()), 10u);
+  EXPECT_LE(text_columns(curve.text()), 20u);
+  EXPECT_TRUE(curve.text().starts_with("▁"));
+  EXPECT_TRUE(curve.text().ends_with("█"));
+  SmallCurve one;
+  one.add(1);
+  EXPECT_EQ(one.text(), "");
+  one.add(std::nan(""));
+  one.add(1);
+  EXPECT_EQ(one.text(), "▁ ▁");
+  EXPECT_EQ(progress_bar(0, 3) + progress_bar(1, 2) + progress_bar(0.5, 1), "░░░██▌");
 }
 
 TEST(Terminal, LargeAndSmallNumbersStayShortAndNanHasNoSign) {

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <new>
 #include <optional>
+#include <string_view>
 
 #include "retrace/base/file.h"
+#include "retrace/monitor/small_curve.h"
 
 namespace retrace {
 
@@ -33,14 +36,17 @@ std::string number_text(double value) {
 // Three digits that count.
 std::string rate_text(double rate) { return fmt::format("{:.{}f}", rate, rate >= 100 ? 0 : rate >= 10 ? 1 : 2); }
 
+// What is left out where a line is narrow, in this order.
+enum Rank : int { kMust, kBar, kSteps, kSeconds, kCurve, kValidation, kSamples };
+
 // The parts of a line; those that are no must may be left out where it is narrow, the lower number first.
 class Line {
  public:
-  void add(std::string text, int rank = 0) { parts_.push_back({std::move(text), rank}); }
+  void add(std::string text, int rank = kMust) { parts_.push_back({std::move(text), rank}); }
 
   // Without parts of the ranks up to `last`, as far as that makes it fit.
   std::string text(size_t columns, int last) {
-    for (int rank = 1; rank <= last && joined().size() > columns; ++rank)
+    for (int rank = 1; rank <= last && text_columns(joined()) > columns; ++rank)
       std::erase_if(parts_, [&](const auto& part) { return part.second == rank; });
     return joined();
   }
@@ -62,6 +68,12 @@ TerminalOptions terminal_options(std::FILE* stream, bool dumb) {
   options.rewrite = !dumb && descriptor >= 0 && ::isatty(descriptor) == 1;
   winsize size{};
   if (options.rewrite && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.columns = size.ws_col;
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (const char* locale = std::getenv(name); locale && *locale) {
+      const std::string_view text = locale;
+      options.unicode = text.find("UTF-8") != text.npos || text.find("utf8") != text.npos;
+      break;
+    }
   return options;
 }
 
@@ -84,6 +96,7 @@ struct Terminal::View {
   std::optional<EpochDone> epoch = {};            // done, its line not yet written: a validation may follow
   std::optional<ValidationDone> validation = {};  // the last one
   std::chrono::steady_clock::time_point last = {};
+  SmallCurve losses = {};
   size_t shown = 0;  // the most characters that the line had that stands on the terminal
 };
 
@@ -112,6 +125,7 @@ void Terminal::receive(const Event& event) {
 void Terminal::View::show(const RunStarted& event) {
   run = event;
   first.reset();
+  losses = {};
   end_line(printable(
       fmt::format("{}: {}{} parameters, {} epoch{} of {} iterations on {} with {}{} thread{}{}", event.job,
                   event.iteration == 0 ? "" : fmt::format("goes on after iteration {}: ", event.iteration),
@@ -123,6 +137,7 @@ void Terminal::View::show(const RunStarted& event) {
 void Terminal::View::show(const StepDone& event) {
   end_epoch();
   if (!first) first = event;
+  losses.add(event.loss);
   if (!options.rewrite) return;
   const auto now = std::chrono::steady_clock::now();
   if (shown > 0 && std::chrono::duration<double>(now - last).count() < options.interval) return;
@@ -156,32 +171,37 @@ void Terminal::View::end_epoch() {
 
 std::string Terminal::View::line(int epoch, int64_t iteration, double loss, double seconds) const {
   const int64_t all = run.epochs * run.iterations_per_epoch;
+  const bool pictures = options.rewrite && options.unicode;
   Line line;
+  if (pictures)
+    line.add(progress_bar(static_cast<double>(iteration) / static_cast<double>(std::max<int64_t>(all, 1)), 10), kBar);
   line.add(fmt::format("epoch {}/{}", epoch, run.epochs));
   line.add(fmt::format("step {}/{}", iteration, all));
   line.add("loss " + number_text(loss));
+  if (const std::string curve = losses.text(); pictures && !curve.empty()) line.add(curve, kCurve);
   if (validation) {
-    line.add("validation " + number_text(validation->loss), 3);
+    line.add("validation " + number_text(validation->loss), kValidation);
     for (const auto& [name, value] : validation->metrics) line.add(printable(name) + " " + number_text(value));
   }
-  line.add(duration_text(seconds), 2);
+  line.add(duration_text(seconds), kSeconds);
   const double rate = first ? static_cast<double>(iteration - first->iteration) / (seconds - first->seconds) : 0;
   if (rate > 0 && std::isfinite(rate)) {
     const double samples = rate * static_cast<double>(run.samples_per_epoch) /
                            static_cast<double>(std::max<int64_t>(run.iterations_per_epoch, 1));
-    line.add(rate_text(rate) + " steps/s", samples > 0 ? 1 : 4);
-    if (samples > 0) line.add(rate_text(samples) + " samples/s", 4);
+    line.add(rate_text(rate) + " steps/s", samples > 0 ? kSteps : kSamples);
+    if (samples > 0) line.add(rate_text(samples) + " samples/s", kSamples);
     if (iteration < all) line.add(duration_text(static_cast<double>(all - iteration) / rate) + " left");
   }
-  return line.text(static_cast<size_t>(std::max(options.columns - 1, 0)), options.rewrite ? 4 : 1);
+  return line.text(static_cast<size_t>(std::max(options.columns - 1, 0)), options.rewrite ? kSamples : kSteps);
 }
 
 void Terminal::View::rewrite(const std::string& text) {
   // The last column stays free: some terminals wrap when it is written.
-  std::string now = text.substr(0, static_cast<size_t>(std::max(options.columns - 1, 20)));
+  const auto columns = static_cast<size_t>(std::max(options.columns - 1, 20));
+  std::string now = text_columns(text) > columns ? text.substr(0, columns) : text;  // without pictures by now
   // A longer text may stand there still, since the ones between may never have been written.
-  shown = std::max(shown, now.size());
-  now.append(shown - now.size(), ' ');
+  shown = std::max(shown, text_columns(now));
+  now.append(shown - text_columns(now), ' ');
   write("\r" + now, true);
 }
 
