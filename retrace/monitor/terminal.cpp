@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <new>
 #include <optional>
-#include <string_view>
 
 #include "retrace/base/file.h"
+#include "retrace/base/options.h"
 #include "retrace/monitor/small_curve.h"
 
 namespace retrace {
@@ -69,9 +68,8 @@ TerminalOptions terminal_options(std::FILE* stream, bool dumb) {
   winsize size{};
   if (options.rewrite && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) options.columns = size.ws_col;
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
-    if (const char* locale = std::getenv(name); locale && *locale) {
-      const std::string_view text = locale;
-      options.unicode = text.find("UTF-8") != text.npos || text.find("utf8") != text.npos;
+    if (const std::string locale = foreign_environment(name); !locale.empty()) {
+      options.unicode = locale.find("UTF-8") != locale.npos || locale.find("utf8") != locale.npos;
       break;
     }
   return options;
