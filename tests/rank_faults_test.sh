@@ -1,7 +1,7 @@
 #!/bin/sh
 # `retrace train --restarts` among faults: rank_faults_test.sh PATH_OF_RETRACE, run from the source tree. Three ranks, on one
 # machine and on three hosts; at a random moment a random one is killed or stands still, the link to its host is cut, or a
-# disk is full. RETRACE_RANK_FAULTS: how many (12); the same seeds have the same faults. tests/rank_faults.py looks at each.
+# disk is full. RETRACE_RANK_FAULTS: how many (16); the same seeds have the same faults. tests/rank_faults.py looks at each.
 tests=$(realpath tests)
 . tests/command_testing.sh
 . "$tests/hosts_testing.sh"
@@ -31,6 +31,6 @@ job="$jobs/digits.toml --set data.train_samples=320 --set data.test_samples=32 -
 # shellcheck disable=SC2086
 "$retrace" train $job --out whole --json >whole-out 2>err || fail 'the whole run'
 # shellcheck disable=SC2086
-python3 "$tests/rank_faults.py" "$retrace" "${RETRACE_RANK_FAULTS:-12}" "$kinds" "$hosts" $job || failures=$((failures + 1))
+python3 "$tests/rank_faults.py" "$retrace" "${RETRACE_RANK_FAULTS:-16}" "$kinds" "$hosts" $job || failures=$((failures + 1))
 
 finish
