@@ -189,10 +189,11 @@ std::optional<Point> suggest(const StrategyView& view, const OptionValues& optio
   if (same || values.size() < 2) return random_point(view.space, stream);
   double best = 0;
   GaussianProcess process = fitted_process(points, values, best);
-  // Trials that have no result yet are taken for what the process expects of them.
+  // Trials that have no result yet are taken for what the process expects of them, and improvement counts from there.
   for (const auto& point : view.pending) {
     auto features = view.space.features(point);
     const double expected = process.predict(features).mean;
+    best = std::min(best, expected);
     process.add(std::move(features), expected);
   }
   const auto found = Search(view, process, best).run();
