@@ -103,7 +103,9 @@ double training(const OptionValues& at) {
 }
 
 std::vector<TestFunction> functions() {
-  return {{"branin", 0.39788735772973816, {{.name = "x0", .low = -5, .high = 10}, {.name = "x1", .low = 0, .high = 15}},
+  return {{"branin",
+           0.39788735772973816,
+           {{.name = "x0", .low = -5, .high = 10}, {.name = "x1", .low = 0, .high = 15}},
            branin},
           {"hartmann-3", -3.8627821478207558, box(3, 0, 1),
            [](const OptionValues& at) { return hartmann(at, kWidths3, kCentres3); }},
@@ -111,7 +113,8 @@ std::vector<TestFunction> functions() {
            [](const OptionValues& at) { return hartmann(at, kWidths6, kCentres6); }},
           {"rosenbrock-4", 0, box(4, -5, 10), rosenbrock},
           {"ackley-5", 0, box(5, -32.768, 32.768), ackley},
-          {"training", 0.08 + 0.3 * std::exp(-7.0 / 3) + 0.07,
+          {"training",
+           0.08 + 0.3 * std::exp(-7.0 / 3) + 0.07,
            {{.name = "layers", .low = 1, .high = 16, .integer = true},
             {.name = "rate", .low = 1e-6, .high = 1, .log = true},
             {.name = "solver", .values = {std::string("adam"), std::string("rmsprop"), std::string("sgdm")}}},

@@ -16,7 +16,8 @@ namespace {
 constexpr uint64_t kScriptLimit = uint64_t{1} << 20;
 
 // Slurm sends SIGTERM to the script alone before the end of the job's time, and to the ranks where it takes their nodes
-// back: either way the ranks leave a checkpoint, and end with 143. The script sends it by scancel: srun would kill them.
+// back: either way the ranks leave a checkpoint, and end with 143. The script sends it by scancel: srun would kill
+// them.
 constexpr const char* kScript = R"(#!/bin/sh
 #SBATCH --job-name="{name}"
 #SBATCH --ntasks={workers}
