@@ -1,4 +1,4 @@
-// Experiments of one's own function: strategies, constraints, pruning, studies.
+// Experiments of one's own function: strategies, pruning, studies.
 #include "retrace/experiment/experiment.h"
 
 #include <gtest/gtest.h>
@@ -263,28 +263,6 @@ TEST(Experiment, EachTrialHasASeedOfItsOwn) {
   Experiment(options).run([&](Trial& trial) { return seeds.insert(trial.seed()), 0.0; });
   EXPECT_EQ(seeds.size(), 50U);
   EXPECT_LT(*seeds.rbegin(), uint64_t{1} << 53);
-}
-
-// A constraint alone, of a = 2 and b.c = 3.
-bool holds(const std::string& text) { return Constraint(text, {"a", "b.c"}).holds({2, 3}); }
-
-TEST(Constraints, AreComputedAsTheyAreWritten) {
-  EXPECT_TRUE(holds("a * b.c <= 6"));
-  EXPECT_FALSE(holds("a * b.c < 6"));
-  EXPECT_TRUE(holds("a + b.c * 2 == 8"));
-  EXPECT_TRUE(holds("(a + b.c) * 2 == 10"));
-  EXPECT_TRUE(holds("-a - -b.c == 1"));
-  EXPECT_TRUE(holds("b.c - a - 1 == 0"));
-  EXPECT_TRUE(holds("1e1 / a >= 5"));
-  EXPECT_FALSE(holds("a / 0 == a / 0 - a / 0"));
-}
-
-TEST(Constraints, RefuseWhatIsNotUnderstood) {
-  for (const char* text : {"", "a", "a <", "a < 1 < 2", "a <= system(1)", "a + = 2", "(a < 2", "a ** 2 < 3", "a < b",
-                           "a < 1x", "a = 2", "a < 2; b.c", "a < \"2\""})
-    EXPECT_TRUE(says(error_of([&] { holds(text); }), "a constraint is not understood"));
-  EXPECT_TRUE(says(error_of([&] { holds(std::string(100, '(') + "a < 1"); }), "too deep"));
-  EXPECT_TRUE(says(error_of([&] { holds(std::string(2000, ' ')); }), "too long"));
 }
 
 TEST(Experiment, RefusesWhatIsNotInOrder) {
