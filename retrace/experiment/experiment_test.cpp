@@ -1,16 +1,19 @@
-// Experiments of one's own function: strategies, constraints, pruning, studies.
+// Experiments of one's own function: strategies, pruning, studies.
 #include "retrace/experiment/experiment.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cmath>
+#include <map>
 #include <set>
 #include <stdexcept>
 
 #include "retrace/base/error.h"
 #include "retrace/experiment/plan.h"
+#include "retrace/experiment/strategy_kind.h"
 #include "retrace/experiment/study.h"
+#include "retrace/train/train_job.h"
 #include "tests/error_testing.h"
 #include "tests/temporary_folder.h"
 
@@ -84,6 +87,64 @@ TEST(Experiment, SimultaneousTrialsAreThoseOfASequence) {
       EXPECT_EQ(pruned, std::string(pruning) != "none");
     }
   }
+}
+
+// The validation losses of a small training, one for each epoch; fewer where it diverges.
+std::vector<double> learning_curve(const OptionValues& at) {
+  class Curve : public Monitor {
+   public:
+    void receive(const Event& event) override {
+      if (const auto* measured = std::get_if<ValidationDone>(&event)) losses.push_back(measured->loss);
+    }
+    std::vector<double> losses;
+  };
+  const auto text = fmt::format(
+      "[network]\nname = \"peaks\"\nwidth = {}\n[data]\nsource = \"peaks\"\ntrain_samples = 400\ntest_samples = 100\n"
+      "[training]\nmax_epochs = 9\nmini_batch_size = {}\nsolver = \"{}\"\ninitial_learn_rate = {}\n",
+      at.integer("width"), at.integer("batch"), at.text("solver"), at.number("rate"));
+  Curve curve;
+  train_job(parse_job(text, "peaks.toml"), {.write_run = false, .monitor = &curve});
+  return curve.losses;
+}
+
+// The trainings of a grid, each made once, are the trials of experiments in 20 orders.
+TEST(Experiment, PruningFindsTheBestOfAGridAtHalfItsCost) {
+  std::map<std::string, std::vector<double>> curves;
+  size_t steps = 0;
+  const auto best = [&](const char* pruning, uint64_t seed) {
+    Experiment grid({.parameters = {{.name = "rate", .low = 1e-4, .high = 1e-1, .log = true, .points = 7},
+                                    {.name = "solver", .values = {std::string("adam"), std::string("sgdm")}},
+                                    {.name = "width", .values = {int64_t{10}, int64_t{20}}},
+                                    {.name = "batch", .values = {int64_t{16}, int64_t{64}}}},
+                     .strategy = "grid",
+                     .pruning = pruning,
+                     .seed = seed});
+    const auto result = grid.run([&](Trial& trial) {
+      const auto [found, missing] = curves.try_emplace(values_json(trial.parameters()));
+      auto& curve = found->second;
+      if (missing) curve = learning_curve(trial.parameters());
+      for (size_t i = 0; i < curve.size() && !trial.should_stop(); ++i)
+        trial.report(static_cast<int64_t>(i) + 1, curve[i]);
+      return curve.size() == 9 ? curve.back() : std::nan("");
+    });
+    EXPECT_EQ(result.trials.size(), 56U);
+    steps = 0;
+    for (const auto& trial : result.trials) steps += trial.reports.size();
+    return values_json(result.trials[static_cast<size_t>(result.best - 1)].parameters);
+  };
+  const std::string whole = best("none", 0);
+  const size_t cost = steps;
+  for (const char* pruning : {"halving", "median"}) {
+    SCOPED_TRACE(pruning);
+    constexpr uint64_t kOrders = 20;
+    size_t pruned = 0;
+    for (uint64_t seed = 0; seed < kOrders; ++seed) {
+      EXPECT_EQ(best(pruning, seed), whole);
+      pruned += steps;
+    }
+    EXPECT_LE(2 * pruned, kOrders * cost);
+  }
+  EXPECT_EQ(curves.size(), 56U);
 }
 
 TEST(Experiment, AStudyGoesOnToTheSameTrials) {
@@ -162,6 +223,39 @@ TEST(Experiment, TheBayesianStrategyFindsAHollow) {
   EXPECT_LT(result.trials[static_cast<size_t>(result.best - 1)].value, 1e-3);
 }
 
+// What the Bayesian strategy suggests after trials of the bowl at random points, one point after the other
+// without the results of those before.
+std::vector<SearchSpace::Point> suggested(const SearchSpace& space, int known, int count, double* least = nullptr) {
+  StrategyView view{.space = space, .number = known + 1};
+  RandomStream stream(1, "test", 0, 0, 0);
+  for (int i = 0; i < known; ++i) {
+    auto point = random_point(space, stream);
+    const double value = bowl(space.values(point));
+    if (least && (i == 0 || value < *least)) *least = value;
+    view.known.push_back({std::move(point), value});
+  }
+  for (; count > 0; --count, ++view.number)
+    view.pending.push_back(
+        *kind_of(all_strategies(), "bayesian", "strategy", {}).suggest(view, {{"first_trials", int64_t{0}}}));
+  return view.pending;
+}
+
+TEST(Experiment, SuggestionsWhoseResultsAreAwaitedLieApart) {
+  const SearchSpace space(two_parameters().parameters, {});
+  const auto points = suggested(space, 8, 4);
+  for (size_t i = 0; i < points.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      EXPECT_GT(std::hypot(points[i][0] - points[j][0], points[i][1] - points[j][1]), 0.01);
+}
+
+// A model of all of them would take minutes.
+TEST(Experiment, TheBayesianStrategyKnowsTheBestOfManyTrials) {
+  const SearchSpace space(two_parameters().parameters, {});
+  double least = 0;
+  const auto points = suggested(space, 1000, 1, &least);
+  EXPECT_LT(bowl(space.values(points[0])), least);
+}
+
 TEST(Experiment, EachTrialHasASeedOfItsOwn) {
   ExperimentOptions options = two_parameters();
   options.trials = 50;
@@ -169,28 +263,6 @@ TEST(Experiment, EachTrialHasASeedOfItsOwn) {
   Experiment(options).run([&](Trial& trial) { return seeds.insert(trial.seed()), 0.0; });
   EXPECT_EQ(seeds.size(), 50U);
   EXPECT_LT(*seeds.rbegin(), uint64_t{1} << 53);
-}
-
-// A constraint alone, of a = 2 and b.c = 3.
-bool holds(const std::string& text) { return Constraint(text, {"a", "b.c"}).holds({2, 3}); }
-
-TEST(Constraints, AreComputedAsTheyAreWritten) {
-  EXPECT_TRUE(holds("a * b.c <= 6"));
-  EXPECT_FALSE(holds("a * b.c < 6"));
-  EXPECT_TRUE(holds("a + b.c * 2 == 8"));
-  EXPECT_TRUE(holds("(a + b.c) * 2 == 10"));
-  EXPECT_TRUE(holds("-a - -b.c == 1"));
-  EXPECT_TRUE(holds("b.c - a - 1 == 0"));
-  EXPECT_TRUE(holds("1e1 / a >= 5"));
-  EXPECT_FALSE(holds("a / 0 == a / 0 - a / 0"));
-}
-
-TEST(Constraints, RefuseWhatIsNotUnderstood) {
-  for (const char* text : {"", "a", "a <", "a < 1 < 2", "a <= system(1)", "a + = 2", "(a < 2", "a ** 2 < 3", "a < b",
-                           "a < 1x", "a = 2", "a < 2; b.c", "a < \"2\""})
-    EXPECT_TRUE(says(error_of([&] { holds(text); }), "a constraint is not understood"));
-  EXPECT_TRUE(says(error_of([&] { holds(std::string(100, '(') + "a < 1"); }), "too deep"));
-  EXPECT_TRUE(says(error_of([&] { holds(std::string(2000, ' ')); }), "too long"));
 }
 
 TEST(Experiment, RefusesWhatIsNotInOrder) {

@@ -20,12 +20,23 @@ constexpr double kLengthDeviation = 1.2, kNoiseMean = -12, kNoiseDeviation = 3;
 
 double length_mean(size_t coordinates) { return -0.7 + 0.5 * log(static_cast<double>(coordinates)); }
 
+// In four sums, which do not wait for each other.
+double dot(const double* a, const double* b, size_t count) {
+  double sums[4] = {0, 0, 0, 0};
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4)
+    for (size_t k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
+  for (; i < count; ++i) sums[0] += a[i] * b[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) { return dot(a.data(), b.data(), a.size()); }
+
 // The lower triangle L with L L^T = a; a has its lower triangle. What is no longer positive becomes a little.
 Rows cholesky(Rows a) {
   for (size_t i = 0; i < a.size(); ++i) {
     for (size_t j = 0; j <= i; ++j) {
-      double sum = a[i][j];
-      for (size_t k = 0; k < j; ++k) sum -= a[i][k] * a[j][k];
+      const double sum = a[i][j] - dot(a[i].data(), a[j].data(), j);
       a[i][j] = i == j ? std::sqrt(std::max(sum, 1e-14)) : sum / a[j][j];
     }
   }
@@ -34,10 +45,7 @@ Rows cholesky(Rows a) {
 
 // x of L x = b.
 std::vector<double> solve_lower(const Rows& lower, std::vector<double> b) {
-  for (size_t i = 0; i < b.size(); ++i) {
-    for (size_t k = 0; k < i; ++k) b[i] -= lower[i][k] * b[k];
-    b[i] /= lower[i][i];
-  }
+  for (size_t i = 0; i < b.size(); ++i) b[i] = (b[i] - dot(lower[i].data(), b.data(), i)) / lower[i][i];
   return b;
 }
 
@@ -57,27 +65,13 @@ Rows inverse(const Rows& lower) {
   for (size_t j = 0; j < n; ++j) {
     auto& column = columns[j];
     column.assign(n, 0);
-    for (size_t i = j; i < n; ++i) {
-      double sum = i == j ? 1 : 0;
-      for (size_t k = j; k < i; ++k) sum -= lower[i][k] * column[k];
-      column[i] = sum / lower[i][i];
-    }
+    column[j] = 1 / lower[j][j];
+    for (size_t i = j + 1; i < n; ++i) column[i] = -dot(&lower[i][j], &column[j], i - j) / lower[i][i];
   }
   Rows result(n);
-  for (size_t i = 0; i < n; ++i) {
-    for (size_t j = 0; j <= i; ++j) {
-      double sum = 0;
-      for (size_t k = i; k < n; ++k) sum += columns[i][k] * columns[j][k];
-      result[i].push_back(sum);
-    }
-  }
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j <= i; ++j) result[i].push_back(dot(&columns[i][i], &columns[j][i], n - i));
   return result;
-}
-
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ std::vector<const TrialRecord*> ExperimentPlan::usable(int64_t number,
 
 std::optional<OptionValues> ExperimentPlan::suggest(int64_t number,
                                                     const std::vector<const TrialRecord*>& before) const {
-  StrategyView view{.space = space_, .seed = options_.seed, .number = number};
+  StrategyView view{.space = space_, .seed = options_.seed, .number = number, .pruned = pruner_->uses_results};
   if (strategy_->uses_results) {
     for (const auto* trial : before) {
       const auto point = space_.point(trial->parameters);

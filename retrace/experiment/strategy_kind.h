@@ -23,6 +23,7 @@ struct StrategyView {
   const SearchSpace& space;
   uint64_t seed = 0;
   int64_t number = 1;                            // of the trial that is suggested
+  bool pruned = false;                           // trials end early, by what earlier ones were worth
   std::vector<KnownTrial> known = {};            // by their numbers
   std::vector<SearchSpace::Point> pending = {};  // of trials before this one whose results are not used yet
 };

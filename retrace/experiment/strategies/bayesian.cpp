@@ -16,6 +16,7 @@ using double_math::log;
 
 constexpr int kCandidates = 500, kNear = 100, kRefined = 5, kRounds = 24;
 constexpr size_t kCentres = 5;
+constexpr size_t kMostKnown = 200;  // the cost of a suggestion grows with the third power of what the model knows
 
 // A latin hypercube over the first trials: each coordinate of theirs is in another of as many equal parts.
 Point first_point(const StrategyView& view, int64_t count) {
@@ -27,6 +28,17 @@ Point first_point(const StrategyView& view, int64_t count) {
     point.push_back((part + unit_number(stream)) / static_cast<double>(count));
   }
   return view.space.feasible(view.space.values(point)) ? point : random_point(view.space, stream);
+}
+
+// At most kMostKnown trials for the model: the best half of them, and others that are spread over all that there are.
+std::vector<KnownTrial> modelled(std::vector<KnownTrial> known) {
+  if (known.size() <= kMostKnown) return known;
+  constexpr size_t kBest = kMostKnown / 2, kOthers = kMostKnown - kBest;
+  std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  std::vector<KnownTrial> some(known.begin(), known.begin() + kBest);
+  const size_t others = known.size() - kBest;
+  for (size_t i = 1; i <= kOthers; ++i) some.push_back(known[kBest + i * others / kOthers - 1]);
+  return some;
 }
 
 // The values as the process sees them: moved and scaled to mean 0 and deviation 1, after a logarithm of their distance
@@ -176,23 +188,25 @@ std::optional<Point> suggest(const StrategyView& view, const OptionValues& optio
   const int64_t given = options.integer("first_trials");
   const int64_t first = given > 0 ? given : std::min<int64_t>(coordinates + 3, 10);
   if (view.number <= first) return first_point(view, first);
+  const std::vector<KnownTrial> known = modelled(view.known);
   double worst = -std::numeric_limits<double>::infinity();
   std::vector<std::vector<double>> points;
-  for (const auto& trial : view.known) {
+  for (const auto& trial : known) {
     if (std::isfinite(trial.value)) worst = std::max(worst, trial.value);
     points.push_back(view.space.features(trial.point));
   }
   std::vector<double> values;
-  for (const auto& trial : view.known) values.push_back(std::isfinite(trial.value) ? trial.value : worst);
+  for (const auto& trial : known) values.push_back(std::isfinite(trial.value) ? trial.value : worst);
   RandomStream stream(view.seed, "experiment random", static_cast<uint64_t>(view.number), 0, 0);
   const bool same = std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
   if (same || values.size() < 2) return random_point(view.space, stream);
   double best = 0;
   GaussianProcess process = fitted_process(points, values, best);
-  // Trials that have no result yet are taken for what the process expects of them.
+  // Trials that have no result yet are taken for what the process expects of them, and improvement counts from there.
   for (const auto& point : view.pending) {
     auto features = view.space.features(point);
     const double expected = process.predict(features).mean;
+    best = std::min(best, expected);
     process.add(std::move(features), expected);
   }
   const auto found = Search(view, process, best).run();

@@ -42,11 +42,14 @@ std::optional<SearchSpace::Point> suggest(const StrategyView& view, const Option
           .help("fewer values, or the strategy random");
     all *= sizes.back();
   }
-  if (view.space.constraints().empty())
-    return view.number <= all ? std::optional(point_of(view.space, sizes, view.number - 1)) : std::nullopt;
+  const bool free = view.space.constraints().empty();
+  if (free && view.number > all) return std::nullopt;
+  if (free && !view.pruned) return point_of(view.space, sizes, view.number - 1);
+  // Trials are pruned by what earlier ones were worth. Where each is better than the one before, none would be.
+  const auto order = view.pruned ? random_order(all, view.seed, "experiment grid", 0) : std::vector<int64_t>();
   int64_t feasible = 0;
   for (int64_t i = 0; i < all; ++i) {
-    auto point = point_of(view.space, sizes, i);
+    auto point = point_of(view.space, sizes, view.pruned ? order[static_cast<size_t>(i)] : i);
     if (view.space.feasible(view.space.values(point)) && ++feasible == view.number) return point;
   }
   if (feasible == 0)
@@ -58,7 +61,9 @@ std::optional<SearchSpace::Point> suggest(const StrategyView& view, const Option
 
 StrategyKind grid_strategy() {
   return {.name = "grid",
-          .help = "every combination of values that satisfies the constraints, the last parameter first",
+          .help =
+              "every combination of values that satisfies the constraints, the last parameter first; with pruning in a "
+              "random order",
           .all = true,
           .suggest = suggest};
 }
