@@ -40,7 +40,7 @@ class RunList {
   // Errors: missing, for a folder that does not exist.
   explicit RunList(std::vector<std::filesystem::path> roots);
 
-  // Reads anew what was written since the last call, and at every fourth call, or while there are none, looks for new
+  // Reads anew what was written since the last call, and at every second call, or while there are none, looks for new
   // runs.
   void refresh();
   const std::vector<ListedRun>& runs() const { return runs_; }

@@ -118,7 +118,7 @@ class RunServer::Pages {
     return json(Json::object({{"stop_asked", true}}));
   }
 
-  // An event with the runs that are not as they were told last; of the system alone at every fourth call.
+  // An event with the runs that are not as they were told last; of the system alone at every second call.
   std::string changes() {
     list_.refresh();
     std::vector<Json> changed;
@@ -131,7 +131,7 @@ class RunServer::Pages {
     }
     const std::string system = system_json().text();
     if (!changed.empty()) curves_.forget();
-    if (changed.empty() && (system == system_ || ++calls_ % 4 != 0)) return "";
+    if (changed.empty() && (system == system_ || ++calls_ % 2 != 0)) return "";
     system_ = system;
     return fmt::format("data: {{\"runs\":{},\"system\":{}}}\n\n", Json::list(changed).text(), system);
   }

@@ -165,7 +165,9 @@ function drawTable() {
     fillRow(row, run);
     return row;
   });
-  if (wanted.length !== body.rows.length || wanted.some((row, i) => row !== body.rows[i])) body.replaceChildren(...wanted);
+  const before = [...body.rows];
+  if (before.every((row, i) => row === wanted[i])) body.append(...wanted.slice(before.length));  // the browser keeps their layout
+  else body.replaceChildren(...wanted);
   for (const [i, column] of kColumns.entries())
     $('runs').tHead.rows[0].cells[i + 1].setAttribute(
         'aria-sort', order.column !== column.title ? 'none' : order.down ? 'descending' : 'ascending');
