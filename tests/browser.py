@@ -20,7 +20,7 @@ class Browser:
     """One page. Its console's errors are kept in `errors`."""
 
     def __init__(self, width=1280, height=900):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
 

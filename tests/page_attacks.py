@@ -91,10 +91,14 @@ def refusals(server):
         assert server.status(method, "/api/stop?run=1", **own) == 405, method
     # Paths.
     for path in ("/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/api/job?run=../..", "/api/job?run=1%00", "/page.js/..", "//etc/passwd",
-                 "/api/series?run=99999999999999999999&name=loss", "/api/series?run=-1&name=loss"):
+                 "/api/job?run=99999999999999999999", "/api/job?run=-1"):
         assert server.status("GET", path) == 404, path
-    answer = server.ask("GET", "/api/series?run=1&name=../../x&most=99999999")
-    assert answer.status == 200 and json.loads(answer.text)["x"] == []
+    answer = server.ask("GET", "/api/series?runs=1,-1,99999999999999999999,&names=../../x%0Aloss&most=99999999")
+    found = json.loads(answer.text)
+    assert answer.status == 200 and [one["name"] for one in found] == ["loss"] and found[0]["x"] != []
+    answer = server.ask("GET", "/api/series?runs=" + "1," * 1000 + "&names=loss")
+    assert answer.status == 200 and len(json.loads(answer.text)) == 64
+    assert server.ask("GET", "/api/series?runs=-1").text == b"[]\n"
     assert server.status("POST", "/api/note?run=1", body=b"x" * 5000, **own) == 500
     assert server.status("POST", "/api/note?run=1", body=b"x" * 70000, **own) == 413
 

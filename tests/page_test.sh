@@ -1,6 +1,6 @@
 #!/bin/sh
 # The live page: page_test.sh PATH_OF_RETRACE, run from the source tree. What a server refuses, and a browser that watches a
-# run and stops it.
+# run and stops it; runs that were killed.
 source=$(pwd)
 . tests/command_testing.sh
 
@@ -18,6 +18,8 @@ expect 2 'port must be a number' monitor --port many .
 expect 2 'no page can be served' monitor --host 192.0.2.1 --port 0 .
 
 python3 "$source/tests/page_attacks.py" "$retrace" "$jobs/digits.toml" || fail 'attacks'
+mkdir killed
+(cd killed && python3 "$source/tests/killed_runs.py" "$retrace" "$jobs/digits.toml" "${RETRACE_KILLS:-10}") || fail 'killed runs'
 python3 "$source/tests/page_browser.py" "$retrace" "$jobs/digits.toml" || fail 'the browser'
 
 finish

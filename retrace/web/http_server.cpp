@@ -27,7 +27,7 @@ using std::chrono::seconds;
 
 constexpr size_t kMostConnections = 128, kMostWaiting = 4 << 20;
 constexpr auto kRequestTime = seconds(10), kIdleTime = seconds(60), kStallTime = seconds(30);
-constexpr auto kTick = std::chrono::milliseconds(500);
+constexpr auto kTick = std::chrono::milliseconds(1000);
 
 Error cannot_listen(const HttpServerOptions& options, int error) {
   Error result(

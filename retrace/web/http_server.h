@@ -17,7 +17,7 @@ struct HttpServerOptions {
 // Answers requests on one thread of its own, which no signal interrupts. Bounds: 128 connections (others are closed at
 // once), 10 seconds from the first byte of a request to its last, 60 seconds of silence between requests, 30 seconds
 // for a reader that takes nothing, 4 MiB that wait for a stream's reader: what goes beyond is closed. `answer` is
-// called on that thread, and must not throw but std::bad_alloc. `tick` is called there about every half second while
+// called on that thread, and must not throw but std::bad_alloc. `tick` is called there about once a second while
 // there are streams; the text that it returns goes to all of them.
 class HttpServer {
  public:

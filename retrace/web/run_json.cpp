@@ -84,10 +84,12 @@ Json run_json(const ListedRun& run) {
        {"note", run.note}});
 }
 
-Json series_json(const std::vector<SeriesBucket>& buckets) {
+Json series_json(int run, const std::string& name, const std::vector<SeriesBucket>& buckets) {
   const bool single =
       std::all_of(buckets.begin(), buckets.end(), [](const SeriesBucket& one) { return one.points == 1; });
-  return Json::object({{"x", column(buckets, &SeriesBucket::x_first)},
+  return Json::object({{"run", run},
+                       {"name", name},
+                       {"x", column(buckets, &SeriesBucket::x_first)},
                        {"x_last", column(buckets, &SeriesBucket::x_last)},
                        {"minimum", column(buckets, &SeriesBucket::minimum)},
                        {"maximum", column(buckets, &SeriesBucket::maximum)},

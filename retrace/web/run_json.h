@@ -9,8 +9,9 @@ namespace retrace {
 
 // {"id":1,"name":"digits-1","state":"running","iteration":10,"iterations":3120,...}
 Json run_json(const ListedRun& run);
-// Columns "x", "x_last", "minimum", "maximum", "mean", "points", and "single": each bucket is a point.
-Json series_json(const std::vector<SeriesBucket>& buckets);
+// The run and the name; columns "x", "x_last", "minimum", "maximum", "mean", "points", and "single": each bucket is a
+// point.
+Json series_json(int run, const std::string& name, const std::vector<SeriesBucket>& buckets);
 // Load and memory of this machine.
 Json system_json();
 

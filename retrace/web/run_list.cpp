@@ -104,7 +104,7 @@ RunList::RunList(std::vector<fs::path> roots) : roots_(std::move(roots)) {
 }
 
 void RunList::refresh() {
-  if (refreshes_++ % 4 == 0) discover();
+  if (refreshes_++ % 2 == 0 || runs_.empty()) discover();
   const auto locked = locked_files();
   const double now = static_cast<double>(std::time(nullptr));
   for (size_t i = 0; i < runs_.size(); ++i) {

@@ -40,7 +40,8 @@ class RunList {
   // Errors: missing, for a folder that does not exist.
   explicit RunList(std::vector<std::filesystem::path> roots);
 
-  // Reads anew what was written since the last call, and at every fourth call looks for new runs.
+  // Reads anew what was written since the last call, and at every second call, or while there are none, looks for new
+  // runs.
   void refresh();
   const std::vector<ListedRun>& runs() const { return runs_; }
   // Folders of studies (docs/experiments.md), in the order in which they were found.

@@ -2,40 +2,33 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <limits>
 #include <unordered_map>
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
 #include "retrace/report/parting.h"
-#include "retrace/report/series_cache.h"
 #include "retrace/train/stop_request.h"
 #include "retrace/web/access.h"
+#include "retrace/web/curves.h"
 #include "retrace/web/http_server.h"
 #include "retrace/web/page_files.h"
+#include "retrace/web/request_numbers.h"
 #include "retrace/web/run_json.h"
 #include "retrace/web/study_answers.h"
 
 namespace retrace {
 namespace {
 
-constexpr size_t kMostBuckets = 2000, kBuckets = 500;
 constexpr uint64_t kMostText = 1 << 20;
 
-template <class Number>
-Number number_from(const std::string& text, Number otherwise) {
-  Number value = otherwise;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failure == std::errc() && end == text.data() + text.size() && !text.empty() ? value : otherwise;
-}
-
-template <class Number>
-Number number_in(const WebRequest& request, const char* name, Number otherwise) {
-  return number_from(request.parameter(name), otherwise);
-}
-
 WebResponse json(const Json& value) { return json_response(value.text()); }
+
+// Read before the page is asked for: of many runs, this is what takes longest.
+RunList read_list(const std::vector<std::filesystem::path>& roots) {
+  RunList list(roots);
+  list.refresh();
+  return list;
+}
 
 bool is_local(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
 
@@ -45,7 +38,7 @@ bool is_local(const std::string& address) { return address.starts_with("127.") |
 class RunServer::Pages {
  public:
   explicit Pages(const RunServerOptions& options)
-      : list_(options.runs),
+      : list_(read_list(options.runs)),
         address_(options.address),
         access_(!is_local(options.address)),
         server_(
@@ -77,9 +70,8 @@ class RunServer::Pages {
     if (path == "/api/events") return {.type = "text/event-stream", .body = ": here\n\n", .stream = true};
     if (path == "/api/studies") return studies_.list(list_.studies());
     if (const auto* study = study_in(request)) return read_study(*study, path);
+    if (path == "/api/series") return json_response(curves_.series(list_, request));
     const ListedRun* const run = list_.find(number_in<int64_t>(request, "run", 0));
-    if (path == "/api/series" && run) return series(*run, request);
-    if (path == "/api/names" && run) return names(*run);
     if (path == "/api/job" && run) return job(*run);
     if (path == "/api/parting" && run) return parting(*run, request);
     return error_response(404, path.starts_with("/api/") ? "there is no such run" : "there is no such page");
@@ -101,21 +93,6 @@ class RunServer::Pages {
   WebResponse all_runs() {
     list_.refresh();
     return json(Json::object({{"runs", Json::list(list_.runs(), run_json)}, {"system", system_json()}}));
-  }
-
-  WebResponse names(const ListedRun& run) {
-    return json(Json::list(cache_.at(run.folder).list(), [](const SeriesInfo& info) {
-      return Json::object(
-          {{"name", info.name}, {"points", info.points}, {"first", info.x_first}, {"last", info.x_last}});
-    }));
-  }
-
-  WebResponse series(const ListedRun& run, const WebRequest& request) {
-    constexpr double kAll = std::numeric_limits<double>::infinity();
-    const size_t most = std::min(number_in<size_t>(request, "most", kBuckets), kMostBuckets);
-    return json(series_json(
-        cache_.at(run.folder)
-            .read(request.parameter("name"), number_in(request, "from", -kAll), number_in(request, "to", kAll), most)));
   }
 
   WebResponse job(const ListedRun& run) {
@@ -156,7 +133,7 @@ class RunServer::Pages {
     return json(Json::object({{"stop_asked", true}}));
   }
 
-  // An event with the runs that are not as they were told last.
+  // An event with the runs that are not as they were told last; of the system alone at every second call.
   std::string changes() {
     list_.refresh();
     std::vector<Json> changed;
@@ -168,16 +145,18 @@ class RunServer::Pages {
       changed.push_back(std::move(now));
     }
     const std::string system = system_json().text();
-    if (changed.empty() && system == system_) return "";
+    if (!changed.empty()) curves_.forget();
+    if (changed.empty() && (system == system_ || ++calls_ % 2 != 0)) return "";
     system_ = system;
     return fmt::format("data: {{\"runs\":{},\"system\":{}}}\n\n", Json::list(changed).text(), system);
   }
 
   RunList list_;
-  SeriesCache cache_;
+  Curves curves_;
   StudyAnswers studies_;
   std::unordered_map<int, std::string> told_;
   std::string system_;
+  int calls_ = 0;  // of changes() that had nothing of a run to tell
   const std::string address_;
   const Access access_;
   HttpServer server_;  // last: its thread ends before the others do

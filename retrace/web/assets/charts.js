@@ -3,6 +3,7 @@
 // each with its smallest and largest value, and every point when the range is small enough.
 
 const kPieces = 500;
+const kRuns = 10, kSeries = 64;  // in one request; at most in one answer
 const kColours = ['#1f77b4', '#d62728', '#2ca02c', '#9467bd', '#ff7f0e', '#17becf', '#e377c2', '#8c564b', '#bcbd22', '#7f7f7f'];
 
 // What is told of a point stands below the chart, where no style has to be written into the page.
@@ -15,6 +16,19 @@ async function getJson(path) {
   const value = await answer.json();
   if (!answer.ok) throw new Error(value.error || answer.statusText);
   return value;
+}
+
+// All series of these runs, or those of some names, in as few requests as there can be: each costs the process that trains.
+async function getSeries(runs, names, range) {
+  const rest = `most=${kPieces}${names ? `&names=${encodeURIComponent(names.join('\n'))}` : ''}${range ? `&from=${range[0]}&to=${range[1]}` : ''}`;
+  const parts = [];
+  for (let i = 0; i < runs.length; i += kRuns) parts.push(runs.slice(i, i + kRuns).map(run => run.id).join());
+  return (await Promise.all(parts.map(async ids => {
+    const found = [];
+    do found.push(...await getJson(`/api/series?runs=${ids}&${rest}&skip=${found.length}`));
+    while (found.length > 0 && found.length % kSeries === 0);
+    return found;
+  }))).flat();
 }
 
 // [x, y] of what is drawn of a series: a piece is a line from its smallest to its largest value.
@@ -56,10 +70,10 @@ function rowsOf(lines) {
 }
 
 class Chart {
-  // `names`: of the series that it shows.
-  constructor(title, names, parent, settings, log) {
+  constructor(title, parent, settings, log) {
     this.title = title;
-    this.names = names;
+    this.names = [];  // of the series that it shows
+    this.runs = [];
     this.settings = settings;
     this.range = null;
     this.log = log;
@@ -112,23 +126,21 @@ class Chart {
 
   show(range) {
     this.range = range;
-    return this.load(this.runs);
+    return this.load();
   }
 
   // Reads what is shown, and draws it.
-  async load(runs) {
-    this.runs = runs;
+  async load() {
     const asked = this.asked = {};
-    const range = this.range ? `&from=${this.range[0]}&to=${this.range[1]}` : '';
-    const wanted = [];
-    for (const run of runs)
-      for (const name of this.names) wanted.push({run, name});
-    const found = await Promise.all(wanted.map(async ({run, name}) => {
-      const series = await getJson(`/api/series?run=${run.id}&name=${encodeURIComponent(name)}&most=${kPieces}${range}`);
-      return {run, name, series};
-    }));
-    if (asked !== this.asked) return;  // another range is wanted by now
-    this.found = found.filter(one => one.series.x.length > 0);
+    const found = await getSeries(this.runs, this.names, this.range);
+    if (asked === this.asked) this.take(found);  // else another range is wanted by now
+  }
+
+  // Draws those of the series that are its own.
+  take(found) {
+    const byId = new Map(this.runs.map(run => [run.id, run]));
+    this.found = found.filter(one => this.names.includes(one.name) && one.x.length > 0)
+                     .map(series => ({run: byId.get(series.run), name: series.name, series}));
     if (!this.range) {
       const ends = this.found.map(one => [one.series.x[0], one.series.x_last[one.series.x.length - 1]]);
       if (ends.length) this.extent = [Math.min(...ends.map(e => e[0])), Math.max(...ends.map(e => e[1]))];

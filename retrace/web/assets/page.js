@@ -5,6 +5,8 @@ const runs = new Map();    // by id
 const shown = new Set();   // ids whose curves are drawn
 const charts = new Map();  // by title
 const settings = {smoothing: 0.9};
+const kMoreRows = 50;      // are made when the end of the table comes into view
+let mostRows = kMoreRows;
 let order = {column: 'id', down: true};
 let selected = null;       // id of the run whose details are shown
 let changed = new Set();   // ids whose curves are to be read again
@@ -156,18 +158,27 @@ function fillRow(row, run) {
 const rows = new Map();
 
 function drawTable() {
-  const body = $('runs').tBodies[0];
-  const wanted = visibleRuns().map(run => {
+  const body = $('runs').tBodies[0], all = visibleRuns();
+  const wanted = all.slice(0, mostRows).map(run => {
     let row = rows.get(run.id);
     if (!row) rows.set(run.id, row = makeRow(run.id));
     fillRow(row, run);
     return row;
   });
-  if (wanted.length !== body.rows.length || wanted.some((row, i) => row !== body.rows[i])) body.replaceChildren(...wanted);
+  const before = [...body.rows];
+  if (before.every((row, i) => row === wanted[i])) body.append(...wanted.slice(before.length));  // the browser keeps their layout
+  else body.replaceChildren(...wanted);
   for (const [i, column] of kColumns.entries())
     $('runs').tHead.rows[0].cells[i + 1].setAttribute(
         'aria-sort', order.column !== column.title ? 'none' : order.down ? 'descending' : 'ascending');
   $('compare').hidden = shown.size !== 2;
+  $('more').hidden = wanted.length === all.length;
+  setText($('more'), `${wanted.length} of ${all.length} runs: show more`);
+}
+
+function showMore() {
+  mostRows += kMoreRows;
+  drawTable();
 }
 
 function show(id, on) {
@@ -244,33 +255,37 @@ function groupOf(name) {
   return name;
 }
 
-async function drawCharts() {
-  const chosen = [...shown].map(id => runs.get(id)).filter(Boolean);
-  const groups = new Map();
-  const lists = await Promise.all(chosen.map(run => getJson(`/api/names?run=${run.id}`).catch(() => [])));
-  for (const [i, list] of lists.entries()) {
-    const names = list.map(one => one.name);
-    for (const name of names) {
-      const own = chosen[i].told && chosen[i].told.groups[name];
-      const group = own || (name === 'epoch_loss' && !names.includes('loss') ? 'loss' : groupOf(name));
-      if (!group) continue;
-      if (!groups.has(group)) groups.set(group, new Set());
-      groups.get(group).add(name);
-    }
+// The names that are drawn together, by the title of their chart.
+function groupsOf(found) {
+  const groups = new Map(), withLoss = new Set(found.filter(one => one.name === 'loss').map(one => one.run));
+  for (const {run: id, name} of found) {
+    const told = runs.get(id).told, own = told && told.groups[name];
+    const group = own || (name === 'epoch_loss' && !withLoss.has(id) ? 'loss' : groupOf(name));
+    if (!group) continue;
+    if (!groups.has(group)) groups.set(group, new Set());
+    groups.get(group).add(name);
   }
-  for (const [title, names] of groups) {
+  return groups;
+}
+
+async function readCharts() {
+  const chosen = [...shown].map(id => runs.get(id)).filter(Boolean), asked = readCharts.asked = {};
+  const found = await getSeries(chosen);
+  if (asked !== readCharts.asked) return;
+  const groups = groupsOf(found);
+  for (const title of groups.keys())
     if (!charts.has(title)) {
       const log = chosen.some(run => run.told && run.told.log.includes(title));
-      charts.set(title, new Chart(title, [], $('charts'), settings, log));
+      charts.set(title, new Chart(title, $('charts'), settings, log));
     }
-    charts.get(title).names = [...names];
-  }
   await Promise.all([...charts].map(([title, chart]) => {
-    if (groups.has(title)) return chart.load(chosen).catch(error => say(error.message));
-    chart.found = [];
-    chart.draw();
+    chart.runs = chosen;
+    chart.names = [...groups.get(title) || []];
+    return chart.range && chart.names.length ? chart.load() : chart.take(found);
   }));
 }
+
+function drawCharts() { return readCharts().catch(error => say(error.message)); }
 
 function take(list) {
   for (const run of list) {
@@ -319,6 +334,11 @@ setInterval(() => {
 
 makeHead();
 $('filter').addEventListener('input', drawTable);
+$('more').addEventListener('click', showMore);
+$('table').addEventListener('scroll', () => {
+  const box = $('table');
+  if (!$('more').hidden && box.scrollTop + 2 * box.clientHeight > box.scrollHeight) showMore();
+});
 $('show-none').addEventListener('click', () => { shown.clear(); drawTable(); drawCharts(); });
 $('compare').addEventListener('click', compareShown);
 $('smoothing').addEventListener('input', event => {

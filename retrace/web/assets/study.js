@@ -295,7 +295,6 @@ function tellStudy(error) { $('study-message').textContent = error.message; }
 
 $('study-choice').addEventListener('change', event => chooseStudy(event.target.value).catch(tellStudy));
 $('trial-filter').addEventListener('input', drawStudy);
-setInterval(() => {
-  if (!document.hidden) listStudies().then(loadStudy).catch(() => {});
-}, 2000);
+setInterval(() => { if (!document.hidden && study.id) loadStudy().catch(() => {}); }, 2000);
+setInterval(() => { if (!document.hidden) listStudies().catch(() => {}); }, 10000);
 listStudies().catch(() => {});
