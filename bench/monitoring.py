@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What it costs a training to be watched: bench/monitoring.py build/retrace [ROUNDS [EPOCHS [THREADS]]], from the source tree.
 
-The digits job runs in turn without any monitoring, with 20 pages open and one that never reads, and with everything: a terminal,
+The digits job runs in turn with metrics.jsonl alone, with 20 pages open and one that never reads, and with everything: a terminal,
 metrics.jsonl, event files of TensorBoard, the page. Told are processor times of whole processes, and, as two trainings beside other
 work differ by more than one per cent, those of the threads that do not train."""
 
@@ -90,7 +90,7 @@ def open_pages(text):
 def train(kind, folder):
     """Processor time of the process, and of its threads that do not train."""
     shutil.rmtree(folder, ignore_errors=True)
-    more = {"nothing": ["--quiet"], "20 pages": ["--json", "--monitor", "page"],
+    more = {"the least": ["--quiet"], "20 pages": ["--json", "--monitor", "page"],
             "everything": ["--monitor", "page", "--tensorboard", f"{folder}/events"]}[kind]
     ours, theirs = pty.openpty()
     begin = time.monotonic()
@@ -122,7 +122,7 @@ def train(kind, folder):
 
 
 def main():
-    found = {"nothing": [], "20 pages": [], "everything": []}
+    found = {"the least": [], "20 pages": [], "everything": []}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(ROUNDS):
             for kind, results in found.items():

@@ -79,6 +79,12 @@ def compare(page):
             page.run(f"if (![...shown].some(id => runs.get(id).name === '{name}')) [...runs.values()].filter(r => r.name === '{name}').forEach(r => show(r.id, true))")
         page.run("for (const id of [...shown]) if (!['watched', 'whole'].includes(runs.get(id).name)) show(id, false)")
         page.wait("!document.getElementById('compare').hidden")
+        page.wait("new Set(charts.get('loss')?.found?.map(one => one.run.id)).size === 2")
+        # The table has as many rows as are wanted, and more when they are.
+        page.run("mostRows = 1, drawTable()")
+        assert page.run("document.querySelectorAll('#runs tbody tr').length === 1 && !document.getElementById('more').hidden")
+        page.run("document.getElementById('more').click()")
+        assert page.run("document.querySelectorAll('#runs tbody tr').length === runs.size && document.getElementById('more').hidden")
         page.run("document.getElementById('compare').click()")
         page.wait("document.getElementById('message').textContent.includes('have the same 10000 steps')")
         assert page.run("[...runs.values()].some(r => r.same_as > 0)")
