@@ -1,6 +1,7 @@
 // Experiments of one's own function: strategies, pruning, studies.
 #include "retrace/experiment/experiment.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
