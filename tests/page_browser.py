@@ -146,6 +146,15 @@ def study(page):
         assert server.wait(timeout=20) == 0
 
 
+def report(page):
+    """The report of a run is a page as well."""
+    page.dress(1280, 900)
+    page.open("file://" + os.path.abspath("whole/report.html"))
+    page.wait("location.protocol === 'file:' && document.readyState === 'complete' && document.querySelectorAll('svg').length > 0")
+    assert page.errors == [], page.errors
+    pictures(page, "report")
+
+
 def pictures(page, what):
     """For people, where RETRACE_PICTURES names a folder: light, dark, on a telephone."""
     folder = os.environ.get("RETRACE_PICTURES")
@@ -153,7 +162,7 @@ def pictures(page, what):
         return
     for name, width, dark in (("light", 1280, False), ("dark", 1280, True), ("narrow", 400, False)):
         page.dress(width, 1000, dark)
-        page.run("for (const chart of charts.values()) chart.draw()")
+        page.run("if (typeof charts !== 'undefined') for (const chart of charts.values()) chart.draw()")
         page.picture(os.path.join(folder, f"{what}-{name}.png"))
 
 
@@ -169,6 +178,7 @@ def main():
         assert resumed["fingerprint"] == whole["fingerprint"], (resumed, whole)
         compare(page)
         study(page)
+        report(page)
     finally:
         page.close()
     print("page_browser: all good")

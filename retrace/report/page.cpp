@@ -35,6 +35,14 @@ summary { cursor: pointer; }
 .samples figure.wrong { border-color: #dc2626; }
 .samples img { height: 96px; min-width: 32px; image-rendering: pixelated; display: inline-block; margin-right: 2px; }
 .samples figcaption { max-width: 220px; overflow-wrap: anywhere; }
+@media (prefers-color-scheme: dark) {
+  :root { color-scheme: dark; }
+  body { color: #e6e9ec; background: #101316; }
+  section { background: #1a1a1a; border-color: #343a41; }
+  th, td, .samples figure { border-color: #343a41; }
+  pre { background: #101316; }
+  svg { filter: invert(0.9) hue-rotate(180deg); }
+}
 )";
 
 std::string rows_html(const std::vector<std::vector<std::string>>& rows) {
