@@ -1,6 +1,6 @@
 #!/bin/sh
 # `retrace train --submit`: queue_test.sh PATH_OF_RETRACE, run from the source tree. The script that is written, what
-# sbatch is told, and how a job is waited for; sbatch, srun and scontrol are scripts of the test. tests/slurm_test.sh
+# sbatch is told, and how a job is waited for; sbatch, srun, scancel and scontrol are scripts of the test. tests/slurm_test.sh
 # has real ones.
 . tests/command_testing.sh
 
@@ -18,8 +18,14 @@ cat >bin/srun <<'SRUN'
 #!/bin/sh
 echo "srun $*" >>"$TRACE"
 while [ "${1#/}" = "$1" ]; do shift; done
+echo $$ >"$TRACE.training"
 exec "$@"
 SRUN
+cat >bin/scancel <<'SCANCEL'
+#!/bin/sh
+echo "scancel $*" >>"$TRACE"
+kill -TERM "$(cat "$TRACE.training")"
+SCANCEL
 cat >bin/scontrol <<'SCONTROL'
 #!/bin/sh
 echo "scontrol $*" >>"$TRACE"
@@ -88,6 +94,7 @@ kill -TERM "$(pgrep -f "^sh $work/twice.sbatch")" || fail 'there is no script'
 wait $process || fail 'a training that is stopped in the queue'
 has 'job 42 in the queue: golden-digits on 1 worker' out
 has 'stopped by SIGTERM; go on with' twice.log
+has 'scancel --signal=TERM 42' trace
 has 'scontrol requeue 42' trace
 [ "$(cat trace.code)" -eq 0 ] || fail "a job that goes into the queue again: exit code $(cat trace.code)"
 SLURM_JOB_ID=42 sh twice.sbatch >out 2>err || fail 'the script, started again'
