@@ -179,11 +179,22 @@ class Fault:
                 except ProcessLookupError:
                     pass
             subprocess.run(["ip", "link", "set", host, "up"], check=True)
+            wait_for_link(host)
         elif self.kind == "disk" and self.when:
             try:
                 os.remove(self.filler)
             except FileNotFoundError:
                 pass
+
+
+def wait_for_link(host):
+    """Until both ends of the cable to a host carry, which the kernel sees up to a second later."""
+    ends = ["ip", "-o", "link", "show", "dev", host], ["ip", "-n", host, "-o", "link", "show", "dev", "eth0"]
+    end = time.monotonic() + 10
+    while any(" state UP " not in subprocess.run(one, capture_output=True, text=True).stdout for one in ends):
+        if time.monotonic() > end:
+            sys.exit(f"the link of {host} does not come up again")
+        time.sleep(0.05)
 
 
 class Outcome:
@@ -290,7 +301,7 @@ def main():
             text += f", {sum(o.resumed for o in mine)} ended with 74 and went on later"
         print(text, flush=True)
     print(f"rank_faults: {time.monotonic() - begin:.0f} s", flush=True)
-    if not any(outcome.lost for outcome in outcomes):
+    if COUNT >= 8 and not any(outcome.lost for outcome in outcomes):
         failures += 1
         print("FAILED: no fault reached a training", file=sys.stderr)
     sys.exit(1 if failures else 0)
