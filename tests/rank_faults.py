@@ -9,6 +9,7 @@ import os
 import random
 import re
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -188,13 +189,18 @@ class Fault:
 
 
 def wait_for_link(host):
-    """Until both ends of the cable to a host carry, which the kernel sees up to a second later."""
-    ends = ["ip", "-o", "link", "show", "dev", host], ["ip", "-n", host, "-o", "link", "show", "dev", "eth0"]
-    end = time.monotonic() + 10
-    while any(" state UP " not in subprocess.run(one, capture_output=True, text=True).stdout for one in ends):
-        if time.monotonic() > end:
-            sys.exit(f"the link of {host} does not come up again")
-        time.sleep(0.05)
+    """Until a host reaches this machine again: a neighbour that did not answer is one that is not there for some seconds."""
+    subprocess.run(["ip", "-n", host, "neigh", "flush", "dev", "eth0"], stderr=subprocess.DEVNULL)
+    own = subprocess.run(["ip", "-n", host, "-o", "-4", "addr", "show", "dev", "eth0"], capture_output=True, text=True).stdout
+    network = re.search(r"inet (\d+\.\d+\.\d+)\.", own)[1]
+    subprocess.run(["ip", "neigh", "flush", "to", f"{network}.0/24"], stderr=subprocess.DEVNULL)
+    with socket.create_server((f"{network}.254", 0)) as server:
+        reach = f"exec 3<>/dev/tcp/{network}.254/{server.getsockname()[1]}"
+        end = time.monotonic() + 10
+        while subprocess.run(["ip", "netns", "exec", host, "bash", "-c", reach], stderr=subprocess.DEVNULL).returncode:
+            if time.monotonic() > end:
+                sys.exit(f"the link of {host} does not come up again")
+            time.sleep(0.05)
 
 
 class Outcome:
