@@ -84,21 +84,9 @@ PYTHON
 same images $cluster --data images --workers 1
 # shellcheck disable=SC2086
 same images $ranks $cluster --data images
-mkfifo pipe
-python3 "$source/tests/s3_server.py" <pipe >port 2>server.err &
-exec 9>pipe # the server ends when this is closed
-for i in $(seq 100); do
-  [ -s port ] && break
-  kill -0 $! 2>/dev/null || break
-  sleep 0.1
-done
-if [ -s port ]; then
-  unset AWS_PROFILE AWS_SESSION_TOKEN AWS_ENDPOINT_URL_S3 AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE http_proxy HTTP_PROXY
-  AWS_ENDPOINT_URL="http://127.0.0.1:$(cat port)"
-  export HOME="$work/home" XDG_CACHE_HOME="$work/cache" AWS_REGION=eu-test-1 AWS_ENDPOINT_URL
-  export AWS_ACCESS_KEY_ID=TESTKEY AWS_SECRET_ACCESS_KEY=secret/of+tests
-  python3 -c 'import sys, urllib.request
-urllib.request.urlopen(sys.argv[1] + "/-/load", sys.argv[2].encode()).read()' "$AWS_ENDPOINT_URL" "data photographs/ $work/images"
+. "$source/tests/s3_testing.sh"
+if [ -n "$server" ]; then
+  tell load "data photographs/ $work/images" >/dev/null
   # shellcheck disable=SC2086
   same images $cluster --data s3://data/photographs --workers 2
   # shellcheck disable=SC2086

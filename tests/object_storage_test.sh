@@ -4,26 +4,11 @@
 source=$(pwd)
 . tests/command_testing.sh
 
-mkfifo pipe
-python3 "$source/tests/s3_server.py" <pipe >port 2>server.err &
-exec 9>pipe # the server ends when this is closed
-for i in $(seq 100); do
-  [ -s port ] && break
-  kill -0 $! 2>/dev/null || break
-  sleep 0.1
-done
-[ -s port ] || {
+. "$source/tests/s3_testing.sh"
+[ -n "$server" ] || {
   echo "object_storage: skipped: $(tail -n 1 server.err) (package python3-botocore)"
   exit 77
 }
-server="http://127.0.0.1:$(cat port)"
-# tell NAME TEXT: what the server's /-/NAME says.
-tell() { python3 -c 'import sys, urllib.request
-print(urllib.request.urlopen(sys.argv[1], sys.argv[2].encode()).read().decode())' "$server/-/$1" "$2"; }
-
-unset AWS_PROFILE AWS_SESSION_TOKEN AWS_ENDPOINT_URL_S3 AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE http_proxy HTTP_PROXY
-export HOME="$work/home" XDG_CACHE_HOME="$work/cache" AWS_REGION=eu-test-1 AWS_ENDPOINT_URL="$server"
-export AWS_ACCESS_KEY_ID=TESTKEY AWS_SECRET_ACCESS_KEY=secret/of+tests
 fingerprint() { sed -n 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/p' out; }
 
 # --- What is missing or wrong is said before anything is done, without a secret.

@@ -6,7 +6,6 @@
 
 #include "retrace/data/random_stream.h"
 #include "retrace/experiment/gaussian_process.h"
-#include "retrace/experiment/search_space.h"
 
 namespace retrace {
 namespace {
@@ -37,21 +36,12 @@ double variance(const std::vector<double>& values) {
 using Columns = std::vector<std::vector<double>>;
 
 Columns columns_of(const std::vector<const TrialRecord*>& trials, const std::string& parameter) {
-  std::vector<double> numbers;
-  std::vector<std::string> texts;
-  for (const auto* trial : trials) {
-    const OptionValue* value = trial->parameters.find(parameter);
-    texts.push_back(value ? value_text(*value) : "");
-    if (const auto number = value ? number_of(*value) : std::nullopt) numbers.push_back(*number);
-  }
-  if (numbers.size() == trials.size()) return {ranks(numbers)};
-  std::vector<std::string> kinds = texts;
-  std::sort(kinds.begin(), kinds.end());
-  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+  const ParameterColumn column = parameter_column(trials, parameter);
+  if (!column.numbers.empty()) return {ranks(column.numbers)};
   Columns columns;
-  for (const auto& kind : kinds) {
-    auto& column = columns.emplace_back();
-    for (const auto& text : texts) column.push_back(text == kind ? 1 : 0);
+  for (const auto& kind : column.kinds()) {
+    auto& own = columns.emplace_back();
+    for (const auto& text : column.texts) own.push_back(text == kind ? 1 : 0);
   }
   return columns;
 }

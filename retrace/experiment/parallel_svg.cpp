@@ -7,7 +7,6 @@
 #include <limits>
 #include <optional>
 
-#include "retrace/experiment/search_space.h"
 #include "retrace/monitor/svg.h"
 
 namespace retrace {
@@ -35,30 +34,16 @@ Coordinate of_numbers(const std::string& title, const std::vector<double>& value
   return result;
 }
 
-Coordinate of_texts(const std::string& title, const std::vector<std::string>& texts) {
-  std::vector<std::string> kinds = texts;
-  std::sort(kinds.begin(), kinds.end());
-  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+Coordinate of_texts(const std::string& title, const ParameterColumn& column) {
+  const auto kinds = column.kinds();
   const double step = (kBottom - kChartTop - 10) / std::max<double>(1, static_cast<double>(kinds.size()) - 1);
   const auto place = [&](const std::string& text) {
     return kBottom - step * static_cast<double>(std::find(kinds.begin(), kinds.end(), text) - kinds.begin());
   };
   Coordinate result{title, {}, {}};
-  for (const auto& text : texts) result.places.emplace_back(place(text));
+  for (const auto& text : column.texts) result.places.emplace_back(place(text));
   for (const auto& kind : kinds) result.ticks.emplace_back(place(kind), kind);
   return result;
-}
-
-Coordinate of_parameter(const std::vector<const TrialRecord*>& trials, const std::string& name) {
-  std::vector<double> numbers;
-  std::vector<std::string> texts;
-  for (const auto* trial : trials) {
-    const OptionValue* value = trial->parameters.find(name);
-    texts.push_back(value ? value_text(*value) : "");
-    if (const auto number = value ? number_of(*value) : std::nullopt) numbers.push_back(*number);
-  }
-  const std::string title = name.substr(name.rfind('.') + 1);
-  return numbers.size() == trials.size() ? of_numbers(title, numbers) : of_texts(title, texts);
 }
 
 // From the worst trial with a value to the best.
@@ -85,7 +70,13 @@ std::string parallel_svg(const TrialTable& table) {
   const int64_t best = best_of(table).number;
   const auto trials = ordered(table);
   std::vector<Coordinate> axes;
-  for (const auto& [name, value] : trials.front()->parameters) axes.push_back(of_parameter(trials, name));
+  std::vector<std::string> names;
+  for (const auto& [name, value] : trials.front()->parameters) names.push_back(name);
+  for (const auto& name : names) {
+    const ParameterColumn column = parameter_column(trials, name);
+    const std::string title = short_name(name, names);
+    axes.push_back(column.numbers.empty() ? of_texts(title, column) : of_numbers(title, column.numbers));
+  }
   std::vector<double> values;
   for (const auto* trial : trials) values.push_back(trial->value);
   axes.push_back(of_numbers(table.objective, values));

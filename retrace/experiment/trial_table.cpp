@@ -24,13 +24,6 @@ std::vector<std::string> parameter_names(const TrialTable& table) {
   return names;
 }
 
-// The last part of a name where it stands for one alone.
-std::string short_name(const std::string& name, const std::vector<std::string>& all) {
-  const std::string last = name.substr(name.rfind('.') + 1);
-  const auto same = [&](const std::string& other) { return other == last || other.ends_with("." + last); };
-  return std::count_if(all.begin(), all.end(), same) == 1 ? last : name;
-}
-
 std::string shown(double value) { return std::isnan(value) ? "" : fmt::format("{:.6g}", value); }
 
 std::string shown(const TrialRecord& trial, const std::string& name) {
@@ -148,6 +141,30 @@ Json json_of(const TrialRecord& trial) {
 TrialTable read_trial_table(const std::filesystem::path& study) {
   const Study opened(study, Study::Use::read);
   return {opened.text("objective"), opened.text("direction") == "maximize", opened.trials()};
+}
+
+std::string short_name(const std::string& name, const std::vector<std::string>& all) {
+  const std::string last = name.substr(name.rfind('.') + 1);
+  const auto same = [&](const std::string& other) { return other == last || other.ends_with("." + last); };
+  return std::count_if(all.begin(), all.end(), same) == 1 ? last : name;
+}
+
+std::vector<std::string> ParameterColumn::kinds() const {
+  std::vector<std::string> kinds = texts;
+  std::sort(kinds.begin(), kinds.end());
+  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+  return kinds;
+}
+
+ParameterColumn parameter_column(const std::vector<const TrialRecord*>& trials, const std::string& name) {
+  ParameterColumn column;
+  for (const auto* trial : trials) {
+    const OptionValue* value = trial->parameters.find(name);
+    column.texts.push_back(value ? value_text(*value) : "");
+    if (const auto number = value ? number_of(*value) : std::nullopt) column.numbers.push_back(*number);
+  }
+  if (column.numbers.size() < trials.size()) column.numbers.clear();
+  return column;
 }
 
 const TrialRecord& best_of(const TrialTable& table) {

@@ -18,6 +18,18 @@ struct TrialTable {
 // All trials of the study in a folder. Errors: as Study.
 TrialTable read_trial_table(const std::filesystem::path& study);
 
+// The last part of a parameter's name where it stands for one of all names alone, else the whole name.
+std::string short_name(const std::string& name, const std::vector<std::string>& all);
+
+// One parameter of some trials, as text; and as numbers, if all are.
+struct ParameterColumn {
+  std::vector<std::string> texts;
+  std::vector<double> numbers;
+  // The different texts, in their order.
+  std::vector<std::string> kinds() const;
+};
+ParameterColumn parameter_column(const std::vector<const TrialRecord*>& trials, const std::string& name);
+
 // The best trial that finished. Error(missing) if none did.
 const TrialRecord& best_of(const TrialTable& table);
 
