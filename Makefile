@@ -4,9 +4,13 @@ demo:            ## build the library and the command, train the digits network
 	@scripts/packages demo
 	@scripts/demo
 
-test:            ## build everything, run all tests
+test:            ## build everything, run all tests but those of test-systems
 	@scripts/packages test
 	@scripts/test
+
+test-systems:    ## whole systems: ranks and hosts that are lost, Slurm, object storage, the live page in a browser
+	@scripts/packages test
+	@scripts/test systems
 
 examples:        ## build/examples/NAME for each examples/NAME.cpp
 	@scripts/packages demo
@@ -71,4 +75,4 @@ test-exhaustive: ## every input of every elementary function
 	@scripts/packages test
 	@scripts/test_exhaustive
 
-.PHONY: demo test examples bench bench-scaling bench-peers bench-agreement gpu-check cuda-check aarch64-check fuzz check reference matrix screenshots packages test-faults test-exhaustive
+.PHONY: demo test test-systems examples bench bench-scaling bench-peers bench-agreement gpu-check cuda-check aarch64-check fuzz check reference matrix screenshots packages test-faults test-exhaustive

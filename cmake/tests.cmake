@@ -4,8 +4,11 @@
 
 # What looks at the clock runs alone; other tests run two at a time.
 set(tests_alone device distributed optim workers command_cli command_hosts command_mpi command_page command_rank_faults command_restarts command_train_ranks)
+# Whole systems, which mostly wait: `make test-systems`, not `make test`.
+set(system_tests command_hosts command_mpi command_object_storage command_page command_rank_faults command_restarts
+                 command_slurm command_sweep command_train_ranks)
 # What takes longest starts first.
-set(long_tests golden golden_ofast ops ops_second_half any_batch_golden cuda_golden)
+set(long_tests train golden golden_ofast ops ops_second_half any_batch_golden cuda_golden)
 # Whose threads share small kernels: under sanitizers each takes twice its time beside another test.
 if(RETRACE_SANITIZE)
   list(APPEND tests_alone golden any_batch_golden plan)
@@ -220,6 +223,12 @@ endforeach()
 foreach(name IN LISTS tests_alone)
   if(TEST ${name})
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
+endforeach()
+
+foreach(name IN LISTS system_tests)
+  if(TEST ${name})
+    set_tests_properties(${name} PROPERTIES LABELS systems)
   endif()
 endforeach()
 

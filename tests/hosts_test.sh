@@ -50,7 +50,7 @@ timeout 100 "$retrace" train $job --profile three --timeout 2 --restarts 2 --jso
   fail 'a host was gone from the beginning'
 has "start 2 of 3, from its beginning, without ${name}c, on 2 workers" err
 has "\"fingerprint\":\"$whole\"" out
-ip link set "${name}c" up
+link_up "${name}c"
 
 # --- The host of worker 0, and the only state in files is that of the first steps: another host has kept a copy.
 snapshots="$job --set training.checkpoint_iterations=0 --set training.checkpoint_seconds=0 --set training.snapshot_iterations=1"
@@ -64,7 +64,7 @@ done
 ip link set "${name}a" down
 steps=$(wc -l <first/steps.jsonl)
 wait $process || fail "the link of the first host was cut, and the training ended with exit code $?"
-ip link set "${name}a" up
+link_up "${name}a"
 has "worker 0 gave no sign of life on ${name}a: start 2 of 3, from its newest checkpoint, without ${name}a, on 2 workers" err
 has 'which the host of worker 0 has kept' err
 after=$(sed -n 's/.*goes on from the snapshot of iteration \([0-9]*\).*/\1/p' err)

@@ -23,6 +23,9 @@ make_hosts() {
       ip -n "$host" link set eth0 up && ip -n "$host" link set lo up || return 1
   done
 }
+link_up() {
+  ip link set "$1" up && python3 "$tests/host_link.py" "$1"
+}
 # Also writes `agent`, in place of ssh (agent HOST COMMAND...), and the profile `three` of profiles.toml, one rank on each.
 # Each host has memory of its own, shm-HOST, and was started at a time of its own.
 hosts_up() {

@@ -9,12 +9,13 @@ import os
 import random
 import re
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import threading
 import time
+
+import host_link
 
 RETRACE, COUNT, KINDS, HOSTS, JOB = sys.argv[1], int(sys.argv[2]), sys.argv[3].split(), sys.argv[4].split(), sys.argv[5:]
 TIMEOUT = 2  # of ranks that give no sign of life, seconds
@@ -180,27 +181,12 @@ class Fault:
                 except ProcessLookupError:
                     pass
             subprocess.run(["ip", "link", "set", host, "up"], check=True)
-            wait_for_link(host)
+            host_link.wait_until_up(host)
         elif self.kind == "disk" and self.when:
             try:
                 os.remove(self.filler)
             except FileNotFoundError:
                 pass
-
-
-def wait_for_link(host):
-    """Until a host reaches this machine again: a neighbour that did not answer is one that is not there for some seconds."""
-    subprocess.run(["ip", "-n", host, "neigh", "flush", "dev", "eth0"], stderr=subprocess.DEVNULL)
-    own = subprocess.run(["ip", "-n", host, "-o", "-4", "addr", "show", "dev", "eth0"], capture_output=True, text=True).stdout
-    network = re.search(r"inet (\d+\.\d+\.\d+)\.", own)[1]
-    subprocess.run(["ip", "neigh", "flush", "to", f"{network}.0/24"], stderr=subprocess.DEVNULL)
-    with socket.create_server((f"{network}.254", 0)) as server:
-        reach = f"exec 3<>/dev/tcp/{network}.254/{server.getsockname()[1]}"
-        end = time.monotonic() + 10
-        while subprocess.run(["ip", "netns", "exec", host, "bash", "-c", reach], stderr=subprocess.DEVNULL).returncode:
-            if time.monotonic() > end:
-                sys.exit(f"the link of {host} does not come up again")
-            time.sleep(0.05)
 
 
 class Outcome:
