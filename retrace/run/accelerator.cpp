@@ -270,7 +270,7 @@ std::shared_ptr<const Plan> AcceleratedCall::plan(const TypedCall& typed) {
 Tensor* AcceleratedCall::results() { return state_->results.data(); }
 
 bool AcceleratedCall::wants_plain_result(const TypedCall& typed) {
-  if (!state_->hit || accelerator_.options.check_mode == Check::off) return false;
+  if (!state_->hit) return false;
   if (!CallScope::active()) return true;
   const auto again = accelerator_.cache_->record(*state_, typed, 0, accelerator_.made);
   const std::string found = difference(*state_->function, again);

@@ -72,6 +72,8 @@ PlanCacheScope::PlanCacheScope(bool on) : before_(own_switch) { own_switch = on;
 PlanCacheScope::~PlanCacheScope() { own_switch = before_; }
 
 std::shared_ptr<const Plan> last_plan() { return last(); }
-void set_last_plan(std::shared_ptr<const Plan> plan) { last() = std::move(plan); }
+void set_last_plan(const std::shared_ptr<const Plan>& plan) {
+  if (auto& before = last(); before != plan) before = plan;  // a copy counts its owners
+}
 
 }  // namespace retrace

@@ -53,6 +53,6 @@ class PlanCacheScope {
 std::shared_ptr<const Plan> last_plan();
 
 // Called after a plan has run.
-void set_last_plan(std::shared_ptr<const Plan> plan);
+void set_last_plan(const std::shared_ptr<const Plan>& plan);
 
 }  // namespace retrace
