@@ -11,15 +11,15 @@ namespace retrace::cuda {
 // A tile of rows x columns sums, m x n of them a thread. Factors lie in shared memory as left[term][row] and
 // right[term][column], with `pad` elements between terms. A thread's rows and columns come in fours, far apart, so that
 // the loads of neighbouring threads touch different banks.
-template <int rows, int columns, int m, int n, int pad = 0, int ahead = 256 / (m * n)>
+template <int rows, int columns, int m, int n, int pad = 0, int ahead = m * n < 16 ? 16 : 256 / (m * n)>
 struct SumTile {
-  static_assert(m % 4 == 0 && n % 4 == 0);
+  static_assert(m % 4 == 0 && (n % 4 == 0 || n == 1));
   static constexpr int kRows = rows, kColumns = columns, kM = m, kN = n, kSums = m * n;
   static constexpr int kRowGroups = rows / m, kColumnGroups = columns / n, kThreads = kRowGroups * kColumnGroups;
   static constexpr int kLeftPitch = rows + pad, kRightPitch = columns + pad;
 
   int first_row = static_cast<int>(thread().x) % kRowGroups * 4;
-  int first_column = static_cast<int>(thread().x) / kRowGroups * 4;
+  int first_column = static_cast<int>(thread().x) / kRowGroups * (n == 1 ? 1 : 4);
 
   // Where sums[n * i + j] stands in the tile.
   RT_DEVICE int row_of(int i) const { return first_row + i / 4 * 4 * kRowGroups + i % 4; }
@@ -54,10 +54,14 @@ struct SumTile {
  private:
   template <int count>
   RT_DEVICE static void load(Shared<float> from, int at, int apart, float (&to)[count]) {
-    RT_UNROLL
-    for (int i = 0; i < count; i += 4) {
-      const Float4 v = load4(from, at + i / 4 * apart);
-      to[i] = v.x, to[i + 1] = v.y, to[i + 2] = v.z, to[i + 3] = v.w;
+    if constexpr (count == 1) {
+      to[0] = from[at];
+    } else {
+      RT_UNROLL
+      for (int i = 0; i < count; i += 4) {
+        const Float4 v = load4(from, at + i / 4 * apart);
+        to[i] = v.x, to[i + 1] = v.y, to[i + 2] = v.z, to[i + 3] = v.w;
+      }
     }
   }
 };
