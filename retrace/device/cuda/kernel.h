@@ -16,8 +16,11 @@
 //                           are unique in the program; namespaces do not count.
 // RT_KERNEL_BOUNDS(name, threads, Arguments, a)
 //                           the same, for blocks of at most `threads` threads.
+// RT_KERNEL_RESIDENT(name, threads, blocks, Arguments, a)
+//                           the same, with registers for `blocks` blocks at a time on a processor.
 // RT_DEVICE                 before every function that kernels call.
 // RT_UNROLL                 before a loop whose number of turns is a constant.
+// RT_LOOP                   before a loop that is to stay one, to save registers.
 //
 // thread(), block(), block_threads(), blocks()
 //                           a Position: where this thread stands, and how many there are.

@@ -3,9 +3,12 @@
 
 #define RT_DEVICE __device__ __forceinline__
 #define RT_UNROLL _Pragma("unroll")
+#define RT_LOOP _Pragma("unroll 1")
 #define RT_KERNEL(name, Arguments, a) extern "C" __global__ void name(const __grid_constant__ Arguments a)
 #define RT_KERNEL_BOUNDS(name, threads, Arguments, a) \
   extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ Arguments a)
+#define RT_KERNEL_RESIDENT(name, threads, blocks, Arguments, a) \
+  extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ Arguments a)
 
 namespace retrace::cuda {
 

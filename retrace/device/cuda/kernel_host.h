@@ -59,7 +59,9 @@ inline EmulatedKernel::EmulatedKernel(const char* its_name, Body its_body, unsig
 
 #define RT_DEVICE inline
 #define RT_UNROLL
+#define RT_LOOP
 #define RT_KERNEL(name, Arguments, a) RT_KERNEL_BOUNDS(name, 1024, Arguments, a)
+#define RT_KERNEL_RESIDENT(name, threads, blocks, Arguments, a) RT_KERNEL_BOUNDS(name, threads, Arguments, a)
 #define RT_KERNEL_BOUNDS(name, threads, Arguments, a)                                                             \
   static void name(const Arguments& a);                                                                           \
   static const ::retrace::cuda::EmulatedKernel name##_emulated(                                                   \

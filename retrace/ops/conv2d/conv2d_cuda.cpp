@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "retrace/ops/contraction_runs.h"
 #include "retrace/ops/conv2d/conv2d_family.h"
 #include "retrace/ops/conv2d/conv2d_plan.h"
 #include "retrace/ops/cuda_call.h"
@@ -9,8 +10,9 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kMost = 1 << 30;      // offsets inside one sample, or the weights
-constexpr int64_t kEnoughBlocks = 512;  // of threads, for a device of 132 processors
+constexpr int64_t kMost = 1 << 30;   // offsets inside one sample, or the weights
+constexpr int64_t kPositions = 256;  // of a block of the filter gradient's sum
+constexpr int64_t kFewParts = 128;   // of a thread, that the tiles' own blocks combine
 
 int64_t tiles_of(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
 
@@ -78,10 +80,27 @@ void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2
   call.launches.add(kernels[takes_vectors(a, tile)][number], {blocks}, {cuda::kConv2dThreads}, a, shared_bytes(tile));
 }
 
+// The tile of the filter gradient, by its number: rows of dw x filters of a group.
+int filter_gradient_tile(int64_t rows, int64_t filters) {
+  if (rows <= 16) return 4;
+  return filters > 32 ? 0 : filters > 16 ? 1 : filters > 8 ? 2 : 3;
+}
+
 struct FilterGradient {
   cuda::Conv2dFilterGradientArguments arguments;
-  int tile, runs;
-  int64_t count, blocks;  // elements of dw, blocks of threads
+  const cuda::FilterGradientTile* tile;
+  cuda::Runs runs;
+  int64_t tiles;
+
+  int64_t blocks() const { return tiles * runs.count(); }  // of threads
+  // Whether the tiles' own blocks combine the runs, sooner than another launch would.
+  bool combines() const {
+    const auto& a = arguments;
+    const int64_t sums = int64_t{std::min(a.rows, tile->rows)} * std::min(a.group_filters, tile->columns);
+    return runs.count() > 1 && runs.count() <= cuda::kMostRuns &&
+           tiles * runs.counters() <= cuda::Launches::kCounters &&
+           sums * std::min<int64_t>(runs.count(), cuda::kRunGroup) <= kFewParts * tile->threads;
+  }
 };
 
 FilterGradient filter_gradient_of(const Conv2dShape& s) {
@@ -90,23 +109,33 @@ FilterGradient filter_gradient_of(const Conv2dShape& s) {
   auto& a = f.arguments;
   a.image_height = narrow(s.in_height), a.image_width = narrow(s.in_width), a.image_channels = narrow(s.in_channels);
   a.depth = narrow(s.in_channels / s.groups), a.kernel_width = narrow(s.kernel_width);
-  a.height = narrow(s.out_height), a.width = narrow(s.out_width), a.filters = narrow(s.out_channels);
+  a.pixels = cuda::divider(std::max(1, narrow(s.out_height * s.out_width)));
+  a.columns = cuda::divider(std::max(1, narrow(s.out_width))), a.filters = narrow(s.out_channels);
   a.group_filters = narrow(s.out_channels / s.groups), a.groups = narrow(s.groups);
   a.stride_y = narrow(s.stride_y), a.stride_x = narrow(s.stride_x);
   a.dilation_y = narrow(s.dilation_y), a.dilation_x = narrow(s.dilation_x);
   a.pad_top = narrow(s.pad_top), a.pad_left = narrow(s.pad_left);
   a.rows = narrow(s.kernel_height * s.kernel_width) * a.depth;
   a.positions = narrow(s.batch * s.out_height * s.out_width);
-  f.tile = tile_for(a.group_filters), f.count = int64_t{a.rows} * a.filters;
-  const auto& tile = cuda::kConv2dTiles[f.tile];
-  a.row_tiles = narrow(tiles_of(a.rows, tile.rows)), a.filter_tiles = narrow(tiles_of(a.group_filters, tile.columns));
-  const int64_t tiles = int64_t{a.row_tiles} * a.filter_tiles * a.groups;
-  const int64_t blocks = std::max<int64_t>(tiles_of(a.positions, cuda::kConv2dPositions), 1);
-  int64_t run_blocks = 1;
-  while (run_blocks < blocks && tiles * tiles_of(blocks, 2 * run_blocks) >= kEnoughBlocks) run_blocks *= 2;
-  a.run_blocks = narrow(run_blocks), f.runs = narrow(tiles_of(blocks, run_blocks));
-  f.blocks = tiles * f.runs;
+  a.size = int64_t{a.rows} * a.filters;
+  a.image_wide = a.image_channels % 4 == 0 && a.depth % 4 == 0;
+  a.cotangent_wide = a.filters % 4 == 0 && a.group_filters % 4 == 0;
+  f.tile = &cuda::kFilterGradientTiles[filter_gradient_tile(a.rows, a.group_filters)];
+  a.row_tiles = narrow(tiles_of(a.rows, f.tile->rows));
+  a.filter_tiles = narrow(tiles_of(a.group_filters, f.tile->columns));
+  f.tiles = int64_t{a.row_tiles} * a.filter_tiles * a.groups;
+  f.runs = cuda::cut_into_runs(tiles_of(a.positions, kPositions), f.tiles, f.tile->threads, f.tile->most_run_blocks);
+  a.runs = narrow(f.runs.count()), a.run_blocks = narrow(f.runs.run_blocks);
+  a.tile_counters = narrow(f.runs.counters());
   return f;
+}
+
+// Three stages of the two factors, places of four, rows, two flags.
+size_t shared_bytes(const cuda::FilterGradientTile& tile) {
+  const auto rows = static_cast<size_t>(tile.rows), columns = static_cast<size_t>(tile.columns);
+  const auto terms = static_cast<size_t>(tile.terms);
+  return cuda::kFilterGradientStages * (rows + columns) * terms * sizeof(float) +
+         (cuda::kFilterGradientStages + 1) * terms * 16 + rows * 16 + 16;
 }
 
 }  // namespace
@@ -142,24 +171,24 @@ void cuda_conv2d_input_gradient(const CudaCall& call) {
 }
 
 void cuda_conv2d_filter_gradient(const CudaCall& call) {
-  static constexpr const char* kernels[] = {"conv2d_filter_gradient_32x32", "conv2d_filter_gradient_64x16",
-                                            "conv2d_filter_gradient_128x8"};
   require_f32(call, "conv2d_filter_gradient");
   if (call.outputs[0].spec->count() == 0) return;
   const Conv2dShape s = conv2d_shape(call.attributes, call.inputs[0].spec->shape, call.outputs[0].spec->shape,
                                      call.inputs[1].spec->shape);
   require_sizes(s, "conv2d_filter_gradient");
   FilterGradient f = filter_gradient_of(s);
-  f.arguments.image = call.inputs[0].data, f.arguments.cotangent = call.inputs[1].data;
-  f.arguments.partials = f.runs > 1 ? call.workspace : call.outputs[0].data;
-  call.launches.add(kernels[f.tile], {grid_of(f.blocks, "conv2d_filter_gradient")}, {cuda::kConv2dThreads}, f.arguments,
-                    shared_bytes(cuda::kConv2dTiles[f.tile]));
-  if (f.runs == 1) return;
+  auto& a = f.arguments;
+  a.image = call.inputs[0].data, a.cotangent = call.inputs[1].data;
+  a.result = call.outputs[0].data, a.parts = call.workspace;
+  if (f.combines()) a.counters = call.launches.counters();
+  call.launches.add(f.tile->kernel, {grid_of(f.blocks(), "conv2d_filter_gradient")},
+                    {static_cast<unsigned>(f.tile->threads)}, a, shared_bytes(*f.tile));
+  if (a.runs == 1 || a.counters.pointer) return;
   cuda::Conv2dCombineArguments combine;
-  combine.partials = call.workspace, combine.result = call.outputs[0].data;
-  combine.count = f.count, combine.runs = f.runs, combine.strip = 1;
-  while (combine.strip * 8 < f.runs) combine.strip *= 2;
-  call.launches.add("conv2d_filter_gradient_combine", cuda::blocks_for(f.count, 32), {32, 8}, combine,
+  combine.parts = call.workspace, combine.result = call.outputs[0].data;
+  combine.count = a.size, combine.runs = a.runs, combine.strip = 1;
+  while (combine.strip * 8 < a.runs) combine.strip *= 2;
+  call.launches.add("conv2d_filter_gradient_combine", cuda::blocks_for(a.size, 32), {32, 8}, combine,
                     256 * sizeof(float));
 }
 
@@ -168,7 +197,7 @@ int64_t cuda_workspace_conv2d_filter_gradient(const InferCall& call) {
   if (dw.type != DType::f32 || dw.count() == 0) return 0;
   const FilterGradient f =
       filter_gradient_of(conv2d_shape(call.attributes, call.inputs[0].shape, dw.shape, call.inputs[1].shape));
-  return f.runs > 1 ? f.runs * f.count * static_cast<int64_t>(sizeof(float)) : 0;
+  return f.runs.parts() * f.arguments.size * static_cast<int64_t>(sizeof(float));
 }
 
 }  // namespace retrace

@@ -29,21 +29,40 @@ struct Conv2dGatherArguments {
   int phases_x, pixel_tiles, width_tiles;
 };
 
-// partials[run][dw], where a run is `run_blocks` (a power of two) blocks of 256 positions; with one run, dw itself.
-// Launched as tiles of dw's rows (ky, kx, c) x tiles of a group's filters x groups x runs.
+// Division of numbers below 2^31 by one that the host knows.
+struct Divider {
+  unsigned divisor, multiplier, shift;
+  RT_BOTH int quotient(int n) const {
+    return static_cast<int>(static_cast<unsigned long long>(static_cast<unsigned>(n)) * multiplier >> shift);
+  }
+};
+inline Divider divider(int divisor) {
+  Divider d{static_cast<unsigned>(divisor), 0, 31};
+  while ((1ull << (d.shift - 31)) < d.divisor) ++d.shift;
+  d.multiplier = static_cast<unsigned>((1ull << d.shift) / d.divisor + (d.divisor > 1 ? 1 : 0));
+  return d;
+}
+
+// dw, whose sums are cut into `runs` of `run_blocks` blocks of 256 positions. Where there are several, run r writes its
+// sums to parts + r * size; with counters, `tile_counters` of them a tile, the blocks that come last combine them
+// (contraction_cuda.h). Launched as tiles of dw's rows (ky, kx, c) x tiles of a group's filters x groups x runs.
 struct Conv2dFilterGradientArguments {
   Global<const float> image, cotangent;
-  Global<float> partials;
+  Global<float> result, parts;
+  Global<unsigned> counters;
+  long long size;
+  Divider pixels, columns;                               // of the output: of a sample, of a row
   int image_height, image_width, image_channels, depth;  // depth: channels of one group
-  int kernel_width, height, width, filters, group_filters;
+  int kernel_width, filters, group_filters;
   int stride_y, stride_x, dilation_y, dilation_x, pad_top, pad_left;
-  int rows, row_tiles, filter_tiles, groups, run_blocks;
+  int rows, row_tiles, filter_tiles, groups, runs, run_blocks, tile_counters;
   int positions;
+  int image_wide, cotangent_wide;  // whether they are read four channels at a time
 };
 
-// dw[i] = the tree over partials[run][i], 32 elements in a block of 32 x 8 threads.
+// dw[i] = the tree over parts[run * count + i], 32 elements in a block of 32 x 8 threads.
 struct Conv2dCombineArguments {
-  Global<const float> partials;
+  Global<const float> parts;
   Global<float> result;
   long long count;
   int runs, strip;  // strip: runs that one thread adds, a power of two
@@ -53,9 +72,20 @@ struct Conv2dCombineArguments {
 struct Conv2dTile {
   int rows, columns, terms;
 };
-inline constexpr int kConv2dThreads = 128;     // 4 x 2 outputs each
-inline constexpr int kConv2dPositions = 256;   // a block of the filter gradient's sum
+inline constexpr int kConv2dThreads = 128;  // 4 x 2 outputs each
+inline constexpr int kFilterGradientStages = 3;
 inline constexpr unsigned kConv2dListed = 32;  // bytes of what is listed for one term, at most
 inline constexpr Conv2dTile kConv2dTiles[] = {{32, 32, 64}, {64, 16, 64}, {128, 8, 32}};
+
+// Tiles of the filter gradient; `terms` are positions of a stage.
+struct FilterGradientTile {
+  const char* kernel;
+  int rows, columns, terms, threads, most_run_blocks;
+};
+inline constexpr FilterGradientTile kFilterGradientTiles[] = {{"conv2d_filter_gradient_64x64", 64, 64, 16, 64, 32},
+                                                              {"conv2d_filter_gradient_64x32", 64, 32, 16, 64, 128},
+                                                              {"conv2d_filter_gradient_128x16", 128, 16, 16, 64, 128},
+                                                              {"conv2d_filter_gradient_128x8", 128, 8, 16, 32, 128},
+                                                              {"conv2d_filter_gradient_16x8", 16, 8, 32, 32, 1 << 22}};
 
 }  // namespace retrace::cuda

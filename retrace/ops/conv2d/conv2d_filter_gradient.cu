@@ -1,19 +1,22 @@
 // The filter gradient: tiles of dw's rows x filters, each over a run of blocks of 256 positions; then the tree over the
 // runs. Elements outside of the image are zeros in shared memory, and skipped as soon as a cotangent is not finite.
-#include "retrace/ops/conv2d/conv2d_tile_cuda.h"
+#include "retrace/ops/contraction_cuda.h"
+#include "retrace/ops/conv2d/conv2d_cuda.h"
 
 namespace retrace::cuda {
 namespace {
 
-constexpr int kBlock = kConv2dPositions;
+constexpr int kBlock = 256, kStages = kFilterGradientStages;
+constexpr int kLists = kStages + 1;  // of places
 
 // The part of dw that this block of threads adds to.
 struct Part {
-  int row, column, group, run;
+  int row, column, group, run, tile;  // tile: the number of these sums, without the run
 };
 RT_DEVICE Part part_of(const Conv2dFilterGradientArguments& a) {
   int rest = static_cast<int>(block().x);
   Part part;
+  part.tile = rest % (a.row_tiles * a.filter_tiles * a.groups);
   part.row = rest % a.row_tiles, rest /= a.row_tiles;
   part.column = rest % a.filter_tiles, rest /= a.filter_tiles;
   part.group = rest % a.groups, part.run = rest / a.groups;
@@ -21,13 +24,13 @@ RT_DEVICE Part part_of(const Conv2dFilterGradientArguments& a) {
 }
 
 // A row (ky, kx, c) of dw: where its element of the image lies, seen from a position's first one.
-struct Row {
-  int y, x, image;  // far outside, if there is no such row
+struct alignas(16) Row {
+  int y, x, image, unused;  // far outside, if there is no such row
 };
 RT_DEVICE Row row_of(const Conv2dFilterGradientArguments& a, int number) {
-  if (number >= a.rows) return {-(1 << 30), 0, 0};
+  if (number >= a.rows) return {-(1 << 30), 0, 0, 0};
   const int tap = number / a.depth;
-  Row row;
+  Row row{};
   row.y = tap / a.kernel_width * a.dilation_y, row.x = tap % a.kernel_width * a.dilation_x;
   row.image = (row.y * a.image_width + row.x) * a.image_channels + number % a.depth;
   return row;
@@ -38,11 +41,11 @@ struct alignas(16) Place {
   int y, x;
   long long image;
 };
-static_assert(sizeof(Place) <= kConv2dListed);
 RT_DEVICE Place place_of(const Conv2dFilterGradientArguments& a, const Part& part, int position) {
-  const int sample = position / (a.height * a.width), rest = position % (a.height * a.width);
+  const int sample = a.pixels.quotient(position), rest = position - sample * static_cast<int>(a.pixels.divisor);
+  const int line = a.columns.quotient(rest), column = rest - line * static_cast<int>(a.columns.divisor);
   Place place;
-  place.y = rest / a.width * a.stride_y - a.pad_top, place.x = rest % a.width * a.stride_x - a.pad_left;
+  place.y = line * a.stride_y - a.pad_top, place.x = column * a.stride_x - a.pad_left;
   place.image =
       ((static_cast<long long>(sample) * a.image_height + place.y) * a.image_width + place.x) * a.image_channels +
       part.group * a.depth;
@@ -54,156 +57,199 @@ RT_DEVICE bool inside(const Conv2dFilterGradientArguments& a, int y, int x) {
          static_cast<unsigned>(x) < static_cast<unsigned>(a.image_width);
 }
 
-template <int rows, int filters, int terms>
+template <class Tile, int terms, int levels>
 struct FilterGradient {
-  static constexpr int kRows = rows > kConv2dThreads ? rows / kConv2dThreads : 1;  // of one thread
-  static constexpr int kLoads = rows * terms / kConv2dThreads;
-  static constexpr int kCotangents = filters * terms / kConv2dThreads;
+  static constexpr int kThreads = Tile::kThreads, kLeft = terms * Tile::kRows, kRight = terms * Tile::kColumns;
 
   const Conv2dFilterGradientArguments& a;
   const Part part;
-  const Shared<float> left, right;
-  const Shared<Place> places;  // two lists of `terms`: of this chunk and the next
-  const Shared<int> offsets;   // y and x of each row
-  const Shared<unsigned> odd;  // cotangents that are not finite
-  Row mine[kRows];
-  float image[kLoads], cotangents[kCotangents];
+  const Tile tile;
+  const Shared<float> left, right;  // kStages of each
+  const Shared<Place> places;       // of the positions of kLists stages
+  const Shared<Row> rows;
+  const Shared<unsigned> odd;  // two: of even and odd stages, whether cotangents are not finite
+  const Row mine;              // of the first of the four rows that this thread reads, if it reads four
 
-  RT_DEVICE void list(int begin, int end, int buffer) const {
-    const int t = thread_number();
-    if (t < terms && begin + t < end) places[buffer * terms + t] = place_of(a, part, begin + t);
+  RT_DEVICE static int number() { return static_cast<int>(thread().x); }
+
+  RT_DEVICE void list(int begin, int end, int turn) const {
+    for (int i = number(); i < terms && begin + i < end; i += kThreads)
+      places[turn % kLists * terms + i] = place_of(a, part, begin + i);
   }
 
-  RT_DEVICE void fetch(int begin, int count, int buffer) {
-    RT_UNROLL
-    for (int i = 0; i < kLoads; ++i) {
-      const int term = (thread_number() + kConv2dThreads * i) / rows;
-      if (term >= count) break;
-      const Place place = places[buffer * terms + term];
-      const Row& row = mine[i % kRows];
+  RT_DEVICE void fetch_image(Shared<float> to, int list, int count) const {
+    if (a.image_wide) {
+      constexpr int fours = Tile::kRows / 4, step = kThreads / fours;
+      RT_UNROLL
+      for (int i = 0; i < terms / step; ++i) {
+        const int term = number() / fours + i * step;
+        if (term >= count) break;
+        const Place place = places[list * terms + term];
+        const bool valid = inside(a, place.y + mine.y, place.x + mine.x);
+        async_copy<16>(to + (term * Tile::kRows + number() % fours * 4),
+                       a.image + (valid ? place.image + mine.image : 0), valid);
+      }
+      return;
+    }
+    RT_LOOP
+    for (int at = number(); at < count * Tile::kRows; at += kThreads) {
+      const Place place = places[list * terms + at / Tile::kRows];
+      const Row row = rows[at % Tile::kRows];
       const bool valid = inside(a, place.y + row.y, place.x + row.x);
-      image[i] = valid ? load_cached(a.image, place.image + row.image) : 0.0f;
-    }
-    const int column = part.column * filters + thread_number() % filters;
-    RT_UNROLL
-    for (int i = 0; i < kCotangents; ++i) {
-      const int term = (thread_number() + kConv2dThreads * i) / filters;
-      if (term >= count) break;
-      const long long at = static_cast<long long>(begin + term) * a.filters + part.group * a.group_filters + column;
-      cotangents[i] = column < a.group_filters ? load_cached(a.cotangent, at) : 0.0f;
+      async_copy<4>(to + at, a.image + (valid ? place.image + row.image : 0), valid);
     }
   }
 
-  RT_DEVICE void store(int count) const {
-    RT_UNROLL
-    for (int i = 0; i < kLoads; ++i) {
-      const int at = thread_number() + kConv2dThreads * i;
-      if (at >= count * rows) break;
-      left[at] = image[i];
+  // use(where in the stage, where in the cotangent, whether it is there) for each of the `width` cotangents that this
+  // thread reads.
+  template <int width, class Use>
+  RT_DEVICE void for_each_cotangent(int begin, int count, Use use) const {
+    constexpr int fours = Tile::kColumns / width;
+    RT_LOOP
+    for (int at = number(); at < count * fours; at += kThreads) {
+      const int column = part.column * Tile::kColumns + at % fours * width;
+      const bool valid = column < a.group_filters;
+      const long long from =
+          static_cast<long long>(begin + at / fours) * a.filters + part.group * a.group_filters + column;
+      use(at * width, valid ? from : 0, valid);
     }
-    bool finite = true;
-    RT_UNROLL
-    for (int i = 0; i < kCotangents; ++i) {
-      const int at = thread_number() + kConv2dThreads * i;
-      if (at >= count * filters) break;
-      right[at] = cotangents[i];
-      finite = finite && is_finite(cotangents[i]);
-    }
-    if (!finite) atomic_add(odd, 0, 1u);
   }
 
-  RT_DEVICE void compute(int count, int buffer, float (&sums)[8]) const {
-    if (odd[0] == 0u) return add_terms<rows, filters>(left, right, 0, count, sums);
+  RT_DEVICE void start(int begin, int end, int turn) const {
+    if (begin < end) {
+      const int count = end - begin < terms ? end - begin : terms, stage = turn % kStages;
+      fetch_image(left + stage * kLeft, turn % kLists, count);
+      const auto to = right + stage * kRight;
+      if (a.cotangent_wide)
+        for_each_cotangent<4>(begin, count, [&](int at, long long from, bool valid) {
+          async_copy<16>(to + at, a.cotangent + from, valid);
+        });
+      else
+        for_each_cotangent<1>(begin, count, [&](int at, long long from, bool valid) {
+          async_copy<4>(to + at, a.cotangent + from, valid);
+        });
+    }
+    async_commit();
+  }
+
+  // Looks at the cotangents that this thread has read.
+  RT_DEVICE void look(int begin, int count, int turn) const {
+    const auto from = right + turn % kStages * kRight;
+    float probe = 0.0f;  // NaN as soon as one is not finite
+    if (a.cotangent_wide)
+      for_each_cotangent<4>(begin, count, [&](int at, long long, bool) {
+        const Float4 v = load4(from, at);
+        probe = rules::fma(v.x, 0.0f, probe), probe = rules::fma(v.y, 0.0f, probe);
+        probe = rules::fma(v.z, 0.0f, probe), probe = rules::fma(v.w, 0.0f, probe);
+      });
+    else
+      for_each_cotangent<1>(begin, count,
+                            [&](int at, long long, bool) { probe = rules::fma(float(from[at]), 0.0f, probe); });
+    if (!(probe == 0.0f)) atomic_add(odd, turn % 2, 1u);
+  }
+
+  RT_DEVICE void compute(int count, int turn, float (&sums)[Tile::kSums]) const {
+    const auto l = left + turn % kStages * kLeft, r = right + turn % kStages * kRight;
+    if (odd[turn % 2] == 0u) return tile.add_terms(l, r, 0, count, sums);
+    RT_LOOP
     for (int term = 0; term < count; ++term) {
-      const Place place = places[buffer * terms + term];
-      add_term<rows, filters>(left, right, term, sums, [&](int i) {
-        const int row = first_row<rows>() + i;
-        return inside(a, place.y + offsets[2 * row], place.x + offsets[2 * row + 1]);
+      const Place place = places[turn % kLists * terms + term];
+      tile.add_term(l, r, term, sums, [&](int i) {
+        const Row row = rows[tile.row_of(i)];
+        return inside(a, place.y + row.y, place.x + row.x);
       });
     }
   }
 
-  // One block of the sum.
-  RT_DEVICE void run(int from, int end, float (&sums)[8]) {
-    const auto count_at = [end](int begin) { return smaller(end - begin, terms); };
-    int buffer = 0;
-    list(from, end, 0);
+  // The sums over the positions begin..end-1, with three stages in shared memory and one barrier a stage.
+  RT_DEVICE void run(int begin, int end, float (&sums)[Tile::kSums]) const {
+    BlockTree<Tile::kSums, levels> tree;
+    for (int turn = 0; turn < kStages - 1; ++turn) list(begin + turn * terms, end, turn);
     barrier();
-    fetch(from, count_at(from), 0);
-    for (int begin = from; begin < end; begin += terms, buffer = 1 - buffer) {
-      const int next = begin + terms;
-      list(next, end, 1 - buffer);  // while the loads are under way
-      store(count_at(begin));
+    for (int turn = 0; turn < kStages - 1; ++turn) start(begin + turn * terms, end, turn);
+    int turn = 0;
+    for (int from = begin; from < end; from += terms, ++turn) {
+      const int count = end - from < terms ? end - from : terms, ahead = (kStages - 1) * terms;
+      list(from + ahead, end, turn + kStages - 1);
+      async_wait<kStages - 2>();
+      look(from, count, turn);
       barrier();
-      if (next < end) fetch(next, count_at(next), 1 - buffer);
-      compute(count_at(begin), buffer, sums);
-      barrier();
+      start(from + ahead, end, turn + kStages - 1);
+      compute(count, turn, sums);
+      if ((from - begin + terms) % kBlock == 0 || from + terms >= end) tree.add(sums);
     }
+    tree.total(sums);
   }
 
-  RT_DEVICE void write(const float (&sums)[8]) const {
-    const int column = part.column * filters + first_column<rows>();
-    for (int i = 0; i < 4; ++i) {
-      const int row = part.row * rows + first_row<rows>() + i;
-      if (row >= a.rows) return;
-      const long long to =
-          (static_cast<long long>(part.run) * a.rows + row) * a.filters + part.group * a.group_filters + column;
-      RT_UNROLL
-      for (int j = 0; j < 2; ++j)
-        if (column + j < a.group_filters) a.partials[to + j] = sums[2 * i + j] + 0.0f;
+  RT_DEVICE void write(const float (&sums)[Tile::kSums]) const {
+    const int row = part.row * Tile::kRows, column = part.column * Tile::kColumns;
+    const long long first = static_cast<long long>(row) * a.filters + part.group * a.group_filters + column;
+    const Global<float> to = a.runs > 1 ? a.parts + part.run * a.size : a.result;
+    RT_UNROLL
+    for (int i = 0; i < Tile::kSums; ++i) {
+      const int r = tile.row_of(i / Tile::kN), c = tile.column_of(i % Tile::kN);
+      if (row + r < a.rows && column + c < a.group_filters)
+        to[first + static_cast<long long>(r) * a.filters + c] = sums[i] + 0.0f;
     }
+    if (a.runs == 1 || !a.counters.pointer) return;
+    const int height = a.rows - row < Tile::kRows ? a.rows - row : Tile::kRows,
+              width = a.group_filters - column < Tile::kColumns ? a.group_filters - column : Tile::kColumns;
+    const RunsToCombine runs{a.parts, a.result, a.counters + part.tile * a.tile_counters,
+                             a.size,  a.runs,   height * width};
+    combine_runs(runs, part.run, odd,
+                 [&](int i) { return first + static_cast<long long>(i / width) * a.filters + i % width; });
   }
 };
 
-template <int rows, int filters, int terms>
+template <int number, int m, int n, int levels>
 RT_DEVICE void filter_gradient(const Conv2dFilterGradientArguments& a) {
-  using Tiles = FilterGradient<rows, filters, terms>;
-  const auto left = shared<float>(rows * terms), right = shared<float>(filters * terms, left);
-  const auto places = shared<Place>(2 * terms, right);
-  const auto offsets = shared<int>(2 * rows, places);
-  const auto odd = shared<unsigned>(1, offsets);
-  Tiles tiles{a, part_of(a), left, right, places, offsets, odd, {}, {}, {}};
-  RT_UNROLL
-  for (int i = 0; i < Tiles::kRows; ++i) {
-    const int row = (thread_number() + kConv2dThreads * i) % rows;
-    tiles.mine[i] = row_of(a, tiles.part.row * rows + row);
-    if (thread_number() + kConv2dThreads * i < rows)
-      offsets[2 * row] = tiles.mine[i].y, offsets[2 * row + 1] = tiles.mine[i].x;
-  }
-  if (thread_number() == 0) odd[0] = 0;
-  float sums[8] = {};
-  BlockTree<8> tree;
-  const int begin = tiles.part.run * a.run_blocks * kBlock;
-  for (int i = 0; i < a.run_blocks; ++i) {
-    const int from = begin + i * kBlock;
-    if (i > 0 && from >= a.positions) break;  // a sum over nothing is one block without terms
-    tiles.run(from, smaller(from + kBlock, a.positions), sums);
-    tree.add(sums);
-  }
-  tree.total(sums);
+  constexpr int height = kFilterGradientTiles[number].rows, width = kFilterGradientTiles[number].columns,
+                terms = kFilterGradientTiles[number].terms;
+  using Tile = SumTile<height, width, m, n>;
+  static_assert(Tile::kThreads == kFilterGradientTiles[number].threads);
+  const auto left = shared<float>(kStages * height * terms), right = shared<float>(kStages * width * terms, left);
+  const auto places = shared<Place>(kLists * terms, right);
+  const auto rows = shared<Row>(height, places);
+  const auto odd = shared<unsigned>(2, rows);
+  const Part part = part_of(a);
+  const int t = static_cast<int>(thread().x);
+  for (int i = t; i < height; i += Tile::kThreads) rows[i] = row_of(a, part.row * height + i);
+  if (t < 2) odd[t] = 0;
+  const FilterGradient<Tile, terms, levels> tiles{
+      a, part, Tile{}, left, right, places, rows, odd, row_of(a, part.row * height + t % (height / 4) * 4)};
+  float sums[Tile::kSums] = {};
+  const int begin = part.run * a.run_blocks * kBlock;
+  const int end = a.positions - begin < a.run_blocks * kBlock ? a.positions : begin + a.run_blocks * kBlock;
+  tiles.run(begin, end, sums);
   tiles.write(sums);
 }
 
 }  // namespace
 
-#define RT_CONV2D_FILTER_GRADIENT(name, tile)                                                          \
-  RT_KERNEL_BOUNDS(name, kConv2dThreads, Conv2dFilterGradientArguments, a) {                           \
-    filter_gradient<kConv2dTiles[tile].rows, kConv2dTiles[tile].columns, kConv2dTiles[tile].terms>(a); \
-  }
-RT_CONV2D_FILTER_GRADIENT(conv2d_filter_gradient_32x32, 0)
-RT_CONV2D_FILTER_GRADIENT(conv2d_filter_gradient_64x16, 1)
-RT_CONV2D_FILTER_GRADIENT(conv2d_filter_gradient_128x8, 2)
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_64x64, 64, 8, Conv2dFilterGradientArguments, a) {
+  filter_gradient<0, 8, 8, 6>(a);
+}
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_64x32, 64, 8, Conv2dFilterGradientArguments, a) {
+  filter_gradient<1, 8, 4, 8>(a);
+}
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_128x16, 64, 8, Conv2dFilterGradientArguments, a) {
+  filter_gradient<2, 8, 4, 8>(a);
+}
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_128x8, 32, 16, Conv2dFilterGradientArguments, a) {
+  filter_gradient<3, 8, 4, 8>(a);
+}
+RT_KERNEL_BOUNDS(conv2d_filter_gradient_16x8, 32, Conv2dFilterGradientArguments, a) { filter_gradient<4, 4, 1, 24>(a); }
 
 RT_KERNEL_BOUNDS(conv2d_filter_gradient_combine, 256, Conv2dCombineArguments, a) {
   const auto strips = shared<float>(256);
   const int t = static_cast<int>(thread().x), s = static_cast<int>(thread().y);
   const long long i = static_cast<long long>(block().x) * 32 + t;
-  const int begin = s * a.strip, end = smaller(begin + a.strip, a.runs);
+  const int begin = s * a.strip, end = begin + a.strip < a.runs ? begin + a.strip : a.runs;
   if (i < a.count && begin < end) {
-    BlockTree<1> tree;
+    BlockTree<1, 24> tree;
     float sum[1];
     for (int run = begin; run < end; ++run) {
-      sum[0] = a.partials[run * a.count + i];
+      sum[0] = a.parts[run * a.count + i];
       tree.add(sum);
     }
     tree.total(sum);
@@ -211,7 +257,7 @@ RT_KERNEL_BOUNDS(conv2d_filter_gradient_combine, 256, Conv2dCombineArguments, a)
   }
   barrier();
   if (i >= a.count || s != 0) return;
-  BlockTree<1> tree;
+  BlockTree<1, 24> tree;
   float sum[1];
   for (int strip = 0; strip * a.strip < a.runs; ++strip) {
     sum[0] = strips[strip * 32 + t];

@@ -1,154 +1,153 @@
-// A block of 256 threads computes a tile of C, each thread a small square of it: terms of k come through shared memory,
-// 32 at a time, while those before are multiplied. Blocks of 256 terms and the tree: docs/numerics.md 2.
+// A block of threads computes a tile of C, each thread a square of it: terms of k come through shared memory, 16 at a
+// time in three stages, while those before are multiplied. Blocks of 256 terms and the tree: docs/numerics.md 2.
+#include "retrace/ops/contraction_cuda.h"
 #include "retrace/ops/matmul/matmul_cuda.h"
-#include "retrace/ops/reduce/reduce_cuda.h"
 
 namespace retrace::cuda {
 namespace {
 
-constexpr int kTerms = 32;       // of a stage
-constexpr int kBlockStages = 8;  // 256 terms
-constexpr int kMostLevels = 20;
+constexpr int kTerms = kMatmulTerms, kStages = kMatmulStages;
+constexpr int kBlock = 256;
 
-template <int tile>
-constexpr int kPitch = tile + 4;
+RT_DEVICE long long smaller(long long a, long long b) { return a < b ? a : b; }
 
-// Terms k .. k + 31 of `tile` rows (of A; columns of B) from `first` on, to to[term][row]: zeros where there are none.
-template <int tile>
-RT_DEVICE void fetch(Shared<float> to, Global<const float> from, long long k, long long depth, long long along_k,
-                     long long first, long long rows, long long along_row) {
-  const int t = static_cast<int>(thread().x);
-  const bool by_term = along_k == 1;  // neighbouring threads read neighbouring addresses
-  const int term = by_term ? t % kTerms : t / tile, row = by_term ? t / kTerms : t % tile;
-  const int term_step = by_term ? 0 : 256 / tile, row_step = by_term ? 256 / kTerms : 0;
-  const long long at = (k + term) * along_k + (first + row) * along_row,
-                  step = term_step * along_k + row_step * along_row;
-  RT_UNROLL
-  for (int i = 0; i < kTerms * tile / 256; ++i) {
-    const int at_term = term + i * term_step, at_row = row + i * row_step;
-    const bool valid = k + at_term < depth && first + at_row < rows;
-    async_copy<4>(to + (at_term * kPitch<tile> + at_row), from + (valid ? at + i * step : 0), valid);
-  }
-}
-
-template <int count>
-RT_DEVICE void load_few(Shared<float> from, int at, float (&to)[count]) {
-  if constexpr (count == 4) {
-    const Float4 v = load4(from, at);
-    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-  } else {
-    RT_UNROLL
-    for (int i = 0; i < count; ++i) to[i] = from[at + i];
-  }
-}
-
-// side x side sums of a thread, and the tree over blocks of k: kept in local memory, which is seen once in 256 terms.
-template <int side>
-struct Sums {
-  float now[side][side] = {};
-  float nodes[kMostLevels][side][side];
-  unsigned blocks = 0;
-
-  RT_DEVICE void add_node(int level) {
-    RT_UNROLL
-    for (int i = 0; i < side * side; ++i)
-      now[i / side][i % side] = nodes[level][i / side][i % side] + now[i / side][i % side];
-  }
-  RT_DEVICE void finish_block() {
-    int level = 0;
-    for (; (blocks >> level) & 1; ++level) add_node(level);
-    RT_UNROLL
-    for (int i = 0; i < side * side; ++i) {
-      nodes[level][i / side][i % side] = now[i / side][i % side];
-      now[i / side][i % side] = 0.0f;
-    }
-    ++blocks;
-  }
-  // The root, in `now`. A sum that begins with +0 does not change by + 0: only signs of zeros, which the end clears.
-  RT_DEVICE void finish() {
-    for (int level = 0; (blocks >> level) != 0; ++level)
-      if ((blocks >> level) & 1) add_node(level);
-  }
-  RT_DEVICE void multiply(Shared<float> a, Shared<float> b, int row, int column, int pitch) {
-    for (int first = 0; first < kTerms; first += 8) {
-      RT_UNROLL
-      for (int term = first; term < first + 8; ++term) {
-        float x[side], y[side];
-        load_few(a, term * pitch + row, x);
-        load_few(b, term * pitch + column, y);
-        RT_UNROLL
-        for (int i = 0; i < side * side; ++i)
-          now[i / side][i % side] = rules::fma(x[i / side], y[i % side], now[i / side][i % side]);
-      }
-    }
-  }
+// A factor: `size` rows of A (columns of B), and k.
+struct Factor {
+  Global<const float> from;
+  long long along, along_k, first, size;  // first: of the tile
+  bool wide;
 };
 
-// Element i of the result: the tree over what the runs have left, + 0.
-RT_DEVICE float combined(Global<const float> parts, long long size, unsigned runs, long long i) {
-  const auto load = [&](long long run) -> float { return parts[run * size + i]; };
-  return tree_of_parts<SumPolicy<float, float, false>>(0, static_cast<int>(runs), 1, runs, load) + 0.0f;
+// Terms k .. k + 15 of `tile` rows of a factor, to to[term][row]: zeros where there are none.
+template <int tile, int threads>
+RT_DEVICE void fetch(Shared<float> to, const Factor& f, long long k, long long end) {
+  constexpr int pitch = tile + kMatmulPad;
+  const int t = static_cast<int>(thread().x);
+  if (f.wide) {  // four rows at a time
+    constexpr int fours = tile / 4, term_step = threads / fours;
+    const int row = t % fours * 4, term = t / fours;
+    const bool there = f.first + row < f.size;
+    const long long at = (k + term) * f.along_k + f.first + row;
+    RT_UNROLL
+    for (int i = 0; i < kTerms / term_step; ++i) {
+      const int at_term = term + i * term_step;
+      const bool valid = there && k + at_term < end;
+      async_copy<16>(to + (at_term * pitch + row), f.from + (valid ? at + i * term_step * f.along_k : 0), valid);
+    }
+    return;
+  }
+  const bool by_term = f.along_k == 1;  // neighbouring threads read neighbouring addresses
+  const int term_step = by_term ? 0 : threads / tile, row_step = by_term ? threads / kTerms : 0;
+  int term = by_term ? t % kTerms : t / tile, row = by_term ? t / kTerms : t % tile;
+  long long at = (k + term) * f.along_k + (f.first + row) * f.along;
+  const long long step = term_step * f.along_k + row_step * f.along;
+  RT_LOOP
+  for (int i = 0; i < kTerms * tile / threads; i += 4) {  // few at a time: registers are scarce
+    RT_UNROLL
+    for (int j = 0; j < 4; ++j, term += term_step, row += row_step, at += step) {
+      const bool valid = k + term < end && f.first + row < f.size;
+      async_copy<4>(to + (term * pitch + row), f.from + (valid ? at : 0), valid);
+    }
+  }
 }
 
-template <int side, int stages>
-RT_DEVICE void multiply_tile(const MatmulArguments& m) {
-  constexpr int tile = 16 * side, part = kTerms * kPitch<tile>;
-  const auto a_terms = shared<float>(stages * part);
-  const auto b_terms = shared<float>(stages * part, a_terms);
-  const unsigned column_tile = block().x % m.column_tiles, rest = block().x / m.column_tiles;
-  const unsigned row_tile = rest % m.row_tiles, run = rest / m.row_tiles % m.runs, n = rest / m.row_tiles / m.runs;
-  const long long row = static_cast<long long>(row_tile) * tile, column = static_cast<long long>(column_tile) * tile;
-  const Global<const float> a = m.a + n * m.stride_a, b = m.b + n * m.stride_b;
-  const long long begin = run * m.run_blocks * (kTerms * kBlockStages);
-  const long long end = smaller(m.depth, begin + m.run_blocks * (kTerms * kBlockStages));
-  const int turns = static_cast<int>((end - begin + kTerms - 1) / kTerms);
-  const auto start = [&](int turn) {
-    const int at = turn % stages * part;
-    if (turn < turns) {
-      fetch<tile>(a_terms + at, a, begin + turn * kTerms, end, m.a_k, row, m.rows, m.a_row);
-      fetch<tile>(b_terms + at, b, begin + turn * kTerms, end, m.b_k, column, m.columns, m.b_column);
+// What a block of threads makes: a tile of product n over a run of blocks of k.
+struct Part {
+  unsigned row_tile, column_tile, run, n;
+};
+RT_DEVICE Part part_of(const MatmulArguments& m) {
+  const unsigned rest = block().x / m.column_tiles, above = rest / m.row_tiles;
+  return {rest % m.row_tiles, block().x % m.column_tiles, above % m.runs, above / m.runs};
+}
+
+// The sums of a run of k, with three stages in shared memory and one barrier a stage.
+template <class Tile, int levels>
+RT_DEVICE void multiply(const MatmulArguments& m, const Part& part, const Tile& tile, Shared<float> left,
+                        Shared<float> right, float (&sums)[Tile::kSums]) {
+  constexpr int left_part = kTerms * Tile::kLeftPitch, right_part = kTerms * Tile::kRightPitch;
+  const Factor a{m.a + part.n * m.stride_a,
+                 m.a_row,
+                 m.a_k,
+                 static_cast<long long>(part.row_tile) * Tile::kRows,
+                 m.rows,
+                 m.a_wide != 0};
+  const Factor b{m.b + part.n * m.stride_b,
+                 m.b_column,
+                 m.b_k,
+                 static_cast<long long>(part.column_tile) * Tile::kColumns,
+                 m.columns,
+                 m.b_wide != 0};
+  const long long begin = part.run * m.run_blocks * kBlock;
+  const long long end = smaller(m.depth, begin + m.run_blocks * kBlock);
+  const auto start = [&](long long k, int stage) {
+    if (k < end) {
+      fetch<Tile::kRows, Tile::kThreads>(left + stage * left_part, a, k, end);
+      fetch<Tile::kColumns, Tile::kThreads>(right + stage * right_part, b, k, end);
     }
     async_commit();
   };
 
-  const int t = static_cast<int>(thread().x), my_row = t / 16 * side, my_column = t % 16 * side;
-  Sums<side> sums;
-  for (int turn = 0; turn < stages - 1; ++turn) start(turn);
-  for (int turn = 0; turn < turns; ++turn) {
-    start(turn + stages - 1);
-    async_wait<stages - 1>();
+  BlockTree<Tile::kSums, levels> tree;
+  int stage = 0;
+  for (int i = 0; i < kStages - 1; ++i) start(begin + i * kTerms, i);
+  for (long long k = begin; k < end; k += kTerms) {
+    async_wait<kStages - 2>();
     barrier();
-    const int at = turn % stages * part;
-    sums.multiply(a_terms + at, b_terms + at, my_row, my_column, kPitch<tile>);
-    if (turn % kBlockStages == kBlockStages - 1 || turn == turns - 1) sums.finish_block();
-    barrier();
+    start(k + (kStages - 1) * kTerms, stage == 0 ? kStages - 1 : stage - 1);
+    const int terms = static_cast<int>(smaller(kTerms, end - k));
+    tile.add_terms(left + stage * left_part, right + stage * right_part, 0, terms, sums);
+    if ((k + kTerms) % kBlock == 0 || k + kTerms >= end) tree.add(sums);
+    stage = stage == kStages - 1 ? 0 : stage + 1;
   }
-  sums.finish();
+  tree.total(sums);
+}
 
-  const long long product = n * m.rows * m.columns;
-  const auto for_each_mine = [&](auto use) {  // use(number, element of the result)
-    RT_UNROLL
-    for (int i = 0; i < side * side; ++i) {
-      const long long r = row + my_row + i / side, col = column + my_column + i % side;
-      if (r < m.rows && col < m.columns) use(i, product + r * m.columns + col);
-    }
-  };
-  const Global<float> to = m.runs > 1 ? m.parts + run * m.size : m.c;
-  for_each_mine([&](int i, long long at) { to[at] = sums.now[i / side][i % side] + 0.0f; });
+template <class Tile, int levels>
+RT_DEVICE void multiply_tile(const MatmulArguments& m) {
+  const auto left = shared<float>(kStages * kTerms * Tile::kLeftPitch);
+  const auto right = shared<float>(kStages * kTerms * Tile::kRightPitch, left);
+  const Part part = part_of(m);
+  const Tile tile;
+  float sums[Tile::kSums] = {};
+  multiply<Tile, levels>(m, part, tile, left, right, sums);
+
+  const long long row = static_cast<long long>(part.row_tile) * Tile::kRows,
+                  column = static_cast<long long>(part.column_tile) * Tile::kColumns;
+  const long long product = part.n * m.rows * m.columns;
+  const Global<float> to = m.runs > 1 ? m.parts + part.run * m.size : m.c;
+  RT_UNROLL
+  for (int i = 0; i < Tile::kSums; ++i) {
+    const long long r = row + tile.row_of(i / Tile::kN), c = column + tile.column_of(i % Tile::kN);
+    if (r < m.rows && c < m.columns) to[product + r * m.columns + c] = sums[i] + 0.0f;
+  }
   if (m.runs == 1 || !m.counters.pointer) return;
-  const long long number = (static_cast<long long>(n) * m.row_tiles + row_tile) * m.column_tiles + column_tile;
-  if (!comes_last(m.counters + number, m.runs, shared<unsigned>(1, b_terms))) return;
-  for_each_mine([&](int, long long at) { m.c[at] = combined(m.parts, m.size, m.runs, at); });
+
+  const int rows = static_cast<int>(smaller(m.rows - row, Tile::kRows)),
+            columns = static_cast<int>(smaller(m.columns - column, Tile::kColumns));
+  const long long first = product + row * m.columns + column;
+  const long long number =
+      (static_cast<long long>(part.n) * m.row_tiles + part.row_tile) * m.column_tiles + part.column_tile;
+  const RunsToCombine runs{m.parts,       m.c, m.counters + number * m.tile_counters, m.size, static_cast<int>(m.runs),
+                           rows * columns};
+  combine_runs(runs, static_cast<int>(part.run), shared<unsigned>(1, right),
+               [&](int i) { return first + i / columns * m.columns + i % columns; });
 }
 
 }  // namespace
 
-RT_KERNEL_BOUNDS(matmul_tiles_32, 256, MatmulArguments, m) { multiply_tile<2, 4>(m); }
-RT_KERNEL_BOUNDS(matmul_tiles_64, 256, MatmulArguments, m) { multiply_tile<4, 2>(m); }
+RT_KERNEL_RESIDENT(matmul_128x128, 256, 2, MatmulArguments, m) {
+  multiply_tile<SumTile<128, 128, 8, 8, kMatmulPad>, 6>(m);
+}
+RT_KERNEL_RESIDENT(matmul_64x64, 64, 8, MatmulArguments, m) { multiply_tile<SumTile<64, 64, 8, 8, kMatmulPad>, 6>(m); }
+RT_KERNEL_RESIDENT(matmul_128x32, 128, 4, MatmulArguments, m) {
+  multiply_tile<SumTile<128, 32, 8, 4, kMatmulPad>, 8>(m);
+}
+RT_KERNEL_RESIDENT(matmul_32x32, 64, 8, MatmulArguments, m) { multiply_tile<SumTile<32, 32, 4, 4, kMatmulPad>, 24>(m); }
 
 RT_KERNEL_BOUNDS(matmul_combine, 256, MatmulCombineArguments, m) {
   const long long i = static_cast<long long>(block().x) * block_threads().x + thread().x;
-  if (i < m.size) m.c[i] = combined(m.parts, m.size, m.runs, i);
+  if (i >= m.size) return;
+  m.c[i] = tree_of_runs(static_cast<int>(m.runs), [&](int run) -> float { return m.parts[run * m.size + i]; }) + 0.0f;
 }
 
 }  // namespace retrace::cuda

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "retrace/base/range.h"
+#include "retrace/ops/contraction_runs.h"
 #include "retrace/ops/cuda_call.h"
 #include "retrace/ops/matmul/matmul_kernel.h"
 
@@ -11,41 +12,71 @@ namespace {
 
 constexpr int64_t kBlock = 256;
 constexpr int64_t kProcessors = 132;
-constexpr int64_t kMostRuns = 64;
-constexpr int64_t kFewParts = 1 << 15;  // that one block combines sooner than another launch would
+constexpr int64_t kFewParts = 128;                    // of a thread, that the tiles' own blocks combine
+constexpr int64_t kMostWorkspace = int64_t{1} << 28;  // bytes
 
-// Tiles, and runs of blocks of k: a power of two of blocks, so that each is a subtree. No cut changes a bit.
-struct Cut {
-  explicit Cut(const MatmulShape& s) : blocks(std::max<int64_t>(1, divide_up(s.depth, kBlock))) {
-    const auto tiles = [&](int64_t side) { return s.count * divide_up(s.rows, side) * divide_up(s.columns, side); };
-    tile = s.rows > 32 && s.columns > 32 && tiles(64) * blocks >= kProcessors ? 64 : 32;
-    while (runs() > kMostRuns || (runs() > 1 && tiles(tile) * runs() > 4 * kProcessors)) run_blocks *= 2;
+struct Tile {
+  const char* kernel;
+  int64_t rows, columns;
+  int threads;
+  int64_t most_run_blocks;  // the tree in a thread's local memory has few levels where it has many sums
+
+  int64_t count(const MatmulShape& s) const {
+    return s.count * divide_up(s.rows, rows) * divide_up(s.columns, columns);
   }
-  int64_t runs() const { return divide_up(blocks, run_blocks); }
-
-  int64_t tile, blocks, run_blocks = 1;
 };
-
-// Whether the tiles' own blocks combine the runs.
-bool combines(const MatmulShape& s, const Cut& cut) {
-  const int64_t tiles = s.count * divide_up(s.rows, cut.tile) * divide_up(s.columns, cut.tile);
-  const int64_t parts = std::min(s.rows, cut.tile) * std::min(s.columns, cut.tile) * cut.runs();
-  return cut.runs() > 1 && tiles <= cuda::Launches::kCounters && parts <= kFewParts;
-}
-
-size_t shared_bytes(int64_t tile) {
-  const int64_t stages = tile == 64 ? 2 : 4;
-  return static_cast<size_t>(2 * stages * 32 * (tile + 4)) * sizeof(float) + 16;
-}
+constexpr Tile kTiles[] = {{"matmul_128x128", 128, 128, 256, 32},
+                           {"matmul_64x64", 64, 64, 64, 32},
+                           {"matmul_128x32", 128, 32, 128, 128},
+                           {"matmul_32x32", 32, 32, 64, int64_t{1} << 23}};
 
 int64_t results(const MatmulShape& s) { return s.count * s.rows * s.columns; }
 
+// The tile, and runs of blocks of k. No choice changes a bit.
+struct Cut {
+  explicit Cut(const MatmulShape& s) : blocks(std::max<int64_t>(1, divide_up(s.depth, kBlock))) {
+    const auto fills = [&](const Tile& t, int64_t turns) { return t.count(s) * blocks >= turns * kProcessors; };
+    if (s.columns <= 32)
+      take(s, kTiles[s.rows > 64 && fills(kTiles[2], 1) ? 2 : 3]);
+    else if (s.rows <= 32)
+      take(s, kTiles[3]);
+    else
+      take(s, kTiles[s.rows > 64 && s.columns > 64 && fills(kTiles[0], 2) ? 0 : fills(kTiles[1], 1) ? 1 : 3]);
+    if (workspace(s) > kMostWorkspace) take(s, kTiles[3]);
+  }
+  int64_t workspace(const MatmulShape& s) const {
+    return runs.parts() * results(s) * static_cast<int64_t>(sizeof(float));
+  }
+  // Whether the tiles' own blocks combine the runs.
+  bool combines(const MatmulShape& s) const {
+    const int64_t sums = std::min(s.rows, tile->rows) * std::min(s.columns, tile->columns);
+    const int64_t parts = sums * std::min<int64_t>(runs.count(), cuda::kRunGroup);
+    return runs.count() > 1 && runs.count() <= cuda::kMostRuns && parts <= kFewParts * tile->threads &&
+           tile->count(s) * runs.counters() <= cuda::Launches::kCounters;
+  }
+
+  int64_t blocks;
+  const Tile* tile = nullptr;
+  cuda::Runs runs;
+
+ private:
+  void take(const MatmulShape& s, const Tile& chosen) {
+    tile = &chosen;
+    runs = cuda::cut_into_runs(blocks, chosen.count(s), chosen.threads, chosen.most_run_blocks);
+  }
+};
+
+size_t shared_bytes(const Tile& tile) {
+  const auto floats = static_cast<size_t>(tile.rows + tile.columns + 2 * cuda::kMatmulPad);
+  return cuda::kMatmulStages * cuda::kMatmulTerms * floats * sizeof(float) + 16;
+}
+
+// Rows, columns and products so that neighbours along a row or column can be read four at a time.
+bool in_fours(int64_t size, int64_t stride) { return size % 4 == 0 && stride % 4 == 0; }
+
 }  // namespace
 
-int64_t cuda_matmul_workspace(const MatmulShape& s) {
-  const Cut cut(s);
-  return cut.runs() == 1 ? 0 : cut.runs() * results(s) * static_cast<int64_t>(sizeof(float));
-}
+int64_t cuda_matmul_workspace(const MatmulShape& s) { return Cut(s).workspace(s); }
 
 void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   require_f32(call, "matmul");
@@ -54,18 +85,20 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   cuda::MatmulArguments m{};
   m.a = call.inputs[0].data, m.b = call.inputs[1].data;
   m.c = call.outputs[0].data, m.parts = call.workspace;
-  if (combines(s, cut)) m.counters = call.launches.counters();
+  if (cut.combines(s)) m.counters = call.launches.counters();
   m.rows = s.rows, m.columns = s.columns, m.depth = s.depth;
   m.a_row = s.transpose_a ? 1 : s.depth, m.a_k = s.transpose_a ? s.rows : 1;
   m.b_k = s.transpose_b ? 1 : s.columns, m.b_column = s.transpose_b ? s.depth : 1;
+  m.a_wide = s.transpose_a && in_fours(s.rows, s.stride_a),
+  m.b_wide = !s.transpose_b && in_fours(s.columns, s.stride_b);
   m.stride_a = s.stride_a, m.stride_b = s.stride_b;
-  m.size = results(s), m.run_blocks = cut.run_blocks;
-  m.runs = static_cast<unsigned>(cut.runs());
-  const int64_t tiles = divide_up(s.rows, cut.tile) * divide_up(s.columns, cut.tile);
-  const unsigned blocks = cuda_grid(tiles, cut.runs(), s.count, "matmul");
-  m.row_tiles = static_cast<unsigned>(divide_up(s.rows, cut.tile));
-  m.column_tiles = static_cast<unsigned>(divide_up(s.columns, cut.tile));
-  call.launches.add(cut.tile == 64 ? "matmul_tiles_64" : "matmul_tiles_32", {blocks}, {256}, m, shared_bytes(cut.tile));
+  m.size = results(s), m.run_blocks = cut.runs.run_blocks;
+  m.runs = static_cast<unsigned>(cut.runs.count()), m.tile_counters = static_cast<unsigned>(cut.runs.counters());
+  const Tile& tile = *cut.tile;
+  const int64_t row_tiles = divide_up(s.rows, tile.rows), column_tiles = divide_up(s.columns, tile.columns);
+  const unsigned blocks = cuda_grid(row_tiles * column_tiles, cut.runs.count(), s.count, "matmul");
+  m.row_tiles = static_cast<unsigned>(row_tiles), m.column_tiles = static_cast<unsigned>(column_tiles);
+  call.launches.add(tile.kernel, {blocks}, {static_cast<unsigned>(tile.threads)}, m, shared_bytes(tile));
   if (m.runs == 1 || m.counters.pointer) return;
   const cuda::MatmulCombineArguments combine{call.workspace, call.outputs[0].data, m.size, m.runs};
   call.launches.add("matmul_combine", cuda::blocks_for(m.size, 256), {256}, combine);

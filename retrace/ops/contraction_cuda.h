@@ -1,0 +1,163 @@
+#pragma once
+// Shared by matrix products and convolutions on a CUDA device: the sums of a tile, and the tree over their blocks of
+// terms and runs of blocks (docs/numerics.md 2).
+
+#include "retrace/base/scalar.h"
+#include "retrace/device/cuda/kernel.h"
+#include "retrace/ops/contraction_runs.h"
+
+namespace retrace::cuda {
+
+// A tile of rows x columns sums, m x n of them a thread. Factors lie in shared memory as left[term][row] and
+// right[term][column], with `pad` elements between terms. A thread's rows and columns come in fours, far apart, so that
+// the loads of neighbouring threads touch different banks.
+template <int rows, int columns, int m, int n, int pad = 0, int ahead = m * n < 16 ? 16 : 256 / (m * n)>
+struct SumTile {
+  static_assert(m % 4 == 0 && (n % 4 == 0 || n == 1));
+  static constexpr int kRows = rows, kColumns = columns, kM = m, kN = n, kSums = m * n;
+  static constexpr int kRowGroups = rows / m, kColumnGroups = columns / n, kThreads = kRowGroups * kColumnGroups;
+  static constexpr int kLeftPitch = rows + pad, kRightPitch = columns + pad;
+
+  int first_row = static_cast<int>(thread().x) % kRowGroups * 4;
+  int first_column = static_cast<int>(thread().x) / kRowGroups * (n == 1 ? 1 : 4);
+
+  // Where sums[n * i + j] stands in the tile.
+  RT_DEVICE int row_of(int i) const { return first_row + i / 4 * 4 * kRowGroups + i % 4; }
+  RT_DEVICE int column_of(int j) const { return first_column + j / 4 * 4 * kColumnGroups + j % 4; }
+
+  // sums[n i + j] takes the term of row i and column j, where present(i).
+  template <class Present>
+  RT_DEVICE void add_term(Shared<float> left, Shared<float> right, int term, float (&sums)[kSums],
+                          Present present) const {
+    float x[m], y[n];
+    load(left, term * kLeftPitch + first_row, 4 * kRowGroups, x);
+    load(right, term * kRightPitch + first_column, 4 * kColumnGroups, y);
+    RT_UNROLL
+    for (int i = 0; i < m; ++i) {
+      if (!present(i)) continue;
+      RT_UNROLL
+      for (int j = 0; j < n; ++j) sums[n * i + j] = rules::fma(x[i], y[j], sums[n * i + j]);
+    }
+  }
+
+  // The terms begin..end-1, all of them present. Several at a time, so that loads run ahead.
+  RT_DEVICE void add_terms(Shared<float> left, Shared<float> right, int begin, int end, float (&sums)[kSums]) const {
+    const auto always = [](int) { return true; };
+    int term = begin;
+    for (; term + ahead <= end; term += ahead) {
+      RT_UNROLL
+      for (int i = 0; i < ahead; ++i) add_term(left, right, term + i, sums, always);
+    }
+    for (; term < end; ++term) add_term(left, right, term, sums, always);
+  }
+
+ private:
+  template <int count>
+  RT_DEVICE static void load(Shared<float> from, int at, int apart, float (&to)[count]) {
+    if constexpr (count == 1) {
+      to[0] = from[at];
+    } else {
+      RT_UNROLL
+      for (int i = 0; i < count; i += 4) {
+        const Float4 v = load4(from, at + i / 4 * apart);
+        to[i] = v.x, to[i + 1] = v.y, to[i + 2] = v.z, to[i + 3] = v.w;
+      }
+    }
+  }
+};
+
+// The tree over blocks that are added in order, fewer than 2^levels of them, for `size` sums at once: a subtree of
+// 2^level blocks a level. It lies in local memory, which is seen once in a block.
+template <int size, int levels>
+struct BlockTree {
+  float subtrees[levels][size];
+  unsigned count = 0;
+
+  // Takes the sums and clears them.
+  RT_DEVICE void add(float (&sums)[size]) {
+    int level = 0;
+    for (; (count >> level & 1) != 0; ++level) join(level, sums);
+    RT_UNROLL
+    for (int i = 0; i < size; ++i) subtrees[level][i] = sums[i], sums[i] = 0.0f;
+    ++count;
+  }
+  // The root, in `sums`, which are zeros. A sum that begins with +0 does not change by + 0: only signs of zeros.
+  RT_DEVICE void total(float (&sums)[size]) const {
+    for (int level = 0; count >> level != 0; ++level)
+      if ((count >> level & 1) != 0) join(level, sums);
+  }
+
+ private:
+  RT_DEVICE void join(int level, float (&sums)[size]) const {
+    RT_UNROLL
+    for (int i = 0; i < size; ++i) sums[i] = subtrees[level][i] + sums[i];
+  }
+};
+
+// The tree over load(0) .. load(count - 1); 16 are loaded at a time, so that the loads do not wait for each other.
+template <class Load>
+RT_DEVICE float tree_of_runs(int count, Load load) {
+  constexpr int kBatch = 16;
+  BlockTree<1, 28> tree;
+  float sum[1] = {0.0f};
+  for (int first = 0; first < count; first += kBatch) {
+    float batch[kBatch];
+    RT_UNROLL
+    for (int i = 0; i < kBatch; ++i) batch[i] = first + i < count ? load(first + i) : 0.0f;
+    RT_UNROLL
+    for (int half = 1; half < kBatch; half *= 2) {
+      RT_UNROLL
+      for (int i = 0; i < kBatch; i += 2 * half) batch[i] = batch[i] + batch[i + half];
+    }
+    sum[0] = batch[0];
+    tree.add(sum);
+  }
+  tree.total(sum);
+  return sum[0];
+}
+
+// Whether this block is the last of `blocks` that come to a counter; it then sees what the others wrote before, and the
+// counter is 0 again. All threads of the block come.
+RT_DEVICE bool last_to_come(Global<unsigned> counter, unsigned blocks, Shared<unsigned> last) {
+  barrier();
+  if (thread().x == 0) {
+    fence();
+    last[0] = atomic_add(counter, 0, 1u) + 1 == blocks;
+    fence();
+  }
+  barrier();
+  const unsigned is_last = last[0];
+  if (is_last && thread().x == 0) counter[0] = 0;
+  return is_last != 0;
+}
+
+// Runs whose sums lie at parts + run * size, combined in two levels, each by whichever block comes last: groups of
+// kRunGroup runs to parts + (runs + group) * size, and these, + 0, to `to`. `count` elements of a tile: number i is
+// place(i).
+struct RunsToCombine {
+  Global<float> parts, to;
+  Global<unsigned> counters;  // of this tile: a group's each, and one
+  long long size;
+  int runs, count;
+};
+template <class Place>
+RT_DEVICE void combine_runs(const RunsToCombine& c, int run, Shared<unsigned> last, Place place) {
+  const int groups = (c.runs + kRunGroup - 1) / kRunGroup, group = run / kRunGroup;
+  const int first = group * kRunGroup, members = c.runs - first < kRunGroup ? c.runs - first : kRunGroup;
+  const int t = static_cast<int>(thread().x), threads = static_cast<int>(block_threads().x);
+  if (!last_to_come(c.counters + group, static_cast<unsigned>(members), last)) return;
+  const Global<float> whole = groups == 1 ? c.to : c.parts + (c.runs + group) * c.size;
+  for (int i = t; i < c.count; i += threads) {
+    const long long at = place(i);
+    whole[at] =
+        tree_of_runs(members, [&](int number) -> float { return c.parts[(first + number) * c.size + at]; }) + 0.0f;
+  }
+  if (groups == 1 || !last_to_come(c.counters + groups, static_cast<unsigned>(groups), last)) return;
+  for (int i = t; i < c.count; i += threads) {
+    const long long at = place(i);
+    c.to[at] =
+        tree_of_runs(groups, [&](int number) -> float { return c.parts[(c.runs + number) * c.size + at]; }) + 0.0f;
+  }
+}
+
+}  // namespace retrace::cuda
