@@ -98,6 +98,16 @@ std::vector<std::vector<size_t>> graph_dependencies() {
   return state.dependencies;
 }
 
+std::vector<std::vector<size_t>> programmatic_dependencies() {
+  const std::lock_guard lock(mutex);
+  return state.programmatic;
+}
+
+void set_kernel_capability(int capability) {
+  const std::lock_guard lock(mutex);
+  state.ptx_version = capability;
+}
+
 int allowed_shared(const std::string& kernel) {
   const std::lock_guard lock(mutex);
   return state.allowed_shared[kernel];

@@ -38,6 +38,7 @@ struct CUgraphNode_st {
   fake_cuda::Launched launch;
   size_t dependencies;
   CUevent_st* event = nullptr;  // instead of a launch
+  size_t programmatic = 0;      // of the dependencies
 };
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
@@ -75,7 +76,8 @@ struct State {
   std::set<CUgraphExec> executables;
   std::map<std::string, int> allowed_shared;
   std::vector<fake_cuda::Launched> executed;
-  std::vector<std::vector<size_t>> dependencies;
+  std::vector<std::vector<size_t>> dependencies, programmatic;
+  int ptx_version = 80;
 };
 
 extern State& state;

@@ -49,7 +49,10 @@ struct Launch {
   }
 };
 
-// Launches in order, made ready to run many times.
+// Of each launch of a graph the earlier ones that it waits for, ascending.
+using Edges = std::vector<std::vector<size_t>>;
+
+// Launches, made ready to run many times.
 class Graph {
  public:
   virtual ~Graph() = default;
@@ -91,7 +94,10 @@ class Runtime {
   virtual void launch(const Launch& launch) = 0;
   // The same one after the other, and the seconds that each took on the device; returns when all are done. For tools.
   virtual std::vector<double> time(std::span<const Launch> launches) = 0;
-  virtual std::unique_ptr<Graph> make_graph(std::span<const Launch> launches) = 0;
+  // Launches that no path of edges orders run in any order, or beside each other.
+  virtual std::unique_ptr<Graph> make_graph(std::span<const Launch> launches, const Edges& edges) = 0;
+  // Each after the one before.
+  std::unique_ptr<Graph> make_line(std::span<const Launch> launches);
   // Returns when all work is done; errors of earlier launches are thrown here at the latest.
   virtual void synchronize() = 0;
 };

@@ -59,8 +59,8 @@ class DriverRuntime final : public Runtime {
   std::vector<double> time(std::span<const Launch> launches) override {
     return with_parts([&](Parts& parts) { return time_launches(*parts.context, launches); });
   }
-  std::unique_ptr<Graph> make_graph(std::span<const Launch> launches) override {
-    return with_parts([&](Parts& parts) { return cuda::make_graph(parts.context, launches); });
+  std::unique_ptr<Graph> make_graph(std::span<const Launch> launches, const Edges& edges) override {
+    return with_parts([&](Parts& parts) { return cuda::make_graph(parts.context, launches, edges); });
   }
   void synchronize() override {
     Parts& made = parts();
