@@ -12,7 +12,7 @@ namespace fake_cuda {
 State& state = *new State;
 std::recursive_mutex mutex;
 std::condition_variable_any progress;
-thread_local std::vector<CUcontext> current;
+thread_local Contexts current;
 
 }  // namespace fake_cuda
 

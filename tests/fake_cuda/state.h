@@ -83,7 +83,16 @@ struct State {
 extern State& state;
 extern std::recursive_mutex mutex;
 extern std::condition_variable_any progress;
-extern thread_local std::vector<CUcontext> current;  // contexts that this thread has pushed
+// Contexts that a thread has pushed. Without a destructor: statics of a program that links the fake call it later.
+struct Contexts {
+  CUcontext all[16];
+  size_t count;
+  bool empty() const { return count == 0; }
+  CUcontext back() const { return all[count - 1]; }
+  void push_back(CUcontext context) { all[count++] = context; }
+  void pop_back() { --count; }
+};
+extern thread_local Contexts current;
 
 // Counts a call of `symbol`; what it is to return at once, or 0.
 int outcome(const char* symbol);

@@ -62,6 +62,14 @@ class Graph {
   virtual void run() = 0;
 };
 
+// Bytes on their way to the host.
+class HostCopy {
+ public:
+  virtual ~HostCopy() = default;
+  // Returns when they are there, while the device goes on with later work. Valid while this lives.
+  virtual const void* wait() = 0;
+};
+
 class Runtime {
  public:
   virtual ~Runtime() = default;
@@ -83,6 +91,9 @@ class Runtime {
   virtual void copy_from_host(void* to, const void* from, size_t bytes) = 0;
   virtual void copy_to_host(void* to, const void* from, size_t bytes) = 0;
   virtual void copy(void* to, const void* from, size_t bytes) = 0;
+  // At most kMostLate bytes as they are after the work given so far; returns at once.
+  static constexpr size_t kMostLate = 4096;
+  virtual std::unique_ptr<HostCopy> start_copy_to_host(const void* from, size_t bytes) = 0;
 
   // A kernel of a .cu file by its name; an internal error if there is none.
   virtual const Kernel& find_kernel(std::string_view name) = 0;

@@ -32,6 +32,7 @@ class EmulatedRuntime final : public Runtime {
   void copy_from_host(void* to, const void* from, size_t bytes) override;
   void copy_to_host(void* to, const void* from, size_t bytes) override;
   void copy(void* to, const void* from, size_t bytes) override;
+  std::unique_ptr<HostCopy> start_copy_to_host(const void* from, size_t bytes) override;
 
   const Kernel& find_kernel(std::string_view name) override;
   std::vector<std::shared_ptr<const Kernel>> compile(const std::string& source,
@@ -130,6 +131,19 @@ void EmulatedRuntime::copy_to_host(void* to, const void* from, size_t bytes) {
   const std::lock_guard lock(machine_.mutex());
   must_hold(from, bytes);
   if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+struct EmulatedHostCopy final : HostCopy {
+  const void* wait() override { return bytes.data(); }
+  std::vector<std::byte> bytes;
+};
+
+std::unique_ptr<HostCopy> EmulatedRuntime::start_copy_to_host(const void* from, size_t bytes) {
+  ensure(bytes > 0 && bytes <= kMostLate, "a late copy has a few bytes");
+  auto copy = std::make_unique<EmulatedHostCopy>();
+  copy->bytes.resize(bytes);
+  copy_to_host(copy->bytes.data(), from, bytes);
+  return copy;
 }
 
 void EmulatedRuntime::copy(void* to, const void* from, size_t bytes) {
