@@ -36,7 +36,7 @@ void LaunchEdges::add(size_t launches, std::span<const MemoryRange> reads, std::
   const size_t first = edges_.size(), last = first + launches - 1;
   std::vector<size_t> candidates;
   const auto note_writer = [&](const Segment& segment) {
-    if (segment.writer != kNobody) candidates.push_back(segment.writer);
+    if (segment.writer) candidates.push_back(*segment.writer);
   };
   for (const auto& range : reads) visit(range, note_writer);
   for (const auto& range : writes)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,9 +27,9 @@ class LaunchEdges {
   const cuda::Edges& edges() const { return edges_; }
 
  private:
-  static constexpr size_t kNobody = SIZE_MAX;
   struct Segment {  // from its key to `end`
-    size_t end, writer = kNobody;
+    size_t end;
+    std::optional<size_t> writer = {};
     std::vector<size_t> readers = {};  // since it was written
   };
   using Space = std::map<size_t, Segment>;
