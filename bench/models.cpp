@@ -8,8 +8,8 @@
 //   bandwidths   JSON: bytes a second by bytes touched           profile N    JSON: name and mean microseconds of
 //                                                                 each kernel call in N steps; on a CUDA device
 //                                                                 of each launch, between events there
-//   reading N    seconds of N steps whose loss is read           fingerprint N    of all state, N steps after the
-//                                                                 starting values
+//   reading N    seconds of N steps whose loss is read, as       fingerprint N    of all state, N steps after the
+//                `retrace train` does, one step late           starting values
 // bench/peers speaks the first three; bench/measure.py asks.
 
 #include <fmt/format.h>
@@ -18,6 +18,8 @@
 #include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "bench/common/floor.h"
 #include "bench/common/probe.h"
@@ -26,6 +28,7 @@
 #include "retrace/run/plan_cache.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/trace/record.h"
+#include "retrace/train/late_loss.h"
 #include "retrace/train/weights.h"
 
 namespace retrace::bench {
@@ -60,14 +63,18 @@ class Server {
   double run(int steps, bool reads = false) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < steps; ++i) step(reads);
+    if (late_) late_->number(), late_.reset();
     device_.synchronize();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   void step(bool reads) {
     if (trains_) {
-      const Tensor loss = workload_.train();
-      if (reads) loss.number();
+      Tensor loss = workload_.train();
+      if (!reads) return;
+      LateLoss next(std::exchange(loss, Tensor()));
+      if (late_) late_->number();
+      late_ = std::move(next);
     } else {
       const Tree y = workload_.predict();
       evaluate();
@@ -123,6 +130,7 @@ class Server {
   }
 
   Device& device_;
+  std::optional<LateLoss> late_;  // of the last step
   Workload workload_;
   bool trains_;
 };

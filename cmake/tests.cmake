@@ -19,7 +19,7 @@ endif()
 set(without_threads "")
 if(RETRACE_SANITIZE MATCHES "thread")
   set(without_threads base nn optim tensor trace autodiff any_batch_golden compile_errors cuda_golden
-                      cuda_plan cuda_value_errors cuda_workers floating_point kinds misuse
+                      cuda_graph cuda_late_loss cuda_plan cuda_value_errors cuda_workers floating_point kinds misuse
                       random_traces surprises trees)
 endif()
 
@@ -102,6 +102,9 @@ if(RETRACE_BUILD_TESTS)
   endif()
 
   file(GLOB tree_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*_test.cpp")
+  if(NOT TARGET retrace_emulation)
+    list(FILTER tree_tests EXCLUDE REGEX "/cuda_graph_test\\.cpp$")
+  endif()
   if(RETRACE_SANITIZE)  # accuracy, which no sanitizer looks at, and a minute of compiling
     list(FILTER tree_tests EXCLUDE REGEX "/elementary_test\\.cpp$")
   endif()

@@ -27,7 +27,8 @@ double convolution_operations(const Attributes& a, const Shape& image, const Sha
   return 2.0 * rows * columns * static_cast<double>(image[0] * weights[2] * weights[3]);
 }
 
-// 0 for what holds no contraction.
+}  // namespace
+
 double operations_of(const Trace& trace, const Node& node) {
   const auto name = node.op->name;
   if (name == "row_chain" || name == "sample_chain") {
@@ -46,6 +47,8 @@ double operations_of(const Trace& trace, const Node& node) {
   const int64_t depth = first[first.rank() - (node.attributes.integer("transpose_a") ? 2 : 1)];
   return 2.0 * static_cast<double>(out.count() * depth);
 }
+
+namespace {
 
 // Bytes of the values that enter or leave a trace; each is handed out once.
 class Traffic {

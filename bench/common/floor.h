@@ -20,6 +20,9 @@ struct Work {
 // One entry a contraction, and one for the rest of the traffic. The trace has passed the passes of a plan.
 std::vector<Work> unavoidable_work(const Trace& planned);
 
+// Of a node of such a trace; 0 where it holds no contraction.
+double operations_of(const Trace& trace, const Node& node);
+
 // Sums of the entries.
 Work total(const std::vector<Work>& work);
 

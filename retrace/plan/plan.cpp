@@ -85,6 +85,8 @@ std::string Plan::summary() const {
 std::string Plan::text() const { return summary() + print_trace(trace_); }
 std::string Plan::why() const { return explain_calls(trace_, device_->calls()); }
 
+std::vector<PlannedCall> Plan::calls() const { return device_->calls(); }
+
 std::string Plan::kernel_call_name(size_t call) const {
   const auto calls = device_->calls();
   const auto at =

@@ -12,6 +12,7 @@
 namespace retrace {
 
 class DevicePlan;
+struct PlannedCall;
 
 class Plan {
  public:
@@ -44,6 +45,7 @@ class Plan {
   // For tools: while a list is set, runs on this thread add the seconds of each kernel call to it; on a CUDA device
   // they wait for it. Null ends that.
   static void time_kernel_calls(std::vector<double>* seconds);
+  std::vector<PlannedCall> calls() const;  // retrace/plan/device_plan.h
   // The ops of a kernel call, what has been fused into them, and the type and shape of the first result.
   std::string kernel_call_name(size_t call) const;
 

@@ -53,12 +53,22 @@ void look_at(OpWatch& watch, const RecordedFunction& function, const Trace& trac
   watch.look(trace, inputs);
 }
 
+std::shared_ptr<Buffer> memory_for(RecordedFunction::Instance& instance, size_t k, const TensorSpec& spec) {
+  if (spec.device == 0 || spec.count() != 1 || instance.plan->donors()[k] >= 0)
+    return allocate_for(spec, device_at(spec.device), {});
+  instance.places.resize(instance.trace.outputs.size());
+  // A copy of the handle: what another thread did before it dropped its own happens before what follows.
+  if (const auto place = instance.places[k]; place && place.use_count() == 2 && place->bytes() == spec.bytes())
+    return place;
+  return instance.places[k] = allocate_for(spec, device_at(spec.device), {});
+}
+
 // Output k of a replay: in the memory of its donor if the call was given that, else in its own.
-Tensor output_for(const RecordedFunction::Instance& instance, size_t k, std::span<const Leaf> leaves) {
+Tensor output_for(RecordedFunction::Instance& instance, size_t k, std::span<const Leaf> leaves) {
   const TensorSpec& spec = instance.trace.values[static_cast<size_t>(instance.trace.outputs[k])];
   const auto donor = static_cast<size_t>(instance.plan->donors()[k]);  // -1 is none of them
   if (donor >= leaves.size() || !leaves[donor].is_donated())
-    return Tensor(new_tensor_value(spec, allocate_for(spec, device_at(spec.device), {})));
+    return Tensor(new_tensor_value(spec, memory_for(instance, k, spec)));
   const auto& value = leaves[donor].tensor->value();
   value->spec = spec, value->on_host = nullptr;
   return Tensor(value);

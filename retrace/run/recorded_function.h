@@ -45,6 +45,9 @@ struct RecordedFunction {
     int64_t batch = 0;  // 0: the only one
     Trace trace;
     std::shared_ptr<const Plan> plan = {};  // null until it is replayed outside of a recording
+    // Where numbers that are made on a CUDA device, in no donor's memory, lay in the last call: they lie there again
+    // once nobody holds them, so that the plan's launches stay as they are.
+    std::vector<std::shared_ptr<Buffer>> places = {};
   };
 
   TraceKey key;

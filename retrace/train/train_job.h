@@ -38,7 +38,8 @@ struct TrainJobControl {
   // Iterations of which every value is looked at, by worker 0; null: none.
   std::map<int64_t, OpWatch>* watched = nullptr;
   // Asked after every iteration and before every mini-batch of a validation, by every worker; true ends the run
-  // ("stopped"), with the weights of that iteration; once true it stays true. A validation is broken off.
+  // ("stopped"), with the weights of that iteration; once true it stays true. A validation is broken off. A CUDA device
+  // may then have begun the next iteration after the last one that a monitor was told of: it is the last.
   std::function<bool()> stop = {};
 };
 

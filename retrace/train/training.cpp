@@ -95,30 +95,62 @@ void Training::step() {
   if (state_.epoch_steps == 0) begin_epoch();
   const int64_t iterations = iterations_in_epoch() * options_.max_epochs;
   const auto rate = static_cast<float>(task_.learn_rate({state_.iterations, iterations, epoch()}));
-  const int64_t first = queue_.position().next;
-  const double loss = update(rate);
-  if (options_.snapshot_iterations == 1) report_.settle();  // no step but this one is told and can be lost
-  if (!report_.is_open()) report_.open(started(), 0);
-  report_.tell(StepDone{epoch(), state_.iterations, loss, rate, report_.seconds()});
-  log_step(first, loss, rate);
-  if (!std::isfinite(loss)) {
-    stop_reason_ = kNotFinite;
-    return;
+  std::optional<Step> made;
+  try {
+    made.emplace(update(rate));
+  } catch (...) {
+    if (!settle()) return;  // the training had ended before
+    throw;
   }
-  if (control_.stop && state_.iterations < iterations && worker_.any(control_.stop())) stop_reason_ = kStopped;
+  if (!settle()) return;
+  waiting_ = std::move(made);
+  const bool validates = validation_.after_iteration(state_.iterations, iterations);
+  if (must_settle(!queue_.has_data() || validates) && !settle()) return;
+  if (control_.stop && state_.iterations < iterations && worker_.any(control_.stop())) {
+    if (!settle()) return;
+    stop_reason_ = kStopped;
+  }
   const bool ended = !queue_.has_data() || !stop_reason_.empty();
   if (ended) end_epoch();
-  if (validation_.after_iteration(state_.iterations, iterations)) state_.validation_due = 1;
+  if (validates) state_.validation_due = 1;
   if (state_.validation_due && stop_reason_.empty()) validate();
   if (!ended && !stop_reason_.empty()) end_epoch();
   leave_checkpoint();
 }
 
-void Training::log_step(int64_t first, double loss, double rate) {
-  if (!report_.logs_steps()) return;
-  StepRecord record{state_.iterations, epoch(), queue_.digest(first, state_.position.next), loss, rate, {}};
+// Not on a device, of a worker that is alone, after a step within an epoch that nothing but its loss is told of. The
+// first step is told before the next one is tried: what cannot be trained leaves no folder.
+bool Training::must_settle(bool looks) const {
+  return looks || device_.id() == cpu_device().id() || worker_.size() > 1 || waiting_->prints || !report_.is_open() ||
+         options_.snapshot_iterations == 1 || control_.watched || control_.on_step || copy_due();
+}
+
+bool Training::settle() {
+  if (!waiting_) return true;
+  auto step = std::exchange(waiting_, std::nullopt);
+  const double loss = step->loss.number();
+  state_.loss_sum += loss;
+  if (options_.snapshot_iterations == 1) report_.settle();  // no step but this one is told and can be lost
+  if (!report_.is_open()) report_.open(started(), 0);
+  report_.tell(StepDone{step->epoch, step->iteration, loss, step->rate, report_.seconds()});
+  log_step(*step, loss);
+  if (std::isfinite(loss)) return true;
+  state_.epoch_steps -= state_.iterations - step->iteration;
+  state_.iterations = step->iteration;
+  stop_reason_ = kNotFinite;
+  return false;
+}
+
+// Of the step that was made.
+bool Training::wants_prints() const {
   const int64_t every = options_.fingerprint_iterations;
-  if (!queue_.has_data() || (every > 0 && state_.iterations % every == 0)) {
+  return report_.logs_steps() && (!queue_.has_data() || (every > 0 && state_.iterations % every == 0));
+}
+
+void Training::log_step(const Step& step, double loss) {
+  if (!report_.logs_steps()) return;
+  StepRecord record{step.iteration, step.epoch, queue_.digest(step.first, step.next), loss, step.rate, {}};
+  if (step.prints) {
     const Tree tensors = changed_by_steps(state_);
     evaluate(tensors);
     const auto named = leaves(tensors);
@@ -132,9 +164,10 @@ void Training::log_step(int64_t first, double loss, double rate) {
 // these. Those of another device are copied here.
 void Training::leave_checkpoint() {
   const bool stops = !stop_reason_.empty();
-  if (keeper_.worker == worker_.index() && !stops) leave_copy();
+  if (!stops && copy_due()) leave_copy();
   const Due due = checkpoint_due(stops);
   if (!report_.writes() || (due == Due::nothing && !stops)) return;
+  if (!settle()) return;
   if (owner_.empty()) owner_ = checkpoint_owner(task_);
   Tree state = to_tree(state_).to(cpu_device());
   evaluate(state);
@@ -149,9 +182,12 @@ Due Training::checkpoint_due(bool stops) {
   return first && !stops ? Due::checkpoint : due;
 }
 
-void Training::leave_copy() {
+bool Training::copy_due() const {
   const int64_t every = options_.snapshot_iterations;
-  if (every == 0 || state_.iterations % every != 0) return;
+  return keeper_.worker == worker_.index() && every > 0 && state_.iterations % every == 0;
+}
+
+void Training::leave_copy() {
   if (!copies_) {
     const auto folder = copies_folder(keeper_.run);
     if (folder.empty()) return;
@@ -180,12 +216,14 @@ OpWatch* Training::watch() const {
   return &found->second;
 }
 
-double Training::update(float rate) {
-  const OpWatchScope watched(watch());
-  StepResult result = step_(std::move(state_.now), queue_, rate);
+Training::Step Training::update(float rate) {
+  const int64_t first = queue_.position().next;
+  StepResult result = [&] {
+    const OpWatchScope watched(watch());
+    return step_(std::move(state_.now), queue_, rate);
+  }();
   state_.now = std::move(result.after);
-  const double loss = result.loss.number();
-  state_.loss_sum += loss;
+  LateLoss loss(std::exchange(result.loss, Tensor()));
   ++state_.epoch_steps;
   ++state_.iterations;
   if (averages()) {
@@ -195,7 +233,7 @@ double Training::update(float rate) {
   state_.position = queue_.position();
   state_.calls = step_.calls();
   score_.reset();
-  return loss;
+  return {state_.iterations, epoch(), first, state_.position.next, rate, wants_prints(), std::move(loss)};
 }
 
 void Training::end_epoch() {

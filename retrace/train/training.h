@@ -7,6 +7,7 @@
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/run/accelerate.h"
 #include "retrace/train/evaluate_network.h"
+#include "retrace/train/late_loss.h"
 #include "retrace/train/run_state.h"
 #include "retrace/train/snapshot_copies.h"
 #include "retrace/train/train_job.h"
@@ -31,8 +32,12 @@ class Training {
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
 
-  // After the steps so far. Copies keep their values.
-  const RunState& state() const { return state_; }
+  // After the steps so far. Copies keep their values. (After a loss that was not finite a device may have computed the
+  // next step, too.)
+  const RunState& state() {
+    settle();
+    return state_;
+  }
   // Goes on from a state of the same task; the next step tells where. Error(usage) for one that cannot be: another
   // position, network or solver.
   void restore(const RunState& state);
@@ -52,16 +57,33 @@ class Training {
   std::string position() const;
 
  private:
+  // A step that was given to the device, and what is told of it once its loss is known.
+  struct Step {
+    int64_t iteration;
+    int epoch;
+    int64_t first, next;  // where in the order its samples begin and end
+    float rate;
+    bool prints;  // fingerprints are told, of the tensors after it
+    LateLoss loss;
+  };
+
   void begin_epoch();
-  // Of the step that was made; `first`: where in the order its samples begin.
-  void log_step(int64_t first, double loss, double rate);
+  bool wants_prints() const;
+  void log_step(const Step& step, double loss);
   void end_epoch();
-  // The loss of the next iteration.
-  double update(float rate);
+  // The next iteration, but for its loss.
+  Step update(float rate);
+  // Whether the loss of the step that was made must be known before the next one; `looks`: since somebody looks at what
+  // the step has left.
+  bool must_settle(bool looks) const;
+  // Waits for the loss of the last step, and tells of the step. False if it is not finite: the training has ended with
+  // that step. True if nothing waits.
+  bool settle();
   OpWatch* watch() const;
   void validate();
   bool measure(const NetworkWeights& weights);
   void leave_checkpoint();
+  bool copy_due() const;
   void leave_copy();
   Due checkpoint_due(bool stops);
   // Those that the training leaves behind, and in the result their iteration.
@@ -93,6 +115,7 @@ class Training {
   RunState state_;
   int64_t restored_ = 0;               // iterations of the state that restore() got
   NamedValues owner_;                  // of checkpoints, once there is one
+  std::optional<Step> waiting_;        // whose loss is not known
   std::string stop_reason_;            // why it ended before the last epoch was complete
   std::optional<NetworkScore> score_;  // of the test set, after the last step
 };

@@ -12,7 +12,7 @@ namespace fake_cuda {
 State& state = *new State;
 std::recursive_mutex mutex;
 std::condition_variable_any progress;
-thread_local std::vector<CUcontext> current;
+thread_local Contexts current;
 
 }  // namespace fake_cuda
 
@@ -96,6 +96,16 @@ std::vector<Launched> executed() {
 std::vector<std::vector<size_t>> graph_dependencies() {
   const std::lock_guard lock(mutex);
   return state.dependencies;
+}
+
+std::vector<std::vector<size_t>> programmatic_dependencies() {
+  const std::lock_guard lock(mutex);
+  return state.programmatic;
+}
+
+void set_kernel_capability(int capability) {
+  const std::lock_guard lock(mutex);
+  state.ptx_version = capability;
 }
 
 int allowed_shared(const std::string& kernel) {

@@ -40,6 +40,10 @@ int calls(const std::string& symbol);
 std::vector<Launched> executed();
 // Number of nodes that the graph of each executable depends on, in order of their making: {0, 1, 1} is a chain.
 std::vector<std::vector<size_t>> graph_dependencies();
+// How many of them are programmatic.
+std::vector<std::vector<size_t>> programmatic_dependencies();
+// From now on kernels are code for this capability; at first 80.
+void set_kernel_capability(int capability);
 // The largest dynamic shared memory that was allowed for a kernel; 0 if nobody asked.
 int allowed_shared(const std::string& kernel);
 // What is held now, by kind; without what is zero: "memory", "pinned", "context", "stream", "event", "module", "graph",

@@ -1,4 +1,6 @@
 // Modules, launches and graphs of the fake driver.
+#include <algorithm>
+
 #include "tests/fake_cuda/state.h"
 
 using namespace fake_cuda;
@@ -36,10 +38,14 @@ void execute(const fake_cuda::Launched& launch) {
   state.time += 1e-6 * launch.blocks[0] * launch.blocks[1] * launch.blocks[2];
 }
 
-// A node may only follow nodes of its graph; ours follow the one before.
+bool has_node(CUgraph graph, CUgraphNode node) {
+  return std::any_of(graph->nodes.begin(), graph->nodes.end(), [&](const auto& one) { return one.get() == node; });
+}
+
+// A node may only follow nodes of its graph.
 int add_node(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUgraphNode_st made) {
   for (size_t i = 0; i < count; ++i)
-    if (graph->nodes.empty() || dependencies[i] != graph->nodes.back().get()) return kErrorInvalidValue;
+    if (!has_node(graph, dependencies[i])) return kErrorInvalidValue;
   graph->nodes.push_back(std::make_unique<CUgraphNode_st>(std::move(made)));
   *node = graph->nodes.back().get();
   return 0;
@@ -70,6 +76,13 @@ int cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   FAKE_CALL_IN_CONTEXT();
   if (attribute != kMaxDynamicSharedBytes) return kErrorInvalidValue;
   state.allowed_shared[function->name] = function->allowed_shared = value;
+  return 0;
+}
+
+int cuFuncGetAttribute(int* value, int attribute, CUfunction) {
+  FAKE_CALL_IN_CONTEXT();
+  if (attribute != kPtxVersion) return kErrorInvalidValue;
+  *value = state.ptx_version;
   return 0;
 }
 
@@ -107,14 +120,27 @@ int cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
   return add_node(node, graph, dependencies, count, {{}, count, event});
 }
 
+int cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const EdgeData* data,
+                              size_t count) {
+  FAKE_CALL_IN_CONTEXT();
+  for (size_t i = 0; i < count; ++i) {
+    if (!has_node(graph, from[i]) || !has_node(graph, to[i]) || from[i] == to[i]) return kErrorInvalidValue;
+    if (data[i].type != 1 || data[i].from_port != 1 || data[i].to_port != 0) return kErrorInvalidValue;
+    ++to[i]->dependencies, ++to[i]->programmatic;
+  }
+  return 0;
+}
+
 int cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long) {
   FAKE_CALL_IN_CONTEXT();
   create(state.executables, executable);
   auto& dependencies = state.dependencies.emplace_back();
+  auto& programmatic = state.programmatic.emplace_back();
   for (const auto& node : graph->nodes) {
     (*executable)->index[node.get()] = (*executable)->nodes.size();
     (*executable)->nodes.push_back(*node);
     dependencies.push_back(node->dependencies);
+    programmatic.push_back(node->programmatic);
   }
   return 0;
 }

@@ -38,6 +38,7 @@ struct CUgraphNode_st {
   fake_cuda::Launched launch;
   size_t dependencies;
   CUevent_st* event = nullptr;  // instead of a launch
+  size_t programmatic = 0;      // of the dependencies
 };
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
@@ -75,13 +76,23 @@ struct State {
   std::set<CUgraphExec> executables;
   std::map<std::string, int> allowed_shared;
   std::vector<fake_cuda::Launched> executed;
-  std::vector<std::vector<size_t>> dependencies;
+  std::vector<std::vector<size_t>> dependencies, programmatic;
+  int ptx_version = 80;
 };
 
 extern State& state;
 extern std::recursive_mutex mutex;
 extern std::condition_variable_any progress;
-extern thread_local std::vector<CUcontext> current;  // contexts that this thread has pushed
+// Contexts that a thread has pushed. Without a destructor: statics of a program that links the fake call it later.
+struct Contexts {
+  CUcontext all[16];
+  size_t count;
+  bool empty() const { return count == 0; }
+  CUcontext back() const { return all[count - 1]; }
+  void push_back(CUcontext context) { all[count++] = context; }
+  void pop_back() { --count; }
+};
+extern thread_local Contexts current;
 
 // Counts a call of `symbol`; what it is to return at once, or 0.
 int outcome(const char* symbol);

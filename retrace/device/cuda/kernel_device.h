@@ -4,13 +4,28 @@
 #define RT_DEVICE __device__ __forceinline__
 #define RT_UNROLL _Pragma("unroll")
 #define RT_LOOP _Pragma("unroll 1")
-#define RT_KERNEL(name, Arguments, a) extern "C" __global__ void name(const __grid_constant__ Arguments a)
-#define RT_KERNEL_BOUNDS(name, threads, Arguments, a) \
-  extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ Arguments a)
+// In a graph a launch may begin before the one that it waits for has ended: a kernel waits before all that it does,
+// also before what it prefetches, and lets the next one begin once all its own blocks have.
+#define RT_KERNEL_WITH(bounds, name, Arguments, a)                              \
+  static RT_DEVICE void name##_body(const Arguments& a);                        \
+  extern "C" __global__ void bounds name(const __grid_constant__ Arguments a) { \
+    ::retrace::cuda::wait_for_earlier_launches();                               \
+    name##_body(a);                                                             \
+  }                                                                             \
+  static RT_DEVICE void name##_body(const Arguments& a)
+#define RT_KERNEL(name, Arguments, a) RT_KERNEL_WITH(, name, Arguments, a)
+#define RT_KERNEL_BOUNDS(name, threads, Arguments, a) RT_KERNEL_WITH(__launch_bounds__(threads), name, Arguments, a)
 #define RT_KERNEL_RESIDENT(name, threads, blocks, Arguments, a) \
-  extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ Arguments a)
+  RT_KERNEL_WITH(__launch_bounds__(threads, blocks), name, Arguments, a)
 
 namespace retrace::cuda {
+
+RT_DEVICE void wait_for_earlier_launches() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
 
 RT_DEVICE Position thread() { return {threadIdx.x, threadIdx.y, threadIdx.z}; }
 RT_DEVICE Position block() { return {blockIdx.x, blockIdx.y, blockIdx.z}; }

@@ -49,7 +49,10 @@ struct Launch {
   }
 };
 
-// Launches in order, made ready to run many times.
+// Of each launch of a graph the earlier ones that it waits for, ascending.
+using Edges = std::vector<std::vector<size_t>>;
+
+// Launches, made ready to run many times.
 class Graph {
  public:
   virtual ~Graph() = default;
@@ -57,6 +60,14 @@ class Graph {
   virtual void set_arguments(size_t i, std::span<const std::byte> arguments) = 0;
   // Appends the launches to the device's work; returns at once.
   virtual void run() = 0;
+};
+
+// Bytes on their way to the host.
+class HostCopy {
+ public:
+  virtual ~HostCopy() = default;
+  // Returns when they are there, while the device goes on with later work. Valid while this lives.
+  virtual const void* wait() = 0;
 };
 
 class Runtime {
@@ -80,6 +91,9 @@ class Runtime {
   virtual void copy_from_host(void* to, const void* from, size_t bytes) = 0;
   virtual void copy_to_host(void* to, const void* from, size_t bytes) = 0;
   virtual void copy(void* to, const void* from, size_t bytes) = 0;
+  // At most kMostLate bytes as they are after the work given so far; returns at once.
+  static constexpr size_t kMostLate = 4096;
+  virtual std::unique_ptr<HostCopy> start_copy_to_host(const void* from, size_t bytes) = 0;
 
   // A kernel of a .cu file by its name; an internal error if there is none.
   virtual const Kernel& find_kernel(std::string_view name) = 0;
@@ -91,7 +105,10 @@ class Runtime {
   virtual void launch(const Launch& launch) = 0;
   // The same one after the other, and the seconds that each took on the device; returns when all are done. For tools.
   virtual std::vector<double> time(std::span<const Launch> launches) = 0;
-  virtual std::unique_ptr<Graph> make_graph(std::span<const Launch> launches) = 0;
+  // Launches that no path of edges orders run in any order, or beside each other.
+  virtual std::unique_ptr<Graph> make_graph(std::span<const Launch> launches, const Edges& edges) = 0;
+  // Each after the one before.
+  std::unique_ptr<Graph> make_line(std::span<const Launch> launches);
   // Returns when all work is done; errors of earlier launches are thrown here at the latest.
   virtual void synchronize() = 0;
 };

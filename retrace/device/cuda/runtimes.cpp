@@ -46,6 +46,12 @@ const Found& found() {
 
 }  // namespace
 
+std::unique_ptr<Graph> Runtime::make_line(std::span<const Launch> launches) {
+  Edges edges(launches.size());
+  for (size_t i = 1; i < edges.size(); ++i) edges[i] = {i - 1};
+  return make_graph(launches, edges);
+}
+
 std::span<const std::unique_ptr<Runtime>> runtimes() { return found().runtimes; }
 std::string why_no_runtime() { return found().runtimes.empty() ? found().why_not : std::string(); }
 

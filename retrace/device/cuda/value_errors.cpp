@@ -39,6 +39,15 @@ void ValueErrors::check() {
   if (kept_) throw *std::exchange(kept_, std::nullopt);
 }
 
+std::unique_ptr<HostCopy> ValueErrors::start_look() {
+  const std::lock_guard lock(mutex_);
+  return record_ ? runtime_.start_copy_to_host(record_, sizeof(Record)) : nullptr;
+}
+
+void ValueErrors::check(HostCopy* look) {
+  if (look && static_cast<const Record*>(look->wait())->source != 0) check();
+}
+
 // The flag is lowered first: a report that comes later raises it again.
 void ValueErrors::collect() {
   if (!reported_) return;

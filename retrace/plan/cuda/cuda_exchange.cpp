@@ -8,13 +8,17 @@ namespace {
 // One graph for the launches up to each cut, and one for those behind the last; none where there are no launches.
 class CutGraph final : public cuda::Graph {
  public:
-  CutGraph(cuda::Runtime& runtime, std::span<const cuda::Launch> launches, std::vector<size_t> cuts,
-           std::function<void(size_t)> work)
+  CutGraph(cuda::Runtime& runtime, std::span<const cuda::Launch> launches, const cuda::Edges& edges,
+           std::vector<size_t> cuts, std::function<void(size_t)> work)
       : ends_(std::move(cuts)), cuts_(ends_.size()), work_(std::move(work)) {
     ends_.push_back(launches.size());
     for (size_t part = 0; part < ends_.size(); ++part) {
       const size_t first = first_of(part), count = ends_[part] - first;
-      graphs_.push_back(count ? runtime.make_graph(launches.subspan(first, count)) : nullptr);
+      cuda::Edges own(edges.begin() + static_cast<std::ptrdiff_t>(first),
+                      edges.begin() + static_cast<std::ptrdiff_t>(ends_[part]));
+      for (auto& before : own)
+        for (size_t& launch : before) launch -= first;
+      graphs_.push_back(count ? runtime.make_graph(launches.subspan(first, count), own) : nullptr);
     }
   }
 
@@ -83,8 +87,9 @@ void CudaExchanges::run(size_t number, std::span<const void* const> inputs, std:
 }
 
 std::unique_ptr<cuda::Graph> make_cut_graph(cuda::Runtime& runtime, std::span<const cuda::Launch> launches,
-                                            std::vector<size_t> cuts, std::function<void(size_t)> work) {
-  return std::make_unique<CutGraph>(runtime, launches, std::move(cuts), std::move(work));
+                                            const cuda::Edges& edges, std::vector<size_t> cuts,
+                                            std::function<void(size_t)> work) {
+  return std::make_unique<CutGraph>(runtime, launches, edges, std::move(cuts), std::move(work));
 }
 
 }  // namespace retrace

@@ -41,8 +41,9 @@ class CudaExchanges {
 };
 
 // Launches as graphs, cut before the launches of these numbers (ascending; the number of launches: behind all of them),
-// where work(i) is called for cut i.
+// where work(i) is called for cut i. No edge crosses a cut.
 std::unique_ptr<cuda::Graph> make_cut_graph(cuda::Runtime& runtime, std::span<const cuda::Launch> launches,
-                                            std::vector<size_t> cuts, std::function<void(size_t cut)> work);
+                                            const cuda::Edges& edges, std::vector<size_t> cuts,
+                                            std::function<void(size_t cut)> work);
 
 }  // namespace retrace

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "retrace/plan/cuda/cuda_plan.h"
+#include "retrace/plan/cuda/launch_edges.h"
 #include "retrace/plan/layout/donation.h"
 
 namespace retrace {
@@ -24,7 +25,8 @@ void CudaPlan::lay_out(bool reuse) {
   steps_.reserve(placed.size());  // what is booked must not move
   for (PlacedNode& each : placed) {
     Step& step = steps_.emplace_back(std::move(each));
-    if (const size_t bytes = workspace_bytes(trace_, *step.node)) placement.book(step.workspace, bytes, step.launch);
+    step.workspace_bytes = workspace_bytes(trace_, *step.node);
+    if (step.workspace_bytes > 0) placement.book(step.workspace, step.workspace_bytes, step.launch);
   }
   arena_bytes_ = placement.finish(reuse);
   for (Step& step : steps_) placement.complete(step);
@@ -32,6 +34,38 @@ void CudaPlan::lay_out(bool reuse) {
   constants_ = std::move(placement.constants);
   host_inputs_ = std::move(placement.host_inputs);
   host_values_.resize(host_inputs_.size() * Placement::kSlot);
+}
+
+// What every node may use: the inputs that it reads, its outputs and its workspace. An output that may lie in an
+// input's memory is that input. Launches that report errors keep their order, in which the first is told. Constants,
+// values of the host and counters are in nobody's way.
+cuda::Edges CudaPlan::find_edges() const {
+  enum : size_t { kArena, kErrors, kInputs };
+  const auto range = [&](const Location& location, size_t bytes) -> MemoryRange {
+    if (location.kind == Location::Kind::arena) return {kArena, location.at, location.at + bytes};
+    if (location.kind == Location::Kind::input) return {kInputs + location.at, 0, bytes};
+    if (location.kind != Location::Kind::output) return {};
+    const int donor = donors_.empty() ? -1 : donors_[location.at];
+    return {kInputs + (donor < 0 ? trace_.inputs.size() + location.at : static_cast<size_t>(donor)), 0, bytes};
+  };
+  LaunchEdges edges;
+  for (const Call& call : calls_) {
+    std::vector<MemoryRange> reads, writes;
+    for (const Step* step : call.steps) {
+      const int read = step->node->op->reads;
+      for (size_t i = 0; i < step->inputs.size() && (read < 0 || i < static_cast<size_t>(read)); ++i)
+        reads.push_back(range(step->inputs[i], step->input_specs[i]->bytes()));
+      for (size_t i = 0; i < step->outputs.size(); ++i)
+        writes.push_back(range(step->outputs[i], step->output_specs[i]->bytes()));
+      if (step->workspace_bytes > 0) writes.push_back(range(step->workspace, step->workspace_bytes));
+      if (step->errors) writes.push_back({kErrors, 0, 1});
+    }
+    if (call.steps[0]->node->op->on_host)
+      edges.cut();
+    else
+      edges.add(call.launches, reads, writes);
+  }
+  return edges.edges();
 }
 
 std::vector<int> CudaPlan::find_donors() const {

@@ -56,11 +56,12 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device, const PlanOptions& optio
   find_sources_of_errors();
   find_calls();
   compile_chains();
-  const std::vector<unsigned> zeros(cuda::Launches::kCounters);
+  if (options.is_on(kPlaceMemory)) donors_ = find_donors();
+  const std::vector<unsigned> zeros(calls_.size() * cuda::Launches::kCounters);
   const size_t counter_bytes = zeros.size() * sizeof(unsigned);
   take_arena();
   memory_ = device_at(device).allocate(constants_.size() + host_values_.size() + counter_bytes);
-  runtime_.copy_from_host(counters(), zeros.data(), counter_bytes);
+  if (!calls_.empty()) runtime_.copy_from_host(counters(calls_[0]), zeros.data(), counter_bytes);
   if (!constants_.empty())
     runtime_.copy_from_host(at({Location::Kind::constant, 0}), constants_.data(), constants_.size());
   inputs_.resize(trace.inputs.size()), outputs_.resize(trace.outputs.size());
@@ -88,7 +89,10 @@ void CudaPlan::find_calls() {
     const size_t more = (step.inputs.size() + step.outputs.size() + 1) * sizeof(void*) + sizeof(unsigned);
     const bool beside = chain && !step.errors && !calls_.empty() && !calls_.back().steps[0]->errors &&
                         calls_.back().steps[0]->launch == step.launch;
-    if (!beside || bytes + more > tuning::kMostCudaArguments) calls_.emplace_back(), bytes = 0;
+    if (!beside || bytes + more > tuning::kMostCudaArguments) {
+      const size_t number = calls_.size();
+      calls_.emplace_back().number = number, bytes = 0;
+    }
     bytes += more;
     Call& call = calls_.back();
     call.steps.push_back(&step);
@@ -162,8 +166,10 @@ void* CudaPlan::at(const Location& location) const {
   return nullptr;
 }
 
-unsigned* CudaPlan::counters() const {
-  return static_cast<unsigned*>(at({Location::Kind::host, host_values_.size()}));  // behind all values of the host
+// Each call has its own: launches of several may run beside each other. Behind all values of the host.
+unsigned* CudaPlan::counters(const Call& call) const {
+  return static_cast<unsigned*>(at({Location::Kind::host, host_values_.size()})) +
+         call.number * cuda::Launches::kCounters;
 }
 
 cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
@@ -191,7 +197,7 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
 // Kernels are looked up only where `earlier`, the same launches with other addresses, does not name them.
 std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<const cuda::Launch> earlier) const {
   if (call.steps[0]->node->op->on_host) return {};
-  cuda::Launches launches(runtime_, counters(), earlier);
+  cuda::Launches launches(runtime_, counters(call), earlier);
   if (call.kernel) {
     launches.add(launch_of_chains(call));
   } else {
@@ -267,8 +273,9 @@ void CudaPlan::refresh() {
 }
 
 std::unique_ptr<cuda::Graph> CudaPlan::make_graph() {
-  if (cuts_.empty()) return launches_.empty() ? nullptr : runtime_.make_graph(launches_);
-  return make_cut_graph(runtime_, launches_, cuts_, [this](size_t number) { run_exchange(number); });
+  const cuda::Edges edges = find_edges();
+  if (cuts_.empty()) return launches_.empty() ? nullptr : runtime_.make_graph(launches_, edges);
+  return make_cut_graph(runtime_, launches_, edges, cuts_, [this](size_t number) { run_exchange(number); });
 }
 
 void CudaPlan::run_exchange(size_t number) {

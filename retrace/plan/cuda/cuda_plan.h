@@ -41,6 +41,7 @@ class CudaPlan final : public DevicePlan {
   struct Step : PlacedNode {
     explicit Step(PlacedNode placed) : PlacedNode(std::move(placed)) {}
     Location workspace;
+    size_t workspace_bytes = 0;
     std::unique_ptr<const cuda::ValueErrors::Source> errors;  // of a step that reports them
     int64_t count() const { return output_specs[0]->count(); }
   };
@@ -50,6 +51,7 @@ class CudaPlan final : public DevicePlan {
     std::shared_ptr<const cuda::Kernel> kernel;  // of chains
     std::vector<Location> moving = {};           // inputs and outputs of a run, which may lie elsewhere in the next
     std::vector<const void*> addresses = {};     // of those, as the launches have them
+    size_t number = 0;                           // of calls_
     size_t first_launch = 0, launches = 0;
   };
 
@@ -59,13 +61,14 @@ class CudaPlan final : public DevicePlan {
   void compile_chains();
   int own_donor(const Step& step, size_t output, FunctionRef<bool(size_t input)> free) const;
   void* at(const Location& location) const;
-  unsigned* counters() const;
+  unsigned* counters(const Call& call) const;
   cuda::Launch launch_of_chains(const Call& call) const;
   std::vector<cuda::Launch> launches_of(const Call& call, std::span<const cuda::Launch> earlier) const;
   bool has_moved(const Call& call) const;
   void note_addresses(Call& call);
   void build();
   bool change(Call& call);
+  cuda::Edges find_edges() const;
   std::unique_ptr<cuda::Graph> make_graph();
   void run_timed(std::vector<double>& seconds);
   void run_exchange(size_t number);
@@ -88,6 +91,7 @@ class CudaPlan final : public DevicePlan {
   std::mutex mutex_;                // one run at a time
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
+  std::vector<int> donors_;  // find_donors(); empty if nothing is overwritten
   std::vector<cuda::Launch> launches_;
   std::unique_ptr<cuda::Graph> graph_;
   size_t changed_launches_ = 0;

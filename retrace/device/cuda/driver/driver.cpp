@@ -90,9 +90,9 @@ std::string Driver::start() {
   return "";
 }
 
-void* Driver::find(const char* symbol) {
+void* Driver::find(const char* symbol, bool required) {
   void* const address = library_.find(symbol);
-  if (!address) missing_.emplace_back(symbol);
+  if (!address && required) missing_.emplace_back(symbol);
   return address;
 }
 

@@ -34,6 +34,12 @@ using CUgraphNode = CUgraphNode_st*;
 using CUmodule = CUmod_st*;
 using CUstream = CUstream_st*;
 
+struct EdgeData {  // CUgraphEdgeData
+  unsigned char from_port = 0, to_port = 0, type = 0, reserved[5] = {};
+};
+// The second launch may begin when every block of the first has begun; it waits for the first before it reads.
+inline constexpr EdgeData kProgrammaticEdge{1, 0, 1};  // ..._NODE_PORT_PROGRAMMATIC, ..._TYPE_PROGRAMMATIC
+
 struct KernelNodeParameters {  // CUDA_KERNEL_NODE_PARAMS_v2
   CUfunction function = nullptr;
   unsigned blocks_x = 1, blocks_y = 1, blocks_z = 1;
@@ -50,6 +56,7 @@ enum : int {
   kComputeCapabilityMajor = 75,   // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
   kComputeCapabilityMinor = 76,   // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
   kMaxDynamicSharedBytes = 8,     // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+  kPtxVersion = 5,                // CU_FUNC_ATTRIBUTE_PTX_VERSION
   kStreamNonBlocking = 1,         // CU_STREAM_NON_BLOCKING
   kEventDefault = 0,              // CU_EVENT_DEFAULT
   kEventDisableTiming = 2,        // CU_EVENT_DISABLE_TIMING
@@ -100,6 +107,7 @@ inline void* const kLaunchBufferSize = reinterpret_cast<void*>(2);  // CU_LAUNCH
   CALL(cuModuleUnload, CUmodule)                                                                                   \
   CALL(cuModuleGetFunction, CUfunction*, CUmodule, const char*)                                                    \
   CALL(cuFuncSetAttribute, CUfunction, int, int)                                                                   \
+  CALL(cuFuncGetAttribute, int*, int, CUfunction)                                                                  \
   CALL(cuLaunchKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, \
        void**, void**)                                                                                             \
   CALL(cuGraphCreate, CUgraph*, unsigned)                                                                          \
@@ -110,6 +118,9 @@ inline void* const kLaunchBufferSize = reinterpret_cast<void*>(2);  // CU_LAUNCH
   CALL(cuGraphExecKernelNodeSetParams_v2, CUgraphExec, CUgraphNode, const KernelNodeParameters*)                   \
   CALL(cuGraphExecDestroy, CUgraphExec)                                                                            \
   CALL(cuGraphLaunch, CUgraphExec, CUstream)
+// Those that older drivers lack.
+#define RT_NEWER_DRIVER_CALLS(CALL) \
+  CALL(cuGraphAddDependencies_v2, CUgraph, const CUgraphNode*, const CUgraphNode*, const EdgeData*, size_t)  // 12.3
 
 class Driver;
 
@@ -117,7 +128,10 @@ class Driver;
 template <class... Arguments>
 class DriverCall {
  public:
-  DriverCall(Driver& driver, const char* symbol);
+  DriverCall(Driver& driver, const char* symbol, bool required = true);
+
+  // Whether the driver has it.
+  explicit operator bool() const { return function_ != nullptr; }
 
   // Throws the Error of driver_error() unless the call succeeds.
   template <class... Given>
@@ -149,7 +163,7 @@ class Driver {
   explicit Driver(SharedLibrary library);
   std::string start();  // why not, or ""
   std::string describe(CUresult result) const;
-  void* find(const char* symbol);
+  void* find(const char* symbol, bool required);
   template <class... Arguments>
   friend class DriverCall;
 
@@ -161,11 +175,16 @@ class Driver {
 #define RT_DRIVER_MEMBER(symbol, ...) DriverCall<__VA_ARGS__> symbol{*this, #symbol};
   RT_DRIVER_CALLS(RT_DRIVER_MEMBER)
 #undef RT_DRIVER_MEMBER
+#define RT_DRIVER_MEMBER(symbol, ...) DriverCall<__VA_ARGS__> symbol{*this, #symbol, false};
+  RT_NEWER_DRIVER_CALLS(RT_DRIVER_MEMBER)
+#undef RT_DRIVER_MEMBER
 };
 
 template <class... Arguments>
-DriverCall<Arguments...>::DriverCall(Driver& driver, const char* symbol)
-    : driver_(driver), symbol_(symbol), function_(reinterpret_cast<CUresult (*)(Arguments...)>(driver.find(symbol))) {}
+DriverCall<Arguments...>::DriverCall(Driver& driver, const char* symbol, bool required)
+    : driver_(driver),
+      symbol_(symbol),
+      function_(reinterpret_cast<CUresult (*)(Arguments...)>(driver.find(symbol, required))) {}
 
 template <class... Arguments>
 template <class... Given>

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "retrace/base/error.h"
+
 namespace retrace::cuda {
 namespace {
 
@@ -54,6 +56,29 @@ class DriverCopies::Lease {
   DriverCopies& copies_;
   std::unique_ptr<Chunks> chunks_;
 };
+
+class DriverCopies::Started final : public HostCopy {
+ public:
+  Started(DriverCopies& copies, const void* from, size_t bytes) : copies_(copies), lease_(copies) {
+    const DriverContext& context = *copies_.context_;
+    const ContextScope scope(context);
+    context.driver().cuMemcpyDtoHAsync_v2(lease_.chunk(0).memory, address_of(from), bytes, context.stream());
+    context.driver().cuEventRecord(lease_.chunk(0).done, context.stream());
+  }
+  const void* wait() override {
+    copies_.wait(lease_.chunk(0));
+    return lease_.chunk(0).memory;
+  }
+
+ private:
+  DriverCopies& copies_;
+  Lease lease_;
+};
+
+std::unique_ptr<HostCopy> DriverCopies::start_to_host(const void* from, size_t bytes) {
+  ensure(bytes > 0 && bytes <= Runtime::kMostLate, "a late copy has a few bytes");
+  return std::make_unique<Started>(*this, from, bytes);
+}
 
 DriverCopies::~DriverCopies() {
   context_->clean_up([&] {

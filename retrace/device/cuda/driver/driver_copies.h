@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "retrace/device/cuda/driver/driver_context.h"
+#include "retrace/device/cuda/runtime.h"
 
 namespace retrace::cuda {
 
@@ -26,6 +27,8 @@ class DriverCopies {
   // Returns when `to` holds the bytes.
   void to_host(void* to, const void* from, size_t bytes);
   void on_device(void* to, const void* from, size_t bytes);
+  // See Runtime::start_copy_to_host. What it returns ends before this does.
+  std::unique_ptr<HostCopy> start_to_host(const void* from, size_t bytes);
 
  private:
   struct Chunk {
@@ -38,6 +41,7 @@ class DriverCopies {
   };
   // Chunks that no other copy uses while it lives.
   class Lease;
+  class Started;
   void wait(const Chunk& chunk) const;
   void give_back(Chunks& chunks) const;
 

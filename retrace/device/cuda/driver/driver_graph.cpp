@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "retrace/base/error.h"
 #include "retrace/device/cuda/driver/driver_kernels.h"
@@ -30,13 +31,14 @@ class LaunchParameters {
   KernelNodeParameters node_;
 };
 
-// One node a launch, each after the one before. The graph stays beside its executable form, whose nodes it names.
+// One node a launch. The graph stays beside its executable form, whose nodes it names.
 class DriverGraph final : public Graph {
  public:
-  DriverGraph(std::shared_ptr<const DriverContext> context, std::span<const Launch> launches)
+  DriverGraph(std::shared_ptr<const DriverContext> context, std::span<const Launch> launches, const Edges& edges)
       : context_(std::move(context)), launches_(launches.begin(), launches.end()) {
+    ensure(edges.size() == launches.size(), "a graph has the edges of all its launches");
     try {
-      build();
+      if (!build_programmatic(edges)) build(edges);
     } catch (...) {
       destroy();
       throw;
@@ -65,22 +67,46 @@ class DriverGraph final : public Graph {
  private:
   const Driver& driver() const { return context_->driver(); }
 
-  void build() {
+  void build(const Edges& edges) {
     driver().cuGraphCreate(&graph_, 0u);
-    for (const auto& launch : launches_) {
-      const LaunchParameters parameters(driver(), launch);
-      CUgraphNode node = nullptr;
-      const CUgraphNode* before = nodes_.empty() ? nullptr : &nodes_.back();
-      driver().cuGraphAddKernelNode_v2(&node, graph_, before, size_t{before != nullptr}, &parameters.node());
-      nodes_.push_back(node);
-    }
+    for (size_t i = 0; i < launches_.size(); ++i) add_node(i, edges[i]);
     driver().cuGraphInstantiateWithFlags(&executable_, graph_, 0ull);
+  }
+  // A launch that waits for one other launch alone may begin before that one has ended, if its kernel waits itself.
+  // False, and nothing is built, where no launch does, or the driver cannot.
+  bool build_programmatic(const Edges& edges) {
+    const auto waits = [&](size_t i) {
+      return edges[i].size() == 1 && static_cast<const DriverKernel&>(*launches_[i].kernel).waits();
+    };
+    bool any = false;
+    for (size_t i = 0; i < launches_.size(); ++i) any = any || waits(i);
+    if (!any || !driver().cuGraphAddDependencies_v2) return false;
+    driver().cuGraphCreate(&graph_, 0u);
+    CUresult failure = 0;
+    for (size_t i = 0; i < launches_.size() && !failure; ++i) {
+      add_node(i, waits(i) ? std::span<const size_t>() : edges[i]);
+      if (!waits(i)) continue;
+      const CUgraphNode from = nodes_[edges[i][0]], to = nodes_[i];
+      failure = driver().cuGraphAddDependencies_v2.result(graph_, &from, &to, &kProgrammaticEdge, 1);
+    }
+    if (!failure) failure = driver().cuGraphInstantiateWithFlags.result(&executable_, graph_, 0);
+    if (failure) destroy();
+    return !failure;
+  }
+  void add_node(size_t i, std::span<const size_t> edges) {
+    const LaunchParameters parameters(driver(), launches_[i]);
+    std::vector<CUgraphNode> before;
+    for (const size_t edge : edges) before.push_back(nodes_.at(edge));
+    CUgraphNode node = nullptr;
+    driver().cuGraphAddKernelNode_v2(&node, graph_, before.data(), before.size(), &parameters.node());
+    nodes_.push_back(node);
   }
 
   // The driver frees a graph that is still running when it has ended.
   void destroy() {
-    if (executable_) driver().cuGraphExecDestroy.result(executable_);
-    if (graph_) driver().cuGraphDestroy.result(graph_);
+    if (executable_) driver().cuGraphExecDestroy.result(std::exchange(executable_, nullptr));
+    if (graph_) driver().cuGraphDestroy.result(std::exchange(graph_, nullptr));
+    nodes_.clear();
   }
 
   std::shared_ptr<const DriverContext> context_;
@@ -165,8 +191,9 @@ void launch(const DriverContext& context, const Launch& launch) {
                                   node.extra);
 }
 
-std::unique_ptr<Graph> make_graph(std::shared_ptr<const DriverContext> context, std::span<const Launch> launches) {
-  return std::make_unique<DriverGraph>(std::move(context), launches);
+std::unique_ptr<Graph> make_graph(std::shared_ptr<const DriverContext> context, std::span<const Launch> launches,
+                                  const Edges& edges) {
+  return std::make_unique<DriverGraph>(std::move(context), launches, edges);
 }
 
 }  // namespace retrace::cuda

@@ -42,7 +42,9 @@ const Kernel& DriverModule::find(std::string_view name) {
   std::string text(name);
   CUfunction function = nullptr;
   context_->driver().cuModuleGetFunction(&function, module_, text.c_str());
-  auto kernel = std::make_unique<DriverKernel>(text, function);
+  int version = 0;
+  context_->driver().cuFuncGetAttribute(&version, kPtxVersion, function);
+  auto kernel = std::make_unique<DriverKernel>(text, function, version >= 90);
   return *kernels_.emplace(std::move(text), std::move(kernel)).first->second;
 }
 

@@ -17,13 +17,17 @@ namespace retrace::cuda {
 
 class DriverKernel final : public Kernel {
  public:
-  DriverKernel(std::string name, CUfunction function) : Kernel(std::move(name)), function_(function) {}
+  DriverKernel(std::string name, CUfunction function, bool waits)
+      : Kernel(std::move(name)), function_(function), waits_(waits) {}
   CUfunction function() const { return function_; }
+  // Whether it waits itself for the launch before it (kernel_device.h): code for compute capability 9.0 or newer.
+  bool waits() const { return waits_; }
   // More dynamic shared memory than every kernel may have (48 KiB) has to be asked for once.
   void allow_shared(const Driver& driver, size_t bytes) const;
 
  private:
   CUfunction function_;
+  bool waits_;
   mutable size_t allowed_shared_ = size_t{48} << 10;
 };
 
@@ -71,6 +75,7 @@ class DriverKernels {
 void launch(const DriverContext& context, const Launch& launch);
 // See Runtime::time.
 std::vector<double> time_launches(const DriverContext& context, std::span<const Launch> launches);
-std::unique_ptr<Graph> make_graph(std::shared_ptr<const DriverContext> context, std::span<const Launch> launches);
+std::unique_ptr<Graph> make_graph(std::shared_ptr<const DriverContext> context, std::span<const Launch> launches,
+                                  const Edges& edges);
 
 }  // namespace retrace::cuda

@@ -40,6 +40,9 @@ class DriverRuntime final : public Runtime {
   void copy_from_host(void* to, const void* from, size_t bytes) override { parts().copies.from_host(to, from, bytes); }
   void copy_to_host(void* to, const void* from, size_t bytes) override { parts().copies.to_host(to, from, bytes); }
   void copy(void* to, const void* from, size_t bytes) override { parts().copies.on_device(to, from, bytes); }
+  std::unique_ptr<HostCopy> start_copy_to_host(const void* from, size_t bytes) override {
+    return parts().copies.start_to_host(from, bytes);
+  }
   const Kernel& find_kernel(std::string_view name) override {
     return with_parts([&](Parts& parts) -> const Kernel& { return parts.kernels.find(name); });
   }
@@ -59,8 +62,8 @@ class DriverRuntime final : public Runtime {
   std::vector<double> time(std::span<const Launch> launches) override {
     return with_parts([&](Parts& parts) { return time_launches(*parts.context, launches); });
   }
-  std::unique_ptr<Graph> make_graph(std::span<const Launch> launches) override {
-    return with_parts([&](Parts& parts) { return cuda::make_graph(parts.context, launches); });
+  std::unique_ptr<Graph> make_graph(std::span<const Launch> launches, const Edges& edges) override {
+    return with_parts([&](Parts& parts) { return cuda::make_graph(parts.context, launches, edges); });
   }
   void synchronize() override {
     Parts& made = parts();

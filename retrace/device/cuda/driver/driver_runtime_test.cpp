@@ -93,7 +93,7 @@ TEST_F(CudaDriverRuntime, EverythingIsGivenBack) {
   int number = 3;
   runtime().copy_from_host(kept, &number, sizeof number);
   const Launch launch = launch_of("scale", 1);
-  auto graph = runtime().make_graph({&launch, 1});
+  auto graph = runtime().make_line({&launch, 1});
   graph->run();
   EXPECT_EQ(fake_cuda::held(), (std::map<std::string, int>{{"memory", 2},
                                                            {"pinned", 2},
@@ -110,7 +110,7 @@ TEST_F(CudaDriverRuntime, EverythingIsGivenBack) {
 
 TEST_F(CudaDriverRuntime, AGraphMayOutliveItsRuntime) {
   const Launch launch = launch_of("scale", 1);
-  auto graph = runtime().make_graph({&launch, 1});
+  auto graph = runtime().make_line({&launch, 1});
   runtimes_.clear();
   graph.reset();
   EXPECT_TRUE(fake_cuda::held().empty());
@@ -230,7 +230,7 @@ TEST_F(CudaDriverRuntime, MuchSharedMemoryIsAskedForOnce) {
   EXPECT_EQ(fake_cuda::calls("cuFuncSetAttribute"), 0);
   launch.shared_bytes = 100 * 1024;
   runtime().launch(launch), runtime().launch(launch);
-  const auto graph = runtime().make_graph({&launch, 1});
+  const auto graph = runtime().make_line({&launch, 1});
   EXPECT_EQ(fake_cuda::calls("cuFuncSetAttribute"), 1);
   EXPECT_EQ(fake_cuda::allowed_shared("scale"), 100 * 1024);
   runtime().synchronize();
@@ -239,7 +239,7 @@ TEST_F(CudaDriverRuntime, MuchSharedMemoryIsAskedForOnce) {
 
 TEST_F(CudaDriverRuntime, GraphsRunTheirLaunchesInOrderWithTheLatestArguments) {
   const std::vector<Launch> launches = {launch_of("a", 1), launch_of("b", 2), launch_of("c", 3)};
-  const auto graph = runtime().make_graph(launches);
+  const auto graph = runtime().make_line(launches);
   EXPECT_EQ(fake_cuda::graph_dependencies(), (std::vector<std::vector<size_t>>{{0, 1, 1}}));
   graph->run();
   Launch changed = launches[1];
@@ -263,12 +263,49 @@ TEST_F(CudaDriverRuntime, GraphsRunTheirLaunchesInOrderWithTheLatestArguments) {
   EXPECT_EQ(factors, (std::vector<float>{1, 2, 3, 1, 20, 3}));
 }
 
+// A launch that waits for one other begins early, where its kernel waits itself and the driver knows such edges.
+TEST_F(CudaDriverRuntime, EdgesOfAGraphAreTheDrivers) {
+  const auto launches_now = [&] {
+    std::vector<Launch> launches;
+    for (const char* name : {"a", "b", "c", "scale"}) launches.push_back(launch_of(name, 1));
+    return launches;
+  };
+  const Edges edges = {{}, {0}, {0}, {1, 2}};
+  const std::vector<std::vector<size_t>> counts = {{0, 1, 1, 2}}, none = {{0, 0, 0, 0}};
+  runtime().make_graph(launches_now(), edges);
+  EXPECT_EQ(fake_cuda::graph_dependencies(), counts);
+  EXPECT_EQ(fake_cuda::programmatic_dependencies(), none);
+
+  start({{"Fake H100"}});
+  fake_cuda::set_kernel_capability(90);
+  auto launches = launches_now();
+  auto graph = runtime().make_graph(launches, edges);
+  EXPECT_EQ(fake_cuda::graph_dependencies(), counts);
+  EXPECT_EQ(fake_cuda::programmatic_dependencies(), (std::vector<std::vector<size_t>>{{0, 1, 1, 0}}));
+  launches[1].set(Numbers{7, 20});
+  graph->set_arguments(1, launches[1].arguments);
+  graph->run();
+  runtime().synchronize();
+  EXPECT_EQ(fake_cuda::executed().size(), 4u);
+  EXPECT_EQ(factor_of(fake_cuda::executed()[1]), 20);
+
+  // A driver that refuses them gets plain edges.
+  const auto before = fake_cuda::held();
+  for (const char* call : {"cuGraphAddDependencies_v2", "cuGraphInstantiateWithFlags"}) {
+    fake_cuda::fail(call, 1, kErrorInvalidValue);
+    graph = runtime().make_graph(launches, edges);
+    EXPECT_EQ(fake_cuda::graph_dependencies().back(), counts[0]) << call;
+    EXPECT_EQ(fake_cuda::programmatic_dependencies().back(), none[0]) << call;
+    EXPECT_EQ(fake_cuda::held(), before) << call;
+  }
+}
+
 TEST_F(CudaDriverRuntime, AGraphThatCannotBeMadeLeavesNothingBehind) {
   const std::vector<Launch> launches = {launch_of("a", 1), launch_of("b", 2)};
   const auto before = fake_cuda::held();
   for (const char* call : {"cuGraphCreate", "cuGraphAddKernelNode_v2", "cuGraphInstantiateWithFlags"}) {
     fake_cuda::fail(call, 1, 2);
-    EXPECT_EQ(error_of([&] { runtime().make_graph(launches); }).code(), 631) << call;
+    EXPECT_EQ(error_of([&] { runtime().make_line(launches); }).code(), 631) << call;
     EXPECT_EQ(fake_cuda::held(), before) << call;
   }
 }

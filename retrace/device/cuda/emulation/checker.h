@@ -5,6 +5,7 @@
 
 #include "retrace/device/cuda/emulation/epochs.h"
 #include "retrace/device/cuda/emulation/execution.h"
+#include "retrace/device/cuda/emulation/launch_uses.h"
 #include "retrace/device/cuda/emulation/region.h"
 #include "retrace/device/cuda/kernel.h"
 
@@ -54,10 +55,14 @@ class Checker {
   void barrier() { ++epochs_.now; }
   void fence() { ordering_.fence(execution_.thread, epochs_); }
 
+  // Where what the next launches use is noted; null: nowhere.
+  void set_uses(LaunchUses* uses) { uses_ = uses; }
+
   // An access of the running thread; throws if it is not allowed. Called before it happens.
   void global(const void* memory, unsigned bytes, Access how) {
     if (!region_->holds(memory, bytes)) outside(memory, bytes, how);
     const size_t offset = region_->offset(memory);
+    if (uses_) uses_->note(offset, bytes, how == Access::write || how == Access::atomic);
     if (!quick({cells_, epochs_.launch, false}, offset, bytes, how)) slow_global(offset, memory, bytes, how);
   }
   void shared(const void* memory, unsigned bytes, Access how) {
@@ -94,6 +99,7 @@ class Checker {
   Epochs epochs_;
   unsigned era_ = 0;  // goes up when epochs begin anew
   Ordering ordering_;
+  LaunchUses* uses_ = nullptr;
 };
 
 // True for the most common kind of access, which is then noted: words that only this thread, or none, has written in

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "retrace/base/error.h"
 #include "retrace/device/cuda/emulation/compiler.h"
@@ -31,14 +32,19 @@ class EmulatedRuntime final : public Runtime {
   void copy_from_host(void* to, const void* from, size_t bytes) override;
   void copy_to_host(void* to, const void* from, size_t bytes) override;
   void copy(void* to, const void* from, size_t bytes) override;
+  std::unique_ptr<HostCopy> start_copy_to_host(const void* from, size_t bytes) override;
 
   const Kernel& find_kernel(std::string_view name) override;
   std::vector<std::shared_ptr<const Kernel>> compile(const std::string& source,
                                                      std::span<const std::string> names) override;
-  void launch(const Launch& launch) override;
+  void launch(const Launch& launch) override { run(launch, nullptr); }
   std::vector<double> time(std::span<const Launch> launches) override;
-  std::unique_ptr<Graph> make_graph(std::span<const Launch> launches) override;
+  std::unique_ptr<Graph> make_graph(std::span<const Launch> launches, const Edges& edges) override;
   void synchronize() override {}
+
+  // As launch(); what it uses is noted in `uses`, if that is not null.
+  void run(const Launch& launch, LaunchUses* uses);
+  std::string describe(size_t offset);
 
  private:
   // The kernel of this name in the list that starts with `first`; null if there is none.
@@ -52,22 +58,46 @@ class EmulatedRuntime final : public Runtime {
   std::vector<std::unique_ptr<std::byte[]>> on_host_;
 };
 
+int64_t left_out = -1;
+Edges newest;
+
+// Launches in one of the orders that the edges allow. What they use is compared in the first run and after arguments
+// have changed.
 class EmulatedGraph final : public Graph {
  public:
-  EmulatedGraph(EmulatedRuntime& runtime, std::span<const Launch> launches)
-      : runtime_(runtime), launches_(launches.begin(), launches.end()) {}
+  EmulatedGraph(EmulatedRuntime& runtime, std::span<const Launch> launches, const Edges& edges,
+                std::vector<unsigned> wanted)
+      : runtime_(runtime),
+        launches_(launches.begin(), launches.end()),
+        paths_(edges),
+        order_(paths_.order(edges, wanted)) {}
   void set_arguments(size_t i, std::span<const std::byte> arguments) override {
     ensure(i < launches_.size() && arguments.size() == launches_[i].arguments.size(),
            "a launch keeps its arguments' size");
     launches_[i].arguments.assign(arguments.begin(), arguments.end());
+    compared_ = false;
   }
   void run() override {
-    for (const auto& launch : launches_) runtime_.launch(launch);
+    std::vector<LaunchUses> uses(compared_ ? 0 : launches_.size());
+    for (const size_t i : order_) runtime_.run(launches_[i], compared_ ? nullptr : &uses[i]);
+    if (!std::exchange(compared_, true)) compare(uses);
   }
 
  private:
+  void compare(const std::vector<LaunchUses>& uses) const {
+    const auto found = find_conflict(uses, paths_);
+    if (!found) return;
+    throw Error(ErrorKind::internal, 797, "two launches of a graph use the same memory, and no edge orders them")
+        .got(fmt::format("launch {} ({}) and launch {} ({}) at {}", found->first,
+                         launches_[found->first].kernel->name(), found->second, launches_[found->second].kernel->name(),
+                         runtime_.describe(found->offset)));
+  }
+
   EmulatedRuntime& runtime_;
   std::vector<Launch> launches_;
+  const GraphPaths paths_;
+  const std::vector<size_t> order_;
+  bool compared_ = false;
 };
 
 void* EmulatedRuntime::allocate(size_t bytes) {
@@ -101,6 +131,19 @@ void EmulatedRuntime::copy_to_host(void* to, const void* from, size_t bytes) {
   const std::lock_guard lock(machine_.mutex());
   must_hold(from, bytes);
   if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+struct EmulatedHostCopy final : HostCopy {
+  const void* wait() override { return bytes.data(); }
+  std::vector<std::byte> bytes;
+};
+
+std::unique_ptr<HostCopy> EmulatedRuntime::start_copy_to_host(const void* from, size_t bytes) {
+  ensure(bytes > 0 && bytes <= kMostLate, "a late copy has a few bytes");
+  auto copy = std::make_unique<EmulatedHostCopy>();
+  copy->bytes.resize(bytes);
+  copy_to_host(copy->bytes.data(), from, bytes);
+  return copy;
 }
 
 void EmulatedRuntime::copy(void* to, const void* from, size_t bytes) {
@@ -142,10 +185,15 @@ std::vector<std::shared_ptr<const Kernel>> EmulatedRuntime::compile(const std::s
   return kernels;
 }
 
-void EmulatedRuntime::launch(const Launch& launch) {
+void EmulatedRuntime::run(const Launch& launch, LaunchUses* uses) {
   ensure(launch.kernel, "a launch has a kernel");
   const std::lock_guard lock(machine_.mutex());
-  machine_.run(static_cast<const FoundKernel*>(launch.kernel)->entry, launch, region_, cells_);
+  machine_.run(static_cast<const FoundKernel*>(launch.kernel)->entry, launch, region_, cells_, uses);
+}
+
+std::string EmulatedRuntime::describe(size_t offset) {
+  const std::lock_guard lock(machine_.mutex());
+  return region_.describe(region_.address(offset));
 }
 
 std::vector<double> EmulatedRuntime::time(std::span<const Launch> launches) {
@@ -158,8 +206,13 @@ std::vector<double> EmulatedRuntime::time(std::span<const Launch> launches) {
   return seconds;
 }
 
-std::unique_ptr<Graph> EmulatedRuntime::make_graph(std::span<const Launch> launches) {
-  return std::make_unique<EmulatedGraph>(*this, launches);
+std::unique_ptr<Graph> EmulatedRuntime::make_graph(std::span<const Launch> launches, const Edges& edges) {
+  ensure(edges.size() == launches.size(), "a graph has the edges of all its launches");
+  const std::lock_guard lock(machine_.mutex());
+  newest = edges;
+  std::vector<unsigned> wanted;
+  machine_.arrange(wanted, static_cast<unsigned>(launches.size()));
+  return std::make_unique<EmulatedGraph>(*this, launches, without_edge(edges, left_out), std::move(wanted));
 }
 
 [[maybe_unused]] const bool offered = offer_emulation(make_runtime);
@@ -172,6 +225,16 @@ void set_order(Order order, uint64_t seed) {
   auto& machine = EmulatedMachine::instance();
   const std::lock_guard lock(machine.mutex());
   machine.set_order(order, seed);
+}
+
+void leave_out_edge(int64_t edge) {
+  const std::lock_guard lock(EmulatedMachine::instance().mutex());
+  left_out = edge;
+}
+
+Edges newest_edges() {
+  const std::lock_guard lock(EmulatedMachine::instance().mutex());
+  return newest;
 }
 
 void set_checks(bool on) {

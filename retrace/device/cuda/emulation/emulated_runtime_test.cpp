@@ -53,7 +53,7 @@ TEST_F(Emulation, AGraphRunsItsLaunchesInOrderWithTheirNewestArguments) {
   float* const y = upload(std::vector<float>(32));
   const std::vector<Launch> launches = {make_launch("probe_reverse", 1, 32, 128, {x, between, nullptr, 32, false}),
                                         make_launch("probe_reverse", 1, 32, 128, {between, y, nullptr, 32, false})};
-  const auto graph = runtime_->make_graph(launches);
+  const auto graph = runtime_->make_line(launches);
   EXPECT_EQ(download(y, 32), std::vector<float>(32));
   graph->run();
   EXPECT_EQ(download(y, 32), values);

@@ -7,8 +7,10 @@
 //     fence();
 //   - accesses outside of a buffer, to a released one, beyond a part of shared memory, or not aligned;
 //   - shared memory that is read before it is written, or while an async_copy() into it is not waited for;
-//   - barriers and shuffles that not all threads reach.
-// Threads run one after another, as do blocks, in an order that can be chosen: no result may depend on it.
+//   - barriers and shuffles that not all threads reach;
+//   - two launches of a graph that use the same memory, one of them writing, and no path of edges orders them.
+// Threads run one after another, as do blocks, and the launches of a graph where edges leave them free, in an order
+// that can be chosen: no result may depend on it.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +22,13 @@ namespace retrace::cuda::emulation {
 
 enum class Order { ascending, descending, seeded };
 
-// The order of blocks, warps and lanes in every launch from now on; before the first call,
-// RETRACE_CUDA_EMULATION_ORDER: ascending (the default), descending or a number, which is a seed.
+// The order of launches in a graph that is made from now on, and of blocks, warps and lanes in every launch; before the
+// first call, RETRACE_CUDA_EMULATION_ORDER: ascending (the default), descending or a number, which is a seed.
 void set_order(Order order, uint64_t seed = 0);
+// Tests of these checks: graphs that are made from now on lack edge number `edge`; -1: none.
+void leave_out_edge(int64_t edge);
+// The edges that the graph which was made last should have.
+Edges newest_edges();
 // Checks of accesses, on at first. Off: launches take less time, copies and barriers work as before.
 void set_checks(bool on);
 

@@ -66,10 +66,12 @@ void EmulatedMachine::prepare(const EmulatedKernel& kernel, const Launch& launch
   for (size_t i = 0; i < threads; ++i) positions_[i] = position(i, block_threads);
 }
 
-void EmulatedMachine::run(const EmulatedKernel& kernel, const Launch& launch, const Region& region, Cells& cells) {
+void EmulatedMachine::run(const EmulatedKernel& kernel, const Launch& launch, const Region& region, Cells& cells,
+                          LaunchUses* uses) {
   const FloatingPointScope scope;
   prepare(kernel, launch);
   checker_.begin_launch(region, cells, shared_memory_->bytes);
+  checker_.set_uses(uses);
   std::vector<unsigned> order;
   scheduler_.arrange(order, static_cast<unsigned>(product(launch.blocks)));
   for (const unsigned number : order) {

@@ -21,7 +21,11 @@ class EmulatedMachine final : public Machine, private Scheduler::Block {
 
   // Runs all blocks. Errors: Error(internal) for a launch that the kernel does not allow, and for what emulation.h
   // lists.
-  void run(const EmulatedKernel& kernel, const Launch& launch, const Region& region, Cells& cells);
+  // With `uses`, what the launch uses of the region is noted there, if accesses are checked.
+  void run(const EmulatedKernel& kernel, const Launch& launch, const Region& region, Cells& cells,
+           LaunchUses* uses = nullptr);
+  // The numbers 0 .. count - 1 in the order of blocks.
+  void arrange(std::vector<unsigned>& numbers, unsigned count) { scheduler_.arrange(numbers, count); }
 
   void global(const void* memory, unsigned bytes, Access how) override { checker_.global(memory, bytes, how); }
   void shared(const void* memory, unsigned bytes, Access how) override { checker_.shared(memory, bytes, how); }

@@ -47,6 +47,7 @@ class Region {
   size_t offset(const void* memory) const {
     return static_cast<size_t>(reinterpret_cast<uintptr_t>(memory) - reinterpret_cast<uintptr_t>(memory_.data()));
   }
+  const void* address(size_t offset) const { return memory_.data() + offset; }
   // The buffer that has, or had last, this offset; null for none.
   const Buffer* find(size_t offset) const {
     if (offset >= capacity()) return nullptr;

@@ -63,7 +63,7 @@ TEST_F(EmulatedValueErrors, NoneWithoutAReport) {
 TEST_F(EmulatedValueErrors, TheFirstLaunchIsToldAndAReplayAnew) {
   const ValueErrors::Source first(errors_, describe("first")), second(errors_, describe("second"));
   const std::vector<Launch> launches{launch_of(second, bad()), launch_of(first, {-1})};
-  const auto graph = runtime_->make_graph(launches);
+  const auto graph = runtime_->make_line(launches);
   for (int i = 0; i < 3; ++i) {
     graph->run();
     EXPECT_EQ(thrown(), "second: -3 at 77");
