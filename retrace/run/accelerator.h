@@ -94,8 +94,8 @@ class AcceleratedCall {
   std::shared_ptr<const Plan> plan(const TypedCall& typed);
   // The leaves, in order: values, or tensors of the recording around this call.
   Tensor* results();
-  // In check mode, for a hit: compares the recordings where there is one around this call, and returns false; else whether
-  // the result is to be compared with that of the function itself.
+  // In check mode, for a hit: compares the recordings where there is one around this call, and returns false; else
+  // whether the result is to be compared with that of the function itself.
   bool wants_plain_result(const TypedCall& typed);
 
  private:
