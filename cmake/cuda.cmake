@@ -88,8 +88,10 @@ endfunction()
 # The headers that kernels made at run time may include.
 file(GLOB kernel_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
      "${PROJECT_SOURCE_DIR}/retrace/base/elementary*.h" "${PROJECT_SOURCE_DIR}/retrace/base/philox_core.h"
-     "${PROJECT_SOURCE_DIR}/retrace/base/scalar.h" "${PROJECT_SOURCE_DIR}/retrace/device/cuda/global.h"
-     "${PROJECT_SOURCE_DIR}/retrace/device/cuda/kernel*.h" "${PROJECT_SOURCE_DIR}/retrace/ops/*/*_rule.h")
+     "${PROJECT_SOURCE_DIR}/retrace/base/scalar.h" "${PROJECT_SOURCE_DIR}/retrace/device/cuda/fast_divide.h"
+     "${PROJECT_SOURCE_DIR}/retrace/device/cuda/global.h"
+     "${PROJECT_SOURCE_DIR}/retrace/device/cuda/kernel*.h" "${PROJECT_SOURCE_DIR}/retrace/ops/*/*_rule.h"
+     "${PROJECT_SOURCE_DIR}/retrace/ops/moments/moments_cuda.h" "${PROJECT_SOURCE_DIR}/retrace/ops/reduce/reduce_cuda*.h")
 list(FILTER kernel_headers EXCLUDE REGEX "kernel_(cache|host)\\.h$")  # for the host only
 list(TRANSFORM kernel_headers PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE kernel_header_files)
 set(embedded "${RETRACE_GENERATED_DIR}/cuda/kernel_headers.cpp")

@@ -121,14 +121,19 @@ class RandomTraces : public testing::Test {
   }
   // Which passes found something to do in the last plan, and which of its results are numbers.
   void note_what_was_tested(const PassChanges& changes, const Tree& results) {
-    for (const auto& pass : all_passes()) {
-      const std::string text = changes.text().substr(changes.text().find(fmt::format("{}: ", pass.name)));
-      worked_[pass.name] += !text.substr(0, text.find('\n')).ends_with("nothing changed");
-    }
+    note_what_changed(changes, [](const Pass& pass) { return pass.cpu; });
     for (const auto& tensor : leaf_tensors(results["gradients"])) {
       ++gradients_;
       const Tensor total = sum(tensor);
       finite_ += std::isfinite(total.number());
+    }
+  }
+  template <class Ran>
+  void note_what_changed(const PassChanges& changes, Ran ran) {
+    for (const auto& pass : all_passes()) {
+      if (!ran(pass)) continue;
+      const std::string text = changes.text().substr(changes.text().find(fmt::format("{}: ", pass.name)));
+      worked_[pass.name] += !text.substr(0, text.find('\n')).ends_with("nothing changed");
     }
   }
 
@@ -175,7 +180,7 @@ TEST_F(RandomTraces, KeepTheirBits) {
   constexpr uint64_t kEnough = kPrograms / 80;  // sanitizers run too few to tell
   for (const auto& one : random_steps()) EXPECT_GE(RandomProgram::counts()[one.name], kEnough) << one.name;
   for (const auto& pass : all_passes()) {
-    const bool tested_elsewhere = pass.name == "place_exchanges";
+    const bool tested_elsewhere = pass.name == "place_exchanges" || !pass.cpu;
     EXPECT_TRUE(tested_elsewhere || worked_[pass.name] >= kEnough) << pass.name;
   }
   EXPECT_GE(finite_, gradients_ * 9 / 10);
@@ -209,7 +214,9 @@ TEST_F(RandomTraces, KeepTheirBitsOnACudaDevice) {
     const auto expected = run(cpu_device());
     Device& device = *gpus()[0];
     for (const char* speed : {"recorded", "replayed"}) {
+      const PassChanges changes;
       EXPECT_EQ(differences(run(device), expected), "") << speed;
+      if (speed == std::string("recorded")) note_what_changed(changes, [](const Pass& pass) { return pass.cuda; });
       EXPECT_EQ(device_of(last_plan()->trace()), device.id());
     }
     const std::string off = passes[ran++ % passes.size()];
@@ -219,6 +226,7 @@ TEST_F(RandomTraces, KeepTheirBitsOnACudaDevice) {
     set_passes_off({});
     set_plan_cache_enabled(true);
   }
+  for (const char* pass : {"fuse_pointwise", "fuse_reductions", "fuse_results"}) EXPECT_GT(worked_[pass], 0u) << pass;
 }
 
 }  // namespace

@@ -43,6 +43,11 @@ inline unsigned cuda_grid(int64_t a, int64_t b, int64_t c, std::string_view name
   return static_cast<unsigned>(blocks);
 }
 
+// Refuses more elements than 32 bits number, in the same way.
+inline void require_cuda_numbers(int64_t elements, std::string_view name) {
+  cuda_grid(elements / 2 + elements % 2, 1, 1, name);
+}
+
 constexpr unsigned kCudaThreads = 256;  // of a block, where each makes one element
 
 // One thread for each of `elements`, in blocks of kCudaThreads; no blocks for no elements.

@@ -22,7 +22,7 @@ constexpr double kMiB = 1048576;
 constexpr std::string_view kOrder[] = {
     "lower_composites", "fold_constants",     "simplify",        "merge_common",    "remove_dead",
     "place_exchanges",  "mask_before_unpool", "recompute_cheap", "fuse_rows",       "fuse_prologues",
-    "fuse_pointwise",   "fuse_epilogues",     "fuse_samples",    "fuse_reductions",
+    "fuse_pointwise",   "fuse_epilogues",     "fuse_samples",    "fuse_reductions", "fuse_results",
 };
 
 std::vector<Pass> passes_in_order() {
@@ -185,7 +185,7 @@ Trace optimise(const Trace& recorded, const PlanOptions& options, std::vector<Pa
   if (changes) changes->begin(trace);
   const bool cuda = device_of(recorded) > 0;
   for (const auto& pass : all_passes()) {
-    if (cuda && !pass.cuda) continue;
+    if (cuda ? !pass.cuda : !pass.cpu) continue;
     PassReport line{pass.name, pass.required || options.is_on(pass.name), 0, trace.nodes.size(), trace.nodes.size()};
     if (line.on) {
       const auto start = std::chrono::steady_clock::now();

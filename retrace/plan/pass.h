@@ -19,6 +19,7 @@ struct Pass {
   Trace (*run)(Trace trace, const PlanOptions& options);
   bool required = false;  // cannot be switched off: later passes and the plan rely on it
   bool cuda = false;      // also of traces on a CUDA device; the others make what only the CPU's plan runs
+  bool cpu = true;        // also of traces on the CPU
 };
 
 // Every pass, in the order of the names. Generated: a pass x is retrace/plan/passes/x.cpp, which defines `Pass

@@ -65,6 +65,8 @@ constexpr int64_t kMostChannels = 256;       // of a sum by strips: a strip of m
 constexpr int64_t kReadElements = 8192;      // that a chain makes at a time where a sum by strips reads it. cifar10
 constexpr int kMostStripLevel = 12;          // 2^12 strips of 16 positions are summed at a time, at most. cifar10
 constexpr unsigned kCudaChainThreads = 256;  // of a block
+constexpr int64_t kLeastCudaChannels = 8;  // of an array that is made while it is summed: 32 bytes are written at once
+constexpr size_t kMostCudaSums = 4;        // that a chain takes along: each takes registers. An estimate
 constexpr size_t kMostCudaArguments = 4000;  // bytes of a kernel; CUDA takes 4,096
 // Edges that a search in a trace follows before it gives up: planning stays linear, and no workload has that many.
 constexpr size_t kMostSearchSteps = 4096;

@@ -90,7 +90,8 @@ struct Body {
   Role role;
   Trace trace;
   // The last `reductions` nodes of the trace are sums over positions of what the others return or read. Their inputs
-  // that nothing else reads are the last ones, and their outputs, too.
+  // that nothing else reads are the last ones, and their outputs, too. On a CUDA device pointwise nodes of what they
+  // make may follow.
   int reductions = 0;
 
   bool operator==(const Body& other) const = default;

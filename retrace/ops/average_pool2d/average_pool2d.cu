@@ -8,7 +8,7 @@ RT_KERNEL(average_pool2d, AveragePoolArguments, a) {
   const unsigned i = element_number();
   if (i >= a.count) return;
   const PoolGrid& g = a.grid;
-  const auto [n, c, oy, ox] = pool_place(i, g.out_height, g.out_width, g.channels);
+  const auto [n, c, oy, ox] = g.pooled_place(i);
   const auto [ky_first, ky_end] = present_part(oy, g.stride_y, g.top, g.height, g.in_height);
   const auto [kx_first, kx_end] = present_part(ox, g.stride_x, g.left, g.width, g.in_width);
   float sum = 0;
@@ -21,9 +21,9 @@ RT_KERNEL(average_pool2d_gradient, AveragePoolArguments, a) {
   const unsigned i = element_number();
   if (i >= a.count) return;
   const PoolGrid& g = a.grid;
-  const auto [n, c, iy, ix] = pool_place(i, g.in_height, g.in_width, g.channels);
-  const auto [oy_first, oy_end] = covering_windows(iy, g.stride_y, g.top, g.height, g.out_height);
-  const auto [ox_first, ox_end] = covering_windows(ix, g.stride_x, g.left, g.width, g.out_width);
+  const auto [n, c, iy, ix] = g.place(i);
+  const auto [oy_first, oy_end] = g.windows_of_row(iy);
+  const auto [ox_first, ox_end] = g.windows_of_column(ix);
   float sum = 0;
   for (int oy = oy_first; oy < oy_end; ++oy)
     for (int ox = ox_first; ox < ox_end; ++ox) sum = sum + a.from[g.pooled(n, oy, ox, c)] / a.divisor(oy, ox);

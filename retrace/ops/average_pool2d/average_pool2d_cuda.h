@@ -16,10 +16,10 @@ struct AveragePoolArguments {
 
   // The divisor of the mean of window (oy, ox).
   RT_BOTH float divisor(int oy, int ox) const {
-    if (count_padding) return static_cast<float>(static_cast<long long>(grid.height) * grid.width);
+    if (count_padding) return static_cast<float>(grid.height) * static_cast<float>(grid.width);
     const auto y = present_part(oy, grid.stride_y, grid.top, grid.height, grid.in_height);
     const auto x = present_part(ox, grid.stride_x, grid.left, grid.width, grid.in_width);
-    return static_cast<float>(static_cast<long long>(y.end - y.first) * (x.end - x.first));
+    return static_cast<float>(y.end - y.first) * static_cast<float>(x.end - x.first);
   }
 };
 

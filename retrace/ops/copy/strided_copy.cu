@@ -11,8 +11,8 @@ RT_DEVICE void copy_element(const StridedCopyArguments<T>& a) {
   if (rest >= a.count) return;
   long long from = 0, to = 0;
   for (int i = a.rank - 1; i >= 0; --i) {
-    const unsigned index = rest % a.shape[i];
-    rest /= a.shape[i];
+    const auto [before, index] = a.shape[i].split(rest);
+    rest = before;
     from += index * a.from_strides[i];
     to += index * a.to_strides[i];
   }

@@ -32,7 +32,7 @@ template <class T>
 void add(cuda::Launches& launches, std::string_view kernel, const StridedLayout& layout, const void* from, void* to) {
   StridedCopyArguments<T> arguments{from, to, cuda_count(layout.shape.count()), layout.shape.rank(), {}, {}, {}};
   for (int i = 0; i < layout.shape.rank(); ++i) {
-    arguments.shape[i] = static_cast<unsigned>(layout.shape[i]);
+    arguments.shape[i] = cuda::Divisor(static_cast<unsigned>(layout.shape[i]));
     arguments.from_strides[i] = layout.from[i];
     arguments.to_strides[i] = layout.to[i];
   }

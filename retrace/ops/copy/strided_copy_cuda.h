@@ -1,6 +1,7 @@
 #pragma once
 // Arguments of the kernels of strided_copy.
 
+#include "retrace/device/cuda/fast_divide.h"
 #include "retrace/ops/copy/words_cuda.h"
 
 namespace retrace {
@@ -11,7 +12,7 @@ struct StridedCopyArguments {
   cuda::Global<T> to;
   unsigned count;  // product of shape[0 .. rank-1]
   int rank;
-  unsigned shape[8];
+  cuda::Divisor shape[8];
   long long from_strides[8], to_strides[8];
 };
 

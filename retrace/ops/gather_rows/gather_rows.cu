@@ -9,12 +9,13 @@ template <class T>
 RT_DEVICE void gather_element(const GatherRowsArguments<T>& a) {
   const unsigned i = element_number();
   if (i >= a.count) return;
-  const int row = a.index[i / a.width];
+  const auto [number, column] = a.width.split(i);
+  const int row = a.index[number];
   T value = a.missing;
   if (row >= 0 && static_cast<unsigned>(row) < a.rows)
-    value = a.table[static_cast<long long>(row) * a.width + i % a.width];
-  else if (i % a.width == 0)
-    report_error(a.errors, i / a.width, row);
+    value = a.table[static_cast<long long>(row) * a.width.divisor + column];
+  else if (column == 0)
+    report_error(a.errors, number, row);
   a.y[i] = value;
 }
 

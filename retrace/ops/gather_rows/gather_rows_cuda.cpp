@@ -21,7 +21,7 @@ void add_gather(const CudaCall& call, std::string_view kernel, T missing, int64_
                                          call.inputs[1].data,
                                          call.outputs[0].data,
                                          count,
-                                         static_cast<unsigned>(table.count(1, table.rank()) / items),
+                                         cuda::Divisor(static_cast<unsigned>(table.count(1, table.rank()) / items)),
                                          rows_of(table[0]),
                                          missing,
                                          call.errors};
@@ -59,7 +59,7 @@ void cuda_scatter_rows(const CudaCall& call) {
                                        cuda_count(call.inputs[1].spec->count()),
                                        rows,
                                        width,
-                                       per_row,
+                                       cuda::Divisor(per_row),
                                        call.errors};
   constexpr size_t kSharedBytes = 2 * 8 * sizeof(unsigned);
   call.launches.add("scatter_rows", {rows * per_row}, {threads}, arguments, kSharedBytes);

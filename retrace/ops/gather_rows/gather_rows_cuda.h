@@ -1,6 +1,7 @@
 #pragma once
 // Arguments of the kernels of gather_rows and scatter_rows. They report positions in the index.
 
+#include "retrace/device/cuda/fast_divide.h"
 #include "retrace/device/cuda/kernel_errors.h"
 #include "retrace/ops/copy/words_cuda.h"
 
@@ -13,9 +14,10 @@ struct GatherRowsArguments {
   cuda::Global<const T> table;
   cuda::Global<const int> index;
   cuda::Global<T> y;
-  unsigned count, width;  // elements of y, and of a row
-  unsigned rows;          // of the table
-  T missing;              // elements of a row that does not exist
+  unsigned count;       // elements of y
+  cuda::Divisor width;  // elements of a row
+  unsigned rows;        // of the table
+  T missing;            // elements of a row that does not exist
   cuda::ErrorTarget errors;
 };
 
@@ -23,10 +25,10 @@ struct ScatterRowsArguments {
   cuda::Global<const float> x;
   cuda::Global<const int> index;
   cuda::Global<float> y;
-  long long count;   // of the index
-  unsigned rows;     // of y
-  unsigned width;    // of a row
-  unsigned per_row;  // blocks that make one row together
+  long long count;        // of the index
+  unsigned rows;          // of y
+  unsigned width;         // of a row
+  cuda::Divisor per_row;  // blocks that make one row together
   cuda::ErrorTarget errors;
 };
 

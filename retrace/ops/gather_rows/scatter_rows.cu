@@ -51,7 +51,8 @@ RT_KERNEL_BOUNDS(scatter_rows, 256, ScatterRowsArguments, a) {
   const auto mine = shared<unsigned>(kWords);
   const auto nobodys = shared<unsigned>(kWords, mine);
   const int t = static_cast<int>(thread().x), threads = static_cast<int>(block_threads().x);
-  const unsigned row = block().x / a.per_row, column = block().x % a.per_row * block_threads().x + thread().x;
+  const auto [row, part] = a.per_row.split(block().x);
+  const unsigned column = part * block_threads().x + thread().x;
   OccurrenceSum sum;
   unsigned missing = 0;
   for (long long begin = 0; begin < a.count; begin += kTile) {

@@ -10,7 +10,7 @@ RT_DEVICE void forward(const MaxPoolArguments<Index>& a) {
   const unsigned i = element_number();
   if (i >= a.count) return;
   const PoolGrid& g = a.grid;
-  const auto [n, c, oy, ox] = pool_place(i, g.out_height, g.out_width, g.channels);
+  const auto [n, c, oy, ox] = g.pooled_place(i);
   const auto [ky_first, ky_end] = present_part(oy, g.stride_y, g.top, g.height, g.in_height);
   const auto [kx_first, kx_end] = present_part(ox, g.stride_x, g.left, g.width, g.in_width);
   int slot = ky_first * g.width + kx_first;
@@ -31,9 +31,9 @@ RT_DEVICE void gather(const MaxPoolGatherArguments<Index>& a) {
   const unsigned i = element_number();
   if (i >= a.count) return;
   const PoolGrid& g = a.grid;
-  const auto [n, c, oy, ox] = pool_place(i, g.out_height, g.out_width, g.channels);
-  const int slot = a.index[i];
-  a.y[i] = a.x[g.source(n, oy, ox, c, slot / g.width, slot % g.width)];
+  const auto [n, c, oy, ox] = g.pooled_place(i);
+  const auto [ky, kx] = g.by_width.split(static_cast<unsigned>(static_cast<Index>(a.index[i])));
+  a.y[i] = a.x[g.source(n, oy, ox, c, static_cast<int>(ky), static_cast<int>(kx))];
 }
 
 template <class Index>
@@ -41,9 +41,9 @@ RT_DEVICE void gradient(const MaxPoolGradientArguments<Index>& a) {
   const unsigned i = element_number();
   if (i >= a.count) return;
   const PoolGrid& g = a.grid;
-  const auto [n, c, iy, ix] = pool_place(i, g.in_height, g.in_width, g.channels);
-  const auto [oy_first, oy_end] = covering_windows(iy, g.stride_y, g.top, g.height, g.out_height);
-  const auto [ox_first, ox_end] = covering_windows(ix, g.stride_x, g.left, g.width, g.out_width);
+  const auto [n, c, iy, ix] = g.place(i);
+  const auto [oy_first, oy_end] = g.windows_of_row(iy);
+  const auto [ox_first, ox_end] = g.windows_of_column(ix);
   float sum = 0;
   for (int oy = oy_first; oy < oy_end; ++oy)
     for (int ox = ox_first; ox < ox_end; ++ox) {

@@ -10,10 +10,11 @@ template <class Label>
 RT_DEVICE void one_hot_element(const OneHotArguments<Label>& a) {
   const unsigned i = element_number();
   if (i >= a.count) return;
-  const int label = a.labels[i / a.classes];
-  const bool exists = label >= 0 && static_cast<unsigned>(label) < a.classes;
-  if (!exists && i % a.classes == 0) report_error(a.errors, i / a.classes, label);
-  const float hot = static_cast<unsigned>(label) == i % a.classes ? 1.0f : 0.0f;
+  const auto [row, which] = a.classes.split(i);
+  const int label = a.labels[row];
+  const bool exists = label >= 0 && static_cast<unsigned>(label) < a.classes.divisor;
+  if (!exists && which == 0) report_error(a.errors, row, label);
+  const float hot = static_cast<unsigned>(label) == which ? 1.0f : 0.0f;
   a.y[i] = exists ? hot : rules::not_a_number<float>();
 }
 

@@ -11,7 +11,7 @@ void add(const CudaCall& call, std::string_view kernel) {
   const unsigned count = cuda_count(y.count());
   if (count == 0) return;  // there may be more classes than 32 bits count
   const OneHotArguments<Label> arguments{call.inputs[0].data, call.outputs[0].data, count,
-                                         static_cast<unsigned>(y.shape.back()), call.errors};
+                                         cuda::Divisor(static_cast<unsigned>(y.shape.back())), call.errors};
   add_elementwise(call.launches, kernel, count, arguments);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Arguments of the kernels one_hot_i32 and one_hot_u8.
 
+#include "retrace/device/cuda/fast_divide.h"
 #include "retrace/device/cuda/kernel_errors.h"
 
 namespace retrace {
@@ -12,7 +13,7 @@ struct OneHotArguments {
   cuda::Global<const Label> labels;
   cuda::Global<float> y;
   unsigned count;  // elements of y
-  unsigned classes;
+  cuda::Divisor classes;
   cuda::ErrorTarget errors;  // positions of labels
 };
 

@@ -31,9 +31,26 @@ PoolShape pool_shape(const Attributes& attributes, const Shape& image) {
 PoolGrid pool_grid(const PoolShape& shape) {
   const Window& w = shape.window;
   const auto narrow = [](int64_t size) { return static_cast<int>(size); };
-  return {narrow(shape.channels), narrow(w.in_height), narrow(w.in_width), narrow(w.out_height()),
-          narrow(w.out_width()),  narrow(w.height),    narrow(w.width),    narrow(w.stride_y),
-          narrow(w.stride_x),     narrow(w.top),       narrow(w.left)};
+  const auto by = [](int64_t size) { return cuda::Divisor(static_cast<unsigned>(size)); };
+  return {.channels = narrow(shape.channels),
+          .in_height = narrow(w.in_height),
+          .in_width = narrow(w.in_width),
+          .out_height = narrow(w.out_height()),
+          .out_width = narrow(w.out_width()),
+          .height = narrow(w.height),
+          .width = narrow(w.width),
+          .stride_y = narrow(w.stride_y),
+          .stride_x = narrow(w.stride_x),
+          .top = narrow(w.top),
+          .left = narrow(w.left),
+          .by_channels = by(shape.channels),
+          .by_in_height = by(w.in_height),
+          .by_in_width = by(w.in_width),
+          .by_out_height = by(w.out_height()),
+          .by_out_width = by(w.out_width()),
+          .by_width = by(w.width),
+          .by_stride_y = by(w.stride_y),
+          .by_stride_x = by(w.stride_x)};
 }
 
 Attributes pool_attributes(const Tensor& x, Pair pool, Pair stride, const Padding& padding) {

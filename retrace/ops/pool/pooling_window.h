@@ -1,7 +1,7 @@
 #pragma once
 // Windows of pooling along one axis, for the CPU's and for CUDA kernels.
 
-#include "retrace/device/cuda/global.h"
+#include "retrace/device/cuda/fast_divide.h"
 
 namespace retrace {
 
@@ -25,10 +25,17 @@ RT_BOTH Present<Int> covering_windows(Int in, Int stride, Int pad, Int kernel, I
   return {at < kernel ? Int(0) : (at - kernel) / stride + 1, outs < end ? outs : end};
 }
 
+// The position of an element of images of one size.
+struct PoolPlace {
+  unsigned n, c;
+  int y, x;
+};
+
 // The part of PoolShape (pooling.h) that CUDA kernels need.
 struct PoolGrid {
   int channels, in_height, in_width, out_height, out_width;
   int height, width, stride_y, stride_x, top, left;
+  cuda::Divisor by_channels, by_in_height, by_in_width, by_out_height, by_out_width, by_width, by_stride_y, by_stride_x;
 
   // Element of the image that element (ky, kx) of window (oy, ox) of sample n is.
   RT_BOTH unsigned source(unsigned n, int oy, int ox, unsigned c, int ky, int kx) const {
@@ -43,20 +50,23 @@ struct PoolGrid {
     const unsigned row = n * static_cast<unsigned>(out_height) + static_cast<unsigned>(oy);
     return (row * static_cast<unsigned>(out_width) + static_cast<unsigned>(ox)) * static_cast<unsigned>(channels) + c;
   }
-};
+  // Where element i of the images is, and of the pooled images.
+  RT_BOTH PoolPlace place(unsigned i) const { return place_of(i, by_in_height, by_in_width); }
+  RT_BOTH PoolPlace pooled_place(unsigned i) const { return place_of(i, by_out_height, by_out_width); }
+  // covering_windows() along an axis.
+  RT_BOTH Present<int> windows_of_row(int iy) const { return windows_of(iy + top, by_stride_y, height, out_height); }
+  RT_BOTH Present<int> windows_of_column(int ix) const { return windows_of(ix + left, by_stride_x, width, out_width); }
 
-// The position of element i of images of that size.
-struct PoolPlace {
-  unsigned n, c;
-  int y, x;
+ private:
+  RT_BOTH PoolPlace place_of(unsigned i, const cuda::Divisor& by_height, const cuda::Divisor& by_wide) const {
+    const auto pixel = by_channels.split(i), row = by_wide.split(pixel.quotient), image = by_height.split(row.quotient);
+    return {image.quotient, pixel.remainder, static_cast<int>(image.remainder), static_cast<int>(row.remainder)};
+  }
+  RT_BOTH static Present<int> windows_of(int at, const cuda::Divisor& by_stride, int kernel, int outs) {
+    const int end = static_cast<int>(by_stride.divide(static_cast<unsigned>(at))) + 1;
+    const int first = at < kernel ? 0 : static_cast<int>(by_stride.divide(static_cast<unsigned>(at - kernel))) + 1;
+    return {first, outs < end ? outs : end};
+  }
 };
-RT_BOTH PoolPlace pool_place(unsigned i, int height, int width, int channels) {
-  const auto c = i % static_cast<unsigned>(channels);
-  i /= static_cast<unsigned>(channels);
-  const auto x = i % static_cast<unsigned>(width);
-  i /= static_cast<unsigned>(width);
-  return {i / static_cast<unsigned>(height), c, static_cast<int>(i % static_cast<unsigned>(height)),
-          static_cast<int>(x)};
-}
 
 }  // namespace retrace

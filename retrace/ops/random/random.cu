@@ -22,7 +22,7 @@ template <class T, class Make>
 RT_DEVICE void draw(const DrawArguments<T>& a, Make make) {
   const unsigned i = element_number();
   if (i >= a.quads) return;
-  const unsigned quads_each = (a.elements + 3) / 4, sample = i / quads_each, quad = i % quads_each;
+  const auto [sample, quad] = a.quads_each.split(i);
   const PhiloxWords words = philox_words(stream_key_of(a), a.first_sample + sample, quad);
   T values[4];
   make(words, values);

@@ -20,7 +20,8 @@ void add(const CudaCall& call, std::string_view name, unsigned n = 0) {
                                    static_cast<uint64_t>(stream.first_sample),
                                    quads,
                                    static_cast<unsigned>(stream.elements),
-                                   n};
+                                   n,
+                                   cuda::Divisor(static_cast<unsigned>((stream.elements + 3) / 4))};
   add_elementwise(call.launches, fmt::format("random_{}", name), quads, arguments);
 }
 

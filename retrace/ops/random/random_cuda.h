@@ -1,7 +1,7 @@
 #pragma once
 // Arguments of the kernels of random.h.
 
-#include "retrace/device/cuda/global.h"
+#include "retrace/device/cuda/fast_divide.h"
 
 namespace retrace {
 
@@ -12,9 +12,10 @@ struct DrawArguments {
   cuda::Global<const unsigned> key;  // seed and step, low word before high
   cuda::Global<T> y;
   unsigned long long purpose, ordinal, first_sample;
-  unsigned quads;     // groups of four elements of all samples, each sample's last one perhaps not full
-  unsigned elements;  // of a sample
-  unsigned n;         // integers below it
+  unsigned quads;            // groups of four elements of all samples, each sample's last one perhaps not full
+  unsigned elements;         // of a sample
+  unsigned n;                // integers below it
+  cuda::Divisor quads_each;  // of a sample
 };
 
 // Add the launch.

@@ -7,6 +7,7 @@
 //                                thread of a block comes,
 //   fold(value)                  by row: what the 16 lanes are together,
 //   store(a, o, channel, value)  writes a result.
+// `a` is the kernel's argument: a ReduceArguments, or what is derived from one.
 
 #include "retrace/base/scalar.h"
 #include "retrace/device/cuda/kernel.h"
@@ -20,18 +21,21 @@ RT_DEVICE long long smaller(long long a, long long b) { return a < b ? a : b; }
 
 RT_DEVICE long long offset_of(const ReduceAxes& axes, long long index) {
   long long offset = 0;
+  auto rest = static_cast<unsigned>(index);
   for (int i = axes.count - 1; i > 0; --i) {
-    offset += index % axes.size[i] * axes.stride[i];
-    index /= axes.size[i];
+    const auto [before, here] = axes.size[i].split(rest);
+    offset += here * axes.stride[i];
+    rest = before;
   }
-  return axes.count > 0 ? offset + index * axes.stride[0] : 0;
+  return axes.count > 0 ? offset + rest * axes.stride[0] : 0;
 }
 
 // The element of x at position p of row o, channel c.
 RT_DEVICE long long element_of(const ReduceArguments& a, long long o, long long c, long long p) {
   const long long start = offset_of(a.outer_axes, o) + c;
   if (a.run == a.positions) return start + p * a.channels;
-  return start + offset_of(a.segment_axes, p / a.run) + p % a.run * a.channels;
+  const auto [segment, there] = a.by_run.split(static_cast<unsigned>(p));
+  return start + offset_of(a.segment_axes, segment) + there * a.channels;
 }
 
 // The sum of the 16 lanes of a block of the row rule, in each of them. All lanes of a warp come.
@@ -84,6 +88,21 @@ struct ItemTree {
   }
 };
 
+// The elements of this thread's lane in the item from position p on, where all lie without a gap: the first one, how
+// far they are apart, how many there are.
+struct LaneElements {
+  unsigned first, step;
+  int present;
+};
+template <bool by_row>
+RT_DEVICE LaneElements elements_of_lane(const ReduceArguments& a, long long o, long long lane, long long p,
+                                        long long count) {
+  const long long present = by_row ? (count - lane + kLanesOfRow - 1) / kLanesOfRow : count;
+  const long long first = (o * a.positions + p) * a.channels + lane;
+  return {static_cast<unsigned>(first), static_cast<unsigned>(by_row ? kLanesOfRow : a.channels),
+          static_cast<int>(present > 0 ? present : 0)};
+}
+
 // The 16 elements of this thread's lane in the item from position p on, zeros where there is none; returns how many.
 template <class T, bool by_row>
 RT_DEVICE int load_item(const ReduceArguments& a, long long o, long long lane, long long p, long long count,
@@ -114,7 +133,7 @@ RT_DEVICE typename Policy::Value tree_of_block(Shared<typename Policy::Value> va
   for (int half = 1; half < strips; half *= 2) {
     barrier();
     const long long right = p + half * span;
-    if (strip % (2 * half) != 0 || right >= positions) continue;
+    if ((strip & (2 * half - 1)) != 0 || right >= positions) continue;
     const typename Policy::Value other = values[t + half * lanes];
     value = Policy::merge(value, other, half * span, smaller(half * span, positions - right));
     values[t] = value;
@@ -129,8 +148,8 @@ struct ReducePlace {
 };
 
 // The tree over `per` items of x, from item `first` on. All threads of the block come.
-template <class Policy>
-RT_DEVICE typename Policy::Value tree_of_items(const ReduceArguments& a, const ReducePlace& at, long long first) {
+template <class Policy, class Arguments>
+RT_DEVICE typename Policy::Value tree_of_items(const Arguments& a, const ReducePlace& at, long long first) {
   ItemTree<Policy, 5> tree(a.item);
   for (int i = 0; i < a.per; ++i) {
     const long long p = (first + i) * a.item;
@@ -183,14 +202,17 @@ RT_DEVICE bool comes_last(Global<unsigned> counter, unsigned blocks, Shared<unsi
 }
 
 // One pass; its blocks have 256 threads, and a Value of shared memory for each, and a number.
-template <class Policy>
-RT_DEVICE void reduce_pass(const ReduceArguments& a) {
+template <class Policy, class Arguments>
+RT_DEVICE void reduce_pass(const Arguments& a) {
   using Value = typename Policy::Value;
-  const int t = static_cast<int>(thread().x), lane = t % a.lanes, group = t / a.lanes, strip = group % a.strips;
-  const int rows = static_cast<int>(block_threads().x) / (a.lanes * a.strips);
-  const unsigned chunk = block().x % a.chunks, rest = block().x / a.chunks, run = rest % a.runs;
+  const int t = static_cast<int>(thread().x), lane = t & (a.lanes - 1), group = t >> a.lane_bits;
+  const int strip = group & (a.strips - 1), row_bits = a.lane_bits + a.strip_bits;
+  const int rows = static_cast<int>(block_threads().x) >> row_bits;
+  const auto [rest, chunk] = a.chunks.split(block().x);
+  const auto [row, run] = a.runs.split(rest);
+  const unsigned runs = a.runs.divisor;
   ReducePlace at;
-  at.o = static_cast<long long>(rest / a.runs) * rows + group / a.strips;
+  at.o = static_cast<long long>(row) * rows + (t >> row_bits);
   at.c = static_cast<long long>(chunk) * a.lanes + lane;
   at.width = Policy::by_row ? kLanesOfRow : a.channels;
   at.there = at.o < a.outer && at.c < at.width;
@@ -210,13 +232,13 @@ RT_DEVICE void reduce_pass(const ReduceArguments& a) {
   Value value =
       tree_of(a.parts ? tree_of_stored(a.parts, a.items, first, a.per, a.item) : tree_of_items<Policy>(a, at, first),
               first, a.item, a.per);
-  if (a.runs > 1) {
-    if (at.there && strip == 0) Global<Value>(a.runs_out)[(at.o * a.runs + run) * at.width + at.c] = value;
+  if (runs > 1) {
+    if (at.there && strip == 0) Global<Value>(a.runs_out)[(at.o * runs + run) * at.width + at.c] = value;
     if (a.combine == 0) return;
-    const Global<unsigned> counter = Global<unsigned>(a.counters) + (rest / a.runs * a.chunks + chunk);
-    if (!comes_last(counter, a.runs, shared<unsigned>(1, values))) return;
+    const Global<unsigned> counter = Global<unsigned>(a.counters) + (row * a.chunks.divisor + chunk);
+    if (!comes_last(counter, runs, shared<unsigned>(1, values))) return;
     const long long span = a.item * a.per * a.strips, part = static_cast<long long>(strip) * a.combine;
-    value = tree_of(tree_of_stored(a.runs_out, a.runs, part, a.combine, span), part, span, a.combine);
+    value = tree_of(tree_of_stored(a.runs_out, runs, part, a.combine, span), part, span, a.combine);
   }
   value = Policy::fold(value);
   if (at.there && strip == 0 && (!Policy::by_row || lane == 0))

@@ -59,12 +59,29 @@ TEST_P(ReduceOnCuda, TheFirstMaximumIsThatOfTheCpu) {
   expect_same_bits([](const Tensor& x) { return std::vector{argmax(x, GetParam().axis)}; }, GetParam().launches);
 }
 
+// A sum and moments in the kernel of the chain that makes the array, with what is made of them alone; then what reads
+// all of it.
+TEST_P(ReduceOnCuda, ChainsTakeTheirSumsAlong) {
+  const auto [shape, axis, launches] = GetParam();
+  const bool columns = axis + 1 < shape.rank(), taken = !columns || shape.back() >= 8;
+  expect_same_bits(
+      [](const Tensor& x) {
+        const int over = GetParam().axis;
+        const Tensor y = x * x - x;
+        const Tensor total = sum(y + x, over, {.keep = true});
+        const auto found = moments(y, over, {.keep = true});
+        const Tensor scaled = total * found.mean - found.m2;
+        return std::vector{found.mean, y * scaled};
+      },
+      taken ? launches + 1 : 2 * launches + 3);
+}
+
 // Columns and rows: the last block combines a few parts of a lane, or hundreds; one lane, some, and several blocks of
 // lanes; more results than there are counters, which takes two passes.
 INSTANTIATE_TEST_SUITE_P(Shapes, ReduceOnCuda,
                          testing::Values(Problem{{70000}, 0, 1}, Problem{{2, 40000}, 1, 1}, Problem{{20001, 3}, 0, 1},
                                          Problem{{3000, 32}, 0, 1}, Problem{{131100, 33}, 0, 1},
-                                         Problem{{257, 17600, 1}, 1, 2}));
+                                         Problem{{257, 17600, 1}, 1, 2}, Problem{{257, 2200, 8}, 1, 2}));
 
 // The product of rows, lanes and runs would wrap.
 TEST(ReduceOnCudaSizes, MoreBlocksThanAGridHasAreRefused) {

@@ -59,42 +59,58 @@ int64_t bytes_of_runs(const ReduceShape& shape, const Pass& pass, int64_t value_
 cuda::ReduceAxes axes_of(const ReduceShape::Dimensions& dimensions) {
   cuda::ReduceAxes axes{static_cast<int>(dimensions.count), {}, {}};
   for (size_t i = 0; i < dimensions.count; ++i)
-    axes.size[i] = dimensions.all[i].size, axes.stride[i] = dimensions.all[i].stride;
+    axes.size[i] = cuda::Divisor(static_cast<unsigned>(dimensions.all[i].size)),
+    axes.stride[i] = dimensions.all[i].stride;
   return axes;
 }
 
 }  // namespace
 
-int64_t cuda_reduce_workspace(const InferCall& call, int64_t value_bytes) {
-  const ReduceShape shape(call.inputs[0].shape, call.attributes.list("axes"));
+int64_t cuda_reduce_workspace(const ReduceShape& shape, int64_t value_bytes) {
   if (shape.outer * shape.channels == 0) return 0;
   int64_t bytes = 0;
   for (const Pass& pass : passes_of(shape)) bytes += bytes_of_runs(shape, pass, value_bytes);
   return bytes;
 }
 
-void add_reduction(const CudaCall& call, const CudaReduction& kernels, const std::array<void*, 3>& out) {
-  const ReduceShape shape(call.inputs[0].spec->shape, call.attributes.list("axes"));
-  if (shape.outer * shape.channels == 0) return;
+int64_t cuda_reduce_workspace(const InferCall& call, int64_t value_bytes) {
+  return cuda_reduce_workspace(ReduceShape(call.inputs[0].shape, call.attributes.list("axes")), value_bytes);
+}
+
+std::vector<CudaReducePass> cuda_reduce_passes(const ReduceShape& shape, int64_t value_bytes, std::string_view name,
+                                               void* workspace, unsigned* counters) {
+  std::vector<CudaReducePass> all;
+  if (shape.outer * shape.channels == 0) return all;
+  require_cuda_numbers(shape.outer * shape.positions * shape.channels, name);
   cuda::ReduceArguments a{};
-  a.x = call.inputs[0].data, a.counters = call.launches.counters();
-  std::copy(out.begin(), out.end(), a.out);
+  a.counters = counters, a.by_run = cuda::Divisor(static_cast<unsigned>(shape.run));
   a.outer = shape.outer, a.positions = shape.positions, a.channels = shape.channels, a.run = shape.run;
   a.outer_axes = axes_of(shape.outer_dimensions), a.segment_axes = axes_of(shape.segment_dimensions);
-  char* space = static_cast<char*>(call.workspace);
+  char* space = static_cast<char*>(workspace);
   for (const Pass& pass : passes_of(shape)) {
     a.parts = a.runs_out;
     a.runs_out = space;
-    space += bytes_of_runs(shape, pass, kernels.value_bytes);
+    space += bytes_of_runs(shape, pass, value_bytes);
     a.item = pass.item, a.items = pass.items;
     a.lanes = static_cast<int>(pass.lanes), a.strips = static_cast<int>(pass.strips),
     a.per = static_cast<int>(pass.per), a.combine = static_cast<int>(pass.combine);
-    a.chunks = static_cast<unsigned>(chunks_of(shape, pass));
-    a.runs = static_cast<unsigned>(pass.runs);
-    const auto kernel = shape.by_column ? kernels.columns : kernels.rows;
-    const unsigned blocks = cuda_grid(divide_up(shape.outer, rows_of(pass)), chunks_of(shape, pass), pass.runs, kernel);
-    call.launches.add(kernel, {blocks}, {static_cast<unsigned>(kThreads)}, a,
-                      static_cast<size_t>(kThreads * kernels.value_bytes + 16));
+    a.lane_bits = std::countr_zero(static_cast<unsigned>(a.lanes));
+    a.strip_bits = std::countr_zero(static_cast<unsigned>(a.strips));
+    a.chunks = cuda::Divisor(static_cast<unsigned>(chunks_of(shape, pass)));
+    a.runs = cuda::Divisor(static_cast<unsigned>(pass.runs));
+    const unsigned blocks = cuda_grid(divide_up(shape.outer, rows_of(pass)), chunks_of(shape, pass), pass.runs, name);
+    all.push_back({a, blocks, static_cast<unsigned>(kThreads), static_cast<size_t>(kThreads * value_bytes + 16)});
+  }
+  return all;
+}
+
+void add_reduction(const CudaCall& call, const CudaReduction& kernels, const std::array<void*, 3>& out) {
+  const ReduceShape shape(call.inputs[0].spec->shape, call.attributes.list("axes"));
+  const auto kernel = shape.by_column ? kernels.columns : kernels.rows;
+  for (auto& pass : cuda_reduce_passes(shape, kernels.value_bytes, kernel, call.workspace, call.launches.counters())) {
+    pass.arguments.x = call.inputs[0].data;
+    std::copy(out.begin(), out.end(), pass.arguments.out);
+    call.launches.add(kernel, {pass.blocks}, {pass.threads}, pass.arguments, pass.shared_bytes);
   }
 }
 

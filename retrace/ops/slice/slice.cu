@@ -13,10 +13,10 @@ RT_DEVICE void pad_element(const PadArguments<T>& a) {
   long long from = 0, stride = 1;
   bool inside = true;
   for (int axis = a.rank - 1; axis >= 0; --axis) {
-    const unsigned index = rest % a.shape[axis];
-    rest /= a.shape[axis];
-    const unsigned place = index - a.begin[axis], k = place / a.step[axis];
-    inside = inside && index >= a.begin[axis] && place % a.step[axis] == 0 && k < a.size[axis];
+    const auto [before, index] = a.shape[axis].split(rest);
+    rest = before;
+    const auto [k, between] = a.step[axis].split(index - a.begin[axis]);
+    inside = inside && index >= a.begin[axis] && between == 0 && k < a.size[axis];
     from += k * stride;
     stride *= a.size[axis];
   }

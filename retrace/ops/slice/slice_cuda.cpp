@@ -11,9 +11,10 @@ PadArguments<T> pad_arguments(const CudaCall& call) {
   const Shape &begin = call.attributes.list("begin"), &step = call.attributes.list("step");
   PadArguments<T> a{call.inputs[0].data, call.outputs[0].data, cuda_count(y.count()), y.rank(), {}, {}, {}, {}};
   for (int i = 0; i < y.rank(); ++i) {
-    a.shape[i] = static_cast<unsigned>(y[i]);
+    a.shape[i] = cuda::Divisor(static_cast<unsigned>(y[i]));
     a.begin[i] = static_cast<unsigned>(begin[i]);
-    a.step[i] = x[i] > 1 ? static_cast<unsigned>(step[i]) : 1;  // a longer one than the shape reaches one element
+    if (x[i] > 1)
+      a.step[i] = cuda::Divisor(static_cast<unsigned>(step[i]));  // a longer one than the shape: one element
     a.size[i] = static_cast<unsigned>(x[i]);
   }
   return a;
@@ -29,9 +30,11 @@ void add(const CudaCall& call, std::string_view kernel) {
 bool add_wide(const CudaCall& call, unsigned items) {
   auto a = pad_arguments<Words4>(call);
   const int last = a.rank - 1;
-  if (last < 0 || a.step[last] != 1 || a.shape[last] % items || a.begin[last] % items || a.size[last] % items)
+  if (last < 0 || a.step[last].divisor != 1 || a.shape[last].divisor % items || a.begin[last] % items ||
+      a.size[last] % items)
     return false;
-  a.count /= items, a.shape[last] /= items, a.begin[last] /= items, a.size[last] /= items;
+  a.count /= items, a.shape[last] = cuda::Divisor(a.shape[last].divisor / items), a.begin[last] /= items,
+                    a.size[last] /= items;
   add_elementwise(call.launches, "pad_16", a.count, a);
   return true;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The CUDA kernel of pad: gathered by the elements of the result, so that each is written once.
 
+#include "retrace/device/cuda/fast_divide.h"
 #include "retrace/ops/copy/words_cuda.h"
 
 namespace retrace {
@@ -13,7 +14,8 @@ struct PadArguments {
   cuda::Global<T> to;
   unsigned count;  // elements of the result
   int rank;
-  unsigned shape[8], begin[8], step[8];
+  cuda::Divisor shape[8], step[8];
+  unsigned begin[8];
   unsigned size[8];  // of x
 };
 

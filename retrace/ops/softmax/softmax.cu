@@ -5,13 +5,13 @@ namespace {
 
 using RowSum = SumPolicy<float, float, true>;
 
-// The largest of the values of a row's threads, `strips` times 16; `values` has an element for each thread.
-RT_DEVICE float largest_of_row(Shared<float> values, float value, int strips) {
+// The largest of the values of a row's threads, 2^row_bits: 16 for each strip; `values` has an element for each thread.
+RT_DEVICE float largest_of_row(Shared<float> values, float value, int row_bits) {
   for (unsigned distance = kLanesOfRow / 2; distance > 0; distance /= 2) {
     const float other = shuffle_xor(value, distance);
     value = other > value ? other : value;
   }
-  const int t = static_cast<int>(thread().x), row = t / (kLanesOfRow * strips);
+  const int t = static_cast<int>(thread().x), row = t >> row_bits, strips = 1 << (row_bits - 4);
   values[t] = value;
   barrier();
   for (int strip = 0; strip < strips; ++strip) {
@@ -27,8 +27,9 @@ RT_DEVICE float largest_of_row(Shared<float> values, float value, int strips) {
 // Rows of `positions` elements, `channels` apart; out[0] is y. Items are blocks of 256, in one run.
 RT_KERNEL_BOUNDS(softmax_rows, 256, ReduceArguments, a) {
   const auto values = shared<float>(block_threads().x);
-  const int t = static_cast<int>(thread().x), lane = t % kLanesOfRow, strip = t / kLanesOfRow % a.strips;
-  const int row = t / (kLanesOfRow * a.strips), rows = static_cast<int>(block_threads().x) / (kLanesOfRow * a.strips);
+  const int t = static_cast<int>(thread().x), lane = t % kLanesOfRow, strip = t / kLanesOfRow & (a.strips - 1);
+  const int row_bits = a.lane_bits + a.strip_bits, row = t >> row_bits;
+  const int rows = static_cast<int>(block_threads().x) >> row_bits;
   const long long o = static_cast<long long>(block().x) * rows + row, start = offset_of(a.outer_axes, o);
   const long long first = static_cast<long long>(strip) * a.per * a.item;
   const long long end = o < a.outer ? smaller(first + a.per * a.item, a.positions) : 0;
@@ -40,7 +41,7 @@ RT_KERNEL_BOUNDS(softmax_rows, 256, ReduceArguments, a) {
     const float value = x[start + p * a.channels];
     most = value > most ? value : most;
   }
-  most = largest_of_row(values, most, a.strips);
+  most = largest_of_row(values, most, row_bits);
 
   ItemTree<RowSum, 16> tree(a.item);
   for (long long begin = first; begin < end; begin += a.item) {

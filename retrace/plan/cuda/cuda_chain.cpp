@@ -7,6 +7,8 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/hash.h"
+#include "retrace/plan/cuda/chain_text.h"
+#include "retrace/plan/cuda/cuda_reduction.h"
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
 
@@ -27,54 +29,12 @@ bool can_generate(const Trace& trace, const Node& node) {
   return node.op->integer_by_rule && is_integer_like(made) && all(is_integer_like);
 }
 
-const char* memory_type(DType type) {
-  switch (type) {
-    case DType::f32: return "float";
-    case DType::i32: return "int";
-    case DType::f64: return "double";
-    default: return "unsigned char";
-  }
-}
-
-// Index of an argument's element for element i of the result, aligned from the last axis.
-std::string index_of(const Shape& shape, const Shape& whole) {
-  const int64_t count = shape.count();
-  if (count == whole.count()) return "i";
-  if (count == 1) return "0";
-  std::string text;
-  int64_t stride = 1, whole_stride = 1;
-  bool suffix = true;  // all axes from some axis on, and none before it
-  for (int back = 1; back <= shape.rank(); ++back) {
-    const int64_t size = shape[shape.rank() - back], wanted = whole[whole.rank() - back];
-    if (size > 1) {
-      suffix = suffix && stride == whole_stride;
-      const std::string place = fmt::format("i / {}u % {}u * {}u", whole_stride, size, stride);
-      text = text.empty() ? place : text + " + " + place;
-    }
-    stride *= size, whole_stride *= wanted;
-  }
-  return suffix ? fmt::format("i % {}u", count) : text;
-}
-
 // Whether the value type of the rules is Int32: a result is i32 or u8, or an argument is i32.
 bool is_integer(const Trace& body) {
   const auto type = [&](ValueId id) { return body.spec(id).type; };
   return type(body.outputs[0]) == DType::u8 ||
          std::any_of(body.outputs.begin(), body.outputs.end(), [&](ValueId id) { return type(id) == DType::i32; }) ||
          std::any_of(body.inputs.begin(), body.inputs.end(), [&](ValueId id) { return type(id) == DType::i32; });
-}
-
-std::string loaded(const TensorSpec& spec, const std::string& element, bool integer) {
-  if (integer) return fmt::format("rules::Int32({})", element);
-  if (spec.type == DType::boolean) return fmt::format("{} != 0 ? 1.0f : 0.0f", element);
-  return spec.type == DType::u8 ? fmt::format("static_cast<float>({})", element) : element;
-}
-
-std::string stored(const TensorSpec& spec, ValueId id, bool integer) {
-  if (integer && spec.type == DType::u8) return fmt::format("static_cast<unsigned char>(v{}.value)", id);
-  if (integer && spec.type == DType::i32) return fmt::format("v{}.value", id);
-  if (integer) return fmt::format("v{}.value != 0", id);
-  return spec.type == DType::boolean ? fmt::format("v{} != 0.0f", id) : fmt::format("v{}", id);
 }
 
 bool reports_errors(const Trace& body) {
@@ -107,13 +67,10 @@ std::string statements_of(const Trace& body) {
     text += fmt::format("  const {} v{} = {};\n", type, id, loaded(spec(id), element, integer));
   }
   for (const Node& node : body.nodes) {
-    std::string arguments;
-    for (ValueId id : node.inputs) arguments += fmt::format("{}v{}", arguments.empty() ? "" : ", ", id);
     if (reports_errors(body))
-      text += fmt::format("  if (rules::{}_fails({})) report_error(a.errors, i, v{}.value);\n", node.op->rule->name,
-                          arguments, node.inputs[0]);
-    text +=
-        fmt::format("  const {} v{} = rules::{}_rule({});\n", type, node.first_output, node.op->rule->name, arguments);
+      text +=
+          fmt::format("  if ({}) report_error(a.errors, i, v{}.value);\n", rule_call(node, "fails"), node.inputs[0]);
+    text += fmt::format("  const {} v{} = {};\n", type, node.first_output, rule_call(node));
   }
   for (size_t i = 0; i < body.outputs.size(); ++i)
     text += fmt::format("  a.out{}[i] = {};\n", i, stored(spec(body.outputs[i]), body.outputs[i], integer));
@@ -123,7 +80,11 @@ std::string statements_of(const Trace& body) {
 }  // namespace
 
 bool is_chain(const Trace& trace, const Node& node) {
-  return !node.op->cuda && (node.op == &fused_op() || can_generate(trace, node));
+  return !node.op->cuda && (node.op == &fused_op() ? !is_reducing(node) : can_generate(trace, node));
+}
+
+bool is_float_chain(const Trace& trace, const Node& node) {
+  return is_chain(trace, node) && !reports_errors(trace, node) && !is_integer(chain_body(trace, node));
 }
 
 bool reports_errors(const Trace& trace, const Node& node) {

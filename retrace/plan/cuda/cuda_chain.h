@@ -12,6 +12,8 @@ namespace retrace {
 
 // Whether a node is computed so: a fused chain, or an op by its rule on f32, bool and u8, or on i32, bool and u8.
 bool is_chain(const Trace& trace, const Node& node);
+// Whether it is one that computes in f32 and whose results can be added up.
+bool is_float_chain(const Trace& trace, const Node& node);
 // Whether the kernel of a node takes an ErrorTarget: the op has a value_error, which a rule has for integers only.
 bool reports_errors(const Trace& trace, const Node& node);
 // The nodes of a chain, over inputs in the order of the node's.

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "retrace/plan/cuda/cuda_plan.h"
+#include "retrace/plan/cuda/cuda_reduction.h"
 #include "retrace/plan/cuda/launch_edges.h"
 #include "retrace/plan/layout/donation.h"
 
@@ -10,6 +11,7 @@ namespace retrace {
 namespace {
 
 size_t workspace_bytes(const Trace& trace, const Node& node) {
+  if (is_reducing(node)) return static_cast<size_t>(reducing_workspace(node.body->trace));
   if (!node.op->cuda_workspace) return 0;
   std::vector<TensorSpec> specs;
   for (ValueId id : node.inputs) specs.push_back(trace.spec(id));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "retrace/ops/cuda_call.h"
+#include "retrace/plan/cuda/cuda_reduction.h"
 
 namespace retrace {
 namespace {
@@ -50,7 +51,7 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device, const PlanOptions& optio
   for (const Step& step : steps_) {
     if (step.node->op->on_host)
       exchanges_.add(*step.node), exchange_steps_.push_back(&step);
-    else if (!step.node->op->cuda && !is_chain(trace, *step.node))
+    else if (!step.node->op->cuda && !is_chain(trace, *step.node) && !is_reducing(*step.node))
       refuse(trace, *step.node);
   }
   find_sources_of_errors();
@@ -108,7 +109,15 @@ void CudaPlan::compile_chains() {
   std::set<std::string> headers;
   std::vector<std::pair<Call*, std::string>> wanted;
   for (Call& call : calls_) {
-    if (!is_chain(trace_, *call.steps[0]->node)) continue;
+    if (const Node& node = *call.steps[0]->node; is_reducing(node)) {
+      CudaReducingChain chain = generate_reducing_chain(node.body->trace);
+      wanted.emplace_back(&call, chain.name);
+      headers.merge(chain.headers);
+      kernels.insert_or_assign(std::move(chain.name), std::move(chain.source));
+      continue;
+    } else if (!is_chain(trace_, node)) {
+      continue;
+    }
     std::map<std::string, std::vector<const Step*>> runs;
     for (const Step* step : call.steps) {
       CudaChain chain = generate_chain(chain_body(trace_, *step->node));
@@ -198,10 +207,15 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
 std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<const cuda::Launch> earlier) const {
   if (call.steps[0]->node->op->on_host) return {};
   cuda::Launches launches(runtime_, counters(call), earlier);
-  if (call.kernel) {
+  if (const Step& step = *call.steps[0]; is_reducing(*step.node)) {
+    std::vector<const void*> in;
+    std::vector<void*> out;
+    for (const Location& input : step.inputs) in.push_back(at(input));
+    for (const Location& output : step.outputs) out.push_back(at(output));
+    add_reducing_launches(step.node->body->trace, *call.kernel, in, out, at(step.workspace), launches);
+  } else if (call.kernel) {
     launches.add(launch_of_chains(call));
   } else {
-    const Step& step = *call.steps[0];
     std::vector<KernelInput> in;
     std::vector<KernelOutput> out;
     for (size_t i = 0; i < step.inputs.size(); ++i) in.push_back({at(step.inputs[i]), step.input_specs[i]});

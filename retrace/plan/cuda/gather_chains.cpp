@@ -23,6 +23,7 @@ class Gatherer {
         waiting_.push_back(n);
         continue;
       }
+      emit_views();
       while (!ready(n)) emit_waiting();
       emit(n);
     }
@@ -63,13 +64,19 @@ class Gatherer {
     std::vector<size_t> now, later;
     for (size_t n : waiting_) (!trace_.nodes[n].op->view && ready(n) ? now : later).push_back(n);
     for (size_t n : now) emit(n);
-    waiting_.clear();
-    for (size_t n : later) {
+    waiting_ = std::move(later);
+    emit_views();
+  }
+  // No chain is launched for their sake.
+  void emit_views() {
+    std::vector<size_t> later;
+    for (size_t n : waiting_) {
       if (trace_.nodes[n].op->view && ready(n))
         emit(n);
       else
-        waiting_.push_back(n);
+        later.push_back(n);
     }
+    waiting_ = std::move(later);
   }
 
   const Trace& trace_;

@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "retrace/plan/cuda/cuda_reduction.h"
 #include "retrace/plan/pass.h"
 #include "retrace/plan/programs/strip_reduction.h"
+#include "retrace/plan/tuning.h"
 #include "retrace/trace/op.h"
 #include "retrace/trace/trace_index.h"
 
@@ -12,7 +14,12 @@ namespace {
 class Hosts {
  public:
   Hosts(Trace& trace, int64_t least)
-      : trace_(trace), index_(trace), least_(least), guests_(trace.nodes.size()), is_guest_(trace.nodes.size()) {
+      : trace_(trace),
+        index_(trace),
+        cuda_(device_of(trace) > 0),
+        least_(least),
+        guests_(trace.nodes.size()),
+        is_guest_(trace.nodes.size()) {
     for (size_t n = 0; n < trace.nodes.size(); ++n) {
       if (!trace.nodes[n].op->column_kernels) continue;
       const size_t host = find(n);
@@ -24,6 +31,12 @@ class Hosts {
 
   const std::vector<size_t>& guests(size_t host) const { return guests_[host]; }
   bool is_guest(size_t node) const { return is_guest_[node]; }
+  // Whether the host writes a result of its own: on a CUDA device not one that only its guests read.
+  bool writes(ValueId id) const {
+    const auto readers = index_.readers(id);
+    return !cuda_ || index_.is_output(id) ||
+           !std::all_of(readers.begin(), readers.end(), [&](size_t n) { return is_guest_[n]; });
+  }
 
  private:
   // What makes the bytes that `id` shows.
@@ -45,6 +58,15 @@ class Hosts {
     return "";
   }
 
+  // The same on a CUDA device, where the host makes what is reduced, or reads it.
+  std::string_view cuda_refusal(size_t host, const Node& reduction) const {
+    const Node& node = trace_.nodes[host];
+    if (const auto why = cuda_reduction_refusal(trace_, node, reduction); !why.empty()) return why;
+    if (guests_[host].empty()) return "";
+    if (!reduce_alike(trace_, trace_.nodes[guests_[host][0]], reduction)) return "the chain adds up over other axes";
+    return guests_[host].size() < tuning::kMostCudaSums ? "" : "the chain adds up as much as a kernel can";
+  }
+
   // Whether a pass before has said why the node does not make that argument.
   static bool is_said(const Node& node, ValueId argument) {
     for (size_t i = 0; i < node.apart.size(); ++i)
@@ -64,15 +86,29 @@ class Hosts {
       waited = id;
     }
     if (host == kNoNode) return kNoNode;
-    auto why = StripReduction::refusal(trace_, node, least_);
-    if (why.empty()) why = refusal(host, node);
+    auto why = cuda_ ? cuda_refusal(host, node) : StripReduction::refusal(trace_, node, least_);
+    if (why.empty() && !cuda_) why = refusal(host, node);
+    if (why.empty() && cuda_ && trace_.producer_index(waited) != host) why = "a view lies between";
     if (why.empty()) return host;
+    if (const size_t reader = cuda_ ? find_reader(n) : kNoNode; reader != kNoNode) return reader;
     if (!is_said(node, waited)) say_apart(trace_, n, waited, why);
+    return kNoNode;
+  }
+
+  // A chain that reads what a node reduces, and before which nobody needs the result; or kNoNode.
+  size_t find_reader(size_t n) const {
+    const Node& node = trace_.nodes[n];
+    size_t needed = trace_.nodes.size();
+    for (int i = 0; i < node.output_count; ++i)
+      for (size_t reader : index_.readers(node.first_output + i)) needed = std::min(needed, reader);
+    for (size_t reader : index_.readers(node.inputs[0]))
+      if (reader < needed && reader != n && cuda_refusal(reader, node).empty()) return reader;
     return kNoNode;
   }
 
   Trace& trace_;
   TraceIndex index_;
+  bool cuda_;
   int64_t least_;  // elements of an array whose kernel sums it
   std::vector<std::vector<size_t>> guests_;
   std::vector<bool> is_guest_;
@@ -128,30 +164,34 @@ class Merger {
     Body body = body_of(trace_, n, node);
     node.apart.resize(node.inputs.size());
     for (ValueId& id : node.inputs) id = rewrite_(id);
-    std::vector<TensorSpec> specs;
-    for (int i = 0; i < host.output_count; ++i) specs.push_back(spec(host.first_output + i));
+    const std::vector<ValueId> results = body.trace.outputs;  // of the host
+    std::vector<ValueId> made, written;                       // what is returned: in the trace, and in the body
+    for (int i = 0; i < host.output_count; ++i)
+      if (const ValueId id = host.first_output + i; hosts_.writes(id))
+        made.push_back(id), written.push_back(results[static_cast<size_t>(i)]);
     for (size_t guest : hosts_.guests(n)) {
-      add_guest(n, trace_.nodes[guest], node, body);
-      for (int i = 0; i < trace_.nodes[guest].output_count; ++i)
-        specs.push_back(spec(trace_.nodes[guest].first_output + i));
+      const Node& reduction = trace_.nodes[guest];
+      const ValueId first = add_guest(n, reduction, results, node, body);
+      for (int i = 0; i < reduction.output_count; ++i)
+        made.push_back(reduction.first_output + i), written.push_back(first + i);
     }
+    body.trace.outputs = std::move(written);
     node.body = std::make_shared<const Body>(std::move(body));
-    ValueId made = rewrite_.to().add_node(std::move(node), specs);
-    const auto replace = [&](const Node& old) {
-      for (int i = 0; i < old.output_count; ++i, ++made) rewrite_.replace(old.first_output + i, made);
-    };
-    replace(host);
-    for (size_t guest : hosts_.guests(n)) replace(trace_.nodes[guest]);
+    std::vector<TensorSpec> specs;
+    for (ValueId id : made) specs.push_back(spec(id));
+    const ValueId first = rewrite_.to().add_node(std::move(node), specs);
+    for (size_t i = 0; i < made.size(); ++i) rewrite_.replace(made[i], first + i);
   }
 
-  void add_guest(size_t n, const Node& guest, Node& node, Body& body) {
+  // Returns what the guest makes first, in the body.
+  ValueId add_guest(size_t n, const Node& guest, std::span<const ValueId> results, Node& node, Body& body) {
     const Node& host = trace_.nodes[n];
     Node inner = guest;
     inner.apart.clear();
     for (size_t i = 0; i < guest.inputs.size(); ++i) {
       const ValueId id = guest.inputs[i];
       if (trace_.producer_index(id) == n) {
-        inner.inputs[i] = body.trace.outputs[static_cast<size_t>(number_of(id) - number_of(host.first_output))];
+        inner.inputs[i] = results[static_cast<size_t>(number_of(id) - number_of(host.first_output))];
       } else {
         bring(id, n);
         inner.inputs[i] = argument(id, guest.apart.empty() ? "" : guest.apart[i], node, body);
@@ -159,9 +199,8 @@ class Merger {
     }
     std::vector<TensorSpec> specs;
     for (int i = 0; i < guest.output_count; ++i) specs.push_back(spec(guest.first_output + i));
-    const ValueId made = body.trace.add_node(std::move(inner), specs);
-    for (int i = 0; i < guest.output_count; ++i) body.trace.outputs.push_back(made + i);
     ++body.reductions;
+    return body.trace.add_node(std::move(inner), specs);
   }
 
   // What the body calls a value of the surrounding trace; it becomes an input if it is none.
@@ -196,7 +235,8 @@ Trace fuse_reductions(Trace trace, const PlanOptions& options) {
 Pass fuse_reductions_pass() {
   return {.name = "fuse_reductions",
           .purpose = "sums over positions are taken where the array is made",
-          .run = fuse_reductions};
+          .run = fuse_reductions,
+          .cuda = true};
 }
 
 }  // namespace retrace

@@ -1,5 +1,5 @@
 // Passes as text: NAME.trace in this folder holds "pass: NAME", a recorded trace, "---", and the trace expected after
-// it.
+// it. With "pass: NAME on cuda after OTHER" the trace is one on a CUDA device, and another pass comes first.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,6 +49,10 @@ const Pass& pass_named(std::string_view name) {
   throw Error(ErrorKind::usage, 0, "no such pass");
 }
 
+void put_on_cuda(Trace& trace) {
+  for (TensorSpec& spec : trace.values) spec.device = 1;
+}
+
 TEST(Passes, MakeTheExpectedTraces) {
   const auto files = case_files();
   ASSERT_GE(files.size(), all_passes().size());
@@ -59,8 +63,12 @@ TEST(Passes, MakeTheExpectedTraces) {
     const auto first_line = text.find('\n'), cut = text.find("---\n");
     ASSERT_NE(cut, std::string::npos);
     ASSERT_EQ(text.substr(0, 6), "pass: ");
-    const Pass& pass = pass_named(text.substr(6, first_line - 6));
-    const Trace trace = parse_trace(text.substr(first_line, cut - first_line), op_table());
+    const std::string line = text.substr(6, first_line - 6), name = line.substr(0, line.find(' '));
+    const Pass& pass = pass_named(name);
+    Trace trace = parse_trace(text.substr(first_line, cut - first_line), op_table());
+    if (line.starts_with(name + " on cuda")) put_on_cuda(trace);
+    if (const auto other = line.find(" after "); other != std::string::npos)
+      trace = pass_named(line.substr(other + 7)).run(std::move(trace), options);
     const Trace after = pass.run(trace, options);
     verify(after, pass.name);
     EXPECT_EQ(print_trace(after), text.substr(cut + 4));
@@ -71,7 +79,8 @@ TEST(Passes, EachHasACase) {
   for (const auto& pass : all_passes()) {
     const auto files = case_files();
     const bool found = std::any_of(files.begin(), files.end(), [&](const auto& file) {
-      return read(file).starts_with("pass: " + std::string(pass.name) + "\n");
+      const std::string text = read(file), line = "pass: " + std::string(pass.name);
+      return text.starts_with(line + "\n") || text.starts_with(line + " on cuda");
     });
     EXPECT_TRUE(found) << pass.name;
   }
