@@ -146,9 +146,11 @@ class Writer {
         "    const LaneElements lane_is = elements_of_lane<by_row>(a, o, lane, p, count);\n{0}    RT_UNROLL\n"
         "    for (int from = 0; from < 16; from += 4) {{\n{1}      RT_UNROLL\n      for (int j = 0; j < 4; ++j) {{\n"
         "        if (from + j >= lane_is.present) continue;\n"
-        "        [[maybe_unused]] const unsigned i = lane_is.first + static_cast<unsigned>(from + j) * lane_is.step;\n{2}      }}\n"
+        "        [[maybe_unused]] const unsigned i = lane_is.first + static_cast<unsigned>(from + j) * "
+        "lane_is.step;\n{2}      }}\n"
         "      RT_UNROLL\n      for (int j = 0; j < 4; ++j) {{\n{3}        if (from + j < lane_is.present) {{\n"
-        "          [[maybe_unused]] const unsigned i = lane_is.first + static_cast<unsigned>(from + j) * lane_is.step;\n{4}        }}\n"
+        "          [[maybe_unused]] const unsigned i = lane_is.first + static_cast<unsigned>(from + j) * "
+        "lane_is.step;\n{4}        }}\n"
         "{5}      }}\n    }}\n    return {{{6}}};\n",
         values, arrays, loads, elements, computed, added, made);
   }
