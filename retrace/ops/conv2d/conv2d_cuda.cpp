@@ -109,8 +109,8 @@ FilterGradient filter_gradient_of(const Conv2dShape& s) {
   auto& a = f.arguments;
   a.image_height = narrow(s.in_height), a.image_width = narrow(s.in_width), a.image_channels = narrow(s.in_channels);
   a.depth = narrow(s.in_channels / s.groups), a.kernel_width = narrow(s.kernel_width);
-  a.pixels = cuda::divider(std::max(1, narrow(s.out_height * s.out_width)));
-  a.columns = cuda::divider(std::max(1, narrow(s.out_width))), a.filters = narrow(s.out_channels);
+  a.pixels = cuda::Divisor(static_cast<unsigned>(s.out_height * s.out_width));
+  a.columns = cuda::Divisor(static_cast<unsigned>(s.out_width)), a.filters = narrow(s.out_channels);
   a.group_filters = narrow(s.out_channels / s.groups), a.groups = narrow(s.groups);
   a.stride_y = narrow(s.stride_y), a.stride_x = narrow(s.stride_x);
   a.dilation_y = narrow(s.dilation_y), a.dilation_x = narrow(s.dilation_x);

@@ -1,6 +1,7 @@
 #pragma once
 // Arguments of the CUDA kernels of the three convolutions, for conv2d_cuda.cpp, which fills them in, and the kernels.
 
+#include "retrace/device/cuda/fast_divide.h"
 #include "retrace/device/cuda/global.h"
 
 namespace retrace::cuda {
@@ -29,20 +30,6 @@ struct Conv2dGatherArguments {
   int phases_x, pixel_tiles, width_tiles;
 };
 
-// Division of numbers below 2^31 by one that the host knows.
-struct Divider {
-  unsigned divisor, multiplier, shift;
-  RT_BOTH int quotient(int n) const {
-    return static_cast<int>(static_cast<unsigned long long>(static_cast<unsigned>(n)) * multiplier >> shift);
-  }
-};
-inline Divider divider(int divisor) {
-  Divider d{static_cast<unsigned>(divisor), 0, 31};
-  while ((1ull << (d.shift - 31)) < d.divisor) ++d.shift;
-  d.multiplier = static_cast<unsigned>((1ull << d.shift) / d.divisor + (d.divisor > 1 ? 1 : 0));
-  return d;
-}
-
 // dw, whose sums are cut into `runs` of `run_blocks` blocks of 256 positions. Where there are several, run r writes its
 // sums to parts + r * size; with counters, `tile_counters` of them a tile, the blocks that come last combine them
 // (contraction_cuda.h). Launched as tiles of dw's rows (ky, kx, c) x tiles of a group's filters x groups x runs.
@@ -51,7 +38,7 @@ struct Conv2dFilterGradientArguments {
   Global<float> result, parts;
   Global<unsigned> counters;
   long long size;
-  Divider pixels, columns;                               // of the output: of a sample, of a row
+  Divisor pixels, columns;                               // of the output: of a sample, of a row
   int image_height, image_width, image_channels, depth;  // depth: channels of one group
   int kernel_width, filters, group_filters;
   int stride_y, stride_x, dilation_y, dilation_x, pad_top, pad_left;

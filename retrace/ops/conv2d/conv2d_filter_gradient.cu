@@ -42,8 +42,9 @@ struct alignas(16) Place {
   long long image;
 };
 RT_DEVICE Place place_of(const Conv2dFilterGradientArguments& a, const Part& part, int position) {
-  const int sample = a.pixels.quotient(position), rest = position - sample * static_cast<int>(a.pixels.divisor);
-  const int line = a.columns.quotient(rest), column = rest - line * static_cast<int>(a.columns.divisor);
+  const auto [first, in_sample] = a.pixels.split(static_cast<unsigned>(position));
+  const auto [in_rows, in_row] = a.columns.split(in_sample);
+  const int sample = static_cast<int>(first), line = static_cast<int>(in_rows), column = static_cast<int>(in_row);
   Place place;
   place.y = line * a.stride_y - a.pad_top, place.x = column * a.stride_x - a.pad_left;
   place.image =
