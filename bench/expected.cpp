@@ -1,6 +1,7 @@
 // What a step of each golden network at full batch is on a CUDA device: launches, their longest path, traffic, work,
 // and the time that a model of an H100 gives. Needs no device: the plans are made for a runtime that does nothing.
 //   build/bench/expected            the page docs/gpu/expected.md
+//   build/bench/expected NETWORK    the launches of its step
 // Ends with 1 where launches or paths are above their limits: the table kNetworks, which is to be lowered with every
 // change that saves some.
 
@@ -231,12 +232,26 @@ int write_page() {
   return above > 0 ? 1 : 0;
 }
 
+// The launches of a network's step: number, those that it waits for, microseconds of work, blocks, kernel and ops.
+int list_launches(const Network& network) {
+  Step step = step_of(network);
+  const auto plan = last_plan();
+  const auto work = work_times(*plan, step);
+  for (size_t i = 0; i < work.size(); ++i)
+    fmt::print("{:4} {:<12} {:8.1f} us {:6} blocks  {}  {}\n", i, fmt::format("<- {}", fmt::join(newest_edges[i], " ")),
+               work[i] * 1e6, newest_launches[i].blocks.x, newest_launches[i].kernel->name(),
+               plan->kernel_call_name(i));
+  return 0;
+}
+
 }  // namespace
 }  // namespace retrace::bench
 
-int main() {
+int main(int argc, char** argv) {
   setenv("RETRACE_CUDA_EMULATION", "1", 1);
   try {
+    for (const auto& network : retrace::bench::kNetworks)
+      if (argc == 2 && std::string_view(argv[1]) == network.name) return retrace::bench::list_launches(network);
     return retrace::bench::write_page();
   } catch (const std::exception& error) {
     return fmt::print(stderr, "expected: {}\n", error.what()), 2;
