@@ -22,7 +22,8 @@ size_t workspace_bytes(const Trace& trace, const Node& node) {
 
 void CudaPlan::lay_out(bool reuse) {
   Placement placement(trace_, {.joins = [&](const Node& node) { return is_chain(trace_, node); },
-                               .keeps_results = [](const Node& node) { return node.op->stays_on_host; }});
+                               .keeps_results = [](const Node& node) { return node.op->stays_on_host; },
+                               .rest = tuning::kCudaRest});
   auto placed = placement.nodes();
   steps_.reserve(placed.size());  // what is booked must not move
   for (PlacedNode& each : placed) {

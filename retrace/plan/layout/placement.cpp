@@ -11,6 +11,7 @@ namespace retrace {
 
 Placement::Placement(const Trace& trace, const Device& device)
     : trace_(trace),
+      rest_(device.rest),
       roots_(find_roots(trace)),
       launches_(number_launches(trace, roots_, device.joins)),
       locations_(trace) {
@@ -76,7 +77,7 @@ void Placement::place_arena(FunctionRef<bool(const Node& node)> keeps_results) {
     if (!runs(node) || keeps_results(node)) continue;
     for (ValueId id = node.first_output; id < node.first_output + node.output_count; ++id)
       if (Location& location = locations_[roots_[id]]; location.kind == Location::Kind::none)
-        book(location, spec(id).bytes(), launches_[n], std::max(launches_[n], last[roots_[id]]));
+        book(location, spec(id).bytes(), launches_[n], std::max(launches_[n], last[roots_[id]]) + rest_);
   }
 }
 

@@ -35,6 +35,7 @@ class Placement {
   struct Device {
     FunctionRef<bool(const Node& node)> joins;          // in one launch with others that need nothing of it
     FunctionRef<bool(const Node& node)> keeps_results;  // in memory of its own
+    size_t rest = 0;  // launches that memory of the arena is not used again for, after it was read last
   };
   // Throws Error(usage) for an input of the host that does not fit into a slot, where the trace is one of a CUDA
   // device.
@@ -44,7 +45,7 @@ class Placement {
   std::vector<PlacedNode> nodes() const;
 
   // Bytes of the arena while a launch runs. The location must not move before finish(), which completes it.
-  void book(Location& location, size_t bytes, size_t launch) { book(location, bytes, launch, launch); }
+  void book(Location& location, size_t bytes, size_t launch) { book(location, bytes, launch, launch + rest_); }
   // Gives everything in the arena its offset, and returns the bytes of the arena. Without `reuse` all have bytes of
   // their own.
   size_t finish(bool reuse);
@@ -64,6 +65,7 @@ class Placement {
   void book(Location& location, size_t bytes, size_t first, size_t last);
 
   const Trace& trace_;
+  const size_t rest_;
   ValueMap<ValueId> roots_;       // the value whose bytes a value has
   std::vector<size_t> launches_;  // per node: when it runs
   ValueMap<Location> locations_;  // of roots
