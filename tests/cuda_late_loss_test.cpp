@@ -7,6 +7,7 @@
 #include <string>
 
 #include "retrace/base/file.h"
+#include "retrace/device/cuda/embedded.h"
 #include "retrace/monitor/monitor.h"
 #include "retrace/retrace.h"
 #include "retrace/train/step_log.h"
@@ -136,6 +137,7 @@ int changes_of_launches() {
 
 // In a process of its own, where nothing has used a device yet.
 TEST(CudaSteadyStep, ChangesNoLaunch) {
+  if (cuda::kernel_images().empty()) GTEST_SKIP() << "built without nvcc";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(std::exit(changes_of_launches()), testing::ExitedWithCode(0), "");
 }
