@@ -89,6 +89,7 @@ endfunction()
 file(GLOB kernel_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
      "${PROJECT_SOURCE_DIR}/retrace/base/elementary*.h" "${PROJECT_SOURCE_DIR}/retrace/base/philox_core.h"
      "${PROJECT_SOURCE_DIR}/retrace/base/scalar.h" "${PROJECT_SOURCE_DIR}/retrace/device/cuda/fast_divide.h"
+     "${PROJECT_SOURCE_DIR}/retrace/device/cuda/last_block.h"
      "${PROJECT_SOURCE_DIR}/retrace/device/cuda/global.h"
      "${PROJECT_SOURCE_DIR}/retrace/device/cuda/kernel*.h" "${PROJECT_SOURCE_DIR}/retrace/ops/*/*_rule.h"
      "${PROJECT_SOURCE_DIR}/retrace/ops/moments/moments_cuda.h" "${PROJECT_SOURCE_DIR}/retrace/ops/reduce/reduce_cuda*.h")

@@ -4,6 +4,7 @@
 
 #include "retrace/base/scalar.h"
 #include "retrace/device/cuda/kernel.h"
+#include "retrace/device/cuda/last_block.h"
 #include "retrace/ops/contraction_runs.h"
 
 namespace retrace::cuda {
@@ -116,21 +117,6 @@ RT_DEVICE float tree_of_runs(int count, Load load) {
   return sum[0];
 }
 
-// Whether this block is the last of `blocks` that come to a counter; it then sees what the others wrote before, and the
-// counter is 0 again. All threads of the block come.
-RT_DEVICE bool last_to_come(Global<unsigned> counter, unsigned blocks, Shared<unsigned> last) {
-  barrier();
-  if (thread().x == 0) {
-    fence();
-    last[0] = atomic_add(counter, 0, 1u) + 1 == blocks;
-    fence();
-  }
-  barrier();
-  const unsigned is_last = last[0];
-  if (is_last && thread().x == 0) counter[0] = 0;
-  return is_last != 0;
-}
-
 // Runs whose sums lie at parts + run * size, combined in two levels, each by whichever block comes last: groups of
 // kRunGroup runs to parts + (runs + group) * size, and these, + 0, to `to`. `count` elements of a tile: number i is
 // place(i).
@@ -145,14 +131,14 @@ RT_DEVICE void combine_runs(const RunsToCombine& c, int run, Shared<unsigned> la
   const int groups = (c.runs + kRunGroup - 1) / kRunGroup, group = run / kRunGroup;
   const int first = group * kRunGroup, members = c.runs - first < kRunGroup ? c.runs - first : kRunGroup;
   const int t = static_cast<int>(thread().x), threads = static_cast<int>(block_threads().x);
-  if (!last_to_come(c.counters + group, static_cast<unsigned>(members), last)) return;
+  if (!comes_last(c.counters + group, static_cast<unsigned>(members), last)) return;
   const Global<float> whole = groups == 1 ? c.to : c.parts + (c.runs + group) * c.size;
   for (int i = t; i < c.count; i += threads) {
     const long long at = place(i);
     whole[at] =
         tree_of_runs(members, [&](int number) -> float { return c.parts[(first + number) * c.size + at]; }) + 0.0f;
   }
-  if (groups == 1 || !last_to_come(c.counters + groups, static_cast<unsigned>(groups), last)) return;
+  if (groups == 1 || !comes_last(c.counters + groups, static_cast<unsigned>(groups), last)) return;
   for (int i = t; i < c.count; i += threads) {
     const long long at = place(i);
     c.to[at] =

@@ -240,7 +240,7 @@ RT_DEVICE void gather(const Conv2dGatherArguments& a) {
   }
   if (thread_number() == 0) odd[0] = 0;
   float sums[8] = {};
-  BlockTree<8> tree;
+  BlockTree<8, 24> tree;
   const int blocks = (a.y.kernel * a.depth + a.block_rows - 1) / a.block_rows;
   for (int number = 0; number < blocks; ++number) {
     const Range range = tiles.range_of(number);

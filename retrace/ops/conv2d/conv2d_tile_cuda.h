@@ -1,8 +1,7 @@
 #pragma once
-// Shared by the convolution kernels: a thread's 4 x 2 sums of a tile, and the tree over blocks of terms.
+// A thread's 4 x 2 sums of a tile of the convolution and its input gradient.
 
-#include "retrace/base/scalar.h"
-#include "retrace/device/cuda/kernel.h"
+#include "retrace/ops/contraction_cuda.h"
 #include "retrace/ops/conv2d/conv2d_cuda.h"
 
 namespace retrace::cuda {
@@ -49,37 +48,5 @@ RT_DEVICE void add_terms(Shared<float> left, Shared<float> right, int begin, int
   }
   for (; term < end; ++term) add_term<rows, columns>(left, right, term, sums, always);
 }
-
-// The tree over blocks that are added in order, for `size` sums at once: a subtree of 2^level blocks a level.
-template <int size>
-struct BlockTree {
-  static constexpr int kLevels = 24;
-  float subtrees[kLevels][size];
-  int count = 0;
-
-  // Takes the sums and clears them.
-  RT_DEVICE void add(float (&sums)[size]) {
-    int level = 0;
-    for (; (count >> level & 1) != 0; ++level) join(level, sums);
-    RT_UNROLL
-    for (int i = 0; i < size; ++i) subtrees[level][i] = sums[i], sums[i] = 0.0f;
-    ++count;
-  }
-  // After at least one block.
-  RT_DEVICE void total(float (&sums)[size]) const {
-    int level = 0;
-    while ((count >> level & 1) == 0) ++level;
-    RT_UNROLL
-    for (int i = 0; i < size; ++i) sums[i] = subtrees[level][i];
-    for (++level; count >> level != 0; ++level)
-      if ((count >> level & 1) != 0) join(level, sums);
-  }
-
- private:
-  RT_DEVICE void join(int level, float (&sums)[size]) const {
-    RT_UNROLL
-    for (int i = 0; i < size; ++i) sums[i] = subtrees[level][i] + sums[i];
-  }
-};
 
 }  // namespace retrace::cuda

@@ -11,6 +11,7 @@
 
 #include "retrace/base/scalar.h"
 #include "retrace/device/cuda/kernel.h"
+#include "retrace/device/cuda/last_block.h"
 #include "retrace/ops/reduce/reduce_cuda_arguments.h"
 
 namespace retrace::cuda {
@@ -184,21 +185,6 @@ RT_DEVICE typename Policy::Value tree_of_parts(long long first, int per, long lo
     tree.push(batch[0], smaller(kBatch * span, left));
   }
   return tree.root();
-}
-
-// Whether this block is the last of `blocks` that come to a counter; it then sees what the others wrote before, and the
-// counter is 0 again. All threads of the block come.
-RT_DEVICE bool comes_last(Global<unsigned> counter, unsigned blocks, Shared<unsigned> last) {
-  barrier();
-  if (thread().x == 0) {
-    fence();
-    last[0] = atomic_add(counter, 0, 1u) + 1 == blocks;
-    fence();
-  }
-  barrier();
-  const unsigned is_last = last[0];
-  if (is_last && thread().x == 0) counter[0] = 0;
-  return is_last != 0;
 }
 
 // One pass; its blocks have 256 threads, and a Value of shared memory for each, and a number.
