@@ -34,7 +34,7 @@ bench-agreement: ## solvers, schedules and metrics beside PyTorch's and scikit-l
 gpu-check:       ## kernels, bits and times on a GPU: DEPS=folder of unpacked packages (scripts/gpu_deps), PART=...
 	@DEPS="$(DEPS)" scripts/gpu_check $(PART)
 
-cuda-check:      ## all that is compiled for CUDA compiles: kernels, scalar rules, what a run compiles
+cuda-check:      ## all that is compiled for CUDA compiles; machine code and launches keep their figures
 	@scripts/packages test
 	@scripts/cuda_check
 
