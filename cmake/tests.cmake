@@ -5,7 +5,7 @@
 # What looks at the clock runs alone; other tests run two at a time.
 set(tests_alone device distributed optim workers command_cli command_hosts command_mpi command_page command_rank_faults command_restarts command_train_ranks)
 # Whole systems, which mostly wait: `make test-systems`, not `make test`.
-set(system_tests command_hosts command_mpi command_object_storage command_page command_rank_faults command_restarts
+set(system_tests command_gpu_check_kill command_hosts command_mpi command_object_storage command_page command_rank_faults command_restarts
                  command_slurm command_sweep command_train_ranks)
 # What takes longest starts first.
 set(long_tests train golden golden_ofast ops ops_second_half any_batch_golden cuda_golden)
@@ -151,7 +151,7 @@ endif()
 if(TARGET retrace)
   file(GLOB script_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*_test.sh")
   if(RETRACE_SANITIZE)  # what runs nothing of the library that is built here
-    list(FILTER script_tests EXCLUDE REGEX "/(compile_errors|golden_run|gpu_check|install|packages|reference)_test\\.sh$")
+    list(FILTER script_tests EXCLUDE REGEX "/(compile_errors|golden_run|gpu_check|gpu_check_kill|install|packages|reference)_test\\.sh$")
     list(FILTER script_tests EXCLUDE REGEX "/(examples|hosts|rank_faults|restarts|slurm|train_ranks)_test\\.sh$")  # ranks are in mpi_test.sh, too
     list(FILTER script_tests EXCLUDE REGEX "/(page|sweep|wrong_inputs)_test\\.sh$")  # 150 runs of the command for its texts
     list(FILTER script_tests EXCLUDE REGEX "/object_storage_test\\.sh$")  # what it runs is in the tests of cloud, data and train

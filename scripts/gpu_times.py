@@ -13,10 +13,12 @@ from project import ROOT
 WORKLOADS = {"digits": 0.15e-3, "peaks": 0.03e-3, "autoencoder": None, "cifar10": 6.1e-3}
 LOSS_STEPS, LOSS_TOLERANCE = 20, 1e-3  # of a peer's loss
 SHOWN_KERNELS = 12
+MOST_THREADS = 16
+CPU_STEPS = {"digits": 100, "peaks": 500, "autoencoder": 5, "cifar10": 2}
 
 
-def ours(workload, phase, budget):
-    return Program([program("models"), workload, phase, "accelerated", "2", "cuda"], budget.left(90))
+def ours(workload, phase, budget, threads=2, device="cuda"):
+    return Program([program("models"), workload, phase, "accelerated", str(threads), device], budget.left(90))
 
 
 def milliseconds(seconds):
@@ -59,6 +61,27 @@ def kernels(workload, budget):
     return "\n".join(lines)
 
 
+def thread_counts():
+    """1, 2, 4, ... up to 16 or what this process may use, and that."""
+    most = min(MOST_THREADS, len(os.sched_getaffinity(0)))
+    return [*(1 << i for i in range(most.bit_length()) if 1 << i < most), most]
+
+
+def processors(workload, budget):
+    """How steps on the CPU scale: the same bits with each number of threads, and the speed beside one thread."""
+    lines, alone, bits = ["| threads | train, ms | times one thread |", "| ---: | ---: | ---: |"], None, None
+    for threads in thread_counts():
+        train = ours(workload, "train", budget, threads, "cpu")
+        found = train.ask(f"fingerprint {CPU_STEPS[workload]}", budget.left(90))
+        step = float(train.ask(f"run {CPU_STEPS[workload]}", budget.left(90))) / CPU_STEPS[workload]
+        train.close()
+        if found != (bits := bits or found):
+            raise Failed(f"{workload}: {found} with {threads} threads, {bits} with one")
+        alone = alone or step
+        lines.append(f"| {threads} | {milliseconds(step)} | {alone / step:.2f} |")
+    return "\n".join([*lines, "", f"After {CPU_STEPS[workload]} steps: {bits} with each."])
+
+
 def counters(budget):
     """Nsight Compute on kernels of the CIFAR-10 step: what limits each."""
     of_peak = [f"{unit}__throughput.avg.pct_of_peak_sustained_elapsed" for unit in ("sm", "l1tex", "lts", "dram")]
@@ -80,6 +103,8 @@ def times_steps():
         found.append((f"steps of {workload}", lambda budget, workload=workload: steps(workload, budget)))
     for workload in WORKLOADS:
         found.append((f"launches of {workload}", lambda budget, workload=workload: kernels(workload, budget)))
+    for workload in WORKLOADS:
+        found.append((f"{workload} on the CPU", lambda budget, workload=workload: processors(workload, budget)))
     return found + [("counters", counters)]
 
 

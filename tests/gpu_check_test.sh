@@ -132,6 +132,11 @@ holds(gpu_times.steps("digits", budget), "| 2.0000 | 0.1500 | 3.0000 | 2.0000 |"
 holds(gpu_times.kernels("digits", budget), "3 launches, 8.8 us", "| b: y | 4.25 |", "| a | 2 | 4.50 |")
 holds(gpu_times.peers_of("digits", budget), "is 2 with ours", "| retrace | 2.0000 | 1 | |", "| a | 4.0000 | 2.00 |")
 holds(gpu_tests.full_batches(budget), "cifar10, 2 steps: abcifar10")
+gpu_times.thread_counts = lambda: [1, 2]
+holds(gpu_times.processors("digits", budget), "| 1 | 2.0000 | 1.00 |", "| 2 | 2.0000 | 1.00 |", "100 steps: abdigits with each")
+(folder / "models.py").write_text((folder / "models.py").read_text().replace('"ab" + sys.argv[1]', '"ab" + sys.argv[2]'))
+program("models", f"exec {sys.executable} {folder}/models.py $1 $4\n")
+holds(failure_of(lambda: gpu_times.processors("digits", budget)), "digits: ab2 with 2 threads, ab1 with one")
 
 # NVRTC beside nvcc, else in Python's packages.
 def no_library(name):

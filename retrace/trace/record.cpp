@@ -190,8 +190,7 @@ void Recording::check_devices(const Op& op, std::span<const ValueId> inputs, Pla
           .help("x.to(device) brings a tensor or a tree to a device; numbers go along by themselves");
 }
 
-std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::span<const Tensor> inputs,
-                                   Place place) try {
+ValueId Recording::append(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place) {
   thread_local std::vector<TensorSpec> specs;  // keeps its memory
   specs.clear();
   Node node;
@@ -214,10 +213,24 @@ std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::spa
                     "in that loop",
                     kManyNodes, op.name, place.text()));
   }
+  return first;
+}
+
+std::vector<Tensor> Recording::add(const Op& op, Attributes attributes, std::span<const Tensor> inputs,
+                                   Place place) try {
+  const ValueId first = append(op, std::move(attributes), inputs, place);
+  const int count = trace_.nodes.back().output_count;
   std::vector<Tensor> result;
-  result.reserve(outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) result.push_back(make_value(first + i));
+  result.reserve(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) result.push_back(make_value(first + i));
   return result;
+} catch (const std::bad_alloc&) {
+  abandon();  // half of it may be recorded
+  throw;
+}
+
+Tensor Recording::add_one(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place) try {
+  return make_value(append(op, std::move(attributes), inputs, place));
 } catch (const std::bad_alloc&) {
   abandon();  // half of it may be recorded
   throw;
@@ -277,7 +290,8 @@ std::vector<Tensor> record(const Op& op, Attributes attributes, std::span<const 
 }
 
 Tensor record_one(const Op& op, Attributes attributes, std::initializer_list<Tensor> inputs, Place place) {
-  return record(op, std::move(attributes), std::span(inputs.begin(), inputs.size()), place)[0];
+  const std::span all(inputs.begin(), inputs.size());
+  return with_place(place, [&] { return current_recording()->add_one(op, std::move(attributes), all, place); });
 }
 
 void refuse_while_accelerated(const char* what, Place place) {

@@ -26,7 +26,9 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   // The value of trace().inputs[i].
   const std::vector<Tensor>& inputs() const { return inputs_; }
 
+  // Records an operation. Returns its outputs, or the first of them.
   std::vector<Tensor> add(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place);
+  Tensor add_one(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place);
   // A handle to a recorded value: the living one if there is one.
   Tensor tensor(ValueId id);
   // The id of a tensor of this recording; of a known tensor: as an input.
@@ -59,6 +61,8 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   Trace take_trace();
 
  private:
+  // Records an operation without handles to its outputs. Returns the id of the first.
+  ValueId append(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place);
   Tensor make_value(ValueId id);
   // Made of numbers and constants alone, so that it can be computed on any device.
   bool goes_anywhere(ValueId id) const;
