@@ -10,6 +10,7 @@
 //                                                                 of each launch, between events there
 //   reading N    seconds of N steps whose loss is read, as       fingerprint N    of all state, N steps after the
 //                `retrace train` does, one step late           starting values
+//   mode fast|reproducible  sets it, answers the one before
 // bench/peers speaks the first three; bench/measure.py asks.
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@
 #include "bench/common/workload.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/run/plan_cache.h"
+#include "retrace/run/plan_settings.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/trace/record.h"
 #include "retrace/train/late_loss.h"
@@ -46,6 +48,7 @@ class Server {
     if (command == "loss") return fmt::format("{:.9g}", loss(std::stoi(argument)));
     if (command == "reading") return fmt::format("{:.9f}", run(std::stoi(argument), true));
     if (command == "fingerprint") return fingerprint_after(std::stoi(argument));
+    if (command == "mode") return set_mode(argument == "fast" ? Mode::fast : Mode::reproducible) == Mode::fast ? "fast" : "reproducible";
     if (command == "memory") return fmt::format("{:.1f}", peak_mib());
     if (command == "probe") return fmt::format("{:.6g}", probe_peak());
     if (command == "floor") return floor(std::stod(argument));

@@ -52,7 +52,7 @@ Attributes::Attributes(std::initializer_list<Attribute> entries) : entries_(entr
 
 void Attributes::add(std::string_view name, AttributeValue value) { entries_.push_back({name, std::move(value)}); }
 
-bool Attributes::operator==(const Attributes& other) const { return entries_ == other.entries_; }
+bool Attributes::same_entries(const Attributes& other) const { return entries_ == other.entries_; }
 
 bool Attribute::operator==(const Attribute& other) const {
   if (name != other.name || value.index() != other.value.index()) return false;

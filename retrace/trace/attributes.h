@@ -47,13 +47,16 @@ class Attributes {
   DType type(std::string_view name) const;
   const std::string& text(std::string_view name) const;
 
-  bool operator==(const Attributes& other) const;
+  bool operator==(const Attributes& other) const {  // most operations have none: no call for them
+    return entries_.size() == other.entries_.size() && (entries_.empty() || same_entries(other));
+  }
   uint64_t hash() const;
   // {stride=[1,1], type=f32, name="x", bound=0x1p+0}: integers plain, numbers as hexadecimal floats; "" if empty.
   std::string print() const;
 
  private:
   const AttributeValue& find(std::string_view name) const;
+  bool same_entries(const Attributes& other) const;
   std::vector<Attribute> entries_;
 };
 
