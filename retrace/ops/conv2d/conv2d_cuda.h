@@ -70,7 +70,7 @@ inline constexpr GatherTile kGatherTiles[] = {{"conv2d_gather_64x64", 64, 64, 64
                                               {"conv2d_gather_128x32", 128, 32, 64, 100, 55},
                                               {"conv2d_gather_128x16", 128, 16, 64, 200, 45},
                                               {"conv2d_gather_128x8", 128, 8, 32, 200, 42},
-                                              {"conv2d_gather_32x32", 32, 32, 64, (1 << 24) - 1, 35}};
+                                              {"conv2d_gather_32x32", 32, 32, 64, (1 << 24) - 1, 33}};
 
 inline constexpr int kFilterGradientStages = 3;
 

@@ -45,7 +45,7 @@ RT_DEVICE Part part_of(const Conv2dGatherArguments& a) {
 // A pixel of the result: where its first tap lies in the image, far outside if there is no such pixel.
 struct alignas(16) Place {
   int y, x;
-  long long image;  // offset of its first channel
+  Global<const float> image;  // its first channel
 };
 // The same, and where the pixel lies in the result; -1 if there is no such pixel.
 struct Pixel {
@@ -54,12 +54,13 @@ struct Pixel {
 };
 RT_DEVICE Pixel pixel_of(const Conv2dGatherArguments& a, const Part& part, int number) {
   const int sample = number / (part.height * part.width), rest = number % (part.height * part.width);
-  if (sample >= a.batch) return {{-(1 << 30), 0, 0}, -1};
+  if (sample >= a.batch) return {{-(1 << 30), 0, a.image}, -1};
   const int row = rest / part.width, column = rest % part.width;
   Place place;
   place.y = row * a.y.scale + part.y.base, place.x = column * a.x.scale + part.x.base;
-  place.image = ((static_cast<long long>(sample) * a.y.image + place.y) * a.x.image + place.x) * a.image_channels +
-                part.group * a.depth;
+  place.image =
+      a.image + (((static_cast<long long>(sample) * a.y.image + place.y) * a.x.image + place.x) * a.image_channels +
+                 part.group * a.depth);
   const int y = part.phase_y + row * a.y.divide, x = part.phase_x + column * a.x.divide;
   return {place, ((static_cast<long long>(sample) * a.y.result + y) * a.x.result + x) * a.result_channels +
                      part.group * a.width};
@@ -139,16 +140,18 @@ struct Gather {
     const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
     const Unit near = units[list * kTerms + term], far = units[list * kTerms + term + 8];
     const auto copy = [&](const Unit& unit, int at_term, int pixel, const Place& place) {
-      const bool valid = inside(a, place.y + unit.y, place.x + unit.x);
-      async_copy<4>(to + (at_term * Tile::kLeftPitch + pixel), a.image + (valid ? place.image + unit.image : 0), valid);
+      async_copy<4>(to + (at_term * Tile::kLeftPitch + pixel), place.image + unit.image,
+                    inside(a, place.y + unit.y, place.x + unit.x));
     };
     RT_LOOP
     for (int i = 0; i < Tile::kRows / kStep; i += 4) {  // few at a time: registers are scarce
+      Place four[4];
+      RT_UNROLL
+      for (int j = 0; j < 4; ++j) four[j] = places[first + (i + j) * kStep];
       RT_UNROLL
       for (int j = 0; j < 4; ++j) {
         const int pixel = first + (i + j) * kStep;
-        const Place place = places[pixel];
-        copy(near, term, pixel, place), copy(far, term + 8, pixel, place);
+        copy(near, term, pixel, four[j]), copy(far, term + 8, pixel, four[j]);
       }
     }
   }
@@ -163,18 +166,22 @@ struct Gather {
       for (int i = 0; i < kTerms / step; ++i) {
         const int term = number() / fours + i * step;
         const Unit unit = units[list * kTerms + term];
-        async_copy<16>(to + (term * Tile::kRightPitch + at), from + (valid ? unit.weight + column : 0), valid);
+        async_copy<16>(to + (term * Tile::kRightPitch + at), from + column + unit.weight, valid);
       }
       return;
     }
     const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
     const Unit near = units[list * kTerms + term], far = units[list * kTerms + term + 8];
     RT_LOOP
-    for (int at = first; at < Tile::kColumns; at += kStep) {
-      const int column = part.column * Tile::kColumns + at, offset = column * a.weights_width;
-      const bool valid = column < a.width;
-      async_copy<4>(to + (term * Tile::kRightPitch + at), from + (valid ? near.weight + offset : 0), valid);
-      async_copy<4>(to + ((term + 8) * Tile::kRightPitch + at), from + (valid ? far.weight + offset : 0), valid);
+    for (int i = 0; i < Tile::kColumns / kStep; i += 2) {
+      RT_UNROLL
+      for (int j = 0; j < 2; ++j) {
+        const int at = first + (i + j) * kStep, column = part.column * Tile::kColumns + at;
+        const bool valid = column < a.width;
+        const Global<const float> weight = from + column * a.weights_width;
+        async_copy<4>(to + (term * Tile::kRightPitch + at), weight + near.weight, valid);
+        async_copy<4>(to + ((term + 8) * Tile::kRightPitch + at), weight + far.weight, valid);
+      }
     }
   }
 
@@ -248,7 +255,7 @@ struct Gather {
       for (const int end = terms_before(a, part, block + 1); term < end; ++term) {
         const Unit unit = unit_of(a, part, term);
         if (!inside(a, place.y + unit.y, place.x + unit.x)) continue;
-        const float x = a.image[place.image + unit.image];
+        const float x = place.image[unit.image];
         const float w = a.weights[part.group * a.weights_group + unit.weight + column * a.weights_width];
         sum[0] = rules::fma(x, w, sum[0]);
       }
