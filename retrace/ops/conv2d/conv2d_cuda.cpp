@@ -30,20 +30,10 @@ void require_sizes(const Conv2dShape& s, const char* name) {
                        channels, weights));
 }
 
-// The tile for so many columns, by its number.
-int tile_for(int64_t columns) { return columns > 16 ? 0 : columns > 8 ? 1 : 2; }
-
 unsigned grid_of(int64_t blocks, const char* name) {
   if (blocks >= int64_t{1} << 31)
     throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel for batches of this size", name));
   return static_cast<unsigned>(blocks);
-}
-
-// The two factors, two lists of terms, two numbers a row, one flag; each part rounded up to 16 bytes.
-size_t shared_bytes(const cuda::Conv2dTile& tile) {
-  const auto rows = static_cast<size_t>(tile.rows), columns = static_cast<size_t>(tile.columns);
-  const auto terms = static_cast<size_t>(tile.terms);
-  return (rows + columns) * terms * sizeof(float) + 2 * terms * cuda::kConv2dListed + 2 * rows * sizeof(int) + 64;
 }
 
 cuda::Conv2dAxis axis_of(int64_t image, int64_t result, int64_t kernel, int64_t scale, int64_t tap, int64_t offset,
@@ -54,30 +44,53 @@ cuda::Conv2dAxis axis_of(int64_t image, int64_t result, int64_t kernel, int64_t 
           narrow(offset), narrow(divide), narrow(divide / common), narrow(tap / common)};
 }
 
-// Whether channels of the image are read four at a time.
-bool takes_vectors(const cuda::Conv2dGatherArguments& a, const cuda::Conv2dTile& tile) {
-  const int taps = (a.x.kernel + a.x.step - 1) / a.x.step;
-  return a.image_channels % 4 == 0 && a.depth % 4 == 0 && taps <= tile.terms / 4;
+// The stages of the two factors, lists of terms of one stage more, places and results of pixels.
+size_t shared_bytes(const cuda::GatherTile& tile) {
+  const auto rows = static_cast<size_t>(tile.rows), columns = static_cast<size_t>(tile.columns);
+  return cuda::kGatherStages * cuda::kGatherTerms * (rows + columns + 2 * cuda::kGatherPad) * sizeof(float) +
+         (cuda::kGatherStages + 1) * cuda::kGatherTerms * 16 + rows * (16 + 8);
+}
+
+struct Tiling {
+  const cuda::GatherTile* tile = nullptr;
+  int64_t pixel_tiles = 0, width_tiles = 0, blocks = 0;  // blocks: of threads
+};
+
+// The tile that takes the least time on a large device, which needs some warps on each processor to be busy.
+Tiling tiling_of(int64_t pixels, int64_t width, int64_t others, int64_t sum_blocks) {
+  constexpr int64_t kProcessors = 132, kThreads = 256;
+  Tiling best;
+  double least = 0;
+  for (const auto& tile : cuda::kGatherTiles) {
+    if (sum_blocks > tile.most_blocks) continue;
+    Tiling tiling{&tile, tiles_of(pixels, tile.rows), tiles_of(width, tile.columns)};
+    tiling.blocks = tiling.pixel_tiles * tiling.width_tiles * others;
+    const int64_t turns = std::max(tiles_of(tiling.blocks, kProcessors), kThreads / tile.threads);
+    const double time = static_cast<double>(turns * tile.rows * tile.columns) / tile.speed;
+    if (!best.tile || time < least) best = tiling, least = time;
+  }
+  return best;
 }
 
 void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2dShape& s, const char* name) {
-  static constexpr const char* kernels[2][3] = {
-      {"conv2d_gather_32x32", "conv2d_gather_64x16", "conv2d_gather_128x8"},
-      {"conv2d_gather_vectors_32x32", "conv2d_gather_vectors_64x16", "conv2d_gather_vectors_128x8"}};
   a.image = call.inputs[0].data, a.weights = call.inputs[1].data, a.result = call.outputs[0].data;
   a.batch = static_cast<int>(s.batch), a.groups = static_cast<int>(s.groups);
   a.block_rows = static_cast<int>(block_of(s.kernel_width) / s.kernel_width);
   a.weights_tap = static_cast<int>(s.in_channels / s.groups * s.out_channels);
   a.weights_group = static_cast<int>(s.out_channels / s.groups);
-  const int number = tile_for(a.width);
-  const auto& tile = cuda::kConv2dTiles[number];
+  a.channels = cuda::Divisor(static_cast<unsigned>(a.depth));
+  const auto taps = static_cast<unsigned>(a.x.kernel / a.x.step);
+  a.taps[0] = cuda::Divisor(taps), a.taps[1] = cuda::Divisor(taps + 1);
+  a.result_wide = a.result_channels % 4 == 0 && a.width % 4 == 0;
+  a.weights_wide = a.weights_width == 1 && a.result_wide;
   const int64_t phases_y = std::min(a.y.divide, a.y.result), phases_x = std::min(a.x.divide, a.x.result);
   const int64_t pixels = tiles_of(a.y.result, a.y.divide) * tiles_of(a.x.result, a.x.divide) * s.batch;
-  const int64_t pixel_tiles = tiles_of(pixels, tile.rows), width_tiles = tiles_of(a.width, tile.columns);
-  const unsigned blocks = grid_of(pixel_tiles * width_tiles * s.groups * phases_y * phases_x, name);
-  a.pixel_tiles = static_cast<int>(pixel_tiles), a.width_tiles = static_cast<int>(width_tiles);
+  const Tiling tiling = tiling_of(pixels, a.width, s.groups * phases_y * phases_x,
+                                  tiles_of(int64_t{a.y.kernel} * a.depth, a.block_rows));
+  a.pixel_tiles = static_cast<int>(tiling.pixel_tiles), a.width_tiles = static_cast<int>(tiling.width_tiles);
   a.phases_x = static_cast<int>(phases_x);
-  call.launches.add(kernels[takes_vectors(a, tile)][number], {blocks}, {cuda::kConv2dThreads}, a, shared_bytes(tile));
+  call.launches.add(tiling.tile->kernel, {grid_of(tiling.blocks, name)},
+                    {static_cast<unsigned>(tiling.tile->threads)}, a, shared_bytes(*tiling.tile));
 }
 
 // The tile of the filter gradient, by its number: rows of dw x filters of a group.

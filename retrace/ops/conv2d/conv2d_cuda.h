@@ -28,6 +28,9 @@ struct Conv2dGatherArguments {
   int block_rows;              // pairs (ky, c) in a block of the sum
   int weights_tap, weights_depth, weights_width, weights_group;
   int phases_x, pixel_tiles, width_tiles;
+  Divisor channels;  // of a group of the image
+  Divisor taps[2];   // kernel columns that a phase meets: phases have one of two numbers
+  int weights_wide, result_wide;  // whether channels of the result lie in fours there
 };
 
 // dw, whose sums are cut into `runs` of `run_blocks` blocks of 256 positions. Where there are several, run r writes its
@@ -55,14 +58,21 @@ struct Conv2dCombineArguments {
   int runs, strip;  // strip: runs that one thread adds, a power of two
 };
 
-// Outputs of a tile, rows x columns, and the terms that are in shared memory at once.
-struct Conv2dTile {
-  int rows, columns, terms;
+// Tiles of the convolution and its input gradient, pixels x channels.
+inline constexpr int kGatherTerms = 16, kGatherStages = 3;
+inline constexpr int kGatherPad = 4;  // elements between terms in shared memory
+struct GatherTile {
+  const char* kernel;
+  int rows, columns, threads, most_blocks;  // most_blocks: of the sum
+  int speed;                                // the share of the peak that it reaches, in percent
 };
-inline constexpr int kConv2dThreads = 128;  // 4 x 2 outputs each
+inline constexpr GatherTile kGatherTiles[] = {{"conv2d_gather_64x64", 64, 64, 64, 100, 55},
+                                              {"conv2d_gather_128x32", 128, 32, 64, 100, 55},
+                                              {"conv2d_gather_128x16", 128, 16, 64, 200, 45},
+                                              {"conv2d_gather_128x8", 128, 8, 32, 200, 42},
+                                              {"conv2d_gather_32x32", 32, 32, 64, (1 << 24) - 1, 33}};
+
 inline constexpr int kFilterGradientStages = 3;
-inline constexpr unsigned kConv2dListed = 32;  // bytes of what is listed for one term, at most
-inline constexpr Conv2dTile kConv2dTiles[] = {{32, 32, 64}, {64, 16, 64}, {128, 8, 32}};
 
 // Tiles of the filter gradient; `terms` are positions of a stage.
 struct FilterGradientTile {

@@ -98,6 +98,25 @@ TEST_F(Conv2dCuda, strides_dilation_groups) {
   check({1, 5, 6, 6, 6}, {3, 3}, {.stride = {2, 1}, .padding = {1, 1, 1, 1}, .groups = 6});
 }
 
+// 1 x 1 and 5 x 5, one channel and three, channels that are no multiple of four, images smaller than the kernel.
+TEST_F(Conv2dCuda, kernels_and_channels) {
+  for (int64_t channels : {1, 3, 6, 16}) {
+    check({2, 5, 6, channels, 20}, {1, 1});
+    check({2, 7, 6, channels, 9}, {5, 5}, {.padding = {2, 2, 2, 2}});
+    check({3, 2, 1, channels, 36}, {3, 3}, {.padding = {1, 1, 1, 1}});
+  }
+  check({1, 6, 6, 10, 34}, {5, 5}, {.stride = {2, 2}, .padding = {2, 2, 2, 2}});
+  check({2, 7, 7, 5, 40}, {1, 1}, {.stride = {3, 2}, .padding = {1, 0, 0, 2}});
+}
+
+// Pixels enough to fill a large device: all tiles, by the filters.
+TEST_F(Conv2dCuda, large_tiles) {
+  check_with({1, 160, 160, 1, 64}, {3, 3}, {.padding = {1, 1, 1, 1}}, false, false);  // 64 x 64
+  check_with({1, 226, 226, 1, 31}, {2, 2}, {.padding = {1, 1, 1, 1}}, false, true);   // 128 x 32
+  check_with({2, 115, 117, 3, 16}, {2, 1}, {.padding = {1, 0, 0, 0}}, false, false);  // 128 x 16
+  check_with({1, 261, 261, 3, 7}, {1, 2}, {.padding = {0, 0, 0, 1}}, true, false);    // 128 x 8
+}
+
 // The filter gradient over more blocks of positions than fit into one run of blocks, with a last one that is short.
 TEST_F(Conv2dCuda, runs_of_blocks) {
   check_with({10, 17, 13, 3, 2}, {3, 3}, {.padding = {1, 1, 1, 1}}, false, false);

@@ -1,9 +1,17 @@
-// The convolution and its input gradient: tiles of pixels x channels. Terms that no pixel of a phase meets are left
-// out; those outside of the image are zeros in shared memory, and skipped as soon as a weight is not finite.
-#include "retrace/ops/conv2d/conv2d_tile_cuda.h"
+// The convolution and its input gradient: tiles of pixels x channels. Terms of the sum come through shared memory, 16 at a
+// time in three stages, while those before are multiplied. Terms that no pixel of a phase meets are left out; those
+// outside of the image are zeros in shared memory. A weight that is not finite makes NaN of such a zero: sums that are not
+// finite, of pixels that have such terms, are made again without them.
+#include "retrace/ops/contraction_cuda.h"
+#include "retrace/ops/conv2d/conv2d_cuda.h"
 
 namespace retrace::cuda {
 namespace {
+
+constexpr int kTerms = kGatherTerms, kStages = kGatherStages;
+constexpr int kLists = kStages + 1;  // of units
+
+RT_DEVICE int smaller(int a, int b) { return a < b ? a : b; }
 
 // The kernel indices first, first + step, ... that a phase meets, and the image's element of r = phase at the first.
 struct Taps {
@@ -34,234 +42,276 @@ RT_DEVICE Part part_of(const Conv2dGatherArguments& a) {
   return part;
 }
 
-// A pixel of the result: where its first tap lies in the image (far outside if there is no such pixel), and itself.
-struct Pixel {
+// A pixel of the result: where its first tap lies in the image, far outside if there is no such pixel.
+struct alignas(16) Place {
   int y, x;
-  long long image, result;  // offsets of their first channels; result is -1 if there is no such pixel
+  Global<const float> image;  // its first channel
+};
+// The same, and where the pixel lies in the result; -1 if there is no such pixel.
+struct Pixel {
+  Place place;
+  long long result;
 };
 RT_DEVICE Pixel pixel_of(const Conv2dGatherArguments& a, const Part& part, int number) {
   const int sample = number / (part.height * part.width), rest = number % (part.height * part.width);
-  if (sample >= a.batch) return {-(1 << 30), 0, 0, -1};
+  if (sample >= a.batch) return {{-(1 << 30), 0, a.image}, -1};
   const int row = rest / part.width, column = rest % part.width;
-  Pixel pixel;
-  pixel.y = row * a.y.scale + part.y.base, pixel.x = column * a.x.scale + part.x.base;
-  pixel.image = ((static_cast<long long>(sample) * a.y.image + pixel.y) * a.x.image + pixel.x) * a.image_channels +
-                part.group * a.depth;
+  Place place;
+  place.y = row * a.y.scale + part.y.base, place.x = column * a.x.scale + part.x.base;
+  place.image =
+      a.image + (((static_cast<long long>(sample) * a.y.image + place.y) * a.x.image + place.x) * a.image_channels +
+                 part.group * a.depth);
   const int y = part.phase_y + row * a.y.divide, x = part.phase_x + column * a.x.divide;
-  pixel.result =
-      ((static_cast<long long>(sample) * a.y.result + y) * a.x.result + x) * a.result_channels + part.group * a.width;
-  return pixel;
+  return {place, ((static_cast<long long>(sample) * a.y.result + y) * a.x.result + x) * a.result_channels +
+                     part.group * a.width};
 }
 
-// `vector` neighbouring channels at one tap: relative to a pixel's first tap, and in the weights.
+// A term of the sum: where its channel lies at its tap, seen from a pixel's place, and in the weights of a group.
 struct alignas(16) Unit {
-  int y, x, image, weight, term;  // term: of its first channel, in the tile; others follow x.count apart
+  int y, x, image, weight;  // far outside, if there is no such term
 };
-static_assert(sizeof(Unit) <= kConv2dListed);
-
-// Pairs (ky, c) of the taps that come before pair `row` of the whole kernel.
-RT_DEVICE int rows_before(const Conv2dGatherArguments& a, const Taps& taps, int row) {
-  const int ky = row / a.depth, behind = ky - taps.first;
-  const int before = behind <= 0 ? 0 : smaller((behind + a.y.step - 1) / a.y.step, taps.count);
-  const bool met = behind >= 0 && behind % a.y.step == 0 && before < taps.count;
-  return before * a.depth + (met ? row % a.depth : 0);
+// Term `number` of those that a phase meets.
+RT_DEVICE Unit unit_of(const Conv2dGatherArguments& a, const Part& part, int number) {
+  const Divisor& taps = static_cast<int>(a.taps[0].divisor) == part.x.count ? a.taps[0] : a.taps[1];
+  const auto [rows, tap] = taps.split(static_cast<unsigned>(number));
+  const auto [line, channel] = a.channels.split(rows);
+  const int i = static_cast<int>(line), c = static_cast<int>(channel), kx = static_cast<int>(tap);
+  Unit unit;
+  unit.y = i * a.y.delta, unit.x = kx * a.x.delta;
+  unit.image = (unit.y * a.x.image + unit.x) * a.image_channels + c;
+  unit.weight = ((part.y.first + i * a.y.step) * a.x.kernel + part.x.first + kx * a.x.step) * a.weights_tap +
+                c * a.weights_depth;
+  return unit;
 }
 
-// The units of a block of the sum, [begin, end), and its pairs (ky, c).
-struct Range {
-  int begin, end, first_row, end_row;
+// Terms that a phase meets in the first `blocks` blocks of the sum.
+RT_DEVICE int terms_before(const Conv2dGatherArguments& a, const Part& part, int blocks) {
+  const int row = smaller(blocks * a.block_rows, a.y.kernel * a.depth);  // a pair (ky, c) of the whole kernel
+  const int ky = row / a.depth, behind = ky - part.y.first;
+  const int before = behind <= 0 ? 0 : smaller((behind + a.y.step - 1) / a.y.step, part.y.count);
+  const bool met = behind >= 0 && behind % a.y.step == 0 && before < part.y.count;
+  return (before * a.depth + (met ? row % a.depth : 0)) * part.x.count;
+}
+
+RT_DEVICE bool inside(const Conv2dGatherArguments& a, int y, int x) {
+  return static_cast<unsigned>(y) < static_cast<unsigned>(a.y.image) &&
+         static_cast<unsigned>(x) < static_cast<unsigned>(a.x.image);
+}
+
+// A stage: the terms from `from`, at most kTerms of them, of a block of the sum that ends before term `end`.
+struct Stage {
+  int from, block, end;
 };
 
-template <int pixels, int channels, int terms, int vector>
+template <class Tile, int levels>
 struct Gather {
-  static constexpr int kPixels = pixels > kConv2dThreads ? pixels / kConv2dThreads : 1;  // of one thread
-  static constexpr int kLoads = pixels * terms / vector / kConv2dThreads;
-  static constexpr int kWeights =
-      channels * terms / kConv2dThreads < vector ? 1 : channels * terms / vector / kConv2dThreads;
+  static constexpr int kThreads = Tile::kThreads, kLeft = kTerms * Tile::kLeftPitch, kRight = kTerms * Tile::kRightPitch;
+  // A warp copies 8 terms of 4 pixels or channels at a time: into different banks, from neighbouring addresses.
+  static constexpr int kStep = kThreads / 8;
 
   const Conv2dGatherArguments& a;
   const Part part;
-  const Shared<float> left, right;
-  const Shared<Unit> units;    // two lists of `terms`: of this chunk and the next
-  const Shared<int> places;    // y and x of each pixel
-  const Shared<unsigned> odd;  // weights that are not finite
-  Pixel mine[kPixels];
-  float image[kLoads * vector], weights[kWeights * vector];
+  const int blocks;  // of the sum
+  const Tile tile;
+  const Shared<float> left, right;    // kStages of each
+  const Shared<Unit> units;           // of kLists stages
+  const Shared<Place> places;         // of the pixels of the tile
+  const Shared<long long> results;    // of the same
 
-  RT_DEVICE Range range_of(int number) const {
-    const int rows = a.y.kernel * a.depth;
-    Range range;
-    range.first_row = rows_before(a, part.y, smaller(number * a.block_rows, rows));
-    range.end_row = rows_before(a, part.y, smaller((number + 1) * a.block_rows, rows));
-    range.begin = range.first_row / vector * part.x.count;
-    range.end = (range.end_row + vector - 1) / vector * part.x.count;
-    return range;
+  RT_DEVICE static int number() { return static_cast<int>(thread().x); }
+
+  // Goes on over blocks without terms, and ends behind the last block.
+  RT_DEVICE void skip(Stage& stage) const {
+    while (stage.from >= stage.end && stage.block < blocks) stage.end = terms_before(a, part, ++stage.block);
+  }
+  RT_DEVICE void advance(Stage& stage) const {
+    stage.from = smaller(stage.from + kTerms, stage.end);
+    skip(stage);
   }
 
-  // Units of a chunk: all that fit, in whole pairs if they are vectors.
-  RT_DEVICE int chunk() const { return vector == 1 ? terms : terms / vector / part.x.count * part.x.count; }
-
-  RT_DEVICE void list(int begin, int end, int buffer) const {
-    const int t = thread_number();
-    if (begin + t >= end || t >= chunk()) return;
-    const int kx = (begin + t) % part.x.count, row = (begin + t) / part.x.count * vector;
-    const int i = row / a.depth, c = row % a.depth;
-    Unit unit;
-    unit.y = i * a.y.delta, unit.x = kx * a.x.delta;
-    unit.image = (unit.y * a.x.image + unit.x) * a.image_channels + c;
-    unit.weight = ((part.y.first + i * a.y.step) * a.x.kernel + part.x.first + kx * a.x.step) * a.weights_tap +
-                  c * a.weights_depth;
-    unit.term = vector == 1 ? t : t / part.x.count * vector * part.x.count + kx;
-    units[buffer * terms + t] = unit;
+  RT_DEVICE void list(const Stage& stage, int turn) const {
+    const int t = number();
+    if (t >= kTerms || stage.from >= stage.end) return;
+    units[turn % kLists * kTerms + t] =
+        stage.from + t < stage.end ? unit_of(a, part, stage.from + t) : Unit{-(1 << 30), 0, 0, 0};
   }
 
-  RT_DEVICE bool inside(int y, int x) const {
-    return static_cast<unsigned>(y) < static_cast<unsigned>(a.y.image) &&
-           static_cast<unsigned>(x) < static_cast<unsigned>(a.x.image);
-  }
-
-  RT_DEVICE void fetch(int count, int buffer) {
-    RT_UNROLL
-    for (int i = 0; i < kLoads; ++i) {
-      const int number = (thread_number() + kConv2dThreads * i) / pixels;
-      if (number >= count) break;
-      const Unit unit = units[buffer * terms + number];
-      const Pixel& pixel = mine[i % kPixels];
-      load(image + vector * i, a.image, pixel.image + unit.image, 1, inside(pixel.y + unit.y, pixel.x + unit.x));
-    }
-    const int column = part.column * channels + thread_number() % channels;
-    RT_UNROLL
-    for (int i = 0; i < kWeights; ++i) {
-      const int number = (thread_number() + kConv2dThreads * i) / channels;
-      if (number >= count) break;
-      const Unit unit = units[buffer * terms + number];
-      const long long at =
-          unit.weight + static_cast<long long>(column) * a.weights_width + part.group * a.weights_group;
-      load(weights + vector * i, a.weights, at, a.weights_depth, column < a.width);
-    }
-  }
-
-  RT_DEVICE static void load(float* to, Global<const float> from, long long at, int step, bool valid) {
-    if (vector == 4 && step == 1 && valid) {
-      const Float4 v = load4(from, at);
-      to[0] = v.x, to[1 % vector] = v.y, to[2 % vector] = v.z, to[3 % vector] = v.w;
-      return;
-    }
-    RT_UNROLL
-    for (int v = 0; v < vector; ++v) to[v] = valid ? load_cached(from, at + v * step) : 0.0f;
-  }
-
-  RT_DEVICE void store(int count, int buffer) const {
-    RT_UNROLL
-    for (int i = 0; i < kLoads; ++i) {
-      const int number = (thread_number() + kConv2dThreads * i) / pixels;
-      if (number >= count) break;
-      const Unit unit = units[buffer * terms + number];
-      const int pixel = (thread_number() + kConv2dThreads * i) % pixels;
+  RT_DEVICE void fetch_image(Shared<float> to, int list) const {
+    const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
+    const Unit near = units[list * kTerms + term], far = units[list * kTerms + term + 8];
+    const auto copy = [&](const Unit& unit, int at_term, int pixel, const Place& place) {
+      async_copy<4>(to + (at_term * Tile::kLeftPitch + pixel), place.image + unit.image,
+                    inside(a, place.y + unit.y, place.x + unit.x));
+    };
+    RT_LOOP
+    for (int i = 0; i < Tile::kRows / kStep; i += 4) {  // few at a time: registers are scarce
+      Place four[4];
       RT_UNROLL
-      for (int v = 0; v < vector; ++v) left[(unit.term + v * part.x.count) * pixels + pixel] = image[vector * i + v];
-    }
-    bool finite = true;
-    RT_UNROLL
-    for (int i = 0; i < kWeights; ++i) {
-      const int number = (thread_number() + kConv2dThreads * i) / channels;
-      if (number >= count) break;
-      const Unit unit = units[buffer * terms + number];
-      const int column = thread_number() % channels;
+      for (int j = 0; j < 4; ++j) four[j] = places[first + (i + j) * kStep];
       RT_UNROLL
-      for (int v = 0; v < vector; ++v) {
-        right[(unit.term + v * part.x.count) * channels + column] = weights[vector * i + v];
-        finite = finite && is_finite(weights[vector * i + v]);
+      for (int j = 0; j < 4; ++j) {
+        const int pixel = first + (i + j) * kStep;
+        copy(near, term, pixel, four[j]), copy(far, term + 8, pixel, four[j]);
       }
     }
-    if (!finite) atomic_add(odd, 0, 1u);
   }
 
-  RT_DEVICE void compute(int first, int end, int buffer, float (&sums)[8]) const {
-    if (odd[0] == 0u) return add_terms<pixels, channels>(left, right, first, end, sums);
-    const int group = part.x.count * vector;
-    for (int term = first; term < end; ++term) {
-      const int number = vector == 1 ? term : term / group * part.x.count + term % part.x.count;
-      const Unit unit = units[buffer * terms + number];
-      add_term<pixels, channels>(left, right, term, sums, [&](int i) {
-        const int pixel = first_row<pixels>() + i;
-        return inside(places[2 * pixel] + unit.y, places[2 * pixel + 1] + unit.x);
-      });
-    }
-  }
-
-  // One block of the sum.
-  RT_DEVICE void run(const Range& range, float (&sums)[8]) {
-    int buffer = 0;
-    list(range.begin, range.end, 0);
-    barrier();
-    fetch(smaller(chunk(), range.end - range.begin), 0);
-    for (int begin = range.begin; begin < range.end; begin += chunk(), buffer = 1 - buffer) {
-      const int next = begin + chunk(), count = smaller(chunk(), range.end - begin);
-      list(next, range.end, 1 - buffer);  // while the loads are under way
-      store(count, buffer);
-      barrier();
-      if (next < range.end) fetch(smaller(chunk(), range.end - next), 1 - buffer);
-      const int row = begin / part.x.count * vector;
-      const int first = vector == 1 ? 0 : larger(range.first_row - row, 0) * part.x.count;
-      const int end = vector == 1 ? count : smaller(range.end_row * part.x.count - row * part.x.count, count * vector);
-      compute(first, end, buffer, sums);
-      barrier();
-    }
-  }
-
-  RT_DEVICE void write(int first_pixel, const float (&sums)[8]) const {
-    const int column = part.column * channels + first_column<pixels>();
-    for (int i = 0; i < 4; ++i) {
-      const long long to = pixel_of(a, part, first_pixel + first_row<pixels>() + i).result;
-      if (to < 0) return;
+  RT_DEVICE void fetch_weights(Shared<float> to, int list) const {
+    const Global<const float> from = a.weights + part.group * a.weights_group;
+    if (a.weights_wide) {
+      constexpr int fours = Tile::kColumns / 4, step = kThreads / fours;
+      const int at = number() % fours * 4, column = part.column * Tile::kColumns + at;
+      const bool valid = column < a.width;
       RT_UNROLL
-      for (int j = 0; j < 2; ++j)
-        if (column + j < a.width) a.result[to + column + j] = sums[2 * i + j] + 0.0f;
+      for (int i = 0; i < kTerms / step; ++i) {
+        const int term = number() / fours + i * step;
+        const Unit unit = units[list * kTerms + term];
+        async_copy<16>(to + (term * Tile::kRightPitch + at), from + column + unit.weight, valid);
+      }
+      return;
+    }
+    const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
+    const Unit near = units[list * kTerms + term], far = units[list * kTerms + term + 8];
+    RT_LOOP
+    for (int i = 0; i < Tile::kColumns / kStep; i += 2) {
+      RT_UNROLL
+      for (int j = 0; j < 2; ++j) {
+        const int at = first + (i + j) * kStep, column = part.column * Tile::kColumns + at;
+        const bool valid = column < a.width;
+        const Global<const float> weight = from + column * a.weights_width;
+        async_copy<4>(to + (term * Tile::kRightPitch + at), weight + near.weight, valid);
+        async_copy<4>(to + ((term + 8) * Tile::kRightPitch + at), weight + far.weight, valid);
+      }
+    }
+  }
+
+  RT_DEVICE void start(const Stage& stage, int turn) const {
+    if (stage.from < stage.end) {
+      fetch_image(left + turn % kStages * kLeft, turn % kLists);
+      fetch_weights(right + turn % kStages * kRight, turn % kLists);
+    }
+    async_commit();
+  }
+
+  // The sums, with three stages in shared memory and one barrier a stage.
+  RT_DEVICE void run(float (&sums)[Tile::kSums]) const {
+    BlockTree<Tile::kSums, levels> tree;
+    Stage first{0, 0, 0};
+    skip(first);
+    Stage ahead = first;
+    for (int turn = 0; turn < kStages - 1; ++turn, advance(ahead)) list(ahead, turn);
+    barrier();
+    ahead = first;
+    for (int turn = 0; turn < kStages - 1; ++turn, advance(ahead)) start(ahead, turn);
+    int turn = 0, from = 0;
+    for (int block = 0; block < blocks; ++block) {
+      const int end = terms_before(a, part, block + 1);
+      for (; from < end; from += kTerms, ++turn) {
+        list(ahead, turn + kStages - 1);
+        async_wait<kStages - 2>();
+        barrier();
+        start(ahead, turn + kStages - 1);
+        advance(ahead);
+        const int stage = turn % kStages;
+        tile.add_terms(left + stage * kLeft, right + stage * kRight, 0, smaller(kTerms, end - from), sums);
+      }
+      from = end;
+      tree.add(sums);
+    }
+    tree.total(sums);
+  }
+
+  // Writes the sums; returns whether all of them are finite.
+  RT_DEVICE bool write(const float (&sums)[Tile::kSums]) const {
+    float probe = 0.0f;  // NaN as soon as one is not finite
+    RT_UNROLL
+    for (int i = 0; i < Tile::kM; ++i) {
+      const long long to = results[tile.row_of(i)];
+      RT_UNROLL
+      for (int j = 0; j < Tile::kN; j += 4) {
+        const int column = part.column * Tile::kColumns + tile.column_of(j), at = Tile::kN * i + j;
+        const Float4 v{sums[at] + 0.0f, sums[at + 1] + 0.0f, sums[at + 2] + 0.0f, sums[at + 3] + 0.0f};
+        const float four[4] = {v.x, v.y, v.z, v.w};
+        RT_UNROLL
+        for (int k = 0; k < 4; ++k) probe = rules::fma(four[k], 0.0f, probe);
+        if (to < 0 || column >= a.width) continue;
+        if (a.result_wide) {
+          store4(a.result, to + column, v);
+          continue;
+        }
+        RT_UNROLL
+        for (int k = 0; k < 4; ++k)
+          if (column + k < a.width) a.result[to + column + k] = four[k];
+      }
+    }
+    return probe == 0.0f;
+  }
+
+  // The sum of a pixel and a channel, with the terms inside of the image alone.
+  RT_DEVICE float sum_inside(const Place& place, int column) const {
+    BlockTree<1, 24> tree;
+    float sum[1] = {0.0f};
+    for (int block = 0, term = 0; block < blocks; ++block) {
+      for (const int end = terms_before(a, part, block + 1); term < end; ++term) {
+        const Unit unit = unit_of(a, part, term);
+        if (!inside(a, place.y + unit.y, place.x + unit.x)) continue;
+        const float x = place.image[unit.image];
+        const float w = a.weights[part.group * a.weights_group + unit.weight + column * a.weights_width];
+        sum[0] = rules::fma(x, w, sum[0]);
+      }
+      tree.add(sum);
+    }
+    tree.total(sum);
+    return sum[0] + 0.0f;
+  }
+
+  // Makes again what this thread has written, where it is not finite and terms outside of the image may be the reason.
+  RT_DEVICE void mend() const {
+    const int last_y = (part.y.count - 1) * a.y.delta, last_x = (part.x.count - 1) * a.x.delta;
+    RT_LOOP
+    for (int i = 0; i < Tile::kSums; ++i) {
+      const int row = tile.row_of(i / Tile::kN);
+      const int column = part.column * Tile::kColumns + tile.column_of(i % Tile::kN);
+      const long long to = results[row];
+      if (to < 0 || column >= a.width) continue;
+      const float sum = a.result[to + column];
+      if (sum - sum == 0.0f) continue;
+      const Place place = places[row];
+      if (inside(a, place.y, place.x) && inside(a, place.y + last_y, place.x + last_x)) continue;
+      a.result[to + column] = sum_inside(place, column);
     }
   }
 };
 
-template <int pixels, int channels, int terms, int vector>
+template <int number, int m, int n, int levels>
 RT_DEVICE void gather(const Conv2dGatherArguments& a) {
-  using Tiles = Gather<pixels, channels, terms, vector>;
-  const auto left = shared<float>(pixels * terms), right = shared<float>(channels * terms, left);
-  const auto units = shared<Unit>(2 * terms, right);
-  const auto places = shared<int>(2 * pixels, units);
-  const auto odd = shared<unsigned>(1, places);
-  Tiles tiles{a, part_of(a), left, right, units, places, odd, {}, {}, {}};
-  const int first_pixel = static_cast<int>(block().x) % a.pixel_tiles * pixels;
-  RT_UNROLL
-  for (int i = 0; i < Tiles::kPixels; ++i) {
-    const int pixel = (thread_number() + kConv2dThreads * i) % pixels;
-    tiles.mine[i] = pixel_of(a, tiles.part, first_pixel + pixel);
-    if (thread_number() + kConv2dThreads * i < pixels)
-      places[2 * pixel] = tiles.mine[i].y, places[2 * pixel + 1] = tiles.mine[i].x;
+  constexpr int height = kGatherTiles[number].rows, width = kGatherTiles[number].columns;
+  using Tile = SumTile<height, width, m, n, kGatherPad, m * n < 64 ? 8 : 4>;
+  static_assert(Tile::kThreads == kGatherTiles[number].threads && kGatherTiles[number].most_blocks < 1 << levels);
+  const auto left = shared<float>(kStages * kTerms * Tile::kLeftPitch);
+  const auto right = shared<float>(kStages * kTerms * Tile::kRightPitch, left);
+  const auto units = shared<Unit>(kLists * kTerms, right);
+  const auto places = shared<Place>(height, units);
+  const auto results = shared<long long>(height, places);
+  const Part part = part_of(a);
+  const int first_pixel = static_cast<int>(block().x) % a.pixel_tiles * height;
+  for (int i = static_cast<int>(thread().x); i < height; i += Tile::kThreads) {
+    const Pixel pixel = pixel_of(a, part, first_pixel + i);
+    places[i] = pixel.place, results[i] = pixel.result;
   }
-  if (thread_number() == 0) odd[0] = 0;
-  float sums[8] = {};
-  BlockTree<8, 24> tree;
   const int blocks = (a.y.kernel * a.depth + a.block_rows - 1) / a.block_rows;
-  for (int number = 0; number < blocks; ++number) {
-    const Range range = tiles.range_of(number);
-    if (range.begin < range.end) tiles.run(range, sums);
-    tree.add(sums);
-  }
-  tree.total(sums);
-  tiles.write(first_pixel, sums);
+  const Gather<Tile, levels> tiles{a, part, blocks, Tile{}, left, right, units, places, results};
+  float sums[Tile::kSums] = {};
+  tiles.run(sums);
+  if (!tiles.write(sums)) tiles.mend();
 }
 
 }  // namespace
 
-#define RT_CONV2D_GATHER(name, tile, vector)                                                          \
-  RT_KERNEL_BOUNDS(name, kConv2dThreads, Conv2dGatherArguments, a) {                                  \
-    gather<kConv2dTiles[tile].rows, kConv2dTiles[tile].columns, kConv2dTiles[tile].terms, vector>(a); \
-  }
-RT_CONV2D_GATHER(conv2d_gather_32x32, 0, 1)
-RT_CONV2D_GATHER(conv2d_gather_64x16, 1, 1)
-RT_CONV2D_GATHER(conv2d_gather_128x8, 2, 1)
-RT_CONV2D_GATHER(conv2d_gather_vectors_32x32, 0, 4)
-RT_CONV2D_GATHER(conv2d_gather_vectors_64x16, 1, 4)
-RT_CONV2D_GATHER(conv2d_gather_vectors_128x8, 2, 4)
+RT_KERNEL_RESIDENT(conv2d_gather_64x64, 64, 8, Conv2dGatherArguments, a) { gather<0, 8, 8, 7>(a); }
+RT_KERNEL_RESIDENT(conv2d_gather_128x32, 64, 8, Conv2dGatherArguments, a) { gather<1, 8, 8, 7>(a); }
+RT_KERNEL_RESIDENT(conv2d_gather_128x16, 64, 8, Conv2dGatherArguments, a) { gather<2, 8, 4, 8>(a); }
+RT_KERNEL_RESIDENT(conv2d_gather_128x8, 32, 16, Conv2dGatherArguments, a) { gather<3, 8, 4, 8>(a); }
+RT_KERNEL_RESIDENT(conv2d_gather_32x32, 64, 8, Conv2dGatherArguments, a) { gather<4, 4, 4, 24>(a); }
 
 }  // namespace retrace::cuda
