@@ -4,8 +4,8 @@
 namespace retrace::cuda {
 
 constexpr int kRowThreads = 256, kRowBlock = 256;
-constexpr int kRowTreeLevels = 8;                  // of the tree over the records of a group, and over groups
-constexpr int kMostRowParts = 8 << kRowTreeLevels >> 1;  // that such a tree takes, at most
+constexpr int kMostRowBlocks = 255 * 256;  // 255 groups of 256: within the counters of a launch
+constexpr int kRowTreeLevels = 6;          // of the tree over the parts of a group, eight at a time
 
 // Each block leaves a record of its sums. Records of `per_group` neighbouring blocks, a power of two, are combined by
 // the block of them that comes last, and what the groups leave by the last block of all.

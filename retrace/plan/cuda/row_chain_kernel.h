@@ -11,6 +11,8 @@
 
 namespace retrace::cuda {
 
+RT_DEVICE int fewer(int a, int b) { return a < b ? a : b; }
+
 template <int rows>
 constexpr int row_step() {
   return rows + 4;  // what four threads read of neighbouring features lies in different banks
@@ -60,7 +62,7 @@ RT_DEVICE void load_weights(Global<const float> in, Shared<float> to) {
   }
 }
 
-// to[feature][row] = then(feature, the product's element).
+// to[e] = then(feature, e, the product's element), where e is the place of a feature of a row.
 template <int rows, int depth, int width, class Then>
 RT_DEVICE void multiply_rows(Shared<float> from, Shared<float> weights, Shared<float> to, Then then) {
   constexpr int tile = row_tile<width>(), padded = row_weights_width<width>(), step = row_step<rows>();
@@ -74,13 +76,13 @@ RT_DEVICE void multiply_rows(Shared<float> from, Shared<float> weights, Shared<f
       RT_UNROLL
       for (int o = 0; o < tile; o += 4) {
         const Float4 w = load4(weights, k * padded + first + o);
-        sum[o] = fma(x, w.x, sum[o]), sum[o + 1] = fma(x, w.y, sum[o + 1]);
-        sum[o + 2] = fma(x, w.z, sum[o + 2]), sum[o + 3] = fma(x, w.w, sum[o + 3]);
+        sum[o] = rules::fma(x, w.x, sum[o]), sum[o + 1] = rules::fma(x, w.y, sum[o + 1]);
+        sum[o + 2] = rules::fma(x, w.z, sum[o + 2]), sum[o + 3] = rules::fma(x, w.w, sum[o + 3]);
       }
     }
     RT_UNROLL
     for (int o = 0; o < tile; ++o)
-      if (first + o < width) to[(first + o) * step + at.row] = then(first + o, sum[o] + 0.0f);
+      if (first + o < width) to[(first + o) * step + at.row] = then(first + o, (first + o) * step + at.row, sum[o] + 0.0f);
   }
 }
 
@@ -95,11 +97,11 @@ RT_DEVICE void add_products(Shared<float> a, Shared<float> b, int present, bool 
     int r = 0;
     for (; r + 4 <= present; r += 4) {
       const Float4 x = load4(a, left + r), y = load4(b, right + r);
-      sum = fma(x.x, y.x, sum), sum = fma(x.y, y.y, sum), sum = fma(x.z, y.z, sum), sum = fma(x.w, y.w, sum);
+      sum = rules::fma(x.x, y.x, sum), sum = rules::fma(x.y, y.y, sum), sum = rules::fma(x.z, y.z, sum), sum = rules::fma(x.w, y.w, sum);
     }
     for (; r < present; ++r) {
       const float x = a[left + r], y = b[right + r];
-      sum = fma(x, y, sum);
+      sum = rules::fma(x, y, sum);
     }
     record[e] = sum;
   }
@@ -121,7 +123,7 @@ constexpr int kRowStrip = 16, kRowStrips = kRowBlock / kRowStrip, kRowStripStep 
 template <int rows, int features>
 RT_DEVICE void add_strips(Shared<float> a, int present, int strip, Shared<float> strips) {
   for (int e = static_cast<int>(thread().x); e < features * (rows / kRowStrip); e += kRowThreads) {
-    const int feature = e % features, s = e / features, end = smaller_of(present, (s + 1) * kRowStrip);
+    const int feature = e % features, s = e / features, end = fewer(present, (s + 1) * kRowStrip);
     float sum = 0.0f;
     for (int r = s * kRowStrip; r < end; ++r) {
       const float x = a[feature * row_step<rows>() + r];
@@ -164,7 +166,7 @@ RT_DEVICE float tree_of_records(Global<const float> records, int first, int coun
 template <int size>
 RT_DEVICE bool combines_records(const RowChainArguments& a, Shared<unsigned> last) {
   const int group = static_cast<int>(block().x) / a.per_group, first = group * a.per_group;
-  const int there = smaller_of(a.per_group, a.blocks - first);
+  const int there = fewer(a.per_group, a.blocks - first);
   const Global<unsigned> counters(a.counters);
   if (!comes_last(counters + group, static_cast<unsigned>(there), last)) return false;
   const Global<const float> records(a.records);

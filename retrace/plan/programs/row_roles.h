@@ -46,7 +46,9 @@ class RowRoles {
   // The step of a node; kNone: a product has taken it in, or it is a view.
   int64_t step_of(size_t node) const { return step_of_[node]; }
   const After& after(size_t product) const { return after_[product]; }
-  Value& value(ValueId id) { return values_[root_[id]]; }  // views are what they show
+  // The value in whose place one lies: of a view what it shows, of what a product has taken in the product.
+  ValueId root(ValueId id) const { return root_[id]; }
+  Value& value(ValueId id) { return values_[root_[id]]; }
   const Value& value(ValueId id) const { return values_[root_[id]]; }
   const TensorSpec& spec(ValueId id) const { return body_.spec(id); }
   bool is_rows(ValueId id) const;
