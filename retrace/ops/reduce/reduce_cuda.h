@@ -161,13 +161,13 @@ RT_DEVICE typename Policy::Value tree_of_items(const Arguments& a, const ReduceP
   return tree.root();
 }
 
-// The same over `per` parts from number `first` on, of `span` positions each where `positions` is their end; at
-// most 64. load(i) is part i; eight are loaded at a time, so that the loads do not wait for each other.
-template <class Policy, class Load>
+// The same over `per` parts from number `first` on, of `span` positions each where `positions` is their end; less than
+// 8 << levels. load(i) is part i; eight are loaded at a time, so that the loads do not wait for each other.
+template <class Policy, int levels = 4, class Load>
 RT_DEVICE typename Policy::Value tree_of_parts(long long first, int per, long long span, long long positions,
                                                Load load) {
   constexpr int kBatch = 8;
-  ItemTree<Policy, 4> tree(kBatch * span);
+  ItemTree<Policy, levels> tree(kBatch * span);
   const long long end = smaller(positions, (first + per) * span);
   for (long long from = first; from * span < end; from += kBatch) {
     typename Policy::Value batch[kBatch];

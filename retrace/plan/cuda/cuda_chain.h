@@ -19,14 +19,16 @@ bool reports_errors(const Trace& trace, const Node& node);
 // The nodes of a chain, over inputs in the order of the node's.
 Trace chain_body(const Trace& trace, const Node& node);
 
-// The function of a chain's elements: the same body has the same name. Of each element it reads all arguments before it
-// writes a result; of inputs with as many elements as the results it reads that one element. Its argument is a struct
-// of the addresses of the body's inputs and outputs, in order, an ErrorTarget if its node reports errors (it has no
-// other node then), and the number of elements as a long long.
+// A part of a source: the function of a chain's elements, or a kernel.
 struct CudaChain {
   std::string name, source;
   std::set<std::string> headers;  // that stand before it
 };
+
+// The function of a chain's elements: the same body has the same name. Of each element it reads all arguments before it
+// writes a result; of inputs with as many elements as the results it reads that one element. Its argument is a struct
+// of the addresses of the body's inputs and outputs, in order, an ErrorTarget if its node reports errors (it has no
+// other node then), and the number of elements as a long long.
 CudaChain generate_chain(const Trace& body);
 
 // So many chains of one name, with arguments of their own.

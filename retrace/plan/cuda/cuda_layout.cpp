@@ -4,6 +4,7 @@
 
 #include "retrace/plan/cuda/cuda_plan.h"
 #include "retrace/plan/cuda/cuda_reduction.h"
+#include "retrace/plan/cuda/cuda_rows.h"
 #include "retrace/plan/cuda/launch_edges.h"
 #include "retrace/plan/layout/donation.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 size_t workspace_bytes(const Trace& trace, const Node& node) {
   if (is_reducing(node)) return static_cast<size_t>(reducing_workspace(node.body->trace));
+  if (is_row_chain(node)) return static_cast<size_t>(row_chain_workspace(node.body->trace));
   if (!node.op->cuda_workspace) return 0;
   std::vector<TensorSpec> specs;
   for (ValueId id : node.inputs) specs.push_back(trace.spec(id));

@@ -7,7 +7,6 @@
 #include "retrace/base/hash.h"
 #include "retrace/ops/reduce/reduce_launch.h"
 #include "retrace/plan/cuda/chain_text.h"
-#include "retrace/plan/cuda/cuda_chain.h"
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/plan/tuning.h"
 #include "retrace/trace/op.h"
@@ -186,7 +185,7 @@ class Writer {
 }  // namespace
 
 bool is_reducing(const Node& node) {
-  return node.body && node.body->role == Body::Role::whole &&
+  return node.op == &fused_op() &&
          std::any_of(node.body->trace.nodes.begin(), node.body->trace.nodes.end(), is_reduction);
 }
 
@@ -207,9 +206,9 @@ bool reduce_alike(const Trace& trace, const Node& a, const Node& b) {
          a.attributes.list("axes") == b.attributes.list("axes");
 }
 
-CudaReducingChain generate_reducing_chain(const Trace& body) {
+CudaChain generate_reducing_chain(const Trace& body) {
   const Writer writer(body);
-  CudaReducingChain chain;
+  CudaChain chain;
   chain.name = fmt::format("reducing_{:016x}", hash_bytes(writer.text("")));
   chain.source = writer.text(chain.name);
   chain.headers = {"retrace/ops/moments/moments_cuda.h"};

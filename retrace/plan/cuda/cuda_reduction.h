@@ -4,13 +4,12 @@
 // results alone is computed where these are written. The body of such a node has its pointwise nodes first, then the
 // reductions, all of one shape over the same axes, then what is made of their results, all of the results' shape.
 
-#include <set>
 #include <span>
-#include <string>
-#include <vector>
+#include <string_view>
 
 #include "retrace/device/cuda/launches.h"
 #include "retrace/ops/reduce/reduction.h"
+#include "retrace/plan/cuda/cuda_chain.h"
 #include "retrace/trace/trace.h"
 
 namespace retrace {
@@ -24,11 +23,7 @@ bool reduce_alike(const Trace& trace, const Node& a, const Node& b);
 
 // The source of such a body: the same body has the same name. The kernel takes a struct of ReduceArguments and the
 // addresses of the body's inputs and outputs, in order.
-struct CudaReducingChain {
-  std::string name, source;
-  std::set<std::string> headers;  // that stand before it
-};
-CudaReducingChain generate_reducing_chain(const Trace& body);
+CudaChain generate_reducing_chain(const Trace& body);
 
 int64_t reducing_workspace(const Trace& body);
 void add_reducing_launches(const Trace& body, const cuda::Kernel& kernel, std::span<const void* const> inputs,

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <optional>
 
+#include "retrace/plan/cuda/cuda_rows.h"
 #include "retrace/plan/pass.h"
 #include "retrace/plan/programs/row_program.h"
 #include "retrace/plan/programs/tile_program.h"
@@ -13,7 +15,7 @@ namespace {
 class RowGroup {
  public:
   RowGroup(const Trace& trace, int64_t rows, const std::vector<bool>& banned)
-      : trace_(trace), rows_(rows), where_(trace.nodes.size(), Where::before) {
+      : trace_(trace), cuda_(device_of(trace) > 0), rows_(rows), where_(trace.nodes.size(), Where::before) {
     for (size_t n = 0; n < trace.nodes.size(); ++n) {
       const Node& node = trace.nodes[n];
       if (!banned[n] && joins(node)) {
@@ -43,8 +45,14 @@ class RowGroup {
     return shape.rank() == 2 && shape[0] == rows_ && narrow(shape[1]);
   }
   bool rows(ValueId id) const {
-    if (!has_rows(id) || where_made(id) == Where::after) return false;
+    if (!has_rows(id) || where_made(id) == Where::after || is_sum(id)) return false;
     return spec(id).type == DType::f32 || (spec(id).type == DType::boolean && !free(id));
+  }
+  // Made inside over all rows, and of as many by chance.
+  bool is_sum(ValueId id) const {
+    const Node* const made = trace_.producer(id);
+    return made && where_made(id) == Where::inside && !made->op->rule && !made->op->view &&
+           !(made->op->matrix_product && !made->op->matrix_product(made->attributes).transpose_a);
   }
   bool float_rows(ValueId id) const { return rows(id) && spec(id).type == DType::f32; }
   bool small(ValueId id) const { return free(id) && spec(id).type == DType::f32 && !has_rows(id); }
@@ -56,7 +64,8 @@ class RowGroup {
     if (node.op->view)
       return rows(node.inputs[0]) && !free(node.inputs[0]) &&
              spec(node.first_output).shape == spec(node.inputs[0]).shape;
-    return node.op->rule && can_tile(trace_, node) && has_rows(node.first_output) && rule_joins(node);
+    return has_rows(node.first_output) && (cuda_ ? is_float_chain(trace_, node) : can_tile(trace_, node)) &&
+           rule_joins(node);
   }
   bool product_joins(const Node& node) const {
     const ValueId a = node.inputs[0], b = node.inputs[1];
@@ -78,6 +87,7 @@ class RowGroup {
   }
 
   const Trace& trace_;
+  bool cuda_;
   int64_t rows_;
   std::vector<Where> where_;
   int products_ = 0;
@@ -109,16 +119,17 @@ RowGroup find_group(const Trace& trace, int64_t rows) {
   }
 }
 
-// What does not depend on the group, the group, the rest.
-Trace with_group(const Trace& trace, const RowGroup& group) {
-  Rewriter rewrite(trace);
+// What does not depend on the group, the group, the rest. A group that is no kernel on a CUDA device stays as it is.
+std::optional<Trace> with_group(const Trace& trace, const RowGroup& group) {
   std::vector<size_t> members;
-  for (size_t n = 0; n < trace.nodes.size(); ++n) {
-    if (group.where(n) == RowGroup::Where::before) rewrite.copy(trace.nodes[n]);
+  for (size_t n = 0; n < trace.nodes.size(); ++n)
     if (group.where(n) == RowGroup::Where::inside) members.push_back(n);
-  }
   const auto outputs = outputs_of(trace, group);
   auto extracted = extract(trace, members, outputs);
+  if (device_of(trace) > 0 && !cuda_rows_refusal(extracted.body).empty()) return std::nullopt;
+  Rewriter rewrite(trace);
+  for (size_t n = 0; n < trace.nodes.size(); ++n)
+    if (group.where(n) == RowGroup::Where::before) rewrite.copy(trace.nodes[n]);
   Node node;
   node.op = &row_chain_op();
   node.place = trace.nodes[members.back()].place;
@@ -135,18 +146,20 @@ Trace with_group(const Trace& trace, const RowGroup& group) {
 }
 
 Trace fuse_rows(Trace trace, const PlanOptions& options) {
+  const int64_t fewest = device_of(trace) > 0 ? 1 : options.tuning.chain_rows;
   std::vector<int64_t> tried;
   for (const auto& node : trace.nodes) {
     if (!node.op->matrix_product || node.body) continue;
     const Shape& shape = trace.spec(node.first_output).shape;
     const int64_t rows = shape[0];
-    if (shape.rank() != 2 || rows < options.tuning.chain_rows ||
+    if (shape.rank() != 2 || rows < fewest ||
         std::find(tried.begin(), tried.end(), rows) != tried.end())
       continue;
     tried.push_back(rows);
     const RowGroup group = find_group(trace, rows);
+    if (group.products() < options.tuning.chain_products) continue;
     // What comes after the group may hold another one.
-    if (group.products() >= options.tuning.chain_products) return fuse_rows(with_group(trace, group), options);
+    if (auto fused = with_group(trace, group)) return fuse_rows(std::move(*fused), options);
   }
   return trace;
 }
@@ -154,7 +167,7 @@ Trace fuse_rows(Trace trace, const PlanOptions& options) {
 }  // namespace
 
 Pass fuse_rows_pass() {
-  return {.name = "fuse_rows", .purpose = "narrow layers over many rows become one kernel", .run = fuse_rows};
+  return {.name = "fuse_rows", .purpose = "narrow layers over many rows become one kernel", .run = fuse_rows, .cuda = true};
 }
 
 }  // namespace retrace

@@ -118,15 +118,15 @@ struct RowProgram::Worker {
 
   void run(const Step& step, int64_t first) {
     const auto begin = static_cast<size_t>(step.first);
-    if (step.kind == Step::Kind::dense) return dense(p.dense_[begin]);
-    if (step.kind == Step::Kind::sum) return sum(p.sums_[begin], first);
+    if (step.kind == RowRoles::Step::Kind::dense) return dense(p.dense_[begin]);
+    if (step.kind == RowRoles::Step::Kind::sum) return sum(p.sums_[begin], first);
     for (int64_t c = 0; c < step.features; ++c)
       for (size_t i = begin; i < begin + static_cast<size_t>(step.count); ++i) rule(p.rules_[i], c);
   }
 
   void dense(const Dense& d) {
     const auto input = [&](int i) { return i < 0 ? nullptr : static_cast<const float*>(inputs[i]); };
-    const bool masked = d.after == RowDense::After::mask;
+    const bool masked = d.after == RowRoles::After::Kind::mask;
     static constexpr float kNoBias[tuning::kMostChainFeatures] = {};
     row_kernels().dense({input(d.weights), d.per_output, d.per_term, d.depth, d.width,
                          d.bias < 0 ? kNoBias : rows + d.bias, rows + d.from, rows + d.to, d.after, rows + d.mask,

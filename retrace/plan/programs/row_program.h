@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "retrace/plan/programs/row_kernels.h"
+#include "retrace/plan/programs/row_roles.h"
 #include "retrace/plan/tuning.h"
 #include "retrace/trace/op.h"
 
@@ -50,7 +50,7 @@ class RowProgram {
     int64_t per_output, per_term;  // distances of the weights of two outputs, and of two features
     int64_t from, to;              // offsets of rows
     int64_t bias;                  // offset of a pattern; -1: none
-    RowDense::After after;
+    RowRoles::After::Kind after;
     int64_t mask;          // offset of rows
     int bound, otherwise;  // inputs
   };
@@ -68,13 +68,11 @@ class RowProgram {
     int64_t memory;                  // offset of the accumulators in the scratch
     int64_t partial;                 // offset in a block's record
   };
-  // One after the other: a product, rules feature by feature, or a sum.
   struct Step {
-    enum class Kind { dense, rules, sum } kind;
+    RowRoles::Step::Kind kind;
     int64_t first, count;  // in dense_, rules_ or sums_
     int64_t features;      // of rules
   };
-  struct Roles;
   struct Builder;
   struct Worker;
 
