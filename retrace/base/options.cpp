@@ -13,7 +13,7 @@
 namespace retrace {
 namespace {
 
-constexpr std::array<EnvironmentRow, 17> kTable = {{
+constexpr std::array<EnvironmentRow, 19> kTable = {{
     {EnvironmentVariable::simd, "RETRACE_SIMD", "avx512, avx2, neon, scalar", "the best of this machine",
      "instruction set of the CPU kernels; every one gives the same bits"},
     {EnvironmentVariable::threads, "RETRACE_THREADS", "1 to 256", "the cores that the process may use",
@@ -38,6 +38,10 @@ constexpr std::array<EnvironmentRow, 17> kTable = {{
      "the CUDA driver's library; for tests of retrace"},
     {EnvironmentVariable::mpi_module, "RETRACE_MPI_MODULE", "path of libretrace_mpi.so", "the one beside the program",
      "the part that moves bytes between ranks of mpirun or srun"},
+    {EnvironmentVariable::exchange, "RETRACE_EXCHANGE", "auto, host, peer, nccl", "auto",
+     "how workers on CUDA devices exchange what they add: over the host, by copies between devices, by NCCL; every way "
+     "gives the same bits"},
+    {EnvironmentVariable::nccl, "RETRACE_NCCL", "a file", "libnccl.so.2", "the library of NCCL"},
     {EnvironmentVariable::object_cache, "RETRACE_OBJECT_CACHE", "a folder, off", "retrace in the user's cache folder",
      "where objects of s3:// are kept that were read; off: they are read again by every process and in every epoch"},
     {EnvironmentVariable::object_cache_size, "RETRACE_OBJECT_CACHE_SIZE", "MiB, 1 to 1073741824", "16384",

@@ -20,6 +20,8 @@ enum class EnvironmentVariable {
   cuda_emulation_order,
   cuda_driver,
   mpi_module,
+  exchange,
+  nccl,
   object_cache,
   object_cache_size,
   profiles,

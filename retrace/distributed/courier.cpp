@@ -3,6 +3,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "retrace/base/error.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/distributed/group_errors.h"
 
@@ -63,6 +64,18 @@ void Courier::finish(int64_t number) {
     waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   if (error_) std::rethrow_exception(error_);
+}
+
+DeviceLink* Courier::link(cuda::Runtime* device) {
+  if (!agreed_) {
+    finish(begun_);
+    link_ = DeviceLink::agree(*group_, device);
+    agreed_ = true;
+  }
+  if (link_ && device && device != &link_->runtime())
+    throw Error(ErrorKind::usage, 801, "a worker exchanges what lies on another device than before")
+        .help("a worker of a pool computes on one CUDA device; RETRACE_EXCHANGE=host lets it change");
+  return device ? link_.get() : nullptr;
 }
 
 double Courier::waited() {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "retrace/distributed/device_link.h"
 #include "retrace/distributed/group.h"
 
 namespace retrace {
@@ -26,6 +27,7 @@ class Courier : public Group {
   bool has(int from, int tag) override { return group_->has(from, tag); }
   Message receive(int from, int tag) override { return group_->receive(from, tag); }
   void set_awaited(bool awaited) noexcept override { group_->set_awaited(awaited); }
+  double seconds() const override { return group_->seconds(); }
   bool is_local() const override { return group_->is_local(); }
   std::shared_ptr<Group> first(int n) override { return group_->first(n); }
   void join(int n) override { group_->join(n); }
@@ -40,6 +42,11 @@ class Courier : public Group {
   // If something that was begun is still under way, this member gives up. Waits until nothing touches its context any
   // more.
   void abandon(const char* why) noexcept;
+  // How members exchange what lies on devices: null, over the host. All members agree on it at the first call, which
+  // each makes at its first exchange; `device` is where this one computes, null the CPU.
+  DeviceLink* link(cuda::Runtime* device);
+  // "host", "peer" or "nccl"; "" before they have agreed.
+  const char* way() const { return !agreed_ ? "" : link_ ? link_->transport().name() : "host"; }
   // Seconds for which the member has waited in finish() so far.
   double waited();
 
@@ -62,6 +69,8 @@ class Courier : public Group {
   std::exception_ptr error_;
   bool closing_ = false;
   std::thread thread_;  // from the first begin() on
+  bool agreed_ = false;
+  std::unique_ptr<DeviceLink> link_;
 };
 
 // The courier of this thread's worker; null outside of a pool, and for a pool of one.

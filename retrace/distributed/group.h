@@ -53,6 +53,8 @@ class Group {
   // Whether anyone waits for the exchange under way, as is so unless it is said. While nobody does, it leaves the
   // processor to those who compute.
   virtual void set_awaited(bool) noexcept {}
+  // How long a member waits for others that give no sign of life.
+  virtual double seconds() const { return 60; }
   // Whether all members are threads of this process.
   virtual bool is_local() const { return true; }
   // The first n members as a group of their own, called by all; a member that does not belong to it makes no

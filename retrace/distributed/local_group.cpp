@@ -22,6 +22,7 @@ class Meeting {
   Meeting(int size, double seconds, std::shared_ptr<FirstFailure> first)
       : seconds_(seconds), members_(static_cast<size_t>(size)), first_(std::move(first)) {}
   int size() const { return static_cast<int>(members_.size()); }
+  double seconds() const { return seconds_; }
 
   void exchange(int rank, std::span<const Sent> sent, std::span<const Received> received, const char* what) {
     ensure(sent.size() == members_.size() && received.size() == members_.size(), "a message for each member");
@@ -158,6 +159,7 @@ class LocalGroup : public Group {
       : meeting_(std::move(meeting)), mail_(std::move(mail)), rank_(rank) {}
   int rank() const override { return rank_; }
   int size() const override { return meeting_->size(); }
+  double seconds() const override { return meeting_->seconds(); }
   void exchange(std::span<const Sent> sent, std::span<const Received> received, const char* what) override {
     try {
       meeting_->exchange(rank_, sent, received, what);

@@ -87,6 +87,7 @@ class MpiGroup : public Group {
 
   void fail(const std::string& why) noexcept override { job_.fail(why); }
 
+  double seconds() const override { return seconds_; }
   std::shared_ptr<Group> first(int n) override;
   void join(int n) override;
 

@@ -1,5 +1,6 @@
 #include "tests/fake_cuda/fake_cuda.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -186,6 +187,12 @@ int cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
   return 0;
 }
 
+int cuDeviceGetPCIBusId(char* text, int size, CUdevice device) {
+  FAKE_CALL();
+  std::snprintf(text, static_cast<size_t>(size), "0000:%02x:00.0", device + 1);
+  return 0;
+}
+
 int cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   FAKE_CALL();
   ++state.retained[device];
@@ -279,6 +286,10 @@ int cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstrea
   return 0;
 }
 
+int cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes, CUstream stream) {
+  return cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
+}
+
 int cuStreamCreate(CUstream* stream, unsigned) {
   FAKE_CALL_IN_CONTEXT();
   return create(state.streams, stream);
@@ -311,6 +322,19 @@ int cuEventRecord(CUevent event, CUstream stream) {
   event->stream = stream;
   stream->work.emplace_back(
       [event, number = ++event->recorded] { return event->reached = number, event->time = state.time, 0; });
+  return 0;
+}
+
+int cuEventQuery(CUevent event) {
+  FAKE_CALL_IN_CONTEXT();
+  return event->reached == event->recorded ? 0 : int{kErrorNotReady};
+}
+
+int cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+  FAKE_CALL_IN_CONTEXT();
+  stream->work.emplace_back([from = event->stream, event, number = event->recorded] {
+    return work_off(from, [=] { return event->reached >= number; });
+  });
   return 0;
 }
 

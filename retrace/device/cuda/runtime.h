@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "retrace/device/cuda/lane.h"
+
 namespace retrace::cuda {
 
 // A kernel that was found, which lives as long as its runtime, or compiled.
@@ -109,6 +111,8 @@ class Runtime {
   virtual std::unique_ptr<Graph> make_graph(std::span<const Launch> launches, const Edges& edges) = 0;
   // Each after the one before.
   std::unique_ptr<Graph> make_line(std::span<const Launch> launches);
+  // A queue of work beside this one's. The runtime outlives it.
+  virtual std::unique_ptr<Lane> make_lane() = 0;
   // Returns when all work is done; errors of earlier launches are thrown here at the latest.
   virtual void synchronize() = 0;
 };

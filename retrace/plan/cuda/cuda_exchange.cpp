@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "retrace/distributed/courier.h"
+
 namespace retrace {
 namespace {
 
@@ -43,47 +45,86 @@ class CutGraph final : public cuda::Graph {
   std::vector<std::unique_ptr<cuda::Graph>> graphs_;
 };
 
+size_t reads_of(const Node& node) {
+  return node.op->reads < 0 ? node.inputs.size() : static_cast<size_t>(node.op->reads);
+}
+
 }  // namespace
 
-void* CudaExchanges::memory_of(ValueId id) {
-  auto& buffer = memory_[id];
-  if (!buffer) buffer = cpu_device().allocate(trace_.spec(id).bytes());
+// Whether no launch makes the value, but an exchange for its own use.
+bool CudaExchanges::is_staging(ValueId id) const {
+  const Node* made = trace_.producer(id);
+  return made && made->op->stays_on_host;
+}
+
+void* CudaExchanges::memory_of(ValueId id, Device& device) {
+  auto& buffer = memory_[{id, device.id()}];
+  if (!buffer) buffer = device.allocate(trace_.spec(id).bytes());
   return buffer->data();
 }
 
 size_t CudaExchanges::add(const Node& node) {
-  const auto spec = [&](ValueId id) { return &trace_.spec(id); };
-  const auto lies_on_host = [&](ValueId id) {
-    const Node* made = trace_.producer(id);
-    return made && made->op->stays_on_host;
-  };
-  Step step{&node, {}, {}, {}};
-  const size_t reads = node.op->reads < 0 ? node.inputs.size() : static_cast<size_t>(node.op->reads);
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const ValueId id = node.inputs[i];
-    step.inputs.push_back({i < reads ? memory_of(id) : nullptr, spec(id)});
-    if (i < reads && !lies_on_host(id)) step.copied.push_back(i);
-  }
-  for (ValueId id = node.first_output; id < node.first_output + node.output_count; ++id)
-    step.outputs.push_back({memory_of(id), spec(id)});
-  steps_.push_back(std::move(step));
+  steps_.push_back(&node);
   return steps_.size() - 1;
 }
 
-void CudaExchanges::run(size_t number, std::span<const void* const> inputs, std::span<void* const> outputs) {
-  const Step& step = steps_[number];
-  const Node& node = *step.node;
-  for (size_t i : step.copied)
-    device_.runtime().copy_to_host(const_cast<void*>(step.inputs[i].data), inputs[i], step.inputs[i].spec->bytes());
-  if (!step.copied.empty()) device_.value_errors().check();
+CudaExchanges::Places CudaExchanges::on_host(const Node& node) {
+  Places places;
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    places.inputs.push_back(
+        {i < reads_of(node) ? memory_of(node.inputs[i], cpu_device()) : nullptr, &trace_.spec(node.inputs[i])});
+  for (ValueId id = node.first_output; id < node.first_output + node.output_count; ++id)
+    places.outputs.push_back({memory_of(id, cpu_device()), &trace_.spec(id)});
+  return places;
+}
+
+CudaExchanges::Places CudaExchanges::on_device(const Node& node, std::span<const void* const> inputs,
+                                               std::span<void* const> outputs) {
+  Places places;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId id = node.inputs[i];
+    const void* data = i < reads_of(node) && is_staging(id) ? memory_of(id, device_) : inputs[i];
+    places.inputs.push_back({i < reads_of(node) ? data : nullptr, &trace_.spec(id)});
+  }
+  for (int i = 0; i < node.output_count; ++i) {
+    const ValueId id = node.first_output + i;
+    void* const data = is_staging(id) ? memory_of(id, device_) : outputs[static_cast<size_t>(i)];
+    places.outputs.push_back({data, &trace_.spec(id)});
+  }
+  return places;
+}
+
+void CudaExchanges::call(const Node& node, const Places& places) {
   try {
-    node.op->kernel({node.attributes, step.inputs, step.outputs});
+    node.op->kernel({node.attributes, places.inputs, places.outputs});
   } catch (Error& error) {
     if (!error.has_place()) error.where(node.place);
     throw;
   }
+}
+
+void CudaExchanges::run_on_host(const Node& node, std::span<const void* const> inputs, std::span<void* const> outputs) {
+  const Places places = on_host(node);
+  bool copied = false;
+  for (size_t i = 0; i < reads_of(node); ++i) {
+    if (is_staging(node.inputs[i])) continue;
+    device_.runtime().copy_to_host(const_cast<void*>(places.inputs[i].data), inputs[i], places.inputs[i].spec->bytes());
+    copied = true;
+  }
+  if (copied) device_.value_errors().check();
+  call(node, places);
   for (size_t i = 0; !node.op->stays_on_host && i < outputs.size(); ++i)
-    device_.runtime().copy_from_host(outputs[i], step.outputs[i].data, step.outputs[i].spec->bytes());
+    device_.runtime().copy_from_host(outputs[i], places.outputs[i].data, places.outputs[i].spec->bytes());
+}
+
+void CudaExchanges::run(size_t number, std::span<const void* const> inputs, std::span<void* const> outputs) {
+  const Node& node = *steps_[number];
+  Courier* const courier = current_courier();
+  DeviceLink* const link = courier ? courier->link(&device_.runtime()) : nullptr;
+  if (!link) return run_on_host(node, inputs, outputs);
+  device_.value_errors().check();
+  const LinkScope scope(link);
+  call(node, on_device(node, inputs, outputs));
 }
 
 std::unique_ptr<cuda::Graph> make_cut_graph(cuda::Runtime& runtime, std::span<const cuda::Launch> launches,

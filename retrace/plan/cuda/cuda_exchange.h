@@ -2,7 +2,9 @@
 // Exchanges between workers in a plan on a CUDA device: steps of the host. The launches are cut before each of them. A
 // start waits until the device has made what this worker gives, copies it to memory of the host and hands it to the
 // courier, whose thread lets it travel while the device goes on; a finish waits for the courier and copies the results
-// to the device. No device is held meanwhile, so workers may share one.
+// to the device. No device is held meanwhile, so workers may share one. Where the workers have a link between their
+// devices (device_link.h), nothing is copied to the host: the courier gives the devices work, and nobody waits for
+// them.
 
 #include <functional>
 #include <map>
@@ -26,18 +28,22 @@ class CudaExchanges {
   void run(size_t step, std::span<const void* const> inputs, std::span<void* const> outputs);
 
  private:
-  struct Step {
-    const Node* node;
-    std::vector<KernelInput> inputs;  // on the host
+  // Where the values of a step lie in a run.
+  struct Places {
+    std::vector<KernelInput> inputs;
     std::vector<KernelOutput> outputs;
-    std::vector<size_t> copied;  // inputs that come from the device
   };
-  void* memory_of(ValueId id);
+  bool is_staging(ValueId id) const;
+  void* memory_of(ValueId id, Device& device);
+  Places on_host(const Node& node);
+  Places on_device(const Node& node, std::span<const void* const> inputs, std::span<void* const> outputs);
+  void run_on_host(const Node& node, std::span<const void* const> inputs, std::span<void* const> outputs);
+  static void call(const Node& node, const Places& places);
 
   const Trace& trace_;
   CudaDevice& device_;
-  std::map<ValueId, std::shared_ptr<Buffer>> memory_;  // on the host
-  std::vector<Step> steps_;
+  std::map<std::pair<ValueId, DeviceId>, std::shared_ptr<Buffer>> memory_;
+  std::vector<const Node*> steps_;
 };
 
 // Launches as graphs, cut before the launches of these numbers (ascending; the number of launches: behind all of them),

@@ -66,6 +66,7 @@ enum : int {
   kErrorInvalidContext = 201,     // CUDA_ERROR_INVALID_CONTEXT
   kErrorNoBinaryForDevice = 209,  // CUDA_ERROR_NO_BINARY_FOR_GPU
   kErrorNotFound = 500,           // CUDA_ERROR_NOT_FOUND
+  kErrorNotReady = 600,           // CUDA_ERROR_NOT_READY
   kErrorIllegalAddress = 700,     // CUDA_ERROR_ILLEGAL_ADDRESS
 };
 // Names in the `extra` list of a launch.
@@ -83,6 +84,7 @@ inline void* const kLaunchBufferSize = reinterpret_cast<void*>(2);  // CU_LAUNCH
   CALL(cuDeviceGet, CUdevice*, int)                                                                                \
   CALL(cuDeviceGetName, char*, int, CUdevice)                                                                      \
   CALL(cuDeviceGetAttribute, int*, int, CUdevice)                                                                  \
+  CALL(cuDeviceGetPCIBusId, char*, int, CUdevice)                                                                  \
   CALL(cuDevicePrimaryCtxRetain, CUcontext*, CUdevice)                                                             \
   CALL(cuDevicePrimaryCtxRelease_v2, CUdevice)                                                                     \
   CALL(cuCtxPushCurrent_v2, CUcontext)                                                                             \
@@ -95,12 +97,15 @@ inline void* const kLaunchBufferSize = reinterpret_cast<void*>(2);  // CU_LAUNCH
   CALL(cuMemcpyHtoDAsync_v2, CUdeviceptr, const void*, size_t, CUstream)                                           \
   CALL(cuMemcpyDtoHAsync_v2, void*, CUdeviceptr, size_t, CUstream)                                                 \
   CALL(cuMemcpyDtoDAsync_v2, CUdeviceptr, CUdeviceptr, size_t, CUstream)                                           \
+  CALL(cuMemcpyPeerAsync, CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, size_t, CUstream)                        \
   CALL(cuStreamCreate, CUstream*, unsigned)                                                                        \
   CALL(cuStreamDestroy_v2, CUstream)                                                                               \
   CALL(cuStreamSynchronize, CUstream)                                                                              \
+  CALL(cuStreamWaitEvent, CUstream, CUevent, unsigned)                                                             \
   CALL(cuEventCreate, CUevent*, unsigned)                                                                          \
   CALL(cuEventDestroy_v2, CUevent)                                                                                 \
   CALL(cuEventRecord, CUevent, CUstream)                                                                           \
+  CALL(cuEventQuery, CUevent)                                                                                      \
   CALL(cuEventSynchronize, CUevent)                                                                                \
   CALL(cuEventElapsedTime, float*, CUevent, CUevent)                                                               \
   CALL(cuModuleLoadData, CUmodule*, const void*)                                                                   \

@@ -18,6 +18,8 @@ class DriverContext {
 
   const Driver& driver() const { return *driver_; }
   CUstream stream() const { return stream_; }
+  CUcontext context() const { return context_; }
+  CUdevice device() const { return device_; }
   // The kind of scope: CurrentContext, so that other threads can go on, unless what follows must come at once.
   void synchronize() const { driver_->cuStreamSynchronize(stream_); }
 

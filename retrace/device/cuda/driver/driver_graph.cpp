@@ -183,12 +183,11 @@ std::vector<double> time_launches(const DriverContext& context, std::span<const 
   return TimedGraph(context, launches).run();
 }
 
-void launch(const DriverContext& context, const Launch& launch) {
+void launch(const DriverContext& context, const Launch& launch, CUstream stream) {
   const LaunchParameters parameters(context.driver(), launch);
   const auto& node = parameters.node();
   context.driver().cuLaunchKernel(node.function, node.blocks_x, node.blocks_y, node.blocks_z, node.threads_x,
-                                  node.threads_y, node.threads_z, node.shared_bytes, context.stream(), nullptr,
-                                  node.extra);
+                                  node.threads_y, node.threads_z, node.shared_bytes, stream, nullptr, node.extra);
 }
 
 std::unique_ptr<Graph> make_graph(std::shared_ptr<const DriverContext> context, std::span<const Launch> launches,

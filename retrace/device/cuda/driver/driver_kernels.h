@@ -72,7 +72,7 @@ class DriverKernels {
 };
 
 // All are called under a ContextScope. A graph makes its own when it is used.
-void launch(const DriverContext& context, const Launch& launch);
+void launch(const DriverContext& context, const Launch& launch, CUstream stream);
 // See Runtime::time.
 std::vector<double> time_launches(const DriverContext& context, std::span<const Launch> launches);
 std::unique_ptr<Graph> make_graph(std::shared_ptr<const DriverContext> context, std::span<const Launch> launches,

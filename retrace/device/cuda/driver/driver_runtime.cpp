@@ -9,6 +9,7 @@
 #include "retrace/base/error.h"
 #include "retrace/device/cuda/driver/driver_copies.h"
 #include "retrace/device/cuda/driver/driver_kernels.h"
+#include "retrace/device/cuda/driver/driver_lane.h"
 #include "retrace/device/cuda/driver/driver_memory.h"
 
 namespace retrace::cuda {
@@ -57,7 +58,7 @@ class DriverRuntime final : public Runtime {
     });
   }
   void launch(const Launch& launch) override {
-    with_parts([&](Parts& parts) { cuda::launch(*parts.context, launch); });
+    with_parts([&](Parts& parts) { cuda::launch(*parts.context, launch, parts.context->stream()); });
   }
   std::vector<double> time(std::span<const Launch> launches) override {
     return with_parts([&](Parts& parts) { return time_launches(*parts.context, launches); });
@@ -65,6 +66,7 @@ class DriverRuntime final : public Runtime {
   std::unique_ptr<Graph> make_graph(std::span<const Launch> launches, const Edges& edges) override {
     return with_parts([&](Parts& parts) { return cuda::make_graph(parts.context, launches, edges); });
   }
+  std::unique_ptr<Lane> make_lane() override { return make_driver_lane(parts().context); }
   void synchronize() override {
     Parts& made = parts();
     const CurrentContext current(*made.context);

@@ -1,6 +1,7 @@
 // The emulated device as a runtime like any other.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstring>
@@ -40,11 +41,13 @@ class EmulatedRuntime final : public Runtime {
   void launch(const Launch& launch) override { run(launch, nullptr); }
   std::vector<double> time(std::span<const Launch> launches) override;
   std::unique_ptr<Graph> make_graph(std::span<const Launch> launches, const Edges& edges) override;
+  std::unique_ptr<Lane> make_lane() override;
   void synchronize() override {}
 
   // As launch(); what it uses is noted in `uses`, if that is not null.
   void run(const Launch& launch, LaunchUses* uses);
   std::string describe(size_t offset);
+  void copy_from_device(void* to, const EmulatedRuntime& device, const void* from, size_t bytes);
 
  private:
   // The kernel of this name in the list that starts with `first`; null if there is none.
@@ -189,6 +192,37 @@ void EmulatedRuntime::run(const Launch& launch, LaunchUses* uses) {
   ensure(launch.kernel, "a launch has a kernel");
   const std::lock_guard lock(machine_.mutex());
   machine_.run(static_cast<const FoundKernel*>(launch.kernel)->entry, launch, region_, cells_, uses);
+}
+
+// All work is done when it is given: marks are reached, and nothing has to wait.
+class EmulatedLane final : public Lane {
+ public:
+  explicit EmulatedLane(EmulatedRuntime& runtime) : runtime_(runtime) {}
+  std::string device() const override { return fmt::format("{}-{}", getpid(), static_cast<const void*>(&runtime_)); }
+  std::shared_ptr<const Mark> mark_device() override { return std::make_shared<Reached>(); }
+  std::shared_ptr<const Mark> mark() override { return std::make_shared<Reached>(); }
+  void wait_for(const Mark& mark) override { ensure(mark.reached(), "work of an emulated device is done"); }
+  void hold_device(const Mark& mark) override { wait_for(mark); }
+  void copy(void* to, const Lane& from, const void* memory, size_t bytes) override {
+    runtime_.copy_from_device(to, static_cast<const EmulatedLane&>(from).runtime_, memory, bytes);
+  }
+  void launch(const Launch& launch) override { runtime_.launch(launch); }
+  void with_stream(FunctionRef<void(void* stream)> body) override { body(nullptr); }
+
+ private:
+  struct Reached final : Mark {
+    bool reached() const override { return true; }
+  };
+  EmulatedRuntime& runtime_;
+};
+
+std::unique_ptr<Lane> EmulatedRuntime::make_lane() { return std::make_unique<EmulatedLane>(*this); }
+
+void EmulatedRuntime::copy_from_device(void* to, const EmulatedRuntime& device, const void* from, size_t bytes) {
+  const std::lock_guard lock(machine_.mutex());
+  must_hold(to, bytes);
+  device.must_hold(from, bytes);
+  if (bytes > 0) std::memmove(to, from, bytes);
 }
 
 std::string EmulatedRuntime::describe(size_t offset) {
