@@ -85,12 +85,12 @@ void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2
   a.weights_wide = a.weights_width == 1 && a.result_wide;
   const int64_t phases_y = std::min(a.y.divide, a.y.result), phases_x = std::min(a.x.divide, a.x.result);
   const int64_t pixels = tiles_of(a.y.result, a.y.divide) * tiles_of(a.x.result, a.x.divide) * s.batch;
-  const Tiling tiling = tiling_of(pixels, a.width, s.groups * phases_y * phases_x,
-                                  tiles_of(int64_t{a.y.kernel} * a.depth, a.block_rows));
+  const Tiling tiling =
+      tiling_of(pixels, a.width, s.groups * phases_y * phases_x, tiles_of(int64_t{a.y.kernel} * a.depth, a.block_rows));
   a.pixel_tiles = static_cast<int>(tiling.pixel_tiles), a.width_tiles = static_cast<int>(tiling.width_tiles);
   a.phases_x = static_cast<int>(phases_x);
-  call.launches.add(tiling.tile->kernel, {grid_of(tiling.blocks, name)},
-                    {static_cast<unsigned>(tiling.tile->threads)}, a, shared_bytes(*tiling.tile));
+  call.launches.add(tiling.tile->kernel, {grid_of(tiling.blocks, name)}, {static_cast<unsigned>(tiling.tile->threads)},
+                    a, shared_bytes(*tiling.tile));
 }
 
 // The tile of the filter gradient, by its number: rows of dw x filters of a group.

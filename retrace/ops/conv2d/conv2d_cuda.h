@@ -28,8 +28,8 @@ struct Conv2dGatherArguments {
   int block_rows;              // pairs (ky, c) in a block of the sum
   int weights_tap, weights_depth, weights_width, weights_group;
   int phases_x, pixel_tiles, width_tiles;
-  Divisor channels;  // of a group of the image
-  Divisor taps[2];   // kernel columns that a phase meets: phases have one of two numbers
+  Divisor channels;               // of a group of the image
+  Divisor taps[2];                // kernel columns that a phase meets: phases have one of two numbers
   int weights_wide, result_wide;  // whether channels of the result lie in fours there
 };
 

@@ -75,13 +75,13 @@ class Conv2dCuda : public testing::Test {
   }
 };
 
-TEST_F(Conv2dCuda, every_tile_with_and_without_vectors) {
+TEST_F(Conv2dCuda, wide_and_narrow_copies) {
   for (int64_t channels : {4, 5})
     for (int64_t filters : {3, 12, 33}) check({2, 6, 7, channels, filters}, {3, 3}, {.padding = {1, 1, 1, 1}});
   check({1, 5, 5, 12, 8}, {2, 7}, {.padding = {1, 0, 3, 3}});
 }
 
-// Blocks begin inside of a vector of channels: 85 rows of three.
+// Blocks end within a stage: 85 rows of three.
 TEST_F(Conv2dCuda, several_blocks) {
   check({1, 3, 4, 60, 20}, {3, 3}, {.padding = {1, 1, 1, 1}});
   check({1, 3, 3, 20, 60}, {3, 3}, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});

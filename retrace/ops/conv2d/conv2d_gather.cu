@@ -1,9 +1,9 @@
-// The convolution and its input gradient: tiles of pixels x channels. Terms of the sum come through shared memory, 16 at a
-// time in three stages, while those before are multiplied. Terms that no pixel of a phase meets are left out; those
-// outside of the image are zeros in shared memory. A weight that is not finite makes NaN of such a zero: sums that are not
-// finite, of pixels that have such terms, are made again without them.
+// The convolution and its input gradient: tiles of pixels x channels. Terms of the sum come through shared memory, 16
+// at a time in three stages, while those before are multiplied. Terms that no pixel of a phase meets are left out;
+// those outside of the image are zeros in shared memory. A weight that is not finite makes NaN of such a zero: sums
+// that are not finite, of pixels that have such terms, are made again without them.
 #include "retrace/ops/contraction_cuda.h"
-#include "retrace/ops/conv2d/conv2d_cuda.h"
+#include "retrace/ops/conv2d/conv2d_gather_terms_cuda.h"
 
 namespace retrace::cuda {
 namespace {
@@ -11,112 +11,85 @@ namespace {
 constexpr int kTerms = kGatherTerms, kStages = kGatherStages;
 constexpr int kLists = kStages + 1;  // of units
 
-RT_DEVICE int smaller(int a, int b) { return a < b ? a : b; }
-
-// The kernel indices first, first + step, ... that a phase meets, and the image's element of r = phase at the first.
-struct Taps {
-  int first, count, base;
-};
-RT_DEVICE Taps taps_of(const Conv2dAxis& axis, int phase) {
-  const auto place = [&](int k) { return phase * axis.scale + k * axis.tap + axis.offset; };
-  int first = 0;
-  while (first < axis.step && first < axis.kernel && place(first) % axis.divide != 0) ++first;
-  if (first == axis.step || first == axis.kernel) return {0, 0, 0};
-  return {first, (axis.kernel - first + axis.step - 1) / axis.step, place(first) / axis.divide};
-}
-
-// The part of the result that this block of threads makes.
-struct Part {
-  int group, column, phase_y, phase_x, height, width;  // height x width pixels of the phase in each sample
-  Taps y, x;
-};
-RT_DEVICE Part part_of(const Conv2dGatherArguments& a) {
-  int rest = static_cast<int>(block().x) / a.pixel_tiles;
-  Part part;
-  part.column = rest % a.width_tiles, rest /= a.width_tiles;
-  part.group = rest % a.groups, rest /= a.groups;
-  part.phase_y = rest / a.phases_x, part.phase_x = rest % a.phases_x;
-  part.height = (a.y.result - part.phase_y + a.y.divide - 1) / a.y.divide;
-  part.width = (a.x.result - part.phase_x + a.x.divide - 1) / a.x.divide;
-  part.y = taps_of(a.y, part.phase_y), part.x = taps_of(a.x, part.phase_x);
-  return part;
-}
-
-// A pixel of the result: where its first tap lies in the image, far outside if there is no such pixel.
-struct alignas(16) Place {
-  int y, x;
-  Global<const float> image;  // its first channel
-};
-// The same, and where the pixel lies in the result; -1 if there is no such pixel.
-struct Pixel {
-  Place place;
-  long long result;
-};
-RT_DEVICE Pixel pixel_of(const Conv2dGatherArguments& a, const Part& part, int number) {
-  const int sample = number / (part.height * part.width), rest = number % (part.height * part.width);
-  if (sample >= a.batch) return {{-(1 << 30), 0, a.image}, -1};
-  const int row = rest / part.width, column = rest % part.width;
-  Place place;
-  place.y = row * a.y.scale + part.y.base, place.x = column * a.x.scale + part.x.base;
-  place.image =
-      a.image + (((static_cast<long long>(sample) * a.y.image + place.y) * a.x.image + place.x) * a.image_channels +
-                 part.group * a.depth);
-  const int y = part.phase_y + row * a.y.divide, x = part.phase_x + column * a.x.divide;
-  return {place, ((static_cast<long long>(sample) * a.y.result + y) * a.x.result + x) * a.result_channels +
-                     part.group * a.width};
-}
-
-// A term of the sum: where its channel lies at its tap, seen from a pixel's place, and in the weights of a group.
-struct alignas(16) Unit {
-  int y, x, image, weight;  // far outside, if there is no such term
-};
-// Term `number` of those that a phase meets.
-RT_DEVICE Unit unit_of(const Conv2dGatherArguments& a, const Part& part, int number) {
-  const Divisor& taps = static_cast<int>(a.taps[0].divisor) == part.x.count ? a.taps[0] : a.taps[1];
-  const auto [rows, tap] = taps.split(static_cast<unsigned>(number));
-  const auto [line, channel] = a.channels.split(rows);
-  const int i = static_cast<int>(line), c = static_cast<int>(channel), kx = static_cast<int>(tap);
-  Unit unit;
-  unit.y = i * a.y.delta, unit.x = kx * a.x.delta;
-  unit.image = (unit.y * a.x.image + unit.x) * a.image_channels + c;
-  unit.weight = ((part.y.first + i * a.y.step) * a.x.kernel + part.x.first + kx * a.x.step) * a.weights_tap +
-                c * a.weights_depth;
-  return unit;
-}
-
-// Terms that a phase meets in the first `blocks` blocks of the sum.
-RT_DEVICE int terms_before(const Conv2dGatherArguments& a, const Part& part, int blocks) {
-  const int row = smaller(blocks * a.block_rows, a.y.kernel * a.depth);  // a pair (ky, c) of the whole kernel
-  const int ky = row / a.depth, behind = ky - part.y.first;
-  const int before = behind <= 0 ? 0 : smaller((behind + a.y.step - 1) / a.y.step, part.y.count);
-  const bool met = behind >= 0 && behind % a.y.step == 0 && before < part.y.count;
-  return (before * a.depth + (met ? row % a.depth : 0)) * part.x.count;
-}
-
-RT_DEVICE bool inside(const Conv2dGatherArguments& a, int y, int x) {
-  return static_cast<unsigned>(y) < static_cast<unsigned>(a.y.image) &&
-         static_cast<unsigned>(x) < static_cast<unsigned>(a.x.image);
-}
-
 // A stage: the terms from `from`, at most kTerms of them, of a block of the sum that ends before term `end`.
 struct Stage {
   int from, block, end;
 };
 
+// The copies of a stage to shared memory.
+template <class Tile>
+struct Copies {
+  // A warp copies 8 terms of 4 pixels or channels at a time: into different banks, from neighbouring addresses.
+  static constexpr int kStep = Tile::kThreads / 8;
+
+  const Conv2dGatherArguments& a;
+  const Part& part;
+  const Shared<Unit> units;  // of the stage
+
+  RT_DEVICE static int number() { return static_cast<int>(thread().x); }
+
+  RT_DEVICE void fetch_image(Shared<float> to, Shared<Place> places) const {
+    const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
+    const Unit near = units[term], far = units[term + 8];
+    const auto copy = [&](const Unit& unit, int at_term, int pixel, const Place& place) {
+      async_copy<4>(to + (at_term * Tile::kLeftPitch + pixel), place.image + unit.image,
+                    inside(a, place.y + unit.y, place.x + unit.x));
+    };
+    RT_LOOP
+    for (int i = 0; i < Tile::kRows / kStep; i += 4) {  // few at a time: registers are scarce
+      Place four[4];
+      RT_UNROLL
+      for (int j = 0; j < 4; ++j) four[j] = places[first + (i + j) * kStep];
+      RT_UNROLL
+      for (int j = 0; j < 4; ++j) {
+        const int pixel = first + (i + j) * kStep;
+        copy(near, term, pixel, four[j]), copy(far, term + 8, pixel, four[j]);
+      }
+    }
+  }
+
+  RT_DEVICE void fetch_weights(Shared<float> to) const {
+    const Global<const float> from = a.weights + part.group * a.weights_group;
+    if (a.weights_wide) {
+      constexpr int fours = Tile::kColumns / 4, step = Tile::kThreads / fours;
+      const int at = number() % fours * 4, column = part.column * Tile::kColumns + at;
+      const bool valid = column < a.width;
+      RT_UNROLL
+      for (int i = 0; i < kTerms / step; ++i) {
+        const int term = number() / fours + i * step;
+        const Unit unit = units[term];
+        async_copy<16>(to + (term * Tile::kRightPitch + at), from + column + unit.weight, valid);
+      }
+      return;
+    }
+    const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
+    const Unit near = units[term], far = units[term + 8];
+    RT_LOOP
+    for (int i = 0; i < Tile::kColumns / kStep; i += 2) {
+      RT_UNROLL
+      for (int j = 0; j < 2; ++j) {
+        const int at = first + (i + j) * kStep, column = part.column * Tile::kColumns + at;
+        const bool valid = column < a.width;
+        const Global<const float> weight = from + column * a.weights_width;
+        async_copy<4>(to + (term * Tile::kRightPitch + at), weight + near.weight, valid);
+        async_copy<4>(to + ((term + 8) * Tile::kRightPitch + at), weight + far.weight, valid);
+      }
+    }
+  }
+};
+
 template <class Tile, int levels>
 struct Gather {
-  static constexpr int kThreads = Tile::kThreads, kLeft = kTerms * Tile::kLeftPitch, kRight = kTerms * Tile::kRightPitch;
-  // A warp copies 8 terms of 4 pixels or channels at a time: into different banks, from neighbouring addresses.
-  static constexpr int kStep = kThreads / 8;
+  static constexpr int kLeft = kTerms * Tile::kLeftPitch, kRight = kTerms * Tile::kRightPitch;
 
   const Conv2dGatherArguments& a;
   const Part part;
   const int blocks;  // of the sum
   const Tile tile;
-  const Shared<float> left, right;    // kStages of each
-  const Shared<Unit> units;           // of kLists stages
-  const Shared<Place> places;         // of the pixels of the tile
-  const Shared<long long> results;    // of the same
+  const Shared<float> left, right;  // kStages of each
+  const Shared<Unit> units;         // of kLists stages
+  const Shared<Place> places;       // of the pixels of the tile
+  const Shared<long long> results;  // of the same
 
   RT_DEVICE static int number() { return static_cast<int>(thread().x); }
 
@@ -136,59 +109,11 @@ struct Gather {
         stage.from + t < stage.end ? unit_of(a, part, stage.from + t) : Unit{-(1 << 30), 0, 0, 0};
   }
 
-  RT_DEVICE void fetch_image(Shared<float> to, int list) const {
-    const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
-    const Unit near = units[list * kTerms + term], far = units[list * kTerms + term + 8];
-    const auto copy = [&](const Unit& unit, int at_term, int pixel, const Place& place) {
-      async_copy<4>(to + (at_term * Tile::kLeftPitch + pixel), place.image + unit.image,
-                    inside(a, place.y + unit.y, place.x + unit.x));
-    };
-    RT_LOOP
-    for (int i = 0; i < Tile::kRows / kStep; i += 4) {  // few at a time: registers are scarce
-      Place four[4];
-      RT_UNROLL
-      for (int j = 0; j < 4; ++j) four[j] = places[first + (i + j) * kStep];
-      RT_UNROLL
-      for (int j = 0; j < 4; ++j) {
-        const int pixel = first + (i + j) * kStep;
-        copy(near, term, pixel, four[j]), copy(far, term + 8, pixel, four[j]);
-      }
-    }
-  }
-
-  RT_DEVICE void fetch_weights(Shared<float> to, int list) const {
-    const Global<const float> from = a.weights + part.group * a.weights_group;
-    if (a.weights_wide) {
-      constexpr int fours = Tile::kColumns / 4, step = kThreads / fours;
-      const int at = number() % fours * 4, column = part.column * Tile::kColumns + at;
-      const bool valid = column < a.width;
-      RT_UNROLL
-      for (int i = 0; i < kTerms / step; ++i) {
-        const int term = number() / fours + i * step;
-        const Unit unit = units[list * kTerms + term];
-        async_copy<16>(to + (term * Tile::kRightPitch + at), from + column + unit.weight, valid);
-      }
-      return;
-    }
-    const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
-    const Unit near = units[list * kTerms + term], far = units[list * kTerms + term + 8];
-    RT_LOOP
-    for (int i = 0; i < Tile::kColumns / kStep; i += 2) {
-      RT_UNROLL
-      for (int j = 0; j < 2; ++j) {
-        const int at = first + (i + j) * kStep, column = part.column * Tile::kColumns + at;
-        const bool valid = column < a.width;
-        const Global<const float> weight = from + column * a.weights_width;
-        async_copy<4>(to + (term * Tile::kRightPitch + at), weight + near.weight, valid);
-        async_copy<4>(to + ((term + 8) * Tile::kRightPitch + at), weight + far.weight, valid);
-      }
-    }
-  }
-
   RT_DEVICE void start(const Stage& stage, int turn) const {
     if (stage.from < stage.end) {
-      fetch_image(left + turn % kStages * kLeft, turn % kLists);
-      fetch_weights(right + turn % kStages * kRight, turn % kLists);
+      const Copies<Tile> copies{a, part, units + turn % kLists * kTerms};
+      copies.fetch_image(left + turn % kStages * kLeft, places);
+      copies.fetch_weights(right + turn % kStages * kRight);
     }
     async_commit();
   }
@@ -286,7 +211,7 @@ struct Gather {
 template <int number, int m, int n, int levels>
 RT_DEVICE void gather(const Conv2dGatherArguments& a) {
   constexpr int height = kGatherTiles[number].rows, width = kGatherTiles[number].columns;
-  using Tile = SumTile<height, width, m, n, kGatherPad, m * n < 64 ? 8 : 4>;
+  using Tile = SumTile < height, width, m, n, kGatherPad, m* n<64 ? 8 : 4>;
   static_assert(Tile::kThreads == kGatherTiles[number].threads && kGatherTiles[number].most_blocks < 1 << levels);
   const auto left = shared<float>(kStages * kTerms * Tile::kLeftPitch);
   const auto right = shared<float>(kStages * kTerms * Tile::kRightPitch, left);
