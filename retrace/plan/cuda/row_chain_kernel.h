@@ -82,7 +82,8 @@ RT_DEVICE void multiply_rows(Shared<float> from, Shared<float> weights, Shared<f
     }
     RT_UNROLL
     for (int o = 0; o < tile; ++o)
-      if (first + o < width) to[(first + o) * step + at.row] = then(first + o, (first + o) * step + at.row, sum[o] + 0.0f);
+      if (first + o < width)
+        to[(first + o) * step + at.row] = then(first + o, (first + o) * step + at.row, sum[o] + 0.0f);
   }
 }
 
@@ -97,7 +98,8 @@ RT_DEVICE void add_products(Shared<float> a, Shared<float> b, int present, bool 
     int r = 0;
     for (; r + 4 <= present; r += 4) {
       const Float4 x = load4(a, left + r), y = load4(b, right + r);
-      sum = rules::fma(x.x, y.x, sum), sum = rules::fma(x.y, y.y, sum), sum = rules::fma(x.z, y.z, sum), sum = rules::fma(x.w, y.w, sum);
+      sum = rules::fma(x.x, y.x, sum), sum = rules::fma(x.y, y.y, sum), sum = rules::fma(x.z, y.z, sum),
+      sum = rules::fma(x.w, y.w, sum);
     }
     for (; r < present; ++r) {
       const float x = a[left + r], y = b[right + r];
@@ -156,9 +158,8 @@ RT_DEVICE void add_up_strips(Shared<float> strips, int present, Global<float> re
 template <int size>
 RT_DEVICE float tree_of_records(Global<const float> records, int first, int count, int e) {
   using Sum = SumPolicy<float, float, false>;
-  return tree_of_parts<Sum, kRowTreeLevels>(0, count, 1, count, [&](long long i) -> float {
-    return records[(first + i) * size + e];
-  });
+  return tree_of_parts<Sum, kRowTreeLevels>(0, count, 1, count,
+                                            [&](long long i) -> float { return records[(first + i) * size + e]; });
 }
 
 // Combines the records of all blocks, `size` elements each. True in one block, which comes last: there
