@@ -36,7 +36,7 @@ struct RowMatrix {
     depth = shape[transposed ? 1 : 0], width = shape[transposed ? 0 : 1];
     per_term = transposed ? 1 : shape[1], per_output = transposed ? shape[1] : 1;
   }
-  // What load_weights() writes, row_weights_width() numbers a term.
+  // What load_weights() writes, row_weights_width numbers a term.
   int64_t floats() const {
     const int64_t tile = width > 4 ? 8 : 4;
     return depth * ((width + tile - 1) / tile * tile);
@@ -65,7 +65,7 @@ struct RowLayout {
   }
   // Places are whole features, so that each row of all values has a column of the memory to itself.
   static size_t unit() { return 64; }        // bytes that stand for a feature: what places are multiples of
-  int64_t step() const { return rows + 4; }  // row_step()
+  int64_t step() const { return rows + 4; }  // row_step
   int64_t place(ValueId id) const { return static_cast<int64_t>(roles.offset(id) / unit()) * step(); }
   size_t bytes() const { return static_cast<size_t>(floats) * sizeof(float) + 16; }  // and who comes last
 
@@ -180,7 +180,7 @@ class RowWriter : RowNames {
       if (step.kind == RowKind::rules)
         text += fmt::format(
             "    for (RowPlace<{0}> at; at.part < {1}; at.part += at.parts) {{\n"
-            "      const int c = at.part, e = c * row_step<{0}>() + at.row;\n",
+            "      const int c = at.part, e = c * row_step<{0}> + at.row;\n",
             layout_.rows, step.features);
       for (size_t n = 0; n < body_.nodes.size(); ++n) {
         if (roles().step_of(n) != static_cast<int64_t>(s)) continue;
