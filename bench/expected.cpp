@@ -32,7 +32,7 @@ struct Network {
 };
 constexpr Network kNetworks[] = {
     {"digits", 32, 43, 28, 40, 0.12},
-    {"peaks", 40000, 18, 13, 4, 0.012},
+    {"peaks", 40000, 5, 4, 4, 0.012},
     {"autoencoder", 500, 50, 37, 30, 0.45},
     {"cifar10", 256, 114, 89, 100, 5.5},
 };

@@ -98,9 +98,9 @@ TEST_P(CudaRows, HaveTheBitsOfTheCpu) {
 
 INSTANTIATE_TEST_SUITE_P(
     Networks, CudaRows,
-    testing::Values(NarrowCase{1, {2, 20, 5, 1}}, NarrowCase{7, {3, 6, 5}}, NarrowCase{7, {3, 7, 7}, Form::apart}, NarrowCase{20, {2, 20, 5, 1}},
-                    NarrowCase{255, {2, 20, 5, 1}}, NarrowCase{256, {1, 1, 1}}, NarrowCase{257, {5, 9, 8, 4}},
-                    NarrowCase{1009, {4, 13, 2}}, NarrowCase{4099, {2, 6, 1}},
+    testing::Values(NarrowCase{1, {2, 20, 5, 1}}, NarrowCase{7, {3, 6, 5}}, NarrowCase{7, {3, 7, 7}, Form::apart},
+                    NarrowCase{20, {2, 20, 5, 1}}, NarrowCase{255, {2, 20, 5, 1}}, NarrowCase{256, {1, 1, 1}},
+                    NarrowCase{257, {5, 9, 8, 4}}, NarrowCase{1009, {4, 13, 2}}, NarrowCase{4099, {2, 6, 1}},
                     NarrowCase{300, {20, 24, 20, 24, 20, 24, 3}, Form::chunks},
                     NarrowCase{33, {20, 24, 20, 24, 20, 24, 3}, Form::chunks},
                     NarrowCase{263, {2, 20, 5, 1}, Form::whole, true}, NarrowCase{600, {4, 9, 6}, Form::whole, true},

@@ -67,7 +67,7 @@ constexpr int kMostStripLevel = 12;          // 2^12 strips of 16 positions are 
 constexpr unsigned kCudaChainThreads = 256;  // of a block
 constexpr int64_t kLeastCudaChannels = 8;  // of an array that is made while it is summed: 32 bytes are written at once
 constexpr size_t kMostCudaSums = 4;        // that a chain takes along: each takes registers. An estimate
-constexpr int kFewestCudaRows = 32;                // that a block of a row chain takes at a time: a warp of them
+constexpr int kFewestCudaRows = 32;        // that a block of a row chain takes at a time: a warp of them
 constexpr size_t kMostCudaShared = size_t{96} << 10;  // of such a block: two on a processor of sm_90, one of sm_86
 // Multiply-adds of a row chain's row for each of its products, at most: a thread does those of a row. With more a block
 // takes longer than the launches that it saves. An estimate.

@@ -36,7 +36,7 @@ struct RowMatrix {
     depth = shape[transposed ? 1 : 0], width = shape[transposed ? 0 : 1];
     per_term = transposed ? 1 : shape[1], per_output = transposed ? shape[1] : 1;
   }
-  // What load_weights() writes, row_weights_width() numbers a term.
+  // What load_weights() writes, row_weights_width numbers a term.
   int64_t floats() const {
     const int64_t tile = width > 4 ? 8 : 4;
     return depth * ((width + tile - 1) / tile * tile);
@@ -47,7 +47,7 @@ struct RowMatrix {
 // Where things lie in a block's shared memory, in floats, with so many rows at a time.
 struct RowLayout {
   RowLayout(const Trace& body, int rows_at_a_time) : roles(body), rows(rows_at_a_time) {
-    floats = static_cast<int64_t>(roles.place_rows(kUnit, 0) / kUnit) * step();
+    floats = static_cast<int64_t>(roles.place_rows(unit(), 0) / unit()) * step();
     places.resize(body.nodes.size());
     for (size_t n = 0; n < body.nodes.size(); ++n) {
       const Node& node = body.nodes[n];
@@ -64,9 +64,9 @@ struct RowLayout {
     }
   }
   // Places are whole features, so that each row of all values has a column of the memory to itself.
-  static constexpr size_t kUnit = 64;  // bytes that stand for a feature: what places are multiples of
-  int64_t step() const { return rows + 4; }  // row_step()
-  int64_t place(ValueId id) const { return static_cast<int64_t>(roles.offset(id) / kUnit) * step(); }
+  static size_t unit() { return 64; }        // bytes that stand for a feature: what places are multiples of
+  int64_t step() const { return rows + 4; }  // row_step
+  int64_t place(ValueId id) const { return static_cast<int64_t>(roles.offset(id) / unit()) * step(); }
   size_t bytes() const { return static_cast<size_t>(floats) * sizeof(float) + 16; }  // and who comes last
 
   RowRoles roles;
@@ -82,27 +82,12 @@ RowLayout row_layout_of(const Trace& body) {
   return {body, tuning::kFewestCudaRows};
 }
 
-// Writes one body's kernel.
-class RowWriter {
+// What the text of a kernel names.
+class RowNames {
  public:
-  explicit RowWriter(const Trace& body) : body_(body), layout_(row_layout_of(body)) {}
+  explicit RowNames(const Trace& body) : body_(body), layout_(row_layout_of(body)) {}
 
-  std::string text(const std::string& name) const {
-    std::string fields;
-    for (size_t i = 0; i < body_.inputs.size(); ++i) fields += fmt::format("  Global<const float> in{};\n", i);
-    for (size_t i = 0; i < body_.outputs.size(); ++i) fields += fmt::format("  Global<float> out{};\n", i);
-    return fmt::format(
-        "struct {0}_arguments : RowChainArguments {{\n{1}}};\n\n"
-        "RT_KERNEL_BOUNDS({0}, kRowThreads, {0}_arguments, a) {{\n"
-        "  const auto memory = shared<float>({2});\n  [[maybe_unused]] const auto last = shared<unsigned>(1, memory);\n"
-        "  const long long begin = static_cast<long long>(block().x) * kRowBlock;\n"
-        "  const int there = static_cast<int>(smaller(kRowBlock, a.rows - begin));\n{3}"
-        "  for (int chunk = 0; chunk < there; chunk += {4}) {{\n"
-        "    const int present = fewer({4}, there - chunk);\n    barrier();\n{5}{6}{7}  }}\n{8}}}\n\n",
-        name, fields, layout_.floats, weights(), layout_.rows, transfers(true), steps(), transfers(false), combine());
-  }
-
- private:
+ protected:
   const RowRoles& roles() const { return layout_.roles; }
   std::string at(int64_t place) const { return fmt::format("memory + {}", place); }
   int64_t place(ValueId id) const { return layout_.place(id); }
@@ -128,15 +113,43 @@ class RowWriter {
     return text;
   }
 
+  const Trace& body_;
+  const RowLayout layout_;
+};
+
+// Writes one body's kernel.
+class RowWriter : RowNames {
+ public:
+  using RowNames::RowNames;
+
+  std::string text(const std::string& name) const {
+    std::string fields;
+    for (size_t i = 0; i < body_.inputs.size(); ++i) fields += fmt::format("  Global<const float> in{};\n", i);
+    for (size_t i = 0; i < body_.outputs.size(); ++i) fields += fmt::format("  Global<float> out{};\n", i);
+    return fmt::format(
+        "struct {0}_arguments : RowChainArguments {{\n{1}}};\n\n"
+        "RT_KERNEL_BOUNDS({0}, kRowThreads, {0}_arguments, a) {{\n"
+        "  const auto memory = shared<float>({2});\n  [[maybe_unused]] const auto last = shared<unsigned>(1, memory);\n"
+        "  const long long begin = static_cast<long long>(block().x) * kRowBlock;\n"
+        "  const int there = static_cast<int>(smaller(kRowBlock, a.rows - begin));\n{3}"
+        "  for (int chunk = 0; chunk < there; chunk += {4}) {{\n"
+        "    const int present = fewer({4}, there - chunk);\n    barrier();\n{5}{6}{7}  }}\n{8}}}\n\n",
+        name, fields, layout_.floats, weights(), layout_.rows, transfers(true), steps(), transfers(false), combine());
+  }
+
+ private:
   std::string weights() const {
-    std::string text = layout_.record == 0 ? "" : fmt::format(
-        "  const Global<float> record = Global<float>(a.records) + static_cast<long long>(block().x) * {};\n",
-        layout_.record);
+    std::string text =
+        layout_.record == 0
+            ? ""
+            : fmt::format(
+                  "  const Global<float> record = Global<float>(a.records) + static_cast<long long>(block().x) * {};\n",
+                  layout_.record);
     return text + each(RowKind::dense, [&](size_t n, const Node& node, int64_t) {
-      const RowMatrix matrix(roles(), node);
-      return fmt::format("  load_weights<{}, {}, {}, {}>(a.in{}, {});\n", matrix.depth, matrix.width, matrix.per_term,
-                         matrix.per_output, input_of(node.inputs[1]), at(layout_.places[n]));
-    });
+             const RowMatrix matrix(roles(), node);
+             return fmt::format("  load_weights<{}, {}, {}, {}>(a.in{}, {});\n", matrix.depth, matrix.width,
+                                matrix.per_term, matrix.per_output, input_of(node.inputs[1]), at(layout_.places[n]));
+           });
   }
 
   std::string transfers(bool in) const {
@@ -167,7 +180,7 @@ class RowWriter {
       if (step.kind == RowKind::rules)
         text += fmt::format(
             "    for (RowPlace<{0}> at; at.part < {1}; at.part += at.parts) {{\n"
-            "      const int c = at.part, e = c * row_step<{0}>() + at.row;\n",
+            "      const int c = at.part, e = c * row_step<{0}> + at.row;\n",
             layout_.rows, step.features);
       for (size_t n = 0; n < body_.nodes.size(); ++n) {
         if (roles().step_of(n) != static_cast<int64_t>(s)) continue;
@@ -249,9 +262,6 @@ class RowWriter {
     return fmt::format("{}{}  if (!combines_records<{}>(a, last)) return;\n{}", strips.empty() ? "" : "  barrier();\n",
                        strips, layout_.record, sums);
   }
-
-  const Trace& body_;
-  const RowLayout layout_;
 };
 
 // Multiply-adds that a row takes.
@@ -322,11 +332,8 @@ void add_row_chain_launch(const Trace& body, const cuda::Kernel& kernel, std::sp
   std::vector<const void*> words(inputs.begin(), inputs.end());
   words.insert(words.end(), outputs.begin(), outputs.end());
   const auto addresses = std::as_bytes(std::span(words));
-  cuda::Launch launch{&kernel,
-                      {static_cast<unsigned>(blocks_of(layout.roles.rows()))},
-                      {cuda::kRowThreads},
-                      layout.bytes(),
-                      {}};
+  cuda::Launch launch{
+      &kernel, {static_cast<unsigned>(blocks_of(layout.roles.rows()))}, {cuda::kRowThreads}, layout.bytes(), {}};
   launch.set(arguments);
   launch.arguments.insert(launch.arguments.end(), addresses.begin(), addresses.end());
   launches.add(std::move(launch));

@@ -1,7 +1,7 @@
 #pragma once
 // What the generated kernel of a chain of rows is made of (cuda_rows.h). A block of threads has a block of 256 rows,
 // the contract's block of k, of strips and of lanes (docs/numerics.md 2 and 3), and takes so many `rows` of it at a
-// time as lie in its shared memory: feature c of row r at c * row_step<rows>() + r. With fewer rows at a time than
+// time as lie in its shared memory: feature c of row r at c * row_step<rows> + r. With fewer rows at a time than
 // threads, several threads share the features of a row.
 
 #include "retrace/device/cuda/kernel.h"
@@ -14,9 +14,7 @@ namespace retrace::cuda {
 RT_DEVICE int fewer(int a, int b) { return a < b ? a : b; }
 
 template <int rows>
-constexpr int row_step() {
-  return rows + 4;  // what four threads read of neighbouring features lies in different banks
-}
+constexpr int row_step = rows + 4;  // what four threads read of neighbouring features lies in different banks
 
 // What a thread computes: a row, and every parts-th of its features or tiles of features.
 template <int rows>
@@ -33,27 +31,23 @@ RT_DEVICE void load_rows(Global<const float> in, long long first, int present, S
     const int row = e / features, feature = e % features;
     float value = 0.0f;
     if (row < present) value = in[first * features + e];
-    to[feature * row_step<rows>() + row] = value;
+    to[feature * row_step<rows> + row] = value;
   }
 }
 template <int rows, int features>
 RT_DEVICE void store_rows(Shared<float> from, long long first, int present, Global<float> out) {
   for (int e = static_cast<int>(thread().x); e < present * features; e += kRowThreads)
-    out[first * features + e] = from[e % features * row_step<rows>() + e / features];
+    out[first * features + e] = from[e % features * row_step<rows> + e / features];
 }
 
-// A matrix as products read it: [depth][row_weights_width<width>()], zeros behind `width`.
+// A matrix as products read it: [depth][row_weights_width<width>], zeros behind `width`.
 template <int width>
-constexpr int row_tile() {
-  return width > 4 ? 8 : 4;
-}
+constexpr int row_tile = width > 4 ? 8 : 4;
 template <int width>
-constexpr int row_weights_width() {
-  return (width + row_tile<width>() - 1) / row_tile<width>() * row_tile<width>();
-}
+constexpr int row_weights_width = (width + row_tile<width> - 1) / row_tile<width> * row_tile<width>;
 template <int depth, int width, int per_term, int per_output>
 RT_DEVICE void load_weights(Global<const float> in, Shared<float> to) {
-  constexpr int padded = row_weights_width<width>();
+  constexpr int padded = row_weights_width<width>;
   for (int e = static_cast<int>(thread().x); e < depth * padded; e += kRowThreads) {
     const int term = e / padded, output = e % padded;
     float value = 0.0f;
@@ -65,7 +59,7 @@ RT_DEVICE void load_weights(Global<const float> in, Shared<float> to) {
 // to[e] = then(feature, e, the product's element), where e is the place of a feature of a row.
 template <int rows, int depth, int width, class Then>
 RT_DEVICE void multiply_rows(Shared<float> from, Shared<float> weights, Shared<float> to, Then then) {
-  constexpr int tile = row_tile<width>(), padded = row_weights_width<width>(), step = row_step<rows>();
+  constexpr int tile = row_tile<width>, padded = row_weights_width<width>, step = row_step<rows>;
   const RowPlace<rows> at;
   for (int first = at.part * tile; first < width; first += at.parts * tile) {
     float sum[tile];
@@ -82,7 +76,8 @@ RT_DEVICE void multiply_rows(Shared<float> from, Shared<float> weights, Shared<f
     }
     RT_UNROLL
     for (int o = 0; o < tile; ++o)
-      if (first + o < width) to[(first + o) * step + at.row] = then(first + o, (first + o) * step + at.row, sum[o] + 0.0f);
+      if (first + o < width)
+        to[(first + o) * step + at.row] = then(first + o, (first + o) * step + at.row, sum[o] + 0.0f);
   }
 }
 
@@ -91,13 +86,14 @@ RT_DEVICE void multiply_rows(Shared<float> from, Shared<float> weights, Shared<f
 template <int rows, int m, int n>
 RT_DEVICE void add_products(Shared<float> a, Shared<float> b, int present, bool first, Global<float> record) {
   for (int e = static_cast<int>(thread().x); e < m * n; e += kRowThreads) {
-    const int left = e / n * row_step<rows>(), right = e % n * row_step<rows>();
+    const int left = e / n * row_step<rows>, right = e % n * row_step<rows>;
     float sum = 0.0f;
     if (!first) sum = record[e];
     int r = 0;
     for (; r + 4 <= present; r += 4) {
       const Float4 x = load4(a, left + r), y = load4(b, right + r);
-      sum = rules::fma(x.x, y.x, sum), sum = rules::fma(x.y, y.y, sum), sum = rules::fma(x.z, y.z, sum), sum = rules::fma(x.w, y.w, sum);
+      sum = rules::fma(x.x, y.x, sum), sum = rules::fma(x.y, y.y, sum), sum = rules::fma(x.z, y.z, sum),
+      sum = rules::fma(x.w, y.w, sum);
     }
     for (; r < present; ++r) {
       const float x = a[left + r], y = b[right + r];
@@ -126,7 +122,7 @@ RT_DEVICE void add_strips(Shared<float> a, int present, int strip, Shared<float>
     const int feature = e % features, s = e / features, end = fewer(present, (s + 1) * kRowStrip);
     float sum = 0.0f;
     for (int r = s * kRowStrip; r < end; ++r) {
-      const float x = a[feature * row_step<rows>() + r];
+      const float x = a[feature * row_step<rows> + r];
       sum = sum + x;
     }
     strips[feature * kRowStripStep + strip + s] = sum;
@@ -156,9 +152,8 @@ RT_DEVICE void add_up_strips(Shared<float> strips, int present, Global<float> re
 template <int size>
 RT_DEVICE float tree_of_records(Global<const float> records, int first, int count, int e) {
   using Sum = SumPolicy<float, float, false>;
-  return tree_of_parts<Sum, kRowTreeLevels>(0, count, 1, count, [&](long long i) -> float {
-    return records[(first + i) * size + e];
-  });
+  return tree_of_parts<Sum, kRowTreeLevels>(0, count, 1, count,
+                                            [&](long long i) -> float { return records[(first + i) * size + e]; });
 }
 
 // Combines the records of all blocks, `size` elements each. True in one block, which comes last: there

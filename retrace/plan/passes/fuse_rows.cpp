@@ -152,9 +152,7 @@ Trace fuse_rows(Trace trace, const PlanOptions& options) {
     if (!node.op->matrix_product || node.body) continue;
     const Shape& shape = trace.spec(node.first_output).shape;
     const int64_t rows = shape[0];
-    if (shape.rank() != 2 || rows < fewest ||
-        std::find(tried.begin(), tried.end(), rows) != tried.end())
-      continue;
+    if (shape.rank() != 2 || rows < fewest || std::find(tried.begin(), tried.end(), rows) != tried.end()) continue;
     tried.push_back(rows);
     const RowGroup group = find_group(trace, rows);
     if (group.products() < options.tuning.chain_products) continue;
@@ -167,7 +165,8 @@ Trace fuse_rows(Trace trace, const PlanOptions& options) {
 }  // namespace
 
 Pass fuse_rows_pass() {
-  return {.name = "fuse_rows", .purpose = "narrow layers over many rows become one kernel", .run = fuse_rows, .cuda = true};
+  return {
+      .name = "fuse_rows", .purpose = "narrow layers over many rows become one kernel", .run = fuse_rows, .cuda = true};
 }
 
 }  // namespace retrace

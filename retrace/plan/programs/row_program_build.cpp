@@ -28,10 +28,9 @@ struct RowProgram::Builder {
   Builder(RowProgram& program, const Trace& body) : program(program), body(body), roles(body) {
     program.rows_ = roles.rows();
     for (const RowRoles::Step& step : roles.steps()) program.steps_.push_back({step.kind, 0, 0, step.features});
-    constexpr size_t kFeature = kChunk * sizeof(float);
-    program.row_floats_ = static_cast<int64_t>(roles.place_rows(kFeature, kFeature) / sizeof(float));
-    for (const Node& node : body.nodes)
-      program.widest_ = std::max(program.widest_, features(node.first_output));
+    const size_t feature = kChunk * sizeof(float);
+    program.row_floats_ = static_cast<int64_t>(roles.place_rows(feature, feature) / sizeof(float));
+    for (const Node& node : body.nodes) program.widest_ = std::max(program.widest_, features(node.first_output));
     for (ValueId id : body.inputs) program.widest_ = std::max(program.widest_, features(id));
   }
 
@@ -132,7 +131,7 @@ struct RowProgram::Builder {
     Step& step = program.steps_[static_cast<size_t>(roles.step_of(n))];
     const size_t made = step.kind == RowRoles::Step::Kind::dense   ? program.dense_.size()
                         : step.kind == RowRoles::Step::Kind::rules ? program.rules_.size()
-                                                         : program.sums_.size();
+                                                                   : program.sums_.size();
     if (step.count++ == 0) step.first = static_cast<int64_t>(made);
     if (step.kind == RowRoles::Step::Kind::dense) return add_dense(n);
     if (step.kind == RowRoles::Step::Kind::rules) return add_rule(node);

@@ -127,8 +127,7 @@ size_t RowRoles::place_rows(size_t bytes, size_t bytes_of_single) {
 
 void RowRoles::place(Value& made, size_t bytes) {
   made.block = blocks_.size();
-  blocks_.push_back(
-      {bytes, static_cast<size_t>(made.first), static_cast<size_t>(std::max(made.first, made.last)), 0});
+  blocks_.push_back({bytes, static_cast<size_t>(made.first), static_cast<size_t>(std::max(made.first, made.last)), 0});
 }
 
 void RowRoles::place(size_t n, Value& made, size_t bytes, size_t bytes_of_single) {
