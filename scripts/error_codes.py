@@ -9,7 +9,8 @@ from project import files, lines
 
 PAGE = "docs/errors.md"
 AREAS = {1: "Tensors, labels, shapes, ops", 2: "Recording, gradients, plans, shards", 3: "Data", 4: "Jobs and options",
-         5: "Files", 6: "Devices and workers", 7: "The command", 9: "Defects of retrace, and of kernels that somebody writes"}
+         5: "Files", 6: "Devices and workers", 7: "The command", 8: "Exchanges between devices",
+         9: "Defects of retrace, and of kernels that somebody writes"}
 VARIABLE = "…"
 # What an error says whose text is put together elsewhere than where the error is made.
 TEXTS = {

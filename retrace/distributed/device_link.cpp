@@ -24,7 +24,7 @@ Way wanted_way() {
   if (text.empty()) return Way::automatic;
   const auto found = std::find(kWays.begin(), kWays.end(), text);
   if (found != kWays.end()) return static_cast<Way>(found - kWays.begin());
-  throw Error(ErrorKind::usage, 798, "RETRACE_EXCHANGE names no way of exchanging")
+  throw Error(ErrorKind::usage, 806, "RETRACE_EXCHANGE names no way of exchanging")
       .got(text)
       .expected("auto, host, peer or nccl");
 }
@@ -69,7 +69,7 @@ Ability ability_of(const Group& group, cuda::Runtime* device, cuda::Lane* lane) 
 void check_wanted(const std::vector<Ability>& all) {
   for (size_t r = 1; r < all.size(); ++r)
     if (all[r].wanted != all[0].wanted)
-      throw Error(ErrorKind::usage, 799, "the workers differ in RETRACE_EXCHANGE")
+      throw Error(ErrorKind::usage, 807, "the workers differ in RETRACE_EXCHANGE")
           .got(fmt::format("worker {} has {}, worker 0 has {}", r, kWays[static_cast<size_t>(all[r].wanted)],
                            kWays[static_cast<size_t>(all[0].wanted)]));
 }

@@ -314,7 +314,9 @@ int cuEventCreate(CUevent* event, unsigned flags) {
 
 int cuEventDestroy_v2(CUevent event) {
   FAKE_CALL_IN_CONTEXT();
-  return destroy(state.events, event);
+  if (state.events.erase(event) == 0) return 400;
+  state.destroyed_events.emplace_back(event);
+  return 0;
 }
 
 int cuEventRecord(CUevent event, CUstream stream) {

@@ -71,6 +71,7 @@ struct State {
   std::map<int, CUctx_st> contexts;
   std::set<CUstream> streams;
   std::set<CUevent> events;
+  std::vector<std::shared_ptr<CUevent_st>> destroyed_events;  // streams may still wait for them
   std::set<CUmodule> modules;
   std::set<CUgraph> graphs;
   std::set<CUgraphExec> executables;
