@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -103,8 +104,7 @@ class NcclTransport final : public DeviceTransport {
   template <class Look>
   void together(Group& group, const char* what, Look look) {
     std::vector<Progress> all(static_cast<size_t>(group.size()));
-    const auto begun = Clock::now();
-    for (;;) {
+    for (auto begun = Clock::time_point::max();;) {  // since all have come
       const auto round = Clock::now();
       Progress mine = look();
       while (mine == Progress::going && Clock::now() - round < kRound) {
@@ -112,6 +112,7 @@ class NcclTransport final : public DeviceTransport {
         mine = look();
       }
       group.all_gather(&mine, sizeof mine, all.data(), what);
+      begun = std::min(begun, Clock::now());
       if (const std::string failed = members(all, Progress::failed); !failed.empty())
         throw Error(ErrorKind::unavailable, 803, fmt::format("NCCL fails between the workers' devices: {}", failed))
             .got(mine == Progress::failed ? nccl_->ncclGetErrorString(result_) : "an error of that worker")
