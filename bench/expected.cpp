@@ -11,9 +11,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <stdexcept>
 
 #include "bench/common/floor.h"
 #include "bench/common/workload.h"
+#include "retrace/device/cuda/lane.h"
 #include "retrace/device/cuda/runtime.h"
 #include "retrace/plan/device_plan.h"
 #include "retrace/plan/plan.h"
@@ -118,6 +120,9 @@ class NoRuntime final : public cuda::Runtime {
     return std::make_unique<NoGraph>();
   }
   void synchronize() override {}
+  std::unique_ptr<cuda::Lane> make_lane() override {
+    throw std::logic_error("the steps of one worker exchange nothing");
+  }
 
  private:
   size_t next_ = size_t{1} << 40;
