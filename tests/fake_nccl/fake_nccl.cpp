@@ -98,7 +98,8 @@ struct ncclComm {
     }
     for (unsigned idle = 0; !left.empty() && !aborted; ++idle) {
       const size_t i = random() % left.size();
-      nap(random, idle > 200 ? 20000 : random() % 8 == 0 ? 3000 : 30);  // who waits for long uses no processor
+      // Who waits for long uses next to no processor: that would be a sign of life of this process.
+      nap(random, idle > 230 ? 200000 : idle > 200 ? 20000 : random() % 8 == 0 ? 3000 : 30);
       if (left[i].first.sends ? send(left[i].first, left[i].second) : receive(left[i].first, left[i].second))
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
       if (state != kNcclInProgress) return;
