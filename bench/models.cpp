@@ -48,7 +48,8 @@ class Server {
     if (command == "loss") return fmt::format("{:.9g}", loss(std::stoi(argument)));
     if (command == "reading") return fmt::format("{:.9f}", run(std::stoi(argument), true));
     if (command == "fingerprint") return fingerprint_after(std::stoi(argument));
-    if (command == "mode") return set_mode(argument == "fast" ? Mode::fast : Mode::reproducible) == Mode::fast ? "fast" : "reproducible";
+    if (command == "mode")
+      return set_mode(argument == "fast" ? Mode::fast : Mode::reproducible) == Mode::fast ? "fast" : "reproducible";
     if (command == "memory") return fmt::format("{:.1f}", peak_mib());
     if (command == "probe") return fmt::format("{:.6g}", probe_peak());
     if (command == "floor") return floor(std::stod(argument));
