@@ -114,6 +114,18 @@ TEST_P(CudaExchange, NamesAWorkerThatDoesNotCome) {
   EXPECT_TRUE(says(text, "worker 1"));
 }
 
+TEST_P(CudaExchange, TakesWhatLeavesItsDeviceOverTheHostOnly) {
+  const std::string text = error_of([] {
+    Pool::local(2, {.timeout = 2}).spmd([](Worker& worker) {
+      const ShardSplit split{2, 2, 2, worker.index()};
+      const Tensor part = Tensor::full(1, {100}), there = part.to(find_device("cuda", worker.index()));
+      all_reduce(std::vector<Tensor>{there}, split).to_vector<float>();
+      all_reduce(std::vector<Tensor>{worker.index() == 1 ? part : there}, split).to_vector<float>();
+    });
+  });
+  EXPECT_TRUE(says(text, *GetParam() == 'h' ? "no error" : "worker 0 on a device, worker 1 on the CPU"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, CudaExchange, testing::Values("auto", "host", "peer", "nccl"),
                          [](const auto& one) { return std::string(one.param); });
 

@@ -45,6 +45,8 @@ class Courier : public Group {
   // How members exchange what lies on devices: null, over the host. All members agree on it at the first call, which
   // each makes at its first exchange; `device` is where this one computes, null the CPU.
   DeviceLink* link(cuda::Runtime* device);
+  // Whether members exchange from device to device what lies on devices.
+  bool is_linked() const { return link_ != nullptr; }
   // "host", "peer" or "nccl"; "" before they have agreed.
   const char* way() const { return !agreed_ ? "" : link_ ? link_->transport().name() : "host"; }
   // Seconds for which the member has waited in finish() so far.

@@ -21,16 +21,16 @@ class DeviceTransport {
   virtual void settle(Group& group) = 0;
 };
 
-// Copies between devices of one process. `board` is one for all members (PeerBoard::share).
 class PeerBoard;
+// Copies between devices of one process. `board` is one for all members (share_peer_board).
 std::unique_ptr<DeviceTransport> make_peer_transport(std::shared_ptr<cuda::Lane> lane,
                                                      std::shared_ptr<PeerBoard> board);
 // A board for this group, whose members are all in this process; all call it.
 std::shared_ptr<PeerBoard> share_peer_board(Group& group);
 
-// NCCL, which moves bytes and adds nothing. All members call it. Throws Error(unavailable) where NCCL refuses.
-// `seconds`: how long a member waits for devices of others that make no progress.
 class Nccl;
+// NCCL, which moves bytes and adds nothing. All members call it. Throws Error(unavailable) where NCCL refuses. A member
+// waits group.seconds() for devices of others that make no progress.
 std::unique_ptr<DeviceTransport> make_nccl_transport(std::shared_ptr<const Nccl> nccl, std::shared_ptr<cuda::Lane> lane,
                                                      Group& group);
 

@@ -49,6 +49,7 @@ struct Launch {
     const auto bytes = std::as_bytes(std::span(&value, 1));
     arguments.assign(bytes.begin(), bytes.end());
   }
+  void append(std::span<const std::byte> bytes) { arguments.insert(arguments.end(), bytes.begin(), bytes.end()); }
 };
 
 // Of each launch of a graph the earlier ones that it waits for, ascending.

@@ -1,5 +1,7 @@
 #include "retrace/ops/all_reduce/exchange.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <memory>
 
@@ -40,6 +42,7 @@ struct Begun {
   char* memory;
   int64_t number = 0;
   std::unique_ptr<DeviceExchange> on_device;  // where the memory is a device's
+  bool linked = false;                        // members may be on devices or on the host
   Begun(const ExchangeShape& s, void* m) : shape(s), layout(shape), memory(static_cast<char*>(m)) {}
 };
 
@@ -49,9 +52,23 @@ std::vector<std::unique_ptr<Begun>>& under_way() {
   return all;
 }
 
+// The messages of devices and of the host are not the same. Throws on all members if some are here and some there.
+void check_places(Group& group, bool on_device) {
+  const char mine = on_device ? 1 : 0;
+  std::vector<char> all(static_cast<size_t>(group.size()));
+  group.all_gather(&mine, 1, all.data(), "all_reduce");
+  for (size_t r = 1; r < all.size(); ++r)
+    if (all[r] != all[0])
+      throw Error(ErrorKind::usage, 808, "workers add what lies on CUDA devices and what lies on the CPU")
+          .got(fmt::format("worker 0 on {}, worker {} on {}", all[0] ? "a device" : "the CPU", r,
+                           all[r] ? "a device" : "the CPU"))
+          .help("x.to(device) brings a tensor or a tree to a device; RETRACE_EXCHANGE=host takes both");
+}
+
 // The two rounds, on the courier's thread.
 void travel(Group& group, void* context) {
   const Begun& begun = *static_cast<const Begun*>(context);
+  if (begun.linked) check_places(group, begun.on_device != nullptr);
   if (begun.on_device) return begun.on_device->travel(group);
   if (begun.layout.total > 0) {
     const auto first = begun.layout.first_round(begun.memory);
@@ -73,6 +90,7 @@ void start_exchange(const ExchangeShape& shape, const void* const* partials, voi
   DeviceLink* const link = LinkScope::current();
   if (courier && !link) courier->link(nullptr);
   auto begun = std::make_unique<Begun>(shape, memory);
+  begun->linked = courier && courier->is_linked();
   if (link) {
     begun->on_device = std::make_unique<DeviceExchange>(*link, begun->layout, begun->memory);
     begun->on_device->start(partials);

@@ -64,7 +64,7 @@ void* CudaExchanges::memory_of(ValueId id, Device& device) {
 }
 
 size_t CudaExchanges::add(const Node& node) {
-  steps_.push_back(&node);
+  steps_.push_back({&node, {}});
   return steps_.size() - 1;
 }
 
@@ -103,8 +103,10 @@ void CudaExchanges::call(const Node& node, const Places& places) {
   }
 }
 
-void CudaExchanges::run_on_host(const Node& node, std::span<const void* const> inputs, std::span<void* const> outputs) {
-  const Places places = on_host(node);
+void CudaExchanges::run_on_host(Step& step, std::span<const void* const> inputs, std::span<void* const> outputs) {
+  const Node& node = *step.node;
+  if (!step.host) step.host = on_host(node);
+  const Places& places = *step.host;
   bool copied = false;
   for (size_t i = 0; i < reads_of(node); ++i) {
     if (is_staging(node.inputs[i])) continue;
@@ -118,12 +120,12 @@ void CudaExchanges::run_on_host(const Node& node, std::span<const void* const> i
 }
 
 void CudaExchanges::run(size_t number, std::span<const void* const> inputs, std::span<void* const> outputs) {
-  const Node& node = *steps_[number];
   Courier* const courier = current_courier();
   DeviceLink* const link = courier ? courier->link(&device_.runtime()) : nullptr;
-  if (!link) return run_on_host(node, inputs, outputs);
+  if (!link) return run_on_host(steps_[number], inputs, outputs);
   device_.value_errors().check();
   const LinkScope scope(link);
+  const Node& node = *steps_[number].node;
   call(node, on_device(node, inputs, outputs));
 }
 

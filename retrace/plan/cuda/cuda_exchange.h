@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,22 +29,26 @@ class CudaExchanges {
   void run(size_t step, std::span<const void* const> inputs, std::span<void* const> outputs);
 
  private:
-  // Where the values of a step lie in a run.
+  // Where the values of a step lie: on the host always there, on the device in a run.
   struct Places {
     std::vector<KernelInput> inputs;
     std::vector<KernelOutput> outputs;
   };
   bool is_staging(ValueId id) const;
   void* memory_of(ValueId id, Device& device);
+  struct Step {
+    const Node* node;
+    std::optional<Places> host;  // made when it is first needed
+  };
   Places on_host(const Node& node);
   Places on_device(const Node& node, std::span<const void* const> inputs, std::span<void* const> outputs);
-  void run_on_host(const Node& node, std::span<const void* const> inputs, std::span<void* const> outputs);
+  void run_on_host(Step& step, std::span<const void* const> inputs, std::span<void* const> outputs);
   static void call(const Node& node, const Places& places);
 
   const Trace& trace_;
   CudaDevice& device_;
   std::map<std::pair<ValueId, DeviceId>, std::shared_ptr<Buffer>> memory_;
-  std::vector<const Node*> steps_;
+  std::vector<Step> steps_;
 };
 
 // Launches as graphs, cut before the launches of these numbers (ascending; the number of launches: behind all of them),

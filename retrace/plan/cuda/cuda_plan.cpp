@@ -201,8 +201,7 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
   }
   if (first_blocks.size() % 2 != 0) first_blocks.push_back(0);  // the struct ends at a multiple of a word
   cuda::Launch launch{call.kernel.get(), {blocks}, {tuning::kCudaChainThreads}, 0, {}};
-  for (const auto part : {std::as_bytes(std::span(words)), std::as_bytes(std::span(first_blocks))})
-    launch.arguments.insert(launch.arguments.end(), part.begin(), part.end());
+  launch.append(std::as_bytes(std::span(words))), launch.append(std::as_bytes(std::span(first_blocks)));
   return launch;
 }
 

@@ -225,14 +225,11 @@ int64_t reducing_workspace(const Trace& body) {
 void add_reducing_launches(const Trace& body, const cuda::Kernel& kernel, std::span<const void* const> inputs,
                            std::span<void* const> outputs, void* workspace, cuda::Launches& launches) {
   const Parts parts(body);
-  std::vector<const void*> words(inputs.begin(), inputs.end());
-  words.insert(words.end(), outputs.begin(), outputs.end());
-  const auto addresses = std::as_bytes(std::span(words));
   for (const auto& pass : cuda_reduce_passes(shape_of(body, parts.reductions[0]), value_bytes(parts), "a reduction",
                                              workspace, launches.counters())) {
     cuda::Launch launch{&kernel, {pass.blocks}, {pass.threads}, pass.shared_bytes, {}};
     launch.set(pass.arguments);
-    launch.arguments.insert(launch.arguments.end(), addresses.begin(), addresses.end());
+    launch.append(std::as_bytes(inputs)), launch.append(std::as_bytes(outputs));
     launches.add(std::move(launch));
   }
 }

@@ -38,7 +38,7 @@ struct RowMatrix {
   }
   // What load_weights() writes, row_weights_width numbers a term.
   int64_t floats() const {
-    const int64_t tile = width > 4 ? 8 : 4;
+    const int64_t tile = width > cuda::kNarrowRowTile ? cuda::kRowTile : cuda::kNarrowRowTile;
     return depth * ((width + tile - 1) / tile * tile);
   }
   int64_t depth, width, per_term, per_output;
@@ -55,7 +55,7 @@ struct RowLayout {
       if (node.op->view || kind == RowKind::rules) continue;
       if (kind == RowKind::sum) {
         const int64_t size = record_size(roles, node);
-        if (is_column_sum(node)) places[n] = floats, floats += size * 17;  // kRowStripStep
+        if (is_column_sum(node)) places[n] = floats, floats += size * cuda::kRowStripStep;
         record += size;
       } else {
         places[n] = floats, floats += RowMatrix(roles, node).floats();
@@ -64,8 +64,8 @@ struct RowLayout {
     }
   }
   // Places are whole features, so that each row of all values has a column of the memory to itself.
-  static size_t unit() { return 64; }        // bytes that stand for a feature: what places are multiples of
-  int64_t step() const { return rows + 4; }  // row_step
+  static size_t unit() { return 64; }                    // bytes that stand for a feature: what places are multiples of
+  int64_t step() const { return rows + cuda::kRowPad; }  // row_step
   int64_t place(ValueId id) const { return static_cast<int64_t>(roles.offset(id) / unit()) * step(); }
   size_t bytes() const { return static_cast<size_t>(floats) * sizeof(float) + 16; }  // and who comes last
 
@@ -329,13 +329,10 @@ void add_row_chain_launch(const Trace& body, const cuda::Kernel& kernel, std::sp
   arguments.records = workspace;
   arguments.group_records = static_cast<float*>(workspace) + arguments.blocks * layout.record;
   arguments.counters = launches.counters();
-  std::vector<const void*> words(inputs.begin(), inputs.end());
-  words.insert(words.end(), outputs.begin(), outputs.end());
-  const auto addresses = std::as_bytes(std::span(words));
   cuda::Launch launch{
       &kernel, {static_cast<unsigned>(blocks_of(layout.roles.rows()))}, {cuda::kRowThreads}, layout.bytes(), {}};
   launch.set(arguments);
-  launch.arguments.insert(launch.arguments.end(), addresses.begin(), addresses.end());
+  launch.append(std::as_bytes(inputs)), launch.append(std::as_bytes(outputs));
   launches.add(std::move(launch));
 }
 

@@ -14,7 +14,7 @@ namespace retrace::cuda {
 RT_DEVICE int fewer(int a, int b) { return a < b ? a : b; }
 
 template <int rows>
-constexpr int row_step = rows + 4;  // what four threads read of neighbouring features lies in different banks
+constexpr int row_step = rows + kRowPad;
 
 // What a thread computes: a row, and every parts-th of its features or tiles of features.
 template <int rows>
@@ -42,7 +42,7 @@ RT_DEVICE void store_rows(Shared<float> from, long long first, int present, Glob
 
 // A matrix as products read it: [depth][row_weights_width<width>], zeros behind `width`.
 template <int width>
-constexpr int row_tile = width > 4 ? 8 : 4;
+constexpr int row_tile = width > kNarrowRowTile ? kRowTile : kNarrowRowTile;
 template <int width>
 constexpr int row_weights_width = (width + row_tile<width> - 1) / row_tile<width> * row_tile<width>;
 template <int depth, int width, int per_term, int per_output>
@@ -115,7 +115,6 @@ RT_DEVICE void add_lanes(Shared<float> a, int present, bool first, Global<float>
 }
 
 // The strips of a chunk, the first of them number `strip` of the block: strips[feature][kRowStripStep].
-constexpr int kRowStrip = 16, kRowStrips = kRowBlock / kRowStrip, kRowStripStep = kRowStrips + 1;
 template <int rows, int features>
 RT_DEVICE void add_strips(Shared<float> a, int present, int strip, Shared<float> strips) {
   for (int e = static_cast<int>(thread().x); e < features * (rows / kRowStrip); e += kRowThreads) {
