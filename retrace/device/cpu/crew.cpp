@@ -208,29 +208,45 @@ void Crew::run(int64_t count, FunctionRef<void(int64_t)> body) {
   count_ = count;
   failure_.clear();
   finished_.store(0, std::memory_order_relaxed);
-  remaining_.store(count);
+  share_out(count);
   wake(count - 1);
   {
     const PieceScope piece_scope;
     const FloatingPointScope floating_point;
-    while (work()) {}
+    work(0);
   }
   wait_finished(count);
   failure_.rethrow();
 }
 
-bool Crew::work() {
-  int64_t left = remaining_.load(std::memory_order_acquire);
-  while (left > 0)
-    if (remaining_.compare_exchange_weak(left, left - 1)) {
-      work_on(left);
-      return true;
-    }
-  return false;
+void Crew::share_out(int64_t count) {
+  const int64_t threads = std::min<int64_t>(active_.load(std::memory_order_relaxed) + 1, kShares);
+  const int64_t sharers = std::min(threads, count);
+  sharers_.store(static_cast<int>(sharers), std::memory_order_relaxed);
+  for (int64_t i = 0; i < sharers; ++i)
+    shares_[static_cast<size_t>(i)].fill(count * i / sharers, count * (i + 1) / sharers);
+  job_.fetch_add(1);
 }
 
-void Crew::work_on(int64_t left) {
-  const int64_t count = count_, piece = count - left;
+// Thread 0 is the owner, thread i helper i - 1.
+void Crew::work(int thread) {
+  int64_t piece = PieceShare::kNone;
+  if (thread < kShares)
+    while ((piece = shares_[static_cast<size_t>(thread)].take_lowest()) != PieceShare::kNone) work_on(piece);
+  while ((piece = steal(thread)) != PieceShare::kNone) work_on(piece);
+}
+
+int64_t Crew::steal(int thread) {
+  const int sharers = sharers_.load(std::memory_order_relaxed);
+  for (int i = 1; i <= sharers; ++i) {
+    PieceShare& share = shares_[static_cast<size_t>((thread + i) % sharers)];
+    if (const int64_t piece = share.take_highest(); piece != PieceShare::kNone) return piece;
+  }
+  return PieceShare::kNone;
+}
+
+void Crew::work_on(int64_t piece) {
+  const int64_t count = count_;
   if (!failure_.before(piece)) {
     try {
       (*body_)(piece);
@@ -257,16 +273,17 @@ void Crew::help() {
       active_.wait(active);
       continue;
     }
-    while (work()) {}
-    if (!spin([&] { return remaining_.load(std::memory_order_relaxed) > 0; })) sleep(index);
+    const uint32_t seen = job_.load();
+    work(index + 1);
+    if (!spin([&] { return new_job(seen); })) sleep(index, seen);
   }
   leave();
 }
 
-void Crew::sleep(int index) {
+void Crew::sleep(int index, uint32_t seen) {
   const uint32_t call = calls_.load();
   sleepers_.fetch_add(1);
-  if (remaining_.load() == 0 && index < active_.load()) calls_.wait(call);
+  if (!new_job(seen) && index < active_.load()) calls_.wait(call);
   sleepers_.fetch_sub(1);
 }
 

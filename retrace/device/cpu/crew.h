@@ -1,6 +1,7 @@
 #pragma once
 // The helper threads of one user thread. Only run_pieces() (threads.h) uses them.
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "retrace/base/function_ref.h"
+#include "retrace/device/cpu/piece_share.h"
 
 namespace retrace {
 
@@ -33,7 +35,7 @@ class Failure {
     piece_.store(kNone, std::memory_order_relaxed);
     error_ = nullptr;
   }
-  // Pieces after a failed one need not run: all lower ones are already claimed.
+  // Pieces after a failed one need not run; those before it do, since one of them may fail, too.
   bool before(int64_t piece) const { return piece_.load(std::memory_order_relaxed) < piece; }
   void add(int64_t piece, std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
@@ -52,10 +54,11 @@ class Failure {
   std::exception_ptr error_;
 };
 
-// A user thread, its helpers and the job that they share. The only claim on a piece is a successful decrement of
-// remaining_; a job's description changes only while nothing is claimed, so a helper that was descheduled anywhere else
-// delays no one. Helpers sleep between jobs, block the signals that are sent to the process, and never end the process:
-// at its exit they sleep or leave what they touch alive.
+// A user thread, its helpers and the job that they share. Each thread begins with a range of the pieces of its own, the
+// same one in each job of so many pieces: what it wrote in one job is in its cache in the next. The only claim on a
+// piece is a successful change of a share; a job's description changes only while nothing is claimed, so a helper that
+// was descheduled anywhere else delays no one. Helpers sleep between jobs, block the signals that are sent to the
+// process, and never end the process: at its exit they sleep or leave what they touch alive.
 class Crew {
  public:
   // This thread's own crew, with so many helpers, or fewer where the system gives no more threads; the user is told
@@ -64,7 +67,8 @@ class Crew {
 
   // Wakes the helpers for a job that comes soon.
   void wake_all() { wake(active_.load(std::memory_order_relaxed)); }
-  // Calls body(i) for each i of 0..count-1. Rethrows the exception of the lowest.
+  static constexpr int64_t kMostPieces = int64_t{1} << 31;
+  // Calls body(i) for each i of 0..count-1, at most kMostPieces. Rethrows the exception of the lowest.
   void run(int64_t count, FunctionRef<void(int64_t)> body);
 
  private:
@@ -78,16 +82,22 @@ class Crew {
   void leave();
   void set_active(int helpers);
   void help();
-  bool work();
-  void work_on(int64_t left);
+  void share_out(int64_t count);
+  void work(int thread);
+  int64_t steal(int thread);
+  void work_on(int64_t piece);
   void wait_finished(int64_t count);
-  void sleep(int index);
+  bool new_job(uint32_t seen) const { return job_.load() != seen; }
+  void sleep(int index, uint32_t seen);
   void wake(int64_t wanted);
 
   FunctionRef<void(int64_t)>* body_ = nullptr;
   int64_t count_ = 0;
   Failure failure_;
-  alignas(64) std::atomic<int64_t> remaining_{0};
+  static constexpr int kShares = 64;  // threads that come after these only help others
+  std::array<PieceShare, kShares> shares_;
+  alignas(64) std::atomic<int> sharers_{0};  // shares of the job
+  std::atomic<uint32_t> job_{0};             // how many there were
   alignas(64) std::atomic<int64_t> finished_{0};
   std::atomic<bool> caller_sleeps_{false};
   alignas(64) std::atomic<int> sleepers_{0};

@@ -71,7 +71,9 @@ void set_thread_count(int count) {
 void run_pieces(int64_t count, FunctionRef<void(int64_t piece)> body) {
   if (count <= 1 || PieceScope::inside() || (regions == 0 && thread_count() == 1)) return run_serially(count, body);
   const ParallelRegion region;
-  crew->run(count, body);
+  if (count <= Crew::kMostPieces) return crew->run(count, body);
+  for (int64_t first = 0; first < count; first += Crew::kMostPieces)
+    crew->run(std::min(count - first, Crew::kMostPieces), [&](int64_t i) { body(first + i); });
 }
 
 ParallelRegion::ParallelRegion() {

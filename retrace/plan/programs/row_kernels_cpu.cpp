@@ -110,7 +110,7 @@ void dense_outputs(RowDense d, int64_t first) {
 }
 
 using DenseOutputs = void (*)(RowDense, int64_t first);
-constexpr int kMostOutputs = kVectorRegisters >= 32 ? 10 : 4;
+constexpr int kMostOutputs = kVectorRegisters >= 32 ? 10 : 6;
 
 // Few outputs take more rows at a time: their sums depend on each other.
 constexpr int vectors_for(int outputs) {
