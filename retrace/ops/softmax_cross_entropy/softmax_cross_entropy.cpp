@@ -1,9 +1,11 @@
 #include "retrace/ops/softmax_cross_entropy/softmax_cross_entropy.h"
 
+#include "retrace/ops/cast/cast.h"
 #include "retrace/ops/exp/exp.h"
 #include "retrace/ops/log/log.h"
 #include "retrace/ops/loss.h"
 #include "retrace/ops/max/max.h"
+#include "retrace/ops/one_hot/one_hot.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/pointwise.h"
 #include "retrace/ops/softmax/softmax.h"
@@ -49,7 +51,9 @@ std::vector<Tensor> gradient(const GradientCall& call) {
 
 Tensor softmax_cross_entropy(const Tensor& x, const Tensor& t, Place place) {
   static const Op& op = find_op("softmax_cross_entropy");
-  return record_one(op, {}, {x, t}, place);
+  const bool numbers = t.type(place) == DType::i32 || t.type(place) == DType::u8;
+  if (!numbers || t.rank() + 1 != x.rank(place)) return record_one(op, {}, {x, t}, place);
+  return record_one(op, {}, {x, cast(one_hot(t, x.shape().back(), place), x.type(), place)}, place);
 }
 
 void define_softmax_cross_entropy(OpTable& table) {

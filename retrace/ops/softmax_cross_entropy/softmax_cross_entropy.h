@@ -12,6 +12,9 @@ namespace retrace {
 // unlabelled number, f32 or f64. Roundings as written; the sum over exp z goes by the rule of its axis, the outer one
 // by the row rule. Gradients: dloss / N, times softmax(x) sum(t) - t for x (sum(t) along the axis: 1 for probabilities)
 // and times l - z for t. Error(usage) for rank 0, other types, or a target of another type or shape.
+//
+// t may also be class numbers (i32 or u8) with the axes of x but the last, which are the classes: the loss is that of
+// one_hot(t, classes), with its errors.
 Tensor softmax_cross_entropy(const Tensor& x, const Tensor& t, Place place = Place::here());
 
 }  // namespace retrace

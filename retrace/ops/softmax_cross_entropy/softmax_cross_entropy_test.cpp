@@ -49,6 +49,24 @@ TEST(SoftmaxCrossEntropy, GradientForOneHotTargetsIsSoftmaxMinusTargetOverN) {
     EXPECT_EQ(std::bit_cast<uint32_t>(found[i]), std::bit_cast<uint32_t>((y[i] - wanted[i]) * 0.25f)) << i;
 }
 
+TEST(SoftmaxCrossEntropy, ClassNumbersAreOneHotTargets) {
+  const Tensor x = Tensor::from<float>({1, -2, 0.5f, 3, 0.25f, -1, 2, 2, 2, -7, 4, 0}, {4, 3}, "BC");
+  const Tensor classes = Tensor::from<int32_t>({2, 0, 1, 1}, {4}, "B");
+  const auto grad = [&](const Tensor& t) {
+    return value_and_grad([&](const Tensor& logits) { return softmax_cross_entropy(logits, t); })(x);
+  };
+  const auto wanted = grad(one_hot(classes, 3)), found = grad(classes);
+  EXPECT_EQ(found.value.item<float>(), wanted.value.item<float>());
+  EXPECT_EQ(found.gradients.to_vector<float>(), wanted.gradients.to_vector<float>());
+  EXPECT_EQ(softmax_cross_entropy(cast(x, DType::f64), classes).type(), DType::f64);
+  const Tensor sequence = reshape(x, {2, 2, 3}, "BTC"), numbers = reshape(classes, {2, 2}, "BT");
+  EXPECT_EQ(softmax_cross_entropy(sequence, numbers).item<float>(), 2 * wanted.value.item<float>());  // N = 2
+  EXPECT_NE(error_text([&] {
+              softmax_cross_entropy(x, Tensor::from<int32_t>({2, 0, 3, 1}, {4}, "B")).item<float>();
+            }).find("RT0177"),
+            std::string::npos);
+}
+
 TEST(SoftmaxCrossEntropy, WrongArgumentsAreErrors) {
   const Place place{"model.cpp", 7};
   const Tensor x = Tensor::zeros({4, 10});
