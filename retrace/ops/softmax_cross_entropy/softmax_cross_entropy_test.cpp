@@ -5,7 +5,10 @@
 #include <bit>
 
 #include "retrace/autodiff/value_and_grad.h"
+#include "retrace/ops/cast/cast.h"
+#include "retrace/ops/one_hot/one_hot.h"
 #include "retrace/ops/operators.h"
+#include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/softmax/softmax.h"
 #include "retrace/ops/testing/op_case.h"
 
