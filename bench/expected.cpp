@@ -33,10 +33,10 @@ struct Network {
   double wanted_ms;
 };
 constexpr Network kNetworks[] = {
-    {"digits", 32, 43, 28, 40, 0.12},
-    {"peaks", 40000, 5, 4, 4, 0.012},
-    {"autoencoder", 500, 50, 37, 30, 0.45},
-    {"cifar10", 256, 114, 89, 100, 5.5},
+    {"digits", 32, 40, 27, 40, 0.12},
+    {"peaks", 40000, 3, 3, 4, 0.012},
+    {"autoencoder", 500, 45, 35, 30, 0.45},
+    {"cifar10", 256, 102, 88, 100, 5.5},
 };
 
 // The model of the device; seconds, and units a second.

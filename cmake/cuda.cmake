@@ -87,7 +87,8 @@ endfunction()
 
 # The headers that kernels made at run time may include.
 file(GLOB kernel_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
-     "${PROJECT_SOURCE_DIR}/retrace/base/elementary*.h" "${PROJECT_SOURCE_DIR}/retrace/base/philox_core.h"
+     "${PROJECT_SOURCE_DIR}/retrace/base/convert.h" "${PROJECT_SOURCE_DIR}/retrace/base/elementary*.h"
+     "${PROJECT_SOURCE_DIR}/retrace/base/philox_core.h"
      "${PROJECT_SOURCE_DIR}/retrace/base/scalar.h" "${PROJECT_SOURCE_DIR}/retrace/device/cuda/fast_divide.h"
      "${PROJECT_SOURCE_DIR}/retrace/device/cuda/last_block.h"
      "${PROJECT_SOURCE_DIR}/retrace/device/cuda/global.h"

@@ -101,7 +101,7 @@ TEST_F(CudaPlanTest, ChainsWaitForEachOther) {
   EXPECT_EQ(last_plan()->kernel_calls(), 4u);
 }
 
-// What counts steps is computed first, although it stands last: its last chain goes with another one.
+// What counts steps is computed first, although it stands last: its chain goes with another one.
 TEST_F(CudaPlanTest, NumbersOfInputsComeFirst) {
   const auto f = [](const std::vector<Tensor>& x) {
     const Tensor shifted = x[0] + 1.0f, squares = matmul(shifted, shifted);
@@ -109,8 +109,47 @@ TEST_F(CudaPlanTest, NumbersOfInputsComeFirst) {
     return std::vector{squares, factor, squares * factor};
   };
   expect_same_bits(f, {numbers({4, 4}, 0), Tensor::scalar(int32_t{6})});
-  // The sum; the cast; the shift and the factor; the product; its multiple.
-  EXPECT_EQ(last_plan()->kernel_calls(), 5u);
+  // The shift and the factor; the product; its multiple.
+  EXPECT_EQ(last_plan()->kernel_calls(), 3u);
+}
+
+// One chain holds f32, i32, u8 and bool, with the conversions of the CPU between them.
+TEST_F(CudaPlanTest, ChainsConvertTypes) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto f = [](const std::vector<Tensor>& x) {
+    const Tensor whole = cast(x[0], DType::i32), sum = whole + x[1], bytes = cast(x[0] * 0.5f, DType::u8);
+    const Tensor low = cast(sum, DType::u8), wrapped = low + bytes;
+    const Tensor chosen = where(greater(x[1], whole), x[0], cast(sum, DType::f32));
+    const Tensor again = cast(greater(x[0], chosen), DType::i32) * sum;
+    return std::vector{whole,
+                       sum,
+                       bytes,
+                       low,
+                       wrapped,
+                       chosen,
+                       again,
+                       cast(wrapped, DType::f32) - x[0],
+                       cast(wrapped, DType::i32) + cast(bytes, DType::i32)};
+  };
+  expect_same_bits(
+      f, {Tensor::from<float>({1.9f, -1.9f, 300.0f, 3e9f, -3e9f, std::nanf(""), kInfinity, -kInfinity, -0.0f, 0x1p-140f,
+                               511.5f, 16777219.0f},
+                              {12}),
+          Tensor::from<int32_t>({7, -7, 2147483647, 1, -1, 16777217, 255, 256, 0, -2147483647, 3, 5}, {12})});
+  EXPECT_EQ(last_plan()->kernel_calls(), 1u) << last_plan()->text();
+}
+
+// Sums, and what is made of them, take such a chain along.
+TEST_F(CudaPlanTest, SumsTakeConversionsAlong) {
+  std::vector<int32_t> counts(64 * 32);
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] = static_cast<int32_t>(i * 2654435761u);
+  const auto f = [](const std::vector<Tensor>& x) {
+    const Tensor scaled = cast(x[1] + Tensor::scalar(int32_t{3}), DType::f32) * x[0], total = sum(scaled, {0});
+    const Tensor whole = cast(total, DType::i32);
+    return std::vector{total, sum(x[2] * cast(whole, DType::f32), {1})};
+  };
+  expect_same_bits(f, {numbers({64, 32}, 0), Tensor::from(counts, {64, 32}), numbers({4, 32}, 1)});
+  EXPECT_EQ(last_plan()->kernel_calls(), 2u) << last_plan()->text();
 }
 
 TEST_F(CudaPlanTest, ArgumentsOfAKernelHaveALimit) {

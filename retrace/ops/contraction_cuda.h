@@ -95,6 +95,8 @@ struct BlockTree {
   }
 };
 
+RT_DEVICE Float4 added(Float4 a, Float4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
+
 // The tree over load(0) .. load(count - 1); 16 are loaded at a time, so that the loads do not wait for each other.
 template <class Load>
 RT_DEVICE float tree_of_runs(int count, Load load) {
@@ -117,33 +119,85 @@ RT_DEVICE float tree_of_runs(int count, Load load) {
   return sum[0];
 }
 
-// Runs whose sums lie at parts + run * size, combined in two levels, each by whichever block comes last: groups of
-// kRunGroup runs to parts + (runs + group) * size, and these, + 0, to `to`. `count` elements of a tile: number i is
-// place(i).
+// Runs whose sums lie at parts + run * size, combined in groups of `group`, each by whichever of its blocks comes last:
+// the groups' sums lie behind those of the runs, groups of them behind these, and the last one, + 0, goes to `to`. A
+// tile of `rows` x `columns` elements, rows `pitch` apart from the tile's element `first` on; wide: all in fours.
 struct RunsToCombine {
   Global<float> parts, to;
-  Global<unsigned> counters;  // of this tile: a group's each, and one
-  long long size;
-  int runs, count;
+  Global<unsigned> counters;  // of this tile: one a group
+  long long size, first, pitch;
+  int runs, group, rows, columns;
+  bool wide;
 };
-template <class Place>
-RT_DEVICE void combine_runs(const RunsToCombine& c, int run, Shared<unsigned> last, Place place) {
-  const int groups = (c.runs + kRunGroup - 1) / kRunGroup, group = run / kRunGroup;
-  const int first = group * kRunGroup, members = c.runs - first < kRunGroup ? c.runs - first : kRunGroup;
-  const int t = static_cast<int>(thread().x), threads = static_cast<int>(block_threads().x);
-  if (!comes_last(c.counters + group, static_cast<unsigned>(members), last)) return;
-  const Global<float> whole = groups == 1 ? c.to : c.parts + (c.runs + group) * c.size;
-  for (int i = t; i < c.count; i += threads) {
-    const long long at = place(i);
-    whole[at] =
-        tree_of_runs(members, [&](int number) -> float { return c.parts[(first + number) * c.size + at]; }) + 0.0f;
+
+// The tree over `members` (`most` at most) of `apart` floats each, + 0, for all `count` elements of a tile. A thread
+// takes loads / most elements at a time, and loads all before it adds one. Element i stands at place(i).
+template <int most, int loads, bool wide, class Place>
+RT_DEVICE void combine_group(Global<const float> from, Global<float> to, int members, long long apart, int count,
+                             Place place) {
+  constexpr int width = wide ? 4 : 1, items = loads / most / width;
+  const int step = static_cast<int>(block_threads().x) * width;
+  RT_LOOP
+  for (int begin = static_cast<int>(thread().x) * width; begin < count; begin += step * items) {
+    Float4 sums[items][most];
+    long long at[items];
+    RT_UNROLL
+    for (int j = 0; j < items; ++j) {
+      const bool present = begin + j * step < count;
+      at[j] = present ? place(begin + j * step) : 0;
+      RT_UNROLL
+      for (int m = 0; m < most; ++m) {
+        sums[j][m] = {0.0f, 0.0f, 0.0f, 0.0f};
+        if (!present || m >= members) continue;
+        if constexpr (wide)
+          sums[j][m] = load4(from, m * apart + at[j]);
+        else
+          sums[j][m].x = from[m * apart + at[j]];
+      }
+    }
+    RT_UNROLL
+    for (int j = 0; j < items; ++j) {
+      if (begin + j * step >= count) continue;
+      RT_UNROLL
+      for (int half = 1; half < most; half *= 2) {
+        RT_UNROLL
+        for (int m = 0; m < most; m += 2 * half) sums[j][m] = added(sums[j][m], sums[j][m + half]);
+      }
+      const Float4 sum = added(sums[j][0], {0.0f, 0.0f, 0.0f, 0.0f});
+      if constexpr (wide)
+        store4(to, at[j], sum);
+      else
+        to[at[j]] = sum.x;
+    }
   }
-  if (groups == 1 || !comes_last(c.counters + groups, static_cast<unsigned>(groups), last)) return;
-  for (int i = t; i < c.count; i += threads) {
-    const long long at = place(i);
-    c.to[at] =
-        tree_of_runs(groups, [&](int number) -> float { return c.parts[(c.runs + number) * c.size + at]; }) + 0.0f;
+}
+
+template <int loads, bool wide>
+RT_DEVICE void combine_runs(const RunsToCombine& c, int run, Shared<unsigned> last) {
+  const auto place = [&](int i) { return c.first + i / c.columns * c.pitch + i % c.columns; };
+  Global<float> from = c.parts;
+  Global<unsigned> counters = c.counters;
+  int count = c.runs, number = run;
+  while (count > 1) {
+    const int groups = (count + c.group - 1) / c.group, group = number / c.group, first = group * c.group;
+    const int members = count - first < c.group ? count - first : c.group;
+    if (!comes_last(counters + group, static_cast<unsigned>(members), last)) return;
+    const Global<float> sums = groups == 1 ? c.to : from + (count + group) * c.size;
+    const Global<const float> parts = from + first * c.size;
+    if (members > kRunGroup / 2)
+      combine_group<kRunGroup, loads, wide>(parts, sums, members, c.size, c.rows * c.columns, place);
+    else
+      combine_group<kRunGroup / 2, loads, wide>(parts, sums, members, c.size, c.rows * c.columns, place);
+    from = from + count * c.size, counters = counters + groups, count = groups, number = group;
   }
+}
+
+// Of run number `run` of a tile, when its sums have been written. Fewer loads at once take fewer registers.
+template <int loads = kRunLoads>
+RT_DEVICE void combine_runs(const RunsToCombine& c, int run, Shared<unsigned> last) {
+  if constexpr (loads >= 4 * kRunGroup)
+    if (c.wide) return combine_runs<loads, true>(c, run, last);
+  combine_runs<loads, false>(c, run, last);
 }
 
 }  // namespace retrace::cuda

@@ -3,17 +3,44 @@
 
 namespace retrace::cuda {
 
-inline constexpr int kRunGroup = 16;  // runs that are combined first
+inline constexpr int kRunGroup = 16;  // runs that are combined at a time, at most
 inline constexpr int kMostRuns = kRunGroup * kRunGroup;
+inline constexpr int kRunLoads = 64;  // of a thread, which it waits for at once
 
-// A cut of `blocks` blocks of terms into runs of `run_blocks`, a power of two, so that each is a subtree.
+// Loads of a thread up to which the tiles' own blocks combine runs. An estimate: for kRunLoads of them a thread waits
+// about 0.4 us, so that combining takes 7 us at most of a few processors, while others run other launches. A launch of
+// its own takes all processors, for 2.7 us by the model of bench/expected, once the last block has ended.
+inline constexpr long long kFewLoads = 18 * kRunLoads;
+
+// A cut of `blocks` blocks of terms into runs of `run_blocks`, a power of two, so that each is a subtree. They are
+// combined in groups of `group`, these in groups of as many, and so on.
 struct Runs {
   long long blocks = 1, run_blocks = 1;
+  int group = kRunGroup;  // a power of two
+
   long long count() const { return (blocks + run_blocks - 1) / run_blocks; }
-  // Sums of all elements that are kept until they are combined: of runs, and of groups of them.
-  long long parts() const { return count() == 1 ? 0 : count() + (count() > kRunGroup ? groups() : 0); }
-  long long groups() const { return (count() + kRunGroup - 1) / kRunGroup; }
-  long long counters() const { return groups() + 1; }  // of a tile
+  // Groups of all levels: each has a counter of its own in each tile.
+  long long groups() const {
+    long long groups = 0;
+    for (long long n = count(); n > 1;) n = (n + group - 1) / group, groups += n;
+    return groups;
+  }
+  // Sums of all elements that are kept until they are combined: of runs, and of groups but the last.
+  long long parts() const { return count() == 1 ? 0 : count() + groups() - 1; }
+  // Loads of the thread that combines most, of `threads` for a tile of `sums`.
+  long long loads(long long sums, int threads) const {
+    long long members = 0;
+    for (long long n = count(); n > 1; n = (n + group - 1) / group) members += n < group ? n : group;
+    return (sums + threads - 1) / threads * members;
+  }
+  // Groups that take the fewest loads: small ones where a thread has more sums than it can load whole groups of.
+  void choose_group(long long sums, int threads) {
+    group = sums * kRunGroup > 4LL * kRunLoads * threads ? kRunGroup / 2 : kRunGroup;
+  }
+  // Whether blocks of `threads` combine the runs of their tiles of `sums`.
+  bool combined_by_tiles(long long sums, int threads) const {
+    return count() > 1 && count() <= kMostRuns && loads(sums, threads) <= kFewLoads;
+  }
 };
 
 // The cut that keeps all processors of a large device busy: their number of blocks of threads of `threads`, for `tiles`

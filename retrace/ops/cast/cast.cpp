@@ -1,8 +1,8 @@
 #include "retrace/ops/cast/cast.h"
 
 #include "retrace/base/convert.h"
-#include "retrace/ops/cast/cast_cuda.h"
 #include "retrace/ops/compare/compare.h"
+#include "retrace/ops/conversion.h"
 #include "retrace/ops/pointwise.h"
 
 namespace retrace {
@@ -81,7 +81,7 @@ void define_cast(OpTable& table) {
              .infer = infer,
              .gradient = gradient,
              .kernel = run,
-             .cuda = cuda_cast,
+             .cuda = cuda_conversion,
              .same_as = {{.input = 0}},
              .elementwise = true});
   // bool and u8 to f32: a pointwise op, so that masks fuse with the work that they serve. No gradient: x is integer.

@@ -1,4 +1,4 @@
-// Conversions, one thread an element.
+// Conversions from and to f64, one thread an element.
 #include "retrace/base/convert.h"
 #include "retrace/device/cuda/kernel.h"
 #include "retrace/ops/cast/cast_cuda.h"
@@ -19,15 +19,13 @@ RT_DEVICE void cast_element(const CastArguments<From, To>& a) {
 #define RT_CAST(name, From, To)                     \
   using name##_arguments = CastArguments<From, To>; \
   RT_KERNEL(name, name##_arguments, a) { cast_element(a); }
-#define RT_CASTS(from, From)               \
-  RT_CAST(cast_##from##_f32, From, float)  \
-  RT_CAST(cast_##from##_f64, From, double) \
-  RT_CAST(cast_##from##_i32, From, int)    \
-  RT_CAST(cast_##from##_u8, From, unsigned char)
 
-RT_CASTS(f32, float)
-RT_CASTS(f64, double)
-RT_CASTS(i32, int)
-RT_CASTS(u8, unsigned char)
+RT_CAST(cast_f64_f32, double, float)
+RT_CAST(cast_f64_f64, double, double)
+RT_CAST(cast_f64_i32, double, int)
+RT_CAST(cast_f64_u8, double, unsigned char)
+RT_CAST(cast_f32_f64, float, double)
+RT_CAST(cast_i32_f64, int, double)
+RT_CAST(cast_u8_f64, unsigned char, double)
 
 }  // namespace retrace::cuda

@@ -1,11 +1,12 @@
 #include "retrace/ops/cast/cast_cuda.h"
 
+#include "retrace/ops/conversion.h"
 #include "retrace/ops/cuda_call.h"
 
 namespace retrace {
 
 // The struct is the same for all types: two addresses and a number.
-void cuda_cast(const CudaCall& call) {
+void cuda_conversion(const CudaCall& call) {
   const auto type_name = [](const TensorSpec& spec) {
     return name_of(spec.type == DType::boolean ? DType::u8 : spec.type);
   };

@@ -1,11 +1,9 @@
 #pragma once
-// Arguments of the kernels cast_FROM_TO.
+// Arguments of the kernels cast_FROM_TO, from or to f64: chains make the other conversions.
 
 #include "retrace/device/cuda/global.h"
 
 namespace retrace {
-
-struct CudaCall;
 
 template <class From, class To>
 struct CastArguments {
@@ -13,8 +11,5 @@ struct CastArguments {
   cuda::Global<To> y;
   unsigned count;
 };
-
-// Adds the launch.
-void cuda_cast(const CudaCall& call);
 
 }  // namespace retrace

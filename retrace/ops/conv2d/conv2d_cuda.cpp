@@ -12,7 +12,6 @@ namespace {
 
 constexpr int64_t kMost = 1 << 30;   // offsets inside one sample, or the weights
 constexpr int64_t kPositions = 256;  // of a block of the filter gradient's sum
-constexpr int64_t kFewParts = 128;   // of a thread, that the tiles' own blocks combine
 
 int64_t tiles_of(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
 
@@ -106,13 +105,12 @@ struct FilterGradient {
   int64_t tiles;
 
   int64_t blocks() const { return tiles * runs.count(); }  // of threads
+  int64_t sums() const {                                   // of a tile
+    return int64_t{std::min(arguments.rows, tile->rows)} * std::min(arguments.group_filters, tile->columns);
+  }
   // Whether the tiles' own blocks combine the runs, sooner than another launch would.
   bool combines() const {
-    const auto& a = arguments;
-    const int64_t sums = int64_t{std::min(a.rows, tile->rows)} * std::min(a.group_filters, tile->columns);
-    return runs.count() > 1 && runs.count() <= cuda::kMostRuns &&
-           tiles * runs.counters() <= cuda::Launches::kCounters &&
-           sums * std::min<int64_t>(runs.count(), cuda::kRunGroup) <= kFewParts * tile->threads;
+    return runs.combined_by_tiles(sums(), tile->threads) && tiles * runs.groups() <= cuda::Launches::kCounters;
   }
 };
 
@@ -138,8 +136,9 @@ FilterGradient filter_gradient_of(const Conv2dShape& s) {
   a.filter_tiles = narrow(tiles_of(a.group_filters, f.tile->columns));
   f.tiles = int64_t{a.row_tiles} * a.filter_tiles * a.groups;
   f.runs = cuda::cut_into_runs(tiles_of(a.positions, kPositions), f.tiles, f.tile->threads, f.tile->most_run_blocks);
+  f.runs.choose_group(f.sums(), f.tile->threads);
   a.runs = narrow(f.runs.count()), a.run_blocks = narrow(f.runs.run_blocks);
-  a.tile_counters = narrow(f.runs.counters());
+  a.run_group = f.runs.group, a.tile_counters = narrow(f.runs.groups());
   return f;
 }
 

@@ -34,8 +34,9 @@ struct Conv2dGatherArguments {
 };
 
 // dw, whose sums are cut into `runs` of `run_blocks` blocks of 256 positions. Where there are several, run r writes its
-// sums to parts + r * size; with counters, `tile_counters` of them a tile, the blocks that come last combine them
-// (contraction_cuda.h). Launched as tiles of dw's rows (ky, kx, c) x tiles of a group's filters x groups x runs.
+// sums to parts + r * size; with counters, `tile_counters` of them a tile, the blocks that come last combine groups of
+// `run_group` (contraction_cuda.h). Launched as tiles of dw's rows (ky, kx, c) x tiles of a group's filters x groups x
+// runs.
 struct Conv2dFilterGradientArguments {
   Global<const float> image, cotangent;
   Global<float> result, parts;
@@ -45,7 +46,7 @@ struct Conv2dFilterGradientArguments {
   int image_height, image_width, image_channels, depth;  // depth: channels of one group
   int kernel_width, filters, group_filters;
   int stride_y, stride_x, dilation_y, dilation_x, pad_top, pad_left;
-  int rows, row_tiles, filter_tiles, groups, runs, run_blocks, tile_counters;
+  int rows, row_tiles, filter_tiles, groups, runs, run_blocks, run_group, tile_counters;
   int positions;
   int image_wide, cotangent_wide;  // whether they are read four channels at a time
 };

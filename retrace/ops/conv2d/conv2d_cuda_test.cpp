@@ -10,6 +10,7 @@
 #include "retrace/ops/conv2d/conv2d_gradients.h"
 #include "retrace/ops/testing/op_case.h"
 #include "retrace/ops/testing/op_case_run.h"
+#include "retrace/run/plan_cache.h"
 
 namespace retrace {
 namespace {
@@ -121,6 +122,31 @@ TEST_F(Conv2dCuda, large_tiles) {
 TEST_F(Conv2dCuda, runs_of_blocks) {
   check_with({10, 17, 13, 3, 2}, {3, 3}, {.padding = {1, 1, 1, 1}}, false, false);
   check_with({5, 16, 16, 200, 200}, {1, 1}, {.groups = 200}, false, false);
+}
+
+// Blocks that come last combine the runs of their tile: in one level, in groups of 16, in three levels of groups of 8,
+// with sums that are read in fours and one by one; or a kernel does, where there are more tiles than counters.
+TEST_F(Conv2dCuda, runs_are_combined_by_their_tiles) {
+  const auto launches = [](const Image& image, const Shape& kernel, int64_t groups = 1) {
+    const Tensor x = numbers({image.batch, image.height, image.width, image.channels}, 1, false);
+    const Tensor dz =
+        numbers({image.batch, image.height - kernel[0] + 1, image.width - kernel[1] + 1, image.filters}, 2, false);
+    const Tensor expected = conv2d_filter_gradient(x, dz, {.groups = groups}, kernel);
+    const Tensor x_there = x.to(*gpus()[0]), dz_there = dz.to(*gpus()[0]);
+    size_t calls = 0;
+    for (int run = 0; run < 2; ++run) {  // the second finds the counters as the first has left them
+      const Tensor made = conv2d_filter_gradient(x_there, dz_there, {.groups = groups}, kernel);
+      evaluate();
+      calls = last_plan()->kernel_calls();
+      EXPECT_EQ(bit_difference(expected, made), "") << image.batch << " images, " << image.filters << " filters";
+    }
+    return calls;
+  };
+  EXPECT_EQ(launches({3, 18, 16, 11, 32}, {3, 1}), 1u);
+  EXPECT_EQ(launches({40, 18, 16, 11, 10}, {3, 1}), 1u);
+  EXPECT_EQ(launches({70, 18, 16, 11, 32}, {3, 1}), 1u);
+  EXPECT_EQ(launches({70, 18, 16, 11, 31}, {3, 1}), 1u);
+  EXPECT_EQ(launches({2, 16, 16, 300, 300}, {1, 1}, 300), 2u);
 }
 
 TEST_F(Conv2dCuda, has_no_kernel_for_f64) {

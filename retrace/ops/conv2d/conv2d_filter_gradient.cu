@@ -195,10 +195,18 @@ struct FilterGradient {
     if (a.runs == 1 || !a.counters.pointer) return;
     const int height = a.rows - row < Tile::kRows ? a.rows - row : Tile::kRows,
               width = a.group_filters - column < Tile::kColumns ? a.group_filters - column : Tile::kColumns;
-    const RunsToCombine runs{a.parts, a.result, a.counters + part.tile * a.tile_counters,
-                             a.size,  a.runs,   height * width};
-    combine_runs(runs, part.run, odd,
-                 [&](int i) { return first + static_cast<long long>(i / width) * a.filters + i % width; });
+    const RunsToCombine runs{.parts = a.parts,
+                             .to = a.result,
+                             .counters = a.counters + part.tile * a.tile_counters,
+                             .size = a.size,
+                             .first = first,
+                             .pitch = a.filters,
+                             .runs = a.runs,
+                             .group = a.run_group,
+                             .rows = height,
+                             .columns = width,
+                             .wide = a.cotangent_wide != 0};
+    combine_runs<(Tile::kSums < 8 ? kRunLoads / 2 : kRunLoads)>(runs, part.run, odd);
   }
 };
 

@@ -127,10 +127,18 @@ RT_DEVICE void multiply_tile(const MatmulArguments& m) {
   const long long first = product + row * m.columns + column;
   const long long number =
       (static_cast<long long>(part.n) * m.row_tiles + part.row_tile) * m.column_tiles + part.column_tile;
-  const RunsToCombine runs{m.parts,       m.c, m.counters + number * m.tile_counters, m.size, static_cast<int>(m.runs),
-                           rows * columns};
-  combine_runs(runs, static_cast<int>(part.run), shared<unsigned>(1, right),
-               [&](int i) { return first + i / columns * m.columns + i % columns; });
+  const RunsToCombine runs{.parts = m.parts,
+                           .to = m.c,
+                           .counters = m.counters + number * m.tile_counters,
+                           .size = m.size,
+                           .first = first,
+                           .pitch = m.columns,
+                           .runs = static_cast<int>(m.runs),
+                           .group = static_cast<int>(m.run_group),
+                           .rows = rows,
+                           .columns = columns,
+                           .wide = m.columns % 4 == 0};
+  combine_runs(runs, static_cast<int>(part.run), shared<unsigned>(1, right));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int64_t kBlock = 256;
 constexpr int64_t kProcessors = 132;
-constexpr int64_t kFewParts = 128;                    // of a thread, that the tiles' own blocks combine
 constexpr int64_t kMostWorkspace = int64_t{1} << 28;  // bytes
 
 struct Tile {
@@ -49,10 +48,8 @@ struct Cut {
   }
   // Whether the tiles' own blocks combine the runs.
   bool combines(const MatmulShape& s) const {
-    const int64_t sums = std::min(s.rows, tile->rows) * std::min(s.columns, tile->columns);
-    const int64_t parts = sums * std::min<int64_t>(runs.count(), cuda::kRunGroup);
-    return runs.count() > 1 && runs.count() <= cuda::kMostRuns && parts <= kFewParts * tile->threads &&
-           tile->count(s) * runs.counters() <= cuda::Launches::kCounters;
+    return runs.combined_by_tiles(sums(s), tile->threads) &&
+           tile->count(s) * runs.groups() <= cuda::Launches::kCounters;
   }
 
   int64_t blocks;
@@ -60,9 +57,11 @@ struct Cut {
   cuda::Runs runs;
 
  private:
+  int64_t sums(const MatmulShape& s) const { return std::min(s.rows, tile->rows) * std::min(s.columns, tile->columns); }
   void take(const MatmulShape& s, const Tile& chosen) {
     tile = &chosen;
     runs = cuda::cut_into_runs(blocks, chosen.count(s), chosen.threads, chosen.most_run_blocks);
+    runs.choose_group(sums(s), chosen.threads);
   }
 };
 
@@ -93,7 +92,8 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   m.b_wide = !s.transpose_b && in_fours(s.columns, s.stride_b);
   m.stride_a = s.stride_a, m.stride_b = s.stride_b;
   m.size = results(s), m.run_blocks = cut.runs.run_blocks;
-  m.runs = static_cast<unsigned>(cut.runs.count()), m.tile_counters = static_cast<unsigned>(cut.runs.counters());
+  m.runs = static_cast<unsigned>(cut.runs.count()), m.run_group = static_cast<unsigned>(cut.runs.group);
+  m.tile_counters = static_cast<unsigned>(cut.runs.groups());
   const Tile& tile = *cut.tile;
   const int64_t row_tiles = divide_up(s.rows, tile.rows), column_tiles = divide_up(s.columns, tile.columns);
   const unsigned blocks = cuda_grid(row_tiles * column_tiles, cut.runs.count(), s.count, "matmul");

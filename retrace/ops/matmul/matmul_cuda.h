@@ -12,7 +12,7 @@ inline constexpr int kMatmulPad = 4;     // floats between terms
 // C = A B, `count` times: A has an element (row, k) at row * a_row + k * a_k, B (k, column) at k * b_k + column *
 // b_column; a_wide: A is read four elements at a time. k is cut into blocks of 256 and these into `runs` of
 // `run_blocks`. Where there are several, run r writes its sums to parts + r * size; with counters, `tile_counters` of
-// them a tile, the blocks that come last combine them (contraction_cuda.h).
+// them a tile, the blocks that come last combine groups of `run_group` (contraction_cuda.h).
 struct MatmulArguments {
   Global<const float> a, b;
   Global<float> c, parts;
@@ -20,7 +20,7 @@ struct MatmulArguments {
   long long rows, columns, depth;
   long long a_row, a_k, b_k, b_column, stride_a, stride_b;
   long long size, run_blocks;
-  unsigned runs, row_tiles, column_tiles, tile_counters;
+  unsigned runs, run_group, row_tiles, column_tiles, tile_counters;
   int a_wide, b_wide;
 };
 

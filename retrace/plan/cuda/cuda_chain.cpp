@@ -20,21 +20,14 @@ bool is_float_like(DType type) { return type == DType::f32 || type == DType::boo
 
 bool can_generate(const Trace& trace, const Node& node) {
   const auto type = [&](ValueId id) { return trace.spec(id).type; };
-  if (!node.op->rule || node.output_count != 1) return false;
   const DType made = type(node.first_output);
+  if (is_conversion(node)) return made != DType::f64 && type(node.inputs[0]) != DType::f64;
+  if (!node.op->rule || node.op->cuda || node.output_count != 1) return false;
   const auto all = [&](bool (*is_like)(DType)) {
     return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_like(type(id)); });
   };
   if ((made == DType::f32 || made == DType::boolean) && all(is_float_like)) return true;
   return node.op->integer_by_rule && is_integer_like(made) && all(is_integer_like);
-}
-
-// Whether the value type of the rules is Int32: a result is i32 or u8, or an argument is i32.
-bool is_integer(const Trace& body) {
-  const auto type = [&](ValueId id) { return body.spec(id).type; };
-  return type(body.outputs[0]) == DType::u8 ||
-         std::any_of(body.outputs.begin(), body.outputs.end(), [&](ValueId id) { return type(id) == DType::i32; }) ||
-         std::any_of(body.inputs.begin(), body.inputs.end(), [&](ValueId id) { return type(id) == DType::i32; });
 }
 
 bool reports_errors(const Trace& body) {
@@ -56,35 +49,39 @@ std::string struct_of(const Trace& body) {
 }
 
 std::string statements_of(const Trace& body) {
-  const bool integer = is_integer(body);
+  const ChainText text_of(body);
   const auto spec = [&](ValueId id) -> const TensorSpec& { return body.spec(id); };
   const Shape& whole = spec(body.outputs[0]).shape;
-  const char* type = integer ? "rules::Int32" : "float";
   std::string text;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
     const ValueId id = body.inputs[i];
     const std::string element = fmt::format("a.in{}[{}]", i, index_of(spec(id).shape, whole));
-    text += fmt::format("  const {} v{} = {};\n", type, id, loaded(spec(id), element, integer));
+    text += fmt::format("  const {} v{} = {};\n", text_of.type(id), id, text_of.loaded(id, element));
   }
   for (const Node& node : body.nodes) {
     if (reports_errors(body))
       text +=
           fmt::format("  if ({}) report_error(a.errors, i, v{}.value);\n", rule_call(node, "fails"), node.inputs[0]);
-    text += fmt::format("  const {} v{} = {};\n", type, node.first_output, rule_call(node));
+    const ValueId made = node.first_output;
+    text += fmt::format("  const {} v{} = {};\n", text_of.type(made), made, text_of.computed(node));
   }
   for (size_t i = 0; i < body.outputs.size(); ++i)
-    text += fmt::format("  a.out{}[i] = {};\n", i, stored(spec(body.outputs[i]), body.outputs[i], integer));
+    text += fmt::format("  a.out{}[i] = {};\n", i, text_of.stored(body.outputs[i]));
   return text;
 }
 
 }  // namespace
 
 bool is_chain(const Trace& trace, const Node& node) {
-  return !node.op->cuda && (node.op == &fused_op() ? !is_reducing(node) : can_generate(trace, node));
+  return node.op == &fused_op() ? !is_reducing(node) : can_generate(trace, node);
+}
+
+bool joins_chains(const Trace& trace, const Node& node) {
+  return is_chain(trace, node) && !reports_errors(trace, node);
 }
 
 bool is_float_chain(const Trace& trace, const Node& node) {
-  return is_chain(trace, node) && !reports_errors(trace, node) && !is_integer(chain_body(trace, node));
+  return joins_chains(trace, node) && !ChainText(chain_body(trace, node)).any_integer();
 }
 
 bool reports_errors(const Trace& trace, const Node& node) {
@@ -111,7 +108,7 @@ CudaChain generate_chain(const Trace& body) {
       "struct {0}_arguments {{\n{1}}};\n\nRT_DEVICE void {0}(const {0}_arguments& a, unsigned i) {{\n"
       "  if (i >= a.count) return;\n{2}}}\n\n",
       chain.name, fields, statements);
-  for (const Node& node : body.nodes) chain.headers.emplace(node.op->rule->header);
+  for (const Node& node : body.nodes) chain.headers.emplace(header_of(node));
   return chain;
 }
 

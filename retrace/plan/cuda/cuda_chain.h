@@ -10,9 +10,12 @@
 
 namespace retrace {
 
-// Whether a node is computed so: a fused chain, or an op by its rule on f32, bool and u8, or on i32, bool and u8.
+// Whether a node is computed so: a fused chain, an op by its rule on f32, bool and u8, or on i32, bool and u8, or a
+// conversion between them.
 bool is_chain(const Trace& trace, const Node& node);
-// Whether it is one that computes in f32 and whose results can be added up.
+// Whether others may be computed beside it by one thread: it reports no errors.
+bool joins_chains(const Trace& trace, const Node& node);
+// Whether it is such a chain that computes in f32 alone.
 bool is_float_chain(const Trace& trace, const Node& node);
 // Whether the kernel of a node takes an ErrorTarget: the op has a value_error, which a rule has for integers only.
 bool reports_errors(const Trace& trace, const Node& node);

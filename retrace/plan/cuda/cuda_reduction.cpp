@@ -56,7 +56,7 @@ bool makes(std::span<const Node> nodes, ValueId id) {
 class Writer {
  public:
   explicit Writer(const Trace& body)
-      : body_(body), parts_(body), by_row_(!shape_of(body, parts_.reductions[0]).by_column) {}
+      : body_(body), text_of_(body), parts_(body), by_row_(!shape_of(body, parts_.reductions[0]).by_column) {}
 
   // The text behind "NAME_": of values, arguments and policy, which name each other by `name`.
   std::string text(const std::string& name) const {
@@ -75,6 +75,11 @@ class Writer {
 
  private:
   const TensorSpec& spec(ValueId id) const { return body_.spec(id); }
+
+  std::string statement(const Node& node) const {
+    const ValueId made = node.first_output;
+    return fmt::format("const {} v{} = {};\n", text_of_.type(made), made, text_of_.computed(node));
+  }
 
   // f(k, reduction) for each, with what stands between them.
   template <class F>
@@ -118,16 +123,15 @@ class Writer {
     for (size_t i = 0; i < body_.inputs.size(); ++i) {
       const ValueId id = body_.inputs[i];
       if (!reads(parts_.chain, id) && !reads(parts_.reductions, id)) continue;
-      arrays += fmt::format("      float x{}[4];\n", id);
+      arrays += fmt::format("      {} x{}[4];\n", text_of_.type(id), id);
       loads += fmt::format("        x{}[j] = {};\n", id,
-                           loaded(spec(id), fmt::format("a.in{}[{}]", i, index_of(spec(id).shape, whole)), false));
-      computed += fmt::format("          const float v{0} = x{0}[j];\n", id);
+                           text_of_.loaded(id, fmt::format("a.in{}[{}]", i, index_of(spec(id).shape, whole))));
+      computed += fmt::format("          const {0} v{1} = x{1}[j];\n", text_of_.type(id), id);
     }
-    for (const Node& node : parts_.chain)
-      computed += fmt::format("          const float v{} = {};\n", node.first_output, rule_call(node));
+    for (const Node& node : parts_.chain) computed += "          " + statement(node);
     for (size_t i = 0; i < body_.outputs.size(); ++i)
       if (const ValueId id = body_.outputs[i]; makes(parts_.chain, id))
-        computed += fmt::format("          a.out{}[i] = {};\n", i, stored(spec(id), id, false));
+        computed += fmt::format("          a.out{}[i] = {};\n", i, text_of_.stored(id));
     std::string elements, added;
     for (size_t k = 0; k < parts_.reductions.size(); ++k) {
       const Node& node = parts_.reductions[k];
@@ -167,17 +171,17 @@ class Writer {
     }
     for (size_t i = 0; i < body_.inputs.size(); ++i)
       if (const ValueId id = body_.inputs[i]; reads(parts_.results, id))
-        text += fmt::format("    const float v{} = {};\n", id,
-                            loaded(spec(id), fmt::format("a.in{}[{}]", i, index_of(spec(id).shape, whole)), false));
-    for (const Node& node : parts_.results)
-      text += fmt::format("    const float v{} = {};\n", node.first_output, rule_call(node));
+        text += fmt::format("    const {} v{} = {};\n", text_of_.type(id), id,
+                            text_of_.loaded(id, fmt::format("a.in{}[{}]", i, index_of(spec(id).shape, whole))));
+    for (const Node& node : parts_.results) text += "    " + statement(node);
     for (size_t i = 0; i < body_.outputs.size(); ++i)
       if (const ValueId id = body_.outputs[i]; !makes(parts_.chain, id))
-        text += fmt::format("    a.out{}[i] = {};\n", i, stored(spec(id), id, false));
+        text += fmt::format("    a.out{}[i] = {};\n", i, text_of_.stored(id));
     return text;
   }
 
   const Trace& body_;
+  ChainText text_of_;
   Parts parts_;
   bool by_row_;
 };
@@ -192,7 +196,7 @@ bool is_reducing(const Node& node) {
 std::string_view cuda_reduction_refusal(const Trace& trace, const Node& chain, const Node& reduction) {
   const TensorSpec& source = trace.spec(reduction.inputs[0]);
   if (!is_reduction(reduction) || source.type != DType::f32) return "it is not a sum over positions";
-  if (!is_float_chain(trace, chain)) return "what makes it is not pointwise";
+  if (!joins_chains(trace, chain)) return "what makes it is not pointwise";
   if (!(trace.spec(chain.first_output).shape == source.shape)) return "the shapes differ";
   const ReduceShape shape = shape_of(trace, reduction);
   if (source.count() == 0 || !shape.contiguous()) return "its elements do not lie without a gap";
@@ -213,7 +217,7 @@ CudaChain generate_reducing_chain(const Trace& body) {
   chain.source = writer.text(chain.name);
   chain.headers = {"retrace/ops/moments/moments_cuda.h"};
   for (const Node& node : body.nodes)
-    if (!is_reduction(node)) chain.headers.emplace(node.op->rule->header);
+    if (!is_reduction(node)) chain.headers.emplace(header_of(node));
   return chain;
 }
 

@@ -89,7 +89,7 @@ class SumKernels {
   void find(size_t n) {
     const Node& chain = trace_.nodes[n];
     const size_t host = last_maker(chain);
-    if (host == kNoNode || !is_reducing(trace_.nodes[host]) || !is_float_chain(trace_, chain)) return;
+    if (host == kNoNode || !is_reducing(trace_.nodes[host]) || !joins_chains(trace_, chain)) return;
     if (!is_waited_for(chain)) return;
     if (const auto why = refusal(chain, host); !why.empty()) {
       for (ValueId id : chain.inputs)

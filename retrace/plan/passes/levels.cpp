@@ -2,13 +2,19 @@
 
 #include <algorithm>
 
+#include "retrace/plan/cuda/cuda_chain.h"
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
 
 Levels::Levels(const Trace& trace, int64_t large)
-    : trace_(trace), large_(large), kept_(trace), earliest_(trace.nodes.size()), latest_(trace.nodes.size(), -1) {
+    : trace_(trace),
+      cuda_(device_of(trace) > 0),
+      large_(large),
+      kept_(trace),
+      earliest_(trace.nodes.size()),
+      latest_(trace.nodes.size(), -1) {
   for (ValueId id : trace.outputs) kept_[id] = true;
   for (size_t n = 0; n < trace.nodes.size(); ++n)
     for (ValueId id : trace.nodes[n].inputs) {
@@ -29,11 +35,13 @@ Levels::Levels(const Trace& trace, int64_t large)
   }
 }
 
+bool Levels::pointwise(const Node& node) const { return cuda_ ? joins_chains(trace_, node) : can_tile(trace_, node); }
+
 // Whether one of two nodes is a kernel of its own that reads or writes a large value.
 bool Levels::between(size_t producer, size_t reader) const {
   const auto large = [&](ValueId id) { return trace_.spec(id).count() >= large_; };
   const auto step = [&](const Node& node) {
-    return !can_tile(trace_, node) && !node.op->view &&
+    return !pointwise(node) && !node.op->view &&
            (large(node.first_output) || std::any_of(node.inputs.begin(), node.inputs.end(), large));
   };
   return step(trace_.nodes[producer]) || step(trace_.nodes[reader]);
@@ -42,8 +50,8 @@ bool Levels::between(size_t producer, size_t reader) const {
 std::string_view Levels::strangers(size_t producer, size_t reader) const {
   const Node &a = trace_.nodes[producer], &b = trace_.nodes[reader];
   if (a.op->view) return "a view lies between";
-  if (!can_tile(trace_, a)) return "what makes it is not pointwise";
-  if (!can_tile(trace_, b)) return "what reads it is not pointwise";
+  if (!pointwise(a)) return "what makes it is not pointwise";
+  if (!pointwise(b)) return "what reads it is not pointwise";
   const bool one_shape = trace_.spec(a.first_output).shape == trace_.spec(b.first_output).shape;
   return one_shape ? "" : "the shapes differ";
 }

@@ -22,9 +22,11 @@ class Levels {
   bool kept(ValueId id) const { return kept_[id]; }
 
  private:
+  bool pointwise(const Node& node) const;
   bool between(size_t producer, size_t reader) const;
 
   const Trace& trace_;
+  bool cuda_;
   int64_t large_;
   ValueMap<bool> kept_;
   std::vector<int> earliest_, latest_;
