@@ -9,7 +9,9 @@
 #include <mutex>
 
 #include "retrace/base/options.h"
+#include "retrace/base/warning.h"
 #include "retrace/device/cpu/threads.h"
+#include "retrace/plan/cuda/cuda_epilogue.h"
 #include "retrace/plan/options_scope.h"
 #include "retrace/plan/pass_changes.h"
 
@@ -103,10 +105,24 @@ std::string size_text(size_t bytes) {
       .help("raise RETRACE_MEMORY_LIMIT, or make the mini-batch smaller");
 }
 
+bool has_cuda_epilogues(const Trace& planned) {
+  return device_of(planned) > 0 && std::any_of(planned.nodes.begin(), planned.nodes.end(), has_epilogue);
+}
+
+// Where a contraction's kernel cannot be compiled with its chain, the chains stay kernels of their own.
 std::shared_ptr<const Plan> plan_once(const Trace& recorded, const PlanOptions& options) {
   std::vector<PassReport> reports;
   Trace planned = optimise(recorded, options, &reports);
-  return std::make_shared<const Plan>(std::move(planned), options, std::move(reports));
+  if (!has_cuda_epilogues(planned))
+    return std::make_shared<const Plan>(std::move(planned), options, std::move(reports));
+  try {
+    return std::make_shared<const Plan>(planned, options, std::move(reports));
+  } catch (const EpilogueError& error) {
+    warn(error.what());
+    PlanOptions apart = options;
+    apart.passes_off.emplace_back("fuse_epilogues");
+    return plan_once(recorded, apart);
+  }
 }
 
 }  // namespace

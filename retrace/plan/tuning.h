@@ -72,6 +72,9 @@ constexpr size_t kMostCudaShared = size_t{96} << 10;  // of such a block: two on
 // Multiply-adds of a row chain's row for each of its products, at most: a thread does those of a row. With more a block
 // takes longer than the launches that it saves. An estimate.
 constexpr int64_t kMostCudaRowWork = 512;
+// Of a chain that a contraction's kernel computes on what it stores: every thread does so for up to 64 elements, whose
+// code stands there one after the other. Estimates.
+constexpr size_t kMostCudaEpilogueOps = 24, kMostCudaEpilogueArrays = 12;
 // Launches for which memory of the arena rests: what overwrites it sooner would wait for launches that nothing else
 // waits for. digits: a path of 28 in place of 34 with 6 % more memory; 2 gives 27 with 21 % (bench/expected).
 constexpr size_t kCudaRest = 1;

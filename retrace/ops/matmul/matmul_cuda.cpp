@@ -98,8 +98,12 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   const int64_t row_tiles = divide_up(s.rows, tile.rows), column_tiles = divide_up(s.columns, tile.columns);
   const unsigned blocks = cuda_grid(row_tiles * column_tiles, cut.runs.count(), s.count, "matmul");
   m.row_tiles = static_cast<unsigned>(row_tiles), m.column_tiles = static_cast<unsigned>(column_tiles);
-  call.launches.add(tile.kernel, {blocks}, {static_cast<unsigned>(tile.threads)}, m, shared_bytes(tile));
-  if (m.runs == 1 || m.counters.pointer) return;
+  const cuda::Dim threads{static_cast<unsigned>(tile.threads)};
+  if (m.runs == 1)
+    return call.launches.add_with_forms({tile.kernel, "retrace/ops/matmul/matmul_tile_cuda.h"}, {blocks}, threads, m,
+                                        shared_bytes(tile));
+  call.launches.add(tile.kernel, {blocks}, threads, m, shared_bytes(tile));
+  if (m.counters.pointer) return;
   const cuda::MatmulCombineArguments combine{call.workspace, call.outputs[0].data, m.size, m.runs};
   call.launches.add("matmul_combine", cuda::blocks_for(m.size, 256), {256}, combine);
 }

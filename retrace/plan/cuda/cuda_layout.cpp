@@ -16,7 +16,7 @@ size_t workspace_bytes(const Trace& trace, const Node& node) {
   if (is_row_chain(node)) return static_cast<size_t>(row_chain_workspace(node.body->trace));
   if (!node.op->cuda_workspace) return 0;
   std::vector<TensorSpec> specs;
-  for (ValueId id : node.inputs) specs.push_back(trace.spec(id));
+  for (size_t i = 0; i < node.own_inputs(); ++i) specs.push_back(trace.spec(node.inputs[i]));
   return static_cast<size_t>(node.op->cuda_workspace({*node.op, node.attributes, specs, node.place}));
 }
 

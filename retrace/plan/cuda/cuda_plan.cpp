@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "retrace/ops/cuda_call.h"
+#include "retrace/plan/cuda/cuda_epilogue.h"
 #include "retrace/plan/cuda/cuda_reduction.h"
 #include "retrace/plan/cuda/cuda_rows.h"
 
@@ -58,6 +59,7 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device, const PlanOptions& optio
   }
   find_sources_of_errors();
   find_calls();
+  compile_epilogues();
   compile_chains();
   if (options.is_on(kPlaceMemory)) donors_ = find_donors();
   const std::vector<unsigned> zeros(calls_.size() * cuda::Launches::kCounters);
@@ -102,6 +104,21 @@ void CudaPlan::find_calls() {
     for (const auto* places : {&step.inputs, &step.outputs})
       for (const Location& place : *places)
         if (place.kind == Location::Kind::input || place.kind == Location::Kind::output) call.moving.push_back(place);
+  }
+}
+
+// Each is a source of its own: plans share them.
+void CudaPlan::compile_epilogues() {
+  for (Call& call : calls_) {
+    const Node& node = *call.steps[0]->node;
+    if (!has_epilogue(node)) continue;
+    const CudaEpilogue epilogue = generate_epilogue(trace_, node);
+    try {
+      if (watch) watch(epilogue.source);
+      call.kernel = runtime_.compile(epilogue.source, std::span(&epilogue.name, 1))[0];
+    } catch (const Error& error) {
+      throw EpilogueError(error);
+    }
   }
 }
 
@@ -216,7 +233,7 @@ std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<cons
     for (const Location& output : step.outputs) out.push_back(at(output));
     const auto add = is_row_chain(*step.node) ? add_row_chain_launch : add_reducing_launches;
     add(step.node->body->trace, *call.kernel, in, out, at(step.workspace), launches);
-  } else if (call.kernel) {
+  } else if (is_chain(trace_, *step.node)) {
     launches.add(launch_of_chains(call));
   } else {
     std::vector<KernelInput> in;
@@ -225,7 +242,10 @@ std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<cons
     for (size_t i = 0; i < step.outputs.size(); ++i) out.push_back({at(step.outputs[i]), step.output_specs[i]});
     const auto errors = step.errors ? step.errors->target() : cuda::ErrorTarget();
     try {
-      step.node->op->cuda({step.node->attributes, in, out, at(step.workspace), launches, errors});
+      if (has_epilogue(*step.node))
+        add_epilogue_launch(*step.node, *call.kernel, in, out, at(step.workspace), launches);
+      else
+        step.node->op->cuda({step.node->attributes, in, out, at(step.workspace), launches, errors});
     } catch (Error& error) {  // a type or a size that its kernels do not take
       throw error.has_place() ? error : error.where(step.node->place);
     }

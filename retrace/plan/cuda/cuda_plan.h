@@ -29,7 +29,7 @@ class CudaPlan final : public DevicePlan {
 
   std::vector<int> find_donors() const override;
 
-  // For tools: called with the source of every plan's chains before it is compiled. Null ends that.
+  // For tools: called with every source of a plan before it is compiled. Null ends that.
   static void watch_sources(void (*watch)(const std::string& source));
 
   size_t arena_bytes() const override { return arena_bytes_; }
@@ -48,7 +48,7 @@ class CudaPlan final : public DevicePlan {
   // What one node launches (an exchange: nothing), or one kernel of chains that need nothing of each other.
   struct Call {
     std::vector<const Step*> steps;              // of chains: those of one name in a row
-    std::shared_ptr<const cuda::Kernel> kernel;  // of chains
+    std::shared_ptr<const cuda::Kernel> kernel;  // of chains, and with an epilogue
     std::vector<Location> moving = {};           // inputs and outputs of a run, which may lie elsewhere in the next
     std::vector<const void*> addresses = {};     // of those, as the launches have them
     size_t number = 0;                           // of calls_
@@ -58,6 +58,7 @@ class CudaPlan final : public DevicePlan {
   void lay_out(bool reuse);
   void find_sources_of_errors();
   void find_calls();
+  void compile_epilogues();
   void compile_chains();
   int own_donor(const Step& step, size_t output, FunctionRef<bool(size_t input)> free) const;
   void* at(const Location& location) const;

@@ -1,7 +1,10 @@
 #include <algorithm>
 
+#include "retrace/plan/cuda/cuda_epilogue.h"
+#include "retrace/plan/cuda/cuda_reduction.h"
 #include "retrace/plan/pass.h"
 #include "retrace/plan/programs/tile_program.h"
+#include "retrace/plan/tuning.h"
 #include "retrace/trace/op.h"
 #include "retrace/trace/trace_index.h"
 
@@ -9,8 +12,34 @@ namespace retrace {
 namespace {
 
 bool takes_chain(const Trace& trace, const Node& node) {
-  return node.op->takes_epilogue && !node.body && node.output_count == 1 &&
-         trace.spec(node.first_output).type == DType::f32;
+  if (node.body || node.output_count != 1 || trace.spec(node.first_output).type != DType::f32) return false;
+  return device_of(trace) > 0 ? takes_cuda_epilogue(trace, node) : node.op->takes_epilogue;
+}
+
+// Whether a chain on a CUDA device saves more launches where it takes along what reduces its results or what it reads:
+// all but a single sum, which costs one launch behind a contraction, too (fuse_reductions, fuse_results).
+bool rather_reduces(const Trace& trace, const TraceIndex& index, ValueId raw, const Node& chain) {
+  int sums = 0, others = 0;
+  const auto count = [&](ValueId id) {
+    for (size_t n : index.readers(id)) {
+      const Node& reader = trace.nodes[n];
+      if (reader.op->column_kernels && cuda_reduction_refusal(trace, chain, reader).empty())
+        ++(reader.op->sum ? sums : others);
+    }
+  };
+  count(raw);
+  for (int i = 0; i < chain.output_count; ++i) count(chain.first_output + i);
+  return sums > 1 || others > 0;
+}
+
+// Why a node is no chain that the device computes where a contraction stores its result; "" if it is one.
+std::string_view device_refusal(const Trace& trace, const TraceIndex& index, const Node& contraction,
+                                const Node& chain) {
+  if (device_of(trace) == 0) return is_tile_chain(trace, chain) ? "" : "what reads it is not pointwise";
+  if (const auto why = cuda_epilogue_refusal(trace, contraction, chain); !why.empty()) return why;
+  return rather_reduces(trace, index, contraction.first_output, chain)
+             ? "the chain takes along what reduces its results"
+             : "";
 }
 
 // Whether values need what a node makes. Only nodes after that one are looked at, and not more than
@@ -41,9 +70,10 @@ class Need {
 };
 
 // Why a node that reads a contraction's result at its own shape cannot be computed on its tiles; "" if it can.
-std::string_view refusal(const Trace& trace, const Node& node, size_t contraction, Need& needs, bool taken) {
+std::string_view refusal(const Trace& trace, const TraceIndex& index, const Node& node, size_t contraction, Need& needs,
+                         bool taken) {
   const ValueId raw = trace.nodes[contraction].first_output;
-  if (!is_tile_chain(trace, node)) return "what reads it is not pointwise";
+  if (const auto why = device_refusal(trace, index, trace.nodes[contraction], node); !why.empty()) return why;
   if (!(trace.spec(node.first_output).shape == trace.spec(raw).shape)) return "the shapes differ";
   if (taken) return "the chain is computed on another contraction's tiles";
   const bool alone = std::none_of(node.inputs.begin(), node.inputs.end(),
@@ -53,13 +83,12 @@ std::string_view refusal(const Trace& trace, const Node& node, size_t contractio
 
 // The first chain that reads the contraction's result at its own shape and nothing else that depends on it. Whoever
 // else reads the raw result must stand behind the chain.
-int find_chain(Trace& trace, size_t contraction, std::span<const size_t> readers, const std::vector<bool>& taken,
-               Need& needs) {
+int find_chain(Trace& trace, const TraceIndex& index, size_t contraction, const std::vector<bool>& taken, Need& needs) {
   const ValueId raw = trace.nodes[contraction].first_output;
   int chain = -1;
   bool early = false;
-  for (size_t n : readers) {
-    auto why = refusal(trace, trace.nodes[n], contraction, needs, taken[n]);
+  for (size_t n : index.readers(raw)) {
+    auto why = refusal(trace, index, trace.nodes[n], contraction, needs, taken[n]);
     if (why.empty() && chain >= 0) why = "another chain is computed on the contraction's tiles";
     if (why.empty() && early) why = "others read the contraction's result before";
     if (why.empty())
@@ -95,7 +124,7 @@ Trace fuse_epilogues(Trace trace, const PlanOptions&) {
   std::vector<bool> taken(trace.nodes.size());
   for (size_t n = 0; n < trace.nodes.size(); ++n) {
     if (!takes_chain(trace, trace.nodes[n])) continue;
-    const int chain = find_chain(trace, n, index.readers(trace.nodes[n].first_output), taken, needs);
+    const int chain = find_chain(trace, index, n, taken, needs);
     if (chain < 0) continue;
     taken[static_cast<size_t>(chain)] = true;
     chain_of[n] = chain;
@@ -134,7 +163,8 @@ Trace fuse_epilogues(Trace trace, const PlanOptions&) {
 Pass fuse_epilogues_pass() {
   return {.name = "fuse_epilogues",
           .purpose = "a chain is computed on a contraction's or pooling's tiles",
-          .run = fuse_epilogues};
+          .run = fuse_epilogues,
+          .cuda = true};
 }
 
 }  // namespace retrace

@@ -1,0 +1,250 @@
+#pragma once
+// The convolution and its input gradient: tiles of pixels x channels. Terms of the sum come through shared memory, 16
+// at a time in three stages, while those before are multiplied. Terms that no pixel of a phase meets are left out;
+// those outside of the image are zeros in shared memory. A weight that is not finite makes NaN of such a zero: sums
+// that are not finite, of pixels that have such terms, are made again without them.
+
+#include "retrace/device/cuda/kernel_form.h"
+#include "retrace/ops/contraction_cuda.h"
+#include "retrace/ops/conv2d/conv2d_gather_terms_cuda.h"
+
+namespace retrace::cuda {
+
+constexpr int kGatherLists = kGatherStages + 1;  // of units
+
+// A stage: the terms from `from`, at most kGatherTerms of them, of a block of the sum that ends before term `end`.
+struct GatherStage {
+  int from, block, end;
+};
+
+// The copies of a stage to shared memory.
+template <class Tile>
+struct GatherCopies {
+  // A warp copies 8 terms of 4 pixels or channels at a time: into different banks, from neighbouring addresses.
+  static constexpr int kStep = Tile::kThreads / 8;
+
+  const Conv2dGatherArguments& a;
+  const Part& part;
+  const Shared<Unit> units;  // of the stage
+
+  RT_DEVICE static int number() { return static_cast<int>(thread().x); }
+
+  RT_DEVICE void fetch_image(Shared<float> to, Shared<Place> places) const {
+    const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
+    const Unit near = units[term], far = units[term + 8];
+    const auto copy = [&](const Unit& unit, int at_term, int pixel, const Place& place) {
+      async_copy<4>(to + (at_term * Tile::kLeftPitch + pixel), place.image + unit.image,
+                    inside(a, place.y + unit.y, place.x + unit.x));
+    };
+    RT_LOOP
+    for (int i = 0; i < Tile::kRows / kStep; i += 4) {  // few at a time: registers are scarce
+      Place four[4];
+      RT_UNROLL
+      for (int j = 0; j < 4; ++j) four[j] = places[first + (i + j) * kStep];
+      RT_UNROLL
+      for (int j = 0; j < 4; ++j) {
+        const int pixel = first + (i + j) * kStep;
+        copy(near, term, pixel, four[j]), copy(far, term + 8, pixel, four[j]);
+      }
+    }
+  }
+
+  RT_DEVICE void fetch_weights(Shared<float> to) const {
+    const Global<const float> from = a.weights + part.group * a.weights_group;
+    if (a.weights_wide) {
+      constexpr int fours = Tile::kColumns / 4, step = Tile::kThreads / fours;
+      const int at = number() % fours * 4, column = part.column * Tile::kColumns + at;
+      const bool valid = column < a.width;
+      RT_UNROLL
+      for (int i = 0; i < kGatherTerms / step; ++i) {
+        const int term = number() / fours + i * step;
+        const Unit unit = units[term];
+        async_copy<16>(to + (term * Tile::kRightPitch + at), from + column + unit.weight, valid);
+      }
+      return;
+    }
+    const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
+    const Unit near = units[term], far = units[term + 8];
+    RT_LOOP
+    for (int i = 0; i < Tile::kColumns / kStep; i += 2) {
+      RT_UNROLL
+      for (int j = 0; j < 2; ++j) {
+        const int at = first + (i + j) * kStep, column = part.column * Tile::kColumns + at;
+        const bool valid = column < a.width;
+        const Global<const float> weight = from + column * a.weights_width;
+        async_copy<4>(to + (term * Tile::kRightPitch + at), weight + near.weight, valid);
+        async_copy<4>(to + ((term + 8) * Tile::kRightPitch + at), weight + far.weight, valid);
+      }
+    }
+  }
+};
+
+template <class Tile, int levels, class Form>
+struct Gather {
+  static constexpr int kLeft = kGatherTerms * Tile::kLeftPitch, kRight = kGatherTerms * Tile::kRightPitch;
+
+  const Conv2dGatherArguments& a;
+  const Part part;
+  const int blocks;  // of the sum
+  const Tile tile;
+  const Shared<float> left, right;  // kGatherStages of each
+  const Shared<Unit> units;         // of kGatherLists stages
+  const Shared<Place> places;       // of the pixels of the tile
+  const Shared<long long> results;  // of the same
+  const Form& form;
+
+  RT_DEVICE static int number() { return static_cast<int>(thread().x); }
+
+  // Goes on over blocks without terms, and ends behind the last block.
+  RT_DEVICE void skip(GatherStage& stage) const {
+    while (stage.from >= stage.end && stage.block < blocks) stage.end = terms_before(a, part, ++stage.block);
+  }
+  RT_DEVICE void advance(GatherStage& stage) const {
+    stage.from = smaller(stage.from + kGatherTerms, stage.end);
+    skip(stage);
+  }
+
+  RT_DEVICE void list(const GatherStage& stage, int turn) const {
+    const int t = number();
+    if (t >= kGatherTerms || stage.from >= stage.end) return;
+    units[turn % kGatherLists * kGatherTerms + t] =
+        stage.from + t < stage.end ? unit_of(a, part, stage.from + t) : Unit{-(1 << 30), 0, 0, 0};
+  }
+
+  RT_DEVICE void start(const GatherStage& stage, int turn) const {
+    if (stage.from < stage.end) {
+      const GatherCopies<Tile> copies{a, part, units + turn % kGatherLists * kGatherTerms};
+      copies.fetch_image(left + turn % kGatherStages * kLeft, places);
+      copies.fetch_weights(right + turn % kGatherStages * kRight);
+    }
+    async_commit();
+  }
+
+  // The sums, with three stages in shared memory and one barrier a stage.
+  RT_DEVICE void run(float (&sums)[Tile::kSums]) const {
+    BlockTree<Tile::kSums, levels> tree;
+    GatherStage first{0, 0, 0};
+    skip(first);
+    GatherStage ahead = first;
+    for (int turn = 0; turn < kGatherStages - 1; ++turn, advance(ahead)) list(ahead, turn);
+    barrier();
+    ahead = first;
+    for (int turn = 0; turn < kGatherStages - 1; ++turn, advance(ahead)) start(ahead, turn);
+    int turn = 0, from = 0;
+    for (int block = 0; block < blocks; ++block) {
+      const int end = terms_before(a, part, block + 1);
+      for (; from < end; from += kGatherTerms, ++turn) {
+        list(ahead, turn + kGatherStages - 1);
+        async_wait<kGatherStages - 2>();
+        barrier();
+        start(ahead, turn + kGatherStages - 1);
+        advance(ahead);
+        const int stage = turn % kGatherStages;
+        tile.add_terms(left + stage * kLeft, right + stage * kRight, 0, smaller(kGatherTerms, end - from), sums);
+      }
+      from = end;
+      tree.add(sums);
+    }
+    tree.total(sums);
+  }
+
+  // Writes the sums; returns whether all of them are finite.
+  RT_DEVICE bool write(const float (&sums)[Tile::kSums]) const {
+    float probe = 0.0f;  // NaN as soon as one is not finite
+    RT_UNROLL
+    for (int i = 0; i < Tile::kM; ++i) {
+      const long long to = results[tile.row_of(i)];
+      RT_UNROLL
+      for (int j = 0; j < Tile::kN; j += 4) {
+        const int column = part.column * Tile::kColumns + tile.column_of(j), at = Tile::kN * i + j;
+        const Float4 v{sums[at] + 0.0f, sums[at + 1] + 0.0f, sums[at + 2] + 0.0f, sums[at + 3] + 0.0f};
+        const float four[4] = {v.x, v.y, v.z, v.w};
+        RT_UNROLL
+        for (int k = 0; k < 4; ++k) probe = rules::fma(four[k], 0.0f, probe);
+        if (to < 0 || column >= a.width) continue;
+        if constexpr (!Form::plain) {
+          put_neighbours(form, to + column, v, a.width - column, a.result_wide);
+        } else if (a.result_wide) {
+          store4(a.result, to + column, v);
+        } else {
+          RT_UNROLL
+          for (int k = 0; k < 4; ++k)
+            if (column + k < a.width) a.result[to + column + k] = four[k];
+        }
+      }
+    }
+    return probe == 0.0f;
+  }
+
+  // The sum of a pixel and a channel, with the terms inside of the image alone.
+  RT_DEVICE float sum_inside(const Place& place, int column) const {
+    BlockTree<1, 24> tree;
+    float sum[1] = {0.0f};
+    for (int block = 0, term = 0; block < blocks; ++block) {
+      for (const int end = terms_before(a, part, block + 1); term < end; ++term) {
+        const Unit unit = unit_of(a, part, term);
+        if (!inside(a, place.y + unit.y, place.x + unit.x)) continue;
+        const float x = place.image[unit.image];
+        const float w = a.weights[part.group * a.weights_group + unit.weight + column * a.weights_width];
+        sum[0] = rules::fma(x, w, sum[0]);
+      }
+      tree.add(sum);
+    }
+    tree.total(sum);
+    return sum[0] + 0.0f;
+  }
+
+  // Makes again what this thread has written, where it is not finite and terms outside of the image may be the reason.
+  // In other forms than the plain one also where it is finite, to the same bits: what was written is not the sum.
+  RT_DEVICE void mend() const {
+    const int last_y = (part.y.count - 1) * a.y.delta, last_x = (part.x.count - 1) * a.x.delta;
+    RT_LOOP
+    for (int i = 0; i < Tile::kSums; ++i) {
+      const int row = tile.row_of(i / Tile::kN);
+      const int column = part.column * Tile::kColumns + tile.column_of(i % Tile::kN);
+      const long long to = results[row];
+      if (to < 0 || column >= a.width) continue;
+      if constexpr (Form::plain) {
+        const float sum = a.result[to + column];
+        if (sum - sum == 0.0f) continue;
+      }
+      const Place place = places[row];
+      if (inside(a, place.y, place.x) && inside(a, place.y + last_y, place.x + last_x)) continue;
+      if constexpr (Form::plain)
+        a.result[to + column] = sum_inside(place, column);
+      else
+        form.put(to + column, sum_inside(place, column));
+    }
+  }
+};
+
+template <int number, int m, int n, int levels, class Form>
+RT_DEVICE void gather(const Conv2dGatherArguments& a, const Form& form) {
+  constexpr int height = kGatherTiles[number].rows, width = kGatherTiles[number].columns;
+  using Tile = SumTile < height, width, m, n, kGatherPad, m* n<64 ? 8 : 4>;
+  static_assert(Tile::kThreads == kGatherTiles[number].threads && kGatherTiles[number].most_blocks < 1 << levels);
+  const auto left = shared<float>(kGatherStages * kGatherTerms * Tile::kLeftPitch);
+  const auto right = shared<float>(kGatherStages * kGatherTerms * Tile::kRightPitch, left);
+  const auto units = shared<Unit>(kGatherLists * kGatherTerms, right);
+  const auto places = shared<Place>(height, units);
+  const auto results = shared<long long>(height, places);
+  const Part part = part_of(a);
+  const int first_pixel = static_cast<int>(block().x) % a.pixel_tiles * height;
+  for (int i = static_cast<int>(thread().x); i < height; i += Tile::kThreads) {
+    const Pixel pixel = pixel_of(a, part, first_pixel + i);
+    places[i] = pixel.place, results[i] = pixel.result;
+  }
+  const int blocks = (a.y.kernel * a.depth + a.block_rows - 1) / a.block_rows;
+  const Gather<Tile, levels, Form> tiles{a, part, blocks, Tile{}, left, right, units, places, results, form};
+  float sums[Tile::kSums] = {};
+  tiles.run(sums);
+  if (!tiles.write(sums)) tiles.mend();
+}
+
+RT_KERNEL_OF_FORM(conv2d_gather_64x64, 64, 8, Conv2dGatherArguments, a, form) { gather<0, 8, 8, 7>(a, form); }
+RT_KERNEL_OF_FORM(conv2d_gather_128x32, 64, 8, Conv2dGatherArguments, a, form) { gather<1, 8, 8, 7>(a, form); }
+RT_KERNEL_OF_FORM(conv2d_gather_128x16, 64, 8, Conv2dGatherArguments, a, form) { gather<2, 8, 4, 8>(a, form); }
+RT_KERNEL_OF_FORM(conv2d_gather_128x8, 32, 16, Conv2dGatherArguments, a, form) { gather<3, 8, 4, 8>(a, form); }
+RT_KERNEL_OF_FORM(conv2d_gather_32x32, 64, 8, Conv2dGatherArguments, a, form) { gather<4, 4, 4, 24>(a, form); }
+
+}  // namespace retrace::cuda

@@ -1,0 +1,39 @@
+#pragma once
+// A chain computed where a contraction's kernel stores its result: a form of that kernel (kernel_form.h), compiled for
+// the plan. Each element of the result goes through the chain in the thread that summed it, four neighbours at a time
+// where they lie together. The body of such a node is an epilogue (Body::Role).
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "retrace/base/error.h"
+#include "retrace/device/cuda/launches.h"
+#include "retrace/trace/op.h"
+
+namespace retrace {
+
+// Whether a node is such a kernel, in a trace on a CUDA device.
+bool has_epilogue(const Node& node);
+// Whether a node without a body may become one, on a CUDA device: it is a contraction whose only kernel has forms.
+bool takes_cuda_epilogue(const Trace& trace, const Node& contraction);
+// Why the chain cannot be computed there; "" if it can.
+std::string_view cuda_epilogue_refusal(const Trace& trace, const Node& contraction, const Node& chain);
+
+// A source with one kernel: the same kernel and body have the same name, which begins with that of the plain form.
+struct CudaEpilogue {
+  std::string name, source;
+};
+CudaEpilogue generate_epilogue(const Trace& trace, const Node& node);
+
+// Why such a source was not compiled. The plan can be made without it.
+class EpilogueError : public Error {
+ public:
+  explicit EpilogueError(const Error& error) : Error(error) {}
+};
+
+// The launch of the op, by its form, with the node's inputs and outputs.
+void add_epilogue_launch(const Node& node, const cuda::Kernel& kernel, std::span<const KernelInput> inputs,
+                         std::span<const KernelOutput> outputs, void* workspace, cuda::Launches& launches);
+
+}  // namespace retrace
