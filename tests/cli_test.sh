@@ -199,6 +199,20 @@ for signal in INT:130 TERM:143; do
   has "go on with: retrace train --resume stop-$signal" err
 done
 
+# --- The mode fast is told wherever a fingerprint is. One thread adds in one order, which is not that of the contract.
+expect 0 '"mode":"fast"' train "$golden/digits.toml" --set training.mode=fast --threads 1 --json --out fast
+expect 0 ', of this run alone: it is of the mode fast' train fast/job.toml --out fast-again
+expect 0 '"mode":"reproducible"' train "$golden/digits.toml" --json --out in-order
+has '(mode fast)' fast/report.html
+expect 76 'different, as the mode fast allows: the second run is of the mode fast, the first one is reproducible' \
+  compare in-order fast
+has 'setting training.mode: "reproducible" and "fast"' out
+expect 76 '"modes":["reproducible","fast"]' compare in-order fast --json
+expect 76 'that proves nothing' compare in-order fast --replay
+expect 0 'the last weights; both runs are of the mode fast' compare fast fast-again
+expect 0 '"mode":"fast"' replay fast --json
+expect 2 'a run that goes on keeps training.mode' train --resume fast --set training.mode=reproducible
+
 # --- A stop within an epoch is told where it was made and where it is compared.
 "$retrace" train "$jobs/digits.toml" --set training.max_epochs=1 --set data.test_samples=32 --out within >out 2>err &
 process=$!

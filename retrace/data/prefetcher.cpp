@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/trace/record.h"
 
@@ -22,11 +23,12 @@ struct Item {
 
 // Throws nothing. The exception has left this function when another thread sees the item: no two threads handle it at
 // the same time.
-Item made_item(const Prefetcher::Make& make, int64_t i) noexcept {
+Item made_item(const Prefetcher::Make& make, int64_t i, std::optional<bool> fast) noexcept {
   Item item;
   try {
     const FloatingPointScope floating_point;
     const ThreadCountScope one_thread(1);
+    const FastScope mode(fast);
     item.batch = make(i);
     evaluate();  // what user code recorded does not stay behind on this thread
   } catch (...) {
@@ -47,8 +49,9 @@ struct Prefetcher::State {
     while (!ended && claimed < count && claimed < taken + static_cast<int64_t>(items.size())) {
       const int64_t i = claimed++, of = sequence;
       std::shared_ptr<const Make> own = make;
+      const auto mode = fast;
       lock.unlock();
-      Item item = made_item(*own, i);
+      Item item = made_item(*own, i, mode);
       own.reset();
       lock.lock();
       if (of == sequence) std::swap(items[static_cast<size_t>(i) % items.size()], item);
@@ -72,9 +75,10 @@ struct Prefetcher::State {
   std::mutex mutex;
   std::condition_variable changed;
   std::shared_ptr<const Make> make;
-  std::vector<Item> items;  // a ring: mini-batch i has the place i modulo its size
-  int64_t sequence = 0;     // the number of the present one
-  int64_t count = 0;        // its mini-batches
+  std::optional<bool> fast;  // FastScope::current() of the thread that takes the mini-batches
+  std::vector<Item> items;   // a ring: mini-batch i has the place i modulo its size
+  int64_t sequence = 0;      // the number of the present one
+  int64_t count = 0;         // its mini-batches
   int64_t claimed = 0, taken = 0;
   bool ended = false;
 };
@@ -97,6 +101,7 @@ void Prefetcher::begin(Make make, int64_t count) {
     const std::lock_guard lock(state_->mutex);
     dropped = state_->drop();
     state_->make = shared;
+    state_->fast = FastScope::current();
     state_->count = count;
   }
   ask();

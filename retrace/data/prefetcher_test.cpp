@@ -13,6 +13,7 @@
 #include "retrace/data/array_store.h"
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/data/transform.h"
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/distributed/pool.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/square/square.h"
@@ -156,6 +157,29 @@ TEST(Prefetch, OtherExceptionsPass) {
   MiniBatchQueue queue = queue_of(store, 1);
   EXPECT_THROW(queue.next(), std::runtime_error);
   EXPECT_THROW(queue.next(), std::runtime_error);
+}
+
+// It is that of the thread that takes the mini-batches, whatever the process has.
+TEST(Prefetch, IsInTheModeOfItsUser) {
+  const auto seen = [](std::optional<bool> own) {
+    const FastScope scope(own);
+    Prefetcher prefetcher(2, 2);
+    std::atomic<int> fast = 0;
+    prefetcher.begin(
+        [&](int64_t) {
+          fast += is_fast();
+          return Prefetcher::Batch{};
+        },
+        4);
+    while (prefetcher.take()) {}
+    return fast.load();
+  };
+  EXPECT_EQ(seen(true), 4);
+  EXPECT_EQ(seen(std::nullopt), 0);
+  set_fast(true);
+  EXPECT_EQ(seen(false), 0);
+  EXPECT_EQ(seen(std::nullopt), 4);
+  set_fast(false);
 }
 
 TEST(Prefetch, StopsAnywhere) {

@@ -5,6 +5,11 @@
 namespace retrace {
 namespace {
 
+// Of the mode fast alone.
+void add_mode(std::vector<Json::Member>& members, bool fast) {
+  if (fast) members.emplace_back("mode", "fast");
+}
+
 Json json_of(const RunStarted& e) {
   std::vector<Json::Member> members{{"event", e.iteration == 0 ? "started" : "resumed"}};
   if (e.iteration > 0) members.emplace_back("iteration", e.iteration);
@@ -17,6 +22,7 @@ Json json_of(const RunStarted& e) {
                                  {"iterations_per_epoch", e.iterations_per_epoch},
                                  {"parameters", e.parameters},
                                  {"run_dir", e.run_dir}});
+  add_mode(members, e.fast);
   return Json::object(members);
 }
 
@@ -48,14 +54,16 @@ Json json_of(const ValidationDone& e) {
 }
 
 Json json_of(const RunFinished& e) {
-  return Json::object({{"event", "finished"},
-                       {"epoch", e.epoch},
-                       {"iteration", e.iteration},
-                       {"validation_loss", e.loss},
-                       {"metrics", json_metrics(e.metrics, e.tables)},
-                       {"seconds", e.seconds},
-                       {"stop_reason", e.stop_reason},
-                       {"fingerprint", e.fingerprint}});
+  std::vector<Json::Member> members{{"event", "finished"},
+                                    {"epoch", e.epoch},
+                                    {"iteration", e.iteration},
+                                    {"validation_loss", e.loss},
+                                    {"metrics", json_metrics(e.metrics, e.tables)},
+                                    {"seconds", e.seconds},
+                                    {"stop_reason", e.stop_reason},
+                                    {"fingerprint", e.fingerprint}};
+  add_mode(members, e.fast);
+  return Json::object(members);
 }
 
 }  // namespace

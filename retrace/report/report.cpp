@@ -12,6 +12,7 @@
 #include "retrace/report/run_charts.h"
 #include "retrace/report/samples.h"
 #include "retrace/train/class_names.h"
+#include "retrace/train/mode_names.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/test_run.h"
 
@@ -24,6 +25,11 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 constexpr int kChartWidth = 530;
 
 std::string number_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value); }
+
+// A fingerprint, with the mode if it proves nothing.
+std::string marked(const std::string& fingerprint, bool fast) {
+  return fast ? fmt::format("{} ({})", fingerprint, kFastMark) : fingerprint;
+}
 
 std::string status_text(const RunLog& log) {
   if (log.finished) return log.finished->stop_reason;
@@ -51,7 +57,7 @@ std::string summary_html(const RunLog& log) {
     measured(*log.finished);
   else if (!log.validations.empty())
     measured(log.validations.back());
-  if (log.finished) rows.emplace_back("fingerprint", log.finished->fingerprint);
+  if (log.finished) rows.emplace_back("fingerprint", marked(log.finished->fingerprint, log.finished->fast));
   if (log.unread > 0) rows.emplace_back("metrics.jsonl", fmt::format("{} lines could not be read", log.unread));
   return section_html("Result", pairs_html(rows));
 }
@@ -169,7 +175,8 @@ std::string fingerprints_html(const fs::path& run) {
   std::string all, last;
   for (const auto& epoch : epochs) all += fmt::format("{:>6} {}\n", epoch.epoch, fingerprint_text(epoch.all));
   for (const auto& [name, value] : epochs.back().tensors) last += fmt::format("{} {}\n", fingerprint_text(value), name);
-  return section_html("Fingerprints", paragraph_html("After the last epoch: " + fingerprint_text(epochs.back().all)) +
+  const std::string text = marked(fingerprint_text(epochs.back().all), epochs.back().fast);
+  return section_html("Fingerprints", paragraph_html("After the last epoch: " + text) +
                                           details_html("of every epoch", pre_html(all)) +
                                           details_html("of every tensor after the last epoch", pre_html(last)));
 }

@@ -4,6 +4,7 @@
 
 #include "retrace/base/json_value.h"
 #include "retrace/train/metrics_log.h"
+#include "retrace/train/mode_names.h"
 #include "retrace/train/run_folder.h"
 
 namespace retrace {
@@ -44,6 +45,7 @@ RunStarted started_of(const JsonValue& event) {
   made.iterations_per_epoch = event.integer_or("iterations_per_epoch", 0);
   made.parameters = event.integer_or("parameters", 0);
   made.iteration = event.integer_or("iteration", 0);
+  made.fast = event.string_or("mode", "") == kFast;
   return made;
 }
 
@@ -73,6 +75,7 @@ void read_event(const JsonValue& event, RunLog& log) {
     log.finished = measured<RunFinished>(event);
     log.finished->stop_reason = event.string_or("stop_reason", "");
     log.finished->fingerprint = event.string_or("fingerprint", "");
+    log.finished->fast = event.string_or("mode", "") == kFast;
   } else {
     ++log.unread;
   }

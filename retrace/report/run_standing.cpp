@@ -11,6 +11,7 @@
 #include "retrace/base/file.h"
 #include "retrace/base/json_value.h"
 #include "retrace/report/run_series.h"
+#include "retrace/train/mode_names.h"
 
 namespace retrace {
 namespace {
@@ -38,6 +39,7 @@ void take_start(const JsonValue& event, RunStanding& standing) {
   standing.epochs = event.integer_or("epochs", 0);
   standing.iterations_per_epoch = event.integer_or("iterations_per_epoch", 0);
   standing.parameters = event.integer_or("parameters", 0);
+  standing.fast = event.string_or("mode", "") == kFast;
 }
 
 void take_validation(const JsonValue& event, RunStanding& standing) {

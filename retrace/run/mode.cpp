@@ -1,4 +1,4 @@
-#include "retrace/device/cpu/finish_order.h"
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/run/plan_settings.h"
 
 namespace retrace {

@@ -3,11 +3,15 @@
 
 #include <cmath>
 #include <set>
+#include <thread>
 
 #include "retrace/autodiff/value_and_grad.h"
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/device/cpu/finish_order.h"
 #include "retrace/device/cpu/thread_count.h"
 #include "retrace/ops/ops.h"
+#include "retrace/run/accelerate.h"
+#include "retrace/run/plan_cache.h"
 #include "retrace/run/plan_settings.h"
 #include "retrace/tensor/fingerprint.h"
 
@@ -48,6 +52,44 @@ TEST(Mode, FastResultsDiffer) {
     EXPECT_GE(seen.size(), 2u);
   }
   for (int i = 0; i < 10; ++i) EXPECT_EQ(convolution(), expected);
+}
+
+// The mode is part of both keys.
+TEST(Mode, PlansAndRecordingsAreKeptForEach) {
+  const auto doubled = accelerate([](const Tensor& x) { return x + x; });
+  const Tensor x = Tensor::full(2, {3});
+  plan_cache().clear();
+  const auto compute = [&] {
+    evaluate(x * x);
+    doubled(x);
+  };
+  compute(), compute();
+  EXPECT_EQ(plan_cache().misses(), 1);
+  EXPECT_EQ(doubled.misses(), 1);
+  {
+    const FastScope fast(true);
+    EXPECT_EQ(mode(), Mode::fast);
+    compute(), compute();
+  }
+  EXPECT_EQ(plan_cache().misses(), 2);
+  EXPECT_EQ(doubled.misses(), 2);
+  EXPECT_EQ(doubled.why(), "the mode: reproducible became fast");
+  compute();
+  EXPECT_EQ(plan_cache().misses(), 2);
+  EXPECT_EQ(doubled.misses(), 2);
+}
+
+// Of a thread, and no more than of a thread.
+TEST(FastScope, TheModeOfTheProcessDoesNotDisturbIt) {
+  const ModeScope process(Mode::fast);
+  {
+    const FastScope own(false);
+    EXPECT_FALSE(is_fast());
+    std::jthread([] { EXPECT_TRUE(is_fast()); }).join();
+    const FastScope none(std::nullopt);
+    EXPECT_TRUE(is_fast());
+  }
+  EXPECT_TRUE(is_fast());
 }
 
 TEST(FinishOrder, AddsInTheOrderOfDone) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "retrace/base/options.h"
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/plan/compile.h"
 #include "retrace/plan/options_scope.h"
@@ -30,16 +31,18 @@ std::shared_ptr<const Plan>& last() {
 std::shared_ptr<const Plan> PlanCache::find_or_make(const Trace& trace) {
   const uint64_t hash = trace.hash(), options = plan_options_number();
   const int threads = thread_count();
+  const bool fast = is_fast();
   const auto [first, end] = index_.equal_range(hash);
   for (auto at = first; at != end; ++at)
-    if (at->second->options == options && at->second->threads == threads && at->second->trace == trace) {
+    if (at->second->options == options && at->second->threads == threads && at->second->fast == fast &&
+        at->second->trace == trace) {
       ++hits_;
       entries_.splice(entries_.begin(), entries_, at->second);
       return at->second->plan;
     }
   ++misses_;
   auto plan = make_plan(trace);  // an entry is stored only when planning succeeded
-  entries_.push_front({hash, options, threads, trace, plan});
+  entries_.push_front({hash, options, threads, fast, trace, plan});
   index_.emplace(hash, entries_.begin());
   if (entries_.size() > kMostPlans) {
     const auto oldest = std::prev(entries_.end());

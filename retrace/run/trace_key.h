@@ -12,11 +12,11 @@
 namespace retrace {
 
 // Decides whether a recorded trace fits a call. It holds, of tensors the type, shape, labels and position in the
-// mini-batch; of trees the names and nesting; of floats only that they are there; of everything else the value. Kept as
-// words that are compared in full; texts are made only when the difference is asked for.
+// mini-batch; of trees the names and nesting; of floats only that they are there; of everything else the value; and the
+// mode. Kept as words that are compared in full; texts are made only when the difference is asked for.
 class TraceKey {
  public:
-  // Empties it; the words keep their memory.
+  // Empties it; the words keep their memory. The mode is that of this thread.
   void begin(const std::type_info& arguments, bool in_shard);
 
   void add_nothing();  // an undefined tensor

@@ -10,6 +10,7 @@
 #include "retrace/base/json_value.h"
 #include "retrace/train/job_entries.h"
 #include "retrace/train/manifest.h"
+#include "retrace/train/mode_names.h"
 #include "retrace/train/number_format.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/step_log.h"
@@ -106,6 +107,11 @@ std::vector<std::string> differing_tensors(const EpochFingerprints& a, const Epo
   return names;
 }
 
+// Whatever their modes.
+bool same_bits(const EpochFingerprints& a, const EpochFingerprints& b) {
+  return a.epoch == b.epoch && a.all == b.all && a.tensors == b.tensors && a.stopped_after == b.stopped_after;
+}
+
 std::optional<StoppedEpoch> stopped_epoch(const std::vector<EpochFingerprints>& epochs) {
   if (epochs.empty() || !epochs.back().stopped_after) return std::nullopt;
   return StoppedEpoch{epochs.back().epoch, epochs.back().stopped_after};
@@ -115,9 +121,10 @@ void compare_epochs(const fs::path& a, const fs::path& b, RunComparison& result)
   const auto in_a = read_fingerprints(a), in_b = read_fingerprints(b);
   result.epochs_a = static_cast<int>(in_a.size()), result.epochs_b = static_cast<int>(in_b.size());
   result.stopped_a = stopped_epoch(in_a), result.stopped_b = stopped_epoch(in_b);
+  result.fast_a = !in_a.empty() && in_a.back().fast, result.fast_b = !in_b.empty() && in_b.back().fast;
   const size_t common = std::min(in_a.size(), in_b.size());
   for (size_t i = 0; i < common && !result.first_epoch; ++i) {
-    if (in_a[i] == in_b[i]) continue;
+    if (same_bits(in_a[i], in_b[i])) continue;
     result.first_epoch = in_a[i].epoch;
     if (in_a[i].stopped_after == in_b[i].stopped_after) result.first_tensors = differing_tensors(in_a[i], in_b[i]);
   }
@@ -150,8 +157,14 @@ SafeTensors read_weights(const fs::path& run) {
   return weights;
 }
 
+bool is_of_fast(const SafeTensors& weights) {
+  const auto mode = weights.metadata.find("mode");
+  return mode != weights.metadata.end() && mode->second == kFast;
+}
+
 void compare_weights(const fs::path& a, const fs::path& b, RunComparison& result) {
   const SafeTensors in_a = read_weights(a), in_b = read_weights(b);
+  result.fast_a = is_of_fast(in_a), result.fast_b = is_of_fast(in_b);
   result.weights = compare_tensors(in_a, in_b);
   result.not_finite_a = not_finite(in_a), result.not_finite_b = not_finite(in_b);
 }

@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include "retrace/data/transform_kind.h"
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_fields.h"
 #include "retrace/train/metric_kind.h"
+#include "retrace/train/mode_names.h"
 #include "retrace/train/network_toml.h"
 
 namespace retrace {
@@ -67,6 +69,7 @@ Job resolved(Job job) {
     if (const auto* transform = find_kind(all_transforms(), name))
       job.data.options = with_standard_values(std::move(job.data.options), transform->options);
   TrainingOptions& training = job.training;
+  if (!training.mode) training.mode = is_fast() ? kFast : kReproducible;
   complete_schedules(training);
   for (const auto& name : chosen_metrics(job))
     if (const auto* metric = find_kind(all_metrics(), name))

@@ -11,6 +11,7 @@
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
 #include "retrace/train/metric_kind.h"
+#include "retrace/train/mode_names.h"
 #include "retrace/train/network_toml.h"
 
 namespace retrace {
@@ -225,6 +226,9 @@ void add_training(FieldList& list, const Job& job) {
       [](auto& j) -> auto& { return j.training.loader_threads; });
   add({.name = "acceleration", .choices = {"plain", "default", "accelerated"}, .changes_bits = false},
       [](auto& j) -> auto& { return j.training.acceleration; });
+  list.add("training", {.name = "mode", .choices = {kReproducible, kFast}},
+           [](auto& j) -> auto& { return j.training.mode; })
+      .before = kReproducible;
   add({.name = "output_network", .choices = {"last-iteration", "best-validation"}},
       [](auto& j) -> auto& { return j.training.output_network; });
   list.add("training", {.name = "batch_norm_statistics", .choices = {"moving", "population"}},

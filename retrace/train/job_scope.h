@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/plan/options_scope.h"
 #include "retrace/run/plan_cache.h"
@@ -15,6 +16,7 @@ struct JobSettings {
   int threads = 0;  // of the CPU kernels; 0: as the thread has
   bool plan_cache = true;
   PlanOptions plan;  // of the thread that starts the job: memory limit, passes that are off
+  bool fast = false;
 };
 JobSettings settings_of(const Job& job);
 
@@ -23,7 +25,8 @@ JobSettings settings_of(const Job& job);
 // warnings.
 class JobScope {
  public:
-  explicit JobScope(const JobSettings& settings) : plan_cache_(settings.plan_cache), plan_(settings.plan) {
+  explicit JobScope(const JobSettings& settings)
+      : plan_cache_(settings.plan_cache), plan_(settings.plan), mode_(settings.fast) {
     if (settings.threads > 0) threads_.emplace(settings.threads);
   }
 
@@ -31,6 +34,7 @@ class JobScope {
   std::optional<ThreadCountScope> threads_;
   PlanCacheScope plan_cache_;
   PlanOptionsScope plan_;
+  FastScope mode_;
 };
 
 }  // namespace retrace

@@ -140,6 +140,7 @@ ReplayResult replay_training(const fs::path& run, Pool& pool, const TrainingCall
           .events = check.events(),
           .weights = with_weights,
           .stopped = stopped,
+          .fast = call.settings.fast,
           .difference = check.difference()};
 }
 

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kAll = "all";
-constexpr std::string_view kStoppedAfter = "stopped after iteration ";
+constexpr std::string_view kStoppedAfter = "stopped after iteration ", kInFast = ", mode fast";
 constexpr int kMaxRuns = 1'000'000'000;
 
 void make_folders(const fs::path& path) {
@@ -114,9 +114,11 @@ bool parse_line(std::string_view text, Line& line) {
 
 // Whether the line is the last one of its epoch.
 bool ends_epoch(const Line& line, EpochFingerprints& epoch) {
-  return line.name == kAll ||
-         (line.name.starts_with(kStoppedAfter) &&
-          read_number(std::string_view(line.name).substr(kStoppedAfter.size()), epoch.stopped_after));
+  std::string_view name = line.name;
+  epoch.fast = name.ends_with(kInFast);
+  if (epoch.fast) name.remove_suffix(kInFast.size());
+  return name == kAll ||
+         (name.starts_with(kStoppedAfter) && read_number(name.substr(kStoppedAfter.size()), epoch.stopped_after));
 }
 
 }  // namespace
@@ -181,6 +183,7 @@ void RunFolder::record(std::span<const EpochFingerprints> epochs) {
       lines += fmt::format("{} {} {}\n", fingerprints.epoch, fingerprint_text(value), printable(name));
     lines += fmt::format("{} {} ", fingerprints.epoch, fingerprint_text(fingerprints.all));
     lines += fingerprints.stopped_after ? fmt::format("{}{}", kStoppedAfter, fingerprints.stopped_after) : kAll;
+    if (fingerprints.fast) lines += kInFast;
     fingerprints_.append(lines);
   }
   sync();

@@ -9,7 +9,8 @@
 //   metrics.jsonl        one event a line
 //   steps.jsonl          one line a step: samples, loss, rate, and now and then fingerprints (retrace/train/step_log.h)
 //   fingerprints.txt     per epoch one line a tensor, "EPOCH HEX NAME", then "EPOCH HEX all", or, where the run was
-//                        stopped within the epoch, "EPOCH HEX stopped after iteration N"
+//                        stopped within the epoch, "EPOCH HEX stopped after iteration N"; such a line of a run of the
+//                        mode fast ends with ", mode fast"
 //   weights.safetensors  parameters/... and state/... after the last epoch that is there, with the fingerprint of each
 //   checkpoints          step-N.safetensors: the state after iteration N, to go on from (retrace/train/checkpoint.h)
 //   manifest.json        at the end: size and hash of each of these files (retrace/train/manifest.h)
@@ -41,6 +42,7 @@ struct EpochFingerprints {
   uint64_t all = 0;                         // of the set
   std::map<std::string, uint64_t> tensors;  // by name
   int64_t stopped_after = 0;                // the iteration within the epoch that was the last one; 0: it is whole
+  bool fast = false;                        // training.mode
   bool operator==(const EpochFingerprints&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/optim/regularize.h"
 #include "retrace/run/op_watch.h"
@@ -275,8 +276,9 @@ RunStarted Training::started() const {
   int64_t parameters = 0, samples = task_.data.train.size();
   if (options_.partial_mini_batch == "discard") samples = queue_.mini_batches() * options_.mini_batch_size;
   for (const auto& tensor : leaf_tensors(state_.now.parameters)) parameters += tensor.size();
-  return {task_.name,          device_.name(),        "",         worker_.size(), thread_count(),
-          options_.max_epochs, iterations_in_epoch(), parameters, restored_,      samples};
+  return {
+      task_.name, device_.name(), "",      worker_.size(), thread_count(), options_.max_epochs, iterations_in_epoch(),
+      parameters, restored_,      samples, is_fast()};
 }
 
 std::optional<Tree> Training::population_state(const NetworkWeights& weights) {
@@ -340,10 +342,11 @@ TrainJobResult Training::finish() {
   result.loss = score_ ? score_->loss : std::nan("");
   if (score_) result.metrics = score_->metrics, result.tables = score_->tables;
   result.fingerprint = fingerprint(left.parameters, left.state);
+  result.fast = is_fast();
   result.weights = left;
   report_.flush();
   report_.tell(RunFinished{result.epochs, result.iterations, result.loss, result.seconds, result.metrics,
-                           result.stop_reason, result.fingerprint, result.tables});
+                           result.stop_reason, result.fingerprint, result.tables, result.fast});
   report_.flush();
   if (result.epochs == 0) {
     report_.discard();

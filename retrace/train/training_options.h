@@ -31,10 +31,12 @@ struct TrainingOptions {
   // number changes no bit. Default: that of MiniBatchQueueOptions::prefetch_threads.
   std::optional<int> loader_threads = {};
   std::string acceleration = "accelerated";  // plain, default, accelerated
-  int64_t checkpoint_iterations = 0;         // a checkpoint after every so many iterations; 0: none by their number
-  int64_t checkpoint_epochs = 0;             // the same of epochs
-  double checkpoint_seconds = 60;            // and when so many seconds have passed since the one before
-  int64_t checkpoints_kept = 2;              // the newest so many
+  // reproducible, fast: see Mode. Default: mode() where the training is started. What is fast is marked so.
+  std::optional<std::string> mode = {};
+  int64_t checkpoint_iterations = 0;  // a checkpoint after every so many iterations; 0: none by their number
+  int64_t checkpoint_epochs = 0;      // the same of epochs
+  double checkpoint_seconds = 60;     // and when so many seconds have passed since the one before
+  int64_t checkpoints_kept = 2;       // the newest so many
   // A snapshot after every so many iterations, 0: none. It is a checkpoint that is not synced, and the newest alone
   // stays: it outlives the processes of the training, but not their machine.
   int64_t snapshot_iterations = 0;

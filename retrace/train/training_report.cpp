@@ -1,12 +1,23 @@
 #include "retrace/train/training_report.h"
 
 #include "retrace/base/hash.h"
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/monitor/json_lines.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/checkpoint_files.h"
+#include "retrace/train/mode_names.h"
 #include "retrace/train/versions.h"
 
 namespace retrace {
+namespace {
+
+SafeTensors weights_file(const NetworkWeights& weights) {
+  SafeTensors file = to_safetensors(weights.parameters, weights.state);
+  if (is_fast()) file.metadata["mode"] = kFast;
+  return file;
+}
+
+}  // namespace
 
 TrainingReport::TrainingReport(const TrainingTask& task, TrainJobControl control, bool first)
     : task_(task), control_(std::move(control)), first_(first), clock_(task.training) {}
@@ -50,11 +61,12 @@ void TrainingReport::epoch(int epoch, int64_t stopped_after, const NetworkWeight
   for (size_t i = 0; i < tensors.size(); ++i) sum += prints.tensors[tensors[i].first] = values[i];
   prints.all = mix64(sum);
   prints.stopped_after = stopped_after;
-  run_->epoch(std::move(prints), to_safetensors(weights.parameters, weights.state));
+  prints.fast = is_fast();
+  run_->epoch(std::move(prints), weights_file(weights));
 }
 
 void TrainingReport::result(int epoch, const NetworkWeights& weights) {
-  if (run_) run_->weights(epoch, to_safetensors(weights.parameters, weights.state));
+  if (run_) run_->weights(epoch, weights_file(weights));
 }
 
 Due TrainingReport::due(int64_t iterations, int64_t epochs) {

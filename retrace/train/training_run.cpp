@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "retrace/base/fp_environment.h"
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/distributed/courier.h"
 #include "retrace/ops/all_reduce/portable.h"
 #include "retrace/train/automatic_workers.h"
@@ -108,6 +109,7 @@ TrainJobResult shared_result(const Worker& worker, TrainJobResult result) {
           .loss = numbers[6],
           .metrics = std::move(metrics),
           .fingerprint = texts[2],
+          .fast = is_fast(),
           .run_dir = texts[3],
           .checkpoint = static_cast<int64_t>(numbers[7]),
           .weights = {parameters, state},

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "retrace/run/plan_settings.h"
 #include "retrace/train/train_network.h"
 #include "retrace/train/training_step.h"
 #include "retrace/train/versions.h"
@@ -35,7 +34,6 @@ NamedValues digest(const TrainingTask& task) {
   for (auto& entry : task.data.train.identity("training set")) values.push_back(std::move(entry));
   if (task.tested)
     for (auto& entry : task.data.test.identity("test set")) values.push_back(std::move(entry));
-  if (mode() == Mode::fast) values.emplace_back("the mode", "fast");
   values.emplace_back("the version of retrace", RETRACE_VERSION);
   values.emplace_back("the version of the contract", fmt::format("{}", kContractVersion));
   return values;

@@ -8,6 +8,7 @@
 #include "retrace/base/json.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
+#include "retrace/train/mode_names.h"
 #include "retrace/train/run_storage.h"
 
 namespace retrace::cli {
@@ -38,12 +39,22 @@ std::string not_finite_text(const RunComparison& found) {
   return text;
 }
 
+// "": both are reproducible.
+std::string modes_text(const RunComparison& found) {
+  if (found.fast_a && found.fast_b) return "both runs are of the mode fast";
+  if (!found.fast_a && !found.fast_b) return "";
+  return fmt::format("the {} run is of the mode fast, the {} one is reproducible", found.fast_a ? "first" : "second",
+                     found.fast_a ? "second" : "first");
+}
+
 std::string equal_text(const RunComparison& found) {
   std::string what;
   if (found.epochs_a > 0)
     what = fmt::format("the fingerprints of {} epoch{}", found.epochs_a, found.epochs_a == 1 ? "" : "s");
   if (found.has_weights) what += fmt::format("{}the last weights", what.empty() ? "" : " and ");
-  return fmt::format("equal: {}\n", what) + stopped_text(found) + not_finite_text(found);
+  const std::string modes = modes_text(found);
+  return fmt::format("equal: {}{}{}\n", what, modes.empty() ? "" : "; ", modes) + stopped_text(found) +
+         not_finite_text(found);
 }
 
 std::string last_weights_text(const RunComparison& found) {
@@ -56,7 +67,8 @@ std::string last_weights_text(const RunComparison& found) {
 
 std::string comparison_text(const RunComparison& found) {
   if (found.equal) return equal_text(found);
-  std::string text = "different\n";
+  const std::string modes = modes_text(found);
+  std::string text = modes.empty() ? "different\n" : fmt::format("different, as the mode fast allows: {}\n", modes);
   for (const auto& setting : found.settings)
     text += fmt::format("setting {}: {} and {}\n", setting.key, setting.a.empty() ? "none" : setting.a,
                         setting.b.empty() ? "none" : setting.b);
@@ -72,6 +84,8 @@ std::string comparison_text(const RunComparison& found) {
   if (!found.has_weights) text += "last weights: not in both runs\n";
   return text + not_finite_text(found);
 }
+
+const char* mode_name(bool fast) { return fast ? kFast : kReproducible; }
 
 Json json_of(const std::optional<StoppedEpoch>& stopped) {
   return stopped ? Json::object({{"epoch", stopped->epoch}, {"iteration", stopped->iteration}}) : Json();
@@ -122,6 +136,7 @@ Json json_of(const RunComparison& found, const std::optional<ComparisonReplay>& 
   for (const auto& tensor : found.weights) largest = std::max(largest, tensor.distance);
   const auto each = [](const auto& item) { return json_of(item); };
   return Json::object({{"equal", found.equal},
+                       {"modes", Json::list({mode_name(found.fast_a), mode_name(found.fast_b)})},
                        {"epochs", Json::list({found.epochs_a, found.epochs_b})},
                        {"stopped", Json::list({json_of(found.stopped_a), json_of(found.stopped_b)})},
                        {"first_step", json_of(found.first_step)},

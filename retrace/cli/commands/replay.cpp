@@ -8,6 +8,7 @@
 #include "retrace/cli/stop_signals.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/monitor/sink_kind.h"
+#include "retrace/train/mode_names.h"
 #include "retrace/train/replay_run.h"
 #include "retrace/train/run_storage.h"
 
@@ -23,8 +24,9 @@ struct ReplayFlags {
 
 std::string result_text(const ReplayResult& result) {
   if (const auto& found = result.difference)
-    return fmt::format("different: step {} (epoch {}), {}\n  recorded: {}\n  computed: {}\n", found->iteration,
-                       found->epoch, printable(found->what), found->recorded, found->computed);
+    return fmt::format("different{}: step {} (epoch {}), {}\n  recorded: {}\n  computed: {}\n",
+                       result.fast ? ", as the mode fast allows" : "", found->iteration, found->epoch,
+                       printable(found->what), found->recorded, found->computed);
   return fmt::format("{}: steps {} to {}, from {}; {} fingerprints of tensors, {} events{}\n",
                      result.stopped ? "equal so far" : "equal", result.first, result.last,
                      result.begin == 0 ? "the start" : fmt::format("the checkpoint of step {}", result.begin),
@@ -42,6 +44,7 @@ Json json_of(const ReplayResult& result) {
   return Json::object({{"job", result.job},
                        {"device", result.device},
                        {"equal", !result.difference && !result.stopped},
+                       {"mode", result.fast ? kFast : kReproducible},
                        {"first", result.first},
                        {"last", result.last},
                        {"checkpoint", result.begin},

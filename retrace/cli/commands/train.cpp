@@ -30,6 +30,7 @@
 #include "retrace/report/report.h"
 #include "retrace/train/automatic_workers.h"
 #include "retrace/train/checkpoint_files.h"
+#include "retrace/train/mode_names.h"
 #include "retrace/train/run_folder.h"
 #include "retrace/train/run_storage.h"
 #include "retrace/train/stop_reason.h"
@@ -65,6 +66,7 @@ Json json_of(const TrainJobResult& result) {
                        {"validation_loss", result.loss},
                        {"metrics", json_metrics(result.metrics, result.tables)},
                        {"fingerprint", result.fingerprint},
+                       {"mode", result.fast ? kFast : kReproducible},
                        {"peak_mib", peak_mib()},
                        {"run_dir", result.run_dir.string()},
                        {"stop_reason", result.stop_reason}});
@@ -75,7 +77,8 @@ std::string result_text(const TrainJobResult& result) {
                                  result.epochs == 1 ? "" : "s", result.iterations, result.seconds, result.stop_reason);
   const bool measured = !result.metrics.empty() || !result.tables.empty();
   text += measured ? metrics_text(result.loss, result.metrics) : "not measured";
-  text += fmt::format("\nfingerprint {}\n", result.fingerprint);
+  text += fmt::format("\nfingerprint {}{}\n", result.fingerprint,
+                      result.fast ? ", of this run alone: it is of the mode fast" : "");
   for (const auto& [name, table] : result.tables) text += table_text(name, table);
   return result.run_dir.empty() ? text : text + fmt::format("run {}\n", printable(result.run_dir.string()));
 }

@@ -3,16 +3,9 @@
 #include <algorithm>
 
 #include "retrace/device/cpu/contraction_tile.h"
+#include "retrace/device/cpu/fast_mode.h"
 
 namespace retrace {
-namespace {
-
-std::atomic<bool> fast = false;
-
-}  // namespace
-
-bool is_fast() { return fast.load(std::memory_order_relaxed); }
-bool set_fast(bool value) { return fast.exchange(value); }
 
 FinishOrder::FinishOrder(int64_t pieces) : pieces_(pieces) {
   if (is_fast()) order_.resize(static_cast<size_t>(pieces));

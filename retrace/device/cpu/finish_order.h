@@ -8,12 +8,8 @@
 
 namespace retrace {
 
-// Of this process; false at first.
-bool is_fast();
-// Returns what it was.
-bool set_fast(bool fast);
-
-// The sum of the partial sums of one run_pieces(), each `step` after the one before it.
+// The sum of the partial sums of one run_pieces(), each `step` after the one before it, in the mode of the thread that
+// makes this (retrace/device/cpu/fast_mode.h).
 class FinishOrder {
  public:
   explicit FinishOrder(int64_t pieces);

@@ -2,6 +2,7 @@
 // thread's caches. Every thread takes slabs of samples and runs a plan of all kernels on them by itself; sums over the
 // samples come out as the slabs' subtrees, and the tree goes on over those: the values are those of the ops one by one.
 
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/device/cpu/finish_order.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/device/cpu/workspace.h"
@@ -56,7 +57,9 @@ class SampleStep final : public Step {
     for (const Part& part : outputs_) partials.push_back(space.take<float>(slabs() * part.floats));
     float* const* const sums = partials.data();
     FinishOrder order(slabs());
+    const auto mode = FastScope::current();
     run_pieces(slabs(), [&](int64_t slab) {
+      const FastScope own(mode);
       run_slab(slab, inputs, outputs, sums);
       order.done(slab);
     });

@@ -27,6 +27,10 @@ function number(value) {
   return size !== 0 && (size < 1e-3 || size >= 1e6) ? value.toExponential(2) : String(Number(value.toPrecision(5)));
 }
 
+function fingerprintText(run) {
+  return run.fingerprint && run.mode === 'fast' ? `${run.fingerprint} (mode fast)` : run.fingerprint;
+}
+
 function stateText(run) {
   if (run.told && (run.state === 'running' || run.state === 'finished'))
     return run.state === 'finished' ? 'ended' : run.stop_asked ? 'stopping' : run.told.status;
@@ -58,7 +62,7 @@ const kColumns = [
   {title: 'steps/s', key: run => run.rate, text: run => run.state === 'running' ? number(run.rate) : '', number: true},
   {title: 'time', key: run => run.seconds, text: run => duration(run.seconds), number: true},
   {title: 'left', key: run => run.remaining, text: run => duration(run.remaining), number: true},
-  {title: 'fingerprint', key: run => run.fingerprint, text: run => run.fingerprint, code: true},
+  {title: 'fingerprint', key: run => run.fingerprint, text: fingerprintText, code: true},
   {title: 'same bits', key: run => run.same_as, text: run => run.same_as ? `as run ${run.same_as}` : ''},
   {title: 'note', key: run => run.note, text: run => run.note.split('\n')[0].slice(0, 60)},
 ];
@@ -203,7 +207,7 @@ function drawFacts() {
   if (!run) return;
   const facts = [['folder', run.folder], ['job', run.job], ['state', stateText(run)], ['device', run.device],
                  ['workers', run.workers && `${run.workers}, each with ${run.threads} thread${run.threads === 1 ? '' : 's'}`], ['parameters', run.parameters],
-                 ...Object.entries(run.told ? run.told.info : {}), ['fingerprint', run.fingerprint], ['same bits', run.same_as && `as run ${run.same_as}`]];
+                 ...Object.entries(run.told ? run.told.info : {}), ['fingerprint', fingerprintText(run)], ['same bits', run.same_as && `as run ${run.same_as}`]];
   $('facts').replaceChildren();
   for (const [name, value] of facts) {
     if (!value) continue;
