@@ -34,7 +34,7 @@ cuda::KernelWithForms kernel_of(const Trace& trace, const Node& node) {
 // Writes the form of one body: how it stores one element, and four.
 class FormWriter {
  public:
-  explicit FormWriter(const Trace& body) : body_(body), whole_(spec(body.inputs[0]).shape) {}
+  explicit FormWriter(const Trace& body) : body_(body), text_of_(body), whole_(spec(body.inputs[0]).shape) {}
 
   // The members of the form.
   std::string text() const {
@@ -90,14 +90,15 @@ class FormWriter {
       const ValueId id = body_.inputs[n];
       const std::string element = wide && in_fours(id) ? fmt::format("x{}[k]", n)
                                                        : fmt::format("in{}[{}]", n, index_of(spec(id).shape, whole_));
-      text += fmt::format("    const float v{} = {};\n", id, loaded(spec(id), element, false));
+      text += fmt::format("    const {} v{} = {};\n", text_of_.type(id), id, text_of_.loaded(id, element));
     }
     return text;
   }
   std::string rules() const {
     std::string text;
     for (const Node& node : body_.nodes)
-      text += fmt::format("    const float v{} = {};\n", node.first_output, rule_call(node));
+      text += fmt::format("    const {} v{} = {};\n", text_of_.type(node.first_output), node.first_output,
+                          text_of_.computed(node));
     return text;
   }
   std::string stores(bool wide) const {
@@ -105,7 +106,7 @@ class FormWriter {
     for (size_t n = 0; n < body_.outputs.size(); ++n) {
       const TensorSpec& made = spec(body_.outputs[n]);
       const std::string to = wide && made.type == DType::f32 ? fmt::format("y{}[k]", n) : fmt::format("out{}[i]", n);
-      text += fmt::format("    {} = {};\n", to, stored(made, body_.outputs[n], false));
+      text += fmt::format("    {} = {};\n", to, text_of_.stored(body_.outputs[n]));
     }
     return text;
   }
@@ -118,6 +119,7 @@ class FormWriter {
   }
 
   const Trace& body_;
+  ChainText text_of_;
   const Shape& whole_;
 };
 
@@ -147,7 +149,7 @@ CudaEpilogue generate_epilogue(const Trace& trace, const Node& node) {
   const Trace& body = node.body->trace;
   const std::string members = FormWriter(body).text();
   std::set<std::string> headers{std::string(plain.header)};
-  for (const Node& each : body.nodes) headers.emplace(each.op->rule->header);
+  for (const Node& each : body.nodes) headers.emplace(header_of(each));
   CudaEpilogue made;
   made.name = fmt::format("{}_{:016x}", plain.name, hash_bytes(members));
   for (const auto& header : headers) made.source += fmt::format("#include \"{}\"\n", header);
