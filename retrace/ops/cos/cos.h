@@ -1,0 +1,15 @@
+#ifndef RETRACE_OPS_COS_H
+#define RETRACE_OPS_COS_H
+// Cosine.
+
+#include "retrace/tensor/tensor.h"
+
+namespace retrace {
+
+// y = cosine of x, which is in radians, for every finite x: at most 1 unit in the last place off, 2 for |x| > 2^20
+// (docs/numerics.md 4); NaN where x is infinite. f32 and f64. Gradient: -(dy * sin(x)).
+Tensor cos(const Tensor& x, Place place = Place::here());
+
+}  // namespace retrace
+
+#endif  // RETRACE_OPS_COS_H

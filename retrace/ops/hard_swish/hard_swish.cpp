@@ -1,0 +1,30 @@
+#include "retrace/ops/hard_swish/hard_swish.h"
+
+#include "retrace/ops/hard_sigmoid/hard_sigmoid.h"
+#include "retrace/ops/operators.h"
+#include "retrace/ops/pointwise.h"
+#include "retrace/ops/where/where.h"
+
+namespace retrace {
+namespace {
+
+std::vector<Tensor> lower(const LowerCall& call) { return {call.inputs[0] * hard_sigmoid(call.inputs[0], call.place)}; }
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
+  const Tensor below = where(x > -3, dy * ((2 * x + 3) / 6), constant_like(x, 0), call.place);
+  return {where(x >= 3, dy, below, call.place)};
+}
+
+}  // namespace
+
+Tensor hard_swish(const Tensor& x, Place place) {
+  static const Op& op = find_op("hard_swish");
+  return pointwise(op, {x}, place);
+}
+
+void define_hard_swish(OpTable& table) {
+  table.add({.name = "hard_swish", .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+}
+
+}  // namespace retrace

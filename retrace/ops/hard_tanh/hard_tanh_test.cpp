@@ -1,0 +1,17 @@
+#include "retrace/ops/hard_tanh/hard_tanh.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/testing/activation_cases.h"
+
+namespace retrace {
+namespace {
+
+OP_CASES(hard_tanh) {
+  auto cases = activation_cases(
+      {.op = "hard_tanh", .inputs = {{.low = -4, .high = 4, .avoid = {-1, 1}}}, .build = one(hard_tanh), .bound = {}});
+  return cases;
+}
+
+}  // namespace
+}  // namespace retrace
