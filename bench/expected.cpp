@@ -215,7 +215,7 @@ least {} us. A contraction reaches a share of the peak that its tile allows, and
 there are processors: {}. A launch that waits for one other begins {} us behind it, since its kernel was
 begun before (programmatic dependent launch), one that waits for several {} us. A step takes its longest path, but not
 less than the traffic and arithmetic of all launches; "in a line" is the same without edges. What several ops of one
-launch read is counted for each of them.
+launch read is counted for each of them; what the last blocks of a launch combine is not counted.
 )";
 
 int write_page() {
