@@ -46,6 +46,7 @@ OP_CASES(layer_norm) {
   by_hand.inputs[0].values = {1, 3}, by_hand.inputs[1].values = {1, 2}, by_hand.inputs[2].values = {0, 10};
   const float xhat = 1 / std::sqrt(1.0f + 1e-5f);
   by_hand.expected = {-xhat, xhat * 2 + 10};
+  by_hand.differentiable = false;  // the gradient of two features is what rounding leaves
   cases.push_back(by_hand);
   return cases;
 }
