@@ -1,5 +1,6 @@
 // Layers and their gradients over a few samples at a time (fuse_samples): one kernel, and the bits of the ops one by
 // one.
+#include "retrace/device/cpu/fast_mode.h"
 #include "tests/chain_testing.h"
 #include "tests/tested_targets.h"
 
@@ -98,6 +99,16 @@ TEST_P(SampleChainTest, HasTheBitsOfItsOps) {
   set_passes_off({"fuse_prologues", "fuse_pointwise", "fuse_epilogues"});
   EXPECT_TRUE(train(GetParam()).bits == training.bits) << "with nothing else fused";
   EXPECT_TRUE(predict(GetParam()).bits == prediction.bits) << "with nothing else fused";
+}
+
+// Also on the threads that help it, whatever mode the process has.
+TEST_P(SampleChainTest, HasTheModeOfItsThread) {
+  set_thread_count(3);
+  const Results expected = train(GetParam());
+  EXPECT_EQ(expected.chains, 1u);
+  const ModeScope process(Mode::fast);
+  const FastScope own(false);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(train(GetParam()).bits == expected.bits);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, SampleChainTest, testing::ValuesIn(kCases));
