@@ -35,8 +35,8 @@ struct Network {
 constexpr Network kNetworks[] = {
     {"digits", 32, 43, 28, 40, 0.12},
     {"peaks", 40000, 5, 4, 4, 0.012},
-    {"autoencoder", 500, 50, 37, 30, 0.45},
-    {"cifar10", 256, 114, 89, 100, 5.5},
+    {"autoencoder", 500, 42, 27, 30, 0.45},
+    {"cifar10", 256, 111, 88, 100, 5.5},
 };
 
 // The model of the device; seconds, and units a second.
