@@ -19,8 +19,8 @@ endif()
 set(without_threads "")
 if(RETRACE_SANITIZE MATCHES "thread")
   set(without_threads base nn optim tensor trace autodiff any_batch_golden compile_errors cuda_epilogue cuda_exchange
-                      cuda_golden cuda_graph cuda_late_loss cuda_plan cuda_rows cuda_value_errors cuda_workers floating_point kinds misuse
-                      random_traces surprises trees)
+                      cuda_golden cuda_graph cuda_late_loss cuda_plan cuda_rows cuda_value_errors cuda_workers
+                      floating_point kinds misuse random_traces surprises trees)
 endif()
 
 # Tests are to compile quickly: without optimization in half the time, and what they compute is computed by the library.

@@ -341,11 +341,10 @@ TEST_F(CudaPlanTest, WhyTellsOfEachCall) {
   const std::string why = last_plan()->why();
   const auto says = [&](const char* part) { EXPECT_NE(why.find(part), std::string::npos) << part << "\n" << why; };
   says("\ncall 0\n    matmul                 f32[64,4]");
-  says("\ncall 1\n    relu                   f32[64,4]");
-  says(" of call 0 (matmul): what makes it is not pointwise\n");
-  says("\ncall 2\n    sum                    f32[4]");
-  says(" of call 1 (relu): what reads it is not pointwise\n");
-  says(" for the caller, call 2\n");
+  EXPECT_LT(why.find("\n    relu                   f32[64,4]"), why.find("\ncall 1\n")) << why;
+  says(" for the caller, call 1\n");
+  says("\ncall 1\n    sum                    f32[4]");
+  says(" of call 0 (matmul): what reads it is not pointwise\n");
 }
 
 }  // namespace
