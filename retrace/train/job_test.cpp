@@ -51,7 +51,7 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
             "gradient_threshold = 0.0\ngradient_threshold_method = \"l2norm\"\n"
             "gradient_decay = 0.9\nsquared_gradient_decay = 0.999\nepsilon = 1e-08\n"
             "average_decay = 0.0\nshuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = "
-            "\"accelerated\"\n"
+            "\"accelerated\"\nmode = \"reproducible\"\n"
             "output_network = \"last-iteration\"\nbatch_norm_statistics = \"moving\"\n"
             "checkpoint_iterations = 0\ncheckpoint_epochs = 0\ncheckpoint_seconds = 60.0\ncheckpoints_kept = "
             "2\nsnapshot_iterations = 0\n"
