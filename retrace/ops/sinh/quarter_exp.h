@@ -1,0 +1,28 @@
+// e^a / 4 and e^-a / 4, which sinh and cosh are made of: neither overflows where they do not.
+#if defined(RETRACE_OPS_QUARTER_EXP_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef RETRACE_OPS_QUARTER_EXP_H
+#undef RETRACE_OPS_QUARTER_EXP_H
+#else
+#define RETRACE_OPS_QUARTER_EXP_H
+#endif
+
+#include "retrace/base/elementary.h"
+
+RT_RULES_BEGIN
+
+// For 0 <= a; above 89.5 it stays at the value of 89.5. NaN stays NaN.
+template <class V>
+struct QuarterExp {
+  V high, low, inverse;
+};
+template <class V>
+RT_RULE QuarterExp<V> quarter_exp(V a) {
+  const auto e = reduce_exp(select(less(V(89.5f), a), V(89.5f), a));
+  const V scale = power_of_two<V>(e.n - IntOf<V>(2));
+  const V one = V(1.0f) + e.p;
+  const V high = one * scale;
+  return {high, ((e.p - (one - V(1.0f))) + e.low) * scale, V(0.0625f) / high};
+}
+
+RT_RULES_END
+#endif
