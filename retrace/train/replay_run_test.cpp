@@ -42,7 +42,7 @@ TEST_F(ReplayRunTest, AnyIntervalIsEqualOnAnyWorkers) {
   EXPECT_EQ(whole.begin, 0);
   EXPECT_EQ(whole.last, 10);
   EXPECT_TRUE(whole.weights);
-  EXPECT_EQ(whole.events, 5);  // two epochs, two validations, the end
+  EXPECT_EQ(whole.events, 5);                                 // two epochs, two validations, the end
   const int64_t before = checkpoint_before(run_, 5) ? 4 : 0;  // that of step 8 replaces one that waits for the disk
   for (const char* workers : {"1", "2", "3"}) {
     const auto part =
