@@ -7,7 +7,7 @@
 #endif
 
 #include "retrace/base/elementary.h"
-#include "retrace/ops/sinh/quarter_exp.h"
+#include "retrace/base/elementary_hyperbolic.h"
 
 RT_RULES_BEGIN
 

@@ -6,14 +6,14 @@
 #define RETRACE_OPS_FLOOR_RULE_H
 #endif
 
+#include "retrace/base/elementary_round.h"
 #include "retrace/base/scalar.h"
-#include "retrace/ops/round/round_rule.h"
 
 RT_RULES_BEGIN
 
 template <class V>
 RT_RULE V floor_rule(V x) {
-  const V r = round_rule(x);
+  const V r = nearest_whole(x);
   return select(less(x, r), r - V(1.0f), r);
 }
 

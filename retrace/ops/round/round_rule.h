@@ -6,15 +6,13 @@
 #define RETRACE_OPS_ROUND_RULE_H
 #endif
 
-#include "retrace/base/scalar.h"
+#include "retrace/base/elementary_round.h"
 
 RT_RULES_BEGIN
 
 template <class V>
 RT_RULE V round_rule(V x) {
-  const V shift = constant<V>(IsDouble<V>::value ? 0x1p52 : 0x1p23);  // from here on every number is whole
-  const V a = abs(x);
-  return select(less(a, shift), copy_sign((a + shift) - shift, x), x);
+  return nearest_whole(x);
 }
 
 RT_RULES_END

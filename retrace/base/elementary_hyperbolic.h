@@ -1,12 +1,12 @@
 // e^a / 4 and e^-a / 4, which sinh and cosh are made of: neither overflows where they do not.
-#if defined(RETRACE_OPS_QUARTER_EXP_H) == defined(HWY_TARGET_TOGGLE)
-#ifdef RETRACE_OPS_QUARTER_EXP_H
-#undef RETRACE_OPS_QUARTER_EXP_H
+#if defined(RETRACE_BASE_ELEMENTARY_HYPERBOLIC_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef RETRACE_BASE_ELEMENTARY_HYPERBOLIC_H
+#undef RETRACE_BASE_ELEMENTARY_HYPERBOLIC_H
 #else
-#define RETRACE_OPS_QUARTER_EXP_H
+#define RETRACE_BASE_ELEMENTARY_HYPERBOLIC_H
 #endif
 
-#include "retrace/base/elementary.h"
+#include "retrace/base/elementary_exp.h"
 
 RT_RULES_BEGIN
 
