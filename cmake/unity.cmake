@@ -1,7 +1,9 @@
 # Unity batches: files of one folder are compiled a few at a time, so that what they share is read and instantiated once. Which
 # files are together follows from the folder and the first letter of a name alone: a new file can clash with those of its own
 # batch, in names of their unnamed namespaces, and with no others. The files of an op are one batch. Folders whose files are
-# found by their place (the kinds of things) are left out, but for their tests. The preset `clang` compiles each file by itself.
+# found by their place (the kinds of things) are left out, but for their tests: each says `describe` or `gradient` of its own. Layers,
+# which have names of their own, are together: reading what they share takes longer than compiling them. The preset `clang`
+# compiles each file by itself.
 
 option(RETRACE_UNITY "Compile files of one folder together (OFF compiles each by itself)" ON)
 set(RETRACE_UNITY_LARGE train data ops)  # folders of many files: small ones have two batches
@@ -14,6 +16,7 @@ function(retrace_unite target)
     return()
   endif()
   get_property(kind_folders GLOBAL PROPERTY RETRACE_KIND_FOLDERS)
+  list(REMOVE_ITEM kind_folders nn/layers)
   foreach(source IN LISTS ARGN)
     cmake_path(GET source STEM stem)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/retrace" OUTPUT_VARIABLE relative)

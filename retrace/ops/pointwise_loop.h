@@ -23,29 +23,36 @@ constexpr int rule_arity() {
     return 3;
 }
 
+// Whole vectors. The only place where a rule is compiled: an elementary function takes GCC seconds for each. Processors overlap
+// the vectors that follow each other without more of them in the loop.
+template <class Rule>
+HWY_NOINLINE void pointwise_vectors(Rule rule, const float* a, const float* b, const float* c, float* out,
+                                    int64_t count) {
+  constexpr int arity = rule_arity<Rule, F32>();
+  for (int64_t i = 0; i < count; i += kLanes) {
+    if constexpr (arity == 1)
+      store(rule(load(a + i)), out + i);
+    else if constexpr (arity == 2)
+      store(rule(load(a + i), load(b + i)), out + i);
+    else
+      store(rule(load(a + i), load(b + i), load(c + i)), out + i);
+  }
+}
+
 template <class Rule>
 RT_INLINE void pointwise_loop(Rule rule, const float* const* in, float* out, int64_t count) {
   constexpr int arity = rule_arity<Rule, F32>();
-  // Copied to locals so that the compiler need not assume that `out` aliases `in`.
   const float *const a = in[0], *const b = arity > 1 ? in[1] : a, *const c = arity > 2 ? in[2] : a;
-  const auto at = [=](int64_t i, auto get) __attribute__((always_inline)) {
-    if constexpr (arity == 1)
-      return rule(get(a + i));
-    else if constexpr (arity == 2)
-      return rule(get(a + i), get(b + i));
-    else
-      return rule(get(a + i), get(b + i), get(c + i));
-  };
-  const auto whole = [](const float* p) __attribute__((always_inline)) { return load(p); };
-  int64_t i = 0;
-  for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-    const F32 first = at(i, whole), second = at(i + kLanes, whole);
-    store(first, out + i);
-    store(second, out + i + kLanes);
-  }
-  if (i + kLanes <= count) store(at(i, whole), out + i), i += kLanes;
-  if (const int rest = static_cast<int>(count - i); rest > 0)
-    store_part(at(i, [rest](const float* p) { return load_part(p, rest); }), out + i, rest);
+  const int rest = static_cast<int>(count % kLanes);
+  const int64_t whole = count - rest;
+  if (whole > 0) pointwise_vectors(rule, a, b, c, out, whole);
+  if (rest == 0) return;
+  float padded[3][kLanes], last[kLanes];
+  store(load_part(a + whole, rest), padded[0]);
+  if (arity > 1) store(load_part(b + whole, rest), padded[1]);
+  if (arity > 2) store(load_part(c + whole, rest), padded[2]);
+  pointwise_vectors(rule, padded[0], padded[1], padded[2], last, kLanes);
+  store_part(load(last), out + whole, rest);
 }
 
 RT_TARGET_END
