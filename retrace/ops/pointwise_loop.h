@@ -29,6 +29,7 @@ template <class Rule>
 HWY_NOINLINE void pointwise_vectors(Rule rule, const float* a, const float* b, const float* c, float* out,
                                     int64_t count) {
   constexpr int arity = rule_arity<Rule, F32>();
+#pragma GCC unroll 2
   for (int64_t i = 0; i < count; i += kLanes) {
     if constexpr (arity == 1)
       store(rule(load(a + i)), out + i);
