@@ -24,12 +24,12 @@ constexpr int rule_arity() {
     return 3;
 }
 
-// Where a vector is one register, two are read before one is written: a store delays the loads behind it whose addresses have the
-// same low bits, as tiles often do.
+// Where a vector is one register, two are read before one is written: a store delays the loads behind it whose
+// addresses have the same low bits, as tiles often do.
 constexpr int kVectorsTogether = kRegisters == 1 ? 2 : 1;
 
-// Whole steps of kVectorsTogether vectors. The only place where a rule is compiled: an elementary function takes GCC seconds for
-// each.
+// Whole steps of kVectorsTogether vectors. The only place where a rule is compiled: an elementary function takes GCC
+// seconds for each.
 template <class Rule>
 HWY_NOINLINE void pointwise_steps(Rule rule, const float* a, const float* b, const float* c, float* out,
                                   int64_t count) {
