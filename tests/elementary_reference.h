@@ -19,6 +19,7 @@ struct Function {
   double (*reference)(double);
   bool flushes = false;  // +0 where the true result is below 2^-126
   uint64_t golden = 0;   // fingerprint() of the results for strided_inputs(), the same for every V, target and compiler
+  double bound = 1;      // units in the last place
 };
 
 inline double sigmoid_reference(double x) {
@@ -39,6 +40,9 @@ inline const std::vector<Function>& functions() {
       {"erf", std::erf, false, 0x323ed1b1e285af32ull},
       {"sin", std::sin, false, 0xc530a74df849e81eull},
       {"cos", std::cos, false, 0x142fc8befa994c23ull},
+      {"tan", std::tan, false, 0x4da6baeee80e3b1bull, 2.5},
+      {"sinh", std::sinh, false, 0x04a17972f4e1e915ull, 2.2},
+      {"cosh", std::cosh, false, 0x22d34a7888de5f72ull},
   };
   return all;
 }

@@ -6,7 +6,7 @@
 
 namespace retrace {
 
-// y = (e^x - e^-x) / 2, at most 2 units in the last place off (docs/numerics/elementary.md 9). f32 and f64. Gradient:
+// y = (e^x - e^-x) / 2, at most 2.2 units in the last place off (docs/numerics/elementary.md 9). f32 and f64. Gradient:
 // dy * cosh(x).
 Tensor sinh(const Tensor& x, Place place = Place::here());
 
