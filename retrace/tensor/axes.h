@@ -36,9 +36,16 @@ class Axes {
   Shape of_or_all(const TensorSpec& x, std::string_view function, Place place = Place::here()) const;
   // The one axis that is named. Throws Error(usage) as of(), and for none or several.
   int one_of(const TensorSpec& x, std::string_view function, Place place = Place::here()) const;
+  // x with new axes of size 1. Indices are those of the result, and each new axis is labelled U: if that leaves the
+  // order B T S C U, the result has no labels. Labels go to their places in that order, behind equal ones. Throws
+  // Error(usage) where nothing is named, for an axis that the result lacks or that is named twice, for more than
+  // kMaxRank axes, for a second B, T or C, and for labels where x has axes and none is labelled.
+  TensorSpec added_to(const TensorSpec& x, std::string_view function, Place place = Place::here()) const;
 
  private:
   Axes(Labels, std::string_view labels, Place place);
+  TensorSpec with_indices(const TensorSpec& x, std::string_view function, Place place) const;
+  TensorSpec with_labels(const TensorSpec& x, std::string_view function, Place place) const;
   Shape indices_;
   Labels labels_;
 };

@@ -49,6 +49,14 @@ Error no_memory(size_t bytes, Place place);
 // Throws Error(usage) unless can_hold(type, value).
 void check_fits(DType type, double value, Place place);
 
+// An index as x[i] takes it, of any integer type, and the line that asks for it.
+struct AxisIndex {
+  template <std::integral T>
+  AxisIndex(T index, Place asked_at = Place::here()) : value(static_cast<int64_t>(index)), place(asked_at) {}
+  int64_t value;
+  Place place;
+};
+
 // What users hold: a handle to a value that is known or recorded. Copies share the value; nothing changes a value once
 // it is made.
 class Tensor {
@@ -105,6 +113,29 @@ class Tensor {
                       Place place = Place::here()) {
     return full(0, shape, type, labels, place);
   }
+  static Tensor ones(const Shape& shape, DType type = DType::f32, std::string_view labels = "",
+                     Place place = Place::here()) {
+    return full(1, shape, type, labels, place);
+  }
+  // begin, begin + step, ... before end (arange(end): from 0 in steps of 1). Element i is begin + i * step in binary64,
+  // product and sum rounded, then rounded once to a float type; there are (end - begin) / step of them, rounded up, or
+  // none. Throws Error(usage) for a step of 0, for numbers that are not finite, and if an integer type lacks an
+  // element.
+  static Tensor arange(double end, DType type = DType::f32, Place place = Place::here()) {
+    return arange(0, end, 1, type, place);
+  }
+  static Tensor arange(double begin, double end, double step = 1, DType type = DType::f32, Place place = Place::here());
+  // `count` numbers at equal distances, the last of two or more being `end`: element i before it is begin + i * ((end -
+  // begin) / (count - 1)) in binary64, each operation rounded, then rounded once to a float type. Throws Error(usage)
+  // as arange, for a negative count, and if end - begin is not finite.
+  static Tensor linspace(double begin, double end, int64_t count, DType type = DType::f32, Place place = Place::here());
+  // The matrix [size, size] with 1 on its diagonal and 0 elsewhere.
+  static Tensor eye(int64_t size, DType type = DType::f32, Place place = Place::here());
+
+  // The element i of the first axis, without that axis and its label: x[0], x[-1] (the last), x[i][j]. Recorded like an
+  // op, with the gradient of slice (retrace/ops/slice/slice.h, where it is implemented); select() takes any axis.
+  // Error(usage) for an index outside of the axis, and for rank 0.
+  Tensor operator[](AxisIndex i) const;
 
   bool defined() const { return value_ != nullptr && value_.get() != moved(); }
   // These and all functions below throw Error(usage) if defined() is false.

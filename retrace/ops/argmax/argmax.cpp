@@ -30,6 +30,11 @@ Tensor argmax(const Tensor& x, const Axes& axes, const ReduceOptions& options, P
                     {x}, place);
 }
 
+Tensor argmin(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
+  const Shape named = axes.of_or_all(x.spec(place), "argmin", place);
+  return argmax(mirrored(x, place), named, options, place);
+}
+
 void define_argmax(OpTable& table) {
   // No gradient: the result is an integer.
   table.add({.name = "argmax",

@@ -11,6 +11,9 @@ namespace retrace {
 // Error(usage) for a reduction of no elements. No gradient: an index is a step function.
 Tensor argmax(const Tensor& x, const Axes& axes = {}, const ReduceOptions& options = {}, Place place = Place::here());
 
+// The same of the element that min() takes.
+Tensor argmin(const Tensor& x, const Axes& axes = {}, const ReduceOptions& options = {}, Place place = Place::here());
+
 }  // namespace retrace
 
 #endif  // RETRACE_OPS_ARGMAX_H

@@ -33,6 +33,17 @@ OP_CASES(argmax) {
   return cases;
 }
 
+TEST(Argmin, IsTheIndexOfWhatMinTakes) {
+  const auto index = [](const Tensor& x, const Axes& axes) { return argmin(x, axes).to_vector<int32_t>(); };
+  EXPECT_EQ(index(Tensor::from<float>({1, 4, -4, -4, 2, 1}, {2, 3}), 1), (std::vector<int32_t>{2, 0}));
+  EXPECT_EQ(index(Tensor::from<float>({1, -4, 3, -5}, {2, 2}), {}), (std::vector<int32_t>{3}));
+  EXPECT_EQ(index(Tensor::from<double>({1, kNan, -7, kNan}, {4}), 0), (std::vector<int32_t>{1}));
+  EXPECT_EQ(index(Tensor::from<int32_t>({0, INT32_MAX, INT32_MIN}, {3}), 0), (std::vector<int32_t>{2}));
+  EXPECT_EQ(index(Tensor::from<uint8_t>({7, 0, 9}, {3}), -1), (std::vector<int32_t>{1}));
+  EXPECT_EQ(index(Tensor::from<bool>({true, false}, {2}), 0), (std::vector<int32_t>{1}));
+  EXPECT_EQ(argmin(Tensor::zeros({2, 3}, DType::f32, "BC"), "C", {.keep = true}).spec().text(), "i32[2,1] \"BC\"");
+}
+
 TEST(Argmax, SaysWhatDoesNotFit) {
   EXPECT_EQ(error_text([&] { argmax(Tensor::zeros({3, 0}), 1, {}, {"model.cpp", 7}); }),
             "error[RT0138]: argmax: there is no largest of no elements\n"

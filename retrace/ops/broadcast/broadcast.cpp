@@ -1,5 +1,7 @@
 #include "retrace/ops/broadcast/broadcast.h"
 
+#include <algorithm>
+
 #include "retrace/ops/pointwise.h"
 #include "retrace/ops/reshape/reshape.h"
 
@@ -29,6 +31,24 @@ std::vector<Tensor> gradient(const GradientCall& call) {
   return {sum_to(call.cotangents[0], call.inputs[0], call.place)};
 }
 
+// x with `count` copies along an axis: of the whole axis or, `each`, of each element.
+Tensor copies(const Tensor& x, int axis, int64_t count, bool each, Place place) {
+  Shape shape = x.shape();
+  const int64_t before = shape.count(0, axis), size = shape[axis], behind = shape.count(axis + 1, shape.rank());
+  const Shape apart = each ? Shape{before * size, 1, behind} : Shape{before, 1, size * behind};
+  const Tensor stretched = broadcast(reshape(x, apart, "", place), {apart[0], count, apart[2]}, "", place);
+  shape[axis] *= count;
+  return reshape(stretched, shape, x.labels(), place);
+}
+
+void check_count(std::string_view function, int64_t count, const Tensor& x, Place place) {
+  if (count < 0)
+    throw Error(ErrorKind::usage, 188, fmt::format("{}: {} copies are asked for", function, count))
+        .where(place)
+        .got("x " + x.spec().text())
+        .expected("counts of 0 or more");
+}
+
 int32_t integer(const int32_t* in) { return in[0]; }
 
 }  // namespace
@@ -37,6 +57,27 @@ Tensor broadcast(const Tensor& x, const Shape& shape, std::string_view labels, P
   static const Op& op = find_op("broadcast");
   if (x.shape(place) == shape) return reshape(x, shape, labels, place);
   return record_one(op, {{"shape", shape}, {"labels", std::string(labels)}}, {x}, place);
+}
+
+Tensor tile(const Tensor& x, const Shape& counts, Place place) {
+  Shape shape = x.shape(place);
+  const int added = std::max(0, counts.rank() - shape.rank());
+  Tensor y = x;
+  if (added > 0) {
+    Shape longer;
+    for (int i = 0; i < counts.rank(); ++i) longer.push_back(i < added ? 1 : shape[i - added]);
+    y = reshape(x, longer, "", place);
+  }
+  for (int i = 0; i < counts.rank(); ++i) check_count("tile", counts[i], x, place);
+  for (int i = counts.rank() - 1; i >= 0; --i)
+    if (counts[i] != 1) y = copies(y, y.rank() - counts.rank() + i, counts[i], false, place);
+  return y;
+}
+
+Tensor repeat(const Tensor& x, const Axes& axis, int64_t count, Place place) {
+  const int along = axis.one_of(x.spec(place), "repeat", place);
+  check_count("repeat", count, x, place);
+  return count == 1 ? x : copies(x, along, count, true, place);
 }
 
 void define_broadcast(OpTable& table) {

@@ -19,6 +19,14 @@ OP_CASES(broadcast) {
       {.op = "broadcast", .name = "in_between", .inputs = {{.shape = {2, 1, 3, 1}}}, .build = to({2, 5, 3, 7}, "BSSC")},
       {.op = "broadcast", .name = "to_empty", .inputs = {{.shape = {1, 3}}}, .build = to({0, 3})},
       {.op = "broadcast",
+       .name = "tiled",
+       .inputs = {{.shape = {2, 3}, .labels = "BC"}},
+       .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{tile(in[0], {3, 2})}; }},
+      {.op = "broadcast",
+       .name = "repeated",
+       .inputs = {{.shape = {2, 3, 2}}},
+       .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{repeat(in[0], 1, 3)}; }},
+      {.op = "broadcast",
        .name = "special_values",
        .inputs = {{.shape = {16, 1}, .values = special_values()}},
        .build = to({16, 3}),
@@ -45,6 +53,28 @@ TEST(Broadcast, refuses_a_shape_that_does_not_fit) {
             "  got:      x f32[2,3]\n"
             "  expected: for each axis of x, from the last, size 1 or that of the shape\n"
             "  help:     reshape x so that its axes align");
+}
+
+TEST(Tile, puts_copies_behind_each_other) {
+  const auto x = Tensor::from<int32_t>({1, 2, 3, 4}, {2, 2}, "BC");
+  EXPECT_EQ(tile(x, {2}).to_vector<int32_t>(), (std::vector<int32_t>{1, 2, 1, 2, 3, 4, 3, 4}));
+  EXPECT_EQ(tile(x, {2, 1}).to_vector<int32_t>(), (std::vector<int32_t>{1, 2, 3, 4, 1, 2, 3, 4}));
+  EXPECT_EQ(tile(x, {2, 1}).spec().text(), "i32[4,2] \"BC\"");
+  EXPECT_EQ(tile(x, {2, 1, 1}).spec().text(), "i32[2,2,2]");
+  EXPECT_EQ(tile(x, {0, 3}).spec().text(), "i32[0,6] \"BC\"");
+  EXPECT_EQ(error_text([&] { tile(x, {2, -1}, {"model.cpp", 7}); }),
+            "error[RT0188]: tile: -1 copies are asked for\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x i32[2,2] \"BC\"\n"
+            "  expected: counts of 0 or more");
+}
+
+TEST(Repeat, puts_copies_of_an_element_side_by_side) {
+  const auto x = Tensor::from<int32_t>({1, 2, 3, 4}, {2, 2}, "BC");
+  EXPECT_EQ(repeat(x, "C", 2).to_vector<int32_t>(), (std::vector<int32_t>{1, 1, 2, 2, 3, 3, 4, 4}));
+  EXPECT_EQ(repeat(x, 0, 2).to_vector<int32_t>(), (std::vector<int32_t>{1, 2, 1, 2, 3, 4, 3, 4}));
+  EXPECT_EQ(repeat(x, 0, 2).spec().text(), "i32[4,2] \"BC\"");
+  EXPECT_THROW(repeat(x, 0, -2), Error);
 }
 
 TEST(Broadcast, refuses_labels_that_do_not_fit) {

@@ -83,6 +83,27 @@ Tensor concatenate(std::span<const Tensor> tensors, const Axes& axis, Place plac
   return record(op, {{"axis", along}}, tensors, place)[0];
 }
 
+Tensor stack(std::span<const Tensor> tensors, const Axes& axis, Place place) {
+  if (tensors.empty())
+    throw Error(ErrorKind::usage, 175, "stack: there is no tensor to join")
+        .where(place)
+        .got("an empty list")
+        .expected("one tensor or more");
+  const TensorSpec& first = tensors[0].spec(place);
+  std::vector<Tensor> longer;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const TensorSpec& x = tensors[i].spec(place);
+    if (x.type != first.type || !(x.labels == first.labels) || !(x.shape == first.shape))
+      throw Error(ErrorKind::usage, 176, fmt::format("stack: tensor {} does not fit tensor 0", i))
+          .where(place)
+          .got(fmt::format("{} and {}", first.text(), x.text()))
+          .expected("equal types, labels and sizes");
+    const TensorSpec with_axis = axis.added_to(x, "stack", place);
+    longer.push_back(reshape(tensors[i], with_axis.shape, with_axis.labels.text(), place));
+  }
+  return concatenate(longer, axis.one_of(longer[0].spec(), "stack", place), place);
+}
+
 void define_concatenate(OpTable& table) {
   table.add({.name = "concatenate",
              .inputs = -1,

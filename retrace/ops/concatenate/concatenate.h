@@ -15,6 +15,14 @@ inline Tensor concatenate(std::initializer_list<Tensor> tensors, const Axes& axi
   return concatenate(std::span(tensors.begin(), tensors.size()), axis, place);
 }
 
+// The tensors side by side along a new axis, which is named as unsqueeze() does it: stack({a, b}) in front, stack({a,
+// b}, -1) behind, stack({a, b}, "B") as a batch. Bits are copied. x[i] takes one out again. Gradients: the slices of
+// dy. Error(usage) for an empty list, and for the first tensor with another type, shape or labels than tensor 0.
+Tensor stack(std::span<const Tensor> tensors, const Axes& axis = 0, Place place = Place::here());
+inline Tensor stack(std::initializer_list<Tensor> tensors, const Axes& axis = 0, Place place = Place::here()) {
+  return stack(std::span(tensors.begin(), tensors.size()), axis, place);
+}
+
 }  // namespace retrace
 
 #endif  // RETRACE_OPS_CONCATENATE_H

@@ -29,6 +29,17 @@ OP_CASES(concatenate) {
        .inputs = {{.shape = {2, 3, 3, 4}, .labels = "BSSC"}, {.shape = {2, 3, 3, 5}, .labels = "BSSC"}},
        .build = along(3)},
       {.op = "concatenate",
+       .name = "stacked",
+       .inputs = {{.shape = {2, 3}}, {.shape = {2, 3}}, {.shape = {2, 3}}},
+       .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{stack(in, -1), stack(in)}; }},
+      {.op = "concatenate",
+       .name = "stacked_exact",
+       .inputs = {{.shape = {2}, .type = DType::i32, .values = {1, 2}},
+                  {.shape = {2}, .type = DType::i32, .values = {3, 4}}},
+       .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{stack(in, 1)}; },
+       .expected = {1, 3, 2, 4},
+       .differentiable = false},
+      {.op = "concatenate",
        .name = "special_values",
        .inputs = {{.shape = {16}, .values = special_values()}, {.shape = {1}}},
        .build = along(0),
@@ -78,6 +89,28 @@ TEST(Concatenate, refuses_an_empty_list_and_an_absent_axis) {
             "  where:    model.cpp:7\n"
             "  got:      a tensor with 1 axes\n"
             "  expected: an axis from -1 to 0");
+}
+
+TEST(Stack, makes_a_batch_of_samples) {
+  const auto a = Tensor::zeros({2, 3}, DType::f32, "SC");
+  EXPECT_EQ(stack({a, a}, "B").spec().text(), "f32[2,2,3] \"BSC\"");
+  EXPECT_EQ(stack({a, a}).spec().text(), "f32[2,2,3]");
+  EXPECT_EQ(stack({a, a, a}, -1).spec().text(), "f32[2,3,3] \"SCU\"");
+  EXPECT_EQ(stack({Tensor::scalar(1.0f), Tensor::scalar(2.0f)}).to_vector<float>(), (std::vector<float>{1, 2}));
+}
+
+TEST(Stack, refuses_what_does_not_fit) {
+  const auto a = Tensor::zeros({2, 3}), b = Tensor::zeros({2, 1});
+  EXPECT_EQ(error_text([&] { stack({a, b}, 0, {"model.cpp", 7}); }),
+            "error[RT0176]: stack: tensor 1 does not fit tensor 0\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3] and f32[2,1]\n"
+            "  expected: equal types, labels and sizes");
+  EXPECT_EQ(error_text([&] { stack(std::span<const Tensor>(), 0, {"model.cpp", 7}); }),
+            "error[RT0175]: stack: there is no tensor to join\n"
+            "  where:    model.cpp:7\n"
+            "  got:      an empty list\n"
+            "  expected: one tensor or more");
 }
 
 TEST(Concatenate, the_op_refuses_an_absent_axis) {

@@ -1,5 +1,7 @@
 #include "retrace/ops/logical/logical.h"
 
+#include "retrace/ops/cast/cast.h"
+#include "retrace/ops/max/max.h"
 #include "retrace/ops/pointwise.h"
 
 namespace retrace {
@@ -40,6 +42,20 @@ Tensor logical_xor(const Tensor& a, const Tensor& b, Place place) {
 Tensor logical_not(const Tensor& x, Place place) {
   static const Op& op = find_op("logical_not");
   return pointwise(op, {x}, place);
+}
+
+Tensor any(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
+  const Tensor is_true = cast(x, DType::boolean, place);
+  const Shape reduced = axes.of_or_all(x.spec(), "any", place);
+  for (int64_t axis : reduced)
+    if (x.shape()[static_cast<int>(axis)] == 0)  // there is no element for max to take; the sum is 0
+      return cast(sum(is_true, reduced, options, place), DType::boolean, place);
+  return reduced.empty() ? is_true : max(is_true, reduced, options, place);
+}
+
+Tensor all(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
+  const Shape reduced = axes.of_or_all(x.spec(place), "all", place);
+  return logical_not(any(logical_not(x, place), reduced, options, place), place);
 }
 
 // No gradients: the results are bool.

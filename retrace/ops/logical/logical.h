@@ -4,7 +4,7 @@
 // also NaN. The result is bool. Error(usage) if types differ or shapes do not broadcast. No gradient: the results are
 // bool.
 
-#include "retrace/tensor/tensor.h"
+#include "retrace/ops/sum/sum.h"
 
 namespace retrace {
 
@@ -19,6 +19,12 @@ Tensor logical_xor(const Tensor& a, const Tensor& b, Place place = Place::here()
 
 // True where x is not.
 Tensor logical_not(const Tensor& x, Place place = Place::here());
+
+// Whether an element of x is true, over axes (none named: all of them); of no elements: false. Error(usage) as sum.
+Tensor any(const Tensor& x, const Axes& axes = {}, const ReduceOptions& options = {}, Place place = Place::here());
+
+// Whether all elements of x are true; of no elements: true.
+Tensor all(const Tensor& x, const Axes& axes = {}, const ReduceOptions& options = {}, Place place = Place::here());
 
 }  // namespace retrace
 

@@ -57,5 +57,25 @@ TEST(Logical, integers_are_alike_on_cuda) {
   EXPECT_EQ(bit_difference(logical_not(a), logical_not(a.to(cuda))), "");
 }
 
+TEST(Any, IsTrueWhereOneElementIs) {
+  const auto x = Tensor::from<float>({0, -0.0f, 0, __builtin_nanf(""), 2, 3}, {3, 2}, "BC");
+  EXPECT_EQ(any(x, "C").to_vector<uint8_t>(), (std::vector<uint8_t>{0, 1, 1}));
+  EXPECT_EQ(all(x, "C").to_vector<uint8_t>(), (std::vector<uint8_t>{0, 0, 1}));
+  EXPECT_EQ(any(x).item<uint8_t>(), 1);
+  EXPECT_EQ(all(x).item<uint8_t>(), 0);
+  EXPECT_EQ(any(x, 0, {.keep = true}).spec().text(), "bool[1,2] \"BC\"");
+  EXPECT_EQ(all(x, 0, {.keep = true}).spec().text(), "bool[1,2] \"BC\"");
+  EXPECT_EQ(all(Tensor::from<int32_t>({256, -1}, {2})).item<uint8_t>(), 1);
+  EXPECT_EQ(any(Tensor::scalar(3.0f)).item<uint8_t>(), 1);
+}
+
+TEST(Any, OfNothingIsFalseAndAllOfNothingIsTrue) {
+  const auto x = Tensor::zeros({2, 0});
+  EXPECT_EQ(any(x, 1).to_vector<uint8_t>(), (std::vector<uint8_t>{0, 0}));
+  EXPECT_EQ(all(x, 1).to_vector<uint8_t>(), (std::vector<uint8_t>{1, 1}));
+  EXPECT_EQ(any(x, 0).spec().text(), "bool[0]");
+  EXPECT_EQ(all(x).item<uint8_t>(), 1);
+}
+
 }  // namespace
 }  // namespace retrace

@@ -2,6 +2,7 @@
 // The search that max, first_maximum and argmax share.
 
 #include "retrace/ops/reduce/reduction.h"
+#include "retrace/tensor/tensor.h"
 
 namespace retrace {
 
@@ -10,5 +11,7 @@ namespace retrace {
 std::vector<int32_t> find_maxima(const KernelInput& x, const Shape& axes);
 // Checks of an op that searches: there is something to find, and an i32 can say where.
 void check_search(const InferCall& call);
+// x in the reverse order: -x, or n - x for integers, where n is the sum of the smallest and the largest; exact.
+Tensor mirrored(const Tensor& x, Place place);
 
 }  // namespace retrace

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "retrace/ops/logical/logical.h"
 #include "retrace/ops/max/find_maximum.h"
 #include "retrace/ops/max/find_maximum_cuda.h"
+#include "retrace/ops/negate/negate.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/where/where.h"
 
@@ -69,6 +71,22 @@ Tensor call_op(const Op& op, const Tensor& x, const Axes& axes, const ReduceOpti
 Tensor max(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
   static const Op& op = find_op("max");
   return call_op(op, x, axes, options, place);
+}
+
+Tensor mirrored(const Tensor& x, Place place) {
+  switch (x.type(place)) {
+    case DType::f32:
+    case DType::f64: return negate(x, place);
+    case DType::i32: return Operand(-1, place) - Operand(x, place);
+    case DType::u8: return Operand(255, place) - Operand(x, place);
+    case DType::boolean: break;
+  }
+  return logical_not(x, place);
+}
+
+Tensor min(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
+  const Shape named = axes.of_or_all(x.spec(place), "min", place);
+  return mirrored(max(mirrored(x, place), named, options, place), place);
 }
 
 Tensor first_maximum(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {

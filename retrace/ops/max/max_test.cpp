@@ -30,6 +30,19 @@ OpCase by_hand(const char* op, const char* name, DType type, Shape shape, std::v
           .differentiable = false};
 }
 
+std::vector<Tensor> minima(const Tensor& x, const Reduced& how) { return {min(x, how.axes, {.keep = how.keep})}; }
+
+// Of two rows.
+OpCase min_by_hand(std::string name, DType type, std::vector<double> values, std::vector<double> expected) {
+  const auto columns = static_cast<int64_t>(values.size()) / 2;
+  return {.op = "max",
+          .name = "min_" + name,
+          .inputs = {{.shape = {2, columns}, .type = type, .values = values}},
+          .build = [](const std::vector<Tensor>& in) { return minima(in[0], {.axes = {-1}}); },
+          .expected = expected,
+          .differentiable = false};
+}
+
 OP_CASES(max) {
   auto cases = reduction_cases({.op = "max", .inputs = {{}}}, maxima, {.distinct = true, .empty = false});
   cases.push_back(by_hand("max", "first_of_equal_zeros", DType::f32, {2, 2}, {-0.0, 0.0, 0.0, -0.0}, {-0.0, 0.0}));
@@ -37,6 +50,13 @@ OP_CASES(max) {
       by_hand("max", "a_nan_wins", DType::f32, {2, 3}, {1, kNan, kInfinity, -kInfinity, -3, -2}, {kNan, -2}));
   cases.push_back(by_hand("max", "integers", DType::i32, {2, 2}, {3, -7, -2147483648.0, -5}, {3, -5}));
   cases.push_back(by_hand("max", "truths", DType::boolean, {2, 2}, {0, 1, 0, 0}, {1, 0}));
+  auto smallest = reduction_cases({.op = "max", .inputs = {{}}}, minima, {.distinct = true, .empty = false});
+  for (auto& one : smallest) one.name = "min_" + one.name, cases.push_back(one);
+  cases.push_back(min_by_hand("first_of_equal_zeros", DType::f32, {-0.0, 0.0, 0.0, -0.0}, {-0.0, 0.0}));
+  cases.push_back(min_by_hand("a_nan_wins", DType::f32, {1, kNan, -kInfinity, kInfinity, -3, -2}, {kNan, -3}));
+  cases.push_back(min_by_hand("integers", DType::i32, {3, -2147483648.0, 2147483647.0, 5}, {-2147483648.0, 5}));
+  cases.push_back(min_by_hand("bytes", DType::u8, {3, 0, 255, 5}, {0, 5}));
+  cases.push_back(min_by_hand("truths", DType::boolean, {0, 1, 1, 1}, {0, 1}));
   auto mask = reduction_cases(
       {.op = "first_maximum", .inputs = {{}}, .differentiable = false, .no_gradient = "a choice is a step"}, masks,
       {.distinct = true, .empty = false});

@@ -62,6 +62,34 @@ Tensor flatten(const Tensor& x, Place place) {
   return reshape(x, {x.shape()[0], x.shape().count(1, x.rank())}, x.spec().batch_first() ? "BC" : "", place);
 }
 
+Tensor squeeze(const Tensor& x, const Axes& axes, Place place) {
+  const TensorSpec& spec = x.spec(place);
+  std::array<bool, kMaxRank> removed{};
+  for (int64_t axis : axes.of(spec, "squeeze", place)) {
+    if (spec.shape[static_cast<int>(axis)] != 1)
+      throw Error(ErrorKind::usage, 147,
+                  fmt::format("squeeze: axis {} has the size {}", axis, spec.shape[static_cast<int>(axis)]))
+          .where(place)
+          .got("x " + spec.text())
+          .expected("axes of size 1")
+          .help("select(x, axis, i) takes one element of a longer axis");
+    removed[static_cast<size_t>(axis)] = true;
+  }
+  Shape shape;
+  Labels labels;
+  for (int i = 0; i < spec.shape.rank(); ++i) {
+    if (axes.empty() ? spec.shape[i] == 1 : removed[static_cast<size_t>(i)]) continue;
+    shape.push_back(spec.shape[i]);
+    if (!spec.labels.empty()) labels.push_back(spec.labels[i]);
+  }
+  return reshape(x, shape, labels.text(), place);
+}
+
+Tensor unsqueeze(const Tensor& x, const Axes& axes, Place place) {
+  const TensorSpec result = axes.added_to(x.spec(place), "unsqueeze", place);
+  return reshape(x, result.shape, result.labels.text(), place);
+}
+
 void define_reshape(OpTable& table) {
   table.add({.name = "reshape",
              .attributes = {"shape", "labels"},

@@ -23,6 +23,14 @@ OP_CASES(reshape) {
        .inputs = {{.shape = {2, 3, 4, 5}, .labels = "BSSC"}},
        .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{flatten(in[0])}; }},
       {.op = "reshape",
+       .name = "squeezed",
+       .inputs = {{.shape = {2, 1, 3, 1}, .labels = "BSSC"}},
+       .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{squeeze(in[0], "C")}; }},
+      {.op = "reshape",
+       .name = "unsqueezed",
+       .inputs = {{.shape = {2, 3}}},
+       .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{unsqueeze(in[0], {0, -1})}; }},
+      {.op = "reshape",
        .name = "special_values",
        .inputs = {{.shape = {16}, .values = special_values()}},
        .build = to({4, 4}),
@@ -51,6 +59,59 @@ TEST(Reshape, refuses_another_number_of_elements) {
             "  where:    model.cpp:7\n"
             "  got:      f32[0]\n"
             "  expected: no size 0 beside -1");
+}
+
+TEST(Squeeze, takes_labels_along) {
+  const auto x = Tensor::zeros({1, 2, 1, 3}, DType::f32, "BSSC");
+  EXPECT_EQ(squeeze(x).spec().text(), "f32[2,3] \"SC\"");
+  EXPECT_EQ(squeeze(x, {0, -2}).spec().text(), "f32[2,3] \"SC\"");
+  EXPECT_EQ(squeeze(x, "B").spec().text(), "f32[2,1,3] \"SSC\"");
+  EXPECT_EQ(squeeze(Tensor::zeros({1, 1})).spec().text(), "f32[]");
+  EXPECT_EQ(error_text([&] { squeeze(x, "C", {"model.cpp", 7}); }),
+            "error[RT0147]: squeeze: axis 3 has the size 3\n"
+            "  where:    model.cpp:7\n"
+            "  got:      x f32[1,2,1,3] \"BSSC\"\n"
+            "  expected: axes of size 1\n"
+            "  help:     select(x, axis, i) takes one element of a longer axis");
+}
+
+TEST(Unsqueeze, puts_a_label_where_it_belongs) {
+  const auto x = Tensor::zeros({2, 3}, DType::f32, "SC"), plain = Tensor::zeros({2, 3});
+  EXPECT_EQ(unsqueeze(x, "B").spec().text(), "f32[1,2,3] \"BSC\"");
+  EXPECT_EQ(unsqueeze(x, "S").spec().text(), "f32[2,1,3] \"SSC\"");
+  EXPECT_EQ(unsqueeze(x, "TB").spec().text(), "f32[1,1,2,3] \"BTSC\"");
+  EXPECT_EQ(unsqueeze(x, -1).spec().text(), "f32[2,3,1] \"SCU\"");
+  EXPECT_EQ(unsqueeze(x, 0).spec().text(), "f32[1,2,3]");
+  EXPECT_EQ(unsqueeze(plain, {0, 2}).spec().text(), "f32[1,2,1,3]");
+  EXPECT_EQ(unsqueeze(Tensor::scalar(1.0f), "B").spec().text(), "f32[1] \"B\"");
+}
+
+TEST(Unsqueeze, refuses_an_axis_without_a_place) {
+  const auto x = Tensor::zeros({2, 3});
+  EXPECT_EQ(error_text([&] { unsqueeze(x, 3, {"model.cpp", 7}); }),
+            "error[RT0134]: unsqueeze: axis 3 does not exist in the result\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3], to which 1 axes are added\n"
+            "  expected: an axis from -3 to 2");
+  EXPECT_EQ(error_text([&] { unsqueeze(x, {0, -4}, {"model.cpp", 7}); }),
+            "error[RT0137]: unsqueeze: axis 0 stands twice in the axes [0,-4]\n"
+            "  where:    model.cpp:7\n"
+            "  expected: each axis once");
+  EXPECT_EQ(error_text([&] { unsqueeze(x, "B", {"model.cpp", 7}); }),
+            "error[RT0148]: unsqueeze: an axis labelled B has no place\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,3]\n"
+            "  expected: a tensor with labels\n"
+            "  help:     name the place of the axis by its number, or give x labels with reshape");
+  EXPECT_EQ(error_text([&] { unsqueeze(x, {}, {"model.cpp", 7}); }),
+            "error[RT0114]: unsqueeze: 0 axes are named\n"
+            "  where:    model.cpp:7\n"
+            "  got:      none\n"
+            "  expected: one axis or more");
+  EXPECT_EQ(error_text([] { unsqueeze(Tensor::zeros({1, 1, 1, 1, 1, 1, 1, 1}), 0, {"model.cpp", 7}); }),
+            "error[RT0101]: a tensor has at most 8 axes\n"
+            "  where:    model.cpp:7\n"
+            "  help:     merge axes with reshape");
 }
 
 TEST(Reshape, refuses_labels_that_do_not_fit) {

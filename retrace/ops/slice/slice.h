@@ -2,6 +2,7 @@
 #define RETRACE_OPS_SLICE_H
 // Parts of a tensor, and a tensor as part of zeros.
 
+#include "retrace/tensor/axes.h"
 #include "retrace/tensor/tensor.h"
 
 namespace retrace {
@@ -18,6 +19,35 @@ struct SliceOptions {
 // changes, the result no longer knows which samples of the mini-batch it holds. Gradient: pad. Throws Error(usage) for
 // a range outside of its axis or a step below 1.
 Tensor slice(const Tensor& x, const SliceOptions& options, Place place = Place::here());
+
+// A part of one axis: elements begin, begin + step, ... before end. Negative begins and ends count from the end.
+struct AxisRange {
+  int64_t begin = 0;
+  int64_t end = INT64_MAX;  // as it is: the end of the axis
+  int64_t step = 1;
+};
+
+// The same along one axis, which is named by index or label; the others are taken whole.
+//
+//   slice(x, "T", {0, 5});  slice(x, -1, {.begin = -3});  slice(x, 0, {.step = 2})
+//
+// A range that is not inside the axis is an error: it is never shortened.
+Tensor slice(const Tensor& x, const Axes& axis, const AxisRange& range, Place place = Place::here());
+
+// The element `index` of an axis, without that axis and its label; a negative index counts from the end. x[i] is
+// select(x, 0, i). Gradient: pad. Error(usage) for an index outside of the axis.
+Tensor select(const Tensor& x, const Axes& axis, int64_t index, Place place = Place::here());
+
+// x cut along an axis into so many parts of one size, or into parts of these sizes: split(x, "C", 2), split(x, 0, {3,
+// 1}). concatenate() joins them again. Gradient: pad, and the sum over the parts in use. Error(usage) if the parts do
+// not divide the size of the axis, or the sizes do not add up to it.
+std::vector<Tensor> split(const Tensor& x, const Axes& axis, int64_t parts, Place place = Place::here());
+std::vector<Tensor> split(const Tensor& x, const Axes& axis, std::span<const int64_t> sizes,
+                          Place place = Place::here());
+inline std::vector<Tensor> split(const Tensor& x, const Axes& axis, std::initializer_list<int64_t> sizes,
+                                 Place place = Place::here()) {
+  return split(x, axis, std::span(sizes.begin(), sizes.size()), place);
+}
 
 // Options of pad, as those of slice.
 struct PadOptions {
