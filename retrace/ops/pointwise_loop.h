@@ -23,8 +23,8 @@ constexpr int rule_arity() {
     return 3;
 }
 
-// Whole vectors. The only place where a rule is compiled: an elementary function takes GCC seconds for each. Processors overlap
-// the vectors that follow each other without more of them in the loop.
+// Whole vectors. The only place where a rule is compiled: an elementary function takes GCC seconds for each. Processors
+// overlap the vectors that follow each other without more of them in the loop.
 template <class Rule>
 HWY_NOINLINE void pointwise_vectors(Rule rule, const float* a, const float* b, const float* c, float* out,
                                     int64_t count) {
