@@ -102,6 +102,10 @@ class Values:
         put("normal", draws.normal((5, 9), draws.split(key("normal"), 7)))
         put("normal/samples", draws.normal((3, 7), key("normal"), by_sample=True))
         put("integers", draws.integers((50,), 40, key("integers")))
+        x = number("dropout", (2, 3, 4, 5))
+        for name, drawn in (("dropout", x.shape), ("dropout/channels", (2, 1, 1, 5))):
+            u = draws.uniform(drawn, key("dropout"), by_sample=True)
+            put(name, np.where(u < f32(0.3), f32(0), x * f32(1 / (1 - 0.3))))
         call = {"key": draws.random_key(9), "by_sample": True, "step": 2}
         put("call/uniform", draws.uniform((5, 3), op=0, **call))
         put("call/normal", draws.normal((5, 3), op=1, **call))

@@ -76,6 +76,9 @@ void draws() {
   print("normal", normal({5, 9}, key_of("normal").split(uint64_t{7})));
   print("normal/samples", normal({3, 7}, key_of("normal"), {.labels = "BC"}));
   print("integers", integers({50}, 40, key_of("integers")));
+  const Tensor image = reshape(input("dropout", {2, 3, 4, 5}), {2, 3, 4, 5}, "BSSC");
+  print("dropout", dropout(image, 0.3, key_of("dropout")));
+  print("dropout/channels", dropout(image, 0.3, key_of("dropout"), {.whole_channels = true}));
 
   const auto both = [](const Tensor& p, const Tensor& x) {
     const Tensor u = uniform(x.shape(), {.labels = "BC"}), z = normal(x.shape(), {.labels = "BC"});

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "retrace/nn/network_kind.h"
+#include "retrace/trace/draw_scope.h"
 #include "retrace/trace/record.h"
 
 namespace retrace::nn {
@@ -50,7 +51,8 @@ Analysis analyze(const Layer& layers, const Shape& sample, Place place) {
   return with_place(place, [&] {
     Analysis made{.input = sample, .layers = {}, .outputs = {}};
     Walk walk;
-    RecordingScope scope;  // for the shapes: nothing of this is computed
+    RecordingScope scope;                           // for the shapes: nothing of this is computed
+    const DrawScope draws(random_key(0).tensor());  // of layers that draw in training
     const Tree y = layers.apply(walk, scope.recording().add_input(spec_of_sample(sample)));
     made.layers = summaries(walk);
     made.outputs = map(y, [](const Tensor& tensor) { return Tensor(new_tensor_value(tensor.spec())); });

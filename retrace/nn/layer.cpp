@@ -7,6 +7,7 @@
 
 #include "retrace/nn/layer_made.h"
 #include "retrace/nn/layers/add.h"
+#include "retrace/trace/draw_scope.h"
 #include "retrace/trace/record.h"
 
 namespace retrace::nn {
@@ -33,7 +34,8 @@ Tree made(const std::vector<Walk::Request>& requests, RandomKey key) {
 
 // What the layers ask for, given such samples.
 void find_out(const Layer& layers, const Shape& sample, Walk& walk) {
-  RecordingScope scope;  // for the shapes: nothing of this is computed
+  RecordingScope scope;                           // for the shapes: nothing of this is computed
+  const DrawScope draws(random_key(0).tensor());  // of layers that draw in training
   layers.apply(walk, scope.recording().add_input(spec_of_sample(sample)));
 }
 

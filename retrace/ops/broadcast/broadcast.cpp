@@ -43,7 +43,7 @@ Tensor copies(const Tensor& x, int axis, int64_t count, bool each, Place place) 
 
 void check_count(std::string_view function, int64_t count, const Tensor& x, Place place) {
   if (count < 0)
-    throw Error(ErrorKind::usage, 188, fmt::format("{}: {} copies are asked for", function, count))
+    throw Error(ErrorKind::usage, 200, fmt::format("{}: {} copies are asked for", function, count))
         .where(place)
         .got("x " + x.spec().text())
         .expected("counts of 0 or more");
