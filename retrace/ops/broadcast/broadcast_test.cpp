@@ -63,7 +63,7 @@ TEST(Tile, puts_copies_behind_each_other) {
   EXPECT_EQ(tile(x, {2, 1, 1}).spec().text(), "i32[2,2,2]");
   EXPECT_EQ(tile(x, {0, 3}).spec().text(), "i32[0,6] \"BC\"");
   EXPECT_EQ(error_text([&] { tile(x, {2, -1}, {"model.cpp", 7}); }),
-            "error[RT0188]: tile: -1 copies are asked for\n"
+            "error[RT0200]: tile: -1 copies are asked for\n"
             "  where:    model.cpp:7\n"
             "  got:      x i32[2,2] \"BC\"\n"
             "  expected: counts of 0 or more");
