@@ -68,7 +68,7 @@ std::vector<Tensor> DataSource::gather(std::span<const int64_t> indices, int64_t
     const Observation one = checked_get(*this, index, pass);
     for (size_t v = 0; v < count; ++v) lists[v].push_back(one[v]);
   }
-  for (size_t v = 0; v < count; ++v) batch.push_back(stack(lists[v], static_cast<int>(v)));
+  for (size_t v = 0; v < count; ++v) batch.push_back(stack_samples(lists[v], static_cast<int>(v)));
   return batch;
 }
 

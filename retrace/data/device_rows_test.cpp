@@ -264,7 +264,7 @@ TEST_F(DeviceRowsTest, WhatIsMadeAnewComesFromTheHost) {
 
 TEST_F(DeviceRowsTest, AFunctionMayMakeItsOutputsOnTheDevice) {
   const auto function = [](const std::vector<std::vector<Tensor>>& lists) {
-    const Tensor whole = stack(lists[0]);
+    const Tensor whole = stack_samples(lists[0]);
     return std::vector<Tensor>{whole.to(*gpus()[0]), whole.to(*gpus()[0]), whole.to(*gpus()[0])};
   };
   const Setting setting{array_store({numbered_rows(5)}),

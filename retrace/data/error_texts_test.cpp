@@ -161,7 +161,7 @@ TEST(DataErrors, OfQueuesOverStreams) {
 
 TEST(DataErrors, OfStackingAndFormats) {
   const std::vector<Tensor> unequal = {Tensor::zeros({2}), Tensor::zeros({3})};
-  EXPECT_EQ(error_text([&] { stack(unequal); }),
+  EXPECT_EQ(error_text([&] { stack_samples(unequal); }),
             "error[RT0321]: observations 0 and 1 of a mini-batch cannot be stacked\n"
             "  got:      f32[2] and f32[3]\n"
             "  expected: the same shape, type and labels for all\n"

@@ -59,7 +59,7 @@ TensorSpec stacked_spec(const TensorSpec& one, int64_t count) {
   return spec;
 }
 
-Tensor stack(std::span<const Tensor> tensors, int variable) {
+Tensor stack_samples(std::span<const Tensor> tensors, int variable) {
   if (tensors.empty()) throw Error(ErrorKind::usage, 321, "no observation was given to stack");
   const TensorSpec& one = tensors[0].spec();
   const BlankTensor blank(stacked_spec(one, static_cast<int64_t>(tensors.size())));

@@ -23,7 +23,7 @@ TensorSpec stacked_spec(const TensorSpec& one, int64_t count);
 
 // Stacks at least one tensor of equal shape, type and labels. Error(usage) names the first that differs, and the number
 // of the variable unless that is negative.
-Tensor stack(std::span<const Tensor> tensors, int variable = -1);
+Tensor stack_samples(std::span<const Tensor> tensors, int variable = -1);
 
 // The same values in another type, by the rules of cast(): float to integer truncates, saturates, NaN gives 0.
 Tensor converted(const Tensor& tensor, DType type);

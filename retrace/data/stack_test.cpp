@@ -10,20 +10,20 @@ namespace {
 
 TEST(Stack, MakesTheFirstAxis) {
   const std::vector<Tensor> parts = {Tensor::from<float>({1, 2}, {2}), Tensor::from<float>({3, 4}, {2})};
-  const Tensor batch = stack(parts);
+  const Tensor batch = stack_samples(parts);
   EXPECT_EQ(batch.spec().text(), "f32[2,2]");
   EXPECT_EQ(batch.to_vector<float>(), (std::vector<float>{1, 2, 3, 4}));
 }
 
 TEST(Stack, LabelsTheBatch) {
-  EXPECT_EQ(stack(std::vector{Tensor::from<float>({1, 2}, {1, 2}, "SC")}).labels(), "BSC");
-  EXPECT_EQ(stack(std::vector{Tensor::scalar(7)}).labels(), "B");
+  EXPECT_EQ(stack_samples(std::vector{Tensor::from<float>({1, 2}, {1, 2}, "SC")}).labels(), "BSC");
+  EXPECT_EQ(stack_samples(std::vector{Tensor::scalar(7)}).labels(), "B");
 }
 
 TEST(Stack, DifferentObservationsAreRefused) {
   const std::vector<Tensor> parts = {Tensor::zeros({2}), Tensor::zeros({2}), Tensor::zeros({3})};
   try {
-    stack(parts);
+    stack_samples(parts);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);

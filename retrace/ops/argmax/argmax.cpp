@@ -32,6 +32,7 @@ Tensor argmax(const Tensor& x, const Axes& axes, const ReduceOptions& options, P
 
 Tensor argmin(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
   const Shape named = axes.of_or_all(x.spec(place), "argmin", place);
+  check_smallest(x, named, "argmin", place);
   return argmax(mirrored(x, place), named, options, place);
 }
 

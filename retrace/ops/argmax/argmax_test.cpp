@@ -41,6 +41,11 @@ TEST(Argmin, IsTheIndexOfWhatMinTakes) {
   EXPECT_EQ(index(Tensor::from<int32_t>({0, INT32_MAX, INT32_MIN}, {3}), 0), (std::vector<int32_t>{2}));
   EXPECT_EQ(index(Tensor::from<uint8_t>({7, 0, 9}, {3}), -1), (std::vector<int32_t>{1}));
   EXPECT_EQ(index(Tensor::from<bool>({true, false}, {2}), 0), (std::vector<int32_t>{1}));
+  EXPECT_EQ(error_text([] { argmin(Tensor::zeros({2, 0}), 1, {}, {"model.cpp", 7}); }),
+            "error[RT0138]: argmin: there is no smallest of no elements\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,0]\n"
+            "  expected: at least one element along the reduced axes");
   EXPECT_EQ(argmin(Tensor::zeros({2, 3}, DType::f32, "BC"), "C", {.keep = true}).spec().text(), "i32[2,1] \"BC\"");
 }
 

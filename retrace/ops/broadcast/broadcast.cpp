@@ -74,9 +74,9 @@ Tensor tile(const Tensor& x, const Shape& counts, Place place) {
   return y;
 }
 
-Tensor repeat(const Tensor& x, const Axes& axis, int64_t count, Place place) {
-  const int along = axis.one_of(x.spec(place), "repeat", place);
-  check_count("repeat", count, x, place);
+Tensor repeat_interleave(const Tensor& x, const Axes& axis, int64_t count, Place place) {
+  const int along = axis.one_of(x.spec(place), "repeat_interleave", place);
+  check_count("repeat_interleave", count, x, place);
   return count == 1 ? x : copies(x, along, count, true, place);
 }
 

@@ -18,9 +18,9 @@ Tensor broadcast(const Tensor& x, const Shape& shape, std::string_view labels = 
 // Gradient: the sum of dy over the copies, axis by axis from the first. Error(usage) for a negative count.
 Tensor tile(const Tensor& x, const Shape& counts, Place place = Place::here());
 
-// Each element `count` times in a row along an axis: of {a, b}, repeat gives {a, a, b, b}. Bits are copied. Gradient:
+// Each element `count` times in a row along an axis: of {a, b}, it gives {a, a, b, b}. Bits are copied. Gradient:
 // the sum of dy over the copies. Error(usage) for a negative count.
-Tensor repeat(const Tensor& x, const Axes& axis, int64_t count, Place place = Place::here());
+Tensor repeat_interleave(const Tensor& x, const Axes& axis, int64_t count, Place place = Place::here());
 
 }  // namespace retrace
 

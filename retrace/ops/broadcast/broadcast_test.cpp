@@ -25,7 +25,7 @@ OP_CASES(broadcast) {
       {.op = "broadcast",
        .name = "repeated",
        .inputs = {{.shape = {2, 3, 2}}},
-       .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{repeat(in[0], 1, 3)}; }},
+       .build = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{repeat_interleave(in[0], 1, 3)}; }},
       {.op = "broadcast",
        .name = "special_values",
        .inputs = {{.shape = {16, 1}, .values = special_values()}},
@@ -69,12 +69,12 @@ TEST(Tile, puts_copies_behind_each_other) {
             "  expected: counts of 0 or more");
 }
 
-TEST(Repeat, puts_copies_of_an_element_side_by_side) {
+TEST(RepeatInterleave, puts_copies_of_an_element_side_by_side) {
   const auto x = Tensor::from<int32_t>({1, 2, 3, 4}, {2, 2}, "BC");
-  EXPECT_EQ(repeat(x, "C", 2).to_vector<int32_t>(), (std::vector<int32_t>{1, 1, 2, 2, 3, 3, 4, 4}));
-  EXPECT_EQ(repeat(x, 0, 2).to_vector<int32_t>(), (std::vector<int32_t>{1, 2, 1, 2, 3, 4, 3, 4}));
-  EXPECT_EQ(repeat(x, 0, 2).spec().text(), "i32[4,2] \"BC\"");
-  EXPECT_THROW(repeat(x, 0, -2), Error);
+  EXPECT_EQ(repeat_interleave(x, "C", 2).to_vector<int32_t>(), (std::vector<int32_t>{1, 1, 2, 2, 3, 3, 4, 4}));
+  EXPECT_EQ(repeat_interleave(x, 0, 2).to_vector<int32_t>(), (std::vector<int32_t>{1, 2, 1, 2, 3, 4, 3, 4}));
+  EXPECT_EQ(repeat_interleave(x, 0, 2).spec().text(), "i32[4,2] \"BC\"");
+  EXPECT_THROW(repeat_interleave(x, 0, -2), Error);
 }
 
 TEST(Broadcast, refuses_labels_that_do_not_fit) {

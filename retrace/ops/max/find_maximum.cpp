@@ -73,4 +73,12 @@ void check_search(const InferCall& call) {
     op_error(call, 144, fmt::format("{} elements are too many to number", count), x.text(), "fewer than 2^31");
 }
 
+void check_smallest(const Tensor& x, const Shape& axes, std::string_view function, Place place) {
+  if (reduced_count(x.shape(), axes) < 1)
+    throw Error(ErrorKind::usage, 138, fmt::format("{}: there is no smallest of no elements", function))
+        .where(place)
+        .got(x.spec().text())
+        .expected("at least one element along the reduced axes");
+}
+
 }  // namespace retrace

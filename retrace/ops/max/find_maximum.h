@@ -11,6 +11,8 @@ namespace retrace {
 std::vector<int32_t> find_maxima(const KernelInput& x, const Shape& axes);
 // Checks of an op that searches: there is something to find, and an i32 can say where.
 void check_search(const InferCall& call);
+// The same of min and argmin, which search by another op: Error(usage) in their name if there is nothing to find.
+void check_smallest(const Tensor& x, const Shape& axes, std::string_view function, Place place);
 // x in the reverse order: -x, or n - x for integers, where n is the sum of the smallest and the largest; exact.
 Tensor mirrored(const Tensor& x, Place place);
 

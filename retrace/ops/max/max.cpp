@@ -86,6 +86,7 @@ Tensor mirrored(const Tensor& x, Place place) {
 
 Tensor min(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
   const Shape named = axes.of_or_all(x.spec(place), "min", place);
+  check_smallest(x, named, "min", place);
   return mirrored(max(mirrored(x, place), named, options, place), place);
 }
 
