@@ -40,6 +40,9 @@ OptionRule padding_rule(std::string name, std::string help);
 Padding padding_of(const OptionValues& options, std::string_view name);
 // A number of channels or features.
 OptionRule count_rule(std::string name, std::string help);
+// `initializer`.
+OptionRule initializer_rule();
+Initializer initializer_of(const OptionValues& options);
 // `initializer` and `bias`.
 std::vector<OptionRule> with_parameter_rules(std::vector<OptionRule> rules);
 ParameterOptions parameters_of(const OptionValues& options);
@@ -47,6 +50,7 @@ ParameterOptions parameters_of(const OptionValues& options);
 OptionValue size_value(Pair size);
 OptionValue stride_value(const PoolStride& stride);
 OptionValue padding_value(const Padding& padding);
+OptionValues with_initializer_value(OptionValues values, const Initializer& initializer);
 OptionValues with_parameter_values(OptionValues values, const ParameterOptions& parameters);
 
 }  // namespace retrace::nn

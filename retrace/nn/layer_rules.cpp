@@ -88,22 +88,29 @@ OptionRule count_rule(std::string name, std::string help) {
   return {.name = std::move(name), .help = std::move(help), .standard = int64_t{0}, .low = 1, .high = kMostCount};
 }
 
-std::vector<OptionRule> with_parameter_rules(std::vector<OptionRule> rules) {
+OptionRule initializer_rule() {
   std::vector<std::string> names;
   for (const auto& one : initializers()) names.emplace_back(one.name);
-  rules.push_back({.name = "initializer",
-                   .help = "how the weights begin",
-                   .standard = std::string("glorot-uniform"),
-                   .choices = std::move(names)});
+  return {.name = "initializer",
+          .help = "how the weights begin",
+          .standard = std::string("glorot-uniform"),
+          .choices = std::move(names)};
+}
+
+std::vector<OptionRule> with_parameter_rules(std::vector<OptionRule> rules) {
+  rules.push_back(initializer_rule());
   rules.push_back({.name = "bias", .help = "whether there is one; it begins at 0", .standard = true});
   return rules;
 }
 
 ParameterOptions parameters_of(const OptionValues& options) {
-  ParameterOptions made{.bias = options.truth("bias")};
+  return {.initializer = initializer_of(options), .bias = options.truth("bias")};
+}
+
+Initializer initializer_of(const OptionValues& options) {
   for (const auto& one : initializers())
-    if (one.name == options.text("initializer")) made.initializer = one.function;
-  return made;
+    if (one.name == options.text("initializer")) return one.function;
+  return glorot_uniform;
 }
 
 OptionValue size_value(Pair size) { return size.y == size.x ? Integers{size.y} : Integers{size.y, size.x}; }
@@ -119,14 +126,18 @@ OptionValue padding_value(const Padding& padding) {
   return size_value({padding.top, padding.left});
 }
 
-OptionValues with_parameter_values(OptionValues values, const ParameterOptions& parameters) {
+OptionValues with_initializer_value(OptionValues values, const Initializer& initializer) {
   using Plain = Tensor (*)(const Shape&, Fans, RandomKey);
-  const auto* given = parameters.initializer.target<Plain>();
+  const auto* given = initializer.target<Plain>();
   for (const auto& one : initializers())
     if (const auto* known = one.function.target<Plain>(); given && known && *given == *known)
       values.set("initializer", std::string(one.name));
-  values.set("bias", parameters.bias);
   return values;
+}
+
+OptionValues with_parameter_values(OptionValues values, const ParameterOptions& parameters) {
+  values.set("bias", parameters.bias);
+  return with_initializer_value(std::move(values), parameters.initializer);
 }
 
 }  // namespace retrace::nn
