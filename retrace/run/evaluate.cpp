@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "retrace/distributed/courier.h"
 #include "retrace/distributed/pool.h"
 #include "retrace/plan/compile.h"
 #include "retrace/run/plan_cache.h"
@@ -51,6 +52,21 @@ void run(const Plan& plan, const Recording& recording, const Wanted& wanted, Pla
   for (size_t i = 0; i < buffers.size(); ++i) wanted.values[i]->buffer = buffers[i];
 }
 
+// By a plan of the cache, if there is one. It says the lines that it was first made for: of an error, a plan of its own
+// says those of this recording. (Workers do not run anything twice, since the others wait for what they send.)
+void run_cached(const Trace& trace, const Recording& recording, const Wanted& wanted, Place place) {
+  const auto plan = plan_cache_enabled() ? plan_cache().find_or_make(trace) : make_plan(trace);
+  set_last_plan(plan);
+  try {
+    run(*plan, recording, wanted, place);
+  } catch (const std::bad_alloc&) {
+    throw no_memory(plan->arena_bytes(), place).got("the intermediate values of a computation");
+  } catch (const Error& error) {
+    if (!plan_cache_enabled() || current_courier() || error.kind() != ErrorKind::usage) throw;
+    run(*make_plan(trace), recording, wanted, place);
+  }
+}
+
 }  // namespace
 
 void finish_pending_work() { evaluate(); }
@@ -65,14 +81,7 @@ void evaluate_recording(Recording& recording, Place place) {
       recording.set_outputs(wanted.ids);
       const bool alone = all.size() == 1 && wanted.device == 0 && device_of(recording.trace()) == 0;
       const Trace part = alone ? Trace() : part_on(recording.trace(), wanted.device);
-      const Trace& trace = alone ? recording.trace() : part;
-      const auto plan = plan_cache_enabled() ? plan_cache().find_or_make(trace) : make_plan(trace);
-      set_last_plan(plan);
-      try {
-        run(*plan, recording, wanted, place);
-      } catch (const std::bad_alloc&) {
-        throw no_memory(plan->arena_bytes(), place).got("the intermediate values of a computation");
-      }
+      run_cached(alone ? recording.trace() : part, recording, wanted, place);
     }
     if (goes_on) return;
     for (const auto& [id, value] : living) value->pending.reset();

@@ -17,8 +17,8 @@ Layer embedding(int64_t vocabulary, int64_t features, const Initializer& initial
 LayerKind embedding_layer() {
   return {.name = "embedding",
           .help = "a row of a table for each class number, which is learnt",
-          .options = {count_rule("vocabulary", "class numbers, from 0"),
-                      count_rule("features", "of each class number"), initializer_rule()},
+          .options = {count_rule("vocabulary", "class numbers, from 0"), count_rule("features", "of each class number"),
+                      initializer_rule()},
           .required = {"vocabulary", "features"},
           .learns = true,
           .layer = [](const OptionValues& options) {

@@ -31,7 +31,7 @@ Tensor embedding(const Tensor& x, const Tensor& table, Place place) {
   check_defined("embedding", x, place);
   check_defined("embedding", table, place);
   if (table.rank() != 2 || !is_float(table.type()))
-    throw Error(ErrorKind::usage, 166, "embedding: the table does not fit")
+    throw Error(ErrorKind::usage, 205, "embedding: the table does not fit")
         .where(place)
         .got(fmt::format("table {}", table.spec().text()))
         .expected("a table [vocabulary,features] of type f32 or f64");

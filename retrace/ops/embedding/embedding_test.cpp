@@ -45,7 +45,9 @@ TEST(Embedding, looks_rows_up_for_any_type_of_whole_numbers) {
 
 TEST(Embedding, says_what_is_not_in_the_table) {
   const Place place{"train.cpp", 5};
-  const auto looked_up = [&](const Tensor& x) { return error_text([&] { embedding(x, kTable, place).to_vector<float>(); }); };
+  const auto looked_up = [&](const Tensor& x) {
+    return error_text([&] { embedding(x, kTable, place).to_vector<float>(); });
+  };
   EXPECT_EQ(looked_up(Tensor::from<int32_t>({0, 1, 2, 3}, {2, 2}, "BT")),
             "error[RT0177]: gather_rows: row 3 at [1,1] does not exist\n"
             "  where:    train.cpp:5\n"
@@ -68,7 +70,7 @@ TEST(Embedding, says_what_does_not_fit) {
             "  expected: i32 or u8, or whole numbers of type f32 or f64\n"
             "  help:     cast(x, DType::i32)");
   EXPECT_EQ(error_text([&] { embedding(Tensor::zeros({2}, DType::i32), Tensor::zeros({2}), place); }),
-            "error[RT0166]: embedding: the table does not fit\n"
+            "error[RT0205]: embedding: the table does not fit\n"
             "  where:    train.cpp:5\n"
             "  got:      table f32[2]\n"
             "  expected: a table [vocabulary,features] of type f32 or f64");

@@ -57,7 +57,9 @@ Tensor linear(const Tensor& x, const Tensor& weights, const LinearOptions& optio
   return in_form(product(x, weights, options, place), x, options, place);
 }
 
-Tensor linear(const Tensor& x, const Tensor& weights, Place place) { return linear(x, weights, LinearOptions(), place); }
+Tensor linear(const Tensor& x, const Tensor& weights, Place place) {
+  return linear(x, weights, LinearOptions(), place);
+}
 
 Tensor linear(const Tensor& x, const Tensor& weights, const Tensor& bias, const LinearOptions& options, Place place) {
   const Tensor y = product(x, weights, options, place);

@@ -6,7 +6,8 @@
 
 namespace retrace {
 
-// Options of linear. flatten: a sample is one row of features; false: each position has a row of its own, the last axis.
+// Options of linear. flatten: a sample is one row of features; false: each position has a row of its own, the last
+// axis.
 struct LinearOptions {
   bool flatten = true;
 };

@@ -49,7 +49,8 @@ TEST(Linear, flattens_space_then_channels_and_adds_the_bias) {
 
 TEST(Linear, takes_the_last_axis_alone) {
   const Tensor x = Tensor::from<float>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 2, 2}, "BTC");
-  const Tensor w = Tensor::from<float>({1, 10, 100, 1000, 1, -1}, {3, 2}), bias = Tensor::from<float>({0.5f, 0, 2}, {3});
+  const Tensor w = Tensor::from<float>({1, 10, 100, 1000, 1, -1}, {3, 2}),
+               bias = Tensor::from<float>({0.5f, 0, 2}, {3});
   const Tensor y = linear(x, w, bias, {.flatten = false});
   EXPECT_EQ(y.shape(), (Shape{2, 2, 3}));
   EXPECT_EQ(y.labels(), "BTC");
