@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "retrace/ops/broadcast/broadcast.h"
 #include "retrace/ops/matmul/matmul_kernel.h"
 #include "retrace/ops/op.h"
 #include "retrace/ops/pointwise.h"
@@ -51,8 +52,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   const auto &a = call.inputs[0], &b = call.inputs[1];
   const int rank = a.shape.rank();
   if (rank != b.shape.rank() || rank < 2 || rank > 3)
-    refuse(call, fmt::format("a has {} axes, b has {}", rank, b.shape.rank()),
-           "two matrices, or stacks of them with 3 axes");
+    refuse(call, fmt::format("a has {} axes, b has {}", rank, b.shape.rank()), "two matrices, or stacks of them");
   const auto options = options_of(call.attributes);
   const MatmulShape shape = shape_of(a.shape, b.shape, options);
   const int64_t depth_b = b.shape[options.transpose_b ? rank - 1 : rank - 2];
@@ -132,6 +132,55 @@ Tensor with_leading_axis(const Tensor& x, Place place) {
   return x.rank() == 2 ? reshape(x, {1, x.shape()[0], x.shape()[1]}, "", place) : x;
 }
 
+// Factors with more axes than a stack: their leading ones, aligned from the last of them, make one axis of the stack.
+[[noreturn]] void refuse(const Tensor& a, const Tensor& b, MatmulOptions options, const std::string& message,
+                         const char* expected, Place place) {
+  throw Error(ErrorKind::usage, 160, "matmul: " + message)
+      .where(place)
+      .got(matrix_text("a", a.spec(), options.transpose_a) + ", " + matrix_text("b", b.spec(), options.transpose_b))
+      .expected(expected);
+}
+
+Shape leading_axes(const Tensor& a, const Tensor& b, MatmulOptions options, Place place) {
+  const int rank = std::max(a.rank(), b.rank());
+  Shape all;
+  for (int axis = 0; axis < rank - 2; ++axis) {
+    const auto size = [&](const Tensor& x) {
+      const int own = axis - (rank - x.rank());
+      return own < 0 ? int64_t{1} : x.shape()[own];
+    };
+    const int64_t of_a = size(a), of_b = size(b);
+    if (of_a != of_b && of_a != 1 && of_b != 1)
+      refuse(a, b, options, fmt::format("{} matrices meet {}", of_a, of_b), "equal leading axes, or 1", place);
+    all.push_back(of_a == 1 ? of_b : of_a);
+  }
+  return all;
+}
+
+Tensor stack_of(const Tensor& x, const Shape& leading, Place place) {
+  const int rank = x.rank();
+  const int64_t rows = x.shape()[rank - 2], columns = x.shape()[rank - 1], own = x.shape().count(0, rank - 2);
+  if (own == leading.count() || own == 1) return reshape(x, {own, rows, columns}, "", place);
+  Shape whole = leading;
+  whole.push_back(rows), whole.push_back(columns);
+  return reshape(broadcast(x, whole, "", place), {leading.count(), rows, columns}, "", place);
+}
+
+Tensor product_of_any_rank(const Tensor& a, const Tensor& b, MatmulOptions options, Place place) {
+  const Shape leading = leading_axes(a, b, options, place);
+  const int64_t columns = a.shape()[a.rank() - (options.transpose_a ? 2 : 1)];
+  const int64_t rows = b.shape()[b.rank() - (options.transpose_b ? 1 : 2)];
+  if (columns != rows)
+    refuse(a, b, options, fmt::format("a has {} columns, b has {} rows", columns, rows), "columns of a = rows of b",
+           place);
+  const Tensor y = matmul(stack_of(a, leading, place), stack_of(b, leading, place), options, place);
+  Shape shape = leading;
+  shape.push_back(y.shape()[1]), shape.push_back(y.shape()[2]);
+  const bool labelled = b.labels().empty() && !options.transpose_a && a.rank() == shape.rank() &&
+                        std::equal(leading.begin(), leading.end(), a.shape().begin());
+  return reshape(y, shape, labelled ? a.labels() : "", place);
+}
+
 MatrixProduct matrix_product(const Attributes& attributes) {
   return {attributes.integer("transpose_a") != 0, attributes.integer("transpose_b") != 0};
 }
@@ -142,7 +191,9 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options, Place pla
   static const Op& op = find_op("matmul");
   const Attributes attributes{{"transpose_a", int64_t{options.transpose_a}},
                               {"transpose_b", int64_t{options.transpose_b}}};
-  const bool stacked = a.rank(place) == 3 || b.rank(place) == 3;
+  const int most = std::max(a.rank(place), b.rank(place)), least = std::min(a.rank(), b.rank());
+  if (most > 3 && least >= 2) return product_of_any_rank(a, b, options, place);
+  const bool stacked = most == 3;
   if (!stacked) return record_one(op, attributes, {a, b}, place);
   return record_one(op, attributes, {with_leading_axis(a, place), with_leading_axis(b, place)}, place);
 }

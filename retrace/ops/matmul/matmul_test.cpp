@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "retrace/ops/abs/abs.h"
+#include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
@@ -34,7 +35,13 @@ OP_CASES(matmul) {
       {"stack_of_transposed", {3, 5, 4}, {3, 2, 5}, {.transpose_a = true, .transpose_b = true}},
       {"shared_b", {3, 4, 5}, {5, 2}},
       {"shared_a", {4, 5}, {3, 5, 2}},
-      {"shared_stack_of_one", {1, 4, 5}, {3, 2, 5}, {.transpose_b = true}}};
+      {"shared_stack_of_one", {1, 4, 5}, {3, 2, 5}, {.transpose_b = true}},
+      {"two_leading_axes", {2, 3, 4, 5}, {2, 3, 5, 2}},
+      {"leading_axes_meet_a_matrix", {2, 3, 4, 5}, {2, 5}, {.transpose_b = true}},
+      {"leading_axes_meet_a_stack", {5, 4}, {2, 1, 5, 3}, {.transpose_a = true}},
+      {"leading_axes_stretch", {2, 1, 4, 5}, {1, 3, 5, 2}},
+      {"a_stack_meets_leading_axes", {3, 4, 5}, {2, 3, 5, 2}},
+      {"no_leading_axes", {2, 0, 4, 5}, {5, 2}}};
   std::vector<OpCase> cases;
   for (const auto& [name, a, b, options] : all) {
     const auto multiply = product(options);
@@ -82,8 +89,31 @@ TEST(Matmul, keeps_the_labels_of_an_upright_a) {
   EXPECT_EQ(matmul(a, all_ones({3, 4}, "BC")).labels(), "");
 }
 
+TEST(Matmul, leading_axes_count_products) {
+  const Tensor a = Tensor::arange(2 * 3 * 4 * 5), b = Tensor::arange(3 * 5 * 2);
+  const Tensor y = matmul(reshape(a, {2, 3, 4, 5}, "BTSS"), reshape(b, {3, 5, 2}));
+  EXPECT_EQ(y.labels(), "BTSS");
+  const auto all = y.to_vector<float>();
+  for (int64_t n = 0; n < 2; ++n)
+    for (int64_t m = 0; m < 3; ++m) {
+      const Tensor one = matmul(reshape(a, {2, 3, 4, 5})[n][m], reshape(b, {3, 5, 2})[m]);
+      EXPECT_EQ(one.to_vector<float>(),
+                std::vector<float>(all.begin() + (n * 3 + m) * 8, all.begin() + (n * 3 + m + 1) * 8));
+    }
+}
+
 TEST(Matmul, says_what_does_not_fit) {
   const Place place{"train.cpp", 3};
+  EXPECT_EQ(error_text([&] { matmul(all_ones({2, 4, 3, 3}), all_ones({4, 2, 3}), {.transpose_b = false}, place); }),
+            "error[RT0160]: matmul: a has 3 columns, b has 2 rows\n"
+            "  where:    train.cpp:3\n"
+            "  got:      a f32[2,4,3,3], b f32[4,2,3]\n"
+            "  expected: columns of a = rows of b");
+  EXPECT_EQ(error_text([&] { matmul(all_ones({2, 4, 3, 3}), all_ones({5, 3, 3}), {}, place); }),
+            "error[RT0160]: matmul: 4 matrices meet 5\n"
+            "  where:    train.cpp:3\n"
+            "  got:      a f32[2,4,3,3], b f32[5,3,3]\n"
+            "  expected: equal leading axes, or 1");
   EXPECT_EQ(error_text([&] { matmul(all_ones({2, 3}), all_ones({2, 3}), {.transpose_a = false}, place); }),
             "error[RT0160]: matmul: a has 3 columns, b has 2 rows\n"
             "  where:    train.cpp:3\n"
@@ -99,7 +129,7 @@ TEST(Matmul, says_what_does_not_fit) {
             "error[RT0160]: matmul: a has 1 axes, b has 2\n"
             "  where:    train.cpp:3\n"
             "  got:      a f32[3], b f32[3,3]\n"
-            "  expected: two matrices, or stacks of them with 3 axes");
+            "  expected: two matrices, or stacks of them");
   EXPECT_EQ(error_text([&] { matmul(all_ones({2, 3, 3}), all_ones({4, 3, 3}), {}, place); }),
             "error[RT0160]: matmul: 2 matrices meet 4\n"
             "  where:    train.cpp:3\n"
