@@ -50,9 +50,12 @@ struct Membership {
       bool settled = false;
       while (!(settled = job.mail.settle(job.mpi)) && std::chrono::steady_clock::now() < end) std::this_thread::yield();
       if (!everyone_has(job, settled, seconds)) job.mpi.leave();
-    } catch (const std::exception&) {
-      if (!job.silent().empty()) job.mpi.abort(exit_code(ErrorKind::lost));  // nothing else ends those
-      std::this_thread::sleep_for(kLast);  // mpirun's exit code is that of the first to end: one that knows the error
+    } catch (const std::exception& problem) {
+      const auto* const error = dynamic_cast<const Error*>(&problem);
+      // Nothing else ends the ranks that are silent. mpirun's exit code is that of the first to end, so who only heard
+      // of it waits for one that knows the error; but it must not end without a word, for which mpirun returns 1.
+      if (job.silent().empty()) std::this_thread::sleep_for(kLast);
+      job.mpi.abort(exit_code(error ? error->kind() : ErrorKind::lost));
     }
   }
 

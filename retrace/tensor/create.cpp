@@ -1,7 +1,10 @@
-// Tensors of numbers that follow a formula.
+// Tensors of one number, or of numbers that follow a formula.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
+#include <span>
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/tensor/tensor.h"
@@ -9,36 +12,52 @@
 namespace retrace {
 namespace {
 
-// Elements f(0), f(1), ... in binary64, rounded once to a float type.
-template <class F>
-Tensor tensor_of(const Shape& shape, DType type, Place place, const F& f) {
+// What `write` puts into the elements, a std::span<T> for the T of the type.
+template <class Write>
+Tensor written(const Shape& shape, DType type, std::string_view labels, Place place, const Write& write) {
   const auto count = static_cast<size_t>(with_place(place, [&] { return shape.count(); }));
-  const auto fill = [&](auto example) {
+  const auto with = [&](auto example) {
     using T = decltype(example);
     const auto values = std::make_unique<T[]>(count);
-    for (size_t i = 0; i < count; ++i) {
-      const double value = f(static_cast<int64_t>(i));
-      check_fits(type, value, place);
-      values[i] = static_cast<T>(value);
-    }
-    return Tensor::from(std::span<const T>(values.get(), count), shape, "", place);
+    write(std::span<T>(values.get(), count));
+    return Tensor::from(std::span<const T>(values.get(), count), shape, labels, place);
   };
   try {
     switch (type) {
-      case DType::f32: return fill(float{});
-      case DType::f64: return fill(double{});
-      case DType::i32: return fill(int32_t{});
-      case DType::u8: return fill(uint8_t{});
+      case DType::f32: return with(float{});
+      case DType::f64: return with(double{});
+      case DType::i32: return with(int32_t{});
+      case DType::u8: return with(uint8_t{});
       case DType::boolean: break;
     }
-    return fill(bool{});
+    return with(bool{});
   } catch (const std::bad_alloc&) {
     const TensorSpec spec{type, shape, {}, {}};
     throw no_memory(spec.bytes(), place).got(spec.text());
   }
 }
 
+// Elements f(0), f(1), ... in binary64, rounded once to a float type.
+template <class F>
+Tensor tensor_of(const Shape& shape, DType type, Place place, const F& f) {
+  return written(shape, type, "", place, [&](auto elements) {
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const double value = f(static_cast<int64_t>(i));
+      check_fits(type, value, place);
+      elements[i] = static_cast<typename decltype(elements)::value_type>(value);
+    }
+  });
+}
+
 }  // namespace
+
+Tensor Tensor::full(double value, const Shape& shape, DType type, std::string_view labels, Place place) {
+  const FloatingPointScope floating_point;  // the rounding to `type`
+  check_fits(type, value, place);
+  return written(shape, type, labels, place, [&](auto elements) {
+    std::ranges::fill(elements, static_cast<typename decltype(elements)::value_type>(value));
+  });
+}
 
 Tensor Tensor::arange(double begin, double end, double step, DType type, Place place) {
   const FloatingPointScope floating_point;

@@ -8,7 +8,6 @@
 #include <new>
 #include <ostream>
 
-#include "retrace/base/fp_environment.h"
 #include "retrace/base/recycle.h"
 
 namespace retrace {
@@ -127,31 +126,6 @@ template Tensor Tensor::from_values(std::span<const uint8_t>, const Shape&, std:
 template Tensor Tensor::from_values(std::span<const bool>, const Shape&, std::string_view, Place);
 
 Tensor Tensor::from_bytes(const void* bytes, const TensorSpec& spec) { return make(bytes, spec, {}); }
-
-Tensor Tensor::full(double value, const Shape& shape, DType type, std::string_view labels, Place place) {
-  const FloatingPointScope floating_point;  // the rounding to `type`
-  check_fits(type, value, place);
-  const auto count = static_cast<size_t>(with_place(place, [&] { return shape.count(); }));
-  const auto fill = [&](auto example) {
-    using T = decltype(example);
-    const auto buffer = std::make_unique<T[]>(count);
-    std::fill_n(buffer.get(), count, static_cast<T>(value));
-    return from(std::span<const T>(buffer.get(), count), shape, labels, place);
-  };
-  try {
-    switch (type) {
-      case DType::f32: return fill(float{});
-      case DType::f64: return fill(double{});
-      case DType::i32: return fill(int32_t{});
-      case DType::u8: return fill(uint8_t{});
-      case DType::boolean: break;
-    }
-    return fill(bool{});
-  } catch (const std::bad_alloc&) {
-    const TensorSpec spec{type, shape, {}, {}};
-    throw no_memory(spec.bytes(), place).got(spec.text());
-  }
-}
 
 void Tensor::refuse(Place place) const {
   if (!value_) throw Error(ErrorKind::usage, 104, "a tensor that was never given a value is used").where(place);

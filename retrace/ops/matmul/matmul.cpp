@@ -132,7 +132,6 @@ Tensor with_leading_axis(const Tensor& x, Place place) {
   return x.rank() == 2 ? reshape(x, {1, x.shape()[0], x.shape()[1]}, "", place) : x;
 }
 
-// Factors with more axes than a stack: their leading ones, aligned from the last of them, make one axis of the stack.
 [[noreturn]] void refuse(const Tensor& a, const Tensor& b, MatmulOptions options, const std::string& message,
                          const char* expected, Place place) {
   throw Error(ErrorKind::usage, 160, "matmul: " + message)
@@ -141,6 +140,7 @@ Tensor with_leading_axis(const Tensor& x, Place place) {
       .expected(expected);
 }
 
+// Of the product of factors with more axes than a stack: their leading ones, aligned from the last of them.
 Shape leading_axes(const Tensor& a, const Tensor& b, MatmulOptions options, Place place) {
   const int rank = std::max(a.rank(), b.rank());
   Shape all;
@@ -157,6 +157,7 @@ Shape leading_axes(const Tensor& a, const Tensor& b, MatmulOptions options, Plac
   return all;
 }
 
+// x with one axis in front, for all the leading ones: as long as these, or 1.
 Tensor stack_of(const Tensor& x, const Shape& leading, Place place) {
   const int rank = x.rank();
   const int64_t rows = x.shape()[rank - 2], columns = x.shape()[rank - 1], own = x.shape().count(0, rank - 2);
