@@ -54,8 +54,11 @@ fs::path similar_path(const Break& found, bool folder_meant) {
   return name.empty() ? fs::path() : full(name);
 }
 
-// Length of the valid UTF-8 sequence at the start of `text`, 0 if there is none.
-size_t sequence_length(std::string_view text) {
+}  // namespace
+
+std::string system_reason(int error_number) { return std::generic_category().message(error_number); }
+
+size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const size_t length = byte(0) < 0x80   ? 1
                         : byte(0) < 0xc2 ? 0
@@ -70,14 +73,11 @@ size_t sequence_length(std::string_view text) {
   if (length == 4 && ((byte(0) == 0xf0 && byte(1) < 0x90) || (byte(0) == 0xf4 && byte(1) > 0x8f))) return 0;
   return length;
 }
-}  // namespace
-
-std::string system_reason(int error_number) { return std::generic_category().message(error_number); }
 
 std::string printable(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
-    const size_t length = sequence_length(text.substr(i));
+    const size_t length = utf8_length(text.substr(i));
     const auto first = static_cast<unsigned char>(text[i]);
     const bool c1 = length == 2 && first == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0;
     if (length == 0 || first < 0x20 || first == 0x7f || c1)

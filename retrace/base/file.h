@@ -44,6 +44,9 @@ void check_output(const std::filesystem::path& output, std::span<const std::file
 // The system's text for an errno value, independent of the locale.
 std::string system_reason(int error_number);
 
+// The bytes of the character at the start of a text that is not empty; 0 if they are no valid UTF-8.
+size_t utf8_length(std::string_view text);
+
 // A path or name as it may be shown on a terminal: control characters and broken UTF-8 become '?'.
 std::string printable(std::string_view text);
 

@@ -102,9 +102,9 @@ Tree run(const std::vector<Node>& nodes, Walk& walk, const Tree& x, Scope& scope
   return y;
 }
 
-// Class scores are probabilities: a softmax follows where the layers do not end with one.
+// Scores are probabilities: a softmax follows where the layers do not end with one.
 bool needs_softmax(const std::vector<Node>& nodes, const NetworkOutput& output) {
-  if (output.kind != OutputKind::class_scores || nodes.empty()) return false;
+  if (!is_scores(output.kind) || nodes.empty()) return false;
   const Node* source = &nodes.back();
   for (const auto& node : nodes)
     if (!output.from.empty() && node.text.name == output.from) source = &node;
@@ -127,7 +127,7 @@ Layer graph_of(std::vector<Node> nodes, std::shared_ptr<const LayerMade> made) {
       .with_made(made);
 }
 
-// `softmaxes`: whether one follows class scores.
+// `softmaxes`: whether one follows scores.
 Layer made_layers(const NetworkOptions& options, bool softmaxes) {
   std::vector<Error> errors;
   const auto checked = checked_layers(options.layers, options.outputs, errors);

@@ -216,8 +216,10 @@ std::string ops_of(const Layer& layers, const Network& network) {
 }
 
 Tensor target_of(const NetworkOutput& output, const Tensor& y, Recording& recording) {
-  if (output.kind != OutputKind::class_scores) return recording.add_input(y.spec());
-  return recording.add_input({DType::i32, {y.shape()[0]}, Labels(target_labels(output.kind)), {}});
+  if (!is_scores(output.kind)) return recording.add_input(y.spec());
+  const Shape& shape = y.shape();
+  return recording.add_input(
+      {DType::i32, Shape(std::span(shape.begin(), shape.end() - 1)), Labels(target_labels(output.kind)), {}});
 }
 
 using LossFunction = std::function<Tensor(const Tree& y, const Tree& targets)>;

@@ -10,16 +10,20 @@ namespace retrace::nn {
 
 // What an output means, and with it what its target looks like.
 enum class OutputKind {
-  class_scores,  // [n,classes], probabilities; the target is the number of the class: i32 or u8, [n] "B"
-  image,         // [n,height,width,channels]; the target has the same shape, "BSSC"
-  values,        // [n,features]; the target has the same shape, "BC"
+  class_scores,     // [n,classes], probabilities; the target is the number of the class: i32 or u8, [n] "B"
+  position_scores,  // [n,length,classes], probabilities at each position; the targets are i32 or u8, [n,length] "BT"
+  image,            // [n,height,width,channels]; the target has the same shape, "BSSC"
+  values,           // [n,features]; the target has the same shape, "BC"
 };
 
-// "class scores", "an image", "values"
+// "class scores", "scores at each position", "an image", "values"
 std::string_view text_of(OutputKind kind);
 
-// The labels of a mini-batch of targets: "B", "BSSC", "BC".
+// The labels of a mini-batch of targets: "B", "BT", "BSSC", "BC".
 std::string_view target_labels(OutputKind kind);
+
+// Whether the numbers are probabilities of classes along the last axis, and targets are numbers of classes.
+bool is_scores(OutputKind kind);
 
 // One output of a network.
 struct NetworkOutput {
@@ -31,10 +35,10 @@ struct NetworkOutput {
   std::string from = {};               // with NetworkOptions::layers: the layer that makes it; default: the last one
 };
 
-// The loss of an output where nobody names one: cross-entropy of class scores, mean-squared-error of others.
+// The loss of an output where nobody names one: cross-entropy of scores, mean-squared-error of others.
 std::string_view standard_loss(OutputKind kind);
 
-// The metric of an output where nobody names one: accuracy of class scores, rmse of others.
+// The metric of an output where nobody names one: accuracy of scores, rmse of others.
 std::string_view standard_metric(OutputKind kind);
 
 }  // namespace retrace::nn

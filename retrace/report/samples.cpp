@@ -12,6 +12,7 @@
 #include "retrace/monitor/svg.h"
 #include "retrace/report/page.h"
 #include "retrace/train/class_names.h"
+#include "retrace/train/class_numbers.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_scope.h"
 #include "retrace/train/run_folder.h"
@@ -92,6 +93,7 @@ class BatchReader {
 
   void add(const nn::NetworkOutput& output, const Tensor& y, const Tensor& target, std::vector<Sample>& samples) const {
     if (output.kind == nn::OutputKind::class_scores) return add_classes(output.name, y, target, samples);
+    if (output.kind == nn::OutputKind::position_scores) return add_positions(output.name, y, target, samples);
     const auto count = static_cast<int64_t>(samples.size());
     const auto made = y.to_vector<float>(), wanted = target.to_vector<float>();
     const Shape shape = sample_shape(y.shape());
@@ -119,6 +121,28 @@ class BatchReader {
       const int64_t found = best - own.begin(), truth = labels[static_cast<size_t>(i)];
       sample.predicted.emplace_back(name, fmt::format("{} ({:.3f})", class_name(names_, found), *best));
       sample.truth.emplace_back(name, class_name(names_, truth));
+      sample.wrong = sample.wrong || found != truth;
+    }
+  }
+
+  // The most probable class at each position, one behind the other.
+  void add_positions(const std::string& name, const Tensor& y, const Tensor& target,
+                     std::vector<Sample>& samples) const {
+    const auto scores = y.to_vector<float>();
+    const auto labels = class_numbers(target);
+    const auto count = static_cast<int64_t>(samples.size()), length = std::ssize(labels) / count;
+    for (int64_t i = 0; i < count * length; ++i) {
+      if (i % length == 0) {
+        samples[static_cast<size_t>(i / length)].predicted.emplace_back(name, "");
+        samples[static_cast<size_t>(i / length)].truth.emplace_back(name, "");
+      }
+      Sample& sample = samples[static_cast<size_t>(i / length)];
+      const auto own = part(scores, count * length, i);
+      const int64_t found = std::max_element(own.begin(), own.end()) - own.begin(),
+                    truth = labels[static_cast<size_t>(i)];
+      const char* const between = names_.empty() && i % length > 0 ? " " : "";
+      sample.predicted.back().second += between + class_name(names_, found);
+      sample.truth.back().second += between + class_name(names_, truth);
       sample.wrong = sample.wrong || found != truth;
     }
   }

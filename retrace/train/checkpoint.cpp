@@ -66,7 +66,7 @@ size_t place_of_checksum(std::string_view head) {
 // What a job says of a key that checkpoints did not have yet.
 std::string value_before(const std::string& name) {
   for (const auto& field : job_fields(Job()))
-    if (name == field.key && !field.before.empty()) return toml_text(OptionValue(field.before));
+    if (name == field.key && field.before) return toml_text(*field.before);
   return "unknown";
 }
 

@@ -36,8 +36,11 @@ Error misfit(const Set& set, size_t variable, const std::string& what) {
 // Whether it is known what its target looks like: a loss of users takes any.
 bool has_rule(const nn::NetworkOutput& output) { return !output.loss.empty(); }
 
-bool is_class(const nn::NetworkOutput& output) {
-  return has_rule(output) && output.kind == nn::OutputKind::class_scores;
+bool is_class(const nn::NetworkOutput& output) { return has_rule(output) && is_scores(output.kind); }
+
+// Of one observation.
+Shape target_shape(const nn::NetworkOutput& output, const Shape& y) {
+  return is_class(output) ? Shape(std::span(y.begin(), y.end() - 1)) : y;
 }
 
 void check_shapes(const nn::Network& network, const std::vector<size_t>& targets, const Set& set,
@@ -50,7 +53,7 @@ void check_shapes(const nn::Network& network, const std::vector<size_t>& targets
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto& output = network.outputs[i];
     if (!has_rule(output)) continue;
-    const Shape wanted = is_class(output) ? Shape() : outputs[i];
+    const Shape wanted = target_shape(output, outputs[i]);
     const Shape& found = one[targets[i]].shape;
     const bool number = found.rank() == 0 && wanted == Shape{1};  // a queue gives it an axis
     if (found == wanted || number) continue;
@@ -80,7 +83,9 @@ void check_labels(const Set& set, const Datastore& store, size_t variable, int64
     const auto labels = class_numbers(store.source()->gather(indices, 0, static_cast<int>(variable) + 1).back());
     const auto wrong = std::find_if(labels.begin(), labels.end(), [&](int32_t k) { return k < 0 || k >= classes; });
     if (wrong == labels.end()) continue;
-    throw misfit(set, variable, fmt::format("has the label {} at index {}", *wrong, first + (wrong - labels.begin())))
+    const auto each = std::ssize(labels) / std::ssize(indices);  // labels of an observation
+    throw misfit(set, variable,
+                 fmt::format("has the label {} at index {}", *wrong, first + (wrong - labels.begin()) / each))
         .expected(fmt::format("labels of 0 to {}", classes - 1));
   }
 }

@@ -199,6 +199,9 @@ void add_training(FieldList& list, const Job& job) {
   const auto options = [](auto& j) -> auto& { return j.training.options; };
   add({.name = "solver", .choices = names_of(all_solvers())}, [](auto& j) -> auto& { return j.training.solver; });
   add({.name = "max_epochs", .low = 1, .high = kMaxCount}, [](auto& j) -> auto& { return j.training.max_epochs; });
+  list.add("training", {.name = "max_iterations", .high = kMaxCount},
+           [](auto& j) -> auto& { return j.training.max_iterations; })
+      .before = int64_t{0};
   add({.name = "mini_batch_size", .low = 1, .high = kMaxCount},
       [](auto& j) -> auto& { return j.training.mini_batch_size; });
   add({.name = "shards", .low = 1, .high = 4096}, [](auto& j) -> auto& { return j.training.shards; });
@@ -228,12 +231,12 @@ void add_training(FieldList& list, const Job& job) {
       [](auto& j) -> auto& { return j.training.acceleration; });
   list.add("training", {.name = "mode", .choices = {kReproducible, kFast}},
            [](auto& j) -> auto& { return j.training.mode; })
-      .before = kReproducible;
+      .before = std::string(kReproducible);
   add({.name = "output_network", .choices = {"last-iteration", "best-validation"}},
       [](auto& j) -> auto& { return j.training.output_network; });
   list.add("training", {.name = "batch_norm_statistics", .choices = {"moving", "population"}},
            [](auto& j) -> auto& { return j.training.batch_norm_statistics; })
-      .before = "moving";
+      .before = std::string("moving");
   const auto add_count = [&](const char* name, double low, auto place) {
     add({.name = name, .low = low, .high = kMaxCount, .changes_bits = false}, place);
   };

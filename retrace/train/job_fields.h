@@ -12,12 +12,12 @@
 namespace retrace {
 
 struct JobField {
-  std::string key;        // "training.max_epochs"
-  OptionRule rule;        // its standard value says the type
-  bool toml = false;      // a list of tables: its value is their TOML text, and set() is never called
-  bool applies = true;    // has a meaning, given the other fields
-  std::string before;     // the text that stands for it in runs from before the key; empty: as old as contract 1
-  std::string only_with;  // what gives it one: "training.solver = \"sgdm\""
+  std::string key;                    // "training.max_epochs"
+  OptionRule rule;                    // its standard value says the type
+  bool toml = false;                  // a list of tables: its value is their TOML text, and set() is never called
+  bool applies = true;                // has a meaning, given the other fields
+  std::optional<OptionValue> before;  // stands for it in runs from before the key; none: as old as contract 1
+  std::string only_with;              // what gives it one: "training.solver = \"sgdm\""
   // Nothing for a value that nobody gave.
   std::function<std::optional<OptionValue>(const Job& job)> get;
   // A value of the field's type; a number beyond the range of the member becomes one that the rule refuses, too.

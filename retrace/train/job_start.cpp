@@ -104,8 +104,11 @@ FoundData find_data(const std::string& data) {
   std::error_code ignored;
   if (is_s3(data)) return found_by(kind_of(all_sources(), "images", "data source", {}), data);
   if (fs::is_directory(data, ignored) || archive_path(data)) return found_in(data);
+  if (fs::is_regular_file(data, ignored) && data.ends_with(".txt"))
+    return found_by(kind_of(all_sources(), "text", "data source", {}), data);
   if (fs::exists(data, ignored))
-    throw no_data(data, "is a file, not a folder").help("give the folder that holds training set and test set");
+    throw no_data(data, "is neither a folder nor a text (.txt)")
+        .help("give the folder that holds training set and test set");
   for (const auto& source : all_sources()) {
     if (source.name != data) continue;
     if (!source.reads_folder) return found_by(source, {});
@@ -141,8 +144,7 @@ JobStart start_job(const JobStartOptions& options) {
   request.training = data.train.facts;
   data.test = data.source->description(Split::test, request);
   data.target = targets_of(*data.source, data.request.options)[0];
-  if (data.target.kind == nn::OutputKind::class_scores)
-    data.classes = data.train.classes > 0 ? data.train.classes : classes_in(data);
+  if (is_scores(data.target.kind)) data.classes = data.train.classes > 0 ? data.train.classes : classes_in(data);
   JobStart start{data.source->name, data.train.samples,
                  data.test.samples, data.train.variables[0].shape,
                  data.classes,      start_text(data, options.network, options.file)};

@@ -43,12 +43,38 @@ std::string feature_layers() {
          "  {type = \"linear\", features = 32}, {type = \"relu\"},\n";
 }
 
+// Blocks of attention and of two linear layers at each position.
+std::string sequence_layers(const FoundData& data) {
+  constexpr int64_t kFeatures = 64, kHeads = 4, kBlocks = 2;
+  return fmt::format(
+      "  {{type = \"embedding\", vocabulary = {}, features = {}}},  # a row of numbers for each token\n"
+      "  {{type = \"position_embedding\", length = {}}},\n"
+      "  {{repeat = {}, name = \"block\", layers = [\n"
+      "    {{type = \"layer_norm\"}},\n"
+      "    {{type = \"self_attention\", heads = {}, causal = true}},\n"
+      "    {{type = \"add\", from = \"input\", name = \"attended\"}},\n"
+      "    {{type = \"layer_norm\"}},\n"
+      "    {{type = \"linear\", features = {}, flatten = false}}, {{type = \"gelu\"}},\n"
+      "    {{type = \"linear\", features = {}, flatten = false}},\n"
+      "    {{type = \"add\", from = \"attended\"}},\n"
+      "  ]}},\n"
+      "  {{type = \"layer_norm\"}},\n"
+      "  {{type = \"linear\", features = {}, flatten = false}},  # a score for each token that may follow\n",
+      data.classes, kFeatures, data.train.variables[0].shape[0], kBlocks, kHeads, 4 * kFeatures, kFeatures,
+      data.classes);
+}
+
+std::string layers_text(const FoundData& data) {
+  if (data.target.kind == nn::OutputKind::position_scores) return sequence_layers(data);
+  const Shape& sample = data.train.variables[0].shape;
+  return (sample.rank() == 3 ? image_layers(sample) : feature_layers()) + last_layers(data);
+}
+
 std::string network_text(const FoundData& data, std::string network) {
   if (network.empty() && data.target.kind == nn::OutputKind::image) network = "autoencoder";
   if (!network.empty()) return fmt::format("[network]\nname = {}\n", toml_text(OptionValue(network)));
-  const Shape& sample = data.train.variables[0].shape;
-  return "[network]  # docs/networks.md; retrace analyze shows sizes and learnables\nlayers = [\n" +
-         (sample.rank() == 3 ? image_layers(sample) : feature_layers()) + last_layers(data) + "]\n";
+  return "[network]  # docs/networks.md; retrace analyze shows sizes and learnables\nlayers = [\n" + layers_text(data) +
+         "]\n";
 }
 
 // The options that are not the standard ones, with what they mean.
@@ -83,6 +109,8 @@ std::string training_text(const FoundData& data) {
 }
 
 std::string what_is_learned(const FoundData& data) {
+  if (data.target.kind == nn::OutputKind::position_scores)
+    return fmt::format("the token behind each of them, of {}, is", data.classes);
   if (data.classes > 0) return fmt::format("{} classes are", data.classes);
   if (data.target.kind == nn::OutputKind::image) return "images are";
   const int64_t values = data.train.variables[1].shape.back();
@@ -91,7 +119,9 @@ std::string what_is_learned(const FoundData& data) {
 
 std::string heading(const FoundData& data, const std::string& file) {
   const Shape& sample = data.train.variables[0].shape;
-  const std::string what = sample.rank() == 3 ? "images of " + sample.text() : fmt::format("{} features", sample[0]);
+  const bool tokens = data.target.kind == nn::OutputKind::position_scores;
+  const std::string what = sample.rank() == 3 ? "images of " + sample.text()
+                                              : fmt::format("{} {}", sample[0], tokens ? "tokens" : "features");
   return fmt::format(
       "# {} samples to train on and {} to test on: {}, from which {} learned.\n"
       "# A start, made by retrace init: change what you like. Train it: retrace train {}\n",

@@ -92,12 +92,16 @@ class LayerMistakes {
     attempt([&] { nn::training_factors(job_.network); });
     for (const auto& output : job_.network.outputs) {
       const Shape& shape = made.outputs[output.name].tensor().shape();
-      const int rank = output.kind == nn::OutputKind::image ? 4 : 2;
+      const int rank = nn::target_labels(output.kind).size() + (is_scores(output.kind) ? 1 : 0);
       if (shape.rank() == rank) continue;
       add(fmt::format("the output \"{}\" is not {}", output.name, text_of(output.kind)))
           .got(fmt::format("{} for a batch of one", shape.text()))
-          .expected(rank == 4 ? "[batch,height,width,channels]" : "[batch,features]")
-          .help(rank == 4 ? "" : "end with a linear layer");
+          .expected(rank == 4   ? "[batch,height,width,channels]"
+                    : rank == 3 ? "[batch,length,classes]"
+                                : "[batch,features]")
+          .help(rank == 4   ? ""
+                : rank == 3 ? "end with a linear layer with flatten = false"
+                            : "end with a linear layer");
     }
   }
 

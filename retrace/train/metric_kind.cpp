@@ -20,10 +20,10 @@ std::string told_name(std::string name) {
 
 MetricBatch metric_batch(nn::OutputKind kind, const Tensor& y, const Tensor& target) {
   MetricBatch batch;
-  batch.samples = y.shape()[0];
+  batch.samples = kind == nn::OutputKind::position_scores ? target.size() : y.shape()[0];
   batch.y = y.to_vector<float>();
   batch.width = batch.samples > 0 ? static_cast<int64_t>(batch.y.size()) / batch.samples : 0;
-  if (kind != nn::OutputKind::class_scores) {
+  if (!is_scores(kind)) {
     batch.targets = target.to_vector<float>();
     return batch;
   }

@@ -14,9 +14,9 @@ namespace retrace {
 
 // An output of the network for a mini-batch, and its target, on the host.
 struct MetricBatch {
-  int64_t samples = 0, width = 0;  // width: numbers of a sample, such as classes
+  int64_t samples = 0, width = 0;  // width: numbers of a sample, such as classes. Each position counts as a sample
   std::vector<float> y;            // samples x width, row-major
-  std::vector<int32_t> classes;    // of class scores: the target of each sample, at least 0 and less than width
+  std::vector<int32_t> classes;    // of scores: the target of each sample, at least 0 and less than width
   std::vector<float> targets;      // of others: samples x width
 
   std::span<const float> row(int64_t sample) const {

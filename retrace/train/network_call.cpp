@@ -69,8 +69,9 @@ std::string format_of(const Shape& sample) {
   }
 }
 
-std::string format_of_target(const Tensor& target) {
-  const nn::OutputKind kind = kind_of_target(target);
+std::string format_of_target(const nn::NetworkOutput& output, const Tensor& target) {
+  const bool positions = output.kind == nn::OutputKind::position_scores && target.shape().rank() == 1;
+  const nn::OutputKind kind = positions ? output.kind : kind_of_target(target);
   const bool fits = kind != nn::OutputKind::values || target.shape().rank() < 2;
   return fits ? std::string(nn::target_labels(kind)) : "";
 }
@@ -92,7 +93,7 @@ JobData data_of(const Datastore& data, const nn::Network& network, const TrainNe
   const Observation first = first_of(data, place);
   JobData made{data, options.validation_data.value_or(data), {format_of(first[0].shape())}, {}};
   for (size_t i = 1; i <= network.outputs.size(); ++i) {
-    made.formats.push_back(format_of_target(first[i]));
+    made.formats.push_back(format_of_target(network.outputs[i - 1], first[i]));
     made.targets.push_back(i);
   }
   return made;
@@ -108,13 +109,13 @@ ClassNames class_names(const TrainNetworkOptions& options) {
 // One for each class of the first output.
 void check_class_names(const TrainingTask& task, Place place) {
   if (task.classes.empty()) return;
-  const bool classes = task.network.outputs[0].kind == nn::OutputKind::class_scores;
+  const bool classes = is_scores(task.network.outputs[0].kind);
   const int64_t count = classes ? output_shapes(task.network, task.data.formats[0])[0].back() : 0;
   if (static_cast<int64_t>(task.classes.size()) == count) return;
   throw Error(ErrorKind::usage, 394, "class_names has not one name for each class of the network's first output")
       .where(place)
       .got(fmt::format("{} name{}", task.classes.size(), task.classes.size() == 1 ? "" : "s"))
-      .expected(classes ? fmt::format("{}", count) : "none: it makes no class scores");
+      .expected(classes ? fmt::format("{}", count) : "none: it makes no scores of classes");
 }
 
 TrainingTask task_of(const Datastore& data, const nn::Network& network, const TrainNetworkOptions& options,

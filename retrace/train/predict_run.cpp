@@ -24,9 +24,10 @@ std::string number_text(float value) {  // the shortest text that reads back to 
 
 void check_predictable(const nn::Network& network) {
   for (const auto& output : network.outputs)
-    if (output.kind == nn::OutputKind::image)
-      throw Error(ErrorKind::usage, 422,
-                  fmt::format("predict writes classes and values; network \"{}\" makes images", network.name));
+    if (output.kind != nn::OutputKind::class_scores && output.kind != nn::OutputKind::values)
+      throw Error(ErrorKind::usage, 422, "predict writes classes and values")
+          .got(fmt::format("network \"{}\", whose output \"{}\" is {}", network.name, output.name,
+                           text_of(output.kind)));
 }
 
 // A field of a CSV file.

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr const char *kFile = "network.toml", *kOptions = "training.toml";
 constexpr std::pair<nn::OutputKind, const char*> kKinds[] = {{nn::OutputKind::class_scores, "class-scores"},
+                                                             {nn::OutputKind::position_scores, "position-scores"},
                                                              {nn::OutputKind::image, "image"},
                                                              {nn::OutputKind::values, "values"}};
 
@@ -140,7 +141,7 @@ NamedValues data_of(const SavedNetwork& network) {
 // [data], as far as the network and the source say it.
 std::string data_text(const SavedNetwork& network, const SourceKind& source) {
   NamedValues values = data_of(network);
-  if (network.outputs[0].kind != nn::OutputKind::class_scores) values.emplace_back("task", "\"regression\"");
+  if (!is_scores(network.outputs[0].kind)) values.emplace_back("task", "\"regression\"");
   std::string text = fmt::format("\n[data]\nsource = \"{}\"\n", source.name);
   for (const auto& [name, value] : values)
     if (std::any_of(source.options.begin(), source.options.end(), [&](const auto& rule) { return rule.name == name; }))

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <regex>
@@ -89,6 +90,8 @@ class RunStateTest : public testing::Test {
     }
   }
 
+  static void expect_folders_go_on(const Job& job, const fs::path& root);
+
   TemporaryFolder root_;
 };
 
@@ -129,6 +132,29 @@ TEST_F(RunStateTest, OrdersAndRatesGoOn) {
   expect_same(golden("peaks", {{"training.acceleration", "plain", ""}, {"validation.data", "none", ""}}), {2, 8});
 }
 
+// After 6 of 12 steps, within the second epoch.
+TEST_F(RunStateTest, TrainingsOfSoManyIterationsGoOn) {
+  const std::vector<JobOverride> six{{"training.max_iterations", "6", ""}, {"training.schedule", "cosine", ""}};
+  expect_same(golden("peaks", six), {2, 4, 5});
+  const TrainingTask task = task_of(golden("peaks", six));
+  std::vector<std::string> told;
+  const TrainJobResult result = train(task, {}, told);
+  EXPECT_EQ(result.stop_reason, "max iterations completed");
+  EXPECT_EQ(result.iterations, 6);
+  EXPECT_EQ(result.epochs, 2);
+  const auto count = [&](const std::string& part) {
+    return std::count_if(told.begin(), told.end(), [&](const auto& line) { return line.find(part) != line.npos; });
+  };
+  EXPECT_EQ(count("\"event\":\"step\""), 6);
+  EXPECT_EQ(count("\"event\":\"validation\""), 2);
+  EXPECT_EQ(count("\"event\":\"validation\",\"epoch\":2,\"iteration\":6,"), 1);
+  // The schedule ends with the last step: after 3 of 6 the rate is half of 0.08.
+  EXPECT_EQ(count("\"iteration\":4,"), 1 + 2);  // the step, the epoch and its validation
+  const auto fourth = std::find_if(told.begin(), told.end(),
+                                   [](const auto& line) { return line.find("\"iteration\":4,") != line.npos; });
+  EXPECT_NE(fourth->find("\"learn_rate\":0.0399999991"), std::string::npos) << *fourth;
+}
+
 // What is written into run folders by the two parts, one after the other.
 TEST_F(RunStateTest, RunFoldersHoldTheSame) {
   const Job job = golden("digits");
@@ -159,9 +185,8 @@ TEST_F(RunStateTest, RunFoldersHoldTheSame) {
 
 // A run that is stopped anywhere, within an epoch, at its end or within a validation, and resumed, leaves the same
 // folder as one that was not.
-TEST_F(RunStateTest, StoppedRunsGoOnInTheirFolders) {
-  const Job job = golden("peaks", {{"training.shards", "2", ""}});
-  train_job(job, {.out = root_ / "whole"});
+void RunStateTest::expect_folders_go_on(const Job& job, const fs::path& root) {
+  train_job(job, {.out = root / "whole"});
   const auto lines = [&](const fs::path& run) {
     std::vector<std::string> found;
     for (const auto& line : read_log_lines(run / "metrics.jsonl"))
@@ -172,17 +197,23 @@ TEST_F(RunStateTest, StoppedRunsGoOnInTheirFolders) {
   const auto text = [](const fs::path& path) { return read_file(path, "file", uint64_t{1} << 30); };
   for (int stopped_by = 1;; ++stopped_by) {
     SCOPED_TRACE(stopped_by);
-    const fs::path run = root_ / std::to_string(stopped_by);
+    const fs::path run = root / std::to_string(stopped_by);
     int asked = 0;
     TrainJobResult result = train_job(job, {.out = run, .stop = [&] { return ++asked >= stopped_by; }});
     if (result.stop_reason != "stopped") break;
     EXPECT_EQ(result.checkpoint, result.iterations);
     Pool pool = Pool::local(1 + stopped_by % 2, {.threads = 1 + stopped_by % 3});
     result = train_job(job, {.pool = &pool, .resume = run});
-    EXPECT_EQ(lines(run), lines(root_ / "whole"));
+    EXPECT_EQ(lines(run), lines(root / "whole"));
     for (const char* name : {"fingerprints.txt", "weights.safetensors", "job.toml"})
-      EXPECT_EQ(text(run / name), text(root_ / "whole" / name)) << name;
+      EXPECT_EQ(text(run / name), text(root / "whole" / name)) << name;
   }
+}
+
+TEST_F(RunStateTest, StoppedRunsGoOnInTheirFolders) {
+  expect_folders_go_on(golden("peaks", {{"training.shards", "2", ""}}), root_ / "epochs");
+  expect_folders_go_on(golden("peaks", {{"training.max_iterations", "6", ""}, {"training.shards", "2", ""}}),
+                       root_ / "iterations");
 }
 
 // One that is taken while the run goes on stays what it is.

@@ -58,7 +58,7 @@ struct TrainJobResult {
   std::filesystem::path run_dir;  // empty: nothing was written, or the loss was not finite before an epoch was complete
   int64_t checkpoint = 0;         // the iteration of the newest checkpoint in the folder; 0: there is none
   NetworkWeights weights;         // those of the fingerprint
-  std::string stop_reason;        // "max epochs completed", "stopped", "the loss is not finite"
+  std::string stop_reason;        // "max epochs completed", "max iterations completed", "stopped", ...
 };
 
 // Trains. The result is a function of the job alone: no number of threads or workers, device or view changes a bit of

@@ -93,7 +93,7 @@ struct TrainingInfo {
   int epochs = 0;
   int64_t iterations = 0;        // of the training
   int64_t output_iteration = 0;  // the one whose weights were returned
-  std::string stop_reason;       // "max epochs completed", "stopped", "the loss is not finite"
+  std::string stop_reason;       // "max epochs completed", "max iterations completed", "stopped", ...
   std::string fingerprint;       // of the weights: 16 hex digits
   bool fast = false;             // training.mode: it is that of this training alone
   std::string device;            // "cpu", "cuda:0"

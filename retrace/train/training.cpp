@@ -80,6 +80,13 @@ void Training::restore(const RunState& state) {
   restored_ = state.iterations;
   remove_copies(copies_folder(keeper_.run), restored_);
   if (validation_.is_over(state_)) stop_reason_ = kNothingBetter;
+  if (at_max_iterations() && !state_.validation_due) stop_reason_ = kMaxIterations;
+}
+
+// Of the whole training, unless something ends it before.
+int64_t Training::all_iterations() const {
+  const int64_t all = iterations_in_epoch() * options_.max_epochs;
+  return options_.max_iterations > 0 ? std::min(all, options_.max_iterations) : all;
 }
 
 std::string Training::position() const {
@@ -89,12 +96,13 @@ std::string Training::position() const {
 void Training::step() {
   if (restored_ > 0 && !report_.is_open()) report_.open(started(), state_.epochs);
   if (state_.validation_due) validate();
+  if (stop_reason_.empty() && restored_ > 0 && at_max_iterations()) stop_reason_ = kMaxIterations;
   if (!stop_reason_.empty()) {
     if (state_.epoch_steps > 0) end_epoch();
     return leave_checkpoint();
   }
   if (state_.epoch_steps == 0) begin_epoch();
-  const int64_t iterations = iterations_in_epoch() * options_.max_epochs;
+  const int64_t iterations = all_iterations();
   const auto rate = static_cast<float>(task_.learn_rate({state_.iterations, iterations, epoch()}));
   std::optional<Step> made;
   try {
@@ -106,15 +114,17 @@ void Training::step() {
   if (!settle()) return;
   waiting_ = std::move(made);
   const bool validates = validation_.after_iteration(state_.iterations, iterations);
-  if (must_settle(!queue_.has_data() || validates) && !settle()) return;
+  const bool enough = at_max_iterations();
+  if (must_settle(!queue_.has_data() || validates || enough) && !settle()) return;
   if (control_.stop && state_.iterations < iterations && worker_.any(control_.stop())) {
     if (!settle()) return;
     stop_reason_ = kStopped;
   }
   const bool ended = !queue_.has_data() || !stop_reason_.empty();
   if (ended) end_epoch();
-  if (validates) state_.validation_due = 1;
+  if (validates || (enough && validation_.at_end())) state_.validation_due = 1;
   if (state_.validation_due && stop_reason_.empty()) validate();
+  if (enough && stop_reason_.empty()) stop_reason_ = kMaxIterations;
   if (!ended && !stop_reason_.empty()) end_epoch();
   leave_checkpoint();
 }
@@ -276,9 +286,10 @@ RunStarted Training::started() const {
   int64_t parameters = 0, samples = task_.data.train.size();
   if (options_.partial_mini_batch == "discard") samples = queue_.mini_batches() * options_.mini_batch_size;
   for (const auto& tensor : leaf_tensors(state_.now.parameters)) parameters += tensor.size();
-  return {
-      task_.name, device_.name(), "",      worker_.size(), thread_count(), options_.max_epochs, iterations_in_epoch(),
-      parameters, restored_,      samples, is_fast()};
+  const int64_t all = all_iterations(), in_epoch = std::min(iterations_in_epoch(), all);
+  if (in_epoch < iterations_in_epoch()) samples = in_epoch * options_.accumulate * options_.mini_batch_size;
+  return {task_.name, device_.name(), "",        worker_.size(), thread_count(), (all + in_epoch - 1) / in_epoch,
+          in_epoch,   parameters,     restored_, samples,        is_fast()};
 }
 
 std::optional<Tree> Training::population_state(const NetworkWeights& weights) {

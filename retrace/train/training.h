@@ -42,7 +42,8 @@ class Training {
   // position, network or solver.
   void restore(const RunState& state);
 
-  // The last epoch is complete, the run was stopped, validations found nothing better, or a loss was not finite.
+  // The last epoch or iteration is complete, the run was stopped, validations found nothing better, or a loss was not
+  // finite.
   bool done() const { return !stop_reason_.empty() || state_.epochs >= options_.max_epochs; }
   // One step; with the first one of an epoch the data begin anew, with the last one the epoch is recorded and
   // validated. Worker 0 leaves a checkpoint where one is due, and where the run is stopped.
@@ -95,6 +96,9 @@ class Training {
   bool averages() const { return options_.average_decay > 0; }
   int epoch() const { return static_cast<int>(state_.epochs) + 1; }  // the one that goes on
   RunStarted started() const;
+  int64_t all_iterations() const;
+  // Whether the last step was made within an epoch.
+  bool at_max_iterations() const { return state_.iterations == all_iterations() && queue_.has_data(); }
   int64_t iterations_in_epoch() const { return step_.in_epoch(queue_.mini_batches()); }
 
   const TrainingTask& task_;

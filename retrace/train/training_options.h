@@ -13,6 +13,7 @@ namespace retrace {
 struct TrainingOptions {
   std::string solver = "adam";  // of retrace/optim/solvers
   int64_t max_epochs = 30;
+  int64_t max_iterations = 0;  // the training ends after so many, also within an epoch; 0: max_epochs alone says it
   int64_t mini_batch_size = 128;
   int64_t shards = 1;  // parts of a mini-batch; a constant of the job, since it changes bits
   // Mini-batches whose gradients make one step: an iteration. Their memory is that of one.

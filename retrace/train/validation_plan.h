@@ -16,6 +16,8 @@ class ValidationPlan {
   // Whether there is one after this epoch, which is complete, or after an iteration of so many in all.
   bool after_epoch(int64_t epoch) const;
   bool after_iteration(int64_t iteration, int64_t iterations) const;
+  // The same after a last step that does not end an epoch.
+  bool at_end() const { return active_; }
   // Notes the score in the state; of a better one than all before, the weights, if they may be the result.
   void judge(RunState& state, const NetworkScore& score, const NetworkWeights& weights) const;
   // Too many in a row found nothing better.

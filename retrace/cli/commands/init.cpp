@@ -59,10 +59,11 @@ int init(const InitOptions& options) {
 void describe(Flags& flags) {
   const auto options = std::make_shared<InitOptions>();
   flags.optional("FILE", options->file, "job file to write (job.toml), which must not be there; - is standard output");
-  flags.required("--data", "DIR", options->data,
-                 "folder of images in folders of classes, of CSV, NPY or IDX files, or of CIFAR-10; or the name of a "
-                 "built-in data set: digits, peaks",
-                 "a folder with data, or the name of a built-in data set");
+  flags.required(
+      "--data", "DIR", options->data,
+      "folder of images in folders of classes, of CSV, NPY or IDX files, of texts, or of CIFAR-10; a text (.txt); "
+      "or the name of a built-in data set: digits, peaks",
+      "a folder with data, a text, or the name of a built-in data set");
   flags.option("--network", "NAME", options->network, "a built-in network; without it layers that fit the data");
   flags.flag("--json", options->json, "print what was found as one JSON object");
   flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
