@@ -35,69 +35,6 @@ Tensor with_axes(const Tensor& x, const Labels& labels, Place place) {
   return reshape(x, shape, labels.text(), place);
 }
 
-double read_number(const KernelInput& input, int64_t i) {
-  switch (input.spec->type) {
-    case DType::f32: return static_cast<const float*>(input.data)[i];
-    case DType::f64: return static_cast<const double*>(input.data)[i];
-    case DType::i32: return static_cast<const int32_t*>(input.data)[i];
-    case DType::u8:
-    case DType::boolean: break;
-  }
-  return static_cast<const uint8_t*>(input.data)[i];
-}
-
-int32_t read_integer(const KernelInput& input, int64_t i) {
-  if (input.spec->type == DType::i32) return static_cast<const int32_t*>(input.data)[i];
-  return static_cast<const uint8_t*>(input.data)[i];
-}
-
-void write_integer(const KernelOutput& output, int64_t i, int32_t value) {
-  switch (output.spec->type) {
-    case DType::i32: static_cast<int32_t*>(output.data)[i] = value; return;
-    case DType::u8: static_cast<uint8_t*>(output.data)[i] = static_cast<uint8_t>(value); return;
-    default: static_cast<uint8_t*>(output.data)[i] = value != 0;
-  }
-}
-
-void write_number(const KernelOutput& output, int64_t i, double value) {
-  switch (output.spec->type) {
-    case DType::f32: static_cast<float*>(output.data)[i] = static_cast<float>(value); return;
-    case DType::f64: static_cast<double*>(output.data)[i] = value; return;
-    default: static_cast<uint8_t*>(output.data)[i] = value != 0;
-  }
-}
-
-// Element offsets of each input for ascending output elements.
-class BroadcastIndex {
- public:
-  BroadcastIndex(const KernelCall& call) : shape_(call.outputs[0].spec->shape), count_(call.inputs.size()) {
-    for (size_t n = 0; n < count_; ++n) {
-      const Shape& shape = call.inputs[n].spec->shape;
-      const Shape strides = row_major_strides(shape);
-      for (int i = 0; i < shape_.rank(); ++i) {
-        const int own = i - (shape_.rank() - shape.rank());
-        strides_[n].push_back(own < 0 || shape[own] == 1 ? 0 : strides[own]);
-      }
-    }
-    for (int i = 0; i < shape_.rank(); ++i) index_.push_back(0);
-  }
-  int64_t offset(size_t input) const { return offsets_[input]; }
-  void advance() {
-    for (int i = shape_.rank() - 1; i >= 0; --i) {
-      for (size_t n = 0; n < count_; ++n) offsets_[n] += strides_[n][i];
-      if (++index_[i] < shape_[i]) return;
-      for (size_t n = 0; n < count_; ++n) offsets_[n] -= strides_[n][i] * shape_[i];
-      index_[i] = 0;
-    }
-  }
-
- private:
-  Shape shape_, index_;
-  size_t count_;
-  std::array<Shape, kMaxInputs> strides_;
-  std::array<int64_t, kMaxInputs> offsets_{};
-};
-
 void check_inputs_exist(const Op& op, std::initializer_list<Tensor> inputs, Place place) {
   for (const auto& input : inputs)
     if (!input.defined()) check_defined(op.name, input, place);
@@ -176,28 +113,6 @@ std::vector<TensorSpec> infer_comparison(const InferCall& call) {
   auto specs = infer_pointwise(call);
   specs[0].type = DType::boolean;
   return specs;
-}
-
-void run_pointwise(const Op& op, const KernelCall& call) {
-  const int64_t count = call.outputs[0].spec->count();
-  const size_t arity = call.inputs.size();
-  const bool integers = op.integer && std::none_of(call.inputs.begin(), call.inputs.end(),
-                                                   [](const KernelInput& input) { return is_float(input.spec->type); });
-  ensure(arity <= kMaxInputs && (integers || op.rule), "a pointwise op has a rule for its types");
-  BroadcastIndex index(call);
-  for (int64_t i = 0; i < count; ++i, index.advance()) {
-    if (integers) {
-      int32_t in[kMaxInputs] = {};
-      for (size_t n = 0; n < arity; ++n) in[n] = read_integer(call.inputs[n], index.offset(n));
-      write_integer(call.outputs[0], i, op.integer(in));
-    } else {
-      double in[kMaxInputs] = {}, out = 0;
-      for (size_t n = 0; n < arity; ++n) in[n] = read_number(call.inputs[n], index.offset(n));
-      const double* pointers[kMaxInputs] = {in, in + 1, in + 2};
-      op.rule->reference(pointers, &out, 1);
-      write_number(call.outputs[0], i, out);
-    }
-  }
 }
 
 Tensor sum_to(const Tensor& gradient, const Tensor& like, Place place) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "retrace/base/function_ref.h"
@@ -97,7 +98,23 @@ struct ValueErrorCall {
 // out[i] = rule(in[0][i], in[1][i], ...) for i < count; in f32 a bool is 1 or 0.
 using TileFunction = void (*)(const float* const* in, float* out, int64_t count);
 using ReferenceFunction = void (*)(const double* const* in, double* out, int64_t count);
-using IntegerFunction = int32_t (*)(const int32_t* in);
+
+// The same on i32: made of a lambda without captures, which computes one number from one of each argument.
+struct IntegerFunction {
+  void (*run)(const int32_t* const* in, int32_t* out, int64_t count) = nullptr;
+
+  IntegerFunction() = default;
+  template <class F>
+    requires(std::is_empty_v<F>)
+  IntegerFunction(F)
+      : run([](const int32_t* const* in, int32_t* out, int64_t count) {
+          for (int64_t i = 0; i < count; ++i) {
+            const int32_t arguments[] = {in[0][i], in[1][i], in[2][i]};  // those that there are not are not read
+            out[i] = F()(arguments);
+          }
+        }) {}
+  explicit operator bool() const { return run; }
+};
 
 struct PointwiseRule {
   int arity;
@@ -123,7 +140,7 @@ struct Op {
 
   // How it is computed; one of the following.
   const PointwiseRule* rule = nullptr;  // any pointwise op on f32, f64
-  IntegerFunction integer = nullptr;    // the same on i32 (u8 and bool are widened), beside `rule`
+  IntegerFunction integer = {};         // the same on i32 (u8 and bool are widened), beside `rule`
   bool integer_by_rule = false;         // NAME_rule<Int32> computes `integer`: what CUDA kernels do
   std::vector<Tensor> (*lower)(const LowerCall&) = nullptr;  // a composite: its definition in other ops
   void (*kernel)(const KernelCall&) = nullptr;               // everything else; f64 is the double-precision reference

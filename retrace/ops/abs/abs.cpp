@@ -18,9 +18,9 @@ std::vector<Tensor> gradient(const GradientCall& call) {
   return {where(greater(x, zero, call.place), dy, negative, call.place)};
 }
 
-int32_t integer(const int32_t* in) {
+constexpr auto integer = [](const int32_t* in) -> int32_t {
   return in[0] < 0 ? static_cast<int32_t>(0u - static_cast<uint32_t>(in[0])) : in[0];
-}
+};
 
 }  // namespace
 

@@ -15,9 +15,9 @@ std::vector<Tensor> gradient(const GradientCall& call) {
   return {call.needed[0] ? sum_to(dy, a, call.place) : Tensor(), call.needed[1] ? sum_to(dy, b, call.place) : Tensor()};
 }
 
-int32_t integer(const int32_t* in) {
+constexpr auto integer = [](const int32_t* in) -> int32_t {
   return static_cast<int32_t>(static_cast<uint32_t>(in[0]) + static_cast<uint32_t>(in[1]));
-}
+};
 
 }  // namespace
 

@@ -49,7 +49,7 @@ void check_count(std::string_view function, int64_t count, const Tensor& x, Plac
         .expected("counts of 0 or more");
 }
 
-int32_t integer(const int32_t* in) { return in[0]; }
+constexpr auto integer = [](const int32_t* in) -> int32_t { return in[0]; };
 
 }  // namespace
 

@@ -23,11 +23,11 @@ Error divided_by_zero(int32_t a) {
       .help("cast to DType::f32 first, or replace the zeros with where(...)");
 }
 
-int32_t integer(const int32_t* in) {
+constexpr auto integer = [](const int32_t* in) -> int32_t {
   if (in[1] == 0) throw divided_by_zero(in[0]);
   if (in[1] == -1) return static_cast<int32_t>(0u - static_cast<uint32_t>(in[0]));  // -2^31 / -1 wraps
   return in[0] / in[1];
-}
+};
 
 }  // namespace
 

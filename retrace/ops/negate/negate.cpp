@@ -11,7 +11,9 @@ namespace {
 
 std::vector<Tensor> gradient(const GradientCall& call) { return {-call.cotangents[0]}; }
 
-int32_t integer(const int32_t* in) { return static_cast<int32_t>(0u - static_cast<uint32_t>(in[0])); }
+constexpr auto integer = [](const int32_t* in) -> int32_t {
+  return static_cast<int32_t>(0u - static_cast<uint32_t>(in[0]));
+};
 
 }  // namespace
 

@@ -13,7 +13,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return infer_pointwise(call);
 }
 
-int32_t integer(const int32_t* in) { return (in[0] > 0) - (in[0] < 0); }
+constexpr auto integer = [](const int32_t* in) -> int32_t { return (in[0] > 0) - (in[0] < 0); };
 
 }  // namespace
 

@@ -11,10 +11,10 @@ namespace {
 
 std::vector<Tensor> gradient(const GradientCall& call) { return {call.cotangents[0] * (2 * call.inputs[0])}; }
 
-int32_t integer(const int32_t* in) {
+constexpr auto integer = [](const int32_t* in) -> int32_t {
   const auto x = static_cast<uint32_t>(in[0]);
   return static_cast<int32_t>(x * x);
-}
+};
 
 }  // namespace
 

@@ -25,7 +25,7 @@ std::vector<Tensor> gradient(const GradientCall& call) {
           call.needed[2] ? sum_to(where(condition, zero, dy, call.place), b, call.place) : Tensor()};
 }
 
-int32_t integer(const int32_t* in) { return in[0] != 0 ? in[1] : in[2]; }
+constexpr auto integer = [](const int32_t* in) -> int32_t { return in[0] != 0 ? in[1] : in[2]; };
 
 }  // namespace
 
