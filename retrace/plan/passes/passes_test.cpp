@@ -14,6 +14,7 @@
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/average_pool2d/average_pool2d.h"
 #include "retrace/ops/compare/compare.h"
+#include "retrace/ops/linear/linear.h"
 #include "retrace/ops/max_pool2d/max_pool2d.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/relu/relu.h"
@@ -127,6 +128,26 @@ TEST(Passes, MaskBeforeUnpoolKeepsBits) {
     EXPECT_EQ(plain_shape, y.shape());
   }
   set_passes_off({});
+  set_plan_cache_enabled(true);
+}
+
+// Behind a linear layer at each position: arguments as large as the result, numbers of each position, of each column,
+// and some that differ between positions alone, which keep what reads them at its own shape.
+TEST(Passes, SinkViewsKeepsBits) {
+  const Tensor x = special_image({2, 3, 4}, 0), weights = special_image({8, 4}, 1), same = special_image({2, 3, 8}, 2),
+               each = special_image({2, 3, 1}, 3), column = special_image({8}, 4), position = special_image({3, 8}, 5);
+  const auto layer = [&] { return linear(x, weights, {.flatten = false}); };
+  const std::vector<std::function<Tensor()>> chains{
+      [&] { return layer() + same; }, [&] { return layer() * each + column; },
+      [&] { return (layer() + same) * position - same; }, [&] { return sum((layer() + same) * each, 2); }};
+  set_plan_cache_enabled(false);
+  for (const auto& chain : chains) {
+    const auto bits = bits_of(chain());
+    EXPECT_TRUE(last_plan()->kernel_call_name(0).starts_with("matmul +")) << last_plan()->text();
+    set_passes_off({"sink_views"});
+    EXPECT_EQ(bits, bits_of(chain()));
+    set_passes_off({});
+  }
   set_plan_cache_enabled(true);
 }
 
