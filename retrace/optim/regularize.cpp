@@ -20,7 +20,7 @@ namespace {
 // By the name of the leaf, the last of its path.
 bool is_spared(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name == "bias" || name == "scale" || name == "offset";
+  return name == "bias" || name == "recurrent_bias" || name == "scale" || name == "offset";
 }
 
 // The tree of docs/numerics.md 0 over tensors.

@@ -8,8 +8,8 @@
 namespace retrace {
 
 // gradient + factor * parameter (two roundings) for each leaf: coupled regularization. Spared are biases and what a
-// norm scales and shifts by: leaves named "bias", "scale" or "offset", at any depth. This is what the trainer does with
-// training.l2_regularization. Throws Error(usage) if the trees differ.
+// norm scales and shifts by: leaves named "bias", "recurrent_bias", "scale" or "offset", at any depth. This is what the
+// trainer does with training.l2_regularization. Throws Error(usage) if the trees differ.
 Tree l2_regularization(const Tree& parameters, const Tree& gradients, const Operand& factor,
                        Place place = Place::here());
 

@@ -43,37 +43,4 @@ Tensor slice(const Tensor& x, const Axes& axis, const AxisRange& range, Place pl
   return part(x, axis.one_of(x.spec(place), "slice", place), range, place);
 }
 
-std::vector<Tensor> split(const Tensor& x, const Axes& axis, int64_t parts, Place place) {
-  const int along = axis.one_of(x.spec(place), "split", place);
-  const int64_t size = x.shape()[along];
-  if (parts < 1 || size % parts != 0)
-    throw Error(ErrorKind::usage, 166,
-                fmt::format("split: axis {} of size {} has no {} equal parts", along, size, parts))
-        .where(place)
-        .got("x " + x.spec().text())
-        .expected("a number of parts that divides the size of the axis")
-        .help("split(x, axis, {...}) takes the size of each part");
-  return split(x, axis, std::vector<int64_t>(static_cast<size_t>(parts), size / parts), place);
-}
-
-std::vector<Tensor> split(const Tensor& x, const Axes& axis, std::span<const int64_t> sizes, Place place) {
-  const int along = axis.one_of(x.spec(place), "split", place);
-  const int64_t whole = x.shape()[along];
-  int64_t left = whole;
-  for (size_t i = 0; i < sizes.size() && left >= 0; ++i) left = sizes[i] < 0 ? -1 : left - sizes[i];
-  if (left != 0)
-    throw Error(ErrorKind::usage, 167,
-                fmt::format("split: the sizes [{}] do not make up axis {}", fmt::join(sizes, ","), along))
-        .where(place)
-        .got("x " + x.spec().text())
-        .expected(fmt::format("sizes of 0 or more that add up to {}", whole));
-  std::vector<Tensor> parts;
-  int64_t begin = 0;
-  for (int64_t size : sizes) {
-    parts.push_back(part(x, along, {begin, begin + size}, place));
-    begin += size;
-  }
-  return parts;
-}
-
 }  // namespace retrace

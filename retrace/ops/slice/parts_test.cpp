@@ -1,7 +1,6 @@
-// x[i], select, ranges along one axis, and splits.
+// x[i], select, and ranges along one axis.
 #include <gtest/gtest.h>
 
-#include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/slice/slice.h"
 #include "retrace/ops/testing/op_case.h"
 
@@ -24,8 +23,6 @@ OpCase part_case(const char* name, CaseInput input, const F& f, std::vector<doub
 
 OP_CASES(parts) {
   const CaseInput images{.shape = {4, 6, 5, 2}, .labels = "BSSC"};
-  const auto split_in_two = [](const std::vector<Tensor>& in) { return split(in[0], 1, 2); };
-  const auto split_by_sizes = [](const std::vector<Tensor>& in) { return split(in[0], "B", {3, 0, 1}); };
   return {
       part_case("element_of_the_first_axis", {.shape = {3, 5}}, [](const Tensor& x) { return x[1]; }),
       part_case("element_of_a_vector", {.shape = {7}}, [](const Tensor& x) { return x[-1]; }),
@@ -37,8 +34,6 @@ OP_CASES(parts) {
       part_case("along_the_last", {.shape = {3, 9}}, [](const Tensor& x) { return slice(x, -1, {.begin = -4}); }),
       part_case("in_steps", kCount12, [](const Tensor& x) { return slice(x, 1, {.end = -1, .step = 2}); },
                 {0, 2, 4, 6, 8, 10}),
-      {.op = "slice", .name = "split_in_two", .inputs = {{.shape = {3, 6, 2}}}, .build = split_in_two},
-      {.op = "slice", .name = "split_by_sizes", .inputs = {{.shape = {4, 5}, .labels = "BC"}}, .build = split_by_sizes},
   };
 }
 
@@ -51,16 +46,6 @@ TEST(Parts, an_element_has_no_axis_and_no_label_left_of_what_it_is_taken_from) {
   const auto part = Tensor::zeros({4, 2}, DType::f32, "BC").relabelled("BC", {8, 4});
   EXPECT_EQ(select(part, "C", 0).spec().part, (BatchPart{8, 4}));
   EXPECT_EQ(part[0].spec().part, BatchPart());
-}
-
-TEST(Parts, concatenate_joins_what_split_has_cut) {
-  const auto x = Tensor::from<int32_t>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 4}, "BC");
-  const auto parts = split(x, "C", {1, 3});
-  EXPECT_EQ(parts[1].to_vector<int32_t>(), (std::vector<int32_t>{2, 3, 4, 6, 7, 8}));
-  EXPECT_EQ(concatenate(parts, "C").to_vector<int32_t>(), x.to_vector<int32_t>());
-  EXPECT_EQ(split(x, 0, 2)[1].to_vector<int32_t>(), (std::vector<int32_t>{5, 6, 7, 8}));
-  EXPECT_EQ(split(Tensor::zeros({0, 2}), 0, 3).size(), 3u);
-  EXPECT_TRUE(split(Tensor::zeros({0, 2}), 0, std::initializer_list<int64_t>{}).empty());
 }
 
 TEST(Parts, refuse_an_index_outside_of_the_axis) {
@@ -99,23 +84,6 @@ TEST(Parts, refuse_a_range_that_is_not_inside_the_axis) {
             "  where:    model.cpp:7\n"
             "  got:      f32[3,4] \"BC\"\n"
             "  expected: a label of the tensor: B, C");
-}
-
-TEST(Parts, refuse_parts_that_do_not_make_up_the_axis) {
-  const auto x = Tensor::zeros({7, 2});
-  EXPECT_EQ(error_text([&] { split(x, 0, 3, place); }),
-            "error[RT0166]: split: axis 0 of size 7 has no 3 equal parts\n"
-            "  where:    model.cpp:7\n"
-            "  got:      x f32[7,2]\n"
-            "  expected: a number of parts that divides the size of the axis\n"
-            "  help:     split(x, axis, {...}) takes the size of each part");
-  EXPECT_THROW(split(x, 0, 0), Error);
-  EXPECT_EQ(error_text([&] { split(x, 0, {3, 3}, place); }),
-            "error[RT0167]: split: the sizes [3,3] do not make up axis 0\n"
-            "  where:    model.cpp:7\n"
-            "  got:      x f32[7,2]\n"
-            "  expected: sizes of 0 or more that add up to 7");
-  EXPECT_THROW(split(x, 0, {8, -1}), Error);
 }
 
 }  // namespace

@@ -38,17 +38,6 @@ Tensor slice(const Tensor& x, const Axes& axis, const AxisRange& range, Place pl
 // select(x, 0, i). Gradient: pad. Error(usage) for an index outside of the axis.
 Tensor select(const Tensor& x, const Axes& axis, int64_t index, Place place = Place::here());
 
-// x cut along an axis into so many parts of one size, or into parts of these sizes: split(x, "C", 2), split(x, 0, {3,
-// 1}). concatenate() joins them again. Gradient: pad, and the sum over the parts in use. Error(usage) if the parts do
-// not divide the size of the axis, or the sizes do not add up to it.
-std::vector<Tensor> split(const Tensor& x, const Axes& axis, int64_t parts, Place place = Place::here());
-std::vector<Tensor> split(const Tensor& x, const Axes& axis, std::span<const int64_t> sizes,
-                          Place place = Place::here());
-inline std::vector<Tensor> split(const Tensor& x, const Axes& axis, std::initializer_list<int64_t> sizes,
-                                 Place place = Place::here()) {
-  return split(x, axis, std::span(sizes.begin(), sizes.size()), place);
-}
-
 // Options of pad, as those of slice.
 struct PadOptions {
   Shape begin = {};
