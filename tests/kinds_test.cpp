@@ -125,7 +125,9 @@ TEST(Kinds, AMetricMeasuresTheOutputsThatItNames) {
     for (const auto kind : metric.outputs) {
       SCOPED_TRACE(metric.name);
       const OptionValues options = with_standard_values({}, metric.options);
-      const auto batch = metric_batch(kind, scores, kind == nn::OutputKind::class_scores ? labels : targets);
+      const bool positions = kind == nn::OutputKind::position_scores;
+      const auto batch = positions ? metric_batch(kind, reshape(scores, {1, 3, 4}), reshape(labels, {1, 3}))
+                                   : metric_batch(kind, scores, is_scores(kind) ? labels : targets);
       const auto numbers = metric.of_batch(batch, options);
       const MetricNumbers all{numbers, batch.samples, batch.width};
       EXPECT_TRUE(!metric.by_sample || numbers.size() % 3 == 0);

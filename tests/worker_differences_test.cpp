@@ -27,6 +27,12 @@ using Floats = std::vector<float>;
 
 const std::string kJob = "[network]\nname = \"digits\"\n[data]\ntrain_samples = 64\ntest_samples = 36\n";
 
+// No built-in network reads texts.
+const std::string kTextJob =
+    "[network]\nlayers = [{type = \"embedding\", vocabulary = 9, features = 4}, {type = \"linear\", features = 9, "
+    "flatten "
+    "= false}]\n[data]\nsource = \"text\"\npath = \"here\"\n";
+
 using Overrides = std::vector<JobOverride>;
 
 // Keys that every job has, or built-in networks, and another value.
@@ -106,13 +112,15 @@ std::string other_value(const OptionRule& rule) {
 
 // The options of what a job names: what gives them a meaning, and another value.
 struct OptionCase {
+  std::string job;
   Overrides both;
   std::string value;
 };
 
 std::map<std::string, OptionCase> option_cases() {
   std::map<std::string, OptionCase> cases;
-  const auto add = [&](const std::string& section, const std::vector<OptionRule>& options, const Overrides& both) {
+  const auto add = [&](const std::string& section, const std::vector<OptionRule>& options, const Overrides& both,
+                       const std::string& job = kJob) {
     for (const auto& rule : options)
       for (const std::string& value :
            {other_value(rule), std::string("32"), std::string("28"), std::string("3"), std::string("2")}) {  // or sizes
@@ -120,8 +128,8 @@ std::map<std::string, OptionCase> option_cases() {
         if (kOther.count(key)) break;
         Overrides all = both;
         all.push_back({key, value, "test"});
-        if (error_of([&] { parse_job(kJob, "job.toml", all); }) != "no error") continue;
-        cases[key] = {both, value};
+        if (error_of([&] { parse_job(job, "job.toml", all); }) != "no error") continue;
+        cases[key] = {job, both, value};
         break;
       }
   };
@@ -150,21 +158,23 @@ std::map<std::string, OptionCase> option_cases() {
       if (kind.options.empty() || error_of([&] { parse_job(kJob, "job.toml", both); }) != "no error") continue;
       add("data", kind.options, both);
     }
+  add("data", kind_of(all_sources(), "text", "data source", {}).options, {}, kTextJob);
   return cases;
 }
 
 // A job in which the key has a meaning, and the same with another value.
-std::pair<Job, Job> jobs_that_differ_in(const std::string& key, const std::string& value, Overrides both = {}) {
+std::pair<Job, Job> jobs_that_differ_in(const std::string& key, const std::string& value, Overrides both = {},
+                                        const std::string& text = kJob) {
   if (key == "data.path")
     both = {{"network.heads", "class", "test"}, {"data.source", "mnist", "test"}, {"data.path", "here", "test"}};
   if (key == "training.schedule_iterations") both = {{"training.schedule", "warm-up, linear", "test"}};
   if (key == "data.task")
     both = {{"network.name", "cifar10", "test"}, {"data.source", "npy", "test"}, {"data.path", "here", "test"}};
-  const Job job = parse_job(kJob, "job.toml", both);
+  const Job job = parse_job(text, "job.toml", both);
   both.push_back({key, value, "test"});
   if (key == "data.task") both.insert(both.end(), {{"network.name", "peaks", "test"}, {"data.features", "2", "test"}});
   if (key == "data.source") both.push_back({"network.name", "peaks", "test"});
-  return {job, parse_job(kJob, "job.toml", both)};
+  return {job, parse_job(text, "job.toml", both)};
 }
 
 std::string digest_error(const NamedValues& first, const NamedValues& second) {
@@ -193,7 +203,7 @@ TEST(Jobs, ThatDifferAreNamed) {
     expect_named(key, job, other);
   }
   for (const auto& [key, one] : option_cases()) {
-    const auto [job, other] = jobs_that_differ_in(key, one.value, one.both);
+    const auto [job, other] = jobs_that_differ_in(key, one.value, one.both, one.job);
     expect_named(key, job, other);
   }
 }

@@ -27,6 +27,7 @@ void read_run(const From* from, int64_t stride, To* to, int64_t count) {
 // The elements of an input in the order of the output's.
 class BroadcastReader {
  public:
+  BroadcastReader() = default;
   BroadcastReader(const KernelInput& input, const Shape& out) : data_(input.data), type_(input.spec->type) {
     const Shape& own = input.spec->shape;
     const Shape strides = row_major_strides(own);
@@ -65,8 +66,8 @@ class BroadcastReader {
     }
   }
 
-  const void* data_;
-  DType type_;
+  const void* data_ = nullptr;
+  DType type_ = DType::f32;
   StridedLayout layout_;
 };
 
@@ -92,15 +93,17 @@ template <class T, class Compute>
 void run_blocks(const KernelCall& call, const Compute& compute) {
   const Shape& shape = call.outputs[0].spec->shape;
   const int64_t count = shape.count();
-  std::vector<BroadcastReader> readers;
-  for (const auto& input : call.inputs) readers.emplace_back(input, shape);
+  std::array<BroadcastReader, kMostInputs> readers;  // no memory is taken: this runs within steps
+  const size_t arity = call.inputs.size();
+  for (size_t n = 0; n < arity; ++n) readers[n] = BroadcastReader(call.inputs[n], shape);
   run_pieces((count + kPiece - 1) / kPiece, [&](int64_t piece) {
-    T in[kMostInputs][kBlock] = {}, out[kBlock];  // an argument that there is not is zeros
+    T in[kMostInputs][kBlock], out[kBlock];
     const T* const pointers[kMostInputs] = {in[0], in[1], in[2]};
     const int64_t end = std::min(count, (piece + 1) * kPiece);
     for (int64_t first = piece * kPiece; first < end; first += kBlock) {
       const int64_t own = std::min(kBlock, end - first);
-      for (size_t n = 0; n < readers.size(); ++n) readers[n].read(first, own, in[n]);
+      for (size_t n = 0; n < arity; ++n) readers[n].read(first, own, in[n]);
+      for (size_t n = arity; n < kMostInputs; ++n) std::fill_n(in[n], own, T(0));
       compute(pointers, out, own);
       write(call.outputs[0], first, own, out);
     }

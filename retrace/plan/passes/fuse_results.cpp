@@ -158,7 +158,7 @@ class ResultMerger {
   // A view or a constant that stands behind the host is needed before it.
   void bring(ValueId id) {
     const size_t p = trace_.producer_index(id);
-    if (p == kNoNode || p < host_ || copied_[p]) return;
+    if (p == kNoNode || p < host_ || copied_[p] || hosts_.is_guest(p)) return;  // guests of a host before: there
     for (ValueId input : trace_.nodes[p].inputs) bring(input);
     rewrite_.copy(trace_.nodes[p]);
     copied_[p] = true;

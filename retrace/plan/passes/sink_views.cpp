@@ -17,10 +17,9 @@ struct AxisGroup {
   int first, end, to_first, to_end;
 };
 
-// Of two shapes with as many elements; nothing for none.
+// Of two shapes with as many elements, one at least.
 std::vector<AxisGroup> axis_groups(const Shape& from, const Shape& to) {
   std::vector<AxisGroup> groups;
-  if (from.count() == 0) return groups;
   int i = 0, j = 0;
   while (i < from.rank() || j < to.rank()) {
     AxisGroup group{i, i, j, j};
@@ -82,7 +81,8 @@ class SunkViews {
     return node.op->view && std::find(names.begin(), names.end(), "shape") != names.end();
   }
   bool is_candidate(const Node& node) const {
-    return node.op->rule && !node.body && node.output_count == 1 && trace_.spec(node.first_output).part.whole == 0;
+    return node.op->rule && node.op->attributes.empty() && !node.body && node.output_count == 1 &&
+           trace_.spec(node.first_output).part.whole == 0;
   }
 
   // Whether a chain behind the node may be computed where a contraction or a pooling stores its result.
@@ -104,7 +104,7 @@ class SunkViews {
 
   bool move(const Node& node, const Shape& to) {
     const Shape& from = trace_.spec(node.first_output).shape;
-    if (from == to || from.count() != to.count() || is_prologue(node)) return false;
+    if (from == to || from.count() != to.count() || from.count() == 0 || is_prologue(node)) return false;
     for (const ValueId id : node.inputs)
       if (!moved_shape(trace_.spec(id).shape, from, to)) return false;
     to_[node.first_output] = to;
