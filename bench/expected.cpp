@@ -35,7 +35,7 @@ struct Network {
 constexpr Network kNetworks[] = {
     {"digits", 32, 40, 27, 40, 0.12},
     {"peaks", 40000, 3, 3, 4, 0.012},
-    {"autoencoder", 500, 36, 25, 30, 0.45},
+    {"autoencoder", 500, 32, 25, 30, 0.45},
     {"cifar10", 256, 99, 85, 100, 5.5},
 };
 
