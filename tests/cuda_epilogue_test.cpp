@@ -230,6 +230,45 @@ TEST_F(CudaEpilogue, GradientsThroughMasks) {
   EXPECT_LT(together.second, apart.second);
 }
 
+// The gradient of a bias behind which pixels are pooled: its sum makes the elements of the image's gradient itself, and
+// writes them where they are wanted.
+TEST_F(CudaEpilogue, SumsOfUnpooledGradients) {
+  struct Case {
+    int size, channels, pool, stride;
+    bool writes;
+    size_t apart, together;
+  };
+  for (const Case& one : {Case{8, 16, 2, 2, true, 2, 1},
+                          {9, 8, 2, 3, false, 2, 1},
+                          {11, 8, 3, 2, true, 2, 1},
+                          {40, 9, 17, 17, true, 2, 1},
+                          {8, 5, 2, 2, true, 2, 2}}) {
+    const Tensor x = numbers({2, one.size, one.size, one.channels}, "x", "BSSC"), b = numbers({one.channels}, "b");
+    const auto loss = [&one](const Tree& p) {
+      return sum(max_pool2d(p["x"].tensor() + p["b"].tensor(), one.pool, {.stride = one.stride}));
+    };
+    const auto run = [&](Device& device) {
+      plan_cache().clear();
+      const auto [value, gradients] = value_and_grad(loss)(Tree{{"x", x.to(device)}, {"b", b.to(device)}});
+      std::vector<Tensor> wanted{gradients["b"].tensor()};
+      if (one.writes) wanted.push_back(gradients["x"].tensor());
+      evaluate();
+      const size_t calls = last_plan()->kernel_calls();
+      Bits bits;
+      for (const Tensor& tensor : wanted) add_bits(bits, tensor.to("cpu"));
+      return std::pair{bits, calls};
+    };
+    const Bits wanted = run(cpu_device()).first;
+    set_passes_off({"fuse_reductions"});
+    const auto apart = run(*gpus()[0]);
+    set_passes_off({});
+    const auto together = run(*gpus()[0]);
+    EXPECT_EQ(apart.first, wanted);
+    EXPECT_EQ(together.first, wanted);
+    EXPECT_EQ(apart.second - together.second, one.apart - one.together) << last_plan()->text();
+  }
+}
+
 // The plan is made with the chains apart, to the same bits.
 TEST_F(CudaEpilogue, AKernelThatDoesNotCompileIsLeftOut) {
   const Arguments x{numbers({5, 6}, "x"), numbers({6, 7}, "w"), numbers({7}, "b")};

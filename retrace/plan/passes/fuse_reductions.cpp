@@ -94,7 +94,7 @@ class Hosts {
     auto why = cuda_ ? cuda_refusal(host, node) : StripReduction::refusal(trace_, node, least_);
     if (why.empty() && !cuda_) why = refusal(host, node);
     if (why.empty() && cuda_ && trace_.producer_index(waited) != host) why = "a view lies between";
-    if (why.empty() && !trace_.nodes[host].op->contraction) return host;
+    if (why.empty() && (!cuda_ || joins_chains(trace_, trace_.nodes[host]))) return host;
     if (const size_t reader = cuda_ ? find_reader(n) : kNoNode; reader != kNoNode) return reader;
     if (why.empty()) return host;
     if (!is_said(node, waited)) say_apart(trace_, n, waited, why);
@@ -124,7 +124,7 @@ class Hosts {
 // chain.
 Body body_of(const Trace& trace, size_t n, Node& node) {
   if (node.body) return *node.body;
-  if (node.op->takes_epilogue) {
+  if (node.op->takes_epilogue && (node.op->contraction || device_of(trace) == 0)) {
     Body body{Body::Role::epilogue, {}};
     body.trace.outputs = {body.trace.add_input(trace.spec(node.first_output))};
     return body;
