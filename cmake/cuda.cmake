@@ -94,8 +94,10 @@ file(GLOB kernel_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
      "${PROJECT_SOURCE_DIR}/retrace/device/cuda/global.h"
      "${PROJECT_SOURCE_DIR}/retrace/device/cuda/kernel*.h" "${PROJECT_SOURCE_DIR}/retrace/ops/*/*_rule.h"
      "${PROJECT_SOURCE_DIR}/retrace/ops/moments/moments_cuda.h" "${PROJECT_SOURCE_DIR}/retrace/ops/reduce/reduce_cuda*.h"
+     "${PROJECT_SOURCE_DIR}/retrace/ops/reduce/tile_sum_*.h"
      "${PROJECT_SOURCE_DIR}/retrace/ops/contraction_*.h" "${PROJECT_SOURCE_DIR}/retrace/ops/matmul/matmul_*cuda.h"
      "${PROJECT_SOURCE_DIR}/retrace/ops/conv2d/conv2d_gather*_cuda.h" "${PROJECT_SOURCE_DIR}/retrace/ops/conv2d/conv2d_cuda.h"
+     "${PROJECT_SOURCE_DIR}/retrace/ops/*/*_element_cuda.h" "${PROJECT_SOURCE_DIR}/retrace/ops/pool/pooling_window.h"
      "${PROJECT_SOURCE_DIR}/retrace/plan/cuda/row_chain_*.h")
 list(FILTER kernel_headers EXCLUDE REGEX "kernel_(cache|host)\\.h$")  # for the host only
 list(TRANSFORM kernel_headers PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE kernel_header_files)

@@ -1,11 +1,13 @@
 // cuda_check [FILE...]: what a run compiles with NVRTC compiles, without warnings and without a device: a kernel of
 // every scalar rule, the chains of plans such as the golden jobs' (as the emulated device makes them), and the given
 // files of CUDA source, for compute capabilities 8.0 and 9.0. Says so where NVRTC is absent.
+//   cuda_check --images FOLDER FILE...    compiles these files alone, for 9.0, to FOLDER/NAME.cubin
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -99,6 +101,13 @@ int compile_all(const Nvrtc& nvrtc, const std::vector<Source>& sources) {
   return failures;
 }
 
+void write_images(const Nvrtc& nvrtc, const std::filesystem::path& folder, std::span<char* const> files) {
+  std::filesystem::create_directories(folder);
+  for (const std::filesystem::path file : files)
+    write_file_whole(folder / (file.stem().string() + ".cubin"),
+                     nvrtc.compile(read_file(file, "CUDA source", 1 << 24), 90).image);
+}
+
 }  // namespace
 }  // namespace retrace::cuda
 
@@ -114,6 +123,10 @@ int main(int count, char** arguments) {
   }
   fmt::print("NVRTC {}\n", nvrtc->version());
   try {
+    if (count > 2 && std::string_view(arguments[1]) == "--images") {
+      cuda::write_images(*nvrtc, arguments[2], std::span(arguments, static_cast<size_t>(count)).subspan(3));
+      return 0;
+    }
     std::vector<cuda::Source> sources = {{"scalar rules", cuda::rule_kernels()}};
     cuda::add_plans(sources);
     for (int i = 1; i < count; ++i) sources.push_back({arguments[i], read_file(arguments[i], "CUDA source", 1 << 24)});

@@ -86,7 +86,7 @@ TEST_F(CudaEpilogue, StacksOfProducts) {
   expect_launches([](const Arguments& a) { return Arguments{matmul(a[0], a[1]) * 0.5f - a[2]}; }, x, 2, 1);
 }
 
-// A mask of bytes, a second result, and the raw product, of which a sum is taken: by the chain where it is apart.
+// A mask of bytes, a second result, and the raw product, of which a sum is taken where it is stored.
 TEST_F(CudaEpilogue, SeveralResults) {
   const Arguments x{numbers({33, 10}, "x"), numbers({10, 20}, "w"), numbers({33, 20}, "m")};
   const auto f = [](const Arguments& a) {
@@ -94,8 +94,65 @@ TEST_F(CudaEpilogue, SeveralResults) {
     const Tensor positive = shifted > Tensor::scalar(0.0f);
     return Arguments{cast(positive, DType::f32), where(positive, shifted, a[2] * 0.5f), sum(raw, 0)};
   };
-  expect_launches(f, x, 2, 2);
+  expect_launches(f, x, 2, 1);
   EXPECT_NE(last_plan()->text().find("matmul(%0, %1, %2"), std::string::npos) << last_plan()->text();
+}
+
+// A sum over positions is taken of each tile that a block has stored; last blocks combine them, in groups of 64 tiles.
+TEST_F(CudaEpilogue, SumsOfProducts) {
+  const auto f = [](const Arguments& a) {
+    const Tensor y = relu(matmul(a[0], a[1]) - a[2]);
+    return Arguments{y, sum(y, 0)};
+  };
+  for (const auto& [rows, columns] : {std::pair{1, 1}, {5, 7}, {33, 20}, {70, 66}, {150, 24}, {2100, 3}, {9000, 5}}) {
+    const Arguments x{numbers({rows, 3}, "x"), numbers({3, columns}, "w"), numbers({columns}, "b")};
+    expect_launches(f, x, columns < 8 ? 3 : 2, 1);  // a chain takes no sums of few channels
+  }
+  const Arguments large{with_special(numbers({1300, 8}, "x"), 4001), numbers({8, 1400}, "w"), numbers({1400}, "b")};
+  expect_launches(f, large, 2, 1);
+}
+
+TEST_F(CudaEpilogue, SumsWithoutAChain) {
+  const Arguments x{numbers({40, 3}, "x"), numbers({3, 9}, "w")};
+  const auto f = [](const Arguments& a) {
+    const Tensor y = matmul(a[0], a[1]);
+    return Arguments{y, sum(y, 0)};
+  };
+  expect_launches(f, x, 1, 1);
+}
+
+// A tile of a stack or of a phase is no neighbouring rows; a sum over one of two axes keeps more than columns.
+TEST_F(CudaEpilogue, SumsThatTilesDoNotTake) {
+  const Arguments stack{numbers({3, 9, 8}, "x"), numbers({3, 8, 12}, "w"), numbers({3, 1, 12}, "b")};
+  const auto products = [](const Arguments& a) {
+    const Tensor y = relu(matmul(a[0], a[1]) - a[2]);
+    return Arguments{y, sum(y, Shape{0, 1}), sum(y, 1)};
+  };
+  expect_launches(products, stack, 3, 3);
+  const Arguments images{numbers({2, 7, 6, 8}, "x", "BSSC"), numbers({3, 3, 6, 8}, "w")};
+  const auto phases = [](const Arguments& a) {
+    const Tensor y = transposed_conv2d(a[0], a[1], {.stride = 2});
+    return Arguments{y, sum(y, Shape{0, 1, 2})};
+  };
+  expect_launches(phases, images, 2, 2);
+}
+
+TEST_F(CudaEpilogue, SumsOfConvolutions) {
+  const auto f = [](const Arguments& a) {
+    const Tensor y = relu(conv2d(a[0], a[1], a[2], {.padding = same}));
+    return Arguments{y, sum(y, Shape{0, 1, 2})};
+  };
+  for (const auto& [batch, size, in, out] : {std::array{2, 40, 2, 64},
+                                             {4, 40, 3, 32},
+                                             {4, 30, 4, 16},
+                                             {9, 41, 1, 8},
+                                             {1, 5, 3, 32},
+                                             {2, 9, 2, 5},
+                                             {2, 40, 1, 200}}) {
+    const Arguments x{numbers({batch, size, size, in}, "x", "BSSC"), with_special(numbers({3, 3, in, out}, "w"), 37),
+                      numbers({out}, "b")};
+    expect_launches(f, x, out < 8 ? 3 : 2, 1);
+  }
 }
 
 // No multiply-add of the chain is fused: the product is rounded before the sum.
@@ -171,6 +228,45 @@ TEST_F(CudaEpilogue, GradientsThroughMasks) {
   EXPECT_EQ(apart.first, wanted);
   EXPECT_EQ(together.first, wanted);
   EXPECT_LT(together.second, apart.second);
+}
+
+// The gradient of a bias behind which pixels are pooled: its sum makes the elements of the image's gradient itself, and
+// writes them where they are wanted.
+TEST_F(CudaEpilogue, SumsOfUnpooledGradients) {
+  struct Case {
+    int size, channels, pool, stride;
+    bool writes;
+    size_t apart, together;
+  };
+  for (const Case& one : {Case{8, 16, 2, 2, true, 2, 1},
+                          {9, 8, 2, 3, false, 2, 1},
+                          {11, 8, 3, 2, true, 2, 1},
+                          {40, 9, 17, 17, true, 2, 1},
+                          {8, 5, 2, 2, true, 2, 2}}) {
+    const Tensor x = numbers({2, one.size, one.size, one.channels}, "x", "BSSC"), b = numbers({one.channels}, "b");
+    const auto loss = [&one](const Tree& p) {
+      return sum(max_pool2d(p["x"].tensor() + p["b"].tensor(), one.pool, {.stride = one.stride}));
+    };
+    const auto run = [&](Device& device) {
+      plan_cache().clear();
+      const auto [value, gradients] = value_and_grad(loss)(Tree{{"x", x.to(device)}, {"b", b.to(device)}});
+      std::vector<Tensor> wanted{gradients["b"].tensor()};
+      if (one.writes) wanted.push_back(gradients["x"].tensor());
+      evaluate();
+      const size_t calls = last_plan()->kernel_calls();
+      Bits bits;
+      for (const Tensor& tensor : wanted) add_bits(bits, tensor.to("cpu"));
+      return std::pair{bits, calls};
+    };
+    const Bits wanted = run(cpu_device()).first;
+    set_passes_off({"fuse_reductions"});
+    const auto apart = run(*gpus()[0]);
+    set_passes_off({});
+    const auto together = run(*gpus()[0]);
+    EXPECT_EQ(apart.first, wanted);
+    EXPECT_EQ(together.first, wanted);
+    EXPECT_EQ(apart.second - together.second, one.apart - one.together) << last_plan()->text();
+  }
 }
 
 // The plan is made with the chains apart, to the same bits.

@@ -336,14 +336,14 @@ TEST_F(CudaPlanTest, WhatHasNoKernelForDoublesSaysSo) {
 TEST_F(CudaPlanTest, WhyTellsOfEachCall) {
   const Tensor x = numbers({64, 8}, 1).to(*gpus()[0]), w = numbers({8, 4}, 2).to(*gpus()[0]);
   plan_cache().clear();
-  const Tensor y = relu(matmul(x, w)), total = sum(y, 0);
+  const Tensor y = relu(matmul(x, w)), total = sum(y);
   evaluate();
   const std::string why = last_plan()->why();
   const auto says = [&](const char* part) { EXPECT_NE(why.find(part), std::string::npos) << part << "\n" << why; };
   says("\ncall 0\n    matmul                 f32[64,4]");
   EXPECT_LT(why.find("\n    relu                   f32[64,4]"), why.find("\ncall 1\n")) << why;
   says(" for the caller, call 1\n");
-  says("\ncall 1\n    sum                    f32[4]");
+  says("\ncall 1\n    sum                    f32[]");
   says(" of call 0 (matmul): what reads it is not pointwise\n");
 }
 

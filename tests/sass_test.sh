@@ -49,6 +49,12 @@ LOST = (({"others": 12}, "80.0% of the hottest loop are FFMA, wanted 85%"),
 for change, text in LOST:
     kind = change.get("kind", "contraction_8x8")
     assert findings(**change) == [f"tile ({kind}): {text}"], (change, findings(**change))
+FORM = "tile_0123456789abcdef"
+form = sass.parse(listing(others=12).replace("tile", FORM), USAGE.format(registers=128).replace("tile", FORM))
+form = [sass.Figures(kernel) for kernel in form.values()]
+assert check_sass.check_forms(form, [("tile", "contraction_8x8")], check_sass.KINDS) == [
+    f"{FORM} (contraction_8x8): 80.0% of the hottest loop are FFMA, wanted 85%"]
+assert check_sass.check_forms(form, [], check_sass.KINDS) == [f"{FORM}: the kernel tile has no limits"]
 assert findings(pattern="other_*") == ["there is no kernel other_*"]
 assert all(kind in check_sass.KINDS for _, kind in check_sass.KERNELS)
 PYTHON

@@ -30,15 +30,7 @@ struct SumTile {
   template <class Present>
   RT_DEVICE void add_term(Shared<float> left, Shared<float> right, int term, float (&sums)[kSums],
                           Present present) const {
-    float x[m], y[n];
-    load(left, term * kLeftPitch + first_row, 4 * kRowGroups, x);
-    load(right, term * kRightPitch + first_column, 4 * kColumnGroups, y);
-    RT_UNROLL
-    for (int i = 0; i < m; ++i) {
-      if (!present(i)) continue;
-      RT_UNROLL
-      for (int j = 0; j < n; ++j) sums[n * i + j] = rules::fma(x[i], y[j], sums[n * i + j]);
-    }
+    add_near(left + (term * kLeftPitch + first_row), right + (term * kRightPitch + first_column), 0, sums, present);
   }
 
   // The terms begin..end-1, all of them present. Several at a time, so that loads run ahead.
@@ -46,13 +38,29 @@ struct SumTile {
     const auto always = [](int) { return true; };
     int term = begin;
     for (; term + ahead <= end; term += ahead) {
+      const auto x = left + (term * kLeftPitch + first_row), y = right + (term * kRightPitch + first_column);
       RT_UNROLL
-      for (int i = 0; i < ahead; ++i) add_term(left, right, term + i, sums, always);
+      for (int i = 0; i < ahead; ++i) add_near(x, y, i, sums, always);
     }
     for (; term < end; ++term) add_term(left, right, term, sums, always);
   }
 
  private:
+  // The same of term `i`, a constant, behind the one whose numbers of this thread begin at `left` and `right`: all
+  // addresses are these and a constant, for NVRTC, which does not find that out, as well as for nvcc.
+  template <class Present>
+  RT_DEVICE void add_near(Shared<float> left, Shared<float> right, int i, float (&sums)[kSums], Present present) const {
+    float x[m], y[n];
+    load(left, i * kLeftPitch, 4 * kRowGroups, x);
+    load(right, i * kRightPitch, 4 * kColumnGroups, y);
+    RT_UNROLL
+    for (int row = 0; row < m; ++row) {
+      if (!present(row)) continue;
+      RT_UNROLL
+      for (int j = 0; j < n; ++j) sums[n * row + j] = rules::fma(x[row], y[j], sums[n * row + j]);
+    }
+  }
+
   template <int count>
   RT_DEVICE static void load(Shared<float> from, int at, int apart, float (&to)[count]) {
     if constexpr (count == 1) {

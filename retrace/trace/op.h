@@ -85,6 +85,14 @@ struct CudaCall {
   cuda::ErrorTarget errors = {};  // of an op with a value_error
 };
 
+// How a CUDA kernel that is generated makes element i (an unsigned) of an op's one f32 result: text(call, arrays) is an
+// expression of i and of `arrays`, the op's inputs as Global<const T>, of which it may read any element. It needs the
+// header, and knows the shapes.
+struct CudaElement {
+  std::string_view header = {};
+  std::string (*text)(const InferCall& call, std::span<const std::string> arrays) = nullptr;
+};
+
 // A value that a kernel on a CUDA device reported.
 struct ValueErrorCall {
   const Attributes& attributes;
@@ -153,6 +161,7 @@ struct Op {
   // On a CUDA device; a rule and a view need nothing. Null: there is no kernel yet.
   void (*cuda)(const CudaCall&) = nullptr;
   int64_t (*cuda_workspace)(const InferCall&) = nullptr;
+  CudaElement cuda_element = {};  // beside `cuda`, so that other kernels may make its elements where they use them
 
   // What `kernel` or `integer` throws for a value: the CUDA kernel reports it instead. A rule on integers reports its
   // first argument where NAME_fails<Int32>, beside the rule, is true.

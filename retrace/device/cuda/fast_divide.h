@@ -12,7 +12,7 @@ struct Divisor {
   unsigned divisor = 1, multiplier = 1, first_shift = 0, second_shift = 0;
 
   Divisor() = default;
-  explicit Divisor(unsigned by) : divisor(by > 0 ? by : 1) {
+  RT_BOTH constexpr explicit Divisor(unsigned by) : divisor(by > 0 ? by : 1) {
     unsigned bits = 0;  // the divisor is at most 2^bits
     while (bits < 32 && (1ull << bits) < divisor) ++bits;
     multiplier = static_cast<unsigned>((((1ull << bits) - divisor) << 32) / divisor + 1);

@@ -8,7 +8,9 @@
 // RT_PLAIN_FORM(name)       the kernel in its plain form.
 //
 // A form says `plain`. If it is not, it stores: put(at, value) element `at` of the result, put4(at, values) the four
-// from a multiple of four on. An element may be stored again: the last time counts.
+// from a multiple of four on. An element may be stored again: the last time counts. When a block has stored its tile,
+// number `tile` of `rows` rows and `column_tile` of `columns` columns, all its threads come to
+// finish<rows, columns, threads>(tile, column_tile).
 
 #include "retrace/device/cuda/kernel.h"
 

@@ -8,9 +8,11 @@
 namespace retrace::cuda {
 
 // A kernel of a .cu file, and the header that defines its forms (kernel_form.h): plans may compile it once more, with a
-// chain on each value that it stores.
+// chain on each value that it stores. The tile of a block is `rows` neighbouring rows of the result, which number its
+// last axis as columns; 0 if they are no neighbours.
 struct KernelWithForms {
   std::string_view name, header;
+  int rows = 0, columns = 0;
 };
 
 class Launches {

@@ -239,6 +239,7 @@ RT_DEVICE void gather(const Conv2dGatherArguments& a, const Form& form) {
   float sums[Tile::kSums] = {};
   tiles.run(sums);
   if (!tiles.write(sums)) tiles.mend();
+  if constexpr (!Form::plain) form.template finish<height, width, Tile::kThreads>(first_pixel / height, part.column);
 }
 
 RT_KERNEL_OF_FORM(conv2d_gather_64x64, 64, 8, Conv2dGatherArguments, a, form) { gather<0, 8, 8, 7>(a, form); }

@@ -99,9 +99,9 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   const unsigned blocks = cuda_grid(row_tiles * column_tiles, cut.runs.count(), s.count, "matmul");
   m.row_tiles = static_cast<unsigned>(row_tiles), m.column_tiles = static_cast<unsigned>(column_tiles);
   const cuda::Dim threads{static_cast<unsigned>(tile.threads)};
-  if (m.runs == 1)
-    return call.launches.add_with_forms({tile.kernel, "retrace/ops/matmul/matmul_tile_cuda.h"}, {blocks}, threads, m,
-                                        shared_bytes(tile));
+  const cuda::KernelWithForms kernel{tile.kernel, "retrace/ops/matmul/matmul_tile_cuda.h",
+                                     s.count == 1 ? static_cast<int>(tile.rows) : 0, static_cast<int>(tile.columns)};
+  if (m.runs == 1) return call.launches.add_with_forms(kernel, {blocks}, threads, m, shared_bytes(tile));
   call.launches.add(tile.kernel, {blocks}, threads, m, shared_bytes(tile));
   if (m.counters.pointer) return;
   const cuda::MatmulCombineArguments combine{call.workspace, call.outputs[0].data, m.size, m.runs};

@@ -132,6 +132,8 @@ RT_DEVICE void multiply_tile(const MatmulArguments& m, const Form& form) {
   const long long product = part.n * m.rows * m.columns;
   if constexpr (!Form::plain) {
     store_form(m, form, tile, product, row, column, sums);
+    form.template finish<Tile::kRows, Tile::kColumns, Tile::kThreads>(static_cast<int>(part.row_tile),
+                                                                      static_cast<int>(part.column_tile));
   } else {
     const Global<float> to = m.runs > 1 ? m.parts + part.run * m.size : m.c;
     RT_UNROLL

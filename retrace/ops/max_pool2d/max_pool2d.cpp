@@ -4,6 +4,10 @@
 #include "retrace/ops/max_pool2d/max_pool2d_kernel.h"
 
 namespace retrace {
+
+// An element of the gradient on a CUDA device (CudaElement).
+std::string cuda_element_max_pool2d_gradient(const InferCall& call, std::span<const std::string> arrays);
+
 namespace {
 
 constexpr int64_t kMostU8 = 256;  // window elements whose numbers fit a byte
@@ -173,6 +177,7 @@ void define_max_pool2d(OpTable& table) {
              .gradient = gradient_of_gradient,
              .kernel = run_gradient,
              .cuda = cuda_max_pool2d_gradient,
+             .cuda_element = {"retrace/ops/max_pool2d/max_pool2d_element_cuda.h", cuda_element_max_pool2d_gradient},
              .takes_epilogue = true,
              .cut = 0b11,
              .unpools = "max_pool2d"});

@@ -1,6 +1,7 @@
 // Max pooling, one thread an element of the result.
 #include "retrace/device/cuda/kernel.h"
 #include "retrace/ops/max_pool2d/max_pool2d_cuda.h"
+#include "retrace/ops/max_pool2d/max_pool2d_element_cuda.h"
 
 namespace retrace::cuda {
 namespace {
@@ -40,19 +41,7 @@ template <class Index>
 RT_DEVICE void gradient(const MaxPoolGradientArguments<Index>& a) {
   const unsigned i = element_number();
   if (i >= a.count) return;
-  const PoolGrid& g = a.grid;
-  const auto [n, c, iy, ix] = g.place(i);
-  const auto [oy_first, oy_end] = g.windows_of_row(iy);
-  const auto [ox_first, ox_end] = g.windows_of_column(ix);
-  float sum = 0;
-  for (int oy = oy_first; oy < oy_end; ++oy)
-    for (int ox = ox_first; ox < ox_end; ++ox) {
-      const unsigned from = g.pooled(n, oy, ox, c);
-      const int slot = (iy + g.top - oy * g.stride_y) * g.width + ix + g.left - ox * g.stride_x;
-      const float dy = a.dy[from];
-      sum = sum + (a.index[from] == slot ? dy : 0.0f);
-    }
-  a.dx[i] = sum;
+  a.dx[i] = max_pool2d_gradient_element<false, Index>(a.dy, a.index, a.grid, i);
 }
 
 }  // namespace

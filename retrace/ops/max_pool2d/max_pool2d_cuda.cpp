@@ -34,4 +34,11 @@ void cuda_max_pool2d_gradient(const CudaCall& call) {
                                 const_cast<void*>(call.inputs[1].data), call.outputs[0].data, *call.inputs[1].spec);
 }
 
+std::string cuda_element_max_pool2d_gradient(const InferCall& call, std::span<const std::string> arrays) {
+  const PoolGrid grid = pool_grid(pool_shape(call.attributes, infer_unpooled(call, "dy").shape));
+  const bool apart = grid.height <= grid.stride_y && grid.width <= grid.stride_x;
+  return fmt::format("[&] {{ constexpr {}; return max_pool2d_gradient_element<{}>({}, {}, grid, i); }}()",
+                     pool_grid_text(grid), apart, arrays[0], arrays[1]);
+}
+
 }  // namespace retrace

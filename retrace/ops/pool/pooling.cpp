@@ -53,6 +53,16 @@ PoolGrid pool_grid(const PoolShape& shape) {
           .by_stride_x = by(w.stride_x)};
 }
 
+std::string pool_grid_text(const PoolGrid& g) {
+  const int numbers[] = {g.channels, g.in_height, g.in_width, g.out_height, g.out_width, g.height,
+                         g.width,    g.stride_y,  g.stride_x, g.top,        g.left};
+  std::string text = fmt::format("PoolGrid grid{{{}", fmt::join(numbers, ", "));
+  for (const auto& by : {g.by_channels, g.by_in_height, g.by_in_width, g.by_out_height, g.by_out_width, g.by_width,
+                         g.by_stride_y, g.by_stride_x})
+    text += fmt::format(", Divisor({}u)", by.divisor);
+  return text + "}";
+}
+
 Attributes pool_attributes(const Tensor& x, Pair pool, Pair stride, const Padding& padding) {
   const Pair in = x.rank() == 4 ? Pair(x.shape()[1], x.shape()[2]) : Pair(1);  // else the op's own check speaks
   return {{"pool", Shape{pool.y, pool.x}},

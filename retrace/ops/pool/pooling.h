@@ -33,6 +33,8 @@ void run_row_pieces(int64_t rows, int64_t row_size, PoolDone done, FunctionRef<v
 PoolShape pool_shape(const Attributes& attributes, const Shape& image);
 // For kernels of the CUDA device.
 PoolGrid pool_grid(const PoolShape& shape);
+// The definition of such a variable, `grid`, for kernels that are generated.
+std::string pool_grid_text(const PoolGrid& grid);
 // Attributes of a call on x; the padding is resolved.
 Attributes pool_attributes(const Tensor& x, Pair pool, Pair stride, const Padding& padding);
 // Checks input 0 as an image, and the window; returns the spec of the pooled image.

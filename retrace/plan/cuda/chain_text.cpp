@@ -40,6 +40,7 @@ std::string index_of(const Shape& shape, const Shape& whole) {
 bool is_conversion(const Node& node) { return node.op->cuda == cuda_conversion; }
 
 std::string_view header_of(const Node& node) {
+  if (node.op->cuda_element.text) return node.op->cuda_element.header;
   return is_conversion(node) ? "retrace/base/convert.h" : node.op->rule->header;
 }
 

@@ -14,7 +14,7 @@ const char* memory_type(DType type);
 std::string index_of(const Shape& shape, const Shape& whole);
 // Whether the op of a node makes input 0 in another type, as converted() of retrace/base/convert.h does.
 bool is_conversion(const Node& node);
-// The header that the text of a node needs: of its rule, or of conversions.
+// The header that the text of a node needs: of its rule, of its elements, or of conversions.
 std::string_view header_of(const Node& node);
 // The function of a node's rule that ends so, of its arguments as they are.
 std::string rule_call(const Node& node, std::string_view what = "rule");

@@ -1,7 +1,8 @@
 #pragma once
 // A chain computed where a contraction's kernel stores its result: a form of that kernel (kernel_form.h), compiled for
 // the plan. Each element of the result goes through the chain in the thread that summed it, four neighbours at a time
-// where they lie together. The body of such a node is an epilogue (Body::Role).
+// where they lie together. The body of such a node is an epilogue (Body::Role). A block may add up the tile that it has
+// stored (retrace/ops/reduce/tile_sum_cuda.h): then a sum is the last node of the body.
 
 #include <span>
 #include <string>
@@ -20,6 +21,13 @@ bool takes_cuda_epilogue(const Trace& trace, const Node& contraction);
 // Why the chain cannot be computed there; "" if it can.
 std::string_view cuda_epilogue_refusal(const Trace& trace, const Node& contraction, const Node& chain);
 
+// Why the kernel of a contraction, with a chain or without, cannot take a sum of what it stores along, on a CUDA
+// device;
+// "" if it can. It takes one.
+std::string_view tile_sum_refusal(const Trace& trace, const Node& contraction, const Node& reduction);
+// Bytes that the sum needs; 0 if there is none.
+int64_t tile_sum_workspace(const Trace& trace, const Node& node);
+
 // A source with one kernel: the same kernel and body have the same name, which begins with that of the plain form.
 struct CudaEpilogue {
   std::string name, source;
@@ -33,7 +41,8 @@ class EpilogueError : public Error {
 };
 
 // The launch of the op, by its form, with the node's inputs and outputs.
-void add_epilogue_launch(const Node& node, const cuda::Kernel& kernel, std::span<const KernelInput> inputs,
-                         std::span<const KernelOutput> outputs, void* workspace, cuda::Launches& launches);
+void add_epilogue_launch(const Trace& trace, const Node& node, const cuda::Kernel& kernel,
+                         std::span<const KernelInput> inputs, std::span<const KernelOutput> outputs, void* workspace,
+                         cuda::Launches& launches);
 
 }  // namespace retrace

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "retrace/plan/cuda/cuda_epilogue.h"
 #include "retrace/plan/cuda/cuda_plan.h"
 #include "retrace/plan/cuda/cuda_reduction.h"
 #include "retrace/plan/cuda/cuda_rows.h"
@@ -14,6 +15,7 @@ namespace {
 size_t workspace_bytes(const Trace& trace, const Node& node) {
   if (is_reducing(node)) return static_cast<size_t>(reducing_workspace(node.body->trace));
   if (is_row_chain(node)) return static_cast<size_t>(row_chain_workspace(node.body->trace));
+  if (has_epilogue(node)) return static_cast<size_t>(tile_sum_workspace(trace, node));
   if (!node.op->cuda_workspace) return 0;
   std::vector<TensorSpec> specs;
   for (size_t i = 0; i < node.own_inputs(); ++i) specs.push_back(trace.spec(node.inputs[i]));

@@ -243,7 +243,7 @@ std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<cons
     const auto errors = step.errors ? step.errors->target() : cuda::ErrorTarget();
     try {
       if (has_epilogue(*step.node))
-        add_epilogue_launch(*step.node, *call.kernel, in, out, at(step.workspace), launches);
+        add_epilogue_launch(trace_, *step.node, *call.kernel, in, out, at(step.workspace), launches);
       else
         step.node->op->cuda({step.node->attributes, in, out, at(step.workspace), launches, errors});
     } catch (Error& error) {  // a type or a size that its kernels do not take

@@ -40,9 +40,13 @@ int64_t value_bytes(const Parts& parts) {
   return bytes;
 }
 
+// Whether an op makes each element from wherever it likes.
+bool makes_elements(const Node& node) { return node.op->cuda_element.text != nullptr; }
+
+// Whether a value is read element by element.
 bool reads(std::span<const Node> nodes, ValueId id) {
   return std::any_of(nodes.begin(), nodes.end(), [&](const Node& node) {
-    return std::find(node.inputs.begin(), node.inputs.end(), id) != node.inputs.end();
+    return !makes_elements(node) && std::find(node.inputs.begin(), node.inputs.end(), id) != node.inputs.end();
   });
 }
 
@@ -75,6 +79,17 @@ class Writer {
 
  private:
   const TensorSpec& spec(ValueId id) const { return body_.spec(id); }
+
+  std::string element(const Node& node) const {
+    std::vector<TensorSpec> specs;
+    std::vector<std::string> arrays;
+    for (ValueId id : node.inputs) {
+      const auto at = std::find(body_.inputs.begin(), body_.inputs.end(), id) - body_.inputs.begin();
+      ensure(static_cast<size_t>(at) < body_.inputs.size(), "elements are made of arrays in memory");
+      arrays.push_back(fmt::format("a.in{}", at)), specs.push_back(spec(id));
+    }
+    return node.op->cuda_element.text({*node.op, node.attributes, specs, node.place}, arrays);
+  }
 
   std::string statement(const Node& node) const {
     const ValueId made = node.first_output;
@@ -128,7 +143,15 @@ class Writer {
                            text_of_.loaded(id, fmt::format("a.in{}[{}]", i, index_of(spec(id).shape, whole))));
       computed += fmt::format("          const {0} v{1} = x{1}[j];\n", text_of_.type(id), id);
     }
-    for (const Node& node : parts_.chain) computed += "          " + statement(node);
+    for (const Node& node : parts_.chain) {
+      if (makes_elements(node)) {
+        arrays += fmt::format("      float x{}[4];\n", node.first_output);
+        loads += fmt::format("        x{}[j] = {};\n", node.first_output, element(node));
+        computed += fmt::format("          const float v{0} = x{0}[j];\n", node.first_output);
+      } else {
+        computed += "          " + statement(node);
+      }
+    }
     for (size_t i = 0; i < body_.outputs.size(); ++i)
       if (const ValueId id = body_.outputs[i]; makes(parts_.chain, id))
         computed += fmt::format("          a.out{}[i] = {};\n", i, text_of_.stored(id));
@@ -196,7 +219,8 @@ bool is_reducing(const Node& node) {
 std::string_view cuda_reduction_refusal(const Trace& trace, const Node& chain, const Node& reduction) {
   const TensorSpec& source = trace.spec(reduction.inputs[0]);
   if (!is_reduction(reduction) || source.type != DType::f32) return "it is not a sum over positions";
-  if (!joins_chains(trace, chain)) return "what makes it is not pointwise";
+  const bool elements = makes_elements(chain) && !chain.body && source.type == DType::f32;
+  if (!elements && !joins_chains(trace, chain)) return "what makes it is not pointwise";
   if (!(trace.spec(chain.first_output).shape == source.shape)) return "the shapes differ";
   const ReduceShape shape = shape_of(trace, reduction);
   if (source.count() == 0 || !shape.contiguous()) return "its elements do not lie without a gap";

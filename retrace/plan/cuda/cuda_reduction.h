@@ -1,8 +1,9 @@
 #pragma once
-// A chain and the reductions of what it makes as one kernel (retrace/ops/reduce/reduce_cuda.h): each thread computes
-// the chain's elements of its lane, writes those that others read, and adds them up; what is made of the reductions'
-// results alone is computed where these are written. The body of such a node has its pointwise nodes first, then the
-// reductions, all of one shape over the same axes, then what is made of their results, all of the results' shape.
+// A chain, or an op that states how an element is made, and the reductions of what it makes as one kernel
+// (retrace/ops/reduce/reduce_cuda.h): each thread computes the chain's elements of its lane, writes those that others
+// read, and adds them up; what is made of the reductions' results alone is computed where these are written. The body
+// of such a node has its pointwise nodes first, then the reductions, all of one shape over the same axes, then what is
+// made of their results, all of the results' shape.
 
 #include <span>
 #include <string_view>

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "retrace/plan/cuda/cuda_epilogue.h"
 #include "retrace/plan/cuda/cuda_reduction.h"
 #include "retrace/plan/pass.h"
 #include "retrace/plan/programs/strip_reduction.h"
@@ -31,10 +32,10 @@ class Hosts {
 
   const std::vector<size_t>& guests(size_t host) const { return guests_[host]; }
   bool is_guest(size_t node) const { return is_guest_[node]; }
-  // Whether the host writes a result of its own: on a CUDA device not one that only its guests read.
+  // Whether the host writes a result of its own: on a CUDA device a chain does not write what only its guests read.
   bool writes(ValueId id) const {
     const auto readers = index_.readers(id);
-    return !cuda_ || index_.is_output(id) ||
+    return !cuda_ || trace_.nodes[trace_.producer_index(id)].op->contraction || index_.is_output(id) ||
            !std::all_of(readers.begin(), readers.end(), [&](size_t n) { return is_guest_[n]; });
   }
 
@@ -61,6 +62,10 @@ class Hosts {
   // The same on a CUDA device, where the host makes what is reduced, or reads it.
   std::string_view cuda_refusal(size_t host, const Node& reduction) const {
     const Node& node = trace_.nodes[host];
+    if (node.op->contraction) {
+      if (const auto why = tile_sum_refusal(trace_, node, reduction); !why.empty()) return why;
+      return guests_[host].empty() ? "" : "the contraction adds up as much as a kernel can";
+    }
     if (const auto why = cuda_reduction_refusal(trace_, node, reduction); !why.empty()) return why;
     if (guests_[host].empty()) return "";
     if (!reduce_alike(trace_, trace_.nodes[guests_[host][0]], reduction)) return "the chain adds up over other axes";
@@ -89,8 +94,9 @@ class Hosts {
     auto why = cuda_ ? cuda_refusal(host, node) : StripReduction::refusal(trace_, node, least_);
     if (why.empty() && !cuda_) why = refusal(host, node);
     if (why.empty() && cuda_ && trace_.producer_index(waited) != host) why = "a view lies between";
-    if (why.empty()) return host;
+    if (why.empty() && (!cuda_ || joins_chains(trace_, trace_.nodes[host]))) return host;
     if (const size_t reader = cuda_ ? find_reader(n) : kNoNode; reader != kNoNode) return reader;
+    if (why.empty()) return host;
     if (!is_said(node, waited)) say_apart(trace_, n, waited, why);
     return kNoNode;
   }
@@ -118,7 +124,7 @@ class Hosts {
 // chain.
 Body body_of(const Trace& trace, size_t n, Node& node) {
   if (node.body) return *node.body;
-  if (node.op->takes_epilogue) {
+  if (node.op->takes_epilogue && (node.op->contraction || device_of(trace) == 0)) {
     Body body{Body::Role::epilogue, {}};
     body.trace.outputs = {body.trace.add_input(trace.spec(node.first_output))};
     return body;
