@@ -88,8 +88,11 @@ void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2
       tiling_of(pixels, a.width, s.groups * phases_y * phases_x, tiles_of(int64_t{a.y.kernel} * a.depth, a.block_rows));
   a.pixel_tiles = static_cast<int>(tiling.pixel_tiles), a.width_tiles = static_cast<int>(tiling.width_tiles);
   a.phases_x = static_cast<int>(phases_x);
-  call.launches.add_with_forms({tiling.tile->kernel, "retrace/ops/conv2d/conv2d_gather_cuda.h"},
-                               {grid_of(tiling.blocks, name)}, {static_cast<unsigned>(tiling.tile->threads)}, a,
+  const cuda::KernelWithForms kernel =
+      call.launches.fast() && tiling.tile->fast
+          ? cuda::KernelWithForms{tiling.tile->fast, "retrace/ops/conv2d/conv2d_gather_tf32_cuda.h"}
+          : cuda::KernelWithForms{tiling.tile->kernel, "retrace/ops/conv2d/conv2d_gather_cuda.h"};
+  call.launches.add_with_forms(kernel, {grid_of(tiling.blocks, name)}, {static_cast<unsigned>(tiling.tile->threads)}, a,
                                shared_bytes(*tiling.tile));
 }
 

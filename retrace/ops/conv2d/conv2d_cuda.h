@@ -63,15 +63,16 @@ struct Conv2dCombineArguments {
 inline constexpr int kGatherTerms = 16, kGatherStages = 3;
 inline constexpr int kGatherPad = 4;  // elements between terms in shared memory
 struct GatherTile {
-  const char* kernel;
+  const char *kernel, *fast;                // fast: in TF32; null where warps have no tiles of it
   int rows, columns, threads, most_blocks;  // most_blocks: of the sum
   int speed;                                // the share of the peak that it reaches, in percent
 };
-inline constexpr GatherTile kGatherTiles[] = {{"conv2d_gather_64x64", 64, 64, 64, 100, 55},
-                                              {"conv2d_gather_128x32", 128, 32, 64, 100, 55},
-                                              {"conv2d_gather_128x16", 128, 16, 64, 200, 45},
-                                              {"conv2d_gather_128x8", 128, 8, 32, 200, 42},
-                                              {"conv2d_gather_32x32", 32, 32, 64, (1 << 24) - 1, 33}};
+inline constexpr GatherTile kGatherTiles[] = {
+    {"conv2d_gather_64x64", "conv2d_gather_tf32_64x64", 64, 64, 64, 100, 55},
+    {"conv2d_gather_128x32", "conv2d_gather_tf32_128x32", 128, 32, 64, 100, 55},
+    {"conv2d_gather_128x16", "conv2d_gather_tf32_128x16", 128, 16, 64, 200, 45},
+    {"conv2d_gather_128x8", nullptr, 128, 8, 32, 200, 42},
+    {"conv2d_gather_32x32", "conv2d_gather_tf32_32x32", 32, 32, 64, (1 << 24) - 1, 33}};
 
 inline constexpr int kFilterGradientStages = 3;
 

@@ -15,14 +15,14 @@ namespace retrace {
 namespace {
 
 // The op's only kernel, if it has forms: seen in what the op launches, without addresses.
-cuda::KernelWithForms kernel_of(const Trace& trace, const Node& node) {
+cuda::KernelWithForms kernel_of(const Trace& trace, const Node& node, bool fast) {
   if (!node.op->contraction || !node.op->cuda) return {};
   std::vector<KernelInput> inputs;
   for (size_t i = 0; i < node.own_inputs(); ++i) inputs.push_back({nullptr, &trace.spec(node.inputs[i])});
   const TensorSpec& made =
       has_epilogue(node) ? node.body->trace.spec(node.body->trace.inputs[0]) : trace.spec(node.first_output);
   const KernelOutput output{nullptr, &made};
-  cuda::Launches launches;
+  cuda::Launches launches(fast);
   try {
     node.op->cuda({node.attributes, inputs, std::span(&output, 1), nullptr, launches});
   } catch (const Error&) {  // of arguments that it has no kernel for; the plan says so
@@ -128,7 +128,7 @@ class FormWriter {
 bool has_epilogue(const Node& node) { return node.body && node.body->role == Body::Role::epilogue; }
 
 bool takes_cuda_epilogue(const Trace& trace, const Node& contraction) {
-  return !kernel_of(trace, contraction).name.empty();
+  return !kernel_of(trace, contraction, false).name.empty();
 }
 
 std::string_view cuda_epilogue_refusal(const Trace& trace, const Node& contraction, const Node& chain) {
@@ -143,8 +143,8 @@ std::string_view cuda_epilogue_refusal(const Trace& trace, const Node& contracti
   return trace.spec(contraction.first_output).count() < int64_t{1} << 32 ? "" : "its elements are too many";
 }
 
-CudaEpilogue generate_epilogue(const Trace& trace, const Node& node) {
-  const cuda::KernelWithForms plain = kernel_of(trace, node);
+CudaEpilogue generate_epilogue(const Trace& trace, const Node& node, bool fast) {
+  const cuda::KernelWithForms plain = kernel_of(trace, node, fast);
   ensure(!plain.name.empty(), "an epilogue is of a kernel that has forms");
   const Trace& body = node.body->trace;
   const std::string members = FormWriter(body).text();
