@@ -58,8 +58,51 @@ RT_DEVICE bool inside(const Conv2dFilterGradientArguments& a, int y, int x) {
          static_cast<unsigned>(x) < static_cast<unsigned>(a.image_width);
 }
 
+// Of the elements of a stage, `pitch` from term to term, the one that is number `at` of those that are read.
+template <int pitch, int size>
+RT_DEVICE int place_in_stage(int at) {
+  return pitch == size ? at : at / size * pitch + at % size;
+}
+
+// The terms of a stage. In whole stages those beyond the last one are copied, too, as zeros.
+template <class Tile, int terms>
+struct StageTerms {
+  int count;
+
+  RT_DEVICE int copied() const { return Tile::kWholeStages ? terms : count; }
+  // The term itself, or the last one where there is none.
+  RT_DEVICE int last_of(int term) const {
+    if constexpr (Tile::kWholeStages) return term < count ? term : count - 1;
+    return term;
+  }
+  // Whether the term's element of the image lies inside of it.
+  RT_DEVICE bool has_element(const Conv2dFilterGradientArguments& a, int term, const Place& p, const Row& row) const {
+    if constexpr (Tile::kWholeStages)
+      if (term >= count) return false;
+    return inside(a, p.y + row.y, p.x + row.x);
+  }
+};
+
+// use(where in the stage, where in the cotangent, whether it is there) for each of the `width` cotangents that this
+// thread reads.
+template <int width, class Tile, int terms, class Use>
+RT_DEVICE void for_each_cotangent(const Conv2dFilterGradientArguments& a, const Part& part, int begin,
+                                  const StageTerms<Tile, terms>& stage, Use use) {
+  constexpr int fours = Tile::kColumns / width;
+  RT_LOOP
+  for (int at = static_cast<int>(thread().x); at < stage.copied() * fours; at += Tile::kThreads) {
+    const int column = part.column * Tile::kColumns + at % fours * width;
+    bool valid = column < a.group_filters;
+    if constexpr (Tile::kWholeStages) valid = valid && at / fours < stage.count;
+    const long long from =
+        static_cast<long long>(begin + at / fours) * a.filters + part.group * a.group_filters + column;
+    use(place_in_stage<Tile::kRightPitch, Tile::kColumns>(at * width), valid ? from : 0, valid);
+  }
+}
+
 template <class Tile, int terms, int levels>
 struct FilterGradient {
+  using Terms = StageTerms<Tile, terms>;
   static constexpr int kThreads = Tile::kThreads;
   static constexpr int kLeft = terms * Tile::kLeftPitch, kRight = terms * Tile::kRightPitch;
 
@@ -79,76 +122,42 @@ struct FilterGradient {
       places[turn % kLists * terms + i] = place_of(a, part, begin + i);
   }
 
-  // Of the elements of a stage, `pitch` from term to term, the one that is number `at` of those that are read.
-  template <int pitch, int size>
-  RT_DEVICE static int place_in_stage(int at) {
-    return pitch == size ? at : at / size * pitch + at % size;
-  }
-  // Terms that are copied: in whole stages those beyond the last one as well, as zeros.
-  RT_DEVICE static int copied(int count) { return Tile::kWholeStages ? terms : count; }
-  RT_DEVICE static int last_of(int term, int count) {
-    if constexpr (Tile::kWholeStages) return term < count ? term : count - 1;
-    return term;
-  }
-  // Whether a term's element of the image lies inside of it.
-  RT_DEVICE bool has_element(int term, int count, const Place& place, const Row& row) const {
-    if constexpr (Tile::kWholeStages)
-      if (term >= count) return false;
-    return inside(a, place.y + row.y, place.x + row.x);
-  }
-
-  RT_DEVICE void fetch_image(Shared<float> to, int list, int count) const {
+  RT_DEVICE void fetch_image(Shared<float> to, int list, const Terms& stage) const {
     if (a.image_wide) {
       constexpr int fours = Tile::kRows / 4, step = kThreads / fours;
       RT_UNROLL
       for (int i = 0; i < terms / step; ++i) {
         const int term = number() / fours + i * step;
-        if (term >= copied(count)) break;
-        const Place place = places[list * terms + last_of(term, count)];
-        const bool valid = has_element(term, count, place, mine);
+        if (term >= stage.copied()) break;
+        const Place place = places[list * terms + stage.last_of(term)];
+        const bool valid = stage.has_element(a, term, place, mine);
         async_copy<16>(to + (term * Tile::kLeftPitch + number() % fours * 4),
                        a.image + (valid ? place.image + mine.image : 0), valid);
       }
       return;
     }
     RT_LOOP
-    for (int at = number(); at < copied(count) * Tile::kRows; at += kThreads) {
+    for (int at = number(); at < stage.copied() * Tile::kRows; at += kThreads) {
       const int term = at / Tile::kRows;
-      const Place place = places[list * terms + last_of(term, count)];
+      const Place place = places[list * terms + stage.last_of(term)];
       const Row row = rows[at % Tile::kRows];
-      const bool valid = has_element(term, count, place, row);
+      const bool valid = stage.has_element(a, term, place, row);
       async_copy<4>(to + place_in_stage<Tile::kLeftPitch, Tile::kRows>(at),
                     a.image + (valid ? place.image + row.image : 0), valid);
-    }
-  }
-
-  // use(where in the stage, where in the cotangent, whether it is there) for each of the `width` cotangents that this
-  // thread reads.
-  template <int width, class Use>
-  RT_DEVICE void for_each_cotangent(int begin, int count, Use use) const {
-    constexpr int fours = Tile::kColumns / width;
-    RT_LOOP
-    for (int at = number(); at < copied(count) * fours; at += kThreads) {
-      const int column = part.column * Tile::kColumns + at % fours * width;
-      bool valid = column < a.group_filters;
-      if constexpr (Tile::kWholeStages) valid = valid && at / fours < count;
-      const long long from =
-          static_cast<long long>(begin + at / fours) * a.filters + part.group * a.group_filters + column;
-      use(place_in_stage<Tile::kRightPitch, Tile::kColumns>(at * width), valid ? from : 0, valid);
     }
   }
 
   RT_DEVICE void start(int begin, int end, int turn) const {
     if (begin < end) {
       const int count = end - begin < terms ? end - begin : terms, stage = turn % kStages;
-      fetch_image(left + stage * kLeft, turn % kLists, count);
+      fetch_image(left + stage * kLeft, turn % kLists, Terms{count});
       const auto to = right + stage * kRight;
       if (a.cotangent_wide)
-        for_each_cotangent<4>(begin, count, [&](int at, long long from, bool valid) {
+        for_each_cotangent<4>(a, part, begin, Terms{count}, [&](int at, long long from, bool valid) {
           async_copy<16>(to + at, a.cotangent + from, valid);
         });
       else
-        for_each_cotangent<1>(begin, count, [&](int at, long long from, bool valid) {
+        for_each_cotangent<1>(a, part, begin, Terms{count}, [&](int at, long long from, bool valid) {
           async_copy<4>(to + at, a.cotangent + from, valid);
         });
     }
@@ -160,13 +169,13 @@ struct FilterGradient {
     const auto from = right + turn % kStages * kRight;
     float probe = 0.0f;  // NaN as soon as one is not finite
     if (a.cotangent_wide)
-      for_each_cotangent<4>(begin, count, [&](int at, long long, bool) {
+      for_each_cotangent<4>(a, part, begin, Terms{count}, [&](int at, long long, bool) {
         const Float4 v = load4(from, at);
         probe = rules::fma(v.x, 0.0f, probe), probe = rules::fma(v.y, 0.0f, probe);
         probe = rules::fma(v.z, 0.0f, probe), probe = rules::fma(v.w, 0.0f, probe);
       });
     else
-      for_each_cotangent<1>(begin, count,
+      for_each_cotangent<1>(a, part, begin, Terms{count},
                             [&](int at, long long, bool) { probe = rules::fma(float(from[at]), 0.0f, probe); });
     if (!(probe == 0.0f)) atomic_add(odd, turn % 2, 1u);
   }
