@@ -19,7 +19,7 @@ endif()
 set(without_threads "")
 if(RETRACE_SANITIZE MATCHES "thread")
   set(without_threads base nn optim tensor trace autodiff any_batch_golden compile_errors cuda_epilogue cuda_exchange
-                      cuda_golden cuda_graph cuda_late_loss cuda_plan cuda_rows cuda_value_errors cuda_workers
+                      cuda_fast cuda_golden cuda_graph cuda_late_loss cuda_plan cuda_rows cuda_value_errors cuda_workers
                       floating_point kinds misuse random_traces surprises trees)
 endif()
 
@@ -51,7 +51,7 @@ if(RETRACE_BUILD_TESTS)
 endif()
 
 # Tests that compute much by themselves are compiled as the library is.
-set(computing_tests conv2d_kernel_test matmul_kernel_test op_case_run_test reduction_test digits_test elementary_test)
+set(computing_tests contraction_tf32_test conv2d_kernel_test matmul_kernel_test op_case_run_test reduction_test digits_test elementary_test)
 
 function(retrace_add_test name)
   add_executable(test_${name} ${ARGN})

@@ -23,7 +23,7 @@ ARCHIVE, PACK = BUILD / "pack.tar.xz", BUILD / "pack"
 # Each with the folder of the build that it lies in.
 PROGRAMS = {"test_ops": "tests", "test_cuda_plan": "tests", "test_cuda_value_errors": "tests", "test_cuda_exit": "tests",
             "test_tensor": "tests", "test_data": "tests", "test_run": "tests", "test_random_traces": "tests",
-            "test_cuda_golden": "tests", "test_cuda_workers": "tests", "test_cuda_late_loss": "tests",
+            "test_cuda_golden": "tests", "test_cuda_fast": "tests", "test_cuda_workers": "tests", "test_cuda_late_loss": "tests",
             "models": "bench", "retrace": ""}
 
 

@@ -66,15 +66,27 @@ class Kernel:
         return max(self.loops(), key=lambda code: (self.count("FFMA", code=code), len(code)), default=[])
 
 
+    def products(self):
+        """The code of a kernel of tensor cores that makes a stage of products: from the last barrier or branch before the
+        first HMMA to the last HMMA; empty where there is none."""
+        places = [i for i, (_, opcode, _) in enumerate(self.code) if opcode.startswith("HMMA")]
+        if not places:
+            return []
+        begin = next((i + 1 for i in range(places[0], -1, -1) if self.code[i][1].split(".")[0] in ("BAR", "BRA")), 0)
+        return self.code[begin:places[-1] + 1]
+
+
 class Figures:
     """What limits speak of, of one kernel."""
 
     def __init__(self, kernel):
-        loop = kernel.hottest_loop()
+        products = kernel.products()
+        loop = products or kernel.hottest_loop()
         self.name, self.registers, self.local = kernel.name, kernel.registers, kernel.local
         self.loop = len(loop)
         self.fma = kernel.count("FFMA", code=loop)
-        self.share = self.fma / max(len(loop), 1)
+        self.mma = kernel.count("HMMA", code=loop)
+        self.share = (self.mma or self.fma) / max(len(loop), 1)
         self.slots = sum(LOAD_SLOTS["LDS.128" if ".128" in opcode else "LDS.64" if ".64" in opcode else "LDS"]
                          for _, opcode, _ in loop if opcode.split(".")[0] == "LDS")
         self.spills = kernel.count("LDL", "STL", code=loop)

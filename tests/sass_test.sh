@@ -39,6 +39,20 @@ assert (figures.loop, figures.fma, figures.slots, figures.spills) == (72, 64, 16
 assert (figures.registers, figures.local, figures.wide_copies, figures.divisions) == (96, 1536, 1, 2), vars(figures)
 assert figures.ceiling() == 64 / 72
 
+# Kernels of tensor cores: what stands between the barrier and the last product.
+def products(rest, spills=0):
+    code = (["LDGSTS.E.BYPASS.128 [R4], desc[UR4][R2.64]", "BAR.SYNC.DEFER_BLOCKING 0x0"] + ["FFMA R9, R4, R5, R9"] * rest +
+            ["LDL R7, [R1]"] * spills + ["HMMA.1688.F32.TF32 R4, R8, R2, R4"] * 32 + ["FFMA R9, R4, R5, R9"] * 99)
+    text = "\t\tFunction : tile\n" + "".join(f"        /*{16 * i:04x}*/    {line} ;\n" for i, line in enumerate(code))
+    figures = sass.Figures(sass.parse(text, USAGE.format(registers=128))["tile"])
+    return figures, check_sass.check([figures], [("tile", "tf32_8x8")], check_sass.KINDS)
+
+
+figures, lost = products(96)
+assert (figures.loop, figures.mma, lost) == (128, 32, []), (vars(figures), lost)
+assert products(168)[1] == ["tile (tf32_8x8): 16.0% of the hottest loop are HMMA, wanted 19%"], products(168)
+assert products(96, 1)[1] == ["tile (tf32_8x8): 1 accesses to local memory in the hottest loop"], products(96, 1)
+
 assert findings() == []
 LOST = (({"others": 12}, "80.0% of the hottest loop are FFMA, wanted 85%"),
         ({"loads": 5}, "20 slots of loads from shared memory for 64 FFMA leave less than 100% of the peak"),

@@ -18,6 +18,7 @@ struct SumTile {
   static constexpr int kRows = rows, kColumns = columns, kM = m, kN = n, kSums = m * n;
   static constexpr int kRowGroups = rows / m, kColumnGroups = columns / n, kThreads = kRowGroups * kColumnGroups;
   static constexpr int kLeftPitch = rows + pad, kRightPitch = columns + pad;
+  static constexpr bool kWholeStages = false;  // whether terms beyond the last one of a stage are multiplied, as zeros
 
   int first_row = static_cast<int>(thread().x) % kRowGroups * 4;
   int first_column = static_cast<int>(thread().x) / kRowGroups * (n == 1 ? 1 : 4);

@@ -10,6 +10,7 @@
 
 #include "retrace/base/options.h"
 #include "retrace/base/warning.h"
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/plan/cuda/cuda_epilogue.h"
 #include "retrace/plan/options_scope.h"
@@ -73,7 +74,7 @@ std::deque<PlanOptions>& known_options() {
 
 // Under the mutex.
 uint64_t number_of(PlanOptions options) {
-  options.threads = 1;
+  options.threads = 1, options.fast = false;
   auto& known = known_options();
   const auto at = std::find(known.begin(), known.end(), options);
   const auto number = static_cast<uint64_t>(at - known.begin());
@@ -150,7 +151,7 @@ PlanOptions plan_options() {
     const std::lock_guard lock(options_mutex);
     options = known_options()[process_number];
   }
-  options.threads = thread_count();
+  options.threads = thread_count(), options.fast = is_fast();
   return options;
 }
 

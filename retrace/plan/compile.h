@@ -10,8 +10,8 @@
 
 namespace retrace {
 
-// The options by which this thread plans, with its number of threads: those of the innermost PlanOptionsScope
-// (retrace/plan/options_scope.h), else those of the process.
+// The options by which this thread plans, with its number of threads and its mode: those of the innermost
+// PlanOptionsScope (retrace/plan/options_scope.h), else those of the process.
 PlanOptions plan_options();
 // Sets those of the process. At first they are RETRACE_PASSES_OFF and RETRACE_MEMORY_LIMIT (MiB). No plan that exists
 // changes. Error(usage) for an unknown pass.

@@ -8,9 +8,9 @@
 namespace retrace {
 
 // Other options for this thread alone, for its lifetime, in place of those of the process: so jobs with different
-// options can run at the same time in one process. PlanOptions::threads is that of the thread (ThreadCountScope). Plans
-// that exist stay as they are. Threads that this thread starts do not take them over; train_job() hands them to its
-// workers. Error(usage) for an unknown pass.
+// options can run at the same time in one process. PlanOptions::threads and fast are those of the thread
+// (ThreadCountScope, FastScope). Plans that exist stay as they are. Threads that this thread starts do not take them
+// over; train_job() hands them to its workers. Error(usage) for an unknown pass.
 class PlanOptionsScope {
  public:
   explicit PlanOptionsScope(PlanOptions options);
@@ -30,7 +30,7 @@ class PlanOptionsScope {
 };
 
 // A number that is equal for equal options, and only for those: of the options by which this thread plans, but for the
-// number of its threads.
+// number of its threads and its mode.
 uint64_t plan_options_number();
 
 }  // namespace retrace

@@ -21,10 +21,11 @@ void set_memory_limit(int64_t bytes);
 // The limit by which this thread plans.
 int64_t memory_limit();
 
-// How the partial sums of parallel work are added. A training says its own (training.mode).
+// How sums are computed. A training says its own mode (training.mode). docs/numerics.md 11.
 enum class Mode {
   reproducible,  // in the order of docs/numerics.md: the same bits every time
-  fast,          // on the CPU in the order in which threads finish: results differ from run to run in their last bits
+  fast,          // on the CPU in the order in which threads finish: results differ from run to run in their last bits;
+                 // on a CUDA device matrix products and convolutions in TF32: factors are rounded to 11 bits
 };
 
 // The mode in which this thread computes: within a training the training's, else that of the process; reproducible at
@@ -32,7 +33,7 @@ enum class Mode {
 Mode mode();
 // Sets that of the process and returns the mode before. It holds for what is computed from now on and for every worker
 // of the process, but not for trainings, which keep the mode that they began with. Plans and accelerated functions are
-// kept for each mode. CUDA devices compute alike in both. No seed changes.
+// kept for each mode. No seed changes.
 Mode set_mode(Mode mode);
 
 // A mode for the lifetime of this; afterwards that before it again.

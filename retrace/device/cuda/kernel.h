@@ -41,6 +41,13 @@
 //                           is not read, unless valid. async_commit() closes a group of this thread's copies;
 //                           async_wait<n>() returns when all but its n newest groups are there: for this thread, for
 //                           others after a barrier().
+// multiply_tf32<m, n>(sums, a, b, place)
+//                           the sums of m x n tiles take the products of m tiles of A (16 rows, 8 terms) and n of B (8
+//                           terms, 8 columns), in TF32 with f32 sums. Of lane l, with g = l / 4 and t = l % 4: a[i] is
+//                           A at (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4); b[j] is B at (t, g), (t + 4, g); and
+//                           sums[place(i, j, e)] for e = 0 .. 3 the sum at (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8,
+//                           2t + 1). The 13 lowest bits of a and b are ignored. The order and the roundings of a sum
+//                           are the device's own: kernels of the mode fast alone may call it. All 32 lanes must come.
 // atomic_add(p, i, v)       p[i] += v at once, for int, unsigned and unsigned long long, in global or shared memory;
 //                           returns what was there. Never for floats: their sum would depend on the order.
 // atomic_minimum(p, i, v), atomic_exchange_if(p, i, expected, v)

@@ -89,6 +89,35 @@ RT_DEVICE T load_cached(Global<T> p, long long i) {
   return __ldg(p.pointer + i);
 }
 
+// One tile of A and of B. Processors before sm_80 have no TF32: lanes hand each other the factors.
+RT_DEVICE void multiply_tile_tf32(float& c0, float& c1, float& c2, float& c3, const float (&a)[4],
+                                  const float (&b)[2]) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
+      : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])),
+        "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
+#else
+  const unsigned row = threadIdx.x % 32 / 4 * 4, column = threadIdx.x % 4 * 8;
+  RT_UNROLL
+  for (unsigned k = 0; k < 8; ++k) {
+    const float a0 = shuffle(a[k / 4 * 2], row + k % 4), a1 = shuffle(a[k / 4 * 2 + 1], row + k % 4);
+    const float b0 = shuffle(b[k / 4], column + k % 4), b1 = shuffle(b[k / 4], column + 4 + k % 4);
+    c0 = __fmaf_rn(a0, b0, c0), c1 = __fmaf_rn(a0, b1, c1), c2 = __fmaf_rn(a1, b0, c2), c3 = __fmaf_rn(a1, b1, c3);
+  }
+#endif
+}
+template <int m, int n, int sums, class PlaceOf>
+RT_DEVICE void multiply_tf32(float (&to)[sums], const float (&a)[m][4], const float (&b)[n][2], PlaceOf place) {
+  static_assert(sums == 4 * m * n);
+  RT_UNROLL
+  for (int i = 0; i < m; ++i) {
+    RT_UNROLL
+    for (int j = 0; j < n; ++j)
+      multiply_tile_tf32(to[place(i, j, 0)], to[place(i, j, 1)], to[place(i, j, 2)], to[place(i, j, 3)], a[i], b[j]);
+  }
+}
+
 template <class T>
 RT_DEVICE T atomic_add(Global<T> p, long long i, decltype(T()) value) {
   static_assert(T(1) / T(2) == T(0), "sums of floats depend on the order");

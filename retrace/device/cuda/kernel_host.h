@@ -14,7 +14,7 @@
 namespace retrace::cuda {
 
 enum class Access : unsigned char { read, read_cached, write, atomic };
-enum class Shuffle : unsigned char { from_lane, down, exclusive_or };
+enum class Shuffle : unsigned char { from_lane, down, exclusive_or, all_lanes };
 
 // The machine that runs the kernel: one thread of one block at a time.
 class Machine {
@@ -30,6 +30,8 @@ class Machine {
   virtual std::byte* shared_part(const void* before, size_t bytes) = 0;
   virtual void barrier(int line) = 0;
   virtual unsigned shuffle(Shuffle how, unsigned value, unsigned amount, int line) = 0;
+  // What all lanes of the warp give, `count` words each, one lane after another; valid until the thread's next call.
+  virtual const unsigned* gather(const unsigned* words, unsigned count, int line) = 0;
   virtual void fence() = 0;
   virtual void async_copy(void* to, const void* from, unsigned bytes, bool valid) = 0;
   virtual void async_commit() = 0;
@@ -173,6 +175,34 @@ T shuffle_down(T value, unsigned distance, int line = __builtin_LINE()) {
 template <class T>
 T shuffle_xor(T value, unsigned mask, int line = __builtin_LINE()) {
   return shuffle_value(Shuffle::exclusive_or, value, mask, line);
+}
+
+// Each sum is one chain of fma from what it was, in ascending order of the terms. A product of two numbers in TF32 has
+// no rounding of its own.
+template <int m, int n, int sums, class PlaceOf>
+void multiply_tf32(float (&to)[sums], const float (&a)[m][4], const float (&b)[n][2], PlaceOf place,
+                   int line = __builtin_LINE()) {
+  static_assert(sums == 4 * m * n);
+  constexpr unsigned count = 4 * m + 2 * n, ignored = 0x1fff;
+  unsigned words[count];
+  std::memcpy(words, a, sizeof a), std::memcpy(words + 4 * m, b, sizeof b);
+  for (unsigned& word : words) word &= ~ignored;
+  const unsigned* const all = emulated_machine->gather(words, count, line);
+  const auto element = [&](unsigned lane, int at) {
+    float value;
+    std::memcpy(&value, all + lane * count + static_cast<unsigned>(at), sizeof value);
+    return value;
+  };
+  const unsigned lane = emulated_machine->thread.x % 32;
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j)
+      for (int e = 0; e < 4; ++e) {
+        const unsigned row = lane / 4, column = 2 * (lane % 4) + static_cast<unsigned>(e % 2);
+        float& sum = to[place(i, j, e)];
+        for (unsigned k = 0; k < 8; ++k)
+          sum = __builtin_fmaf(element(4 * row + k % 4, 4 * i + e / 2 + (k < 4 ? 0 : 2)),
+                               element(4 * column + k % 4, 4 * m + 2 * j + (k < 4 ? 0 : 1)), sum);
+      }
 }
 
 template <class Space>

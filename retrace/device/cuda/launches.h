@@ -21,10 +21,14 @@ class Launches {
 
   // `counters` are kCounters words of device memory, at first 0 (null for ops that need none). `earlier`: the same
   // launches with other arguments, made before; their kernels are not looked up again.
-  explicit Launches(Runtime& runtime, unsigned* counters = nullptr, std::span<const Launch> earlier = {})
-      : runtime_(&runtime), counters_(counters), earlier_(earlier) {}
+  // fast: of a plan in the mode fast, for which an op may have kernels of its own.
+  explicit Launches(Runtime& runtime, unsigned* counters = nullptr, std::span<const Launch> earlier = {},
+                    bool fast = false)
+      : runtime_(&runtime), counters_(counters), earlier_(earlier), fast_(fast) {}
   // To see what an op would add: no kernel is looked up.
-  Launches() = default;
+  explicit Launches(bool fast = false) : fast_(fast) {}
+
+  bool fast() const { return fast_; }
 
   // Words that are 0 when a kernel starts, and that it leaves so: by them its blocks find out which of them comes last.
   unsigned* counters() const { return counters_; }
@@ -69,6 +73,7 @@ class Launches {
   Runtime* runtime_ = nullptr;
   unsigned* counters_ = nullptr;
   std::span<const Launch> earlier_;
+  bool fast_ = false;
   KernelWithForms with_forms_;
   const Kernel* form_ = nullptr;
   std::vector<std::byte> form_arguments_;

@@ -89,8 +89,11 @@ void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2
   a.pixel_tiles = static_cast<int>(tiling.pixel_tiles), a.width_tiles = static_cast<int>(tiling.width_tiles);
   a.phases_x = static_cast<int>(phases_x);
   const bool in_order = s.groups * phases_y * phases_x == 1;  // pixels as they lie, and all channels
-  const cuda::KernelWithForms kernel{tiling.tile->kernel, "retrace/ops/conv2d/conv2d_gather_cuda.h",
-                                     in_order ? tiling.tile->rows : 0, tiling.tile->columns};
+  const bool fast = call.launches.fast() && tiling.tile->fast;
+  const cuda::KernelWithForms kernel{
+      fast ? tiling.tile->fast : tiling.tile->kernel,
+      fast ? "retrace/ops/conv2d/conv2d_gather_tf32_cuda.h" : "retrace/ops/conv2d/conv2d_gather_cuda.h",
+      in_order ? tiling.tile->rows : 0, tiling.tile->columns};
   call.launches.add_with_forms(kernel, {grid_of(tiling.blocks, name)}, {static_cast<unsigned>(tiling.tile->threads)}, a,
                                shared_bytes(*tiling.tile));
 }
@@ -146,10 +149,11 @@ FilterGradient filter_gradient_of(const Conv2dShape& s) {
 }
 
 // Three stages of the two factors, places of four, rows, two flags.
-size_t shared_bytes(const cuda::FilterGradientTile& tile) {
+size_t shared_bytes(const cuda::FilterGradientTile& tile, bool fast) {
   const auto rows = static_cast<size_t>(tile.rows), columns = static_cast<size_t>(tile.columns);
   const auto terms = static_cast<size_t>(tile.terms);
-  return cuda::kFilterGradientStages * (rows + columns) * terms * sizeof(float) +
+  const size_t pads = fast ? 2 * cuda::kFilterGradientFastPad : 0;
+  return cuda::kFilterGradientStages * (rows + columns + pads) * terms * sizeof(float) +
          (cuda::kFilterGradientStages + 1) * terms * 16 + rows * 16 + 16;
 }
 
@@ -196,8 +200,9 @@ void cuda_conv2d_filter_gradient(const CudaCall& call) {
   a.image = call.inputs[0].data, a.cotangent = call.inputs[1].data;
   a.result = call.outputs[0].data, a.parts = call.workspace;
   if (f.combines()) a.counters = call.launches.counters();
-  call.launches.add(f.tile->kernel, {grid_of(f.blocks(), "conv2d_filter_gradient")},
-                    {static_cast<unsigned>(f.tile->threads)}, a, shared_bytes(*f.tile));
+  const bool fast = call.launches.fast() && f.tile->fast;
+  call.launches.add(fast ? f.tile->fast : f.tile->kernel, {grid_of(f.blocks(), "conv2d_filter_gradient")},
+                    {static_cast<unsigned>(f.tile->threads)}, a, shared_bytes(*f.tile, fast));
   if (a.runs == 1 || a.counters.pointer) return;
   cuda::Conv2dCombineArguments combine;
   combine.parts = call.workspace, combine.result = call.outputs[0].data;

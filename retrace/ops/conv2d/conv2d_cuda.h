@@ -63,27 +63,30 @@ struct Conv2dCombineArguments {
 inline constexpr int kGatherTerms = 16, kGatherStages = 3;
 inline constexpr int kGatherPad = 4;  // elements between terms in shared memory
 struct GatherTile {
-  const char* kernel;
+  const char *kernel, *fast;                // fast: in TF32; null where warps have no tiles of it
   int rows, columns, threads, most_blocks;  // most_blocks: of the sum
   int speed;                                // the share of the peak that it reaches, in percent
 };
-inline constexpr GatherTile kGatherTiles[] = {{"conv2d_gather_64x64", 64, 64, 64, 100, 55},
-                                              {"conv2d_gather_128x32", 128, 32, 64, 100, 55},
-                                              {"conv2d_gather_128x16", 128, 16, 64, 200, 45},
-                                              {"conv2d_gather_128x8", 128, 8, 32, 200, 42},
-                                              {"conv2d_gather_32x32", 32, 32, 64, (1 << 24) - 1, 33}};
+inline constexpr GatherTile kGatherTiles[] = {
+    {"conv2d_gather_64x64", "conv2d_gather_tf32_64x64", 64, 64, 64, 100, 55},
+    {"conv2d_gather_128x32", "conv2d_gather_tf32_128x32", 128, 32, 64, 100, 55},
+    {"conv2d_gather_128x16", "conv2d_gather_tf32_128x16", 128, 16, 64, 200, 45},
+    {"conv2d_gather_128x8", nullptr, 128, 8, 32, 200, 42},
+    {"conv2d_gather_32x32", "conv2d_gather_tf32_32x32", 32, 32, 64, (1 << 24) - 1, 33}};
 
 inline constexpr int kFilterGradientStages = 3;
+inline constexpr int kFilterGradientFastPad = 4;  // elements between terms, in the kernels of the mode fast
 
 // Tiles of the filter gradient; `terms` are positions of a stage.
 struct FilterGradientTile {
-  const char* kernel;
+  const char *kernel, *fast;  // as those of GatherTile
   int rows, columns, terms, threads, most_run_blocks;
 };
-inline constexpr FilterGradientTile kFilterGradientTiles[] = {{"conv2d_filter_gradient_64x64", 64, 64, 16, 64, 32},
-                                                              {"conv2d_filter_gradient_64x32", 64, 32, 16, 64, 128},
-                                                              {"conv2d_filter_gradient_128x16", 128, 16, 16, 64, 128},
-                                                              {"conv2d_filter_gradient_128x8", 128, 8, 16, 32, 128},
-                                                              {"conv2d_filter_gradient_16x8", 16, 8, 32, 32, 1 << 22}};
+inline constexpr FilterGradientTile kFilterGradientTiles[] = {
+    {"conv2d_filter_gradient_64x64", "conv2d_filter_gradient_tf32_64x64", 64, 64, 16, 64, 32},
+    {"conv2d_filter_gradient_64x32", "conv2d_filter_gradient_tf32_64x32", 64, 32, 16, 64, 128},
+    {"conv2d_filter_gradient_128x16", "conv2d_filter_gradient_tf32_128x16", 128, 16, 16, 64, 128},
+    {"conv2d_filter_gradient_128x8", nullptr, 128, 8, 16, 32, 128},
+    {"conv2d_filter_gradient_16x8", nullptr, 16, 8, 32, 32, 1 << 22}};
 
 }  // namespace retrace::cuda

@@ -11,6 +11,7 @@
 namespace retrace::cuda {
 
 constexpr int kGatherLists = kGatherStages + 1;  // of units
+constexpr int kNoUnit = -(1 << 30);              // where a unit stands that is no term
 
 // A stage: the terms from `from`, at most kGatherTerms of them, of a block of the sum that ends before term `end`.
 struct GatherStage {
@@ -28,6 +29,9 @@ struct GatherCopies {
   const Shared<Unit> units;  // of the stage
 
   RT_DEVICE static int number() { return static_cast<int>(thread().x); }
+
+  // Whether a weight of the stage is read: one of no term is multiplied in whole stages alone, and is a zero there.
+  RT_DEVICE static bool counts(const Unit& unit) { return !Tile::kWholeStages || unit.y > kNoUnit; }
 
   RT_DEVICE void fetch_image(Shared<float> to, Shared<Place> places) const {
     const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
@@ -59,7 +63,7 @@ struct GatherCopies {
       for (int i = 0; i < kGatherTerms / step; ++i) {
         const int term = number() / fours + i * step;
         const Unit unit = units[term];
-        async_copy<16>(to + (term * Tile::kRightPitch + at), from + column + unit.weight, valid);
+        async_copy<16>(to + (term * Tile::kRightPitch + at), from + column + unit.weight, valid && counts(unit));
       }
       return;
     }
@@ -72,8 +76,8 @@ struct GatherCopies {
         const int at = first + (i + j) * kStep, column = part.column * Tile::kColumns + at;
         const bool valid = column < a.width;
         const Global<const float> weight = from + column * a.weights_width;
-        async_copy<4>(to + (term * Tile::kRightPitch + at), weight + near.weight, valid);
-        async_copy<4>(to + ((term + 8) * Tile::kRightPitch + at), weight + far.weight, valid);
+        async_copy<4>(to + (term * Tile::kRightPitch + at), weight + near.weight, valid && counts(near));
+        async_copy<4>(to + ((term + 8) * Tile::kRightPitch + at), weight + far.weight, valid && counts(far));
       }
     }
   }
@@ -108,7 +112,7 @@ struct Gather {
     const int t = number();
     if (t >= kGatherTerms || stage.from >= stage.end) return;
     units[turn % kGatherLists * kGatherTerms + t] =
-        stage.from + t < stage.end ? unit_of(a, part, stage.from + t) : Unit{-(1 << 30), 0, 0, 0};
+        stage.from + t < stage.end ? unit_of(a, part, stage.from + t) : Unit{kNoUnit, 0, 0, 0};
   }
 
   RT_DEVICE void start(const GatherStage& stage, int turn) const {
@@ -218,10 +222,10 @@ struct Gather {
   }
 };
 
-template <int number, int m, int n, int levels, class Form>
+template <int number, class Tile, int levels, class Form>
 RT_DEVICE void gather(const Conv2dGatherArguments& a, const Form& form) {
-  constexpr int height = kGatherTiles[number].rows, width = kGatherTiles[number].columns;
-  using Tile = SumTile < height, width, m, n, kGatherPad, m* n<64 ? 8 : 4>;
+  constexpr int height = Tile::kRows;
+  static_assert(height == kGatherTiles[number].rows && Tile::kColumns == kGatherTiles[number].columns);
   static_assert(Tile::kThreads == kGatherTiles[number].threads && kGatherTiles[number].most_blocks < 1 << levels);
   const auto left = shared<float>(kGatherStages * kGatherTerms * Tile::kLeftPitch);
   const auto right = shared<float>(kGatherStages * kGatherTerms * Tile::kRightPitch, left);
@@ -242,10 +246,24 @@ RT_DEVICE void gather(const Conv2dGatherArguments& a, const Form& form) {
   if constexpr (!Form::plain) form.template finish<height, width, Tile::kThreads>(first_pixel / height, part.column);
 }
 
-RT_KERNEL_OF_FORM(conv2d_gather_64x64, 64, 8, Conv2dGatherArguments, a, form) { gather<0, 8, 8, 7>(a, form); }
-RT_KERNEL_OF_FORM(conv2d_gather_128x32, 64, 8, Conv2dGatherArguments, a, form) { gather<1, 8, 8, 7>(a, form); }
-RT_KERNEL_OF_FORM(conv2d_gather_128x16, 64, 8, Conv2dGatherArguments, a, form) { gather<2, 8, 4, 8>(a, form); }
-RT_KERNEL_OF_FORM(conv2d_gather_128x8, 32, 16, Conv2dGatherArguments, a, form) { gather<3, 8, 4, 8>(a, form); }
-RT_KERNEL_OF_FORM(conv2d_gather_32x32, 64, 8, Conv2dGatherArguments, a, form) { gather<4, 4, 4, 24>(a, form); }
+template <int number, int m, int n>
+using GatherSums =
+    SumTile<kGatherTiles[number].rows, kGatherTiles[number].columns, m, n, kGatherPad, (m * n < 64 ? 8 : 4)>;
+
+RT_KERNEL_OF_FORM(conv2d_gather_64x64, 64, 8, Conv2dGatherArguments, a, form) {
+  gather<0, GatherSums<0, 8, 8>, 7>(a, form);
+}
+RT_KERNEL_OF_FORM(conv2d_gather_128x32, 64, 8, Conv2dGatherArguments, a, form) {
+  gather<1, GatherSums<1, 8, 8>, 7>(a, form);
+}
+RT_KERNEL_OF_FORM(conv2d_gather_128x16, 64, 8, Conv2dGatherArguments, a, form) {
+  gather<2, GatherSums<2, 8, 4>, 8>(a, form);
+}
+RT_KERNEL_OF_FORM(conv2d_gather_128x8, 32, 16, Conv2dGatherArguments, a, form) {
+  gather<3, GatherSums<3, 8, 4>, 8>(a, form);
+}
+RT_KERNEL_OF_FORM(conv2d_gather_32x32, 64, 8, Conv2dGatherArguments, a, form) {
+  gather<4, GatherSums<4, 4, 4>, 24>(a, form);
+}
 
 }  // namespace retrace::cuda

@@ -15,7 +15,7 @@ constexpr int64_t kProcessors = 132;
 constexpr int64_t kMostWorkspace = int64_t{1} << 28;  // bytes
 
 struct Tile {
-  const char* kernel;
+  const char *kernel, *fast;  // fast: in TF32
   int64_t rows, columns;
   int threads;
   int64_t most_run_blocks;  // the tree in a thread's local memory has few levels where it has many sums
@@ -24,10 +24,10 @@ struct Tile {
     return s.count * divide_up(s.rows, rows) * divide_up(s.columns, columns);
   }
 };
-constexpr Tile kTiles[] = {{"matmul_128x128", 128, 128, 256, 32},
-                           {"matmul_64x64", 64, 64, 64, 32},
-                           {"matmul_128x32", 128, 32, 128, 128},
-                           {"matmul_32x32", 32, 32, 64, int64_t{1} << 23}};
+constexpr Tile kTiles[] = {{"matmul_128x128", "matmul_tf32_128x128", 128, 128, 256, 32},
+                           {"matmul_64x64", "matmul_tf32_64x64", 64, 64, 64, 32},
+                           {"matmul_128x32", "matmul_tf32_128x32", 128, 32, 128, 128},
+                           {"matmul_32x32", "matmul_tf32_32x32", 32, 32, 64, int64_t{1} << 23}};
 
 int64_t results(const MatmulShape& s) { return s.count * s.rows * s.columns; }
 
@@ -99,10 +99,13 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   const unsigned blocks = cuda_grid(row_tiles * column_tiles, cut.runs.count(), s.count, "matmul");
   m.row_tiles = static_cast<unsigned>(row_tiles), m.column_tiles = static_cast<unsigned>(column_tiles);
   const cuda::Dim threads{static_cast<unsigned>(tile.threads)};
-  const cuda::KernelWithForms kernel{tile.kernel, "retrace/ops/matmul/matmul_tile_cuda.h",
-                                     s.count == 1 ? static_cast<int>(tile.rows) : 0, static_cast<int>(tile.columns)};
+  const bool fast = call.launches.fast();
+  const cuda::KernelWithForms kernel{
+      fast ? tile.fast : tile.kernel,
+      fast ? "retrace/ops/matmul/matmul_tf32_cuda.h" : "retrace/ops/matmul/matmul_tile_cuda.h",
+      s.count == 1 ? static_cast<int>(tile.rows) : 0, static_cast<int>(tile.columns)};
   if (m.runs == 1) return call.launches.add_with_forms(kernel, {blocks}, threads, m, shared_bytes(tile));
-  call.launches.add(tile.kernel, {blocks}, threads, m, shared_bytes(tile));
+  call.launches.add(kernel.name, {blocks}, threads, m, shared_bytes(tile));
   if (m.counters.pointer) return;
   const cuda::MatmulCombineArguments combine{call.workspace, call.outputs[0].data, m.size, m.runs};
   call.launches.add("matmul_combine", cuda::blocks_for(m.size, 256), {256}, combine);

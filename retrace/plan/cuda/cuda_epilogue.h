@@ -16,7 +16,8 @@ namespace retrace {
 
 // Whether a node is such a kernel, in a trace on a CUDA device.
 bool has_epilogue(const Node& node);
-// Whether a node without a body may become one, on a CUDA device: it is a contraction whose only kernel has forms.
+// Whether a node without a body may become one, on a CUDA device: it is a contraction whose only kernel has forms
+// (in every mode, or in none).
 bool takes_cuda_epilogue(const Trace& trace, const Node& contraction);
 // Why the chain cannot be computed there; "" if it can.
 std::string_view cuda_epilogue_refusal(const Trace& trace, const Node& contraction, const Node& chain);
@@ -29,10 +30,11 @@ std::string_view tile_sum_refusal(const Trace& trace, const Node& contraction, c
 int64_t tile_sum_workspace(const Trace& trace, const Node& node);
 
 // A source with one kernel: the same kernel and body have the same name, which begins with that of the plain form.
+// fast: of the kernel of the mode fast.
 struct CudaEpilogue {
   std::string name, source;
 };
-CudaEpilogue generate_epilogue(const Trace& trace, const Node& node);
+CudaEpilogue generate_epilogue(const Trace& trace, const Node& node, bool fast);
 
 // Why such a source was not compiled. The plan can be made without it.
 class EpilogueError : public Error {

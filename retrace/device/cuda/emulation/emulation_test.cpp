@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "retrace/device/cuda/emulation/fixture_test.h"
@@ -229,6 +231,24 @@ TEST_F(Emulation, TheReadOnlyCacheIsForMemoryThatStays) {
   EXPECT_EQ(error_of("probe_cached", 1, 32, 0, a), "");
   a.mistake = true;
   EXPECT_NE(error_of("probe_cached", 1, 32, 0, a).find("load_cached() of memory that is written"), std::string::npos);
+}
+
+TEST_F(Emulation, ProductsInTf32CutOffBitsAndNeedAllLanes) {
+  std::vector<float> factors = harmonic(128 + 64);
+  ProbeArguments a{upload(factors), upload(harmonic(128)), nullptr, 0, false};
+  EXPECT_EQ(error_of("probe_tf32", 1, 32, 0, a), "");
+  for (float& x : factors) x = std::bit_cast<float>(std::bit_cast<uint32_t>(x) & ~0x1fffu);
+  std::vector<float> expected = harmonic(128);
+  for (size_t row = 0; row < 16; ++row)
+    for (size_t column = 0; column < 8; ++column)
+      for (size_t k = 0; k < 8; ++k) {
+        float& sum = expected[row * 8 + column];
+        sum = std::fma(factors[row * 8 + k], factors[128 + k * 8 + column], sum);
+      }
+  EXPECT_EQ(download(a.y.pointer, 128), expected);
+  a.mistake = true;
+  EXPECT_NE(error_of("probe_tf32", 1, 32, 0, a).find("not all threads come to the same barrier or shuffle"),
+            std::string::npos);
 }
 
 TEST_F(Emulation, BarriersInTwoBranchesAreFound) {

@@ -186,6 +186,19 @@ RT_KERNEL(probe_cached, ProbeArguments, a) {
   if (a.mistake) a.y[t] = load_cached(a.y, t);
 }
 
+// y = y + the product of x's first 16 x 8 and of its next 8 x 8 elements, a tile of TF32. Mistake: a lane leaves.
+RT_KERNEL(probe_tf32, ProbeArguments, a) {
+  const int t = thread_number(), group = t / 4, rest = t % 4;
+  if (a.mistake && t == 5) return;
+  float left[1][4], right[1][2], sums[4];
+  for (int e = 0; e < 4; ++e) left[0][e] = a.x[(group + e % 2 * 8) * 8 + rest + e / 2 * 4];
+  for (int e = 0; e < 2; ++e) right[0][e] = a.x[128 + (rest + 4 * e) * 8 + group];
+  const auto place = [&](int e) { return (group + e / 2 * 8) * 8 + 2 * rest + e % 2; };
+  for (int e = 0; e < 4; ++e) sums[e] = a.y[place(e)];
+  multiply_tf32(sums, left, right, [](int, int, int e) { return e; });
+  for (int e = 0; e < 4; ++e) a.y[place(e)] = sums[e];
+}
+
 // Mistake: every other thread waits in another branch.
 RT_KERNEL(probe_branches, ProbeArguments, a) {
   if (a.mistake && thread_number() % 2 == 1)

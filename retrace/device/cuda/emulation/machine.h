@@ -35,6 +35,9 @@ class EmulatedMachine final : public Machine, private Scheduler::Block {
   unsigned shuffle(Shuffle how, unsigned value, unsigned amount, int line) override {
     return scheduler_.shuffle(how, value, amount, line);
   }
+  const unsigned* gather(const unsigned* words, unsigned count, int line) override {
+    return scheduler_.gather(words, count, line);
+  }
   void fence() override { checker_.fence(); }
   void async_copy(void* to, const void* from, unsigned bytes, bool valid) override;
   void async_commit() override;

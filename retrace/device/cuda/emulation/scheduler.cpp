@@ -105,6 +105,14 @@ void Scheduler::meet(unsigned first, unsigned count, State state) {
 }
 
 void Scheduler::exchange(unsigned first) {
+  if (threads_[first].how == Shuffle::all_lanes) {
+    gathered_.clear();
+    for (unsigned lane = 0; lane < kWarp; ++lane) {
+      const Thread& thread = threads_[first + lane];
+      gathered_.insert(gathered_.end(), thread.words, thread.words + thread.amount);
+    }
+    return;
+  }
   unsigned values[kWarp];
   for (unsigned lane = 0; lane < kWarp; ++lane) values[lane] = threads_[first + lane].value;
   for (unsigned lane = 0; lane < kWarp; ++lane) {
@@ -125,15 +133,23 @@ void Scheduler::barrier(int line) {
   fibers_.suspend();
 }
 
-unsigned Scheduler::shuffle(Shuffle how, unsigned value, unsigned amount, int line) {
+void Scheduler::wait_for_warp(const Thread& now) {
   if (execution_.threads % kWarp != 0)
     execution_.fail(988, "a shuffle in a block whose threads do not fill whole warps",
                     fmt::format("{} threads a block", execution_.threads));
-  Thread& thread = threads_[execution_.thread];
-  thread = {State::at_shuffle, how, line, value, amount};
+  threads_[execution_.thread] = now;
   if (plain_after_ != kNone) not_all(plain_after_, execution_.thread);
   fibers_.suspend();
-  return thread.value;
+}
+
+unsigned Scheduler::shuffle(Shuffle how, unsigned value, unsigned amount, int line) {
+  wait_for_warp({State::at_shuffle, how, line, value, amount, nullptr});
+  return threads_[execution_.thread].value;
+}
+
+const unsigned* Scheduler::gather(const unsigned* words, unsigned count, int line) {
+  wait_for_warp({State::at_shuffle, Shuffle::all_lanes, line, 0, count, words});
+  return gathered_.data();
 }
 
 void Scheduler::not_all(unsigned one, unsigned other) const {

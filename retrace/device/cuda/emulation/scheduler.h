@@ -36,6 +36,7 @@ class Scheduler {
   // In a thread's body:
   void barrier(int line);
   unsigned shuffle(Shuffle how, unsigned value, unsigned amount, int line);
+  const unsigned* gather(const unsigned* words, unsigned count, int line);
 
  private:
   enum class State : unsigned char { running, left, at_barrier, at_shuffle };
@@ -44,11 +45,13 @@ class Scheduler {
     Shuffle how{};
     int line = 0;
     unsigned value = 0, amount = 0;
+    const unsigned* words = nullptr;  // `amount` of them, for all lanes
   };
   void start_warp(unsigned warp);
   void resume_warp(unsigned warp);
   void run_warp_on(unsigned warp);
   void exchange(unsigned warp);
+  void wait_for_warp(const Thread& thread);
   void meet(unsigned first, unsigned count, State state);
   void stop(unsigned thread, bool ended);
   [[noreturn]] void not_all(unsigned one, unsigned other) const;
@@ -58,7 +61,8 @@ class Scheduler {
   Block* block_ = nullptr;
   std::vector<Thread> threads_;
   std::vector<unsigned> warps_, lanes_;
-  unsigned plain_after_ = kNone;  // the thread that left, while its warp runs as plain calls
+  std::vector<unsigned> gathered_;  // the words of all lanes of the running warp
+  unsigned plain_after_ = kNone;    // the thread that left, while its warp runs as plain calls
   static constexpr unsigned kNone = ~0u;
   Order order_ = Order::ascending;
   uint64_t seed_ = 0;

@@ -1,0 +1,17 @@
+// The filter gradient's kernels of the mode fast. Terms of a stage in which a cotangent is not finite are added in f32.
+#include "retrace/ops/contraction_tf32_cuda.h"
+#include "retrace/ops/conv2d/conv2d_filter_gradient_cuda.h"
+
+namespace retrace::cuda {
+
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_tf32_64x64, 64, 8, Conv2dFilterGradientArguments, a) {
+  filter_gradients::filter_gradient<0, Tf32Tile<64, 64, 64, 32, kFilterGradientFastPad>, 6>(a);
+}
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_tf32_64x32, 64, 8, Conv2dFilterGradientArguments, a) {
+  filter_gradients::filter_gradient<1, Tf32Tile<64, 32, 32, 32, kFilterGradientFastPad>, 8>(a);
+}
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_tf32_128x16, 64, 8, Conv2dFilterGradientArguments, a) {
+  filter_gradients::filter_gradient<2, Tf32Tile<128, 16, 64, 16, kFilterGradientFastPad>, 8>(a);
+}
+
+}  // namespace retrace::cuda
