@@ -243,7 +243,8 @@ RT_DEVICE void gather(const Conv2dGatherArguments& a, const Form& form) {
   float sums[Tile::kSums] = {};
   tiles.run(sums);
   if (!tiles.write(sums)) tiles.mend();
-  if constexpr (!Form::plain) form.template finish<height, width, Tile::kThreads>(first_pixel / height, part.column);
+  if constexpr (!Form::plain)
+    form.template finish<height, Tile::kColumns, Tile::kThreads>(first_pixel / height, part.column);
 }
 
 template <int number, int m, int n>
