@@ -56,6 +56,18 @@ bool makes(std::span<const Node> nodes, ValueId id) {
   });
 }
 
+// An element of a node that makes it of arrays in memory.
+std::string element_of(const Trace& body, const Node& node) {
+  std::vector<TensorSpec> specs;
+  std::vector<std::string> arrays;
+  for (ValueId id : node.inputs) {
+    const auto at = std::find(body.inputs.begin(), body.inputs.end(), id) - body.inputs.begin();
+    ensure(static_cast<size_t>(at) < body.inputs.size(), "elements are made of arrays in memory");
+    arrays.push_back(fmt::format("a.in{}", at)), specs.push_back(body.spec(id));
+  }
+  return node.op->cuda_element.text({*node.op, node.attributes, specs, node.place}, arrays);
+}
+
 // Writes one body's kernel.
 class Writer {
  public:
@@ -79,17 +91,6 @@ class Writer {
 
  private:
   const TensorSpec& spec(ValueId id) const { return body_.spec(id); }
-
-  std::string element(const Node& node) const {
-    std::vector<TensorSpec> specs;
-    std::vector<std::string> arrays;
-    for (ValueId id : node.inputs) {
-      const auto at = std::find(body_.inputs.begin(), body_.inputs.end(), id) - body_.inputs.begin();
-      ensure(static_cast<size_t>(at) < body_.inputs.size(), "elements are made of arrays in memory");
-      arrays.push_back(fmt::format("a.in{}", at)), specs.push_back(spec(id));
-    }
-    return node.op->cuda_element.text({*node.op, node.attributes, specs, node.place}, arrays);
-  }
 
   std::string statement(const Node& node) const {
     const ValueId made = node.first_output;
@@ -146,7 +147,7 @@ class Writer {
     for (const Node& node : parts_.chain) {
       if (makes_elements(node)) {
         arrays += fmt::format("      float x{}[4];\n", node.first_output);
-        loads += fmt::format("        x{}[j] = {};\n", node.first_output, element(node));
+        loads += fmt::format("        x{}[j] = {};\n", node.first_output, element_of(body_, node));
         computed += fmt::format("          const float v{0} = x{0}[j];\n", node.first_output);
       } else {
         computed += "          " + statement(node);
