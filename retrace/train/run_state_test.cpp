@@ -155,6 +155,24 @@ TEST_F(RunStateTest, TrainingsOfSoManyIterationsGoOn) {
   EXPECT_NE(fourth->find("\"learn_rate\":0.0399999991"), std::string::npos) << *fourth;
 }
 
+// At the end of an epoch, and where the epochs end as well.
+TEST_F(RunStateTest, TrainingsOfSoManyIterationsEndWithAnEpoch) {
+  std::vector<std::string> told;
+  const Job two = golden("peaks", {{"training.max_iterations", "8", ""}, {"validation.frequency", "3", ""}});
+  const TrainJobResult result = train(task_of(two), {}, told);
+  EXPECT_EQ(result.stop_reason, "max iterations completed");
+  EXPECT_EQ(result.iterations, 8);
+  EXPECT_EQ(result.epochs, 2);
+  EXPECT_EQ(std::count_if(told.begin(), told.end(), [](const auto& line) { return line.find("\"validation\"") < 20; }),
+            1);
+  expect_same(two, {3, 4, 6});
+  for (const char* all : {"12", "13"}) {
+    const TrainJobResult whole = train(task_of(golden("peaks", {{"training.max_iterations", all, ""}})), {}, told);
+    EXPECT_EQ(whole.stop_reason, "max epochs completed");
+    EXPECT_EQ(whole.iterations, 12);
+  }
+}
+
 // What is written into run folders by the two parts, one after the other.
 TEST_F(RunStateTest, RunFoldersHoldTheSame) {
   const Job job = golden("digits");
@@ -212,8 +230,9 @@ void RunStateTest::expect_folders_go_on(const Job& job, const fs::path& root) {
 
 TEST_F(RunStateTest, StoppedRunsGoOnInTheirFolders) {
   expect_folders_go_on(golden("peaks", {{"training.shards", "2", ""}}), root_ / "epochs");
-  expect_folders_go_on(golden("peaks", {{"training.max_iterations", "6", ""}, {"training.shards", "2", ""}}),
-                       root_ / "iterations");
+  for (const char* count : {"4", "6"})
+    expect_folders_go_on(golden("peaks", {{"training.max_iterations", count, ""}, {"training.shards", "2", ""}}),
+                         root_ / count);
 }
 
 // One that is taken while the run goes on stays what it is.

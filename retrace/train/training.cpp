@@ -89,6 +89,11 @@ int64_t Training::all_iterations() const {
   return options_.max_iterations > 0 ? std::min(all, options_.max_iterations) : all;
 }
 
+bool Training::at_max_iterations() const {
+  const bool completes = state_.epoch_steps > 0 && !queue_.has_data();  // an epoch that is not recorded yet
+  return state_.iterations >= all_iterations() && state_.epochs + completes < options_.max_epochs;
+}
+
 std::string Training::position() const {
   return fmt::format("epoch {}, iteration {}", state_.epochs + 1, state_.iterations + 1);
 }

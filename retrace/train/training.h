@@ -97,8 +97,8 @@ class Training {
   int epoch() const { return static_cast<int>(state_.epochs) + 1; }  // the one that goes on
   RunStarted started() const;
   int64_t all_iterations() const;
-  // Whether the last step was made within an epoch.
-  bool at_max_iterations() const { return state_.iterations == all_iterations() && queue_.has_data(); }
+  // Whether the last step has been made before the last epoch is complete.
+  bool at_max_iterations() const;
   int64_t iterations_in_epoch() const { return step_.in_epoch(queue_.mini_batches()); }
 
   const TrainingTask& task_;
