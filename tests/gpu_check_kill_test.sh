@@ -41,7 +41,8 @@ for line in sys.stdin:
     command, *rest = line.split()
     time.sleep(0.002 * slower)
     answers = {"run": lambda: 1e-2 * slower * int(rest[0]), "reading": lambda: 1e-2 * slower * int(rest[0]), "loss": lambda: 2.0,
-               "weights": lambda: "written", "fingerprint": lambda: "ab", "profile": lambda: json.dumps([["a: x", 1.5]])}
+               "mode": lambda: rest[0], "weights": lambda: "written", "fingerprint": lambda: "ab",
+               "profile": lambda: json.dumps([["a: x", 1.5]])}
     print(answers[command](), flush=True)
 ''')
 place(folder / "peer", "#!/bin/sh\nsleep $(echo 0.1 $SLOWER | awk '{print $1 * $2}')\n"

@@ -63,6 +63,7 @@ class Hosts {
   std::string_view cuda_refusal(size_t host, const Node& reduction) const {
     const Node& node = trace_.nodes[host];
     if (node.op->contraction) {
+      if (trace_.producer_index(reduction.inputs[0]) != host) return "a contraction adds up what it makes alone";
       if (const auto why = tile_sum_refusal(trace_, node, reduction); !why.empty()) return why;
       return guests_[host].empty() ? "" : "the contraction adds up as much as a kernel can";
     }
