@@ -10,6 +10,9 @@
 #include "retrace/device/cpu/simd.h"
 
 #include "retrace/base/scalar.h"
+#include "retrace/ops/asin/acos_rule.h"
+#include "retrace/ops/asin/asin_rule.h"
+#include "retrace/ops/atan2/atan2_rule.h"
 #include "retrace/ops/cosh/cosh_rule.h"
 #include "retrace/ops/sinh/sinh_rule.h"
 #include "retrace/ops/tan/tan_rule.h"
@@ -35,14 +38,19 @@ RT_UNARY_LOOP(cos)
 RT_LOOP(tan, tan_rule)
 RT_LOOP(sinh, sinh_rule)
 RT_LOOP(cosh, cosh_rule)
+RT_LOOP(asin, asin_rule)
+RT_LOOP(acos, acos_rule)
+inline void atan_loop(const float* x, float* y, int64_t count) {
+  for (int64_t i = 0; i < count; i += kLanes) store(atan2_rule(load(x + i), F32(1.0f)), y + i);
+}
 #undef RT_UNARY_LOOP
 #undef RT_LOOP
 
 // `which` counts in the order of functions() in tests/elementary_reference.h.
 inline void unary_loop(int which, const float* x, float* y, int64_t count) {
-  constexpr decltype(&exp_loop) loops[] = {exp_loop,     expm1_loop,    log_loop, log1p_loop, tanh_loop,
-                                           sigmoid_loop, softplus_loop, erf_loop, sin_loop,   cos_loop,
-                                           tan_loop,     sinh_loop,     cosh_loop};
+  constexpr decltype(&exp_loop) loops[] = {exp_loop,      expm1_loop, log_loop,  log1p_loop, tanh_loop, sigmoid_loop,
+                                           softplus_loop, erf_loop,   sin_loop,  cos_loop,   tan_loop,  sinh_loop,
+                                           cosh_loop,     asin_loop,  acos_loop, atan_loop};
   loops[which](x, y, count);
 }
 inline void pow_loop(const float* x, const float* y, float* z, int64_t count) {

@@ -43,6 +43,9 @@ inline const std::vector<Function>& functions() {
       {"tan", std::tan, false, 0x4da6baeee80e3b1bull, 2.5},
       {"sinh", std::sinh, false, 0x04a17972f4e1e915ull, 2.2},
       {"cosh", std::cosh, false, 0x22d34a7888de5f72ull},
+      {"asin", std::asin, false, 0x7fcd3b209edc5212ull, 1.5},
+      {"acos", std::acos, false, 0xce501f9a6496fd40ull, 1.5},
+      {"atan", std::atan, false, 0x7f0cff1f22153770ull, 1.5},
   };
   return all;
 }

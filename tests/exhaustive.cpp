@@ -1,7 +1,7 @@
-// make test-exhaustive: each function of base/elementary*.h, whether or not there is an op of it, and tan, sinh and
-// cosh, against the C library's double function, not rounded: all 2^32 inputs of those of one argument, 2^29 pairs of
-// numbers for pow. Prints the worst error in units in the last place of the exact value; fails above the contract's
-// bound. Names of functions as arguments select some.
+// make test-exhaustive: each function of base/elementary*.h, whether or not there is an op of it, and tan, sinh,
+// cosh, asin, acos and atan, against the C library's double function, not rounded: all 2^32 inputs of those of one
+// argument, 2^29 pairs of numbers for pow. Prints the worst error in units in the last place of the exact value; fails
+// above the contract's bound. Names of functions as arguments select some.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tests/exhaustive.cpp"
 #include "retrace/device/cpu/targets.h"

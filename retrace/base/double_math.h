@@ -18,5 +18,8 @@ double tanh(double x);
 double sigmoid(double x);   // 1 / (1 + e^-x)
 double softplus(double x);  // log(1 + e^x)
 double erf(double x);
+double asin(double x);
+double acos(double x);
+double atan2(double y, double x);
 
 }  // namespace retrace::double_math

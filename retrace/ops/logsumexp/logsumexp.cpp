@@ -1,0 +1,53 @@
+#include "retrace/ops/logsumexp/logsumexp.h"
+
+#include "retrace/ops/exp/exp.h"
+#include "retrace/ops/isfinite/isfinite.h"
+#include "retrace/ops/log/log.h"
+#include "retrace/ops/max/find_maximum.h"
+#include "retrace/ops/max/max.h"
+#include "retrace/ops/operators.h"
+#include "retrace/ops/reduce/reduction.h"
+#include "retrace/ops/where/where.h"
+
+namespace retrace {
+namespace {
+
+std::vector<TensorSpec> infer(const InferCall& call) {
+  check_float(call, 0, "x");
+  const auto spec = infer_reduced(call, call.inputs[0].type);
+  check_search(call);
+  return {spec};
+}
+
+Tensor finite_or_zero(const Tensor& x, Place place) { return where(isfinite(x, place), x, constant_like(x, 0), place); }
+
+std::vector<Tensor> lower(const LowerCall& call) {
+  const Tensor& x = call.inputs[0];
+  const Shape& axes = call.attributes.list("axes");
+  const ReduceOptions options{.keep = call.attributes.integer("keep") != 0};
+  const Tensor m = finite_or_zero(max(x, axes, options, call.place), call.place);
+  const Tensor shifted = x - with_reduced_axes(m, x, axes, call.place);
+  return {m + log(sum(exp(shifted, call.place), axes, options, call.place), call.place)};
+}
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const Tensor& x = call.inputs[0];
+  const Shape& axes = call.attributes.list("axes");
+  const Tensor y = with_reduced_axes(finite_or_zero(call.outputs[0], call.place), x, axes, call.place);
+  return {with_reduced_axes(call.cotangents[0], x, axes, call.place) * exp(x - y, call.place)};
+}
+
+}  // namespace
+
+Tensor logsumexp(const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {
+  static const Op& op = find_op("logsumexp");
+  return record_one(op, {{"axes", axes.of_or_all(x.spec(place), "logsumexp", place)}, {"keep", int64_t{options.keep}}},
+                    {x}, place);
+}
+
+void define_logsumexp(OpTable& table) {
+  table.add(
+      {.name = "logsumexp", .attributes = {"axes", "keep"}, .infer = infer, .gradient = gradient, .lower = lower});
+}
+
+}  // namespace retrace

@@ -1,0 +1,53 @@
+#include "retrace/ops/logsumexp/logsumexp.h"
+
+#include <gtest/gtest.h>
+
+#include "retrace/ops/testing/op_case_run.h"
+#include "retrace/ops/testing/reduce_cases.h"
+
+namespace retrace {
+namespace {
+
+std::vector<Tensor> logarithms(const Tensor& x, const Reduced& how) {
+  return {logsumexp(x, how.axes, {.keep = how.keep})};
+}
+
+OP_CASES(logsumexp) {
+  auto cases = reduction_cases({.op = "logsumexp",
+                                .inputs = {{}},
+                                .bound = {.ulp = 4, .relative = 2e-6, .tiny = true},
+                                .gradient = {.ulp = 16, .relative = 4e-6, .tiny = true}},
+                               logarithms, {.empty = false});
+  std::erase_if(cases, [](const OpCase& one) { return one.name.find("special") != std::string::npos; });
+  const double infinity = __builtin_inf(), nan = __builtin_nan("");
+  cases.push_back(
+      {.op = "logsumexp",
+       .name = "exact",
+       .inputs = {{.shape = {5, 2},
+                   .values = {-infinity, -infinity, infinity, -infinity, -infinity, 100, nan, 1, 1e30, -1e30}}},
+       .build = [](const std::vector<Tensor>& in) { return std::vector{logsumexp(in[0], -1)}; },
+       .expected = {-infinity, infinity, 100, nan, 1e30f},
+       .differentiable = false});
+  return cases;
+}
+
+TEST(Logsumexp, HasTheGradientOfSoftmaxAndNoneOfNothing) {
+  const double infinity = __builtin_inf();
+  const OpCase made{.op = "",
+                    .name = "infinite",
+                    .inputs = {{.shape = {2, 2}, .values = {-infinity, -infinity, 100, -infinity}}},
+                    .build = [](const std::vector<Tensor>& in) { return std::vector{logsumexp(in[0], 1)}; }};
+  const auto gradient = loss_gradients(made, make_inputs(made, DType::f32))[0].to_vector<float>();
+  EXPECT_EQ(gradient[0], 0);
+  EXPECT_EQ(gradient[1], 0);
+  EXPECT_GT(gradient[2], 0);
+  EXPECT_EQ(gradient[3], 0);
+}
+
+TEST(Logsumexp, SaysWhatDoesNotFit) {
+  EXPECT_NE(error_text([] { logsumexp(Tensor::zeros({3}, DType::i32)); }).find("logsumexp: x is i32"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace retrace

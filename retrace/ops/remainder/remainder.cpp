@@ -1,0 +1,59 @@
+#include "retrace/ops/remainder/remainder.h"
+
+#include "retrace/ops/pointwise.h"
+#include "retrace/ops/round/round.h"
+
+namespace retrace {
+
+RT_POINTWISE_RULE(remainder);
+
+namespace {
+
+std::vector<TensorSpec> infer(const InferCall& call) {
+  if (call.inputs[0].type == DType::boolean)
+    op_error(call, 215, "x is bool", call.inputs[0].text(), "f32, f64, i32 or u8");
+  return infer_pointwise(call);
+}
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  const Tensor &x = call.inputs[0], &y = call.inputs[1], &z = call.outputs[0], &dz = call.cotangents[0];
+  std::vector<Tensor> result(2);
+  if (call.needed[0]) result[0] = sum_to(dz, x, call.place);
+  if (call.needed[1]) result[1] = sum_to(-(dz * round((x - z) / y, call.place)), y, call.place);
+  return result;
+}
+
+Error divided_by_zero(int32_t x) {
+  return Error(ErrorKind::usage, 216, "remainder: an integer is divided by zero")
+      .got(fmt::format("{} / 0", x))
+      .expected("y without zeros, for integer types")
+      .help("cast to DType::f32 first, or replace the zeros with where(...)");
+}
+
+constexpr auto integer = [](const int32_t* in) -> int32_t {
+  if (in[1] == 0) throw divided_by_zero(in[0]);
+  if (in[1] == -1) return 0;
+  const int32_t rest = in[0] % in[1];
+  return rest != 0 && (rest < 0) != (in[1] < 0) ? rest + in[1] : rest;
+};
+
+}  // namespace
+
+Tensor remainder(const Tensor& x, const Operand& y, Place place) {
+  static const Op& op = find_op("remainder");
+  return pointwise(op, {x, y.as(x.type(place))}, place);
+}
+
+void define_remainder(OpTable& table) {
+  table.add({.name = "remainder",
+             .inputs = 2,
+             .infer = infer,
+             .gradient = gradient,
+             .rule = &remainder_pointwise,
+             .integer = integer,
+             .integer_by_rule = true,
+             .value_error = [](const ValueErrorCall& call) { return divided_by_zero(call.value); },
+             .costly = true});
+}
+
+}  // namespace retrace
