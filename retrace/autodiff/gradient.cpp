@@ -24,8 +24,7 @@ void check_loss(const Tensor& loss, Place place) {
 
 class Backward {
  public:
-  Backward(Recording& recording, ValueId loss)
-      : recording_(recording), loss_(loss), count_(recording.trace().nodes.size()) {
+  explicit Backward(Recording& recording) : recording_(recording), count_(recording.trace().nodes.size()) {
     reached_.resize(recording.trace().values.size());
     contributions_.resize(reached_.size());
   }
@@ -43,8 +42,9 @@ class Backward {
     }
   }
 
-  void run(const Tensor& seed, Place place) {
-    contributions_[static_cast<size_t>(loss_)].push_back(seed);
+  void add(ValueId id, const Tensor& cotangent) { contributions_[static_cast<size_t>(id)].push_back(cotangent); }
+
+  void run(Place place) {
     for (size_t n = count_; n-- > 0;) visit(n, place);
   }
 
@@ -53,7 +53,7 @@ class Backward {
     auto& found = contributions_[static_cast<size_t>(id)];
     if (found.empty()) return Tensor();
     Tensor sum = found.back();  // the walk is backwards: the first consumer came last
-    for (size_t i = found.size() - 1; i-- > 0;) sum = add(sum, found[i], place);
+    for (size_t i = found.size() - 1; i-- > 0;) sum = retrace::add(sum, found[i], place);
     found.assign(1, sum);
     return sum;
   }
@@ -96,7 +96,6 @@ class Backward {
   }
 
   Recording& recording_;
-  ValueId loss_;
   size_t count_;
   std::vector<bool> reached_;
   std::vector<std::vector<Tensor>> contributions_;
@@ -106,22 +105,34 @@ Tensor zeros_like(const Tensor& x, Place place) { return broadcast(constant_like
 
 }  // namespace
 
-std::vector<Tensor> gradients(const Tensor& loss, std::span<const Tensor> with_respect_to, Place place) {
-  check_loss(loss, place);
+std::vector<Tensor> pull_back(std::span<const Tensor> outputs, std::span<const Tensor> cotangents,
+                              std::span<const Tensor> with_respect_to, Place place) {
   auto& recording = *current_recording();
-  const ValueId loss_id = recording.id_of(loss, place);
-  std::vector<ValueId> ids;
+  std::vector<ValueId> from, ids;
+  for (const auto& output : outputs) from.push_back(recording.id_of(output, place));
+  for (const auto& cotangent : cotangents)
+    if (cotangent.defined()) recording.id_of(cotangent, place);  // an input, if it is known, before values are counted
   for (const auto& x : with_respect_to) ids.push_back(recording.id_of(x, place));
-  Backward backward(recording, loss_id);
+  Backward backward(recording);
   for (ValueId id : ids) backward.mark(id);
   backward.spread();
-  backward.run(reshape(constant_like(loss, 1), loss.shape(), loss.labels(), place), place);
-  std::vector<Tensor> result;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const Tensor found = backward.total(ids[i], place);
-    result.push_back(found.defined() ? found : zeros_like(with_respect_to[i], place));
-  }
-  return result;
+  for (size_t i = outputs.size(); i-- > 0;)
+    if (cotangents[i].defined()) backward.add(from[i], cotangents[i]);
+  backward.run(place);
+  std::vector<Tensor> found;
+  for (ValueId id : ids) found.push_back(backward.total(id, place));
+  return found;
+}
+
+std::vector<Tensor> gradients(const Tensor& loss, std::span<const Tensor> with_respect_to, Place place) {
+  check_loss(loss, place);
+  current_recording()->id_of(loss, place);
+  for (const auto& x : with_respect_to) current_recording()->id_of(x, place);
+  const Tensor seed = reshape(constant_like(loss, 1), loss.shape(), loss.labels(), place);
+  auto found = pull_back({&loss, 1}, {&seed, 1}, with_respect_to, place);
+  for (size_t i = 0; i < found.size(); ++i)
+    if (!found[i].defined()) found[i] = zeros_like(with_respect_to[i], place);
+  return found;
 }
 
 }  // namespace retrace

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "retrace/base/hash.h"
+#include "retrace/trace/text.h"
 
 namespace retrace {
 namespace {
@@ -20,6 +21,7 @@ uint64_t hash_value(const AttributeValue& value) {
     }
     uint64_t operator()(DType x) const { return static_cast<uint64_t>(x); }
     uint64_t operator()(const std::string& x) const { return hash_bytes(x); }
+    uint64_t operator()(const std::shared_ptr<const Trace>& x) const { return x->hash(); }
   };
   return hash_combine(value.index(), std::visit(Visitor(), value));
 }
@@ -31,6 +33,7 @@ std::string print_value(const AttributeValue& value) {
     std::string operator()(const Shape& x) const { return x.text(); }
     std::string operator()(DType x) const { return std::string(name_of(x)); }
     std::string operator()(const std::string& x) const { return fmt::format("\"{}\"", x); }
+    std::string operator()(const std::shared_ptr<const Trace>& x) const { return "{\n" + print_trace(*x) + "}"; }
   };
   return std::visit(Visitor(), value);
 }
@@ -58,6 +61,11 @@ bool Attribute::operator==(const Attribute& other) const {
   if (name != other.name || value.index() != other.value.index()) return false;
   if (const double* a = std::get_if<double>(&value))
     return std::bit_cast<uint64_t>(*a) == std::bit_cast<uint64_t>(std::get<double>(other.value));
+  using TracePointer = std::shared_ptr<const Trace>;
+  if (const auto* a = std::get_if<TracePointer>(&value)) {
+    const auto& b = std::get<TracePointer>(other.value);
+    return *a == b || **a == *b;
+  }
   return value == other.value;
 }
 
@@ -75,6 +83,9 @@ const Shape& Attributes::list(std::string_view name) const {
 DType Attributes::type(std::string_view name) const { return get<DType>(name, find(name), "a type"); }
 const std::string& Attributes::text(std::string_view name) const {
   return get<std::string>(name, find(name), "a text");
+}
+const std::shared_ptr<const Trace>& Attributes::trace(std::string_view name) const {
+  return get<std::shared_ptr<const Trace>>(name, find(name), "a trace");
 }
 
 uint64_t Attributes::hash() const {

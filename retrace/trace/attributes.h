@@ -2,6 +2,7 @@
 // An op's parameters: an ordered list of names and values. Hash, equality, text and parsing follow from it.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -13,7 +14,10 @@
 
 namespace retrace {
 
-class AttributeValue : public std::variant<int64_t, double, Shape, DType, std::string> {
+struct Trace;
+
+class AttributeValue
+    : public std::variant<int64_t, double, Shape, DType, std::string, std::shared_ptr<const Trace>> {
  public:
   using variant::variant;
   AttributeValue() = default;
@@ -26,7 +30,7 @@ class AttributeValue : public std::variant<int64_t, double, Shape, DType, std::s
 struct Attribute {
   std::string_view name;  // a string with static lifetime: an op's declared name
   AttributeValue value;
-  bool operator==(const Attribute& other) const;  // doubles by their bits
+  bool operator==(const Attribute& other) const;  // doubles by their bits, traces by what they hold
 };
 
 class Attributes {
@@ -46,12 +50,14 @@ class Attributes {
   const Shape& list(std::string_view name) const;
   DType type(std::string_view name) const;
   const std::string& text(std::string_view name) const;
+  const std::shared_ptr<const Trace>& trace(std::string_view name) const;
 
   bool operator==(const Attributes& other) const {  // most operations have none: no call for them
     return entries_.size() == other.entries_.size() && (entries_.empty() || same_entries(other));
   }
   uint64_t hash() const;
-  // {stride=[1,1], type=f32, name="x", bound=0x1p+0}: integers plain, numbers as hexadecimal floats; "" if empty.
+  // {stride=[1,1], type=f32, name="x", bound=0x1p+0}: integers plain, numbers as hexadecimal floats, a trace in braces;
+  // "" if empty.
   std::string print() const;
 
  private:

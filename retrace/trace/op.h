@@ -188,6 +188,7 @@ struct Op {
   bool repeats = false;              // each element of the result is an element of input 0
   bool elementwise = false;          // `kernel` makes an element of the inputs' elements at its place alone
   bool sum = false;                  // of input 0 over the attribute "axes", in the orders of docs/numerics.md 3
+  bool loop = false;                 // see retrace/ops/loop.h; plans of the CPU run it as it is, others its `lower`
   bool contraction = false;          // sums of products: costs more than reading its inputs and writing its result
   Formula formula = Formula::other;  // of `rule`
   MatrixProduct (*matrix_product)(const Attributes&) = nullptr;  // which product the kernel computes

@@ -86,7 +86,7 @@ ValueId Recording::id_of(const Tensor& tensor, Place place) try {
   const auto& value = tensor.value();
   if (value->pending) {
     if (value->pending.get() == this) return ValueId{value->id};
-    refuse(tensor, place);
+    if (!is_outer(tensor)) refuse(tensor, place);
   }
   const auto [at, is_new] = known_.try_emplace(value.get(), kNoValue);
   if (is_new) {
@@ -99,9 +99,20 @@ ValueId Recording::id_of(const Tensor& tensor, Place place) try {
   throw;
 }
 
+bool Recording::is_outer(const Tensor& tensor) const {
+  const Recording* around = outer_.get();
+  while (around && tensor.value()->pending.get() != around) around = around->outer_.get();
+  return around;
+}
+
 void Recording::refuse(const Tensor& foreign, Place place) const {
   const auto* other = dynamic_cast<const Recording*>(foreign.value()->pending.get());
   if (other && other->failed_) fail_again(place);
+  if (other && other->outer_)
+    throw Error(ErrorKind::usage, 255, "a tensor left the body of a scan without being returned by it")
+        .where(place)
+        .got(fmt::format("{}, of the scan at {}", foreign.spec().text(), other->made_.text()))
+        .help("return it in the state or in the result of the step");
   if (other && other->for_replay_ && !for_replay_)
     throw Error(ErrorKind::usage, 251, "a tensor left an accelerated function without being returned by it")
         .where(place)
@@ -269,6 +280,11 @@ Trace Recording::take_trace() {
 }
 
 void Recording::evaluate(Place place) {
+  if (outer_)
+    throw Error(ErrorKind::usage, 254, "a value is read inside the body of a scan")
+        .where(place)
+        .got(fmt::format("the scan at {}", made_.text()))
+        .help("return the tensor as a result of the step and read it outside: the body is recorded once for all steps");
   if (const Recording& inner = *current_recording(); for_replay_ || inner.for_replay_)
     throw Error(ErrorKind::usage, 250, "a value is read inside an accelerated function")
         .where(place)

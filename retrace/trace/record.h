@@ -44,6 +44,9 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   // an error, and so is a pending tensor from outside, which a replay could not see.
   void record_for_replay(Place made) { for_replay_ = true, made_ = made; }
   bool is_for_replay() const { return for_replay_; }
+  // A recording of the body of a loop that is called at `made` within `outer`: what it uses of the outer one, and
+  // tensors that are known, become inputs. Reading its values is an error.
+  void record_body(std::shared_ptr<const Recording> outer, Place made) { outer_ = std::move(outer), made_ = made; }
   // Appends the nodes of a recorded trace whose inputs have these values here (undefined: nothing reads it); returns
   // its outputs.
   std::vector<Tensor> splice(const Trace& trace, std::span<const Tensor> inputs, const DrawShift& draws, Place place);
@@ -67,6 +70,8 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   // Made of numbers and constants alone, so that it can be computed on any device.
   bool goes_anywhere(ValueId id) const;
   void check_devices(const Op& op, std::span<const ValueId> inputs, Place place) const;
+  // A tensor of the recording around this body, or of one around that.
+  bool is_outer(const Tensor& tensor) const;
   [[noreturn]] void refuse(const Tensor& foreign, Place place) const;
   Trace trace_;
   std::vector<Tensor> inputs_;
@@ -75,6 +80,7 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   std::thread::id owner_ = std::this_thread::get_id();
   std::unordered_map<const TensorValue*, const Tensor*> arguments_;
   int64_t evaluations_ = 0;
+  std::shared_ptr<const Recording> outer_;  // of a body
   bool failed_ = false, warned_ = false, for_replay_ = false;
   Place made_;
 };

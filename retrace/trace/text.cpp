@@ -19,6 +19,16 @@ std::string list_of(const Trace& trace, std::span<const ValueId> ids, Style styl
   return text;
 }
 
+// The lines of a trace that is an attribute.
+std::string indented(const std::string& lines, const std::string& indent) {
+  std::string text;
+  for (const char c : lines) {
+    text += c;
+    if (c == '\n') text += indent + "  ";
+  }
+  return text;
+}
+
 void print_into(std::string& text, const Trace& trace, Style style, const std::string& indent);
 
 void print_into(std::string& text, const Trace& trace, const Node& node, Style style, const std::string& indent) {
@@ -26,7 +36,7 @@ void print_into(std::string& text, const Trace& trace, const Node& node, Style s
   for (int i = 0; i < node.output_count; ++i) outputs.push_back(node.first_output + i);
   text += fmt::format("{}{} = {}({})", indent, list_of(trace, outputs, style), node.op->name,
                       list_of(trace, node.inputs, style));
-  if (const auto attributes = node.attributes.print(); !attributes.empty()) text += " " + attributes;
+  if (const auto attributes = node.attributes.print(); !attributes.empty()) text += " " + indented(attributes, indent);
   if (node.body) {
     text += " {\n";
     print_into(text, node.body->trace, style, indent + "  ");

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kMaxText = size_t{1} << 20;
 constexpr size_t kMaxWord = 64;
+constexpr int kMaxLevels = 8;  // of traces that are attributes
 constexpr int64_t kMaxInteger = int64_t{1} << 40;
 
 // The words and numbers of a text, from the front.
@@ -168,9 +169,19 @@ class Parser {
     if (in_.at_end()) in_.fail("a value expected");
     if (in_.is_next('[')) return in_.list();
     if (in_.is_next('"')) return in_.quoted();
+    if (in_.is_next('{')) return nested();
     if (in_.is_hexadecimal_next()) return in_.hexadecimal();
     if (in_.is_number_next()) return in_.integer();
     return in_.type();
+  }
+
+  std::shared_ptr<const Trace> nested() {
+    if (++levels_ > kMaxLevels) in_.fail("traces inside one another");
+    in_.expect("{");
+    auto found = std::make_shared<const Trace>(parse_block());
+    in_.expect("}");
+    --levels_;
+    return found;
   }
 
   Attributes attributes(const Op& op) {
@@ -243,6 +254,7 @@ class Parser {
 
   Lexer in_;
   const OpTable& table_;
+  int levels_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "retrace/plan/pass.h"
 #include "retrace/trace/record.h"
 #include "retrace/trace/trace_index.h"
@@ -7,8 +9,11 @@
 namespace retrace {
 namespace {
 
+// Plans of the CPU run loops as they are.
+bool is_composite(const Node& node, bool keeps_loops) { return node.op->lower && !(keeps_loops && node.op->loop); }
+
 // Composites may be defined by composites: one round lowers one level.
-Trace lower_once(const Trace& trace) {
+Trace lower_once(const Trace& trace, bool keeps_loops) {
   RecordingScope scope;
   auto& recording = scope.recording();
   ValueMap<Tensor> made(trace);
@@ -16,8 +21,9 @@ Trace lower_once(const Trace& trace) {
   for (const auto& node : trace.nodes) {
     std::vector<Tensor> inputs;
     for (ValueId id : node.inputs) inputs.push_back(made[id]);
-    const auto outputs = node.op->lower ? node.op->lower({node.attributes, inputs, node.place})
-                                        : recording.add(*node.op, node.attributes, inputs, node.place);
+    const auto outputs = is_composite(node, keeps_loops)
+                             ? node.op->lower({node.attributes, inputs, node.place})
+                             : recording.add(*node.op, node.attributes, inputs, node.place);
     if (recording.trace().inputs.size() != trace.inputs.size())
       throw Error(ErrorKind::usage, 208, fmt::format("the definition of {} makes a tensor from numbers", node.op->name))
           .where(node.place)
@@ -41,14 +47,10 @@ Trace lower_once(const Trace& trace) {
   return lowered;
 }
 
-bool has_composite(const Trace& trace) {
-  for (const auto& node : trace.nodes)
-    if (node.op->lower) return true;
-  return false;
-}
-
 Trace lower_composites(Trace trace, const PlanOptions&) {
-  while (has_composite(trace)) trace = lower_once(trace);
+  const bool keeps_loops = device_of(trace) == 0;
+  const auto is_one = [&](const Node& node) { return is_composite(node, keeps_loops); };
+  while (std::any_of(trace.nodes.begin(), trace.nodes.end(), is_one)) trace = lower_once(trace, keeps_loops);
   return trace;
 }
 
