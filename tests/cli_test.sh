@@ -142,7 +142,7 @@ expect 2 'must be a list of tables' analyze "$jobs/layers.toml" --set network.la
 expect 0 '"plan":"' plan "$golden/digits.toml" --json
 [ "$(wc -l <out)" -eq 1 ] || fail 'plan --json: more than one line'
 expect 0 'conv' plan "$golden/digits.toml"
-for pass in lower_composites fold_constants simplify merge_common remove_dead mask_before_unpool sink_views recompute_cheap \
+for pass in lower_composites fold_constants simplify merge_common merge_loops remove_dead mask_before_unpool sink_views recompute_cheap \
   fuse_rows fuse_prologues fuse_pointwise fuse_epilogues fuse_reductions; do
   grep -q "^  $pass .* nodes .* ms$" out || fail "plan: the pass $pass is not timed"
 done

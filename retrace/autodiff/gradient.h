@@ -14,8 +14,9 @@ namespace retrace {
 // recorded order of the consumers, left to right.
 std::vector<Tensor> gradients(const Tensor& loss, std::span<const Tensor> with_respect_to, Place place = Place::here());
 
-// The product of cotangents with the derivative: for each x the sum over outputs of cotangent times d output / d x, with
-// the contributions in the same order. An undefined cotangent counts nothing; undefined where nothing depends on x.
+// The product of cotangents with the derivative: for each x the sum over outputs of cotangent times d output / d x,
+// with the contributions in the same order. An undefined cotangent counts nothing; undefined where nothing depends on
+// x.
 std::vector<Tensor> pull_back(std::span<const Tensor> outputs, std::span<const Tensor> cotangents,
                               std::span<const Tensor> with_respect_to, Place place = Place::here());
 

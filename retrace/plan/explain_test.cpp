@@ -91,6 +91,7 @@ TEST(PlanText, ShowsWhatEachPassChanges) {
             "  - %2 = exp(%0)\n"
             "  - %5 = add(%1, %2)\n"
             "  + %5 = add(%1, %1)\n"
+            "merge_loops: 3 -> 3 nodes, nothing changed\n"
             "remove_dead: 3 -> 2 nodes\n"
             "  - %3 = negate(%1)\n");
   EXPECT_SAYS(changes.text(), "  + %5 = fused(%0) {\n  +   %0 = input f32[3]\n");

@@ -16,8 +16,7 @@ namespace retrace {
 
 struct Trace;
 
-class AttributeValue
-    : public std::variant<int64_t, double, Shape, DType, std::string, std::shared_ptr<const Trace>> {
+class AttributeValue : public std::variant<int64_t, double, Shape, DType, std::string, std::shared_ptr<const Trace>> {
  public:
   using variant::variant;
   AttributeValue() = default;

@@ -50,7 +50,8 @@ std::vector<TensorSpec> infer(const InferCall& call) {
     const bool cut = i >= loop.carries && i < loop.carries + loop.sequences;
     if (cut && own.shape.rank() == kMaxRank) does_not_fit(call, "a sequence has too many axes", call.inputs[i], own);
     const TensorSpec expected = cut ? stacked(own, loop.length) : own;
-    if (!alike(call.inputs[i], expected)) does_not_fit(call, "an input does not fit the body", call.inputs[i], expected);
+    if (!alike(call.inputs[i], expected))
+      does_not_fit(call, "an input does not fit the body", call.inputs[i], expected);
   }
   for (size_t i = 0; i < body.outputs.size(); ++i) {
     const TensorSpec& made = body.spec(body.outputs[i]);
@@ -85,7 +86,8 @@ std::vector<Tensor> lower(const LowerCall& call) {
     for (size_t k = 0; k < loop.carries; ++k) before[k].push_back(inputs[k]);
     for (size_t k = loop.carries; k < loop.carries + loop.sequences; ++k) {
       const TensorSpec& own = body.spec(body.inputs[k]);
-      inputs[k] = reshape(select(call.inputs[k], 0, loop.place_of(i), call.place), own.shape, own.labels.text(), call.place);
+      inputs[k] =
+          reshape(select(call.inputs[k], 0, loop.place_of(i), call.place), own.shape, own.labels.text(), call.place);
     }
     const auto outputs = current_recording()->splice(body, inputs, {}, call.place);
     for (size_t k = 0; k < outputs.size(); ++k) made[k].push_back(outputs[k]);
@@ -153,7 +155,7 @@ Tensor with_steps(const Tensor& all, const Labels& labels, Place place) {
 struct RecordedBody {
   Trace trace;
   std::vector<Tensor> used;
-  Tree state, result;  // structures
+  Tree state, result;          // structures
   std::vector<Labels> labels;  // of the results
 };
 

@@ -23,19 +23,19 @@ struct ScanResult {
 };
 
 // state = initial; for t = 0, 1, ...: (state, results[t]) = body(state, xs[t]). The body is called once, with tensors
-// that have no values yet, and what it records is planned once and run for each step, whatever the length: a tensor is a
-// tree of one leaf, so a body may be
+// that have no values yet, and what it records is planned once and run for each step, whatever the length: a tensor is
+// a tree of one leaf, so a body may be
 //
 //   scan([&](const Tree& h, const Tree& x) -> ScanStep {
 //     const Tensor next = tanh(linear(x, weights) + linear(h, recurrent_weights));
 //     return {next, next};
 //   }, h, xs)
 //
-// xs: leaves with labels are cut along T, those without along axis 0, into `length` elements without that axis; an empty
-// tree: the body gets an empty tree, and the length is given. A result with labels gets the axis T at its place in the
-// order B T S C U, one without labels (or with T) a first axis. The state keeps structure, types and shapes. Tensors and
-// numbers that the body uses from outside are the same in every step. Trees, tensors and numbers: f32, f64, i32, u8,
-// bool. On a CUDA device the steps stand in the plan one by one.
+// xs: leaves with labels are cut along T, those without along axis 0, into `length` elements without that axis; an
+// empty tree: the body gets an empty tree, and the length is given. A result with labels gets the axis T at its place
+// in the order B T S C U, one without labels (or with T) a first axis. The state keeps structure, types and shapes.
+// Tensors and numbers that the body uses from outside are the same in every step. Trees, tensors and numbers: f32, f64,
+// i32, u8, bool. On a CUDA device the steps stand in the plan one by one.
 //
 // Gradients, of any order, to the initial state, xs and what the body uses: a scan in the other direction, which reads
 // the states that each step began with; they are kept. The gradient of what the body uses is a sum over the steps, from

@@ -14,6 +14,7 @@
 #include "retrace/ops/tanh/tanh.h"
 #include "retrace/ops/testing/op_case.h"
 #include "retrace/run/accelerate.h"
+#include "retrace/trace/text.h"
 
 namespace retrace {
 namespace {
@@ -82,6 +83,140 @@ OP_CASES(scan) {
           of("recurrence", {{.shape = {4, 3}}, {.shape = {6, 4, 5}}, {.shape = {3, 5}}, {.shape = {3, 3}}}, recurrence),
           of("powers", {{.shape = {3, 2}}, {.shape = {3, 3}}}, powers),
           of("nested", {{.shape = {}}, {.shape = {3, 4}}}, nested)};
+}
+
+const RandomKey kKey(7);
+
+void expect_bits(const Tensor& a, const Tensor& b) {
+  EXPECT_EQ(a.to_vector<float>(), b.to_vector<float>());
+  EXPECT_EQ(a.labels(), b.labels());
+}
+
+TEST(Scan, IsTheLoopThatItReplaces) {
+  const Tensor h = normal({4, 3}, kKey.split("h")), xs = normal({6, 4, 5}, kKey.split("x"));
+  const Tensor w = normal({3, 5}, kKey.split("w")), r = normal({3, 3}, kKey.split("r"));
+  Tensor state = h;
+  Tensors states;
+  for (int t = 0; t < 6; ++t) states.push_back(state = tanh(linear(xs[t], w) + matmul(state, r)));
+  const auto made = recurrence({h, xs, w, r});
+  expect_bits(made[0], state);
+  expect_bits(made[1], stack(states));
+}
+
+TEST(Scan, PutsStepsWhereTheyBelong) {
+  const Tensor xs = normal({2, 4, 3}, kKey, {.labels = "BTC"});
+  const auto made = scan([](const Tree& s, const Tree& x) -> ScanStep { return {s.tensor() + x.tensor(), x}; },
+                         Tensor::zeros({2, 3}, DType::f32, "BC"), xs);
+  expect_bits(made.results, xs);
+}
+
+TEST(Scan, TakesNoStepsAtAll) {
+  const auto made = decay({Tensor::from<float>({1, 2}, {2}), Tensor::zeros({0, 2})}, {});
+  expect_bits(made[0], Tensor::from<float>({1, 2}, {2}));
+  EXPECT_EQ(made[1].shape(), (Shape{0, 2}));
+}
+
+TEST(Scan, PassesOnWhatItIsGiven) {
+  const Tensor outside = Tensor::from<float>({5, 6}, {2});
+  const auto made = scan([&](const Tree&, const Tree& x) -> ScanStep { return {outside, x}; }, Tensor::zeros({2}),
+                         Tensor::from<float>({1, 2, 3}, {3}));
+  expect_bits(made.state, outside);
+  expect_bits(made.results, Tensor::from<float>({1, 2, 3}, {3}));
+}
+
+TEST(Scan, IsAcceleratedAndDifferentiated) {
+  const auto loss = [](const Tree& p, const Tensor& xs) {
+    const auto made = recurrence({Tensor::zeros({4, 3}), xs, p["w"], p["r"]});
+    return mean(made[1] * made[1]);
+  };
+  const Tree p = {{"r", normal({3, 3}, kKey.split("r"))}, {"w", normal({3, 5}, kKey.split("w"))}};
+  const auto gradient = value_and_grad(loss);
+  const auto step = accelerate([&](const Tree& all, const Tensor& xs) { return gradient(all, xs).gradients; });
+  for (int i = 0; i < 3; ++i) {
+    const Tensor xs = normal({6, 4, 5}, kKey.split(i));
+    const Tree plain = gradient(p, xs).gradients, fast = step(p, xs);
+    expect_bits(plain["w"], fast["w"]);
+    expect_bits(plain["r"], fast["r"]);
+  }
+  EXPECT_EQ(step.hits(), 2);
+}
+
+// The gradient of a matrix is one product over all steps, that of a vector a sum from the last step to the first.
+TEST(Scan, GradientsOfTheUnrolledLoop) {
+  const Tensor xs = normal({5, 4, 3}, kKey.split("x"), {.type = DType::f64});
+  const Tree p = {{"b", normal({3}, kKey.split("b"), {.type = DType::f64})},
+                  {"r", normal({3, 3}, kKey.split("r"), {.type = DType::f64})}};
+  const auto next = [](const Tree& all, const Tensor& h, const Tensor& x) {
+    return tanh(x + matmul(h, all["r"]) + all["b"].tensor());
+  };
+  const Tensor zeros = Tensor::zeros({4, 3}, DType::f64);
+  const Tree scanned =
+      value_and_grad([&](const Tree& all) {
+        return sum(scan([&](const Tree& h, const Tree& x) -> ScanStep { return {next(all, h, x), {}}; }, zeros, xs)
+                       .state.tensor());
+      })(p)
+          .gradients;
+  const Tree unrolled = value_and_grad([&](const Tree& all) {
+                          Tensor h = zeros;
+                          for (int t = 0; t < 5; ++t) h = next(all, h, xs[t]);
+                          return sum(h);
+                        })(p)
+                            .gradients;
+  for (const char* name : {"b", "r"}) {
+    const auto a = scanned[name].tensor().to_vector<double>(), b = unrolled[name].tensor().to_vector<double>();
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-13) << name;
+  }
+}
+
+TEST(Scan, HasATextThatParses) {
+  RecordingScope scope;
+  const Tensor h = scope.recording().add_input({DType::f32, {3}, {}, {}}),
+               xs = scope.recording().add_input({DType::f32, {7, 3}, {}, {}});
+  const auto made = decay({h, xs}, {});
+  const Trace trace = scope.recording().take_trace(made);
+  EXPECT_EQ(parse_trace(print_trace(trace), op_table()), trace);
+  EXPECT_EQ(parse_trace(print_trace(trace), op_table()).hash(), trace.hash());
+}
+
+template <class F>
+void expect_error(int code, const F& f) {
+  try {
+    f();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+  }
+}
+
+TEST(Scan, RefusesWhatItCannotDo) {
+  const Tensor h = Tensor::zeros({3}), xs = Tensor::ones({4, 3});
+  const auto same = [](const Tree& s, const Tree&) -> ScanStep { return {s, {}}; };
+  expect_error(256, [&] { scan(same, h, Tree()); });
+  expect_error(256, [&] { scan(same, h, xs, {.length = 3}); });
+  expect_error(256, [&] { scan(same, h, Tensor::ones({})); });
+  expect_error(256, [&] { scan(same, h, Tensor::ones({4, 3}, DType::f32, "BC")); });
+  expect_error(257, [&] { scan([](const Tree& s, const Tree&) -> ScanStep { return {sum(s.tensor()), {}}; }, h, xs); });
+  expect_error(254, [&] {
+    scan(
+        [](const Tree& s, const Tree& x) -> ScanStep {
+          EXPECT_GT(sum(x.tensor()).item<float>(), 0);
+          return {s, {}};
+        },
+        h, xs);
+  });
+  expect_error(255, [&] {
+    Tensor left;
+    scan([&](const Tree& s, const Tree& x) -> ScanStep { return left = s.tensor() + x.tensor(), ScanStep{s, {}}; }, h,
+         xs);
+    left = left + 1;
+  });
+  expect_error(258, [&] {
+    accelerate([&](const Tensor& all) {
+      return scan([](const Tree& s, const Tree&) -> ScanStep { return {s.tensor() + uniform({3}), {}}; }, h, all)
+          .state.tensor();
+    })(xs);
+  });
+  expect_bits(decay({h, xs}, {})[0], decay({h, xs}, {})[0]);  // the thread goes on
 }
 
 }  // namespace

@@ -86,8 +86,6 @@ bool takes(const Trace&, const Node& node) { return node.op->loop; }
 
 }  // namespace
 
-void define_loop_step(StepKinds& kinds) {
-  kinds.add({.name = "loop", .takes = takes, .make = make_step<LoopStep>});
-}
+void define_loop_step(StepKinds& kinds) { kinds.add({.name = "loop", .takes = takes, .make = make_step<LoopStep>}); }
 
 }  // namespace retrace

@@ -21,9 +21,8 @@ Trace lower_once(const Trace& trace, bool keeps_loops) {
   for (const auto& node : trace.nodes) {
     std::vector<Tensor> inputs;
     for (ValueId id : node.inputs) inputs.push_back(made[id]);
-    const auto outputs = is_composite(node, keeps_loops)
-                             ? node.op->lower({node.attributes, inputs, node.place})
-                             : recording.add(*node.op, node.attributes, inputs, node.place);
+    const auto outputs = is_composite(node, keeps_loops) ? node.op->lower({node.attributes, inputs, node.place})
+                                                         : recording.add(*node.op, node.attributes, inputs, node.place);
     if (recording.trace().inputs.size() != trace.inputs.size())
       throw Error(ErrorKind::usage, 208, fmt::format("the definition of {} makes a tensor from numbers", node.op->name))
           .where(node.place)
