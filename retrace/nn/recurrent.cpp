@@ -2,21 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/slice/slice.h"
-#include "retrace/ops/split/split.h"
 
 namespace retrace::nn {
 namespace {
-
-Tensor reversed(const Tensor& x, Place place) {
-  std::vector<Tensor> positions = unstack(x, 1, place);
-  std::reverse(positions.begin(), positions.end());
-  const Tensor y = stack(positions, 1, place);
-  return reshape(y, y.shape(), x.labels(), place);
-}
 
 void check(const char* kind, const Tensor& x, Place place) {
   if (x.rank() == 3 && x.shape()[1] > 0) return;
@@ -32,9 +22,8 @@ Layer recurrent_layer(const char* kind, int64_t hidden, const RecurrentOptions& 
                       const Recurrence& run, Place place) {
   // From the first position to the last one, or back; what each has seen stands at its place.
   const auto one_way = [=](Walk& walk, const Tensor& x, bool back) {
-    const Tensor y = run(walk, back ? reversed(x, place) : x);
-    if (options.last) return select(y, 1, -1, place);
-    return back ? reversed(y, place) : y;
+    const Tensor y = run(walk, x, back);
+    return options.last ? select(y, 1, back ? 0 : -1, place) : y;
   };
   return Layer(kind,
                [=](Walk& walk, const Tree& input) {

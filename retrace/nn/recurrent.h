@@ -7,8 +7,9 @@
 
 namespace retrace::nn {
 
-// The hidden states [batch,length,hidden] of x [batch,length,features], with parameters of the walk's current layer.
-using Recurrence = std::function<Tensor(Walk& walk, const Tensor& x)>;
+// The hidden states [batch,length,hidden] of x [batch,length,features], with parameters of the walk's current layer;
+// with `reverse` from the last position to the first.
+using Recurrence = std::function<Tensor(Walk& walk, const Tensor& x, bool reverse)>;
 
 // The layer of that kind: both directions and the position that is kept, by the options.
 Layer recurrent_layer(const char* kind, int64_t hidden, const RecurrentOptions& options, const Initializer& initializer,

@@ -1,8 +1,12 @@
 #include "retrace/ops/recurrence.h"
 
+#include "retrace/ops/add/add.h"
 #include "retrace/ops/broadcast/broadcast.h"
-#include "retrace/ops/concatenate/concatenate.h"
+#include "retrace/ops/linear/linear.h"
 #include "retrace/ops/reshape/reshape.h"
+#include "retrace/ops/scan/scan.h"
+#include "retrace/ops/transpose/transpose.h"
+#include "retrace/ops/where/where.h"
 
 namespace retrace {
 namespace {
@@ -43,15 +47,56 @@ int64_t checked_hidden(const RecurrenceCall& call) {
   return hidden;
 }
 
+namespace {
+
 Tensor state_or_zeros(const RecurrenceCall& call, const Tensor& state) {
   if (state.defined()) return reshape(state, state.shape(), "", call.place);
   const Shape shape{call.x.shape()[0], call.recurrent_weights.shape()[1]};
   return broadcast(constant_like(call.x, 0), shape, "", call.place);
 }
 
-Tensor joined_positions(const RecurrenceCall& call, std::span<const Tensor> states) {
-  const Tensor y = stack(states, 1, call.place);
-  return reshape(y, y.shape(), call.x.labels(), call.place);
+// Positions first, bool [length,batch,1]; undefined where all positions count.
+Tensor mask_by_position(const RecurrenceCall& call, const Tensor& mask) {
+  if (!mask.defined()) return {};
+  const Shape wanted{call.x.shape()[0], call.x.shape()[1]};
+  if (!(mask.shape() == wanted) || mask.type() != DType::boolean)
+    throw Error(ErrorKind::usage, 242, fmt::format("{}: the mask does not fit", call.name))
+        .where(call.place)
+        .got(mask.spec().text())
+        .expected(fmt::format("bool{}", wanted.text()))
+        .help("compare positions with lengths, or cast(mask, DType::boolean)");
+  const Tensor moved = transpose(reshape(mask, wanted, "", call.place), {1, 0}, call.place);
+  return reshape(moved, {wanted[1], wanted[0], 1}, "", call.place);
+}
+
+Tree tree_of(const RecurrenceState& state) {
+  return state.c.defined() ? Tree{{"c", state.c}, {"h", state.h}} : Tree{{"h", state.h}};
+}
+RecurrenceState state_of(const Tree& tree) {
+  return {tree["h"].tensor(), tree.contains("c") ? tree["c"].tensor() : Tensor()};
+}
+
+}  // namespace
+
+RecurrenceResult run_recurrence(
+    const RecurrenceCall& call, const RecurrenceState& first, bool has_c, const RecurrenceOptions& options,
+    FunctionRef<RecurrenceState(const Tensor& products, const RecurrenceState& before)> next) {
+  const Place place = call.place;
+  const Tensor by_position = transpose(reshape(call.x, call.x.shape(), "", place), {1, 0, 2}, place);
+  Tree xs{{"products", add(linear(by_position, call.weights, {.flatten = false}, place), call.biases[0], place)}};
+  if (const Tensor mask = mask_by_position(call, options.mask); mask.defined()) xs["mask"] = mask;
+  const RecurrenceState start{state_or_zeros(call, first.h), has_c ? state_or_zeros(call, first.c) : Tensor()};
+  const auto step = [&](const Tree& before, const Tree& x) -> ScanStep {
+    const RecurrenceState old = state_of(before), made = next(x["products"].tensor(), old);
+    if (!x.contains("mask")) return {tree_of(made), made.h};
+    const Tensor& counts = x["mask"];
+    const Tensor kept = has_c ? where(counts, made.c, old.c, place) : Tensor();
+    return {tree_of({where(counts, made.h, old.h, place), kept}),
+            where(counts, made.h, constant_like(made.h, 0), place)};
+  };
+  const ScanResult made = scan(step, tree_of(start), xs, {.reverse = options.reverse}, place);
+  const Tensor y = transpose(made.results, {1, 0, 2}, place);
+  return {reshape(y, y.shape(), call.x.labels(), place), state_of(made.state)};
 }
 
 }  // namespace retrace

@@ -1,6 +1,8 @@
 #pragma once
 // Shared by recurrences: lstm, gru.
 
+#include "retrace/base/function_ref.h"
+#include "retrace/ops/lstm/lstm.h"
 #include "retrace/ops/op.h"
 
 namespace retrace {
@@ -16,10 +18,19 @@ struct RecurrenceCall {
 };
 int64_t checked_hidden(const RecurrenceCall& call);
 
-// The state, or zeros [batch,hidden].
-Tensor state_or_zeros(const RecurrenceCall& call, const Tensor& state);
-
-// [batch,hidden] of each position as one tensor [batch,length,hidden] with the labels of x.
-Tensor joined_positions(const RecurrenceCall& call, std::span<const Tensor> states);
+// One state of a recurrence: h, and c where there is one.
+struct RecurrenceState {
+  Tensor h, c;
+};
+// The states h of all positions [batch,length,hidden], with the labels of x, and the last state.
+struct RecurrenceResult {
+  Tensor y;
+  RecurrenceState state;
+};
+// Runs `next(products of the position, state)` over all positions, by scan: the products are x weights^T + bias of all
+// positions. `first`: what is undefined begins as zeros.
+RecurrenceResult run_recurrence(
+    const RecurrenceCall& call, const RecurrenceState& first, bool has_c, const RecurrenceOptions& options,
+    FunctionRef<RecurrenceState(const Tensor& products, const RecurrenceState& before)> next);
 
 }  // namespace retrace

@@ -23,6 +23,11 @@ void visit_numbers(Trace& trace, const F& f) {
       if (auto* whole = std::get_if<int64_t>(&attribute.value)) f(*whole, &node);
       if (auto* real = std::get_if<double>(&attribute.value)) f(*real, &node);
       if (auto* list = std::get_if<Shape>(&attribute.value)) shape(*list, &node);
+      if (auto* body = std::get_if<std::shared_ptr<const Trace>>(&attribute.value)) {
+        auto visited = std::make_shared<Trace>(**body);
+        visit_numbers(*visited, f);
+        *body = std::move(visited);
+      }
     }
   for (auto& spec : trace.values) shape(spec.shape, nullptr);
 }

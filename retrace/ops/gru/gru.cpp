@@ -1,11 +1,9 @@
 #include "retrace/ops/gru/gru.h"
 
 #include "retrace/ops/add/add.h"
-#include "retrace/ops/linear/linear.h"
 #include "retrace/ops/matmul/matmul.h"
 #include "retrace/ops/multiply/multiply.h"
 #include "retrace/ops/recurrence.h"
-#include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/sigmoid/sigmoid.h"
 #include "retrace/ops/split/split.h"
 #include "retrace/ops/subtract/subtract.h"
@@ -24,22 +22,19 @@ Tensor next(const Tensor& from_x, const Tensor& before, const GruParameters& par
 
 }  // namespace
 
-GruResult gru(const Tensor& x, const GruParameters& parameters, const Tensor& h, Place place) {
+GruResult gru(const Tensor& x, const GruParameters& parameters, const Tensor& h, const RecurrenceOptions& options,
+              Place place) {
   const auto& [weights, recurrent_weights, bias, recurrent_bias] = parameters;
   const RecurrenceCall call{"gru", x, weights, recurrent_weights, 3, {bias, recurrent_bias}, {h}, place};
   checked_hidden(call);
   for (const Tensor* tensor : {&bias, &recurrent_bias}) check_defined("gru", *tensor, place);
-  const Tensor plain = reshape(x, x.shape(), "", place);
-  const Tensor from_x = add(linear(plain, weights, {.flatten = false}, place), bias, place);
-  std::vector<Tensor> hidden;
-  Tensor now = state_or_zeros(call, h);
-  for (const Tensor& at : unstack(from_x, 1, place)) {
-    now = next(at, now, parameters, place);
-    hidden.push_back(now);
-  }
-  return {joined_positions(call, hidden), now};
+  const auto made = run_recurrence(call, {h, {}}, false, options,
+                                   [&](const Tensor& products, const RecurrenceState& before) -> RecurrenceState {
+                                     return {next(products, before.h, parameters, place), {}};
+                                   });
+  return {made.y, made.state.h};
 }
 
-void define_gru(OpTable&) {}  // no op of its own: it is made of matmul, sigmoid and tanh
+void define_gru(OpTable&) {}  // no op of its own: a scan of matmul, sigmoid and tanh
 
 }  // namespace retrace

@@ -8,6 +8,13 @@
 
 namespace retrace {
 
+// Options of lstm, gru and rnn.
+struct RecurrenceOptions {
+  // [batch,length], bool: where it is false, the state stays as it was, and y is 0. Undefined: all positions count.
+  Tensor mask = {};
+  bool reverse = false;  // from the last position to the first; y keeps the places
+};
+
 // The parameters of lstm, f32 or f64; the rows of each are those of the gates i, f, g, o in turn.
 struct LstmParameters {
   Tensor weights;            // [4 hidden,features]
@@ -31,10 +38,10 @@ struct LstmResult {
 //   a = (x weights^T + bias) + h recurrent_weights^T;  i, f, g, o = parts of a
 //   c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c)
 // Each operation rounds as the op of its name; the products of x with the weights are those of linear at each position.
-// The positions stand in the trace one by one, so each length is a trace of its own. Gradients: those of these ops. y
-// has the labels of x. Error(usage) where types or sizes do not fit, and for no positions.
+// The positions are the steps of a scan. Gradients: those of these ops and of scan. y has the labels of x. Error(usage)
+// where types or sizes do not fit, and for no positions.
 LstmResult lstm(const Tensor& x, const LstmParameters& parameters, const LstmState& state = {},
-                Place place = Place::here());
+                const RecurrenceOptions& options = {}, Place place = Place::here());
 
 }  // namespace retrace
 

@@ -4,7 +4,10 @@
 
 #include <cmath>
 
+#include "retrace/ops/cast/cast.h"
 #include "retrace/ops/gru/gru.h"
+#include "retrace/ops/reshape/reshape.h"
+#include "retrace/ops/rnn/rnn.h"
 #include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
@@ -21,38 +24,62 @@ std::vector<Tensor> run_gru(const std::vector<Tensor>& in) {
   return {made.y, made.h};
 }
 
+std::vector<Tensor> run_rnn(const std::vector<Tensor>& in) {
+  const RnnResult made = rnn(in[0], {in[1], in[2], in[3]}, in.size() > 4 ? in[4] : Tensor());
+  return {made.y, made.h};
+}
+// From the end, where positions 0 and 2 of the first sequence count, and all of the second.
+std::vector<Tensor> run_masked(const std::vector<Tensor>& in) {
+  const RecurrenceOptions options{.mask = cast(in[4], DType::boolean), .reverse = true};
+  const LstmResult made = lstm(in[0], {in[1], in[2], in[3]}, {}, options);
+  return {made.y, made.state.h, made.state.c};
+}
+
 OP_CASES(lstm) {
   const Bound bound{.ulp = 8, .relative = 2e-6}, gradient{.ulp = 8, .relative = 8e-6, .tiny = true};
   const CaseInput x{.shape = {2, 4, 5}, .labels = "BTC"}, state{.shape = {2, 3}};
+  const CaseInput mask{.shape = {2, 4}, .type = DType::i32, .values = {1, 0, 1, 0, 1, 1, 1, 1}};
   const auto of = [](int64_t gates) {
     return std::vector<CaseInput>{{.shape = {gates * 3, 5}}, {.shape = {gates * 3, 3}}, {.shape = {gates * 3}}};
   };
-  const auto four = of(4), three = of(3);
-  return {{.op = "matmul",
+  const auto one = of(1), four = of(4), three = of(3);
+  return {{.op = "scan",
            .name = "lstm",
            .inputs = {x, four[0], four[1], four[2]},
            .build = run_lstm,
            .bound = bound,
            .gradient = gradient},
-          {.op = "matmul",
+          {.op = "scan",
            .name = "lstm_with_state",
            .inputs = {x, four[0], four[1], four[2], state, state},
            .build = run_lstm,
            .bound = bound,
            .gradient = gradient},
-          {.op = "matmul",
+          {.op = "scan",
            .name = "lstm_of_one_position",
            .inputs = {{.shape = {2, 1, 5}}, four[0], four[1], four[2]},
            .build = run_lstm,
            .bound = bound,
            .gradient = gradient},
-          {.op = "matmul",
+          {.op = "scan",
            .name = "gru",
            .inputs = {x, three[0], three[1], three[2], three[2]},
            .build = run_gru,
            .bound = bound,
            .gradient = gradient},
-          {.op = "matmul",
+          {.op = "scan",
+           .name = "rnn",
+           .inputs = {x, one[0], one[1], one[2], state},
+           .build = run_rnn,
+           .bound = bound,
+           .gradient = gradient},
+          {.op = "scan",
+           .name = "lstm_of_some_positions_from_the_end",
+           .inputs = {x, four[0], four[1], four[2], mask},
+           .build = run_masked,
+           .bound = bound,
+           .gradient = gradient},
+          {.op = "scan",
            .name = "gru_with_state",
            .inputs = {x, three[0], three[1], three[2], three[2], state},
            .build = run_gru,
@@ -99,6 +126,29 @@ TEST(Gru, IsItsFormula) {
   }
 }
 
+TEST(Rnn, IsItsFormula) {
+  const auto x = Tensor::from<double>({0.5, -1, 2}, {1, 3, 1});
+  const auto w = Tensor::full(0.3, {1, 1}, DType::f64), b = Tensor::full(0.1, {1}, DType::f64);
+  double h = 0;
+  const auto y = rnn(x, {w, w, b}).y.to_vector<double>();
+  for (int t = 0; t < 3; ++t) EXPECT_NEAR(y[t], h = std::tanh(x.to_vector<double>()[t] * 0.3 + 0.1 + h * 0.3), 1e-14);
+}
+
+// A sequence that ends early has the states of the short one, and zeros behind it.
+TEST(Lstm, LeavesOutMaskedPositions) {
+  const auto x = Tensor::from<float>({1, 2, 3, 4, 5, 6, 7, 8}, {1, 4, 2});
+  const auto w = Tensor::full(0.1, {4, 2}), r = Tensor::full(0.2, {4, 1}), b = Tensor::full(0.3, {4});
+  const Tensor mask = Tensor::arange(4) < 2;
+  const auto some = lstm(x, {w, r, b}, {}, {.mask = reshape(mask, {1, 4})});
+  const auto brief = lstm(Tensor::from<float>({1, 2, 3, 4}, {1, 2, 2}), {w, r, b});
+  EXPECT_EQ(some.state.h.to_vector<float>(), brief.state.h.to_vector<float>());
+  EXPECT_EQ(some.state.c.to_vector<float>(), brief.state.c.to_vector<float>());
+  auto padded = brief.y.to_vector<float>();
+  padded.resize(4);
+  EXPECT_EQ(some.y.to_vector<float>(), padded);
+  EXPECT_THROW(lstm(x, {w, r, b}, {}, {.mask = mask}), Error);
+}
+
 // A sequence in two parts, the second from the state behind the first.
 TEST(Lstm, GoesOnFromAState) {
   const auto x = Tensor::from<float>({1, 2, 3, 4, 5, 6, 7, 8}, {1, 4, 2});
@@ -114,12 +164,12 @@ TEST(Lstm, refuses_what_does_not_fit) {
   const auto x = Tensor::zeros({2, 4, 5}), w = Tensor::zeros({12, 5}), r = Tensor::zeros({12, 3}),
              b = Tensor::zeros({12});
   const Place place{"model.cpp", 7};
-  EXPECT_EQ(error_text([&] { lstm(x, {Tensor::zeros({12, 4}), r, b}, {}, place); }),
+  EXPECT_EQ(error_text([&] { lstm(x, {Tensor::zeros({12, 4}), r, b}, {}, {}, place); }),
             "error[RT0242]: lstm: the weights do not fit\n"
             "  where:    model.cpp:7\n"
             "  got:      x f32[2,4,5], weights f32[12,4], recurrent weights f32[12,3]\n"
             "  expected: weights [4 hidden,5] and recurrent weights [4 hidden,hidden]");
-  EXPECT_EQ(error_text([&] { lstm(x, {w, r, Tensor::zeros({3})}, {}, place); }),
+  EXPECT_EQ(error_text([&] { lstm(x, {w, r, Tensor::zeros({3})}, {}, {}, place); }),
             "error[RT0242]: lstm: a bias is f32[3]\n"
             "  where:    model.cpp:7\n"
             "  got:      x f32[2,4,5], weights f32[12,5], recurrent weights f32[12,3]\n"

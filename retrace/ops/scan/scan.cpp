@@ -248,6 +248,11 @@ ScanResult record_scan(FunctionRef<ScanStep(const Tree&, const Tree&)> body, con
     sequences.push_back(steps_first(x, axis, place));
   }
   const int64_t length = checked_length(sequences, options, place);
+  // A state that is made of numbers alone begins on any device.
+  DeviceId device = 0;
+  for (const auto* all : {&inputs, &sequences})
+    for (const Tensor& tensor : *all) device = std::max(device, tensor.spec().device);
+  for (TensorSpec& spec : specs) spec.device = device;
   RecordedBody made = record_body(body, state, specs, xs, elements, place);
   inputs.insert(inputs.end(), sequences.begin(), sequences.end());
   inputs.insert(inputs.end(), made.used.begin(), made.used.end());

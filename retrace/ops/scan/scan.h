@@ -35,7 +35,7 @@ struct ScanResult {
 // empty tree: the body gets an empty tree, and the length is given. A result with labels gets the axis T at its place
 // in the order B T S C U, one without labels (or with T) a first axis. The state keeps structure, types and shapes.
 // Tensors and numbers that the body uses from outside are the same in every step. Trees, tensors and numbers: f32, f64,
-// i32, u8, bool. On a CUDA device the steps stand in the plan one by one.
+// i32, u8, bool. On a CUDA device, which is that of state and xs, the steps stand in the plan one by one.
 //
 // Gradients, of any order, to the initial state, xs and what the body uses: a scan in the other direction, which reads
 // the states that each step began with; they are kept. The gradient of what the body uses is a sum over the steps, from
