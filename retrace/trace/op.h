@@ -186,6 +186,8 @@ struct Op {
   bool own_inverse = false;          // op(op(x)) is x
   bool constant = false;             // one number, the attribute "value"
   bool repeats = false;              // each element of the result is an element of input 0
+  bool joins = false;                // the inputs one after another along the attribute "axis"
+  bool cuts = false;                 // of input 0 the elements "begin", begin + "step", ... before "end", for each axis
   bool elementwise = false;          // `kernel` makes an element of the inputs' elements at its place alone
   bool sum = false;                  // of input 0 over the attribute "axes", in the orders of docs/numerics.md 3
   bool loop = false;                 // see retrace/ops/loop.h; plans of the CPU run it as it is, others its `lower`

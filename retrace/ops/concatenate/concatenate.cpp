@@ -111,7 +111,8 @@ void define_concatenate(OpTable& table) {
              .infer = infer,
              .gradient = gradient,
              .kernel = run,
-             .cuda = cuda_concatenate});
+             .cuda = cuda_concatenate,
+             .joins = true});
 }
 
 }  // namespace retrace

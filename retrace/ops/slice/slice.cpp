@@ -162,7 +162,8 @@ void define_slice(OpTable& table) {
              .infer = infer_slice,
              .gradient = gradient_slice,
              .kernel = run_slice,
-             .cuda = cuda_slice});
+             .cuda = cuda_slice,
+             .cuts = true});
   table.add({.name = "pad",
              .attributes = {"shape", "begin", "step"},
              .infer = infer_pad,

@@ -14,11 +14,29 @@ class Simplifier {
     for (const SameValue& same : node.op->same_as)
       if (alike(node, node.inputs[static_cast<size_t>(same.input)]) && holds(node, same))
         return rewrite_(node.inputs[static_cast<size_t>(same.input)]);
+    if (node.op->cuts) return joined_part(node);
     const Node* inner = node.op->own_inverse ? producer(node.inputs[0]) : nullptr;
     return inner && inner->op == node.op ? inner->inputs[0] : kNoValue;
   }
 
  private:
+  // The tensor that was joined with others and is cut out again.
+  ValueId joined_part(const Node& node) {
+    const Node* whole = producer(node.inputs[0]);
+    if (!whole || !whole->op->joins) return kNoValue;
+    const TensorSpec& wanted = rewrite_.from().spec(node.first_output);
+    const int axis = static_cast<int>(whole->attributes.integer("axis"));
+    const Shape &begin = node.attributes.list("begin"), &step = node.attributes.list("step");
+    for (int i = 0; i < begin.rank(); ++i)
+      if (step[i] != 1 || (i != axis && begin[i] != 0)) return kNoValue;
+    int64_t at = 0;
+    for (ValueId part : whole->inputs) {
+      if (at == begin[axis] && rewrite_.to().spec(part) == wanted) return part;
+      at += rewrite_.to().spec(part).shape[axis];
+    }
+    return kNoValue;
+  }
+
   const Node* producer(ValueId old) { return rewrite_.to().producer(rewrite_(old)); }
   // Numbers of definitions only: those of user code are inputs and never rewritten.
   bool holds(const Node& node, const SameValue& same) {
@@ -50,7 +68,10 @@ Trace simplify(Trace trace, const PlanOptions&) {
 }  // namespace
 
 Pass simplify_pass() {
-  return {.name = "simplify", .purpose = "exact rewrites: identity, x*1, x/1, --x", .run = simplify, .cuda = true};
+  return {.name = "simplify",
+          .purpose = "exact rewrites: identity, x*1, x/1, --x, a part of what was joined",
+          .run = simplify,
+          .cuda = true};
 }
 
 }  // namespace retrace
