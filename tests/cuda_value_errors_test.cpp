@@ -39,6 +39,7 @@ Tensor gather(const std::vector<Tensor>& in) { return gather_rows(in[0], in[1], 
 Tensor encode(const std::vector<Tensor>& in) { return one_hot(in[0], 3, kPlace); }
 Tensor classify(const std::vector<Tensor>& in) { return softmax_cross_entropy(in[0], one_hot(in[1], 3, kPlace)); }
 Tensor quotient(const std::vector<Tensor>& in) { return divide(in[0], in[1], kPlace); }
+Tensor rest(const std::vector<Tensor>& in) { return remainder(in[0], in[1], kPlace); }
 Function scatter(int64_t rows) {
   return [=](const std::vector<Tensor>& in) { return scatter_rows(in[0], in[1], rows, kPlace); };
 }
@@ -69,6 +70,7 @@ std::vector<Case> cases() {
       {"sums_of_many", "scatter_rows", scatter(2), {ones({700}), whole(bad_some)}, {ones({700}), whole(some)}},
       {"sums_of_nothing", "scatter_rows", scatter(3), {ones({2, 0}), whole({0, 3})}, {ones({2, 0}), whole({2, 1})}},
       {"no_sums", "scatter_rows", scatter(0), {ones({1, 2}), whole({0})}, {ones({0, 2}), whole({})}},
+      {"integers", "remainder", rest, {whole({6, 5, -4}), whole({2, 0, 0})}, {whole({6, 5}), whole({2, -1})}},
       {"integers", "divide", quotient, {whole({6, 5, -4}), whole({2, 0, 0})}, {whole({6, 5}), whole({2, -1})}},
       {"bytes", "divide", quotient, {bytes({6, 5}), bytes({0, 2})}, {bytes({6, 5}), bytes({3, 2})}},
       {"many", "divide", quotient, {whole(numbers), whole(bad_all)}, {whole(numbers), whole(all)}},
