@@ -13,8 +13,9 @@ namespace retrace {
 // by the row rule. Gradients: dloss / N, times softmax(x) sum(t) - t for x (sum(t) along the axis: 1 for probabilities)
 // and times l - z for t. Error(usage) for rank 0, other types, or a target of another type or shape.
 //
-// t may also be class numbers (i32 or u8) with the axes of x but the last, which are the classes: the loss is that of
-// one_hot(t, classes), with its errors.
+// t may also be class numbers (i32 or u8) with the axes of x but the last, which are the classes: loss and gradient
+// have the bits of those of one_hot(t, classes), and wrong numbers are the same errors, but where C is the last axis
+// there is no array of one_hot: classes are compared where the terms are added.
 Tensor softmax_cross_entropy(const Tensor& x, const Tensor& t, Place place = Place::here());
 
 }  // namespace retrace
