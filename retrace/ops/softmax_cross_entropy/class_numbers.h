@@ -23,6 +23,10 @@ ClassTargets class_targets(const Tensor& x, const Tensor& t, Place place);
 // 1 at the class of each position and else 0, in the shape of x: one_hot, element by element.
 Tensor hits(const Tensor& numbers, const Tensor& classes, Place place);
 
+// -log(softmax(x)) along the axis of classes.
+Tensor surprise(const Tensor& x, Place place);
+
 void define_class_numbers(OpTable& table);
+void define_weighted_cross_entropy(OpTable& table);
 
 }  // namespace retrace

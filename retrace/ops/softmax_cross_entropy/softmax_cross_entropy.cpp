@@ -24,13 +24,6 @@ std::vector<TensorSpec> infer(const InferCall& call) {
 
 int classes_axis(const Tensor& x, Place place) { return softmax_axis(x, {}, "softmax_cross_entropy", place); }
 
-// -log(softmax(x)).
-Tensor surprise(const Tensor& x, Place place) {
-  const int classes = classes_axis(x, place);
-  const Tensor z = x - max(x, classes, {.keep = true}, place);
-  return log(sum(exp(z, place), classes, {.keep = true}, place), place) - z;
-}
-
 std::vector<Tensor> lower(const LowerCall& call) {
   const Tensor &x = call.inputs[0], &t = call.inputs[1];
   return {sum(t * surprise(x, call.place), {}, {}, call.place) / observation_count(x)};
@@ -72,6 +65,12 @@ std::vector<Tensor> gradient_classes(const GradientCall& call) {
 
 }  // namespace
 
+Tensor surprise(const Tensor& x, Place place) {
+  const int classes = classes_axis(x, place);
+  const Tensor z = x - max(x, classes, {.keep = true}, place);
+  return log(sum(exp(z, place), classes, {.keep = true}, place), place) - z;
+}
+
 Tensor softmax_cross_entropy(const Tensor& x, const Tensor& t, Place place) {
   static const Op &op = find_op("softmax_cross_entropy"), &of_classes = find_op("class_cross_entropy");
   if (!are_class_numbers(x, t, place)) return record_one(op, {}, {x, t}, place);
@@ -89,6 +88,7 @@ void define_softmax_cross_entropy(OpTable& table) {
              .gradient = gradient_classes,
              .lower = lower_classes});
   define_class_numbers(table);
+  define_weighted_cross_entropy(table);
 }
 
 }  // namespace retrace
