@@ -11,6 +11,7 @@
 #include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/softmax/softmax.h"
 #include "retrace/ops/testing/op_case.h"
+#include "retrace/tensor/fingerprint.h"
 
 namespace retrace {
 namespace {
@@ -68,6 +69,74 @@ TEST(SoftmaxCrossEntropy, ClassNumbersAreOneHotTargets) {
               softmax_cross_entropy(x, Tensor::from<int32_t>({2, 0, 3, 1}, {4}, "B")).item<float>();
             }).find("RT0177"),
             std::string::npos);
+}
+
+// Without the last axis.
+Shape shape_of_rows(const Shape& shape) {
+  Shape rows;
+  for (int i = 0; i + 1 < shape.rank(); ++i) rows.push_back(shape[i]);
+  return rows;
+}
+
+// Class numbers.
+OP_CASES(class_cross_entropy) {
+  const auto with = [](const char* name, const char* op, Shape shape, const char* labels = "") {
+    const Shape rows = shape_of_rows(shape);
+    const std::string all = labels;
+    std::vector<double> numbers;
+    for (int64_t i = 0; i < 64; ++i) numbers.push_back(static_cast<double>(i * i % shape.back()));
+    return OpCase{
+        .op = op,
+        .name = name,
+        .inputs = {{.shape = shape, .low = -3, .high = 3, .labels = labels},
+                   {.shape = rows,
+                    .type = DType::i32,
+                    .labels = all.substr(0, all.empty() ? 0 : all.size() - 1),
+                    .values = numbers}},
+        .build = two([](const Tensor& x, const Tensor& t, Place at) { return softmax_cross_entropy(x, t, at); }),
+        .bound = {.ulp = 4, .relative = 2e-6},
+        .gradient = {.ulp = 4, .relative = 4e-6, .tiny = true}};
+  };
+  std::vector<OpCase> cases{with("unlabelled", "class_cross_entropy", {7, 10}),
+                            with("numbers", "class_numbers", {7, 10}, "BC"),
+                            with("sequences", "class_cross_entropy", {3, 5, 86}, "BTC"),
+                            with("one_sample", "class_cross_entropy", {10}),
+                            with("one_class", "class_cross_entropy", {4, 1}),
+                            with("numbers_before_u", "softmax_cross_entropy", {2, 5, 3}, "BCU"),
+                            with("large", "class_cross_entropy", {300, 40})};
+  cases.push_back(with("bytes", "class_cross_entropy", {33, 17}, "BC"));
+  cases.back().inputs[1].type = DType::u8;
+  cases.push_back(with("special_values", "class_cross_entropy", {4, 16}));
+  cases.back().inputs[0].values = special_values();
+  cases.back().differentiable = false;
+  return cases;
+}
+
+// The op of class numbers beside the one of one_hot, which are recorded differently.
+TEST(SoftmaxCrossEntropy, ClassNumbersHaveTheBitsOfOneHotTargets) {
+  for (const auto& [rows, classes] :
+       {std::pair<int64_t, int64_t>{1, 1}, {5, 1}, {37, 10}, {16, 16}, {129, 86}, {3, 1000}}) {
+    for (const bool special : {false, true}) {
+      std::vector<float> scores;
+      std::vector<int32_t> numbers;
+      for (int64_t i = 0; i < rows * classes; ++i) {
+        const auto numerator = static_cast<float>(i * 7919 % 4001 - 2000);
+        scores.push_back(special && i % 97 == 5 ? static_cast<float>(special_values()[static_cast<size_t>(i % 16)])
+                                                : numerator / 64);
+      }
+      for (int64_t i = 0; i < rows; ++i) numbers.push_back(static_cast<int32_t>(i * 31 % classes));
+      const Tensor x = Tensor::from<float>(scores, {rows, classes}, "BC"),
+                   t = Tensor::from<int32_t>(numbers, {rows}, "B");
+      const auto grad = [&](const Tensor& target) {
+        return value_and_grad([&](const Tensor& logits) { return -softmax_cross_entropy(logits, target); })(x);
+      };
+      const auto wanted = grad(one_hot(t, classes)), found = grad(t);
+      EXPECT_EQ(fingerprint(Tree(found.value)), fingerprint(Tree(wanted.value)))
+          << rows << " " << classes << " " << special;
+      EXPECT_EQ(fingerprint(Tree(found.gradients)), fingerprint(Tree(wanted.gradients)))
+          << rows << " " << classes << " " << special;
+    }
+  }
 }
 
 TEST(SoftmaxCrossEntropy, WrongArgumentsAreErrors) {
