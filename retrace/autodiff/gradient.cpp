@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "retrace/autodiff/cotangents.h"
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/broadcast/broadcast.h"
 #include "retrace/ops/op.h"
@@ -101,22 +102,37 @@ class Backward {
   std::vector<std::vector<Tensor>> contributions_;
 };
 
-Tensor zeros_like(const Tensor& x, Place place) { return broadcast(constant_like(x, 0), x.shape(), x.labels(), place); }
-
 }  // namespace
 
-std::vector<Tensor> pull_back(std::span<const Tensor> outputs, std::span<const Tensor> cotangents,
-                              std::span<const Tensor> with_respect_to, Place place) {
+void check_cotangents(const char* function, std::span<const Tensor> of, std::span<const Tensor> given, Place place) {
+  const auto refuse = [&](const std::string& got, const std::string& expected) {
+    throw Error(ErrorKind::usage, 235, fmt::format("{}: what is given does not fit", function))
+        .where(place)
+        .got(got)
+        .expected(expected);
+  };
+  if (of.size() != given.size())
+    refuse(fmt::format("{} tensors", given.size()), fmt::format("{} tensors, some of them undefined", of.size()));
+  for (size_t i = 0; i < of.size(); ++i)
+    if (given[i].defined() && (!(given[i].shape() == of[i].shape()) || given[i].type() != of[i].type()))
+      refuse(given[i].spec().text(), of[i].spec().text());
+}
+
+Tensor zeros_like(const Tensor& x, Place place) { return broadcast(constant_like(x, 0), x.shape(), x.labels(), place); }
+
+std::vector<Tensor> vjp(std::span<const Tensor> y, std::span<const Tensor> cotangents, std::span<const Tensor> x,
+                        Place place) {
   auto& recording = *current_recording();
   std::vector<ValueId> from, ids;
-  for (const auto& output : outputs) from.push_back(recording.id_of(output, place));
+  for (const auto& output : y) from.push_back(recording.id_of(output, place));
+  check_cotangents("vjp", y, cotangents, place);
   for (const auto& cotangent : cotangents)
     if (cotangent.defined()) recording.id_of(cotangent, place);  // an input, if it is known, before values are counted
-  for (const auto& x : with_respect_to) ids.push_back(recording.id_of(x, place));
+  for (const auto& one : x) ids.push_back(recording.id_of(one, place));
   Backward backward(recording);
   for (ValueId id : ids) backward.mark(id);
   backward.spread();
-  for (size_t i = outputs.size(); i-- > 0;)
+  for (size_t i = y.size(); i-- > 0;)
     if (cotangents[i].defined()) backward.add(from[i], cotangents[i]);
   backward.run(place);
   std::vector<Tensor> found;
@@ -129,7 +145,7 @@ std::vector<Tensor> gradients(const Tensor& loss, std::span<const Tensor> with_r
   current_recording()->id_of(loss, place);
   for (const auto& x : with_respect_to) current_recording()->id_of(x, place);
   const Tensor seed = reshape(constant_like(loss, 1), loss.shape(), loss.labels(), place);
-  auto found = pull_back({&loss, 1}, {&seed, 1}, with_respect_to, place);
+  auto found = vjp({&loss, 1}, {&seed, 1}, with_respect_to, place);
   for (size_t i = 0; i < found.size(); ++i)
     if (!found[i].defined()) found[i] = zeros_like(with_respect_to[i], place);
   return found;

@@ -162,7 +162,7 @@ class LoopGradient {
       if (given_[k] < first_history()) of_outputs[given_[k]] = given[k];
     for (const auto* group : {&carries_, &sums_, &product_inputs_, &sequences_})
       for (const size_t i : *group) wanted.push_back(step.arguments[i]);
-    step.found = pull_back(made, of_outputs, wanted, call_.place);
+    step.found = vjp(made, of_outputs, wanted, call_.place);
     for (size_t k = 0; k < given_.size(); ++k)
       if (given_[k] >= first_history()) add_to(step.found[carry_at(given_[k] - first_history())], given[k]);
     return step;

@@ -109,10 +109,11 @@ void Recording::refuse(const Tensor& foreign, Place place) const {
   const auto* other = dynamic_cast<const Recording*>(foreign.value()->pending.get());
   if (other && other->failed_) fail_again(place);
   if (other && other->outer_)
-    throw Error(ErrorKind::usage, 255, "a tensor left the body of a scan without being returned by it")
+    throw Error(ErrorKind::usage, 255,
+                fmt::format("a tensor left the body of {} without being returned by it", other->what_))
         .where(place)
-        .got(fmt::format("{}, of the scan at {}", foreign.spec().text(), other->made_.text()))
-        .help("return it in the state or in the result of the step");
+        .got(fmt::format("{}, of the {} at {}", foreign.spec().text(), other->what_, other->made_.text()))
+        .help("return it from the body");
   if (other && other->for_replay_ && !for_replay_)
     throw Error(ErrorKind::usage, 251, "a tensor left an accelerated function without being returned by it")
         .where(place)
@@ -281,10 +282,10 @@ Trace Recording::take_trace() {
 
 void Recording::evaluate(Place place) {
   if (outer_)
-    throw Error(ErrorKind::usage, 254, "a value is read inside the body of a scan")
+    throw Error(ErrorKind::usage, 254, fmt::format("a value is read inside the body of {}", what_))
         .where(place)
-        .got(fmt::format("the scan at {}", made_.text()))
-        .help("return the tensor as a result of the step and read it outside: the body is recorded once for all steps");
+        .got(fmt::format("the {} at {}", what_, made_.text()))
+        .help("return the tensor from the body and read it outside: the body is recorded once, without values");
   if (const Recording& inner = *current_recording(); for_replay_ || inner.for_replay_)
     throw Error(ErrorKind::usage, 250, "a value is read inside an accelerated function")
         .where(place)

@@ -44,9 +44,11 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   // an error, and so is a pending tensor from outside, which a replay could not see.
   void record_for_replay(Place made) { for_replay_ = true, made_ = made; }
   bool is_for_replay() const { return for_replay_; }
-  // A recording of the body of a loop that is called at `made` within `outer`: what it uses of the outer one, and
+  // A recording of the body of `what`, which is called at `made` within `outer`: what it uses of the outer one, and
   // tensors that are known, become inputs. Reading its values is an error.
-  void record_body(std::shared_ptr<const Recording> outer, Place made) { outer_ = std::move(outer), made_ = made; }
+  void record_body(std::shared_ptr<const Recording> outer, const char* what, Place made) {
+    outer_ = std::move(outer), what_ = what, made_ = made;
+  }
   // Appends the nodes of a recorded trace whose inputs have these values here (undefined: nothing reads it); returns
   // its outputs.
   std::vector<Tensor> splice(const Trace& trace, std::span<const Tensor> inputs, const DrawShift& draws, Place place);
@@ -81,6 +83,7 @@ class Recording : public PendingWork, public std::enable_shared_from_this<Record
   std::unordered_map<const TensorValue*, const Tensor*> arguments_;
   int64_t evaluations_ = 0;
   std::shared_ptr<const Recording> outer_;  // of a body
+  const char* what_ = "";                   // whose body it is
   bool failed_ = false, warned_ = false, for_replay_ = false;
   Place made_;
 };

@@ -4,11 +4,10 @@
 
 #include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/loop.h"
+#include "retrace/ops/recorded_body.h"
 #include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/slice/slice.h"
 #include "retrace/ops/transpose/transpose.h"
-#include "retrace/trace/call_scope.h"
-#include "retrace/trace/draw_scope.h"
 
 namespace retrace {
 namespace {
@@ -151,14 +150,6 @@ Tensor with_steps(const Tensor& all, const Labels& labels, Place place) {
   return reshape(moved, moved.shape(), names, place);
 }
 
-// The body, recorded: what it used from outside follows the state and the elements.
-struct RecordedBody {
-  Trace trace;
-  std::vector<Tensor> used;
-  Tree state, result;          // structures
-  std::vector<Labels> labels;  // of the results
-};
-
 [[noreturn]] void refuse_state(const std::string& message, const TensorSpec& got, const TensorSpec& expected,
                                Place place) {
   throw Error(ErrorKind::usage, 257, message)
@@ -179,39 +170,33 @@ void check_next_state(const Tree& before, const Tree& next, Place place) {
                    new_leaves[i].second.spec(), old_leaves[i].second.spec(), place);
 }
 
-Tree add_inputs(Recording& recording, const Tree& structure, const std::vector<TensorSpec>& specs) {
-  std::vector<Tensor> tensors;
-  for (const TensorSpec& spec : specs) tensors.push_back(recording.add_input(spec));
+Tree with_leaves_or_empty(const Tree& structure, std::span<const Tensor> tensors) {
   return tensors.empty() ? Tree() : with_leaves(structure, tensors);
 }
 
-RecordedBody record_body(FunctionRef<ScanStep(const Tree&, const Tree&)> body, const Tree& state,
-                         const std::vector<TensorSpec>& carries, const Tree& xs,
-                         const std::vector<TensorSpec>& elements, Place place) {
-  const CallScope call;
-  const DrawScope* const draws = DrawScope::current();
-  const int64_t drawn = draws ? draws->ordinal() : 0;
-  const auto outer = current_recording();
-  RecordingScope scope;
-  Recording& recording = scope.recording();
-  recording.record_body(outer, place);
-  const Tree before = add_inputs(recording, state, carries), element = add_inputs(recording, xs, elements);
-  const ScanStep step = body(before, element);
-  if (draws && draws->ordinal() != drawn)
-    throw Error(ErrorKind::usage, 258, "random numbers are drawn inside the body of a scan")
-        .where(place)
-        .help("draw them for all steps before, with an axis T, and pass them in xs: the body is recorded once");
-  check_next_state(before, step.state, place);
-  RecordedBody made{{}, {}, step.state, step.result, {}};
-  std::vector<Tensor> outputs = leaf_tensors(step.state);
-  for (const Tensor& result : leaf_tensors(step.result)) {
-    made.labels.push_back(result.spec().labels);
-    outputs.push_back(result);
-  }
-  for (const Tensor& output : outputs) recording.id_of(output, place);  // of what comes from outside: one more input
-  for (const Tensor& input : recording.inputs())
-    if (input.defined()) made.used.push_back(input);
-  made.trace = recording.take_trace(outputs);
+// The body, recorded, and the structures of what it returns.
+struct StepBody {
+  RecordedBody recorded;
+  Tree state, result;
+  std::vector<Labels> labels;  // of the results
+};
+
+StepBody record_step(FunctionRef<ScanStep(const Tree&, const Tree&)> body, const Tree& state, const Tree& xs,
+                     const std::vector<TensorSpec>& specs, size_t carries, Place place) {
+  StepBody made;
+  const auto call = [&](std::span<const Tensor> inputs) {
+    const Tree before = with_leaves_or_empty(state, inputs.first(carries));
+    const ScanStep step = body(before, with_leaves_or_empty(xs, inputs.subspan(carries)));
+    check_next_state(before, step.state, place);
+    made.state = step.state, made.result = step.result;
+    std::vector<Tensor> outputs = leaf_tensors(step.state);
+    for (const Tensor& result : leaf_tensors(step.result)) {
+      made.labels.push_back(result.spec().labels);
+      outputs.push_back(result);
+    }
+    return outputs;
+  };
+  made.recorded = record_body("scan", specs, call, place);
   return made;
 }
 
@@ -232,19 +217,15 @@ int64_t checked_length(const std::vector<Tensor>& sequences, const ScanOptions& 
   return length;
 }
 
-Tree with_leaves_or_empty(const Tree& structure, std::span<const Tensor> tensors) {
-  return tensors.empty() ? Tree() : with_leaves(structure, tensors);
-}
-
 ScanResult record_scan(FunctionRef<ScanStep(const Tree&, const Tree&)> body, const Tree& state, const Tree& xs,
                        const ScanOptions& options, Place place) {
   std::vector<Tensor> inputs = leaf_tensors(state), sequences;
   const size_t carries = inputs.size();
-  std::vector<TensorSpec> specs, elements;
+  std::vector<TensorSpec> specs;
   for (const Tensor& tensor : inputs) specs.push_back(tensor.spec());
   for (const Tensor& x : leaf_tensors(xs)) {
     const int axis = time_axis(x, place);
-    elements.push_back(element_of(x, axis));
+    specs.push_back(element_of(x, axis));
     sequences.push_back(steps_first(x, axis, place));
   }
   const int64_t length = checked_length(sequences, options, place);
@@ -253,10 +234,10 @@ ScanResult record_scan(FunctionRef<ScanStep(const Tree&, const Tree&)> body, con
   for (const auto* all : {&inputs, &sequences})
     for (const Tensor& tensor : *all) device = std::max(device, tensor.spec().device);
   for (TensorSpec& spec : specs) spec.device = device;
-  RecordedBody made = record_body(body, state, specs, xs, elements, place);
+  const StepBody made = record_step(body, state, xs, specs, carries, place);
   inputs.insert(inputs.end(), sequences.begin(), sequences.end());
-  inputs.insert(inputs.end(), made.used.begin(), made.used.end());
-  Loop loop(std::make_shared<const Trace>(std::move(made.trace)), length, carries, sequences.size(), options.reverse,
+  inputs.insert(inputs.end(), made.recorded.used.begin(), made.recorded.used.end());
+  Loop loop(std::make_shared<const Trace>(made.recorded.trace), length, carries, sequences.size(), options.reverse,
             true);
   const auto outputs = record_loop(loop, inputs, place);
   std::vector<Tensor> results;
