@@ -29,6 +29,9 @@ std::string text_of_failure(const std::function<void()>& body) {
 }
 
 Tensor whole(const std::vector<int32_t>& values) { return Tensor::from(values, {static_cast<int64_t>(values.size())}); }
+Tensor one_row(const std::vector<int32_t>& values) {
+  return Tensor::from(values, {1, static_cast<int64_t>(values.size())});
+}
 Tensor bytes(const std::vector<uint8_t>& values) { return Tensor::from(values, {static_cast<int64_t>(values.size())}); }
 Tensor ones(const Shape& shape) { return Tensor::full(1, shape); }
 
@@ -41,6 +44,8 @@ Tensor classify(const std::vector<Tensor>& in) { return softmax_cross_entropy(in
 Tensor classify_numbers(const std::vector<Tensor>& in) { return softmax_cross_entropy(in[0], in[1], kPlace); }
 Tensor quotient(const std::vector<Tensor>& in) { return divide(in[0], in[1], kPlace); }
 Tensor rest(const std::vector<Tensor>& in) { return remainder(in[0], in[1], kPlace); }
+Tensor take_in_lines(const std::vector<Tensor>& in) { return take_along_axis(in[0], 1, in[1], kPlace); }
+Tensor add_to_lines(const std::vector<Tensor>& in) { return scatter_add(in[0], 0, in[1], in[2], kPlace); }
 Function scatter(int64_t rows) {
   return [=](const std::vector<Tensor>& in) { return scatter_rows(in[0], in[1], rows, kPlace); };
 }
@@ -78,6 +83,23 @@ std::vector<Case> cases() {
       {"sums_of_many", "scatter_rows", scatter(2), {ones({700}), whole(bad_some)}, {ones({700}), whole(some)}},
       {"sums_of_nothing", "scatter_rows", scatter(3), {ones({2, 0}), whole({0, 3})}, {ones({2, 0}), whole({2, 1})}},
       {"no_sums", "scatter_rows", scatter(0), {ones({1, 2}), whole({0})}, {ones({0, 2}), whole({})}},
+      {"lines",
+       "take_along_axis",
+       take_in_lines,
+       {ones({1, 2}), one_row({0, 2, -1})},
+       {ones({1, 2}), one_row({1, 0, 1})}},
+      {"no_lines", "take_along_axis", take_in_lines, {ones({1, 0}), one_row({0})}, {ones({1, 0}), one_row({})}},
+      {"lines",
+       "scatter_add",
+       add_to_lines,
+       {ones({2}), whole({1, 2, -1}), ones({3})},
+       {ones({2}), whole({1, 0}), ones({2})}},
+      {"integers_of_lines",
+       "scatter_add",
+       add_to_lines,
+       {whole({2}), whole({1}), whole({5})},
+       {whole({2}), whole({0}), whole({5})}},
+      {"no_lines", "scatter_add", add_to_lines, {ones({0}), whole({0}), ones({1})}, {ones({0}), whole({}), ones({0})}},
       {"integers", "remainder", rest, {whole({6, 5, -4}), whole({2, 0, 0})}, {whole({6, 5}), whole({2, -1})}},
       {"integers", "divide", quotient, {whole({6, 5, -4}), whole({2, 0, 0})}, {whole({6, 5}), whole({2, -1})}},
       {"rests", "remainder", rest, {whole({6, 5, -4}), whole({2, 0, 0})}, {whole({6, 5}), whole({2, -1})}},

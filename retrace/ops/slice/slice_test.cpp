@@ -114,7 +114,7 @@ TEST(Pad, refuses_a_shape_that_is_too_small) {
             "  where:    model.cpp:7\n"
             "  got:      x f32[2,3]\n"
             "  expected: begin + (size - 1) * step < 4");
-  EXPECT_EQ(error_text([] { pad(Tensor::zeros({2, 3}), {4}, {}, {"model.cpp", 7}); }),
+  EXPECT_EQ(error_text([] { pad(Tensor::zeros({2, 3}), {4}, PadOptions(), {"model.cpp", 7}); }),
             "error[RT0171]: pad: shape [4] does not fit the axes of x\n"
             "  where:    model.cpp:7\n"
             "  got:      x f32[2,3]\n"

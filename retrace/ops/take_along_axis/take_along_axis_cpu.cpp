@@ -1,0 +1,85 @@
+#include <algorithm>
+
+#include "retrace/device/cpu/threads.h"
+#include "retrace/ops/take_along_axis/take_along_axis_kernel.h"
+
+namespace retrace {
+namespace {
+
+constexpr int64_t kPieceElements = 1 << 14;
+constexpr int64_t kColumns = 512;  // at a time, where lines lie side by side
+
+template <class T>
+void take(const KernelCall& call) {
+  const AlongAxis along(call.attributes, call.inputs[0].spec->shape, call.inputs[1].spec->shape);
+  const auto* const x = static_cast<const T*>(call.inputs[0].data);
+  const auto* const index = static_cast<const int32_t*>(call.inputs[1].data);
+  auto* const y = static_cast<T*>(call.outputs[0].data);
+  const int64_t rows = along.outer * along.picks, step = along.step;
+  if (rows == 0 || step == 0) return;
+  const int64_t pieces = std::clamp<int64_t>(rows * step / kPieceElements, 1, rows);
+  run_pieces(pieces, [&](int64_t piece) {
+    int64_t row = rows * piece / pieces, in_line = row % along.picks;
+    const T* lines = x + row / along.picks * along.size * step;
+    for (; row < rows * (piece + 1) / pieces; ++row) {
+      for (int64_t k = 0; k < step; ++k) y[row * step + k] = lines[index[row * step + k] * step + k];
+      if (++in_line == along.picks) in_line = 0, lines += along.size * step;
+    }
+  });
+}
+
+// Columns column..column+columns-1 of the lines of one outer index.
+template <class T>
+void add_columns(const AlongAxis& along, const T* x, const int32_t* index, const T* source, T* y, int64_t columns) {
+  for (int64_t i = 0; i < along.size; ++i) std::copy_n(x + i * along.step, columns, y + i * along.step);
+  for (int64_t i = 0; i < along.picks; ++i)
+    for (int64_t k = 0; k < columns; ++k) {
+      T& sum = y[index[i * along.step + k] * along.step + k];
+      sum = sum + source[i * along.step + k];
+    }
+}
+
+template <class T>
+void scatter(const KernelCall& call) {
+  const AlongAxis along(call.attributes, call.inputs[0].spec->shape, call.inputs[1].spec->shape);
+  const auto* const x = static_cast<const T*>(call.inputs[0].data);
+  const auto* const index = static_cast<const int32_t*>(call.inputs[1].data);
+  const auto* const source = static_cast<const T*>(call.inputs[2].data);
+  auto* const y = static_cast<T*>(call.outputs[0].data);
+  const int64_t width = std::min(along.step, kColumns);
+  if (width == 0 || along.outer == 0) return;
+  const int64_t across = (along.step + width - 1) / width, blocks = along.outer * across;
+  const int64_t elements = along.outer * along.step * (along.size + along.picks);
+  const int64_t pieces = std::clamp<int64_t>(elements / kPieceElements, 1, blocks);
+  run_pieces(pieces, [&](int64_t piece) {
+    for (int64_t block = blocks * piece / pieces; block < blocks * (piece + 1) / pieces; ++block) {
+      const int64_t outer = block / across, column = block % across * width;
+      const int64_t first = outer * along.size * along.step + column;
+      const int64_t pick = outer * along.picks * along.step + column;
+      add_columns(along, x + first, index + pick, source + pick, y + first, std::min(width, along.step - column));
+    }
+  });
+}
+
+}  // namespace
+
+void run_take_along_axis(const KernelCall& call) {
+  switch (size_of(call.outputs[0].spec->type)) {
+    case 1: return take<uint8_t>(call);
+    case 4: return take<uint32_t>(call);
+    default: return take<uint64_t>(call);
+  }
+}
+
+void run_scatter_add(const KernelCall& call) {
+  switch (call.outputs[0].spec->type) {
+    case DType::f64: return scatter<double>(call);
+    case DType::i32: return scatter<uint32_t>(call);
+    case DType::f32:
+    case DType::u8:
+    case DType::boolean: break;
+  }
+  scatter<float>(call);
+}
+
+}  // namespace retrace
