@@ -15,11 +15,21 @@ class Simplifier {
       if (alike(node, node.inputs[static_cast<size_t>(same.input)]) && holds(node, same))
         return rewrite_(node.inputs[static_cast<size_t>(same.input)]);
     if (node.op->cuts) return joined_part(node);
+    if (node.op->view) return viewed(node);
     const Node* inner = node.op->own_inverse ? producer(node.inputs[0]) : nullptr;
     return inner && inner->op == node.op ? inner->inputs[0] : kNoValue;
   }
 
  private:
+  // The value that views have brought into another form and back.
+  ValueId viewed(const Node& node) {
+    const TensorSpec& wanted = rewrite_.from().spec(node.first_output);
+    for (const Node* view = producer(node.inputs[0]); view && view->op->view;
+         view = rewrite_.to().producer(view->inputs[0]))
+      if (rewrite_.to().spec(view->inputs[0]) == wanted) return view->inputs[0];
+    return kNoValue;
+  }
+
   // The tensor that was joined with others and is cut out again.
   ValueId joined_part(const Node& node) {
     const Node* whole = producer(node.inputs[0]);
@@ -69,7 +79,7 @@ Trace simplify(Trace trace, const PlanOptions&) {
 
 Pass simplify_pass() {
   return {.name = "simplify",
-          .purpose = "exact rewrites: identity, x*1, x/1, --x, a part of what was joined",
+          .purpose = "exact rewrites: identity, x*1, x/1, --x, a part of what was joined, a view and back",
           .run = simplify,
           .cuda = true};
 }
