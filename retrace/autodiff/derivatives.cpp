@@ -58,7 +58,7 @@ std::vector<Tensor> jvp(std::span<const Tensor> y, std::span<const Tensor> x, st
 Tensor jacobian(const Tensor& y, const Tensor& x, const Axes& axis, Place place) {
   const int at = axis.one_of(y.spec(place), "jacobian", place);
   if (at > x.rank(place))
-    throw Error(ErrorKind::usage, 235, "jacobian: x has too few axes")
+    throw Error(ErrorKind::usage, 264, "jacobian: x has too few axes")
         .where(place)
         .got(x.spec().text())
         .expected(fmt::format("{} axes or more, in front of which the slices of y stand", at));
@@ -74,7 +74,7 @@ Tensor jacobian(const Tensor& y, const Tensor& x, const Axes& axis, Place place)
 Tensor divergence(const Tensor& y, const Tensor& x, const Axes& axis, Place place) {
   const int at = axis.one_of(x.spec(place), "divergence", place);
   if (!(y.shape(place) == x.shape()))
-    throw Error(ErrorKind::usage, 235, "divergence: y has not the shape of x")
+    throw Error(ErrorKind::usage, 264, "divergence: y has not the shape of x")
         .where(place)
         .got(y.spec().text())
         .expected(x.spec().text());

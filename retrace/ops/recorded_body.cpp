@@ -20,7 +20,7 @@ RecordedBody record_body(const char* what, std::span<const TensorSpec> inputs,
   for (const TensorSpec& spec : inputs) arguments.push_back(recording.add_input(spec));
   const std::vector<Tensor> outputs = body(arguments);
   if (draws && draws->ordinal() != drawn)
-    throw Error(ErrorKind::usage, 258, fmt::format("random numbers are drawn inside the body of {}", what))
+    throw Error(ErrorKind::usage, 263, fmt::format("random numbers are drawn inside the body of {}", what))
         .where(place)
         .help("draw them outside, for a scan with an axis T as part of xs: the body is recorded once");
   for (const Tensor& output : outputs) recording.id_of(output, place);  // of what comes from outside: one more input

@@ -110,6 +110,40 @@ bool has_cuda_epilogues(const Trace& planned) {
   return device_of(planned) > 0 && std::any_of(planned.nodes.begin(), planned.nodes.end(), has_epilogue);
 }
 
+Trace apply_passes(const Trace& recorded, const PlanOptions& options, PassChanges* changes,
+                   std::vector<PassReport>* report) {
+  Trace trace = recorded;
+  if (changes) changes->begin(trace);
+  const bool cuda = device_of(recorded) > 0;
+  for (const auto& pass : all_passes()) {
+    if (cuda ? !pass.cuda : !pass.cpu) continue;
+    PassReport line{pass.name, pass.required || options.is_on(pass.name), 0, trace.nodes.size(), trace.nodes.size()};
+    if (line.on) {
+      const auto start = std::chrono::steady_clock::now();
+      const Node* const given = trace.nodes.data();
+      trace = pass.run(std::move(trace), options);
+      line.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      line.nodes_after = trace.nodes.size();
+      // What it hands back is as sound as what it was given.
+      if (trace.nodes.data() != given) verify(trace, pass.name);
+    }
+    if (changes) changes->add(line, trace);
+    if (report) report->push_back(line);
+  }
+  return trace;
+}
+
+// The bodies of loops go through the passes, too.
+Trace plan_loops(Trace trace, const PlanOptions& options) {
+  for (Node& node : trace.nodes) {
+    if (!node.op->loop) continue;
+    for (Attribute& attribute : node.attributes.entries())
+      if (auto* body = std::get_if<std::shared_ptr<const Trace>>(&attribute.value))
+        *body = std::make_shared<const Trace>(plan_loops(apply_passes(**body, options, nullptr, nullptr), options));
+  }
+  return trace;
+}
+
 // Where a contraction's kernel cannot be compiled with its chain, the chains stay kernels of their own.
 std::shared_ptr<const Plan> plan_once(const Trace& recorded, const PlanOptions& options) {
   std::vector<PassReport> reports;
@@ -197,26 +231,7 @@ std::span<const Pass> all_passes() {
 }
 
 Trace optimise(const Trace& recorded, const PlanOptions& options, std::vector<PassReport>* report) {
-  Trace trace = recorded;
-  auto* const changes = PassChanges::current();
-  if (changes) changes->begin(trace);
-  const bool cuda = device_of(recorded) > 0;
-  for (const auto& pass : all_passes()) {
-    if (cuda ? !pass.cuda : !pass.cpu) continue;
-    PassReport line{pass.name, pass.required || options.is_on(pass.name), 0, trace.nodes.size(), trace.nodes.size()};
-    if (line.on) {
-      const auto start = std::chrono::steady_clock::now();
-      const Node* const given = trace.nodes.data();
-      trace = pass.run(std::move(trace), options);
-      line.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      line.nodes_after = trace.nodes.size();
-      // What it hands back is as sound as what it was given.
-      if (trace.nodes.data() != given) verify(trace, pass.name);
-    }
-    if (changes) changes->add(line, trace);
-    if (report) report->push_back(line);
-  }
-  return trace;
+  return plan_loops(apply_passes(recorded, options, PassChanges::current(), report), options);
 }
 
 }  // namespace retrace

@@ -109,7 +109,7 @@ void Recording::refuse(const Tensor& foreign, Place place) const {
   const auto* other = dynamic_cast<const Recording*>(foreign.value()->pending.get());
   if (other && other->failed_) fail_again(place);
   if (other && other->outer_)
-    throw Error(ErrorKind::usage, 255,
+    throw Error(ErrorKind::usage, 260,
                 fmt::format("a tensor left the body of {} without being returned by it", other->what_))
         .where(place)
         .got(fmt::format("{}, of the {} at {}", foreign.spec().text(), other->what_, other->made_.text()))
@@ -282,7 +282,7 @@ Trace Recording::take_trace() {
 
 void Recording::evaluate(Place place) {
   if (outer_)
-    throw Error(ErrorKind::usage, 254, fmt::format("a value is read inside the body of {}", what_))
+    throw Error(ErrorKind::usage, 259, fmt::format("a value is read inside the body of {}", what_))
         .where(place)
         .got(fmt::format("the {} at {}", what_, made_.text()))
         .help("return the tensor from the body and read it outside: the body is recorded once, without values");

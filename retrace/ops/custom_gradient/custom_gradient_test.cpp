@@ -80,7 +80,7 @@ TEST(CustomGradient, RefusesWhatDoesNotFit) {
               custom_gradient([](const Tree& in) -> Tree { return in.tensor() * in.tensor().to_vector<float>()[0]; },
                               [](const Tree&, const Tree&, const Tree& dy) { return dy; }, x, place);
             }).substr(0, 72),
-            "error[RT0254]: a value is read inside the body of custom_gradient\n  whe");
+            "error[RT0259]: a value is read inside the body of custom_gradient\n  whe");
 }
 
 }  // namespace

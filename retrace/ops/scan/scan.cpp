@@ -106,7 +106,7 @@ int time_axis(const Tensor& x, Place place) {
   if (x.labels().empty() && x.rank() > 0) return 0;
   const int axis = x.spec().labels.find('T');
   if (axis < 0)
-    throw Error(ErrorKind::usage, 256, "scan: xs has no axis to step along")
+    throw Error(ErrorKind::usage, 261, "scan: xs has no axis to step along")
         .where(place)
         .got(x.spec().text())
         .expected("a label T, or no labels and one axis or more")
@@ -152,7 +152,7 @@ Tensor with_steps(const Tensor& all, const Labels& labels, Place place) {
 
 [[noreturn]] void refuse_state(const std::string& message, const TensorSpec& got, const TensorSpec& expected,
                                Place place) {
-  throw Error(ErrorKind::usage, 257, message)
+  throw Error(ErrorKind::usage, 262, message)
       .where(place)
       .got(got.text())
       .expected(expected.text())
@@ -204,14 +204,14 @@ int64_t checked_length(const std::vector<Tensor>& sequences, const ScanOptions& 
   int64_t length = options.length;
   for (const Tensor& sequence : sequences) {
     if (length >= 0 && sequence.shape()[0] != length)
-      throw Error(ErrorKind::usage, 256, "scan: xs has another number of steps")
+      throw Error(ErrorKind::usage, 261, "scan: xs has another number of steps")
           .where(place)
           .got(fmt::format("{}", sequence.shape()[0]))
           .expected(fmt::format("{}, as {}", length, options.length >= 0 ? "options.length" : "the first leaf of xs"));
     length = sequence.shape()[0];
   }
   if (length < 0)
-    throw Error(ErrorKind::usage, 256, "scan: nothing says how many steps there are")
+    throw Error(ErrorKind::usage, 261, "scan: nothing says how many steps there are")
         .where(place)
         .help("set options.length, or pass xs");
   return length;

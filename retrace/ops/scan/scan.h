@@ -12,6 +12,7 @@ struct ScanStep {
   Tree state, result;
 };
 
+// Options of scan.
 struct ScanOptions {
   int64_t length = -1;   // the number of steps; -1: the size of the axis of xs
   bool reverse = false;  // from the last element to the first; results keep the places of their elements

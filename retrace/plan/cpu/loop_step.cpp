@@ -1,10 +1,9 @@
-// A loop: its body is planned once, and the plan runs for each step. Carries go from step to step in their histories
-// where these are kept, else through two buffers.
+// A loop: its body has been through the passes, is planned once, and the plan runs for each step. Carries go from step
+// to step in their histories where these are kept, else through two buffers.
 
 #include <cstring>
 
 #include "retrace/ops/loop.h"
-#include "retrace/plan/compile.h"
 #include "retrace/plan/cpu/cpu_plan.h"
 
 namespace retrace {
@@ -15,8 +14,7 @@ class LoopStep final : public Step {
   explicit LoopStep(StepSite& site)
       : Step(site),
         loop_(node().attributes),
-        body_(optimise(*loop_.body, site.options)),
-        plan_(body_, site.options),
+        plan_(*loop_.body, site.options),
         addresses_(site.book_addresses(2 * (placed().inputs.size() + placed().outputs.size()))),
         buffers_(loop_.history ? 0 : 2 * loop_.carries) {
     const auto& specs = loop_.body->inputs;
@@ -75,7 +73,6 @@ class LoopStep final : public Step {
   }
 
   Loop loop_;
-  Trace body_;
   mutable CpuPlan plan_;
   size_t addresses_;
   std::vector<Location> buffers_;
