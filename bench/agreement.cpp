@@ -110,7 +110,7 @@ json looped(const SolverKind& solver, const OptionValues& options, const Around&
   const Clip clip = method == "l2norm"          ? Clip::l2_norm
                     : method == "global-l2norm" ? Clip::global_l2_norm
                                                 : Clip::absolute_value;
-  Tree parameters = map(start().parameters, wide), average = parameters, state = solver.initial(parameters);
+  Tree parameters = map(start().parameters, wide), average = parameters, state = solver.initial(parameters, options);
   for (int64_t i = 1; i <= kSteps; ++i) {
     Tree gradients = step(parameters, x, t).gradients;
     if (around.l2 > 0) gradients = l2_regularization(parameters, gradients, around.l2);

@@ -13,9 +13,8 @@
 #include "retrace/data/transform.h"
 #include "retrace/nn/initializers.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
-#include "retrace/optim/adam.h"
 #include "retrace/optim/regularize.h"
-#include "retrace/optim/sgdm.h"
+#include "retrace/optim/solver.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/train/evaluate_network.h"
 

@@ -141,8 +141,9 @@ TEST(Kinds, ASolverKeepsTheStructureOfItsState) {
   const Tree parameters{{"a", Tensor::full(1, {2})}, {"b", Tree{{"weights", Tensor::full(1, {2, 2})}}}};
   for (const auto& solver : all_solvers()) {
     SCOPED_TRACE(solver.name);
-    const Tree before = solver.initial(parameters);
-    const auto made = solver.update(parameters, parameters, before, 0.5f, with_standard_values({}, solver.options));
+    const OptionValues options = with_standard_values({}, solver.options);
+    const Tree before = solver.initial(parameters, options);
+    const auto made = solver.update(parameters, parameters, before, 0.5f, options);
     check_same_structure(parameters, made.parameters, "parameters");
     check_same_structure(before, made.state, "state");
     EXPECT_NE(made.parameters["a"].tensor().to_vector<float>(), parameters["a"].tensor().to_vector<float>());

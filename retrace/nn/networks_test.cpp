@@ -6,7 +6,7 @@
 #include "retrace/nn/models.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/ops/random/random.h"
-#include "retrace/optim/adam.h"
+#include "retrace/optim/solver.h"
 
 namespace retrace::nn {
 namespace {

@@ -1,29 +1,14 @@
-#include "retrace/optim/adam.h"
+#include "retrace/optim/solver.h"
 
-#include "retrace/base/double_math.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/ops/adam/adam_op.h"
-#include "retrace/ops/add/add.h"
 #include "retrace/ops/cast/cast.h"
 #include "retrace/ops/divide/divide.h"
-#include "retrace/ops/expm1/expm1.h"
-#include "retrace/ops/multiply/multiply.h"
-#include "retrace/ops/negate/negate.h"
-#include "retrace/ops/op.h"
 #include "retrace/ops/sqrt/sqrt.h"
 #include "retrace/optim/update_trees.h"
 
 namespace retrace {
 namespace {
-
-// 1 - decay^t; -expm1 keeps all digits where decay^t is near 1.
-Tensor one_minus_power(double decay, const Tensor& t, Place place) {
-  const Tensor logarithm = Tensor::full(double_math::log(decay), {}, t.type());
-  return negate(expm1(multiply(t, logarithm, place), place), place);
-}
-
-// The option as a number of the type; 1 - b and ln b are those of this number.
-double rounded_to(DType type, double option) { return type == DType::f64 ? option : static_cast<float>(option); }
 
 AdamNumbers numbers_of(const AdamOptions& options, const Tensor& rate, const Tensor& step, Place place) {
   const DType type = rate.type();
@@ -57,8 +42,7 @@ AdamUpdate adam_update(const Tree& parameters, const Tree& gradients, const Adam
   auto mean = state_leaves("adam_update", "mean", parameters, state.mean, place);
   auto mean_square = state_leaves("adam_update", "mean_square", parameters, state.mean_square, place);
   const auto gradient = leaf_tensors(gradients);
-  const Tensor before = state.step.defined() ? state.step : Tensor::scalar(int32_t{0});
-  const Tensor step = add(before, constant(1, DType::i32), place);
+  const Tensor step = next_step(state.step, place);
   Number rate(options.learn_rate);
   AdamNumbers numbers[2];
   for (size_t i = 0; i < weights.size(); ++i) {

@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "retrace/ops/multiply/multiply.h"
+#include "retrace/ops/subtract/subtract.h"
 #include "retrace/optim/update_trees.h"
 
 namespace retrace {
@@ -15,7 +17,14 @@ std::vector<OptionRule> adam_rules(std::vector<OptionRule> own) {
   return rules;
 }
 
-Tree initial_adam_state(const Tree& parameters) {
+OptionRule weight_decay_rule(double standard) {
+  return {.name = "weight_decay",
+          .help = "times the rate: the part of each parameter that a step takes away",
+          .standard = standard,
+          .high = 1e6};
+}
+
+Tree initial_adam_state(const Tree& parameters, const OptionValues&) {
   return to_tree(AdamState{zeros_like(parameters), zeros_like(parameters), Tensor::scalar(int32_t{0})});
 }
 
@@ -27,6 +36,14 @@ SolverUpdate adam_step(const Tree& parameters, const Tree& gradients, const Tree
                                  .squared_gradient_decay = options.number("squared_gradient_decay"),
                                  .epsilon = options.number("epsilon")});
   return {made.parameters, to_tree(made.state)};
+}
+
+Tree decayed_weights(const Tree& parameters, const Operand& learn_rate, double weight_decay) {
+  Number rate(learn_rate);
+  return map(parameters, [&](const Tensor& w) {
+    const Tensor one = Tensor::full(1, {}, w.type()), decay = Tensor::full(weight_decay, {}, w.type());
+    return multiply(w, subtract(one, multiply(rate.as(w.type()), decay)));
+  });
 }
 
 }  // namespace retrace

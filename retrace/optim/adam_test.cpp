@@ -1,4 +1,4 @@
-#include "retrace/optim/adam.h"
+#include "retrace/optim/solver.h"
 
 #include <gtest/gtest.h>
 

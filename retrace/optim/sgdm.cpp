@@ -1,4 +1,4 @@
-#include "retrace/optim/sgdm.h"
+#include "retrace/optim/solver.h"
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/ops/sgdm/sgdm_op.h"

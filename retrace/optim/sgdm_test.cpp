@@ -1,4 +1,4 @@
-#include "retrace/optim/sgdm.h"
+#include "retrace/optim/solver.h"
 
 #include <gtest/gtest.h>
 

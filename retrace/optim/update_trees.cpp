@@ -4,7 +4,14 @@
 
 #include <cmath>
 
+#include "retrace/base/double_math.h"
+#include "retrace/ops/add/add.h"
 #include "retrace/ops/cast/cast.h"
+#include "retrace/ops/expm1/expm1.h"
+#include "retrace/ops/multiply/multiply.h"
+#include "retrace/ops/negate/negate.h"
+#include "retrace/ops/op.h"
+#include "retrace/ops/stored_state/stored_state_op.h"
 
 namespace retrace {
 namespace {
@@ -54,6 +61,29 @@ std::vector<Tensor> state_leaves(const char* name, const char* entry, const Tree
   return leaf_tensors(state);
 }
 
+Tree part_of(const Tree& tree, const std::vector<size_t>& places) {
+  const auto named = leaves(tree);
+  Tree part;
+  for (const size_t place : places) {
+    const auto& [path, tensor] = named[place];
+    Tree* at = &part;
+    for (std::string_view rest = path; !rest.empty();) {
+      const size_t end = rest.find('/');
+      at = &(*at)[rest.substr(0, end)];
+      rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
+    }
+    *at = tensor;
+  }
+  return part;
+}
+
+Tree with_part(const Tree& tree, const std::vector<size_t>& places, const Tree& part) {
+  auto all = leaf_tensors(tree);
+  const auto made = leaf_tensors(part);
+  for (size_t i = 0; i < places.size(); ++i) all[places[i]] = made[i];
+  return with_leaves(tree, all);
+}
+
 Tree zeros_like(const Tree& tree) {
   return map(tree, [](const Tensor& tensor) { return Tensor::zeros(tensor.shape(), tensor.type()); });
 }
@@ -70,6 +100,23 @@ void check_rate(const char* name, const char* option, const Operand& value, Plac
   throw Error(ErrorKind::usage, 182, fmt::format("{}: {} is {}", name, option, value.number()))
       .where(place)
       .expected("0 or a positive number");
+}
+
+double rounded_to(DType type, double option) { return type == DType::f64 ? option : static_cast<float>(option); }
+
+Tensor one_minus_power(double decay, const Tensor& t, Place place) {
+  const Tensor logarithm = Tensor::full(double_math::log(decay), {}, t.type());
+  return negate(expm1(multiply(t, logarithm, place), place), place);
+}
+
+Tensor moving_mean(const Tensor& mean, const Tensor& x, double decay) {
+  const double own = rounded_to(x.type(), decay);
+  const auto number = [&](double value) { return Tensor::full(value, {}, x.type()); };
+  return stored_state(add(multiply(number(own), mean), multiply(number(1 - own), x)));
+}
+
+Tensor next_step(const Tensor& step, Place place) {
+  return add(step.defined() ? step : Tensor::scalar(int32_t{0}), constant(1, DType::i32), place);
 }
 
 const Tensor& Number::as(DType type) {

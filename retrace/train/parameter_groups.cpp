@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "retrace/optim/update_trees.h"
+
 namespace retrace {
 namespace {
 
@@ -17,28 +19,9 @@ nn::TrainingFactors factors_of(const nn::Network& network, const std::string& pa
 
 }  // namespace
 
-Tree ParameterGroup::of(const Tree& parameters) const {
-  const auto named = retrace::leaves(parameters);
-  Tree own;
-  for (const size_t leaf : leaves) {
-    const auto& [path, tensor] = named[leaf];
-    Tree* at = &own;
-    for (std::string_view rest = path; !rest.empty();) {
-      const size_t end = rest.find('/');
-      at = &(*at)[rest.substr(0, end)];
-      rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
-    }
-    *at = tensor;
-  }
-  return own;
-}
+Tree ParameterGroup::of(const Tree& parameters) const { return part_of(parameters, leaves); }
 
-Tree ParameterGroup::put(const Tree& parameters, const Tree& own) const {
-  auto all = leaf_tensors(parameters);
-  const auto made = leaf_tensors(own);
-  for (size_t i = 0; i < leaves.size(); ++i) all[leaves[i]] = made[i];
-  return with_leaves(parameters, all);
-}
+Tree ParameterGroup::put(const Tree& parameters, const Tree& own) const { return with_part(parameters, leaves, own); }
 
 std::vector<ParameterGroup> parameter_groups(const nn::Network& network) {
   std::vector<ParameterGroup> groups;

@@ -307,7 +307,7 @@ TEST(TrainNetwork, MistakesAreNamed) {
       says(refusal(products(), small_layers(), "mean-squared-error", options), "training.max_epochs is out of range"));
   options.training.max_epochs = 1;
   const std::string other = refusal(products(), small_layers(), "mean-squared-error", options);
-  EXPECT_TRUE(says(other, "training.momentum has a meaning only with training.solver = \"sgdm\""));
+  EXPECT_TRUE(says(other, "training.momentum has a meaning only with training.solver = \"muon\" or \"sgdm\""));
   EXPECT_TRUE(says(other, "mine.cpp:7"));
   const nn::Network two = golden_network();
   EXPECT_EQ(error_of([&] {

@@ -112,10 +112,11 @@ TrainingState TrainingState::to(Device& device) const {
 
 TrainingState initial_training_state(const nn::Network& network, const TrainingOptions& options) {
   const SolverKind& solver = solver_of(options);
+  const OptionValues own = only(options.options, solver.options);
   const auto groups = parameter_groups(network);
-  if (groups.empty()) return {network.parameters, network.state, solver.initial(network.parameters)};
+  if (groups.empty()) return {network.parameters, network.state, solver.initial(network.parameters, own)};
   Tree states;
-  for (const auto& group : groups) states[group.name] = solver.initial(group.of(network.parameters));
+  for (const auto& group : groups) states[group.name] = solver.initial(group.of(network.parameters), own);
   return {network.parameters, network.state, states};
 }
 

@@ -26,7 +26,7 @@ struct AdamStep {
 // b * m and (1 - b) * g are rounded, then added. Bias correction is the caller's: rate has been divided by 1 - b1^t,
 // and root = sqrt(1 - b2^t), so epsilon stands outside of the correction. weights, gradient, mean and mean_square have
 // one shape and one type, f32 or f64; Error(usage) otherwise. No gradient: an update is no part of what is
-// differentiated. For trees of parameters use adam_update (retrace/optim/adam.h).
+// differentiated. For trees of parameters use adam_update (retrace/optim/solver.h).
 AdamStep adam(const Tensor& weights, const Tensor& gradient, const Tensor& mean, const Tensor& mean_square,
               const AdamNumbers& numbers, Place place = Place::here());
 

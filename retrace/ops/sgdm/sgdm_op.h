@@ -16,7 +16,7 @@ struct SgdmStep {
 //   new weights = weights + new velocity
 // weights, gradient and velocity have one shape and one type, f32 or f64; rate and momentum are of rank 0; Error(usage)
 // otherwise. No gradient: an update is no part of what is differentiated. For trees of parameters use sgdm_update
-// (retrace/optim/sgdm.h).
+// (retrace/optim/solver.h).
 SgdmStep sgdm(const Tensor& weights, const Tensor& gradient, const Tensor& velocity, const Tensor& rate,
               const Tensor& momentum, Place place = Place::here());
 

@@ -4,7 +4,6 @@
 #include "retrace/ops/multiply/multiply.h"
 #include "retrace/ops/sqrt/sqrt.h"
 #include "retrace/ops/square/square.h"
-#include "retrace/ops/stored_state/stored_state_op.h"
 #include "retrace/ops/subtract/subtract.h"
 #include "retrace/optim/solver_kind.h"
 #include "retrace/optim/update_trees.h"
@@ -12,7 +11,7 @@
 namespace retrace {
 namespace {
 
-Tree initial(const Tree& parameters) { return {{"mean_square", zeros_like(parameters)}}; }
+Tree initial(const Tree& parameters, const OptionValues&) { return {{"mean_square", zeros_like(parameters)}}; }
 
 // mean_square <- b * mean_square + (1 - b) * g^2;  w <- w - rate * (g / (sqrt(mean_square) + epsilon))
 SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
@@ -25,12 +24,8 @@ SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& s
   Number rate(learn_rate);
   for (size_t i = 0; i < weights.size(); ++i) {
     const DType type = weights[i].type();
-    const double b = options.number("squared_gradient_decay");
-    const double decay = type == DType::f64 ? b : static_cast<double>(static_cast<float>(b));
-    const auto number = [&](double value) { return Tensor::full(value, {}, type); };
-    squares[i] =
-        stored_state(add(multiply(number(decay), squares[i]), multiply(number(1 - decay), square(gradient[i]))));
-    const Tensor divisor = add(sqrt(squares[i]), number(options.number("epsilon")));
+    squares[i] = moving_mean(squares[i], square(gradient[i]), options.number("squared_gradient_decay"));
+    const Tensor divisor = add(sqrt(squares[i]), Tensor::full(options.number("epsilon"), {}, type));
     weights[i] = subtract(weights[i], multiply(rate.as(type), divide(gradient[i], divisor)));
   }
   return {with_leaves(parameters, weights), {{"mean_square", with_leaves(parameters, squares)}}};

@@ -1,4 +1,4 @@
-#include "retrace/optim/sgdm.h"
+#include "retrace/optim/solver.h"
 
 #include "retrace/optim/solver_kind.h"
 #include "retrace/optim/update_trees.h"
@@ -6,7 +6,7 @@
 namespace retrace {
 namespace {
 
-Tree initial(const Tree& parameters) { return to_tree(SgdmState{zeros_like(parameters)}); }
+Tree initial(const Tree& parameters, const OptionValues&) { return to_tree(SgdmState{zeros_like(parameters)}); }
 
 SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
                     const OptionValues& options) {
