@@ -217,6 +217,8 @@ TEST(Jobs, LayersThatDifferAreNamed) {
   const std::string one = "{type = \"linear\", features = 10}";
   expect_named("network.layers", job(one, ""), job("{type = \"relu\"}, " + one, ""));
   expect_named("network.outputs", job(one, ""), job(one, "weight = 0.5"));
+  expect_named("network.outputs", job(one, ""), job(one, "label_smoothing = 0.1"));
+  expect_named("network.outputs", job(one, ""), job(one, "ignore_index = 3"));
 }
 
 TEST(Jobs, MayDifferInWhatChangesNoBit) {

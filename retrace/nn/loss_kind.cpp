@@ -10,9 +10,30 @@
 namespace retrace::nn {
 namespace {
 
+bool has_options(const NetworkOutput& output) { return output.label_smoothing != 0 || output.ignore_index; }
+
+void check_options(const LossKind& kind, const NetworkOutput& output, Place place) {
+  if (!(output.label_smoothing >= 0 && output.label_smoothing <= 1))
+    throw Error(ErrorKind::usage, 268,
+                fmt::format("the label_smoothing of the output \"{}\" is out of range", output.name))
+        .where(place)
+        .got(fmt::format("{}", output.label_smoothing))
+        .expected("a number from 0 to 1");
+  if (has_options(output) && !kind.loss_with_options)
+    throw Error(ErrorKind::usage, 269,
+                fmt::format("the loss \"{}\" takes no label_smoothing and no ignore_index", kind.name))
+        .where(place)
+        .got(fmt::format("the output \"{}\" with {}", output.name,
+                         output.ignore_index ? "ignore_index" : "label_smoothing"))
+        .expected("loss = \"cross-entropy\"");
+}
+
 const LossKind& checked_loss(const NetworkOutput& output, Place place) {
   const LossKind& kind = kind_of(all_losses(), output.loss, "loss", place);
-  if (std::count(kind.outputs.begin(), kind.outputs.end(), output.kind)) return kind;
+  if (std::count(kind.outputs.begin(), kind.outputs.end(), output.kind)) {
+    check_options(kind, output, place);
+    return kind;
+  }
   throw Error(ErrorKind::usage, 197,
               fmt::format("the loss \"{}\" cannot train the output \"{}\"", kind.name, output.name))
       .where(place)
@@ -29,7 +50,9 @@ std::function<Tensor(const Tree& y, const Tree& targets)> loss_of(const std::vec
     Tensor sum;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const auto& output = outputs[i];
-      Tensor loss = kinds[i]->loss(y[output.name], targets[output.name]);
+      const Tensor &made = y[output.name], &target = targets[output.name];
+      Tensor loss =
+          has_options(output) ? kinds[i]->loss_with_options(made, target, output) : kinds[i]->loss(made, target);
       if (output.weight != 1) loss = output.weight * loss;
       sum = sum.defined() ? sum + loss : loss;
     }

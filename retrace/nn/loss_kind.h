@@ -14,13 +14,16 @@ struct LossKind {
   std::vector<OutputKind> outputs;  // those that it can train
   // One number from an output and its target, each with the batch axis first. Differentiable in y.
   std::function<Tensor(const Tensor& y, const Tensor& target)> loss;
+  // The same with the options of the output, where it has some; null: this loss takes none.
+  std::function<Tensor(const Tensor& y, const Tensor& target, const NetworkOutput& output)> loss_with_options = {};
 };
 
 // Every loss, in the order of the files. Generated.
 const std::vector<LossKind>& all_losses();
 
 // The loss of a network: the sum over its outputs of weight * loss(y[name], targets[name]), in their order; a weight of
-// 1 multiplies nothing. Throws Error(usage) for a name that no loss has, or a loss that cannot train such an output.
+// 1 multiplies nothing. Throws Error(usage) for a name that no loss has, a loss that cannot train such an output, and
+// options that the loss does not take or that are out of range.
 std::function<Tensor(const Tree& y, const Tree& targets)> loss_of(const std::vector<NetworkOutput>& outputs,
                                                                   Place place = Place::here());
 

@@ -1,6 +1,7 @@
 #pragma once
 // What a network makes, and what it is trained towards.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,8 @@ struct NetworkOutput {
   double weight = 1;                   // factor of this loss in the network's
   std::string metric = "accuracy";     // of retrace/train/metrics; "": none, where train_network() trains it
   std::string from = {};               // with NetworkOptions::layers: the layer that makes it; default: the last one
+  double label_smoothing = 0;          // cross-entropy: this share of each target is spread over all classes, 0 to 1
+  std::optional<int64_t> ignore_index = {};  // cross-entropy: positions with this class number do not count
 };
 
 // The loss of an output where nobody names one: cross-entropy of scores, mean-squared-error of others.

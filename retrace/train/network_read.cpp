@@ -166,6 +166,10 @@ class OutputReader : TableReader {
         read(node, "the metric of an output", output.metric);
       else if (name == "weight")
         read(node, "the weight of an output", output.weight);
+      else if (name == "label_smoothing")
+        read(node, "the label_smoothing of an output", output.label_smoothing);
+      else if (name == "ignore_index")
+        read(node, "the ignore_index of an output", output.ignore_index.emplace());
       else
         add_unknown(node, name);
     }
@@ -174,11 +178,11 @@ class OutputReader : TableReader {
   }
 
   void add_unknown(const toml::node& node, const std::string& name) {
-    const std::vector<std::string> known{"name", "from", "loss", "weight", "metric"};
+    const std::vector<std::string> known{"name", "from", "loss", "weight", "metric", "label_smoothing", "ignore_index"};
     const auto near = nearest(name, known);
     errors_.emplace_back(ErrorKind::usage, 457, fmt::format("unknown key \"{}\" of an output", printable(name)))
         .where(place_of(node))
-        .expected("name, from, loss, weight, metric")
+        .expected("name, from, loss, weight, metric, label_smoothing, ignore_index")
         .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
 };

@@ -105,6 +105,8 @@ std::string toml_text(const std::vector<nn::NetworkOutput>& outputs) {
     table.add("loss", toml(output.loss));
     table.add("weight", toml(output.weight));
     table.add("metric", toml(output.metric));
+    if (output.label_smoothing != 0) table.add("label_smoothing", toml(output.label_smoothing));
+    if (output.ignore_index) table.add("ignore_index", toml(*output.ignore_index));
     out += fmt::format("  {},\n", table.text());
   }
   return out + "]";

@@ -1,21 +1,62 @@
 #include "retrace/ops/cross_entropy/cross_entropy.h"
 
 #include "retrace/nn/loss_kind.h"
+#include "retrace/ops/cast/cast.h"
+#include "retrace/ops/compare/compare.h"
+#include "retrace/ops/maximum/maximum.h"
 #include "retrace/ops/one_hot/one_hot.h"
+#include "retrace/ops/op.h"
+#include "retrace/ops/operators.h"
 #include "retrace/ops/reshape/reshape.h"
+#include "retrace/ops/sum/sum.h"
+#include "retrace/ops/where/where.h"
 
 namespace retrace::nn {
+
+namespace {
+
+// The rows of y, [n,classes], and a class number for each.
+struct Rows {
+  Tensor y, numbers;
+};
+Rows rows_of(const Tensor& y, const Tensor& target) {
+  if (y.rank() == 2) return {y, target};
+  return {reshape(y, {target.size(), y.shape().back()}), reshape(target, {target.size()})};
+}
+
+// The mean over the rows that count; 0 where none does.
+Tensor with_options(const Tensor& y, const Tensor& target, const NetworkOutput& output) {
+  const auto [rows, given] = rows_of(y, target);
+  const int64_t classes = y.shape().back();
+  Tensor numbers = given.type() == DType::i32 ? given : cast(given, DType::i32), counted;
+  if (output.ignore_index) {
+    counted = not_equal(numbers, constant(static_cast<double>(*output.ignore_index), DType::i32));
+    numbers = where(counted, numbers, constant(0, DType::i32));
+  }
+  Tensor t = one_hot(numbers, classes);
+  const auto number = [](double value) { return constant(value, DType::f32); };
+  if (const double share = output.label_smoothing; share != 0)
+    t = t * number(1 - share) + number(share / static_cast<double>(classes));
+  if (!counted.defined()) return cross_entropy(rows, t);
+  const Tensor factor = cast(counted, DType::f32);
+  const Tensor loss = cross_entropy(rows, t * reshape(factor, {factor.size(), 1}, t.labels()));
+  return loss * (number(static_cast<double>(factor.size())) / maximum(sum(factor), 1));
+}
+
+}  // namespace
 
 LossKind cross_entropy_loss() {
   return {.name = "cross-entropy",
           .help = "minus the logarithm of the right class's probability, mean over the samples and positions",
           .outputs = {OutputKind::class_scores, OutputKind::position_scores},
-          .loss = [](const Tensor& y, const Tensor& target) {
-            const int64_t classes = y.shape().back();
-            if (y.rank() == 2) return cross_entropy(y, one_hot(target, classes));
-            return cross_entropy(reshape(y, {target.size(), classes}),
-                                 one_hot(reshape(target, {target.size()}), classes));
-          }};
+          .loss =
+              [](const Tensor& y, const Tensor& target) {
+                const int64_t classes = y.shape().back();
+                if (y.rank() == 2) return cross_entropy(y, one_hot(target, classes));
+                return cross_entropy(reshape(y, {target.size(), classes}),
+                                     one_hot(reshape(target, {target.size()}), classes));
+              },
+          .loss_with_options = with_options};
 }
 
 }  // namespace retrace::nn
