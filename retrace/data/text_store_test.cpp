@@ -15,6 +15,15 @@ std::shared_ptr<const TokenText> text_of(const std::string& bytes, TokenKind kin
   return std::make_shared<TokenText>(token_text({{"x.txt", bytes}}, kind));
 }
 
+TEST(TokenText, NamesSayTheTokens) {
+  for (const std::string token : {"a", "\n", "\t", "\r", "\\", "\x7f", "\xc3\xa4", "\xc2\x85", "x", "\x01"})
+    EXPECT_EQ(token_bytes(token_name(token)), token) << token_name(token);
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string token(1, static_cast<char>(byte));
+    EXPECT_EQ(token_bytes(token_name(token)), token) << byte;
+  }
+}
+
 TEST(TokenText, CharactersAreNumberedByTheirBytes) {
   const TokenText text =
       token_text({{"a", "b\n\xc3\xa9"}, {"b", "a\xe2\x82\xac\xf0\x9f\x98\x80 b"}}, TokenKind::characters);

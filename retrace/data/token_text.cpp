@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 
@@ -82,6 +83,30 @@ std::string token_name(std::string_view token) {
   std::string escaped;
   for (size_t i = 0; i < token.size(); ++i) escaped += fmt::format("\\x{:02x}", byte_at(token, i));
   return escaped;
+}
+
+std::string token_bytes(std::string_view name) {
+  std::string bytes;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] != '\\' || i + 1 == name.size()) {
+      bytes += name[i];
+      continue;
+    }
+    switch (const char kind = name[++i]) {
+      case 'n': bytes += '\n'; break;
+      case 't': bytes += '\t'; break;
+      case 'r': bytes += '\r'; break;
+      case 'x': {
+        unsigned byte = 0;
+        std::from_chars(name.data() + i + 1, name.data() + std::min(i + 3, name.size()), byte, 16);
+        bytes += static_cast<char>(byte);
+        i += 2;
+        break;
+      }
+      default: bytes += kind;
+    }
+  }
+  return bytes;
 }
 
 TokenText token_text(const std::vector<TextPiece>& pieces, TokenKind kind, const std::vector<std::string>& known) {

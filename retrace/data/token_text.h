@@ -16,6 +16,8 @@ enum class TokenKind {
 // The name of a token: the character itself, but \n, \t, \r and \\ for those, \x7f for other control characters, and
 // for bytes above 126. Names tell all tokens apart.
 std::string token_name(std::string_view token);
+// The token of that name.
+std::string token_bytes(std::string_view name);
 
 // Tokens by number, and a text as their numbers.
 struct TokenText {

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "retrace/base/file.h"
+#include "retrace/device/cpu/threads.h"
 #include "retrace/nn/loss_kind.h"
+#include "retrace/train/generate_text.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_start.h"
 #include "retrace/train/replay_run.h"
@@ -61,6 +63,28 @@ TEST_F(TextJobTest, LearnsAndIsReplayed) {
   ASSERT_EQ(result.metrics[0].first, "accuracy");
   EXPECT_GT(result.metrics[0].second, 0.8);
   EXPECT_FALSE(replay_run(root_ / "run", {.first = 3, .last = 9}).difference);
+}
+
+// What follows "333=" is "333", and the same text comes from each number of threads.
+TEST_F(TextJobTest, GoesOn) {
+  train_job(job({{"training.max_epochs", "60", ""}, {"training.initial_learn_rate", "0.01", ""}}),
+            {.out = root_ / "run"});
+  const auto text = [&](const GenerateOptions& options) {
+    std::string made;
+    generate_text(root_ / "run", options, [&](const std::string& bytes) { made += bytes; });
+    return made;
+  };
+  EXPECT_EQ(text({.start = "333=", .count = 3, .temperature = 0}), "333=333");
+  const std::string once = text({.start = "5", .count = 40, .seed = 2});
+  EXPECT_EQ(once.size(), 41);
+  const int threads = thread_count();
+  set_thread_count(3);
+  EXPECT_EQ(text({.start = "5", .count = 40, .seed = 2}), once);
+  set_thread_count(threads);
+  EXPECT_NE(text({.start = "5", .count = 40, .seed = 3}), once);
+  EXPECT_TRUE(says(error_of([&] { text({.start = "5a"}); }), "--start:1:2"));
+  EXPECT_EQ(code_of([&] { text({.start = ""}); }), 427);
+  EXPECT_EQ(code_of([&] { text({.start = "5", .temperature = -1}); }), 427);
 }
 
 // The last tenth tests, in windows that follow each other.
