@@ -10,6 +10,7 @@
 #include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/max/max.h"
 #include "retrace/ops/multiply/multiply.h"
+#include "retrace/ops/operators.h"
 #include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/slice/slice.h"
 #include "retrace/ops/sum/sum.h"

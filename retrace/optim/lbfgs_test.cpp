@@ -41,7 +41,8 @@ TEST_P(LbfgsTest, SolvesAQuadratic) {
     const Tensor x = concatenate({reshape(p["a"], {12}), p["b"].tensor()}, 0), k = Tensor::arange(20, DType::f64) + 1.0;
     return sum(k * (x - k) * (x - k));
   };
-  const auto found = minimize_lbfgs(start, value_and_grad(loss), {.lbfgs = {.line_search = GetParam()}, .step_tolerance = 0});
+  const auto found =
+      minimize_lbfgs(start, value_and_grad(loss), {.lbfgs = {.line_search = GetParam()}, .step_tolerance = 0});
   EXPECT_EQ(found.end, MinimizeEnd::gradient_tolerance);
   for (int i = 0; i < 8; ++i)
     EXPECT_NEAR(found.parameters["b"].tensor().to_vector<double>()[static_cast<size_t>(i)], 13 + i, 1e-5);

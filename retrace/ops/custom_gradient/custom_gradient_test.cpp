@@ -4,6 +4,7 @@
 
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/ops/exp/exp.h"
+#include "retrace/ops/operators.h"
 #include "retrace/ops/round/round.h"
 #include "retrace/ops/sum/sum.h"
 #include "retrace/ops/testing/op_case.h"

@@ -6,6 +6,7 @@
 
 #include "retrace/ops/cast/cast.h"
 #include "retrace/ops/gru/gru.h"
+#include "retrace/ops/operators.h"
 #include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/rnn/rnn.h"
 #include "retrace/ops/testing/op_case.h"

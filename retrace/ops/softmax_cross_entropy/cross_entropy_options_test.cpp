@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "retrace/autodiff/value_and_grad.h"
+#include "retrace/ops/operators.h"
 #include "retrace/ops/softmax_cross_entropy/softmax_cross_entropy.h"
 #include "retrace/ops/testing/op_case.h"
 
