@@ -50,7 +50,7 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
             "1\naccumulate = 1\n"
             "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
             "gradient_threshold = 0.0\ngradient_threshold_method = \"l2norm\"\n"
-            "gradient_decay = 0.9\nsquared_gradient_decay = 0.999\nepsilon = 1e-08\n"
+            "epsilon = 1e-08\ngradient_decay = 0.9\nsquared_gradient_decay = 0.999\n"
             "average_decay = 0.0\nshuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = "
             "\"accelerated\"\nmode = \"reproducible\"\n"
             "output_network = \"last-iteration\"\nbatch_norm_statistics = \"moving\"\n"
