@@ -196,6 +196,19 @@ inline constexpr RandomStep kRandomSteps[] = {
        const Tensor weights = p.parameter({outputs, features});
        return p.random().one_in(2) ? linear(x, weights, p.parameter({outputs})) : relu(linear(x, weights));
      }},
+    {"scan",
+     [](RandomProgram& p) {
+       const Tensor all = p.matrix();
+       const int64_t steps = std::min<int64_t>(all.shape()[0], 5), columns = std::min<int64_t>(all.shape()[1], 12);
+       const Tensor x = reshape(slice(all, {.begin = {0, 0}, .end = {steps, columns}}), {steps, 1, columns});
+       const Tensor first = p.parameter({1, columns}), weights = p.parameter({columns, columns});
+       const auto step = [&](const Tree& before, const Tree& element) -> ScanStep {
+         const Tensor next = tanh(element.tensor() + matmul(before, weights) * 0.25f);
+         return {next, next * element.tensor()};
+       };
+       const ScanResult made = scan(step, first, x, {.reverse = p.random().one_in(2)});
+       return p.random().one_in(2) ? made.results.tensor() : made.state.tensor();
+     }},
     {"narrow layers",
      [](RandomProgram& p) {
        const Tensor x = p.matrix();
