@@ -13,6 +13,12 @@
 
 RT_RULES_BEGIN
 
+#ifndef __CUDACC_RTC__
+RT_HOST_RULE double asin(double x) { return double_math::asin(x); }
+RT_HOST_RULE double acos(double x) { return double_math::acos(x); }
+RT_HOST_RULE double atan2(double y, double x) { return double_math::atan2(y, x); }
+#endif
+
 // For |x| <= 1: the arc sine of the root s of z is s + r. Where |x| <= 0.5, s is |x|; beyond it is sqrt((1 - |x|) / 2),
 // whose arc sine is half of what lacks to pi / 2.
 template <class V>

@@ -13,7 +13,7 @@ RT_RULES_BEGIN
 template <class V>
 RT_RULE V acos_rule(V x) {
   if constexpr (IsDouble<V>::value) {
-    return double_math::acos(x);
+    return acos(x);
   } else {
     const auto t = halved_arc(x);
     const V s = copy_sign(t.s, x), r = copy_sign(t.r, x);

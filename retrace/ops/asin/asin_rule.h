@@ -13,7 +13,7 @@ RT_RULES_BEGIN
 template <class V>
 RT_RULE V asin_rule(V x) {
   if constexpr (IsDouble<V>::value) {
-    return double_math::asin(x);
+    return asin(x);
   } else {
     const auto t = halved_arc(x);
     const V large = sum_with_low(V(0x1.921fb6p0f), V(-2.0f) * t.s, fma(V(-2.0f), t.r, V(-0x1.777a5cp-25f)));

@@ -13,7 +13,7 @@ RT_RULES_BEGIN
 template <class V>
 RT_RULE V atan2_rule(V y, V x) {
   if constexpr (IsDouble<V>::value) {
-    return double_math::atan2(y, x);
+    return atan2(y, x);
   } else {
     const V a = abs(y), b = abs(x);
     const auto steep = less(b, a);
