@@ -124,6 +124,22 @@ TEST(Scan, PassesOnWhatItIsGiven) {
   expect_bits(made.results, Tensor::from<float>({1, 2, 3}, {3}));
 }
 
+// A scan in a scan in a scan, ...
+Tensor nested_levels(const Tensor& x, int levels) {
+  if (levels == 0) return tanh(x);
+  const auto body = [&](const Tree& s, const Tree&) -> ScanStep { return {nested_levels(s, levels - 1), {}}; };
+  return scan(body, x, Tree(), {.length = 1}).state;
+}
+
+TEST(Scan, NestsToAnyDepth) {
+  const Tensor x = normal({3}, kKey);
+  expect_bits(nested_levels(x, 20), tanh(x));
+  const auto gradient = [&](int levels) {
+    return value_and_grad([&](const Tensor& at) { return sum(nested_levels(at, levels)); })(x).gradients;
+  };
+  expect_bits(gradient(9), gradient(0));
+}
+
 TEST(Scan, IsAcceleratedAndDifferentiated) {
   const auto loss = [](const Tree& p, const Tensor& xs) {
     const auto made = recurrence({Tensor::zeros({4, 3}), xs, p["w"], p["r"]});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <deque>
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/device/cpu/threads.h"
@@ -12,17 +13,18 @@
 namespace retrace {
 namespace {
 
-// Plans that this thread is running: a step may run one over some of the samples.
+// Plans that this thread is running: a step may run one over some of the samples, or for each step of a loop.
 thread_local size_t depth = 0;
 
 class DepthScope {
  public:
-  DepthScope() { ensure(++depth <= kMostDepth, "chains of samples do not nest"); }
+  DepthScope() { ++depth; }
   ~DepthScope() { --depth; }
 };
 
 StepRun::Memory& run_memory() {
-  thread_local StepRun::Memory memory[kMostDepth];
+  thread_local std::deque<StepRun::Memory> memory;  // each stays where it is
+  if (memory.size() < depth) memory.resize(depth);
   return memory[depth - 1];
 }
 

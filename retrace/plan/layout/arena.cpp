@@ -1,6 +1,7 @@
 #include "retrace/plan/layout/arena.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <numeric>
 
@@ -45,7 +46,8 @@ void* arena_memory(size_t depth, size_t bytes) {
     std::unique_ptr<void, Free> data;
     size_t bytes = 0;
   };
-  thread_local Arena arenas[kMostDepth];
+  thread_local std::deque<Arena> arenas;
+  if (arenas.size() <= depth) arenas.resize(depth + 1);
   Arena& arena = arenas[depth];
   if (arena.bytes < bytes) {
     arena.data.reset();

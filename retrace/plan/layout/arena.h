@@ -18,7 +18,6 @@ size_t place_blocks(std::vector<ArenaBlock>& blocks, bool reuse);
 
 // At least `bytes` bytes that belong to this thread's plan runs of that depth (0: not inside of another's), 64-byte
 // aligned; contents are not kept.
-constexpr size_t kMostDepth = 8;
 void* arena_memory(size_t depth, size_t bytes);
 
 }  // namespace retrace
