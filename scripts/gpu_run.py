@@ -2,6 +2,7 @@
 
 The programs are those of build-gpu/pack.tar.xz where that is there (scripts/gpu_pack), else of a build in build-gpu."""
 
+import concurrent.futures
 import ctypes
 import glob
 import os
@@ -155,16 +156,29 @@ def failures(text, count=3, length=2500):
     return "\n".join(shown) + more
 
 
+SHARDS = {"test_ops": 12}  # processes among which the tests of a program are shared out: most of each test is NVRTC's compiler
+
+
+def shard(name, filters, seconds, number, count):
+    """Exit status and output of one of the processes."""
+    env = dict(environment(), GTEST_TOTAL_SHARDS=str(count), GTEST_SHARD_INDEX=str(number))
+    return run([program(name), f"--gtest_filter={filters}"], seconds, env)
+
+
 def tests(name, filters, seconds):
     """What GoogleTest counts; the first failures if there are any."""
-    status, text = run([program(name), f"--gtest_filter={filters}"], seconds)
-    passed, skipped = (re.findall(rf"^\[  {what} \] (\d+) test", text, re.M) for what in ("PASSED ", "SKIPPED"))
-    if status != 0:
-        how = f"took more than {seconds} s" if status is None else f"ended with {status}"
-        raise Failed(f"{name} --gtest_filter={filters}\n{how}:\n{failures(text) or last_lines(text)}")
-    if not passed or passed[0] == "0":
-        raise Failed(f"{name} --gtest_filter={filters}\nno test ran on a device:\n{last_lines(text)}")
-    return f"{passed[0]} passed, {skipped[0] if skipped else 0} skipped"
+    count = min(SHARDS.get(name, 1), os.cpu_count())
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        results = list(pool.map(lambda number: shard(name, filters, seconds, number, count), range(count)))
+    for status, text in results:
+        if status != 0:
+            how = f"took more than {seconds:.0f} s" if status is None else f"ended with {status}"
+            raise Failed(f"{name} --gtest_filter={filters}\n{how}:\n{failures(text) or last_lines(text)}")
+    passed, skipped = (sum(int(number) for _, text in results for number in re.findall(rf"^\[  {what} \] (\d+) test", text, re.M))
+                       for what in ("PASSED ", "SKIPPED"))
+    if passed == 0:
+        raise Failed(f"{name} --gtest_filter={filters}\nno test ran on a device:\n{last_lines(results[0][1])}")
+    return f"{passed} passed, {skipped} skipped"
 
 
 class Program:

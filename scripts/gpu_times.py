@@ -117,9 +117,12 @@ def times_steps():
     for workload in WORKLOADS:
         found.append((f"launches of {workload} in the mode fast",
                       lambda budget, workload=workload: kernels(workload, budget, True)))
-    for workload in WORKLOADS:
-        found.append((f"{workload} on the CPU", lambda budget, workload=workload: processors(workload, budget)))
-    return found + [("counters", counters)]
+    return found
+
+
+def threads_steps():
+    return [(f"{workload} on the CPU", lambda budget, workload=workload: processors(workload, budget))
+            for workload in WORKLOADS]
 
 
 def peer_rows(script, workload, weights, our_loss, our_seconds, budget):
