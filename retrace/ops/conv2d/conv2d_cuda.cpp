@@ -46,29 +46,44 @@ cuda::Conv2dAxis axis_of(int64_t image, int64_t result, int64_t kernel, int64_t 
 // The stages of the two factors, lists of terms of one stage more, places and results of pixels.
 size_t shared_bytes(const cuda::GatherTile& tile) {
   const auto rows = static_cast<size_t>(tile.rows), columns = static_cast<size_t>(tile.columns);
-  return cuda::kGatherStages * cuda::kGatherTerms * (rows + columns + 2 * cuda::kGatherPad) * sizeof(float) +
-         (cuda::kGatherStages + 1) * cuda::kGatherTerms * 16 + rows * (16 + 8);
+  if (tile.taps == 0)
+    return cuda::kGatherStages * cuda::kGatherTerms * (rows + columns + 2 * cuda::kGatherPad) * sizeof(float) +
+           (cuda::kGatherStages + 1) * cuda::kGatherTerms * 16 + rows * (16 + 8);
+  const auto slots = static_cast<size_t>(cuda::window_slots(tile.rows)), taps = static_cast<size_t>(tile.taps);
+  const size_t line = 4 * slots + taps * (columns + cuda::kGatherPad);
+  return cuda::kWindowStages * cuda::kWindowLines * (line * sizeof(float) + 16) + (slots + 1) / 2 * 16 +
+         (slots + 3) / 4 * 16 + rows * 8;
 }
 
 struct Tiling {
   const cuda::GatherTile* tile = nullptr;
   int64_t pixel_tiles = 0, width_tiles = 0, blocks = 0;  // blocks: of threads
+  double time = 0;
 };
 
-// The tile that takes the least time on a large device, which needs some warps on each processor to be busy.
-Tiling tiling_of(int64_t pixels, int64_t width, int64_t others, int64_t sum_blocks) {
+// Of `tiles` that one which takes the least time on a large device, which needs some warps on each processor to be
+// busy: or `best`.
+Tiling tiling_of(std::span<const cuda::GatherTile> tiles, int64_t pixels, const cuda::Conv2dGatherArguments& a,
+                 int64_t others, Tiling best = {}) {
   constexpr int64_t kProcessors = 132, kThreads = 256;
-  Tiling best;
-  double least = 0;
-  for (const auto& tile : cuda::kGatherTiles) {
-    if (sum_blocks > tile.most_blocks) continue;
-    Tiling tiling{&tile, tiles_of(pixels, tile.rows), tiles_of(width, tile.columns)};
+  const int64_t sum_blocks = tiles_of(int64_t{a.y.kernel} * a.depth, a.block_rows);
+  for (const auto& tile : tiles) {
+    if (sum_blocks > tile.most_blocks || (tile.taps && tile.taps != a.x.kernel)) continue;
+    Tiling tiling{&tile, tiles_of(pixels, tile.rows), tiles_of(a.width, tile.columns)};
     tiling.blocks = tiling.pixel_tiles * tiling.width_tiles * others;
     const int64_t turns = std::max(tiles_of(tiling.blocks, kProcessors), kThreads / tile.threads);
-    const double time = static_cast<double>(turns * tile.rows * tile.columns) / tile.speed;
-    if (!best.tile || time < least) best = tiling, least = time;
+    tiling.time = static_cast<double>(turns * tile.rows * tile.columns) / tile.speed;
+    if (!best.tile || tiling.time < best.time) best = tiling;
   }
   return best;
+}
+
+// Whether the kernel's columns meet neighbouring pixels, whose rows are not too short; in a tile 32 bits count what
+// lies between two pixels.
+bool has_windows(const cuda::Conv2dGatherArguments& a) {
+  const int64_t samples = 128 / (tiles_of(a.y.result, a.y.divide) * a.x.result) + 2;
+  return a.x.scale == 1 && a.x.divide == 1 && std::abs(a.x.delta) == 1 && a.x.result >= cuda::kLeastWindowWidth &&
+         int64_t{a.y.image} * a.x.image * a.image_channels < kMost / samples;
 }
 
 void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2dShape& s, const char* name) {
@@ -83,19 +98,23 @@ void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2
   a.result_wide = a.result_channels % 4 == 0 && a.width % 4 == 0;
   a.weights_wide = a.weights_width == 1 && a.result_wide;
   const int64_t phases_y = std::min(a.y.divide, a.y.result), phases_x = std::min(a.x.divide, a.x.result);
-  const int64_t pixels = tiles_of(a.y.result, a.y.divide) * tiles_of(a.x.result, a.x.divide) * s.batch;
-  const Tiling tiling =
-      tiling_of(pixels, a.width, s.groups * phases_y * phases_x, tiles_of(int64_t{a.y.kernel} * a.depth, a.block_rows));
+  const int64_t others = s.groups * phases_y * phases_x, rows = tiles_of(a.y.result, a.y.divide) * s.batch;
+  Tiling tiling = tiling_of(cuda::kGatherTiles, rows * tiles_of(a.x.result, a.x.divide), a, others);
+  if (has_windows(a) && !(call.launches.fast() && tiling.tile->fast))
+    tiling = tiling_of(cuda::kWindowTiles, rows * 4 * tiles_of(a.x.result, 4), a, others, tiling);
+  const cuda::GatherTile& tile = *tiling.tile;
   a.pixel_tiles = static_cast<int>(tiling.pixel_tiles), a.width_tiles = static_cast<int>(tiling.width_tiles);
   a.phases_x = static_cast<int>(phases_x);
-  const bool in_order = s.groups * phases_y * phases_x == 1;  // pixels as they lie, and all channels
-  const bool fast = call.launches.fast() && tiling.tile->fast;
-  const cuda::KernelWithForms kernel{
-      fast ? tiling.tile->fast : tiling.tile->kernel,
-      fast ? "retrace/ops/conv2d/conv2d_gather_tf32_cuda.h" : "retrace/ops/conv2d/conv2d_gather_cuda.h",
-      in_order ? tiling.tile->rows : 0, tiling.tile->columns};
-  call.launches.add_with_forms(kernel, {grid_of(tiling.blocks, name)}, {static_cast<unsigned>(tiling.tile->threads)}, a,
-                               shared_bytes(*tiling.tile));
+  // Pixels as they lie, and all channels.
+  const bool in_order = others == 1 && (!tile.taps || a.x.result % 4 == 0);
+  const bool fast = call.launches.fast() && tile.fast;
+  const cuda::KernelWithForms kernel{fast ? tile.fast : tile.kernel,
+                                     fast        ? "retrace/ops/conv2d/conv2d_gather_tf32_cuda.h"
+                                     : tile.taps ? "retrace/ops/conv2d/conv2d_gather_window_cuda.h"
+                                                 : "retrace/ops/conv2d/conv2d_gather_cuda.h",
+                                     in_order ? tile.rows : 0, tile.columns};
+  call.launches.add_with_forms(kernel, {grid_of(tiling.blocks, name)}, {static_cast<unsigned>(tile.threads)}, a,
+                               shared_bytes(tile));
 }
 
 // The tile of the filter gradient, by its number: rows of dw x filters of a group.

@@ -63,9 +63,10 @@ struct Conv2dCombineArguments {
 inline constexpr int kGatherTerms = 16, kGatherStages = 3;
 inline constexpr int kGatherPad = 4;  // elements between terms in shared memory
 struct GatherTile {
-  const char *kernel, *fast;                // fast: in TF32; null where warps have no tiles of it
+  const char *kernel, *fast;                // fast: in TF32; null where there is no such kernel
   int rows, columns, threads, most_blocks;  // most_blocks: of the sum
   int speed;                                // the share of the peak that it reaches, in percent
+  int taps = 0;                             // columns of the kernel, of a kernel of windows
 };
 inline constexpr GatherTile kGatherTiles[] = {
     {"conv2d_gather_64x64", "conv2d_gather_tf32_64x64", 64, 64, 64, 100, 55},
@@ -73,6 +74,19 @@ inline constexpr GatherTile kGatherTiles[] = {
     {"conv2d_gather_128x16", "conv2d_gather_tf32_128x16", 128, 16, 64, 200, 45},
     {"conv2d_gather_128x8", nullptr, 128, 8, 32, 200, 42},
     {"conv2d_gather_32x32", "conv2d_gather_tf32_32x32", 32, 32, 64, (1 << 24) - 1, 33}};
+
+// Tiles that read windows (conv2d_gather_window_cuda.h): of kernels with so many columns, next to each other along x.
+inline constexpr int kWindowLines = 8, kWindowStages = 2;  // lines: pairs (ky, c) of a stage
+inline constexpr int kLeastWindowWidth = 5;                // pixels of a row of the result
+inline constexpr GatherTile kWindowTiles[] = {{"conv2d_window_64x64", nullptr, 64, 64, 64, 100, 65, 3},
+                                              {"conv2d_window_128x32", nullptr, 128, 32, 64, 100, 62, 3},
+                                              {"conv2d_window_128x16", nullptr, 128, 16, 64, 200, 50, 3},
+                                              {"conv2d_window_128x8", nullptr, 128, 8, 64, 200, 45, 3},
+                                              {"conv2d_window_32x32", nullptr, 32, 32, 64, (1 << 24) - 1, 40, 3}};
+
+// Fours of numbers of a line, where a tile has so many pixels: theirs, and one behind each row of pixels. A row has two
+// fours or more.
+constexpr int window_slots(int pixels) { return pixels / 4 + pixels / 8 + 1; }
 
 inline constexpr int kFilterGradientStages = 3;
 inline constexpr int kFilterGradientFastPad = 4;  // elements between terms, in the kernels of the mode fast

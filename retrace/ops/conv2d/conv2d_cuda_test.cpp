@@ -118,6 +118,16 @@ TEST_F(Conv2dCuda, large_tiles) {
   check_with({1, 261, 261, 3, 7}, {1, 2}, {.padding = {0, 0, 0, 1}}, true, false);    // 128 x 8
 }
 
+// The same of kernels with windows: rows of 8 pixels and of no multiple of four, tiles that end within a row, one
+// channel.
+TEST_F(Conv2dCuda, large_tiles_of_windows) {
+  check_with({300, 8, 8, 3, 64}, {3, 3}, {.padding = {1, 1, 1, 1}}, false, true);     // 64 x 64
+  check_with({1, 222, 226, 2, 30}, {3, 3}, {.padding = {1, 1, 0, 2}}, true, false);   // 128 x 32
+  check_with({3, 115, 117, 1, 16}, {3, 3}, {.padding = {2, 0, 2, 2}}, false, false);  // 128 x 16
+  check_with({1, 181, 181, 3, 7}, {2, 3}, {.padding = {0, 0, 0, 1}}, true, false);    // 128 x 8
+  check_with({9, 50, 50, 2, 8}, {3, 3}, {.stride = {2, 1}, .groups = 2}, false, false);
+}
+
 // The filter gradient over more blocks of positions than fit into one run of blocks, with a last one that is short.
 TEST_F(Conv2dCuda, runs_of_blocks) {
   check_with({10, 17, 13, 3, 2}, {3, 3}, {.padding = {1, 1, 1, 1}}, false, false);

@@ -1,12 +1,9 @@
 #pragma once
 // The convolution and its input gradient: tiles of pixels x channels. Terms of the sum come through shared memory, 16
 // at a time in three stages, while those before are multiplied. Terms that no pixel of a phase meets are left out;
-// those outside of the image are zeros in shared memory. A weight that is not finite makes NaN of such a zero: sums
-// that are not finite, of pixels that have such terms, are made again without them.
+// those outside of the image are zeros in shared memory.
 
-#include "retrace/device/cuda/kernel_form.h"
-#include "retrace/ops/contraction_cuda.h"
-#include "retrace/ops/conv2d/conv2d_gather_terms_cuda.h"
+#include "retrace/ops/conv2d/conv2d_gather_result_cuda.h"
 
 namespace retrace::cuda {
 
@@ -83,7 +80,7 @@ struct GatherCopies {
   }
 };
 
-template <class Tile, int levels, class Form>
+template <class Tile, int levels>
 struct Gather {
   static constexpr int kLeft = kGatherTerms * Tile::kLeftPitch, kRight = kGatherTerms * Tile::kRightPitch;
 
@@ -94,8 +91,6 @@ struct Gather {
   const Shared<float> left, right;  // kGatherStages of each
   const Shared<Unit> units;         // of kGatherLists stages
   const Shared<Place> places;       // of the pixels of the tile
-  const Shared<long long> results;  // of the same
-  const Form& form;
 
   RT_DEVICE static int number() { return static_cast<int>(thread().x); }
 
@@ -151,75 +146,6 @@ struct Gather {
     }
     tree.total(sums);
   }
-
-  // Writes the sums; returns whether all of them are finite.
-  RT_DEVICE bool write(const float (&sums)[Tile::kSums]) const {
-    float probe = 0.0f;  // NaN as soon as one is not finite
-    RT_UNROLL
-    for (int i = 0; i < Tile::kM; ++i) {
-      const long long to = results[tile.row_of(i)];
-      RT_UNROLL
-      for (int j = 0; j < Tile::kN; j += 4) {
-        const int column = part.column * Tile::kColumns + tile.column_of(j), at = Tile::kN * i + j;
-        const Float4 v{sums[at] + 0.0f, sums[at + 1] + 0.0f, sums[at + 2] + 0.0f, sums[at + 3] + 0.0f};
-        const float four[4] = {v.x, v.y, v.z, v.w};
-        RT_UNROLL
-        for (int k = 0; k < 4; ++k) probe = rules::fma(four[k], 0.0f, probe);
-        if (to < 0 || column >= a.width) continue;
-        if constexpr (!Form::plain) {
-          put_neighbours(form, to + column, v, a.width - column, a.result_wide);
-        } else if (a.result_wide) {
-          store4(a.result, to + column, v);
-        } else {
-          RT_UNROLL
-          for (int k = 0; k < 4; ++k)
-            if (column + k < a.width) a.result[to + column + k] = four[k];
-        }
-      }
-    }
-    return probe == 0.0f;
-  }
-
-  // The sum of a pixel and a channel, with the terms inside of the image alone.
-  RT_DEVICE float sum_inside(const Place& place, int column) const {
-    BlockTree<1, 24> tree;
-    float sum[1] = {0.0f};
-    for (int block = 0, term = 0; block < blocks; ++block) {
-      for (const int end = terms_before(a, part, block + 1); term < end; ++term) {
-        const Unit unit = unit_of(a, part, term);
-        if (!inside(a, place.y + unit.y, place.x + unit.x)) continue;
-        const float x = place.image[unit.image];
-        const float w = a.weights[part.group * a.weights_group + unit.weight + column * a.weights_width];
-        sum[0] = rules::fma(x, w, sum[0]);
-      }
-      tree.add(sum);
-    }
-    tree.total(sum);
-    return sum[0] + 0.0f;
-  }
-
-  // Makes again what this thread has written, where it is not finite and terms outside of the image may be the reason.
-  // In other forms than the plain one also where it is finite, to the same bits: what was written is not the sum.
-  RT_DEVICE void mend() const {
-    const int last_y = (part.y.count - 1) * a.y.delta, last_x = (part.x.count - 1) * a.x.delta;
-    RT_LOOP
-    for (int i = 0; i < Tile::kSums; ++i) {
-      const int row = tile.row_of(i / Tile::kN);
-      const int column = part.column * Tile::kColumns + tile.column_of(i % Tile::kN);
-      const long long to = results[row];
-      if (to < 0 || column >= a.width) continue;
-      if constexpr (Form::plain) {
-        const float sum = a.result[to + column];
-        if (sum - sum == 0.0f) continue;
-      }
-      const Place place = places[row];
-      if (inside(a, place.y, place.x) && inside(a, place.y + last_y, place.x + last_x)) continue;
-      if constexpr (Form::plain)
-        a.result[to + column] = sum_inside(place, column);
-      else
-        form.put(to + column, sum_inside(place, column));
-    }
-  }
 };
 
 template <int number, class Tile, int levels, class Form>
@@ -239,10 +165,11 @@ RT_DEVICE void gather(const Conv2dGatherArguments& a, const Form& form) {
     places[i] = pixel.place, results[i] = pixel.result;
   }
   const int blocks = (a.y.kernel * a.depth + a.block_rows - 1) / a.block_rows;
-  const Gather<Tile, levels, Form> tiles{a, part, blocks, Tile{}, left, right, units, places, results, form};
+  const Tile tile{};
   float sums[Tile::kSums] = {};
-  tiles.run(sums);
-  if (!tiles.write(sums)) tiles.mend();
+  Gather<Tile, levels>{a, part, blocks, tile, left, right, units, places}.run(sums);
+  const GatherResult<Tile, Form> result{a, part, blocks, tile, results, form};
+  if (!result.write(sums)) result.mend([&](int row) -> Place { return places[row]; });
   if constexpr (!Form::plain)
     form.template finish<height, Tile::kColumns, Tile::kThreads>(first_pixel / height, part.column);
 }

@@ -47,10 +47,8 @@ struct Pixel {
   Place place;
   long long result;
 };
-RT_DEVICE Pixel pixel_of(const Conv2dGatherArguments& a, const Part& part, int number) {
-  const int sample = number / (part.height * part.width), rest = number % (part.height * part.width);
+RT_DEVICE Pixel pixel_at(const Conv2dGatherArguments& a, const Part& part, int sample, int row, int column) {
   if (sample >= a.batch) return {{-(1 << 30), 0, a.image}, -1};
-  const int row = rest / part.width, column = rest % part.width;
   Place place;
   place.y = row * a.y.scale + part.y.base, place.x = column * a.x.scale + part.x.base;
   place.image =
@@ -59,6 +57,10 @@ RT_DEVICE Pixel pixel_of(const Conv2dGatherArguments& a, const Part& part, int n
   const int y = part.phase_y + row * a.y.divide, x = part.phase_x + column * a.x.divide;
   return {place, ((static_cast<long long>(sample) * a.y.result + y) * a.x.result + x) * a.result_channels +
                      part.group * a.width};
+}
+RT_DEVICE Pixel pixel_of(const Conv2dGatherArguments& a, const Part& part, int number) {
+  const int sample = number / (part.height * part.width), rest = number % (part.height * part.width);
+  return pixel_at(a, part, sample, rest / part.width, rest % part.width);
 }
 
 // A term of the sum: where its channel lies at its tap, seen from a pixel's place, and in the weights of a group.
@@ -79,13 +81,17 @@ RT_DEVICE Unit unit_of(const Conv2dGatherArguments& a, const Part& part, int num
   return unit;
 }
 
-// Terms that a phase meets in the first `blocks` blocks of the sum.
-RT_DEVICE int terms_before(const Conv2dGatherArguments& a, const Part& part, int blocks) {
+// Pairs (ky, c) that a phase meets in the first `blocks` blocks of the sum.
+RT_DEVICE int lines_before(const Conv2dGatherArguments& a, const Part& part, int blocks) {
   const int row = smaller(blocks * a.block_rows, a.y.kernel * a.depth);  // a pair (ky, c) of the whole kernel
   const int ky = row / a.depth, behind = ky - part.y.first;
   const int before = behind <= 0 ? 0 : smaller((behind + a.y.step - 1) / a.y.step, part.y.count);
   const bool met = behind >= 0 && behind % a.y.step == 0 && before < part.y.count;
-  return (before * a.depth + (met ? row % a.depth : 0)) * part.x.count;
+  return before * a.depth + (met ? row % a.depth : 0);
+}
+// Terms that it meets there.
+RT_DEVICE int terms_before(const Conv2dGatherArguments& a, const Part& part, int blocks) {
+  return lines_before(a, part, blocks) * part.x.count;
 }
 
 RT_DEVICE bool inside(const Conv2dGatherArguments& a, int y, int x) {
