@@ -101,7 +101,7 @@ class NoRuntime final : public cuda::Runtime {
   void copy_from_host(void*, const void*, size_t) override {}
   void copy_to_host(void* to, const void*, size_t bytes) override { std::memset(to, 0, bytes); }
   void copy(void*, const void*, size_t) override {}
-  std::unique_ptr<cuda::HostCopy> start_copy_to_host(const void*, size_t) override {
+  std::unique_ptr<cuda::HostCopy> start_copy_to_host(std::span<const cuda::DevicePart>) override {
     return std::make_unique<NoCopy>();
   }
   const cuda::Kernel& find_kernel(std::string_view name) override {

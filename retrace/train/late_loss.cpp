@@ -14,17 +14,19 @@ LateLoss::LateLoss(const Tensor& loss) {
   }
   device_ = loss.device().id();
   CudaDevice& device = cuda_device(device_ - 1);
-  copy_ = device.runtime().start_copy_to_host(loss.value()->buffer->data(), sizeof(float));
-  errors_ = device.value_errors().start_look();
+  const cuda::DevicePart errors = device.value_errors().reported();
+  sees_errors_ = errors.bytes > 0;
+  const cuda::DevicePart parts[] = {{loss.value()->buffer->data(), sizeof(float)}, errors};
+  copy_ = device.runtime().start_copy_to_host(std::span(parts, sees_errors_ ? 2 : 1));
 }
 
 double LateLoss::number() {
   if (!copy_) return number_;
+  const auto copy = std::move(copy_);
+  const auto* words = static_cast<const std::byte*>(copy->wait());
   float value = 0;
-  std::memcpy(&value, copy_->wait(), sizeof value);
-  const auto look = std::move(errors_);
-  copy_.reset();
-  cuda_device(device_ - 1).value_errors().check(look.get());
+  std::memcpy(&value, words, sizeof value);
+  if (sees_errors_) cuda_device(device_ - 1).value_errors().check(words + sizeof value);
   return number_ = static_cast<double>(value);
 }
 

@@ -19,7 +19,8 @@ class LateLoss {
  private:
   double number_ = 0;
   DeviceId device_ = 0;
-  std::unique_ptr<cuda::HostCopy> copy_, errors_;  // null once it is read
+  std::unique_ptr<cuda::HostCopy> copy_;  // of the loss and what was reported; null once it is read
+  bool sees_errors_ = false;
 };
 
 }  // namespace retrace

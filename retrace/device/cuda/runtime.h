@@ -73,6 +73,12 @@ class HostCopy {
   virtual const void* wait() = 0;
 };
 
+// Part of the device's memory: a multiple of four bytes.
+struct DevicePart {
+  const void* from = nullptr;
+  size_t bytes = 0;
+};
+
 class Runtime {
  public:
   virtual ~Runtime() = default;
@@ -94,9 +100,10 @@ class Runtime {
   virtual void copy_from_host(void* to, const void* from, size_t bytes) = 0;
   virtual void copy_to_host(void* to, const void* from, size_t bytes) = 0;
   virtual void copy(void* to, const void* from, size_t bytes) = 0;
-  // At most kMostLate bytes as they are after the work given so far; returns at once.
+  // One or two parts, of at most kMostLate bytes together, one behind the other, as they are after the work given so
+  // far; returns at once.
   static constexpr size_t kMostLate = 4096;
-  virtual std::unique_ptr<HostCopy> start_copy_to_host(const void* from, size_t bytes) = 0;
+  virtual std::unique_ptr<HostCopy> start_copy_to_host(std::span<const DevicePart> parts) = 0;
 
   // A kernel of a .cu file by its name; an internal error if there is none.
   virtual const Kernel& find_kernel(std::string_view name) = 0;

@@ -1,6 +1,7 @@
 #include "retrace/device/cuda/value_errors.h"
 
 #include <atomic>
+#include <cstring>
 #include <utility>
 
 namespace retrace::cuda {
@@ -39,13 +40,15 @@ void ValueErrors::check() {
   if (kept_) throw *std::exchange(kept_, std::nullopt);
 }
 
-std::unique_ptr<HostCopy> ValueErrors::start_look() {
+DevicePart ValueErrors::reported() {
   const std::lock_guard lock(mutex_);
-  return record_ ? runtime_.start_copy_to_host(record_, sizeof(Record)) : nullptr;
+  return {record_, record_ ? sizeof(Record) : 0};
 }
 
-void ValueErrors::check(HostCopy* look) {
-  if (look && static_cast<const Record*>(look->wait())->source != 0) check();
+void ValueErrors::check(const void* seen) {
+  Record record;
+  std::memcpy(&record, seen, sizeof record);
+  if (record.source != 0) check();
 }
 
 // The flag is lowered first: a report that comes later raises it again.

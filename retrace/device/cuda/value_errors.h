@@ -40,10 +40,11 @@ class ValueErrors {
   // last call, if there is one: that of the lowest position, also where the launch was repeated since. What others
   // reported meanwhile is forgotten: it may follow from the first.
   void check();
-  // For a look at what was reported up to now while the device goes on. Null: nobody reports.
-  std::unique_ptr<HostCopy> start_look();
-  // Throws as check() does if `look`, which start_look() returned, has found a report.
-  void check(HostCopy* look);
+  // For a look at what was reported up to a moment while the device goes on: what to copy to the host. No bytes: nobody
+  // reports.
+  DevicePart reported();
+  // Throws as check() does if `seen`, a copy of that, holds a report.
+  void check(const void* seen);
 
  private:
   struct Record {

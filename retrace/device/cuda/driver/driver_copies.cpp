@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "retrace/base/error.h"
+#include "retrace/device/cuda/driver/driver_kernels.h"
+#include "retrace/device/cuda/late_copy.h"
 
 namespace retrace::cuda {
 namespace {
@@ -59,10 +61,14 @@ class DriverCopies::Lease {
 
 class DriverCopies::Started final : public HostCopy {
  public:
-  Started(DriverCopies& copies, const void* from, size_t bytes) : copies_(copies), lease_(copies) {
+  Started(DriverCopies& copies, std::span<const DevicePart> parts, const Kernel* late_copy)
+      : copies_(copies), lease_(copies) {
     const DriverContext& context = *copies_.context_;
     const ContextScope scope(context);
-    context.driver().cuMemcpyDtoHAsync_v2(lease_.chunk(0).memory, address_of(from), bytes, context.stream());
+    if (late_copy)
+      launch(context, launch_of(parts, *late_copy), context.stream());
+    else
+      copy(parts);
     context.driver().cuEventRecord(lease_.chunk(0).done, context.stream());
   }
   const void* wait() override {
@@ -71,13 +77,33 @@ class DriverCopies::Started final : public HostCopy {
   }
 
  private:
+  Launch launch_of(std::span<const DevicePart> parts, const Kernel& late_copy) const {
+    LateCopyArguments arguments{};
+    for (size_t i = 0; i < parts.size(); ++i) {
+      arguments.from[i] = static_cast<const unsigned*>(parts[i].from);
+      arguments.words[i] = static_cast<int>(parts[i].bytes / sizeof(unsigned));
+    }
+    arguments.to = static_cast<unsigned*>(lease_.chunk(0).memory);
+    Launch launch{&late_copy, {1}, {32}, 0, {}};
+    launch.set(arguments);
+    return launch;
+  }
+  void copy(std::span<const DevicePart> parts) const {
+    const DriverContext& context = *copies_.context_;
+    auto* to = static_cast<std::byte*>(lease_.chunk(0).memory);
+    for (const DevicePart& part : parts) {
+      context.driver().cuMemcpyDtoHAsync_v2(to, address_of(part.from), part.bytes, context.stream());
+      to += part.bytes;
+    }
+  }
+
   DriverCopies& copies_;
   Lease lease_;
 };
 
-std::unique_ptr<HostCopy> DriverCopies::start_to_host(const void* from, size_t bytes) {
-  ensure(bytes > 0 && bytes <= Runtime::kMostLate, "a late copy has a few bytes");
-  return std::make_unique<Started>(*this, from, bytes);
+std::unique_ptr<HostCopy> DriverCopies::start_to_host(std::span<const DevicePart> parts, const Kernel* late_copy) {
+  ensure(!parts.empty() && parts.size() <= kMostLateParts, "a late copy has one or two parts");
+  return std::make_unique<Started>(*this, parts, late_copy);
 }
 
 DriverCopies::~DriverCopies() {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "retrace/device/cuda/driver/driver_context.h"
@@ -28,7 +29,8 @@ class DriverCopies {
   void to_host(void* to, const void* from, size_t bytes);
   void on_device(void* to, const void* from, size_t bytes);
   // See Runtime::start_copy_to_host. What it returns ends before this does.
-  std::unique_ptr<HostCopy> start_to_host(const void* from, size_t bytes);
+  // With late_copy (late_copy.h), or by the copy engine where there is no such kernel.
+  std::unique_ptr<HostCopy> start_to_host(std::span<const DevicePart> parts, const Kernel* late_copy);
 
  private:
   struct Chunk {

@@ -41,8 +41,9 @@ class DriverRuntime final : public Runtime {
   void copy_from_host(void* to, const void* from, size_t bytes) override { parts().copies.from_host(to, from, bytes); }
   void copy_to_host(void* to, const void* from, size_t bytes) override { parts().copies.to_host(to, from, bytes); }
   void copy(void* to, const void* from, size_t bytes) override { parts().copies.on_device(to, from, bytes); }
-  std::unique_ptr<HostCopy> start_copy_to_host(const void* from, size_t bytes) override {
-    return parts().copies.start_to_host(from, bytes);
+  std::unique_ptr<HostCopy> start_copy_to_host(std::span<const DevicePart> from) override {
+    const Kernel* late_copy = images_.empty() ? nullptr : &find_kernel("late_copy");
+    return parts().copies.start_to_host(from, late_copy);
   }
   const Kernel& find_kernel(std::string_view name) override {
     return with_parts([&](Parts& parts) -> const Kernel& { return parts.kernels.find(name); });

@@ -33,7 +33,7 @@ class EmulatedRuntime final : public Runtime {
   void copy_from_host(void* to, const void* from, size_t bytes) override;
   void copy_to_host(void* to, const void* from, size_t bytes) override;
   void copy(void* to, const void* from, size_t bytes) override;
-  std::unique_ptr<HostCopy> start_copy_to_host(const void* from, size_t bytes) override;
+  std::unique_ptr<HostCopy> start_copy_to_host(std::span<const DevicePart> parts) override;
 
   const Kernel& find_kernel(std::string_view name) override;
   std::vector<std::shared_ptr<const Kernel>> compile(const std::string& source,
@@ -141,11 +141,14 @@ struct EmulatedHostCopy final : HostCopy {
   std::vector<std::byte> bytes;
 };
 
-std::unique_ptr<HostCopy> EmulatedRuntime::start_copy_to_host(const void* from, size_t bytes) {
-  ensure(bytes > 0 && bytes <= kMostLate, "a late copy has a few bytes");
+std::unique_ptr<HostCopy> EmulatedRuntime::start_copy_to_host(std::span<const DevicePart> parts) {
   auto copy = std::make_unique<EmulatedHostCopy>();
-  copy->bytes.resize(bytes);
-  copy_to_host(copy->bytes.data(), from, bytes);
+  for (const DevicePart& part : parts) {
+    const size_t behind = copy->bytes.size();
+    ensure(part.bytes % 4 == 0 && behind + part.bytes <= kMostLate, "a late copy has a few words");
+    copy->bytes.resize(behind + part.bytes);
+    copy_to_host(copy->bytes.data() + behind, part.from, part.bytes);
+  }
   return copy;
 }
 
