@@ -35,6 +35,7 @@
 //                           own. All 32 lanes must come. Orders no memory.
 // load4(p, i), store4(p, i, v)
 //                           four floats at p[i] .. p[i + 3], which lie at a multiple of 16 bytes.
+// load2(p, i)               two floats of shared memory at a multiple of 8 bytes.
 // load_cached(p, i)         p[i] of memory that nobody writes while the kernel runs, through the read-only cache.
 // async_copy<bytes>(to, from, valid = true)
 //                           4, 8 or 16 bytes from global to shared memory, both aligned to `bytes`; zeros, and `from`
@@ -69,6 +70,9 @@ struct Position {
   unsigned x, y, z;
 };
 
+struct alignas(8) Float2 {
+  float x, y;
+};
 struct alignas(16) Float4 {
   float x, y, z, w;
 };

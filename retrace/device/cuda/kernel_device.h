@@ -76,6 +76,10 @@ RT_DEVICE Float4 load4_at(const float* p) {
 }
 RT_DEVICE void store4_at(float* p, Float4 v) { *reinterpret_cast<float4*>(p) = make_float4(v.x, v.y, v.z, v.w); }
 RT_DEVICE Float4 load4(Global<const float> p, long long i) { return load4_at(p.pointer + i); }
+RT_DEVICE Float2 load2(Shared<float> p, int i) {
+  const float2 v = *reinterpret_cast<const float2*>(p.pointer + i);
+  return {v.x, v.y};
+}
 RT_DEVICE Float4 load4(Shared<float> p, int i) { return load4_at(p.pointer + i); }
 RT_DEVICE void store4(Global<float> p, long long i, Float4 v) { store4_at(p.pointer + i, v); }
 RT_DEVICE void store4(Shared<float> p, int i, Float4 v) { store4_at(p.pointer + i, v); }

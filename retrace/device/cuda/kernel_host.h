@@ -219,6 +219,11 @@ void store4_at(float* place, const Float4& value) {
 }
 inline Float4 load4(Global<const float> p, long long i) { return load4_at<GlobalSpace>(p.pointer + i); }
 inline Float4 load4(Shared<float> p, int i) { return load4_at<SharedSpace>(p.at(i, 4)); }
+inline Float2 load2(Shared<float> p, int i) {
+  const float* place = p.at(i, 2);
+  SharedSpace::check(place, sizeof(Float2), Access::read);
+  return {place[0], place[1]};
+}
 inline void store4(Global<float> p, long long i, Float4 v) { store4_at<GlobalSpace>(p.pointer + i, v); }
 inline void store4(Shared<float> p, int i, Float4 v) { store4_at<SharedSpace>(p.at(i, 4), v); }
 

@@ -50,7 +50,8 @@ size_t shared_bytes(const cuda::GatherTile& tile) {
     return cuda::kGatherStages * cuda::kGatherTerms * (rows + columns + 2 * cuda::kGatherPad) * sizeof(float) +
            (cuda::kGatherStages + 1) * cuda::kGatherTerms * 16 + rows * (16 + 8);
   const auto slots = static_cast<size_t>(cuda::window_slots(tile.rows)), taps = static_cast<size_t>(tile.taps);
-  const size_t line = 4 * slots + taps * (columns + cuda::kGatherPad);
+  const size_t four_lines = (slots * cuda::kWindowSlot + 15) / 32 * 32 + 16;  // WindowPlaces
+  const size_t line = four_lines / 4 + taps * (columns + cuda::kGatherPad);
   return cuda::kWindowStages * cuda::kWindowLines * (line * sizeof(float) + 16) + (slots + 1) / 2 * 16 +
          (slots + 3) / 4 * 16 + rows * 8;
 }
@@ -97,6 +98,7 @@ void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2
   a.taps[0] = cuda::Divisor(taps), a.taps[1] = cuda::Divisor(taps + 1);
   a.result_wide = a.result_channels % 4 == 0 && a.width % 4 == 0;
   a.weights_wide = a.weights_width == 1 && a.result_wide;
+  a.image_wide = a.image_channels % 4 == 0 && a.depth % 4 == 0;
   const int64_t phases_y = std::min(a.y.divide, a.y.result), phases_x = std::min(a.x.divide, a.x.result);
   const int64_t others = s.groups * phases_y * phases_x, rows = tiles_of(a.y.result, a.y.divide) * s.batch;
   Tiling tiling = tiling_of(cuda::kGatherTiles, rows * tiles_of(a.x.result, a.x.divide), a, others);

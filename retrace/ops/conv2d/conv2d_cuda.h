@@ -31,6 +31,7 @@ struct Conv2dGatherArguments {
   Divisor channels;               // of a group of the image
   Divisor taps[2];                // kernel columns that a phase meets: phases have one of two numbers
   int weights_wide, result_wide;  // whether channels of the result lie in fours there
+  int image_wide;                 // whether channels of the image do, and those of a group
 };
 
 // dw, whose sums are cut into `runs` of `run_blocks` blocks of 256 positions. Where there are several, run r writes its
@@ -69,20 +70,21 @@ struct GatherTile {
   int taps = 0;                             // columns of the kernel, of a kernel of windows
 };
 inline constexpr GatherTile kGatherTiles[] = {
-    {"conv2d_gather_64x64", "conv2d_gather_tf32_64x64", 64, 64, 64, 100, 55},
-    {"conv2d_gather_128x32", "conv2d_gather_tf32_128x32", 128, 32, 64, 100, 55},
-    {"conv2d_gather_128x16", "conv2d_gather_tf32_128x16", 128, 16, 64, 200, 45},
-    {"conv2d_gather_128x8", nullptr, 128, 8, 32, 200, 42},
-    {"conv2d_gather_32x32", "conv2d_gather_tf32_32x32", 32, 32, 64, (1 << 24) - 1, 33}};
+    {"conv2d_gather_64x64", "conv2d_gather_tf32_64x64", 64, 64, 64, 100, 35},
+    {"conv2d_gather_128x32", "conv2d_gather_tf32_128x32", 128, 32, 64, 100, 25},
+    {"conv2d_gather_128x16", "conv2d_gather_tf32_128x16", 128, 16, 64, 200, 18},
+    {"conv2d_gather_128x8", nullptr, 128, 8, 32, 200, 12},
+    {"conv2d_gather_32x32", "conv2d_gather_tf32_32x32", 32, 32, 64, (1 << 24) - 1, 20}};
 
 // Tiles that read windows (conv2d_gather_window_cuda.h): of kernels with so many columns, next to each other along x.
 inline constexpr int kWindowLines = 8, kWindowStages = 2;  // lines: pairs (ky, c) of a stage
 inline constexpr int kLeastWindowWidth = 5;                // pixels of a row of the result
-inline constexpr GatherTile kWindowTiles[] = {{"conv2d_window_64x64", nullptr, 64, 64, 64, 100, 65, 3},
-                                              {"conv2d_window_128x32", nullptr, 128, 32, 64, 100, 62, 3},
-                                              {"conv2d_window_128x16", nullptr, 128, 16, 64, 200, 50, 3},
-                                              {"conv2d_window_128x8", nullptr, 128, 8, 64, 200, 45, 3},
-                                              {"conv2d_window_32x32", nullptr, 32, 32, 64, (1 << 24) - 1, 40, 3}};
+inline constexpr int kWindowSlot = 20;                     // floats of four lines and pixels: 16, and some between them
+inline constexpr GatherTile kWindowTiles[] = {{"conv2d_window_64x64", nullptr, 64, 64, 64, 100, 52, 3},
+                                              {"conv2d_window_128x32", nullptr, 128, 32, 64, 100, 50, 3},
+                                              {"conv2d_window_128x16", nullptr, 128, 16, 64, 200, 40, 3},
+                                              {"conv2d_window_128x8", nullptr, 128, 8, 64, 200, 28, 3},
+                                              {"conv2d_window_32x32", nullptr, 32, 32, 64, (1 << 24) - 1, 32, 3}};
 
 // Fours of numbers of a line, where a tile has so many pixels: theirs, and one behind each row of pixels. A row has two
 // fours or more.

@@ -5,8 +5,8 @@
 // while those before are multiplied; each thread reads the window of its four neighbouring pixels once for all columns.
 // Compared with tiles that copy every term this takes a third of the copies, and half of the loads of pixels.
 //
-// Pixels are numbered as if a row had a multiple of four of them. In shared memory a line holds the fours of the tile
-// one after the other, and behind the last one of each row another, which windows reach into.
+// Pixels are numbered as if a row had a multiple of four of them. In shared memory four lines lie together, in slots:
+// one for four pixels after the other, and behind the last one of each row of pixels another, which windows reach into.
 
 #include "retrace/ops/conv2d/conv2d_gather_result_cuda.h"
 
@@ -23,121 +23,151 @@ struct alignas(8) Slot {
   int y, offset;
 };
 
-// The lines of a stage: `first` to `end` - 1, of a block of the sum.
+// The lines of a stage: those from `base` on that are not before `first` nor behind `last`.
 struct WindowStage {
-  int first, end, block;
-  RT_DEVICE int count() const { return smaller(end - first, kWindowLines); }
+  int first, end, block;  // of the lines up to `end`, of a block of the sum
+  int base, last;
+  RT_DEVICE bool empty() const { return first >= end; }
+};
+
+// Where a stage's numbers of the image lie: element `line` % 4 of pixel p in its slot, in its part for `line` / 4.
+template <int pixels>
+struct WindowPlaces {
+  static constexpr int kSlots = window_slots(pixels), kSlotPitch = kWindowSlot;  // loads of different banks
+  static constexpr int kPartPitch = (kSlots * kSlotPitch + 15) / 32 * 32 + 16, kSize = kWindowLines / 4 * kPartPitch;
+  static_assert(kPartPitch >= kSlots * kSlotPitch);
+
+  RT_DEVICE static int of(int line, int slot, int pixel) {
+    return line / 4 * kPartPitch + slot * kSlotPitch + pixel * 4 + line % 4;
+  }
 };
 
 // Sums of a tile, taps: columns of the kernel.
 template <class Tile, int taps>
 struct WindowSums {
   static_assert(Tile::kM % 4 == 0 && Tile::kN % 4 == 0 && taps >= 2 && taps <= 5);
-  static constexpr int kFours = Tile::kM / 4, kSlots = window_slots(Tile::kRows), kLinePitch = 4 * kSlots;
-  static constexpr int kRightPitch = Tile::kColumns + kGatherPad;
+  using Places = WindowPlaces<Tile::kRows>;
+  static constexpr int kFours = Tile::kM / 4, kWidth = 3 + taps, kRightPitch = Tile::kColumns + kGatherPad;
+  static constexpr int kLine = taps * kRightPitch;  // weights of a line
 
   const Tile& tile;
-  int slots[kFours];  // of this thread's fours of pixels
+  int slots[kFours];  // of this thread's fours of pixels: where they begin
 
-  // Takes the terms of lines 0 .. count - 1 of a stage.
+  // Takes the terms of lines `line` .. end - 1 of a stage.
   template <bool reverse>
-  RT_DEVICE void add_lines(Shared<float> left, Shared<float> right, int count, float (&sums)[Tile::kSums]) const {
-    constexpr int ahead = Tile::kSums < 64 ? 4 : 2;
-    int line = 0;
-    for (; line + ahead <= count; line += ahead) {
-      const auto x = left + line * kLinePitch, y = right + (line * taps * kRightPitch + tile.first_column);
-      RT_UNROLL
-      for (int i = 0; i < ahead; ++i) add_line<reverse>(x, y, i, sums);
+  RT_DEVICE void add_lines(Shared<float> left, Shared<float> right, int line, int end,
+                           float (&sums)[Tile::kSums]) const {
+    RT_LOOP
+    for (int of_four = line % 4; line < end; of_four = 0) {
+      const int stop = smaller(of_four + end - line, 4), part = line / 4;
+      const auto x = left + part * Places::kPartPitch;
+      const auto y = right + (part * 4 * kLine + tile.first_column);
+      line += stop - of_four;
+      if (of_four % 2 != 0) add_line<reverse>(x + of_four, y + of_four * kLine, sums), ++of_four;
+      if (Tile::kSums < 64 && of_four == 0 && stop == 4) {
+        add_two_lines<reverse>(x, y, 0, sums), add_two_lines<reverse>(x, y, 2, sums);
+        continue;
+      }
+      RT_LOOP
+      for (; of_four + 2 <= stop; of_four += 2) add_two_lines<reverse>(x + of_four, y + of_four * kLine, 0, sums);
+      if (of_four < stop) add_line<reverse>(x + of_four, y + of_four * kLine, sums);
     }
-    for (; line < count; ++line)
-      add_line<reverse>(left + line * kLinePitch, right + (line * taps * kRightPitch + tile.first_column), 0, sums);
   }
 
  private:
+  // Of the line whose windows are in element `of` of each pair of `window`, and its weights at `right`.
   template <bool reverse>
-  RT_DEVICE void add_line(Shared<float> left, Shared<float> right, int line, float (&sums)[Tile::kSums]) const {
-    float window[kFours][8];
-    RT_UNROLL
-    for (int i = 0; i < kFours; ++i) {
-      const auto from = left + slots[i];
-      const Float4 v = load4(from, line * kLinePitch);
-      window[i][0] = v.x, window[i][1] = v.y, window[i][2] = v.z, window[i][3] = v.w;
-      RT_UNROLL
-      for (int j = 4; j < 3 + taps; ++j) window[i][j] = from[line * kLinePitch + j];
-    }
+  RT_DEVICE void add(const float (&window)[kFours][kWidth][2], int of, Shared<float> right, int at,
+                     float (&sums)[Tile::kSums]) const {
     RT_UNROLL
     for (int tap = 0; tap < taps; ++tap) {
       float y[Tile::kN];
       RT_UNROLL
       for (int j = 0; j < Tile::kN; j += 4) {
-        const Float4 v = load4(right, (line * taps + tap) * kRightPitch + j * Tile::kColumnGroups);
+        const Float4 v = load4(right, at + tap * kRightPitch + j * Tile::kColumnGroups);
         y[j] = v.x, y[j + 1] = v.y, y[j + 2] = v.z, y[j + 3] = v.w;
       }
       RT_UNROLL
       for (int row = 0; row < Tile::kM; ++row) {
-        const float x = window[row / 4][row % 4 + (reverse ? taps - 1 - tap : tap)];
+        const float x = window[row / 4][row % 4 + (reverse ? taps - 1 - tap : tap)][of];
         RT_UNROLL
         for (int j = 0; j < Tile::kN; ++j) sums[Tile::kN * row + j] = rules::fma(x, y[j], sums[Tile::kN * row + j]);
       }
     }
   }
+  // Where number j of a window stands.
+  RT_DEVICE static int place_of(int j) { return j / 4 * Places::kSlotPitch + j % 4 * 4; }
+
+  // Of lines `first`, a constant, and first + 1 of those whose numbers begin at `left` and `right`.
+  template <bool reverse>
+  RT_DEVICE void add_two_lines(Shared<float> left, Shared<float> right, int first, float (&sums)[Tile::kSums]) const {
+    float window[kFours][kWidth][2];
+    RT_UNROLL
+    for (int i = 0; i < kFours; ++i) {
+      const auto from = left + slots[i];
+      RT_UNROLL
+      for (int j = 0; j < kWidth; ++j) {
+        const Float2 v = load2(from, place_of(j) + first);
+        window[i][j][0] = v.x, window[i][j][1] = v.y;
+      }
+    }
+    add<reverse>(window, 0, right, first * kLine, sums), add<reverse>(window, 1, right, (first + 1) * kLine, sums);
+  }
+  template <bool reverse>
+  RT_DEVICE void add_line(Shared<float> left, Shared<float> right, float (&sums)[Tile::kSums]) const {
+    float window[kFours][kWidth][2];
+    RT_UNROLL
+    for (int i = 0; i < kFours; ++i) {
+      const auto from = left + slots[i];
+      RT_UNROLL
+      for (int j = 0; j < kWidth; ++j) window[i][j][0] = from[place_of(j)];
+    }
+    add<reverse>(window, 0, right, 0, sums);
+  }
 };
 
-template <class Tile, int taps, int levels>
-struct Window {
+// The copies of a stage to shared memory.
+template <class Tile, int taps>
+struct WindowCopies {
   using Sums = WindowSums<Tile, taps>;
-  static constexpr int kLeft = kWindowLines * Sums::kLinePitch, kRight = kWindowLines * taps * Sums::kRightPitch;
+  using Places = typename Sums::Places;
 
   const Conv2dGatherArguments& a;
   const Part& part;
-  const int blocks;                 // of the sum
-  const Shared<float> left, right;  // kWindowStages of each
-  const Shared<Line> lines;         // of kWindowStages stages
   const Shared<Slot> slots;
   const Global<const float> image;  // the tile's first pixel
   const int used_slots;
   const unsigned inside_x;  // of this thread's copies of a line: bit i, whether its pixel of slot i is inside of a row
 
   RT_DEVICE static int number() { return static_cast<int>(thread().x); }
+  // Neighbouring threads copy the 8 lines of a pixel, four at a time or one by one, and the pixels of a slot.
+  RT_DEVICE static int pixel(bool wide) { return number() / (wide ? 2 : 8) % 4; }
+  RT_DEVICE static int first_slot(bool wide) { return number() / (wide ? 8 : 32); }
+  RT_DEVICE static int slot_step(bool wide) { return Tile::kThreads / (wide ? 8 : 32); }
 
-  // Goes on over blocks without lines, and ends behind the last block.
-  RT_DEVICE void skip(WindowStage& stage) const {
-    while (stage.first >= stage.end && stage.block < blocks) stage.end = lines_before(a, part, ++stage.block);
-  }
-
-  RT_DEVICE void list(const WindowStage& stage, int turn) const {
-    const int t = number();
-    if (t >= stage.count()) return;
-    const auto [row, channel] = a.channels.split(static_cast<unsigned>(stage.first + t));
-    const int i = static_cast<int>(row), c = static_cast<int>(channel), y = i * a.y.delta;
-    lines[turn % kWindowStages * kWindowLines + t] = {
-        y, y * a.x.image * a.image_channels + c,
-        (part.y.first + i * a.y.step) * a.x.kernel * a.weights_tap + c * a.weights_depth, 0};
-  }
-
-  // A warp copies 8 lines of 4 pixels at a time: into different banks, from neighbouring addresses.
-  RT_DEVICE void fetch_image(const Shared<Line>& list, int count, Shared<float> to) const {
-    const int at = number() / 4 % 8, lane = number() % 4;
-    if (at >= count) return;
+  template <bool wide>
+  RT_DEVICE void fetch_image(const Shared<Line>& list, const WindowStage& stage, Shared<float> to) const {
+    const int at = wide ? number() % 2 * 4 : number() % 8;
+    if (stage.base + at > stage.last) return;
     const Line line = list[at];
-    const Global<const float> from = image + (line.image + lane * a.image_channels);
-    to = to + (at * Sums::kLinePitch + lane);
-    constexpr int step = Tile::kThreads / 32, turns = 4;  // few at a time: registers are scarce
+    const Global<const float> from = image + (line.image + pixel(wide) * a.image_channels);
+    to = to + Places::of(at, 0, pixel(wide));
+    constexpr int turns = 4, step = Tile::kThreads / (wide ? 8 : 32);  // few at a time: registers are scarce
     unsigned valid = inside_x;
     RT_LOOP
-    for (int first = number() / 32; first < used_slots; first += turns * step, valid >>= turns) {
+    for (int first = first_slot(wide); first < used_slots; first += turns * step, valid >>= turns) {
       RT_UNROLL
       for (int i = 0; i < turns; ++i) {
         const int slot = first + i * step;
         if (slot >= used_slots) continue;
         const Slot its = slots[slot];
         const bool inside = static_cast<unsigned>(its.y + line.y) < static_cast<unsigned>(a.y.image);
-        async_copy<4>(to + 4 * slot, from + its.offset, (valid >> i & 1) != 0 && inside);
+        async_copy<wide ? 16 : 4>(to + slot * Places::kSlotPitch, from + its.offset, (valid >> i & 1) != 0 && inside);
       }
     }
   }
 
-  RT_DEVICE void fetch_weights(const Shared<Line>& list, int count, Shared<float> to) const {
+  RT_DEVICE void fetch_weights(const Shared<Line>& list, const WindowStage& stage, Shared<float> to) const {
     const Global<const float> from = a.weights + part.group * a.weights_group;
     if (a.weights_wide) {
       constexpr int fours = Tile::kColumns / 4, step = Tile::kThreads / fours;
@@ -145,7 +175,7 @@ struct Window {
       RT_UNROLL
       for (int i = 0; i < (kWindowLines * taps + step - 1) / step; ++i) {
         const int term = number() / fours + i * step, line = term / taps;
-        if (line >= count) continue;
+        if (line >= kWindowLines || stage.base + line > stage.last) continue;
         const Line its = list[line];
         async_copy<16>(to + (term * Sums::kRightPitch + at), from + column + (its.weight + term % taps * a.weights_tap),
                        column < a.width);
@@ -153,7 +183,7 @@ struct Window {
       return;
     }
     const int line = number() / 4 % 8;
-    if (line >= count) return;
+    if (stage.base + line > stage.last) return;
     const Line its = list[line];
     RT_LOOP
     for (int at = number() % 4 + number() / 32 * 4; at < Tile::kColumns; at += Tile::kThreads / 8) {
@@ -164,12 +194,49 @@ struct Window {
                       from + column * a.weights_width + (its.weight + tap * a.weights_tap), column < a.width);
     }
   }
+};
+
+template <class Tile, int taps, int levels>
+struct Window {
+  using Sums = WindowSums<Tile, taps>;
+  static constexpr int kLeft = Sums::Places::kSize, kRight = kWindowLines * taps * Sums::kRightPitch;
+
+  const Conv2dGatherArguments& a;
+  const Part& part;
+  const int blocks;                 // of the sum
+  const Shared<float> left, right;  // kWindowStages of each
+  const Shared<Line> lines;         // of kWindowStages stages
+  const WindowCopies<Tile, taps> copies;
+
+  // Goes on over blocks without lines, and ends behind the last block.
+  RT_DEVICE WindowStage stage_from(int first, int end, int block) const {
+    while (first >= end && block < blocks) end = lines_before(a, part, ++block);
+    const int base = a.image_wide ? first & ~3 : first;
+    return {first, end, block, base, smaller(base + kWindowLines, end) - 1};
+  }
+  RT_DEVICE WindowStage behind(const WindowStage& stage) const {
+    return stage_from(stage.last + 1, stage.end, stage.block);
+  }
+
+  RT_DEVICE void list(const WindowStage& stage, int turn) const {
+    const int t = static_cast<int>(thread().x);
+    if (t >= kWindowLines || stage.empty()) return;
+    const auto [row, channel] = a.channels.split(static_cast<unsigned>(stage.base + t));
+    const int i = static_cast<int>(row), c = static_cast<int>(channel), y = i * a.y.delta;
+    lines[turn % kWindowStages * kWindowLines + t] = {
+        y, y * a.x.image * a.image_channels + c,
+        (part.y.first + i * a.y.step) * a.x.kernel * a.weights_tap + c * a.weights_depth, 0};
+  }
 
   RT_DEVICE void start(const WindowStage& stage, int turn) const {
-    if (const int count = stage.count(); count > 0) {
+    if (!stage.empty()) {
       const auto list = lines + turn % kWindowStages * kWindowLines;
-      fetch_image(list, count, left + turn % kWindowStages * kLeft);
-      fetch_weights(list, count, right + turn % kWindowStages * kRight);
+      const auto to = left + turn % kWindowStages * kLeft;
+      if (a.image_wide)
+        copies.template fetch_image<true>(list, stage, to);
+      else
+        copies.template fetch_image<false>(list, stage, to);
+      copies.fetch_weights(list, stage, right + turn % kWindowStages * kRight);
     }
     async_commit();
   }
@@ -177,23 +244,22 @@ struct Window {
   template <bool reverse>
   RT_DEVICE void run(const Sums& of, float (&sums)[Tile::kSums]) const {
     BlockTree<Tile::kSums, levels> tree;
-    WindowStage now{0, 0, 0};
-    skip(now);
+    WindowStage now = stage_from(0, 0, 0);
     list(now, 0);
     barrier();
     start(now, 0);
     int added = 0;  // blocks that are in the tree
-    for (int turn = 0; now.first < now.end; ++turn) {
-      WindowStage next{now.first + now.count(), now.end, now.block};
-      skip(next);
+    for (int turn = 0; !now.empty(); ++turn) {
+      const WindowStage next = behind(now);
       list(next, turn + 1);
       async_wait<0>();
       barrier();
       start(next, turn + 1);
       const int stage = turn % kWindowStages;
       for (; added < now.block - 1; ++added) tree.add(sums);  // blocks without lines
-      of.template add_lines<reverse>(left + stage * kLeft, right + stage * kRight, now.count(), sums);
-      if (next.first >= next.end || next.block != now.block) tree.add(sums), ++added;
+      of.template add_lines<reverse>(left + stage * kLeft, right + stage * kRight, now.first - now.base,
+                                     now.last + 1 - now.base, sums);
+      if (next.empty() || next.block != now.block) tree.add(sums), ++added;
       now = next;
     }
     for (; added < blocks; ++added) tree.add(sums);
@@ -204,8 +270,9 @@ struct Window {
 // The fours of pixels of a tile, and the slots of a line that hold them.
 template <class Tile, int taps>
 struct WindowPixels {
-  static constexpr int kFours = Tile::kRows / 4, kSlots = window_slots(Tile::kRows), kStep = Tile::kThreads / 32;
-  static_assert(kSlots <= 32 * kStep);
+  using Copies = WindowCopies<Tile, taps>;
+  static constexpr int kFours = Tile::kRows / 4, kSlots = window_slots(Tile::kRows);
+  static_assert(kSlots <= 32 * (Tile::kThreads / 32));
 
   const Conv2dGatherArguments& a;
   const Part& part;
@@ -253,11 +320,13 @@ struct WindowPixels {
 
   // Of this thread's copies of a line.
   RT_DEVICE unsigned inside_x(Shared<int> columns) const {
-    const int lane = static_cast<int>(thread().x) % 4, warp = static_cast<int>(thread().x) / 32;
+    const bool wide = a.image_wide != 0;
     unsigned bits = 0;
-    for (int i = 0; warp + i * kStep < used_slots(); ++i)
-      bits |= (static_cast<unsigned>(columns[warp + i * kStep] + lane) < static_cast<unsigned>(a.x.image) ? 1u : 0u)
-              << i;
+    int slot = Copies::first_slot(wide);
+    for (int i = 0; slot < used_slots(); ++i, slot += Copies::slot_step(wide)) {
+      const int x = columns[slot] + Copies::pixel(wide);
+      bits |= (static_cast<unsigned>(x) < static_cast<unsigned>(a.x.image) ? 1u : 0u) << i;
+    }
     return bits;
   }
 };
@@ -273,8 +342,8 @@ RT_DEVICE void window(const Conv2dGatherArguments& a, const Form& form) {
   const auto left = shared<float>(kWindowStages * ItsWindow::kLeft);
   const auto right = shared<float>(kWindowStages * ItsWindow::kRight, left);
   const auto lines = shared<Line>(kWindowStages * kWindowLines, right);
-  const auto slots = shared<Slot>(Sums::kSlots, lines);
-  const auto columns = shared<int>(Sums::kSlots, slots);
+  const auto slots = shared<Slot>(Sums::Places::kSlots, lines);
+  const auto columns = shared<int>(Sums::Places::kSlots, slots);
   const auto results = shared<long long>(height, columns);
   const Part part = part_of(a);
   const WindowPixels<Tile, taps> pixels(a, part);
@@ -284,10 +353,10 @@ RT_DEVICE void window(const Conv2dGatherArguments& a, const Form& form) {
   const Tile tile{};
   Sums of{tile, {}};
   RT_UNROLL
-  for (int i = 0; i < Sums::kFours; ++i) of.slots[i] = 4 * pixels.slot_of(tile.row_of(4 * i));
+  for (int i = 0; i < Sums::kFours; ++i) of.slots[i] = pixels.slot_of(tile.row_of(4 * i)) * kWindowSlot;
   const int blocks = (a.y.kernel * a.depth + a.block_rows - 1) / a.block_rows;
-  const ItsWindow windows{
-      a, part, blocks, left, right, lines, slots, image, pixels.used_slots(), pixels.inside_x(columns)};
+  const WindowCopies<Tile, taps> copies{a, part, slots, image, pixels.used_slots(), pixels.inside_x(columns)};
+  const ItsWindow windows{a, part, blocks, left, right, lines, copies};
   float sums[Tile::kSums] = {};
   if (a.x.delta > 0)
     windows.template run<false>(of, sums);
