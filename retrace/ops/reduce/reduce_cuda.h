@@ -51,22 +51,20 @@ RT_DEVICE T fold_lanes(T value) {
 template <class Policy, int levels>
 struct ItemTree {
   using Value = typename Policy::Value;
-  Value nodes[levels];
-  long long item, positions = 0;
+  Value nodes[levels], last = Policy::empty();
+  long long item, positions_of_last = 0;
   unsigned items = 0;
 
   RT_DEVICE explicit ItemTree(long long positions_of_item) : item(positions_of_item) {}
 
-  // Only the last item may have fewer positions than the others.
-  RT_DEVICE void push(Value value, long long count) {
-    positions += count;
+  // An item of `item` positions.
+  RT_DEVICE void push(Value value) {
     bool placed = false;
     RT_UNROLL
     for (int level = 0; level < levels; ++level) {
       if (placed) continue;
       if ((items >> level) & 1) {
-        value = Policy::merge(nodes[level], value, item << level, count);
-        count += item << level;
+        value = Policy::merge(nodes[level], value, item << level, item << level);
       } else {
         nodes[level] = value;
         placed = true;
@@ -74,34 +72,46 @@ struct ItemTree {
     }
     ++items;
   }
+  // The last item may have fewer.
+  RT_DEVICE void push_last(Value value, long long positions) { last = value, positions_of_last = positions; }
+  RT_DEVICE void push(Value value, long long positions) {
+    if (positions == item) {
+      push(value);
+    } else if (positions > 0) {
+      push_last(value, positions);
+    }
+  }
 
   RT_DEVICE Value root() const {
-    Value value = Policy::empty();
-    unsigned done = 0;
-    long long before = positions - static_cast<long long>(items) * item;  // of what is merged: counted from the end
+    Value value = last;
+    long long behind = positions_of_last;
     RT_UNROLL
     for (int level = 0; level < levels; ++level) {
       if (!((items >> level) & 1)) continue;
-      value = done ? Policy::merge(nodes[level], value, item << level, before + done * item) : nodes[level];
-      done += 1u << level;
+      if (behind > 0) {
+        value = Policy::merge(nodes[level], value, item << level, behind);
+      } else {
+        value = nodes[level];
+      }
+      behind += item << level;
     }
     return value;
   }
 };
 
-// The elements of this thread's lane in the item from position p on, where all lie without a gap: the first one, how
-// far they are apart, how many there are.
+// The elements of this thread's lane in the item from position p on, where all lie without a gap, `step` of them apart
+// (the channels, or 16 by row): the first one, and how many there are. Arrays have fewer than 2^32 elements.
 struct LaneElements {
-  unsigned first, step;
+  unsigned first;
   int present;
 };
-template <bool by_row>
+template <bool by_row, unsigned step>
 RT_DEVICE LaneElements elements_of_lane(const ReduceArguments& a, long long o, long long lane, long long p,
                                         long long count) {
-  const long long present = by_row ? (count - lane + kLanesOfRow - 1) / kLanesOfRow : count;
-  const long long first = (o * a.positions + p) * a.channels + lane;
-  return {static_cast<unsigned>(first), static_cast<unsigned>(by_row ? kLanesOfRow : a.channels),
-          static_cast<int>(present > 0 ? present : 0)};
+  const int there = static_cast<int>(count), number = static_cast<int>(lane);
+  const int present = by_row ? (there - number + kLanesOfRow - 1) / kLanesOfRow : there;
+  const unsigned position = static_cast<unsigned>(o) * static_cast<unsigned>(a.positions) + static_cast<unsigned>(p);
+  return {position * (by_row ? 1u : step) + static_cast<unsigned>(lane), present > 0 ? present : 0};
 }
 
 // The 16 elements of this thread's lane in the item from position p on, zeros where there is none; returns how many.
@@ -152,42 +162,52 @@ struct ReducePlace {
 template <class Policy, class Arguments>
 RT_DEVICE typename Policy::Value tree_of_items(const Arguments& a, const ReducePlace& at, long long first) {
   ItemTree<Policy, 5> tree(a.item);
+  RT_LOOP
   for (int i = 0; i < a.per; ++i) {
     const long long p = (first + i) * a.item;
     const long long count = at.there && p < a.positions ? smaller(a.item, a.positions - p) : 0;
     const typename Policy::Value value = Policy::item(a, at.o, at.c, p, count);
-    if (count > 0) tree.push(value, count);
+    tree.push(value, count);
   }
   return tree.root();
 }
 
-// The same over `per` parts from number `first` on, of `span` positions each where `positions` is their end; less than
-// 8 << levels. load(i) is part i; eight are loaded at a time, so that the loads do not wait for each other.
+// The same over `per` of `parts` parts, from number `first` on, of `span` positions each where `positions` is their
+// end; less than 8 << levels. load(i) is part i; eight are loaded at a time, so that the loads do not wait for each
+// other.
 template <class Policy, int levels = 4, class Load>
-RT_DEVICE typename Policy::Value tree_of_parts(long long first, int per, long long span, long long positions,
+RT_DEVICE typename Policy::Value tree_of_parts(int first, int per, int parts, long long span, long long positions,
                                                Load load) {
   constexpr int kBatch = 8;
   ItemTree<Policy, levels> tree(kBatch * span);
-  const long long end = smaller(positions, (first + per) * span);
-  for (long long from = first; from * span < end; from += kBatch) {
-    typename Policy::Value batch[kBatch];
-    const long long left = end - from * span;
-    RT_UNROLL
-    for (int k = 0; k < kBatch; ++k) batch[k] = k * span < left ? load(from + k) : Policy::empty();
+  const int end = first + per < parts ? first + per : parts;
+  const auto merge_all = [&](typename Policy::Value(&batch)[kBatch], auto count_of_right) {
     RT_UNROLL
     for (int half = 1; half < kBatch; half *= 2) {
       RT_UNROLL
       for (int k = 0; k < kBatch; k += 2 * half)
-        if ((k + half) * span < left)
-          batch[k] =
-              Policy::merge(batch[k], batch[k + half], half * span, smaller(half * span, left - (k + half) * span));
+        if (const long long right = count_of_right(k + half, half); right > 0)
+          batch[k] = Policy::merge(batch[k], batch[k + half], half * span, right);
     }
-    tree.push(batch[0], smaller(kBatch * span, left));
+  };
+  RT_LOOP
+  for (int from = first; from < end; from += kBatch) {
+    typename Policy::Value batch[kBatch];
+    RT_UNROLL
+    for (int k = 0; k < kBatch; ++k) batch[k] = from + k < end ? load(from + k) : Policy::empty();
+    if (from + kBatch <= end && from + kBatch < parts) {
+      merge_all(batch, [&](int, int half) -> long long { return half * span; });
+      tree.push(batch[0]);
+    } else {
+      const long long left = smaller(positions, end * span) - from * span;
+      merge_all(batch, [&](int k, int half) -> long long { return smaller(half * span, left - k * span); });
+      tree.push_last(batch[0], left);
+    }
   }
   return tree.root();
 }
 
-// One pass; its blocks have 256 threads, and a Value of shared memory for each, and a number.
+// One pass; its blocks have 256, 512 or 1024 threads, and a Value of shared memory for each, and a number.
 template <class Policy, class Arguments>
 RT_DEVICE void reduce_pass(const Arguments& a) {
   using Value = typename Policy::Value;
@@ -203,28 +223,29 @@ RT_DEVICE void reduce_pass(const Arguments& a) {
   at.width = Policy::by_row ? kLanesOfRow : a.channels;
   at.there = at.o < a.outer && at.c < at.width;
   const auto values = shared<Value>(block_threads().x);
-  // The tree over the strips, each of `per` items.
-  const auto tree_of = [&](Value value, long long first, long long item, int per) {
-    return tree_of_block<Policy>(values, value, a.lanes, strip, a.strips, first * item, item * per, a.positions);
-  };
-
-  const auto tree_of_stored = [&](const void* stored, long long count, long long first, int per, long long span) {
-    const Global<const Value> parts(stored);
-    return tree_of_parts<Policy>(first, per, span, at.there ? a.positions : 0,
-                                 [&](long long i) -> Value { return parts[(at.o * count + i) * at.width + at.c]; });
-  };
-
-  const long long first = (static_cast<long long>(run) * a.strips + strip) * a.per;
-  Value value =
-      tree_of(a.parts ? tree_of_stored(a.parts, a.items, first, a.per, a.item) : tree_of_items<Policy>(a, at, first),
-              first, a.item, a.per);
-  if (runs > 1) {
+  // What a thread combines: `per` of `count` items or parts, of `span` positions each.
+  const void* stored = a.parts;
+  int per = a.per, count = static_cast<int>(a.items);
+  long long span = a.item, first = (static_cast<long long>(run) * a.strips + strip) * per;
+  Value value;
+  RT_LOOP
+  for (bool combining = false;; combining = true) {
+    if (stored) {
+      const Global<const Value> parts(stored);
+      const long long start = at.o * count * at.width + at.c;
+      value = tree_of_parts<Policy>(static_cast<int>(first), per, at.there ? count : 0, span, a.positions,
+                                    [&](int i) -> Value { return parts[start + i * at.width]; });
+    } else {
+      value = tree_of_items<Policy>(a, at, first);
+    }
+    value = tree_of_block<Policy>(values, value, a.lanes, strip, a.strips, first * span, span * per, a.positions);
+    if (combining || runs == 1) break;
     if (at.there && strip == 0) Global<Value>(a.runs_out)[(at.o * runs + run) * at.width + at.c] = value;
     if (a.combine == 0) return;
     const Global<unsigned> counter = Global<unsigned>(a.counters) + (row * a.chunks.divisor + chunk);
     if (!comes_last(counter, runs, shared<unsigned>(1, values))) return;
-    const long long span = a.item * a.per * a.strips, part = static_cast<long long>(strip) * a.combine;
-    value = tree_of(tree_of_stored(a.runs_out, runs, part, a.combine, span), part, span, a.combine);
+    stored = a.runs_out, count = static_cast<int>(runs), span = span * per * a.strips, per = a.combine;
+    first = static_cast<long long>(strip) * per;
   }
   value = Policy::fold(value);
   if (at.there && strip == 0 && (!Policy::by_row || lane == 0))

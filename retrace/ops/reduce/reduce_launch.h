@@ -19,13 +19,14 @@ void add_reduction(const CudaCall& call, const CudaReduction& kernels, const std
 int64_t cuda_reduce_workspace(const InferCall& call, int64_t value_bytes);
 
 // The launches of a reduction of that shape, without addresses of its input and its results; `name` is for errors.
+// Blocks have at most `most_threads` threads: 256, 512 or 1024.
 struct CudaReducePass {
   cuda::ReduceArguments arguments;
   unsigned blocks, threads;
   size_t shared_bytes;
 };
-std::vector<CudaReducePass> cuda_reduce_passes(const ReduceShape& shape, int64_t value_bytes, std::string_view name,
-                                               void* workspace, unsigned* counters);
-int64_t cuda_reduce_workspace(const ReduceShape& shape, int64_t value_bytes);
+std::vector<CudaReducePass> cuda_reduce_passes(const ReduceShape& shape, int64_t value_bytes, int64_t most_threads,
+                                               std::string_view name, void* workspace, unsigned* counters);
+int64_t cuda_reduce_workspace(const ReduceShape& shape, int64_t value_bytes, int64_t most_threads);
 
 }  // namespace retrace

@@ -151,8 +151,8 @@ RT_DEVICE void add_up_strips(Shared<float> strips, int present, Global<float> re
 template <int size>
 RT_DEVICE float tree_of_records(Global<const float> records, int first, int count, int e) {
   using Sum = SumPolicy<float, float, false>;
-  return tree_of_parts<Sum, kRowTreeLevels>(0, count, 1, count,
-                                            [&](long long i) -> float { return records[(first + i) * size + e]; });
+  return tree_of_parts<Sum, kRowTreeLevels>(0, count, count, 1, count,
+                                            [&](int i) -> float { return records[(first + i) * size + e]; });
 }
 
 // Combines the records of all blocks, `size` elements each. True in one block, which comes last: there
