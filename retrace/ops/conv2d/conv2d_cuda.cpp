@@ -149,7 +149,7 @@ FilterGradient filter_gradient_of(const Conv2dShape& s, bool fast) {
   a.size = int64_t{a.rows} * a.filters;
   a.image_wide = a.image_channels % 4 == 0 && a.depth % 4 == 0;
   a.cotangent_wide = a.filters % 4 == 0 && a.group_filters % 4 == 0;
-  const int64_t blocks = tiles_of(a.positions, kPositions);
+  const int64_t blocks = std::max<int64_t>(tiles_of(a.positions, kPositions), 1);
   f.tile = &cuda::kFilterGradientTiles[filter_gradient_tile(a.rows, a.group_filters, blocks * s.groups, fast)];
   a.row_tiles = narrow(tiles_of(a.rows, f.tile->rows));
   a.filter_tiles = narrow(tiles_of(a.group_filters, f.tile->columns));
