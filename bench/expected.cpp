@@ -62,8 +62,10 @@ const std::map<std::string, double> kShares = {
     {"conv2d_filter_gradient_128x16", 0.45},
     {"conv2d_filter_gradient_128x8", 0.42},
     {"conv2d_filter_gradient_16x8", 0.12},
-    {"conv2d_filter_gradient_64x32", 0.45},
-    {"conv2d_filter_gradient_64x64", 0.55},
+    {"conv2d_filter_gradient_32x16", 0.33},
+    {"conv2d_filter_gradient_32x32", 0.33},
+    {"conv2d_filter_gradient_96x32", 0.6},
+    {"conv2d_filter_gradient_96x64", 0.6},
 };
 
 struct NamedKernel final : cuda::Kernel {

@@ -12,7 +12,8 @@ namespace retrace::cuda {
 // A tile of rows x columns sums, m x n of them a thread. Factors lie in shared memory as left[term][row] and
 // right[term][column], with `pad` elements between terms. A thread's rows and columns come in fours, far apart, so that
 // the loads of neighbouring threads touch different banks.
-template <int rows, int columns, int m, int n, int pad = 0, int ahead = m * n < 16 ? 16 : 256 / (m * n)>
+template <int rows, int columns, int m, int n, int pad = 0,
+          int ahead = m * n < 16 ? 16 : (m * n > 64 ? 4 : 256 / (m * n))>
 struct SumTile {
   static_assert(m % 4 == 0 && (n % 4 == 0 || n == 1));
   static constexpr int kRows = rows, kColumns = columns, kM = m, kN = n, kSums = m * n;
@@ -20,8 +21,8 @@ struct SumTile {
   static constexpr int kLeftPitch = rows + pad, kRightPitch = columns + pad;
   static constexpr bool kWholeStages = false;  // whether terms beyond the last one of a stage are multiplied, as zeros
 
-  int first_row = static_cast<int>(thread().x) % kRowGroups * 4;
-  int first_column = static_cast<int>(thread().x) / kRowGroups * (n == 1 ? 1 : 4);
+  int first_row = static_cast<int>(thread().x) % kRowGroups * 4;  // blocks may have several tiles' threads
+  int first_column = static_cast<int>(thread().x) % kThreads / kRowGroups * (n == 1 ? 1 : 4);
 
   // Where sums[n * i + j] stands in the tile.
   RT_DEVICE int row_of(int i) const { return first_row + i / 4 * 4 * kRowGroups + i % 4; }

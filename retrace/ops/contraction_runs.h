@@ -43,21 +43,22 @@ struct Runs {
   }
 };
 
-// The cut that keeps all processors of a large device busy: their number of blocks of threads of `threads`, for `tiles`
-// tiles, times the length of a run. Runs have at most `most_run_blocks` (a power of two) and are at most kMostRuns,
-// where that is possible.
-inline Runs cut_into_runs(long long blocks, long long tiles, int threads, long long most_run_blocks) {
-  constexpr long long kProcessors = 132, kWarps = 8;  // that a processor needs to be busy
-  const long long needed = (kWarps * 32 + threads - 1) / threads;
+// The cut that takes the least time on a large device: its processors take `resident` blocks of `threads` at once, of
+// `tiles` tiles, and these again, until none is left; fewer than it needs to be busy take no less time. Runs have at
+// most `most_run_blocks` (a power of two) and are at most kMostRuns, where that is possible.
+inline Runs cut_into_runs(long long blocks, long long tiles, int threads, long long most_run_blocks, int resident) {
+  constexpr long long kProcessors = 132, kWarps = 16;  // that a processor needs to be busy
+  const long long wanted = (kWarps * 32 + threads - 1) / threads, needed = wanted < resident ? wanted : resident;
+  const auto at_least = [&](long long n) { return n == 0 || n > needed ? n : needed; };
   Runs best;
   best.blocks = blocks < 1 ? 1 : blocks;
   long long least = -1;
   for (Runs runs = best;; runs.run_blocks *= 2) {
     const bool too_many = runs.count() > kMostRuns && runs.run_blocks < most_run_blocks;
     const long long turns = (tiles * runs.count() + kProcessors - 1) / kProcessors;
+    const long long busy = turns / resident * resident + at_least(turns % resident);
     // A start costs about a quarter of a block; combining, another.
-    const long long cost =
-        (turns > needed ? turns : needed) * (4 * runs.run_blocks + 1) + (runs.count() > 1 ? needed : 0);
+    const long long cost = busy * (4 * runs.run_blocks + 1) + (runs.count() > 1 ? needed : 0);
     if (!too_many && (least < 0 || cost < least)) best = runs, least = cost;
     if (runs.count() == 1 || runs.run_blocks >= most_run_blocks) return best;
   }

@@ -119,10 +119,21 @@ void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2
                                shared_bytes(tile));
 }
 
-// The tile of the filter gradient, by its number: rows of dw x filters of a group.
-int filter_gradient_tile(int64_t rows, int64_t filters) {
-  if (rows <= 16) return 4;
-  return filters > 32 ? 0 : filters > 16 ? 1 : filters > 8 ? 2 : 3;
+// The tile of the filter gradient, by its number, for rows of dw x filters of a group over blocks of positions (of
+// all groups). A large tile takes fewest instructions, where there are enough of them to fill a large device with
+// warps.
+int filter_gradient_tile(int64_t rows, int64_t filters, int64_t blocks, bool fast) {
+  constexpr int64_t kWarps = 132 * 4;
+  const auto fills = [&](int number) {
+    const auto& tile = cuda::kFilterGradientTiles[number];
+    return tiles_of(rows, tile.rows) * tiles_of(filters, tile.columns) * blocks * (tile.threads / 32) >= kWarps;
+  };
+  if (rows <= 16 && (fast || filters <= 32)) return 6;
+  if (fast && filters > 8) return filters > 32 ? 7 : filters > 16 ? 8 : 9;
+  if (filters > 32) return rows > 32 && fills(0) ? 0 : 2;
+  if (filters > 16) return rows > 32 && fills(1) ? 1 : 2;
+  if (rows <= 96 || !fills(filters > 8 ? 3 : 4)) return 5;
+  return filters > 8 ? 3 : 4;
 }
 
 struct FilterGradient {
@@ -135,13 +146,14 @@ struct FilterGradient {
   int64_t sums() const {                                   // of a tile
     return int64_t{std::min(arguments.rows, tile->rows)} * std::min(arguments.group_filters, tile->columns);
   }
+  int threads() const { return tile->threads * tile->slices; }
   // Whether the tiles' own blocks combine the runs, sooner than another launch would.
   bool combines() const {
-    return runs.combined_by_tiles(sums(), tile->threads) && tiles * runs.groups() <= cuda::Launches::kCounters;
+    return runs.combined_by_tiles(sums(), threads()) && tiles * runs.groups() <= cuda::Launches::kCounters;
   }
 };
 
-FilterGradient filter_gradient_of(const Conv2dShape& s) {
+FilterGradient filter_gradient_of(const Conv2dShape& s, bool fast) {
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
   FilterGradient f;
   auto& a = f.arguments;
@@ -158,24 +170,27 @@ FilterGradient filter_gradient_of(const Conv2dShape& s) {
   a.size = int64_t{a.rows} * a.filters;
   a.image_wide = a.image_channels % 4 == 0 && a.depth % 4 == 0;
   a.cotangent_wide = a.filters % 4 == 0 && a.group_filters % 4 == 0;
-  f.tile = &cuda::kFilterGradientTiles[filter_gradient_tile(a.rows, a.group_filters)];
+  const int64_t blocks = std::max<int64_t>(tiles_of(a.positions, kPositions), 1);
+  f.tile = &cuda::kFilterGradientTiles[filter_gradient_tile(a.rows, a.group_filters, blocks * s.groups, fast)];
   a.row_tiles = narrow(tiles_of(a.rows, f.tile->rows));
   a.filter_tiles = narrow(tiles_of(a.group_filters, f.tile->columns));
   f.tiles = int64_t{a.row_tiles} * a.filter_tiles * a.groups;
-  f.runs = cuda::cut_into_runs(tiles_of(a.positions, kPositions), f.tiles, f.tile->threads, f.tile->most_run_blocks);
-  f.runs.choose_group(f.sums(), f.tile->threads);
+  f.runs = cuda::cut_into_runs(tiles_of(blocks, f.tile->slices), f.tiles, f.threads(), f.tile->most_run_blocks,
+                               f.tile->resident);
+  f.runs.blocks = blocks, f.runs.run_blocks *= f.tile->slices;
+  f.runs.choose_group(f.sums(), f.threads());
   a.runs = narrow(f.runs.count()), a.run_blocks = narrow(f.runs.run_blocks);
   a.run_group = f.runs.group, a.tile_counters = narrow(f.runs.groups());
   return f;
 }
 
-// Three stages of the two factors, places of four, rows, two flags.
-size_t shared_bytes(const cuda::FilterGradientTile& tile, bool fast) {
+// For each slice stages of the two factors and places; rows, two flags.
+size_t shared_bytes(const cuda::FilterGradientTile& tile) {
   const auto rows = static_cast<size_t>(tile.rows), columns = static_cast<size_t>(tile.columns);
-  const auto terms = static_cast<size_t>(tile.terms);
-  const size_t pads = fast ? 2 * cuda::kFilterGradientFastPad : 0;
-  return cuda::kFilterGradientStages * (rows + columns + pads) * terms * sizeof(float) +
-         (cuda::kFilterGradientStages + 1) * terms * 16 + rows * 16 + 16;
+  const auto terms = static_cast<size_t>(tile.terms), stages = static_cast<size_t>(tile.stages);
+  const size_t pads = tile.fast ? 2 * cuda::kFilterGradientFastPad : 0;
+  const size_t slice = stages * (rows + columns + pads) * sizeof(float) + static_cast<size_t>(tile.lists()) * 16;
+  return static_cast<size_t>(tile.slices) * slice * terms + rows * 16 + 16;
 }
 
 }  // namespace
@@ -216,14 +231,13 @@ void cuda_conv2d_filter_gradient(const CudaCall& call) {
   const Conv2dShape s = conv2d_shape(call.attributes, call.inputs[0].spec->shape, call.outputs[0].spec->shape,
                                      call.inputs[1].spec->shape);
   require_sizes(s, "conv2d_filter_gradient");
-  FilterGradient f = filter_gradient_of(s);
+  FilterGradient f = filter_gradient_of(s, call.launches.fast());
   auto& a = f.arguments;
   a.image = call.inputs[0].data, a.cotangent = call.inputs[1].data;
   a.result = call.outputs[0].data, a.parts = call.workspace;
   if (f.combines()) a.counters = call.launches.counters();
-  const bool fast = call.launches.fast() && f.tile->fast;
-  call.launches.add(fast ? f.tile->fast : f.tile->kernel, {grid_of(f.blocks(), "conv2d_filter_gradient")},
-                    {static_cast<unsigned>(f.tile->threads)}, a, shared_bytes(*f.tile, fast));
+  call.launches.add(f.tile->kernel, {grid_of(f.blocks(), "conv2d_filter_gradient")},
+                    {static_cast<unsigned>(f.threads())}, a, shared_bytes(*f.tile));
   if (a.runs == 1 || a.counters.pointer) return;
   cuda::Conv2dCombineArguments combine;
   combine.parts = call.workspace, combine.result = call.outputs[0].data;
@@ -236,9 +250,13 @@ void cuda_conv2d_filter_gradient(const CudaCall& call) {
 int64_t cuda_workspace_conv2d_filter_gradient(const InferCall& call) {
   const auto dw = call.op.infer(call)[0];
   if (dw.type != DType::f32 || dw.count() == 0) return 0;
-  const FilterGradient f =
-      filter_gradient_of(conv2d_shape(call.attributes, call.inputs[0].shape, dw.shape, call.inputs[1].shape));
-  return f.runs.parts() * f.arguments.size * static_cast<int64_t>(sizeof(float));
+  const Conv2dShape s = conv2d_shape(call.attributes, call.inputs[0].shape, dw.shape, call.inputs[1].shape);
+  int64_t parts = 0;  // of either mode
+  for (const bool fast : {false, true}) {
+    const FilterGradient f = filter_gradient_of(s, fast);
+    parts = std::max<int64_t>(parts, f.runs.parts() * f.arguments.size);
+  }
+  return parts * static_cast<int64_t>(sizeof(float));
 }
 
 }  // namespace retrace

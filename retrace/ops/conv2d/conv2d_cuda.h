@@ -90,19 +90,34 @@ inline constexpr GatherTile kWindowTiles[] = {{"conv2d_window_64x64", nullptr, 6
 // fours or more.
 constexpr int window_slots(int pixels) { return pixels / 4 + pixels / 8 + 1; }
 
-inline constexpr int kFilterGradientStages = 3;
 inline constexpr int kFilterGradientFastPad = 4;  // elements between terms, in the kernels of the mode fast
 
-// Tiles of the filter gradient; `terms` are positions of a stage.
+// Tiles of the filter gradient. A block of threads has `slices` of `threads`, each with positions of its own: a power
+// of two, whose sums it adds at the end. A stage has `terms` positions; `resident` blocks fit on a processor.
 struct FilterGradientTile {
-  const char *kernel, *fast;  // as those of GatherTile
-  int rows, columns, terms, threads, most_run_blocks;
+  const char* kernel;
+  int rows, columns, terms, stages, threads, slices, resident;
+  int most_run_blocks;  // of a slice
+  bool fast;            // in TF32
+
+  // Stages whose places a slice lists at once: one position a thread. It keeps as many more as are on their way.
+  constexpr int listed() const { return threads / terms; }
+  constexpr int lists() const {
+    int lists = 1;
+    while (lists < stages + listed()) lists *= 2;
+    return lists;
+  }
 };
 inline constexpr FilterGradientTile kFilterGradientTiles[] = {
-    {"conv2d_filter_gradient_64x64", "conv2d_filter_gradient_tf32_64x64", 64, 64, 16, 64, 32},
-    {"conv2d_filter_gradient_64x32", "conv2d_filter_gradient_tf32_64x32", 64, 32, 16, 64, 128},
-    {"conv2d_filter_gradient_128x16", "conv2d_filter_gradient_tf32_128x16", 128, 16, 16, 64, 128},
-    {"conv2d_filter_gradient_128x8", nullptr, 128, 8, 16, 32, 128},
-    {"conv2d_filter_gradient_16x8", nullptr, 16, 8, 32, 32, 1 << 22}};
+    {"conv2d_filter_gradient_96x64", 96, 64, 16, 2, 64, 2, 3, 16, false},
+    {"conv2d_filter_gradient_96x32", 96, 32, 16, 2, 32, 4, 3, 16, false},
+    {"conv2d_filter_gradient_32x32", 32, 32, 32, 2, 64, 2, 5, 128, false},
+    {"conv2d_filter_gradient_128x16", 128, 16, 16, 2, 64, 2, 4, 128, false},
+    {"conv2d_filter_gradient_128x8", 128, 8, 16, 2, 32, 4, 3, 128, false},
+    {"conv2d_filter_gradient_32x16", 32, 16, 32, 2, 32, 4, 4, 128, false},
+    {"conv2d_filter_gradient_16x8", 16, 8, 32, 2, 32, 8, 3, 1 << 18, false},
+    {"conv2d_filter_gradient_tf32_64x64", 64, 64, 16, 3, 64, 1, 7, 32, true},
+    {"conv2d_filter_gradient_tf32_64x32", 64, 32, 16, 3, 64, 1, 8, 128, true},
+    {"conv2d_filter_gradient_tf32_128x16", 128, 16, 16, 3, 64, 1, 7, 128, true}};
 
 }  // namespace retrace::cuda

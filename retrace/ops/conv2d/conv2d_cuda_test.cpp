@@ -126,6 +126,14 @@ TEST_F(Conv2dCuda, large_tiles_of_windows) {
   check_with({3, 115, 117, 1, 16}, {3, 3}, {.padding = {2, 0, 2, 2}}, false, false);  // 128 x 16
   check_with({1, 181, 181, 3, 7}, {2, 3}, {.padding = {0, 0, 0, 1}}, true, false);    // 128 x 8
   check_with({9, 50, 50, 2, 8}, {3, 3}, {.stride = {2, 1}, .groups = 2}, false, false);
+  check_with({300, 8, 8, 4, 64}, {3, 3}, {.padding = {1, 1, 1, 1}}, true, false);
+  check_with({5, 20, 23, 176, 16}, {3, 3}, {.padding = {1, 1, 0, 2}, .groups = 2}, false, true);
+}
+
+// Positions enough for the filter gradient's large tiles, by the filters, with slices that have none.
+TEST_F(Conv2dCuda, large_tiles_of_the_filter_gradient) {
+  check_with({5, 117, 120, 12, 33}, {3, 1}, {.padding = {1, 1, 0, 0}}, false, false);  // 96 x 64
+  check_with({8, 130, 132, 11, 20}, {2, 2}, {.padding = {1, 0, 1, 0}}, true, false);   // 96 x 32
 }
 
 // The filter gradient over more blocks of positions than fit into one run of blocks, with a last one that is short.
@@ -156,7 +164,7 @@ TEST_F(Conv2dCuda, runs_are_combined_by_their_tiles) {
   EXPECT_EQ(launches({40, 18, 16, 11, 10}, {3, 1}), 1u);
   EXPECT_EQ(launches({70, 18, 16, 11, 32}, {3, 1}), 1u);
   EXPECT_EQ(launches({70, 18, 16, 11, 31}, {3, 1}), 1u);
-  EXPECT_EQ(launches({2, 16, 16, 300, 300}, {1, 1}, 300), 2u);
+  EXPECT_EQ(launches({9, 16, 16, 300, 300}, {1, 1}, 300), 2u);
 }
 
 TEST_F(Conv2dCuda, has_no_kernel_for_f64) {

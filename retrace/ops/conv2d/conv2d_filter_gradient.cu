@@ -3,20 +3,26 @@
 
 namespace retrace::cuda {
 
-RT_KERNEL_RESIDENT(conv2d_filter_gradient_64x64, 64, 8, Conv2dFilterGradientArguments, a) {
-  filter_gradients::filter_gradient<0, SumTile<64, 64, 8, 8>, 6>(a);
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_96x64, 128, 3, Conv2dFilterGradientArguments, a) {
+  filter_gradients::filter_gradient<0, SumTile<96, 64, 12, 8>, 5>(a);
 }
-RT_KERNEL_RESIDENT(conv2d_filter_gradient_64x32, 64, 8, Conv2dFilterGradientArguments, a) {
-  filter_gradients::filter_gradient<1, SumTile<64, 32, 8, 4>, 8>(a);
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_96x32, 128, 3, Conv2dFilterGradientArguments, a) {
+  filter_gradients::filter_gradient<1, SumTile<96, 32, 12, 8>, 5>(a);
 }
-RT_KERNEL_RESIDENT(conv2d_filter_gradient_128x16, 64, 8, Conv2dFilterGradientArguments, a) {
-  filter_gradients::filter_gradient<2, SumTile<128, 16, 8, 4>, 8>(a);
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_32x32, 128, 5, Conv2dFilterGradientArguments, a) {
+  filter_gradients::filter_gradient<2, SumTile<32, 32, 4, 4>, 8>(a);
 }
-RT_KERNEL_RESIDENT(conv2d_filter_gradient_128x8, 32, 16, Conv2dFilterGradientArguments, a) {
-  filter_gradients::filter_gradient<3, SumTile<128, 8, 8, 4>, 8>(a);
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_128x16, 128, 4, Conv2dFilterGradientArguments, a) {
+  filter_gradients::filter_gradient<3, SumTile<128, 16, 8, 4>, 8>(a);
 }
-RT_KERNEL_BOUNDS(conv2d_filter_gradient_16x8, 32, Conv2dFilterGradientArguments, a) {
-  filter_gradients::filter_gradient<4, SumTile<16, 8, 4, 1>, 24>(a);
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_128x8, 128, 4, Conv2dFilterGradientArguments, a) {
+  filter_gradients::filter_gradient<4, SumTile<128, 8, 8, 4>, 8>(a);
+}
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_32x16, 128, 4, Conv2dFilterGradientArguments, a) {
+  filter_gradients::filter_gradient<5, SumTile<32, 16, 4, 4>, 8>(a);
+}
+RT_KERNEL_RESIDENT(conv2d_filter_gradient_16x8, 256, 3, Conv2dFilterGradientArguments, a) {
+  filter_gradients::filter_gradient<6, SumTile<16, 8, 4, 1>, 20>(a);
 }
 
 RT_KERNEL_BOUNDS(conv2d_filter_gradient_combine, 256, Conv2dCombineArguments, a) {

@@ -5,13 +5,13 @@
 namespace retrace::cuda {
 
 RT_KERNEL_RESIDENT(conv2d_filter_gradient_tf32_64x64, 64, 8, Conv2dFilterGradientArguments, a) {
-  filter_gradients::filter_gradient<0, Tf32Tile<64, 64, 64, 32, kFilterGradientFastPad>, 6>(a);
+  filter_gradients::filter_gradient<7, Tf32Tile<64, 64, 64, 32, kFilterGradientFastPad>, 6>(a);
 }
 RT_KERNEL_RESIDENT(conv2d_filter_gradient_tf32_64x32, 64, 8, Conv2dFilterGradientArguments, a) {
-  filter_gradients::filter_gradient<1, Tf32Tile<64, 32, 32, 32, kFilterGradientFastPad>, 8>(a);
+  filter_gradients::filter_gradient<8, Tf32Tile<64, 32, 32, 32, kFilterGradientFastPad>, 8>(a);
 }
 RT_KERNEL_RESIDENT(conv2d_filter_gradient_tf32_128x16, 64, 8, Conv2dFilterGradientArguments, a) {
-  filter_gradients::filter_gradient<2, Tf32Tile<128, 16, 64, 16, kFilterGradientFastPad>, 8>(a);
+  filter_gradients::filter_gradient<9, Tf32Tile<128, 16, 64, 16, kFilterGradientFastPad>, 8>(a);
 }
 
 }  // namespace retrace::cuda

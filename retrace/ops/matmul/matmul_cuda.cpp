@@ -17,17 +17,17 @@ constexpr int64_t kMostWorkspace = int64_t{1} << 28;  // bytes
 struct Tile {
   const char *kernel, *fast;  // fast: in TF32
   int64_t rows, columns;
-  int threads;
+  int threads, resident;    // resident: blocks that fit on a processor
   int64_t most_run_blocks;  // the tree in a thread's local memory has few levels where it has many sums
 
   int64_t count(const MatmulShape& s) const {
     return s.count * divide_up(s.rows, rows) * divide_up(s.columns, columns);
   }
 };
-constexpr Tile kTiles[] = {{"matmul_128x128", "matmul_tf32_128x128", 128, 128, 256, 32},
-                           {"matmul_64x64", "matmul_tf32_64x64", 64, 64, 64, 32},
-                           {"matmul_128x32", "matmul_tf32_128x32", 128, 32, 128, 128},
-                           {"matmul_32x32", "matmul_tf32_32x32", 32, 32, 64, int64_t{1} << 23}};
+constexpr Tile kTiles[] = {{"matmul_128x128", "matmul_tf32_128x128", 128, 128, 256, 2, 32},
+                           {"matmul_64x64", "matmul_tf32_64x64", 64, 64, 64, 8, 32},
+                           {"matmul_128x32", "matmul_tf32_128x32", 128, 32, 128, 4, 128},
+                           {"matmul_32x32", "matmul_tf32_32x32", 32, 32, 64, 8, int64_t{1} << 23}};
 
 int64_t results(const MatmulShape& s) { return s.count * s.rows * s.columns; }
 
@@ -60,7 +60,7 @@ struct Cut {
   int64_t sums(const MatmulShape& s) const { return std::min(s.rows, tile->rows) * std::min(s.columns, tile->columns); }
   void take(const MatmulShape& s, const Tile& chosen) {
     tile = &chosen;
-    runs = cuda::cut_into_runs(blocks, chosen.count(s), chosen.threads, chosen.most_run_blocks);
+    runs = cuda::cut_into_runs(blocks, chosen.count(s), chosen.threads, chosen.most_run_blocks, chosen.resident);
     runs.choose_group(sums(s), chosen.threads);
   }
 };
