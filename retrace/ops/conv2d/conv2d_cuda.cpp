@@ -65,7 +65,7 @@ struct Tiling {
 // Of `tiles` that one which takes the least time on a large device, which needs some warps on each processor to be
 // busy: or `best`.
 Tiling tiling_of(std::span<const cuda::GatherTile> tiles, int64_t pixels, const cuda::Conv2dGatherArguments& a,
-                 int64_t others, Tiling best = {}) {
+                 int64_t others, bool fast, Tiling best = {}) {
   constexpr int64_t kProcessors = 132, kThreads = 256;
   const int64_t sum_blocks = tiles_of(int64_t{a.y.kernel} * a.depth, a.block_rows);
   for (const auto& tile : tiles) {
@@ -73,7 +73,7 @@ Tiling tiling_of(std::span<const cuda::GatherTile> tiles, int64_t pixels, const 
     Tiling tiling{&tile, tiles_of(pixels, tile.rows), tiles_of(a.width, tile.columns)};
     tiling.blocks = tiling.pixel_tiles * tiling.width_tiles * others;
     const int64_t turns = std::max(tiles_of(tiling.blocks, kProcessors), kThreads / tile.threads);
-    tiling.time = static_cast<double>(turns * tile.rows * tile.columns) / tile.speed;
+    tiling.time = static_cast<double>(turns * tile.rows * tile.columns) / (fast && tile.fast ? tile.fast_speed : tile.speed);
     if (!best.tile || tiling.time < best.time) best = tiling;
   }
   return best;
@@ -101,9 +101,10 @@ void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2
   a.image_wide = a.image_channels % 4 == 0 && a.depth % 4 == 0;
   const int64_t phases_y = std::min(a.y.divide, a.y.result), phases_x = std::min(a.x.divide, a.x.result);
   const int64_t others = s.groups * phases_y * phases_x, rows = tiles_of(a.y.result, a.y.divide) * s.batch;
-  Tiling tiling = tiling_of(cuda::kGatherTiles, rows * tiles_of(a.x.result, a.x.divide), a, others);
-  if (has_windows(a) && !(call.launches.fast() && tiling.tile->fast))
-    tiling = tiling_of(cuda::kWindowTiles, rows * 4 * tiles_of(a.x.result, 4), a, others, tiling);
+  Tiling tiling =
+      tiling_of(cuda::kGatherTiles, rows * tiles_of(a.x.result, a.x.divide), a, others, call.launches.fast());
+  if (has_windows(a))
+    tiling = tiling_of(cuda::kWindowTiles, rows * 4 * tiles_of(a.x.result, 4), a, others, false, tiling);
   const cuda::GatherTile& tile = *tiling.tile;
   a.pixel_tiles = static_cast<int>(tiling.pixel_tiles), a.width_tiles = static_cast<int>(tiling.width_tiles);
   a.phases_x = static_cast<int>(phases_x);
