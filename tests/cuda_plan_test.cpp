@@ -139,6 +139,49 @@ TEST_F(CudaPlanTest, ChainsConvertTypes) {
   EXPECT_EQ(last_plan()->kernel_calls(), 1u) << last_plan()->text();
 }
 
+// A thread takes four elements of a large chain, if each four lie side by side in all of its arrays.
+TEST_F(CudaPlanTest, LargeChainsTakeFourElementsAtATime) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    const Tensor shifted = (x[0] - x[1]) * x[2];
+    return std::vector{relu(shifted), shifted * x[3] + x[0]};
+  };
+  for (const auto& [channels, fours] : {std::pair{32, 3}, {1024, 3}, {33, 0}, {2, 0}}) {
+    const int64_t rows = (1 << 20) / channels + 3;
+    sources().clear();
+    expect_same_bits(
+        f, {numbers({rows, channels}, 0), numbers({channels}, 1), numbers({1}, 2), numbers({1, channels}, 3)});
+    EXPECT_EQ(last_plan()->kernel_calls(), 1u) << last_plan()->text();
+    EXPECT_EQ(count_of("load4(", sources().back()), fours) << channels;
+  }
+}
+
+TEST_F(CudaPlanTest, LargeChainsOfArraysThatAreNotAlignedTakeOneElement) {
+  Device& cuda = *gpus()[0];
+  constexpr size_t kCount = 1 << 20;
+  RecordingScope scope;
+  const Tensor input = scope.recording().add_input({DType::f32, {1 << 20}, {}, {}, cuda.id()});
+  const std::vector<Tensor> results = {input * input + input};
+  const auto plan = make_plan(scope.recording().take_trace(results));
+  EXPECT_EQ(count_of("load4(", sources().back()), 1);
+  const auto memory = cuda.allocate((2 * kCount + 16) * sizeof(float));
+  std::vector<float> values(kCount + 8);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1000);
+  for (const size_t from : {0, 1, 4, 2}) {
+    float* const in = static_cast<float*>(memory->data()) + from;
+    float* const out = static_cast<float*>(memory->data()) + kCount + 8;
+    cuda.copy_from_host(*memory, values.data(), values.size() * sizeof(float));
+    const void* inputs = in;
+    void* outputs = out;
+    plan->run(&inputs, &outputs);
+    std::vector<float> all(2 * kCount + 16);
+    cuda.copy_to_host(all.data(), *memory, all.size() * sizeof(float));
+    size_t wrong = 0;
+    for (size_t i = 0; i < kCount; ++i)
+      wrong += all[kCount + 8 + i] != values[from + i] * values[from + i] + values[from + i];
+    EXPECT_EQ(wrong, 0u) << from;
+  }
+}
+
 // Sums, and what is made of them, take such a chain along.
 TEST_F(CudaPlanTest, SumsTakeConversionsAlong) {
   std::vector<int32_t> counts(64 * 32);

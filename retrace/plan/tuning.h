@@ -65,6 +65,7 @@ constexpr int64_t kMostChannels = 256;       // of a sum by strips: a strip of m
 constexpr int64_t kReadElements = 8192;      // that a chain makes at a time where a sum by strips reads it. cifar10
 constexpr int kMostStripLevel = 12;          // 2^12 strips of 16 positions are summed at a time, at most. cifar10
 constexpr unsigned kCudaChainThreads = 256;  // of a block
+constexpr int64_t kLeastOfFour = 1 << 20;    // elements of a chain of which a thread takes four: fewer need all threads
 constexpr int64_t kLeastCudaChannels = 8;  // of an array that is made while it is summed: 32 bytes are written at once
 constexpr size_t kMostCudaSums = 4;        // that a chain takes along: each takes registers. An estimate
 constexpr int kFewestCudaRows = 32;        // that a block of a row chain takes at a time: a warp of them

@@ -30,4 +30,22 @@ RT_KERNEL(average_pool2d_gradient, AveragePoolArguments, a) {
   a.to[i] = sum;
 }
 
+// The same of four neighbouring channels.
+RT_KERNEL(average_pool2d_gradient_of_four, AveragePoolArguments, a) {
+  const unsigned i = 4 * element_number();
+  if (i >= a.count) return;
+  const PoolGrid& g = a.grid;
+  const auto [n, c, iy, ix] = g.place(i);
+  const auto [oy_first, oy_end] = g.windows_of_row(iy);
+  const auto [ox_first, ox_end] = g.windows_of_column(ix);
+  Float4 sum = {0.0f, 0.0f, 0.0f, 0.0f};
+  for (int oy = oy_first; oy < oy_end; ++oy)
+    for (int ox = ox_first; ox < ox_end; ++ox) {
+      const Float4 dy = load4(a.from, g.pooled(n, oy, ox, c));
+      const float divisor = a.divisor(oy, ox);
+      sum = {sum.x + dy.x / divisor, sum.y + dy.y / divisor, sum.z + dy.z / divisor, sum.w + dy.w / divisor};
+    }
+  store4(a.to, i, sum);
+}
+
 }  // namespace retrace::cuda

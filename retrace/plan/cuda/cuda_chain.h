@@ -1,5 +1,6 @@
 #pragma once
 // Pointwise chains as CUDA source: one thread an element, one load an argument, the ops' own scalar rules in between.
+// Of large arrays of f32 a thread takes four neighbouring elements in loads and stores of 16 bytes.
 // Chains that need nothing of each other stand side by side in one kernel: its blocks are shared out among them.
 
 #include <set>
@@ -28,10 +29,16 @@ struct CudaChain {
   std::set<std::string> headers;  // that stand before it
 };
 
+// Whether a thread of such a chain can take four elements: large results of f32, and arguments of f32 that are one
+// number or whose elements lie side by side for each four of the result. Its arrays must begin at multiples of 16
+// bytes, too.
+bool takes_four(const Trace& body);
+
 // The function of a chain's elements: the same body has the same name. Of each element it reads all arguments before it
 // writes a result; of inputs with as many elements as the results it reads that one element. Its argument is a struct
 // of the addresses of the body's inputs and outputs, in order, an ErrorTarget if its node reports errors (it has no
-// other node then), and the number of elements as a long long.
+// other node then), and the number of elements as a long long; where takes_four(body), as an unsigned, and another one
+// behind it that says how many a thread takes: 1 or 4.
 CudaChain generate_chain(const Trace& body);
 
 // So many chains of one name, with arguments of their own.

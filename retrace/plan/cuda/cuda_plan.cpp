@@ -89,9 +89,10 @@ void CudaPlan::find_sources_of_errors() {
 // that reports errors stands alone: of two in one launch nobody could tell which is the first.
 void CudaPlan::find_calls() {
   size_t bytes = 0;  // of the arguments of the last call
-  for (const Step& step : steps_) {
+  for (Step& step : steps_) {
     const bool chain = is_chain(trace_, *step.node);
     if (chain && step.count() == 0) continue;
+    if (chain) step.takes_four = takes_four(chain_body(trace_, *step.node));
     const size_t more = (step.inputs.size() + step.outputs.size() + 1) * sizeof(void*) + sizeof(unsigned);
     const bool beside = chain && !step.errors && !calls_.empty() && !calls_.back().steps[0]->errors &&
                         calls_.back().steps[0]->launch == step.launch;
@@ -207,15 +208,21 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
   std::vector<unsigned> first_blocks;
   unsigned blocks = 0;
   for (const Step* step : call.steps) {
-    for (const Location& input : step->inputs) words.push_back(at(input));
-    for (const Location& output : step->outputs) words.push_back(at(output));
+    bool fours = step->takes_four;
+    const auto add = [&](const Location& place, const TensorSpec& spec) {
+      words.push_back(at(place));
+      fours = fours && (spec.count() == 1 || reinterpret_cast<uintptr_t>(words.back()) % 16 == 0);
+    };
+    for (size_t i = 0; i < step->inputs.size(); ++i) add(step->inputs[i], *step->input_specs[i]);
+    for (size_t i = 0; i < step->outputs.size(); ++i) add(step->outputs[i], *step->output_specs[i]);
+    const int64_t each = fours ? 4 : 1;
     if (step->errors) {
       const auto [record, reported, source] = step->errors->target();
       words.insert(words.end(), {record.pointer, reported, reinterpret_cast<void*>(uintptr_t{source})});
     }
-    words.push_back(reinterpret_cast<void*>(step->count()));
+    words.push_back(reinterpret_cast<void*>(step->count() | (step->takes_four ? each << 32 : 0)));
     first_blocks.push_back(blocks);
-    blocks += cuda::blocks_for(step->count(), tuning::kCudaChainThreads).x;
+    blocks += cuda::blocks_for(step->count() / each, tuning::kCudaChainThreads).x;
   }
   if (first_blocks.size() % 2 != 0) first_blocks.push_back(0);  // the struct ends at a multiple of a word
   cuda::Launch launch{call.kernel.get(), {blocks}, {tuning::kCudaChainThreads}, 0, {}};

@@ -43,6 +43,7 @@ class CudaPlan final : public DevicePlan {
     Location workspace;
     size_t workspace_bytes = 0;
     std::unique_ptr<const cuda::ValueErrors::Source> errors;  // of a step that reports them
+    bool takes_four = false;                                  // of a chain: cuda_chain.h
     int64_t count() const { return output_specs[0]->count(); }
   };
   // What one node launches (an exchange: nothing), or one kernel of chains that need nothing of each other.
