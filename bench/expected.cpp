@@ -50,6 +50,7 @@ constexpr unsigned kProcessors = 132;
 const std::map<std::string, double> kShares = {
     {"", 0.15},
     {"matmul_32x32", 0.35},
+    {"matmul_32x32_few", 0.15},
     {"matmul_128x32", 0.5},
     {"matmul_64x64", 0.6},
     {"matmul_128x128", 0.65},

@@ -15,13 +15,14 @@ namespace retrace::cuda {
 template <int rows, int columns, int m, int n, int pad = 0,
           int ahead = m * n < 16 ? 16 : (m * n > 64 ? 4 : 256 / (m * n))>
 struct SumTile {
-  static_assert(m % 4 == 0 && (n % 4 == 0 || n == 1));
+  static_assert((m % 4 == 0 || m == 1) && (n % 4 == 0 || n == 1));
   static constexpr int kRows = rows, kColumns = columns, kM = m, kN = n, kSums = m * n;
   static constexpr int kRowGroups = rows / m, kColumnGroups = columns / n, kThreads = kRowGroups * kColumnGroups;
   static constexpr int kLeftPitch = rows + pad, kRightPitch = columns + pad;
   static constexpr bool kWholeStages = false;  // whether terms beyond the last one of a stage are multiplied, as zeros
 
-  int first_row = static_cast<int>(thread().x) % kRowGroups * 4;  // blocks may have several tiles' threads
+  int first_row =
+      static_cast<int>(thread().x) % kRowGroups * (m == 1 ? 1 : 4);  // blocks may have several tiles' threads
   int first_column = static_cast<int>(thread().x) % kThreads / kRowGroups * (n == 1 ? 1 : 4);
 
   // Where sums[n * i + j] stands in the tile.

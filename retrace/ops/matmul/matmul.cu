@@ -6,6 +6,7 @@ namespace retrace::cuda {
 RT_PLAIN_FORM(matmul_128x128)
 RT_PLAIN_FORM(matmul_64x64)
 RT_PLAIN_FORM(matmul_128x32)
+RT_PLAIN_FORM(matmul_32x32_few)
 RT_PLAIN_FORM(matmul_32x32)
 
 RT_KERNEL_BOUNDS(matmul_combine, 256, MatmulCombineArguments, m) {

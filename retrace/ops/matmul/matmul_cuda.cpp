@@ -17,17 +17,18 @@ constexpr int64_t kMostWorkspace = int64_t{1} << 28;  // bytes
 struct Tile {
   const char *kernel, *fast;  // fast: in TF32
   int64_t rows, columns;
-  int threads, resident;    // resident: blocks that fit on a processor
-  int64_t most_run_blocks;  // the tree in a thread's local memory has few levels where it has many sums
+  int threads, fast_threads, resident;  // resident: blocks that fit on a processor
+  int64_t most_run_blocks;              // the tree in a thread's local memory has few levels where it has many sums
 
   int64_t count(const MatmulShape& s) const {
     return s.count * divide_up(s.rows, rows) * divide_up(s.columns, columns);
   }
 };
-constexpr Tile kTiles[] = {{"matmul_128x128", "matmul_tf32_128x128", 128, 128, 256, 2, 32},
-                           {"matmul_64x64", "matmul_tf32_64x64", 64, 64, 64, 8, 32},
-                           {"matmul_128x32", "matmul_tf32_128x32", 128, 32, 128, 4, 128},
-                           {"matmul_32x32", "matmul_tf32_32x32", 32, 32, 64, 8, int64_t{1} << 23}};
+constexpr Tile kTiles[] = {{"matmul_128x128", "matmul_tf32_128x128", 128, 128, 256, 256, 2, 32},
+                           {"matmul_64x64", "matmul_tf32_64x64", 64, 64, 64, 64, 8, 32},
+                           {"matmul_128x32", "matmul_tf32_128x32", 128, 32, 128, 128, 4, 128},
+                           {"matmul_32x32", "matmul_tf32_32x32", 32, 32, 64, 64, 8, int64_t{1} << 23},
+                           {"matmul_32x32_few", "matmul_tf32_32x32", 32, 32, 256, 64, 2, int64_t{1} << 23}};
 
 int64_t results(const MatmulShape& s) { return s.count * s.rows * s.columns; }
 
@@ -35,12 +36,15 @@ int64_t results(const MatmulShape& s) { return s.count * s.rows * s.columns; }
 struct Cut {
   explicit Cut(const MatmulShape& s) : blocks(std::max<int64_t>(1, divide_up(s.depth, kBlock))) {
     const auto fills = [&](const Tile& t, int64_t turns) { return t.count(s) * blocks >= turns * kProcessors; };
+    const Tile& small = kTiles[fills(kTiles[3], 2) ? 3 : 4];
     if (s.columns <= 32)
-      take(s, kTiles[s.rows > 64 && fills(kTiles[2], 1) ? 2 : 3]);
+      take(s, s.rows > 64 && fills(kTiles[2], 1) ? kTiles[2] : small);
     else if (s.rows <= 32)
-      take(s, kTiles[3]);
+      take(s, small);
     else
-      take(s, kTiles[s.rows > 64 && s.columns > 64 && fills(kTiles[0], 2) ? 0 : fills(kTiles[1], 1) ? 1 : 3]);
+      take(s, s.rows > 64 && s.columns > 64 && fills(kTiles[0], 2) ? kTiles[0]
+              : fills(kTiles[1], 1)                                ? kTiles[1]
+                                                                   : small);
     if (workspace(s) > kMostWorkspace) take(s, kTiles[3]);
   }
   int64_t workspace(const MatmulShape& s) const {
@@ -65,9 +69,11 @@ struct Cut {
   }
 };
 
-size_t shared_bytes(const Tile& tile) {
+size_t shared_bytes(const Tile& tile, bool fast) {
   const auto floats = static_cast<size_t>(tile.rows + tile.columns + 2 * cuda::kMatmulPad);
-  return cuda::kMatmulStages * cuda::kMatmulTerms * floats * sizeof(float) + 16;
+  const bool few = &tile == &kTiles[4] && !fast;
+  const int terms = few ? cuda::kMatmulFewStages * cuda::kMatmulFewTerms : cuda::kMatmulStages * cuda::kMatmulTerms;
+  return static_cast<size_t>(terms) * floats * sizeof(float) + 16;
 }
 
 // Rows, columns and products so that neighbours along a row or column can be read four at a time.
@@ -98,14 +104,14 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   const int64_t row_tiles = divide_up(s.rows, tile.rows), column_tiles = divide_up(s.columns, tile.columns);
   const unsigned blocks = cuda_grid(row_tiles * column_tiles, cut.runs.count(), s.count, "matmul");
   m.row_tiles = static_cast<unsigned>(row_tiles), m.column_tiles = static_cast<unsigned>(column_tiles);
-  const cuda::Dim threads{static_cast<unsigned>(tile.threads)};
   const bool fast = call.launches.fast();
+  const cuda::Dim threads{static_cast<unsigned>(fast ? tile.fast_threads : tile.threads)};
   const cuda::KernelWithForms kernel{
       fast ? tile.fast : tile.kernel,
       fast ? "retrace/ops/matmul/matmul_tf32_cuda.h" : "retrace/ops/matmul/matmul_tile_cuda.h",
       s.count == 1 ? static_cast<int>(tile.rows) : 0, static_cast<int>(tile.columns)};
-  if (m.runs == 1) return call.launches.add_with_forms(kernel, {blocks}, threads, m, shared_bytes(tile));
-  call.launches.add(kernel.name, {blocks}, threads, m, shared_bytes(tile));
+  if (m.runs == 1) return call.launches.add_with_forms(kernel, {blocks}, threads, m, shared_bytes(tile, fast));
+  call.launches.add(kernel.name, {blocks}, threads, m, shared_bytes(tile, fast));
   if (m.counters.pointer) return;
   const cuda::MatmulCombineArguments combine{call.workspace, call.outputs[0].data, m.size, m.runs};
   call.launches.add("matmul_combine", cuda::blocks_for(m.size, 256), {256}, combine);

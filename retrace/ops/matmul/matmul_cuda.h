@@ -5,9 +5,10 @@
 
 namespace retrace::cuda {
 
-inline constexpr int kMatmulTerms = 16;  // of a stage
-inline constexpr int kMatmulStages = 3;  // in shared memory
-inline constexpr int kMatmulPad = 4;     // floats between terms
+inline constexpr int kMatmulTerms = 16;                            // of a stage
+inline constexpr int kMatmulStages = 3;                            // in shared memory
+inline constexpr int kMatmulFewTerms = 128, kMatmulFewStages = 2;  // of launches that wait more than they compute
+inline constexpr int kMatmulPad = 4;                               // floats between terms
 
 // C = A B, `count` times: A has an element (row, k) at row * a_row + k * a_k, B (k, column) at k * b_k + column *
 // b_column; a_wide: A is read four elements at a time. k is cut into blocks of 256 and these into `runs` of
