@@ -73,7 +73,8 @@ Tiling tiling_of(std::span<const cuda::GatherTile> tiles, int64_t pixels, const 
     Tiling tiling{&tile, tiles_of(pixels, tile.rows), tiles_of(a.width, tile.columns)};
     tiling.blocks = tiling.pixel_tiles * tiling.width_tiles * others;
     const int64_t turns = std::max(tiles_of(tiling.blocks, kProcessors), kThreads / tile.threads);
-    tiling.time = static_cast<double>(turns * tile.rows * tile.columns) / (fast && tile.fast ? tile.fast_speed : tile.speed);
+    tiling.time =
+        static_cast<double>(turns * tile.rows * tile.columns) / (fast && tile.fast ? tile.fast_speed : tile.speed);
     if (!best.tile || tiling.time < best.time) best = tiling;
   }
   return best;
