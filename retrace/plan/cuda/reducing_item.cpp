@@ -97,7 +97,7 @@ class ItemWriter {
     } else {
       place = fmt::format("a.in{}[{}]", i, place);
     }
-    text.arrays += fmt::format("        {} x{}[together];\n", type, id);
+    text.arrays += fmt::format("        {} x{}[together] = {{}};\n", type, id);
     text.loads += fmt::format("          x{}[j] = {};\n", id, text_of_.loaded(id, place));
     text.made += fmt::format("            const {0} v{1} = x{1}[j];\n", type, id);
     ++text.loaded;
@@ -110,7 +110,7 @@ class ItemWriter {
         add_input(i, text);
     for (const Node& node : parts_.chain) {
       if (makes_elements(node)) {
-        text.arrays += fmt::format("        float x{}[together];\n", node.first_output);
+        text.arrays += fmt::format("        float x{}[together] = {{}};\n", node.first_output);
         text.loads += fmt::format("          x{}[j] = {};\n", node.first_output, element_of(body_, node));
         text.made += fmt::format("            const float v{0} = x{0}[j];\n", node.first_output);
         text.loaded += 4;
