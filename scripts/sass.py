@@ -76,6 +76,12 @@ class Kernel:
         return self.code[begin:places[-1] + 1]
 
 
+def reads_one_bank(operands):
+    """Whether a multiply-add reads three registers, all of them odd or all even: of one bank, which gives two at a time."""
+    sources = re.findall(r"\bR(\d+)", operands)[1:]
+    return len(sources) == 3 and len({int(register) % 2 for register in sources}) == 1
+
+
 class Figures:
     """What limits speak of, of one kernel."""
 
@@ -89,6 +95,7 @@ class Figures:
         self.share = (self.mma or self.fma) / max(len(loop), 1)
         self.slots = sum(LOAD_SLOTS["LDS.128" if ".128" in opcode else "LDS.64" if ".64" in opcode else "LDS"]
                          for _, opcode, _ in loop if opcode.split(".")[0] == "LDS")
+        self.one_bank = sum(opcode.split(".")[0] == "FFMA" and reads_one_bank(operands) for _, opcode, operands in loop)
         self.spills = kernel.count("LDL", "STL", code=loop)
         self.wide_copies = sum(opcode.startswith("LDGSTS") and ".128" in opcode for _, opcode, _ in kernel.code)
         self.divisions = kernel.count("I2F", "MUFU")

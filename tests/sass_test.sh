@@ -54,6 +54,11 @@ assert products(168)[1] == ["tile (tf32_8x8): 16.0% of the hottest loop are HMMA
 assert products(96, 1)[1] == ["tile (tf32_8x8): 1 accesses to local memory in the hottest loop"], products(96, 1)
 
 assert findings() == []
+assert sass.reads_one_bank(" R9, R3.reuse, R5, R9") and not sass.reads_one_bank(" R9, R4, R5, R9")
+assert not sass.reads_one_bank(" R9, R3, 2, R9")
+figures.mma, figures.one_bank, figures.fma = 0, 20, 64
+lost = check_sass.findings_of(figures, "window_8x8", check_sass.KINDS["window_8x8"])
+assert any("20 of 64 FFMA in the hottest loop read three registers of one bank, at most 10%" in text for text in lost), lost
 LOST = (({"others": 12}, "80.0% of the hottest loop are FFMA, wanted 85%"),
         ({"loads": 5}, "20 slots of loads from shared memory for 64 FFMA leave less than 100% of the peak"),
         ({"registers": 129}, "129 registers, at most 128"),

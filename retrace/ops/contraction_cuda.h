@@ -90,19 +90,24 @@ struct BlockTree {
     int level = 0;
     for (; (count >> level & 1) != 0; ++level) join(level, sums);
     RT_UNROLL
-    for (int i = 0; i < size; ++i) subtrees[level][i] = sums[i], sums[i] = 0.0f;
+    for (int i = 0; i < size; ++i) subtrees[level][place(i)] = sums[i], sums[i] = 0.0f;
     ++count;
   }
-  // The root, in `sums`, which are zeros. A sum that begins with +0 does not change by + 0: only signs of zeros.
+  // The root, in `sums`: those of the last block, which need not be stored. Where they were added, they are zeros: a
+  // sum that begins with +0 does not change by + 0, but for signs of zeros.
   RT_DEVICE void total(float (&sums)[size]) const {
     for (int level = 0; count >> level != 0; ++level)
       if ((count >> level & 1) != 0) join(level, sums);
   }
 
  private:
+  // Neighbours change places. Fours that are stored or loaded at once lie in registers one after the other; a sum is
+  // then in the other bank than the factor of its column, which a multiply-add reads at once with it.
+  RT_DEVICE static constexpr int place(int i) { return size % 2 == 0 ? i ^ 1 : i; }
+
   RT_DEVICE void join(int level, float (&sums)[size]) const {
     RT_UNROLL
-    for (int i = 0; i < size; ++i) sums[i] = subtrees[level][i] + sums[i];
+    for (int i = 0; i < size; ++i) sums[i] = subtrees[level][place(i)] + sums[i];
   }
 };
 

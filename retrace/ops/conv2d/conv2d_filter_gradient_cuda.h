@@ -156,7 +156,7 @@ struct FilterGradient {
       start(turn + kStages - 1);
       if (count <= 0) continue;
       compute(count, turn, sums);
-      if ((turn + 1) * terms % kBlock == 0 || rest <= terms) tree.add(sums);
+      if ((turn + 1) * terms % kBlock == 0 && rest > terms) tree.add(sums);
     }
     tree.total(sums);
   }

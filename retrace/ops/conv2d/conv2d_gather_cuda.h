@@ -142,7 +142,7 @@ struct Gather {
         tile.add_terms(left + stage * kLeft, right + stage * kRight, 0, smaller(kGatherTerms, end - from), sums);
       }
       from = end;
-      tree.add(sums);
+      if (block + 1 < blocks) tree.add(sums);
     }
     tree.total(sums);
   }

@@ -259,11 +259,10 @@ struct Window {
       for (; added < now.block - 1; ++added) tree.add(sums);  // blocks without lines
       of.template add_lines<reverse>(left + stage * kLeft, right + stage * kRight, now.first - now.base,
                                      now.last + 1 - now.base, sums);
-      if (next.empty() || next.block != now.block) tree.add(sums), ++added;
+      if (!next.empty() && next.block != now.block) tree.add(sums), ++added;
       now = next;
     }
-    for (; added < blocks; ++added) tree.add(sums);
-    tree.total(sums);
+    tree.total(sums);  // blocks behind the last line are zeros
   }
 };
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kBlock = 256;
 constexpr int64_t kProcessors = 132;
-constexpr int64_t kMostWorkspace = int64_t{1} << 28;  // bytes
+constexpr int64_t kMostWorkspace = int64_t{1} << 28;    // bytes
+constexpr int64_t kFewStages = 4 * cuda::kMatmulTerms;  // terms up to which long stages bring nothing
 
 struct Tile {
   const char *kernel, *fast;  // fast: in TF32
@@ -36,7 +37,7 @@ int64_t results(const MatmulShape& s) { return s.count * s.rows * s.columns; }
 struct Cut {
   explicit Cut(const MatmulShape& s) : blocks(std::max<int64_t>(1, divide_up(s.depth, kBlock))) {
     const auto fills = [&](const Tile& t, int64_t turns) { return t.count(s) * blocks >= turns * kProcessors; };
-    const Tile& small = kTiles[fills(kTiles[3], 2) ? 3 : 4];
+    const Tile& small = kTiles[fills(kTiles[3], 2) || s.depth <= kFewStages ? 3 : 4];
     if (s.columns <= 32)
       take(s, s.rows > 64 && fills(kTiles[2], 1) ? kTiles[2] : small);
     else if (s.rows <= 32)

@@ -108,7 +108,7 @@ RT_DEVICE void multiply(const MatmulArguments& m, const MatmulPart& part, const 
     start(k + (stages - 1) * terms, stage == 0 ? stages - 1 : stage - 1);
     const int count = static_cast<int>(lesser(terms, end - k));
     tile.add_terms(left + stage * left_part, right + stage * right_part, 0, count, sums);
-    if ((k + terms) % kMatmulBlock == 0 || k + terms >= end) tree.add(sums);
+    if ((k + terms) % kMatmulBlock == 0 && k + terms < end) tree.add(sums);
     stage = stage == stages - 1 ? 0 : stage + 1;
   }
   tree.total(sums);
