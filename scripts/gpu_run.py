@@ -118,11 +118,13 @@ def last_lines(text, count=20):
     return "\n".join(text.strip().split("\n")[-count:])
 
 
-def run(command, seconds, env=None):
-    """Exit status (None: it was ended after `seconds`) and output, errors among it."""
-    with tempfile.TemporaryFile("w+", errors="replace") as output:
+def run(command, seconds, env=None, lines=""):
+    """Exit status (None: it was ended after `seconds`) and output, errors among it, of a program that reads `lines`."""
+    with tempfile.TemporaryFile("w+", errors="replace") as output, tempfile.TemporaryFile("w+") as given:
+        given.write(lines)
+        given.seek(0)
         try:
-            process = subprocess.Popen(command, cwd=ROOT, env=env or environment(), stdin=subprocess.DEVNULL, stdout=output,
+            process = subprocess.Popen(command, cwd=ROOT, env=env or environment(), stdin=given, stdout=output,
                                        stderr=subprocess.STDOUT, start_new_session=True)
         except FileNotFoundError as error:
             raise NotAvailable(f"there is no {command[0]}") from error

@@ -13,7 +13,7 @@ OPS = {"test_ops": ("*on_cuda*:*Cuda*:*MatmulRuns*", 240),
        "test_tensor": ("*Cuda*", 60),
        "test_data": ("DeviceRows*", 60),
        "test_run": ("*Donation*", 60),
-       "test_random_traces": ("*Cuda*", 120),
+       "test_random_traces": ("*Cuda*", 240),
        "test_cuda_exit": ("-*ADriver*", 60)}
 TRAIN = {"test_cuda_golden": ("*", 240), "test_cuda_fast": ("*", 60), "test_cuda_workers": ("*", 120), "test_cuda_late_loss": ("-CudaSteadyStep*", 60)}
 

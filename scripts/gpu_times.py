@@ -99,7 +99,7 @@ def counters(budget):
     metrics = ["gpu__time_duration.sum", *of_peak, "sm__warps_active.avg.pct_of_peak_sustained_active"]
     status, text = run(["ncu", "--clock-control", "none", "--kernel-name", "regex:conv2d|moments|max_pool2d|sum_",
                         "--launch-count", "110", "--csv", "--page", "raw", "--metrics", ",".join(metrics),
-                        program("models"), "cifar10", "train", "accelerated", "2", "cuda"], budget.left(150))
+                        program("models"), "cifar10", "train", "accelerated", "2", "cuda"], budget.left(150), lines="run 1\n")
     rows = [line for line in text.split("\n") if line.startswith('"')]
     if not rows and re.search("LibraryNotLoaded|ERR_NVGPUCTRPERM|not supported", text):
         raise NotAvailable(f"ncu reads no counters here: {last_lines(text, 2)}")
