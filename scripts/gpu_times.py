@@ -11,7 +11,8 @@ from project import ROOT
 
 # Seconds of a step wanted on an H100.
 WORKLOADS = {"digits": 0.15e-3, "peaks": 0.03e-3, "autoencoder": None, "cifar10": 6.1e-3}
-LOSS_STEPS, LOSS_TOLERANCE = 20, 1e-3  # of a peer's loss
+# Of a peer's loss, relative. After 20 steps of CIFAR-10 two runs of PyTorch in fp32 on an H100 were 6.5e-4 apart.
+LOSS_STEPS, LOSS_TOLERANCE = 20, {"digits": 1e-3, "peaks": 1e-3, "autoencoder": 1e-3, "cifar10": 4e-3}
 SHOWN_KERNELS = 12
 MOST_THREADS = 16
 CPU_STEPS = {"digits": 100, "peaks": 500, "autoencoder": 5, "cifar10": 2}
@@ -137,7 +138,7 @@ def peer_rows(script, workload, weights, our_loss, our_seconds, budget):
         row = json.loads(line)
         if "failure" in row:
             lines.append(f"| {row['row']} | - | - | failed: {row['failure']} |")
-        elif not abs(row["loss"] - our_loss) <= LOSS_TOLERANCE * abs(our_loss):
+        elif not abs(row["loss"] - our_loss) <= LOSS_TOLERANCE[workload] * abs(our_loss):
             lines.append(f"| {row['row']} | void | - | its loss after {LOSS_STEPS} steps is {row['loss']:.6g} |")
         else:
             ratio = row["seconds"] / our_seconds
@@ -156,7 +157,7 @@ def peers_of(workload, budget):
         loss = float(train.ask(f"loss {LOSS_STEPS}"))
         seconds = train.step_seconds()
         train.close()
-        lines = [f"Training; the loss after {LOSS_STEPS} steps is {loss:.6g} with ours, and within {LOSS_TOLERANCE:g} of it "
+        lines = [f"Training; the loss after {LOSS_STEPS} steps is {loss:.6g} with ours, and within {LOSS_TOLERANCE[workload]:g} of it "
                  "with each that has a time.", "", "| | ms | by ours | |", "| --- | ---: | ---: | --- |",
                  f"| retrace | {milliseconds(seconds)} | 1 | |"]
         said = ""

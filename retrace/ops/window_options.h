@@ -42,4 +42,19 @@ struct Padding {
       : top(top), bottom(bottom), left(left), right(right) {}
 };
 
+// All padding in front, so that no output sees what comes later: {.padding = causal}.
+struct Causal {};
+inline constexpr Causal causal;
+
+// Elements added at the ends of a sequence: none, `same`, `causal`, one number for both ends, or {front, behind}.
+struct EndPadding {
+  bool is_same = false, is_causal = false;
+  int64_t front = 0, behind = 0;
+  constexpr EndPadding() = default;
+  constexpr EndPadding(Same) : is_same(true) {}
+  constexpr EndPadding(Causal) : is_causal(true) {}
+  constexpr EndPadding(int64_t both) : front(both), behind(both) {}
+  constexpr EndPadding(int64_t front, int64_t behind) : front(front), behind(behind) {}
+};
+
 }  // namespace retrace

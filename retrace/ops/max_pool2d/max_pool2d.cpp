@@ -162,6 +162,11 @@ Tensor max_pool2d(const Tensor& x, Pair pool, const MaxPool2dOptions& options, P
   return record_one(op, pool_attributes(x, pool, options.stride.of(pool), options.padding), {x}, place);
 }
 
+Tensor global_max_pool2d(const Tensor& x, Place place) {
+  const Pair whole = x.rank(place) == 4 ? Pair(x.shape()[1], x.shape()[2]) : Pair(1);  // else the op's own check speaks
+  return max_pool2d(x, whole, {.stride = 1}, place);
+}
+
 void define_max_pool2d(OpTable& table) {
   table.add({.name = "max_pool2d",
              .attributes = {"pool", "stride", "padding"},

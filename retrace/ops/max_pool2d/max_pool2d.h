@@ -20,6 +20,9 @@ struct MaxPool2dOptions {
 // wrong ranks or types, and for a window that does not fit or could lie outside of the image.
 Tensor max_pool2d(const Tensor& x, Pair pool, const MaxPool2dOptions& options = {}, Place place = Place::here());
 
+// Maximum pooling with one window, the whole image: y is [n,1,1,c].
+Tensor global_max_pool2d(const Tensor& x, Place place = Place::here());
+
 }  // namespace retrace
 
 #endif  // RETRACE_OPS_MAX_POOL2D_H

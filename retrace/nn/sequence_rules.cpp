@@ -1,0 +1,59 @@
+#include "retrace/nn/sequence_rules.h"
+
+#include <fmt/format.h>
+
+namespace retrace::nn {
+namespace {
+
+using Integers = std::vector<int64_t>;
+constexpr double kMostLength = 1 << 30;
+
+}  // namespace
+
+OptionRule length_rule(std::string name, std::string help, int64_t standard) {
+  return {.name = std::move(name), .help = std::move(help), .standard = standard, .low = 1, .high = kMostLength};
+}
+
+OptionRule end_padding_rule() {
+  return {.name = "padding",
+          .help = "at the ends of the sequence: \"same\", \"causal\", one number or [front, behind]",
+          .standard = Integers{0},
+          .high = kMostLength,
+          .choices = {"same", "causal"}};
+}
+
+EndPadding end_padding_of(const OptionValues& options) {
+  const OptionValue* value = options.find("padding");
+  if (const auto* name = value ? std::get_if<std::string>(value) : nullptr)
+    return *name == "same" ? EndPadding(same) : EndPadding(causal);
+  const Integers& sizes = options.integers("padding");
+  if (sizes.size() == 1) return sizes[0];
+  if (sizes.size() == 2) return {sizes[0], sizes[1]};
+  throw Error(ErrorKind::usage, 274, fmt::format("padding has {} numbers", sizes.size()))
+      .expected("one number or [front, behind]");
+}
+
+OptionValue end_padding_value(const EndPadding& padding) {
+  if (padding.is_same) return std::string("same");
+  if (padding.is_causal) return std::string("causal");
+  if (padding.front == padding.behind) return Integers{padding.front};
+  return Integers{padding.front, padding.behind};
+}
+
+OptionRule pool_length_rule() {
+  return {.name = "stride",
+          .help = "how far the window moves; 0: by its own size",
+          .standard = int64_t{0},
+          .high = kMostLength};
+}
+
+void check_sequence(const Tensor& x, const char* layer, Place place) {
+  if (x.rank() == 3) return;
+  throw Error(ErrorKind::usage, 275, fmt::format("{}: x has {} axes", layer, x.rank()))
+      .where(place)
+      .got(x.spec().text())
+      .expected("a sequence [batch,length,channels]")
+      .help("put this layer before those that make features, and take data of sequences");
+}
+
+}  // namespace retrace::nn
