@@ -12,13 +12,13 @@ namespace {
 
 using Floats = std::vector<float>;
 
-Tensor sequence() {
+Tensor labelled_sequence() {
   Floats values;
   for (int i = 0; i < 36; ++i) values.push_back(static_cast<float>(i * 7 % 11) / 4 - 1);
   return Tensor::from<float>(values, {2, 6, 3}, "BTC");
 }
 
-Floats output(const Layer& layer, const Tensor& x) {
+Floats output_of(const Layer& layer, const Tensor& x) {
   return layer.forward(x, {}, {}, Phase::train).y.tensor().to_vector<float>();
 }
 
@@ -32,7 +32,7 @@ Layer layer_of_text(const char* type, const OptionValues& options) {
 }
 
 TEST(SequenceLayers, Conv1dIsTheOpWithItsParameters) {
-  const Tensor x = sequence();
+  const Tensor x = labelled_sequence();
   const Conv1dOptions options{.stride = 2, .padding = causal, .dilation = 2};
   const Layer layer = conv1d(3, 5, options);
   const auto [p, state] = layer.initial({6, 3}, random_key(1));
@@ -52,22 +52,22 @@ TEST(SequenceLayers, Conv1dIsTheOpWithItsParameters) {
 }
 
 TEST(SequenceLayers, PoolsAreTheirOps) {
-  const Tensor x = sequence();
+  const Tensor x = labelled_sequence();
   const OptionValues two{{"size", int64_t{2}}};
-  EXPECT_EQ(output(max_pool1d(2), x), retrace::max_pool1d(x, 2).to_vector<float>());
-  EXPECT_EQ(output(layer_of_text("max_pool1d", two), x), retrace::max_pool1d(x, 2).to_vector<float>());
-  EXPECT_EQ(output(layer_of_text("average_pool1d", two), x), retrace::average_pool1d(x, 2).to_vector<float>());
+  EXPECT_EQ(output_of(max_pool1d(2), x), retrace::max_pool1d(x, 2).to_vector<float>());
+  EXPECT_EQ(output_of(layer_of_text("max_pool1d", two), x), retrace::max_pool1d(x, 2).to_vector<float>());
+  EXPECT_EQ(output_of(layer_of_text("average_pool1d", two), x), retrace::average_pool1d(x, 2).to_vector<float>());
   const AveragePool1dOptions ends{.stride = 1, .padding = {1, 0}, .count_padding = true};
-  EXPECT_EQ(output(average_pool1d(3, ends), x), retrace::average_pool1d(x, 3, ends).to_vector<float>());
+  EXPECT_EQ(output_of(average_pool1d(3, ends), x), retrace::average_pool1d(x, 3, ends).to_vector<float>());
   EXPECT_EQ(average_pool1d(3, ends).made_from()->options.integers("padding"), (std::vector<int64_t>{1, 0}));
-  EXPECT_EQ(output(global_max_pool1d(), x), retrace::global_max_pool1d(x).to_vector<float>());
-  EXPECT_EQ(output(global_average_pool1d(), x), retrace::global_average_pool1d(x).to_vector<float>());
+  EXPECT_EQ(output_of(global_max_pool1d(), x), retrace::global_max_pool1d(x).to_vector<float>());
+  EXPECT_EQ(output_of(global_average_pool1d(), x), retrace::global_average_pool1d(x).to_vector<float>());
   const Tensor image = reshape(x, {2, 2, 3, 3}, "BSSC");
-  EXPECT_EQ(output(global_max_pool2d(), image), retrace::max_pool2d(image, {2, 3}).to_vector<float>());
+  EXPECT_EQ(output_of(global_max_pool2d(), image), retrace::max_pool2d(image, {2, 3}).to_vector<float>());
 }
 
 TEST(SequenceLayers, PreluLearnsASlopeForEachChannel) {
-  const Tensor x = sequence();
+  const Tensor x = labelled_sequence();
   const Layer layer = prelu(0.5);
   const auto [p, state] = layer.initial({6, 3}, random_key(1));
   EXPECT_EQ(p["prelu_1"]["slope"].tensor().to_vector<float>(), (Floats{0.5f, 0.5f, 0.5f}));
