@@ -42,8 +42,10 @@ struct Padding {
       : top(top), bottom(bottom), left(left), right(right) {}
 };
 
-// All padding in front, so that no output sees what comes later: {.padding = causal}.
+// All padding in front, so that no output of a sequence sees what comes later.
 struct Causal {};
+
+// The value to write: {.padding = causal}.
 inline constexpr Causal causal;
 
 // Elements added at the ends of a sequence: none, `same`, `causal`, one number for both ends, or {front, behind}.
