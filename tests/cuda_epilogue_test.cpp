@@ -145,13 +145,18 @@ TEST_F(CudaEpilogue, SumsOfConvolutions) {
   for (const auto& [batch, size, in, out] : {std::array{2, 40, 2, 64},
                                              {4, 40, 3, 32},
                                              {4, 32, 4, 16},
+                                             {4, 30, 4, 16},
                                              {9, 44, 1, 8},
+                                             {9, 41, 1, 8},
                                              {1, 4, 3, 32},
+                                             {1, 5, 3, 32},
                                              {2, 8, 2, 5},
+                                             {2, 9, 2, 5},
                                              {2, 40, 1, 200}}) {
     const Arguments x{numbers({batch, size, size, in}, "x", "BSSC"), with_special(numbers({3, 3, in, out}, "w"), 37),
                       numbers({out}, "b")};
-    expect_launches(f, x, out < 8 ? 3 : 2, 1);
+    // Windows over rows of no multiple of four pixels do not store neighbours of the sum.
+    expect_launches(f, x, out < 8 ? 3 : 2, size % 4 == 0 ? 1 : 2);
   }
 }
 
@@ -180,7 +185,7 @@ TEST_F(CudaEpilogue, NotWhereRunsAreCombined) {
 TEST_F(CudaEpilogue, ConvolutionsOfAllTiles) {
   // Batch, size, channels, filters: tiles of 64, 32, 16 and 8 channels, of few pixels, and channels that are no fours.
   for (const auto& [batch, size, in, out] :
-       {std::array{2, 40, 2, 64}, {4, 40, 3, 32}, {4, 30, 4, 16}, {4, 40, 1, 8}, {1, 4, 3, 32}, {2, 8, 2, 5}}) {
+       {std::array{2, 40, 2, 64}, {4, 40, 3, 32}, {4, 30, 4, 16}, {4, 40, 1, 8}, {1, 5, 3, 32}, {2, 9, 2, 5}}) {
     const Arguments x{numbers({batch, size, size, in}, "x", "BSSC"), numbers({3, 3, in, out}, "w"),
                       numbers({out}, "b")};
     const auto f = [](const Arguments& a) { return Arguments{relu(conv2d(a[0], a[1], a[2], {.padding = same}))}; };

@@ -50,8 +50,7 @@ size_t shared_bytes(const cuda::GatherTile& tile) {
     return cuda::kGatherStages * cuda::kGatherTerms * (rows + columns + 2 * cuda::kGatherPad) * sizeof(float) +
            (cuda::kGatherStages + 1) * cuda::kGatherTerms * 16 + rows * (16 + 8);
   const auto slots = static_cast<size_t>(cuda::window_slots(tile.rows)), taps = static_cast<size_t>(tile.taps);
-  const size_t four_lines = (slots * cuda::kWindowSlot + 15) / 32 * 32 + 16;  // WindowPlaces
-  const size_t line = four_lines / 4 + taps * (columns + cuda::kGatherPad);
+  const size_t line = static_cast<size_t>(cuda::window_part(tile.rows)) / 4 + taps * (columns + cuda::kGatherPad);
   return cuda::kWindowStages * cuda::kWindowLines * (line * sizeof(float) + 16) + (slots + 1) / 2 * 16 +
          (slots + 3) / 4 * 16 + rows * 8;
 }

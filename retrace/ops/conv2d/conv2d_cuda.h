@@ -90,6 +90,8 @@ inline constexpr GatherTile kWindowTiles[] = {{"conv2d_window_64x64", nullptr, 6
 // Fours of numbers of a line, where a tile has so many pixels: theirs, and one behind each row of pixels. A row has two
 // fours or more.
 constexpr int window_slots(int pixels) { return pixels / 4 + pixels / 8 + 1; }
+// Floats of four lines of them, and of as many more as let the next four begin in the other half of the banks.
+constexpr int window_part(int pixels) { return (window_slots(pixels) * kWindowSlot + 15) / 32 * 32 + 16; }
 
 inline constexpr int kFilterGradientFastPad = 4;  // elements between terms, in the kernels of the mode fast
 

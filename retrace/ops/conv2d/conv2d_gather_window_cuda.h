@@ -34,7 +34,7 @@ struct WindowStage {
 template <int pixels>
 struct WindowPlaces {
   static constexpr int kSlots = window_slots(pixels), kSlotPitch = kWindowSlot;  // loads of different banks
-  static constexpr int kPartPitch = (kSlots * kSlotPitch + 15) / 32 * 32 + 16, kSize = kWindowLines / 4 * kPartPitch;
+  static constexpr int kPartPitch = window_part(pixels), kSize = kWindowLines / 4 * kPartPitch;
   static_assert(kPartPitch >= kSlots * kSlotPitch);
 
   RT_DEVICE static int of(int line, int slot, int pixel) {
