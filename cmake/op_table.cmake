@@ -1,7 +1,7 @@
 # The tables of what is found by its place.
 # The op table, from the listing of retrace/ops: adding an op means adding a folder, and no other file changes.
-#   generated/retrace/ops/op_table.cpp   define_all_ops(OpTable&), which calls define_FOLDER(OpTable&) of each folder
-#                                        that holds FOLDER.cpp, in sorted order
+#   generated/retrace/ops/op_table.cpp   op_folders(): define_FOLDER(OpTable&) of each folder that holds FOLDER.cpp, in
+#                                        sorted order
 #   generated/rules/rulesN_cpu.cpp       the vector loops of scalar rules NAME_rule.h, several rules a file
 #   generated/rules/references.cpp       the same rules in double precision
 # Files are rewritten only when their content changes, so that a new configure rebuilds nothing.
@@ -24,21 +24,21 @@ function(retrace_generate_op_table)
   list(SORT folders)
 
   set(declarations "")
-  set(calls "")
+  set(entries "")
   foreach(folder IN LISTS folders)
     cmake_path(GET folder FILENAME name)
     if("${folder}/${name}.cpp" IN_LIST op_files)
       string(APPEND declarations "void define_${name}(OpTable& table);\n")
-      string(APPEND calls "  define_${name}(table);\n")
+      string(APPEND entries "    {\"${name}\", define_${name}},\n")
     endif()
   endforeach()
 
-  if(NOT calls OR NOT EXISTS "${PROJECT_SOURCE_DIR}/retrace/ops/op.h")
+  if(NOT entries OR NOT EXISTS "${PROJECT_SOURCE_DIR}/retrace/ops/op.h")
     return()
   endif()
   set(table "${RETRACE_GENERATED_DIR}/retrace/ops/op_table.cpp")
-  retrace_write_if_different("${table}" "// Generated from the listing of retrace/ops.\n#include \"retrace/ops/op.h\"\n
-namespace retrace {\n\n${declarations}\nvoid define_all_ops(OpTable& table);\nvoid define_all_ops(OpTable& table) {\n${calls}}\n\n}  // namespace retrace\n")
+  retrace_write_if_different("${table}" "// Generated from the listing of retrace/ops.\n#include \"retrace/ops/op_folders.h\"\n
+namespace retrace {\n\n${declarations}\nstd::span<const OpFolder> op_folders() {\n  static constexpr OpFolder kFolders[] = {\n${entries}  };\n  return kFolders;\n}\n\n}  // namespace retrace\n")
   set(RETRACE_GENERATED_SOURCES "${table}" PARENT_SCOPE)
 endfunction()
 

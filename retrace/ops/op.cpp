@@ -1,11 +1,13 @@
 #include "retrace/ops/op.h"
 
+#include "retrace/ops/op_folders.h"
+
 namespace retrace {
 
 const OpTable& op_table() {
   static const OpTable* table = [] {
     auto* made = new OpTable;
-    define_all_ops(*made);
+    for (const OpFolder& folder : op_folders()) folder.define(*made);
     return made;
   }();
   return *table;

@@ -8,11 +8,8 @@
 
 namespace retrace {
 
-// Every op, in the order of the folder names. It is filled on first use by define_all_ops.
+// Every op, in the order of the folder names (retrace/ops/op_folders.h). It is filled on first use.
 const OpTable& op_table();
-
-// Generated from the listing of retrace/ops: calls define_FOLDER(table) for each folder.
-void define_all_ops(OpTable& table);
 // Throws Error(usage) with the nearest name for an unknown op.
 const Op& find_op(std::string_view name);
 

@@ -8,6 +8,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(abs, abs(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(abs) {
   auto cases = pointwise_cases({.op = "abs", .inputs = {{.avoid = {0}}}, .build = one(abs), .bound = {}});
   cases.push_back(

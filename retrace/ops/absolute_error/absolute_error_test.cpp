@@ -35,6 +35,10 @@ std::vector<OpCase> cases_of(const char* op, Tensor (*loss)(const Tensor&, const
   return cases;
 }
 
+OP_EXAMPLE(mean_absolute_error,
+           mean_absolute_error(Tensor::from<float>({1, 2, 3, 4}, {2, 2}), Tensor::from<float>({1, 1, 3, 7}, {2, 2})));
+OP_EXAMPLE(huber, huber(Tensor::from<float>({1, 2, 3, 4}, {2, 2}), Tensor::from<float>({1, 1, 3, 7}, {2, 2})));
+
 OP_CASES(absolute_error) {
   auto cases = cases_of("mean_absolute_error", mean_absolute_error, (3 + 0.5 + 2) / 4);
   for (auto& one : cases_of("huber", huber_of_one, (2.5 + 0.125 + 1.5) / 4)) cases.push_back(one);

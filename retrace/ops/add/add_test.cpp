@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(add, add(Tensor::from<float>({1, 2, 3, 4, 5, 6}, {2, 3}), Tensor::from<float>({10, 20, 30}, {3})));
+
 OP_CASES(add) {
   auto cases = pointwise_cases({.op = "add", .inputs = {{}, {}}, .build = two(add)});
   cases.push_back({.op = "add",

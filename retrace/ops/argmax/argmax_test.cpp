@@ -21,6 +21,9 @@ OpCase by_hand(const char* name, DType type, Shape shape, Shape axes, std::vecto
           .differentiable = false};
 }
 
+OP_EXAMPLE(argmax, argmax(Tensor::from<float>({1, 5, 2, 7, 0, 3}, {2, 3}), 1));
+OP_EXAMPLE(argmin, argmin(Tensor::from<float>({1, 5, 2, 7, 0, 3}, {2, 3}), 1));
+
 OP_CASES(argmax) {
   auto cases =
       reduction_cases({.op = "argmax", .inputs = {{}}, .differentiable = false, .no_gradient = "an index is a step"},

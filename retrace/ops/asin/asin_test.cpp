@@ -18,6 +18,9 @@ void add_cases(std::vector<OpCase>& cases, const char* op, Tensor (*f)(const Ten
   cases.push_back(exact_case(like, std::move(x), std::move(y)));
 }
 
+OP_EXAMPLE(asin, asin(Tensor::from<float>({-1, 0, 0.5, 1}, {4})));
+OP_EXAMPLE(acos, acos(Tensor::from<float>({-1, 0, 0.5, 1}, {4})));
+
 OP_CASES(asin) {
   const double infinity = __builtin_inf(), nan = __builtin_nan(""), pi = 0x1.921fb54442d18p1;
   std::vector<OpCase> cases;

@@ -10,6 +10,9 @@ namespace {
 
 Tensor angle(const Tensor& y, const Tensor& x, Place place) { return atan2(y, x, place); }
 
+OP_EXAMPLE(atan2, atan2(Tensor::from<float>({1, 1, -1}, {3}), Tensor::from<float>({1, -1, -1}, {3})));
+OP_EXAMPLE(atan, atan(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(atan2) {
   const double infinity = __builtin_inf(), nan = __builtin_nan(""), pi = 0x1.921fb54442d18p1;
   auto cases = pointwise_cases({.op = "atan2",

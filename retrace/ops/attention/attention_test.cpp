@@ -21,6 +21,9 @@ OpCase attention_case(const char* name, Shape q, Shape k, Shape v, AttentionOpti
           .gradient = {.ulp = 8, .relative = 4e-5, .tiny = true}};
 }
 
+OP_EXAMPLE(attention, attention(Tensor::ones({1, 1, 2, 2}), Tensor::ones({1, 1, 2, 2}),
+                                reshape(Tensor::arange(4), {1, 1, 2, 2}), {.causal = true}));
+
 OP_CASES(attention) {
   std::vector<OpCase> cases{
       attention_case("one_head", {5, 4}, {7, 4}, {7, 3}),

@@ -7,6 +7,9 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(average_pool1d, average_pool1d(reshape(Tensor::arange(6), {1, 6, 1}), 2));
+OP_EXAMPLE(global_average_pool1d, global_average_pool1d(reshape(Tensor::arange(6), {1, 6, 1})));
+
 OP_CASES(average_pool1d) {
   struct Sizes {
     const char* name;

@@ -15,6 +15,9 @@ std::vector<Tensor> spread(const std::vector<Tensor>& in, Pair pool, AveragePool
   return {gradients(sum(y * y), std::vector<Tensor>{in[0]})[0]};
 }
 
+OP_EXAMPLE(average_pool2d, average_pool2d(reshape(Tensor::arange(16), {1, 4, 4, 1}), 2));
+OP_EXAMPLE(global_average_pool2d, global_average_pool2d(reshape(Tensor::arange(16), {1, 4, 4, 1})));
+
 OP_CASES(average_pool2d) {
   struct Sizes {
     const char* name;

@@ -21,6 +21,12 @@ std::vector<Tensor> train(const std::vector<Tensor>& in) {
   return {result.y, result.moments["mean"], result.moments["m2"]};
 }
 
+OP_EXAMPLE(batch_norm,
+           batch_norm(Tensor::from<float>({1, 10, 2, 20, 3, 30}, {3, 2}), Tensor::ones({2}), Tensor::zeros({2})).y);
+OP_EXAMPLE(batch_norm_inference,
+           batch_norm_inference(Tensor::from<float>({3, 5}, {1, 2}), Tensor::ones({2}), Tensor::zeros({2}),
+                                Tensor::from<float>({1, 1}, {2}), Tensor::from<float>({4, 4}, {2})));
+
 OP_CASES(batch_norm) {
   const auto with = [](const char* name, Shape x, const char* labels = "", const char* labels_of_scale = "") {
     const Shape channels{x.back()};

@@ -5,6 +5,9 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(binary_cross_entropy,
+           binary_cross_entropy(Tensor::from<float>({0, 2}, {2, 1}), Tensor::from<float>({1, 1}, {2, 1})));
+
 OP_CASES(binary_cross_entropy) {
   const auto with = [](const char* name, Shape shape, const char* labels = "") {
     return OpCase{

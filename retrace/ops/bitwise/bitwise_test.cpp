@@ -29,6 +29,11 @@ void add_cases(std::vector<OpCase>& cases, const char* op, Bitwise f, std::vecto
   cases.push_back(made);
 }
 
+OP_EXAMPLE(bitwise_and, bitwise_and(Tensor::from({12, 10}, {2}), 6));
+OP_EXAMPLE(bitwise_or, bitwise_or(Tensor::from({12, 10}, {2}), 6));
+OP_EXAMPLE(bitwise_xor, bitwise_xor(Tensor::from({12, 10}, {2}), 6));
+OP_EXAMPLE(bitwise_not, bitwise_not(Tensor::from({0, 1}, {2})));
+
 OP_CASES(bitwise) {
   std::vector<OpCase> cases;
   add_cases(cases, "bitwise_and", bitwise_and, {8, 255, 16777216, 0}, {240, 48, 15, 12});

@@ -11,6 +11,10 @@ CaseFunction to(Shape shape, std::string labels = "") {
   return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{broadcast(in[0], shape, labels)}; };
 }
 
+OP_EXAMPLE(broadcast, broadcast(Tensor::arange(3), {2, 3}));
+OP_EXAMPLE(tile, tile(Tensor::arange(3), {2}));
+OP_EXAMPLE(repeat_interleave, repeat_interleave(Tensor::arange(3), 0, 2));
+
 OP_CASES(broadcast) {
   return {
       {.op = "broadcast", .name = "a_number", .inputs = {{}}, .build = to({3, 5})},

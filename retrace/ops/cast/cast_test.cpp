@@ -22,6 +22,8 @@ OpCase exact(const char* op, const char* name, DType from, std::vector<double> v
           .differentiable = false};
 }
 
+OP_EXAMPLE(cast, cast(Tensor::from<float>({-1.7, 0.2, 3.9}, {3}), DType::i32));
+
 OP_CASES(cast) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   std::vector<OpCase> cases = {

@@ -11,6 +11,8 @@ namespace {
 const CaseFunction kByNumbers = [](const std::vector<Tensor>& in) { return std::vector{clamp(in[0], -1, 0.5)}; };
 const CaseFunction kByTensors = [](const std::vector<Tensor>& in) { return std::vector{clamp(in[0], in[1], in[2])}; };
 
+OP_EXAMPLE(clamp, clamp(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5}), -1, 1));
+
 OP_CASES(clamp) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   std::vector<OpCase> cases;

@@ -12,6 +12,8 @@ CaseFunction at(double ceiling) {
   return [ceiling](const std::vector<Tensor>& in) { return std::vector<Tensor>{clipped_relu(in[0], ceiling)}; };
 }
 
+OP_EXAMPLE(clipped_relu, clipped_relu(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5}), 1));
+
 OP_CASES(clipped_relu) {
   auto cases = pointwise_cases({.op = "clipped_relu", .inputs = {{.avoid = {0, 1}}}, .build = at(1)});
   cases.push_back(

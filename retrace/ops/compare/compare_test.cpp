@@ -30,6 +30,13 @@ void add_all(std::vector<OpCase>& cases, const char* op, Comparison compare) {
     cases.push_back(one);
 }
 
+OP_EXAMPLE(less, less(Tensor::from<float>({1, 2, 3}, {3}), Tensor::from<float>({2, 2, 2}, {3})));
+OP_EXAMPLE(less_equal, less_equal(Tensor::from<float>({1, 2, 3}, {3}), Tensor::from<float>({2, 2, 2}, {3})));
+OP_EXAMPLE(greater, greater(Tensor::from<float>({1, 2, 3}, {3}), Tensor::from<float>({2, 2, 2}, {3})));
+OP_EXAMPLE(greater_equal, greater_equal(Tensor::from<float>({1, 2, 3}, {3}), Tensor::from<float>({2, 2, 2}, {3})));
+OP_EXAMPLE(equal, equal(Tensor::from<float>({1, 2, 3}, {3}), Tensor::from<float>({2, 2, 2}, {3})));
+OP_EXAMPLE(not_equal, not_equal(Tensor::from<float>({1, 2, 3}, {3}), Tensor::from<float>({2, 2, 2}, {3})));
+
 OP_CASES(compare) {
   std::vector<OpCase> cases;
   cases.push_back(exact("less", less, {1, 0, 0, 0, 0, 0, 0, 0}));

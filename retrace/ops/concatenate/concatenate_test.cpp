@@ -11,6 +11,9 @@ CaseFunction along(int axis) {
   return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{concatenate(in, axis)}; };
 }
 
+OP_EXAMPLE(concatenate, concatenate({Tensor::arange(2), Tensor::arange(3)}, 0));
+OP_EXAMPLE(stack, stack({Tensor::zeros({3}), Tensor::arange(3)}));
+
 OP_CASES(concatenate) {
   return {
       {.op = "concatenate", .name = "one", .inputs = {{.shape = {3, 5}}}, .build = along(0)},

@@ -8,6 +8,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(conv1d, conv1d(reshape(Tensor::arange(5), {1, 5, 1}), Tensor::ones({3, 1, 1}), {.padding = causal}));
+
 OP_CASES(conv1d) {
   struct Geometry {
     const char* name;

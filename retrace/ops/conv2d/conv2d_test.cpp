@@ -50,6 +50,8 @@ std::vector<Geometry> geometries() {
           {"labelled", {2, 4, 4, 2}, {3, 3, 2, 3}, {.padding = same}, "BSSC"}};
 }
 
+OP_EXAMPLE(conv2d, conv2d(Tensor::ones({1, 3, 3, 1}), Tensor::ones({3, 3, 1, 1}), {.padding = same}));
+
 OP_CASES(conv2d) {
   std::vector<OpCase> cases;
   for (const auto& [name, x, weights, options, labels] : geometries()) {

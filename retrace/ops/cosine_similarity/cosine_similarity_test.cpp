@@ -7,6 +7,11 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(cosine_similarity,
+           cosine_similarity(Tensor::from<float>({1, 2, 3, 4}, {2, 2}), Tensor::from<float>({1, 1, 3, 7}, {2, 2})));
+OP_EXAMPLE(cosine_loss,
+           cosine_loss(Tensor::from<float>({1, 2, 3, 4}, {2, 2}), Tensor::from<float>({1, 1, 3, 7}, {2, 2})));
+
 OP_CASES(cosine_similarity) {
   const auto with = [](const char* name, Shape a, Shape b, CosineOptions options = {}, const char* labels = "") {
     return OpCase{.op = "divide",

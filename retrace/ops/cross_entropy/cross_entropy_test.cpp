@@ -12,6 +12,9 @@ CaseFunction call() {
   return two([](const Tensor& y, const Tensor& t, Place place) { return cross_entropy(y, t, place); });
 }
 
+OP_EXAMPLE(cross_entropy,
+           cross_entropy(Tensor::from<float>({0.5, 0.5, 0.2, 0.8}, {2, 2}), Tensor::from<float>({1, 0, 0, 1}, {2, 2})));
+
 OP_CASES(cross_entropy) {
   const auto with = [](const char* name, Shape shape, const char* labels = "", const char* labels_of_t = "") {
     return OpCase{.op = "cross_entropy",

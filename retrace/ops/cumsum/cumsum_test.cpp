@@ -52,6 +52,9 @@ OpCase recurrence(const char* name, Shape shape, int axis, bool reverse = false)
           .gradient = {.ulp = 8, .relative = 8e-6, .tiny = true}};
 }
 
+OP_EXAMPLE(cumsum, cumsum(Tensor::from<float>({1, 2, 3, 4}, {4}), 0));
+OP_EXAMPLE(cumprod, cumprod(Tensor::from<float>({1, 2, 3, 4}, {4}), 0, {.reverse = true}));
+
 OP_CASES(cumsum) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   std::vector<OpCase> cases;

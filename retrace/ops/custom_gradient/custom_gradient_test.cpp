@@ -36,6 +36,12 @@ Tensors products(const Tensors& in) {
   return {y["product"], y["scaled"]};
 }
 
+OP_EXAMPLE(custom_gradient,
+           custom_gradient([](const Tree& x) { return Tree(exp(x.tensor())); },
+                           [](const Tree&, const Tree& y, const Tree& dy) { return Tree(y.tensor() * dy.tensor()); },
+                           Tensor::arange(3))
+               .tensor());
+
 OP_CASES(custom_gradient) {
   const Bound bound{.ulp = 2, .relative = 1e-7};
   return {{.op = "custom_gradient",

@@ -11,6 +11,11 @@ OpCase matrices(const char* op, const char* name, Shape shape, CaseFunction buil
   return {.op = op, .name = name, .inputs = {{.shape = shape}}, .build = std::move(build)};
 }
 
+OP_EXAMPLE(tril, tril(Tensor::ones({3, 3})));
+OP_EXAMPLE(triu, triu(Tensor::ones({3, 3}), 1));
+OP_EXAMPLE(diagonal, diagonal(reshape(Tensor::arange(9), {3, 3})));
+OP_EXAMPLE(diag_embed, diag_embed(Tensor::from<float>({1, 2}, {2})));
+
 OP_CASES(diagonal) {
   return {
       matrices("where", "of_tril", {3, 5, 7}, [](const auto& in) { return std::vector{tril(in[0])}; }),

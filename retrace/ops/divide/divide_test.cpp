@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(divide, divide(Tensor::from<float>({1, 2, 3}, {3}), Tensor::from<float>({10, 20, 30}, {3})));
+
 OP_CASES(divide) {
   auto cases = pointwise_cases({.op = "divide", .inputs = {{}, {.low = 0.25}}, .build = two(divide)});
   cases.push_back({.op = "divide",

@@ -28,6 +28,8 @@ CaseFunction drops(double probability, const DropoutOptions& options = {}) {
   return [=](const auto& in) { return std::vector<Tensor>{dropout(in[0], probability, kKey, options)}; };
 }
 
+OP_EXAMPLE(dropout, dropout(Tensor::ones({2, 4}), 0.5, random_key(1)));
+
 OP_CASES(dropout) {
   const auto one_case = [](const char* name, CaseInput x, CaseFunction build) {
     return OpCase{

@@ -9,6 +9,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(einsum, einsum("ij,jk->ik", {reshape(Tensor::arange(6), {2, 3}), Tensor::ones({3, 2})}));
+
 OP_CASES(einsum) {
   struct Sum {
     const char *name, *equation;

@@ -8,6 +8,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(elu, elu(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(elu) {
   const CaseFunction number = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{elu(in[0], 0.25)}; };
   const CaseFunction tensor = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{elu(in[0], in[1])}; };

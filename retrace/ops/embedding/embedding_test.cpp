@@ -9,6 +9,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(embedding, embedding(Tensor::from({2, 0, 1}, {1, 3}), reshape(Tensor::arange(6), {3, 2})));
+
 OP_CASES(embedding) {
   const auto with = [](const char* name, Shape shape, DType type, const char* labels, Shape table) {
     CaseInput x{.shape = std::move(shape), .type = type, .labels = labels, .fixed = true};

@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(erf, erf(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(erf) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   auto cases = pointwise_cases(

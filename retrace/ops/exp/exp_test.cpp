@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(exp, exp(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(exp) {
   auto cases = pointwise_cases(
       {.op = "exp", .inputs = {{.low = -6, .high = 6}}, .build = one(exp), .bound = {.ulp = 1, .tiny = true}});

@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(expm1, expm1(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(expm1) {
   auto cases = pointwise_cases(
       {.op = "expm1", .inputs = {{.low = -3, .high = 3}}, .build = one(expm1), .bound = {.ulp = 1, .tiny = true}});

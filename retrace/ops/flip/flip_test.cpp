@@ -12,6 +12,10 @@ OpCase moved_case(const char* op, const char* name, CaseFunction build) {
   return {.op = op, .name = name, .inputs = {{.shape = {3, 5, 7}}}, .build = std::move(build)};
 }
 
+OP_EXAMPLE(take, take(reshape(Tensor::arange(6), {2, 3}), 1, Tensor::from({2, 0}, {2})));
+OP_EXAMPLE(flip, flip(reshape(Tensor::arange(6), {2, 3}), 1));
+OP_EXAMPLE(roll, roll(Tensor::arange(5), 0, 2));
+
 OP_CASES(flip) {
   return {moved_case("gather_rows", "of_flip_first", [](const auto& in) { return std::vector{flip(in[0], 0)}; }),
           moved_case("gather_rows", "of_flip_all", [](const auto& in) { return std::vector{flip(in[0])}; }),

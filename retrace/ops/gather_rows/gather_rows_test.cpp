@@ -24,6 +24,9 @@ CaseInput index(Shape shape, double rows, std::string labels = "") {
   return {.shape = shape, .low = 0, .high = rows, .type = DType::i32, .labels = labels};
 }
 
+OP_EXAMPLE(gather_rows, gather_rows(reshape(Tensor::arange(6), {3, 2}), Tensor::from({2, 0}, {2})));
+OP_EXAMPLE(scatter_rows, scatter_rows(Tensor::from<float>({1, 2, 3, 4}, {2, 2}), Tensor::from({2, 0}, {2}), 3));
+
 OP_CASES(gather_rows) {
   return {
       {.op = "gather_rows", .name = "odd", .inputs = {{.shape = {5, 3}}, index({7}, 5)}, .build = kGather},

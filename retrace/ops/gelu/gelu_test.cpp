@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(gelu, gelu(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(gelu) {
   auto cases = activation_cases({.op = "gelu",
                                  .inputs = {{.low = -4, .high = 4}},

@@ -19,6 +19,10 @@ OpCase with(const char* name, Shape x, int64_t groups, const char* labels = "", 
           .gradient = {.ulp = 8, .relative = 2e-5, .tiny = true}};
 }
 
+OP_EXAMPLE(group_norm, group_norm(reshape(Tensor::arange(8), {1, 1, 2, 4}), Tensor::ones({4}), Tensor::zeros({4}), 2));
+OP_EXAMPLE(instance_norm,
+           instance_norm(reshape(Tensor::arange(8), {1, 2, 2, 2}), Tensor::ones({2}), Tensor::zeros({2})));
+
 OP_CASES(group_norm) {
   std::vector<OpCase> cases{
       with("images", {2, 5, 4, 6}, 3, "BSSC"),    with("labelled_scale", {2, 5, 4, 6}, 2, "BSSC", "C"),

@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(hard_swish, hard_swish(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(hard_swish) {
   auto cases = activation_cases({.op = "hard_swish",
                                  .inputs = {{.low = -4, .high = 4, .avoid = {-3, 3}}},

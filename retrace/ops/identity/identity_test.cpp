@@ -7,6 +7,9 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(identity, identity(Tensor::from<float>({1, 2, 3}, {3})));
+OP_EXAMPLE(stop_gradient, stop_gradient(Tensor::from<float>({1, 2, 3}, {3})));
+
 OP_CASES(identity) {
   auto cases = pointwise_cases({.op = "identity", .inputs = {{}}, .build = one(identity)});
   for (auto& one : pointwise_cases({.op = "stop_gradient",

@@ -7,6 +7,10 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(isfinite, isfinite(Tensor::from<float>({1, INFINITY, NAN}, {3})));
+OP_EXAMPLE(isinf, isinf(Tensor::from<float>({1, INFINITY, NAN}, {3})));
+OP_EXAMPLE(isnan, isnan(Tensor::from<float>({1, INFINITY, NAN}, {3})));
+
 OP_CASES(isfinite) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   std::vector<OpCase> cases;

@@ -5,6 +5,9 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(kl_divergence, kl_divergence(log(Tensor::from<float>({0.5, 0.5, 0.2, 0.8}, {2, 2})),
+                                        Tensor::from<float>({0.4, 0.6, 0.2, 0.8}, {2, 2})));
+
 OP_CASES(kl_divergence) {
   const auto with = [](const char* name, Shape shape, const char* labels = "") {
     return OpCase{

@@ -29,6 +29,10 @@ OpCase rms_case(const OpCase& like) {
   return one;
 }
 
+OP_EXAMPLE(layer_norm,
+           layer_norm(Tensor::from<float>({1, 2, 3, 2, 4, 6}, {2, 3}), Tensor::ones({3}), Tensor::zeros({3})));
+OP_EXAMPLE(rms_norm, rms_norm(Tensor::from<float>({1, 2, 3}, {1, 3}), Tensor::ones({3})));
+
 OP_CASES(layer_norm) {
   std::vector<OpCase> cases{layer_case("unlabelled", {50, 5}),
                             layer_case("one_row", {7}),

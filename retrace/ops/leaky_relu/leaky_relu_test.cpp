@@ -8,6 +8,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(leaky_relu, leaky_relu(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5}), 0.1));
+
 OP_CASES(leaky_relu) {
   const CaseFunction number = [](const std::vector<Tensor>& in) {
     return std::vector<Tensor>{leaky_relu(in[0], 0.25)};

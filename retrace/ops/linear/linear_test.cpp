@@ -7,6 +7,9 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(linear, linear(Tensor::from<float>({1, 2}, {1, 2}), Tensor::from<float>({1, 0, 0, 1, 1, 1}, {3, 2}),
+                          Tensor::from<float>({0.5, 0.5, 0.5}, {3})));
+
 OP_CASES(linear) {
   const auto last = [](const char* name, Shape shape, const char* labels) {
     const int64_t features = shape.back();

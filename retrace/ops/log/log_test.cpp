@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(log, log(Tensor::from<float>({0.25, 1, 2, 4}, {4})));
+
 OP_CASES(log) {
   auto cases =
       pointwise_cases({.op = "log", .inputs = {{.low = 0.25, .high = 6}}, .build = one(log), .bound = {.ulp = 1}});

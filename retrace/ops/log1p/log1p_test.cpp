@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(log1p, log1p(Tensor::from<float>({-0.5, 0, 1e-08, 1}, {4})));
+
 OP_CASES(log1p) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   auto cases = pointwise_cases(

@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(log_sigmoid, log_sigmoid(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(log_sigmoid) {
   auto cases = activation_cases({.op = "log_sigmoid",
                                  .inputs = {{.low = -4, .high = 4}},

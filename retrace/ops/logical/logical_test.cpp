@@ -31,6 +31,13 @@ void add_cases(std::vector<OpCase>& cases, const char* op, Logic f, std::vector<
   cases.push_back(made);
 }
 
+OP_EXAMPLE(logical_and, logical_and(Tensor::from({true, true, false}, {3}), Tensor::from({true, false, false}, {3})));
+OP_EXAMPLE(logical_or, logical_or(Tensor::from({true, true, false}, {3}), Tensor::from({true, false, false}, {3})));
+OP_EXAMPLE(logical_xor, logical_xor(Tensor::from({true, true, false}, {3}), Tensor::from({true, false, false}, {3})));
+OP_EXAMPLE(logical_not, logical_not(Tensor::from({true, true, false}, {3})));
+OP_EXAMPLE(any, any(Tensor::from({true, true, false}, {3})));
+OP_EXAMPLE(all, all(Tensor::from({true, true, false}, {3})));
+
 OP_CASES(logical) {
   std::vector<OpCase> cases;
   add_cases(cases, "logical_and", logical_and, {0, 0, 0, 1});

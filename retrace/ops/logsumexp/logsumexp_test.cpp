@@ -12,6 +12,8 @@ std::vector<Tensor> logarithms(const Tensor& x, const Reduced& how) {
   return {logsumexp(x, how.axes, {.keep = how.keep})};
 }
 
+OP_EXAMPLE(logsumexp, logsumexp(Tensor::from<float>({1, 5, 2, 7, 0, 3}, {2, 3}), 1));
+
 OP_CASES(logsumexp) {
   auto cases = reduction_cases({.op = "logsumexp",
                                 .inputs = {{}},

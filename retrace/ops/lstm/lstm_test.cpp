@@ -36,6 +36,9 @@ std::vector<Tensor> run_masked(const std::vector<Tensor>& in) {
   return {made.y, made.state.h, made.state.c};
 }
 
+OP_EXAMPLE(lstm,
+           lstm(Tensor::ones({1, 3, 2}), {Tensor::full(0.1, {4, 2}), Tensor::full(0.1, {4, 1}), Tensor::zeros({4})}).y);
+
 OP_CASES(lstm) {
   const Bound bound{.ulp = 8, .relative = 2e-6}, gradient{.ulp = 8, .relative = 8e-6, .tiny = true};
   const CaseInput x{.shape = {2, 4, 5}, .labels = "BTC"}, state{.shape = {2, 3}};

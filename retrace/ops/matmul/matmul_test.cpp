@@ -15,6 +15,8 @@ CaseFunction product(MatmulOptions options) {
   return [options](const std::vector<Tensor>& in) { return std::vector<Tensor>{matmul(in[0], in[1], options)}; };
 }
 
+OP_EXAMPLE(matmul, matmul(reshape(Tensor::arange(6), {2, 3}), Tensor::ones({2, 3}), {.transpose_b = true}));
+
 OP_CASES(matmul) {
   struct Sizes {
     const char* name;

@@ -43,6 +43,10 @@ OpCase min_by_hand(std::string name, DType type, std::vector<double> values, std
           .differentiable = false};
 }
 
+OP_EXAMPLE(max, max(Tensor::from<float>({1, 5, 2, 7, 0, 3}, {2, 3}), 1));
+OP_EXAMPLE(min, min(Tensor::from<float>({1, 5, 2, 7, 0, 3}, {2, 3}), 1));
+OP_EXAMPLE(first_maximum, first_maximum(Tensor::from<float>({1, 5, 5, 7, 0, 3}, {2, 3}), 1));
+
 OP_CASES(max) {
   auto cases = reduction_cases({.op = "max", .inputs = {{}}}, maxima, {.distinct = true, .empty = false});
   cases.push_back(by_hand("max", "first_of_equal_zeros", DType::f32, {2, 2}, {-0.0, 0.0, 0.0, -0.0}, {-0.0, 0.0}));

@@ -7,6 +7,9 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(max_pool1d, max_pool1d(reshape(Tensor::arange(6), {1, 6, 1}), 2));
+OP_EXAMPLE(global_max_pool1d, global_max_pool1d(reshape(Tensor::arange(6), {1, 6, 1})));
+
 OP_CASES(max_pool1d) {
   struct Sizes {
     const char* name;

@@ -27,6 +27,9 @@ std::vector<Tensor> picked(const std::vector<Tensor>& in, Pair pool, MaxPool2dOp
   return {gradients(sum(dx * dx), std::vector<Tensor>{in[1]})[0]};
 }
 
+OP_EXAMPLE(max_pool2d, max_pool2d(reshape(Tensor::arange(16), {1, 4, 4, 1}), 2));
+OP_EXAMPLE(global_max_pool2d, global_max_pool2d(reshape(Tensor::arange(16), {1, 4, 4, 1})));
+
 OP_CASES(max_pool2d) {
   struct Sizes {
     const char* name;

@@ -32,6 +32,9 @@ void add_cases(std::vector<OpCase>& cases, const char* op, Tensor (*f)(const Ten
                    .differentiable = false});
 }
 
+OP_EXAMPLE(maximum, maximum(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5}), 0));
+OP_EXAMPLE(minimum, minimum(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5}), 0));
+
 OP_CASES(maximum) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   std::vector<OpCase> cases;

@@ -13,6 +13,8 @@ std::vector<Tensor> magnitudes(const Tensor& x, const Reduced& how) {
   return {mean(abs(x), how.axes, {.keep = how.keep})};
 }
 
+OP_EXAMPLE(mean, mean(Tensor::from<float>({1, 5, 2, 7, 0, 3}, {2, 3}), 1));
+
 OP_CASES(mean) {
   auto cases = reduction_cases({.op = "mean", .inputs = {{}}, .bound = {.ulp = 1, .relative = 1.7e-6}}, means,
                                {.magnitude = magnitudes});

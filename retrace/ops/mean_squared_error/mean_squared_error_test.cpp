@@ -38,6 +38,11 @@ std::vector<OpCase> cases_of(const char* op, Tensor (*loss)(const Tensor&, const
   return cases;
 }
 
+OP_EXAMPLE(half_mean_squared_error, half_mean_squared_error(Tensor::from<float>({1, 2, 3, 4}, {2, 2}),
+                                                            Tensor::from<float>({1, 1, 3, 7}, {2, 2})));
+OP_EXAMPLE(mean_squared_error,
+           mean_squared_error(Tensor::from<float>({1, 2, 3, 4}, {2, 2}), Tensor::from<float>({1, 1, 3, 7}, {2, 2})));
+
 OP_CASES(mean_squared_error) {
   // N = 1 without a batch axis: 40 / 2; N = 4: 40 / 8; elements: 40 / 8.
   auto cases = cases_of("half_mean_squared_error", half_mean_squared_error, 20, 5, 5);

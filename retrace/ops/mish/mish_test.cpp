@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(mish, mish(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(mish) {
   auto cases = activation_cases({.op = "mish",
                                  .inputs = {{.low = -4, .high = 4}},

@@ -18,6 +18,9 @@ std::vector<Tensor> moment_magnitudes(const Tensor& x, const Reduced& how) {
   return {mean(abs(x), how.axes, options), moments(x, how.axes, options).m2};
 }
 
+OP_EXAMPLE(moments, std::vector<Tensor>{moments(Tensor::from<float>({1, 2, 3, 6}, {4})).mean,
+                                        moments(Tensor::from<float>({1, 2, 3, 6}, {4})).m2});
+
 OP_CASES(moments) {
   auto cases = reduction_cases({.op = "moments", .inputs = {{}}, .bound = {.ulp = 1, .relative = 2.5e-6}}, both,
                                {.magnitude = moment_magnitudes});

@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(multiply, multiply(Tensor::from<float>({1, 2, 3}, {3}), Tensor::from<float>({10, 20, 30}, {3})));
+
 OP_CASES(multiply) {
   auto cases = pointwise_cases({.op = "multiply", .inputs = {{}, {}}, .build = two(multiply)});
   cases.push_back(

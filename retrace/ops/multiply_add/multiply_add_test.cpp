@@ -7,6 +7,9 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(multiply_add, multiply_add(Tensor::from<float>({1, 2, 3}, {3}), Tensor::from<float>({10, 20, 30}, {3}),
+                                      Tensor::from<float>({0.5, 0.5, 0.5}, {3})));
+
 OP_CASES(multiply_add) {
   const OpCase like{
       .op = "multiply_add",

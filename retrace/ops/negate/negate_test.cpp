@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(negate, negate(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(negate) {
   auto cases = pointwise_cases({.op = "negate", .inputs = {{}}, .build = one(negate)});
   cases.push_back({.op = "negate",

@@ -10,6 +10,8 @@ namespace {
 
 std::vector<Tensor> norms(const Tensor& x, const Reduced& how) { return {norm(x, how.axes, {.keep = how.keep})}; }
 
+OP_EXAMPLE(norm, norm(Tensor::from<float>({1, 5, 2, 7, 0, 3}, {2, 3}), 1));
+
 OP_CASES(norm) {
   auto cases = reduction_cases({.op = "sqrt",
                                 .name = "of_norm_",

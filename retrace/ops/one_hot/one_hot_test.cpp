@@ -11,6 +11,9 @@ CaseFunction with(int64_t classes) {
   return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{one_hot(in[0], classes)}; };
 }
 
+OP_EXAMPLE(one_hot, one_hot(Tensor::from({2, 0}, {2}), 3));
+OP_EXAMPLE(one_hot_decode, one_hot_decode(Tensor::from<float>({0.1, 0.7, 0.2, 0.5, 0.3, 0.2}, {2, 3})));
+
 OP_CASES(one_hot) {
   const auto make = [](const char* name, CaseInput labels, int64_t classes, std::vector<double> expected) {
     return OpCase{.op = "one_hot",

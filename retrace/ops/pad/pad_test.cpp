@@ -15,6 +15,8 @@ OpCase padded_case(const char* op, const char* name, Shape shape, Axes axes, Pad
           }};
 }
 
+OP_EXAMPLE(pad, pad(Tensor::arange(4), 0, {.before = 2, .after = 1, .mode = "reflect"}));
+
 OP_CASES(pad) {
   std::vector<OpCase> cases{
       padded_case("pad", "margins", {3, 5, 7}, {0, 2}, {.before = 2, .after = 1}),

@@ -10,6 +10,8 @@ namespace {
 
 Tensor power(const Tensor& x, const Tensor& y, Place place) { return pow(x, y, place); }
 
+OP_EXAMPLE(pow, pow(Tensor::from<float>({1, 2, 3}, {3}), 2));
+
 OP_CASES(pow) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   auto cases = pointwise_cases({.op = "pow",

@@ -18,6 +18,8 @@ OpCase product_case(const char* name, Shape shape, Reduced how, const char* labe
       .gradient = {.ulp = 128, .relative = 1e-5, .tiny = true}};
 }
 
+OP_EXAMPLE(prod, prod(Tensor::from<float>({1, 5, 2, 7, 0, 3}, {2, 3}), 1));
+
 OP_CASES(prod) {
   std::vector<OpCase> cases{product_case("all", {3, 5, 7}, {}), product_case("row", {5, 37}, {.axes = {-1}}),
                             product_case("column", {64, 5}, {.axes = {0}}),

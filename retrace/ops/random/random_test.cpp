@@ -42,6 +42,10 @@ OpCase draws(const char* op, const char* name, Shape shape, const char* labels, 
           .no_gradient = kNoGradient};
 }
 
+OP_EXAMPLE(uniform, uniform({3}, random_key(1)));
+OP_EXAMPLE(normal, normal({3}, random_key(1)));
+OP_EXAMPLE(integers, integers({5}, 10, random_key(1)));
+
 OP_CASES(random) {
   std::vector<OpCase> cases;
   for (const char* op : {"uniform", "normal", "integers"}) {

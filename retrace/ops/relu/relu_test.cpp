@@ -8,6 +8,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(relu, relu(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(relu) {
   auto cases = pointwise_cases({.op = "relu", .inputs = {{.avoid = {0}}}, .build = one(relu), .bound = {}});
   cases.push_back(

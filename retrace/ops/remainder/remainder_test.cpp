@@ -15,6 +15,8 @@ namespace {
 
 Tensor rest(const Tensor& x, const Tensor& y, Place place) { return remainder(x, y, place); }
 
+OP_EXAMPLE(remainder, remainder(Tensor::from<float>({-3, -1, 1, 3.5}, {4}), 2));
+
 OP_CASES(remainder) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   auto cases = pointwise_cases({.op = "remainder",

@@ -11,6 +11,11 @@ CaseFunction to(Shape shape, std::string labels = "") {
   return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{reshape(in[0], shape, labels)}; };
 }
 
+OP_EXAMPLE(reshape, reshape(Tensor::arange(6), {2, 3}));
+OP_EXAMPLE(flatten, flatten(reshape(Tensor::arange(8), {2, 2, 2})));
+OP_EXAMPLE(squeeze, squeeze(reshape(Tensor::arange(3), {1, 3, 1})));
+OP_EXAMPLE(unsqueeze, unsqueeze(Tensor::arange(3), 0));
+
 OP_CASES(reshape) {
   return {
       {.op = "reshape", .name = "odd", .inputs = {{.shape = {3, 5, 7}}}, .build = to({7, 15})},

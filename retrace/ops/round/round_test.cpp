@@ -7,6 +7,10 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(round, round(Tensor::from<float>({-1.5, -0.5, 0.5, 1.5, 2.5}, {5})));
+OP_EXAMPLE(floor, floor(Tensor::from<float>({-1.5, -0.5, 0.5, 1.5, 2.5}, {5})));
+OP_EXAMPLE(ceil, ceil(Tensor::from<float>({-1.5, -0.5, 0.5, 1.5, 2.5}, {5})));
+
 OP_CASES(round) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   const std::vector<double> x{0.5, 1.5, 2.5, -0.5, -1.5, 0.75, -0.75, 8388607.5, -0.0, infinity, nan, 0x1p100};

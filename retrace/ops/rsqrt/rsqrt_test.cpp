@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(rsqrt, rsqrt(Tensor::from<float>({0.25, 1, 2, 4}, {4})));
+
 OP_CASES(rsqrt) {
   auto cases =
       pointwise_cases({.op = "rsqrt", .inputs = {{.low = 0.25, .high = 4}}, .build = one(rsqrt), .bound = {.ulp = 1}});

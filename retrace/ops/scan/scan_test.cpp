@@ -69,6 +69,14 @@ Tensors nested(const Tensors& in) {
   return {made.state, made.results};
 }
 
+OP_EXAMPLE(scan, scan(
+                     [](const Tree& sum, const Tree& x) {
+                       Tensor next = sum.tensor() + x.tensor();
+                       return ScanStep{next, next};
+                     },
+                     Tensor::scalar(0.0f), Tensor::arange(4))
+                     .results.tensor());
+
 OP_CASES(scan) {
   const Bound bound{.ulp = 8, .relative = 2e-6}, gradient{.ulp = 8, .relative = 8e-6, .tiny = true};
   const auto of = [&](std::string name, std::vector<CaseInput> inputs, auto build) {

@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(sigmoid, sigmoid(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(sigmoid) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   // Near 1 the gradient has what y was rounded by, which is much of it where it is small.

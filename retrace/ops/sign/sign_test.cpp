@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(sign, sign(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(sign) {
   const double infinity = __builtin_inf(), nan = __builtin_nan("");
   const OpCase like{

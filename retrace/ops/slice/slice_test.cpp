@@ -17,6 +17,9 @@ const CaseInput kCount24 = {
     .shape = {4, 6}, .type = DType::i32, .values = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
                                                     12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}};
 
+OP_EXAMPLE(slice, slice(reshape(Tensor::arange(6), {2, 3}), 1, {.begin = 1}));
+OP_EXAMPLE(select, select(reshape(Tensor::arange(6), {2, 3}), 0, 1));
+
 OP_CASES(slice) {
   return {
       {.op = "slice", .name = "rank_0", .inputs = {{}}, .build = cut({})},

@@ -13,6 +13,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(softmax, softmax(Tensor::from<float>({0, 0, 0, 1}, {2, 2})));
+
 OP_CASES(softmax) {
   const auto with = [](const char* name, Shape shape, Axes axis = {}, const char* labels = "") {
     return OpCase{.op = "softmax",

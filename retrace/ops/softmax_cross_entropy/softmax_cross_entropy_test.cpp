@@ -16,6 +16,9 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(softmax_cross_entropy, softmax_cross_entropy(Tensor::from<float>({0, 0, 0, 2}, {2, 2}),
+                                                        Tensor::from({0, 1}, {2}), {.label_smoothing = 0.1}));
+
 OP_CASES(softmax_cross_entropy) {
   const auto with = [](const char* name, Shape shape, const char* labels = "") {
     return OpCase{

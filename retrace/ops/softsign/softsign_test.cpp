@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(softsign, softsign(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(softsign) {
   auto cases = activation_cases({.op = "softsign",
                                  .inputs = {{.low = -4, .high = 4, .avoid = {0}}},

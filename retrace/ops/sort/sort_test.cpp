@@ -36,6 +36,10 @@ OpCase order(const char* name, DType type, std::vector<double> values, std::func
           .no_gradient = "an index is a step"};
 }
 
+OP_EXAMPLE(sort, sort(Tensor::from<float>({3, 1, 2}, {3})).values);
+OP_EXAMPLE(argsort, argsort(Tensor::from<float>({3, 1, 2}, {3}), 0, {.descending = true}));
+OP_EXAMPLE(top_k, top_k(Tensor::from<float>({3, 1, 2}, {3}), 2).indices);
+
 OP_CASES(sort) {
   const auto ascending = [](const Tensor& x) { return argsort(x); };
   const auto descending = [](const Tensor& x) { return argsort(x, -1, {.descending = true}); };

@@ -12,6 +12,9 @@ namespace {
 
 const Place place{"model.cpp", 7};
 
+OP_EXAMPLE(split, split(Tensor::arange(5), 0, {2, 3}));
+OP_EXAMPLE(unstack, unstack(reshape(Tensor::arange(6), {2, 3})));
+
 OP_CASES(split) {
   const CaseInput count8{.shape = {2, 4}, .type = DType::i32, .values = {0, 1, 2, 3, 4, 5, 6, 7}};
   const auto in_two = [](const std::vector<Tensor>& in) { return split(in[0], 1, 2); };

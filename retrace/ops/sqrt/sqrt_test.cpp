@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(sqrt, sqrt(Tensor::from<float>({0.25, 1, 2, 4}, {4})));
+
 OP_CASES(sqrt) {
   auto cases = pointwise_cases({.op = "sqrt", .inputs = {{.low = 0.25, .high = 4}}, .build = one(sqrt)});
   cases.push_back({.op = "sqrt",

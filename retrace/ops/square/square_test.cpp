@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(square, square(Tensor::from<float>({-2, -0.5, 0, 0.5, 2}, {5})));
+
 OP_CASES(square) {
   auto cases = pointwise_cases({.op = "square", .inputs = {{}}, .build = one(square)});
   cases.push_back({.op = "square",

@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(subtract, subtract(Tensor::from<float>({1, 2, 3}, {3}), Tensor::from<float>({10, 20, 30}, {3})));
+
 OP_CASES(subtract) {
   auto cases = pointwise_cases({.op = "subtract", .inputs = {{}, {}}, .build = two(subtract)});
   cases.push_back({.op = "subtract",

@@ -13,6 +13,8 @@ std::vector<Tensor> magnitudes(const Tensor& x, const Reduced& how) {
   return {sum(abs(x), how.axes, {.keep = how.keep})};
 }
 
+OP_EXAMPLE(sum, sum(Tensor::from<float>({1, 5, 2, 7, 0, 3}, {2, 3}), 1));
+
 OP_CASES(sum) {
   // Of n terms at most 15 + log2(n / 16) + 1 roundings meet one term: 27 units of 2^-24 up to 20,000.
   auto cases = reduction_cases({.op = "sum", .inputs = {{}}, .bound = {.ulp = 0.5, .relative = 1.7e-6}}, sums,

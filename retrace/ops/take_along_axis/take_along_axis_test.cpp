@@ -33,6 +33,10 @@ OpCase added(const char* name, Shape shape, Shape index, int axis) {
           .magnitude = [=](const auto& in) { return add(magnitude(in[0]), in[1], magnitude(in[2])); }};
 }
 
+OP_EXAMPLE(take_along_axis, take_along_axis(reshape(Tensor::arange(6), {2, 3}), 1, Tensor::from({2, 0}, {2, 1})));
+OP_EXAMPLE(scatter_add,
+           scatter_add(Tensor::zeros({4}), 0, Tensor::from({1, 1, 3}, {3}), Tensor::from<float>({1, 2, 3}, {3})));
+
 OP_CASES(take_along_axis) {
   std::vector<OpCase> cases{
       taken("row", {5, 7}, {5, 4}, 1),

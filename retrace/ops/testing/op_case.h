@@ -104,6 +104,30 @@ struct CaseRegistration {
   static const ::retrace::CaseRegistration folder##_registration(folder##_cases); \
   static std::vector<::retrace::OpCase> folder##_cases()
 
+// -- examples: an expression of a user's program for each function of a folder, shown and run by the op's page ------
+
+// `show` computes it and writes what a program would print.
+struct OpExample {
+  std::string_view file, text;
+  std::string (*show)();
+};
+inline std::vector<OpExample>& op_examples() {
+  static std::vector<OpExample> examples;
+  return examples;
+}
+struct ExampleRegistration {
+  explicit ExampleRegistration(OpExample example) { op_examples().push_back(example); }
+};
+
+// How an example's value is printed: a tensor, or the tensors of a list one after another.
+std::string shown(const Tensor& tensor);
+std::string shown(const std::vector<Tensor>& tensors);
+
+// The page of the op that the file tests (docs/ops.md) shows the expression and its value; `name` is unique among all.
+#define OP_EXAMPLE(name, ...)                                 \
+  static const ::retrace::ExampleRegistration name##_example( \
+      {__FILE__, #__VA_ARGS__, [] { return ::retrace::shown(__VA_ARGS__); }})
+
 // The whole text of the Error that f throws; "" if it throws none.
 template <class F>
 std::string error_text(F f) {

@@ -11,6 +11,8 @@ CaseFunction by(Shape permutation = {}) {
   return [=](const std::vector<Tensor>& in) { return std::vector<Tensor>{transpose(in[0], permutation)}; };
 }
 
+OP_EXAMPLE(transpose, transpose(reshape(Tensor::arange(6), {2, 3})));
+
 OP_CASES(transpose) {
   return {
       {.op = "transpose", .name = "matrix", .inputs = {{.shape = {3, 5}}}, .build = by()},

@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(transposed_conv2d, transposed_conv2d(Tensor::ones({1, 2, 2, 1}), Tensor::ones({2, 2, 1, 1}), {.stride = 2}));
+
 OP_CASES(transposed_conv2d) {
   const auto with = [](const char* name, Shape x, Shape weights, TransposedConv2dOptions options) {
     return OpCase{

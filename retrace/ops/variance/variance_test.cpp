@@ -11,6 +11,8 @@ std::vector<Tensor> variances(const Tensor& x, const Reduced& how) {
   return {variance(x, how.axes, {.keep = how.keep})};
 }
 
+OP_EXAMPLE(variance, variance(Tensor::from<float>({1, 5, 2, 7, 0, 3}, {2, 3}), 1));
+
 OP_CASES(variance) {
   auto cases = reduction_cases({.op = "variance", .inputs = {{}}, .bound = {.ulp = 2, .relative = 2.5e-6}}, variances);
   std::erase_if(cases,

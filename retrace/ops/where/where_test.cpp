@@ -11,6 +11,9 @@ const CaseFunction kWhere = [](const std::vector<Tensor>& in) {
   return std::vector<Tensor>{where(in[0], in[1], in[2])};
 };
 
+OP_EXAMPLE(where, where(Tensor::from({true, false, true}, {3}), Tensor::from<float>({1, 2, 3}, {3}),
+                        Tensor::from<float>({10, 20, 30}, {3})));
+
 OP_CASES(where) {
   const auto mask = [](Shape shape, std::string labels = "") {
     return CaseInput{.shape = shape, .low = 0, .high = 2, .type = DType::boolean, .labels = labels};
