@@ -196,6 +196,24 @@ RT_INLINE void store_halves(F32 v, float* low, float* high) {
 #endif
 #endif
 // The first n of 16 elements, n in 0..16; the other lanes are +0 and not touched in memory.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+RT_INLINE F32 load_part(const float* p, int n) {
+  F32 v;
+  RT_EACH(i) {
+    const int present = n - i * kRegisterLanes;
+    v.r[i] = hn::MaskedLoad(hn::FirstN(TagF(), static_cast<size_t>(present < 0 ? 0 : present)), TagF(),
+                            p + i * kRegisterLanes);
+  }
+  return v;
+}
+RT_INLINE void store_part(F32 v, float* p, int n) {
+  RT_EACH(i) {
+    const int present = n - i * kRegisterLanes;
+    hn::BlendedStore(v.r[i], hn::FirstN(TagF(), static_cast<size_t>(present < 0 ? 0 : present)), TagF(),
+                     p + i * kRegisterLanes);
+  }
+}
+#else
 RT_INLINE F32 load_part(const float* p, int n) {
   if (n >= kLanes) return load(p);
   alignas(64) float all[kLanes] = {};
@@ -208,6 +226,7 @@ RT_INLINE void store_part(F32 v, float* p, int n) {
   store(v, all);
   for (int i = 0; i < n; ++i) p[i] = all[i];
 }
+#endif
 
 // Arithmetic: one rounding each.
 RT_SIMD_FUNCTION(F32, operator+(F32 a, F32 b), a.r[i] + b.r[i], hn::Add(a.r[i], b.r[i]))
@@ -281,13 +300,34 @@ RT_INLINE F32 operator-(F32 a) { return from_bits(bits(a) ^ I32(INT32_MIN)); }
 RT_INLINE F32 abs(F32 a) { return from_bits(bits(a) & I32(INT32_MAX)); }
 
 // The contract's lane tree: lanes l and l+8, then l+4, l+2, l+1 are added.
+#if RT_SIMD_SCALAR
 RT_INLINE float sum_lanes(F32 v) {
-  alignas(64) float lane[kLanes];
-  store(v, lane);
   for (int half = 8; half > 0; half /= 2)
-    for (int l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
-  return lane[0];
+    for (int l = 0; l < half; ++l) v.r[l] = v.r[l] + v.r[l + half];
+  return v.r[0];
 }
+#else
+using TagF4 = hn::CappedTag<float, 4>;
+// Lanes l (below 4) with l+8, and l+4 with l+12, then both.
+RT_INLINE hn::Vec<TagF4> sum_quarters(F32 v) {
+#if HWY_TARGET == HWY_NEON
+  return hn::Add(hn::Add(v.r[0], v.r[2]), hn::Add(v.r[1], v.r[3]));
+#else
+  const hn::CappedTag<float, 8> eight;
+#if HWY_TARGET == HWY_AVX3
+  const auto half = hn::Add(hn::LowerHalf(eight, v.r[0]), hn::UpperHalf(eight, v.r[0]));
+#else
+  const auto half = hn::Add(v.r[0], v.r[1]);
+#endif
+  return hn::Add(hn::LowerHalf(TagF4(), half), hn::UpperHalf(TagF4(), half));
+#endif
+}
+RT_INLINE float sum_lanes(F32 v) {
+  const auto four = sum_quarters(v);
+  const auto two = hn::Add(four, hn::Shuffle1032(four));
+  return hn::GetLane(hn::Add(two, hn::Shuffle2301(two)));
+}
+#endif
 
 RT_TARGET_END
 #endif

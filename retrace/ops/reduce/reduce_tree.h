@@ -36,8 +36,8 @@ class TreeStack {
   RT_INLINE Value root(const Value* last, int64_t positions) const {
     Value value = last ? *last : Policy::empty();
     bool any = last != nullptr;
-    for (int level = 0; level < levels; ++level) {
-      if (!((full_ >> level) & 1)) continue;
+    for (uint64_t left = full_; left != 0; left &= left - 1) {
+      const int level = __builtin_ctzll(left);
       value = any ? Policy::merge(nodes_[level], value, item_ << level, positions) : nodes_[level];
       positions = any ? positions + (item_ << level) : item_ << level;
       any = true;
