@@ -299,35 +299,5 @@ RT_INLINE I32 truncate_to_int(F32 a) {
 RT_INLINE F32 operator-(F32 a) { return from_bits(bits(a) ^ I32(INT32_MIN)); }
 RT_INLINE F32 abs(F32 a) { return from_bits(bits(a) & I32(INT32_MAX)); }
 
-// The contract's lane tree: lanes l and l+8, then l+4, l+2, l+1 are added.
-#if RT_SIMD_SCALAR
-RT_INLINE float sum_lanes(F32 v) {
-  for (int half = 8; half > 0; half /= 2)
-    for (int l = 0; l < half; ++l) v.r[l] = v.r[l] + v.r[l + half];
-  return v.r[0];
-}
-#else
-using TagF4 = hn::CappedTag<float, 4>;
-// Lanes l (below 4) with l+8, and l+4 with l+12, then both.
-RT_INLINE hn::Vec<TagF4> sum_quarters(F32 v) {
-#if HWY_TARGET == HWY_NEON
-  return hn::Add(hn::Add(v.r[0], v.r[2]), hn::Add(v.r[1], v.r[3]));
-#else
-  const hn::CappedTag<float, 8> eight;
-#if HWY_TARGET == HWY_AVX3
-  const auto half = hn::Add(hn::LowerHalf(eight, v.r[0]), hn::UpperHalf(eight, v.r[0]));
-#else
-  const auto half = hn::Add(v.r[0], v.r[1]);
-#endif
-  return hn::Add(hn::LowerHalf(TagF4(), half), hn::UpperHalf(TagF4(), half));
-#endif
-}
-RT_INLINE float sum_lanes(F32 v) {
-  const auto four = sum_quarters(v);
-  const auto two = hn::Add(four, hn::Shuffle1032(four));
-  return hn::GetLane(hn::Add(two, hn::Shuffle2301(two)));
-}
-#endif
-
 RT_TARGET_END
 #endif

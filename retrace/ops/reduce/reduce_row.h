@@ -1,6 +1,6 @@
 // The row rule of docs/numerics.md 3 in vectors: a block of 256 elements has 16 lanes, each from +0 in ascending order.
 // RowSum keeps the lanes through the tree over blocks and folds them once; RowMoments folds those of each block.
-// row_run and row_combine<Policy> are the functions of a ReduceKernels (one channel, stride 1).
+// row_run, row_combine and row_rows<Policy> are the functions of a ReduceKernels (one channel, stride 1).
 #if defined(RETRACE_OPS_REDUCE_ROW_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef RETRACE_OPS_REDUCE_ROW_H
 #undef RETRACE_OPS_REDUCE_ROW_H
@@ -8,6 +8,7 @@
 #define RETRACE_OPS_REDUCE_ROW_H
 #endif
 
+#include "retrace/device/cpu/simd_lanes.h"
 #include "retrace/ops/reduce/reduce_tree.h"
 
 RT_TARGET_BEGIN
@@ -37,6 +38,13 @@ RT_INLINE void block_lanes(const float* x, int count, F f, F32* to) {
   if (i < count) to[0] = f(to[0], load_part(x + i, count - i), 0, count - i);
 }
 
+// The lanes of the sum of a block.
+RT_INLINE F32 lanes_of_block(const float* x, int count) {
+  F32 sum;
+  block_lanes<1>(x, count, [](F32 acc, F32 v, int, int) __attribute__((always_inline)) { return acc + v; }, &sum);
+  return sum;
+}
+
 struct RowSum {
   struct Value {
     F32 lanes;
@@ -53,6 +61,12 @@ struct RowSum {
   static RT_INLINE void write(const Value& value, float* slot) { store(value.lanes, slot); }
   static RT_INLINE Value read(const float* slot) { return {load(slot)}; }
   static RT_INLINE void finish(const Value& root, float* const* out) { *out[0] = sum_lanes(root.lanes); }
+  // Of 16 rows of at most a block.
+  static RT_INLINE void blocks(const float* x, int64_t distance, int count, float* const* out) {
+    F32 sums[kLanes];
+    for (int row = 0; row < kLanes; ++row) sums[row] = lanes_of_block(x + row * distance, count);
+    store(sums_of_rows(sums), out[0]);
+  }
 };
 
 struct RowMoments {
@@ -87,6 +101,25 @@ struct RowMoments {
   static RT_INLINE void write(const Value& value, float* slot) { slot[0] = value.mean, slot[1] = value.m2; }
   static RT_INLINE Value read(const float* slot) { return {slot[0], slot[1]}; }
   static RT_INLINE void finish(const Value& root, float* const* out) { *out[0] = root.mean, *out[1] = root.m2; }
+  static RT_INLINE void blocks(const float* x, int64_t distance, int count, float* const* out) {
+    F32 sums[kLanes];
+    for (int row = 0; row < kLanes; ++row) sums[row] = lanes_of_block(x + row * distance, count);
+    alignas(64) float mean[kLanes];
+    store(sums_of_rows(sums) / F32(static_cast<float>(count)), mean);
+    for (int row = 0; row < kLanes; ++row) {
+      const F32 center(mean[row]);
+      block_lanes<1>(
+          x + row * distance, count,
+          [center](F32 acc, F32 v, int, int present) __attribute__((always_inline)) {
+            F32 d = v - center;
+            if (present < kLanes) d = first_lanes(d, present);
+            return fma(d, d, acc);
+          },
+          &sums[row]);
+    }
+    store(load(mean), out[0]);
+    store(sums_of_rows(sums), out[1]);
+  }
 };
 
 // The root over `count` elements, at most 2^(levels - 1) blocks of them.
@@ -127,6 +160,21 @@ void row_combine(const float* slots, int64_t slot_size, int64_t runs, int64_t ru
   for (int64_t run = 0; run + 1 < runs; ++run) stack.push(Policy::read(slots + run * slot_size), 0);
   const auto last = Policy::read(slots + (runs - 1) * slot_size);
   Policy::finish(stack.root(&last, positions - (runs - 1) * run_positions), out);
+}
+
+// Rows of at most a run, `distance` apart; row r goes to out[i][r].
+template <class Policy>
+void row_rows(const float* x, int64_t distance, int64_t rows, int64_t positions, float* const* out) {
+  int64_t row = 0;
+  float* to[Policy::kOutputs];
+  const auto next = [&] {
+    for (int i = 0; i < Policy::kOutputs; ++i) to[i] = out[i] + row;
+  };
+  if (positions > 0 && positions <= kBlock)
+    for (; row + kLanes <= rows; row += kLanes)
+      next(), Policy::blocks(x + row * distance, distance, static_cast<int>(positions), to);
+  for (; row < rows; ++row)
+    next(), Policy::finish(row_root<Policy, kRunBlockLevels>(x + row * distance, positions), to);
 }
 
 RT_TARGET_END

@@ -73,6 +73,7 @@ class Reader {
     return {buffer.data(), buffer.data() + buffer.size()};
   }
   // The distance from o to o + 1 in what read(o, 0, positions, 2 or more) gave.
+  bool even_distances() const { return !direct_ || shape_.outer_dimensions.count <= 1; }
   int64_t distance(int64_t o, int64_t next) const {
     return direct_ ? shape_.outer_offset(next) - shape_.outer_offset(o)
                    : (next - o) * shape_.positions * shape_.channels;
@@ -139,6 +140,12 @@ class Reduction {
     const int64_t last = std::min(shape_.outer, first + cut_.batch);
     auto& slot = buffer_of_thread(1, cut_.slot);
     const auto all = reader_.read(first, 0, shape_.positions, last - first);
+    if (kernels_.rows && reader_.even_distances()) {
+      std::array<float*, kMaxOutputs> to{};
+      for (size_t i = 0; i < outputs_; ++i) to[i] = out_[i] + first;
+      const int64_t distance = last - first > 1 ? reader_.distance(first, first + 1) : 0;
+      return kernels_.rows(all.x, distance, last - first, shape_.positions, to.data());
+    }
     for (int64_t o = first; o < last; ++o) {
       kernels_.run(all.x + reader_.distance(first, o) + chunk * cut_.width, all.end, shape_.positions, width(chunk),
                    shape_.channels, slot.data());

@@ -132,6 +132,7 @@ TEST(Reduce, RowsHaveTheBitsOfTheContract) {
     check(make({1, size}, {1}, static_cast<uint32_t>(size)));
     check(make({7, size}, {1}, static_cast<uint32_t>(size) + 1));
     check(make({size}, {0}, static_cast<uint32_t>(size) + 2));
+    if (size <= 1023) check(make({37, size}, {1}, static_cast<uint32_t>(size) + 3));  // 16 rows at once
   }
   check(make({3000, 10}, {1}, 3));
   check(make({5, 7, 64}, {0, 1, 2}, 4));
