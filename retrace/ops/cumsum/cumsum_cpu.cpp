@@ -37,12 +37,42 @@ void each_block(const Lines& lines, F f) {
   });
 }
 
+// `lines` whole lines of neighbouring elements, one after another in memory: their chains of additions overlap.
+template <int lines, class T, class F>
+void accumulate_lines(const Lines& shape, const T* x, T* y, int64_t first, F combine) {
+  T last[lines];
+  for (int64_t i = 0; i < shape.size; ++i) {
+    const int64_t at = first + shape.at(i);
+#pragma GCC unroll 8
+    for (int l = 0; l < lines; ++l) {
+      const int64_t k = at + l * shape.size;
+      last[l] = i == 0 ? x[k] : combine(last[l], x[k], k);
+      y[k] = last[l];
+    }
+  }
+}
+
+template <class T, class F>
+void accumulate_rows(const Lines& lines, const T* x, T* y, F combine) {
+  constexpr int kAtOnce = 8;
+  if (lines.size == 0) return;
+  const int64_t pieces =
+      std::clamp<int64_t>(lines.outer * lines.size / kPieceElements, 1, std::max<int64_t>(1, lines.outer));
+  run_pieces(pieces, [&](int64_t piece) {
+    int64_t line = lines.outer * piece / pieces;
+    const int64_t end = lines.outer * (piece + 1) / pieces;
+    for (; line + kAtOnce <= end; line += kAtOnce) accumulate_lines<kAtOnce>(lines, x, y, line * lines.size, combine);
+    for (; line < end; ++line) accumulate_lines<1>(lines, x, y, line * lines.size, combine);
+  });
+}
+
 // y[0] = x[0], y[i] = combine(y[i - 1], x[i], position): y may be x.
 template <class T, class F>
 void accumulate(const KernelCall& call, int input, F combine) {
   const Lines lines(call);
   const T* const x = static_cast<const T*>(call.inputs[static_cast<size_t>(input)].data);
   T* const y = static_cast<T*>(call.outputs[0].data);
+  if (lines.step == 1) return accumulate_rows(lines, x, y, combine);
   each_block(lines, [&](int64_t first, int64_t columns) {
     const int64_t begin = first + lines.at(0);
     if (y != x) std::copy_n(x + begin, columns, y + begin);

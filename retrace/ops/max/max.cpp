@@ -1,8 +1,8 @@
 #include "retrace/ops/max/max.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "retrace/device/cpu/threads.h"
 #include "retrace/ops/logical/logical.h"
 #include "retrace/ops/max/find_maximum.h"
 #include "retrace/ops/max/find_maximum_cuda.h"
@@ -37,22 +37,35 @@ std::vector<Tensor> gradient(const GradientCall& call) {
   return {where(first_maximum(x, axes, {}, call.place), dy, constant_like(x, 0), call.place)};
 }
 
-// Calls f(kept element, element of x that is its first maximum).
+// Calls f(kept element, element of x that is its first maximum), on all threads.
 void for_each_maximum(const KernelCall& call, FunctionRef<void(int64_t kept, int64_t i)> f) {
+  constexpr int64_t kPiece = 4096;
   const Shape& axes = call.attributes.list("axes");
   const auto found = find_maxima(call.inputs[0], axes);
   const ReduceShape shape(call.inputs[0].spec->shape, axes);
-  for (size_t kept = 0; kept < found.size(); ++kept)
-    f(static_cast<int64_t>(kept), shape.element(static_cast<int64_t>(kept), found[kept]));
+  const bool rows = shape.contiguous() && shape.channels == 1;
+  const auto count = static_cast<int64_t>(found.size());
+  run_pieces((count + kPiece - 1) / kPiece, [&](int64_t piece) {
+    for (int64_t kept = piece * kPiece; kept < std::min(count, (piece + 1) * kPiece); ++kept) {
+      const int64_t index = found[static_cast<size_t>(kept)];
+      f(kept, rows ? kept * shape.positions + index : shape.element(kept, index));
+    }
+  });
+}
+
+template <class T>
+void copy_maxima(const KernelCall& call) {
+  const T* x = static_cast<const T*>(call.inputs[0].data);
+  T* y = static_cast<T*>(call.outputs[0].data);
+  for_each_maximum(call, [&](int64_t kept, int64_t i) { y[kept] = x[i]; });
 }
 
 void run(const KernelCall& call) {
-  const size_t bytes = size_of(call.inputs[0].spec->type);
-  const char* x = static_cast<const char*>(call.inputs[0].data);
-  char* y = static_cast<char*>(call.outputs[0].data);
-  for_each_maximum(call, [&](int64_t kept, int64_t i) {
-    std::memcpy(y + static_cast<size_t>(kept) * bytes, x + static_cast<size_t>(i) * bytes, bytes);
-  });
+  switch (size_of(call.inputs[0].spec->type)) {
+    case 8: return copy_maxima<uint64_t>(call);
+    case 4: return copy_maxima<uint32_t>(call);
+    default: copy_maxima<uint8_t>(call);
+  }
 }
 
 void run_first(const KernelCall& call) {

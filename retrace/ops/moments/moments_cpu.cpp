@@ -9,9 +9,13 @@
 RT_TARGET_BEGIN
 
 const ReduceKernels* moments_kernels(bool by_column) {
-  static const ReduceKernels column = {kStrip, column_slot_size<ColumnMoments>, column_run<ColumnMoments>,
-                                       column_combine<ColumnMoments>, column_combine_subtrees<ColumnMoments>, nullptr};
-  static const ReduceKernels row = {kBlock, row_slot_size<RowMoments>, row_run<RowMoments>, row_combine<RowMoments>,
+  static const ReduceKernels column = {kStrip,
+                                       column_slot_size<ColumnMoments>,
+                                       column_run<ColumnMoments>,
+                                       column_combine<ColumnMoments>,
+                                       column_combine_subtrees<ColumnMoments>,
+                                       nullptr};
+  static const ReduceKernels row = {kBlock,  row_slot_size<RowMoments>, row_run<RowMoments>, row_combine<RowMoments>,
                                     nullptr, row_rows<RowMoments>};
   return by_column ? &column : &row;
 }

@@ -9,9 +9,14 @@
 RT_TARGET_BEGIN
 
 const ReduceKernels* sum_kernels(bool by_column) {
-  static const ReduceKernels column = {kStrip, column_slot_size<ColumnSum>, column_run<ColumnSum>,
-                                       column_combine<ColumnSum>, column_combine_subtrees<ColumnSum>, nullptr};
-  static const ReduceKernels row = {kBlock, row_slot_size<RowSum>, row_run<RowSum>, row_combine<RowSum>, nullptr, row_rows<RowSum>};
+  static const ReduceKernels column = {kStrip,
+                                       column_slot_size<ColumnSum>,
+                                       column_run<ColumnSum>,
+                                       column_combine<ColumnSum>,
+                                       column_combine_subtrees<ColumnSum>,
+                                       nullptr};
+  static const ReduceKernels row = {kBlock,  row_slot_size<RowSum>, row_run<RowSum>, row_combine<RowSum>,
+                                    nullptr, row_rows<RowSum>};
   return by_column ? &column : &row;
 }
 
