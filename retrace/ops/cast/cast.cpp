@@ -1,6 +1,10 @@
 #include "retrace/ops/cast/cast.h"
 
+#include <algorithm>
+#include <type_traits>
+
 #include "retrace/base/convert.h"
+#include "retrace/device/cpu/threads.h"
 #include "retrace/ops/compare/compare.h"
 #include "retrace/ops/conversion.h"
 #include "retrace/ops/pointwise.h"
@@ -9,6 +13,8 @@ namespace retrace {
 
 RT_POINTWISE_RULE(identity);
 
+extern const KernelTable<void (*)(const float*, int32_t*, int64_t)> cast_f32_to_i32_table;
+
 namespace {
 
 template <class From, class To>
@@ -16,7 +22,14 @@ void convert(const KernelCall& call) {
   const auto* x = static_cast<const From*>(call.inputs[0].data);
   auto* y = static_cast<To*>(call.outputs[0].data);
   const int64_t count = call.outputs[0].spec->count();
-  for (int64_t i = 0; i < count; ++i) y[i] = converted<To>(x[i]);
+  constexpr int64_t kPiece = 1 << 14;
+  run_pieces((count + kPiece - 1) / kPiece, [&](int64_t piece) {
+    const int64_t first = piece * kPiece, last = std::min(count, first + kPiece);
+    if constexpr (std::is_same_v<From, float> && std::is_same_v<To, int32_t>)
+      cast_f32_to_i32_table.get()(x + first, y + first, last - first);
+    else
+      for (int64_t i = first; i < last; ++i) y[i] = converted<To>(x[i]);
+  });
 }
 
 template <class From>

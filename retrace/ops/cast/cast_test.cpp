@@ -41,6 +41,13 @@ OP_CASES(cast) {
       exact("widen", "u8_to_f32", DType::u8, {0, 255, 17}, DType::f32, {0, 255, 17}),
   };
   cases.back().no_gradient = "its argument is integer";
+  cases.push_back(cases.front());  // whole vectors of them
+  cases.back().name = "f32_to_i32_long";
+  cases.back().inputs[0].shape = {6, 8};
+  cases.back().expected.clear();
+  for (int i = 0; i < 6; ++i)
+    cases.back().expected.insert(cases.back().expected.end(), cases.front().expected.begin(),
+                                 cases.front().expected.end());
   cases.push_back({.op = "widen",
                    .name = "an_image",
                    .inputs = {{.shape = {2, 5, 7, 1}, .low = 0, .high = 256, .type = DType::u8, .labels = "BSSC"}},

@@ -9,6 +9,20 @@ namespace {
 constexpr int64_t kPieceElements = 1 << 14;
 constexpr int64_t kColumns = 512;  // at a time, where lines lie side by side
 
+// Lines of neighbouring elements.
+template <class T>
+void take_from_rows(const AlongAxis& along, const T* x, const int32_t* index, T* y) {
+  const int64_t pieces = std::clamp<int64_t>(along.outer * along.picks / kPieceElements, 1, along.outer);
+  run_pieces(pieces, [&](int64_t piece) {
+    for (int64_t o = along.outer * piece / pieces; o < along.outer * (piece + 1) / pieces; ++o) {
+      const T* const line = x + o * along.size;
+      const int32_t* const from = index + o * along.picks;
+      T* const to = y + o * along.picks;
+      for (int64_t i = 0; i < along.picks; ++i) to[i] = line[from[i]];
+    }
+  });
+}
+
 template <class T>
 void take(const KernelCall& call) {
   const AlongAxis along(call.attributes, call.inputs[0].spec->shape, call.inputs[1].spec->shape);
@@ -17,6 +31,7 @@ void take(const KernelCall& call) {
   auto* const y = static_cast<T*>(call.outputs[0].data);
   const int64_t rows = along.outer * along.picks, step = along.step;
   if (rows == 0 || step == 0) return;
+  if (step == 1 && along.outer > 1) return take_from_rows(along, x, index, y);
   const int64_t pieces = std::clamp<int64_t>(rows * step / kPieceElements, 1, rows);
   run_pieces(pieces, [&](int64_t piece) {
     int64_t row = rows * piece / pieces, in_line = row % along.picks;
@@ -31,6 +46,11 @@ void take(const KernelCall& call) {
 // Columns column..column+columns-1 of the lines of one outer index.
 template <class T>
 void add_columns(const AlongAxis& along, const T* x, const int32_t* index, const T* source, T* y, int64_t columns) {
+  if (along.step == 1) {
+    std::copy_n(x, along.size, y);
+    for (int64_t i = 0; i < along.picks; ++i) y[index[i]] = y[index[i]] + source[i];
+    return;
+  }
   for (int64_t i = 0; i < along.size; ++i) std::copy_n(x + i * along.step, columns, y + i * along.step);
   for (int64_t i = 0; i < along.picks; ++i)
     for (int64_t k = 0; k < columns; ++k) {
