@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "retrace/base/range.h"
 #include "retrace/device/cpu/threads.h"
@@ -89,12 +90,27 @@ class Reader {
   }
   void gather(int64_t o, int64_t position, int64_t count, float* to) const {
     const int64_t base = shape_.outer_offset(o);
+    if (!source_ && position % shape_.run == 0 && count % shape_.run == 0 && shape_.segment_dimensions.count == 1)
+      return gather_segments(base, position / shape_.run, count / shape_.run, to);
     for (int64_t done = 0; done < count;) {
       const int64_t p = position + done, inside = p % shape_.run;
       const int64_t length = std::min(count - done, shape_.run - inside);
       load(base + shape_.segment_offset(p / shape_.run) + inside * shape_.channels, length * shape_.channels,
            to + done * shape_.channels);
       done += length;
+    }
+  }
+
+  // Short segments are copied as vectors, whose ends the next one overwrites.
+  void gather_segments(int64_t base, int64_t first, int64_t segments, float* to) const {
+    const int64_t length = shape_.run * shape_.channels, stride = shape_.segment_dimensions.all[0].stride;
+    const float* from = data_ + base + first * stride;
+    const float *const to_end = to + segments * length, *const from_end = data_ + count_;
+    for (; to < to_end; to += length, from += stride) {
+      if (length < kPadding && to_end - to >= kPadding && from_end - from >= kPadding)
+        std::memcpy(to, from, kPadding * sizeof(float));
+      else
+        std::copy_n(from, length, to);
     }
   }
 

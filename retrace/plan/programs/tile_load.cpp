@@ -27,33 +27,79 @@ void gather(const T* from, float* to, int64_t count, int64_t stride) {
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i * stride]);
 }
 
-// Rows along the last merged axis, the others counted up.
+constexpr int64_t kVector = 16;
+
+// `rows` rows of `run` equal elements, whose values lie `stride` apart. Of `room` elements at `to`, those behind the
+// rows may be written, too: what belongs there comes later.
+template <class T>
+void fill_rows(const T* from, int64_t stride, int64_t rows, int64_t run, float* to, int64_t room) {
+  const int64_t padded = (run + kVector - 1) / kVector * kVector;
+  for (; rows > 0; --rows, from += stride, to += run, room -= run) {
+    const auto value = static_cast<float>(*from);
+    if (room < padded) {
+      fill(value, to, run);
+      continue;
+    }
+    for (int64_t i = 0; i < run; i += kVector)
+      for (int64_t k = 0; k < kVector; ++k) to[i + k] = value;
+  }
+}
+
+// Elements of a broadcast, in their order, from any place on.
+template <class T>
+class StridedWalk {
+ public:
+  StridedWalk(const Shape& shape, const Shape& strides, const T* from, int64_t begin)
+      : shape_(shape), strides_(strides), index_(shape), from_(from), last_(shape.rank() - 1) {
+    for (int i = last_; i >= 0; --i) {
+      index_[i] = begin % shape[i];
+      begin /= shape[i];
+      offset_ += index_[i] * strides[i];
+    }
+  }
+
+  // Writes at most `count` elements: whole rows along the last axis, or the rest of one. Returns their number.
+  int64_t write(float* to, int64_t count) {
+    const int64_t row = shape_[last_];
+    const bool whole = last_ > 0 && index_[last_] == 0 && count >= row;
+    const int axis = whole ? last_ - 1 : last_;
+    const int64_t steps = std::min(whole ? count / row : count, shape_[axis] - index_[axis]);
+    if (!whole)
+      gather(from_ + offset_, to, steps, strides_[last_]);
+    else if (strides_[last_] == 0)
+      fill_rows(from_ + offset_, strides_[axis], steps, row, to, count);
+    else
+      for (int64_t i = 0; i < steps; ++i)
+        gather(from_ + offset_ + i * strides_[axis], to + i * row, row, strides_[last_]);
+    advance(axis, steps);
+    return whole ? steps * row : steps;
+  }
+
+ private:
+  void advance(int axis, int64_t steps) {
+    offset_ += steps * strides_[axis];
+    index_[axis] += steps;
+    for (int i = axis; i > 0 && index_[i] == shape_[i]; --i) {
+      offset_ += strides_[i - 1] - strides_[i] * shape_[i];
+      index_[i] = 0;
+      ++index_[i - 1];
+    }
+    // After the last row it starts again: patterns are longer than the broadcast.
+    if (index_[0] == shape_[0]) index_[0] = 0, offset_ = 0;
+  }
+
+  const Shape &shape_, &strides_;
+  Shape index_;
+  const T* from_;
+  int last_;
+  int64_t offset_ = 0;
+};
+
 template <class T>
 void load_strided(const Shape& shape, const Shape& strides, const T* from, float* to, int64_t begin, int64_t count) {
   if (shape.rank() == 0) return gather(from, to, count, 0);
-  Shape index = shape;
-  int64_t rest = begin, offset = 0;
-  for (int i = shape.rank() - 1; i >= 0; --i) {
-    index[i] = rest % shape[i];
-    rest /= shape[i];
-    offset += index[i] * strides[i];
-  }
-  const int last = shape.rank() - 1;
-  while (count > 0) {
-    const int64_t row = std::min(count, shape[last] - index[last]);
-    gather(from + offset, to, row, strides[last]);
-    to += row;
-    count -= row;
-    offset += row * strides[last];
-    index[last] += row;
-    for (int i = last; i > 0 && index[i] == shape[i]; --i) {
-      offset += strides[i - 1] - strides[i] * shape[i];
-      index[i] = 0;
-      ++index[i - 1];
-    }
-    // After the last row it starts again: patterns are longer than the broadcast.
-    if (index[0] == shape[0]) index[0] = 0, offset = 0;
-  }
+  StridedWalk<T> walk(shape, strides, from, begin);
+  for (int64_t done = 0; done < count;) done += walk.write(to + done, count - done);
 }
 
 }  // namespace
