@@ -219,6 +219,7 @@ TEST(Jobs, LayersThatDifferAreNamed) {
   expect_named("network.outputs", job(one, ""), job(one, "weight = 0.5"));
   expect_named("network.outputs", job(one, ""), job(one, "label_smoothing = 0.1"));
   expect_named("network.outputs", job(one, ""), job(one, "ignore_index = 3"));
+  expect_named("network.outputs", job(one, ""), job(one, "class_weights = [1, 1, 1, 1, 1, 1, 1, 1, 1, 2]"));
 }
 
 TEST(Jobs, MayDifferInWhatChangesNoBit) {

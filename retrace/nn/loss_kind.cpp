@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "retrace/base/error.h"
 #include "retrace/ops/operators.h"
@@ -10,7 +11,20 @@
 namespace retrace::nn {
 namespace {
 
-bool has_options(const NetworkOutput& output) { return output.label_smoothing != 0 || output.ignore_index; }
+bool has_options(const NetworkOutput& output) {
+  return output.label_smoothing != 0 || output.ignore_index || !output.class_weights.empty();
+}
+
+const char* option_of(const NetworkOutput& output) {
+  if (output.ignore_index) return "ignore_index";
+  return output.class_weights.empty() ? "label_smoothing" : "class_weights";
+}
+
+// Numbers from 0 on, of which one is not 0.
+bool are_weights(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return v >= 0 && std::isfinite(v); }) &&
+         std::any_of(values.begin(), values.end(), [](double v) { return v > 0; });
+}
 
 void check_options(const LossKind& kind, const NetworkOutput& output, Place place) {
   if (!(output.label_smoothing >= 0 && output.label_smoothing <= 1))
@@ -19,12 +33,17 @@ void check_options(const LossKind& kind, const NetworkOutput& output, Place plac
         .where(place)
         .got(fmt::format("{}", output.label_smoothing))
         .expected("a number from 0 to 1");
+  if (!output.class_weights.empty() && !are_weights(output.class_weights))
+    throw Error(ErrorKind::usage, 291,
+                fmt::format("the class_weights of the output \"{}\" are not usable", output.name))
+        .where(place)
+        .got(fmt::format("{}", fmt::join(output.class_weights, ", ")))
+        .expected("a number from 0 on for each class, not all of them 0");
   if (has_options(output) && !kind.loss_with_options)
     throw Error(ErrorKind::usage, 269,
-                fmt::format("the loss \"{}\" takes no label_smoothing and no ignore_index", kind.name))
+                fmt::format("the loss \"{}\" takes no label_smoothing, ignore_index or class_weights", kind.name))
         .where(place)
-        .got(fmt::format("the output \"{}\" with {}", output.name,
-                         output.ignore_index ? "ignore_index" : "label_smoothing"))
+        .got(fmt::format("the output \"{}\" with {}", output.name, option_of(output)))
         .expected("loss = \"cross-entropy\"");
 }
 

@@ -23,6 +23,10 @@ TEST(Losses, CrossEntropyTakesOptions) {
   EXPECT_NEAR(loss({.name = "y", .ignore_index = 1}, y, t), wanted({.ignore_index = 1}), 1e-6);
   EXPECT_NEAR(loss({.name = "y", .label_smoothing = 0.2, .ignore_index = 0}, y, t),
               wanted({.ignore_index = 0, .label_smoothing = 0.2}), 1e-6);
+  const Tensor weights = Tensor::from<float>({0.5f, 2, 0}, {3});
+  EXPECT_NEAR(loss({.name = "y", .class_weights = {0.5, 2, 0}}, y, t), wanted({.weights = weights}), 1e-6);
+  EXPECT_NEAR(loss({.name = "y", .label_smoothing = 0.2, .ignore_index = 0, .class_weights = {0.5, 2, 0}}, y, t),
+              wanted({.ignore_index = 0, .label_smoothing = 0.2, .weights = weights}), 1e-6);
   EXPECT_EQ(loss({.name = "y", .ignore_index = 1}, y, Tensor::from<int32_t>({1, 1, 1, 1}, {4}, "B")), 0);
 }
 
@@ -40,8 +44,13 @@ TEST(Losses, OptionsMustFit) {
             "  where:    model.cpp:7\n"
             "  got:      2\n"
             "  expected: a number from 0 to 1");
+  EXPECT_EQ(text({.name = "y", .class_weights = {1, -2}}),
+            "error[RT0291]: the class_weights of the output \"y\" are not usable\n"
+            "  where:    model.cpp:7\n"
+            "  got:      1, -2\n"
+            "  expected: a number from 0 on for each class, not all of them 0");
   EXPECT_EQ(text({.name = "y", .kind = OutputKind::values, .loss = "huber", .ignore_index = 1}),
-            "error[RT0269]: the loss \"huber\" takes no label_smoothing and no ignore_index\n"
+            "error[RT0269]: the loss \"huber\" takes no label_smoothing, ignore_index or class_weights\n"
             "  where:    model.cpp:7\n"
             "  got:      the output \"y\" with ignore_index\n"
             "  expected: loss = \"cross-entropy\"");

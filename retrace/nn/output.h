@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "retrace/tensor/tree.h"
 
@@ -36,6 +37,9 @@ struct NetworkOutput {
   std::string from = {};               // with NetworkOptions::layers: the layer that makes it; default: the last one
   double label_smoothing = 0;          // cross-entropy: this share of each target is spread over all classes, 0 to 1
   std::optional<int64_t> ignore_index = {};  // cross-entropy: positions with this class number do not count
+  // Cross-entropy: what a sample or position of each class counts, 0 or more; the loss is the sum of weight times loss
+  // over the sum of the weights. Empty: all count alike.
+  std::vector<double> class_weights = {};
 };
 
 // The loss of an output where nobody names one: cross-entropy of scores, mean-squared-error of others.

@@ -161,7 +161,7 @@ error[RT0456]: x must be true or false, a number, a text, or a list of whole num
   where:    x.toml:2:51
 error[RT0457]: unknown key "los" of an output
   where:    x.toml:3:31
-  expected: name, from, loss, weight, metric, label_smoothing, ignore_index
+  expected: name, from, loss, weight, metric, label_smoothing, ignore_index, class_weights
   help:     did you mean "loss"?
 error[RT0456]: the name of an output must be that of a target of the data
   where:    x.toml:3:12)");

@@ -53,8 +53,9 @@ class TableReader {
       wrong(node, what, "true or false");
   }
 
-  // One text, or a list of them.
-  void read(const toml::node& node, const std::string& what, std::vector<std::string>& value) {
+  // One value, or a list of them.
+  template <class T>
+  void read(const toml::node& node, const std::string& what, std::vector<T>& value) {
     const auto* list = node.as_array();
     if (!list) return read(node, what, value.emplace_back());
     for (const auto& item : *list) read(item, what, value.emplace_back());
@@ -170,6 +171,8 @@ class OutputReader : TableReader {
         read(node, "the label_smoothing of an output", output.label_smoothing);
       else if (name == "ignore_index")
         read(node, "the ignore_index of an output", output.ignore_index.emplace());
+      else if (name == "class_weights")
+        read(node, "the class_weights of an output", output.class_weights);
       else
         add_unknown(node, name);
     }
@@ -178,11 +181,12 @@ class OutputReader : TableReader {
   }
 
   void add_unknown(const toml::node& node, const std::string& name) {
-    const std::vector<std::string> known{"name", "from", "loss", "weight", "metric", "label_smoothing", "ignore_index"};
+    const std::vector<std::string> known{"name",         "from",         "loss", "weight", "metric", "label_smoothing",
+                                         "ignore_index", "class_weights"};
     const auto near = nearest(name, known);
     errors_.emplace_back(ErrorKind::usage, 457, fmt::format("unknown key \"{}\" of an output", printable(name)))
         .where(place_of(node))
-        .expected("name, from, loss, weight, metric, label_smoothing, ignore_index")
+        .expected("name, from, loss, weight, metric, label_smoothing, ignore_index, class_weights")
         .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
 };

@@ -106,6 +106,7 @@ std::string toml_text(const std::vector<nn::NetworkOutput>& outputs) {
     table.add("weight", toml(output.weight));
     table.add("metric", toml(output.metric));
     if (output.label_smoothing != 0) table.add("label_smoothing", toml(output.label_smoothing));
+    if (!output.class_weights.empty()) table.add("class_weights", toml(output.class_weights));
     if (output.ignore_index) table.add("ignore_index", toml(*output.ignore_index));
     out += fmt::format("  {},\n", table.text());
   }

@@ -24,6 +24,15 @@ Rows rows_of(const Tensor& y, const Tensor& target) {
   return {reshape(y, {target.size(), y.shape().back()}), reshape(target, {target.size()})};
 }
 
+Tensor weights_of(const NetworkOutput& output, int64_t classes) {
+  const std::vector<float> weights(output.class_weights.begin(), output.class_weights.end());
+  if (std::ssize(weights) != classes)
+    throw Error(ErrorKind::usage, 292, fmt::format("the class_weights of the output \"{}\" do not fit", output.name))
+        .got(fmt::format("{} numbers", weights.size()))
+        .expected(fmt::format("one for each of the {} classes", classes));
+  return Tensor::from(weights, {1, classes});
+}
+
 // The mean over the rows that count; 0 where none does.
 Tensor with_options(const Tensor& y, const Tensor& target, const NetworkOutput& output) {
   const auto [rows, given] = rows_of(y, target);
@@ -33,14 +42,24 @@ Tensor with_options(const Tensor& y, const Tensor& target, const NetworkOutput& 
     counted = not_equal(numbers, constant(static_cast<double>(*output.ignore_index), DType::i32));
     numbers = where(counted, numbers, constant(0, DType::i32));
   }
-  Tensor t = one_hot(numbers, classes);
+  const Tensor hot = one_hot(numbers, classes);
+  Tensor t = hot, share;  // what each row counts; undefined: 1
   const auto number = [](double value) { return constant(value, DType::f32); };
   if (const double share = output.label_smoothing; share != 0)
     t = t * number(1 - share) + number(share / static_cast<double>(classes));
-  if (!counted.defined()) return cross_entropy(rows, t);
-  const Tensor factor = cast(counted, DType::f32);
-  const Tensor loss = cross_entropy(rows, t * reshape(factor, {factor.size(), 1}, t.labels()));
-  return loss * (number(static_cast<double>(factor.size())) / maximum(sum(factor), 1));
+  if (!output.class_weights.empty()) {
+    const Tensor weights = weights_of(output, classes).to(y.device());
+    t = t * weights;
+    share = sum(hot * weights, 1);
+  }
+  if (counted.defined()) {
+    const Tensor factor = cast(counted, DType::f32);
+    t = t * reshape(factor, {factor.size(), 1}, t.labels());
+    share = share.defined() ? share * factor : factor;
+  }
+  if (!share.defined()) return cross_entropy(rows, t);
+  const double least = output.class_weights.empty() ? 1 : 1e-30;  // where nothing counts, the loss is 0
+  return cross_entropy(rows, t) * (number(static_cast<double>(share.size())) / maximum(sum(share), least));
 }
 
 }  // namespace
