@@ -1,6 +1,7 @@
 #include "retrace/ops/flip/flip.h"
 
 #include "retrace/ops/concatenate/concatenate.h"
+#include "retrace/ops/copy/strided_copy.h"
 #include "retrace/ops/gather_rows/gather_rows.h"
 #include "retrace/ops/op.h"
 #include "retrace/ops/reshape/reshape.h"
@@ -17,11 +18,54 @@ Shape swapped_with_first(int rank, int axis) {
   return order;
 }
 
-Tensor reversed(const Tensor& x, int axis, Place place) {
-  std::vector<int32_t> index;
-  for (int64_t i = x.shape()[axis] - 1; i >= 0; --i) index.push_back(static_cast<int32_t>(i));
-  const Shape shape{static_cast<int64_t>(index.size())};
-  return take(x, axis, Tensor::from(index, shape, "", place).to(x.device()), place);
+std::vector<TensorSpec> infer(const InferCall& call) {
+  TensorSpec y = call.inputs[0];
+  for (const int64_t axis : call.attributes.list("axes")) {
+    check_axis(call, axis, y.shape.rank());
+    if (!y.labels.empty() && y.labels[static_cast<int>(axis)] == 'B') y.part = {};
+  }
+  return {y};
+}
+
+// x read backwards along the axes: where its first element goes on from, in elements, and the strides.
+struct Backwards {
+  Backwards(const Shape& x, const Shape& axes) : strides(row_major_strides(x)) {
+    for (const int64_t axis : axes) {
+      int64_t& stride = strides[static_cast<int>(axis)];
+      first += (x[static_cast<int>(axis)] - 1) * stride;
+      stride = -stride;
+    }
+  }
+  Shape strides;
+  int64_t first = 0;
+};
+
+// Calls copy(bytes of an element, shape, the address of the first element to take, strides).
+template <class Call, class F>
+void copy_backwards(const Call& call, F copy) {
+  const TensorSpec& x = *call.inputs[0].spec;
+  if (x.count() == 0) return;
+  const Backwards from(x.shape, call.attributes.list("axes"));
+  const size_t bytes = size_of(x.type);
+  copy(bytes, x.shape, static_cast<const char*>(call.inputs[0].data) + from.first * static_cast<int64_t>(bytes),
+       from.strides);
+}
+
+void run(const KernelCall& call) {
+  copy_backwards(call, [&](size_t bytes, const Shape& shape, const void* from, const Shape& strides) {
+    strided_copy(bytes, shape, from, strides, call.outputs[0].data, row_major_strides(shape));
+  });
+}
+
+void cuda_flip(const CudaCall& call) {
+  copy_backwards(call, [&](size_t bytes, const Shape& shape, const void* from, const Shape& strides) {
+    cuda_strided_copy(call.launches, bytes, shape, from, strides, call.outputs[0].data, row_major_strides(shape));
+  });
+}
+
+std::vector<Tensor> gradient(const GradientCall& call) {
+  static const Op& op = find_op("flip");
+  return {record_one(op, {{"axes", call.attributes.list("axes")}}, {call.cotangents[0]}, call.place)};
 }
 
 }  // namespace
@@ -42,10 +86,8 @@ Tensor take(const Tensor& x, const Axes& axis, const Tensor& index, Place place)
 }
 
 Tensor flip(const Tensor& x, const Axes& axes, Place place) {
-  Tensor y = x;
-  for (const int64_t axis : axes.of_or_all(x.spec(place), "flip", place))
-    y = reversed(y, static_cast<int>(axis), place);
-  return y;
+  static const Op& op = find_op("flip");
+  return record_one(op, {{"axes", axes.of_or_all(x.spec(place), "flip", place)}}, {x}, place);
 }
 
 Tensor roll(const Tensor& x, const Axes& axis, int64_t shift, Place place) {
@@ -57,6 +99,9 @@ Tensor roll(const Tensor& x, const Axes& axis, int64_t shift, Place place) {
   return concatenate({end, begin}, along, place);
 }
 
-void define_flip(OpTable&) {}  // no op of its own: these are made of gather_rows, slice and concatenate
+void define_flip(OpTable& table) {
+  table.add(
+      {.name = "flip", .attributes = {"axes"}, .infer = infer, .gradient = gradient, .kernel = run, .cuda = cuda_flip});
+}
 
 }  // namespace retrace

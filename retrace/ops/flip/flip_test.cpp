@@ -17,8 +17,10 @@ OP_EXAMPLE(flip, flip(reshape(Tensor::arange(6), {2, 3}), 1));
 OP_EXAMPLE(roll, roll(Tensor::arange(5), 0, 2));
 
 OP_CASES(flip) {
-  return {moved_case("gather_rows", "of_flip_first", [](const auto& in) { return std::vector{flip(in[0], 0)}; }),
-          moved_case("gather_rows", "of_flip_all", [](const auto& in) { return std::vector{flip(in[0])}; }),
+  return {moved_case("flip", "first", [](const auto& in) { return std::vector{flip(in[0], 0)}; }),
+          moved_case("flip", "all", [](const auto& in) { return std::vector{flip(in[0])}; }),
+          moved_case("flip", "last", [](const auto& in) { return std::vector{flip(in[0], -1)}; }),
+          moved_case("flip", "two_of_three", [](const auto& in) { return std::vector{flip(in[0], {0, 2})}; }),
           moved_case("gather_rows", "of_take_twice",
                      [](const auto& in) {
                        const auto index = Tensor::from<int32_t>({4, 0, 4, 2}, {4});
