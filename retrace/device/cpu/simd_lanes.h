@@ -1,4 +1,5 @@
-// Sums over the 16 lanes of vectors, in the order of docs/numerics.md 3: lanes l and l+8, then l+4, l+2, l+1 are added.
+// Maxima over the 16 lanes of a vector, and sums in the order of docs/numerics.md 3: lanes l and l+8, then l+4, l+2,
+// l+1 are added.
 #if defined(RETRACE_DEVICE_CPU_SIMD_LANES_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef RETRACE_DEVICE_CPU_SIMD_LANES_H
 #undef RETRACE_DEVICE_CPU_SIMD_LANES_H
@@ -9,6 +10,17 @@
 #include "retrace/device/cpu/simd.h"
 
 RT_TARGET_BEGIN
+
+// The larger one of each lane; a NaN in `b` is passed over.
+RT_INLINE F32 larger(F32 a, F32 b) { return select(less(a, b), b, a); }
+// The largest lane, where none is a NaN.
+RT_INLINE float largest_lane(F32 v) {
+  alignas(64) float lane[kLanes];
+  store(v, lane);
+  for (int half = kLanes / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l) lane[l] = lane[l] < lane[l + half] ? lane[l + half] : lane[l];
+  return lane[0];
+}
 
 #if RT_SIMD_SCALAR
 RT_INLINE float sum_lanes(F32 v) {

@@ -2,7 +2,7 @@
 #define HWY_TARGET_INCLUDE "retrace/ops/max/max_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
 
-#include "retrace/device/cpu/simd.h"
+#include "retrace/device/cpu/simd_lanes.h"
 
 RT_TARGET_BEGIN
 
@@ -89,7 +89,7 @@ RT_INLINE float largest_of_row(const float* x, int64_t count, bool& nan) {
     for (int k = 0; k < kParts; ++k) {
       const F32 v = load(x + i + k * kLanes);
       nans[k] = either(nans[k], not_equal(v, v));
-      best[k] = select(less(best[k], v), v, best[k]);
+      best[k] = larger(best[k], v);
     }
   }
   for (; i < count; i += kLanes) {
@@ -100,15 +100,10 @@ RT_INLINE float largest_of_row(const float* x, int64_t count, bool& nan) {
       v = select(less(load_int(lane), I32(present)), v, F32(x[0]));
     }
     nans[0] = either(nans[0], not_equal(v, v));
-    best[0] = select(less(best[0], v), v, best[0]);
+    best[0] = larger(best[0], v);
   }
   nan = any(either(either(nans[0], nans[1]), either(nans[2], nans[3])));
-  for (int k = 1; k < kParts; ++k) best[0] = select(less(best[0], best[k]), best[k], best[0]);
-  alignas(64) float lane[kLanes];
-  store(best[0], lane);
-  for (int half = kLanes / 2; half > 0; half /= 2)
-    for (int l = 0; l < half; ++l) lane[l] = lane[l] < lane[l + half] ? lane[l + half] : lane[l];
-  return lane[0];
+  return largest_lane(larger(larger(best[0], best[1]), larger(best[2], best[3])));
 }
 
 // The first element that equals the largest one; of a row with NaNs, the first NaN.

@@ -133,9 +133,15 @@ RT_INLINE typename Policy::Value row_root(const float* x, int64_t count) {
     Policy::template block<kBlocksAtOnce>(x + i, kBlock, values);
     for (int k = 0; k < kBlocksAtOnce; ++k) stack.push(values[k], 0);
   }
-  for (; i + kBlock < count; i += kBlock) {
+  if (i + 2 * kBlock < count) {
+    Policy::template block<2>(x + i, kBlock, values);
+    stack.push(values[0], 0), stack.push(values[1], 0);
+    i += 2 * kBlock;
+  }
+  if (i + kBlock < count) {
     Policy::template block<1>(x + i, kBlock, values);
     stack.push(values[0], 0);
+    i += kBlock;
   }
   if (count == 0) return Policy::empty();
   Policy::template block<1>(x + i, static_cast<int>(count - i), values);

@@ -14,16 +14,16 @@ namespace {
 
 // A NaN may be missed: it makes the sum NaN, and with it every result. The sign of a zero reaches no result either.
 RT_INLINE float largest(const float* x, int64_t count) {
-  F32 best(-__builtin_huge_valf());
+  constexpr int kParts = 4;  // whose comparisons overlap
+  F32 best[kParts];
+  for (F32& part : best) part = F32(-__builtin_huge_valf());
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const F32 v = load(x + i);
-    best = select(less(best, v), v, best);
+  for (; i + kParts * kLanes <= count; i += kParts * kLanes) {
+    RT_UNROLL
+    for (int k = 0; k < kParts; ++k) best[k] = larger(best[k], load(x + i + k * kLanes));
   }
-  alignas(64) float lane[kLanes];
-  store(best, lane);
-  float value = lane[0];
-  for (int l = 1; l < kLanes; ++l) value = lane[l] > value ? lane[l] : value;
+  for (; i + kLanes <= count; i += kLanes) best[0] = larger(best[0], load(x + i));
+  float value = largest_lane(larger(larger(best[0], best[1]), larger(best[2], best[3])));
   for (; i < count; ++i) value = x[i] > value ? x[i] : value;
   return value;
 }
