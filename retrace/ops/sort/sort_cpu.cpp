@@ -31,9 +31,26 @@ int64_t pieces_of(int64_t lines, int64_t size) {
   return std::clamp<int64_t>(lines * size / kPieceElements, 1, std::clamp<int64_t>(lines, 1, kMostPieces));
 }
 
-// The first `count` entries are in order afterwards.
+constexpr int64_t kFew = 32;
+
+// Of a few entries: each later one that comes before the last of them takes its place among them, which is rare.
+template <class Entry>
+void sort_few(Entry* entries, int64_t size, int64_t count) {
+  std::sort(entries, entries + count);
+  Entry* const last = entries + count - 1;
+  for (int64_t i = count; i < size; ++i) {
+    const Entry entry = entries[i];
+    if (!(entry < *last)) continue;
+    Entry* at = last;
+    for (; at > entries && entry < at[-1]; --at) *at = at[-1];
+    *at = entry;
+  }
+}
+
+// The first `count` entries, 1 at least, are in order afterwards.
 template <class Entry>
 void sort_entries(Entry* entries, int64_t size, int64_t count) {
+  if (count <= kFew && count < size) return sort_few(entries, size, count);
   if (count < size) std::nth_element(entries, entries + count, entries + size);
   std::sort(entries, entries + count);
 }
