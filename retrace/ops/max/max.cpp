@@ -43,12 +43,15 @@ void for_each_maximum(const KernelCall& call, FunctionRef<void(int64_t kept, int
   const Shape& axes = call.attributes.list("axes");
   const auto found = find_maxima(call.inputs[0], axes);
   const ReduceShape shape(call.inputs[0].spec->shape, axes);
-  const bool rows = shape.contiguous() && shape.channels == 1;
+  const bool lines = shape.contiguous();  // one outer index after another
   const auto count = static_cast<int64_t>(found.size());
   run_pieces((count + kPiece - 1) / kPiece, [&](int64_t piece) {
-    for (int64_t kept = piece * kPiece; kept < std::min(count, (piece + 1) * kPiece); ++kept) {
+    const int64_t first = piece * kPiece;
+    int64_t channel = first % shape.channels, base = first / shape.channels * shape.positions * shape.channels;
+    for (int64_t kept = first; kept < std::min(count, first + kPiece); ++kept) {
       const int64_t index = found[static_cast<size_t>(kept)];
-      f(kept, rows ? kept * shape.positions + index : shape.element(kept, index));
+      f(kept, lines ? base + index * shape.channels + channel : shape.element(kept, index));
+      if (++channel == shape.channels) channel = 0, base += shape.positions * shape.channels;
     }
   });
 }

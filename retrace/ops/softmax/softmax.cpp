@@ -12,6 +12,8 @@
 namespace retrace {
 
 extern const KernelTable<void (*)(const float* x, float* y, int64_t count)> softmax_row_table;
+extern const KernelTable<void (*)(const float* x, float* y, int64_t count, int64_t step, int columns)>
+    softmax_columns_table;
 void cuda_softmax(const CudaCall& call);
 
 namespace {
@@ -66,9 +68,28 @@ void strided_row(const float* x, float* y, const Rows& rows, void (*kernel)(cons
   for (int64_t i = 0; i < rows.count; ++i) y[i * rows.step] = row[static_cast<size_t>(i)];
 }
 
+// Lines that lie side by side, 16 at a time.
+void run_columns(const KernelCall& call, const Rows& rows) {
+  constexpr int64_t kColumns = 16;
+  const auto kernel = softmax_columns_table.get();
+  const auto* const x = static_cast<const float*>(call.inputs[0].data);
+  auto* const y = static_cast<float*>(call.outputs[0].data);
+  const int64_t across = (rows.step + kColumns - 1) / kColumns, groups = rows.rows / rows.step * across;
+  const int64_t batch = std::max<int64_t>(1, kPieceElements / (rows.count * kColumns));
+  run_pieces((groups + batch - 1) / batch, [&](int64_t piece) {
+    for (int64_t group = piece * batch; group < std::min(groups, (piece + 1) * batch); ++group) {
+      const int64_t column = group % across * kColumns;
+      const int64_t at = group / across * rows.count * rows.step + column;
+      kernel(x + at, y + at, rows.count, rows.step, static_cast<int>(std::min(kColumns, rows.step - column)));
+    }
+  });
+}
+
 void run(const KernelCall& call) {
+  constexpr int64_t kBlock = 256;  // of the row rule
   if (call.inputs[0].spec->type == DType::f64) return plain_softmax(call);
   const Rows rows(call);
+  if (rows.step > 1 && rows.count > 0 && rows.count <= kBlock && rows.rows > 0) return run_columns(call, rows);
   const auto kernel = softmax_row_table.get();
   const int64_t batch = std::max<int64_t>(1, kPieceElements / std::max<int64_t>(1, rows.count));
   run_pieces((rows.rows + batch - 1) / batch, [&](int64_t piece) {

@@ -28,6 +28,12 @@ RT_INLINE float largest(const float* x, int64_t count) {
   return value;
 }
 
+// e / total, +0 below the smallest normal number.
+RT_INLINE F32 share(F32 e, F32 total) {
+  const F32 quotient = e / total;
+  return select(less(quotient, F32(0x1p-126f)), F32(0.0f), quotient);
+}
+
 template <class F>
 RT_INLINE void each_vector(const float* x, float* y, int64_t count, F f) {
   int64_t i = 0;
@@ -43,10 +49,24 @@ void softmax_row(const float* x, float* y, int64_t count) {
   const F32 most(largest(x, count));
   each_vector(x, y, count, [most](F32 v) __attribute__((always_inline)) { return exp(v - most); });
   const F32 total(sum_lanes(row_root<RowSum, kRowLevels>(y, count).lanes));
-  each_vector(y, y, count, [total](F32 v) __attribute__((always_inline)) {
-    const F32 quotient = v / total;
-    return select(less(quotient, F32(0x1p-126f)), F32(0.0f), quotient);
-  });
+  each_vector(y, y, count, [total](F32 v) __attribute__((always_inline)) { return share(v, total); });
+}
+
+// `columns` lines (at most 16) that lie side by side, of `count` elements (at most a block) `step` apart; y may be x.
+void softmax_columns(const float* x, float* y, int64_t count, int64_t step, int columns) {
+  F32 most(-__builtin_huge_valf());
+  for (int64_t i = 0; i < count; ++i) most = larger(most, load_part(x + i * step, columns));
+  F32 lane[kLanes];
+  for (F32& sum : lane) sum = F32(0.0f);
+  for (int64_t i = 0; i < count; ++i) {
+    const F32 e = exp(load_part(x + i * step, columns) - most);
+    store_part(e, y + i * step, columns);
+    lane[i % kLanes] = lane[i % kLanes] + e;
+  }
+  for (int half = kLanes / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
+  for (int64_t i = 0; i < count; ++i)
+    store_part(share(load_part(y + i * step, columns), lane[0]), y + i * step, columns);
 }
 
 RT_TARGET_END
@@ -54,6 +74,7 @@ RT_TARGET_END
 #if HWY_ONCE
 namespace retrace {
 
+RT_EXPORT_KERNEL(softmax_columns_table, softmax_columns);
 RT_EXPORT_KERNEL(softmax_row_table, softmax_row);
 
 }  // namespace retrace

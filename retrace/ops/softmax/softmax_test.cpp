@@ -7,6 +7,8 @@
 
 #include "retrace/base/elementary.h"
 #include "retrace/base/hash.h"
+#include "retrace/ops/broadcast/broadcast.h"
+#include "retrace/ops/slice/slice.h"
 #include "retrace/ops/testing/op_case.h"
 #include "retrace/ops/testing/reduce_reference.h"
 
@@ -61,9 +63,12 @@ TEST(Softmax, HasTheWrittenSequenceOfRoundings) {
     const auto size = static_cast<int64_t>(count);
     const auto y = softmax(Tensor::from(x, {1, size})).to_vector<float>();
     const auto column = softmax(Tensor::from(x, {size, 1}), 0).to_vector<float>();
+    const Tensor many = softmax(broadcast(Tensor::from(x, {size, 1}), {size, 19}), 0);
+    const auto beside = select(many, 1, 17).to_vector<float>();
     for (size_t i = 0; i < count; ++i) {
       ASSERT_EQ(std::bit_cast<uint32_t>(y[i]), std::bit_cast<uint32_t>(expected[i])) << count << " " << i;
       ASSERT_EQ(std::bit_cast<uint32_t>(column[i]), std::bit_cast<uint32_t>(expected[i])) << count << " " << i;
+      ASSERT_EQ(std::bit_cast<uint32_t>(beside[i]), std::bit_cast<uint32_t>(expected[i])) << count << " " << i;
     }
   }
 }
