@@ -33,6 +33,7 @@ nn::Layer stage(int64_t in, int64_t out, int blocks) {
 
 int main(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+  if (argc > 1 + quick) return fmt::print(stderr, "{} is not understood: depthwise [--quick]\n", argv[1 + quick]), 2;
   const nn::Sequential layers{convolution(3, 16),          nn::relu(),     stage(16, 24, 2), stage(24, 48, 3),
                               nn::global_average_pool2d(), nn::linear(10), nn::softmax()};
   const auto [network, info] =

@@ -46,6 +46,7 @@ void learn(const char* name, const nn::Layer& recurrent, int64_t steps) {
 // Who answers 1 always has an error of 0.167.
 int main(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+  if (argc > 1 + quick) return fmt::print(stderr, "{} is not understood: memory [--quick]\n", argv[1 + quick]), 2;
   learn("lstm", nn::lstm(kHidden, {.last = true}), quick ? 100 : 2200);
   learn("gru", nn::gru(kHidden, {.last = true}), quick ? 100 : 1200);
 }

@@ -72,7 +72,9 @@ std::pair<Floats, Floats> judge(const Rollout& r) {
 }
 
 int main(int argc, char** argv) {
-  const int rounds = argc > 1 && std::strcmp(argv[1], "--quick") == 0 ? 5 : 200;
+  const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+  if (argc > 1 + quick) return fmt::print(stderr, "{} is not understood: pole [--quick]\n", argv[1 + quick]), 2;
+  const int rounds = quick ? 5 : 200;
   const rt::RandomKey key = rt::random_key(1);
   rt::Tree parameters = kModel.initial({4}, key).parameters;
   const auto policy = rt::accelerate(act);

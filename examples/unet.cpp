@@ -41,6 +41,7 @@ double ratio(const rt::Tensor& a, const rt::Tensor& b) {
 
 int main(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+  if (argc > 1 + quick) return fmt::print(stderr, "{} is not understood: unet [--quick]\n", argv[1 + quick]), 2;
   const rt::RandomKey key = rt::random_key(1);
   rt::MiniBatchQueue queue(rt::datasets::digits(rt::Split::train, {.count = quick ? 500 : 5000}),
                            {.mini_batch_size = 50, .outputs = 1});

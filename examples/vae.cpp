@@ -38,7 +38,9 @@ void show(const rt::Tensor& logits) {
 }
 
 int main(int argc, char** argv) {
-  const int epochs = argc > 1 && std::strcmp(argv[1], "--quick") == 0 ? 2 : 30;
+  const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+  if (argc > 1 + quick) return fmt::print(stderr, "{} is not understood: vae [--quick]\n", argv[1 + quick]), 2;
+  const int epochs = quick ? 2 : 30;
   rt::MiniBatchQueue queue(rt::datasets::digits(rt::Split::train), {.mini_batch_size = 100, .outputs = 1});
   const rt::RandomKey key = rt::random_key(1);
   rt::Tree parameters{{"encoder", kEncoder.initial({kPixels}, key.split("encoder")).parameters},
