@@ -37,7 +37,7 @@ TEST(Resize2dLayer, IsTheOpAsAProgramAndAJobSayIt) {
     EXPECT_EQ(resized(read_layer(layer.made_from()->options), x), expected);
   }
   EXPECT_EQ(resized(read_layer({{"factor", int64_t{2}}}), x), retrace::resize2d(x, {.factor = 2}).to_vector<float>());
-  EXPECT_NE(error_text([&] { resized(read_layer({}), x); }).find("RT0277"), std::string::npos);
+  EXPECT_NE(error_of([&] { resized(read_layer({}), x); }).find("RT0277"), std::string::npos);
 }
 
 }  // namespace
