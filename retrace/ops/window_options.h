@@ -59,4 +59,24 @@ struct EndPadding {
   constexpr EndPadding(int64_t front, int64_t behind) : front(front), behind(behind) {}
 };
 
+// Three sizes: depth, height and width. One number sets all. {.stride = 2}, {.stride = {1, 2, 2}}.
+struct Triple {
+  int64_t z = 1, y = 1, x = 1;
+  constexpr Triple(int64_t all) : z(all), y(all), x(all) {}
+  constexpr Triple(int64_t z, int64_t y, int64_t x) : z(z), y(y), x(x) {}
+};
+
+// Elements added around a volume: none, `same`, one number for all sides, {z, y, x}, or {front, back, top, bottom,
+// left, right}.
+struct VolumePadding {
+  EndPadding depth = {};
+  Padding image = {};
+  constexpr VolumePadding() = default;
+  constexpr VolumePadding(Same) : depth(same), image(same) {}
+  constexpr VolumePadding(int64_t all) : depth(all), image(all) {}
+  constexpr VolumePadding(int64_t z, int64_t y, int64_t x) : depth(z), image(y, x) {}
+  constexpr VolumePadding(int64_t front, int64_t back, int64_t top, int64_t bottom, int64_t left, int64_t right)
+      : depth(front, back), image(top, bottom, left, right) {}
+};
+
 }  // namespace retrace

@@ -76,11 +76,11 @@ TEST(SequenceLayers, PreluLearnsASlopeForEachChannel) {
 }
 
 TEST(SequenceLayers, SayWhatTheyTake) {
-  const std::string text = error_text([] { conv1d(3, 2).initial({4, 4, 1}, random_key(1)); });
+  const std::string text = error_of([] { conv1d(3, 2).initial({4, 4, 1}, random_key(1)); });
   EXPECT_NE(text.find("RT0275"), std::string::npos) << text;
   EXPECT_NE(text.find("a sequence [batch,length,channels]"), std::string::npos);
   EXPECT_NE(
-      error_text([] {
+      error_of([] {
         LayerText given{
             .type = "conv1d",
             .options = {{"size", int64_t{3}}, {"filters", int64_t{2}}, {"padding", std::vector<int64_t>{1, 2, 3}}}};

@@ -1,0 +1,33 @@
+#include "retrace/ops/max_pool3d/max_pool3d.h"
+
+#include "retrace/ops/max_pool2d/max_pool2d.h"
+#include "retrace/ops/volume_window.h"
+
+namespace retrace {
+
+Tensor max_pool3d(const Tensor& x, Triple size, const MaxPool3dOptions& options, Place place) {
+  check_volume("max_pool3d", x, place);
+  const auto [z, y, width] = options.stride;
+  const DepthWindow window =
+      depth_window("max_pool3d", x, size.z, z == 0 ? size.z : z, 1, options.padding.depth, place);
+  const Padding ends = depth_padding("max_pool3d", x, window, place);
+  const Pair pool{size.y, size.x}, stride{y == 0 ? size.y : y, width == 0 ? size.x : width};
+  return pooled_volume(
+      x,
+      [&](const Tensor& images) {
+        return max_pool2d(images, pool, {.stride = stride, .padding = options.padding.image}, place);
+      },
+      [&](const Tensor& images) {
+        return max_pool2d(images, {window.size, 1}, {.stride = {window.stride, 1}, .padding = ends}, place);
+      },
+      place);
+}
+
+Tensor global_max_pool3d(const Tensor& x, Place place) {
+  check_volume("global_max_pool3d", x, place);
+  return volume_of_pixel(global_max_pool2d(image_of_volume(x, place), place), x, place);
+}
+
+void define_max_pool3d(OpTable&) {}  // no op of its own: it is max_pool2d of images, then along the depth
+
+}  // namespace retrace
