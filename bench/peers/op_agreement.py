@@ -19,6 +19,7 @@ from ops import (  # noqa: F401 - they fill the tables
 from ops.calls import NAMES, OPS, ask, drawn_calls
 from ops.compare import compare, type_of
 from ops.differences import DIFFERENCES, NO_PEER, excused
+from ops.edges import edge_calls
 from ops.page import Row, page
 from ops.samples import sample_calls
 
@@ -64,12 +65,12 @@ def main():
     binary = build / "bench/op_calls"
     faults = incomplete(binary)
     samples, counts = sample_calls()
-    calls = drawn_calls(CALLS, int(sys.argv[3]) if len(sys.argv) > 3 else 7) + samples
+    calls = drawn_calls(CALLS, int(sys.argv[3]) if len(sys.argv) > 3 else 7) + edge_calls() + samples
     rows, differing = {name: Row() for name in OPS}, collections.defaultdict(list)
     for call, made in zip(calls, ask(binary, calls), strict=True):
         row = rows[call.op.name]
-        row.calls += call.what == "drawn"
-        row.samples += call.what != "drawn"
+        row.calls += call.what in ("drawn", "an edge")
+        row.samples += call.what not in ("drawn", "an edge")
         for finding in compare(call, made):
             wrong = finding.wrong is not None and (finding.wrong is True or bool(torch.as_tensor(finding.wrong).any()))
             if not wrong:

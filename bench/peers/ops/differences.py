@@ -161,6 +161,16 @@ differ("concatenate", "call", "axis 1 does not exist", "All have one number of a
 differ("squeeze", "call", "has the size", "An axis that is named has the size 1. PyTorch leaves others as they are")
 
 
+differ("group_norm instance_norm batch_norm", "call", "HxW to be greater than 0|index 0 out of range",
+       "No positions or no channels are taken. PyTorch refuses them")
+differ("softmax_cross_entropy", "call", "there are no classes", "There is a class. PyTorch makes 0 or NaN of none")
+differ("conv2d", "call", "do not make 1 groups", "There is a channel. PyTorch makes zeros of none")
+differ("max_pool2d", "call", "PyTorch refuses: RuntimeError: Expected 3D or 4D", "No channels are taken. PyTorch refuses them")
+differ("global_average_pool1d global_average_pool2d", "call", "is not usable", "There is a position. PyTorch makes NaN of none")
+differ("logsumexp", "call", "there is no largest of no elements", "As max, of one element or more. PyTorch makes -inf of none")
+differ("matmul", "call", "a has 1 axes", "Factors have two axes or more. PyTorch takes vectors")
+
+
 # --- No peer
 
 NO_PEER = {

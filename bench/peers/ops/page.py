@@ -4,6 +4,7 @@ import torch
 
 from ops.calls import OPS
 from ops.differences import DIFFERENCES, NO_PEER
+from ops.edges import EDGES
 
 
 class Row:
@@ -60,7 +61,7 @@ def page(rows, differing, counts):
     return f"""# Ops beside PyTorch's
 
 Made by `make bench-agreement` (`bench/op_calls.cpp`, `bench/peers/op_agreement.py`) with PyTorch {torch.__version__.split('+')[0]}:
-{calls:,} calls that are drawn from a fixed seed (sizes 0, 1 and primes among them, options, NaN, infinities, signed zeros, ties), and
+{calls:,} calls, which are drawn from a fixed seed but for {2 * len(EDGES)} (sizes 0, 1 and primes, options, NaN, infinities, signed zeros, ties), and
 {tested:,} samples of PyTorch's own tests of its ops (`torch.testing`, `op_db`). Results and gradients of a weighted sum of them are
 compared; every public function of `retrace/ops` takes part or is named at the end. {differing} calls differ.
 
