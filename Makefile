@@ -27,7 +27,7 @@ bench-scaling:   ## cost against batch, depth and width: docs/scaling.md
 bench-peers:     ## the other frameworks, for make bench: DIR=folder
 	@scripts/run_if_present bench-peers scripts/bench_peers
 
-bench-agreement: ## solvers, schedules and metrics beside PyTorch's, Optax's and scikit-learn's: docs/peers.md
+bench-agreement: ## solvers, schedules, metrics and ops beside PyTorch's, Optax's and scikit-learn's: docs/peers.md, docs/peers-ops.md
 	@scripts/packages test
 	@scripts/bench_agreement
 

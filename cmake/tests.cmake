@@ -1,5 +1,6 @@
 # Tests: retrace/FOLDER/**/*_test.cpp is test_FOLDER (with the kernels in *_test.cu, on the emulated device),
-# tests/NAME_test.cpp is test_NAME. Benches: bench/NAME.cpp is bench/NAME in the build folder; they share bench/common. Target
+# tests/NAME_test.cpp is test_NAME. Benches: bench/NAME.cpp is bench/NAME in the build folder; they share bench/common, and
+# bench/NAME/*.cpp are parts of it. Target
 # `benches`: no test needs them.
 
 # What looks at the clock runs alone; other tests run two at a time.
@@ -252,7 +253,8 @@ if(RETRACE_BUILD_BENCHES)
   file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp")
   foreach(source IN LISTS bench_sources)
     cmake_path(GET source STEM name)
-    add_executable(bench_${name} EXCLUDE_FROM_ALL "${source}")
+    file(GLOB bench_parts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/${name}/*.cpp")
+    add_executable(bench_${name} EXCLUDE_FROM_ALL "${source}" ${bench_parts})
     target_link_libraries(bench_${name} PRIVATE bench_common benchmark::benchmark)
     set_target_properties(bench_${name} PROPERTIES
       OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")

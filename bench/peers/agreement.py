@@ -346,7 +346,7 @@ def page(solvers, schedules, metrics):
 
 Made by `make bench-agreement` (`bench/agreement.cpp`, `bench/peers/agreement.py`) with PyTorch {torch.__version__.split('+')[0]},
 Optax {optax.__version__}, scikit-learn {sklearn.__version__} and numpy {np.__version__}. Every solver, schedule and metric takes part, with its options at
-their defaults and moved; what has no peer is said to have none. Speed is in `docs/performance.md`.
+their defaults and moved; what has no peer is said to have none. Ops are in `docs/peers-ops.md`, speed is in `docs/performance.md`.
 
 ## Solvers
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "retrace/ops/broadcast/broadcast.h"
 #include "retrace/ops/maximum/maximum.h"
 #include "retrace/ops/mean/mean.h"
 #include "retrace/ops/norm/norm.h"
@@ -20,11 +21,15 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, const CosineOptions& 
         .where(place)
         .expected("0 or a positive number");
   const Operand epsilon(constant(options.epsilon, a.type()));
-  const auto length = [&](const Tensor& x) {
-    return maximum(norm(x, softmax_axis(x, options.axis, "cosine_similarity", place), {}, place), epsilon, place);
-  };
   const Tensor product = a * b;
-  const Tensor dot = sum(product, softmax_axis(product, options.axis, "cosine_similarity", place), {}, place);
+  const int axis = softmax_axis(product, options.axis, "cosine_similarity", place);
+  const auto length = [&](const Tensor& x) {
+    const int missing = product.shape().rank() - x.shape().rank();
+    const bool whole = axis >= missing && x.shape()[axis - missing] == product.shape()[axis];
+    const Tensor vectors = whole ? x : broadcast(x, product.shape(), product.spec().labels.text(), place);
+    return maximum(norm(vectors, whole ? axis - missing : axis, {}, place), epsilon, place);
+  };
+  const Tensor dot = sum(product, axis, {}, place);
   const Tensor of_a = length(a), of_b = length(b);
   return dot / (of_a * of_b);
 }

@@ -14,8 +14,8 @@ struct CosineOptions {
 };
 
 // y = sum(a * b) / (max(norm(a), epsilon) * max(norm(b), epsilon)) along the axis, which the result lacks (PyTorch's
-// cosine_similarity). a and b broadcast. Roundings as written; sums in the order of sum. f32 and f64. Gradients: those
-// of these ops. Error(usage) as of these ops, and for an epsilon that is negative or not finite.
+// cosine_similarity). a and b are broadcast first. Roundings as written; sums in the order of sum. f32 and f64.
+// Gradients: those of these ops. Error(usage) as of these ops, and for an epsilon that is negative or not finite.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, const CosineOptions& options = {},
                          Place place = Place::here());
 

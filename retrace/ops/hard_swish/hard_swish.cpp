@@ -12,7 +12,7 @@ std::vector<Tensor> lower(const LowerCall& call) { return {call.inputs[0] * hard
 
 std::vector<Tensor> gradient(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
-  const Tensor below = where(x > -3, dy * ((2 * x + 3) / 6), constant_like(x, 0), call.place);
+  const Tensor below = where(x <= -3, constant_like(x, 0), dy * ((2 * x + 3) / 6), call.place);  // NaN at NaN
   return {where(x >= 3, dy, below, call.place)};
 }
 

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "retrace/ops/testing/activation_cases.h"
+#include "retrace/ops/testing/op_case_run.h"
 
 namespace retrace {
 namespace {
@@ -15,6 +18,18 @@ OP_CASES(hard_swish) {
                                  .build = one(hard_swish),
                                  .bound = {.ulp = 4, .relative = 2e-7, .tiny = true}});
   return cases;
+}
+
+TEST(HardSwish, HasTheGradientNaNAtNaN) {
+  const OpCase made{.op = "",
+                    .name = "special",
+                    .inputs = {{.shape = {4}, .values = {__builtin_nan(""), -3, -__builtin_inf(), 3}}},
+                    .build = one(hard_swish)};
+  const auto gradient = loss_gradients(made, make_inputs(made, DType::f32))[0].to_vector<float>();
+  EXPECT_TRUE(std::isnan(gradient[0]));
+  EXPECT_EQ(gradient[1], 0);
+  EXPECT_EQ(gradient[2], 0);
+  EXPECT_NE(gradient[3], 0);
 }
 
 }  // namespace

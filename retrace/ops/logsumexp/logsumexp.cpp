@@ -1,5 +1,6 @@
 #include "retrace/ops/logsumexp/logsumexp.h"
 
+#include "retrace/ops/compare/compare.h"
 #include "retrace/ops/exp/exp.h"
 #include "retrace/ops/isfinite/isfinite.h"
 #include "retrace/ops/log/log.h"
@@ -30,10 +31,14 @@ std::vector<Tensor> lower(const LowerCall& call) {
   return {m + log(sum(exp(shifted, call.place), axes, options, call.place), call.place)};
 }
 
+// Where y is -inf all of x is: 0 in its place makes the quotients 0, and not NaN.
 std::vector<Tensor> gradient(const GradientCall& call) {
   const Tensor& x = call.inputs[0];
   const Shape& axes = call.attributes.list("axes");
-  const Tensor y = with_reduced_axes(finite_or_zero(call.outputs[0], call.place), x, axes, call.place);
+  const Tensor none = constant_like(call.outputs[0], -__builtin_inf());
+  const Tensor finite =
+      where(equal(call.outputs[0], none, call.place), constant_like(call.outputs[0], 0), call.outputs[0], call.place);
+  const Tensor y = with_reduced_axes(finite, x, axes, call.place);
   return {with_reduced_axes(call.cotangents[0], x, axes, call.place) * exp(x - y, call.place)};
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "retrace/ops/testing/op_case_run.h"
 #include "retrace/ops/testing/reduce_cases.h"
 
@@ -44,6 +46,20 @@ TEST(Logsumexp, HasTheGradientOfSoftmaxAndNoneOfNothing) {
   EXPECT_EQ(gradient[1], 0);
   EXPECT_GT(gradient[2], 0);
   EXPECT_EQ(gradient[3], 0);
+}
+
+// dy * exp(x - y), as PyTorch: 0 beside an infinite element, NaN for it and for a line with a NaN.
+TEST(Logsumexp, HasTheGradientOfTheFormulaWhereYIsNotFinite) {
+  const double infinity = __builtin_inf();
+  const OpCase made{.op = "",
+                    .name = "not finite",
+                    .inputs = {{.shape = {2, 2}, .values = {1, infinity, __builtin_nan(""), 1}}},
+                    .build = [](const std::vector<Tensor>& in) { return std::vector{logsumexp(in[0], 1)}; }};
+  const auto gradient = loss_gradients(made, make_inputs(made, DType::f32))[0].to_vector<float>();
+  EXPECT_EQ(gradient[0], 0);
+  EXPECT_TRUE(std::isnan(gradient[1]));
+  EXPECT_TRUE(std::isnan(gradient[2]));
+  EXPECT_TRUE(std::isnan(gradient[3]));
 }
 
 TEST(Logsumexp, SaysWhatDoesNotFit) {

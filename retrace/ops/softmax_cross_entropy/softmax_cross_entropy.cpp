@@ -17,8 +17,12 @@ namespace {
 
 std::vector<TensorSpec> infer(const InferCall& call) {
   const auto specs = infer_loss(call);
-  if (call.inputs[0].shape.rank() == 0)
-    op_error(call, 133, "x has no axes", call.inputs[0].text(), "an axis of classes", "reshape x to [1, classes]");
+  const TensorSpec& x = call.inputs[0];
+  if (x.shape.rank() == 0)
+    op_error(call, 133, "x has no axes", x.text(), "an axis of classes", "reshape x to [1, classes]");
+  const int labelled = x.labels.find('C');
+  if (x.shape[labelled >= 0 ? labelled : x.shape.rank() - 1] == 0)
+    op_error(call, 284, "there are no classes", x.text(), "one class or more, along axis C or the last");
   return specs;
 }
 

@@ -159,6 +159,11 @@ TEST(SoftmaxCrossEntropy, WrongArgumentsAreErrors) {
             "  got:      f32[]\n"
             "  expected: an axis of classes\n"
             "  help:     reshape x to [1, classes]");
+  EXPECT_EQ(error_text([&] { softmax_cross_entropy(Tensor::zeros({2, 0}), Tensor::zeros({2, 0}), place); }),
+            "error[RT0284]: softmax_cross_entropy: there are no classes\n"
+            "  where:    model.cpp:7\n"
+            "  got:      f32[2,0]\n"
+            "  expected: one class or more, along axis C or the last");
   EXPECT_EQ(error_text([&] { softmax_cross_entropy(x, Tensor::zeros({4, 10}, DType::i32), place); }),
             "error[RT0132]: softmax_cross_entropy: the arguments have the types f32 and i32\n"
             "  where:    model.cpp:7\n"
