@@ -7,6 +7,9 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(average_pool3d, average_pool3d(reshape(Tensor::arange(8), {1, 2, 2, 2, 1}), 2));
+OP_EXAMPLE(global_average_pool3d, global_average_pool3d(reshape(Tensor::arange(8), {1, 2, 2, 2, 1})));
+
 OP_CASES(average_pool3d) {
   struct Sizes {
     const char* name;

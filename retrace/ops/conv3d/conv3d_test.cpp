@@ -8,6 +8,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(conv3d, conv3d(Tensor::ones({1, 3, 3, 3, 1}), Tensor::ones({3, 3, 3, 1, 1})));
+
 OP_CASES(conv3d) {
   struct Geometry {
     const char* name;

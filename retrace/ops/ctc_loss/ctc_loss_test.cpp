@@ -16,6 +16,8 @@ CaseInput of_numbers(const std::vector<double>& values, const Shape& shape) {
   return {.shape = shape, .type = DType::i32, .values = values};
 }
 
+OP_EXAMPLE(ctc_loss, ctc_loss(Tensor::zeros({1, 4, 3}), Tensor::from({1, 2}, {1, 2})));
+
 OP_CASES(ctc_loss) {
   struct Sizes {
     const char* name;

@@ -9,6 +9,9 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(max_pool3d, max_pool3d(reshape(Tensor::arange(8), {1, 2, 2, 2, 1}), 2));
+OP_EXAMPLE(global_max_pool3d, global_max_pool3d(reshape(Tensor::arange(8), {1, 2, 2, 2, 1})));
+
 OP_CASES(max_pool3d) {
   struct Sizes {
     const char* name;

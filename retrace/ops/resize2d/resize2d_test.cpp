@@ -17,6 +17,8 @@ std::vector<Tensor> spread(const std::vector<Tensor>& in, const Resize2dOptions&
   return {gradients(sum(y * y), std::vector<Tensor>{in[0]})[0]};
 }
 
+OP_EXAMPLE(resize2d, resize2d(reshape(Tensor::arange(4), {1, 2, 2, 1}), {.factor = 2, .method = "bilinear"}));
+
 OP_CASES(resize2d) {
   struct Sizes {
     const char* name;
