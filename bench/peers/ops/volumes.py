@@ -1,0 +1,110 @@
+"""Convolutions and pools of volumes, images of another size, and the loss of targets that are not aligned; and their peers."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from ops.calls import EXACT, Bound, op
+from ops.layers import SUM, WINDOW_NAME, drawn_padding, ends, whole
+
+NORM, STEPS = Bound("norm", 4, 32), Bound("norm", 16, 64)
+
+
+def sides(x, windows, stride, padding):
+    """What is added around a volume with the channels last, as F.pad takes it for one with the channels first."""
+    parts = [padding] * 3 if padding == "same" else [padding[i:i + 2] for i in (0, 2, 4)]
+    found = [ends(x.shape[i + 1], windows[i], stride[i], parts[i]) for i in range(3)]
+    return [count for pair in reversed(found) for count in pair]
+
+
+def conv3d(inputs, options):
+    x, w = inputs[:2]
+    windows = [(n - 1) * d + 1 for n, d in zip(w.shape[:3], options["dilation"], strict=True)]
+    volume = F.pad(x.permute(0, 4, 1, 2, 3), sides(x, windows, options["stride"], options["padding"]))
+    y = F.conv3d(volume.contiguous(), w.permute(4, 3, 0, 1, 2).contiguous(), inputs[2] if len(inputs) > 2 else None,
+                 options["stride"], 0, options["dilation"], options["groups"])
+    return y.permute(0, 2, 3, 4, 1)
+
+
+def volumes(r):
+    kernel, dilation = [r.whole(1, 3) for _ in range(3)], [r.pick((1, 1, 2)) for _ in range(3)]
+    groups = r.pick((1, 1, 2))
+    channels, filters = groups * r.pick((1, 2, 3)), groups * r.pick((1, 2, 5))
+    size = [max(r.whole(2, 6), (n - 1) * d + 1) for n, d in zip(kernel, dilation, strict=True)]
+    x, weights = r.normal([r.pick((0, 1, 2)), *size, channels]), r.normal([*kernel, channels // groups, filters])
+    tensors = [r.seldom_special(x), weights] + ([r.normal([filters])] if r.chance(0.4) else [])
+    return tensors, {"stride": [r.whole(1, 2) for _ in range(3)], "dilation": dilation, "groups": groups,
+                     "padding": drawn_padding(r, kernel)}
+
+
+def pool(largest):
+    def peer(inputs, options):
+        x, window = inputs[0], options["size"]
+        stride = options.get("stride", window)
+        around = sides(x, window, stride, options["padding"])
+        volume = x.permute(0, 4, 1, 2, 3)
+        if largest:
+            return F.max_pool3d(F.pad(volume, around, value=-math.inf), window, stride).permute(0, 2, 3, 4, 1)
+        ones = F.pad(torch.ones_like(volume[:1, :1].detach()), around, value=1.0 if options["count_padding"] else 0.0)
+        sums = F.avg_pool3d(F.pad(volume, around), window, stride, divisor_override=1)
+        return (sums / F.avg_pool3d(ones, window, stride, divisor_override=1)).permute(0, 2, 3, 4, 1)
+    return peer
+
+
+def pooled(average):
+    def draw(r):
+        window = [r.whole(1, 3) for _ in range(3)]
+        x = r.normal([r.pick((1, 2, 3))] + [max(n, r.whole(2, 6)) for n in window] + [r.pick((1, 2, 3, 17))])
+        options = {"size": window, "padding": drawn_padding(r, window)}
+        if r.chance(0.6):
+            options["stride"] = [r.whole(1, 3) for _ in range(3)]
+        if average:
+            options["count_padding"] = r.chance(0.5)
+        x = r.seldom_special(x)
+        return [torch.where(x == -math.inf, math.inf, x)], options  # the peer's padding is -inf
+    return draw
+
+
+def other_sizes(r):
+    x = r.normal([r.pick((1, 2, 3)), r.whole(1, 9), r.whole(1, 9), r.pick((1, 2, 3, 17))])
+    options = {"method": r.pick(("nearest", "bilinear"))}
+    if options["method"] == "bilinear":
+        options["align_corners"] = r.chance(0.4)
+    if r.chance(0.3):
+        return [x], options | {"factor": r.pick((2, 3))}
+    return [x], options | {"size": [r.whole(1, 19), r.whole(1, 19)]}
+
+
+def resize2d(inputs, options):
+    x, factor = inputs[0].permute(0, 3, 1, 2), options.get("factor")
+    size = options.get("size") or [n * factor for n in x.shape[2:]]
+    if options["method"] == "nearest":
+        return F.interpolate(x, size, mode="nearest-exact").permute(0, 2, 3, 1)
+    return F.interpolate(x, size, mode="bilinear", align_corners=options["align_corners"]).permute(0, 2, 3, 1)
+
+
+def unaligned(r):
+    batch, time, classes, positions = r.whole(1, 4), r.whole(1, 12), r.whole(2, 7), r.whole(1, 4)
+    blank = r.whole(0, classes - 1)
+    targets = r.indices([batch, positions], classes - 1)
+    targets = torch.where(targets >= blank, targets + 1, targets)
+    lengths, wanted = r.indices([batch], time) + 1, r.indices([batch], positions + 1)
+    options = {"blank": blank, "reduction": r.pick(("mean", "sum", "none")), "zero_infinity": True}
+    return [r.normal([batch, time, classes], 2), targets, lengths, wanted], options
+
+
+def ctc_loss(inputs, options):
+    x, targets, lengths, wanted = inputs
+    return F.ctc_loss(torch.log_softmax(x, -1).movedim(0, 1), targets.long(), lengths.long(), wanted.long(), options["blank"],
+                      options["reduction"], options["zero_infinity"])
+
+
+op("conv3d", WINDOW_NAME + "pad, conv3d", conv3d, volumes, SUM, SUM)
+op("max_pool3d", WINDOW_NAME + "pad, max_pool3d", pool(True), pooled(False), EXACT, SUM)
+op("average_pool3d", WINDOW_NAME + "pad, avg_pool3d", pool(False), pooled(True), SUM, SUM)
+op("global_max_pool3d", WINDOW_NAME + "max_pool3d", lambda i, _: F.max_pool3d(i[0].movedim(-1, 1), tuple(i[0].shape[1:4]))
+   .movedim(1, -1), whole(3), EXACT, SUM)
+op("global_average_pool3d", "torch.mean", lambda i, _: i[0].mean((1, 2, 3), keepdim=True), whole(3), SUM, SUM)
+op("resize2d", WINDOW_NAME + "interpolate", resize2d, other_sizes, NORM, STEPS)
+op("ctc_loss", WINDOW_NAME + "ctc_loss of log_softmax", ctc_loss, unaligned, NORM, STEPS)
