@@ -9,7 +9,7 @@ using Numbers = std::vector<int64_t>;
 constexpr double kMostVolumeSize = 1 << 30;
 
 Error wrong_numbers(std::string_view name, size_t count, const char* expected) {
-  return Error(ErrorKind::usage, 282, fmt::format("{} has {} numbers", name, count)).expected(expected);
+  return Error(ErrorKind::usage, 453, fmt::format("{} has {} numbers", name, count)).expected(expected);
 }
 
 }  // namespace
