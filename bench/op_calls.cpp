@@ -22,6 +22,7 @@ OpTable all_ops() {
   add_arrays(table);
   add_layers(table);
   add_losses(table);
+  add_volumes(table);
   return table;
 }
 

@@ -20,6 +20,7 @@ class Call {
   Tensor operator[](size_t i) const { return i < tensors_.size() ? tensors_[i] : Tensor(); }
   const std::vector<Tensor>& tensors() const { return tensors_; }
   bool has(const char* name) const { return options_.contains(name); }
+  bool is_text(const char* name) const { return has(name) && options_[name].is_string(); }
   int64_t whole(const char* name, int64_t standard) const { return options_.value(name, standard); }
   double number(const char* name, double standard) const { return options_.value(name, standard); }
   bool flag(const char* name) const { return options_.value(name, false); }
@@ -51,5 +52,6 @@ void add_pointwise(OpTable& table);
 void add_arrays(OpTable& table);
 void add_layers(OpTable& table);
 void add_losses(OpTable& table);
+void add_volumes(OpTable& table);
 
 }  // namespace retrace::bench

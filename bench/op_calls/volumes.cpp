@@ -13,7 +13,7 @@ Triple triple(const Call& c, const char* name, int64_t standard) {
 // A list of six, or "same".
 VolumePadding padding(const Call& c) {
   if (!c.has("padding")) return {};
-  if (c.text("same", "") == "same") return same;
+  if (c.is_text("padding")) return same;
   const auto list = c.list("padding");
   return {list.at(0), list.at(1), list.at(2), list.at(3), list.at(4), list.at(5)};
 }
@@ -44,8 +44,7 @@ void add_volumes(OpTable& table) {
     return Results{c[2].defined() ? conv3d(c[0], c[1], c[2], options) : conv3d(c[0], c[1], options)};
   };
   table["max_pool3d"] = [](const Call& c) {
-    return Results{
-        max_pool3d(c[0], triple(c, "size", 1), {.stride = triple(c, "stride", 0), .padding = padding(c)})};
+    return Results{max_pool3d(c[0], triple(c, "size", 1), {.stride = triple(c, "stride", 0), .padding = padding(c)})};
   };
   table["average_pool3d"] = [](const Call& c) {
     return Results{average_pool3d(
@@ -55,6 +54,10 @@ void add_volumes(OpTable& table) {
   table["global_max_pool3d"] = [](const Call& c) { return Results{global_max_pool3d(c[0])}; };
   table["global_average_pool3d"] = [](const Call& c) { return Results{global_average_pool3d(c[0])}; };
   table["resize2d"] = [](const Call& c) { return Results{resize2d(c[0], resize_options(c))}; };
+  table["unfold"] = [](const Call& c) {
+    return Results{
+        unfold(c[0], c.axes(), c.whole("size", 1), {.step = c.whole("step", 1), .dilation = c.whole("dilation", 1)})};
+  };
   table["ctc_loss"] = [](const Call& c) { return Results{ctc_loss(c[0], c[1], ctc_options(c))}; };
 }
 

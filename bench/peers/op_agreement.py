@@ -15,7 +15,7 @@ import warnings
 import torch
 
 from ops import (  # noqa: F401 - they fill the tables
-    array_samples, arrays, floors, layer_samples, layers, losses, norms, parts, pointwise, pointwise_samples)
+    array_samples, arrays, floors, layer_samples, layers, losses, norms, parts, pointwise, pointwise_samples, volumes)
 from ops.calls import NAMES, OPS, ask, drawn_calls
 from ops.compare import compare, type_of
 from ops.differences import DIFFERENCES, NO_PEER, excused

@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from ops.calls import EXACT, Bound, op
+from ops.calls import ANY, EXACT, Bound, op
 from ops.layers import SUM, WINDOW_NAME, drawn_padding, ends, whole
 
 NORM, STEPS = Bound("norm", 4, 32), Bound("norm", 16, 64)
@@ -100,6 +100,20 @@ def ctc_loss(inputs, options):
                       options["reduction"], options["zero_infinity"])
 
 
+def moving(r):
+    shape = [r.whole(1, 5) for _ in range(r.whole(0, 2))]
+    size, dilation = r.whole(1, 4), r.pick((1, 1, 1, 2))
+    axis = r.whole(0, len(shape))
+    shape.insert(axis, (size - 1) * dilation + r.whole(1, 9))
+    return [r.normal(shape)], {"axes": [axis], "size": size, "step": r.whole(1, 4), "dilation": dilation}
+
+
+def unfold(inputs, options):
+    size, dilation = options["size"], options["dilation"]
+    return inputs[0].unfold(options["axes"][0], (size - 1) * dilation + 1, options["step"])[..., ::dilation]
+
+
+op("unfold", "torch.Tensor.unfold", unfold, moving, EXACT, SUM, types=ANY)
 op("conv3d", WINDOW_NAME + "pad, conv3d", conv3d, volumes, SUM, SUM)
 op("max_pool3d", WINDOW_NAME + "pad, max_pool3d", pool(True), pooled(False), EXACT, SUM)
 op("average_pool3d", WINDOW_NAME + "pad, avg_pool3d", pool(False), pooled(True), SUM, SUM)

@@ -24,12 +24,11 @@ struct Resize2dOptions {
   bool align_corners = false;      // of "bilinear": the outer pixels of x and y lie upon each other
 };
 
-// y[n,oy,ox,c]: x at place s(oy), s(ox), where the axis of `in` pixels becomes one of `out` (PyTorch: interpolate).
-// Along one axis:
-//   nearest                  x[floor((o + 1/2) * in / out)]           (PyTorch: nearest-exact; of whole factors:
-//   nearest) bilinear                 s = (o + 1/2) * in / out - 1/2, from 0 to in - 1 bilinear, align_corners  s = o *
-//   (in - 1) / (out - 1), and 0 where out is 1 bilinear: i = floor(s), w = s - i:  fma(w, x[i+1], (1 - w) * x[i]), and
-//   x[i] alone where w is 0
+// y[n,oy,ox,c]: x at place s(oy), s(ox), where an axis of `in` pixels becomes one of `out` (PyTorch: interpolate).
+//   nearest:                 x[floor((o + 1/2) * in / out)]: PyTorch's nearest-exact, and for whole factors its nearest
+//   bilinear:                s = (o + 1/2) * in / out - 1/2, held between 0 and in - 1
+//   bilinear, align_corners: s = o * (in - 1) / (out - 1), and 0 where out is 1
+// Bilinear takes, with i = floor(s) and w = s - i, fma(w, x[i+1], (1 - w) * x[i]), and x[i] alone where w is 0.
 // The height is done first, then the width. Places are fractions of whole numbers: w is one rounded division. Where an
 // image becomes smaller, pixels between are skipped: average_pool2d before it keeps them.
 //

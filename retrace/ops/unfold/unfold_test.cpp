@@ -7,6 +7,8 @@
 namespace retrace {
 namespace {
 
+OP_EXAMPLE(unfold, unfold(Tensor::arange(5), 0, 3));
+
 OP_CASES(unfold) {
   struct Sizes {
     const char* name;
