@@ -1,6 +1,8 @@
 #include "retrace/plan/programs/tile_load.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "retrace/plan/programs/tile_bytes.h"
 
@@ -27,21 +29,22 @@ void gather(const T* from, float* to, int64_t count, int64_t stride) {
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i * stride]);
 }
 
-constexpr int64_t kVector = 16;
+using Vector = std::array<float, 16>;
 
 // `rows` rows of `run` equal elements, whose values lie `stride` apart. Of `room` elements at `to`, those behind the
 // rows may be written, too: what belongs there comes later.
 template <class T>
 void fill_rows(const T* from, int64_t stride, int64_t rows, int64_t run, float* to, int64_t room) {
-  const int64_t padded = (run + kVector - 1) / kVector * kVector;
+  Vector values;
+  const auto step = static_cast<int64_t>(values.size()), padded = (run + step - 1) / step * step;
   for (; rows > 0; --rows, from += stride, to += run, room -= run) {
     const auto value = static_cast<float>(*from);
     if (room < padded) {
       fill(value, to, run);
       continue;
     }
-    for (int64_t i = 0; i < run; i += kVector)
-      for (int64_t k = 0; k < kVector; ++k) to[i + k] = value;
+    values.fill(value);
+    for (int64_t i = 0; i < run; i += step) std::memcpy(to + i, values.data(), sizeof(values));
   }
 }
 
