@@ -1,15 +1,19 @@
-// Calls of our public ops, for bench/peers/op_agreement.py: build/bench/op_calls FOLDER.
+// Calls of our public ops, for bench/peers/op_agreement.py: build/bench/op_calls FOLDER [THREADS].
 //
 // FOLDER/calls.jsonl has a call a line: {"op": name, "inputs": [{"type": "f32", "shape": [2,3], "grad": true} or null],
 // "options": {...}}; the bytes of the inputs stand one behind another in FOLDER/inputs.bin. A line of FOLDER/made.jsonl
 // answers each: {"results": [...], "gradients": [...]} with type and shape (null: no gradient asked for), or {"error":
 // text}; the bytes are in FOLDER/made.bin. Gradients are those of the sum of w * y over all float results; element i of
-// result j has the weight w = ((37 i + 11 j) mod 19 - 9.5) / 8. Without arguments it prints the names that it knows.
+// result j has the weight w = ((37 i + 11 j) mod 19 - 9.5) / 8. With a
+// number of threads an answer is {"forward": us, "gradient": us} (timing.h). Without arguments it prints the names that
+// it knows.
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 #include "bench/op_calls/call.h"
+#include "bench/op_calls/timing.h"
 
 namespace retrace::bench {
 namespace {
@@ -81,7 +85,7 @@ json written(const std::vector<Tensor>& tensors, std::ofstream& out) {
   return all;
 }
 
-json answer(const OpTable& table, const json& call, std::ifstream& in, std::ofstream& out) {
+json answer(const OpTable& table, const json& call, bool times, std::ifstream& in, std::ofstream& out) {
   std::vector<Tensor> inputs;
   std::vector<bool> wanted;
   for (const auto& input : call["inputs"]) {
@@ -97,6 +101,7 @@ json answer(const OpTable& table, const json& call, std::ifstream& in, std::ofst
   }
   try {
     const auto& f = table.at(call["op"]);
+    if (times) return timed(f, inputs, wanted, call["options"]);
     const bool any = std::find(wanted.begin(), wanted.end(), true) != wanted.end();
     Made made = any ? differentiated(f, inputs, wanted, call["options"]) : Made{f(Call(inputs, call["options"])), {}};
     for (const Tensor& x : made.results) evaluate(x);
@@ -106,7 +111,7 @@ json answer(const OpTable& table, const json& call, std::ifstream& in, std::ofst
   }
 }
 
-int run(const char* folder) {
+int run(const char* folder, int threads) {
   const OpTable table = all_ops();
   if (!folder) {
     for (const auto& [name, f] : table) std::puts(name.c_str());
@@ -115,8 +120,12 @@ int run(const char* folder) {
   const std::string base = std::string(folder) + "/";
   std::ifstream calls(base + "calls.jsonl"), in(base + "inputs.bin", std::ios::binary);
   std::ofstream made(base + "made.jsonl"), out(base + "made.bin", std::ios::binary);
-  set_plan_cache_enabled(false);
-  for (std::string line; std::getline(calls, line);) made << answer(table, json::parse(line), in, out).dump() << '\n';
+  if (threads > 0)
+    set_thread_count(threads);
+  else
+    set_plan_cache_enabled(false);
+  for (std::string line; std::getline(calls, line);)
+    made << answer(table, json::parse(line), threads > 0, in, out).dump() << '\n';
   made.flush(), out.flush();
   return made.good() && out.good() ? 0 : 1;
 }
@@ -124,4 +133,6 @@ int run(const char* folder) {
 }  // namespace
 }  // namespace retrace::bench
 
-int main(int count, char** arguments) { return retrace::bench::run(count > 1 ? arguments[1] : nullptr); }
+int main(int count, char** arguments) {
+  return retrace::bench::run(count > 1 ? arguments[1] : nullptr, count > 2 ? std::atoi(arguments[2]) : 0);
+}
