@@ -120,6 +120,7 @@ Layer graph_of(std::vector<Node> nodes, std::shared_ptr<const LayerMade> made) {
                  for (size_t i = 0; i < made->outputs.size(); ++i) {
                    const NetworkOutput& output = made->outputs[i];
                    const Tree one = output.from.empty() ? last : scope.at(output.from);
+                   if (is_scores(output.kind)) check_class_weights(output, one.tensor().shape().back());
                    y[output.name] = made->softmaxes[i] ? scores.apply(walk, one) : one;
                  }
                  return y;

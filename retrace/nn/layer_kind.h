@@ -40,6 +40,8 @@ OptionRule padding_rule(std::string name, std::string help);
 Padding padding_of(const OptionValues& options, std::string_view name);
 // A number of channels or features.
 OptionRule count_rule(std::string name, std::string help);
+// The groups of a convolution's channels.
+OptionRule groups_rule();
 // `initializer`.
 OptionRule initializer_rule();
 Initializer initializer_of(const OptionValues& options);

@@ -88,6 +88,14 @@ OptionRule count_rule(std::string name, std::string help) {
   return {.name = std::move(name), .help = std::move(help), .standard = int64_t{0}, .low = 1, .high = kMostCount};
 }
 
+OptionRule groups_rule() {
+  return {.name = "groups",
+          .help = "groups of channels that filters see apart",
+          .standard = int64_t{1},
+          .low = 1,
+          .high = kMostSize};
+}
+
 OptionRule initializer_rule() {
   std::vector<std::string> names;
   for (const auto& one : initializers()) names.emplace_back(one.name);

@@ -49,6 +49,9 @@ TEST(Losses, OptionsMustFit) {
             "  where:    model.cpp:7\n"
             "  got:      1, -2\n"
             "  expected: a number from 0 on for each class, not all of them 0");
+  EXPECT_THROW(loss({.name = "y", .class_weights = {1, 2}}, Tensor::ones({2, 3}, DType::f32, "BC"),
+                    Tensor::from<int32_t>({0, 1}, {2}, "B")),
+               Error);
   EXPECT_EQ(text({.name = "y", .kind = OutputKind::values, .loss = "huber", .ignore_index = 1}),
             "error[RT0269]: the loss \"huber\" takes no label_smoothing, ignore_index or class_weights\n"
             "  where:    model.cpp:7\n"

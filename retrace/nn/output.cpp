@@ -1,5 +1,9 @@
 #include "retrace/nn/output.h"
 
+#include <fmt/format.h>
+
+#include "retrace/base/error.h"
+
 namespace retrace::nn {
 
 std::string_view text_of(OutputKind kind) {
@@ -23,6 +27,14 @@ std::string_view target_labels(OutputKind kind) {
 }
 
 bool is_scores(OutputKind kind) { return kind == OutputKind::class_scores || kind == OutputKind::position_scores; }
+
+void check_class_weights(const NetworkOutput& output, int64_t classes) {
+  const auto count = static_cast<int64_t>(output.class_weights.size());
+  if (count == 0 || count == classes) return;
+  throw Error(ErrorKind::usage, 292, fmt::format("the class_weights of the output \"{}\" do not fit", output.name))
+      .got(fmt::format("{} numbers", count))
+      .expected(fmt::format("one for each of the {} classes", classes));
+}
 
 std::string_view standard_loss(OutputKind kind) { return is_scores(kind) ? "cross-entropy" : "mean-squared-error"; }
 

@@ -42,6 +42,9 @@ struct NetworkOutput {
   std::vector<double> class_weights = {};
 };
 
+// Throws Error(usage) unless the output has no class_weights, or one for each of so many classes.
+void check_class_weights(const NetworkOutput& output, int64_t classes);
+
 // The loss of an output where nobody names one: cross-entropy of scores, mean-squared-error of others.
 std::string_view standard_loss(OutputKind kind);
 

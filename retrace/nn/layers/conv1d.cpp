@@ -32,16 +32,10 @@ Layer conv1d(int64_t size, int64_t filters, const Conv1dOptions& options, const 
 LayerKind conv1d_layer() {
   return {.name = "conv1d",
           .help = "convolution of a sequence",
-          .options = with_parameter_rules({length_rule("size", "of the kernel", 3),
-                                           count_rule("filters", "channels of the result"),
-                                           length_rule("stride", "how far the kernel moves", 1),
-                                           end_padding_rule(),
-                                           length_rule("dilation", "distance of the kernel's elements", 1),
-                                           {.name = "groups",
-                                            .help = "groups of channels that filters see apart",
-                                            .standard = int64_t{1},
-                                            .low = 1,
-                                            .high = 65'536}}),
+          .options = with_parameter_rules(
+              {length_rule("size", "of the kernel", 3), count_rule("filters", "channels of the result"),
+               length_rule("stride", "how far the kernel moves", 1), end_padding_rule(),
+               length_rule("dilation", "distance of the kernel's elements", 1), groups_rule()}),
           .required = {"size", "filters"},
           .learns = true,
           .layer = [](const OptionValues& options) {

@@ -36,11 +36,7 @@ LayerKind conv2d_layer() {
                size_rule("stride", "how far the kernel moves: one number, or [height, width]", 1),
                padding_rule("padding", "around the image"),
                size_rule("dilation", "distance of the kernel's elements: one number, or [height, width]", 1),
-               {.name = "groups",
-                .help = "groups of channels that filters see apart",
-                .standard = int64_t{1},
-                .low = 1,
-                .high = 65'536}}),
+               groups_rule()}),
           .required = {"size", "filters"},
           .learns = true,
           .layer = [](const OptionValues& options) {

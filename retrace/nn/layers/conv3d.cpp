@@ -6,6 +6,7 @@
 #include "retrace/ops/volume_window.h"
 
 namespace retrace::nn {
+
 Layer conv3d(Triple kernel, int64_t filters, const Conv3dOptions& options, const ParameterOptions& parameters,
              Place place) {
   return Layer("conv3d",
@@ -32,16 +33,10 @@ Layer conv3d(Triple kernel, int64_t filters, const Conv3dOptions& options, const
 LayerKind conv3d_layer() {
   return {.name = "conv3d",
           .help = "convolution of a volume",
-          .options = with_parameter_rules({triple_rule("size", "of the kernel", 3),
-                                           count_rule("filters", "channels of the result"),
-                                           triple_rule("stride", "how far the kernel moves", 1),
-                                           volume_padding_rule(),
-                                           triple_rule("dilation", "distance of the kernel's elements", 1),
-                                           {.name = "groups",
-                                            .help = "groups of channels that filters see apart",
-                                            .standard = int64_t{1},
-                                            .low = 1,
-                                            .high = 65'536}}),
+          .options = with_parameter_rules(
+              {triple_rule("size", "of the kernel", 3), count_rule("filters", "channels of the result"),
+               triple_rule("stride", "how far the kernel moves", 1), volume_padding_rule(),
+               triple_rule("dilation", "distance of the kernel's elements", 1), groups_rule()}),
           .required = {"size", "filters"},
           .learns = true,
           .layer = [](const OptionValues& options) {

@@ -25,11 +25,8 @@ Rows rows_of(const Tensor& y, const Tensor& target) {
 }
 
 Tensor weights_of(const NetworkOutput& output, int64_t classes) {
+  check_class_weights(output, classes);
   const std::vector<float> weights(output.class_weights.begin(), output.class_weights.end());
-  if (std::ssize(weights) != classes)
-    throw Error(ErrorKind::usage, 292, fmt::format("the class_weights of the output \"{}\" do not fit", output.name))
-        .got(fmt::format("{} numbers", weights.size()))
-        .expected(fmt::format("one for each of the {} classes", classes));
   return Tensor::from(weights, {1, classes});
 }
 

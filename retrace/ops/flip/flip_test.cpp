@@ -21,6 +21,10 @@ OP_CASES(flip) {
           moved_case("flip", "all", [](const auto& in) { return std::vector{flip(in[0])}; }),
           moved_case("flip", "last", [](const auto& in) { return std::vector{flip(in[0], -1)}; }),
           moved_case("flip", "two_of_three", [](const auto& in) { return std::vector{flip(in[0], {0, 2})}; }),
+          {.op = "flip",
+           .name = "rows_of_16_bytes",
+           .inputs = {{.shape = {3, 2, 8}}},
+           .build = [](const auto& in) { return std::vector{flip(in[0], 0)}; }},
           moved_case("gather_rows", "of_take_twice",
                      [](const auto& in) {
                        const auto index = Tensor::from<int32_t>({4, 0, 4, 2}, {4});
