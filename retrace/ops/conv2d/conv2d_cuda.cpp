@@ -51,8 +51,7 @@ size_t shared_bytes(const cuda::GatherTile& tile) {
            (cuda::kGatherStages + 1) * cuda::kGatherTerms * 16 + rows * (16 + 8);
   const auto slots = static_cast<size_t>(cuda::window_slots(tile.rows)), taps = static_cast<size_t>(tile.taps);
   const size_t line = static_cast<size_t>(cuda::window_part(tile.rows)) / 4 + taps * (columns + cuda::kGatherPad);
-  return cuda::kWindowStages * cuda::kWindowLines * (line * sizeof(float) + 16) + (slots + 1) / 2 * 16 +
-         (slots + 3) / 4 * 16 + rows * 8;
+  return cuda::kWindowStages * cuda::kWindowLines * (line * sizeof(float) + 16) + slots * 16 + rows * 8;
 }
 
 struct Tiling {
@@ -93,9 +92,12 @@ void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2
   a.block_rows = static_cast<int>(block_of(s.kernel_width) / s.kernel_width);
   a.weights_tap = static_cast<int>(s.in_channels / s.groups * s.out_channels);
   a.weights_group = static_cast<int>(s.out_channels / s.groups);
-  a.channels = cuda::Divisor(static_cast<unsigned>(a.depth));
+  const auto divisor = [](int64_t by) { return cuda::Divisor(static_cast<unsigned>(by)); };
+  a.channels = divisor(a.depth), a.each_group = divisor(s.groups), a.row_fours = divisor(tiles_of(a.x.result, 4));
   const auto taps = static_cast<unsigned>(a.x.kernel / a.x.step);
   a.taps[0] = cuda::Divisor(taps), a.taps[1] = cuda::Divisor(taps + 1);
+  for (int i = 0; i < 2; ++i)
+    a.heights[i] = divisor(a.y.result / a.y.divide + i), a.widths[i] = divisor(a.x.result / a.x.divide + i);
   a.result_wide = a.result_channels % 4 == 0 && a.width % 4 == 0;
   a.weights_wide = a.weights_width == 1 && a.result_wide;
   a.image_wide = a.image_channels % 4 == 0 && a.depth % 4 == 0;
@@ -106,8 +108,8 @@ void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2
   if (has_windows(a))
     tiling = tiling_of(cuda::kWindowTiles, rows * 4 * tiles_of(a.x.result, 4), a, others, false, tiling);
   const cuda::GatherTile& tile = *tiling.tile;
-  a.pixel_tiles = static_cast<int>(tiling.pixel_tiles), a.width_tiles = static_cast<int>(tiling.width_tiles);
-  a.phases_x = static_cast<int>(phases_x);
+  a.pixel_tiles = divisor(tiling.pixel_tiles), a.width_tiles = divisor(tiling.width_tiles);
+  a.phases_x = divisor(phases_x);
   // Pixels as they lie, and all channels.
   const bool in_order = others == 1 && (!tile.taps || a.x.result % 4 == 0);
   const bool fast = call.launches.fast() && tile.fast;

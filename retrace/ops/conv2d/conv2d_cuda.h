@@ -27,9 +27,11 @@ struct Conv2dGatherArguments {
   int result_channels, width;  // of all groups, of one
   int block_rows;              // pairs (ky, c) in a block of the sum
   int weights_tap, weights_depth, weights_width, weights_group;
-  int phases_x, pixel_tiles, width_tiles;
+  Divisor phases_x, pixel_tiles, width_tiles, each_group;
   Divisor channels;               // of a group of the image
   Divisor taps[2];                // kernel columns that a phase meets: phases have one of two numbers
+  Divisor heights[2], widths[2];  // rows and columns of the result that a phase has, likewise
+  Divisor row_fours;              // fours of pixels in a row of the result
   int weights_wide, result_wide;  // whether channels of the result lie in fours there
   int image_wide;                 // whether channels of the image do, and those of a group
 };
@@ -81,7 +83,10 @@ inline constexpr GatherTile kGatherTiles[] = {
 inline constexpr int kWindowLines = 8, kWindowStages = 2;  // lines: pairs (ky, c) of a stage
 inline constexpr int kLeastWindowWidth = 5;                // pixels of a row of the result
 inline constexpr int kWindowSlot = 20;                     // floats of four lines and pixels: 16, and some between them
-inline constexpr GatherTile kWindowTiles[] = {{"conv2d_window_64x64", nullptr, 64, 64, 64, 100, 52, 0, 3},
+inline constexpr int kWindowRow = 32;                      // floats behind a row of pixels: a slot, and all banks once
+inline constexpr GatherTile kWindowTiles[] = {{"conv2d_window_128x64", nullptr, 128, 64, 64, 100, 56, 0, 3},
+                                              {"conv2d_window_256x32", nullptr, 256, 32, 64, 100, 54, 0, 3},
+                                              {"conv2d_window_64x64", nullptr, 64, 64, 64, 100, 52, 0, 3},
                                               {"conv2d_window_128x32", nullptr, 128, 32, 64, 100, 50, 0, 3},
                                               {"conv2d_window_128x16", nullptr, 128, 16, 64, 200, 40, 0, 3},
                                               {"conv2d_window_128x8", nullptr, 128, 8, 64, 200, 28, 0, 3},
@@ -91,7 +96,9 @@ inline constexpr GatherTile kWindowTiles[] = {{"conv2d_window_64x64", nullptr, 6
 // fours or more.
 constexpr int window_slots(int pixels) { return pixels / 4 + pixels / 8 + 1; }
 // Floats of four lines of them, and of as many more as let the next four begin in the other half of the banks.
-constexpr int window_part(int pixels) { return (window_slots(pixels) * kWindowSlot + 15) / 32 * 32 + 16; }
+constexpr int window_part(int pixels) {
+  return (pixels / 4 * kWindowSlot + pixels / 8 * kWindowRow + 15) / 32 * 32 + 16;
+}
 
 inline constexpr int kFilterGradientFastPad = 4;  // elements between terms, in the kernels of the mode fast
 

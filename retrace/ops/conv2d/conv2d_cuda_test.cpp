@@ -121,6 +121,8 @@ TEST_F(Conv2dCuda, large_tiles) {
 // The same of kernels with windows: rows of 8 pixels and of no multiple of four, tiles that end within a row, one
 // channel.
 TEST_F(Conv2dCuda, large_tiles_of_windows) {
+  check_with({1, 256, 247, 1, 64}, {3, 3}, {.padding = {1, 1, 1, 1}}, false, false);  // 128 x 64
+  check_with({3, 207, 202, 1, 30}, {3, 3}, {.padding = {1, 1, 1, 1}}, true, false);   // 256 x 32
   check_with({300, 8, 8, 3, 64}, {3, 3}, {.padding = {1, 1, 1, 1}}, false, true);     // 64 x 64
   check_with({1, 222, 226, 2, 30}, {3, 3}, {.padding = {1, 1, 0, 2}}, true, false);   // 128 x 32
   check_with({3, 115, 117, 1, 16}, {3, 3}, {.padding = {2, 0, 2, 2}}, false, false);  // 128 x 16
@@ -128,6 +130,16 @@ TEST_F(Conv2dCuda, large_tiles_of_windows) {
   check_with({9, 50, 50, 2, 8}, {3, 3}, {.stride = {2, 1}, .groups = 2}, false, false);
   check_with({300, 8, 8, 4, 64}, {3, 3}, {.padding = {1, 1, 1, 1}}, true, false);
   check_with({5, 20, 23, 176, 16}, {3, 3}, {.padding = {1, 1, 0, 2}, .groups = 2}, false, true);
+}
+
+// The input gradient in a tile of 128 x 64, with more lines than a stage has.
+TEST_F(Conv2dCuda, large_tiles_of_input_gradients) {
+  const Conv2dGeometry geometry{.padding = {1, 1, 1, 1}};
+  const Tensor dy = numbers({970, 8, 8, 4}, 3, false), w = numbers({3, 3, 64, 4}, 2, false);
+  Device& cuda = *gpus()[0];
+  EXPECT_EQ(bit_difference(conv2d_input_gradient(dy, w, geometry, {8, 8}),
+                           conv2d_input_gradient(dy.to(cuda), w.to(cuda), geometry, {8, 8})),
+            "");
 }
 
 // Positions enough for the filter gradient's large tiles, by the filters, with slices that have none.

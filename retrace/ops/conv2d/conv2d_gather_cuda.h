@@ -159,7 +159,7 @@ RT_DEVICE void gather(const Conv2dGatherArguments& a, const Form& form) {
   const auto places = shared<Place>(height, units);
   const auto results = shared<long long>(height, places);
   const Part part = part_of(a);
-  const int first_pixel = static_cast<int>(block().x) % a.pixel_tiles * height;
+  const int first_pixel = part.pixels * height;
   for (int i = static_cast<int>(thread().x); i < height; i += Tile::kThreads) {
     const Pixel pixel = pixel_of(a, part, first_pixel + i);
     places[i] = pixel.place, results[i] = pixel.result;
@@ -170,8 +170,7 @@ RT_DEVICE void gather(const Conv2dGatherArguments& a, const Form& form) {
   Gather<Tile, levels>{a, part, blocks, tile, left, right, units, places}.run(sums);
   const GatherResult<Tile, Form> result{a, part, blocks, tile, results, form};
   if (!result.write(sums)) result.mend([&](int row) -> Place { return places[row]; });
-  if constexpr (!Form::plain)
-    form.template finish<height, Tile::kColumns, Tile::kThreads>(first_pixel / height, part.column);
+  if constexpr (!Form::plain) form.template finish<height, Tile::kColumns, Tile::kThreads>(part.pixels, part.column);
 }
 
 template <int number, int m, int n>

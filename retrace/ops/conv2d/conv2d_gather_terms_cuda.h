@@ -8,12 +8,26 @@ namespace retrace::cuda {
 
 RT_DEVICE int smaller(int a, int b) { return a < b ? a : b; }
 
+// a / b; at once where b is 1, as it is without strides.
+RT_DEVICE int over(int a, int b) { return b == 1 ? a : a / b; }
+// That one of two divisors which is `by`.
+RT_DEVICE const Divisor& divisor_of(const Divisor (&two)[2], int by) {
+  return two[static_cast<int>(two[0].divisor) == by ? 0 : 1];
+}
+// n split by a divisor: the quotient, and in `n` the rest.
+RT_DEVICE int take(const Divisor& by, int& n) {
+  const auto [quotient, rest] = by.split(static_cast<unsigned>(n));
+  n = static_cast<int>(rest);
+  return static_cast<int>(quotient);
+}
+
 // The kernel indices first, first + step, ... that a phase meets, and the image's element of r = phase at the first.
 struct Taps {
   int first, count, base;
 };
 RT_DEVICE Taps taps_of(const Conv2dAxis& axis, int phase) {
   const auto place = [&](int k) { return phase * axis.scale + k * axis.tap + axis.offset; };
+  if (axis.divide == 1) return {0, axis.kernel, axis.offset};
   int first = 0;
   while (first < axis.step && first < axis.kernel && place(first) % axis.divide != 0) ++first;
   if (first == axis.step || first == axis.kernel) return {0, 0, 0};
@@ -22,17 +36,18 @@ RT_DEVICE Taps taps_of(const Conv2dAxis& axis, int phase) {
 
 // The part of the result that this block of threads makes.
 struct Part {
-  int group, column, phase_y, phase_x, height, width;  // height x width pixels of the phase in each sample
-  Taps y, x;
+  int pixels, column, group, phase_y, phase_x, height, width;  // pixels: its tile of them. height x width of the phase
+  Taps y, x;                                                   // in each sample
 };
 RT_DEVICE Part part_of(const Conv2dGatherArguments& a) {
-  int rest = static_cast<int>(block().x) / a.pixel_tiles;
   Part part;
-  part.column = rest % a.width_tiles, rest /= a.width_tiles;
-  part.group = rest % a.groups, rest /= a.groups;
-  part.phase_y = rest / a.phases_x, part.phase_x = rest % a.phases_x;
-  part.height = (a.y.result - part.phase_y + a.y.divide - 1) / a.y.divide;
-  part.width = (a.x.result - part.phase_x + a.x.divide - 1) / a.x.divide;
+  part.pixels = static_cast<int>(block().x);
+  part.column = take(a.pixel_tiles, part.pixels);
+  part.group = take(a.width_tiles, part.column);
+  part.phase_x = take(a.each_group, part.group);
+  part.phase_y = take(a.phases_x, part.phase_x);
+  part.height = over(a.y.result - part.phase_y + a.y.divide - 1, a.y.divide);
+  part.width = over(a.x.result - part.phase_x + a.x.divide - 1, a.x.divide);
   part.y = taps_of(a.y, part.phase_y), part.x = taps_of(a.x, part.phase_x);
   return part;
 }
@@ -59,8 +74,10 @@ RT_DEVICE Pixel pixel_at(const Conv2dGatherArguments& a, const Part& part, int s
                      part.group * a.width};
 }
 RT_DEVICE Pixel pixel_of(const Conv2dGatherArguments& a, const Part& part, int number) {
-  const int sample = number / (part.height * part.width), rest = number % (part.height * part.width);
-  return pixel_at(a, part, sample, rest / part.width, rest % part.width);
+  int column = number;
+  int row = take(divisor_of(a.widths, part.width), column);
+  const int sample = take(divisor_of(a.heights, part.height), row);
+  return pixel_at(a, part, sample, row, column);
 }
 
 // A term of the sum: where its channel lies at its tap, seen from a pixel's place, and in the weights of a group.
@@ -69,8 +86,7 @@ struct alignas(16) Unit {
 };
 // Term `number` of those that a phase meets.
 RT_DEVICE Unit unit_of(const Conv2dGatherArguments& a, const Part& part, int number) {
-  const Divisor& taps = static_cast<int>(a.taps[0].divisor) == part.x.count ? a.taps[0] : a.taps[1];
-  const auto [rows, tap] = taps.split(static_cast<unsigned>(number));
+  const auto [rows, tap] = divisor_of(a.taps, part.x.count).split(static_cast<unsigned>(number));
   const auto [line, channel] = a.channels.split(rows);
   const int i = static_cast<int>(line), c = static_cast<int>(channel), kx = static_cast<int>(tap);
   Unit unit;
@@ -83,11 +99,11 @@ RT_DEVICE Unit unit_of(const Conv2dGatherArguments& a, const Part& part, int num
 
 // Pairs (ky, c) that a phase meets in the first `blocks` blocks of the sum.
 RT_DEVICE int lines_before(const Conv2dGatherArguments& a, const Part& part, int blocks) {
-  const int row = smaller(blocks * a.block_rows, a.y.kernel * a.depth);  // a pair (ky, c) of the whole kernel
-  const int ky = row / a.depth, behind = ky - part.y.first;
-  const int before = behind <= 0 ? 0 : smaller((behind + a.y.step - 1) / a.y.step, part.y.count);
-  const bool met = behind >= 0 && behind % a.y.step == 0 && before < part.y.count;
-  return before * a.depth + (met ? row % a.depth : 0);
+  int channel = smaller(blocks * a.block_rows, a.y.kernel * a.depth);  // a pair (ky, c) of the whole kernel
+  const int behind = take(a.channels, channel) - part.y.first;
+  const int before = behind <= 0 ? 0 : smaller(over(behind + a.y.step - 1, a.y.step), part.y.count);
+  const bool met = behind >= 0 && behind == over(behind, a.y.step) * a.y.step && before < part.y.count;
+  return before * a.depth + (met ? channel : 0);
 }
 // Terms that it meets there.
 RT_DEVICE int terms_before(const Conv2dGatherArguments& a, const Part& part, int blocks) {

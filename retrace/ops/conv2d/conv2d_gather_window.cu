@@ -3,6 +3,8 @@
 
 namespace retrace::cuda {
 
+RT_PLAIN_FORM(conv2d_window_128x64)
+RT_PLAIN_FORM(conv2d_window_256x32)
 RT_PLAIN_FORM(conv2d_window_64x64)
 RT_PLAIN_FORM(conv2d_window_128x32)
 RT_PLAIN_FORM(conv2d_window_128x16)

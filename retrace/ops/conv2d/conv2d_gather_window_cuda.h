@@ -7,6 +7,7 @@
 //
 // Pixels are numbered as if a row had a multiple of four of them. In shared memory four lines lie together, in slots:
 // one for four pixels after the other, and behind the last one of each row of pixels another, which windows reach into.
+// Slots of eight fours that follow each other begin in banks of their own, also where rows end between them.
 
 #include "retrace/ops/conv2d/conv2d_gather_result_cuda.h"
 
@@ -17,10 +18,10 @@ struct alignas(16) Line {
   int y, image, weight, unused;
 };
 
-// What a slot holds: numbers of four pixels of row y of the image; the first one's place there, from the tile's first
-// pixel on.
-struct alignas(8) Slot {
-  int y, offset;
+// What a slot holds: numbers of four pixels of row y of the image, the first one in column x; its place there, from the
+// tile's first pixel on; and where the slot begins in shared memory.
+struct alignas(16) Slot {
+  int y, x, offset, begin;
 };
 
 // The lines of a stage: those from `base` on that are not before `first` nor behind `last`.
@@ -33,12 +34,22 @@ struct WindowStage {
 // Where a stage's numbers of the image lie: element `line` % 4 of pixel p in its slot, in its part for `line` / 4.
 template <int pixels>
 struct WindowPlaces {
-  static constexpr int kSlots = window_slots(pixels), kSlotPitch = kWindowSlot;  // loads of different banks
-  static constexpr int kPartPitch = window_part(pixels), kSize = kWindowLines / 4 * kPartPitch;
-  static_assert(kPartPitch >= kSlots * kSlotPitch);
+  static constexpr int kSlots = window_slots(pixels), kPartPitch = window_part(pixels);
+  static constexpr int kSize = kWindowLines / 4 * kPartPitch;
 
-  RT_DEVICE static int of(int line, int slot, int pixel) {
-    return line / 4 * kPartPitch + slot * kSlotPitch + pixel * 4 + line % 4;
+  RT_DEVICE static int of(int line, int pixel) { return line / 4 * kPartPitch + pixel * 4 + line % 4; }
+};
+
+// The tile's threads: each eight lanes have neighbouring fours of pixels and the same columns, and the other eight of
+// 16 the same fours. Loads of two numbers, which a half of a warp does at once, so touch 16 banks.
+template <int number, int m, int n>
+struct WindowTileSums : SumTile<kWindowTiles[number].rows, kWindowTiles[number].columns, m, n> {
+  static_assert(WindowTileSums::kRowGroups % 8 == 0 && WindowTileSums::kColumnGroups % 2 == 0 && n % 4 == 0);
+
+  RT_DEVICE WindowTileSums() {
+    const int eight = static_cast<int>(thread().x) % WindowTileSums::kThreads / 8;
+    this->first_row = (static_cast<int>(thread().x) % 8 + eight / WindowTileSums::kColumnGroups * 8) * 4;
+    this->first_column = eight % WindowTileSums::kColumnGroups * 4;
   }
 };
 
@@ -96,7 +107,7 @@ struct WindowSums {
     }
   }
   // Where number j of a window stands.
-  RT_DEVICE static int place_of(int j) { return j / 4 * Places::kSlotPitch + j % 4 * 4; }
+  RT_DEVICE static int place_of(int j) { return j / 4 * kWindowSlot + j % 4 * 4; }
 
   // Of lines `first`, a constant, and first + 1 of those whose numbers begin at `left` and `right`.
   template <bool reverse>
@@ -126,18 +137,30 @@ struct WindowSums {
   }
 };
 
+// A bit for each copy that a thread makes of a line.
+template <bool more_than_32>
+struct CopyBits {
+  using Type = unsigned;
+};
+template <>
+struct CopyBits<true> {
+  using Type = unsigned long long;
+};
+
 // The copies of a stage to shared memory.
 template <class Tile, int taps>
 struct WindowCopies {
   using Sums = WindowSums<Tile, taps>;
   using Places = typename Sums::Places;
+  using Bits = typename CopyBits<(Places::kSlots > Tile::kThreads)>::Type;
+  static_assert(Places::kSlots <= 8 * static_cast<int>(sizeof(Bits)) * (Tile::kThreads / 32));
 
   const Conv2dGatherArguments& a;
   const Part& part;
   const Shared<Slot> slots;
   const Global<const float> image;  // the tile's first pixel
   const int used_slots;
-  const unsigned inside_x;  // of this thread's copies of a line: bit i, whether its pixel of slot i is inside of a row
+  const Bits inside_x;  // of this thread's copies of a line: bit i, whether its pixel of slot i is inside of a row
 
   RT_DEVICE static int number() { return static_cast<int>(thread().x); }
   // Neighbouring threads copy the 8 lines of a pixel, four at a time or one by one, and the pixels of a slot.
@@ -151,9 +174,9 @@ struct WindowCopies {
     if (stage.base + at > stage.last) return;
     const Line line = list[at];
     const Global<const float> from = image + (line.image + pixel(wide) * a.image_channels);
-    to = to + Places::of(at, 0, pixel(wide));
+    to = to + Places::of(at, pixel(wide));
     constexpr int turns = 4, step = Tile::kThreads / (wide ? 8 : 32);  // few at a time: registers are scarce
-    unsigned valid = inside_x;
+    Bits valid = inside_x;
     RT_LOOP
     for (int first = first_slot(wide); first < used_slots; first += turns * step, valid >>= turns) {
       RT_UNROLL
@@ -162,7 +185,7 @@ struct WindowCopies {
         if (slot >= used_slots) continue;
         const Slot its = slots[slot];
         const bool inside = static_cast<unsigned>(its.y + line.y) < static_cast<unsigned>(a.y.image);
-        async_copy<wide ? 16 : 4>(to + slot * Places::kSlotPitch, from + its.offset, (valid >> i & 1) != 0 && inside);
+        async_copy<wide ? 16 : 4>(to + its.begin, from + its.offset, (valid >> i & 1) != 0 && inside);
       }
     }
   }
@@ -270,25 +293,29 @@ struct Window {
 template <class Tile, int taps>
 struct WindowPixels {
   using Copies = WindowCopies<Tile, taps>;
-  static constexpr int kFours = Tile::kRows / 4, kSlots = window_slots(Tile::kRows);
-  static_assert(kSlots <= 32 * (Tile::kThreads / 32));
+  static constexpr int kFours = Tile::kRows / 4;
 
   const Conv2dGatherArguments& a;
   const Part& part;
-  int tile, row_fours, first, first_row, before;  // before: of a window's first number, from a pixel's first tap
+  int first, first_row, before;  // before: of a window's first number, from a pixel's first tap
 
   RT_DEVICE WindowPixels(const Conv2dGatherArguments& of, const Part& its) : a(of), part(its) {
-    tile = static_cast<int>(block().x) % a.pixel_tiles, row_fours = (part.width + 3) / 4;
-    first = tile * kFours, first_row = first / row_fours, before = a.x.delta > 0 ? 0 : taps - 1;
+    first = part.pixels * kFours, first_row = row_of(first), before = a.x.delta > 0 ? 0 : taps - 1;
   }
+  RT_DEVICE int row_of(int four) const { return static_cast<int>(a.row_fours.divide(static_cast<unsigned>(four))); }
 
-  RT_DEVICE int slot_of(int pixel) const { return pixel / 4 + (first + pixel / 4) / row_fours - first_row; }
+  // Rows of pixels that end in front of a pixel.
+  RT_DEVICE int rows_before(int pixel) const { return row_of(first + pixel / 4) - first_row; }
+  RT_DEVICE int slot_of(int pixel) const { return pixel / 4 + rows_before(pixel); }
+  RT_DEVICE int begin_of(int pixel) const { return pixel / 4 * kWindowSlot + rows_before(pixel) * kWindowRow; }
   RT_DEVICE int used_slots() const { return slot_of(Tile::kRows - 1) + 2; }
 
   // The first pixel of a four, seen from the first number of its window.
   RT_DEVICE Pixel window_of(int four) const {
-    const int row = (first + four) / row_fours, column = (first + four) % row_fours * 4;
-    Pixel pixel = pixel_at(a, part, row / part.height, row % part.height, column);
+    int column = first + four;
+    int row = take(a.row_fours, column);
+    const int sample = take(divisor_of(a.heights, part.height), row);
+    Pixel pixel = pixel_at(a, part, sample, row, column * 4);
     pixel.place.x -= before, pixel.place.image = pixel.place.image + -before * a.image_channels;
     return pixel;
   }
@@ -299,16 +326,16 @@ struct WindowPixels {
     return place;
   }
 
-  // The table of slots, with columns in the image, of which fetch_image needs bits alone, and where results lie.
-  RT_DEVICE void list(Global<const float> image, Shared<Slot> slots, Shared<int> columns,
-                      Shared<long long> results) const {
+  // The table of slots, and where results lie.
+  RT_DEVICE void list(Global<const float> image, Shared<Slot> slots, Shared<long long> results) const {
     for (int i = static_cast<int>(thread().x); i < kFours; i += Tile::kThreads) {
       const Pixel pixel = window_of(i);
-      const int slot = slot_of(4 * i), offset = static_cast<int>(pixel.place.image.pointer - image.pointer);
-      slots[slot] = {pixel.place.y, offset}, columns[slot] = pixel.place.x;
-      const int in_row = (first + i) % row_fours;
+      const int slot = slot_of(4 * i), begin = begin_of(4 * i), y = pixel.place.y, x = pixel.place.x;
+      const int offset = static_cast<int>(pixel.place.image.pointer - image.pointer);
+      slots[slot] = {y, x, offset, begin};
+      const int row_fours = static_cast<int>(a.row_fours.divisor), in_row = first + i - row_of(first + i) * row_fours;
       if (in_row + 1 == row_fours || i + 1 == kFours)
-        slots[slot + 1] = {pixel.place.y, offset + 4 * a.image_channels}, columns[slot + 1] = pixel.place.x + 4;
+        slots[slot + 1] = {y, x + 4, offset + 4 * a.image_channels, begin + kWindowSlot};
       RT_UNROLL
       for (int j = 0; j < 4; ++j)
         results[4 * i + j] = pixel.result >= 0 && 4 * in_row + j < part.width
@@ -318,13 +345,16 @@ struct WindowPixels {
   }
 
   // Of this thread's copies of a line.
-  RT_DEVICE unsigned inside_x(Shared<int> columns) const {
+  RT_DEVICE typename Copies::Bits inside_x(Shared<Slot> slots) const {
     const bool wide = a.image_wide != 0;
-    unsigned bits = 0;
+    typename Copies::Bits bits = 0;
+    const int used = used_slots();
     int slot = Copies::first_slot(wide);
-    for (int i = 0; slot < used_slots(); ++i, slot += Copies::slot_step(wide)) {
-      const int x = columns[slot] + Copies::pixel(wide);
-      bits |= (static_cast<unsigned>(x) < static_cast<unsigned>(a.x.image) ? 1u : 0u) << i;
+    for (int i = 0; slot < used; ++i, slot += Copies::slot_step(wide)) {
+      const Slot its = slots[slot];
+      const int x = its.x + Copies::pixel(wide);
+      const bool inside = static_cast<unsigned>(x) < static_cast<unsigned>(a.x.image);
+      bits |= static_cast<typename Copies::Bits>(inside ? 1 : 0) << i;
     }
     return bits;
   }
@@ -342,19 +372,18 @@ RT_DEVICE void window(const Conv2dGatherArguments& a, const Form& form) {
   const auto right = shared<float>(kWindowStages * ItsWindow::kRight, left);
   const auto lines = shared<Line>(kWindowStages * kWindowLines, right);
   const auto slots = shared<Slot>(Sums::Places::kSlots, lines);
-  const auto columns = shared<int>(Sums::Places::kSlots, slots);
-  const auto results = shared<long long>(height, columns);
+  const auto results = shared<long long>(height, slots);
   const Part part = part_of(a);
   const WindowPixels<Tile, taps> pixels(a, part);
   const Global<const float> image = pixels.window_of(0).place.image;
-  pixels.list(image, slots, columns, results);
+  pixels.list(image, slots, results);
   barrier();
   const Tile tile{};
   Sums of{tile, {}};
   RT_UNROLL
-  for (int i = 0; i < Sums::kFours; ++i) of.slots[i] = pixels.slot_of(tile.row_of(4 * i)) * kWindowSlot;
+  for (int i = 0; i < Sums::kFours; ++i) of.slots[i] = pixels.begin_of(tile.row_of(4 * i));
   const int blocks = (a.y.kernel * a.depth + a.block_rows - 1) / a.block_rows;
-  const WindowCopies<Tile, taps> copies{a, part, slots, image, pixels.used_slots(), pixels.inside_x(columns)};
+  const WindowCopies<Tile, taps> copies{a, part, slots, image, pixels.used_slots(), pixels.inside_x(slots)};
   const ItsWindow windows{a, part, blocks, left, right, lines, copies};
   float sums[Tile::kSums] = {};
   if (a.x.delta > 0)
@@ -363,26 +392,29 @@ RT_DEVICE void window(const Conv2dGatherArguments& a, const Form& form) {
     windows.template run<true>(of, sums);
   const GatherResult<Tile, Form> result{a, part, blocks, tile, results, form};
   if (!result.write(sums)) result.mend([&](int row) -> Place { return pixels.place_of(row); });
-  if constexpr (!Form::plain) form.template finish<height, Tile::kColumns, Tile::kThreads>(pixels.tile, part.column);
+  if constexpr (!Form::plain) form.template finish<height, Tile::kColumns, Tile::kThreads>(part.pixels, part.column);
 }
 
-template <int number, int m, int n>
-using WindowTileSums = SumTile<kWindowTiles[number].rows, kWindowTiles[number].columns, m, n>;
-
+RT_KERNEL_OF_FORM(conv2d_window_128x64, 64, 4, Conv2dGatherArguments, a, form) {
+  window<0, WindowTileSums<0, 16, 8>, 3, 7>(a, form);
+}
+RT_KERNEL_OF_FORM(conv2d_window_256x32, 64, 4, Conv2dGatherArguments, a, form) {
+  window<1, WindowTileSums<1, 16, 8>, 3, 7>(a, form);
+}
 RT_KERNEL_OF_FORM(conv2d_window_64x64, 64, 8, Conv2dGatherArguments, a, form) {
-  window<0, WindowTileSums<0, 8, 8>, 3, 7>(a, form);
+  window<2, WindowTileSums<2, 8, 8>, 3, 7>(a, form);
 }
 RT_KERNEL_OF_FORM(conv2d_window_128x32, 64, 8, Conv2dGatherArguments, a, form) {
-  window<1, WindowTileSums<1, 8, 8>, 3, 7>(a, form);
+  window<3, WindowTileSums<3, 8, 8>, 3, 7>(a, form);
 }
 RT_KERNEL_OF_FORM(conv2d_window_128x16, 64, 8, Conv2dGatherArguments, a, form) {
-  window<2, WindowTileSums<2, 8, 4>, 3, 8>(a, form);
+  window<4, WindowTileSums<4, 8, 4>, 3, 8>(a, form);
 }
 RT_KERNEL_OF_FORM(conv2d_window_128x8, 64, 8, Conv2dGatherArguments, a, form) {
-  window<3, WindowTileSums<3, 4, 4>, 3, 8>(a, form);
+  window<5, WindowTileSums<5, 4, 4>, 3, 8>(a, form);
 }
 RT_KERNEL_OF_FORM(conv2d_window_32x32, 64, 8, Conv2dGatherArguments, a, form) {
-  window<4, WindowTileSums<4, 4, 4>, 3, 24>(a, form);
+  window<6, WindowTileSums<6, 4, 4>, 3, 24>(a, form);
 }
 
 }  // namespace retrace::cuda
