@@ -183,17 +183,23 @@ void multiply_by_rows(Product& p, float* packed, int64_t base, FunctionRef<void(
   });
 }
 
-// Few rows: a panel is packed by the thread that uses it for all rows, so that it stays in that thread's cache.
+// Few rows: a panel is packed by each thread that uses it, and stays in its first caches.
 bool by_panels(const Product& p) { return !p.b_in_place && p.rows <= 5 * p.most && p.panels >= 2; }
 
+// Two halves of the rows, so that with two threads each finds its rows of A where the same split of rows has written
+// them, and goes on with its own rows of C; with more threads these share out the panels.
 void multiply_by_panels(const Product& p, int64_t base, FunctionRef<void(int64_t, int64_t)>* done) {
   BlockTerms terms;
   list_terms(p, p.a_k, terms);
-  const int64_t parts = std::min<int64_t>(p.panels, std::max(2, 2 * thread_count()));
-  run_pieces(parts, [&](int64_t part) {
-    compute_rows(p, terms, 0, p.rows, p.panels * part / parts, p.panels * (part + 1) / parts);
+  const int64_t threads = thread_count(), halves = threads > 1 && p.rows > 1 ? 2 : 1;
+  const int64_t parts = threads <= 2 ? 1 : std::min(p.panels, threads);
+  run_pieces(halves * parts, [&](int64_t piece) {
+    const int64_t half = piece / parts, part = piece % parts;
+    const int64_t begin = p.rows * half / halves, end = p.rows * (half + 1) / halves;
+    compute_rows(p, terms, begin, end, p.panels * part / parts, p.panels * (part + 1) / parts);
+    if (done && parts == 1) tell(p, base, begin, end, done);
   });
-  if (!done) return;
+  if (!done || parts == 1) return;
   const int64_t rows = std::max<int64_t>(1, 4096 / p.columns);
   run_pieces((p.rows + rows - 1) / rows, [&](int64_t piece) {
     (*done)(base + piece * rows * p.columns, base + std::min(p.rows, (piece + 1) * rows) * p.columns);
