@@ -1,8 +1,8 @@
 // The gradient of a loop: a loop in the other direction. Its carries are the cotangents of the float carries and, for
 // each input that is the same in every step, the sum of its gradient so far. Where that gradient is a product of two
 // matrices of a step, the sum over all steps is one product of both matrices of all steps, behind the loop. What
-// contractions made in each step is not computed again: the loop is recorded once more with these as results, and the
-// pass merge_loops puts it in the place of the first one.
+// contractions made in each step (or a chain that alone reads it) is not computed again: the loop is recorded once more
+// with these as results, and the pass merge_loops puts it in the place of the first one.
 
 #include <algorithm>
 
@@ -108,24 +108,46 @@ const Node* product_over_rows(const Tensor& y) {
 
 // -- what is saved ----------------------------------------------------------------------------------------------
 
-// Of the body's nodes, which are the first ones of the trace: the results of contractions that make these values.
-std::vector<ValueId> contractions_behind(const Form& form, const Trace& trace, const std::vector<ValueId>& read) {
-  std::vector<bool> wanted(trace.values.size());
-  for (ValueId id : read) wanted[static_cast<size_t>(id)] = true;
-  std::vector<ValueId> saved;
-  for (size_t n = trace.nodes.size(); n-- > 0;) {
-    const Node& node = trace.nodes[n];
-    const bool is_saved = n < form.body.nodes.size() && (node.op->contraction || node.op->loop);
-    bool used = false;
-    for (int i = node.output_count; i-- > 0;) {
-      if (!wanted[static_cast<size_t>(node.first_output + i)]) continue;
-      used = true;
-      if (is_saved) saved.push_back(form.body.nodes[n].first_output + i);
+// Of the trace of a step backwards, whose first nodes are the body's: nodes that are needed for what is read, and by
+// how many each value is read, if the results of some nodes are saved.
+struct Needs {
+  Needs(const Trace& trace, const std::vector<ValueId>& read, const std::vector<bool>& saved)
+      : nodes(trace.nodes.size()), readers(trace.values.size()) {
+    for (ValueId id : read) ++readers[static_cast<size_t>(id)];
+    for (size_t n = trace.nodes.size(); n-- > 0;) {
+      const Node& node = trace.nodes[n];
+      for (int i = 0; i < node.output_count; ++i)
+        nodes[n] = nodes[n] || readers[static_cast<size_t>(node.first_output + i)] > 0;
+      if (nodes[n] && !saved[n])
+        for (ValueId id : node.inputs) ++readers[static_cast<size_t>(id)];
     }
-    if (used && !is_saved)
-      for (ValueId id : node.inputs) wanted[static_cast<size_t>(id)] = true;
   }
-  return saved;
+  std::vector<bool> nodes;
+  std::vector<int> readers;
+};
+
+// The values of the body that are saved so that what is read can be made: results of contractions and loops, or of the
+// pointwise node that alone reads one, which has as many bytes and spares what makes it.
+std::vector<ValueId> values_to_save(const Form& form, const Trace& trace, const std::vector<ValueId>& read) {
+  const size_t nodes = form.body.nodes.size();
+  std::vector<bool> saved(trace.nodes.size());
+  for (size_t n = 0; n < nodes; ++n) saved[n] = trace.nodes[n].op->contraction || trace.nodes[n].op->loop;
+  const Needs all(trace, read, saved);
+  for (size_t n = 0; n < nodes; ++n)
+    for (ValueId id : trace.nodes[n].inputs) {
+      const size_t from = trace.producer_index(id);
+      if (trace.nodes[n].op->rule && all.nodes[n] && from != kNoNode && saved[from] &&
+          all.readers[static_cast<size_t>(id)] == 1 &&
+          trace.spec(id).bytes() == trace.spec(trace.nodes[n].first_output).bytes())
+        saved[n] = true;
+    }
+  const Needs left(trace, read, saved);
+  std::vector<ValueId> values;
+  for (size_t n = nodes; n-- > 0;)
+    for (int i = trace.nodes[n].output_count; saved[n] && i-- > 0;)
+      if (left.readers[static_cast<size_t>(trace.nodes[n].first_output + i)] > 0)
+        values.push_back(form.body.nodes[n].first_output + i);
+  return values;
 }
 
 // Decides which gradients are products, and what is saved.
@@ -144,7 +166,7 @@ void choose(Form& form) {
       read.push_back(id_of(step.found[k]));
   }
   form.sums = sums;
-  form.saved = contractions_behind(form, scope.recording().trace(), read);
+  form.saved = values_to_save(form, scope.recording().trace(), read);
 }
 
 // The loop with its histories and with what is saved of each step, behind its results.

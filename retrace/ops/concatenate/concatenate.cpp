@@ -39,12 +39,22 @@ void run(const KernelCall& call) {
   const auto& y = *call.outputs[0].spec;
   const int axis = static_cast<int>(call.attributes.integer("axis"));
   const Shape strides = row_major_strides(y.shape);
-  auto* to = static_cast<char*>(call.outputs[0].data);
-  for (const auto& input : call.inputs) {
-    const Shape& shape = input.spec->shape;
-    strided_copy(size_of(y.type), shape, input.data, row_major_strides(shape), to, strides);
-    to += static_cast<size_t>(shape[axis] * strides[axis]) * size_of(y.type);
-  }
+  const size_t item = size_of(y.type);
+  auto* const first = static_cast<char*>(call.outputs[0].data);
+  // Rows begin..end-1 of y; all of them, where the inputs are rows themselves.
+  const auto copy = [&](int64_t begin, int64_t end) {
+    char* to = first + static_cast<size_t>(begin * strides[0]) * item;
+    for (const auto& input : call.inputs) {
+      Shape shape = input.spec->shape;
+      const Shape own = row_major_strides(shape);
+      const auto step = static_cast<size_t>(shape[axis] * strides[axis]) * item;
+      if (axis > 0) shape[0] = end - begin;
+      strided_copy(item, shape, static_cast<const char*>(input.data) + static_cast<size_t>(begin * own[0]) * item, own,
+                   to, strides);
+      to += step;
+    }
+  };
+  axis == 0 ? copy(0, y.shape[0]) : copy_by_rows(y.shape[0], y.count(), copy);
 }
 
 void cuda_concatenate(const CudaCall& call) {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kBlock = 16;  // side of a transposed block: both sides stay in the first-level cache
 constexpr int64_t kPieceElements = 1 << 15;
+constexpr int64_t kRowElements = 1 << 13, kMostRowPieces = 64;  // of copies of the same rows
 
 template <class T>
 void copy_row(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t count) {
@@ -88,6 +89,12 @@ void strided_copy(size_t item, const Shape& shape, const void* from, const Shape
     case 8: return copy(layout, static_cast<const uint64_t*>(from), static_cast<uint64_t*>(to));
   }
   ensure(false, "elements have 1, 4 or 8 bytes");
+}
+
+void copy_by_rows(int64_t rows, int64_t elements, FunctionRef<void(int64_t begin, int64_t end)> copy) {
+  const int64_t pieces =
+      std::clamp<int64_t>(elements / kRowElements, 1, std::min(std::max<int64_t>(rows, 1), kMostRowPieces));
+  run_pieces(pieces, [&](int64_t piece) { copy(rows * piece / pieces, rows * (piece + 1) / pieces); });
 }
 
 }  // namespace retrace

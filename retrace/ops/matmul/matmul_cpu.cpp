@@ -30,7 +30,7 @@ struct Product {
   int64_t panel, panels, most;  // columns a panel; rows a tile
   int64_t blocks;
   bool b_in_place;
-  float* packed;  // [panel][k][column of panel]
+  float* packed;  // [panel][k][column of panel]; null: each panel is packed where it is used
 };
 
 struct BlockTerms {
@@ -139,12 +139,13 @@ void compute_rows(const Product& p, const BlockTerms& in_place_terms, int64_t be
   const int64_t tiles = (end - begin + p.most - 1) / p.most;
   for (int64_t panel = first; panel < last; ++panel) {
     PanelRun run{panel, 0, p.blocks, nullptr, first_packed_block(p, panel), terms};
-    if (!p.b_in_place) {
+    if (p.packed) {
       run.packed = p.packed + panel * p.depth * p.panel;
-    } else if (run.packed_from < p.blocks) {
-      float* tail = static_cast<float*>(thread_scratch(2, sizeof(float) * 2 * kBlock * kWidestPanel));
-      pack_rows(p, panel, run.packed_from * kBlock, p.depth, tail);
-      run.packed = tail;
+    } else if (const int64_t from = run.packed_from * kBlock; from < p.depth) {
+      float* own =
+          static_cast<float*>(thread_scratch(2, sizeof(float) * static_cast<size_t>((p.depth - from) * p.panel)));
+      pack_rows(p, panel, from, p.depth, own);
+      run.packed = own;
     }
     for (int64_t i = 0; i < tiles; ++i) {
       const int64_t from = (end - begin) * i / tiles, to = (end - begin) * (i + 1) / tiles;
@@ -164,9 +165,10 @@ void tell(const Product& p, int64_t base, int64_t begin, int64_t end, FunctionRe
 void multiply_by_rows(Product& p, float* packed, int64_t base, FunctionRef<void(int64_t, int64_t)>* done) {
   BlockTerms terms;
   list_terms(p, p.a_k, terms);
-  p.packed = packed;
-  if (!p.b_in_place)
+  if (!p.b_in_place) {
+    p.packed = packed;
     run_pieces(p.panels, [&](int64_t i) { pack_rows(p, i, 0, p.depth, packed + i * p.depth * p.panel); });
+  }
   // Rows of a piece share a pass over B: half a megabyte of A at a time, if pieces are still enough.
   const int64_t shared = std::min(131072 / p.depth, (p.rows + 4 * thread_count() - 1) / (4 * thread_count()));
   const int64_t wanted = std::max({4 * p.most, 8192 / p.columns, shared});
@@ -178,6 +180,29 @@ void multiply_by_rows(Product& p, float* packed, int64_t base, FunctionRef<void(
                   part = piece % column_parts;
     compute_rows(p, terms, begin, end, p.panels * part / column_parts, p.panels * (part + 1) / column_parts);
     if (done) tell(p, base, begin, end, done);
+  });
+}
+
+// Few rows: a panel is packed by each thread that uses it, and stays in its first caches.
+bool by_panels(const Product& p) { return !p.b_in_place && p.rows <= 5 * p.most && p.panels >= 2; }
+
+// Two halves of the rows, so that with two threads each finds its rows of A where the same split of rows has written
+// them, and goes on with its own rows of C; with more threads these share out the panels.
+void multiply_by_panels(const Product& p, int64_t base, FunctionRef<void(int64_t, int64_t)>* done) {
+  BlockTerms terms;
+  list_terms(p, p.a_k, terms);
+  const int64_t threads = thread_count(), halves = threads > 1 && p.rows > 1 ? 2 : 1;
+  const int64_t parts = threads <= 2 ? 1 : std::min(p.panels, threads);
+  run_pieces(halves * parts, [&](int64_t piece) {
+    const int64_t half = piece / parts, part = piece % parts;
+    const int64_t begin = p.rows * half / halves, end = p.rows * (half + 1) / halves;
+    compute_rows(p, terms, begin, end, p.panels * part / parts, p.panels * (part + 1) / parts);
+    if (done && parts == 1) tell(p, base, begin, end, done);
+  });
+  if (!done || parts == 1) return;
+  const int64_t rows = std::max<int64_t>(1, 4096 / p.columns);
+  run_pieces((p.rows + rows - 1) / rows, [&](int64_t piece) {
+    (*done)(base + piece * rows * p.columns, base + std::min(p.rows, (piece + 1) * rows) * p.columns);
   });
 }
 
@@ -244,7 +269,8 @@ void matmul(const MatmulShape& shape, const float* a, const float* b, float* c, 
   }
   const auto multiply = [&](int64_t i, float* space) {
     Product p = make_product(shape, a + i * shape.stride_a, b + i * shape.stride_b, c + i * size);
-    by_ranges(shape) ? multiply_by_ranges(p, space, i * size, done) : multiply_by_rows(p, space, i * size, done);
+    if (by_ranges(shape)) return multiply_by_ranges(p, space, i * size, done);
+    by_panels(p) ? multiply_by_panels(p, i * size, done) : multiply_by_rows(p, space, i * size, done);
   };
   if (shape.count < 8) {
     for (int64_t i = 0; i < shape.count; ++i) multiply(i, static_cast<float*>(workspace));

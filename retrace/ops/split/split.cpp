@@ -38,8 +38,21 @@ void copy_parts(const Call& call, const Copy& copy) {
 }
 
 void run(const KernelCall& call) {
-  copy_parts(call, [&](const Shape& shape, const char* from, const Shape& strides, void* to) {
-    strided_copy(size_of(call.inputs[0].spec->type), shape, from, strides, to, row_major_strides(shape));
+  const TensorSpec& x = *call.inputs[0].spec;
+  const size_t item = size_of(x.type);
+  if (call.attributes.integer("axis") == 0) {
+    copy_parts(call, [&](const Shape& shape, const char* from, const Shape& strides, void* to) {
+      strided_copy(item, shape, from, strides, to, row_major_strides(shape));
+    });
+    return;
+  }
+  copy_by_rows(x.shape[0], x.count(), [&](int64_t begin, int64_t end) {
+    copy_parts(call, [&](Shape shape, const char* from, const Shape& strides, void* to) {
+      const Shape own = row_major_strides(shape);
+      shape[0] = end - begin;
+      strided_copy(item, shape, from + static_cast<size_t>(begin * strides[0]) * item, strides,
+                   static_cast<char*>(to) + static_cast<size_t>(begin * own[0]) * item, own);
+    });
   });
 }
 

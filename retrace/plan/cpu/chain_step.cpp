@@ -23,7 +23,9 @@ class ChainStep final : public Step {
       : Step(site),
         work_(site, node().body ? *node().body : single_body(site.trace, node()), TileProgram::Use::kernel),
         count_(placed().output_specs[0]->count()),
-        pieces_(chain_pieces(count_)) {}
+        // A strip of a sum is within one piece.
+        piece_(work_.reduces() ? tuning::kChainPiece : work_.program().piece_elements()),
+        pieces_((count_ + piece_ - 1) / piece_) {}
 
   void run(const StepRun& run) const override {
     ChainStep::prepare(run);
@@ -37,7 +39,7 @@ class ChainStep final : public Step {
     work_.prepare(run);
   }
   void run_piece(const StepRun& run, int64_t piece) const override {
-    work_.compute(run, piece * tuning::kChainPiece, std::min(count_, (piece + 1) * tuning::kChainPiece));
+    work_.compute(run, piece * piece_, std::min(count_, (piece + 1) * piece_));
   }
   void finish(const StepRun& run) const override { work_.finish(run); }
 
@@ -47,7 +49,7 @@ class ChainStep final : public Step {
 
  private:
   TileWork work_;
-  int64_t count_, pieces_;
+  int64_t count_, piece_, pieces_;
 };
 
 }  // namespace

@@ -44,8 +44,6 @@ const Op& fused_op() {
 
 bool is_tile_chain(const Trace& trace, const Node& node) { return node.op == &fused_op() || can_tile(trace, node); }
 
-int64_t chain_pieces(int64_t count) { return (count + kChainPiece - 1) / kChainPiece; }
-
 struct TileProgram::Builder {
   TileProgram& program;
   const Trace& body;
@@ -158,6 +156,11 @@ TileProgram::TileProgram(const Trace& body, Use use) {
 void TileProgram::prepare(const void* const* inputs, float* patterns) const {
   if (shape_.count() == 0) return;
   for (const auto& each : patterns_) each.load.load(inputs[each.input], patterns + each.offset, 0, each.extent);
+}
+
+int64_t TileProgram::piece_elements() const {
+  const auto ops = static_cast<int64_t>(std::max<size_t>(1, steps_.size()));
+  return std::clamp(kChainPieceWork / ops / kTile * kTile, kTile, kChainPiece);
 }
 
 int TileProgram::last_read(size_t input) const {

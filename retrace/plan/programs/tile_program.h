@@ -24,9 +24,6 @@ bool is_tile_chain(const Trace& trace, const Node& node);
 // infer() of ops whose bodies say their outputs: an Error(internal).
 std::vector<TensorSpec> infer_by_body(const InferCall& call);
 
-// Pieces of tuning::kChainPiece elements.
-int64_t chain_pieces(int64_t count);
-
 class TileProgram {
  public:
   // As a kernel of its own, or as the epilogue of a contraction, whose raw result is input 0 of the body and lies in
@@ -43,6 +40,8 @@ class TileProgram {
   void run(int64_t begin, int64_t end, const void* const* inputs, void* const* outputs, const float* patterns) const;
 
   const Shape& shape() const { return shape_; }
+  // Elements that one thread takes at a time: fewer where each costs many ops, so that small arrays have work for all.
+  int64_t piece_elements() const;
   // An output may lie in the memory of an input if last_read(input) <= first_write(output): of each tile the input is
   // then read before it is overwritten. kAlways: it is read otherwise than element by element.
   static constexpr int kAlways = std::numeric_limits<int>::max();
