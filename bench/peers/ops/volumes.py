@@ -113,6 +113,16 @@ def unfold(inputs, options):
     return inputs[0].unfold(options["axes"][0], (size - 1) * dilation + 1, options["step"])[..., ::dilation]
 
 
+
+def given_sizes(r):
+    x = r.seldom_special(r.normal([r.pick((1, 2, 3)), r.whole(1, 12), r.whole(1, 12), r.pick((1, 2, 3, 8, 17))]))
+    return [x], {"size": [r.whole(1, 12), r.whole(1, 12)]}
+
+
+def adaptive(function):
+    return lambda inputs, options: function(inputs[0].movedim(-1, 1), options["size"]).movedim(1, -1)
+
+
 op("unfold", "torch.Tensor.unfold", unfold, moving, EXACT, SUM, types=ANY)
 op("conv3d", WINDOW_NAME + "pad, conv3d", conv3d, volumes, SUM, SUM)
 op("max_pool3d", WINDOW_NAME + "pad, max_pool3d", pool(True), pooled(False), EXACT, SUM)
@@ -122,3 +132,5 @@ op("global_max_pool3d", WINDOW_NAME + "max_pool3d", lambda i, _: F.max_pool3d(i[
 op("global_average_pool3d", "torch.mean", lambda i, _: i[0].mean((1, 2, 3), keepdim=True), whole(3), SUM, SUM)
 op("resize2d", WINDOW_NAME + "interpolate", resize2d, other_sizes, NORM, STEPS)
 op("ctc_loss", WINDOW_NAME + "ctc_loss of log_softmax", ctc_loss, unaligned, NORM, STEPS)
+op("adaptive_average_pool2d", WINDOW_NAME + "adaptive_avg_pool2d", adaptive(F.adaptive_avg_pool2d), given_sizes, SUM, SUM)
+op("adaptive_max_pool2d", WINDOW_NAME + "adaptive_max_pool2d", adaptive(F.adaptive_max_pool2d), given_sizes, EXACT, SUM)
