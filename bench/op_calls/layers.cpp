@@ -65,6 +65,16 @@ void add_pools(OpTable& table) {
   table["global_max_pool2d"] = [](const Call& c) { return Results{global_max_pool2d(c[0])}; };
   table["global_average_pool1d"] = [](const Call& c) { return Results{global_average_pool1d(c[0])}; };
   table["global_average_pool2d"] = [](const Call& c) { return Results{global_average_pool2d(c[0])}; };
+  table["adaptive_average_pool2d"] = [](const Call& c) {
+    return Results{adaptive_average_pool2d(c[0], c.pair("size", 1))};
+  };
+  table["max_pool2d_with_index"] = [stride](const Call& c) {
+    const auto [y, index] =
+        max_pool2d_with_index(c[0], c.pair("size", 1), {.stride = stride(c), .padding = c.padding("padding")});
+    return Results{y, index};
+  };
+  table["max_unpool2d"] = [](const Call& c) { return Results{max_unpool2d(c[0], c[1], c.pair("size", 1))}; };
+  table["adaptive_max_pool2d"] = [](const Call& c) { return Results{adaptive_max_pool2d(c[0], c.pair("size", 1))}; };
 }
 
 void add_norms(OpTable& table) {

@@ -68,7 +68,32 @@ Error unknown(std::string_view token, const TextPiece& piece, size_t at, size_t 
       .help("take it out, or train with bytes as tokens: in a job data.tokens = \"bytes\"");
 }
 
+TokenText pair_text(const std::vector<TextPiece>& pieces, const PairVocabulary& vocabulary,
+                    const std::vector<std::string>& known) {
+  if (!known.empty() && known != vocabulary.names())
+    throw Error(ErrorKind::bad_data, 294, "the vocabulary is not that of the training")
+        .where(printable(vocabulary.files()[0]))
+        .got(fmt::format("{} tokens", vocabulary.names().size()))
+        .expected(fmt::format("the {} tokens of the training, in their order", known.size()))
+        .help("set data.vocabulary to the files of the training");
+  for_each_token(pieces, TokenKind::characters, [](std::string_view, const TextPiece&, size_t) {});  // is it UTF-8?
+  TokenText text{vocabulary.names(), {}};
+  for (const auto& piece : pieces) vocabulary.encode(piece.bytes, text.numbers);
+  return text;
+}
+
 }  // namespace
+
+Tokens tokens_of(const OptionValues& options) {
+  const std::string kind = options.text("tokens"), path = options.text("vocabulary");
+  if (kind != "pairs") return {kind == "bytes" ? TokenKind::bytes : TokenKind::characters, {}};
+  if (path.empty())
+    throw Error(ErrorKind::usage, 290, "tokens by pairs need a vocabulary")
+        .got("data.tokens = \"pairs\", without data.vocabulary")
+        .expected("the path of a folder with vocab.json and merges.txt, or of a tokenizer.json")
+        .help("set data.vocabulary");
+  return {TokenKind::pairs, read_pair_vocabulary(path)};
+}
 
 std::string token_name(std::string_view token) {
   switch (token[0]) {
@@ -124,6 +149,11 @@ TokenText token_text(const std::vector<TextPiece>& pieces, TokenKind kind, const
     text.numbers.push_back(found->second);
   });
   return text;
+}
+
+TokenText token_text(const std::vector<TextPiece>& pieces, const Tokens& tokens,
+                     const std::vector<std::string>& known) {
+  return tokens.vocabulary ? pair_text(pieces, *tokens.vocabulary, known) : token_text(pieces, tokens.kind, known);
 }
 
 }  // namespace retrace

@@ -44,8 +44,7 @@ class Writer {
           .help("retrace predict asks other runs");
     const OptionValues& data = trained_.job.data.options;
     length_ = data.integer("length");
-    const auto kind = data.text("tokens") == "bytes" ? TokenKind::bytes : TokenKind::characters;
-    for (const uint16_t token : token_text({{"--start", options.start}}, kind, names_).numbers)
+    for (const uint16_t token : token_text({{"--start", options.start}}, tokens_of(data), names_).numbers)
       tokens_.push_back(token);
     const nn::Network& network = trained_.network;
     weights_ = from_safetensors(read_run_weights(run), {network.parameters, network.state},

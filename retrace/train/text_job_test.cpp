@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "retrace/base/file.h"
+#include "retrace/data/pair_testing.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/nn/loss_kind.h"
 #include "retrace/train/generate_text.h"
@@ -85,6 +86,36 @@ TEST_F(TextJobTest, GoesOn) {
   EXPECT_TRUE(says(error_of([&] { text({.start = "5a"}); }), "--start:1:2"));
   EXPECT_EQ(code_of([&] { text({.start = ""}); }), 427);
   EXPECT_EQ(code_of([&] { text({.start = "5", .temperature = -1}); }), 427);
+}
+
+// With "33" and "=3" as tokens, and a line end that joins nothing.
+TEST_F(TextJobTest, TakesAVocabularyOfPairs) {
+  std::vector<std::string> merges;
+  for (char digit = '0'; digit <= '9'; ++digit) merges.push_back({digit, ' ', digit});
+  std::filesystem::create_directory(root_ / "v");
+  write_file_whole(root_ / "v" / "vocab.json", vocabulary_tokens(merges));
+  write_file_whole(root_ / "v" / "merges.txt", vocabulary_merges(merges));
+  std::string layers = kLayers;
+  for (size_t at; (at = layers.find("= 12")) != std::string::npos;) layers.replace(at, 4, "= 300");
+  const std::string path = (root_ / "v").string();
+  const Job given = job({{"data.tokens", "pairs", ""}, {"data.vocabulary", path, ""}}, layers);
+  const JobData data = load_job_data(given, make_job_network(given));
+  EXPECT_EQ(data.train_classes, 266);
+  const auto x = data.train.get(0)[0].to_vector<float>();  // "000=000\n7"
+  EXPECT_EQ(std::vector<float>(x.begin(), x.begin() + 7), (std::vector<float>{256, 15, 28, 256, 15, 198, 263}));
+  const auto result = train_job(given, {.out = root_ / "run"});
+  EXPECT_EQ(train_job(job({{"data.tokens", "pairs", ""}, {"data.vocabulary", path, ""}, {"workers", "2", ""}}, layers),
+                      {.write_run = false})
+                .fingerprint,
+            result.fingerprint);
+  std::string made;
+  generate_text(root_ / "run", {.start = "333=\u00e4", .count = 30}, [&](const std::string& bytes) { made += bytes; });
+  EXPECT_TRUE(made.starts_with("333=\u00e4")) << made;
+  EXPECT_EQ(code_of([&] { train_job(job({{"data.tokens", "pairs", ""}}, layers), {.write_run = false}); }), 290);
+  merges.pop_back();
+  write_file_whole(root_ / "v" / "vocab.json", vocabulary_tokens(merges));
+  write_file_whole(root_ / "v" / "merges.txt", vocabulary_merges(merges));
+  EXPECT_EQ(code_of([&] { generate_text(root_ / "run", {.start = "3"}, [](const std::string&) {}); }), 294);
 }
 
 // The last tenth tests, in windows that follow each other.

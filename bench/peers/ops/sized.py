@@ -116,6 +116,8 @@ add("group_norm", lambda n: images(n) + CHANNELS, lambda x, a, b: F.group_norm(f
 add("max_pool2d", images, lambda x: F.max_pool2d(first(x), 2), size=[2, 2])
 add("average_pool2d", images, lambda x: F.avg_pool2d(first(x), 2), size=[2, 2])
 add("global_average_pool2d", images, lambda x: first(x).mean((2, 3)))
+add("adaptive_average_pool2d", images, lambda x: F.adaptive_avg_pool2d(first(x), (7, 5)), size=[7, 5])
+add("adaptive_max_pool2d", images, lambda x: F.adaptive_max_pool2d(first(x), (7, 5)), size=[7, 5])
 add("resize2d, bilinear", images, lambda x: F.interpolate(first(x), scale_factor=2, mode="bilinear"), factor=2, method="bilinear")
 add("conv2d, 3x3", lambda n: images(n) + [[3, 3, 32, 32]], lambda x, w: F.conv2d(first(x), w.permute(3, 2, 0, 1), padding=1), padding="same")
 add("conv2d, 3x3 of each channel", lambda n: images(n) + [[3, 3, 1, 32]],

@@ -113,6 +113,43 @@ def unfold(inputs, options):
     return inputs[0].unfold(options["axes"][0], (size - 1) * dilation + 1, options["step"])[..., ::dilation]
 
 
+
+def given_sizes(r):
+    x = r.seldom_special(r.normal([r.pick((1, 2, 3)), r.whole(1, 12), r.whole(1, 12), r.pick((1, 2, 3, 8, 17))]))
+    return [x], {"size": [r.whole(1, 12), r.whole(1, 12)]}
+
+
+def adaptive(function):
+    return lambda inputs, options: function(inputs[0].movedim(-1, 1), options["size"]).movedim(1, -1)
+
+
+
+def tiles(r):
+    window = [r.whole(1, 4), r.whole(1, 4)]
+    x = r.normal([r.pick((1, 2, 3))] + [max(n, r.whole(2, 12)) for n in window] + [r.pick((1, 2, 3, 8, 17))])
+    padding = r.whole(0, min(window) // 2)
+    options = {"size": window, "padding": [padding] * 4}
+    return [x], options | ({"stride": [r.whole(1, 3), r.whole(1, 3)]} if r.chance(0.5) else {})
+
+
+def with_index(inputs, options):
+    y, index = F.max_pool2d(inputs[0].movedim(-1, 1), options["size"], options.get("stride"), options["padding"][0],
+                            return_indices=True)
+    return y.movedim(1, -1), index.movedim(1, -1).int()
+
+
+def places(r):
+    batch, channels, size = r.pick((1, 2, 3)), r.pick((1, 2, 3, 8, 17)), [r.whole(2, 8), r.whole(2, 8)]
+    height, width = r.whole(1, size[0]), r.whole(1, size[1])
+    order = torch.argsort(r.normal([batch, size[0] * size[1], channels]).float(), 1)[:, :height * width]
+    return [r.normal([batch, height, width, channels]), order.reshape(batch, height, width, channels).int()], {"size": size}
+
+
+def unpooled(inputs, options):
+    y, index = (x.movedim(-1, 1) for x in inputs)
+    return torch.ops.aten.max_unpool2d(y, index.long(), options["size"]).movedim(1, -1)
+
+
 op("unfold", "torch.Tensor.unfold", unfold, moving, EXACT, SUM, types=ANY)
 op("conv3d", WINDOW_NAME + "pad, conv3d", conv3d, volumes, SUM, SUM)
 op("max_pool3d", WINDOW_NAME + "pad, max_pool3d", pool(True), pooled(False), EXACT, SUM)
@@ -122,3 +159,7 @@ op("global_max_pool3d", WINDOW_NAME + "max_pool3d", lambda i, _: F.max_pool3d(i[
 op("global_average_pool3d", "torch.mean", lambda i, _: i[0].mean((1, 2, 3), keepdim=True), whole(3), SUM, SUM)
 op("resize2d", WINDOW_NAME + "interpolate", resize2d, other_sizes, NORM, STEPS)
 op("ctc_loss", WINDOW_NAME + "ctc_loss of log_softmax", ctc_loss, unaligned, NORM, STEPS)
+op("adaptive_average_pool2d", WINDOW_NAME + "adaptive_avg_pool2d", adaptive(F.adaptive_avg_pool2d), given_sizes, SUM, SUM)
+op("adaptive_max_pool2d", WINDOW_NAME + "adaptive_max_pool2d", adaptive(F.adaptive_max_pool2d), given_sizes, EXACT, SUM)
+op("max_pool2d_with_index", WINDOW_NAME + "max_pool2d", with_index, tiles, EXACT, SUM)
+op("max_unpool2d", "torch.ops.aten.max_unpool2d", unpooled, places, EXACT, EXACT)

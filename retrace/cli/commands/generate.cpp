@@ -42,7 +42,7 @@ void describe(Flags& flags) {
   const auto texts = std::make_shared<Texts>();
   flags.argument("RUN", texts->run, "run folder", "the run folder of a training on text");
   flags.option("--start", "TEXT", texts->start, "what the text begins with (a line end)");
-  flags.option("--count", "N", texts->count, "characters or bytes to add (500)");
+  flags.option("--count", "N", texts->count, "tokens to add: characters, bytes or pairs (500)");
   flags.option("--temperature", "T", texts->temperature, "below 1 likely ones get likelier; 0: the likeliest (1)");
   flags.option("--seed", "N", texts->seed, "another seed, another text (1)");
   flags.action([texts] {

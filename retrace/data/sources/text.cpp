@@ -7,10 +7,6 @@ namespace retrace {
 namespace {
 namespace fs = std::filesystem;
 
-TokenKind kind_of(const SourceRequest& request) {
-  return request.options.text("tokens") == "bytes" ? TokenKind::bytes : TokenKind::characters;
-}
-
 // A folder with a text for each split.
 bool has_two_texts(const fs::path& folder) {
   std::error_code ignored;
@@ -27,7 +23,10 @@ SplitText read(const fs::path& path, const SourceRequest& request, const std::ve
   SplitText found;
   std::vector<TextPiece> pieces = read_text(path);
   for (const auto& piece : pieces) found.files.push_back(piece.name);
-  found.text = std::make_shared<TokenText>(token_text(pieces, kind_of(request), known));
+  const Tokens tokens = tokens_of(request.options);
+  if (tokens.vocabulary)
+    found.files.insert(found.files.end(), tokens.vocabulary->files().begin(), tokens.vocabulary->files().end());
+  found.text = std::make_shared<TokenText>(token_text(pieces, tokens, known));
   found.windows.length = request.options.integer("length");
   return found;
 }
@@ -36,7 +35,7 @@ SplitText read(const fs::path& path, const SourceRequest& request, const std::ve
 std::vector<std::string> all_tokens(const SourceRequest& request) {
   std::vector<TextPiece> pieces = read_text(request.path / "train.txt");
   pieces.push_back(read_text(request.path / "test.txt")[0]);
-  return token_text(pieces, kind_of(request)).names;
+  return token_text(pieces, tokens_of(request.options)).names;
 }
 
 SplitText text_of(Split split, const SourceRequest& request) {
@@ -100,9 +99,12 @@ SourceKind text_source() {
                    .standard = int64_t{0},
                    .high = kMost},
                   {.name = "tokens",
-                   .help = "what a token is: a character of UTF-8, or a byte",
+                   .help = "what a token is: a character of UTF-8, a byte, or one of a vocabulary of pairs",
                    .standard = std::string("characters"),
-                   .choices = {"characters", "bytes"}},
+                   .choices = {"characters", "bytes", "pairs"}},
+                  {.name = "vocabulary",
+                   .help = "of pairs: a folder with vocab.json and merges.txt, or a tokenizer.json",
+                   .standard = std::string()},
                   {.name = "test_part",
                    .help = "the part at the end of the text that tests, where there is no test.txt",
                    .standard = 0.1,
