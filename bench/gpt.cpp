@@ -1,6 +1,6 @@
 // Training steps of a GPT, on request: build/bench/gpt LAYERS HEADS FEATURES CONTEXT BATCH VOCABULARY THREADS
-// Forward, loss, backward and Adam (fused with what it can be), on tokens that are the same in each step. After "ready" it
-// answers each line of its input with one line:
+// Forward, loss, backward and Adam (fused with what it can be), on tokens that are the same in each step. After "ready"
+// it answers each line of its input with one line:
 //   run N      seconds that N steps took           probe     operations a second, now
 //   loss N     after N steps from the beginning    weights FILE   saved at the beginning
 // bench/peers/torch_gpt.py speaks all but "probe" and "weights", and begins with such a FILE; bench/gpt.py asks.
