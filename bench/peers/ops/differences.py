@@ -174,7 +174,9 @@ differ("matmul", "call", "a has 1 axes", "Factors have two axes or more. PyTorch
 # --- No peer
 
 NO_PEER = {
+    "checkpoint": "takes a function: its test",
     "custom_gradient": "takes functions: its test",
+    "recomputed": "is x: its test",
     "scan": "takes a function: its test; `lstm`, `gru` and `rnn` are made of it",
     "dropout": "draws by our own generator (`docs/numerics/random.md`), no framework's numbers",
     "uniform": "as dropout",
