@@ -8,9 +8,9 @@ operations for each weight of a product and token, and 12 for each feature, posi
 import pathlib
 import sys
 import tempfile
+import time
 
 from measure import REST_SECONDS, ROOT, Absent, Program, peers_python, quantile
-import time
 
 THREADS = 2
 # Layers, heads, features, context, mini-batch, vocabulary; steps of the loss that is compared, samples, steps of each.

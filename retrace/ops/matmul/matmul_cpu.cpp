@@ -183,8 +183,11 @@ void multiply_by_rows(Product& p, float* packed, int64_t base, FunctionRef<void(
   });
 }
 
-// Few rows: a panel is packed by each thread that uses it, and stays in its first caches.
-bool by_panels(const Product& p) { return !p.b_in_place && p.rows <= 5 * p.most && p.panels >= 2; }
+// Few rows: a panel is packed by each thread that uses it, if it fits the caches, and stays there.
+bool by_panels(const Product& p) {
+  constexpr int64_t kMostFloats = 1 << 16;
+  return !p.b_in_place && p.rows <= 5 * p.most && p.panels >= 2 && p.depth * p.panel <= kMostFloats;
+}
 
 // Two halves of the rows, so that with two threads each finds its rows of A where the same split of rows has written
 // them, and goes on with its own rows of C; with more threads these share out the panels.
