@@ -64,7 +64,8 @@ void PassChanges::begin(const Trace& recorded) {
 void PassChanges::add(const PassReport& report, const Trace& after) {
   auto nodes = nodes_of(after);
   const std::string changes = difference(before_, nodes);
-  const char* const note = !report.on ? " (off)" : changes.empty() ? ", nothing changed" : "";
+  const char* const same = nodes == before_ ? ", nothing changed" : ", in another order";
+  const char* const note = !report.on ? " (off)" : changes.empty() ? same : "";
   text_ += fmt::format("{}: {} -> {} nodes{}\n{}", report.name, report.nodes_before, report.nodes_after, note, changes);
   before_ = std::move(nodes);
 }

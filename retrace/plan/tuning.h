@@ -48,6 +48,10 @@ struct Tuning {
   size_t restored_ops = 32;                                        // that one value may cost
   int restored_contractions = 3;  // among them. autoencoder with RETRACE_MEMORY_LIMIT=8
 
+  // -- the order of kernels (order_by_memory)
+  size_t ordered_bytes = size_t{4} << 20;  // less fits the caches in any order
+  double ordered_share = 0.95;             // of the peak, that another order may need: a gain that is worth one
+
   // -- exchanges between workers (place_exchanges)
   size_t bucket_bytes = size_t{128} << 10;  // a bucket of that size is full: digits with --workers 2
 

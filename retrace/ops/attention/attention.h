@@ -20,7 +20,10 @@ struct AttentionOptions {
 // -inf. The axis before the queries counts heads. k and v may have fewer of them: heads h * n to h * n + n - 1 of q
 // then share head h, and nothing is copied (grouped queries). Other leading axes as in matmul. mask: bool, broadcast to
 // [n...,queries,keys]; true where a query sees a key. A query that sees no key makes NaN. Gradients: those of these
-// ops. No labels are kept. Error(usage) where types or sizes do not fit.
+// ops. Memory: of more than 512 queries and keys in f32 the scores of 256 queries at a time, which the backward pass
+// computes again, so that it grows with the length and not with its square (the idea is that of Dao et al. 2022); where
+// causal, of the keys that one of them sees. The bits are the same where k and v are finite. No labels are kept.
+// Error(usage) where types or sizes do not fit.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {},
                  Place place = Place::here());
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,

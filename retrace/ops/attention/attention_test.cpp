@@ -4,9 +4,14 @@
 
 #include <cmath>
 
+#include "retrace/autodiff/gradient.h"
 #include "retrace/ops/broadcast/broadcast.h"
+#include "retrace/ops/compare/compare.h"
+#include "retrace/ops/logical/logical.h"
 #include "retrace/ops/slice/slice.h"
 #include "retrace/ops/testing/op_case.h"
+#include "retrace/plan/compile.h"
+#include "retrace/trace/record.h"
 
 namespace retrace {
 namespace {
@@ -38,6 +43,11 @@ OP_CASES(attention) {
     return std::vector{attention(in[0], in[1], in[2], mask)};
   };
   cases.push_back(masked);
+  for (OpCase parts : {attention_case("in_parts", {520, 2}, {514, 2}, {514, 1}),
+                       attention_case("in_parts_causal", {2, 514, 2}, {1, 514, 2}, {1, 514, 1}, {.causal = true})}) {
+    parts.op = "checkpoint";
+    cases.push_back(parts);
+  }
   return cases;
 }
 
@@ -80,6 +90,72 @@ TEST(Attention, AMaskAndCausalHoldTogether) {
   const Tensor none = Tensor::full(0, {3}, DType::boolean);
   for (const float y : attention(q, k, v, none).to_vector<float>()) EXPECT_TRUE(std::isnan(y));
 }
+
+// attention() as its contract states it, all scores at once: one head of q for each of k and v.
+Tensor attention_at_once(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& seen) {
+  const double scale = 1 / std::sqrt(static_cast<double>(q.shape()[q.rank() - 1]));
+  const Tensor scores = matmul(q * scale, k, {.transpose_b = true});
+  return matmul(softmax(where(seen, scores, Tensor::full(-INFINITY, {})), -1), v);
+}
+
+// The value and the gradients of a weighted sum of f(q, k, v).
+std::vector<std::vector<float>> with_gradients(const Tree& x, FunctionRef<Tensor(const Tree& x)> f) {
+  const auto loss = [&](const Tree& in) -> Tensor {
+    const Tensor y = f(in);
+    return sum(y * numbers(y.shape(), 4));
+  };
+  const auto result = value_and_grad(loss)(x);
+  std::vector<std::vector<float>> all{result.value.to_vector<float>()};
+  for (const Tensor& each : leaf_tensors(result.gradients)) all.push_back(each.to_vector<float>());
+  return all;
+}
+
+TEST(Attention, PartsOfLongSequencesHaveTheBitsOfTheWhole) {
+  constexpr int64_t kLength = 1100;  // five parts, the last one of 76
+  const Tensor count = Tensor::arange(kLength), mask = less(numbers({kLength}, 5), Tensor::full(0.5, {}));
+  const Tensor before = greater_equal(reshape(count, {kLength, 1}), reshape(count, {1, kLength}));
+  const Tree x{
+      {"q", numbers({2, kLength, 8}, 1)}, {"k", numbers({2, kLength, 8}, 2)}, {"v", numbers({2, kLength, 8}, 3)}};
+  const auto check = [&](const AttentionOptions& options, const Tensor& seen, const Tensor& given) {
+    const auto whole =
+        with_gradients(x, [&](const Tree& in) { return attention_at_once(in["q"], in["k"], in["v"], seen); });
+    EXPECT_EQ(with_gradients(x,
+                             [&](const Tree& in) {
+                               return given.defined() ? attention(in["q"], in["k"], in["v"], given, options)
+                                                      : attention(in["q"], in["k"], in["v"], options);
+                             }),
+              whole);
+  };
+  check({}, Tensor::full(1, {}, DType::boolean), {});
+  check({.causal = true}, before, {});
+  const Tensor seen = logical_or(mask, equal(count, Tensor::full(0, {})));  // all see the first key
+  check({}, seen, seen);
+  check({.causal = true}, logical_and(before, seen), seen);
+  check({}, logical_and(before, seen), logical_and(before, seen));
+}
+
+TEST(Attention, PartsOfHeadsThatShareKeysHaveTheBitsOfCopies) {
+  constexpr int64_t kLength = 600;
+  const Tensor is_first = equal(Tensor::arange(kLength), Tensor::full(0, {}));
+  const Tensor mask = logical_or(greater(numbers({4, kLength, kLength}, 5), Tensor::full(-0.5, {})), is_first);
+  const Tree x{{"q", numbers({4, kLength, 4}, 1)}};
+  const Tensor k = numbers({2, kLength, 4}, 2), v = numbers({2, kLength, 4}, 3);
+  const Tensor ks = repeat_interleave(k, 0, 2), vs = repeat_interleave(v, 0, 2);
+  for (const bool causal : {false, true})
+    EXPECT_EQ(with_gradients(x, [&](const Tree& in) { return attention(in["q"], k, v, mask, {.causal = causal}); }),
+              with_gradients(x, [&](const Tree& in) { return attention(in["q"], ks, vs, mask, {.causal = causal}); }));
+}
+
+// The bytes of intermediates that the plan of attention and its gradients has at once.
+double attention_bytes(int64_t length) {
+  RecordingScope scope;
+  std::vector<Tensor> x;
+  for (int i = 0; i < 3; ++i) x.push_back(scope.recording().add_input({DType::f32, {length, 4}, {}, {}}));
+  const auto made = gradients(sum(attention(x[0], x[1], x[2], {.causal = true})), x);
+  return static_cast<double>(make_plan(scope.recording().take_trace(made))->arena_bytes());
+}
+
+TEST(Attention, TakesMemoryInProportionToTheLength) { EXPECT_LE(attention_bytes(4096), 2.2 * attention_bytes(2048)); }
 
 TEST(Attention, SaysWhatDoesNotFit) {
   const auto text = [](Shape q, Shape k, Shape v, AttentionOptions options = {}) {

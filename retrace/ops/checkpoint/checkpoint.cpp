@@ -28,7 +28,9 @@ std::vector<Tensor> lower(const LowerCall& call) {
 }
 
 std::vector<TensorSpec> infer_recomputed(const InferCall& call) { return {call.inputs[0]}; }
-std::vector<Tensor> recomputed_gradient(const GradientCall& call) { return {call.cotangents[0]}; }
+std::vector<Tensor> recomputed_gradient(const GradientCall& call) {
+  return {recomputed(call.cotangents[0], call.place)};
+}
 
 Tree record_checkpoint(FunctionRef<Tree(const Tree&)> f, const Tree& x, Place place) {
   std::vector<Tensor> inputs = leaf_tensors(x);

@@ -18,8 +18,8 @@ namespace retrace {
 // or random numbers are drawn without a key, inside f.
 Tree checkpoint(FunctionRef<Tree(const Tree& x)> f, const Tree& x, Place place = Place::here());
 
-// x, for plans another value than x: what is computed of it is not taken from what was computed of x. No bytes are
-// copied. Gradient: dy.
+// x, for plans another value than x: what is computed of it is not taken from what was computed of x, nor together with
+// what makes x. No bytes are copied. Gradient: recomputed(dy).
 Tensor recomputed(const Tensor& x, Place place = Place::here());
 
 }  // namespace retrace

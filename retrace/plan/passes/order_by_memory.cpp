@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <queue>
+
+#include "retrace/plan/layout/launch_order.h"
+#include "retrace/plan/pass.h"
+#include "retrace/trace/op.h"
+#include "retrace/trace/trace_index.h"
+
+namespace retrace {
+namespace {
+
+// The memory of a trace's intermediates while its nodes run one after the other: a value takes its bytes from the node
+// that makes it to the last that reads it, or a view of it.
+class Lifetimes {
+ public:
+  explicit Lifetimes(const Trace& trace) : trace_(trace), roots_(find_roots(trace)), bytes_(trace), reads_(trace) {
+    ValueMap<bool> returned(trace);
+    for (ValueId id : trace.outputs) returned[roots_[id]] = true;
+    for (const Node& node : trace.nodes) {
+      if (!runs(node)) continue;
+      for (ValueId id = node.first_output; id < node.first_output + node.output_count; ++id)
+        bytes_[id] = returned[id] ? 0 : trace.spec(id).bytes();
+      for (ValueId id : read_by(node)) ++reads_[id];
+    }
+  }
+
+  // Of a node that runs: the values whose bytes it reads, each once, and the bytes that it makes.
+  std::vector<ValueId> read_by(const Node& node) const {
+    std::vector<ValueId> read;
+    for (ValueId id : node.inputs) read.push_back(roots_[id]);
+    std::sort(read.begin(), read.end());
+    read.erase(std::unique(read.begin(), read.end()), read.end());
+    return read;
+  }
+  size_t made_by(const Node& node) const {
+    size_t bytes = 0;
+    for (int i = 0; i < node.output_count; ++i) bytes += bytes_[node.first_output + i];
+    return bytes;
+  }
+  // The bytes that only this node has still to read.
+  size_t freed_by(const Node& node) const {
+    size_t bytes = 0;
+    for (ValueId id : read_by(node))
+      if (reads_[id] == 1) bytes += bytes_[id];
+    return bytes;
+  }
+
+  // Runs a node. Afterwards reads_left() says who waits for what.
+  void run(const Node& node) {
+    live_ += made_by(node);
+    peak_ = std::max(peak_, live_);
+    live_ -= freed_by(node);
+    for (ValueId id : read_by(node)) --reads_[id];
+    for (ValueId id = node.first_output; id < node.first_output + node.output_count; ++id)
+      if (reads_[id] == 0) live_ -= bytes_[id];
+  }
+  int reads_left(ValueId root) const { return reads_[root]; }
+  ValueId root(ValueId id) const { return roots_[id]; }
+  size_t peak() const { return peak_; }
+
+ private:
+  const Trace& trace_;
+  ValueMap<ValueId> roots_;
+  ValueMap<size_t> bytes_;  // in the arena, of roots
+  ValueMap<int> reads_;     // nodes that have not read it yet, of roots
+  size_t live_ = 0, peak_ = 0;
+};
+
+// The given order, but for nodes that free as many bytes as they take: these run as soon as their inputs are there.
+class MemoryOrder {
+ public:
+  explicit MemoryOrder(const Trace& trace)
+      : trace_(trace),
+        index_(trace),
+        lifetimes_(trace),
+        root_readers_(trace),
+        missing_(trace.nodes.size()),
+        is_done_(trace.nodes.size()) {
+    for (size_t n = 0; n < trace.nodes.size(); ++n) {
+      const Node& node = trace.nodes[n];
+      for (ValueId id : node.inputs) missing_[n] += trace.producer_index(id) != kNoNode;
+      if (runs(node))
+        for (ValueId id : lifetimes_.read_by(node)) root_readers_[id].push_back(n);
+    }
+    for (size_t n = 0; n < trace.nodes.size(); ++n) {
+      if (!is_done_[n]) run(n);
+      while (!candidates_.empty()) {
+        const size_t next = candidates_.top();
+        candidates_.pop();
+        if (!is_done_[next] && goes_at_once(next)) run(next);
+      }
+    }
+  }
+
+  const std::vector<size_t>& nodes() const { return order_; }
+  size_t peak() const { return lifetimes_.peak(); }
+
+ private:
+  bool goes_at_once(size_t n) const {
+    const Node& node = trace_.nodes[n];
+    if (missing_[n] > 0 || node.op->collective) return false;
+    if (!runs(node)) return true;
+    const size_t freed = lifetimes_.freed_by(node);
+    return freed > 0 && freed >= lifetimes_.made_by(node);
+  }
+
+  void run(size_t n) {
+    const Node& node = trace_.nodes[n];
+    is_done_[n] = true;
+    order_.push_back(n);
+    for (ValueId id = node.first_output; id < node.first_output + node.output_count; ++id)
+      for (size_t reader : index_.readers(id)) {
+        const auto& inputs = trace_.nodes[reader].inputs;
+        missing_[reader] -= std::count(inputs.begin(), inputs.end(), id);
+        candidates_.push(reader);
+      }
+    if (!runs(node)) return;
+    lifetimes_.run(node);
+    // Who is left alone with a value frees it now.
+    for (ValueId root : lifetimes_.read_by(node))
+      if (lifetimes_.reads_left(root) == 1)
+        for (size_t reader : root_readers_[root])
+          if (!is_done_[reader]) candidates_.push(reader);
+  }
+
+  const Trace& trace_;
+  const TraceIndex index_;
+  Lifetimes lifetimes_;
+  ValueMap<std::vector<size_t>> root_readers_;  // nodes that run and read a value or a view of it
+  std::vector<std::ptrdiff_t> missing_;         // per node: its inputs that are not there yet
+  std::vector<bool> is_done_;
+  std::vector<size_t> order_;
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> candidates_;  // the earliest first
+};
+
+size_t peak_as_given(const Trace& trace) {
+  Lifetimes lifetimes(trace);
+  for (const Node& node : trace.nodes)
+    if (runs(node)) lifetimes.run(node);
+  return lifetimes.peak();
+}
+
+Trace order_by_memory(Trace trace, const PlanOptions& options) {
+  const size_t given = peak_as_given(trace);
+  if (given < options.tuning.ordered_bytes) return trace;
+  const MemoryOrder order(trace);
+  if (static_cast<double>(order.peak()) >= options.tuning.ordered_share * static_cast<double>(given)) return trace;
+  Rewriter rewrite(trace);
+  for (size_t n : order.nodes()) rewrite.copy(trace.nodes[n]);
+  return rewrite.finish();
+}
+
+}  // namespace
+
+Pass order_by_memory_pass() {
+  return {.name = "order_by_memory",
+          .purpose = "a kernel that frees as much memory as it takes runs as soon as it can",
+          .run = order_by_memory,
+          .cuda = true};
+}
+
+}  // namespace retrace
