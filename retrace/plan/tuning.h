@@ -43,6 +43,10 @@ struct Tuning {
   };
   Samples samples;
 
+  // -- reductions of lines and what is around them (fuse_lines)
+  size_t line_nodes = 32;               // of a chain
+  size_t line_bytes = size_t{1} << 20;  // of samples that are not read and written again, at least
+
   // -- a memory limit (make_plan, recompute_within)
   double first_share = 0.9, last_share = 0.02, share_step = 0.85;  // of the peak: the attempts, 25 at most
   size_t restored_ops = 32;                                        // that one value may cost

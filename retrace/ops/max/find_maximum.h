@@ -9,6 +9,8 @@ namespace retrace {
 // For each kept element the index of the first maximum over the reduced axes (row-major), the first NaN if there is
 // one. Returns one index for each element of the result.
 std::vector<int32_t> find_maxima(const KernelInput& x, const Shape& axes);
+// The maxima themselves into y, where x is f32 and its reduced positions lie without gaps; false: they are not.
+bool write_maxima(const KernelInput& x, const Shape& axes, void* y);
 // Checks of an op that searches: there is something to find, and an i32 can say where.
 void check_search(const InferCall& call);
 // The same of min and argmin, which search by another op: Error(usage) in their name if there is nothing to find.

@@ -64,6 +64,7 @@ void copy_maxima(const KernelCall& call) {
 }
 
 void run(const KernelCall& call) {
+  if (write_maxima(call.inputs[0], call.attributes.list("axes"), call.outputs[0].data)) return;
   switch (size_of(call.inputs[0].spec->type)) {
     case 8: return copy_maxima<uint64_t>(call);
     case 4: return copy_maxima<uint32_t>(call);
@@ -118,14 +119,16 @@ void define_max(OpTable& table) {
              .gradient = gradient,
              .kernel = run,
              .cuda = cuda_max,
-             .cuda_workspace = cuda_search_workspace});
+             .cuda_workspace = cuda_search_workspace,
+             .cut = 0b1});
   // No gradient: a choice does not change with small changes of x.
   table.add({.name = "first_maximum",
              .attributes = {"axes", "keep"},
              .infer = infer_first,
              .kernel = run_first,
              .cuda = cuda_first_maximum,
-             .cuda_workspace = cuda_search_workspace});
+             .cuda_workspace = cuda_search_workspace,
+             .cut = 0b1});
 }
 
 }  // namespace retrace

@@ -2,6 +2,8 @@
 #define HWY_TARGET_INCLUDE "retrace/ops/max/max_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
 
+#include <limits>
+
 #include "retrace/device/cpu/simd_lanes.h"
 
 RT_TARGET_BEGIN
@@ -77,33 +79,45 @@ RT_INLINE void search_short_rows(const float* x, int64_t distance, int64_t posit
   store_int(best.index, index);
 }
 
+// The largest numbers of a row by lanes; `nans`: where there is a NaN, too.
+RT_INLINE F32 largest_by_lanes(const float* x, int64_t count, Mask& nans) {
+  constexpr int kParts = 4;
+  F32 first(-std::numeric_limits<float>::infinity());
+  int64_t i = 0;
+  if (count >= kParts * kLanes) {
+    F32 best[kParts];
+    for (int k = 0; k < kParts; ++k) best[k] = first;
+    for (; i + kParts * kLanes <= count; i += kParts * kLanes) {
+      RT_UNROLL
+      for (int k = 0; k < kParts; ++k) {
+        const F32 v = load(x + i + k * kLanes);
+        nans = either(nans, not_equal(v, v));
+        best[k] = larger(best[k], v);
+      }
+    }
+    first = larger(larger(best[0], best[1]), larger(best[2], best[3]));
+  }
+  for (; i + kLanes <= count; i += kLanes) {
+    const F32 v = load(x + i);
+    nans = either(nans, not_equal(v, v));
+    first = larger(first, v);
+  }
+  if (i < count) {
+    alignas(64) static constexpr int32_t lane[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const int present = static_cast<int>(count - i);
+    const F32 v = select(less(load_int(lane), I32(present)), load_part(x + i, present), first);
+    nans = either(nans, not_equal(v, v));
+    first = larger(first, v);
+  }
+  return first;
+}
+
 // The largest number of a row; `nan` if there is a NaN.
 RT_INLINE float largest_of_row(const float* x, int64_t count, bool& nan) {
-  constexpr int kParts = 4;
-  F32 best[kParts];
-  Mask nans[kParts];
-  for (int k = 0; k < kParts; ++k) best[k] = F32(x[0]), nans[k] = not_equal(best[k], best[k]);
-  int64_t i = 0;
-  for (; i + kParts * kLanes <= count; i += kParts * kLanes) {
-    RT_UNROLL
-    for (int k = 0; k < kParts; ++k) {
-      const F32 v = load(x + i + k * kLanes);
-      nans[k] = either(nans[k], not_equal(v, v));
-      best[k] = larger(best[k], v);
-    }
-  }
-  for (; i < count; i += kLanes) {
-    const int present = count - i < kLanes ? static_cast<int>(count - i) : kLanes;
-    F32 v = load_part(x + i, present);
-    if (present < kLanes) {
-      alignas(64) static constexpr int32_t lane[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-      v = select(less(load_int(lane), I32(present)), v, F32(x[0]));
-    }
-    nans[0] = either(nans[0], not_equal(v, v));
-    best[0] = larger(best[0], v);
-  }
-  nan = any(either(either(nans[0], nans[1]), either(nans[2], nans[3])));
-  return largest_lane(larger(larger(best[0], best[1]), larger(best[2], best[3])));
+  Mask nans = not_equal(F32(0.0f), F32(0.0f));
+  const F32 best = largest_by_lanes(x, count, nans);
+  nan = any(nans);
+  return largest_lane(best);
 }
 
 // The first element that equals the largest one; of a row with NaNs, the first NaN.
@@ -138,6 +152,64 @@ void find_row_maxima(const float* x, int64_t distance, int64_t rows, int64_t pos
   for (; row < rows; ++row) index[row] = search_row(x + row * distance, positions);
 }
 
+// The largest numbers themselves. Which of -0 and +0, or of several NaNs, says the search for the first one.
+void row_maxima(const float* x, int64_t distance, int64_t rows, int64_t positions, float* y) {
+  int64_t row = 0;
+  for (; row + kLanes <= rows; row += kLanes) {
+    F32 best[kLanes];
+    Mask nans = not_equal(F32(0.0f), F32(0.0f));
+    for (int l = 0; l < kLanes; ++l) best[l] = largest_by_lanes(x + (row + l) * distance, positions, nans);
+    const F32 largest = largest_of_rows(best);
+    store(largest, y + row);
+    if (!any(either(nans, equal(largest, F32(0.0f))))) continue;
+    for (int64_t r = row; r < row + kLanes; ++r) y[r] = x[r * distance + search_row(x + r * distance, positions)];
+  }
+  for (; row < rows; ++row) {
+    const float* const from = x + row * distance;
+    bool nan = false;
+    const float value = largest_of_row(from, positions, nan);
+    y[row] = nan || value == 0 ? from[search_row(from, positions)] : value;
+  }
+}
+
+namespace {
+
+// A later number only wins by being larger, or a NaN over a number.
+template <int groups>
+RT_INLINE void column_group(const float* x, const float* end, int64_t positions, int64_t channels, int lanes,
+                            float* y) {
+  const auto at = [=](int g, int64_t p) __attribute__((always_inline)) {
+    const float* const from = x + p * channels + g * kLanes;
+    return end - from >= kLanes ? load(from) : load_part(from, lanes);
+  };
+  F32 best[groups];
+  for (int g = 0; g < groups; ++g) best[g] = at(g, 0);
+  for (int64_t p = 1; p < positions; ++p) {
+    RT_UNROLL
+    for (int g = 0; g < groups; ++g) {
+      const F32 v = at(g, p);
+      best[g] = select(both(opposite(less_equal(v, best[g])), equal(best[g], best[g])), v, best[g]);
+    }
+  }
+  for (int g = 0; g < groups; ++g) store_part(best[g], y + g * kLanes, groups == 1 ? lanes : kLanes);
+}
+
+}  // namespace
+
+// y[o * channels + c] of x[o * distance + p * channels + c]; memory up to `end` may be read.
+void column_maxima(const float* x, const float* end, int64_t outer, int64_t distance, int64_t positions,
+                   int64_t channels, float* y) {
+  for (int64_t o = 0; o < outer; ++o, x += distance, y += channels) {
+    int64_t c = 0;
+    for (; c + kGroups * kLanes <= channels; c += kGroups * kLanes)
+      column_group<kGroups>(x + c, end, positions, channels, kLanes, y + c);
+    for (; c < channels; c += kLanes) {
+      const int lanes = static_cast<int>(channels - c < kLanes ? channels - c : kLanes);
+      column_group<1>(x + c, end, positions, channels, lanes, y + c);
+    }
+  }
+}
+
 RT_TARGET_END
 
 #if HWY_ONCE
@@ -145,6 +217,8 @@ namespace retrace {
 
 RT_EXPORT_KERNEL(find_column_maxima_table, find_column_maxima);
 RT_EXPORT_KERNEL(find_row_maxima_table, find_row_maxima);
+RT_EXPORT_KERNEL(row_maxima_table, row_maxima);
+RT_EXPORT_KERNEL(column_maxima_table, column_maxima);
 
 }  // namespace retrace
 #endif

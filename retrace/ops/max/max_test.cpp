@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 
 #include "retrace/base/hash.h"
@@ -86,6 +87,40 @@ std::vector<float> values_with_ties(int64_t count, uint64_t seed, bool with_nan)
     x.push_back(with_nan && draw % 37 == 0 ? __builtin_nanf("") : draw % 5 == 0 ? -0.0f : static_cast<float>(draw % 4));
   }
   return x;
+}
+
+// The bits of the first maxima along one of two axes, as write_maxima() and as the search find them.
+void expect_bits_of_the_first(const std::vector<float>& x, const TensorSpec& spec, int64_t axis) {
+  const KernelInput input{x.data(), &spec};
+  const auto found = find_maxima(input, {axis});
+  std::vector<float> written(found.size());
+  ASSERT_TRUE(write_maxima(input, {axis}, written.data()));
+  const int64_t columns = spec.shape[1];
+  for (size_t i = 0; i < found.size(); ++i) {
+    const int64_t at =
+        axis == 0 ? found[i] * columns + static_cast<int64_t>(i) : static_cast<int64_t>(i) * columns + found[i];
+    ASSERT_EQ(std::bit_cast<uint32_t>(written[i]), std::bit_cast<uint32_t>(x[static_cast<size_t>(at)]))
+        << name_of(simd_target()) << spec.text() << i;
+  }
+}
+
+TEST(Max, EveryTargetWritesTheFirst) {
+  const auto before = simd_target();
+  for (const auto target : tested_targets()) {
+    set_simd_target(name_of(target));
+    for (int64_t rows : {1, 2, 16, 17, 333})
+      for (int64_t columns : {1, 3, 16, 21, 70, 130, 40000})
+        for (bool with_nan : {false, true}) {
+          if (rows * columns > 250'000) continue;
+          auto x = values_with_ties(rows * columns, static_cast<uint64_t>(rows * 1000 + columns), with_nan);
+          const TensorSpec spec{DType::f32, {rows, columns}, {}, {}};
+          for (int round = 0; round < 2; ++round) {
+            for (const int64_t axis : {0, 1}) expect_bits_of_the_first(x, spec, axis);
+            for (float& each : x) each = -each;  // zeros of both signs are the largest
+          }
+        }
+  }
+  set_simd_target(name_of(before));
 }
 
 TEST(Max, EveryTargetFindsTheFirst) {

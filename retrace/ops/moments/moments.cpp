@@ -77,6 +77,7 @@ void define_moments(OpTable& table) {
              .cuda = cuda_moments,
              .cuda_workspace = cuda_workspace_moments,
              .takes_prologue = true,
+             .cut = 0b1,
              .column_kernels = [] { return moments_kernel_table.get()(true); }});
 }
 

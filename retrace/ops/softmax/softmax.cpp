@@ -124,7 +124,8 @@ void define_softmax(OpTable& table) {
              .infer = infer,
              .gradient = gradient,
              .kernel = run,
-             .cuda = cuda_softmax});
+             .cuda = cuda_softmax,
+             .cut = 0b1});
 }
 
 }  // namespace retrace

@@ -23,9 +23,11 @@ RT_INLINE float largest(const float* x, int64_t count) {
     for (int k = 0; k < kParts; ++k) best[k] = larger(best[k], load(x + i + k * kLanes));
   }
   for (; i + kLanes <= count; i += kLanes) best[0] = larger(best[0], load(x + i));
-  float value = largest_lane(larger(larger(best[0], best[1]), larger(best[2], best[3])));
-  for (; i < count; ++i) value = x[i] > value ? x[i] : value;
-  return value;
+  if (const int rest = static_cast<int>(count - i); rest > 0) {
+    alignas(64) static constexpr int32_t lane[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    best[1] = larger(best[1], select(less(load_int(lane), I32(rest)), load_part(x + i, rest), best[1]));
+  }
+  return largest_lane(larger(larger(best[0], best[1]), larger(best[2], best[3])));
 }
 
 // e / total, +0 below the smallest normal number.

@@ -80,7 +80,7 @@ constexpr Case kCases[] = {{150, 32}, {139, 32, true}};
 using SampleChainTest = ChainFixture<testing::TestWithParam<Case>>;
 
 TEST_P(SampleChainTest, HasTheBitsOfItsOps) {
-  set_passes_off({"fuse_samples"});
+  set_passes_off({"fuse_samples", "fuse_lines"});
   const Results training = train(GetParam()), prediction = predict(GetParam());
   EXPECT_EQ(training.chains + prediction.chains, 0u);
   set_passes_off({});
@@ -121,7 +121,7 @@ TEST_F(SampleChains, LeaveOutSumsWithoutSubtrees) {
   const Results chain = train(c);
   EXPECT_EQ(chain.chains, 1u);
   EXPECT_EQ(chain.filter_gradients, 4u);
-  set_passes_off({"fuse_samples"});
+  set_passes_off({"fuse_samples", "fuse_lines"});
   EXPECT_TRUE(train(c).bits == chain.bits);
 }
 
@@ -137,9 +137,10 @@ TEST_F(SampleChains, StandBehindAHead) {
   };
   const Case c{130, 32};
   const Tensor x = images(c), target = softmax(numbers({c.samples, 10}, "t", "BC"));
+  set_passes_off({"fuse_lines"});
   const Results chain = train(loss, p, x, target);
   EXPECT_EQ(chain.chains, 1u);
-  set_passes_off({"fuse_samples"});
+  set_passes_off({"fuse_samples", "fuse_lines"});
   EXPECT_TRUE(train(loss, p, x, target).bits == chain.bits);
 }
 

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <bit>
 
 #include "retrace/plan/pass.h"
+#include "retrace/plan/passes/sample_chain.h"
 #include "retrace/plan/programs/samples.h"
 #include "retrace/trace/op.h"
 #include "retrace/trace/trace_index.h"
@@ -81,34 +81,6 @@ struct Chain {
   int64_t slab = 0;              // 0: it does not pay
 };
 
-int64_t bytes_of(const Trace& trace, ValueId id) { return static_cast<int64_t>(trace.spec(id).bytes()); }
-
-// Samples at a time: enough for the sums' subtrees and to make up for the weights that every slab prepares anew, else
-// as few as the caches and the threads ask for.
-int64_t choose_slab(const Trace& trace, const std::vector<size_t>& members, int64_t samples,
-                    const PlanOptions& options) {
-  const Tuning::Samples& limits = options.tuning.samples;
-  int64_t least = 1, widest = 1;
-  for (size_t n : members) {
-    const Node& node = trace.nodes[n];
-    int64_t cut = 0, whole = 0;
-    for (size_t i = 0; i < node.inputs.size(); ++i)
-      (is_cut(trace, node, i, samples) ? cut : whole) += bytes_of(trace, node.inputs[i]);
-    const bool sum = by_sample(trace, node, samples) == BySample::sum;
-    for (int i = 0; i < node.output_count; ++i) (sum ? whole : cut) += bytes_of(trace, node.first_output + i);
-    const int64_t sample = std::max<int64_t>(1, cut / samples);
-    widest = std::max(widest, sample);
-    least = std::max(least, sum ? subtree_samples(trace, node) : 1);
-    least = std::max(least, (limits.work * whole + sample - 1) / sample);
-  }
-  least = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
-  const auto most = static_cast<uint64_t>(std::max<int64_t>(1, limits.slab_bytes / widest));
-  int64_t slab = std::max(least, static_cast<int64_t>(std::bit_floor(most)));
-  const int64_t slabs = std::max<int64_t>(limits.slabs, options.threads);
-  while (slab > least && samples < slab * 2 * slabs) slab /= 2;
-  return slab * widest <= limits.most_slab_bytes && samples >= slab * slabs ? slab : 0;
-}
-
 Chain find_chain(const Trace& trace, const SampleGroup& group, int64_t samples, const PlanOptions& options) {
   Chain chain;
   ValueMap<bool> read(trace);
@@ -130,7 +102,7 @@ Chain find_chain(const Trace& trace, const SampleGroup& group, int64_t samples, 
       if (read[id])
         chain.outputs.push_back(id);
       else
-        inner += bytes_of(trace, id);
+        inner += static_cast<int64_t>(trace.spec(id).bytes());
     }
   const Tuning::Samples& limits = options.tuning.samples;
   if (contractions >= limits.contractions && inner >= limits.inner_bytes)
@@ -146,19 +118,7 @@ Trace with_chain(const Trace& trace, const SampleGroup& group, const Chain& chai
       if (group.where(n) == where) rewrite.copy(trace.nodes[n]);
   };
   copy(SampleGroup::Where::before);
-  auto extracted = extract(trace, chain.members, chain.outputs);
-  Node node;
-  node.op = &sample_chain_op();
-  node.attributes.add("samples", samples);
-  node.attributes.add("slab", chain.slab);
-  node.place = trace.nodes[chain.members.back()].place;
-  for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
-  std::vector<TensorSpec> specs;
-  for (ValueId id : chain.outputs) specs.push_back(trace.spec(id));
-  node.body = make_body(Body::Role::whole, std::move(extracted.body));
-  node.apart = extracted.apart;
-  const ValueId made = rewrite.to().add_node(std::move(node), specs);
-  for (size_t i = 0; i < chain.outputs.size(); ++i) rewrite.replace(chain.outputs[i], made + i);
+  add_sample_chain(rewrite, chain.members, chain.outputs, samples, chain.slab);
   copy(SampleGroup::Where::after);
   return rewrite.finish();
 }

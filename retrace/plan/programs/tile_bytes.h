@@ -12,5 +12,10 @@ extern const KernelTable<void (*)(const uint8_t* from, float* to, int64_t count)
 extern const KernelTable<void (*)(const float* from, uint8_t* to, int64_t count)> numbers_to_truth_table;
 
 extern const KernelTable<void (*)(float value, float* to, int64_t count)> fill_table;
+// `rows` runs of `run` equal numbers, whose values lie `stride` apart, one behind the other. Of `room` elements at
+// `to`, those behind them may be written, too.
+extern const KernelTable<void (*)(const float* from, int64_t stride, int64_t rows, int64_t run, float* to,
+                                  int64_t room)>
+    fill_rows_table;
 
 }  // namespace retrace

@@ -24,7 +24,16 @@ void fill(float value, float* to, int64_t count) {
   const F32 all(value);
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) store(all, to + i);
-  for (; i < count; ++i) to[i] = value;
+  if (i < count) store_part(all, to + i, static_cast<int>(count - i));
+}
+
+void fill_rows(const float* from, int64_t stride, int64_t rows, int64_t run, float* to, int64_t room) {
+  const int64_t padded = (run + kLanes - 1) / kLanes * kLanes;
+  for (; rows > 0 && room >= padded; --rows, from += stride, to += run, room -= run) {
+    const F32 all(*from);
+    for (int64_t i = 0; i < run; i += kLanes) store(all, to + i);
+  }
+  for (; rows > 0; --rows, from += stride, to += run) fill(*from, to, run);
 }
 
 RT_TARGET_END
@@ -34,5 +43,6 @@ namespace retrace {
 RT_EXPORT_KERNEL(bytes_to_numbers_table, bytes_to_numbers);
 RT_EXPORT_KERNEL(numbers_to_truth_table, numbers_to_truth);
 RT_EXPORT_KERNEL(fill_table, fill);
+RT_EXPORT_KERNEL(fill_rows_table, fill_rows);
 }  // namespace retrace
 #endif

@@ -1,8 +1,6 @@
 #include "retrace/plan/programs/tile_load.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "retrace/plan/programs/tile_bytes.h"
 
@@ -12,40 +10,23 @@ namespace {
 void copy_row(const float* from, float* to, int64_t count) { std::copy_n(from, count, to); }
 void copy_row(const uint8_t* from, float* to, int64_t count) { bytes_to_numbers_table.get()(from, to, count); }
 
-void fill(float value, float* to, int64_t count) {
-  if (count < 16)
-    std::fill_n(to, count, value);
-  else
-    fill_table.get()(value, to, count);
-}
-
 template <class T>
 void gather(const T* from, float* to, int64_t count, int64_t stride) {
   if (stride == 0)
-    fill(static_cast<float>(*from), to, count);
+    fill_table.get()(static_cast<float>(*from), to, count);
   else if (stride == 1)
     copy_row(from, to, count);
   else
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i * stride]);
 }
 
-using Vector = std::array<float, 16>;
-
 // `rows` rows of `run` equal elements, whose values lie `stride` apart. Of `room` elements at `to`, those behind the
 // rows may be written, too: what belongs there comes later.
-template <class T>
-void fill_rows(const T* from, int64_t stride, int64_t rows, int64_t run, float* to, int64_t room) {
-  Vector values;
-  const auto step = static_cast<int64_t>(values.size()), padded = (run + step - 1) / step * step;
-  for (; rows > 0; --rows, from += stride, to += run, room -= run) {
-    const auto value = static_cast<float>(*from);
-    if (room < padded) {
-      fill(value, to, run);
-      continue;
-    }
-    values.fill(value);
-    for (int64_t i = 0; i < run; i += step) std::memcpy(to + i, values.data(), sizeof(values));
-  }
+void fill_rows(const float* from, int64_t stride, int64_t rows, int64_t run, float* to, int64_t room) {
+  fill_rows_table.get()(from, stride, rows, run, to, room);
+}
+void fill_rows(const uint8_t* from, int64_t stride, int64_t rows, int64_t run, float* to, int64_t) {
+  for (; rows > 0; --rows, from += stride, to += run) fill_table.get()(static_cast<float>(*from), to, run);
 }
 
 // Elements of a broadcast, in their order, from any place on.

@@ -1,0 +1,57 @@
+#include "retrace/plan/passes/sample_chain.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "retrace/plan/programs/samples.h"
+#include "retrace/trace/op.h"
+
+namespace retrace {
+namespace {
+
+int64_t bytes_of(const Trace& trace, ValueId id) { return static_cast<int64_t>(trace.spec(id).bytes()); }
+
+}  // namespace
+
+int64_t choose_slab(const Trace& trace, std::span<const size_t> members, int64_t samples, const PlanOptions& options) {
+  const Tuning::Samples& limits = options.tuning.samples;
+  int64_t least = 1, widest = 1;
+  for (size_t n : members) {
+    const Node& node = trace.nodes[n];
+    int64_t cut = 0, whole = 0;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      (is_cut(trace, node, i, samples) ? cut : whole) += bytes_of(trace, node.inputs[i]);
+    const bool sum = by_sample(trace, node, samples) == BySample::sum;
+    for (int i = 0; i < node.output_count; ++i) (sum ? whole : cut) += bytes_of(trace, node.first_output + i);
+    const int64_t sample = std::max<int64_t>(1, cut / samples);
+    widest = std::max(widest, sample);
+    least = std::max(least, sum ? subtree_samples(trace, node) : 1);
+    least = std::max(least, (limits.work * whole + sample - 1) / sample);
+  }
+  least = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
+  const auto most = static_cast<uint64_t>(std::max<int64_t>(1, limits.slab_bytes / widest));
+  int64_t slab = std::max(least, static_cast<int64_t>(std::bit_floor(most)));
+  const int64_t slabs = std::max<int64_t>(limits.slabs, options.threads);
+  while (slab > least && samples < slab * 2 * slabs) slab /= 2;
+  return slab * widest <= limits.most_slab_bytes && samples >= slab * slabs ? slab : 0;
+}
+
+void add_sample_chain(Rewriter& rewrite, std::span<const size_t> members, std::span<const ValueId> outputs,
+                      int64_t samples, int64_t slab) {
+  const Trace& trace = rewrite.from();
+  auto extracted = extract(trace, members, outputs);
+  Node node;
+  node.op = &sample_chain_op();
+  node.attributes.add("samples", samples);
+  node.attributes.add("slab", slab);
+  node.place = trace.nodes[members.back()].place;
+  for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
+  std::vector<TensorSpec> specs;
+  for (ValueId id : outputs) specs.push_back(trace.spec(id));
+  node.body = make_body(Body::Role::whole, std::move(extracted.body));
+  node.apart = extracted.apart;
+  const ValueId made = rewrite.to().add_node(std::move(node), specs);
+  for (size_t i = 0; i < outputs.size(); ++i) rewrite.replace(outputs[i], made + i);
+}
+
+}  // namespace retrace
