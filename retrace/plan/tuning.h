@@ -20,6 +20,7 @@ struct Tuning {
 
   // -- a chain that a reduction reads through (fuse_prologues)
   size_t prologue_ops = 16;  // digits; more make no difference
+  int64_t prologue_run = 128;  // elements that lie in a row: the chain runs once for each. group_norm of 4 groups of 16
   int prologue_arrays = 3;   // of the reduction's size, read instead of its input: more need more bandwidth. cifar10
 
   // -- sums that the kernel of their array takes along (fuse_reductions)

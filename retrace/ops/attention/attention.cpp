@@ -126,7 +126,8 @@ class Parts {
 
   // 0 to size - 1 in this shape.
   Tensor count(int64_t size, const Shape& shape) const {
-    const Tensor numbers = Tensor::arange(static_cast<double>(size), DType::i32, place_).to(call_.q.device());
+    const DType type = size <= 1 << 24 ? DType::f32 : DType::i32;  // pointwise chains are of f32
+    const Tensor numbers = Tensor::arange(static_cast<double>(size), type, place_).to(call_.q.device());
     return reshape(numbers, shape, "", place_);
   }
 

@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "retrace/device/cpu/contraction_tile.h"
+#include "retrace/device/cpu/dispatch.h"
 #include "retrace/device/cpu/threads.h"
 
 namespace retrace {
+
+extern const KernelTable<void (*)(const uint32_t*, uint32_t*, int64_t)> reverse_words_table;
+
 namespace {
 
 constexpr int64_t kBlock = 16;  // side of a transposed block: both sides stay in the first-level cache
@@ -18,12 +23,26 @@ void copy_row(const T* from, int64_t from_stride, T* to, int64_t to_stride, int6
     std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
     return;
   }
+  if constexpr (sizeof(T) == 4)
+    if (from_stride == -1 && to_stride == 1) return reverse_words_table.get()(from, to, count);
   for (int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
+}
+
+// The same of both axes, for words; these are moved, and not looked at, as numbers.
+void transpose_words(const uint32_t* from, uint32_t* to, const StridedLayout& layout, int a, int b) {
+  const auto transpose = contraction_kernels().transpose;
+  for (int64_t i = 0; i < layout.shape[a]; i += kBlock)
+    for (int64_t j = 0; j < layout.shape[b]; j += kBlock)
+      transpose(reinterpret_cast<const float*>(from + i + j * layout.from[b]), layout.from[b],
+                reinterpret_cast<float*>(to + i * layout.to[a] + j), layout.to[a],
+                std::min(kBlock, layout.shape[b] - j), std::min(kBlock, layout.shape[a] - i));
 }
 
 // Axis a of the source is contiguous, axis b of the target.
 template <class T>
 void copy_transposed(const T* from, T* to, const StridedLayout& layout, int a, int b) {
+  if constexpr (sizeof(T) == 4)
+    if (layout.to[b] == 1) return transpose_words(from, to, layout, a, b);
   for (int64_t i0 = 0; i0 < layout.shape[a]; i0 += kBlock)
     for (int64_t j0 = 0; j0 < layout.shape[b]; j0 += kBlock)
       for (int64_t i = i0; i < std::min(i0 + kBlock, layout.shape[a]); ++i)

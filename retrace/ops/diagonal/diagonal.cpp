@@ -20,17 +20,18 @@ void check_axes(const Tensor& x, int axes, std::string_view function, Place plac
 }
 
 // The whole numbers from `first` on.
-Tensor numbers(int64_t first, int64_t count, const Tensor& x, Place place) {
-  return Tensor::arange(static_cast<double>(first), static_cast<double>(first + count), 1, DType::i32, place)
-      .to(x.device());
+Tensor numbers(int64_t first, int64_t count, DType type, const Tensor& x, Place place) {
+  return Tensor::arange(static_cast<double>(first), static_cast<double>(first + count), 1, type, place).to(x.device());
 }
 
 // Columns, and for each row the column of its element of the diagonal; a diagonal outside is one beside the matrix.
 struct Columns {
   Columns(const Tensor& x, int64_t diagonal, Place place) {
     const int64_t rows = x.shape()[x.rank() - 2], columns = x.shape().back();
-    number = numbers(0, columns, x, place);
-    of_row = reshape(numbers(std::clamp(diagonal, -rows, columns), rows, x, place), {rows, 1}, "", place);
+    // Pointwise chains are of f32.
+    const DType type = rows + columns <= 1 << 24 ? DType::f32 : DType::i32;
+    number = numbers(0, columns, type, x, place);
+    of_row = reshape(numbers(std::clamp(diagonal, -rows, columns), rows, type, x, place), {rows, 1}, "", place);
   }
   Tensor number, of_row;
 };

@@ -16,6 +16,7 @@ constexpr int64_t kRunElements = 16384;
 // Channels of one piece where all of x lies in memory.
 constexpr int64_t kChunkChannels = 256;
 constexpr int64_t kPadding = 16;
+constexpr int64_t kMostCopied = 128;  // elements of a segment that is copied by vectors
 
 // How a reduction is cut. Any cut gives the same bits: runs are aligned subtrees.
 struct Cut {
@@ -101,14 +102,15 @@ class Reader {
     }
   }
 
-  // Short segments are copied as vectors, whose ends the next one overwrites.
+  // Short segments are copied by vectors, whose ends the next one overwrites.
   void gather_segments(int64_t base, int64_t first, int64_t segments, float* to) const {
     const int64_t length = shape_.run * shape_.channels, stride = shape_.segment_dimensions.all[0].stride;
     const float* from = data_ + base + first * stride;
     const float *const to_end = to + segments * length, *const from_end = data_ + count_;
+    const int64_t padded = (length + kPadding - 1) / kPadding * kPadding;
     for (; to < to_end; to += length, from += stride) {
-      if (length < kPadding && to_end - to >= kPadding && from_end - from >= kPadding)
-        std::memcpy(to, from, kPadding * sizeof(float));
+      if (padded <= kMostCopied && to_end - to >= padded && from_end - from >= padded)
+        for (int64_t i = 0; i < padded; i += kPadding) std::memcpy(to + i, from + i, kPadding * sizeof(float));
       else
         std::copy_n(from, length, to);
     }

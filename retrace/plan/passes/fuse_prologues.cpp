@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "retrace/ops/reduce/reduction.h"
 #include "retrace/plan/pass.h"
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
@@ -14,13 +15,24 @@ class Prologue {
   Prologue(Trace& trace, const TraceIndex& index, size_t reduction, const Tuning& tuning)
       : trace_(trace), index_(index), tuning_(tuning) {
     const Node& node = trace.nodes[reduction];
-    if (node.op->takes_prologue && !node.body && spec(node.inputs[0]).type == DType::f32) add(reduction);
+    if (node.op->takes_prologue && !node.body && spec(node.inputs[0]).type == DType::f32) {
+      if (reads_short_runs(node))
+        say_apart(trace, reduction, node.inputs[0], "the reduction reads a few elements here and there");
+      else
+        add(reduction);
+    }
     std::sort(nodes_.begin(), nodes_.end());
   }
   const std::vector<size_t>& nodes() const { return nodes_; }
 
  private:
   const TensorSpec& spec(ValueId id) const { return trace_.spec(id); }
+
+  // Each run would be a chain's tile of its own.
+  bool reads_short_runs(const Node& node) const {
+    const ReduceShape shape(spec(node.inputs[0]).shape, node.attributes.list("axes"));
+    return !shape.contiguous_positions() && shape.run * shape.channels < tuning_.prologue_run;
+  }
 
   // Arrays of the reduction's shape that a node reads.
   int large_inputs(const Node& node, const Shape& shape) const {

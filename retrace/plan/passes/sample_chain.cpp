@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "retrace/plan/programs/samples.h"
+#include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -26,7 +27,7 @@ int64_t choose_slab(const Trace& trace, std::span<const size_t> members, int64_t
     const int64_t sample = std::max<int64_t>(1, cut / samples);
     widest = std::max(widest, sample);
     least = std::max(least, sum ? subtree_samples(trace, node) : 1);
-    least = std::max(least, (limits.work * whole + sample - 1) / sample);
+    if (!is_tile_chain(trace, node)) least = std::max(least, (limits.work * whole + sample - 1) / sample);
   }
   least = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
   const auto most = static_cast<uint64_t>(std::max<int64_t>(1, limits.slab_bytes / widest));
