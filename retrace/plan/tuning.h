@@ -19,9 +19,9 @@ struct Tuning {
   size_t recomputed_ops = 4;        // that one cheap value may cost: more take longer than reading it again. cifar10
 
   // -- a chain that a reduction reads through (fuse_prologues)
-  size_t prologue_ops = 16;  // digits; more make no difference
+  size_t prologue_ops = 16;    // digits; more make no difference
   int64_t prologue_run = 128;  // elements that lie in a row: the chain runs once for each. group_norm of 4 groups of 16
-  int prologue_arrays = 3;   // of the reduction's size, read instead of its input: more need more bandwidth. cifar10
+  int prologue_arrays = 3;     // of the reduction's size, read instead of its input: more need more bandwidth. cifar10
 
   // -- sums that the kernel of their array takes along (fuse_reductions)
   // From 12 MiB on: smaller arrays stay in the second-level caches until a kernel of their own sums them. cifar10
