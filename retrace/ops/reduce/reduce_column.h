@@ -209,5 +209,60 @@ void column_combine_subtrees(const float* slots, int64_t slot_size, const int8_t
   }
 }
 
+// Sums of one strip of one channel each, 16 side by side: `rows` of them, `distance` apart.
+RT_INLINE F32 strip_element(const float* x, int64_t distance, int64_t position) {
+  alignas(64) float all[kLanes];
+  for (int l = 0; l < kLanes; ++l) all[l] = x[l * distance + position];
+  return load(all);
+}
+#if !RT_SIMD_SCALAR
+template <int count>
+RT_INLINE void sums_of_short_strips(const float* x, float* out) {
+  const TagF d;
+  RT_EACH(i) {
+    const float* const from = x + i * kRegisterLanes * count;
+    RawF a, b, c, e;
+    if constexpr (count == 2)
+      hn::LoadInterleaved2(d, from, a, b);
+    else if constexpr (count == 3)
+      hn::LoadInterleaved3(d, from, a, b, c);
+    else
+      hn::LoadInterleaved4(d, from, a, b, c, e);
+    RawF sum = hn::Add(hn::Add(hn::Zero(d), a), b);
+    if constexpr (count >= 3) sum = hn::Add(sum, c);
+    if constexpr (count == 4) sum = hn::Add(sum, e);
+    hn::StoreU(sum, d, out + i * kRegisterLanes);
+  }
+}
+#endif
+inline void strip_sums(const float* x, int64_t distance, int64_t rows, int64_t positions, float* const* out) {
+  int64_t row = 0;
+  float* to = out[0];
+  for (; row + kLanes <= rows; row += kLanes, x += kLanes * distance, to += kLanes) {
+#if !RT_SIMD_SCALAR
+    if (distance == positions && positions == 2) {
+      sums_of_short_strips<2>(x, to);
+      continue;
+    }
+    if (distance == positions && positions == 3) {
+      sums_of_short_strips<3>(x, to);
+      continue;
+    }
+    if (distance == positions && positions == 4) {
+      sums_of_short_strips<4>(x, to);
+      continue;
+    }
+#endif
+    F32 sum(0.0f);
+    for (int64_t p = 0; p < positions; ++p) sum = sum + strip_element(x, distance, p);
+    store(sum, to);
+  }
+  for (; row < rows; ++row, x += distance, ++to) {
+    float sum = 0;
+    for (int64_t p = 0; p < positions; ++p) sum += x[p];
+    *to = sum;
+  }
+}
+
 RT_TARGET_END
 #endif

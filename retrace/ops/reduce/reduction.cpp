@@ -102,15 +102,26 @@ class Reader {
     }
   }
 
-  // Short segments are copied by vectors, whose ends the next one overwrites.
   void gather_segments(int64_t base, int64_t first, int64_t segments, float* to) const {
+    const int64_t length = shape_.run * shape_.channels;
+    if (length <= 4)
+      copy_segments<4>(base, first, segments, to);
+    else if (length <= 8)
+      copy_segments<8>(base, first, segments, to);
+    else
+      copy_segments<kPadding>(base, first, segments, to);
+  }
+
+  // Short segments are copied by vectors, whose ends the next one overwrites.
+  template <int64_t vector>
+  void copy_segments(int64_t base, int64_t first, int64_t segments, float* to) const {
     const int64_t length = shape_.run * shape_.channels, stride = shape_.segment_dimensions.all[0].stride;
     const float* from = data_ + base + first * stride;
     const float *const to_end = to + segments * length, *const from_end = data_ + count_;
-    const int64_t padded = (length + kPadding - 1) / kPadding * kPadding;
+    const int64_t padded = (length + vector - 1) / vector * vector;
     for (; to < to_end; to += length, from += stride) {
       if (padded <= kMostCopied && to_end - to >= padded && from_end - from >= padded)
-        for (int64_t i = 0; i < padded; i += kPadding) std::memcpy(to + i, from + i, kPadding * sizeof(float));
+        for (int64_t i = 0; i < padded; i += vector) std::memcpy(to + i, from + i, vector * sizeof(float));
       else
         std::copy_n(from, length, to);
     }
@@ -158,7 +169,8 @@ class Reduction {
     const int64_t last = std::min(shape_.outer, first + cut_.batch);
     auto& slot = buffer_of_thread(1, cut_.slot);
     const auto all = reader_.read(first, 0, shape_.positions, last - first);
-    if (kernels_.rows && reader_.even_distances()) {
+    if (kernels_.rows && shape_.channels == 1 && shape_.positions <= kernels_.most_row_positions &&
+        reader_.even_distances()) {
       std::array<float*, kMaxOutputs> to{};
       for (size_t i = 0; i < outputs_; ++i) to[i] = out_[i] + first;
       const int64_t distance = last - first > 1 ? reader_.distance(first, first + 1) : 0;

@@ -66,8 +66,9 @@ struct ReduceKernels {
   // on; where that is more than one, those of the following strips hold nothing. A short last strip stands alone.
   void (*combine_subtrees)(const float* slots, int64_t slot_size, const int8_t* levels, int64_t positions,
                            int64_t channels, float* const* out);
-  // The same by row for whole rows of at most a run each, `distance` apart: row r into out[i][r].
+  // The same of one channel for whole rows of at most a run each, `distance` apart: row r into out[i][r].
   void (*rows)(const float* x, int64_t distance, int64_t rows, int64_t positions, float* const* out);
+  int64_t most_row_positions = INT64_MAX;  // of `rows`
 };
 
 // Computes a reduction of input 0 (f32, or call.source) into the outputs out[0], out[1], ... in pieces on all threads.

@@ -14,7 +14,8 @@ const ReduceKernels* sum_kernels(bool by_column) {
                                        column_run<ColumnSum>,
                                        column_combine<ColumnSum>,
                                        column_combine_subtrees<ColumnSum>,
-                                       nullptr};
+                                       strip_sums,
+                                       kStrip};
   static const ReduceKernels row = {kBlock,  row_slot_size<RowSum>, row_run<RowSum>, row_combine<RowSum>,
                                     nullptr, row_rows<RowSum>};
   return by_column ? &column : &row;
