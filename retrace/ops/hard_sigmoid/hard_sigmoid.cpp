@@ -1,17 +1,14 @@
 #include "retrace/ops/hard_sigmoid/hard_sigmoid.h"
 
-#include "retrace/ops/maximum/maximum.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/pointwise.h"
 #include "retrace/ops/where/where.h"
 
 namespace retrace {
-namespace {
 
-std::vector<Tensor> lower(const LowerCall& call) {
-  const Tensor raised = maximum(call.inputs[0] + 3, 0, call.place);
-  return {minimum(raised, 6, call.place) / 6};
-}
+RT_POINTWISE_RULE(hard_sigmoid);
+
+namespace {
 
 std::vector<Tensor> gradient(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
@@ -27,7 +24,8 @@ Tensor hard_sigmoid(const Tensor& x, Place place) {
 }
 
 void define_hard_sigmoid(OpTable& table) {
-  table.add({.name = "hard_sigmoid", .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add(
+      {.name = "hard_sigmoid", .infer = infer_pointwise_float, .gradient = gradient, .rule = &hard_sigmoid_pointwise});
 }
 
 }  // namespace retrace

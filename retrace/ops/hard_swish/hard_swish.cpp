@@ -1,14 +1,14 @@
 #include "retrace/ops/hard_swish/hard_swish.h"
 
-#include "retrace/ops/hard_sigmoid/hard_sigmoid.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/pointwise.h"
 #include "retrace/ops/where/where.h"
 
 namespace retrace {
-namespace {
 
-std::vector<Tensor> lower(const LowerCall& call) { return {call.inputs[0] * hard_sigmoid(call.inputs[0], call.place)}; }
+RT_POINTWISE_RULE(hard_swish);
+
+namespace {
 
 std::vector<Tensor> gradient(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
@@ -24,7 +24,8 @@ Tensor hard_swish(const Tensor& x, Place place) {
 }
 
 void define_hard_swish(OpTable& table) {
-  table.add({.name = "hard_swish", .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add(
+      {.name = "hard_swish", .infer = infer_pointwise_float, .gradient = gradient, .rule = &hard_swish_pointwise});
 }
 
 }  // namespace retrace

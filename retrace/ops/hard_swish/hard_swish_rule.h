@@ -1,0 +1,19 @@
+// y = x min(max(x + 3, 0), 6) / 6, the quotient rounded before the product.
+#if defined(RETRACE_OPS_HARD_SWISH_RULE_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef RETRACE_OPS_HARD_SWISH_RULE_H
+#undef RETRACE_OPS_HARD_SWISH_RULE_H
+#else
+#define RETRACE_OPS_HARD_SWISH_RULE_H
+#endif
+
+#include "retrace/ops/hard_sigmoid/hard_sigmoid_rule.h"
+
+RT_RULES_BEGIN
+
+template <class V>
+RT_RULE V hard_swish_rule(V x) {
+  return x * hard_sigmoid_rule(x);
+}
+
+RT_RULES_END
+#endif
