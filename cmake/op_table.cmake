@@ -111,7 +111,6 @@ endfunction()
 # generated/retrace/plan/step_table.cpp: define_all_steps(StepKinds&), which calls define_x_step(StepKinds&) of each
 # retrace/plan/cpu/x_step.cpp, in sorted order. Adding a kind of step means adding its file.
 function(retrace_generate_step_table)
-  set_property(GLOBAL APPEND PROPERTY RETRACE_KIND_FOLDERS plan/cpu)
   file(GLOB steps CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/plan/cpu/*_step.cpp")
   list(SORT steps)
   set(declarations "")

@@ -23,7 +23,7 @@ std::string info_text(const Versions& v) {
   return text;
 }
 
-void describe(Flags& flags) {
+void describe_info(Flags& flags) {
   const auto json = std::make_shared<bool>(false);
   flags.flag("--json", *json, "print it as one JSON object");
   flags.action([json] {
@@ -38,7 +38,7 @@ void describe(Flags& flags) {
 CommandKind info_command() {
   return {.name = "info",
           .help = "version, processor, threads, devices, libraries, and what is absent",
-          .describe = describe};
+          .describe = describe_info};
 }
 
 }  // namespace retrace::cli

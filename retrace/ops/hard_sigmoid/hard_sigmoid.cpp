@@ -8,12 +8,12 @@
 namespace retrace {
 namespace {
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_hard_sigmoid(const LowerCall& call) {
   const Tensor raised = maximum(call.inputs[0] + 3, 0, call.place);
   return {minimum(raised, 6, call.place) / 6};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_hard_sigmoid(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
   const Tensor zero = constant_like(x, 0), below = where(x < 3, dy / 6, zero, call.place);
   return {where(x > -3, below, zero, call.place)};
@@ -27,7 +27,10 @@ Tensor hard_sigmoid(const Tensor& x, Place place) {
 }
 
 void define_hard_sigmoid(OpTable& table) {
-  table.add({.name = "hard_sigmoid", .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add({.name = "hard_sigmoid",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_hard_sigmoid,
+             .lower = lower_hard_sigmoid});
 }
 
 }  // namespace retrace

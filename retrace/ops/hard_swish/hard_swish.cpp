@@ -8,9 +8,11 @@
 namespace retrace {
 namespace {
 
-std::vector<Tensor> lower(const LowerCall& call) { return {call.inputs[0] * hard_sigmoid(call.inputs[0], call.place)}; }
+std::vector<Tensor> lower_hard_swish(const LowerCall& call) {
+  return {call.inputs[0] * hard_sigmoid(call.inputs[0], call.place)};
+}
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_hard_swish(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
   const Tensor below = where(x <= -3, constant_like(x, 0), dy * ((2 * x + 3) / 6), call.place);  // NaN at NaN
   return {where(x >= 3, dy, below, call.place)};
@@ -24,7 +26,10 @@ Tensor hard_swish(const Tensor& x, Place place) {
 }
 
 void define_hard_swish(OpTable& table) {
-  table.add({.name = "hard_swish", .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add({.name = "hard_swish",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_hard_swish,
+             .lower = lower_hard_swish});
 }
 
 }  // namespace retrace

@@ -12,7 +12,7 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_split(const InferCall& call) {
   TensorSpec part = call.inputs[0];
   const int64_t axis = call.attributes.integer("axis"), parts = call.attributes.integer("parts");
   check_axis(call, axis, part.shape.rank());
@@ -37,7 +37,7 @@ void copy_parts(const Call& call, const Copy& copy) {
     copy(part.shape, from, strides, call.outputs[i].data);
 }
 
-void run(const KernelCall& call) {
+void run_split(const KernelCall& call) {
   const TensorSpec& x = *call.inputs[0].spec;
   const size_t item = size_of(x.type);
   if (call.attributes.integer("axis") == 0) {
@@ -64,7 +64,7 @@ void cuda_split(const CudaCall& call) {
 }
 
 // A part that the loss does not depend on adds zeros.
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_split(const GradientCall& call) {
   std::vector<Tensor> parts(call.cotangents.begin(), call.cotangents.end());
   for (size_t i = 0; i < parts.size(); ++i) {
     const Tensor& part = call.outputs[i];
@@ -127,9 +127,9 @@ std::vector<Tensor> unstack(const Tensor& x, const Axes& axis, Place place) {
 void define_split(OpTable& table) {
   table.add({.name = "split",
              .attributes = {"axis", "parts"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
+             .infer = infer_split,
+             .gradient = gradient_split,
+             .kernel = run_split,
              .cuda = cuda_split});
 }
 
