@@ -1,7 +1,6 @@
 #include "retrace/data/csv_store.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

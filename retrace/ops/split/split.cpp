@@ -1,7 +1,6 @@
 #include "retrace/ops/split/split.h"
 
-#include <fmt/ranges.h>
-
+#include "retrace/base/joined.h"
 #include "retrace/ops/broadcast/broadcast.h"
 #include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/copy/strided_copy.h"
@@ -103,7 +102,7 @@ std::vector<Tensor> split(const Tensor& x, const Axes& axis, std::span<const int
   for (size_t i = 0; i < sizes.size() && left >= 0; ++i) left = sizes[i] < 0 ? -1 : left - sizes[i];
   if (left != 0)
     throw Error(ErrorKind::usage, 167,
-                fmt::format("split: the sizes [{}] do not make up axis {}", fmt::join(sizes, ","), along))
+                fmt::format("split: the sizes [{}] do not make up axis {}", joined(sizes, ","), along))
         .where(place)
         .got("x " + x.spec().text())
         .expected(fmt::format("sizes of 0 or more that add up to {}", whole));
