@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <span>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <set>
+#include <span>
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
