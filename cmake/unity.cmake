@@ -5,7 +5,8 @@
 # an error of the compiler. Generated tables are one batch. The preset `clang` compiles each file by itself.
 
 option(RETRACE_UNITY "Compile files of one folder together (OFF compiles each by itself)" ON)
-set(RETRACE_UNITY_LARGE train data ops)  # folders of many files: small ones have two batches
+set(RETRACE_UNITY_LARGE train data ops)  # folders of many files
+set(RETRACE_UNITY_SMALL cloud device device/cpu device/cuda optim plan/layout tensor trace)  # one batch; others have two
 set(RETRACE_UNITY_LARGE_LETTERS "[a-c]" "[d-h]" "[ij]" "[k-m]" "[no]" "[pq]" "r" "s" "[t-z]")
 set(RETRACE_UNITY_LETTERS "[a-m]" "[n-z]")
 set(RETRACE_UNITY_OP_LETTERS "[ab]" "c" "[d-h]" "[i-l]" "m" "[n-r]" "s" "[t-z]")  # a batch takes some seconds, and is tested within 15
@@ -36,7 +37,9 @@ function(retrace_unite target)
       set(folder ops_each)
       set(letters ${RETRACE_UNITY_OP_LETTERS})
     endif()
-    if(folder IN_LIST RETRACE_UNITY_LARGE)
+    if(folder IN_LIST RETRACE_UNITY_SMALL AND NOT stem MATCHES "_test$")
+      set(letters ".")
+    elseif(folder IN_LIST RETRACE_UNITY_LARGE)
       set(letters ${RETRACE_UNITY_LARGE_LETTERS})
     endif()
     set(batch 0)
