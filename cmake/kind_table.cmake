@@ -7,7 +7,6 @@
 #   in sorted order. HEADER declares TYPE and all_LAST.
 
 function(retrace_generate_kind_table folder)
-  set_property(GLOBAL APPEND PROPERTY RETRACE_KIND_FOLDERS "${folder}")
   cmake_parse_arguments(PARSE_ARGV 1 table "" "header;type;kind;namespace;sources" "")
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/${folder}/*.cpp")
   list(FILTER files EXCLUDE REGEX "_test\\.cpp$")

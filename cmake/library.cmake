@@ -25,7 +25,8 @@ if(RETRACE_SQLITE_LIBRARY)
     COMPILE_DEFINITIONS "RETRACE_SQLITE;SQLITE_ENABLE_COLUMN_METADATA" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 retrace_mark_kernels(${library_sources} ${RETRACE_GENERATED_SOURCES})
-retrace_unite(retrace_lib ${library_sources})
+retrace_unite(retrace_lib ${library_sources} ${RETRACE_GENERATED_SOURCES})
+retrace_unite_kernels(retrace_lib ${library_sources})
 
 # What nearly every file includes, read once: a third of compiling. Kernel files have flags of their own.
 if(RETRACE_PRECOMPILED_HEADERS)

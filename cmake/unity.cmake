@@ -1,38 +1,45 @@
-# Unity batches: files of one folder are compiled a few at a time, so that what they share is read and instantiated once. Which
+# Unity batches: files of one folder are compiled some at a time, so that what they share is read and instantiated once. Which
 # files are together follows from the folder and the first letter of a name alone: a new file can clash with those of its own
-# batch, in names of their unnamed namespaces, and with no others. The files of an op are one batch. Folders whose files are
-# found by their place (the kinds of things) are left out, but for their tests: each says `describe` or `gradient` of its own. Layers,
-# which have names of their own, are together: reading what they share takes longer than compiling them. The preset `clang`
-# compiles each file by itself.
+# batch, in names of their unnamed namespaces, and with no others. Ops are together by the first letter of their folder. What
+# many of them have in their unnamed namespaces has the name of its file in its name (`infer_softmax`, `update_sgdm`); a clash is
+# an error of the compiler. Generated tables are one batch. The preset `clang` compiles each file by itself.
 
 option(RETRACE_UNITY "Compile files of one folder together (OFF compiles each by itself)" ON)
-set(RETRACE_UNITY_LARGE train data ops)  # folders of many files: small ones have two batches
+set(RETRACE_UNITY_LARGE train data ops)  # folders of many files
+set(RETRACE_UNITY_SMALL cloud device device/cpu device/cuda optim plan/layout tensor trace)  # one batch; others have two
 set(RETRACE_UNITY_LARGE_LETTERS "[a-c]" "[d-h]" "[ij]" "[k-m]" "[no]" "[pq]" "r" "s" "[t-z]")
 set(RETRACE_UNITY_LETTERS "[a-m]" "[n-z]")
+set(RETRACE_UNITY_OP_LETTERS "[ab]" "c" "[d-h]" "[i-l]" "m" "[n-r]" "s" "[t-z]")  # a batch takes some seconds, and is tested within 15
 
 # Marks what may be united of the sources of `target` that follow; all tests of a target are one folder.
 function(retrace_unite target)
   if(NOT RETRACE_UNITY)
     return()
   endif()
-  get_property(kind_folders GLOBAL PROPERTY RETRACE_KIND_FOLDERS)
-  list(REMOVE_ITEM kind_folders nn/layers)
   foreach(source IN LISTS ARGN)
     cmake_path(GET source STEM stem)
+    if(source MATCHES "^${RETRACE_GENERATED_DIR}/retrace/")
+      set_property(SOURCE "${source}" PROPERTY UNITY_GROUP tables)
+      continue()
+    endif()
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/retrace" OUTPUT_VARIABLE relative)
     cmake_path(GET relative PARENT_PATH folder)
     if(folder MATCHES "^\\.\\.")
       continue()
     elseif(stem MATCHES "_test$")
       string(REGEX REPLACE "/.*" "" folder "${folder}")
-    elseif(stem MATCHES "_cpu$" OR folder IN_LIST kind_folders)
+    elseif(stem MATCHES "_cpu$")
       continue()
     endif()
     set(letters ${RETRACE_UNITY_LETTERS})
-    if(folder MATCHES "^ops/")
-      set(letters ".")
+    if(folder MATCHES "^ops/(.*)")
+      set(stem "${CMAKE_MATCH_1}")
+      set(folder ops_each)
+      set(letters ${RETRACE_UNITY_OP_LETTERS})
     endif()
-    if(folder IN_LIST RETRACE_UNITY_LARGE)
+    if(folder IN_LIST RETRACE_UNITY_SMALL AND NOT stem MATCHES "_test$")
+      set(letters ".")
+    elseif(folder IN_LIST RETRACE_UNITY_LARGE)
       set(letters ${RETRACE_UNITY_LARGE_LETTERS})
     endif()
     set(batch 0)
@@ -45,4 +52,43 @@ function(retrace_unite target)
     endforeach()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# Kernel files that Highway compiles for each instruction set, several as one: reading it takes a second of processor for each file.
+# generated/kernels/LETTERS_cpu.cpp includes them, and Highway includes that. Those left out take some seconds by themselves.
+set(RETRACE_KERNELS_ALONE contraction_tile_cpu moments_cpu row_kernels_cpu)
+set(RETRACE_KERNEL_LETTERS "a-l" "m-r" "s-z")
+
+# The batches of the kernel files among `sources` join `target`.
+function(retrace_unite_kernels target)
+  if(NOT RETRACE_UNITY)
+    return()
+  endif()
+  foreach(range IN LISTS RETRACE_KERNEL_LETTERS)
+    set(includes "")
+    foreach(source IN LISTS ARGN)
+      cmake_path(GET source STEM stem)
+      if(NOT stem MATCHES "^[${range}].*_cpu$" OR stem IN_LIST RETRACE_KERNELS_ALONE)
+        continue()
+      endif()
+      file(STRINGS "${source}" target_includes REGEX "^#include \"retrace/device/cpu/targets.h\"$")
+      if(target_includes)
+        cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
+        string(APPEND includes "#include \"${path}\"\n")
+        set_property(SOURCE "${source}" PROPERTY HEADER_FILE_ONLY ON)
+      endif()
+    endforeach()
+    if(includes)
+      string(MAKE_C_IDENTIFIER "${range}" name)
+      set(name "kernels/${name}_cpu.cpp")
+      set(again "#undef HWY_TARGET_INCLUDE\n#define HWY_TARGET_INCLUDE \"${name}\"\n")  # each file has put its own name there
+      retrace_write_if_different("${RETRACE_GENERATED_DIR}/${name}" "// Generated by cmake/unity.cmake.
+${again}#include \"retrace/device/cpu/targets.h\"
+//
+${includes}${again}")
+      target_sources(${target} PRIVATE "${RETRACE_GENERATED_DIR}/${name}")
+      retrace_mark_kernels("${RETRACE_GENERATED_DIR}/${name}")
+      set_property(SOURCE "${RETRACE_GENERATED_DIR}/${name}" PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
 endfunction()

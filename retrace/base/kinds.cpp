@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "retrace/base/error.h"
+#include "retrace/base/joined.h"
 
 namespace retrace {
 
@@ -10,7 +11,7 @@ void throw_unknown(std::string_view what, std::string_view name, const std::vect
   const auto near = nearest(name, names);
   throw Error(ErrorKind::usage, 196, fmt::format("there is no {} \"{}\"", what, name))
       .where(place)
-      .expected(fmt::format("{}", fmt::join(names, ", ")))
+      .expected(joined(names, ", "))
       .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
 }
 

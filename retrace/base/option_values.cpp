@@ -6,6 +6,7 @@
 
 #include "retrace/base/copy_variant.h"
 #include "retrace/base/error.h"
+#include "retrace/base/joined.h"
 #include "retrace/base/option_rules.h"
 
 namespace retrace {
@@ -100,7 +101,7 @@ OptionValues completed(const OptionValues& given, const std::vector<OptionRule>&
       for (const auto& rule : rules) names.push_back(rule.name);
       const auto near = nearest(name, names);
       throw Error(ErrorKind::usage, 432, fmt::format("{} has no option \"{}\"", owner, name))
-          .expected(names.empty() ? "no options" : fmt::format("{}", fmt::join(names, ", ")))
+          .expected(names.empty() ? "no options" : joined(names, ", "))
           .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
     }
     OptionValue made = as_type_of(*standard, value);

@@ -6,6 +6,7 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/cli/output.h"
 
 namespace retrace::cli {
@@ -109,9 +110,8 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
   Error error(ErrorKind::usage, 701, fmt::format("{} has no {} {}", full_name(app), kind, printable(name)));
   const auto near = nearest(name, known);
   if (!near.empty()) return error.help(fmt::format("did you mean {}?", near));
-  return error.help(known.empty()
-                        ? fmt::format("{} --help shows how it is used", full_name(app))
-                        : fmt::format("there {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
+  return error.help(known.empty() ? fmt::format("{} --help shows how it is used", full_name(app))
+                                  : fmt::format("there {} {}", known.size() == 1 ? "is" : "are", joined(known, ", ")));
 }
 
 // CLI11's text, in plain words where it has none.
@@ -140,7 +140,7 @@ void CommandTable::check_complete() const {
   const auto& app = chosen();
   if (const auto names = commands_of(app); !names.empty())
     throw Error(ErrorKind::usage, 702, fmt::format("{} needs a command", full_name(app)))
-        .expected(fmt::format("{}", fmt::join(names, ", ")))
+        .expected(joined(names, ", "))
         .help(fmt::format("{} --help says what they do", full_name(app)));
   std::vector<Error> errors;
   for (const auto& one : required_)

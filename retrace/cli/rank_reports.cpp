@@ -1,12 +1,12 @@
 #include "retrace/cli/rank_reports.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <sstream>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/base/options.h"
 #include "retrace/distributed/launcher.h"
 #include "retrace/distributed/mpi_group.h"
@@ -59,7 +59,7 @@ void report_loss(const Error& error) noexcept {
   try {
     constexpr int told = 610;  // by one that says itself what it is
     if (error.kind() == ErrorKind::lost && error.code() != told)
-      report(fmt::format("lost {}", fmt::join(silent_ranks(), " ")));
+      report(fmt::format("lost {}", joined(silent_ranks(), " ")));
   } catch (const std::exception&) {
     // The error itself is told.
   }

@@ -1,7 +1,6 @@
 #include "retrace/cli/supervisor.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/base/options.h"
 #include "retrace/cli/arguments.h"
 #include "retrace/cli/output.h"
@@ -98,8 +98,8 @@ std::string who_was_lost(const ProcessEnd& end) {
   if (end.silent.empty() && (rank < 0 || end.code <= by_signal)) return "";
   if (end.silent.empty())
     return fmt::format(": worker {} was ended by signal {} on {}", rank, end.code - by_signal, host);
-  return fmt::format(": worker {} gave no sign of life{}", fmt::join(end.silent, ", "),
-                     end.silent_hosts.empty() ? "" : fmt::format(" on {}", fmt::join(end.silent_hosts, ", ")));
+  return fmt::format(": worker {} gave no sign of life{}", joined(end.silent, ", "),
+                     end.silent_hosts.empty() ? "" : fmt::format(" on {}", joined(end.silent_hosts, ", ")));
 }
 
 // Whether the launcher shows that a host is lost: it could not end by itself, since it waits for its own processes
@@ -117,8 +117,8 @@ std::string leave_lost_hosts_out(const Supervision& what, const ProcessEnd& end)
   all.insert(all.end(), lost.begin(), lost.end());
   if (lost.empty() || before.hosts.empty()) return "";
   const ClusterProfile left = without_hosts(before, all);
-  ::setenv("RETRACE_WITHOUT_HOSTS", fmt::format("{}", fmt::join(all, ",")).c_str(), 1);
-  return fmt::format(", without {}, on {} worker{}", fmt::join(lost, ", "), left.workers, left.workers == 1 ? "" : "s");
+  ::setenv("RETRACE_WITHOUT_HOSTS", joined(all, ",").c_str(), 1);
+  return fmt::format(", without {}, on {} worker{}", joined(lost, ", "), left.workers, left.workers == 1 ? "" : "s");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "retrace/data/csv_table.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +10,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/joined.h"
 
 namespace retrace {
 namespace {
@@ -43,8 +43,8 @@ struct Column {
 // Some names, for people.
 std::string listed(std::span<const std::string> names) {
   constexpr size_t most = 20;
-  return printable(fmt::format("{}{}", fmt::join(names.first(std::min(most, names.size())), ", "),
-                               names.size() > most ? ", ..." : ""));
+  return printable(
+      fmt::format("{}{}", joined(names.first(std::min(most, names.size())), ", "), names.size() > most ? ", ..." : ""));
 }
 
 // What the columns are, by the first record.

@@ -1,11 +1,11 @@
 #include "retrace/data/image_files.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/data/file_container.h"
 #include "retrace/data/image_search.h"
 
@@ -60,7 +60,7 @@ void add_labels(ImageFiles& files) {
       if (label < 0)
         throw Error(ErrorKind::bad_data, 340, fmt::format("the image \"{}\" is of no known class", printable(path)))
             .got(printable(name))
-            .expected(printable(fmt::format("{}", fmt::join(files.class_names, ", "))))
+            .expected(printable(joined(files.class_names, ", ")))
             .help("add the class to the training set (in a program, to class_names), or take its folder out");
     }
     files.labels.push_back(label);

@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "retrace/base/joined.h"
 #include "retrace/distributed/mailbox.h"
 
 namespace retrace {
@@ -30,7 +31,7 @@ Error member_failed(int member, const std::string& why) {
 
 Error members_missing(const char* what, double seconds, std::span<const int> missing) {
   return Error(ErrorKind::lost, 611, fmt::format("{}: not every worker came within {:g} seconds", what, seconds))
-      .got(fmt::format("no call and no sign of life from worker {}", fmt::join(missing, ", ")))
+      .got(fmt::format("no call and no sign of life from worker {}", joined(missing, ", ")))
       .expected("every worker makes the same collectives in the same order, also where one has nothing to say")
       .help(
           "look at what became of it; a worker that only waits for something else, such as a file, needs a longer "
@@ -38,8 +39,8 @@ Error members_missing(const char* what, double seconds, std::span<const int> mis
 }
 
 std::string still_waiting(int member, const char* what, double waited, std::span<const int> missing) {
-  return fmt::format("worker {} has waited for worker {} in {} for {:.2g} seconds", member, fmt::join(missing, ", "),
-                     what, waited);
+  return fmt::format("worker {} has waited for worker {} in {} for {:.2g} seconds", member, joined(missing, ", "), what,
+                     waited);
 }
 
 Error member_ended(int ended, int waiting, const char* what) {

@@ -1,7 +1,6 @@
 #include "retrace/distributed/profile.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <toml++/toml.h>
@@ -16,6 +15,7 @@
 #include <string_view>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/base/options.h"
 #include "retrace/device/cpu/threads.h"
 
@@ -74,7 +74,7 @@ class ProfilesReader {
                  name.empty() ? "no cluster profile is the default one"
                               : fmt::format("there is no cluster profile \"{}\"", printable(name)))
         .where(printable(file_))
-        .expected(fmt::format("one of {}", printable(fmt::format("{}", fmt::join(known, ", ")))))
+        .expected(fmt::format("one of {}", printable(joined(known, ", "))))
         .help(near.empty() ? "default = \"NAME\", at the top of the file, names the one that is meant"
                            : fmt::format("did you mean \"{}\"?", printable(near)));
   }
@@ -101,7 +101,7 @@ class ProfilesReader {
     }
     if (std::find(std::begin(kEngines), std::end(kEngines), profile.engine) == std::end(kEngines))
       throw wrong(section.source().begin, fmt::format("there is no engine \"{}\"", printable(profile.engine)))
-          .expected(fmt::format("one of {}", fmt::join(kEngines, ", ")));
+          .expected(fmt::format("one of {}", joined(kEngines, ", ")));
     if (!profile.hosts.empty() && profile.engine != "mpi")
       throw wrong(section.source().begin, "hosts are for the engine \"mpi\" alone");
     if (!profile.submit.empty() && profile.engine != "slurm")
@@ -189,7 +189,7 @@ ClusterProfile without_hosts(ClusterProfile profile, std::span<const std::string
   if (profile.hosts.empty())
     throw Error(ErrorKind::unavailable, 716,
                 fmt::format("no host of cluster profile \"{}\" is left", printable(profile.name)))
-        .got(printable(fmt::format("lost: {}", fmt::join(lost, ", "))))
+        .got(printable(fmt::format("lost: {}", joined(lost, ", "))))
         .help("look at the hosts and the network between them: retrace cluster check");
   const int64_t workers = profile.workers;
   profile.workers = static_cast<int>(
@@ -204,8 +204,7 @@ std::vector<std::string> launch_command(const ClusterProfile& profile, int n, st
   command.insert(command.end(), {"-n", fmt::format("{}", n)});
   for (const auto variable : {EnvironmentVariable::without_hosts, EnvironmentVariable::supervised})
     if (!slurm && !environment(variable).empty()) command.insert(command.end(), {"-x", std::string(name_of(variable))});
-  if (!profile.hosts.empty())
-    command.insert(command.end(), {"--host", fmt::format("{}", fmt::join(profile.hosts, ","))});
+  if (!profile.hosts.empty()) command.insert(command.end(), {"--host", joined(profile.hosts, ",")});
   command.insert(command.end(), profile.options.begin(), profile.options.end());
   command.insert(command.end(), program.begin(), program.end());
   return command;

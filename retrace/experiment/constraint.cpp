@@ -1,13 +1,13 @@
 #include "retrace/experiment/constraint.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 
 namespace retrace {
 namespace {
@@ -122,7 +122,7 @@ class Constraint::Parser {
       at_ = begin;
       const std::string near = nearest(found, names_);
       throw wrong(fmt::format("\"{}\" is no parameter with numbers", found))
-          .help(near.empty() ? fmt::format("parameters with numbers: {}", fmt::join(names_, ", "))
+          .help(near.empty() ? fmt::format("parameters with numbers: {}", joined(names_, ", "))
                              : fmt::format("did you mean \"{}\"?", near));
     }
     steps.push_back({.what = '@', .name = static_cast<size_t>(known - names_.begin())});

@@ -1,7 +1,6 @@
 #include "retrace/experiment/experiment_file.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <toml++/toml.h>
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/train/toml_depth.h"
 
 namespace retrace {
@@ -61,7 +61,7 @@ class Mistakes {
   void unknown(const toml::source_position& at, const std::string& key, const std::vector<std::string>& known) {
     const std::string near = nearest(key, known);
     add(at, fmt::format("unknown key \"{}\"", printable(key)),
-        near.empty() ? fmt::format("keys: {}", fmt::join(known, ", ")) : fmt::format("did you mean \"{}\"?", near));
+        near.empty() ? fmt::format("keys: {}", joined(known, ", ")) : fmt::format("did you mean \"{}\"?", near));
   }
   void must_be(const toml::source_position& at, const std::string& key, const char* expected) {
     add(at, fmt::format("{} must be {}", printable(key), expected));

@@ -1,7 +1,6 @@
 #include "retrace/experiment/plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,6 @@
 #include "retrace/experiment/search_space.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +10,7 @@
 #include "retrace/base/double_math.h"
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 
 namespace retrace {
 namespace {
@@ -95,7 +95,7 @@ std::string value_text(const OptionValue& value) {
         using Value = std::remove_cvref_t<decltype(typed)>;
         if constexpr (std::is_same_v<Value, std::vector<std::string>> || std::is_same_v<Value, std::vector<int64_t>> ||
                       std::is_same_v<Value, std::vector<double>>)
-          return fmt::format("[{}]", fmt::join(typed, ", "));
+          return fmt::format("[{}]", joined(typed, ", "));
         else
           return fmt::format("{}", typed);
       },

@@ -1,12 +1,12 @@
 #include "retrace/experiment/sweep.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "retrace/base/joined.h"
 #include "retrace/base/sha256.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/report/run_log.h"
@@ -39,7 +39,7 @@ double objective_in(const std::string& objective, double loss, const MetricValue
     names.push_back(name);
   }
   throw Error(ErrorKind::usage, 758, fmt::format("the job does not measure the objective \"{}\"", printable(objective)))
-      .expected(fmt::format("{}", fmt::join(names, ", ")))
+      .expected(joined(names, ", "))
       .help("choose one of these, or name the metric in training.metrics of the job");
 }
 

@@ -1,13 +1,13 @@
 #include "retrace/experiment/trial_table.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/base/json.h"
 #include "retrace/experiment/study.h"
 
@@ -101,7 +101,7 @@ std::string column_named(const TrialTable& table, const std::string& given) {
     if (short_name(name, parameters) == given) return name;
   const std::string near = nearest(given, names);
   throw Error(ErrorKind::usage, 756, fmt::format("the table has no column \"{}\"", printable(given)))
-      .expected(fmt::format("{}", fmt::join(names, ", ")))
+      .expected(joined(names, ", "))
       .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
 }
 

@@ -1,10 +1,10 @@
 // What may be wrong with layers before their shapes are known.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "retrace/base/joined.h"
 #include "retrace/nn/layer_graph.h"
 #include "retrace/nn/layer_kind.h"
 
@@ -84,7 +84,7 @@ class LayerChecker {
     const auto all = names.all();
     const auto near = nearest(from, all);
     report(446, fmt::format("there is no layer \"{}\" before it", from))
-        .expected(fmt::format("{}", fmt::join(all, ", ")))
+        .expected(joined(all, ", "))
         .help(near.empty() ? "give that layer a name of its own, name = \"...\", and take it by this name"
                            : fmt::format("did you mean \"{}\"?", near));
   }
@@ -98,7 +98,7 @@ class LayerChecker {
       const auto names = names_of(all_layers());
       const auto near = nearest(layer.type, names);
       report(440, fmt::format("there is no layer type \"{}\"", layer.type))
-          .expected(fmt::format("{}", fmt::join(names, ", ")))
+          .expected(joined(names, ", "))
           .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
       return;
     }

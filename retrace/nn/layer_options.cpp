@@ -1,10 +1,10 @@
 // The options of a layer against their rules.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "retrace/base/joined.h"
 #include "retrace/nn/layer_kind.h"
 
 namespace retrace::nn {
@@ -34,7 +34,7 @@ std::optional<OptionValue> typed(const OptionValue& value, const OptionRule& rul
 std::string type_text(const OptionRule& rule) {
   if (takes_integers(rule)) {
     const std::string numbers = "a whole number, or a list of them";
-    return rule.choices.empty() ? numbers : fmt::format("\"{}\", {}", fmt::join(rule.choices, "\", \""), numbers);
+    return rule.choices.empty() ? numbers : fmt::format("\"{}\", {}", joined(rule.choices, "\", \""), numbers);
   }
   constexpr const char* names[] = {"true or false",    "a whole number", "a number", "a text", "a list of texts", "",
                                    "a list of numbers"};
@@ -70,7 +70,7 @@ class OptionChecker {
       for (const char* factor : {"learn_rate_factor", "l2_factor", "frozen"}) known.emplace_back(factor);
     const auto near = nearest(name, known);
     report(441, fmt::format("unknown key \"{}\"", name))
-        .expected(fmt::format("{}", fmt::join(known, ", ")))
+        .expected(joined(known, ", "))
         .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
 
@@ -90,7 +90,7 @@ class OptionChecker {
     const auto near = nearest(chosen, rule.choices);
     const std::string numbers = takes_integers(rule) ? ", or whole numbers" : "";
     report(442, fmt::format("{} has no choice \"{}\"", rule.name, chosen))
-        .expected(fmt::format("{}{}", fmt::join(rule.choices, ", "), numbers))
+        .expected(fmt::format("{}{}", joined(rule.choices, ", "), numbers))
         .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
 

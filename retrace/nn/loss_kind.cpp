@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "retrace/base/error.h"
+#include "retrace/base/joined.h"
 #include "retrace/ops/operators.h"
 
 namespace retrace::nn {
@@ -37,7 +38,7 @@ void check_options(const LossKind& kind, const NetworkOutput& output, Place plac
     throw Error(ErrorKind::usage, 291,
                 fmt::format("the class_weights of the output \"{}\" are not usable", output.name))
         .where(place)
-        .got(fmt::format("{}", fmt::join(output.class_weights, ", ")))
+        .got(joined(output.class_weights, ", "))
         .expected("a number from 0 on for each class, not all of them 0");
   if (has_options(output) && !kind.loss_with_options)
     throw Error(ErrorKind::usage, 269,

@@ -1,7 +1,6 @@
 #include "retrace/optim/schedule.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/joined.h"
 #include "retrace/optim/schedule_kind.h"
 
 namespace retrace {
@@ -72,14 +72,14 @@ std::vector<int64_t> schedule_lengths(std::string_view names, const OptionValues
   std::vector<int64_t> lengths = options.integers(kLengths);
   if (!lengths.empty() && lengths.size() != all.size() - 1)
     throw Error(ErrorKind::usage, 390, fmt::format("{} has not one number for each schedule but the last", kLengths))
-        .got(fmt::format("[{}]", fmt::join(lengths, ", ")))
-        .expected(fmt::format("{} for \"{}\"", all.size() - 1, fmt::join(all, ", ")));
+        .got(fmt::format("[{}]", joined(lengths, ", ")))
+        .expected(fmt::format("{} for \"{}\"", all.size() - 1, joined(all, ", ")));
   if (!lengths.empty()) return lengths;
   for (size_t i = 0; i + 1 < all.size(); ++i) {
     const ScheduleKind& kind = kind_of(all_schedules(), all[i], "schedule", {});
     if (kind.length.empty())
       throw Error(ErrorKind::usage, 391, fmt::format("the schedule \"{}\" has no length of its own", kind.name))
-          .got(fmt::format("\"{}\"", fmt::join(all, ", ")))
+          .got(fmt::format("\"{}\"", joined(all, ", ")))
           .help(fmt::format("set {}: the iterations of each schedule but the last", kLengths));
     lengths.push_back(options.integer(kind.length));
   }

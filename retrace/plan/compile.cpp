@@ -8,6 +8,7 @@
 #include <deque>
 #include <mutex>
 
+#include "retrace/base/joined.h"
 #include "retrace/base/options.h"
 #include "retrace/base/warning.h"
 #include "retrace/device/cpu/fast_mode.h"
@@ -49,7 +50,7 @@ void check_names(const std::vector<std::string>& names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const auto near = nearest(name, known);
     throw Error(ErrorKind::usage, 230, fmt::format("there is no pass \"{}\" to switch off", name))
-        .expected(fmt::format("{}", fmt::join(known, ", ")))
+        .expected(joined(known, ", "))
         .help(near.empty() ? "" : fmt::format("did you mean {}?", near));
   }
 }

@@ -1,11 +1,11 @@
 #include "retrace/report/report.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/base/json_value.h"
 #include "retrace/monitor/terminal.h"
 #include "retrace/report/page.h"
@@ -150,7 +150,7 @@ std::string value_text(const JsonValue& value) {
     for (const auto& part : *values) parts.push_back(value_text(part));
   else
     for (const auto& [name, part] : *value.members()) parts.push_back(name + " " + value_text(part));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return joined(parts, ", ");
 }
 
 std::string environment_html(const fs::path& run) {

@@ -1,12 +1,12 @@
 #include "retrace/report/run_charts.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 
 namespace retrace {
 namespace {
@@ -87,7 +87,7 @@ LineChart run_chart(const RunLog& log, const std::filesystem::path& run, const s
     const std::string near = nearest(name, known);
     throw Error(ErrorKind::usage, 675, fmt::format("the run has no metric \"{}\"", printable(name)))
         .where(printable((run / "metrics.jsonl").string()))
-        .expected(fmt::format("{}", fmt::join(known, ", ")))
+        .expected(joined(known, ", "))
         .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
   if (name == "learn_rate") return {name, "iteration", {{"learn rate", learn_rates(log), CurveStyle::line, 2}}};

@@ -1,11 +1,11 @@
 #include "retrace/tensor/shape.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ostream>
 
+#include "retrace/base/joined.h"
 #include "retrace/tensor/dtype.h"
 
 namespace retrace {
@@ -48,7 +48,7 @@ bool Shape::contains(int64_t value) const { return std::find(begin(), end(), val
 
 bool Shape::operator==(const Shape& other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
 
-std::string Shape::text() const { return fmt::format("[{}]", fmt::join(begin(), end(), ",")); }
+std::string Shape::text() const { return fmt::format("[{}]", joined(*this, ",")); }
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.text(); }
 

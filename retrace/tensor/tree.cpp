@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <ostream>
 
+#include "retrace/base/joined.h"
+
 namespace retrace {
 namespace {
 
@@ -53,7 +55,7 @@ Error no_entry(const std::string& name, const Tree* tree, Place place) {
   return error
       .got(tree->is_leaf() ? "a single tensor " + tree->tensor().spec().text()
            : names.empty() ? std::string("an empty tree")
-                           : "entries " + fmt::format("{}", fmt::join(names, ", ")))
+                           : "entries " + joined(names, ", "))
       .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
 }
 

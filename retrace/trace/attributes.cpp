@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "retrace/base/copy_variant.h"
 #include "retrace/base/hash.h"
 #include "retrace/trace/text.h"
 
@@ -45,6 +46,20 @@ const T& get(std::string_view name, const AttributeValue& value, const char* kin
 }
 
 }  // namespace
+
+AttributeValue::AttributeValue() = default;
+AttributeValue::AttributeValue(Integer value) : variant(value.value) {}
+AttributeValue::AttributeValue(double value) : variant(value) {}
+AttributeValue::AttributeValue(Shape value) : variant(std::move(value)) {}
+AttributeValue::AttributeValue(DType value) : variant(value) {}
+AttributeValue::AttributeValue(std::string value) : variant(std::move(value)) {}
+AttributeValue::AttributeValue(const char* value) : variant(std::string(value)) {}
+AttributeValue::AttributeValue(std::shared_ptr<const Trace> value) : variant(std::move(value)) {}
+AttributeValue::AttributeValue(const AttributeValue& other) : variant(copy_of(other)) {}
+AttributeValue::AttributeValue(AttributeValue&&) noexcept = default;
+AttributeValue& AttributeValue::operator=(const AttributeValue&) = default;
+AttributeValue& AttributeValue::operator=(AttributeValue&&) noexcept = default;
+AttributeValue::~AttributeValue() = default;
 
 void Attributes::shift(std::string_view name, int64_t by) {
   for (auto& entry : entries_)

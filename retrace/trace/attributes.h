@@ -1,6 +1,7 @@
 #pragma once
 // An op's parameters: an ordered list of names and values. Hash, equality, text and parsing follow from it.
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,7 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "retrace/base/copy_variant.h"
 #include "retrace/tensor/dtype.h"
 #include "retrace/tensor/shape.h"
 
@@ -16,14 +16,30 @@ namespace retrace {
 
 struct Trace;
 
+// Constructors and destructor are in attributes.cpp: every file that records an op would instantiate them.
 class AttributeValue : public std::variant<int64_t, double, Shape, DType, std::string, std::shared_ptr<const Trace>> {
  public:
-  using variant::variant;
-  AttributeValue() = default;
-  AttributeValue(const AttributeValue& other) : variant(copy_of(other)) {}
-  AttributeValue(AttributeValue&&) noexcept = default;
-  AttributeValue& operator=(const AttributeValue&) = default;
-  AttributeValue& operator=(AttributeValue&&) noexcept = default;
+  AttributeValue();
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  AttributeValue(T value) : AttributeValue(Integer{static_cast<int64_t>(value)}) {}
+  AttributeValue(double value);
+  AttributeValue(Shape value);
+  AttributeValue(DType value);
+  AttributeValue(std::string value);
+  AttributeValue(const char* value);
+  AttributeValue(std::shared_ptr<const Trace> value);
+  AttributeValue(const AttributeValue& other);
+  AttributeValue(AttributeValue&& other) noexcept;
+  AttributeValue& operator=(const AttributeValue& other);
+  AttributeValue& operator=(AttributeValue&& other) noexcept;
+  ~AttributeValue();
+
+ private:
+  struct Integer {
+    int64_t value;
+  };
+  explicit AttributeValue(Integer value);
 };
 
 struct Attribute {

@@ -1,8 +1,8 @@
 #include "retrace/train/job.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "retrace/base/joined.h"
 #include "retrace/data/transform_kind.h"
 #include "retrace/device/cpu/fast_mode.h"
 #include "retrace/nn/network_kind.h"
@@ -45,7 +45,7 @@ void complete_layers(nn::NetworkOptions& network, const std::vector<SourceTarget
 // Their names in one form, and their options.
 void complete_schedules(TrainingOptions& training) {
   const auto names = schedule_names(training.schedule);
-  training.schedule = fmt::format("{}", fmt::join(names, ", "));
+  training.schedule = joined(names, ", ");
   if (names.size() > 1) training.options = with_standard_values(std::move(training.options), sequence_options());
   for (const auto& name : names)
     if (const auto* schedule = find_kind(all_schedules(), name))

@@ -1,12 +1,12 @@
 #include "retrace/train/job_check.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/device/device.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/train/job_fields.h"
@@ -96,7 +96,7 @@ class Checker {
     }
     if (rule.may_be_empty) return;
     if (const auto found = given_.find(key_); values.empty() || (found != given_.end() && found->second.empty))
-      errors_.push_back(out_of_range("is empty", fmt::format("some of {}", fmt::join(rule.choices, ", "))));
+      errors_.push_back(out_of_range("is empty", fmt::format("some of {}", joined(rule.choices, ", "))));
   }
 
   void check(const std::vector<int64_t>& values, const OptionRule& rule) {
@@ -107,7 +107,7 @@ class Checker {
 
   void add_choice_error(const std::string& value, const OptionRule& rule) {
     auto error = mistake(415, key_, fmt::format("{} has no choice {}", key_, shown(value)));
-    error.got("").expected(fmt::format("{}", fmt::join(rule.choices, ", ")));
+    error.got("").expected(joined(rule.choices, ", "));
     if (const auto near = nearest(value, rule.choices); !near.empty())
       error.help(fmt::format("did you mean \"{}\"?", near));
     errors_.push_back(error);

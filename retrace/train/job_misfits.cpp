@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "retrace/base/joined.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/train/job_check.h"
@@ -97,7 +97,7 @@ class Misfits {
       add(417, "data.source",
           fmt::format("network \"{}\" cannot train on data source \"{}\"", network_.name, source_.name))
           .got("")
-          .expected(fmt::format("{}", fmt::join(names, ", ")));
+          .expected(joined(names, ", "));
       return;
     }
     std::vector<std::string> trained;
@@ -107,7 +107,7 @@ class Misfits {
       if (nn::has_head(job_.network, output.name) && !has_target(source_, output))
         add(417, "network.heads",
             fmt::format("data source \"{}\" has no targets for the output \"{}\"", source_.name, output.name))
-            .help(fmt::format("set network.heads = [{}]", fmt::join(trained, ", ")));
+            .help(fmt::format("set network.heads = [{}]", joined(trained, ", ")));
   }
 
   // What they make of images, as far as the job says it.
@@ -153,7 +153,7 @@ class Misfits {
     for (const auto& name : job_.training.metrics)
       if (!std::count(fitting.begin(), fitting.end(), name))
         add(470, "training.metrics", fmt::format("the metric \"{}\" can measure no output of the network", name))
-            .expected(fmt::format("some of {}", fmt::join(fitting, ", ")));
+            .expected(fmt::format("some of {}", joined(fitting, ", ")));
   }
 
   void check_count(const std::string& key, Split split, int64_t samples) {

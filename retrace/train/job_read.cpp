@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +8,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/joined.h"
 #include "retrace/data/source_kind.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/train/job_check.h"
@@ -190,9 +190,9 @@ std::string help_for_unknown(const std::string& key) {
   for (const auto& place : places)
     if (const auto near = nearest(name, names_in(place)); !near.empty()) return meant(place, near);
   if (const auto near = nearest(key, job_keys()); !near.empty()) return meant("", near);
-  if (!section.empty() && !is_section(section)) return fmt::format("sections: {}", fmt::join(job_sections(), ", "));
+  if (!section.empty() && !is_section(section)) return fmt::format("sections: {}", joined(job_sections(), ", "));
   return fmt::format("keys of {}: {}", section.empty() ? "the top level" : "[" + section + "]",
-                     fmt::join(names_in(section), ", "));
+                     joined(names_in(section), ", "));
 }
 
 Error wrong_type(const JobEntry& entry, const std::string& expected) {
@@ -277,7 +277,7 @@ class JobReader {
     if (errors_.size() > kMostHelp) return error;
     if (!table) return error.help(help_for_unknown(entry.key));
     const auto near = nearest(entry.key, job_sections());
-    return error.help(near.empty() ? fmt::format("sections: {}", fmt::join(job_sections(), ", "))
+    return error.help(near.empty() ? fmt::format("sections: {}", joined(job_sections(), ", "))
                                    : fmt::format("did you mean [{}]?", near));
   }
 
@@ -288,13 +288,13 @@ class JobReader {
       if (!given_.count("data.source"))
         errors_.push_back(Error(ErrorKind::usage, 413, "data.source is missing")
                               .where(printable(file))
-                              .expected(fmt::format("{}", fmt::join(names_of(all_sources()), ", ")))
+                              .expected(joined(names_of(all_sources()), ", "))
                               .help("a network of layers needs data: add [data] with source = \"...\""));
     } else if (!given_.count("network.name") && !given_.count("network.layers")) {
       errors_.push_back(
           Error(ErrorKind::usage, 413, "network.name is missing")
               .where(printable(file))
-              .expected(fmt::format("{}", fmt::join(names_of(nn::all_networks()), ", ")))
+              .expected(joined(names_of(nn::all_networks()), ", "))
               .help(fmt::format("add [network] with name = \"{}\", or with layers = [...]", Job().network.name)));
       return;
     }

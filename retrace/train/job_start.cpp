@@ -1,7 +1,6 @@
 #include "retrace/train/job_start.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -9,6 +8,7 @@
 #include "retrace/base/file.h"
 #include "retrace/base/folder.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/joined.h"
 #include "retrace/cloud/s3_location.h"
 #include "retrace/data/tar.h"
 #include "retrace/train/job_data.h"
@@ -92,11 +92,11 @@ FoundData found_in(const fs::path& folder) {
   if (found.size() == 1) return std::move(found[0]);
   if (found.size() > 1)
     throw no_data(folder.string(), "holds data of several sources")
-        .got(fmt::format("{}", fmt::join(names, ", ")))
+        .got(joined(names, ", "))
         .help("put the files of each into a folder of their own");
   if (!errors.empty()) throw errors[0];
   throw no_data(folder.string(), "holds no data that a source reads")
-      .expected(fmt::format("{}", fmt::join(known, "; ")))
+      .expected(joined(known, "; "))
       .help(advice_for(folder));
 }
 
@@ -117,7 +117,7 @@ FoundData find_data(const std::string& data) {
   const auto names = built_in_sources();
   const std::string near = nearest(data, names);
   throw no_data(data, "is neither a folder nor a built-in data set")
-      .expected(fmt::format("a folder, or one of {}", fmt::join(names, ", ")))
+      .expected(fmt::format("a folder, or one of {}", joined(names, ", ")))
       .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
 }
 

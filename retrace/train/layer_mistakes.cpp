@@ -1,11 +1,11 @@
 #include "retrace/train/layer_mistakes.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "retrace/base/joined.h"
 #include "retrace/nn/analyze.h"
 #include "retrace/nn/layer_graph.h"
 #include "retrace/nn/loss_kind.h"
@@ -49,8 +49,7 @@ class LayerMistakes {
         unknown.push_back("data." + rule.name);
     errors_.push_back(job_mistake(given_, 459, "data.source", "a network of layers needs the size of a sample")
                           .got(job_.network.input.text())
-                          .help("set " + (source_.size_keys.empty() ? fmt::format("{}", fmt::join(unknown, ", "))
-                                                                    : source_.size_keys)));
+                          .help("set " + (source_.size_keys.empty() ? joined(unknown, ", ") : source_.size_keys)));
   }
 
   // Whether more would be known of a sample with that option: a transform may make it known, too.
@@ -76,7 +75,7 @@ class LayerMistakes {
     if (!target_of(targets_, output)) {
       const auto near = nearest(output.name, targets);
       add(fmt::format("data source \"{}\" has no targets for the output \"{}\"", source_.name, output.name))
-          .expected(fmt::format("{}", fmt::join(targets, ", ")))
+          .expected(joined(targets, ", "))
           .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
       return;
     }

@@ -1,14 +1,15 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <set>
+#include <span>
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/base/joined.h"
 #include "retrace/nn/networks.h"
 #include "retrace/train/npz.h"
 #include "retrace/train/save.h"
@@ -57,7 +58,7 @@ const Layout& layout_of(const std::string& name) {
   }
   const std::string near = nearest(name, names);
   throw Error(ErrorKind::usage, 660, fmt::format("load_into: there is no layout \"{}\"", printable(name)))
-      .expected(fmt::format("{}", fmt::join(names, ", ")))
+      .expected(joined(names, ", "))
       .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
 }
 
@@ -120,8 +121,7 @@ SafeTensor narrowed(const SafeTensor& from) {
 // Names, of which the first are told.
 std::string list_of(const std::vector<std::string>& names) {
   constexpr size_t kMost = 10;
-  std::string text = fmt::format(
-      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMost)), ", "));
+  std::string text = fmt::format("{}", joined(std::span(names).first(std::min(names.size(), kMost)), ", "));
   if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
   return text;
 }
@@ -152,7 +152,7 @@ class Taking {
     if (parts.empty()) return;
     throw Error(ErrorKind::bad_data, 659,
                 fmt::format("the tensors of \"{}\" do not fit network \"{}\": {}", printable(path), network,
-                            fmt::join(parts, "; ")))
+                            joined(parts, "; ")))
         .help(
             "the option names says what the file calls a layer or tensor, layout whose names it has, and partial takes "
             "what is there");
@@ -181,7 +181,7 @@ class Taking {
     const std::string type = spec.type == DType::f32 && found->type == "F64" ? "F64" : file_type(spec.type);
     if (found->type != type || found->shape != shape) {
       misfits_.push_back(fmt::format("{} is {}[{}], not {}[{}] (for {})", printable(found->name), found->type,
-                                     fmt::join(found->shape, ","), file_type(spec.type), fmt::join(shape, ","), path));
+                                     joined(found->shape, ","), file_type(spec.type), joined(shape, ","), path));
       return tensor;
     }
     const SafeTensor ready = permuted(type == "F64" && spec.type == DType::f32 ? narrowed(*found) : *found, axes);

@@ -1,13 +1,13 @@
 #include "retrace/train/npz.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/data/npy.h"
 #include "retrace/data/zip.h"
 
@@ -66,7 +66,7 @@ std::string npy_of(const SafeTensor& tensor) {
   const auto* const type =
       std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) { return tensor.type == known.name; });
   ensure(type != std::end(kTypes), "NPY has the types of tensors");
-  const std::string shape = fmt::format("({}{})", fmt::join(tensor.shape, ", "), tensor.shape.size() == 1 ? "," : "");
+  const std::string shape = fmt::format("({}{})", joined(tensor.shape, ", "), tensor.shape.size() == 1 ? "," : "");
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", type->descr, shape);
   constexpr size_t kPrefix = 10, kBlock = 64;
   header.append((2 * kBlock - (kPrefix + header.size() + 1) % kBlock) % kBlock, ' ');

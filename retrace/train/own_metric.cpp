@@ -1,10 +1,10 @@
 #include "retrace/train/own_metric.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "retrace/base/joined.h"
 #include "retrace/ops/cast/cast.h"
 
 namespace retrace {
@@ -59,7 +59,7 @@ size_t output_of(const OwnMetric& own, const nn::Network& network, Place place) 
   throw Error(ErrorKind::usage, 395, fmt::format("the metric \"{}\" is of an output that there is not", own.name))
       .where(place)
       .got(fmt::format("\"{}\"", own.output))
-      .expected(fmt::format("{}", fmt::join(names, ", ")));
+      .expected(joined(names, ", "));
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::vector<OwnMetricKind> own_metrics(const TrainNetworkOptions& options, const
     if (!is_name(own.name) || std::count(taken.begin(), taken.end(), own.name))
       throw Error(ErrorKind::usage, 392, fmt::format("\"{}\" cannot name a metric of one's own", own.name))
           .where(place)
-          .expected(fmt::format("letters, digits and _, and none of {}", fmt::join(taken, ", ")));
+          .expected(fmt::format("letters, digits and _, and none of {}", joined(taken, ", ")));
     if (!own.of_batch)
       throw Error(ErrorKind::usage, 396, fmt::format("the metric \"{}\" has no of_batch", own.name))
           .where(place)

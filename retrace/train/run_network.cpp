@@ -1,13 +1,13 @@
 #include "retrace/train/run_network.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/data/source_kind.h"
 #include "retrace/nn/layer_graph.h"
 #include "retrace/nn/loss_kind.h"
@@ -122,7 +122,7 @@ const SourceKind& source_of(const fs::path& run, const std::vector<JobOverride>&
   if (!named)
     throw Error(ErrorKind::usage, 734,
                 fmt::format("the run \"{}\" of a program does not say how its data are read", printable(run.string())))
-        .expected(fmt::format("one of {}", fmt::join(names_of(all_sources()), ", ")))
+        .expected(fmt::format("one of {}", joined(names_of(all_sources()), ", ")))
         .help("name the source of the test set: --set data.source=csv --data DIR");
   std::string name = named->value;
   std::erase(name, '"');
@@ -190,7 +190,7 @@ std::string run_network_text(const nn::Network& network) {
     for (const auto& [kind, name] : kKinds)
       if (kind == output.kind) kinds.emplace_back(name);
   std::string text = "# The network that a program trained: retrace test and retrace predict read it.\n[network]\n";
-  text += fmt::format("sample = [{}]\nkinds = {}\n", fmt::join(network.sample, ", "), toml_text(kinds));
+  text += fmt::format("sample = [{}]\nkinds = {}\n", joined(network.sample, ", "), toml_text(kinds));
   try {
     nn::NetworkText written = nn::text_of(network);
     if (!nn::has_named_loss(network))

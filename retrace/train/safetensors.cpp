@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/train/safetensors_header.h"
 
 namespace retrace {
@@ -51,7 +51,7 @@ uint64_t expected_bytes(const SafeTensor& tensor) {
   for (const int64_t size : tensor.shape)
     if (size < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes))
       throw Error(ErrorKind::usage, 512, fmt::format("tensor \"{}\" cannot be written: bad shape", tensor.name))
-          .got(fmt::format("[{}]", fmt::join(tensor.shape, ",")));
+          .got(fmt::format("[{}]", joined(tensor.shape, ",")));
   return bytes;
 }
 
@@ -68,7 +68,7 @@ void check_writable(const SafeTensors& content) {
     if (const uint64_t bytes = expected_bytes(tensor); bytes != tensor.bytes.size())
       throw refuse("its bytes do not match its shape")
           .got(fmt::format("{} bytes", tensor.bytes.size()))
-          .expected(fmt::format("{} bytes for {}[{}]", bytes, tensor.type, fmt::join(tensor.shape, ",")));
+          .expected(fmt::format("{} bytes for {}[{}]", bytes, tensor.type, joined(tensor.shape, ",")));
   }
 }
 

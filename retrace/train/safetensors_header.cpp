@@ -1,7 +1,6 @@
 #include "retrace/train/safetensors_header.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 
 namespace retrace::safetensors {
 namespace {
@@ -136,7 +136,7 @@ Error damaged(std::string_view file, const std::string& what) {
 
 Error damaged(std::string_view file, const Entry& entry, const std::string& what) {
   return damaged(file, fmt::format("tensor \"{}\": {}", printable(entry.name), what))
-      .got(fmt::format("{}[{}], data_offsets [{},{}]", printable(entry.type), fmt::join(entry.shape, ","), entry.begin,
+      .got(fmt::format("{}[{}], data_offsets [{},{}]", printable(entry.type), joined(entry.shape, ","), entry.begin,
                        entry.end));
 }
 
@@ -231,7 +231,7 @@ std::string header_text(const Header& header) {
   }
   for (const auto& entry : header.entries)
     fmt::format_to(out, "{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", std::exchange(comma, ","),
-                   json_text(entry.name), entry.type, fmt::join(entry.shape, ","), entry.begin, entry.end);
+                   json_text(entry.name), entry.type, joined(entry.shape, ","), entry.begin, entry.end);
   text.push_back('}');
   while (text.size() % 8 != 0) text.push_back(' ');
   if (text.size() > kMaxHeader)

@@ -1,10 +1,11 @@
 #include "retrace/train/validation_plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "retrace/base/joined.h"
 
 namespace retrace {
 namespace {
@@ -28,7 +29,7 @@ ValidationPlan::ValidationPlan(const TrainingTask& task)
   if (std::count(names.begin(), names.end(), options_.objective)) return;
   const auto near = nearest(options_.objective, names);
   throw Error(ErrorKind::usage, 483, fmt::format("validation.objective has no choice \"{}\"", options_.objective))
-      .expected(fmt::format("{}", fmt::join(names, ", ")))
+      .expected(joined(names, ", "))
       .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
 }
 

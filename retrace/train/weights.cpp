@@ -1,7 +1,6 @@
 #include "retrace/train/weights.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +10,7 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/number_format.h"
 
@@ -78,7 +78,7 @@ Tree values_of(const SafeTensors& file, const Tree& like, Problems& problems) {
       problems.add(name, "is missing");
     else if (entry->type != file_type(tensor.type()) ||
              !std::equal(entry->shape.begin(), entry->shape.end(), tensor.shape().begin(), tensor.shape().end()))
-      problems.add(name, fmt::format("is {}[{}], not {}", entry->type, fmt::join(entry->shape, ","), spec.text()));
+      problems.add(name, fmt::format("is {}[{}], not {}", entry->type, joined(entry->shape, ","), spec.text()));
     else
       tensors.push_back(Tensor::from_bytes(entry->bytes.data(), spec));
   }
@@ -109,7 +109,7 @@ Tensor tensor_of(const SafeTensor& tensor, const std::string& path) {
   if (!type || tensor.shape.size() > kMaxRank)
     throw Error(ErrorKind::bad_data, 545,
                 fmt::format("\"{}\": the tensor \"{}\" is {}[{}]", printable(path),
-                            printable(tensor.name.substr(0, 200)), tensor.type, fmt::join(tensor.shape, ",")))
+                            printable(tensor.name.substr(0, 200)), tensor.type, joined(tensor.shape, ",")))
         .expected(fmt::format("F32, F64, I32, U8 or BOOL with at most {} axes", kMaxRank));
   return Tensor::from_bytes(tensor.bytes.data(), {*type, Shape(tensor.shape), {}, {}});
 }

@@ -18,7 +18,7 @@ struct ClusterOptions {
   bool json = false;
 };
 
-int number_of(const std::string& text) {
+int number_of_cluster(const std::string& text) {
   int number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty()) return 0;
@@ -64,13 +64,13 @@ std::string check_json(const ClusterCheck& check) {
 }
 
 int check(const ClusterOptions& options) {
-  Pool pool = Pool::from_profile(options.profile.string(), number_of(options.workers), {}, {});
+  Pool pool = Pool::from_profile(options.profile.string(), number_of_cluster(options.workers), {}, {});
   const ClusterCheck result = check_cluster(pool);
   if (pool.is_first()) print(options.json ? check_json(result) + "\n" : check_text(result));
   return result.differences.empty() ? 0 : kDifferent;
 }
 
-void describe(Flags& flags) {
+void describe_cluster(Flags& flags) {
   const auto options = std::make_shared<ClusterOptions>();
   Flags command =
       flags.subcommand("check", "starts the workers of a profile, and says what they are and what they cost");
@@ -83,7 +83,8 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind cluster_command() {
-  return {.name = "cluster", .help = "look at the workers of a cluster profile before a run", .describe = describe};
+  return {
+      .name = "cluster", .help = "look at the workers of a cluster profile before a run", .describe = describe_cluster};
 }
 
 }  // namespace retrace::cli

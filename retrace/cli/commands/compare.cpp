@@ -23,7 +23,7 @@ std::string tensor_text(const TensorDifference& tensor) {
   return text + "\n";
 }
 
-std::string stopped_text(const RunComparison& found) {
+std::string stopped_text_compare(const RunComparison& found) {
   std::string text;
   for (const auto& [run, stopped] : {std::pair("first", found.stopped_a), std::pair("second", found.stopped_b)})
     if (stopped)
@@ -53,7 +53,7 @@ std::string equal_text(const RunComparison& found) {
     what = fmt::format("the fingerprints of {} epoch{}", found.epochs_a, found.epochs_a == 1 ? "" : "s");
   if (found.has_weights) what += fmt::format("{}the last weights", what.empty() ? "" : " and ");
   const std::string modes = modes_text(found);
-  return fmt::format("equal: {}{}{}\n", what, modes.empty() ? "" : "; ", modes) + stopped_text(found) +
+  return fmt::format("equal: {}{}{}\n", what, modes.empty() ? "" : "; ", modes) + stopped_text_compare(found) +
          not_finite_text(found);
 }
 
@@ -73,7 +73,7 @@ std::string comparison_text(const RunComparison& found) {
     text += fmt::format("setting {}: {} and {}\n", setting.key, setting.a.empty() ? "none" : setting.a,
                         setting.b.empty() ? "none" : setting.b);
   if (found.epochs_a != found.epochs_b) text += fmt::format("epochs: {} and {}\n", found.epochs_a, found.epochs_b);
-  text += stopped_text(found);
+  text += stopped_text_compare(found);
   if (const auto& step = found.first_step)
     text += fmt::format("first step that differs: {} (epoch {}), {}: {} and {}\n", step->iteration, step->epoch,
                         printable(step->what), step->a, step->b);
@@ -87,11 +87,11 @@ std::string comparison_text(const RunComparison& found) {
 
 const char* mode_name(bool fast) { return fast ? kFast : kReproducible; }
 
-Json json_of(const std::optional<StoppedEpoch>& stopped) {
+Json json_of_compare(const std::optional<StoppedEpoch>& stopped) {
   return stopped ? Json::object({{"epoch", stopped->epoch}, {"iteration", stopped->iteration}}) : Json();
 }
 
-Json json_of(const TensorDifference& tensor) {
+Json json_of_compare(const TensorDifference& tensor) {
   return Json::object({{"name", tensor.name},
                        {"problem", tensor.problem},
                        {"count", tensor.count},
@@ -99,19 +99,19 @@ Json json_of(const TensorDifference& tensor) {
                        {"distance", tensor.distance}});
 }
 
-Json json_of(const SettingDifference& setting) {
+Json json_of_compare(const SettingDifference& setting) {
   return Json::object({{"key", setting.key}, {"a", setting.a}, {"b", setting.b}});
 }
 
-Json json_of(const std::optional<StepDifference>& step) {
+Json json_of_compare(const std::optional<StepDifference>& step) {
   if (!step) return {};
   return Json::object(
       {{"iteration", step->iteration}, {"epoch", step->epoch}, {"what", step->what}, {"a", step->a}, {"b", step->b}});
 }
 
-Json json_of(const std::vector<std::string>& names) { return Json::list({names.begin(), names.end()}); }
+Json json_of_compare(const std::vector<std::string>& names) { return Json::list({names.begin(), names.end()}); }
 
-Json json_of(const ReplayResult& result) {
+Json json_of_compare(const ReplayResult& result) {
   const auto& found = result.difference;
   return found ? Json::object({{"iteration", found->iteration},
                                {"epoch", found->epoch},
@@ -121,33 +121,34 @@ Json json_of(const ReplayResult& result) {
                : Json();
 }
 
-Json json_of(const std::optional<ComparisonReplay>& replay) {
+Json json_of_compare(const std::optional<ComparisonReplay>& replay) {
   if (!replay) return {};
   const auto& value = replay->value;
   return Json::object(
       {{"iteration", replay->iteration},
-       {"a", json_of(replay->a)},
-       {"b", json_of(replay->b)},
+       {"a", json_of_compare(replay->a)},
+       {"b", json_of_compare(replay->b)},
        {"value", value ? Json::object({{"iteration", value->iteration}, {"what", value->what}}) : Json()}});
 }
 
-Json json_of(const RunComparison& found, const std::optional<ComparisonReplay>& replay) {
+Json json_of_compare(const RunComparison& found, const std::optional<ComparisonReplay>& replay) {
   uint64_t largest = 0;
   for (const auto& tensor : found.weights) largest = std::max(largest, tensor.distance);
-  const auto each = [](const auto& item) { return json_of(item); };
-  return Json::object({{"equal", found.equal},
-                       {"modes", Json::list({mode_name(found.fast_a), mode_name(found.fast_b)})},
-                       {"epochs", Json::list({found.epochs_a, found.epochs_b})},
-                       {"stopped", Json::list({json_of(found.stopped_a), json_of(found.stopped_b)})},
-                       {"first_step", json_of(found.first_step)},
-                       {"first_epoch", found.first_epoch},
-                       {"first_tensors", json_of(found.first_tensors)},
-                       {"has_weights", found.has_weights},
-                       {"largest_distance", largest},
-                       {"weights", Json::list(found.weights, each)},
-                       {"not_finite", Json::list({json_of(found.not_finite_a), json_of(found.not_finite_b)})},
-                       {"settings", Json::list(found.settings, each)},
-                       {"replay", json_of(replay)}});
+  const auto each = [](const auto& item) { return json_of_compare(item); };
+  return Json::object(
+      {{"equal", found.equal},
+       {"modes", Json::list({mode_name(found.fast_a), mode_name(found.fast_b)})},
+       {"epochs", Json::list({found.epochs_a, found.epochs_b})},
+       {"stopped", Json::list({json_of_compare(found.stopped_a), json_of_compare(found.stopped_b)})},
+       {"first_step", json_of_compare(found.first_step)},
+       {"first_epoch", found.first_epoch},
+       {"first_tensors", json_of_compare(found.first_tensors)},
+       {"has_weights", found.has_weights},
+       {"largest_distance", largest},
+       {"weights", Json::list(found.weights, each)},
+       {"not_finite", Json::list({json_of_compare(found.not_finite_a), json_of_compare(found.not_finite_b)})},
+       {"settings", Json::list(found.settings, each)},
+       {"replay", json_of_compare(replay)}});
 }
 
 struct CompareOptions {
@@ -160,13 +161,13 @@ int compare(const CompareOptions& options) {
   std::optional<ComparisonReplay> replay;
   if (options.replay && !found.equal) replay = replay_both(options.a, options.b, found);
   if (options.json)
-    print(json_of(found, replay).text() + "\n");
+    print(json_of_compare(found, replay).text() + "\n");
   else
     print(comparison_text(found) + (replay ? text_of(*replay) : ""));
   return found.equal ? 0 : kDifferent;
 }
 
-void describe(Flags& flags) {
+void describe_compare(Flags& flags) {
   const auto options = std::make_shared<CompareOptions>();
   flags.argument("RUN", options->a, "run folder or safetensors file", "the first run");
   flags.argument("RUN2", options->b, "the run to compare it with", "the second run");
@@ -182,8 +183,9 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind compare_command() {
-  return {
-      .name = "compare", .help = "where two runs part; exit code 0 if equal, 76 if different", .describe = describe};
+  return {.name = "compare",
+          .help = "where two runs part; exit code 0 if equal, 76 if different",
+          .describe = describe_compare};
 }
 
 }  // namespace retrace::cli

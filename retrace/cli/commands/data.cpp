@@ -21,7 +21,7 @@ int write(const SourceKind& source, const DataOptions& options) {
   return 0;
 }
 
-void describe(Flags& flags) {
+void describe_data(Flags& flags) {
   for (const auto& source : all_sources()) {
     if (!source.write) continue;
     Flags own = flags.subcommand(source.name, source.written);
@@ -35,6 +35,6 @@ void describe(Flags& flags) {
 
 }  // namespace
 
-CommandKind data_command() { return {.name = "data", .help = "write a built-in data set", .describe = describe}; }
+CommandKind data_command() { return {.name = "data", .help = "write a built-in data set", .describe = describe_data}; }
 
 }  // namespace retrace::cli

@@ -102,7 +102,7 @@ int experiments(const ExperimentsOptions& options) {
   return 0;
 }
 
-void describe(Flags& flags) {
+void describe_experiments(Flags& flags) {
   const auto options = std::make_shared<ExperimentsOptions>();
   flags.optional("STUDY", options->study, "folder of a study; without it all in experiments/ are listed");
   flags.option("--sort", "COLUMN", options->sort, "by this column, the smallest first; -COLUMN: the largest first");
@@ -124,7 +124,9 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind experiments_command() {
-  return {.name = "experiments", .help = "the trials of a sweep: a table, its best one, notes", .describe = describe};
+  return {.name = "experiments",
+          .help = "the trials of a sweep: a table, its best one, notes",
+          .describe = describe_experiments};
 }
 
 }  // namespace retrace::cli

@@ -17,7 +17,7 @@ struct Texts {
 };
 
 template <class Number>
-Number number_of(const char* flag, const std::string& text) {
+Number number_of_generate(const char* flag, const std::string& text) {
   Number number{};
   const char* const end = text.data() + text.size();
   if (const auto read = std::from_chars(text.data(), end, number); read.ec == std::errc() && read.ptr == end)
@@ -30,15 +30,15 @@ Number number_of(const char* flag, const std::string& text) {
 
 int generate(const Texts& texts) {
   const GenerateOptions options{.start = texts.start,
-                                .count = number_of<int64_t>("--count", texts.count),
-                                .temperature = number_of<double>("--temperature", texts.temperature),
-                                .seed = number_of<uint64_t>("--seed", texts.seed)};
+                                .count = number_of_generate<int64_t>("--count", texts.count),
+                                .temperature = number_of_generate<double>("--temperature", texts.temperature),
+                                .seed = number_of_generate<uint64_t>("--seed", texts.seed)};
   generate_text(texts.run, options, [](const std::string& bytes) { print(bytes); });
   print("\n");
   return 0;
 }
 
-void describe(Flags& flags) {
+void describe_generate(Flags& flags) {
   const auto texts = std::make_shared<Texts>();
   flags.argument("RUN", texts->run, "run folder", "the run folder of a training on text");
   flags.option("--start", "TEXT", texts->start, "what the text begins with (a line end)");
@@ -56,7 +56,7 @@ void describe(Flags& flags) {
 CommandKind generate_command() {
   return {.name = "generate",
           .help = "a text that goes on from a few characters, by a run that was trained on text",
-          .describe = describe};
+          .describe = describe_generate};
 }
 
 }  // namespace retrace::cli

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/base/options.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
@@ -13,7 +13,7 @@ namespace {
 std::string info_text(const Versions& v) {
   std::string text = fmt::format(
       "retrace   {}\ncontract  {}\ncompiler  {}\ncpu       {}\nsimd      {} (this machine runs {})\nthreads   {}\n",
-      v.retrace, v.contract, v.compiler, v.cpu, v.simd_target, fmt::join(v.simd_targets, ", "), v.threads);
+      v.retrace, v.contract, v.compiler, v.cpu, v.simd_target, joined(v.simd_targets, ", "), v.threads);
   for (const auto& device : v.devices)
     text += fmt::format("device    {}{}\n", device.name, device.available ? "" : ": absent, " + device.detail);
   for (const auto& [name, version] : v.libraries) text += fmt::format("library   {} {}\n", name, version);
@@ -23,7 +23,7 @@ std::string info_text(const Versions& v) {
   return text;
 }
 
-void describe(Flags& flags) {
+void describe_info(Flags& flags) {
   const auto json = std::make_shared<bool>(false);
   flags.flag("--json", *json, "print it as one JSON object");
   flags.action([json] {
@@ -38,7 +38,7 @@ void describe(Flags& flags) {
 CommandKind info_command() {
   return {.name = "info",
           .help = "version, processor, threads, devices, libraries, and what is absent",
-          .describe = describe};
+          .describe = describe_info};
 }
 
 }  // namespace retrace::cli

@@ -29,7 +29,7 @@ std::string made_text(const JobStart& made, const std::filesystem::path& file) {
                      made.classes > 0 ? fmt::format(" in {} classes", made.classes) : "", made.source, name);
 }
 
-Json json_of(const JobStart& made, const std::filesystem::path& file) {
+Json json_of_init(const JobStart& made, const std::filesystem::path& file) {
   return Json::object({{"job", file.string()},
                        {"source", made.source},
                        {"samples", made.samples},
@@ -50,13 +50,13 @@ int init(const InitOptions& options) {
   }
   write_file_whole(options.file, made.text);
   if (options.json)
-    print(json_of(made, options.file).text() + "\n");
+    print(json_of_init(made, options.file).text() + "\n");
   else if (!options.quiet)
     print(made_text(made, options.file));
   return 0;
 }
 
-void describe(Flags& flags) {
+void describe_init(Flags& flags) {
   const auto options = std::make_shared<InitOptions>();
   flags.optional("FILE", options->file, "job file to write (job.toml), which must not be there; - is standard output");
   flags.required(
@@ -73,8 +73,9 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind init_command() {
-  return {
-      .name = "init", .help = "write a job file to start from, by a look at a folder of data", .describe = describe};
+  return {.name = "init",
+          .help = "write a job file to start from, by a look at a folder of data",
+          .describe = describe_init};
 }
 
 }  // namespace retrace::cli

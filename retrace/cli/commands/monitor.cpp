@@ -13,7 +13,7 @@
 namespace retrace::cli {
 namespace {
 
-struct CommandOptions {
+struct MonitorCommandOptions {
   std::vector<std::filesystem::path> runs;
   std::string host = "127.0.0.1", port = "6006";
   bool json = false, quiet = false;
@@ -29,7 +29,7 @@ int port_of(const std::string& text) {
   return port;
 }
 
-int monitor(const CommandOptions& options) {
+int monitor(const MonitorCommandOptions& options) {
   RunServerOptions server{.runs = {}, .address = options.host, .port = port_of(options.port)};
   for (const auto& run : options.runs) server.runs.push_back(run_on_disk(run));
   if (server.runs.empty()) server.runs = {"runs"};
@@ -47,8 +47,8 @@ int monitor(const CommandOptions& options) {
   return 0;
 }
 
-void describe(Flags& flags) {
-  const auto options = std::make_shared<CommandOptions>();
+void describe_monitor(Flags& flags) {
+  const auto options = std::make_shared<MonitorCommandOptions>();
   flags.words("RUNS", options->runs, "run folders, folders that hold some, or folders of TensorBoard (runs)");
   flags.option("--port", "N", options->port, "port of the page (6006); 0: any that is free");
   flags.option("--host", "ADDRESS", options->host,
@@ -64,7 +64,8 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind monitor_command() {
-  return {.name = "monitor", .help = "a live page of runs: curves, standing, stop, notes", .describe = describe};
+  return {
+      .name = "monitor", .help = "a live page of runs: curves, standing, stop, notes", .describe = describe_monitor};
 }
 
 }  // namespace retrace::cli

@@ -21,7 +21,7 @@ int plan(const PlanOptions& options) {
   return 0;
 }
 
-void describe(Flags& flags) {
+void describe_plan(Flags& flags) {
   const auto options = std::make_shared<PlanOptions>();
   flags.argument("JOB", options->job, "job file (TOML)", "the job file");
   add_settings(flags, options->settings);
@@ -34,7 +34,7 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind plan_command() {
-  return {.name = "plan", .help = "the trace and the plan of a job's training step", .describe = describe};
+  return {.name = "plan", .help = "the trace and the plan of a job's training step", .describe = describe_plan};
 }
 
 }  // namespace retrace::cli

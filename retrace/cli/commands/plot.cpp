@@ -14,7 +14,7 @@
 namespace retrace::cli {
 namespace {
 
-struct CommandOptions {
+struct PlotCommandOptions {
   std::filesystem::path run, out = "plot.svg";
   std::string metrics = "loss";
   bool log = false, json = false, quiet = false;
@@ -42,7 +42,7 @@ void check_ending(const std::filesystem::path& out) {
 
 bool is_study(const std::filesystem::path& folder) { return std::filesystem::exists(study_path(folder)); }
 
-std::string picture(const CommandOptions& options, const std::vector<std::string>& names) {
+std::string picture(const PlotCommandOptions& options, const std::vector<std::string>& names) {
   if (!is_study(options.run)) return plot_svg(options.run, names, options.log);
   if (options.log || options.metrics != "loss")
     throw Error(ErrorKind::usage, 790, "the picture of a study has no curves")
@@ -51,7 +51,7 @@ std::string picture(const CommandOptions& options, const std::vector<std::string
   return parallel_svg(read_trial_table(options.run));
 }
 
-int plot(const CommandOptions& options) {
+int plot(const PlotCommandOptions& options) {
   const auto names = names_in(options.metrics);
   if (options.out == "-") {
     if (options.json) throw beside_json("the picture");
@@ -72,8 +72,8 @@ int plot(const CommandOptions& options) {
   return 0;
 }
 
-void describe(Flags& flags) {
-  const auto options = std::make_shared<CommandOptions>();
+void describe_plot(Flags& flags) {
+  const auto options = std::make_shared<PlotCommandOptions>();
   flags.argument("RUN", options->run, "run folder", "the run folder, or that of a study");
   flags.option("--metric", "NAMES", options->metrics,
                "what is drawn: loss, learn_rate, metrics of validations; several with commas");
@@ -93,7 +93,7 @@ void describe(Flags& flags) {
 CommandKind plot_command() {
   return {.name = "plot",
           .help = "curves of a run, or the trials of a study, as a picture: SVG or PNG",
-          .describe = describe};
+          .describe = describe_plot};
 }
 
 }  // namespace retrace::cli

@@ -29,7 +29,7 @@ int predict(const PredictOptions& options) {
   return 0;
 }
 
-void describe(Flags& flags) {
+void describe_predict(Flags& flags) {
   const auto options = std::make_shared<PredictOptions>();
   flags.argument("RUN", options->run, "run folder", "the run folder");
   flags.required(
@@ -51,7 +51,7 @@ void describe(Flags& flags) {
 CommandKind predict_command() {
   return {.name = "predict",
           .help = "classes, scores and values of images, of CSV or NPY files, by a trained run",
-          .describe = describe};
+          .describe = describe_predict};
 }
 
 }  // namespace retrace::cli

@@ -22,7 +22,7 @@ struct ReplayFlags {
   bool json = false, quiet = false;
 };
 
-std::string result_text(const ReplayResult& result) {
+std::string result_text_replay(const ReplayResult& result) {
   if (const auto& found = result.difference)
     return fmt::format("different{}: step {} (epoch {}), {}\n  recorded: {}\n  computed: {}\n",
                        result.fast ? ", as the mode fast allows" : "", found->iteration, found->epoch,
@@ -33,7 +33,7 @@ std::string result_text(const ReplayResult& result) {
                      result.fingerprints, result.events, result.weights ? ", the last weights" : "");
 }
 
-Json json_of(const ReplayResult& result) {
+Json json_of_replay(const ReplayResult& result) {
   Json difference;
   if (const auto& found = result.difference)
     difference = Json::object({{"iteration", found->iteration},
@@ -77,14 +77,14 @@ int replay(const ReplayFlags& flags) {
   const ReplayResult result = replay_run(flags.run, options);
   finish_standard_error();
   if (flags.json)
-    print(json_of(result).text() + "\n");
+    print(json_of_replay(result).text() + "\n");
   else if (!flags.quiet)
-    print(result_text(result));
+    print(result_text_replay(result));
   if (result.stopped) return 128 + StopSignals::received();
   return result.difference ? kDifferent : 0;
 }
 
-void describe(Flags& flags) {
+void describe_replay(Flags& flags) {
   const auto options = std::make_shared<ReplayFlags>();
   flags.argument("RUN", options->run, "run folder", "the run folder");
   flags.option("--steps", "A..B", options->steps, "the steps to compute; without it all that the run recorded");
@@ -109,7 +109,7 @@ void describe(Flags& flags) {
 CommandKind replay_command() {
   return {.name = "replay",
           .help = "computes steps of a run again; exit code 0 if equal, 76 if different",
-          .describe = describe};
+          .describe = describe_replay};
 }
 
 }  // namespace retrace::cli

@@ -11,12 +11,12 @@
 namespace retrace::cli {
 namespace {
 
-struct CommandOptions {
+struct ReportCommandOptions {
   std::filesystem::path run, out;
   bool fast = false, json = false, quiet = false;
 };
 
-int report(const CommandOptions& options) {
+int report(const ReportCommandOptions& options) {
   const ReportOptions what{.measure = !options.fast};
   if (options.out == "-") {
     if (options.json) throw beside_json("the page");
@@ -31,8 +31,8 @@ int report(const CommandOptions& options) {
   return 0;
 }
 
-void describe(Flags& flags) {
-  const auto options = std::make_shared<CommandOptions>();
+void describe_report(Flags& flags) {
+  const auto options = std::make_shared<ReportCommandOptions>();
   flags.argument("RUN", options->run, "run folder", "the run folder");
   flags.option("--out", "FILE", options->out, "HTML file to write (RUN/report.html); - is standard output");
   flags.flag("--fast", options->fast,
@@ -48,7 +48,9 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind report_command() {
-  return {.name = "report", .help = "one page of a run: curves, confusion matrix, samples, job", .describe = describe};
+  return {.name = "report",
+          .help = "one page of a run: curves, confusion matrix, samples, job",
+          .describe = describe_report};
 }
 
 }  // namespace retrace::cli

@@ -49,13 +49,13 @@ std::string trial_text(const TrialRecord& trial, const Sweep& sweep) {
   return trial.error.empty() ? text : text + "\n  " + printable(trial.error.substr(0, trial.error.find('\n')));
 }
 
-int exit_code_of(const ExperimentResult& result) {
+int exit_code_of_sweep(const ExperimentResult& result) {
   if (StopSignals::received() && !result.complete) return kInterrupted;
   const auto failed = [](const TrialRecord& trial) { return trial.state == TrialState::failed; };
   return std::any_of(result.trials.begin(), result.trials.end(), failed) ? kTrialsFailed : 0;
 }
 
-std::string ending_text(const ExperimentResult& result, const SweepOptions& options) {
+std::string ending_text_sweep(const ExperimentResult& result, const SweepOptions& options) {
   if (result.complete) return "";
   const std::string again = fmt::format("retrace sweep {}", printable(options.file.string()));
   if (StopSignals::received()) return fmt::format("stopped by a signal; go on with: {}", again);
@@ -80,11 +80,11 @@ int sweep(const SweepOptions& options) {
     print(table_json(table) + "\n");
   else if (!options.quiet)
     print(table_text(table));
-  if (const std::string text = ending_text(result, options); !text.empty()) complain(text);
-  return exit_code_of(result);
+  if (const std::string text = ending_text_sweep(result, options); !text.empty()) complain(text);
+  return exit_code_of_sweep(result);
 }
 
-void describe(Flags& flags) {
+void describe_sweep(Flags& flags) {
   const auto options = std::make_shared<SweepOptions>();
   flags.argument("EXPERIMENT", options->file, "file of an experiment (TOML)", "the file of the experiment");
   flags.option("--simultaneous", "N", options->simultaneous, "trials at once; changes no result");
@@ -106,7 +106,7 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind sweep_command() {
-  return {.name = "sweep", .help = "train a job with many settings, and find the best one", .describe = describe};
+  return {.name = "sweep", .help = "train a job with many settings, and find the best one", .describe = describe_sweep};
 }
 
 }  // namespace retrace::cli

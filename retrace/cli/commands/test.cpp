@@ -44,14 +44,14 @@ std::string measured_text(const TestRunResult& result) {
   return text.substr(text.find(", ") + 2);
 }
 
-std::string result_text(const TestRunResult& result) {
+std::string result_text_test(const TestRunResult& result) {
   std::string text = fmt::format("test set: {} samples, {}\n", result.samples, measured_text(result));
   for (const auto& tested : result.classes) text += classes_text(tested);
   for (const auto& [name, table] : result.tables) text += table_text(name, table, names_of_rows(result, name));
   return text;
 }
 
-Json json_of(const TestedClasses& tested) {
+Json json_of_test(const TestedClasses& tested) {
   std::vector<Json> classes;
   for (size_t c = 0; c < tested.measures.size(); ++c) {
     const ClassMeasures& one = tested.measures[c];
@@ -66,7 +66,7 @@ Json json_of(const TestedClasses& tested) {
   return Json::list(classes);
 }
 
-Json json_of(const TestRunResult& result, const std::filesystem::path& run) {
+Json json_of_test(const TestRunResult& result, const std::filesystem::path& run) {
   std::vector<Json::Member> members{{"job", result.job},
                                     {"run_dir", run.string()},
                                     {"samples", result.samples},
@@ -74,7 +74,7 @@ Json json_of(const TestRunResult& result, const std::filesystem::path& run) {
                                     {"metrics", json_metrics(result.metrics, result.tables)}};
   if (result.classes.empty()) return Json::object(members);
   std::vector<Json::Member> classes;
-  for (const auto& tested : result.classes) classes.emplace_back(tested.output, json_of(tested));
+  for (const auto& tested : result.classes) classes.emplace_back(tested.output, json_of_test(tested));
   members.emplace_back("classes", Json::object(classes));
   return Json::object(members);
 }
@@ -84,13 +84,13 @@ int test(const TestOptions& options) {
   if (!options.data.empty()) overrides.push_back({"data.path", options.data.string(), "--data"});
   const auto result = test_run(options.run, {.overrides = overrides, .classes = options.classes});
   if (options.json)
-    print(json_of(result, options.run).text() + "\n");
+    print(json_of_test(result, options.run).text() + "\n");
   else if (!options.quiet)
-    print(result_text(result));
+    print(result_text_test(result));
   return 0;
 }
 
-void describe(Flags& flags) {
+void describe_test(Flags& flags) {
   const auto options = std::make_shared<TestOptions>();
   flags.argument("RUN", options->run, "run folder", "the run folder");
   flags.option("--data", "DIR", options->data, "folder of other data of the same source: short for data.path");
@@ -111,7 +111,7 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind test_command() {
-  return {.name = "test", .help = "loss and metrics of a trained run on its test set", .describe = describe};
+  return {.name = "test", .help = "loss and metrics of a trained run on its test set", .describe = describe_test};
 }
 
 }  // namespace retrace::cli

@@ -54,7 +54,7 @@ double peak_mib() {
   return 0;
 }
 
-Json json_of(const TrainJobResult& result) {
+Json json_of_train(const TrainJobResult& result) {
   return Json::object({{"job", result.job},
                        {"device", result.device},
                        {"workers", result.workers},
@@ -72,7 +72,7 @@ Json json_of(const TrainJobResult& result) {
                        {"stop_reason", result.stop_reason}});
 }
 
-std::string result_text(const TrainJobResult& result) {
+std::string result_text_train(const TrainJobResult& result) {
   std::string text = fmt::format("{} epoch{}, {} iterations, {:.1f} seconds, {}\ntest set: ", result.epochs,
                                  result.epochs == 1 ? "" : "s", result.iterations, result.seconds, result.stop_reason);
   const bool measured = !result.metrics.empty() || !result.tables.empty();
@@ -149,12 +149,12 @@ void serve(std::optional<RunServer>& page, const std::string& run) {
 // Of a training that a signal ended; on another rank than the one that got it, of SIGTERM.
 int stopped_by() { return StopSignals::received() ? StopSignals::received() : SIGTERM; }
 
-int exit_code_of(const TrainJobResult& result) {
+int exit_code_of_train(const TrainJobResult& result) {
   if (result.stop_reason == kStopped) return 128 + stopped_by();
   return result.stop_reason == "the loss is not finite" ? kDiverged : 0;
 }
 
-std::string stopped_text(const TrainJobResult& result) {
+std::string stopped_text_train(const TrainJobResult& result) {
   const std::string run = printable(result.run_dir.string());
   const char* const by = result.stop_reason == kStoppedByUser ? "its user" : StopSignals::name(stopped_by());
   if (result.checkpoint == result.iterations)
@@ -165,8 +165,8 @@ std::string stopped_text(const TrainJobResult& result) {
                          : fmt::format("retrace train --resume {} goes on after iteration {}", run, result.checkpoint));
 }
 
-std::string ending_text(const TrainJobResult& result, const Job& job) {
-  if (result.stop_reason == kStopped || result.stop_reason == kStoppedByUser) return stopped_text(result);
+std::string ending_text_train(const TrainJobResult& result, const Job& job) {
+  if (result.stop_reason == kStopped || result.stop_reason == kStoppedByUser) return stopped_text_train(result);
   return diverged_text(result, job);
 }
 
@@ -248,9 +248,9 @@ double timeout_of(const TrainOptions& options) {
 void tell_result(const TrainOptions& options, const TrainJobResult& result) {
   finish_standard_error();
   if (options.json)
-    print(json_of(result).text() + "\n");
+    print(json_of_train(result).text() + "\n");
   else if (!options.quiet)
-    print(result_text(result));
+    print(result_text_train(result));
 }
 
 // The training in processes that may be lost.
@@ -276,7 +276,7 @@ int train_supervised(const TrainOptions& options) {
   if (!options.no_report) write_page(run);
   const auto result = result_of_run(run);
   tell_result(options, result);
-  return exit_code_of(result);
+  return exit_code_of_train(result);
 }
 
 // What each rank of a job in the queue runs, started again as well.
@@ -366,7 +366,7 @@ int train_here(TrainOptions options) {
                         return StopSignals::received() != 0 || requests.received();
                       }});
   if (result.stop_reason == kStopped && stopped_by_request(pool, requests)) result.stop_reason = kStoppedByUser;
-  const int code = exit_code_of(result);
+  const int code = exit_code_of_train(result);
   events.reset();
   if (pool.is_first()) {
     if (!options.no_report && !result.run_dir.empty()) write_page(result.run_dir);
@@ -376,7 +376,7 @@ int train_here(TrainOptions options) {
   if (pool.is_first()) {
     tell_result(options, result);
     if (code == 0) report_result();
-    if (code != 0 || result.stop_reason == kStoppedByUser) complain(ending_text(result, job));
+    if (code != 0 || result.stop_reason == kStoppedByUser) complain(ending_text_train(result, job));
     finish_standard_error();
   }
   // The first rank that ends with an error makes mpirun end the others.
@@ -404,7 +404,7 @@ std::string monitors() {
   return text;
 }
 
-void describe(Flags& flags) {
+void describe_train(Flags& flags) {
   const auto options = std::make_shared<TrainOptions>();
   flags.option("--resume", "RUN", options->resume,
                "goes on with the run of this folder from its newest checkpoint, to the same bits");
@@ -449,7 +449,7 @@ void describe(Flags& flags) {
 }  // namespace
 
 CommandKind train_command() {
-  return {.name = "train", .help = "train the network of a job file", .describe = describe};
+  return {.name = "train", .help = "train the network of a job file", .describe = describe_train};
 }
 
 }  // namespace retrace::cli

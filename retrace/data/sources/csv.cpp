@@ -1,7 +1,6 @@
 #include "retrace/data/csv_store.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,13 +13,13 @@
 namespace retrace {
 namespace {
 
-std::filesystem::path file_of(Split split, const SourceRequest& request) {
+std::filesystem::path file_of_csv(Split split, const SourceRequest& request) {
   return request.path / (split == Split::train ? "train.csv" : "test.csv");
 }
 
-bool is_regression(const OptionValues& options) { return options.text("task") == "regression"; }
+bool is_regression_csv(const OptionValues& options) { return options.text("task") == "regression"; }
 
-void check_folder(const std::filesystem::path& path) {
+void check_folder_csv(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw missing_path(path, "data folder");
   if (std::filesystem::is_directory(path, ignored)) return;
@@ -35,32 +34,32 @@ bool are_same(const std::vector<std::string>& names, const std::vector<std::stri
                              [](const auto& a, const auto& b) { return printable(a) == printable(b); });
 }
 
-CsvDatastore store_of(Split split, const SourceRequest& request, const TrainingFacts& training) {
+CsvDatastore store_of_csv(Split split, const SourceRequest& request, const TrainingFacts& training) {
   CsvStoreOptions options{.header = request.options.truth("header"),
                           .targets = request.options.texts("target_columns"),
                           .ignored = request.options.texts("ignored_columns"),
-                          .task = is_regression(request.options) ? Task::regression : Task::classification,
+                          .task = is_regression_csv(request.options) ? Task::regression : Task::classification,
                           .class_names = training.class_names};
   if (options.header && are_csv_names(training.features)) {  // else they count in their order
     options.features = training.features;
     options.ignored.clear();
     if (options.targets.empty() || are_same(options.targets, training.targets)) options.targets = training.targets;
   }
-  return csv_store(file_of(split, request).string(), options, Place());
+  return csv_store(file_of_csv(split, request).string(), options, Place());
 }
 
-int64_t classes_of(const CsvDatastore& store) { return static_cast<int64_t>(store.class_names().size()); }
+int64_t classes_of_csv(const CsvDatastore& store) { return static_cast<int64_t>(store.class_names().size()); }
 
-TrainingFacts facts_of(const CsvDatastore& train) {
+TrainingFacts facts_of_csv(const CsvDatastore& train) {
   return {.class_names = train.class_names(), .features = train.feature_names(), .targets = train.target_names()};
 }
 
 // Classes and columns are those of the training set.
-CsvDatastore store_of(Split split, const SourceRequest& request) {
-  check_folder(request.path);
-  if (split == Split::train) return store_of(split, request, {});
+CsvDatastore store_of_csv(Split split, const SourceRequest& request) {
+  check_folder_csv(request.path);
+  if (split == Split::train) return store_of_csv(split, request, {});
   const bool known = !request.training.features.empty();
-  return store_of(split, request, known ? request.training : facts_of(store_of(Split::train, request)));
+  return store_of_csv(split, request, known ? request.training : facts_of_csv(store_of_csv(Split::train, request)));
 }
 
 bool is_whole_number(const std::string& text) {
@@ -75,8 +74,8 @@ bool are_classes(const std::set<std::string>& targets) {
 }
 
 // The last column is learned.
-OptionValues look(const std::filesystem::path& folder) {
-  check_folder(folder);
+OptionValues look_csv(const std::filesystem::path& folder) {
+  check_folder_csv(folder);
   const auto file = folder / "train.csv";
   const std::string text = read_file(file, "CSV file", kCsvLimit);
   CsvReader reader(text, file.string());
@@ -95,50 +94,51 @@ OptionValues look(const std::filesystem::path& folder) {
 
 SourceKind csv_source() {
   constexpr double kMost = 1'000'000;
-  return {.name = "csv",
-          .help = "the files train.csv and test.csv of the folder data.path: features, and a class or values",
-          .targets = {{.name = "class"}, {.name = "value", .kind = nn::OutputKind::values}},
-          .reads_folder = true,
-          .files = "train.csv and test.csv",
-          .options = {{.name = "task",
-                       .help = "what is learned: a class or values",
-                       .standard = std::string("classification"),
-                       .choices = {"classification", "regression"}},
-                      {.name = "features",
-                       .help = "the number of columns that are features; 0: as the training set has",
-                       .standard = int64_t{0},
-                       .high = kMost},
-                      {.name = "header",
-                       .help = "whether the first line has the names of the columns; else they are 1, 2, 3, ...",
-                       .standard = true},
-                      {.name = "target_columns",
-                       .help = "the columns that are learned; none: the last one",
-                       .standard = std::vector<std::string>{},
-                       .may_be_empty = true},
-                      {.name = "ignored_columns",
-                       .help = "columns that are not used",
-                       .standard = std::vector<std::string>{},
-                       .may_be_empty = true}},
-          .has_target = [](const SourceTarget& target,
-                           const OptionValues& options) { return is_regression(options) == (target.name == "value"); },
-          .sample = [](const SourceRequest& request) { return Shape{request.options.integer("features")}; },
-          .load =
-              [](Split split, const SourceRequest& request) {
-                const CsvDatastore store = store_of(split, request);
-                return SourceSet(store, classes_of(store), facts_of(store));
-              },
-          // The number of records is in no header: this reads the file.
-          .description =
-              [](Split split, const SourceRequest& request) {
-                const CsvDatastore store = store_of(split, request);
-                SourceDescription made{store.size(), {}, classes_of(store), facts_of(store)};
-                for (const Tensor& variable : store.get(0)) made.variables.push_back(variable.spec());
-                return made;
-              },
-          .class_names = [](const SourceRequest& request) { return store_of(Split::train, request).class_names(); },
-          .look = look,
-          .origin = [](Split split, int,
-                       const SourceRequest& request) { return printable(file_of(split, request).string()); }};
+  return {
+      .name = "csv",
+      .help = "the files train.csv and test.csv of the folder data.path: features, and a class or values",
+      .targets = {{.name = "class"}, {.name = "value", .kind = nn::OutputKind::values}},
+      .reads_folder = true,
+      .files = "train.csv and test.csv",
+      .options = {{.name = "task",
+                   .help = "what is learned: a class or values",
+                   .standard = std::string("classification"),
+                   .choices = {"classification", "regression"}},
+                  {.name = "features",
+                   .help = "the number of columns that are features; 0: as the training set has",
+                   .standard = int64_t{0},
+                   .high = kMost},
+                  {.name = "header",
+                   .help = "whether the first line has the names of the columns; else they are 1, 2, 3, ...",
+                   .standard = true},
+                  {.name = "target_columns",
+                   .help = "the columns that are learned; none: the last one",
+                   .standard = std::vector<std::string>{},
+                   .may_be_empty = true},
+                  {.name = "ignored_columns",
+                   .help = "columns that are not used",
+                   .standard = std::vector<std::string>{},
+                   .may_be_empty = true}},
+      .has_target = [](const SourceTarget& target,
+                       const OptionValues& options) { return is_regression_csv(options) == (target.name == "value"); },
+      .sample = [](const SourceRequest& request) { return Shape{request.options.integer("features")}; },
+      .load =
+          [](Split split, const SourceRequest& request) {
+            const CsvDatastore store = store_of_csv(split, request);
+            return SourceSet(store, classes_of_csv(store), facts_of_csv(store));
+          },
+      // The number of records is in no header: this reads the file.
+      .description =
+          [](Split split, const SourceRequest& request) {
+            const CsvDatastore store = store_of_csv(split, request);
+            SourceDescription made{store.size(), {}, classes_of_csv(store), facts_of_csv(store)};
+            for (const Tensor& variable : store.get(0)) made.variables.push_back(variable.spec());
+            return made;
+          },
+      .class_names = [](const SourceRequest& request) { return store_of_csv(Split::train, request).class_names(); },
+      .look = look_csv,
+      .origin = [](Split split, int,
+                   const SourceRequest& request) { return printable(file_of_csv(split, request).string()); }};
 }
 
 }  // namespace retrace

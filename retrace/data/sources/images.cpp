@@ -30,7 +30,7 @@ void check_path(const std::filesystem::path& path) {
   throw missing_path(path, is_archive_name(path.string()) ? "data archive" : "data folder");
 }
 
-Shape sample_of(const SourceRequest& request) {
+Shape sample_of_images(const SourceRequest& request) {
   return {request.options.integer("image_height"), request.options.integer("image_width"),
           request.options.integer("image_channels")};
 }
@@ -57,15 +57,15 @@ ImageDatastore in_turn(const ImageDatastore& store) {
   return store.subset(indices);
 }
 
-TrainingFacts facts_of(const ImageDatastore& train) {
+TrainingFacts facts_of_images(const ImageDatastore& train) {
   return {.class_names = train.class_names(), .sizes = train.sizes()};
 }
 
-int64_t classes_of(const ImageDatastore& store) { return static_cast<int64_t>(store.class_names().size()); }
+int64_t classes_of_images(const ImageDatastore& store) { return static_cast<int64_t>(store.class_names().size()); }
 
 // Classes and sizes are those of the training set, where there is one.
-ImageDatastore store_of(Split split, const SourceRequest& request) {
-  const Shape sample = sample_of(request);
+ImageDatastore store_of_images(Split split, const SourceRequest& request) {
+  const Shape sample = sample_of_images(request);
   ImageDatastoreOptions options{.labels = LabelsFrom::folder_names,
                                 .height = sample[0],
                                 .width = sample[1],
@@ -77,7 +77,7 @@ ImageDatastore store_of(Split split, const SourceRequest& request) {
   if (split == Split::train) return image_datastore(folder_of(Split::train, request), options, Place());
   TrainingFacts facts = request.training;
   if (facts.sizes.rank() == 0 && !stands_alone(request))
-    facts = facts_of(image_datastore(folder_of(Split::train, request), options, Place()));
+    facts = facts_of_images(image_datastore(folder_of(Split::train, request), options, Place()));
   options.class_names = facts.class_names;
   if (const Shape& sizes = facts.sizes; sizes.rank() > 0)
     options.height = sizes[0], options.width = sizes[1], options.channels = sizes[2];
@@ -85,7 +85,7 @@ ImageDatastore store_of(Split split, const SourceRequest& request) {
 }
 
 // The sizes of the first image, if it is not large; images of other sizes are brought to them.
-OptionValues look(const std::filesystem::path& folder) {
+OptionValues look_images(const std::filesystem::path& folder) {
   constexpr int64_t kLargest = 64;
   const ImageDatastore train =
       image_datastore(folder_of(Split::train, {.path = folder}), {.labels = LabelsFrom::folder_names}, Place());
@@ -129,25 +129,26 @@ SourceKind images_source() {
                    .help = "an image of another size: is an error (exact), is resized, or loses its borders",
                    .standard = std::string("exact"),
                    .choices = {"exact", "resize", "center-crop"}}},
-      .sample = sample_of,
+      .sample = sample_of_images,
       .load =
           [](Split split, const SourceRequest& request) {
-            const ImageDatastore store = store_of(split, request);
-            return SourceSet(in_turn(store), classes_of(store), facts_of(store));
+            const ImageDatastore store = store_of_images(split, request);
+            return SourceSet(in_turn(store), classes_of_images(store), facts_of_images(store));
           },
       .description =
           [](Split split, const SourceRequest& request) {
-            const ImageDatastore store = store_of(split, request);
+            const ImageDatastore store = store_of_images(split, request);
             return SourceDescription{store.size(),
                                      {{DType::f32, store.sizes(), Labels("SSC"), {}}, {DType::i32, {}, {}, {}}},
-                                     classes_of(store),
-                                     facts_of(store)};
+                                     classes_of_images(store),
+                                     facts_of_images(store)};
           },
       .class_names =
           [](const SourceRequest& request) {
-            return stands_alone(request) ? request.training.class_names : store_of(Split::train, request).class_names();
+            return stands_alone(request) ? request.training.class_names
+                                         : store_of_images(Split::train, request).class_names();
           },
-      .look = look,
+      .look = look_images,
       .origin = [](Split split, int, const SourceRequest& request) { return printable(folder_of(split, request)); }};
 }
 

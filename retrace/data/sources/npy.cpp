@@ -10,47 +10,48 @@
 namespace retrace {
 namespace {
 
-std::filesystem::path file_of(Split split, const char* what, const SourceRequest& request) {
+std::filesystem::path file_of_npy(Split split, const char* what, const SourceRequest& request) {
   return request.path / fmt::format("{}_{}.npy", split == Split::train ? "train" : "test", what);
 }
 
-bool is_regression(const OptionValues& options) { return options.text("task") == "regression"; }
+bool is_regression_npy(const OptionValues& options) { return options.text("task") == "regression"; }
 
-void check_folder(const SourceRequest& request) {
+void check_folder_npy(const SourceRequest& request) {
   std::error_code ignored;
   if (!std::filesystem::exists(request.path, ignored)) throw missing_path(request.path, "data folder");
 }
 
-Datastore store_of(Split split, const SourceRequest& request) {
-  check_folder(request);
+Datastore store_of_npy(Split split, const SourceRequest& request) {
+  check_folder_npy(request);
   return npy_store(
-      file_of(split, "inputs", request).string(), file_of(split, "targets", request).string(),
-      {.task = is_regression(request.options) ? Task::regression : Task::classification, .scale_bytes = true}, Place());
+      file_of_npy(split, "inputs", request).string(), file_of_npy(split, "targets", request).string(),
+      {.task = is_regression_npy(request.options) ? Task::regression : Task::classification, .scale_bytes = true},
+      Place());
 }
 
-Shape sample_of(const SourceRequest& request) {
+Shape sample_of_npy(const SourceRequest& request) {
   const auto& options = request.options;
   if (const int64_t features = options.integer("features"); features > 0) return {features};
   return {options.integer("image_height"), options.integer("image_width"), options.integer("image_channels")};
 }
 
 // Of one observation, by the headers.
-SourceDescription description_of(Split split, const SourceRequest& request) {
-  check_folder(request);
-  const auto inputs = file_of(split, "inputs", request), targets = file_of(split, "targets", request);
+SourceDescription description_of_npy(Split split, const SourceRequest& request) {
+  check_folder_npy(request);
+  const auto inputs = file_of_npy(split, "inputs", request), targets = file_of_npy(split, "targets", request);
   const Shape shape = npy_input_shape(read_npy_header(inputs).shape, inputs.string());
   const Shape values = read_npy_header(targets).shape;
-  const TensorSpec target = is_regression(request.options)
+  const TensorSpec target = is_regression_npy(request.options)
                                 ? TensorSpec{DType::f32, {values.rank() == 2 ? values[1] : 1}, Labels("C"), {}}
                                 : TensorSpec{DType::i32, {}, {}, {}};
   const Shape one(std::span(shape.begin() + 1, shape.end()));
   return {shape[0], {{DType::f32, one, Labels(one.rank() == 1 ? "C" : "SSC"), {}}, target}};
 }
 
-OptionValues look(const std::filesystem::path& folder) {
+OptionValues look_npy(const std::filesystem::path& folder) {
   const SourceRequest request{.path = folder};
-  const auto inputs = file_of(Split::train, "inputs", request);
-  const NpyArray targets = read_npy_header(file_of(Split::train, "targets", request));
+  const auto inputs = file_of_npy(Split::train, "inputs", request);
+  const NpyArray targets = read_npy_header(file_of_npy(Split::train, "targets", request));
   const Shape shape = npy_input_shape(read_npy_header(inputs).shape, inputs.string());
   const bool classes = !targets.is_floating() && targets.shape.rank() == 1;
   OptionValues found{{"task", std::string(classes ? "classification" : "regression")}};
@@ -67,30 +68,31 @@ SourceKind npy_source() {
   const auto size = [](const char* name, const char* help, double most) {
     return OptionRule{.name = name, .help = help, .standard = int64_t{0}, .high = most};
   };
-  return {.name = "npy",
-          .help = "the files train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy of data.path",
-          .targets = {{.name = "class"}, {.name = "value", .kind = nn::OutputKind::values}},
-          .reads_folder = true,
-          .files = "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy",
-          .options = {{.name = "task",
-                       .help = "what is learned: a class or values",
-                       .standard = std::string("classification"),
-                       .choices = {"classification", "regression"}},
-                      size("features", "the number of features of a sample; 0: samples are images", 1'000'000),
-                      size("image_height", "of images; 0: as in the files", kMost),
-                      size("image_width", "of images; 0: as in the files", kMost),
-                      size("image_channels", "of images; 0: as in the files", kMost)},
-          .has_target = [](const SourceTarget& target,
-                           const OptionValues& options) { return is_regression(options) == (target.name == "value"); },
-          .size_keys = "data.features, or data.image_height, data.image_width and data.image_channels",
-          .sample = sample_of,
-          .load = store_of,
-          .description = description_of,
-          .look = look,
-          .origin =
-              [](Split split, int variable, const SourceRequest& request) {
-                return printable(file_of(split, variable > 0 ? "targets" : "inputs", request).string());
-              }};
+  return {
+      .name = "npy",
+      .help = "the files train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy of data.path",
+      .targets = {{.name = "class"}, {.name = "value", .kind = nn::OutputKind::values}},
+      .reads_folder = true,
+      .files = "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy",
+      .options = {{.name = "task",
+                   .help = "what is learned: a class or values",
+                   .standard = std::string("classification"),
+                   .choices = {"classification", "regression"}},
+                  size("features", "the number of features of a sample; 0: samples are images", 1'000'000),
+                  size("image_height", "of images; 0: as in the files", kMost),
+                  size("image_width", "of images; 0: as in the files", kMost),
+                  size("image_channels", "of images; 0: as in the files", kMost)},
+      .has_target = [](const SourceTarget& target,
+                       const OptionValues& options) { return is_regression_npy(options) == (target.name == "value"); },
+      .size_keys = "data.features, or data.image_height, data.image_width and data.image_channels",
+      .sample = sample_of_npy,
+      .load = store_of_npy,
+      .description = description_of_npy,
+      .look = look_npy,
+      .origin =
+          [](Split split, int variable, const SourceRequest& request) {
+            return printable(file_of_npy(split, variable > 0 ? "targets" : "inputs", request).string());
+          }};
 }
 
 }  // namespace retrace

@@ -64,7 +64,7 @@ SourceSet set_of(const SplitText& found) {
 SourceSet load(Split split, const SourceRequest& request) { return set_of(text_of(split, request)); }
 
 // The tokens are not known before the text is read.
-SourceDescription description_of(Split split, const SourceRequest& request) {
+SourceDescription description_of_text(Split split, const SourceRequest& request) {
   const SourceSet set = load(split, request);
   const Shape one{request.options.integer("length")};
   return {set.store.size(),
@@ -73,7 +73,7 @@ SourceDescription description_of(Split split, const SourceRequest& request) {
           set.facts};
 }
 
-OptionValues look(const fs::path& folder) {
+OptionValues look_text(const fs::path& folder) {
   std::error_code failure;
   if (fs::is_regular_file(folder, failure)) return {};
   for (const auto& name : folder_names(folder, failure))
@@ -115,9 +115,9 @@ SourceKind text_source() {
       .size_keys = "data.length",
       .sample = [](const SourceRequest& request) { return Shape{request.options.integer("length")}; },
       .load = load,
-      .description = description_of,
+      .description = description_of_text,
       .class_names = [](const SourceRequest& request) { return text_of(Split::train, request).text->names; },
-      .look = look,
+      .look = look_text,
       .origin = [](Split, int, const SourceRequest& request) { return printable(request.path.string()); }};
 }
 

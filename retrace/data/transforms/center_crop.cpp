@@ -13,7 +13,7 @@ Observation middle_of(const Observation& observation, const Crop& crop) {
   });
 }
 
-Crop crop_of(const OptionValues& options) { return {options, "transform \"center-crop\""}; }
+Crop crop_of_center_crop(const OptionValues& options) { return {options, "transform \"center-crop\""}; }
 
 }  // namespace
 
@@ -22,9 +22,10 @@ TransformKind center_crop_transform() {
           .help = "the middle of images is cut out, of crop_height by crop_width pixels",
           .options = crop_rules(),
           .every_set = true,
-          .shape = [](const Shape& image, const OptionValues& options) { return crop_of(options).shape(image); },
+          .shape = [](const Shape& image,
+                      const OptionValues& options) { return crop_of_center_crop(options).shape(image); },
           .make = [](const OptionValues& options) -> TransformFunction {
-            return [crop = crop_of(options)](const Observation& observation, TransformContext&) {
+            return [crop = crop_of_center_crop(options)](const Observation& observation, TransformContext&) {
               return middle_of(observation, crop);
             };
           }};

@@ -10,7 +10,7 @@ constexpr double kTurn = 0x1.921fb54442d18p2;  // 2 pi
 
 // To elements 2i and 2i + 1 of the input come deviation * r cos(a) and deviation * r sin(a), with
 // r = sqrt(-2 log(1 - u)) and a = 2 pi v of two uniform numbers: all in binary64, the sum rounded to f32.
-Observation with_noise(const Observation& observation, RandomStream& random, double deviation) {
+Observation with_noise_gaussian_noise(const Observation& observation, RandomStream& random, double deviation) {
   const Tensor& input = observation.at(0);
   if (input.type() != DType::f32)
     throw Error(ErrorKind::usage, 374, "transform \"gaussian-noise\": the input is not f32").got(input.spec().text());
@@ -36,7 +36,7 @@ TransformKind gaussian_noise_transform() {
           .make = [](const OptionValues& options) -> TransformFunction {
             return [deviation = options.number("noise_deviation")](const Observation& observation,
                                                                    TransformContext& context) {
-              return with_noise(observation, context.random, deviation);
+              return with_noise_gaussian_noise(observation, context.random, deviation);
             };
           }};
 }

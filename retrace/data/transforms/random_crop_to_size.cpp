@@ -20,7 +20,7 @@ Observation random_part(const Observation& observation, const Crop& crop, Transf
   });
 }
 
-Crop crop_of(const OptionValues& options) { return {options, "transform \"random-crop-to-size\""}; }
+Crop crop_of_random_crop_to_size(const OptionValues& options) { return {options, "transform \"random-crop-to-size\""}; }
 
 }  // namespace
 
@@ -28,9 +28,11 @@ TransformKind random_crop_to_size_transform() {
   return {.name = "random-crop-to-size",
           .help = "a part of crop_height by crop_width pixels is cut out of images, anew in each epoch",
           .options = crop_rules(),
-          .shape = [](const Shape& image, const OptionValues& options) { return crop_of(options).shape(image); },
+          .shape = [](const Shape& image,
+                      const OptionValues& options) { return crop_of_random_crop_to_size(options).shape(image); },
           .make = [](const OptionValues& options) -> TransformFunction {
-            return [crop = crop_of(options)](const Observation& observation, TransformContext& context) {
+            return [crop = crop_of_random_crop_to_size(options)](const Observation& observation,
+                                                                 TransformContext& context) {
               return random_part(observation, crop, context);
             };
           }};

@@ -8,11 +8,11 @@
 namespace retrace {
 namespace {
 
-constexpr const char* kCaller = "transform \"random-quarter-turn\"";
+constexpr const char* kRandomQuarterTurnCaller = "transform \"random-quarter-turn\"";
 
 Shape square(const Shape& image) {
   if (image[0] == 0 || image[1] == 0 || image[0] == image[1]) return image;
-  throw Error(ErrorKind::usage, 384, fmt::format("{}: the image is not square", kCaller))
+  throw Error(ErrorKind::usage, 384, fmt::format("{}: the image is not square", kRandomQuarterTurnCaller))
       .got(fmt::format("an image of {} x {} pixels (height x width)", image[0], image[1]))
       .expected("as many rows as columns, so that every turn keeps the sizes")
       .help("put the transform \"center-crop\" or \"resize\" before it");

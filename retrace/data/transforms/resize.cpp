@@ -10,7 +10,7 @@
 namespace retrace {
 namespace {
 
-constexpr const char* kCaller = "transform \"resize\"";
+constexpr const char* kResizeCaller = "transform \"resize\"";
 
 // What `wanted` pixels of one axis make of the other one's `size`, in proportion; halves up, 1 at least.
 int64_t in_proportion(int64_t size, int64_t wanted, int64_t from) {
@@ -20,7 +20,7 @@ int64_t in_proportion(int64_t size, int64_t wanted, int64_t from) {
 Shape resized_shape(const Shape& image, const OptionValues& options) {
   const int64_t height = options.integer("resize_height"), width = options.integer("resize_width");
   if (height == 0 && width == 0)
-    throw Error(ErrorKind::usage, 388, fmt::format("{}: the new size is not given", kCaller))
+    throw Error(ErrorKind::usage, 388, fmt::format("{}: the new size is not given", kResizeCaller))
         .help("set resize_height, resize_width, or both (in a job data.resize_height, data.resize_width)");
   const bool unknown = image[0] == 0 || image[1] == 0;
   if (height == 0) return {unknown ? 0 : in_proportion(image[0], width, image[1]), width, image[2]};
@@ -32,8 +32,8 @@ TransformFunction resizing(const OptionValues& options) {
   const auto how = options.text("resize_method") == "nearest" ? Interpolation::nearest : Interpolation::bilinear;
   resized_shape({0, 0, 1}, options);  // whether they say a size
   return [options, how](const Observation& observation, TransformContext&) {
-    return with_changed_images(observation, kCaller, [&](const Tensor& image) {
-      require_f32_or_u8(image, kCaller);
+    return with_changed_images(observation, kResizeCaller, [&](const Tensor& image) {
+      require_f32_or_u8(image, kResizeCaller);
       const Shape shape = resized_shape(image.shape(), options);
       return resized(image, shape[0], shape[1], how);
     });

@@ -5,7 +5,7 @@ namespace {
 
 // Each element of the input in turn becomes 0 if u < share / 2, else 1 if u < share, with a uniform number u of its
 // own.
-Observation with_noise(const Observation& observation, TransformContext& context, double share) {
+Observation with_noise_salt_and_pepper(const Observation& observation, TransformContext& context, double share) {
   std::vector<float> values = observation.at(0).to_vector<float>();
   for (float& value : values) {
     const double u = context.random.uniform();
@@ -24,7 +24,7 @@ TransformKind salt_and_pepper_transform() {
           .options = {{.name = "noise_share", .help = "of the elements, on average", .standard = 0.05, .high = 1}},
           .make = [](const OptionValues& options) -> TransformFunction {
             return [share = options.number("noise_share")](const Observation& observation, TransformContext& context) {
-              return with_noise(observation, context, share);
+              return with_noise_salt_and_pepper(observation, context, share);
             };
           }};
 }

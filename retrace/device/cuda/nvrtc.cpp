@@ -1,13 +1,13 @@
 #include "retrace/device/cuda/nvrtc.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "retrace/base/error.h"
 #include "retrace/base/file.h"
 #include "retrace/base/hash.h"
+#include "retrace/base/joined.h"
 #include "retrace/base/options.h"
 #include "retrace/device/cuda/embedded.h"
 
@@ -102,7 +102,7 @@ std::vector<std::string> Nvrtc::options(int capability) const {
 }
 
 std::string Nvrtc::key(const std::string& source, int capability) const {
-  return fmt::format("nvrtc {}\n{}\nheaders {}\n{}", version(), fmt::join(options(capability), " "), headers_hash(),
+  return fmt::format("nvrtc {}\n{}\nheaders {}\n{}", version(), joined(options(capability), " "), headers_hash(),
                      source);
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 // Rungs are the steps first_step, first_step * factor, ... On each, a trial goes on if it is among the best
 // 1 / factor of those that have come there.
-bool prune(const PruningView& view, const OptionValues& options) {
+bool prune_halving(const PruningView& view, const OptionValues& options) {
   const int64_t factor = options.integer("factor"), step = view.own.back().step;
   int64_t rung = options.integer("first_step");
   while (rung < step) rung *= factor;
@@ -37,7 +37,7 @@ PrunerKind halving_pruner() {
                        .standard = int64_t{3},
                        .low = 2,
                        .high = 1000}},
-          .prune = prune};
+          .prune = prune_halving};
 }
 
 }  // namespace retrace

@@ -6,7 +6,7 @@ namespace retrace {
 namespace {
 
 // The best value of the trial so far is worse than the median of the best values of the others at the same step.
-bool prune(const PruningView& view, const OptionValues& options) {
+bool prune_median(const PruningView& view, const OptionValues& options) {
   const int64_t step = view.own.back().step;
   if (step <= options.integer("warm_up_steps")) return false;
   std::vector<double> values;
@@ -36,7 +36,7 @@ PrunerKind median_pruner() {
                        .standard = int64_t{4},
                        .low = 1,
                        .high = 1e6}},
-          .prune = prune};
+          .prune = prune_median};
 }
 
 }  // namespace retrace

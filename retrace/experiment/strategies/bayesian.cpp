@@ -183,7 +183,7 @@ class Search {
   std::vector<Found> found_;
 };
 
-std::optional<Point> suggest(const StrategyView& view, const OptionValues& options) {
+std::optional<Point> suggest_bayesian(const StrategyView& view, const OptionValues& options) {
   const auto coordinates = static_cast<int64_t>(view.space.parameters().size());
   const int64_t given = options.integer("first_trials");
   const int64_t first = given > 0 ? given : std::min<int64_t>(coordinates + 3, 10);
@@ -227,7 +227,7 @@ StrategyKind bayesian_strategy() {
             .low = 0,
             .high = 10000}},
       .uses_results = true,
-      .suggest = suggest};
+      .suggest = suggest_bayesian};
 }
 
 }  // namespace retrace

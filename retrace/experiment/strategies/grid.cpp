@@ -32,7 +32,7 @@ SearchSpace::Point point_of(const SearchSpace& space, const std::vector<int64_t>
   return point;
 }
 
-std::optional<SearchSpace::Point> suggest(const StrategyView& view, const OptionValues&) {
+std::optional<SearchSpace::Point> suggest_grid(const StrategyView& view, const OptionValues&) {
   std::vector<int64_t> sizes;
   int64_t all = 1;
   for (const auto& parameter : view.space.parameters()) {
@@ -65,7 +65,7 @@ StrategyKind grid_strategy() {
               "every combination of values that satisfies the constraints, the last parameter first; with pruning in a "
               "random order",
           .all = true,
-          .suggest = suggest};
+          .suggest = suggest_grid};
 }
 
 }  // namespace retrace

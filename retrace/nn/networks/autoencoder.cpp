@@ -10,7 +10,7 @@ Layer encode(int64_t filters) {
 Layer decode(int64_t filters) { return Sequential{transposed_conv2d(2, filters, {.stride = 2}), relu()}; }
 
 // Three convolutions with pooling, three transposed ones: 12,609 numbers.
-Layer layers(const NetworkOptions& options) {
+Layer layers_autoencoder(const NetworkOptions& options) {
   const int64_t width = *options.width;
   const Sequential image{conv2d(1, 1), clipped_relu(1)};
   return Sequential{encode(width),     encode(2 * width), encode(4 * width),           decode(4 * width),
@@ -26,7 +26,7 @@ NetworkKind autoencoder_network() {
           .outputs = {{.name = "image", .kind = OutputKind::image, .loss = "mean-squared-error", .metric = "rmse"}},
           .source = "noisy-digits",
           .width = 8,
-          .layers = layers};
+          .layers = layers_autoencoder};
 }
 
 }  // namespace retrace::nn

@@ -5,7 +5,7 @@ namespace {
 
 // Two residual branches after a first convolution. Entries: conv2d_1 to conv2d_3, conv2d_skip, each with its
 // batch_norm, class, angle: 84,075 numbers with both heads.
-Layer layers(const NetworkOptions& options) {
+Layer layers_digits(const NetworkOptions& options) {
   const int64_t width = *options.width;
   const Sequential main{conv2d(3, 2 * width, {.stride = 2, .padding = same}), batch_norm(), relu(),
                         conv2d(3, 2 * width, {.padding = same}), batch_norm()};
@@ -31,7 +31,7 @@ NetworkKind digits_network() {
                        .metric = "rmse"}},
           .source = "digits",
           .width = 16,
-          .layers = layers};
+          .layers = layers_digits};
 }
 
 }  // namespace retrace::nn

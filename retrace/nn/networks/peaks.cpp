@@ -4,7 +4,7 @@ namespace retrace::nn {
 namespace {
 
 // 2-20-5-1 with relu: 171 numbers.
-Layer layers(const NetworkOptions& options) {
+Layer layers_peaks(const NetworkOptions& options) {
   const int64_t width = *options.width;
   return Sequential{linear(width), relu(), linear(width / 4), relu(), parallel({{"value", linear(1)}})};
 }
@@ -19,7 +19,7 @@ NetworkKind peaks_network() {
           .source = "peaks",
           .width = 20,
           .least_width = 4,
-          .layers = layers};
+          .layers = layers_peaks};
 }
 
 }  // namespace retrace::nn

@@ -11,14 +11,14 @@ RT_POINTWISE_RULE(abs);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_abs(const GradientCall& call) {
   const auto &x = call.inputs[0], &dy = call.cotangents[0];
   const Tensor zero = constant_like(x, 0);
   const Tensor negative = where(less(x, zero, call.place), -dy, zero, call.place);
   return {where(greater(x, zero, call.place), dy, negative, call.place)};
 }
 
-constexpr auto integer = [](const int32_t* in) -> int32_t {
+constexpr auto integer_abs = [](const int32_t* in) -> int32_t {
   return in[0] < 0 ? static_cast<int32_t>(0u - static_cast<uint32_t>(in[0])) : in[0];
 };
 
@@ -32,9 +32,9 @@ Tensor abs(const Tensor& x, Place place) {
 void define_abs(OpTable& table) {
   table.add({.name = "abs",
              .infer = infer_pointwise,
-             .gradient = gradient,
+             .gradient = gradient_abs,
              .rule = &abs_pointwise,
-             .integer = integer,
+             .integer = integer_abs,
              .integer_by_rule = true});
 }
 

@@ -12,7 +12,7 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_adam(const InferCall& call) {
   return infer_update(call, {"weights", "gradient", "mean", "mean_square"},
                       {"rate", "root", "decay", "rest", "square_decay", "square_rest", "epsilon"}, 3);
 }
@@ -22,7 +22,7 @@ Tensor average(const Tensor& decay, const Tensor& before, const Tensor& rest, co
   return stored_state(add(multiply(decay, before, place), multiply(rest, x, place), place), place);
 }
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_adam(const LowerCall& call) {
   const auto &w = call.inputs[0], &g = call.inputs[1];
   const auto &rate = call.inputs[4], &root = call.inputs[5], &epsilon = call.inputs[10];
   const auto place = call.place;
@@ -46,7 +46,7 @@ AdamStep adam(const Tensor& weights, const Tensor& gradient, const Tensor& mean,
 
 void define_adam(OpTable& table) {
   // No gradient: updates stand outside of what is differentiated.
-  table.add({.name = "adam", .inputs = 11, .infer = infer, .lower = lower});
+  table.add({.name = "adam", .inputs = 11, .infer = infer_adam, .lower = lower_adam});
 }
 
 }  // namespace retrace

@@ -13,7 +13,7 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kMost = 4096;
+constexpr int64_t kAdaptivePool2dMost = 4096;
 
 using Pool = Tensor (*)(const Tensor& x, Pair window, Pair stride, Place place);
 
@@ -38,14 +38,15 @@ Tensor pooled_along(const Tensor& x, int axis, int64_t size, Pool pool, Place pl
 Tensor pooled(std::string_view name, const Tensor& x, Pair size, Pool pool, Place place) {
   check_defined(name, x, place);
   const bool image = x.rank(place) == 4 && is_float(x.type()) && (x.labels().empty() || x.labels() == "BSSC");
-  if (!image || std::min({size.y, size.x, x.shape()[1], x.shape()[2]}) < 1 || std::max(size.y, size.x) > kMost)
+  if (!image || std::min({size.y, size.x, x.shape()[1], x.shape()[2]}) < 1 ||
+      std::max(size.y, size.x) > kAdaptivePool2dMost)
     throw Error(ErrorKind::usage, 287,
                 fmt::format("{}: x cannot become an image of {} x {} pixels", name, size.y, size.x))
         .where(place)
         .got("x " + x.spec().text())
         .expected(fmt::format("x f32 or f64 [batch,height,width,channels], unlabelled or \"BSSC\", with pixels, and "
                               "sizes from 1 to {}",
-                              kMost));
+                              kAdaptivePool2dMost));
   const int64_t height = x.shape()[1], width = x.shape()[2];
   if (height % size.y == 0 && width % size.x == 0) {
     const Pair window(height / size.y, width / size.x);

@@ -9,13 +9,13 @@ RT_POINTWISE_RULE(add);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_add(const GradientCall& call) {
   const auto& dy = call.cotangents[0];
   const auto &a = call.inputs[0], &b = call.inputs[1];
   return {call.needed[0] ? sum_to(dy, a, call.place) : Tensor(), call.needed[1] ? sum_to(dy, b, call.place) : Tensor()};
 }
 
-constexpr auto integer = [](const int32_t* in) -> int32_t {
+constexpr auto integer_add = [](const int32_t* in) -> int32_t {
   return static_cast<int32_t>(static_cast<uint32_t>(in[0]) + static_cast<uint32_t>(in[1]));
 };
 
@@ -30,9 +30,9 @@ void define_add(OpTable& table) {
   table.add({.name = "add",
              .inputs = 2,
              .infer = infer_pointwise,
-             .gradient = gradient,
+             .gradient = gradient_add,
              .rule = &add_pointwise,
-             .integer = integer,
+             .integer = integer_add,
              .integer_by_rule = true,
              .formula = Formula::addition});
 }

@@ -23,7 +23,7 @@ void check_partials(const InferCall& call, const ShardSplit& split) {
 }
 
 // The results: the first `sums` tensors are added, the rest are gathered.
-std::vector<TensorSpec> results(const ShardSplit& split, std::span<const TensorSpec> first, size_t sums) {
+std::vector<TensorSpec> results_all_reduce(const ShardSplit& split, std::span<const TensorSpec> first, size_t sums) {
   std::vector<TensorSpec> made;
   for (const TensorSpec& spec : first) {
     TensorSpec& y = made.emplace_back(spec);
@@ -45,7 +45,7 @@ std::vector<TensorSpec> infer_one(const InferCall& call, size_t sums) {
       op_error(call, 229, "a worker gives one partial for each of its runs of shards", spec.text(),
                fmt::format("{} of {}", partials_of(split), call.inputs[0].text()));
   if (sums) check_float(call, 0, "the first partial");
-  return results(split, call.inputs.first(1), sums);
+  return results_all_reduce(split, call.inputs.first(1), sums);
 }
 std::vector<TensorSpec> infer_all_reduce(const InferCall& call) { return infer_one(call, 1); }
 std::vector<TensorSpec> infer_all_gather(const InferCall& call) { return infer_one(call, 0); }
@@ -58,21 +58,22 @@ std::vector<Item> first_partials(std::span<const Item> inputs, const ShardSplit&
   return first;
 }
 
-ExchangeShape shape_of(const Attributes& attributes, std::span<const TensorSpec* const> inputs, size_t sums) {
+ExchangeShape shape_of_all_reduce(const Attributes& attributes, std::span<const TensorSpec* const> inputs,
+                                  size_t sums) {
   const auto split = ShardSplit::of(attributes);
   return {split, first_partials(inputs, split), sums};
 }
-ExchangeShape shape_of(const InferCall& call, size_t sums) {
+ExchangeShape shape_of_all_reduce(const InferCall& call, size_t sums) {
   std::vector<const TensorSpec*> specs;
   for (const TensorSpec& spec : call.inputs) specs.push_back(&spec);
-  return shape_of(call.attributes, specs, sums);
+  return shape_of_all_reduce(call.attributes, specs, sums);
 }
 
 void start(const KernelCall& call, size_t sums, void* memory) {
   std::vector<const TensorSpec*> specs;
   std::vector<const void*> data;
   for (const auto& input : call.inputs) specs.push_back(input.spec), data.push_back(input.data);
-  start_exchange(shape_of(call.attributes, specs, sums), data.data(), memory);
+  start_exchange(shape_of_all_reduce(call.attributes, specs, sums), data.data(), memory);
 }
 void finish(const KernelCall& call, void* memory) {
   std::vector<void*> outputs;
@@ -82,8 +83,8 @@ void finish(const KernelCall& call, void* memory) {
 
 void run_all_reduce(const KernelCall& call) { start(call, 1, call.workspace), finish(call, call.workspace); }
 void run_all_gather(const KernelCall& call) { start(call, 0, call.workspace), finish(call, call.workspace); }
-int64_t workspace_all_reduce(const InferCall& call) { return exchange_bytes(shape_of(call, 1)); }
-int64_t workspace_all_gather(const InferCall& call) { return exchange_bytes(shape_of(call, 0)); }
+int64_t workspace_all_reduce(const InferCall& call) { return exchange_bytes(shape_of_all_reduce(call, 1)); }
+int64_t workspace_all_gather(const InferCall& call) { return exchange_bytes(shape_of_all_reduce(call, 0)); }
 
 size_t sums_of(const Attributes& attributes) { return static_cast<size_t>(attributes.integer("sums")); }
 
@@ -97,12 +98,12 @@ Call without_token(const Call& call) {
 std::vector<TensorSpec> infer_start(const InferCall& call) {
   const InferCall own = without_token(call);
   check_partials(own, ShardSplit::of(call.attributes));
-  return {{DType::u8, {exchange_bytes(shape_of(own, sums_of(call.attributes)))}, {}, {}}};
+  return {{DType::u8, {exchange_bytes(shape_of_all_reduce(own, sums_of(call.attributes)))}, {}, {}}};
 }
 void run_start(const KernelCall& call) { start(without_token(call), sums_of(call.attributes), call.outputs[0].data); }
 
 std::vector<TensorSpec> infer_finish(const InferCall& call) {
-  return results(ShardSplit::of(call.attributes), call.inputs.subspan(1), sums_of(call.attributes));
+  return results_all_reduce(ShardSplit::of(call.attributes), call.inputs.subspan(1), sums_of(call.attributes));
 }
 void run_finish(const KernelCall& call) { finish(call, const_cast<void*>(call.inputs[0].data)); }
 
@@ -155,8 +156,8 @@ const Op& exchange_finish_op() {
   return op;
 }
 
-constexpr Exchange kAdded{true, exchange_start_op, exchange_finish_op};
-constexpr Exchange kGathered{false, exchange_start_op, exchange_finish_op};
+constexpr Exchange kAllReduceAdded{true, exchange_start_op, exchange_finish_op};
+constexpr Exchange kAllReduceGathered{false, exchange_start_op, exchange_finish_op};
 
 }  // namespace
 
@@ -179,7 +180,7 @@ void define_all_reduce(OpTable& table) {
              .workspace = workspace_all_reduce,
              .abandon = abandon_exchanges,
              .collective = true,
-             .exchange = &kAdded});
+             .exchange = &kAllReduceAdded});
   table.add({.name = "all_gather",
              .inputs = -1,
              .attributes = {"shards", "present", "workers", "worker"},
@@ -189,7 +190,7 @@ void define_all_reduce(OpTable& table) {
              .workspace = workspace_all_gather,
              .abandon = abandon_exchanges,
              .collective = true,
-             .exchange = &kGathered});
+             .exchange = &kAllReduceGathered});
 }
 
 }  // namespace retrace

@@ -8,7 +8,7 @@
 namespace retrace {
 namespace {
 
-constexpr unsigned kThreads = 256;
+constexpr unsigned kDeviceExchangeThreads = 256;
 constexpr size_t kUnitsOfBlock = 4096, kMostBlocks = 256;  // of a part's copy
 
 // Copies that are given to the device a launch for each CopyPartsArguments::kMost of them.
@@ -48,7 +48,8 @@ class PartCopies {
     }
     const size_t blocks = std::min(kMostBlocks, (most + kUnitsOfBlock - 1) / kUnitsOfBlock);
     cuda::Launches launches(runtime_);
-    launches.add(kernel, {static_cast<unsigned>(blocks), static_cast<unsigned>(parts_.size())}, {kThreads}, arguments);
+    launches.add(kernel, {static_cast<unsigned>(blocks), static_cast<unsigned>(parts_.size())},
+                 {kDeviceExchangeThreads}, arguments);
     runtime_.launch(launches.all()[0]);
   }
 
@@ -65,7 +66,8 @@ void add_on_device(DeviceLink& link, const ExchangeLayout& layout, const char* k
   if (arguments.count == 0) return;
   const auto launch = [&] {
     cuda::Launches launches(link.runtime());
-    launches.add(kernel, cuda::blocks_for(static_cast<int64_t>(arguments.count), kThreads), {kThreads}, arguments);
+    launches.add(kernel, cuda::blocks_for(static_cast<int64_t>(arguments.count), kDeviceExchangeThreads),
+                 {kDeviceExchangeThreads}, arguments);
     link.lane().launch(launches.all()[0]);
     arguments.steps = 0;
   };

@@ -22,9 +22,9 @@ class Writer {
   std::string text_;
 };
 
-class Reader {
+class PortableReader {
  public:
-  explicit Reader(const std::string& text) : text_(text) {}
+  explicit PortableReader(const std::string& text) : text_(text) {}
   std::string_view next() {
     uint64_t size = 0;
     ensure(text_.size() - at_ >= sizeof size, "a value arrives whole");
@@ -56,7 +56,7 @@ std::string Portable<Tensor>::bytes(const Tensor& tensor) {
 }
 
 Tensor Portable<Tensor>::value(const std::string& bytes) {
-  Reader reader(bytes);
+  PortableReader reader(bytes);
   if (reader.done()) return {};
   TensorSpec spec;
   const std::string_view head = reader.next();
@@ -87,7 +87,7 @@ std::string Portable<Tree>::bytes(const Tree& tree) {
 }
 
 Tree Portable<Tree>::value(const std::string& bytes) {
-  Reader reader(bytes);
+  PortableReader reader(bytes);
   std::string mark(reader.next());
   const std::string leaf(reader.next());
   Tree tree = leaf.empty() ? Tree() : Tree(Portable<Tensor>::value(leaf));

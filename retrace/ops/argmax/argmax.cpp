@@ -11,13 +11,13 @@ void cuda_argmax(const CudaCall& call);
 
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_argmax(const InferCall& call) {
   const auto spec = infer_reduced(call, DType::i32);
   check_search(call);
   return {spec};
 }
 
-void run(const KernelCall& call) {
+void run_argmax(const KernelCall& call) {
   const auto found = find_maxima(call.inputs[0], call.attributes.list("axes"));
   std::copy(found.begin(), found.end(), static_cast<int32_t*>(call.outputs[0].data));
 }
@@ -40,8 +40,8 @@ void define_argmax(OpTable& table) {
   // No gradient: the result is an integer.
   table.add({.name = "argmax",
              .attributes = {"axes", "keep"},
-             .infer = infer,
-             .kernel = run,
+             .infer = infer_argmax,
+             .kernel = run_argmax,
              .cuda = cuda_argmax,
              .cuda_workspace = cuda_search_workspace});
 }

@@ -11,12 +11,12 @@ RT_POINTWISE_RULE(acos);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_asin(const GradientCall& call) {
   const Tensor& x = call.inputs[0];
   return {call.cotangents[0] / sqrt((1 - x) * (1 + x), call.place)};
 }
 
-std::vector<Tensor> gradient_of_acos(const GradientCall& call) { return {-gradient(call)[0]}; }
+std::vector<Tensor> gradient_of_acos(const GradientCall& call) { return {-gradient_asin(call)[0]}; }
 
 }  // namespace
 
@@ -31,8 +31,11 @@ Tensor acos(const Tensor& x, Place place) {
 }
 
 void define_asin(OpTable& table) {
-  table.add(
-      {.name = "asin", .infer = infer_pointwise_float, .gradient = gradient, .rule = &asin_pointwise, .costly = true});
+  table.add({.name = "asin",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_asin,
+             .rule = &asin_pointwise,
+             .costly = true});
   table.add({.name = "acos",
              .infer = infer_pointwise_float,
              .gradient = gradient_of_acos,

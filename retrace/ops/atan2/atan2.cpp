@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(atan2);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_atan2(const GradientCall& call) {
   const Tensor &y = call.inputs[0], &x = call.inputs[1], &dz = call.cotangents[0];
   const Place place = call.place;
   const Tensor s = x * x + y * y, zero = constant_like(x, 0), nowhere = equal(s, zero, place);
@@ -37,7 +37,7 @@ void define_atan2(OpTable& table) {
   table.add({.name = "atan2",
              .inputs = 2,
              .infer = infer_pointwise_float,
-             .gradient = gradient,
+             .gradient = gradient_atan2,
              .rule = &atan2_pointwise,
              .costly = true});
 }

@@ -31,7 +31,7 @@ struct Arguments {
   Place place;
 };
 
-[[noreturn]] void refuse(const Arguments& call, const std::string& message, const std::string& expected) {
+[[noreturn]] void refuse_attention(const Arguments& call, const std::string& message, const std::string& expected) {
   std::string got = fmt::format("q {}, k {}, v {}", call.q.spec().text(), call.k.spec().text(), call.v.spec().text());
   if (call.mask.defined()) got += ", mask " + call.mask.spec().text();
   throw Error(ErrorKind::usage, 211, "attention: " + message).where(call.place).got(got).expected(expected);
@@ -42,20 +42,22 @@ int64_t from_end(const Tensor& x, int axis) { return x.shape()[x.rank() - axis];
 void check_types(const Arguments& call) {
   for (const Tensor* x : {&call.q, &call.k, &call.v}) check_defined("attention", *x, call.place);
   if (!is_float(call.q.type()) || call.k.type() != call.q.type() || call.v.type() != call.q.type())
-    refuse(call, "the types of q, k and v do not fit", "one type, f32 or f64");
+    refuse_attention(call, "the types of q, k and v do not fit", "one type, f32 or f64");
   if (call.mask.defined() && call.mask.type() != DType::boolean)
-    refuse(call, fmt::format("the mask is {}", name_of(call.mask.type())), "bool, true where a query sees a key");
+    refuse_attention(call, fmt::format("the mask is {}", name_of(call.mask.type())),
+                     "bool, true where a query sees a key");
 }
 
-void check_sizes(const Arguments& call) {
+void check_sizes_attention(const Arguments& call) {
   const auto& [q, k, v, mask, options, place] = call;
   if (q.rank() < 2 || k.rank() != q.rank() || v.rank() != q.rank())
-    refuse(call, "q, k and v have other axes than attention takes", "2 axes or more, as many for each");
-  if (from_end(q, 1) != from_end(k, 1)) refuse(call, "q and k have different depths", "equal last axes of q and k");
-  if (from_end(k, 2) != from_end(v, 2)) refuse(call, "k and v differ in length", "as many keys as values");
+    refuse_attention(call, "q, k and v have other axes than attention takes", "2 axes or more, as many for each");
+  if (from_end(q, 1) != from_end(k, 1))
+    refuse_attention(call, "q and k have different depths", "equal last axes of q and k");
+  if (from_end(k, 2) != from_end(v, 2)) refuse_attention(call, "k and v differ in length", "as many keys as values");
   if (options.causal && from_end(q, 2) != from_end(k, 2))
-    refuse(call, fmt::format("causal, with {} queries and {} keys", from_end(q, 2), from_end(k, 2)),
-           "as many keys as queries; a mask says what others see");
+    refuse_attention(call, fmt::format("causal, with {} queries and {} keys", from_end(q, 2), from_end(k, 2)),
+                     "as many keys as queries; a mask says what others see");
 }
 
 // How many heads of q share one of k and v.
@@ -63,8 +65,8 @@ int64_t group_of(const Arguments& call) {
   if (call.q.rank() < 3) return 1;
   const int64_t heads = from_end(call.q, 3), shared = from_end(call.k, 3);
   if (shared != from_end(call.v, 3) || (shared != heads && (shared == 0 || heads % shared != 0)))
-    refuse(call, fmt::format("{} heads of q meet {} of k and {} of v", heads, shared, from_end(call.v, 3)),
-           "as many of k as of v, a divisor of those of q");
+    refuse_attention(call, fmt::format("{} heads of q meet {} of k and {} of v", heads, shared, from_end(call.v, 3)),
+                     "as many of k as of v, a divisor of those of q");
   return shared == heads ? 1 : heads / shared;
 }
 
@@ -208,7 +210,7 @@ bool can_part(const Arguments& call, int64_t group) {
 
 Tensor compute(const Arguments& call) {
   check_types(call);
-  check_sizes(call);
+  check_sizes_attention(call);
   const int64_t group = group_of(call);
   const Parts parts(call, group);
   const bool is_long = from_end(call.q, 2) > kMostWhole && from_end(call.k, 2) > kMostWhole;

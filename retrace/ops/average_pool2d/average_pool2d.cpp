@@ -9,8 +9,8 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) { return {infer_pooled(call, "x")}; }
-std::vector<TensorSpec> infer_gradient(const InferCall& call) { return {infer_unpooled(call, "dy")}; }
+std::vector<TensorSpec> infer_average_pool2d(const InferCall& call) { return {infer_pooled(call, "x")}; }
+std::vector<TensorSpec> infer_gradient_average_pool2d(const InferCall& call) { return {infer_unpooled(call, "dy")}; }
 
 // body(x element, y element) for each present element of each window, ascending.
 template <class Body>
@@ -30,7 +30,7 @@ void for_each_present(const PoolShape& s, Body body) {
 
 // body(y element, number that its mean divides by).
 template <class Body>
-void for_each_output(const PoolShape& s, bool count_padding, Body body) {
+void for_each_output_average_pool2d(const PoolShape& s, bool count_padding, Body body) {
   const Window& w = s.window;
   int64_t y = 0;
   for (int64_t n = 0; n < s.batch; ++n)
@@ -41,7 +41,7 @@ void for_each_output(const PoolShape& s, bool count_padding, Body body) {
       }
 }
 
-void run(const KernelCall& call) {
+void run_average_pool2d(const KernelCall& call) {
   const auto shape = pool_shape(call.attributes, call.inputs[0].spec->shape);
   const bool count_padding = call.attributes.integer("count_padding") != 0;
   if (call.inputs[0].spec->type == DType::f32)
@@ -51,10 +51,10 @@ void run(const KernelCall& call) {
   auto* to = static_cast<double*>(call.outputs[0].data);
   std::fill_n(to, shape.outputs(), 0.0);
   for_each_present(shape, [&](int64_t x, int64_t y) { to[y] += from[x]; });
-  for_each_output(shape, count_padding, [&](int64_t y, double count) { to[y] /= count; });
+  for_each_output_average_pool2d(shape, count_padding, [&](int64_t y, double count) { to[y] /= count; });
 }
 
-void run_gradient(const KernelCall& call) {
+void run_gradient_average_pool2d(const KernelCall& call) {
   const auto shape = pool_shape(call.attributes, call.outputs[0].spec->shape);
   const bool count_padding = call.attributes.integer("count_padding") != 0;
   if (call.inputs[0].spec->type == DType::f32)
@@ -64,11 +64,12 @@ void run_gradient(const KernelCall& call) {
   auto* to = static_cast<double*>(call.outputs[0].data);
   std::fill_n(to, shape.inputs(), 0.0);
   std::vector<double> shares(from, from + shape.outputs());
-  for_each_output(shape, count_padding, [&](int64_t y, double count) { shares[static_cast<size_t>(y)] /= count; });
+  for_each_output_average_pool2d(shape, count_padding,
+                                 [&](int64_t y, double count) { shares[static_cast<size_t>(y)] /= count; });
   for_each_present(shape, [&](int64_t x, int64_t y) { to[x] += shares[static_cast<size_t>(y)]; });
 }
 
-Attributes window_attributes(const Attributes& from) {
+Attributes window_attributes_average_pool2d(const Attributes& from) {
   return {{"pool", from.list("pool")},
           {"stride", from.list("stride")},
           {"padding", from.list("padding")},
@@ -76,17 +77,17 @@ Attributes window_attributes(const Attributes& from) {
 }
 
 // Both ops are linear; each is the other's gradient.
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_average_pool2d(const GradientCall& call) {
   static const Op& op = find_op("average_pool2d_gradient");
-  Attributes attributes = window_attributes(call.attributes);
+  Attributes attributes = window_attributes_average_pool2d(call.attributes);
   const Shape& image = call.inputs[0].shape();
   attributes.add("size", Shape{image[1], image[2]});
   return {record_one(op, std::move(attributes), {call.cotangents[0]}, call.place)};
 }
 
-std::vector<Tensor> gradient_of_gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_of_gradient_average_pool2d(const GradientCall& call) {
   static const Op& op = find_op("average_pool2d");
-  return {record_one(op, window_attributes(call.attributes), {call.cotangents[0]}, call.place)};
+  return {record_one(op, window_attributes_average_pool2d(call.attributes), {call.cotangents[0]}, call.place)};
 }
 
 }  // namespace
@@ -107,17 +108,17 @@ Tensor global_average_pool2d(const Tensor& x, Place place) {
 void define_average_pool2d(OpTable& table) {
   table.add({.name = "average_pool2d",
              .attributes = {"pool", "stride", "padding", "count_padding"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
+             .infer = infer_average_pool2d,
+             .gradient = gradient_average_pool2d,
+             .kernel = run_average_pool2d,
              .cuda = cuda_average_pool2d,
              .takes_epilogue = true,
              .cut = 0b1});
   table.add({.name = "average_pool2d_gradient",
              .attributes = {"pool", "stride", "padding", "count_padding", "size"},
-             .infer = infer_gradient,
-             .gradient = gradient_of_gradient,
-             .kernel = run_gradient,
+             .infer = infer_gradient_average_pool2d,
+             .gradient = gradient_of_gradient_average_pool2d,
+             .kernel = run_gradient_average_pool2d,
              .cuda = cuda_average_pool2d_gradient,
              .takes_epilogue = true,
              .cut = 0b1});

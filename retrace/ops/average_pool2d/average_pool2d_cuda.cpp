@@ -7,7 +7,8 @@ namespace retrace {
 namespace {
 
 // With the kernel `of_four`, if there is one, a thread takes four channels where the arrays and their size allow it.
-void add(const CudaCall& call, std::string_view name, std::string_view of_four, const Shape& image) {
+void add_average_pool2d_cuda(const CudaCall& call, std::string_view name, std::string_view of_four,
+                             const Shape& image) {
   require_f32(call, name);
   cuda_count(call.inputs[0].spec->count());
   const unsigned count = cuda_count(call.outputs[0].spec->count());
@@ -22,9 +23,12 @@ void add(const CudaCall& call, std::string_view name, std::string_view of_four, 
 
 }  // namespace
 
-void cuda_average_pool2d(const CudaCall& call) { add(call, "average_pool2d", "", call.inputs[0].spec->shape); }
+void cuda_average_pool2d(const CudaCall& call) {
+  add_average_pool2d_cuda(call, "average_pool2d", "", call.inputs[0].spec->shape);
+}
 void cuda_average_pool2d_gradient(const CudaCall& call) {
-  add(call, "average_pool2d_gradient", "average_pool2d_gradient_of_four", call.outputs[0].spec->shape);
+  add_average_pool2d_cuda(call, "average_pool2d_gradient", "average_pool2d_gradient_of_four",
+                          call.outputs[0].spec->shape);
 }
 
 }  // namespace retrace

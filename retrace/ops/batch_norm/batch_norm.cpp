@@ -20,9 +20,9 @@ Shape position_axes(const Tensor& x) {
 int64_t position_count(const Tensor& x) { return x.shape().count(0, x.rank() - 1); }
 
 // The names of the arguments, in order.
-constexpr const char* kArguments[] = {"x", "scale", "offset", "mean", "variance"};
+constexpr const char* kBatchNormArguments[] = {"x", "scale", "offset", "mean", "variance"};
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_batch_norm(const InferCall& call) {
   check_float(call, 0, "x");
   const auto& x = call.inputs[0];
   if (x.shape.rank() < 2)
@@ -32,10 +32,10 @@ std::vector<TensorSpec> infer(const InferCall& call) {
     op_error(call, 143, "the last axis of x is not labelled C", "x " + x.text(), "channels on the last axis");
   const int64_t channels = x.shape.back();
   for (size_t i = 1; i < call.inputs.size(); ++i) {
-    check_same_type(call, static_cast<int>(i), kArguments[i]);
+    check_same_type(call, static_cast<int>(i), kBatchNormArguments[i]);
     if (call.inputs[i].shape == Shape{channels}) continue;
-    op_error(call, 135, fmt::format("{} does not fit the {} channels of x", kArguments[i], channels),
-             fmt::format("x {}, {} {}", x.text(), kArguments[i], call.inputs[i].text()),
+    op_error(call, 135, fmt::format("{} does not fit the {} channels of x", kBatchNormArguments[i], channels),
+             fmt::format("x {}, {} {}", x.text(), kBatchNormArguments[i], call.inputs[i].text()),
              fmt::format("the shape [{}]", channels));
   }
   if (call.inputs.size() > 3) return {x};
@@ -59,14 +59,14 @@ Normalisation normalisation(const Tensor& x, const Tensor& scale, const Tensor& 
   return {x - per_channel(mean, x, place), inv, inv * per_channel(scale, x, place)};
 }
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_batch_norm(const LowerCall& call) {
   const Tensor& x = call.inputs[0];
   const auto [mean, m2] = moments(x, position_axes(x), {}, call.place);
   const auto n = normalisation(x, call.inputs[1], mean, m2 / position_count(x), call.attributes, call.place);
   return {n.centred * n.scale + per_channel(call.inputs[2], x, call.place), mean, m2};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_batch_norm(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &mean = call.outputs[1], &m2 = call.outputs[2];
   const Tensor &dy = call.cotangents[0], &dmean = call.cotangents[1], &dm2 = call.cotangents[2];
   const int64_t count = position_count(x);
@@ -149,13 +149,13 @@ void define_batch_norm(OpTable& table) {
   table.add({.name = "batch_norm",
              .inputs = 3,
              .attributes = {"epsilon"},
-             .infer = infer,
-             .gradient = gradient,
-             .lower = lower});
+             .infer = infer_batch_norm,
+             .gradient = gradient_batch_norm,
+             .lower = lower_batch_norm});
   table.add({.name = "batch_norm_inference",
              .inputs = 5,
              .attributes = {"epsilon"},
-             .infer = infer,
+             .infer = infer_batch_norm,
              .gradient = gradient_inference,
              .lower = lower_inference});
 }

@@ -12,14 +12,14 @@
 namespace retrace {
 namespace {
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_binary_cross_entropy(const LowerCall& call) {
   const Tensor &x = call.inputs[0], &t = call.inputs[1];
   const Tensor straight = relu(x, call.place) - x * t;
   const Tensor term = straight + softplus(-abs(x, call.place), call.place);
   return {sum(term, {}, {}, call.place) / x.size()};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_binary_cross_entropy(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &t = call.inputs[1];
   const Tensor scale = call.cotangents[0] / x.size();
   std::vector<Tensor> result(2);
@@ -36,7 +36,11 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& t, Place place) {
 }
 
 void define_binary_cross_entropy(OpTable& table) {
-  table.add({.name = "binary_cross_entropy", .inputs = 2, .infer = infer_loss, .gradient = gradient, .lower = lower});
+  table.add({.name = "binary_cross_entropy",
+             .inputs = 2,
+             .infer = infer_loss,
+             .gradient = gradient_binary_cross_entropy,
+             .lower = lower_binary_cross_entropy});
 }
 
 }  // namespace retrace

@@ -11,15 +11,16 @@ RT_POINTWISE_RULE(bitwise_xor);
 
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_bitwise(const InferCall& call) {
   const TensorSpec& a = call.inputs[0];
   if (a.type != DType::i32 && a.type != DType::u8)
     op_error(call, 217, fmt::format("a is {}", name_of(a.type)), a.text(), "i32, u8 or bool");
   return infer_pointwise(call);
 }
 
-void define(OpTable& table, std::string_view name, const PointwiseRule& rule, IntegerFunction integer) {
-  table.add({.name = name, .inputs = 2, .infer = infer, .rule = &rule, .integer = integer, .integer_by_rule = true});
+void define_bitwise(OpTable& table, std::string_view name, const PointwiseRule& rule, IntegerFunction integer) {
+  table.add(
+      {.name = name, .inputs = 2, .infer = infer_bitwise, .rule = &rule, .integer = integer, .integer_by_rule = true});
 }
 
 Tensor both(const Op& op, const Tensor& a, const Operand& b, Place place) {
@@ -55,9 +56,9 @@ Tensor bitwise_not(const Tensor& x, Place place) {
 
 // No gradients: the results are integers. Of bool they are those of the logical ops.
 void define_bitwise(OpTable& table) {
-  define(table, "bitwise_and", bitwise_and_pointwise, [](const int32_t* in) { return in[0] & in[1]; });
-  define(table, "bitwise_or", bitwise_or_pointwise, [](const int32_t* in) { return in[0] | in[1]; });
-  define(table, "bitwise_xor", bitwise_xor_pointwise, [](const int32_t* in) { return in[0] ^ in[1]; });
+  define_bitwise(table, "bitwise_and", bitwise_and_pointwise, [](const int32_t* in) { return in[0] & in[1]; });
+  define_bitwise(table, "bitwise_or", bitwise_or_pointwise, [](const int32_t* in) { return in[0] | in[1]; });
+  define_bitwise(table, "bitwise_xor", bitwise_xor_pointwise, [](const int32_t* in) { return in[0] ^ in[1]; });
 }
 
 }  // namespace retrace

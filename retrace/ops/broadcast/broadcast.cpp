@@ -11,7 +11,7 @@ RT_POINTWISE_RULE(identity);
 
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_broadcast(const InferCall& call) {
   const auto& x = call.inputs[0];
   const Shape& shape = call.attributes.list("shape");
   Shape merged;
@@ -27,7 +27,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return {{x.type, shape, labels, same_batch ? x.part : BatchPart{}}};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_broadcast(const GradientCall& call) {
   return {sum_to(call.cotangents[0], call.inputs[0], call.place)};
 }
 
@@ -41,7 +41,7 @@ Tensor copies(const Tensor& x, int axis, int64_t count, bool each, Place place) 
   return reshape(stretched, shape, x.labels(), place);
 }
 
-void check_count(std::string_view function, int64_t count, const Tensor& x, Place place) {
+void check_count_broadcast(std::string_view function, int64_t count, const Tensor& x, Place place) {
   if (count < 0)
     throw Error(ErrorKind::usage, 200, fmt::format("{}: {} copies are asked for", function, count))
         .where(place)
@@ -49,7 +49,7 @@ void check_count(std::string_view function, int64_t count, const Tensor& x, Plac
         .expected("counts of 0 or more");
 }
 
-constexpr auto integer = [](const int32_t* in) -> int32_t { return in[0]; };
+constexpr auto integer_broadcast = [](const int32_t* in) -> int32_t { return in[0]; };
 
 }  // namespace
 
@@ -68,7 +68,7 @@ Tensor tile(const Tensor& x, const Shape& counts, Place place) {
     for (int i = 0; i < counts.rank(); ++i) longer.push_back(i < added ? 1 : shape[i - added]);
     y = reshape(x, longer, "", place);
   }
-  for (int i = 0; i < counts.rank(); ++i) check_count("tile", counts[i], x, place);
+  for (int i = 0; i < counts.rank(); ++i) check_count_broadcast("tile", counts[i], x, place);
   for (int i = counts.rank() - 1; i >= 0; --i)
     if (counts[i] != 1) y = copies(y, y.rank() - counts.rank() + i, counts[i], false, place);
   return y;
@@ -76,17 +76,17 @@ Tensor tile(const Tensor& x, const Shape& counts, Place place) {
 
 Tensor repeat_interleave(const Tensor& x, const Axes& axis, int64_t count, Place place) {
   const int along = axis.one_of(x.spec(place), "repeat_interleave", place);
-  check_count("repeat_interleave", count, x, place);
+  check_count_broadcast("repeat_interleave", count, x, place);
   return count == 1 ? x : copies(x, along, count, true, place);
 }
 
 void define_broadcast(OpTable& table) {
   table.add({.name = "broadcast",
              .attributes = {"shape", "labels"},
-             .infer = infer,
-             .gradient = gradient,
+             .infer = infer_broadcast,
+             .gradient = gradient_broadcast,
              .rule = &identity_pointwise,
-             .integer = integer,
+             .integer = integer_broadcast,
              .integer_by_rule = true,
              .same_as = {{.input = 0}},
              .repeats = true});

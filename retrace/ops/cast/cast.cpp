@@ -18,7 +18,7 @@ extern const KernelTable<void (*)(const float*, int32_t*, int64_t)> cast_f32_to_
 namespace {
 
 template <class From, class To>
-void convert(const KernelCall& call) {
+void convert_cast(const KernelCall& call) {
   const auto* x = static_cast<const From*>(call.inputs[0].data);
   auto* y = static_cast<To*>(call.outputs[0].data);
   const int64_t count = call.outputs[0].spec->count();
@@ -35,16 +35,16 @@ void convert(const KernelCall& call) {
 template <class From>
 void convert_from(const KernelCall& call) {
   switch (call.outputs[0].spec->type) {
-    case DType::f32: return convert<From, float>(call);
-    case DType::f64: return convert<From, double>(call);
-    case DType::i32: return convert<From, int32_t>(call);
+    case DType::f32: return convert_cast<From, float>(call);
+    case DType::f64: return convert_cast<From, double>(call);
+    case DType::i32: return convert_cast<From, int32_t>(call);
     case DType::u8:
     case DType::boolean: break;  // bool: cast() records x != 0 instead, so only bool itself arrives here
   }
-  convert<From, uint8_t>(call);
+  convert_cast<From, uint8_t>(call);
 }
 
-void run(const KernelCall& call) {
+void run_cast(const KernelCall& call) {
   switch (call.inputs[0].spec->type) {
     case DType::f32: return convert_from<float>(call);
     case DType::f64: return convert_from<double>(call);
@@ -55,7 +55,7 @@ void run(const KernelCall& call) {
   convert_from<uint8_t>(call);
 }
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_cast(const InferCall& call) {
   TensorSpec y = call.inputs[0];
   y.type = call.attributes.type("type");
   if (y.type == DType::boolean && call.inputs[0].type != DType::boolean)
@@ -71,7 +71,7 @@ std::vector<TensorSpec> infer_widen(const InferCall& call) {
   return {{DType::f32, x.shape, x.labels, x.part}};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_cast(const GradientCall& call) {
   const auto& x = call.inputs[0];
   if (!is_float(x.type()) || !is_float(call.outputs[0].type())) return {Tensor()};
   return {cast(call.cotangents[0], x.type(), call.place)};
@@ -91,9 +91,9 @@ Tensor cast(const Tensor& x, DType type, Place place) {
 void define_cast(OpTable& table) {
   table.add({.name = "cast",
              .attributes = {"type"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
+             .infer = infer_cast,
+             .gradient = gradient_cast,
+             .kernel = run_cast,
              .cuda = cuda_conversion,
              .same_as = {{.input = 0}},
              .elementwise = true});

@@ -7,7 +7,7 @@ namespace retrace {
 namespace {
 
 // Attributes may come from a text.
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_checkpoint(const InferCall& call) {
   const Trace& body = *call.attributes.trace("body");
   const auto fits = [&](size_t i) {
     const TensorSpec& asked = body.spec(body.inputs[i]);
@@ -23,7 +23,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return outputs;
 }
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_checkpoint(const LowerCall& call) {
   return current_recording()->splice(*call.attributes.trace("body"), call.inputs, {}, call.place);
 }
 
@@ -62,9 +62,9 @@ void define_checkpoint(OpTable& table) {
   table.add({.name = "checkpoint",
              .inputs = -1,
              .attributes = {"body"},
-             .infer = infer,
+             .infer = infer_checkpoint,
              .gradient = checkpoint_gradient,
-             .lower = lower});
+             .lower = lower_checkpoint});
   table.add({.name = "recomputed", .infer = infer_recomputed, .gradient = recomputed_gradient, .view = true});
 }
 

@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(clipped_relu);
 
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_clipped_relu(const InferCall& call) {
   check_float(call, 0, "x");
   check_same_type(call, 1, "the ceiling");
   if (call.inputs[1].shape.rank() != 0)
@@ -20,7 +20,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return {call.inputs[0]};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_clipped_relu(const GradientCall& call) {
   const auto &x = call.inputs[0], &ceiling = call.inputs[1], &dy = call.cotangents[0];
   const Tensor zero = constant_like(x, 0);
   std::vector<Tensor> result(2);
@@ -41,8 +41,11 @@ Tensor clipped_relu(const Tensor& x, const Operand& ceiling, Place place) {
 }
 
 void define_clipped_relu(OpTable& table) {
-  table.add(
-      {.name = "clipped_relu", .inputs = 2, .infer = infer, .gradient = gradient, .rule = &clipped_relu_pointwise});
+  table.add({.name = "clipped_relu",
+             .inputs = 2,
+             .infer = infer_clipped_relu,
+             .gradient = gradient_clipped_relu,
+             .rule = &clipped_relu_pointwise});
 }
 
 }  // namespace retrace

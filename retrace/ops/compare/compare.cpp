@@ -13,8 +13,8 @@ RT_POINTWISE_RULE(not_equal);
 
 namespace {
 
-void define(OpTable& table, std::string_view name, const PointwiseRule& rule, IntegerFunction integer,
-            Formula formula = Formula::other) {
+void define_compare(OpTable& table, std::string_view name, const PointwiseRule& rule, IntegerFunction integer,
+                    Formula formula = Formula::other) {
   table.add({.name = name,
              .inputs = 2,
              .infer = infer_comparison,
@@ -58,14 +58,16 @@ Tensor not_equal(const Tensor& a, const Tensor& b, Place place) {
 
 // No gradients: the results are bool.
 void define_compare(OpTable& table) {
-  define(table, "less", less_pointwise, [](const int32_t* in) -> int32_t { return in[0] < in[1]; });
-  define(table, "less_equal", less_equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] <= in[1]; });
-  define(
+  define_compare(table, "less", less_pointwise, [](const int32_t* in) -> int32_t { return in[0] < in[1]; });
+  define_compare(table, "less_equal", less_equal_pointwise,
+                 [](const int32_t* in) -> int32_t { return in[0] <= in[1]; });
+  define_compare(
       table, "greater", greater_pointwise, [](const int32_t* in) -> int32_t { return in[0] > in[1]; },
       Formula::greater);
-  define(table, "greater_equal", greater_equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] >= in[1]; });
-  define(table, "equal", equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] == in[1]; });
-  define(table, "not_equal", not_equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] != in[1]; });
+  define_compare(table, "greater_equal", greater_equal_pointwise,
+                 [](const int32_t* in) -> int32_t { return in[0] >= in[1]; });
+  define_compare(table, "equal", equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] == in[1]; });
+  define_compare(table, "not_equal", not_equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] != in[1]; });
 }
 
 }  // namespace retrace

@@ -15,7 +15,7 @@ bool same_but_axis(const Shape& a, const Shape& b, int axis) {
   return true;
 }
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_concatenate(const InferCall& call) {
   if (call.inputs.empty()) op_error(call, 175, "there is no tensor to join", "an empty list", "one tensor or more");
   const auto& first = call.inputs[0];
   const int64_t axis = call.attributes.integer("axis");
@@ -35,7 +35,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return {y};
 }
 
-void run(const KernelCall& call) {
+void run_concatenate(const KernelCall& call) {
   const auto& y = *call.outputs[0].spec;
   const int axis = static_cast<int>(call.attributes.integer("axis"));
   const Shape strides = row_major_strides(y.shape);
@@ -69,7 +69,7 @@ void cuda_concatenate(const CudaCall& call) {
   }
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_concatenate(const GradientCall& call) {
   const int axis = static_cast<int>(call.attributes.integer("axis"));
   std::vector<Tensor> result(call.inputs.size());
   Shape begin, end = call.cotangents[0].shape();
@@ -118,9 +118,9 @@ void define_concatenate(OpTable& table) {
   table.add({.name = "concatenate",
              .inputs = -1,
              .attributes = {"axis"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
+             .infer = infer_concatenate,
+             .gradient = gradient_concatenate,
+             .kernel = run_concatenate,
              .cuda = cuda_concatenate,
              .joins = true});
 }

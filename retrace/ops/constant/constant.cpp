@@ -4,7 +4,7 @@ namespace retrace {
 namespace {
 
 // A rank-0 number of an op's definition; rounded once to its type.
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_constant(const InferCall& call) {
   const DType type = call.attributes.type("type");
   if (const double value = call.attributes.number("value"); !can_hold(type, value))
     op_error(call, 108, fmt::format("the number {} does not fit the type {}", value, name_of(type)), "",
@@ -12,7 +12,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return {{type, {}, {}, {}}};
 }
 
-void run(const KernelCall& call) {
+void run_constant(const KernelCall& call) {
   store_number(call.attributes.number("value"), call.outputs[0].spec->type, call.outputs[0].data);
 }
 
@@ -54,8 +54,8 @@ void define_constant(OpTable& table) {
   table.add({.name = "constant",
              .inputs = 0,
              .attributes = {"value", "type"},
-             .infer = infer,
-             .kernel = run,
+             .infer = infer_constant,
+             .kernel = run_constant,
              .constant = true});
 }
 

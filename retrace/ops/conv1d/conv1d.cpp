@@ -8,7 +8,7 @@ namespace retrace {
 namespace {
 
 // The weights of an image one row high.
-Tensor image_weights(const Tensor& weights, Place place) {
+Tensor image_weights_conv1d(const Tensor& weights, Place place) {
   check_defined("conv1d", weights, place);
   const Shape& s = weights.shape();
   if (s.rank() != 3)
@@ -29,12 +29,12 @@ Conv2dOptions image_options(const Conv1dOptions& options, int64_t size) {
 }  // namespace
 
 Tensor conv1d(const Tensor& x, const Tensor& weights, const Conv1dOptions& options, Place place) {
-  const Tensor image = image_of_sequence("conv1d", x, place), w = image_weights(weights, place);
+  const Tensor image = image_of_sequence("conv1d", x, place), w = image_weights_conv1d(weights, place);
   return sequence_of_image(conv2d(image, w, image_options(options, weights.shape()[0]), place), x, place);
 }
 
 Tensor conv1d(const Tensor& x, const Tensor& weights, const Tensor& bias, const Conv1dOptions& options, Place place) {
-  const Tensor image = image_of_sequence("conv1d", x, place), w = image_weights(weights, place);
+  const Tensor image = image_of_sequence("conv1d", x, place), w = image_weights_conv1d(weights, place);
   return sequence_of_image(conv2d(image, w, bias, image_options(options, weights.shape()[0]), place), x, place);
 }
 

@@ -19,7 +19,7 @@ Attributes attributes_of(const Conv2dGeometry& geometry) {
           {"groups", geometry.groups}};
 }
 
-Shape image_size(const Tensor& x) { return {x.shape()[1], x.shape()[2]}; }
+Shape image_size_conv2d(const Tensor& x) { return {x.shape()[1], x.shape()[2]}; }
 Shape kernel_size(const Tensor& weights) { return {weights.shape()[0], weights.shape()[1]}; }
 
 Tensor convolve(const Tensor& x, const Tensor& weights, const Conv2dGeometry& geometry, Place place) {
@@ -29,10 +29,10 @@ Tensor convolve(const Tensor& x, const Tensor& weights, const Conv2dGeometry& ge
 
 // y = conv(x, w), dx = input_gradient(dy, w) and dw = filter_gradient(x, dy) are the three faces of one sum that is
 // linear in x, w and y: the gradient of each is made of the other two.
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_conv2d(const GradientCall& call) {
   const auto &x = call.inputs[0], &w = call.inputs[1], &dy = call.cotangents[0];
   const auto geometry = geometry_of(call.attributes);
-  return {call.needed[0] ? conv2d_input_gradient(dy, w, geometry, image_size(x), call.place) : Tensor(),
+  return {call.needed[0] ? conv2d_input_gradient(dy, w, geometry, image_size_conv2d(x), call.place) : Tensor(),
           call.needed[1] ? conv2d_filter_gradient(x, dy, geometry, kernel_size(w), call.place) : Tensor()};
 }
 
@@ -46,7 +46,7 @@ std::vector<Tensor> gradient_of_input_gradient(const GradientCall& call) {
 std::vector<Tensor> gradient_of_filter_gradient(const GradientCall& call) {
   const auto &x = call.inputs[0], &dy = call.inputs[1], &v = call.cotangents[0];
   const auto geometry = geometry_of(call.attributes);
-  return {call.needed[0] ? conv2d_input_gradient(dy, v, geometry, image_size(x), call.place) : Tensor(),
+  return {call.needed[0] ? conv2d_input_gradient(dy, v, geometry, image_size_conv2d(x), call.place) : Tensor(),
           call.needed[1] ? convolve(x, v, geometry, call.place) : Tensor()};
 }
 
@@ -113,7 +113,7 @@ void define_conv2d(OpTable& table) {
              .inputs = 2,
              .attributes = {"stride", "dilation", "padding", "groups"},
              .infer = infer_conv2d,
-             .gradient = gradient,
+             .gradient = gradient_conv2d,
              .kernel = run_conv2d,
              .workspace = workspace_conv2d,
              .cuda = cuda_conv2d,

@@ -10,8 +10,8 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kMost = 1 << 30;   // offsets inside one sample, or the weights
-constexpr int64_t kPositions = 256;  // of a block of the filter gradient's sum
+constexpr int64_t kConv2dCudaMost = 1 << 30;  // offsets inside one sample, or the weights
+constexpr int64_t kPositions = 256;           // of a block of the filter gradient's sum
 
 int64_t tiles_of(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
 
@@ -21,8 +21,8 @@ void require_sizes(const Conv2dShape& s, const char* name) {
   const int64_t width = s.in_width + s.pad_left + s.out_width * s.stride_x + s.kernel_width * s.dilation_x;
   const int64_t channels = std::max(s.in_channels, s.out_channels);
   const int64_t weights = s.kernel_height * s.kernel_width * (s.in_channels / s.groups) * s.out_channels;
-  if (height < kMost && width < kMost && height * width < kMost / channels &&
-      height * width < kMost / std::max<int64_t>(s.batch, 1) && weights < kMost)
+  if (height < kConv2dCudaMost && width < kConv2dCudaMost && height * width < kConv2dCudaMost / channels &&
+      height * width < kConv2dCudaMost / std::max<int64_t>(s.batch, 1) && weights < kConv2dCudaMost)
     return;
   throw Error(ErrorKind::unavailable, 620, fmt::format("{} has no CUDA kernel for images of this size", name))
       .got(fmt::format("{} images, {} x {} pixels with margins, {} channels, {} weights", s.batch, height, width,
@@ -35,8 +35,8 @@ unsigned grid_of(int64_t blocks, const char* name) {
   return static_cast<unsigned>(blocks);
 }
 
-cuda::Conv2dAxis axis_of(int64_t image, int64_t result, int64_t kernel, int64_t scale, int64_t tap, int64_t offset,
-                         int64_t divide) {
+cuda::Conv2dAxis axis_of_conv2d_cuda(int64_t image, int64_t result, int64_t kernel, int64_t scale, int64_t tap,
+                                     int64_t offset, int64_t divide) {
   const int64_t common = std::gcd(divide, tap);
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
   return {narrow(image),  narrow(result), narrow(kernel),          narrow(scale),       narrow(tap),
@@ -44,7 +44,7 @@ cuda::Conv2dAxis axis_of(int64_t image, int64_t result, int64_t kernel, int64_t 
 }
 
 // The stages of the two factors, lists of terms of one stage more, places and results of pixels.
-size_t shared_bytes(const cuda::GatherTile& tile) {
+size_t shared_bytes_conv2d_cuda(const cuda::GatherTile& tile) {
   const auto rows = static_cast<size_t>(tile.rows), columns = static_cast<size_t>(tile.columns);
   if (tile.taps == 0)
     return cuda::kGatherStages * cuda::kGatherTerms * (rows + columns + 2 * cuda::kGatherPad) * sizeof(float) +
@@ -83,10 +83,11 @@ Tiling tiling_of(std::span<const cuda::GatherTile> tiles, int64_t pixels, const 
 bool has_windows(const cuda::Conv2dGatherArguments& a) {
   const int64_t samples = 128 / (tiles_of(a.y.result, a.y.divide) * a.x.result) + 2;
   return a.x.scale == 1 && a.x.divide == 1 && std::abs(a.x.delta) == 1 && a.x.result >= cuda::kLeastWindowWidth &&
-         int64_t{a.y.image} * a.x.image * a.image_channels < kMost / samples;
+         int64_t{a.y.image} * a.x.image * a.image_channels < kConv2dCudaMost / samples;
 }
 
-void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2dShape& s, const char* name) {
+void add_gather_conv2d_cuda(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2dShape& s,
+                            const char* name) {
   a.image = call.inputs[0].data, a.weights = call.inputs[1].data, a.result = call.outputs[0].data;
   a.batch = static_cast<int>(s.batch), a.groups = static_cast<int>(s.groups);
   a.block_rows = static_cast<int>(block_of(s.kernel_width) / s.kernel_width);
@@ -119,7 +120,7 @@ void add_gather(const CudaCall& call, cuda::Conv2dGatherArguments a, const Conv2
                                                  : "retrace/ops/conv2d/conv2d_gather_cuda.h",
                                      in_order ? tile.rows : 0, tile.columns};
   call.launches.add_with_forms(kernel, {grid_of(tiling.blocks, name)}, {static_cast<unsigned>(tile.threads)}, a,
-                               shared_bytes(tile));
+                               shared_bytes_conv2d_cuda(tile));
 }
 
 // The tile of the filter gradient, by its number, for rows of dw x filters of a group over blocks of positions (of
@@ -188,7 +189,7 @@ FilterGradient filter_gradient_of(const Conv2dShape& s, bool fast) {
 }
 
 // For each slice stages of the two factors and places; rows, two flags.
-size_t shared_bytes(const cuda::FilterGradientTile& tile) {
+size_t shared_bytes_conv2d_cuda(const cuda::FilterGradientTile& tile) {
   const auto rows = static_cast<size_t>(tile.rows), columns = static_cast<size_t>(tile.columns);
   const auto terms = static_cast<size_t>(tile.terms), stages = static_cast<size_t>(tile.stages);
   const size_t pads = tile.fast ? 2 * cuda::kFilterGradientFastPad : 0;
@@ -205,12 +206,12 @@ void cuda_conv2d(const CudaCall& call) {
                                      call.outputs[0].spec->shape);
   require_sizes(s, "conv2d");
   cuda::Conv2dGatherArguments a;
-  a.y = axis_of(s.in_height, s.out_height, s.kernel_height, s.stride_y, s.dilation_y, -s.pad_top, 1);
-  a.x = axis_of(s.in_width, s.out_width, s.kernel_width, s.stride_x, s.dilation_x, -s.pad_left, 1);
+  a.y = axis_of_conv2d_cuda(s.in_height, s.out_height, s.kernel_height, s.stride_y, s.dilation_y, -s.pad_top, 1);
+  a.x = axis_of_conv2d_cuda(s.in_width, s.out_width, s.kernel_width, s.stride_x, s.dilation_x, -s.pad_left, 1);
   a.image_channels = static_cast<int>(s.in_channels), a.depth = static_cast<int>(s.in_channels / s.groups);
   a.result_channels = static_cast<int>(s.out_channels), a.width = static_cast<int>(s.out_channels / s.groups);
   a.weights_depth = a.result_channels, a.weights_width = 1;
-  add_gather(call, a, s, "conv2d");
+  add_gather_conv2d_cuda(call, a, s, "conv2d");
 }
 
 void cuda_conv2d_input_gradient(const CudaCall& call) {
@@ -220,12 +221,12 @@ void cuda_conv2d_input_gradient(const CudaCall& call) {
                                      call.inputs[0].spec->shape);
   require_sizes(s, "conv2d_input_gradient");
   cuda::Conv2dGatherArguments a;
-  a.y = axis_of(s.out_height, s.in_height, s.kernel_height, 1, -s.dilation_y, s.pad_top, s.stride_y);
-  a.x = axis_of(s.out_width, s.in_width, s.kernel_width, 1, -s.dilation_x, s.pad_left, s.stride_x);
+  a.y = axis_of_conv2d_cuda(s.out_height, s.in_height, s.kernel_height, 1, -s.dilation_y, s.pad_top, s.stride_y);
+  a.x = axis_of_conv2d_cuda(s.out_width, s.in_width, s.kernel_width, 1, -s.dilation_x, s.pad_left, s.stride_x);
   a.image_channels = static_cast<int>(s.out_channels), a.depth = static_cast<int>(s.out_channels / s.groups);
   a.result_channels = static_cast<int>(s.in_channels), a.width = static_cast<int>(s.in_channels / s.groups);
   a.weights_depth = 1, a.weights_width = a.image_channels;
-  add_gather(call, a, s, "conv2d_input_gradient");
+  add_gather_conv2d_cuda(call, a, s, "conv2d_input_gradient");
 }
 
 void cuda_conv2d_filter_gradient(const CudaCall& call) {
@@ -240,7 +241,7 @@ void cuda_conv2d_filter_gradient(const CudaCall& call) {
   a.result = call.outputs[0].data, a.parts = call.workspace;
   if (f.combines()) a.counters = call.launches.counters();
   call.launches.add(f.tile->kernel, {grid_of(f.blocks(), "conv2d_filter_gradient")},
-                    {static_cast<unsigned>(f.threads())}, a, shared_bytes(*f.tile));
+                    {static_cast<unsigned>(f.threads())}, a, shared_bytes_conv2d_cuda(*f.tile));
   if (a.runs == 1 || a.counters.pointer) return;
   cuda::Conv2dCombineArguments combine;
   combine.parts = call.workspace, combine.result = call.outputs[0].data;

@@ -42,7 +42,7 @@ void check_channels(const InferCall& call, const Shape& weights, int64_t channel
                                   : "");
 }
 
-void check_weights(const InferCall& call, const char* image) {
+void check_weights_conv2d_infer(const InferCall& call, const char* image) {
   check_image(call, 0, image);
   check_same_type(call, 1, "weights");
   check_rank(call, 1, "weights", 4, "[kernel height,kernel width,channels/groups,filters]");
@@ -61,7 +61,7 @@ void check_cotangent(const InferCall& call, const Window& window, const Shape& d
 }  // namespace
 
 std::vector<TensorSpec> infer_conv2d(const InferCall& call) {
-  check_weights(call, "x");
+  check_weights_conv2d_infer(call, "x");
   const auto &x = call.inputs[0], &weights = call.inputs[1];
   check_channels(call, weights.shape, x.shape[3]);
   check_groups(call, x.shape[3], weights.shape[3], arguments(call, "x", "weights"));
@@ -70,7 +70,7 @@ std::vector<TensorSpec> infer_conv2d(const InferCall& call) {
 }
 
 std::vector<TensorSpec> infer_conv2d_input_gradient(const InferCall& call) {
-  check_weights(call, "dy");
+  check_weights_conv2d_infer(call, "dy");
   const auto &dy = call.inputs[0], &weights = call.inputs[1];
   const Shape& size = call.attributes.list("size");
   const auto got = arguments(call, "dy", "weights");

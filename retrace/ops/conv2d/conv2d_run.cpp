@@ -31,22 +31,22 @@ struct Roles {
 constexpr Roles kForward{image, weights, result}, kInputGradient{result, weights, image},
     kFilterGradient{image, result, weights};
 
-Conv2dShape shape_of(const Attributes& attributes, Roles roles, const Shape& first, const Shape& second,
-                     const Shape& output) {
+Conv2dShape shape_of_conv2d_run(const Attributes& attributes, Roles roles, const Shape& first, const Shape& second,
+                                const Shape& output) {
   const Shape* by_role[3] = {};
   by_role[roles.first] = &first, by_role[roles.second] = &second, by_role[roles.output] = &output;
   return conv2d_shape(attributes, *by_role[image], *by_role[weights], *by_role[result]);
 }
 
-Conv2dShape shape_of(const KernelCall& call, Roles roles) {
-  return shape_of(call.attributes, roles, call.inputs[0].spec->shape, call.inputs[1].spec->shape,
-                  call.outputs[0].spec->shape);
+Conv2dShape shape_of_conv2d_run(const KernelCall& call, Roles roles) {
+  return shape_of_conv2d_run(call.attributes, roles, call.inputs[0].spec->shape, call.inputs[1].spec->shape,
+                             call.outputs[0].spec->shape);
 }
 
-int64_t workspace(const InferCall& call, Roles roles, int64_t (*bytes)(const Conv2dShape&)) {
+int64_t workspace_conv2d_run(const InferCall& call, Roles roles, int64_t (*bytes)(const Conv2dShape&)) {
   const auto output = call.op.infer(call)[0];
   if (output.type != DType::f32 || output.count() == 0 || call.inputs[0].shape[0] == 0) return 0;
-  return bytes(shape_of(call.attributes, roles, call.inputs[0].shape, call.inputs[1].shape, output.shape));
+  return bytes(shape_of_conv2d_run(call.attributes, roles, call.inputs[0].shape, call.inputs[1].shape, output.shape));
 }
 
 // Calls term(x index, weights index, y index) for every product of the convolution, by ascending y, then in the order
@@ -117,7 +117,7 @@ void run_tiled(const KernelCall& call, const Conv2dShape& shape, Forward kernel)
 
 void run_conv2d(const KernelCall& call) {
   if (run_empty(call)) return;
-  const Conv2dShape shape = shape_of(call, kForward);
+  const Conv2dShape shape = shape_of_conv2d_run(call, kForward);
   if (!is_double(call)) return run_tiled(call, shape, conv2d_forward);
   const auto [x, w, y] = cleared_doubles(call);
   for_each_term(shape, [&, x = x, w = w, y = y](int64_t i, int64_t k, int64_t o) { y[o] += x[i] * w[k]; });
@@ -125,7 +125,7 @@ void run_conv2d(const KernelCall& call) {
 
 void run_conv2d_input_gradient(const KernelCall& call) {
   if (run_empty(call)) return;
-  const Conv2dShape shape = shape_of(call, kInputGradient);
+  const Conv2dShape shape = shape_of_conv2d_run(call, kInputGradient);
   if (!is_double(call)) return run_tiled(call, shape, conv2d_input_gradient);
   const auto [dy, w, dx] = cleared_doubles(call);
   for_each_term(shape, [&, dy = dy, w = w, dx = dx](int64_t i, int64_t k, int64_t o) { dx[i] += dy[o] * w[k]; });
@@ -133,7 +133,7 @@ void run_conv2d_input_gradient(const KernelCall& call) {
 
 void run_conv2d_filter_gradient(const KernelCall& call) {
   if (run_empty(call)) return;
-  const Conv2dShape shape = shape_of(call, kFilterGradient);
+  const Conv2dShape shape = shape_of_conv2d_run(call, kFilterGradient);
   if (!is_double(call)) {
     const auto [x, dy, dw] = floats(call);
     return conv2d_filter_gradient(shape, x, dy, dw, call.workspace);
@@ -142,12 +142,14 @@ void run_conv2d_filter_gradient(const KernelCall& call) {
   for_each_term(shape, [&, x = x, dy = dy, dw = dw](int64_t i, int64_t k, int64_t o) { dw[k] += x[i] * dy[o]; });
 }
 
-int64_t workspace_conv2d(const InferCall& call) { return workspace(call, kForward, conv2d_forward_workspace); }
+int64_t workspace_conv2d(const InferCall& call) {
+  return workspace_conv2d_run(call, kForward, conv2d_forward_workspace);
+}
 int64_t workspace_conv2d_input_gradient(const InferCall& call) {
-  return workspace(call, kInputGradient, conv2d_input_gradient_workspace);
+  return workspace_conv2d_run(call, kInputGradient, conv2d_input_gradient_workspace);
 }
 int64_t workspace_conv2d_filter_gradient(const InferCall& call) {
-  return workspace(call, kFilterGradient, conv2d_filter_gradient_workspace);
+  return workspace_conv2d_run(call, kFilterGradient, conv2d_filter_gradient_workspace);
 }
 
 }  // namespace retrace

@@ -17,7 +17,7 @@ struct ImageConvolution {
   int64_t depth;  // images of a volume that it makes
 };
 
-Tensor padded(const Tensor& x, const DepthWindow& window, Place place) {
+Tensor padded_conv3d(const Tensor& x, const DepthWindow& window, Place place) {
   if (window.front == 0 && window.back == 0) return x;
   Shape shape = x.shape();
   shape[1] += window.front + window.back;
@@ -28,7 +28,7 @@ Tensor padded(const Tensor& x, const DepthWindow& window, Place place) {
 Tensor window_images(const Tensor& x, const DepthWindow& window, int64_t groups, Place place) {
   const Shape& s = x.shape();
   const int64_t images = s[0] * window.outputs, last = (window.outputs - 1) * window.stride;
-  const Tensor whole = padded(x, window, place);
+  const Tensor whole = padded_conv3d(x, window, place);
   std::vector<Tensor> taps;
   for (int64_t k = 0; k < window.size; ++k) {
     const int64_t begin = k * window.dilation;
@@ -40,14 +40,14 @@ Tensor window_images(const Tensor& x, const DepthWindow& window, int64_t groups,
 }
 
 // [kd,kh,kw,c,o] as [kh,kw,kd * c,o].
-Tensor image_weights(const Tensor& weights, Place place) {
+Tensor image_weights_conv3d(const Tensor& weights, Place place) {
   const Shape& s = weights.shape();
   const Tensor bare = reshape(weights, s, "", place);
   const Tensor moved = s[0] == 1 ? bare : transpose(bare, {1, 2, 0, 3, 4}, place);
   return reshape(moved, {s[1], s[2], s[0] * s[3], s[4]}, "", place);
 }
 
-void check_weights(const Tensor& x, const Tensor& weights, int64_t groups, Place place) {
+void check_weights_conv3d(const Tensor& x, const Tensor& weights, int64_t groups, Place place) {
   check_defined("conv3d", weights, place);
   const auto refuse = [&](const std::string& message, const std::string& expected) {
     throw Error(ErrorKind::usage, 281, "conv3d: " + message)
@@ -66,11 +66,11 @@ void check_weights(const Tensor& x, const Tensor& weights, int64_t groups, Place
 
 ImageConvolution image_convolution(const Tensor& x, const Tensor& weights, const Conv3dOptions& options, Place place) {
   check_volume("conv3d", x, place);
-  check_weights(x, weights, options.groups, place);
+  check_weights_conv3d(x, weights, options.groups, place);
   const DepthWindow window =
       depth_window("conv3d", x, weights.shape()[0], options.stride.z, options.dilation.z, options.padding.depth, place);
   return {window_images(x, window, options.groups, place),
-          image_weights(weights, place),
+          image_weights_conv3d(weights, place),
           {.stride = {options.stride.y, options.stride.x},
            .padding = options.padding.image,
            .dilation = {options.dilation.y, options.dilation.x},

@@ -13,8 +13,8 @@ extern const KernelTable<void (*)(const uint32_t*, uint32_t*, int64_t)> reverse_
 
 namespace {
 
-constexpr int64_t kBlock = 16;  // side of a transposed block: both sides stay in the first-level cache
-constexpr int64_t kPieceElements = 1 << 15;
+constexpr int64_t kStridedCopyBlock = 16;  // side of a transposed block: both sides stay in the first-level cache
+constexpr int64_t kStridedCopyPieceElements = 1 << 15;
 constexpr int64_t kRowElements = 1 << 13, kMostRowPieces = 64;  // of copies of the same rows
 
 template <class T>
@@ -31,11 +31,11 @@ void copy_row(const T* from, int64_t from_stride, T* to, int64_t to_stride, int6
 // The same of both axes, for words; these are moved, and not looked at, as numbers.
 void transpose_words(const uint32_t* from, uint32_t* to, const StridedLayout& layout, int a, int b) {
   const auto transpose = contraction_kernels().transpose;
-  for (int64_t i = 0; i < layout.shape[a]; i += kBlock)
-    for (int64_t j = 0; j < layout.shape[b]; j += kBlock)
+  for (int64_t i = 0; i < layout.shape[a]; i += kStridedCopyBlock)
+    for (int64_t j = 0; j < layout.shape[b]; j += kStridedCopyBlock)
       transpose(reinterpret_cast<const float*>(from + i + j * layout.from[b]), layout.from[b],
                 reinterpret_cast<float*>(to + i * layout.to[a] + j), layout.to[a],
-                std::min(kBlock, layout.shape[b] - j), std::min(kBlock, layout.shape[a] - i));
+                std::min(kStridedCopyBlock, layout.shape[b] - j), std::min(kStridedCopyBlock, layout.shape[a] - i));
 }
 
 // Axis a of the source is contiguous, axis b of the target.
@@ -43,11 +43,12 @@ template <class T>
 void copy_transposed(const T* from, T* to, const StridedLayout& layout, int a, int b) {
   if constexpr (sizeof(T) == 4)
     if (layout.to[b] == 1) return transpose_words(from, to, layout, a, b);
-  for (int64_t i0 = 0; i0 < layout.shape[a]; i0 += kBlock)
-    for (int64_t j0 = 0; j0 < layout.shape[b]; j0 += kBlock)
-      for (int64_t i = i0; i < std::min(i0 + kBlock, layout.shape[a]); ++i)
+  for (int64_t i0 = 0; i0 < layout.shape[a]; i0 += kStridedCopyBlock)
+    for (int64_t j0 = 0; j0 < layout.shape[b]; j0 += kStridedCopyBlock)
+      for (int64_t i = i0; i < std::min(i0 + kStridedCopyBlock, layout.shape[a]); ++i)
         copy_row(from + i * layout.from[a] + j0 * layout.from[b], layout.from[b],
-                 to + i * layout.to[a] + j0 * layout.to[b], layout.to[b], std::min(kBlock, layout.shape[b] - j0));
+                 to + i * layout.to[a] + j0 * layout.to[b], layout.to[b],
+                 std::min(kStridedCopyBlock, layout.shape[b] - j0));
 }
 
 template <class T>
@@ -67,7 +68,7 @@ void copy(StridedLayout layout, const T* from, T* to) {
   for (int i = 0; i < last; ++i)
     if (layout.from[i] == 1 && layout.from[last] != 1) contiguous = i;
   const int64_t rows = layout.shape[0], elements = layout.shape.count();
-  const int64_t pieces = std::clamp<int64_t>(elements / kPieceElements, 1, rows);
+  const int64_t pieces = std::clamp<int64_t>(elements / kStridedCopyPieceElements, 1, rows);
   run_pieces(pieces, [&](int64_t piece) {
     const int64_t begin = rows * piece / pieces, end = rows * (piece + 1) / pieces;
     StridedLayout part = layout;

@@ -29,7 +29,8 @@ bool widen(size_t item, const void* from, const void* to, StridedLayout& layout)
 }
 
 template <class T>
-void add(cuda::Launches& launches, std::string_view kernel, const StridedLayout& layout, const void* from, void* to) {
+void add_strided_copy_cuda(cuda::Launches& launches, std::string_view kernel, const StridedLayout& layout,
+                           const void* from, void* to) {
   StridedCopyArguments<T> arguments{from, to, cuda_count(layout.shape.count()), layout.shape.rank(), {}, {}, {}};
   for (int i = 0; i < layout.shape.rank(); ++i) {
     arguments.shape[i] = cuda::Divisor(static_cast<unsigned>(layout.shape[i]));
@@ -45,11 +46,12 @@ void cuda_strided_copy(cuda::Launches& launches, size_t item, const Shape& shape
                        const Shape& from_strides, void* to, const Shape& to_strides) {
   if (shape.count() == 0) return;
   StridedLayout layout = merged_layout(shape, from_strides, to_strides);
-  if (widen(item, from, to, layout)) return add<Words4>(launches, "strided_copy_16", layout, from, to);
+  if (widen(item, from, to, layout))
+    return add_strided_copy_cuda<Words4>(launches, "strided_copy_16", layout, from, to);
   switch (item) {
-    case 1: return add<unsigned char>(launches, "strided_copy_1", layout, from, to);
-    case 4: return add<unsigned>(launches, "strided_copy_4", layout, from, to);
-    case 8: return add<unsigned long long>(launches, "strided_copy_8", layout, from, to);
+    case 1: return add_strided_copy_cuda<unsigned char>(launches, "strided_copy_1", layout, from, to);
+    case 4: return add_strided_copy_cuda<unsigned>(launches, "strided_copy_4", layout, from, to);
+    case 8: return add_strided_copy_cuda<unsigned long long>(launches, "strided_copy_8", layout, from, to);
   }
   ensure(false, "elements have 1, 4 or 8 bytes");
 }

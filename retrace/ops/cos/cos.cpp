@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(cos);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_cos(const GradientCall& call) {
   return {-(call.cotangents[0] * sin(call.inputs[0], call.place))};
 }
 
@@ -22,8 +22,11 @@ Tensor cos(const Tensor& x, Place place) {
 }
 
 void define_cos(OpTable& table) {
-  table.add(
-      {.name = "cos", .infer = infer_pointwise_float, .gradient = gradient, .rule = &cos_pointwise, .costly = true});
+  table.add({.name = "cos",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_cos,
+             .rule = &cos_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(cosh);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_cosh(const GradientCall& call) {
   return {call.cotangents[0] * sinh(call.inputs[0], call.place)};
 }
 
@@ -22,8 +22,11 @@ Tensor cosh(const Tensor& x, Place place) {
 }
 
 void define_cosh(OpTable& table) {
-  table.add(
-      {.name = "cosh", .infer = infer_pointwise_float, .gradient = gradient, .rule = &cosh_pointwise, .costly = true});
+  table.add({.name = "cosh",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_cosh,
+             .rule = &cosh_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

@@ -16,13 +16,13 @@ Tensor away_from_zero(const Tensor& y, Place place) {
   return where(less(y, least, place), least, y, place);
 }
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_cross_entropy(const LowerCall& call) {
   const Tensor &y = call.inputs[0], &t = call.inputs[1];
   const Tensor total = sum(t * log(away_from_zero(y, call.place), call.place), {}, {}, call.place);
   return {-(total / observation_count(y))};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_cross_entropy(const GradientCall& call) {
   const Tensor &y = call.inputs[0], &t = call.inputs[1];
   const Tensor scale = -(call.cotangents[0] / observation_count(y));
   const Tensor bounded = away_from_zero(y, call.place);
@@ -38,7 +38,11 @@ Tensor cross_entropy(const Tensor& y, const Tensor& t, Place place) {
 }
 
 void define_cross_entropy(OpTable& table) {
-  table.add({.name = "cross_entropy", .inputs = 2, .infer = infer_loss, .gradient = gradient, .lower = lower});
+  table.add({.name = "cross_entropy",
+             .inputs = 2,
+             .infer = infer_loss,
+             .gradient = gradient_cross_entropy,
+             .lower = lower_cross_entropy});
 }
 
 }  // namespace retrace

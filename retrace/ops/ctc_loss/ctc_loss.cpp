@@ -28,8 +28,8 @@ namespace {
 
 constexpr double kImpossible = -1e30;  // the logarithm of a probability of 0; sums of these stay finite
 
-[[noreturn]] void refuse(const std::string& message, const std::string& got, const std::string& expected, Place place,
-                         const std::string& help = "") {
+[[noreturn]] void refuse_ctc_loss(const std::string& message, const std::string& got, const std::string& expected,
+                                  Place place, const std::string& help = "") {
   Error error(ErrorKind::usage, 283, "ctc_loss: " + message);
   error.where(place).got(got).expected(expected);
   if (!help.empty()) error.help(help);
@@ -41,27 +41,29 @@ bool is_class_type(const Tensor& x) { return x.type() == DType::i32 || x.type() 
 void check_lengths(const Tensor& lengths, const char* what, const Tensor& x, Place place) {
   if (!lengths.defined()) return;
   if (is_class_type(lengths) && lengths.shape() == Shape{x.shape()[0]}) return;
-  refuse(fmt::format("{} do not fit", what), fmt::format("{} {}, x {}", what, lengths.spec().text(), x.spec().text()),
-         fmt::format("i32[{}], one for each sample", x.shape()[0]), place);
+  refuse_ctc_loss(fmt::format("{} do not fit", what),
+                  fmt::format("{} {}, x {}", what, lengths.spec().text(), x.spec().text()),
+                  fmt::format("i32[{}], one for each sample", x.shape()[0]), place);
 }
 
-void check(const Tensor& x, const Tensor& targets, const CtcOptions& options, Place place) {
+void check_ctc_loss(const Tensor& x, const Tensor& targets, const CtcOptions& options, Place place) {
   check_defined("ctc_loss", x, place), check_defined("ctc_loss", targets, place);
   if (x.rank() != 3 || !is_float(x.type()) || (!x.labels().empty() && x.labels() != "BTC"))
-    refuse("x are no logits of sequences", "x " + x.spec().text(), "f32 or f64 [batch,time,classes], unlabelled or BTC",
-           place, x.rank() == 3 ? "PyTorch has the time first: transpose(x, {1, 0, 2})" : "");
+    refuse_ctc_loss("x are no logits of sequences", "x " + x.spec().text(),
+                    "f32 or f64 [batch,time,classes], unlabelled or BTC", place,
+                    x.rank() == 3 ? "PyTorch has the time first: transpose(x, {1, 0, 2})" : "");
   if (targets.rank() != 2 || !is_class_type(targets) || targets.shape()[0] != x.shape()[0])
-    refuse("the targets do not fit", fmt::format("targets {}, x {}", targets.spec().text(), x.spec().text()),
-           fmt::format("class numbers i32[{},positions]", x.shape()[0]), place,
-           "give shorter targets any number behind their end, and .target_lengths");
+    refuse_ctc_loss("the targets do not fit", fmt::format("targets {}, x {}", targets.spec().text(), x.spec().text()),
+                    fmt::format("class numbers i32[{},positions]", x.shape()[0]), place,
+                    "give shorter targets any number behind their end, and .target_lengths");
   check_lengths(options.lengths, "lengths", x, place);
   check_lengths(options.target_lengths, "target_lengths", x, place);
   if (options.blank < 0 || options.blank >= x.shape()[2])
-    refuse(fmt::format("the blank {} is no class", options.blank), "x " + x.spec().text(),
-           fmt::format("0 to {}", x.shape()[2] - 1), place);
+    refuse_ctc_loss(fmt::format("the blank {} is no class", options.blank), "x " + x.spec().text(),
+                    fmt::format("0 to {}", x.shape()[2] - 1), place);
   if (options.reduction != "mean" && options.reduction != "sum" && options.reduction != "none")
-    refuse(fmt::format("there is no reduction \"{}\"", options.reduction), "x " + x.spec().text(), "mean, sum or none",
-           place);
+    refuse_ctc_loss(fmt::format("there is no reduction \"{}\"", options.reduction), "x " + x.spec().text(),
+                    "mean, sum or none", place);
 }
 
 Tensor bare(const Tensor& x, Place place) { return reshape(x, x.shape(), "", place); }
@@ -72,7 +74,7 @@ Tensor counts(const Tensor& given, int64_t standard, const Tensor& targets, Plac
   return broadcast(constant_like(targets, static_cast<double>(standard)), {targets.shape()[0]}, "", place);
 }
 
-Tensor column(const Tensor& x, Place place) { return reshape(x, {x.shape()[0], 1}, "", place); }
+Tensor column_ctc_loss(const Tensor& x, Place place) { return reshape(x, {x.shape()[0], 1}, "", place); }
 
 // What a sample may say: blank, target, blank, target, .., blank.
 struct Saying {
@@ -84,7 +86,7 @@ Saying saying_of(const Tensor& targets, const Tensor& target_lengths, const Tens
   const int64_t batch = targets.shape()[0], positions = targets.shape()[1], states = 2 * positions + 1;
   const Tensor nothing = broadcast(constant_like(targets, static_cast<double>(blank)), targets.shape(), "", place);
   const Tensor number = Tensor::arange(static_cast<double>(positions), DType::i32, place).to(x.device(), place);
-  const Tensor counted = where(less(number, column(target_lengths, place), place), targets, nothing, place);
+  const Tensor counted = where(less(number, column_ctc_loss(target_lengths, place), place), targets, nothing, place);
   const Tensor pairs = reshape(stack({nothing, counted}, -1, place), {batch, states - 1}, "", place);
   const Tensor last = broadcast(constant_like(targets, static_cast<double>(blank)), {batch, 1}, "", place);
   const Tensor classes = concatenate({pairs, last}, 1, place);
@@ -122,7 +124,7 @@ Tensor last_states(const Tensor& e, const Saying& saying, const Tensor& lengths,
     const Tensor stay = slice(all, 1, {2, states + 2}, place), next = slice(all, 1, {1, states + 1}, place);
     const Tensor skip = slice(all, 1, {0, states}, place) + saying.skip;
     Tensor a = lse(stay, next, skip, place) + x["e"].tensor();
-    if (lengths.defined()) a = where(less(x["t"].tensor(), column(lengths, place), place), a, stay, place);
+    if (lengths.defined()) a = where(less(x["t"].tensor(), column_ctc_loss(lengths, place), place), a, stay, place);
     return {concatenate({impossible(), a}, 1, place), Tree()};
   };
   const Tree end = scan(step, concatenate({impossible(), certain, others}, 1, place), xs, {}, place).state;
@@ -134,7 +136,7 @@ Tensor losses(const Tensor& a, const Tensor& target_lengths, bool zero_infinity,
   const Tensor zero = constant_like(target_lengths, 0);
   const Tensor end = target_lengths * constant_like(target_lengths, 2);
   const Tensor ends = stack({end, maximum(end - constant_like(end, 1), zero, place)}, -1, place);
-  const Tensor none = column(equal(target_lengths, zero, place), place);
+  const Tensor none = column_ctc_loss(equal(target_lengths, zero, place), place);
   const Tensor two = take_along_axis(a, 1, ends, place);
   const Tensor second = where(none, constant_like(a, kImpossible), slice(two, 1, {1, 2}, place), place);
   const Tensor y = logsumexp(concatenate({slice(two, 1, {0, 1}, place), second}, 1, place), 1, {}, place);
@@ -145,7 +147,7 @@ Tensor losses(const Tensor& a, const Tensor& target_lengths, bool zero_infinity,
 }  // namespace
 
 Tensor ctc_loss(const Tensor& x, const Tensor& targets, const CtcOptions& options, Place place) {
-  check(x, targets, options, place);
+  check_ctc_loss(x, targets, options, place);
   const Tensor logits = bare(x, place), classes = cast(bare(targets, place), DType::i32, place);
   const Tensor target_lengths = counts(options.target_lengths, targets.shape()[1], classes, place);
   const Saying saying = saying_of(classes, target_lengths, logits, options.blank, place);

@@ -13,7 +13,7 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_cumsum(const InferCall& call) {
   const TensorSpec& x = call.inputs[0];
   if (x.type == DType::u8 || x.type == DType::boolean)
     op_error(call, 131, fmt::format("x is {}", name_of(x.type)), "x " + x.text(), "f32, f64 or i32",
@@ -116,13 +116,13 @@ Tensor linear_recurrence(const Tensor& a, const Tensor& b, int axis, bool revers
 void define_cumsum(OpTable& table) {
   table.add({.name = "cumsum",
              .attributes = {"axis", "reverse"},
-             .infer = infer,
+             .infer = infer_cumsum,
              .gradient = gradient_sum,
              .kernel = run_cumsum,
              .cuda = cuda_cumsum});
   table.add({.name = "cumprod",
              .attributes = {"axis", "reverse"},
-             .infer = infer,
+             .infer = infer_cumsum,
              .gradient = gradient_product,
              .kernel = run_cumprod,
              .cuda = cuda_cumprod});

@@ -7,7 +7,7 @@ namespace {
 
 // x: the input whose elements are combined; factor: another one, -1 for none.
 template <class T>
-void add(const CudaCall& call, std::string_view kernel, size_t x, int factor = -1) {
+void add_cumsum_cuda(const CudaCall& call, std::string_view kernel, size_t x, int factor = -1) {
   const Shape& shape = call.outputs[0].spec->shape;
   if (cuda_count(shape.count()) == 0) return;
   const int axis = static_cast<int>(call.attributes.integer("axis"));
@@ -27,19 +27,19 @@ void add(const CudaCall& call, std::string_view kernel, size_t x, int factor = -
 
 void cuda_cumsum(const CudaCall& call) {
   require_f32(call, "cumsum");
-  if (call.outputs[0].spec->type == DType::i32) return add<unsigned>(call, "cumsum_i32", 0);
-  add<float>(call, "cumsum_f32", 0);
+  if (call.outputs[0].spec->type == DType::i32) return add_cumsum_cuda<unsigned>(call, "cumsum_i32", 0);
+  add_cumsum_cuda<float>(call, "cumsum_f32", 0);
 }
 
 void cuda_cumprod(const CudaCall& call) {
   require_f32(call, "cumprod");
-  if (call.outputs[0].spec->type == DType::i32) return add<unsigned>(call, "cumprod_i32", 0);
-  add<float>(call, "cumprod_f32", 0);
+  if (call.outputs[0].spec->type == DType::i32) return add_cumsum_cuda<unsigned>(call, "cumprod_i32", 0);
+  add_cumsum_cuda<float>(call, "cumprod_f32", 0);
 }
 
 void cuda_linear_recurrence(const CudaCall& call) {
   require_f32(call, "linear_recurrence");
-  add<float>(call, "linear_recurrence", 1, 0);
+  add_cumsum_cuda<float>(call, "linear_recurrence", 1, 0);
 }
 
 }  // namespace retrace

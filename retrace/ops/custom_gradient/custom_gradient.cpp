@@ -24,7 +24,7 @@ struct Functions {
   size_t arguments;
 };
 
-bool alike(const TensorSpec& a, const TensorSpec& b) { return a.type == b.type && a.shape == b.shape; }
+bool alike_custom_gradient(const TensorSpec& a, const TensorSpec& b) { return a.type == b.type && a.shape == b.shape; }
 
 // What input i of backward stands for.
 const TensorSpec& expected_of_backward(const Functions& f, const InferCall& call, size_t i) {
@@ -34,7 +34,7 @@ const TensorSpec& expected_of_backward(const Functions& f, const InferCall& call
 }
 
 // Attributes may come from a text.
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_custom_gradient(const InferCall& call) {
   const auto refuse = [&](const std::string& what) {
     op_error(call, 233, "the recorded functions do not fit: " + what, fmt::format("{} inputs", call.inputs.size()),
              "a forward function of x, and a backward one of x, y and dy");
@@ -46,24 +46,25 @@ std::vector<TensorSpec> infer(const InferCall& call) {
       f.backward->outputs.size() != f.arguments)
     refuse("their numbers of inputs");
   for (size_t i = 0; i < f.forward->inputs.size(); ++i)
-    if (!alike(f.forward_input(i), call.inputs[i])) refuse(fmt::format("input {} of forward", i));
+    if (!alike_custom_gradient(f.forward_input(i), call.inputs[i])) refuse(fmt::format("input {} of forward", i));
   for (size_t i = 0; i < f.backward->inputs.size(); ++i)
-    if (!alike(f.backward->spec(f.backward->inputs[i]), expected_of_backward(f, call, i)))
+    if (!alike_custom_gradient(f.backward->spec(f.backward->inputs[i]), expected_of_backward(f, call, i)))
       refuse(fmt::format("input {} of backward", i));
   for (size_t i = 0; i < f.arguments; ++i)
-    if (is_float(f.forward_input(i).type) && !alike(f.backward->spec(f.backward->outputs[i]), f.forward_input(i)))
+    if (is_float(f.forward_input(i).type) &&
+        !alike_custom_gradient(f.backward->spec(f.backward->outputs[i]), f.forward_input(i)))
       refuse(fmt::format("output {} of backward", i));
   std::vector<TensorSpec> outputs;
   for (size_t i = 0; i < f.forward->outputs.size(); ++i) outputs.push_back(f.output(i));
   return outputs;
 }
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_custom_gradient(const LowerCall& call) {
   const Functions f(call.attributes);
   return current_recording()->splice(*f.forward, call.inputs.first(f.forward->inputs.size()), {}, call.place);
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_custom_gradient(const GradientCall& call) {
   const Functions f(call.attributes);
   std::vector<Tensor> inputs(call.inputs.begin(), call.inputs.begin() + static_cast<std::ptrdiff_t>(f.arguments));
   inputs.insert(inputs.end(), call.outputs.begin(), call.outputs.end());
@@ -88,7 +89,8 @@ void check_gradients(const Tree& x, const Tree& found, Place place) {
   check_same_structure(x, found, "what backward returns in custom_gradient", place);
   const auto of_x = leaves(x), of_found = leaves(found);
   for (size_t i = 0; i < of_x.size(); ++i)
-    if (const Tensor& a = of_x[i].second; is_float(a.type()) && !alike(a.spec(), of_found[i].second.spec()))
+    if (const Tensor& a = of_x[i].second;
+        is_float(a.type()) && !alike_custom_gradient(a.spec(), of_found[i].second.spec()))
       throw Error(ErrorKind::usage, 234,
                   fmt::format("custom_gradient: backward's gradient{}{} does not fit x",
                               of_x[i].first.empty() ? "" : " for ", of_x[i].first))
@@ -143,9 +145,9 @@ void define_custom_gradient(OpTable& table) {
   table.add({.name = "custom_gradient",
              .inputs = -1,
              .attributes = {"forward", "backward", "arguments"},
-             .infer = infer,
-             .gradient = gradient,
-             .lower = lower});
+             .infer = infer_custom_gradient,
+             .gradient = gradient_custom_gradient,
+             .lower = lower_custom_gradient});
 }
 
 }  // namespace retrace

@@ -9,7 +9,7 @@
 namespace retrace {
 namespace {
 
-void check(const Tensor& x, double probability, Place place) {
+void check_dropout(const Tensor& x, double probability, Place place) {
   check_defined("dropout", x, place);
   if (!is_float(x.type()))
     throw Error(ErrorKind::usage, 131, fmt::format("dropout: x is {}", name_of(x.type())))
@@ -45,13 +45,13 @@ Tensor dropped(const Tensor& x, const Tensor& drawn, double probability, Place p
 }  // namespace
 
 Tensor dropout(const Tensor& x, double probability, RandomKey key, const DropoutOptions& options, Place place) {
-  check(x, probability, place);
+  check_dropout(x, probability, place);
   const DrawOptions how{.labels = std::string(x.labels())};
   return dropped(x, uniform(drawn_shape(x, options), key, how, place), probability, place);
 }
 
 Tensor dropout(const Tensor& x, double probability, const DropoutOptions& options, Place place) {
-  check(x, probability, place);
+  check_dropout(x, probability, place);
   if (!DrawScope::current())
     throw Error(ErrorKind::usage, 189, "dropout: what is dropped outside of a recorded function needs a key")
         .where(place)

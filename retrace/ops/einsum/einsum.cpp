@@ -154,7 +154,8 @@ Factor outer(const Factor& a, const Factor& b, const Equation& equation, Place p
 }
 
 // A product of matrices over `contracted`, for each index of the letters that both have and that are kept.
-Factor product(const Factor& a, const Factor& b, const std::string& contracted, const Equation& equation, Place place) {
+Factor product_einsum(const Factor& a, const Factor& b, const std::string& contracted, const Equation& equation,
+                      Place place) {
   const std::string batch = chosen(a.letters, [&](char c) { return has(b.letters, c) && !has(contracted, c); });
   const std::string left = chosen(a.letters, [&](char c) { return !has(b.letters, c); });
   const std::string right = chosen(b.letters, [&](char c) { return !has(a.letters, c); });
@@ -188,7 +189,8 @@ Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, Place 
     const Factor next = summed(factor(i), equation, i + 1, made.letters, place);
     const std::string contracted =
         chosen(made.letters, [&](char c) { return has(next.letters, c) && !equation.is_kept(c, i + 1); });
-    made = contracted.empty() ? outer(made, next, equation, place) : product(made, next, contracted, equation, place);
+    made = contracted.empty() ? outer(made, next, equation, place)
+                              : product_einsum(made, next, contracted, equation, place);
   }
   return permuted(made, equation.result(), place);
 }

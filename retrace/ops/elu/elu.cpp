@@ -9,13 +9,13 @@
 namespace retrace {
 namespace {
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_elu(const LowerCall& call) {
   const Tensor &x = call.inputs[0], &alpha = call.inputs[1];
   const Tensor zero = constant_like(x, 0);
   return {where(greater(x, zero, call.place), x, alpha * expm1(x, call.place), call.place)};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_elu(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &alpha = call.inputs[1], &dy = call.cotangents[0];
   const Tensor zero = constant_like(x, 0), positive = greater(x, zero, call.place);
   std::vector<Tensor> result(2);
@@ -34,7 +34,7 @@ Tensor elu(const Tensor& x, const Operand& alpha, Place place) {
 }
 
 void define_elu(OpTable& table) {
-  table.add({.name = "elu", .inputs = 2, .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add({.name = "elu", .inputs = 2, .infer = infer_pointwise_float, .gradient = gradient_elu, .lower = lower_elu});
 }
 
 }  // namespace retrace

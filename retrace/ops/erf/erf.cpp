@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(erf);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_erf(const GradientCall& call) {
   const Tensor& x = call.inputs[0];
   const Tensor scale = constant_like(x, 0x1.20dd750429b6dp0);  // 2 / sqrt(pi)
   return {call.cotangents[0] * (scale * exp(-(x * x), call.place))};
@@ -24,8 +24,11 @@ Tensor erf(const Tensor& x, Place place) {
 }
 
 void define_erf(OpTable& table) {
-  table.add(
-      {.name = "erf", .infer = infer_pointwise_float, .gradient = gradient, .rule = &erf_pointwise, .costly = true});
+  table.add({.name = "erf",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_erf,
+             .rule = &erf_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

@@ -9,7 +9,7 @@ RT_POINTWISE_RULE(exp);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) { return {call.cotangents[0] * call.outputs[0]}; }
+std::vector<Tensor> gradient_exp(const GradientCall& call) { return {call.cotangents[0] * call.outputs[0]}; }
 
 }  // namespace
 
@@ -19,8 +19,11 @@ Tensor exp(const Tensor& x, Place place) {
 }
 
 void define_exp(OpTable& table) {
-  table.add(
-      {.name = "exp", .infer = infer_pointwise_float, .gradient = gradient, .rule = &exp_pointwise, .costly = true});
+  table.add({.name = "exp",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_exp,
+             .rule = &exp_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(expm1);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_expm1(const GradientCall& call) {
   return {call.cotangents[0] * exp(call.inputs[0], call.place)};
 }
 
@@ -24,7 +24,7 @@ Tensor expm1(const Tensor& x, Place place) {
 void define_expm1(OpTable& table) {
   table.add({.name = "expm1",
              .infer = infer_pointwise_float,
-             .gradient = gradient,
+             .gradient = gradient_expm1,
              .rule = &expm1_pointwise,
              .costly = true});
 }

@@ -18,7 +18,7 @@ Shape swapped_with_first(int rank, int axis) {
   return order;
 }
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_flip(const InferCall& call) {
   TensorSpec y = call.inputs[0];
   for (const int64_t axis : call.attributes.list("axes")) {
     check_axis(call, axis, y.shape.rank());
@@ -51,7 +51,7 @@ void copy_backwards(const Call& call, F copy) {
        from.strides);
 }
 
-void run(const KernelCall& call) {
+void run_flip(const KernelCall& call) {
   copy_backwards(call, [&](size_t bytes, const Shape& shape, const void* from, const Shape& strides) {
     strided_copy(bytes, shape, from, strides, call.outputs[0].data, row_major_strides(shape));
   });
@@ -63,7 +63,7 @@ void cuda_flip(const CudaCall& call) {
   });
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_flip(const GradientCall& call) {
   static const Op& op = find_op("flip");
   return {record_one(op, {{"axes", call.attributes.list("axes")}}, {call.cotangents[0]}, call.place)};
 }
@@ -100,8 +100,12 @@ Tensor roll(const Tensor& x, const Axes& axis, int64_t shift, Place place) {
 }
 
 void define_flip(OpTable& table) {
-  table.add(
-      {.name = "flip", .attributes = {"axes"}, .infer = infer, .gradient = gradient, .kernel = run, .cuda = cuda_flip});
+  table.add({.name = "flip",
+             .attributes = {"axes"},
+             .infer = infer_flip,
+             .gradient = gradient_flip,
+             .kernel = run_flip,
+             .cuda = cuda_flip});
 }
 
 }  // namespace retrace

@@ -14,10 +14,10 @@ namespace retrace {
 namespace {
 
 constexpr int64_t kPieceBytes = 1 << 17;
-constexpr IndexNames kGathered{"gather_rows", "row", "rows are counted from 0"};
+constexpr IndexNames kGatherRowsGathered{"gather_rows", "row", "rows are counted from 0"};
 constexpr IndexNames kScattered{"scatter_rows", "row", "rows are counted from 0"};
 
-std::vector<TensorSpec> infer_gather(const InferCall& call) {
+std::vector<TensorSpec> infer_gather_gather_rows(const InferCall& call) {
   const auto &table = call.inputs[0], &index = call.inputs[1];
   check_type(call, 1, "the index", DType::i32);
   if (table.shape.rank() == 0)
@@ -43,10 +43,10 @@ std::vector<TensorSpec> infer_scatter(const InferCall& call) {
   return {y};
 }
 
-void run_gather(const KernelCall& call) {
+void run_gather_gather_rows(const KernelCall& call) {
   const auto& table = *call.inputs[0].spec;
   const int64_t count = call.inputs[1].spec->count();
-  check_indices(kGathered, call.inputs[1], table.shape[0]);
+  check_indices(kGatherRowsGathered, call.inputs[1], table.shape[0]);
   const size_t row = static_cast<size_t>(table.shape.count(1, table.shape.rank())) * size_of(table.type);
   if (row == 0 || count == 0) return;
   const auto* index = static_cast<const int32_t*>(call.inputs[1].data);
@@ -76,12 +76,12 @@ void run_scatter(const KernelCall& call) {
     for (int64_t k = 0; k < width; ++k) to[index[i] * width + k] += from[i * width + k];
 }
 
-int64_t workspace(const InferCall& call) {
+int64_t workspace_gather_rows(const InferCall& call) {
   return scatter_rows_workspace(call.inputs[1].count(), call.attributes.integer("rows"));
 }
 
 Error gather_error(const ValueErrorCall& call) {
-  return index_error(kGathered, call.inputs[1], call.inputs[0].shape[0], call.position, call.value);
+  return index_error(kGatherRowsGathered, call.inputs[1], call.inputs[0].shape[0], call.position, call.value);
 }
 
 Error scatter_error(const ValueErrorCall& call) {
@@ -117,9 +117,9 @@ Tensor scatter_rows(const Tensor& x, const Tensor& index, int64_t rows, Place pl
 void define_gather_rows(OpTable& table) {
   table.add({.name = "gather_rows",
              .inputs = 2,
-             .infer = infer_gather,
+             .infer = infer_gather_gather_rows,
              .gradient = gradient_gather,
-             .kernel = run_gather,
+             .kernel = run_gather_gather_rows,
              .cuda = cuda_gather_rows,
              .value_error = gather_error});
   table.add({.name = "scatter_rows",
@@ -128,7 +128,7 @@ void define_gather_rows(OpTable& table) {
              .infer = infer_scatter,
              .gradient = gradient_scatter,
              .kernel = run_scatter,
-             .workspace = workspace,
+             .workspace = workspace_gather_rows,
              .cuda = cuda_scatter_rows,
              .value_error = scatter_error});
 }

@@ -5,16 +5,18 @@
 namespace retrace {
 namespace {
 
-unsigned rows_of(int64_t rows) { return static_cast<unsigned>(std::min<int64_t>(rows, int64_t{1} << 31)); }
+unsigned rows_of_gather_rows_cuda(int64_t rows) {
+  return static_cast<unsigned>(std::min<int64_t>(rows, int64_t{1} << 31));
+}
 
 void add_check(const CudaCall& call, int64_t rows) {
   const unsigned count = cuda_count(call.inputs[1].spec->count());
-  const CheckRowsArguments arguments{call.inputs[1].data, count, rows_of(rows), call.errors};
+  const CheckRowsArguments arguments{call.inputs[1].data, count, rows_of_gather_rows_cuda(rows), call.errors};
   add_elementwise(call.launches, "check_rows", count, arguments);
 }
 
 template <class T>
-void add_gather(const CudaCall& call, std::string_view kernel, T missing, int64_t items = 1) {
+void add_gather_gather_rows_cuda(const CudaCall& call, std::string_view kernel, T missing, int64_t items = 1) {
   const Shape &table = call.inputs[0].spec->shape, &y = call.outputs[0].spec->shape;
   const unsigned count = cuda_count(y.count() / items);
   const GatherRowsArguments<T> arguments{call.inputs[0].data,
@@ -22,7 +24,7 @@ void add_gather(const CudaCall& call, std::string_view kernel, T missing, int64_
                                          call.outputs[0].data,
                                          count,
                                          cuda::Divisor(static_cast<unsigned>(table.count(1, table.rank()) / items)),
-                                         rows_of(table[0]),
+                                         rows_of_gather_rows_cuda(table[0]),
                                          missing,
                                          call.errors};
   add_elementwise(call.launches, kernel, count, arguments);
@@ -36,15 +38,17 @@ void cuda_gather_rows(const CudaCall& call) {
   constexpr unsigned kNan = 0x7fc00000;
   const int64_t width = table.shape.count(1, table.shape.rank());
   switch (table.type) {
-    case DType::f64: return add_gather<unsigned long long>(call, "gather_rows_8", 0x7ff8000000000000ull);
+    case DType::f64:
+      return add_gather_gather_rows_cuda<unsigned long long>(call, "gather_rows_8", 0x7ff8000000000000ull);
     case DType::u8:
-    case DType::boolean: return add_gather<unsigned char>(call, "gather_rows_1", 0);
+    case DType::boolean: return add_gather_gather_rows_cuda<unsigned char>(call, "gather_rows_1", 0);
     case DType::f32:
     case DType::i32: break;
   }
   const unsigned missing = table.type == DType::f32 ? kNan : 0;
-  if (width % 4 == 0) return add_gather<Words4>(call, "gather_rows_16", {{missing, missing, missing, missing}}, 4);
-  add_gather<unsigned>(call, "gather_rows_4", missing);
+  if (width % 4 == 0)
+    return add_gather_gather_rows_cuda<Words4>(call, "gather_rows_16", {{missing, missing, missing, missing}}, 4);
+  add_gather_gather_rows_cuda<unsigned>(call, "gather_rows_4", missing);
 }
 
 void cuda_scatter_rows(const CudaCall& call) {

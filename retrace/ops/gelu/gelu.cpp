@@ -14,9 +14,11 @@ Tensor probability(const Tensor& x, Place place) {
   return half * (1 + erf(x * root, place));
 }
 
-std::vector<Tensor> lower(const LowerCall& call) { return {call.inputs[0] * probability(call.inputs[0], call.place)}; }
+std::vector<Tensor> lower_gelu(const LowerCall& call) {
+  return {call.inputs[0] * probability(call.inputs[0], call.place)};
+}
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_gelu(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
   const Tensor half = constant_like(x, 0.5), scale = constant_like(x, 0x1.9884533d43651p-2);  // 1 / sqrt(2 pi)
   const Tensor density = scale * exp(-(half * (x * x)), call.place);
@@ -31,7 +33,7 @@ Tensor gelu(const Tensor& x, Place place) {
 }
 
 void define_gelu(OpTable& table) {
-  table.add({.name = "gelu", .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add({.name = "gelu", .infer = infer_pointwise_float, .gradient = gradient_gelu, .lower = lower_gelu});
 }
 
 }  // namespace retrace

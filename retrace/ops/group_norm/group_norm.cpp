@@ -10,9 +10,9 @@
 namespace retrace {
 namespace {
 
-constexpr const char* kArguments[] = {"x", "scale", "offset"};
+constexpr const char* kGroupNormArguments[] = {"x", "scale", "offset"};
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_group_norm(const InferCall& call) {
   check_float(call, 0, "x");
   const TensorSpec& x = call.inputs[0];
   const int channel = x.labels.find('C');
@@ -25,10 +25,10 @@ std::vector<TensorSpec> infer(const InferCall& call) {
     op_error(call, 266, fmt::format("{} groups of {} channels", groups, channels), "x " + x.text(),
              "a number of groups that divides the channels");
   for (size_t i = 1; i < call.inputs.size(); ++i) {
-    check_same_type(call, static_cast<int>(i), kArguments[i]);
+    check_same_type(call, static_cast<int>(i), kGroupNormArguments[i]);
     if (call.inputs[i].shape == Shape{channels}) continue;
-    op_error(call, 135, fmt::format("{} does not fit the {} channels of x", kArguments[i], channels),
-             fmt::format("x {}, {} {}", x.text(), kArguments[i], call.inputs[i].text()),
+    op_error(call, 135, fmt::format("{} does not fit the {} channels of x", kGroupNormArguments[i], channels),
+             fmt::format("x {}, {} {}", x.text(), kGroupNormArguments[i], call.inputs[i].text()),
              fmt::format("the shape [{}]", channels));
   }
   return {x};
@@ -59,25 +59,27 @@ struct Grouped {
   Tensor inv, xhat;
 };
 
-Tensor like(const Tensor& made, const Tensor& x, Place place) { return reshape(made, x.shape(), x.labels(), place); }
-
-std::vector<Tensor> lower(const LowerCall& call) {
-  const Grouped n(call.inputs[0], call.attributes, call.place);
-  const Tensor y = n.xhat * n.of_channels(call.inputs[1]) + n.of_channels(call.inputs[2]);
-  return {like(y, call.inputs[0], call.place)};
+Tensor like_group_norm(const Tensor& made, const Tensor& x, Place place) {
+  return reshape(made, x.shape(), x.labels(), place);
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> lower_group_norm(const LowerCall& call) {
+  const Grouped n(call.inputs[0], call.attributes, call.place);
+  const Tensor y = n.xhat * n.of_channels(call.inputs[1]) + n.of_channels(call.inputs[2]);
+  return {like_group_norm(y, call.inputs[0], call.place)};
+}
+
+std::vector<Tensor> gradient_group_norm(const GradientCall& call) {
   const Grouped n(call.inputs[0], call.attributes, call.place);
   const Tensor dy = n.split(call.cotangents[0]);
   std::vector<Tensor> result(3);
   if (call.needed[0]) {
     const Tensor g = dy * n.of_channels(call.inputs[1]);
     const Tensor along = n.xhat * n.mean_of(g * n.xhat);
-    result[0] = like(n.inv * ((g - n.mean_of(g)) - along), call.inputs[0], call.place);
+    result[0] = like_group_norm(n.inv * ((g - n.mean_of(g)) - along), call.inputs[0], call.place);
   }
   const auto per_channel = [&](const Tensor& made, int input) {
-    const Tensor all = like(made, call.inputs[0], call.place);
+    const Tensor all = like_group_norm(made, call.inputs[0], call.place);
     result[static_cast<size_t>(input)] = sum_to(all, call.inputs[static_cast<size_t>(input)], call.place);
   };
   if (call.needed[1]) per_channel(dy * n.xhat, 1);
@@ -102,9 +104,9 @@ void define_group_norm(OpTable& table) {
   table.add({.name = "group_norm",
              .inputs = 3,
              .attributes = {"groups", "epsilon"},
-             .infer = infer,
-             .gradient = gradient,
-             .lower = lower});
+             .infer = infer_group_norm,
+             .gradient = gradient_group_norm,
+             .lower = lower_group_norm});
 }
 
 }  // namespace retrace

@@ -12,7 +12,7 @@
 namespace retrace {
 namespace {
 
-Tensor next(const Tensor& from_x, const Tensor& before, const GruParameters& parameters, Place place) {
+Tensor next_gru(const Tensor& from_x, const Tensor& before, const GruParameters& parameters, Place place) {
   const Tensor product = matmul(before, parameters.recurrent_weights, {.transpose_b = true}, place);
   const auto a = split(from_x, 1, 3, place), b = split(add(product, parameters.recurrent_bias, place), 1, 3, place);
   const Tensor r = sigmoid(add(a[0], b[0], place), place), z = sigmoid(add(a[1], b[1], place), place);
@@ -30,7 +30,7 @@ GruResult gru(const Tensor& x, const GruParameters& parameters, const Tensor& h,
   for (const Tensor* tensor : {&bias, &recurrent_bias}) check_defined("gru", *tensor, place);
   const auto made = run_recurrence(call, {h, {}}, false, options,
                                    [&](const Tensor& products, const RecurrenceState& before) -> RecurrenceState {
-                                     return {next(products, before.h, parameters, place), {}};
+                                     return {next_gru(products, before.h, parameters, place), {}};
                                    });
   return {made.y, made.state.h};
 }

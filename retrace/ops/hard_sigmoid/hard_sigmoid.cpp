@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(hard_sigmoid);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_hard_sigmoid(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
   const Tensor zero = constant_like(x, 0), below = where(x < 3, dy / 6, zero, call.place);
   return {where(x > -3, below, zero, call.place)};
@@ -24,8 +24,10 @@ Tensor hard_sigmoid(const Tensor& x, Place place) {
 }
 
 void define_hard_sigmoid(OpTable& table) {
-  table.add(
-      {.name = "hard_sigmoid", .infer = infer_pointwise_float, .gradient = gradient, .rule = &hard_sigmoid_pointwise});
+  table.add({.name = "hard_sigmoid",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_hard_sigmoid,
+             .rule = &hard_sigmoid_pointwise});
 }
 
 }  // namespace retrace

@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(hard_swish);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_hard_swish(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
   const Tensor below = where(x <= -3, constant_like(x, 0), dy * ((2 * x + 3) / 6), call.place);  // NaN at NaN
   return {where(x >= 3, dy, below, call.place)};
@@ -24,8 +24,10 @@ Tensor hard_swish(const Tensor& x, Place place) {
 }
 
 void define_hard_swish(OpTable& table) {
-  table.add(
-      {.name = "hard_swish", .infer = infer_pointwise_float, .gradient = gradient, .rule = &hard_swish_pointwise});
+  table.add({.name = "hard_swish",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_hard_swish,
+             .rule = &hard_swish_pointwise});
 }
 
 }  // namespace retrace

@@ -8,11 +8,11 @@
 namespace retrace {
 namespace {
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_hard_tanh(const LowerCall& call) {
   return {minimum(maximum(call.inputs[0], -1, call.place), 1, call.place)};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_hard_tanh(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
   const Tensor zero = constant_like(x, 0), below = where(x < 1, dy, zero, call.place);
   return {where(x > -1, below, zero, call.place)};
@@ -26,7 +26,8 @@ Tensor hard_tanh(const Tensor& x, Place place) {
 }
 
 void define_hard_tanh(OpTable& table) {
-  table.add({.name = "hard_tanh", .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add(
+      {.name = "hard_tanh", .infer = infer_pointwise_float, .gradient = gradient_hard_tanh, .lower = lower_hard_tanh});
 }
 
 }  // namespace retrace

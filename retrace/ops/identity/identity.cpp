@@ -5,8 +5,8 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) { return {call.inputs[0]}; }
-std::vector<Tensor> gradient(const GradientCall& call) { return {call.cotangents[0]}; }
+std::vector<TensorSpec> infer_identity(const InferCall& call) { return {call.inputs[0]}; }
+std::vector<Tensor> gradient_identity(const GradientCall& call) { return {call.cotangents[0]}; }
 
 }  // namespace
 
@@ -21,9 +21,13 @@ Tensor stop_gradient(const Tensor& x, Place place) {
 }
 
 void define_identity(OpTable& table) {
-  table.add({.name = "identity", .infer = infer, .gradient = gradient, .view = true, .same_as = {{.input = 0}}});
+  table.add({.name = "identity",
+             .infer = infer_identity,
+             .gradient = gradient_identity,
+             .view = true,
+             .same_as = {{.input = 0}}});
   table.add({.name = "stop_gradient",
-             .infer = infer,
+             .infer = infer_identity,
              .view = true,
              .same_as = {{.input = 0}}});  // no gradient: that is its purpose
 }

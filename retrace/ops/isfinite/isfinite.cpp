@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(isnan);
 
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_isfinite(const InferCall& call) {
   check_float(call, 0, "x");
   return infer_comparison(call);
 }
@@ -34,9 +34,9 @@ Tensor isnan(const Tensor& x, Place place) {
 
 // No gradients: the results are bool.
 void define_isfinite(OpTable& table) {
-  table.add({.name = "isfinite", .infer = infer, .rule = &isfinite_pointwise});
-  table.add({.name = "isinf", .infer = infer, .rule = &isinf_pointwise});
-  table.add({.name = "isnan", .infer = infer, .rule = &isnan_pointwise});
+  table.add({.name = "isfinite", .infer = infer_isfinite, .rule = &isfinite_pointwise});
+  table.add({.name = "isinf", .infer = infer_isfinite, .rule = &isinf_pointwise});
+  table.add({.name = "isnan", .infer = infer_isfinite, .rule = &isnan_pointwise});
 }
 
 }  // namespace retrace

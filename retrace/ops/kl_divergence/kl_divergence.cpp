@@ -17,13 +17,13 @@ Tensor where_present(const Tensor& t, const Tensor& value, Place place) {
   return where(equal(t, zero, place), zero, value, place);
 }
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_kl_divergence(const LowerCall& call) {
   const Tensor &y = call.inputs[0], &t = call.inputs[1];
   const Tensor term = where_present(t, t * (log(t, call.place) - y), call.place);
   return {sum(term, {}, {}, call.place) / observation_count(y)};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_kl_divergence(const GradientCall& call) {
   const Tensor &y = call.inputs[0], &t = call.inputs[1];
   const Tensor scale = call.cotangents[0] / observation_count(y);
   std::vector<Tensor> result(2);
@@ -43,7 +43,11 @@ Tensor kl_divergence(const Tensor& y, const Tensor& t, Place place) {
 }
 
 void define_kl_divergence(OpTable& table) {
-  table.add({.name = "kl_divergence", .inputs = 2, .infer = infer_loss, .gradient = gradient, .lower = lower});
+  table.add({.name = "kl_divergence",
+             .inputs = 2,
+             .infer = infer_loss,
+             .gradient = gradient_kl_divergence,
+             .lower = lower_kl_divergence});
 }
 
 }  // namespace retrace

@@ -10,19 +10,19 @@
 namespace retrace {
 namespace {
 
-constexpr const char* kArguments[] = {"x", "scale", "offset"};
+constexpr const char* kLayerNormArguments[] = {"x", "scale", "offset"};
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_layer_norm(const InferCall& call) {
   check_float(call, 0, "x");
   const TensorSpec& x = call.inputs[0];
   if (x.shape.rank() == 0)
     op_error(call, 133, "x has no axes", "x " + x.text(), "an axis of features", "reshape x to [1, features]");
   const int64_t features = x.shape.back();
   for (size_t i = 1; i < call.inputs.size(); ++i) {
-    check_same_type(call, static_cast<int>(i), kArguments[i]);
+    check_same_type(call, static_cast<int>(i), kLayerNormArguments[i]);
     if (call.inputs[i].shape == Shape{features}) continue;
-    op_error(call, 135, fmt::format("{} does not fit the {} features of x", kArguments[i], features),
-             fmt::format("x {}, {} {}", x.text(), kArguments[i], call.inputs[i].text()),
+    op_error(call, 135, fmt::format("{} does not fit the {} features of x", kLayerNormArguments[i], features),
+             fmt::format("x {}, {} {}", x.text(), kLayerNormArguments[i], call.inputs[i].text()),
              fmt::format("the shape [{}]", features));
   }
   return {x};
@@ -112,13 +112,13 @@ void define_layer_norm(OpTable& table) {
   table.add({.name = "layer_norm",
              .inputs = 3,
              .attributes = {"epsilon"},
-             .infer = infer,
+             .infer = infer_layer_norm,
              .gradient = gradient_layer_norm,
              .lower = lower_layer_norm});
   table.add({.name = "rms_norm",
              .inputs = 2,
              .attributes = {"epsilon"},
-             .infer = infer,
+             .infer = infer_layer_norm,
              .gradient = gradient_rms_norm,
              .lower = lower_rms_norm});
 }

@@ -7,13 +7,13 @@
 namespace retrace {
 namespace {
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_leaky_relu(const LowerCall& call) {
   const Tensor &x = call.inputs[0], &slope = call.inputs[1];
   const Tensor zero = constant_like(x, 0);
   return {where(greater(x, zero, call.place), x, slope * x, call.place)};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_leaky_relu(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &slope = call.inputs[1], &dy = call.cotangents[0];
   const Tensor zero = constant_like(x, 0), positive = greater(x, zero, call.place);
   std::vector<Tensor> result(2);
@@ -30,7 +30,11 @@ Tensor leaky_relu(const Tensor& x, const Operand& slope, Place place) {
 }
 
 void define_leaky_relu(OpTable& table) {
-  table.add({.name = "leaky_relu", .inputs = 2, .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add({.name = "leaky_relu",
+             .inputs = 2,
+             .infer = infer_pointwise_float,
+             .gradient = gradient_leaky_relu,
+             .lower = lower_leaky_relu});
 }
 
 }  // namespace retrace

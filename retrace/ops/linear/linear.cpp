@@ -10,7 +10,7 @@ namespace retrace {
 namespace {
 
 // [samples,features], or [positions,features] of the last axis.
-Tensor rows_of(const Tensor& x, const LinearOptions& options, Place place) {
+Tensor rows_of_linear(const Tensor& x, const LinearOptions& options, Place place) {
   if (options.flatten) return flatten(x, place);
   if (x.rank() == 0 || x.rank() == 2) return x;
   return reshape(x, {x.shape().count(0, x.rank() - 1), x.shape().back()}, "", place);
@@ -43,10 +43,10 @@ Tensor in_form(const Tensor& y, const Tensor& x, const LinearOptions& options, P
   return reshape(y, shape, x.labels(), place);
 }
 
-Tensor product(const Tensor& x, const Tensor& weights, const LinearOptions& options, Place place) {
+Tensor product_linear(const Tensor& x, const Tensor& weights, const LinearOptions& options, Place place) {
   check_defined("linear", x, place);
   check_defined("linear", weights, place);
-  const Tensor rows = rows_of(x, options, place);
+  const Tensor rows = rows_of_linear(x, options, place);
   check_fit(x, rows, weights, options, place);
   return matmul(rows, weights, {.transpose_b = true}, place);
 }
@@ -54,7 +54,7 @@ Tensor product(const Tensor& x, const Tensor& weights, const LinearOptions& opti
 }  // namespace
 
 Tensor linear(const Tensor& x, const Tensor& weights, const LinearOptions& options, Place place) {
-  return in_form(product(x, weights, options, place), x, options, place);
+  return in_form(product_linear(x, weights, options, place), x, options, place);
 }
 
 Tensor linear(const Tensor& x, const Tensor& weights, Place place) {
@@ -62,7 +62,7 @@ Tensor linear(const Tensor& x, const Tensor& weights, Place place) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weights, const Tensor& bias, const LinearOptions& options, Place place) {
-  const Tensor y = product(x, weights, options, place);
+  const Tensor y = product_linear(x, weights, options, place);
   const int64_t outputs = weights.shape()[0];
   if (bias.rank(place) > 1 || (bias.size() != 1 && bias.size() != outputs))
     throw Error(ErrorKind::usage, 163, fmt::format("linear: the bias does not fit {} outputs", outputs))

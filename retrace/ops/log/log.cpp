@@ -9,7 +9,7 @@ RT_POINTWISE_RULE(log);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) { return {call.cotangents[0] / call.inputs[0]}; }
+std::vector<Tensor> gradient_log(const GradientCall& call) { return {call.cotangents[0] / call.inputs[0]}; }
 
 }  // namespace
 
@@ -19,8 +19,11 @@ Tensor log(const Tensor& x, Place place) {
 }
 
 void define_log(OpTable& table) {
-  table.add(
-      {.name = "log", .infer = infer_pointwise_float, .gradient = gradient, .rule = &log_pointwise, .costly = true});
+  table.add({.name = "log",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_log,
+             .rule = &log_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

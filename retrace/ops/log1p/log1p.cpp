@@ -9,7 +9,7 @@ RT_POINTWISE_RULE(log1p);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) { return {call.cotangents[0] / (1 + call.inputs[0])}; }
+std::vector<Tensor> gradient_log1p(const GradientCall& call) { return {call.cotangents[0] / (1 + call.inputs[0])}; }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Tensor log1p(const Tensor& x, Place place) {
 void define_log1p(OpTable& table) {
   table.add({.name = "log1p",
              .infer = infer_pointwise_float,
-             .gradient = gradient,
+             .gradient = gradient_log1p,
              .rule = &log1p_pointwise,
              .costly = true});
 }

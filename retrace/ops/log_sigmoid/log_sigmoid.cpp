@@ -8,9 +8,9 @@
 namespace retrace {
 namespace {
 
-std::vector<Tensor> lower(const LowerCall& call) { return {-softplus(-call.inputs[0], call.place)}; }
+std::vector<Tensor> lower_log_sigmoid(const LowerCall& call) { return {-softplus(-call.inputs[0], call.place)}; }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_log_sigmoid(const GradientCall& call) {
   return {call.cotangents[0] * sigmoid(-call.inputs[0], call.place)};
 }
 
@@ -22,7 +22,10 @@ Tensor log_sigmoid(const Tensor& x, Place place) {
 }
 
 void define_log_sigmoid(OpTable& table) {
-  table.add({.name = "log_sigmoid", .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add({.name = "log_sigmoid",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_log_sigmoid,
+             .lower = lower_log_sigmoid});
 }
 
 }  // namespace retrace

@@ -13,7 +13,8 @@ RT_POINTWISE_RULE(logical_not);
 
 namespace {
 
-void define(OpTable& table, std::string_view name, int inputs, const PointwiseRule& rule, IntegerFunction integer) {
+void define_logical(OpTable& table, std::string_view name, int inputs, const PointwiseRule& rule,
+                    IntegerFunction integer) {
   table.add({.name = name,
              .inputs = inputs,
              .infer = infer_comparison,
@@ -60,13 +61,14 @@ Tensor all(const Tensor& x, const Axes& axes, const ReduceOptions& options, Plac
 
 // No gradients: the results are bool.
 void define_logical(OpTable& table) {
-  define(table, "logical_and", 2, logical_and_pointwise,
-         [](const int32_t* in) -> int32_t { return in[0] != 0 && in[1] != 0; });
-  define(table, "logical_or", 2, logical_or_pointwise,
-         [](const int32_t* in) -> int32_t { return in[0] != 0 || in[1] != 0; });
-  define(table, "logical_xor", 2, logical_xor_pointwise,
-         [](const int32_t* in) -> int32_t { return (in[0] != 0) != (in[1] != 0); });
-  define(table, "logical_not", 1, logical_not_pointwise, [](const int32_t* in) -> int32_t { return in[0] == 0; });
+  define_logical(table, "logical_and", 2, logical_and_pointwise,
+                 [](const int32_t* in) -> int32_t { return in[0] != 0 && in[1] != 0; });
+  define_logical(table, "logical_or", 2, logical_or_pointwise,
+                 [](const int32_t* in) -> int32_t { return in[0] != 0 || in[1] != 0; });
+  define_logical(table, "logical_xor", 2, logical_xor_pointwise,
+                 [](const int32_t* in) -> int32_t { return (in[0] != 0) != (in[1] != 0); });
+  define_logical(table, "logical_not", 1, logical_not_pointwise,
+                 [](const int32_t* in) -> int32_t { return in[0] == 0; });
 }
 
 }  // namespace retrace

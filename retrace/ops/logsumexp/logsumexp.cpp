@@ -13,7 +13,7 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_logsumexp(const InferCall& call) {
   check_float(call, 0, "x");
   const auto spec = infer_reduced(call, call.inputs[0].type);
   check_search(call);
@@ -22,7 +22,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
 
 Tensor finite_or_zero(const Tensor& x, Place place) { return where(isfinite(x, place), x, constant_like(x, 0), place); }
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_logsumexp(const LowerCall& call) {
   const Tensor& x = call.inputs[0];
   const Shape& axes = call.attributes.list("axes");
   const ReduceOptions options{.keep = call.attributes.integer("keep") != 0};
@@ -32,7 +32,7 @@ std::vector<Tensor> lower(const LowerCall& call) {
 }
 
 // Where y is -inf all of x is: 0 in its place makes the quotients 0, and not NaN.
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_logsumexp(const GradientCall& call) {
   const Tensor& x = call.inputs[0];
   const Shape& axes = call.attributes.list("axes");
   const Tensor none = constant_like(call.outputs[0], -__builtin_inf());
@@ -51,8 +51,11 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, const ReduceOptions& options
 }
 
 void define_logsumexp(OpTable& table) {
-  table.add(
-      {.name = "logsumexp", .attributes = {"axes", "keep"}, .infer = infer, .gradient = gradient, .lower = lower});
+  table.add({.name = "logsumexp",
+             .attributes = {"axes", "keep"},
+             .infer = infer_logsumexp,
+             .gradient = gradient_logsumexp,
+             .lower = lower_logsumexp});
 }
 
 }  // namespace retrace

@@ -11,7 +11,7 @@
 namespace retrace {
 namespace {
 
-RecurrenceState next(const Tensor& products, const RecurrenceState& before, const Tensor& weights, Place place) {
+RecurrenceState next_lstm(const Tensor& products, const RecurrenceState& before, const Tensor& weights, Place place) {
   const Tensor a = add(products, matmul(before.h, weights, {.transpose_b = true}, place), place);
   const auto gates = split(a, 1, 4, place);
   const Tensor kept = multiply(sigmoid(gates[1], place), before.c, place);
@@ -29,7 +29,7 @@ LstmResult lstm(const Tensor& x, const LstmParameters& parameters, const LstmSta
   check_defined("lstm", bias, place);
   const auto made = run_recurrence(call, {state.h, state.c}, true, options,
                                    [&](const Tensor& products, const RecurrenceState& before) {
-                                     return next(products, before, recurrent_weights, place);
+                                     return next_lstm(products, before, recurrent_weights, place);
                                    });
   return {made.y, {made.state.h, made.state.c}};
 }

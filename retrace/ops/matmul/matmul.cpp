@@ -20,7 +20,7 @@ MatmulOptions options_of(const Attributes& attributes) {
 }
 
 // The shape of a product of two factors of one rank, 2 or 3, that were checked.
-MatmulShape shape_of(const Shape& a, const Shape& b, MatmulOptions options) {
+MatmulShape shape_of_matmul(const Shape& a, const Shape& b, MatmulOptions options) {
   const int last = a.rank() - 1;
   MatmulShape shape;
   shape.transpose_a = options.transpose_a, shape.transpose_b = options.transpose_b;
@@ -38,7 +38,7 @@ std::string matrix_text(const char* name, const TensorSpec& spec, bool transpose
   return fmt::format("{} {}{}", name, spec.text(), transposed ? " (transposed)" : "");
 }
 
-[[noreturn]] void refuse(const InferCall& call, const std::string& message, const std::string& expected) {
+[[noreturn]] void refuse_matmul(const InferCall& call, const std::string& message, const std::string& expected) {
   const auto options = options_of(call.attributes);
   op_error(call, 160, message,
            matrix_text("a", call.inputs[0], options.transpose_a) + ", " +
@@ -46,20 +46,22 @@ std::string matrix_text(const char* name, const TensorSpec& spec, bool transpose
            expected);
 }
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_matmul(const InferCall& call) {
   check_float(call, 0, "a");
   check_same_type(call, 1, "b");
   const auto &a = call.inputs[0], &b = call.inputs[1];
   const int rank = a.shape.rank();
   if (rank != b.shape.rank() || rank < 2 || rank > 3)
-    refuse(call, fmt::format("a has {} axes, b has {}", rank, b.shape.rank()), "two matrices, or stacks of them");
+    refuse_matmul(call, fmt::format("a has {} axes, b has {}", rank, b.shape.rank()),
+                  "two matrices, or stacks of them");
   const auto options = options_of(call.attributes);
-  const MatmulShape shape = shape_of(a.shape, b.shape, options);
+  const MatmulShape shape = shape_of_matmul(a.shape, b.shape, options);
   const int64_t depth_b = b.shape[options.transpose_b ? rank - 1 : rank - 2];
   if (shape.depth != depth_b)
-    refuse(call, fmt::format("a has {} columns, b has {} rows", shape.depth, depth_b), "columns of a = rows of b");
+    refuse_matmul(call, fmt::format("a has {} columns, b has {} rows", shape.depth, depth_b),
+                  "columns of a = rows of b");
   if (rank == 3 && a.shape[0] != b.shape[0] && a.shape[0] != 1 && b.shape[0] != 1)
-    refuse(call, fmt::format("{} matrices meet {}", a.shape[0], b.shape[0]), "equal first axes, or 1");
+    refuse_matmul(call, fmt::format("{} matrices meet {}", a.shape[0], b.shape[0]), "equal first axes, or 1");
   TensorSpec y{a.type, {shape.rows, shape.columns}, {}, {}};
   if (rank == 3) y.shape = {shape.count, shape.rows, shape.columns};
   if (b.labels.empty() && !options.transpose_a && (rank == 2 || a.shape[0] == shape.count))
@@ -80,10 +82,10 @@ void run_double(const MatmulShape& s, const double* a, const double* b, double* 
       }
 }
 
-void run(const KernelCall& call) {
+void run_matmul(const KernelCall& call) {
   const auto& out = *call.outputs[0].spec;
   const MatmulShape shape =
-      shape_of(call.inputs[0].spec->shape, call.inputs[1].spec->shape, options_of(call.attributes));
+      shape_of_matmul(call.inputs[0].spec->shape, call.inputs[1].spec->shape, options_of(call.attributes));
   if (out.count() == 0) return;
   if (out.type == DType::f64)
     return run_double(shape, static_cast<const double*>(call.inputs[0].data),
@@ -100,22 +102,24 @@ void run(const KernelCall& call) {
   matmul(shape, a, b, y, call.workspace, &done);
 }
 
-int64_t workspace(const InferCall& call) {
-  const MatmulShape shape = shape_of(call.inputs[0].shape, call.inputs[1].shape, options_of(call.attributes));
+int64_t workspace_matmul(const InferCall& call) {
+  const MatmulShape shape = shape_of_matmul(call.inputs[0].shape, call.inputs[1].shape, options_of(call.attributes));
   if (call.inputs[0].type != DType::f32 || shape.count * shape.rows * shape.columns * shape.depth == 0) return 0;
   return matmul_workspace(shape);
 }
 
 void run_cuda(const CudaCall& call) {
-  cuda_matmul(shape_of(call.inputs[0].spec->shape, call.inputs[1].spec->shape, options_of(call.attributes)), call);
+  cuda_matmul(shape_of_matmul(call.inputs[0].spec->shape, call.inputs[1].spec->shape, options_of(call.attributes)),
+              call);
 }
 
 int64_t cuda_workspace(const InferCall& call) {
-  return cuda_matmul_workspace(shape_of(call.inputs[0].shape, call.inputs[1].shape, options_of(call.attributes)));
+  return cuda_matmul_workspace(
+      shape_of_matmul(call.inputs[0].shape, call.inputs[1].shape, options_of(call.attributes)));
 }
 
 // With A = op(a), B = op(b): dA = dy B^T, dB = A^T dy, transposed back where op transposes.
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_matmul(const GradientCall& call) {
   const auto &a = call.inputs[0], &b = call.inputs[1], &dy = call.cotangents[0];
   const auto [ta, tb] = options_of(call.attributes);
   Tensor da, db;
@@ -132,8 +136,8 @@ Tensor with_leading_axis(const Tensor& x, Place place) {
   return x.rank() == 2 ? reshape(x, {1, x.shape()[0], x.shape()[1]}, "", place) : x;
 }
 
-[[noreturn]] void refuse(const Tensor& a, const Tensor& b, MatmulOptions options, const std::string& message,
-                         const char* expected, Place place) {
+[[noreturn]] void refuse_matmul(const Tensor& a, const Tensor& b, MatmulOptions options, const std::string& message,
+                                const char* expected, Place place) {
   throw Error(ErrorKind::usage, 160, "matmul: " + message)
       .where(place)
       .got(matrix_text("a", a.spec(), options.transpose_a) + ", " + matrix_text("b", b.spec(), options.transpose_b))
@@ -151,7 +155,7 @@ Shape leading_axes(const Tensor& a, const Tensor& b, MatmulOptions options, Plac
     };
     const int64_t of_a = size(a), of_b = size(b);
     if (of_a != of_b && of_a != 1 && of_b != 1)
-      refuse(a, b, options, fmt::format("{} matrices meet {}", of_a, of_b), "equal leading axes, or 1", place);
+      refuse_matmul(a, b, options, fmt::format("{} matrices meet {}", of_a, of_b), "equal leading axes, or 1", place);
     all.push_back(of_a == 1 ? of_b : of_a);
   }
   return all;
@@ -172,8 +176,8 @@ Tensor product_of_any_rank(const Tensor& a, const Tensor& b, MatmulOptions optio
   const int64_t columns = a.shape()[a.rank() - (options.transpose_a ? 2 : 1)];
   const int64_t rows = b.shape()[b.rank() - (options.transpose_b ? 1 : 2)];
   if (columns != rows)
-    refuse(a, b, options, fmt::format("a has {} columns, b has {} rows", columns, rows), "columns of a = rows of b",
-           place);
+    refuse_matmul(a, b, options, fmt::format("a has {} columns, b has {} rows", columns, rows),
+                  "columns of a = rows of b", place);
   const Tensor y = matmul(stack_of(a, leading, place), stack_of(b, leading, place), options, place);
   Shape shape = leading;
   shape.push_back(y.shape()[1]), shape.push_back(y.shape()[2]);
@@ -203,10 +207,10 @@ void define_matmul(OpTable& table) {
   table.add({.name = "matmul",
              .inputs = 2,
              .attributes = {"transpose_a", "transpose_b"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
-             .workspace = workspace,
+             .infer = infer_matmul,
+             .gradient = gradient_matmul,
+             .kernel = run_matmul,
+             .workspace = workspace_matmul,
              .cuda = run_cuda,
              .cuda_workspace = cuda_workspace,
              .takes_epilogue = true,

@@ -10,7 +10,7 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kBlock = 256;
+constexpr int64_t kMatmulCudaBlock = 256;
 constexpr int64_t kProcessors = 132;
 constexpr int64_t kMostWorkspace = int64_t{1} << 28;    // bytes
 constexpr int64_t kFewStages = 4 * cuda::kMatmulTerms;  // terms up to which long stages bring nothing
@@ -31,11 +31,11 @@ constexpr Tile kTiles[] = {{"matmul_128x128", "matmul_tf32_128x128", 128, 128, 2
                            {"matmul_32x32", "matmul_tf32_32x32", 32, 32, 64, 64, 8, int64_t{1} << 23},
                            {"matmul_32x32_few", "matmul_tf32_32x32", 32, 32, 256, 64, 2, int64_t{1} << 23}};
 
-int64_t results(const MatmulShape& s) { return s.count * s.rows * s.columns; }
+int64_t results_matmul_cuda(const MatmulShape& s) { return s.count * s.rows * s.columns; }
 
 // The tile, and runs of blocks of k. No choice changes a bit.
-struct Cut {
-  explicit Cut(const MatmulShape& s) : blocks(std::max<int64_t>(1, divide_up(s.depth, kBlock))) {
+struct MatmulCudaCut {
+  explicit MatmulCudaCut(const MatmulShape& s) : blocks(std::max<int64_t>(1, divide_up(s.depth, kMatmulCudaBlock))) {
     const auto fills = [&](const Tile& t, int64_t turns) { return t.count(s) * blocks >= turns * kProcessors; };
     const Tile& small = kTiles[fills(kTiles[3], 2) || s.depth <= kFewStages ? 3 : 4];
     if (s.columns <= 32)
@@ -49,7 +49,7 @@ struct Cut {
     if (workspace(s) > kMostWorkspace) take(s, kTiles[3]);
   }
   int64_t workspace(const MatmulShape& s) const {
-    return runs.parts() * results(s) * static_cast<int64_t>(sizeof(float));
+    return runs.parts() * results_matmul_cuda(s) * static_cast<int64_t>(sizeof(float));
   }
   // Whether the tiles' own blocks combine the runs.
   bool combines(const MatmulShape& s) const {
@@ -70,7 +70,7 @@ struct Cut {
   }
 };
 
-size_t shared_bytes(const Tile& tile, bool fast) {
+size_t shared_bytes_matmul_cuda(const Tile& tile, bool fast) {
   const auto floats = static_cast<size_t>(tile.rows + tile.columns + 2 * cuda::kMatmulPad);
   const bool few = &tile == &kTiles[4] && !fast;
   const int terms = few ? cuda::kMatmulFewStages * cuda::kMatmulFewTerms : cuda::kMatmulStages * cuda::kMatmulTerms;
@@ -82,12 +82,12 @@ bool in_fours(int64_t size, int64_t stride) { return size % 4 == 0 && stride % 4
 
 }  // namespace
 
-int64_t cuda_matmul_workspace(const MatmulShape& s) { return Cut(s).workspace(s); }
+int64_t cuda_matmul_workspace(const MatmulShape& s) { return MatmulCudaCut(s).workspace(s); }
 
 void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   require_f32(call, "matmul");
-  if (results(s) == 0) return;
-  const Cut cut(s);
+  if (results_matmul_cuda(s) == 0) return;
+  const MatmulCudaCut cut(s);
   cuda::MatmulArguments m{};
   m.a = call.inputs[0].data, m.b = call.inputs[1].data;
   m.c = call.outputs[0].data, m.parts = call.workspace;
@@ -98,7 +98,7 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   m.a_wide = s.transpose_a && in_fours(s.rows, s.stride_a),
   m.b_wide = !s.transpose_b && in_fours(s.columns, s.stride_b);
   m.stride_a = s.stride_a, m.stride_b = s.stride_b;
-  m.size = results(s), m.run_blocks = cut.runs.run_blocks;
+  m.size = results_matmul_cuda(s), m.run_blocks = cut.runs.run_blocks;
   m.runs = static_cast<unsigned>(cut.runs.count()), m.run_group = static_cast<unsigned>(cut.runs.group);
   m.tile_counters = static_cast<unsigned>(cut.runs.groups());
   const Tile& tile = *cut.tile;
@@ -111,8 +111,9 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
       fast ? tile.fast : tile.kernel,
       fast ? "retrace/ops/matmul/matmul_tf32_cuda.h" : "retrace/ops/matmul/matmul_tile_cuda.h",
       s.count == 1 ? static_cast<int>(tile.rows) : 0, static_cast<int>(tile.columns)};
-  if (m.runs == 1) return call.launches.add_with_forms(kernel, {blocks}, threads, m, shared_bytes(tile, fast));
-  call.launches.add(kernel.name, {blocks}, threads, m, shared_bytes(tile, fast));
+  if (m.runs == 1)
+    return call.launches.add_with_forms(kernel, {blocks}, threads, m, shared_bytes_matmul_cuda(tile, fast));
+  call.launches.add(kernel.name, {blocks}, threads, m, shared_bytes_matmul_cuda(tile, fast));
   if (m.counters.pointer) return;
   const cuda::MatmulCombineArguments combine{call.workspace, call.outputs[0].data, m.size, m.runs};
   call.launches.add("matmul_combine", cuda::blocks_for(m.size, 256), {256}, combine);

@@ -11,7 +11,7 @@ extern const KernelTable<void (*)(const float*, int64_t, int64_t, int64_t, int32
 
 namespace {
 
-constexpr int64_t kPieceElements = 16384;
+constexpr int64_t kFindMaximumPieceElements = 16384;
 
 template <class T>
 void plain_search(const KernelInput& x, const Shape& axes, std::vector<int32_t>& found) {
@@ -37,7 +37,7 @@ class VectorSearch {
       : shape_(shape),
         x_(static_cast<const float*>(input.data)),
         end_(x_ + input.spec->count()),
-        run_(std::max<int64_t>(64, kPieceElements / shape.channels)),
+        run_(std::max<int64_t>(64, kFindMaximumPieceElements / shape.channels)),
         runs_((shape.positions + run_ - 1) / run_) {}
 
   void compute(std::vector<int32_t>& found) {
@@ -60,7 +60,7 @@ class VectorSearch {
   }
 
   void whole(int32_t* found) const {
-    const int64_t batch = std::max<int64_t>(1, kPieceElements / (shape_.positions * shape_.channels));
+    const int64_t batch = std::max<int64_t>(1, kFindMaximumPieceElements / (shape_.positions * shape_.channels));
     const bool even = !shape_.by_column && shape_.outer_dimensions.count <= 1;
     run_pieces((shape_.outer + batch - 1) / batch, [&](int64_t piece) {
       const int64_t first = piece * batch, last = std::min(shape_.outer, first + batch);

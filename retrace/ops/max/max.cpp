@@ -17,20 +17,20 @@ void cuda_first_maximum(const CudaCall& call);
 
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_max(const InferCall& call) {
   const auto spec = infer_reduced(call, call.inputs[0].type);
   check_search(call);
   return {spec};
 }
 
 std::vector<TensorSpec> infer_first(const InferCall& call) {
-  infer(call);
+  infer_max(call);
   auto spec = call.inputs[0];
   spec.type = DType::boolean;
   return {spec};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_max(const GradientCall& call) {
   const Tensor& x = call.inputs[0];
   const Shape& axes = call.attributes.list("axes");
   const Tensor dy = with_reduced_axes(call.cotangents[0], x, axes, call.place);
@@ -63,7 +63,7 @@ void copy_maxima(const KernelCall& call) {
   for_each_maximum(call, [&](int64_t kept, int64_t i) { y[kept] = x[i]; });
 }
 
-void run(const KernelCall& call) {
+void run_max(const KernelCall& call) {
   if (write_maxima(call.inputs[0], call.attributes.list("axes"), call.outputs[0].data)) return;
   switch (size_of(call.inputs[0].spec->type)) {
     case 8: return copy_maxima<uint64_t>(call);
@@ -115,9 +115,9 @@ Tensor first_maximum(const Tensor& x, const Axes& axes, const ReduceOptions& opt
 void define_max(OpTable& table) {
   table.add({.name = "max",
              .attributes = {"axes", "keep"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
+             .infer = infer_max,
+             .gradient = gradient_max,
+             .kernel = run_max,
              .cuda = cuda_max,
              .cuda_workspace = cuda_search_workspace,
              .cut = 0b1});

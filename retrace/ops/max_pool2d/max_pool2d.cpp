@@ -25,26 +25,26 @@ void with_index(const void* index, DType type, Body body) {
     body(static_cast<const int32_t*>(index));
 }
 
-void check_index(const InferCall& call, const Shape& expected) {
+void check_index_max_pool2d(const InferCall& call, const Shape& expected) {
   check_type(call, 1, "index", index_type(call.attributes));
   if (call.inputs[1].shape == expected) return;
   op_error(call, 159, "the index does not belong to this window", "index " + call.inputs[1].text(),
            "the shape " + expected.text());
 }
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_max_pool2d(const InferCall& call) {
   const auto y = infer_pooled(call, "x");
   return {y, {index_type(call.attributes), y.shape, y.labels, y.part}};
 }
 
-std::vector<TensorSpec> infer_gradient(const InferCall& call) {
-  check_index(call, call.inputs[0].shape);
+std::vector<TensorSpec> infer_gradient_max_pool2d(const InferCall& call) {
+  check_index_max_pool2d(call, call.inputs[0].shape);
   return {infer_unpooled(call, "dy")};
 }
 
-std::vector<TensorSpec> infer_gather(const InferCall& call) {
+std::vector<TensorSpec> infer_gather_max_pool2d(const InferCall& call) {
   const auto y = infer_pooled(call, "x");
-  check_index(call, y.shape);
+  check_index_max_pool2d(call, y.shape);
   return {y};
 }
 
@@ -57,7 +57,7 @@ int64_t source_of(const PoolShape& s, int64_t n, int64_t oy, int64_t ox, int64_t
 
 // body(n, oy, ox, c, output element), ascending.
 template <class Body>
-void for_each_output(const PoolShape& s, Body body) {
+void for_each_output_max_pool2d(const PoolShape& s, Body body) {
   const int64_t height = s.window.out_height(), width = s.window.out_width();
   int64_t element = 0;
   for (int64_t n = 0; n < s.batch; ++n)
@@ -67,9 +67,9 @@ void for_each_output(const PoolShape& s, Body body) {
 }
 
 template <class Index>
-void forward_double(const PoolShape& s, const double* x, double* y, Index* index) {
+void forward_double_max_pool2d(const PoolShape& s, const double* x, double* y, Index* index) {
   const Window& w = s.window;
-  for_each_output(s, [&](int64_t n, int64_t oy, int64_t ox, int64_t c, int64_t element) {
+  for_each_output_max_pool2d(s, [&](int64_t n, int64_t oy, int64_t ox, int64_t c, int64_t element) {
     bool first = true;
     for (int64_t k = 0; k < w.height * w.width; ++k) {
       const int64_t iy = oy * w.stride_y + k / w.width - w.top, ix = ox * w.stride_x + k % w.width - w.left;
@@ -81,12 +81,13 @@ void forward_double(const PoolShape& s, const double* x, double* y, Index* index
   });
 }
 
-void run(const KernelCall& call) {
+void run_max_pool2d(const KernelCall& call) {
   const auto shape = pool_shape(call.attributes, call.inputs[0].spec->shape);
   const auto& x = call.inputs[0];
   const auto go = [&](auto* slots) {
     if (x.spec->type == DType::f64)
-      forward_double(shape, static_cast<const double*>(x.data), static_cast<double*>(call.outputs[0].data), slots);
+      forward_double_max_pool2d(shape, static_cast<const double*>(x.data), static_cast<double*>(call.outputs[0].data),
+                                slots);
     else
       max_pool2d_forward(shape, static_cast<const float*>(x.data), static_cast<float*>(call.outputs[0].data), slots);
   };
@@ -96,7 +97,7 @@ void run(const KernelCall& call) {
     go(static_cast<int32_t*>(call.outputs[1].data));
 }
 
-void run_gradient(const KernelCall& call) {
+void run_gradient_max_pool2d(const KernelCall& call) {
   const auto shape = pool_shape(call.attributes, call.outputs[0].spec->shape);
   with_index(call.inputs[1].data, call.inputs[1].spec->type, [&](const auto* index) {
     if (call.inputs[0].spec->type == DType::f32)
@@ -105,7 +106,7 @@ void run_gradient(const KernelCall& call) {
     const auto* dy = static_cast<const double*>(call.inputs[0].data);
     auto* dx = static_cast<double*>(call.outputs[0].data);
     std::fill_n(dx, shape.inputs(), 0.0);
-    for_each_output(shape, [&](int64_t n, int64_t oy, int64_t ox, int64_t c, int64_t element) {
+    for_each_output_max_pool2d(shape, [&](int64_t n, int64_t oy, int64_t ox, int64_t c, int64_t element) {
       dx[source_of(shape, n, oy, ox, c, index[element])] += dy[element];
     });
   });
@@ -116,13 +117,13 @@ void gather(const PoolShape& shape, const KernelCall& call) {
   const auto* x = static_cast<const T*>(call.inputs[0].data);
   auto* y = static_cast<T*>(call.outputs[0].data);
   with_index(call.inputs[1].data, call.inputs[1].spec->type, [&](const auto* index) {
-    for_each_output(shape, [&](int64_t n, int64_t oy, int64_t ox, int64_t c, int64_t element) {
+    for_each_output_max_pool2d(shape, [&](int64_t n, int64_t oy, int64_t ox, int64_t c, int64_t element) {
       y[element] = x[source_of(shape, n, oy, ox, c, index[element])];
     });
   });
 }
 
-void run_gather(const KernelCall& call) {
+void run_gather_max_pool2d(const KernelCall& call) {
   const auto shape = pool_shape(call.attributes, call.inputs[0].spec->shape);
   if (call.inputs[0].spec->type == DType::f32)
     gather<float>(shape, call);
@@ -130,28 +131,29 @@ void run_gather(const KernelCall& call) {
     gather<double>(shape, call);
 }
 
-Attributes window_attributes(const Attributes& from) {
+Attributes window_attributes_max_pool2d(const Attributes& from) {
   return {{"pool", from.list("pool")}, {"stride", from.list("stride")}, {"padding", from.list("padding")}};
 }
 
 Tensor unpool(const Tensor& dy, const Tensor& index, const Attributes& window, const Shape& image, Place place) {
   static const Op& op = find_op("max_pool2d_gradient");
-  Attributes attributes = window_attributes(window);
+  Attributes attributes = window_attributes_max_pool2d(window);
   attributes.add("size", Shape{image[1], image[2]});
   return record_one(op, std::move(attributes), {dy, index}, place);
 }
 
 // The two linear maps between an image and its pooled elements, once the index is fixed: each is the other's gradient.
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_max_pool2d(const GradientCall& call) {
   return {unpool(call.cotangents[0], call.outputs[1], call.attributes, call.inputs[0].shape(), call.place)};
 }
 std::vector<Tensor> gradient_of_gather(const GradientCall& call) {
   return {unpool(call.cotangents[0], call.inputs[1], call.attributes, call.inputs[0].shape(), call.place), Tensor()};
 }
-std::vector<Tensor> gradient_of_gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_of_gradient_max_pool2d(const GradientCall& call) {
   static const Op& op = find_op("max_pool2d_gather");
-  return {record_one(op, window_attributes(call.attributes), {call.cotangents[0], call.inputs[1]}, call.place),
-          Tensor()};
+  return {
+      record_one(op, window_attributes_max_pool2d(call.attributes), {call.cotangents[0], call.inputs[1]}, call.place),
+      Tensor()};
 }
 
 }  // namespace
@@ -170,17 +172,17 @@ Tensor global_max_pool2d(const Tensor& x, Place place) {
 void define_max_pool2d(OpTable& table) {
   table.add({.name = "max_pool2d",
              .attributes = {"pool", "stride", "padding"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
+             .infer = infer_max_pool2d,
+             .gradient = gradient_max_pool2d,
+             .kernel = run_max_pool2d,
              .cuda = cuda_max_pool2d,
              .cut = 0b1});
   table.add({.name = "max_pool2d_gradient",
              .inputs = 2,
              .attributes = {"pool", "stride", "padding", "size"},
-             .infer = infer_gradient,
-             .gradient = gradient_of_gradient,
-             .kernel = run_gradient,
+             .infer = infer_gradient_max_pool2d,
+             .gradient = gradient_of_gradient_max_pool2d,
+             .kernel = run_gradient_max_pool2d,
              .cuda = cuda_max_pool2d_gradient,
              .cuda_element = {"retrace/ops/max_pool2d/max_pool2d_element_cuda.h", cuda_element_max_pool2d_gradient},
              .takes_epilogue = true,
@@ -189,9 +191,9 @@ void define_max_pool2d(OpTable& table) {
   table.add({.name = "max_pool2d_gather",
              .inputs = 2,
              .attributes = {"pool", "stride", "padding"},
-             .infer = infer_gather,
+             .infer = infer_gather_max_pool2d,
              .gradient = gradient_of_gather,
-             .kernel = run_gather,
+             .kernel = run_gather_max_pool2d,
              .cuda = cuda_max_pool2d_gather,
              .cut = 0b11});
 }

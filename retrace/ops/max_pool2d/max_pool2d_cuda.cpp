@@ -13,8 +13,8 @@ bool is_none(const PoolGrid&) { return false; }
 // The structs are the same for both types of the index: three addresses, the grid, a number. A thread takes four
 // channels where `fours` says so of the windows, and the arrays and their size allow it.
 template <template <class> class Arguments>
-void add(const CudaCall& call, std::string_view name, const Shape& image, const void* first, void* second, void* third,
-         const TensorSpec& index, bool (*fours)(const PoolGrid& grid)) {
+void add_max_pool2d_cuda(const CudaCall& call, std::string_view name, const Shape& image, const void* first,
+                         void* second, void* third, const TensorSpec& index, bool (*fours)(const PoolGrid& grid)) {
   require_f32(call, name);
   const unsigned count = cuda_count(call.outputs[0].spec->count());
   cuda_count(image.count());
@@ -30,20 +30,20 @@ void add(const CudaCall& call, std::string_view name, const Shape& image, const 
 }  // namespace
 
 void cuda_max_pool2d(const CudaCall& call) {
-  add<MaxPoolArguments>(call, "max_pool2d", call.inputs[0].spec->shape, call.inputs[0].data, call.outputs[0].data,
-                        call.outputs[1].data, *call.outputs[1].spec, is_small);
+  add_max_pool2d_cuda<MaxPoolArguments>(call, "max_pool2d", call.inputs[0].spec->shape, call.inputs[0].data,
+                                        call.outputs[0].data, call.outputs[1].data, *call.outputs[1].spec, is_small);
 }
 
 void cuda_max_pool2d_gather(const CudaCall& call) {
-  add<MaxPoolGatherArguments>(call, "max_pool2d_gather", call.inputs[0].spec->shape, call.inputs[0].data,
-                              const_cast<void*>(call.inputs[1].data), call.outputs[0].data, *call.inputs[1].spec,
-                              is_none);
+  add_max_pool2d_cuda<MaxPoolGatherArguments>(call, "max_pool2d_gather", call.inputs[0].spec->shape,
+                                              call.inputs[0].data, const_cast<void*>(call.inputs[1].data),
+                                              call.outputs[0].data, *call.inputs[1].spec, is_none);
 }
 
 void cuda_max_pool2d_gradient(const CudaCall& call) {
-  add<MaxPoolGradientArguments>(call, "max_pool2d_gradient", call.outputs[0].spec->shape, call.inputs[0].data,
-                                const_cast<void*>(call.inputs[1].data), call.outputs[0].data, *call.inputs[1].spec,
-                                is_apart);
+  add_max_pool2d_cuda<MaxPoolGradientArguments>(call, "max_pool2d_gradient", call.outputs[0].spec->shape,
+                                                call.inputs[0].data, const_cast<void*>(call.inputs[1].data),
+                                                call.outputs[0].data, *call.inputs[1].spec, is_apart);
 }
 
 std::string cuda_element_max_pool2d_gradient(const InferCall& call, std::span<const std::string> arrays) {

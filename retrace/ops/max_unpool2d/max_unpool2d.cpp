@@ -39,7 +39,7 @@ Tensor places_of(const Tensor& number, const Window& w, Place place) {
   return reshape(places, number.shape(), number.labels(), place);
 }
 
-void check(const Tensor& y, const Tensor& index, Pair size, Place place) {
+void check_max_unpool2d(const Tensor& y, const Tensor& index, Pair size, Place place) {
   check_defined("max_unpool2d", y, place);
   check_defined("max_unpool2d", index, place);
   const bool image = y.rank(place) == 4 && is_float(y.type()) && (y.labels().empty() || y.labels() == "BSSC");
@@ -72,7 +72,7 @@ MaxPooled max_pool2d_with_index(const Tensor& x, Pair pool, const MaxPool2dOptio
 }
 
 Tensor max_unpool2d(const Tensor& y, const Tensor& index, Pair size, Place place) {
-  check(y, index, size, place);
+  check_max_unpool2d(y, index, size, place);
   const int64_t batch = y.shape()[0], pixels = y.shape()[1] * y.shape()[2], channels = y.shape()[3];
   const Shape lines{batch, pixels, channels}, image{batch, size.y * size.x, channels};
   const Tensor from = reshape(y, lines, "", place), to = reshape(index, lines, "", place);

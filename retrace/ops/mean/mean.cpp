@@ -7,19 +7,19 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_mean(const InferCall& call) {
   check_float(call, 0, "x");
   return {infer_reduced(call, call.inputs[0].type)};
 }
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_mean(const LowerCall& call) {
   const Tensor& x = call.inputs[0];
   const Shape& axes = call.attributes.list("axes");
   const bool keep = call.attributes.integer("keep") != 0;
   return {sum(x, axes, {.keep = keep}, call.place) / reduced_count(x.shape(), axes)};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_mean(const GradientCall& call) {
   const Tensor& x = call.inputs[0];
   const Shape& axes = call.attributes.list("axes");
   const Tensor dy = call.cotangents[0] / reduced_count(x.shape(), axes);
@@ -35,7 +35,11 @@ Tensor mean(const Tensor& x, const Axes& axes, const ReduceOptions& options, Pla
 }
 
 void define_mean(OpTable& table) {
-  table.add({.name = "mean", .attributes = {"axes", "keep"}, .infer = infer, .gradient = gradient, .lower = lower});
+  table.add({.name = "mean",
+             .attributes = {"axes", "keep"},
+             .infer = infer_mean,
+             .gradient = gradient_mean,
+             .lower = lower_mean});
 }
 
 }  // namespace retrace

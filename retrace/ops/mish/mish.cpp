@@ -9,11 +9,11 @@
 namespace retrace {
 namespace {
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_mish(const LowerCall& call) {
   return {call.inputs[0] * tanh(softplus(call.inputs[0], call.place), call.place)};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_mish(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
   const Tensor t = tanh(softplus(x, call.place), call.place);
   return {dy * (t + x * (sigmoid(x, call.place) * (1 - t * t)))};
@@ -27,7 +27,7 @@ Tensor mish(const Tensor& x, Place place) {
 }
 
 void define_mish(OpTable& table) {
-  table.add({.name = "mish", .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add({.name = "mish", .infer = infer_pointwise_float, .gradient = gradient_mish, .lower = lower_mish});
 }
 
 }  // namespace retrace

@@ -12,13 +12,13 @@ int64_t cuda_workspace_moments(const InferCall& call);
 
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_moments(const InferCall& call) {
   check_float(call, 0, "x");
   const auto spec = infer_reduced(call, call.inputs[0].type);
   return {spec, spec};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_moments(const GradientCall& call) {
   const Tensor& x = call.inputs[0];
   const Shape& axes = call.attributes.list("axes");
   const auto wide = [&](const Tensor& reduced) { return with_reduced_axes(reduced, x, axes, call.place); };
@@ -32,7 +32,7 @@ std::vector<Tensor> gradient(const GradientCall& call) {
   return {broadcast(dx, x.shape(), x.labels(), call.place)};
 }
 
-int64_t workspace(const InferCall& call) {
+int64_t workspace_moments(const InferCall& call) {
   if (call.inputs[0].type != DType::f32) return 0;
   const ReduceShape shape(call.inputs[0].shape, call.attributes.list("axes"));
   return reduce_workspace(shape, *moments_kernel_table.get()(shape.by_column));
@@ -50,7 +50,7 @@ void plain_moments(const KernelCall& call) {
   for_each_reduced(shape, axes, [&](int64_t i, int64_t k, int64_t) { m2[k] += (x[i] - mean[k]) * (x[i] - mean[k]); });
 }
 
-void run(const KernelCall& call) {
+void run_moments(const KernelCall& call) {
   if (call.inputs[0].spec->type == DType::f64) return plain_moments(call);
   const ReduceShape shape(call.inputs[0].spec->shape, call.attributes.list("axes"));
   float* out[] = {static_cast<float*>(call.outputs[0].data), static_cast<float*>(call.outputs[1].data)};
@@ -70,10 +70,10 @@ Moments moments(const Tensor& x, const Axes& axes, const ReduceOptions& options,
 void define_moments(OpTable& table) {
   table.add({.name = "moments",
              .attributes = {"axes", "keep"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
-             .workspace = workspace,
+             .infer = infer_moments,
+             .gradient = gradient_moments,
+             .kernel = run_moments,
+             .workspace = workspace_moments,
              .cuda = cuda_moments,
              .cuda_workspace = cuda_workspace_moments,
              .takes_prologue = true,

@@ -9,14 +9,14 @@ RT_POINTWISE_RULE(multiply);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_multiply(const GradientCall& call) {
   const auto& dy = call.cotangents[0];
   const auto &a = call.inputs[0], &b = call.inputs[1];
   return {call.needed[0] ? sum_to(dy * b, a, call.place) : Tensor(),
           call.needed[1] ? sum_to(dy * a, b, call.place) : Tensor()};
 }
 
-constexpr auto integer = [](const int32_t* in) -> int32_t {
+constexpr auto integer_multiply = [](const int32_t* in) -> int32_t {
   return static_cast<int32_t>(static_cast<uint32_t>(in[0]) * static_cast<uint32_t>(in[1]));
 };
 
@@ -31,9 +31,9 @@ void define_multiply(OpTable& table) {
   table.add({.name = "multiply",
              .inputs = 2,
              .infer = infer_pointwise,
-             .gradient = gradient,
+             .gradient = gradient_multiply,
              .rule = &multiply_pointwise,
-             .integer = integer,
+             .integer = integer_multiply,
              .integer_by_rule = true,
              .same_as = {{.input = 0, .by = 1, .number = 1}, {.input = 1, .by = 0, .number = 1}}});
 }

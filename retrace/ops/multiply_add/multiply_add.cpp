@@ -9,7 +9,7 @@ RT_POINTWISE_RULE(multiply_add);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_multiply_add(const GradientCall& call) {
   const auto& dy = call.cotangents[0];
   const auto &a = call.inputs[0], &b = call.inputs[1], &c = call.inputs[2];
   return {call.needed[0] ? sum_to(dy * b, a, call.place) : Tensor(),
@@ -28,7 +28,7 @@ void define_multiply_add(OpTable& table) {
   table.add({.name = "multiply_add",
              .inputs = 3,
              .infer = infer_pointwise_float,
-             .gradient = gradient,
+             .gradient = gradient_multiply_add,
              .rule = &multiply_add_pointwise});
 }
 

@@ -9,9 +9,9 @@ RT_POINTWISE_RULE(negate);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) { return {-call.cotangents[0]}; }
+std::vector<Tensor> gradient_negate(const GradientCall& call) { return {-call.cotangents[0]}; }
 
-constexpr auto integer = [](const int32_t* in) -> int32_t {
+constexpr auto integer_negate = [](const int32_t* in) -> int32_t {
   return static_cast<int32_t>(0u - static_cast<uint32_t>(in[0]));
 };
 
@@ -25,9 +25,9 @@ Tensor negate(const Tensor& x, Place place) {
 void define_negate(OpTable& table) {
   table.add({.name = "negate",
              .infer = infer_pointwise,
-             .gradient = gradient,
+             .gradient = gradient_negate,
              .rule = &negate_pointwise,
-             .integer = integer,
+             .integer = integer_negate,
              .integer_by_rule = true,
              .own_inverse = true});
 }

@@ -10,9 +10,9 @@
 namespace retrace {
 namespace {
 
-constexpr IndexNames kLabels{"one_hot", "label", "count labels from 0, or ask for more classes"};
+constexpr IndexNames kOneHotLabels{"one_hot", "label", "count labels from 0, or ask for more classes"};
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_one_hot(const InferCall& call) {
   const auto& labels = call.inputs[0];
   const int64_t classes = call.attributes.integer("classes");
   if (labels.type != DType::i32 && labels.type != DType::u8)
@@ -25,18 +25,18 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return {y};
 }
 
-void run(const KernelCall& call) {
+void run_one_hot(const KernelCall& call) {
   const auto& y = *call.outputs[0].spec;
   const int64_t classes = y.shape.back();
-  check_indices(kLabels, call.inputs[0], classes);
+  check_indices(kOneHotLabels, call.inputs[0], classes);
   auto* to = static_cast<float*>(call.outputs[0].data);
   std::memset(to, 0, y.bytes());
   const int64_t count = call.inputs[0].spec->count();
   for (int64_t i = 0; i < count; ++i) to[i * classes + read_index(call.inputs[0], i)] = 1;
 }
 
-Error value_error(const ValueErrorCall& call) {
-  return index_error(kLabels, call.inputs[0], call.attributes.integer("classes"), call.position, call.value);
+Error value_error_one_hot(const ValueErrorCall& call) {
+  return index_error(kOneHotLabels, call.inputs[0], call.attributes.integer("classes"), call.position, call.value);
 }
 
 }  // namespace
@@ -55,10 +55,10 @@ void define_one_hot(OpTable& table) {
   // No gradient: its input is integer.
   table.add({.name = "one_hot",
              .attributes = {"classes"},
-             .infer = infer,
-             .kernel = run,
+             .infer = infer_one_hot,
+             .kernel = run_one_hot,
              .cuda = cuda_one_hot,
-             .value_error = value_error});
+             .value_error = value_error_one_hot});
 }
 
 }  // namespace retrace

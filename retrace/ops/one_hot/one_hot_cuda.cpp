@@ -6,7 +6,7 @@ namespace retrace {
 namespace {
 
 template <class Label>
-void add(const CudaCall& call, std::string_view kernel) {
+void add_one_hot_cuda(const CudaCall& call, std::string_view kernel) {
   const TensorSpec& y = *call.outputs[0].spec;
   const unsigned count = cuda_count(y.count());
   if (count == 0) return;  // there may be more classes than 32 bits count
@@ -18,8 +18,8 @@ void add(const CudaCall& call, std::string_view kernel) {
 }  // namespace
 
 void cuda_one_hot(const CudaCall& call) {
-  if (call.inputs[0].spec->type == DType::u8) return add<unsigned char>(call, "one_hot_u8");
-  add<int>(call, "one_hot_i32");
+  if (call.inputs[0].spec->type == DType::u8) return add_one_hot_cuda<unsigned char>(call, "one_hot_u8");
+  add_one_hot_cuda<int>(call, "one_hot_i32");
 }
 
 }  // namespace retrace

@@ -11,24 +11,24 @@
 namespace retrace {
 namespace {
 
-[[noreturn]] void refuse(const Tensor& x, const std::string& message, const std::string& expected, Place place,
-                         const std::string& help = "") {
+[[noreturn]] void refuse_pad(const Tensor& x, const std::string& message, const std::string& expected, Place place,
+                             const std::string& help = "") {
   Error error(ErrorKind::usage, 246, "pad: " + message);
   error.where(place).got("x " + x.spec().text()).expected(expected);
   if (!help.empty()) error.help(help);
   throw error;
 }
 
-void check(const Tensor& x, const PadMargins& margins, Place place) {
+void check_pad(const Tensor& x, const PadMargins& margins, Place place) {
   if (margins.before < 0 || margins.after < 0)
-    refuse(x, fmt::format("{} elements before and {} after", margins.before, margins.after), "0 or more", place,
-           "slice(x, axis, {begin, end}) takes elements away");
+    refuse_pad(x, fmt::format("{} elements before and {} after", margins.before, margins.after), "0 or more", place,
+               "slice(x, axis, {begin, end}) takes elements away");
   if (margins.mode != "constant" && margins.mode != "reflect" && margins.mode != "replicate")
-    refuse(x, fmt::format("there is no mode \"{}\"", margins.mode), "constant, reflect or replicate", place,
-           margins.mode == "edge" ? "did you mean replicate?" : "");
+    refuse_pad(x, fmt::format("there is no mode \"{}\"", margins.mode), "constant, reflect or replicate", place,
+               margins.mode == "edge" ? "did you mean replicate?" : "");
   if (!can_hold(x.type(), margins.value))
-    refuse(x, fmt::format("the value {} does not fit the type {}", margins.value, name_of(x.type())),
-           std::string(range_of(x.type())), place);
+    refuse_pad(x, fmt::format("the value {} does not fit the type {}", margins.value, name_of(x.type())),
+               std::string(range_of(x.type())), place);
 }
 
 // Copies of an edge that the mode asks for. first: of those before x.
@@ -44,13 +44,13 @@ Tensor margin(const Tensor& x, int axis, const PadMargins& margins, bool first, 
   return flip(slice(x, axis, first ? AxisRange{1, count + 1} : AxisRange{n - 1 - count, n - 1}, place), axis, place);
 }
 
-Tensor padded(const Tensor& x, int axis, const PadMargins& margins, Place place) {
+Tensor padded_pad(const Tensor& x, int axis, const PadMargins& margins, Place place) {
   const int64_t n = x.shape()[axis], most = std::max(margins.before, margins.after);
   if (margins.mode == "reflect" && most >= n)
-    refuse(x, fmt::format("axis {} of {} elements has no {} to reflect", axis, n, most),
-           "more elements than are added on one side", place);
+    refuse_pad(x, fmt::format("axis {} of {} elements has no {} to reflect", axis, n, most),
+               "more elements than are added on one side", place);
   if (margins.mode == "replicate" && n == 0)
-    refuse(x, fmt::format("axis {} has no element to replicate", axis), "1 element or more", place);
+    refuse_pad(x, fmt::format("axis {} has no element to replicate", axis), "1 element or more", place);
   if (margins.mode == "constant" && margins.value == 0 && !std::signbit(margins.value)) {
     Shape shape = x.shape(), begin = x.shape();
     for (int i = 0; i < x.rank(); ++i) begin[i] = i == axis ? margins.before : 0;
@@ -68,11 +68,11 @@ Tensor padded(const Tensor& x, int axis, const PadMargins& margins, Place place)
 
 Tensor pad(const Tensor& x, const Axes& axes, const PadMargins& margins, Place place) {
   const Shape named = axes.of(x.spec(place), "pad", place);
-  if (named.empty()) refuse(x, "no axes are named", "one axis or more", place);
-  check(x, margins, place);
+  if (named.empty()) refuse_pad(x, "no axes are named", "one axis or more", place);
+  check_pad(x, margins, place);
   if (margins.before == 0 && margins.after == 0) return x;
   Tensor y = x;
-  for (const int64_t axis : named) y = padded(y, static_cast<int>(axis), margins, place);
+  for (const int64_t axis : named) y = padded_pad(y, static_cast<int>(axis), margins, place);
   return y;
 }
 

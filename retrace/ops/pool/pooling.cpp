@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "retrace/base/joined.h"
 #include "retrace/device/cpu/threads.h"
 
 namespace retrace {
@@ -56,7 +57,7 @@ PoolGrid pool_grid(const PoolShape& shape) {
 std::string pool_grid_text(const PoolGrid& g) {
   const int numbers[] = {g.channels, g.in_height, g.in_width, g.out_height, g.out_width, g.height,
                          g.width,    g.stride_y,  g.stride_x, g.top,        g.left};
-  std::string text = fmt::format("PoolGrid grid{{{}", fmt::join(numbers, ", "));
+  std::string text = fmt::format("PoolGrid grid{{{}", joined(numbers, ", "));
   for (const auto& by : {g.by_channels, g.by_in_height, g.by_in_width, g.by_out_height, g.by_out_width, g.by_width,
                          g.by_stride_y, g.by_stride_x})
     text += fmt::format(", Divisor({}u)", by.divisor);

@@ -12,7 +12,7 @@ RT_POINTWISE_RULE(pow);
 namespace {
 
 // The conditions stand outermost: where they hold, a factor may be infinite.
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_pow(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &y = call.inputs[1], &z = call.outputs[0], &dz = call.cotangents[0];
   const Place place = call.place;
   const Tensor zero = constant_like(x, 0);
@@ -39,7 +39,7 @@ void define_pow(OpTable& table) {
   table.add({.name = "pow",
              .inputs = 2,
              .infer = infer_pointwise_float,
-             .gradient = gradient,
+             .gradient = gradient_pow,
              .rule = &pow_pointwise,
              .costly = true});
 }

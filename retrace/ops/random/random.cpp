@@ -57,7 +57,7 @@ void run_integers(const KernelCall& call) {
 
 // -- the ops ----------------------------------------------------------------------------------------------------
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_random(const InferCall& call) {
   check_type(call, 0, "the key", DType::i32);
   if (!(call.inputs[0].shape == Shape{4}))
     op_error(call, 186, "the key has a wrong shape", "key " + call.inputs[0].text(), "i32[4]",
@@ -144,17 +144,17 @@ void define_random(OpTable& table) {
   // No gradients: draws depend on no parameter.
   table.add({.name = "uniform",
              .attributes = {"shape", "labels", "type", "ordinal", "first_sample"},
-             .infer = infer,
+             .infer = infer_random,
              .kernel = run_uniform,
              .cuda = cuda_uniform});
   table.add({.name = "normal",
              .attributes = {"shape", "labels", "type", "ordinal", "first_sample"},
-             .infer = infer,
+             .infer = infer_random,
              .kernel = run_normal,
              .cuda = cuda_normal});
   table.add({.name = "integers",
              .attributes = {"shape", "labels", "type", "ordinal", "first_sample", "n"},
-             .infer = infer,
+             .infer = infer_random,
              .kernel = run_integers,
              .cuda = cuda_integers});
 }

@@ -7,7 +7,7 @@ namespace retrace {
 namespace {
 
 template <class T>
-void add(const CudaCall& call, std::string_view name, unsigned n = 0) {
+void add_random_cuda(const CudaCall& call, std::string_view name, unsigned n = 0) {
   require_f32(call, name);
   const TensorSpec& y = *call.outputs[0].spec;
   if (cuda_count(y.count()) == 0) return;
@@ -27,10 +27,10 @@ void add(const CudaCall& call, std::string_view name, unsigned n = 0) {
 
 }  // namespace
 
-void cuda_uniform(const CudaCall& call) { add<float>(call, "uniform"); }
-void cuda_normal(const CudaCall& call) { add<float>(call, "normal"); }
+void cuda_uniform(const CudaCall& call) { add_random_cuda<float>(call, "uniform"); }
+void cuda_normal(const CudaCall& call) { add_random_cuda<float>(call, "normal"); }
 void cuda_integers(const CudaCall& call) {
-  add<int>(call, "integers", static_cast<unsigned>(call.attributes.integer("n")));
+  add_random_cuda<int>(call, "integers", static_cast<unsigned>(call.attributes.integer("n")));
 }
 
 }  // namespace retrace

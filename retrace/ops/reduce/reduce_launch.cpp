@@ -9,11 +9,11 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kThreads = 256;          // of a block, at least
-constexpr int64_t kMostItems = 16;         // of x, of one thread
-constexpr int64_t kMostParts = 64;         // of one thread
-constexpr int64_t kItemsOfOnePass = 4;     // so many rather than a second pass
-constexpr int64_t kBusyThreads = 1 << 16;  // as many as fill a device; twice as many where blocks are large
+constexpr int64_t kReduceLaunchThreads = 256;  // of a block, at least
+constexpr int64_t kMostItems = 16;             // of x, of one thread
+constexpr int64_t kMostParts = 64;             // of one thread
+constexpr int64_t kItemsOfOnePass = 4;         // so many rather than a second pass
+constexpr int64_t kBusyThreads = 1 << 16;      // as many as fill a device; twice as many where blocks are large
 
 int64_t power_above(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n))); }
 int64_t power_below(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
@@ -24,28 +24,30 @@ struct Pass {
   int64_t combine = 0;  // parts that each thread of the last block takes; 0: there is one run, or another pass
 };
 
-int64_t rows_of(const Pass& pass) { return pass.threads / (pass.lanes * pass.strips); }
+int64_t rows_of_reduce_launch(const Pass& pass) { return pass.threads / (pass.lanes * pass.strips); }
 int64_t chunks_of(const ReduceShape& shape, const Pass& pass) { return divide_up(width_of(shape), pass.lanes); }
 
 int64_t combine_of(const ReduceShape& shape, const Pass& pass) {
   const int64_t parts = power_above(divide_up(pass.runs, pass.strips));
-  const int64_t counters = divide_up(shape.outer, rows_of(pass)) * chunks_of(shape, pass);
+  const int64_t counters = divide_up(shape.outer, rows_of_reduce_launch(pass)) * chunks_of(shape, pass);
   return pass.runs > 1 && parts <= kMostParts && counters <= cuda::Launches::kCounters ? parts : 0;
 }
 
 // Large blocks leave few parts to the last one of them; where there are few items, small blocks keep more processors
 // busy.
 int64_t threads_of(int64_t items, int64_t most) {
-  return std::min(most, items < kBusyThreads / 2 ? kThreads : items < kBusyThreads ? 2 * kThreads : 4 * kThreads);
+  return std::min(most, items < kBusyThreads / 2 ? kReduceLaunchThreads
+                        : items < kBusyThreads   ? 2 * kReduceLaunchThreads
+                                                 : 4 * kReduceLaunchThreads);
 }
 
 std::vector<Pass> passes_of(const ReduceShape& shape, int64_t most_threads) {
   std::vector<Pass> passes;
   const int64_t width = width_of(shape), lanes = std::min<int64_t>(32, power_above(width));
-  const int64_t busy = most_threads > kThreads ? 2 * kBusyThreads : kBusyThreads;
+  const int64_t busy = most_threads > kReduceLaunchThreads ? 2 * kBusyThreads : kBusyThreads;
   int64_t item = shape.by_column ? 16 : 256;
   do {
-    Pass pass{kThreads, item, std::max<int64_t>(1, divide_up(shape.positions, item)), lanes, 1, 1, 1};
+    Pass pass{kReduceLaunchThreads, item, std::max<int64_t>(1, divide_up(shape.positions, item)), lanes, 1, 1, 1};
     pass.threads = threads_of(shape.outer * width * pass.items, most_threads);
     pass.strips = std::min(power_above(pass.items), pass.threads / lanes);
     const int64_t wanted = power_above(divide_up(pass.items, pass.strips));
@@ -82,7 +84,8 @@ int64_t cuda_reduce_workspace(const ReduceShape& shape, int64_t value_bytes, int
 }
 
 int64_t cuda_reduce_workspace(const InferCall& call, int64_t value_bytes) {
-  return cuda_reduce_workspace(ReduceShape(call.inputs[0].shape, call.attributes.list("axes")), value_bytes, kThreads);
+  return cuda_reduce_workspace(ReduceShape(call.inputs[0].shape, call.attributes.list("axes")), value_bytes,
+                               kReduceLaunchThreads);
 }
 
 std::vector<CudaReducePass> cuda_reduce_passes(const ReduceShape& shape, int64_t value_bytes, int64_t most_threads,
@@ -106,7 +109,8 @@ std::vector<CudaReducePass> cuda_reduce_passes(const ReduceShape& shape, int64_t
     a.strip_bits = std::countr_zero(static_cast<unsigned>(a.strips));
     a.chunks = cuda::Divisor(static_cast<unsigned>(chunks_of(shape, pass)));
     a.runs = cuda::Divisor(static_cast<unsigned>(pass.runs));
-    const unsigned blocks = cuda_grid(divide_up(shape.outer, rows_of(pass)), chunks_of(shape, pass), pass.runs, name);
+    const unsigned blocks =
+        cuda_grid(divide_up(shape.outer, rows_of_reduce_launch(pass)), chunks_of(shape, pass), pass.runs, name);
     all.push_back(
         {a, blocks, static_cast<unsigned>(pass.threads), static_cast<size_t>(pass.threads * value_bytes + 16)});
   }
@@ -116,8 +120,8 @@ std::vector<CudaReducePass> cuda_reduce_passes(const ReduceShape& shape, int64_t
 void add_reduction(const CudaCall& call, const CudaReduction& kernels, const std::array<void*, 3>& out) {
   const ReduceShape shape(call.inputs[0].spec->shape, call.attributes.list("axes"));
   const auto kernel = shape.by_column ? kernels.columns : kernels.rows;
-  for (auto& pass :
-       cuda_reduce_passes(shape, kernels.value_bytes, kThreads, kernel, call.workspace, call.launches.counters())) {
+  for (auto& pass : cuda_reduce_passes(shape, kernels.value_bytes, kReduceLaunchThreads, kernel, call.workspace,
+                                       call.launches.counters())) {
     pass.arguments.x = call.inputs[0].data;
     std::copy(out.begin(), out.end(), pass.arguments.out);
     call.launches.add(kernel, {pass.blocks}, {pass.threads}, pass.arguments, pass.shared_bytes);

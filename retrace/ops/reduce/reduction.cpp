@@ -19,8 +19,8 @@ constexpr int64_t kPadding = 16;
 constexpr int64_t kMostCopied = 128;  // elements of a segment that is copied by vectors
 
 // How a reduction is cut. Any cut gives the same bits: runs are aligned subtrees.
-struct Cut {
-  Cut(const ReduceShape& shape, const ReduceKernels& kernels, bool whole_positions)
+struct ReductionCut {
+  ReductionCut(const ReduceShape& shape, const ReduceKernels& kernels, bool whole_positions)
       : width(whole_positions ? shape.channels : std::min(shape.channels, kChunkChannels)),
         chunks(width == 0 ? 0 : divide_up(shape.channels, width)) {
     const int64_t items = kRunElements / (kernels.item * std::max<int64_t>(width, 1));
@@ -49,13 +49,13 @@ std::vector<float>& buffer_of_thread(size_t which, int64_t floats) {
 }
 
 // Gives the kernels memory that they can read.
-class Reader {
+class ReductionReader {
  public:
   struct Part {
     const float* x;
     const float* end;
   };
-  Reader(const KernelCall& call, const ReduceShape& shape)
+  ReductionReader(const KernelCall& call, const ReduceShape& shape)
       : shape_(shape),
         source_(call.source),
         data_(static_cast<const float*>(call.inputs[0].data)),
@@ -201,8 +201,8 @@ class Reduction {
 
   const ReduceShape& shape_;
   const ReduceKernels& kernels_;
-  const Cut cut_;
-  const Reader reader_;
+  const ReductionCut cut_;
+  const ReductionReader reader_;
   float* slots_;
   float* const* out_;
   size_t outputs_;
@@ -314,7 +314,7 @@ void run_reduction(const KernelCall& call, const ReduceShape& shape, const Reduc
 int64_t reduce_workspace(const ReduceShape& shape, const ReduceKernels& kernels) {
   int64_t floats = 0;
   for (bool whole_positions : {false, true}) {
-    const Cut cut(shape, kernels, whole_positions);
+    const ReductionCut cut(shape, kernels, whole_positions);
     if (cut.runs > 1) floats = std::max(floats, shape.outer * cut.chunks * cut.runs * cut.slot);
   }
   return floats * static_cast<int64_t>(sizeof(float));

@@ -12,7 +12,7 @@ RT_POINTWISE_RULE(relu);
 namespace {
 
 // y > 0 exactly where x > 0; y is what the next op keeps anyway.
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_relu(const GradientCall& call) {
   const Tensor& y = call.outputs[0];
   const Tensor zero = constant_like(y, 0);
   return {where(greater(y, zero, call.place), call.cotangents[0], zero, call.place)};
@@ -28,7 +28,7 @@ Tensor relu(const Tensor& x, Place place) {
 void define_relu(OpTable& table) {
   table.add({.name = "relu",
              .infer = infer_pointwise_float,
-             .gradient = gradient,
+             .gradient = gradient_relu,
              .rule = &relu_pointwise,
              .formula = Formula::positive_part});
 }

@@ -5,7 +5,7 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_reshape(const InferCall& call) {
   const auto& x = call.inputs[0];
   const Shape& shape = call.attributes.list("shape");
   if (shape.count() != x.shape.count())
@@ -16,11 +16,11 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return {{x.type, shape, labels, same_batch ? x.part : BatchPart{}}};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_reshape(const GradientCall& call) {
   return {reshape(call.cotangents[0], call.inputs[0].shape(), call.inputs[0].labels(), call.place)};
 }
 
-Shape completed(const Tensor& x, Shape shape, Place place) {
+Shape completed_reshape(const Tensor& x, Shape shape, Place place) {
   int open = -1;
   Shape known;
   for (int i = 0; i < shape.rank(); ++i) {
@@ -52,7 +52,7 @@ Shape completed(const Tensor& x, Shape shape, Place place) {
 Tensor reshape(const Tensor& x, Shape shape, std::string_view labels, Place place) {
   static const Op& op = find_op("reshape");
   check_defined("reshape", x, place);
-  shape = completed(x, shape, place);
+  shape = completed_reshape(x, shape, place);
   if (x.shape() == shape && x.labels() == labels) return x;
   return record_one(op, {{"shape", shape}, {"labels", std::string(labels)}}, {x}, place);
 }
@@ -93,8 +93,8 @@ Tensor unsqueeze(const Tensor& x, const Axes& axes, Place place) {
 void define_reshape(OpTable& table) {
   table.add({.name = "reshape",
              .attributes = {"shape", "labels"},
-             .infer = infer,
-             .gradient = gradient,
+             .infer = infer_reshape,
+             .gradient = gradient_reshape,
              .view = true,
              .same_as = {{.input = 0}}});
 }

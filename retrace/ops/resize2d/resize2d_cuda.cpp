@@ -6,7 +6,7 @@
 namespace retrace {
 namespace {
 
-void add(const CudaCall& call, std::string_view name, const ResizeShape& shape) {
+void add_resize2d_cuda(const CudaCall& call, std::string_view name, const ResizeShape& shape) {
   require_f32(call, name);
   cuda_count(call.inputs[0].spec->count());
   const Shape& to = call.outputs[0].spec->shape;
@@ -25,12 +25,13 @@ void add(const CudaCall& call, std::string_view name, const ResizeShape& shape) 
 }  // namespace
 
 void cuda_resize2d(const CudaCall& call) {
-  add(call, "resize2d", resize_shape(call.attributes, call.inputs[0].spec->shape, call.outputs[0].spec->shape));
+  add_resize2d_cuda(call, "resize2d",
+                    resize_shape(call.attributes, call.inputs[0].spec->shape, call.outputs[0].spec->shape));
 }
 
 void cuda_resize2d_gradient(const CudaCall& call) {
-  add(call, "resize2d_gradient",
-      resize_shape(call.attributes, call.outputs[0].spec->shape, call.inputs[0].spec->shape));
+  add_resize2d_cuda(call, "resize2d_gradient",
+                    resize_shape(call.attributes, call.outputs[0].spec->shape, call.inputs[0].spec->shape));
 }
 
 }  // namespace retrace

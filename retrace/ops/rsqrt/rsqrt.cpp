@@ -9,7 +9,7 @@ RT_POINTWISE_RULE(rsqrt);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_rsqrt(const GradientCall& call) {
   return {-(call.cotangents[0] * call.outputs[0]) / (2 * call.inputs[0])};
 }
 
@@ -23,7 +23,7 @@ Tensor rsqrt(const Tensor& x, Place place) {
 void define_rsqrt(OpTable& table) {
   table.add({.name = "rsqrt",
              .infer = infer_pointwise_float,
-             .gradient = gradient,
+             .gradient = gradient_rsqrt,
              .rule = &rsqrt_pointwise,
              .costly = true});
 }

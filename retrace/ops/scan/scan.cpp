@@ -25,7 +25,7 @@ TensorSpec stacked(const TensorSpec& element, int64_t length) {
   return all;
 }
 
-bool alike(const TensorSpec& a, const TensorSpec& b) { return a.type == b.type && a.shape == b.shape; }
+bool alike_scan(const TensorSpec& a, const TensorSpec& b) { return a.type == b.type && a.shape == b.shape; }
 
 // Attributes may come from a text: nothing is taken for granted.
 void check_counts(const InferCall& call) {
@@ -39,7 +39,7 @@ void check_counts(const InferCall& call) {
              fmt::format("a body of {} inputs and {} outputs", inputs, outputs));
 }
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_scan(const InferCall& call) {
   check_counts(call);
   const Loop loop(call.attributes);
   const Trace& body = *loop.body;
@@ -49,7 +49,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
     const bool cut = i >= loop.carries && i < loop.carries + loop.sequences;
     if (cut && own.shape.rank() == kMaxRank) does_not_fit(call, "a sequence has too many axes", call.inputs[i], own);
     const TensorSpec expected = cut ? stacked(own, loop.length) : own;
-    if (!alike(call.inputs[i], expected))
+    if (!alike_scan(call.inputs[i], expected))
       does_not_fit(call, "an input does not fit the body", call.inputs[i], expected);
   }
   for (size_t i = 0; i < body.outputs.size(); ++i) {
@@ -60,7 +60,7 @@ std::vector<TensorSpec> infer(const InferCall& call) {
       continue;
     }
     const TensorSpec& before = body.spec(body.inputs[i]);
-    if (!alike(made, before)) does_not_fit(call, "a carry changes its form", made, before);
+    if (!alike_scan(made, before)) does_not_fit(call, "a carry changes its form", made, before);
     outputs.push_back(before);
     if (loop.history) histories.push_back(stacked(before, loop.length));
   }
@@ -76,7 +76,7 @@ Tensor stack_steps(const Loop& loop, std::vector<Tensor> steps, const TensorSpec
 }
 
 // The steps one by one.
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_scan(const LowerCall& call) {
   const Loop loop(call.attributes);
   const Trace& body = *loop.body;
   std::vector<Tensor> inputs(call.inputs.begin(), call.inputs.end());
@@ -164,7 +164,7 @@ void check_next_state(const Tree& before, const Tree& next, Place place) {
   const auto old_leaves = leaves(before);
   const auto new_leaves = leaves(next);
   for (size_t i = 0; i < old_leaves.size(); ++i)
-    if (!alike(old_leaves[i].second.spec(), new_leaves[i].second.spec()))
+    if (!alike_scan(old_leaves[i].second.spec(), new_leaves[i].second.spec()))
       refuse_state(old_leaves[i].first.empty() ? "scan: the next state differs from the state"
                                                : fmt::format("scan: the next state differs in {}", old_leaves[i].first),
                    new_leaves[i].second.spec(), old_leaves[i].second.spec(), place);
@@ -258,9 +258,9 @@ void define_scan(OpTable& table) {
   table.add({.name = "scan",
              .inputs = -1,
              .attributes = {"body", "length", "carries", "sequences", "reverse", "history"},
-             .infer = infer,
+             .infer = infer_scan,
              .gradient = loop_gradient,
-             .lower = lower,
+             .lower = lower_scan,
              .loop = true,
              .contraction = true});
 }

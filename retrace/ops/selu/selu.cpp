@@ -10,17 +10,18 @@
 namespace retrace {
 namespace {
 
-constexpr double kScale = 1.0507009873554805, kAlpha = 1.6732632423543772;
+constexpr double kSeluScale = 1.0507009873554805, kAlpha = 1.6732632423543772;
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_selu(const LowerCall& call) {
   const Tensor& x = call.inputs[0];
-  const Tensor scale = constant_like(x, kScale), alpha = constant_like(x, kAlpha), zero = constant_like(x, 0);
+  const Tensor scale = constant_like(x, kSeluScale), alpha = constant_like(x, kAlpha), zero = constant_like(x, 0);
   return {scale * where(greater(x, zero, call.place), x, alpha * expm1(x, call.place), call.place)};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_selu(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
-  const Tensor scale = constant_like(x, kScale), both = constant_like(x, kScale * kAlpha), zero = constant_like(x, 0);
+  const Tensor scale = constant_like(x, kSeluScale), both = constant_like(x, kSeluScale * kAlpha),
+               zero = constant_like(x, 0);
   const Tensor below = dy * (both * exp(x, call.place));
   return {where(greater(x, zero, call.place), dy * scale, below, call.place)};
 }
@@ -33,7 +34,7 @@ Tensor selu(const Tensor& x, Place place) {
 }
 
 void define_selu(OpTable& table) {
-  table.add({.name = "selu", .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add({.name = "selu", .infer = infer_pointwise_float, .gradient = gradient_selu, .lower = lower_selu});
 }
 
 }  // namespace retrace

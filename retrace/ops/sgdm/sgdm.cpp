@@ -9,11 +9,11 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_sgdm(const InferCall& call) {
   return infer_update(call, {"weights", "gradient", "velocity"}, {"rate", "momentum"}, 2);
 }
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_sgdm(const LowerCall& call) {
   const auto &w = call.inputs[0], &g = call.inputs[1], &velocity = call.inputs[2], &rate = call.inputs[3],
              &momentum = call.inputs[4];
   const auto place = call.place;
@@ -33,7 +33,7 @@ SgdmStep sgdm(const Tensor& weights, const Tensor& gradient, const Tensor& veloc
 
 void define_sgdm(OpTable& table) {
   // No gradient: updates stand outside of what is differentiated.
-  table.add({.name = "sgdm", .inputs = 5, .infer = infer, .lower = lower});
+  table.add({.name = "sgdm", .inputs = 5, .infer = infer_sgdm, .lower = lower_sgdm});
 }
 
 }  // namespace retrace

@@ -9,7 +9,7 @@ RT_POINTWISE_RULE(sigmoid);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_sigmoid(const GradientCall& call) {
   const Tensor& y = call.outputs[0];
   return {call.cotangents[0] * (y * (1 - y))};
 }
@@ -24,7 +24,7 @@ Tensor sigmoid(const Tensor& x, Place place) {
 void define_sigmoid(OpTable& table) {
   table.add({.name = "sigmoid",
              .infer = infer_pointwise_float,
-             .gradient = gradient,
+             .gradient = gradient_sigmoid,
              .rule = &sigmoid_pointwise,
              .costly = true});
 }

@@ -8,12 +8,12 @@ RT_POINTWISE_RULE(sign);
 
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_sign(const InferCall& call) {
   if (call.inputs[0].type != DType::i32) check_float(call, 0, "x");
   return infer_pointwise(call);
 }
 
-constexpr auto integer = [](const int32_t* in) -> int32_t { return (in[0] > 0) - (in[0] < 0); };
+constexpr auto integer_sign = [](const int32_t* in) -> int32_t { return (in[0] > 0) - (in[0] < 0); };
 
 }  // namespace
 
@@ -24,7 +24,8 @@ Tensor sign(const Tensor& x, Place place) {
 
 // No gradient: the result is a step, flat wherever it has a slope.
 void define_sign(OpTable& table) {
-  table.add({.name = "sign", .infer = infer, .rule = &sign_pointwise, .integer = integer, .integer_by_rule = true});
+  table.add(
+      {.name = "sign", .infer = infer_sign, .rule = &sign_pointwise, .integer = integer_sign, .integer_by_rule = true});
 }
 
 }  // namespace retrace

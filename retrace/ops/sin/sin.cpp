@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(sin);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_sin(const GradientCall& call) {
   return {call.cotangents[0] * cos(call.inputs[0], call.place)};
 }
 
@@ -22,8 +22,11 @@ Tensor sin(const Tensor& x, Place place) {
 }
 
 void define_sin(OpTable& table) {
-  table.add(
-      {.name = "sin", .infer = infer_pointwise_float, .gradient = gradient, .rule = &sin_pointwise, .costly = true});
+  table.add({.name = "sin",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_sin,
+             .rule = &sin_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

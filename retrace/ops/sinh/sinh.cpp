@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(sinh);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_sinh(const GradientCall& call) {
   return {call.cotangents[0] * cosh(call.inputs[0], call.place)};
 }
 
@@ -22,8 +22,11 @@ Tensor sinh(const Tensor& x, Place place) {
 }
 
 void define_sinh(OpTable& table) {
-  table.add(
-      {.name = "sinh", .infer = infer_pointwise_float, .gradient = gradient, .rule = &sinh_pointwise, .costly = true});
+  table.add({.name = "sinh",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_sinh,
+             .rule = &sinh_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

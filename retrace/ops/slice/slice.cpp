@@ -104,13 +104,13 @@ void run_pad(const KernelCall& call) {
                static_cast<char*>(call.outputs[0].data) + static_cast<size_t>(first) * size_of(x.type), strides);
 }
 
-Tensor like(const Tensor& gradient, const Tensor& x, Place place) {
+Tensor like_slice(const Tensor& gradient, const Tensor& x, Place place) {
   return reshape(gradient, x.shape(), x.labels(), place);
 }
 
 std::vector<Tensor> gradient_slice(const GradientCall& call) {
   const auto& x = call.inputs[0];
-  return {like(
+  return {like_slice(
       pad(call.cotangents[0], x.shape(), {call.attributes.list("begin"), call.attributes.list("step")}, call.place), x,
       call.place)};
 }
@@ -121,11 +121,11 @@ std::vector<Tensor> gradient_pad(const GradientCall& call) {
   Shape end;
   for (int i = 0; i < x.rank(); ++i)
     end.push_back(x.shape()[i] == 0 ? begin[i] : begin[i] + (x.shape()[i] - 1) * step[i] + 1);
-  return {like(slice(call.cotangents[0], {begin, end, step}, call.place), x, call.place)};
+  return {like_slice(slice(call.cotangents[0], {begin, end, step}, call.place), x, call.place)};
 }
 
 // The list with entries for all axes: negative ones counted from the end, missing ones filled in.
-Shape completed(Shape list, const Shape& shape, bool to_end) {
+Shape completed_slice(Shape list, const Shape& shape, bool to_end) {
   for (int i = 0; i < list.rank() && i < shape.rank(); ++i)
     if (list[i] < 0) list[i] += shape[i];
   for (int i = list.rank(); i < shape.rank(); ++i) list.push_back(to_end ? shape[i] : 0);
@@ -142,8 +142,8 @@ Shape completed_steps(Shape step, int rank) {
 Tensor slice(const Tensor& x, const SliceOptions& options, Place place) {
   static const Op& op = find_op("slice");
   return record_one(op,
-                    {{"begin", completed(options.begin, x.shape(place), false)},
-                     {"end", completed(options.end, x.shape(), true)},
+                    {{"begin", completed_slice(options.begin, x.shape(place), false)},
+                     {"end", completed_slice(options.end, x.shape(), true)},
                      {"step", completed_steps(options.step, x.rank())}},
                     {x}, place);
 }

@@ -21,7 +21,7 @@ PadArguments<T> pad_arguments(const CudaCall& call) {
 }
 
 template <class T>
-void add(const CudaCall& call, std::string_view kernel) {
+void add_slice_cuda(const CudaCall& call, std::string_view kernel) {
   const auto arguments = pad_arguments<T>(call);
   add_elementwise(call.launches, kernel, arguments.count, arguments);
 }
@@ -44,9 +44,9 @@ bool add_wide(const CudaCall& call, unsigned items) {
 void cuda_pad(const CudaCall& call) {
   const size_t item = size_of(call.outputs[0].spec->type);
   if (add_wide(call, static_cast<unsigned>(16 / item))) return;
-  if (item == 1) return add<unsigned char>(call, "pad_1");
-  if (item == 4) return add<unsigned>(call, "pad_4");
-  add<unsigned long long>(call, "pad_8");
+  if (item == 1) return add_slice_cuda<unsigned char>(call, "pad_1");
+  if (item == 4) return add_slice_cuda<unsigned>(call, "pad_4");
+  add_slice_cuda<unsigned long long>(call, "pad_8");
 }
 
 }  // namespace retrace

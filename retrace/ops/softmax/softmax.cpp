@@ -18,15 +18,15 @@ void cuda_softmax(const CudaCall& call);
 
 namespace {
 
-constexpr int64_t kPieceElements = 4096;
+constexpr int64_t kSoftmaxPieceElements = 4096;
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_softmax(const InferCall& call) {
   check_float(call, 0, "x");
   check_axis(call, call.attributes.integer("axis"), call.inputs[0].shape.rank());
   return {call.inputs[0]};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_softmax(const GradientCall& call) {
   const Tensor &y = call.outputs[0], &dy = call.cotangents[0];
   return {y * (dy - sum(dy * y, call.attributes.integer("axis"), {.keep = true}, call.place))};
 }
@@ -75,7 +75,7 @@ void run_columns(const KernelCall& call, const Rows& rows) {
   const auto* const x = static_cast<const float*>(call.inputs[0].data);
   auto* const y = static_cast<float*>(call.outputs[0].data);
   const int64_t across = (rows.step + kColumns - 1) / kColumns, groups = rows.rows / rows.step * across;
-  const int64_t batch = std::max<int64_t>(1, kPieceElements / (rows.count * kColumns));
+  const int64_t batch = std::max<int64_t>(1, kSoftmaxPieceElements / (rows.count * kColumns));
   run_pieces((groups + batch - 1) / batch, [&](int64_t piece) {
     for (int64_t group = piece * batch; group < std::min(groups, (piece + 1) * batch); ++group) {
       const int64_t column = group % across * kColumns;
@@ -85,13 +85,13 @@ void run_columns(const KernelCall& call, const Rows& rows) {
   });
 }
 
-void run(const KernelCall& call) {
+void run_softmax(const KernelCall& call) {
   constexpr int64_t kBlock = 256;  // of the row rule
   if (call.inputs[0].spec->type == DType::f64) return plain_softmax(call);
   const Rows rows(call);
   if (rows.step > 1 && rows.count > 0 && rows.count <= kBlock && rows.rows > 0) return run_columns(call, rows);
   const auto kernel = softmax_row_table.get();
-  const int64_t batch = std::max<int64_t>(1, kPieceElements / std::max<int64_t>(1, rows.count));
+  const int64_t batch = std::max<int64_t>(1, kSoftmaxPieceElements / std::max<int64_t>(1, rows.count));
   run_pieces((rows.rows + batch - 1) / batch, [&](int64_t piece) {
     for (int64_t row = piece * batch; row < std::min(rows.rows, (piece + 1) * batch); ++row) {
       const float* x = static_cast<const float*>(call.inputs[0].data) + rows.begin(row);
@@ -121,9 +121,9 @@ Tensor softmax(const Tensor& x, const Axes& axis, Place place) {
 void define_softmax(OpTable& table) {
   table.add({.name = "softmax",
              .attributes = {"axis"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
+             .infer = infer_softmax,
+             .gradient = gradient_softmax,
+             .kernel = run_softmax,
              .cuda = cuda_softmax,
              .cut = 0b1});
 }

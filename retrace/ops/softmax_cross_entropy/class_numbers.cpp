@@ -9,7 +9,8 @@
 namespace retrace {
 namespace {
 
-constexpr IndexNames kLabels{"softmax_cross_entropy", "label", "count labels from 0, or ask for more classes"};
+constexpr IndexNames kClassNumbersLabels{"softmax_cross_entropy", "label",
+                                         "count labels from 0, or ask for more classes"};
 constexpr int64_t kMostClasses = int64_t{1} << 24;  // f32 holds every number up to here
 
 std::vector<TensorSpec> infer_numbers(const InferCall& call) {
@@ -20,19 +21,20 @@ std::vector<TensorSpec> infer_numbers(const InferCall& call) {
 }
 
 template <class T>
-void convert(const KernelCall& call) {
+void convert_class_numbers(const KernelCall& call) {
   const auto* from = static_cast<const int32_t*>(call.inputs[1].data);
   auto* to = static_cast<T*>(call.outputs[0].data);
   for (int64_t i = 0, count = call.inputs[1].spec->count(); i < count; ++i) to[i] = static_cast<T>(from[i]);
 }
 
 void run_numbers(const KernelCall& call) {
-  check_indices(kLabels, call.inputs[1], call.inputs[0].spec->shape[0]);
-  return call.outputs[0].spec->type == DType::f32 ? convert<float>(call) : convert<double>(call);
+  check_indices(kClassNumbersLabels, call.inputs[1], call.inputs[0].spec->shape[0]);
+  return call.outputs[0].spec->type == DType::f32 ? convert_class_numbers<float>(call)
+                                                  : convert_class_numbers<double>(call);
 }
 
-Error value_error(const ValueErrorCall& call) {
-  return index_error(kLabels, call.inputs[1], call.inputs[0].shape[0], call.position, call.value);
+Error value_error_class_numbers(const ValueErrorCall& call) {
+  return index_error(kClassNumbersLabels, call.inputs[1], call.inputs[0].shape[0], call.position, call.value);
 }
 
 }  // namespace
@@ -73,7 +75,7 @@ void define_class_numbers(OpTable& table) {
              .infer = infer_numbers,
              .kernel = run_numbers,
              .cuda = cuda_gather_rows,
-             .value_error = value_error});
+             .value_error = value_error_class_numbers});
 }
 
 }  // namespace retrace

@@ -33,8 +33,8 @@ std::vector<Tensor> lower_weighted(const LowerCall& call) {
 }
 
 std::vector<Tensor> gradient_weighted(const GradientCall& call) {
-  const Tensor &x = call.inputs[0], &t = call.inputs[1], &divisor = call.inputs[2];
-  const Tensor scale = call.cotangents[0] / divisor;
+  const Tensor &x = call.inputs[0], &t = call.inputs[1], &divisor_cross_entropy_options = call.inputs[2];
+  const Tensor scale = call.cotangents[0] / divisor_cross_entropy_options;
   std::vector<Tensor> result(3);
   if (call.needed[0]) {
     const Tensor weight = sum(t, -1, {.keep = true}, call.place);
@@ -55,38 +55,41 @@ struct Call {
   Place place;
 };
 
-[[noreturn]] void refuse(const Call& call, std::string_view what, std::string got, std::string_view expected) {
+[[noreturn]] void refuse_cross_entropy_options(const Call& call, std::string_view what, std::string got,
+                                               std::string_view expected) {
   throw Error(ErrorKind::usage, 236, std::string(kName).append(what))
       .where(call.place)
       .got(fmt::format("x {}, {}", call.x.spec().text(), got))
       .expected(std::string(expected));
 }
 
-void check_options(const Call& call, bool numbers) {
+void check_options_cross_entropy_options(const Call& call, bool numbers) {
   const auto& [x, t, options, place] = call;
   if (x.rank() == 0 || (x.spec().labels.find('C') >= 0 && x.spec().labels.find('C') != x.rank() - 1))
-    refuse(call, "the classes are not the last axis", fmt::format("the target {}", t.spec().text()), "x [..,classes]");
+    refuse_cross_entropy_options(call, "the classes are not the last axis",
+                                 fmt::format("the target {}", t.spec().text()), "x [..,classes]");
   if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
-    refuse(call, fmt::format("label_smoothing is {}", options.label_smoothing),
-           fmt::format("{}", options.label_smoothing), "a number from 0 to 1");
+    refuse_cross_entropy_options(call, fmt::format("label_smoothing is {}", options.label_smoothing),
+                                 fmt::format("{}", options.label_smoothing), "a number from 0 to 1");
   if (options.ignore_index && !numbers)
-    refuse(call, "ignore_index is for class numbers", fmt::format("the target {}", t.spec().text()),
-           "a target i32 or u8 of the axes of x but the last; or a mask");
+    refuse_cross_entropy_options(call, "ignore_index is for class numbers",
+                                 fmt::format("the target {}", t.spec().text()),
+                                 "a target i32 or u8 of the axes of x but the last; or a mask");
   const Tensor &weights = options.weights, &mask = options.mask;
   if (weights.defined() &&
       (weights.rank() != 1 || weights.type() != x.type() || weights.shape()[0] != x.shape().back()))
-    refuse(call, "the weights do not fit", fmt::format("weights {}", weights.spec().text()),
-           fmt::format("one of each class: {}[{}]", name_of(x.type()), x.shape().back()));
+    refuse_cross_entropy_options(call, "the weights do not fit", fmt::format("weights {}", weights.spec().text()),
+                                 fmt::format("one of each class: {}[{}]", name_of(x.type()), x.shape().back()));
   if (!mask.defined()) return;
   const bool fits =
       mask.rank() + 1 == x.rank() && std::equal(mask.shape().begin(), mask.shape().end(), x.shape().begin());
   if (mask.type() != DType::boolean || !fits)
-    refuse(call, "the mask does not fit", fmt::format("mask {}", mask.spec().text()),
-           "bool of the axes of x but the last, true where a position counts");
+    refuse_cross_entropy_options(call, "the mask does not fit", fmt::format("mask {}", mask.spec().text()),
+                                 "bool of the axes of x but the last, true where a position counts");
 }
 
 // x's shape with one class, for what each position has; keeps x's labels.
-Tensor column(const Tensor& positions, const Call& call) {
+Tensor column_cross_entropy_options(const Tensor& positions, const Call& call) {
   Shape shape = positions.shape();
   shape.push_back(1);
   return reshape(positions, shape, call.x.labels(), call.place);
@@ -131,11 +134,11 @@ Weighted weighted(const Call& call, bool numbers) {
   }
   result.targets = smoothed(result.targets, call);
   if (options.weights.defined()) result.targets = result.targets * options.weights;
-  if (factor.defined()) result.targets = result.targets * column(factor, call);
+  if (factor.defined()) result.targets = result.targets * column_cross_entropy_options(factor, call);
   return result;
 }
 
-Tensor divisor(const Call& call, const Tensor& positions) {
+Tensor divisor_cross_entropy_options(const Call& call, const Tensor& positions) {
   const auto& [x, t, options, place] = call;
   const bool chosen = options.weights.defined() || options.ignore_index || options.mask.defined();
   const CrossEntropyMean mean =
@@ -155,9 +158,9 @@ Tensor softmax_cross_entropy(const Tensor& x, const Tensor& t, const CrossEntrop
   const bool numbers = are_class_numbers(x, t, place), fits = can_compare_classes(x, t);
   if (!is_float(x.type()) || (numbers && !fits) || (!numbers && !(x.shape() == t.shape())))
     return softmax_cross_entropy(x, t, place);  // says what is wrong
-  check_options(call, numbers);
+  check_options_cross_entropy_options(call, numbers);
   const Weighted made = weighted(call, numbers);
-  return record_one(op, {}, {x, made.targets, divisor(call, made.positions)}, place);
+  return record_one(op, {}, {x, made.targets, divisor_cross_entropy_options(call, made.positions)}, place);
 }
 
 void define_weighted_cross_entropy(OpTable& table) {

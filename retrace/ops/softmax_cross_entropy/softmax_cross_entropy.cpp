@@ -15,7 +15,7 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_softmax_cross_entropy(const InferCall& call) {
   const auto specs = infer_loss(call);
   const TensorSpec& x = call.inputs[0];
   if (x.shape.rank() == 0)
@@ -28,12 +28,12 @@ std::vector<TensorSpec> infer(const InferCall& call) {
 
 int classes_axis(const Tensor& x, Place place) { return softmax_axis(x, {}, "softmax_cross_entropy", place); }
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_softmax_cross_entropy(const LowerCall& call) {
   const Tensor &x = call.inputs[0], &t = call.inputs[1];
   return {sum(t * surprise(x, call.place), {}, {}, call.place) / observation_count(x)};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_softmax_cross_entropy(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &t = call.inputs[1];
   const Tensor scale = call.cotangents[0] / observation_count(x);
   Tensor dx, dt;
@@ -85,7 +85,11 @@ Tensor softmax_cross_entropy(const Tensor& x, const Tensor& t, Place place) {
 }
 
 void define_softmax_cross_entropy(OpTable& table) {
-  table.add({.name = "softmax_cross_entropy", .inputs = 2, .infer = infer, .gradient = gradient, .lower = lower});
+  table.add({.name = "softmax_cross_entropy",
+             .inputs = 2,
+             .infer = infer_softmax_cross_entropy,
+             .gradient = gradient_softmax_cross_entropy,
+             .lower = lower_softmax_cross_entropy});
   table.add({.name = "class_cross_entropy",
              .inputs = 3,
              .infer = infer_classes,

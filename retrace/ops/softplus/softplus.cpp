@@ -10,7 +10,7 @@ RT_POINTWISE_RULE(softplus);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_softplus(const GradientCall& call) {
   return {call.cotangents[0] * sigmoid(call.inputs[0], call.place)};
 }
 
@@ -24,7 +24,7 @@ Tensor softplus(const Tensor& x, Place place) {
 void define_softplus(OpTable& table) {
   table.add({.name = "softplus",
              .infer = infer_pointwise_float,
-             .gradient = gradient,
+             .gradient = gradient_softplus,
              .rule = &softplus_pointwise,
              .costly = true});
 }

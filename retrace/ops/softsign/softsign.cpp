@@ -7,9 +7,11 @@
 namespace retrace {
 namespace {
 
-std::vector<Tensor> lower(const LowerCall& call) { return {call.inputs[0] / (1 + abs(call.inputs[0], call.place))}; }
+std::vector<Tensor> lower_softsign(const LowerCall& call) {
+  return {call.inputs[0] / (1 + abs(call.inputs[0], call.place))};
+}
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_softsign(const GradientCall& call) {
   const Tensor &x = call.inputs[0], &dy = call.cotangents[0];
   const Tensor d = 1 + abs(x, call.place);
   return {dy / (d * d)};
@@ -23,7 +25,8 @@ Tensor softsign(const Tensor& x, Place place) {
 }
 
 void define_softsign(OpTable& table) {
-  table.add({.name = "softsign", .infer = infer_pointwise_float, .gradient = gradient, .lower = lower});
+  table.add(
+      {.name = "softsign", .infer = infer_pointwise_float, .gradient = gradient_softsign, .lower = lower_softsign});
 }
 
 }  // namespace retrace

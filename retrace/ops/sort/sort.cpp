@@ -9,7 +9,7 @@ namespace retrace {
 namespace {
 
 // There are that many elements along the axis to take.
-void check_count(const TensorSpec& x, int axis, int64_t count, std::string_view function, Place place) {
+void check_count_sort(const TensorSpec& x, int axis, int64_t count, std::string_view function, Place place) {
   const int64_t size = x.shape[axis];
   if (count >= 0 && count <= size) return;
   throw Error(ErrorKind::usage, 247,
@@ -19,13 +19,13 @@ void check_count(const TensorSpec& x, int axis, int64_t count, std::string_view 
       .expected(fmt::format("0 to {}", size));
 }
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_sort(const InferCall& call) {
   const TensorSpec& x = call.inputs[0];
   check_axis(call, call.attributes.integer("axis"), x.shape.rank());
   const auto axis = static_cast<int>(call.attributes.integer("axis"));
   if (x.shape[axis] >= int64_t{1} << 31)
     op_error(call, 144, fmt::format("{} elements are too many to number", x.shape[axis]), x.text(), "fewer than 2^31");
-  check_count(x, axis, call.attributes.integer("count"), "argsort", call.place);
+  check_count_sort(x, axis, call.attributes.integer("count"), "argsort", call.place);
   TensorSpec y = x;
   y.type = DType::i32, y.shape[axis] = call.attributes.integer("count");
   if (axis == 0) y.part = {};
@@ -57,7 +57,7 @@ Sorted sort(const Tensor& x, const Axes& axis, const SortOptions& options, Place
 
 Sorted top_k(const Tensor& x, int64_t k, const Axes& axis, Place place) {
   const int along = axis.one_of(x.spec(place), "top_k", place);
-  check_count(x.spec(), along, k, "top_k", place);
+  check_count_sort(x.spec(), along, k, "top_k", place);
   const Tensor order = indices(x, along, k, true, true, place);
   return {take_along_axis(x, along, order, place), order};
 }
@@ -66,7 +66,7 @@ void define_sort(OpTable& table) {
   // No gradient: indices are steps. That of the values is take_along_axis's.
   table.add({.name = "argsort",
              .attributes = {"axis", "count", "descending", "nan_first"},
-             .infer = infer,
+             .infer = infer_sort,
              .kernel = run_argsort,
              .workspace = argsort_workspace,
              .cuda = cuda_argsort});

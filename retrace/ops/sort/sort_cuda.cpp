@@ -6,7 +6,7 @@ namespace retrace {
 namespace {
 
 template <class Bits>
-void add(const CudaCall& call, std::string_view kernel) {
+void add_sort_cuda(const CudaCall& call, std::string_view kernel) {
   const Shape& shape = call.inputs[0].spec->shape;
   if (call.outputs[0].spec->count() == 0) return;
   const auto axis = static_cast<int>(call.attributes.integer("axis"));
@@ -27,12 +27,12 @@ void cuda_argsort(const CudaCall& call) {
   require_f32(call, "argsort");
   switch (call.inputs[0].spec->type) {
     case DType::u8:
-    case DType::boolean: return add<unsigned char>(call, "argsort_u8");
-    case DType::i32: return add<unsigned>(call, "argsort_i32");
+    case DType::boolean: return add_sort_cuda<unsigned char>(call, "argsort_u8");
+    case DType::i32: return add_sort_cuda<unsigned>(call, "argsort_i32");
     case DType::f32:
     case DType::f64: break;
   }
-  add<unsigned>(call, "argsort_f32");
+  add_sort_cuda<unsigned>(call, "argsort_f32");
 }
 
 }  // namespace retrace

@@ -1,7 +1,6 @@
 #include "retrace/ops/split/split.h"
 
-#include <fmt/ranges.h>
-
+#include "retrace/base/joined.h"
 #include "retrace/ops/broadcast/broadcast.h"
 #include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/copy/strided_copy.h"
@@ -12,7 +11,7 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_split(const InferCall& call) {
   TensorSpec part = call.inputs[0];
   const int64_t axis = call.attributes.integer("axis"), parts = call.attributes.integer("parts");
   check_axis(call, axis, part.shape.rank());
@@ -37,7 +36,7 @@ void copy_parts(const Call& call, const Copy& copy) {
     copy(part.shape, from, strides, call.outputs[i].data);
 }
 
-void run(const KernelCall& call) {
+void run_split(const KernelCall& call) {
   const TensorSpec& x = *call.inputs[0].spec;
   const size_t item = size_of(x.type);
   if (call.attributes.integer("axis") == 0) {
@@ -64,7 +63,7 @@ void cuda_split(const CudaCall& call) {
 }
 
 // A part that the loss does not depend on adds zeros.
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_split(const GradientCall& call) {
   std::vector<Tensor> parts(call.cotangents.begin(), call.cotangents.end());
   for (size_t i = 0; i < parts.size(); ++i) {
     const Tensor& part = call.outputs[i];
@@ -103,7 +102,7 @@ std::vector<Tensor> split(const Tensor& x, const Axes& axis, std::span<const int
   for (size_t i = 0; i < sizes.size() && left >= 0; ++i) left = sizes[i] < 0 ? -1 : left - sizes[i];
   if (left != 0)
     throw Error(ErrorKind::usage, 167,
-                fmt::format("split: the sizes [{}] do not make up axis {}", fmt::join(sizes, ","), along))
+                fmt::format("split: the sizes [{}] do not make up axis {}", joined(sizes, ","), along))
         .where(place)
         .got("x " + x.spec().text())
         .expected(fmt::format("sizes of 0 or more that add up to {}", whole));
@@ -127,9 +126,9 @@ std::vector<Tensor> unstack(const Tensor& x, const Axes& axis, Place place) {
 void define_split(OpTable& table) {
   table.add({.name = "split",
              .attributes = {"axis", "parts"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
+             .infer = infer_split,
+             .gradient = gradient_split,
+             .kernel = run_split,
              .cuda = cuda_split});
 }
 

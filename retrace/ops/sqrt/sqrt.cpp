@@ -9,7 +9,7 @@ RT_POINTWISE_RULE(sqrt);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) { return {call.cotangents[0] / (2 * call.outputs[0])}; }
+std::vector<Tensor> gradient_sqrt(const GradientCall& call) { return {call.cotangents[0] / (2 * call.outputs[0])}; }
 
 }  // namespace
 
@@ -19,8 +19,11 @@ Tensor sqrt(const Tensor& x, Place place) {
 }
 
 void define_sqrt(OpTable& table) {
-  table.add(
-      {.name = "sqrt", .infer = infer_pointwise_float, .gradient = gradient, .rule = &sqrt_pointwise, .costly = true});
+  table.add({.name = "sqrt",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_sqrt,
+             .rule = &sqrt_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

@@ -9,9 +9,9 @@ RT_POINTWISE_RULE(square);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) { return {call.cotangents[0] * (2 * call.inputs[0])}; }
+std::vector<Tensor> gradient_square(const GradientCall& call) { return {call.cotangents[0] * (2 * call.inputs[0])}; }
 
-constexpr auto integer = [](const int32_t* in) -> int32_t {
+constexpr auto integer_square = [](const int32_t* in) -> int32_t {
   const auto x = static_cast<uint32_t>(in[0]);
   return static_cast<int32_t>(x * x);
 };
@@ -26,9 +26,9 @@ Tensor square(const Tensor& x, Place place) {
 void define_square(OpTable& table) {
   table.add({.name = "square",
              .infer = infer_pointwise,
-             .gradient = gradient,
+             .gradient = gradient_square,
              .rule = &square_pointwise,
-             .integer = integer,
+             .integer = integer_square,
              .integer_by_rule = true});
 }
 

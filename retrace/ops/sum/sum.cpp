@@ -11,17 +11,17 @@ int64_t cuda_workspace_sum(const InferCall& call);
 
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_sum(const InferCall& call) {
   return {infer_reduced(call, is_float(call.inputs[0].type) ? call.inputs[0].type : DType::i32)};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_sum(const GradientCall& call) {
   const Tensor& x = call.inputs[0];
   const Tensor dy = with_reduced_axes(call.cotangents[0], x, call.attributes.list("axes"), call.place);
   return {broadcast(dy, x.shape(), x.labels(), call.place)};
 }
 
-int64_t workspace(const InferCall& call) {
+int64_t workspace_sum(const InferCall& call) {
   if (call.inputs[0].type != DType::f32) return 0;
   const ReduceShape shape(call.inputs[0].shape, call.attributes.list("axes"));
   return reduce_workspace(shape, *sum_kernel_table.get()(shape.by_column));
@@ -51,7 +51,7 @@ void plain_sum(const KernelCall& call) {
     std::copy(totals.begin(), totals.end(), static_cast<int32_t*>(call.outputs[0].data));
 }
 
-void run(const KernelCall& call) {
+void run_sum(const KernelCall& call) {
   const auto& spec = *call.inputs[0].spec;
   if (spec.type == DType::f64) return plain_sum<double, double>(call);
   if (spec.type == DType::i32) return plain_sum<int32_t, uint32_t>(call);
@@ -72,10 +72,10 @@ Tensor sum(const Tensor& x, const Axes& axes, const ReduceOptions& options, Plac
 void define_sum(OpTable& table) {
   table.add({.name = "sum",
              .attributes = {"axes", "keep"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
-             .workspace = workspace,
+             .infer = infer_sum,
+             .gradient = gradient_sum,
+             .kernel = run_sum,
+             .workspace = workspace_sum,
              .cuda = cuda_sum,
              .cuda_workspace = cuda_workspace_sum,
              .takes_prologue = true,

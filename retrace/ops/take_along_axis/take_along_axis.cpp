@@ -11,10 +11,10 @@ namespace retrace {
 namespace {
 
 constexpr IndexNames kTaken{"take_along_axis", "element", "elements of an axis are counted from 0"};
-constexpr IndexNames kAdded{"scatter_add", "element", "elements of an axis are counted from 0"};
+constexpr IndexNames kTakeAlongAxisAdded{"scatter_add", "element", "elements of an axis are counted from 0"};
 
 // The index has the sizes of x but along the axis.
-void check_index(const InferCall& call) {
+void check_index_take_along_axis(const InferCall& call) {
   const auto &x = call.inputs[0], &index = call.inputs[1];
   const int64_t axis = call.attributes.integer("axis");
   check_axis(call, axis, x.shape.rank());
@@ -28,7 +28,7 @@ void check_index(const InferCall& call) {
 }
 
 std::vector<TensorSpec> infer_take(const InferCall& call) {
-  check_index(call);
+  check_index_take_along_axis(call);
   const auto axis = static_cast<int>(call.attributes.integer("axis"));
   TensorSpec y = call.inputs[0];
   y.shape[axis] = call.inputs[1].shape[axis];
@@ -41,7 +41,7 @@ std::vector<TensorSpec> infer_add(const InferCall& call) {
   if (x.type == DType::u8 || x.type == DType::boolean)
     op_error(call, 131, fmt::format("x is {}", name_of(x.type)), "x " + x.text(), "f32, f64 or i32",
              "cast(x, DType::i32)");
-  check_index(call);
+  check_index_take_along_axis(call);
   if (source.type != x.type || !(source.shape == index.shape))
     op_error(call, 245, "the source does not fit",
              fmt::format("x {}, the index {} and the source {}", x.text(), index.text(), source.text()),
@@ -59,7 +59,7 @@ void run_take(const KernelCall& call) {
 }
 
 void run_add(const KernelCall& call) {
-  check_indices(kAdded, call.inputs[1], axis_size(call.attributes, *call.inputs[0].spec));
+  check_indices(kTakeAlongAxisAdded, call.inputs[1], axis_size(call.attributes, *call.inputs[0].spec));
   run_scatter_add(call);
 }
 
@@ -68,7 +68,8 @@ Error take_error(const ValueErrorCall& call) {
 }
 
 Error add_error(const ValueErrorCall& call) {
-  return index_error(kAdded, call.inputs[1], axis_size(call.attributes, call.inputs[0]), call.position, call.value);
+  return index_error(kTakeAlongAxisAdded, call.inputs[1], axis_size(call.attributes, call.inputs[0]), call.position,
+                     call.value);
 }
 
 std::vector<Tensor> gradient_take(const GradientCall& call) {

@@ -11,7 +11,7 @@ AlongAxis along_axis(const CudaCall& call) {
   return {call.attributes, call.inputs[0].spec->shape, call.inputs[1].spec->shape};
 }
 
-cuda::Divisor divisor(int64_t size) { return cuda::Divisor(static_cast<unsigned>(size)); }
+cuda::Divisor divisor_take_along_axis_cuda(int64_t size) { return cuda::Divisor(static_cast<unsigned>(size)); }
 
 template <class T>
 void add_take(const CudaCall& call, std::string_view kernel, T missing) {
@@ -21,8 +21,8 @@ void add_take(const CudaCall& call, std::string_view kernel, T missing) {
                                             call.inputs[1].data,
                                             call.outputs[0].data,
                                             cuda_count(call.outputs[0].spec->count()),
-                                            divisor(along.step),
-                                            divisor(along.picks),
+                                            divisor_take_along_axis_cuda(along.step),
+                                            divisor_take_along_axis_cuda(along.picks),
                                             static_cast<unsigned>(along.size),
                                             missing,
                                             call.errors};
@@ -37,8 +37,8 @@ void add_scatter(const CudaCall& call, std::string_view kernel, T missing) {
                                          call.inputs[2].data,
                                          call.outputs[0].data,
                                          cuda_count(call.outputs[0].spec->count()),
-                                         divisor(along.step),
-                                         divisor(along.size),
+                                         divisor_take_along_axis_cuda(along.step),
+                                         divisor_take_along_axis_cuda(along.size),
                                          static_cast<unsigned>(along.picks),
                                          missing,
                                          call.errors};

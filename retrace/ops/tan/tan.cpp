@@ -9,7 +9,7 @@ RT_POINTWISE_RULE(tan);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_tan(const GradientCall& call) {
   const Tensor& y = call.outputs[0];
   return {call.cotangents[0] * (1 + y * y)};
 }
@@ -22,8 +22,11 @@ Tensor tan(const Tensor& x, Place place) {
 }
 
 void define_tan(OpTable& table) {
-  table.add(
-      {.name = "tan", .infer = infer_pointwise_float, .gradient = gradient, .rule = &tan_pointwise, .costly = true});
+  table.add({.name = "tan",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_tan,
+             .rule = &tan_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

@@ -9,7 +9,7 @@ RT_POINTWISE_RULE(tanh);
 
 namespace {
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_tanh(const GradientCall& call) {
   const Tensor& y = call.outputs[0];
   return {call.cotangents[0] * (1 - y * y)};
 }
@@ -22,8 +22,11 @@ Tensor tanh(const Tensor& x, Place place) {
 }
 
 void define_tanh(OpTable& table) {
-  table.add(
-      {.name = "tanh", .infer = infer_pointwise_float, .gradient = gradient, .rule = &tanh_pointwise, .costly = true});
+  table.add({.name = "tanh",
+             .infer = infer_pointwise_float,
+             .gradient = gradient_tanh,
+             .rule = &tanh_pointwise,
+             .costly = true});
 }
 
 }  // namespace retrace

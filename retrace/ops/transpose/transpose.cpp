@@ -22,7 +22,7 @@ bool is_canonical(const Labels& labels) {
   return true;
 }
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_transpose(const InferCall& call) {
   const auto& x = call.inputs[0];
   const Shape& axes = call.attributes.list("permutation");
   if (!is_permutation(axes, x.shape.rank()))
@@ -43,7 +43,7 @@ Shape strides_from(const Shape& x, const Attributes& attributes) {
   return from;
 }
 
-void run(const KernelCall& call) {
+void run_transpose(const KernelCall& call) {
   const auto &x = *call.inputs[0].spec, &y = *call.outputs[0].spec;
   strided_copy(size_of(x.type), y.shape, call.inputs[0].data, strides_from(x.shape, call.attributes),
                call.outputs[0].data, row_major_strides(y.shape));
@@ -55,7 +55,7 @@ void cuda_transpose(const CudaCall& call) {
                     strides_from(x.shape, call.attributes), call.outputs[0].data, row_major_strides(y.shape));
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_transpose(const GradientCall& call) {
   const auto& x = call.inputs[0];
   const Shape& axes = call.attributes.list("permutation");
   Shape back = axes;
@@ -86,9 +86,9 @@ Tensor transpose(const Tensor& x, Shape permutation, Place place) {
 void define_transpose(OpTable& table) {
   table.add({.name = "transpose",
              .attributes = {"permutation"},
-             .infer = infer,
-             .gradient = gradient,
-             .kernel = run,
+             .infer = infer_transpose,
+             .gradient = gradient_transpose,
+             .kernel = run_transpose,
              .cuda = cuda_transpose});
 }
 

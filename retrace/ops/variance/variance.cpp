@@ -7,7 +7,7 @@
 namespace retrace {
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_variance(const InferCall& call) {
   check_float(call, 0, "x");
   return {infer_reduced(call, call.inputs[0].type)};
 }
@@ -16,12 +16,12 @@ Moments moments_of(const Tensor& x, const Attributes& attributes, Place place) {
   return moments(x, attributes.list("axes"), {.keep = attributes.integer("keep") != 0}, place);
 }
 
-std::vector<Tensor> lower(const LowerCall& call) {
+std::vector<Tensor> lower_variance(const LowerCall& call) {
   const Tensor& x = call.inputs[0];
   return {moments_of(x, call.attributes, call.place).m2 / reduced_count(x.shape(), call.attributes.list("axes"))};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_variance(const GradientCall& call) {
   const Tensor& x = call.inputs[0];
   const Shape& axes = call.attributes.list("axes");
   const auto wide = [&](const Tensor& reduced) { return with_reduced_axes(reduced, x, axes, call.place); };
@@ -38,7 +38,11 @@ Tensor variance(const Tensor& x, const Axes& axes, const ReduceOptions& options,
 }
 
 void define_variance(OpTable& table) {
-  table.add({.name = "variance", .attributes = {"axes", "keep"}, .infer = infer, .gradient = gradient, .lower = lower});
+  table.add({.name = "variance",
+             .attributes = {"axes", "keep"},
+             .infer = infer_variance,
+             .gradient = gradient_variance,
+             .lower = lower_variance});
 }
 
 }  // namespace retrace

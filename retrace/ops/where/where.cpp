@@ -8,7 +8,7 @@ RT_POINTWISE_RULE(where);
 
 namespace {
 
-std::vector<TensorSpec> infer(const InferCall& call) {
+std::vector<TensorSpec> infer_where(const InferCall& call) {
   check_type(call, 0, "the condition", DType::boolean);
   const auto &a = call.inputs[1], &b = call.inputs[2];
   if (a.type != b.type)
@@ -18,14 +18,14 @@ std::vector<TensorSpec> infer(const InferCall& call) {
   return {infer_broadcast(call, a.type)};
 }
 
-std::vector<Tensor> gradient(const GradientCall& call) {
+std::vector<Tensor> gradient_where(const GradientCall& call) {
   const auto &condition = call.inputs[0], &a = call.inputs[1], &b = call.inputs[2], &dy = call.cotangents[0];
   const Tensor zero = constant_like(dy, 0);
   return {Tensor(), call.needed[1] ? sum_to(where(condition, dy, zero, call.place), a, call.place) : Tensor(),
           call.needed[2] ? sum_to(where(condition, zero, dy, call.place), b, call.place) : Tensor()};
 }
 
-constexpr auto integer = [](const int32_t* in) -> int32_t { return in[0] != 0 ? in[1] : in[2]; };
+constexpr auto integer_where = [](const int32_t* in) -> int32_t { return in[0] != 0 ? in[1] : in[2]; };
 
 }  // namespace
 
@@ -37,10 +37,10 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, Place pl
 void define_where(OpTable& table) {
   table.add({.name = "where",
              .inputs = 3,
-             .infer = infer,
-             .gradient = gradient,
+             .infer = infer_where,
+             .gradient = gradient_where,
              .rule = &where_pointwise,
-             .integer = integer,
+             .integer = integer_where,
              .integer_by_rule = true,
              .formula = Formula::choice});
 }

@@ -6,7 +6,7 @@ namespace retrace {
 namespace {
 
 // initial * (1 + (max_factor - 1) * (1 - |2 * place - 1|)), where place is the part of the cycle that is over.
-double rate(double initial, const ScheduleStep& at, const OptionValues& options) {
+double rate_cyclic(double initial, const ScheduleStep& at, const OptionValues& options) {
   const int64_t cycle = options.integer("cycle_iterations");
   const double place = static_cast<double>(at.iteration % cycle) / static_cast<double>(cycle);
   return initial * (1 + (options.number("max_factor") - 1) * (1 - std::fabs(2 * place - 1)));
@@ -28,7 +28,7 @@ ScheduleKind cyclic_schedule() {
                        .low = 1,
                        .high = 1'000'000'000}},
           .length = "cycle_iterations",
-          .rate = rate};
+          .rate = rate_cyclic};
 }
 
 }  // namespace retrace

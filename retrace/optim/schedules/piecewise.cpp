@@ -4,7 +4,7 @@ namespace retrace {
 namespace {
 
 // initial * drop_factor for each drop_period epochs that are over, one rounding a drop.
-double rate(double initial, const ScheduleStep& at, const OptionValues& options) {
+double rate_piecewise(double initial, const ScheduleStep& at, const OptionValues& options) {
   const double factor = options.number("drop_factor");
   const int64_t period = options.integer("drop_period");
   double rate = initial;
@@ -23,7 +23,7 @@ ScheduleKind piecewise_schedule() {
                        .standard = int64_t{10},
                        .low = 1,
                        .high = 1'000'000'000}},
-          .rate = rate};
+          .rate = rate_piecewise};
 }
 
 }  // namespace retrace

@@ -5,7 +5,7 @@ namespace retrace {
 namespace {
 
 // initial * (final_factor + (1 - final_factor) * (1 - iteration / iterations)^power)
-double rate(double initial, const ScheduleStep& at, const OptionValues& options) {
+double rate_polynomial(double initial, const ScheduleStep& at, const OptionValues& options) {
   const double last = options.number("final_factor");
   const double left = 1 - static_cast<double>(at.iteration) / static_cast<double>(at.iterations);
   return initial * (last + (1 - last) * double_math::pow(left, options.number("power")));
@@ -22,7 +22,7 @@ ScheduleKind polynomial_schedule() {
                        .high = 100,
                        .above_low = true},
                       {.name = "final_factor", .help = "of the initial rate, at the end", .standard = 0.0, .high = 1}},
-          .rate = rate};
+          .rate = rate_polynomial};
 }
 
 }  // namespace retrace

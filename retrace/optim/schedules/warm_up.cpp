@@ -4,7 +4,7 @@ namespace retrace {
 namespace {
 
 // initial * min(1, (iteration + 1) / warm_up_iterations)
-double rate(double initial, const ScheduleStep& at, const OptionValues& options) {
+double rate_warm_up(double initial, const ScheduleStep& at, const OptionValues& options) {
   const int64_t steps = options.integer("warm_up_iterations");
   return at.iteration + 1 >= steps ? initial
                                    : initial * (static_cast<double>(at.iteration + 1) / static_cast<double>(steps));
@@ -21,7 +21,7 @@ ScheduleKind warm_up_schedule() {
                        .low = 1,
                        .high = 1'000'000'000}},
           .length = "warm_up_iterations",
-          .rate = rate};
+          .rate = rate_warm_up};
 }
 
 }  // namespace retrace

@@ -11,11 +11,11 @@
 namespace retrace {
 namespace {
 
-Tree initial(const Tree& parameters, const OptionValues&) { return {{"sum_square", zeros_like(parameters)}}; }
+Tree initial_adagrad(const Tree& parameters, const OptionValues&) { return {{"sum_square", zeros_like(parameters)}}; }
 
 // sum_square <- sum_square + g^2;  w <- w - rate * (g / (sqrt(sum_square) + epsilon))
-SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
-                    const OptionValues& options) {
+SolverUpdate update_adagrad(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
+                            const OptionValues& options) {
   const FloatingPointScope floating_point;
   check_gradients("adagrad", parameters, gradients, {});
   auto weights = leaf_tensors(parameters);
@@ -40,8 +40,8 @@ SolverKind adagrad_solver() {
       .learn_rate = 0.01,
       .options =
           {{.name = "epsilon", .help = "added to the denominator", .standard = 1e-10, .high = 1, .above_low = true}},
-      .initial = initial,
-      .update = update};
+      .initial = initial_adagrad,
+      .update = update_adagrad};
 }
 
 }  // namespace retrace

@@ -4,8 +4,8 @@
 namespace retrace {
 namespace {
 
-SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
-                    const OptionValues& options) {
+SolverUpdate update_adamw(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
+                          const OptionValues& options) {
   const FloatingPointScope floating_point;
   return adam_step(decayed_weights(parameters, learn_rate, options.number("weight_decay")), gradients, state,
                    learn_rate, options);
@@ -19,7 +19,7 @@ SolverKind adamw_solver() {
           .learn_rate = 0.001,
           .options = adam_rules({weight_decay_rule(0.01)}),
           .initial = initial_adam_state,
-          .update = update};
+          .update = update_adamw};
 }
 
 }  // namespace retrace

@@ -25,8 +25,8 @@ Tensor trust(const Tensor& w, const Tensor& u) {
 
 // mean and mean_square as adam's;  u = (mean / (1 - b1^t)) / (sqrt(mean_square / (1 - b2^t)) + epsilon) +
 // weight_decay * w;  w <- w - rate * |w| / |u| * u
-SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
-                    const OptionValues& options) {
+SolverUpdate update_lamb(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
+                         const OptionValues& options) {
   const FloatingPointScope floating_point;
   check_gradients("lamb", parameters, gradients, {});
   auto weights = leaf_tensors(parameters);
@@ -67,7 +67,7 @@ SolverKind lamb_solver() {
           .learn_rate = 0.001,
           .options = rules(),
           .initial = initial_adam_state,
-          .update = update};
+          .update = update_lamb};
 }
 
 }  // namespace retrace

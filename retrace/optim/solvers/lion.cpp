@@ -9,11 +9,11 @@
 namespace retrace {
 namespace {
 
-Tree initial(const Tree& parameters, const OptionValues&) { return {{"mean", zeros_like(parameters)}}; }
+Tree initial_lion(const Tree& parameters, const OptionValues&) { return {{"mean", zeros_like(parameters)}}; }
 
 // w <- w * (1 - rate * weight_decay) - rate * sign(b1 * mean + (1 - b1) * g);  mean <- b2 * mean + (1 - b2) * g
-SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
-                    const OptionValues& options) {
+SolverUpdate update_lion(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
+                         const OptionValues& options) {
   const FloatingPointScope floating_point;
   check_gradients("lion", parameters, gradients, {});
   auto weights = leaf_tensors(decayed_weights(parameters, learn_rate, options.number("weight_decay")));
@@ -46,8 +46,8 @@ SolverKind lion_solver() {
                        .standard = 0.99,
                        .high = 0.999999},
                       weight_decay_rule(0.0)},
-          .initial = initial,
-          .update = update};
+          .initial = initial_lion,
+          .update = update_lion};
 }
 
 }  // namespace retrace

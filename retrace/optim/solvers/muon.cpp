@@ -38,7 +38,7 @@ Parts parts_of(const Tree& parameters, const OptionValues& options) {
   return parts;
 }
 
-Tree initial(const Tree& parameters, const OptionValues& options) {
+Tree initial_muon(const Tree& parameters, const OptionValues& options) {
   const Parts parts = parts_of(parameters, options);
   return {{"mean", zeros_like(part_of(parameters, parts.matrices))},
           {"adamw", initial_adam_state(part_of(parameters, parts.others), options)}};
@@ -84,8 +84,8 @@ SolverUpdate matrix_step(const Tree& parameters, const Tree& gradients, const Tr
   return {with_leaves(parameters, weights), with_leaves(parameters, mean)};
 }
 
-SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
-                    const OptionValues& options) {
+SolverUpdate update_muon(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
+                         const OptionValues& options) {
   const FloatingPointScope floating_point;
   check_gradients("muon", parameters, gradients, {});
   const auto [matrices, others] = parts_of(parameters, options);
@@ -116,8 +116,8 @@ SolverKind muon_solver() {
             .help = "matrices that step by adamw: those with one of these texts in their path",
             .standard = std::vector<std::string>{"embedding"},
             .may_be_empty = true}}),
-      .initial = initial,
-      .update = update};
+      .initial = initial_muon,
+      .update = update_muon};
 }
 
 }  // namespace retrace

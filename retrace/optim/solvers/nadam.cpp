@@ -19,7 +19,7 @@ namespace {
 // The entry of the product for parameters of a type.
 const char* entry(DType type) { return type == DType::f64 ? "f64" : "f32"; }
 
-Tree initial(const Tree& parameters, const OptionValues& options) {
+Tree initial_nadam(const Tree& parameters, const OptionValues& options) {
   Tree state = initial_adam_state(parameters, options), product;
   for (const auto& w : leaf_tensors(parameters)) product[entry(w.type())] = Tensor::full(1, {}, w.type());
   state["product"] = product;
@@ -53,8 +53,8 @@ Numbers numbers_of(const Tensor& step, const Tensor& product_before, const Tenso
 // mean and mean_square as adam's;  divisor = sqrt(mean_square) / sqrt(1 - b2^t) + epsilon;
 // w <- w - (rate * (1 - mu(t)) / (1 - product)) * (g / divisor)
 //        - (rate * mu(t + 1) / (1 - product * mu(t + 1))) * (mean / divisor);  product = mu(1) * ... * mu(t)
-SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
-                    const OptionValues& options) {
+SolverUpdate update_nadam(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
+                          const OptionValues& options) {
   const FloatingPointScope floating_point;
   check_gradients("nadam", parameters, gradients, {});
   auto weights = leaf_tensors(parameters);
@@ -96,8 +96,8 @@ SolverKind nadam_solver() {
                                   .help = "how fast the momentum rises to gradient_decay",
                                   .standard = 0.004,
                                   .high = 1e6}}),
-          .initial = initial,
-          .update = update};
+          .initial = initial_nadam,
+          .update = update_nadam};
 }
 
 }  // namespace retrace

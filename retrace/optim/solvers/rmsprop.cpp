@@ -11,11 +11,11 @@
 namespace retrace {
 namespace {
 
-Tree initial(const Tree& parameters, const OptionValues&) { return {{"mean_square", zeros_like(parameters)}}; }
+Tree initial_rmsprop(const Tree& parameters, const OptionValues&) { return {{"mean_square", zeros_like(parameters)}}; }
 
 // mean_square <- b * mean_square + (1 - b) * g^2;  w <- w - rate * (g / (sqrt(mean_square) + epsilon))
-SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
-                    const OptionValues& options) {
+SolverUpdate update_rmsprop(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
+                            const OptionValues& options) {
   const FloatingPointScope floating_point;
   check_gradients("rmsprop", parameters, gradients, {});
   auto weights = leaf_tensors(parameters);
@@ -43,8 +43,8 @@ SolverKind rmsprop_solver() {
                 .standard = 0.99,
                 .high = 0.999999},
                {.name = "epsilon", .help = "added to the denominator", .standard = 1e-8, .high = 1, .above_low = true}},
-          .initial = initial,
-          .update = update};
+          .initial = initial_rmsprop,
+          .update = update_rmsprop};
 }
 
 }  // namespace retrace

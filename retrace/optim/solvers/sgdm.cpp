@@ -6,10 +6,10 @@
 namespace retrace {
 namespace {
 
-Tree initial(const Tree& parameters, const OptionValues&) { return to_tree(SgdmState{zeros_like(parameters)}); }
+Tree initial_sgdm(const Tree& parameters, const OptionValues&) { return to_tree(SgdmState{zeros_like(parameters)}); }
 
-SolverUpdate update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
-                    const OptionValues& options) {
+SolverUpdate update_sgdm(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
+                         const OptionValues& options) {
   const auto made = sgdm_update(parameters, gradients, sgdm_state(state),
                                 {.learn_rate = learn_rate, .momentum = options.number("momentum")});
   return {made.parameters, to_tree(made.state)};
@@ -22,8 +22,8 @@ SolverKind sgdm_solver() {
           .help = "stochastic gradient descent with momentum",
           .learn_rate = 0.01,
           .options = {{.name = "momentum", .help = "part of the last step in this one", .standard = 0.9, .high = 1}},
-          .initial = initial,
-          .update = update};
+          .initial = initial_sgdm,
+          .update = update_sgdm};
 }
 
 }  // namespace retrace

@@ -67,12 +67,14 @@ class EpilogueStep final : public Step {
   Location raw_, workspace_;
 };
 
-bool takes(const Trace&, const Node& node) { return node.body && node.body->role == Body::Role::epilogue; }
+bool takes_epilogue_step(const Trace&, const Node& node) {
+  return node.body && node.body->role == Body::Role::epilogue;
+}
 
 }  // namespace
 
 void define_epilogue_step(StepKinds& kinds) {
-  kinds.add({.name = "epilogue", .takes = takes, .make = make_step<EpilogueStep>});
+  kinds.add({.name = "epilogue", .takes = takes_epilogue_step, .make = make_step<EpilogueStep>});
 }
 
 }  // namespace retrace

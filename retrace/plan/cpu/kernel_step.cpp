@@ -29,14 +29,14 @@ class KernelStep final : public Step {
   Location workspace_;
 };
 
-bool takes(const Trace& trace, const Node& node) {
+bool takes_kernel_step(const Trace& trace, const Node& node) {
   return !node.body && (node.op->kernel || node.op->rule) && !is_tile_chain(trace, node);
 }
 
 }  // namespace
 
 void define_kernel_step(StepKinds& kinds) {
-  kinds.add({.name = "kernel", .takes = takes, .make = make_step<KernelStep>});
+  kinds.add({.name = "kernel", .takes = takes_kernel_step, .make = make_step<KernelStep>});
 }
 
 }  // namespace retrace

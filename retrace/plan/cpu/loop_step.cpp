@@ -79,10 +79,12 @@ class LoopStep final : public Step {
   std::vector<size_t> bytes_, element_bytes_, result_bytes_;  // of carries, and of an element of the others
 };
 
-bool takes(const Trace&, const Node& node) { return node.op->loop; }
+bool takes_loop_step(const Trace&, const Node& node) { return node.op->loop; }
 
 }  // namespace
 
-void define_loop_step(StepKinds& kinds) { kinds.add({.name = "loop", .takes = takes, .make = make_step<LoopStep>}); }
+void define_loop_step(StepKinds& kinds) {
+  kinds.add({.name = "loop", .takes = takes_loop_step, .make = make_step<LoopStep>});
+}
 
 }  // namespace retrace

@@ -53,12 +53,14 @@ class PrologueStep final : public Step {
   Location workspace_, patterns_;
 };
 
-bool takes(const Trace&, const Node& node) { return node.body && node.body->role == Body::Role::prologue; }
+bool takes_prologue_step(const Trace&, const Node& node) {
+  return node.body && node.body->role == Body::Role::prologue;
+}
 
 }  // namespace
 
 void define_prologue_step(StepKinds& kinds) {
-  kinds.add({.name = "prologue", .takes = takes, .make = make_step<PrologueStep>});
+  kinds.add({.name = "prologue", .takes = takes_prologue_step, .make = make_step<PrologueStep>});
 }
 
 }  // namespace retrace

@@ -27,10 +27,12 @@ class RowStep final : public Step {
   Location workspace_;
 };
 
-bool takes(const Trace&, const Node& node) { return node.op == &row_chain_op(); }
+bool takes_row_step(const Trace&, const Node& node) { return node.op == &row_chain_op(); }
 
 }  // namespace
 
-void define_row_step(StepKinds& kinds) { kinds.add({.name = "row", .takes = takes, .make = make_step<RowStep>}); }
+void define_row_step(StepKinds& kinds) {
+  kinds.add({.name = "row", .takes = takes_row_step, .make = make_step<RowStep>});
+}
 
 }  // namespace retrace

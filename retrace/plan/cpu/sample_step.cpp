@@ -104,12 +104,12 @@ class SampleStep final : public Step {
   Location workspace_;
 };
 
-bool takes(const Trace&, const Node& node) { return node.op == &sample_chain_op(); }
+bool takes_sample_step(const Trace&, const Node& node) { return node.op == &sample_chain_op(); }
 
 }  // namespace
 
 void define_sample_step(StepKinds& kinds) {
-  kinds.add({.name = "sample", .takes = takes, .make = make_step<SampleStep>});
+  kinds.add({.name = "sample", .takes = takes_sample_step, .make = make_step<SampleStep>});
 }
 
 }  // namespace retrace

@@ -8,7 +8,7 @@ namespace retrace {
 namespace {
 
 // The scores of each sample, then its class.
-std::vector<double> of_batch(const MetricBatch& batch, const OptionValues&) {
+std::vector<double> of_batch_auc(const MetricBatch& batch, const OptionValues&) {
   std::vector<double> rows;
   for (int64_t i = 0; i < batch.samples; ++i) {
     const auto scores = batch.row(i);
@@ -39,7 +39,7 @@ double area(std::vector<Scored> samples) {
   return pairs > 0 ? static_cast<double>(halves) / (2 * pairs) : std::numeric_limits<double>::quiet_NaN();
 }
 
-double value(const MetricNumbers& all, const OptionValues&) {
+double value_auc(const MetricNumbers& all, const OptionValues&) {
   const auto width = static_cast<size_t>(all.width);
   for (const double number : all.numbers)
     if (std::isnan(number)) return number;
@@ -64,8 +64,8 @@ MetricKind auc_metric() {
           .outputs = {nn::OutputKind::class_scores},
           .larger_is_better = true,
           .by_sample = true,
-          .of_batch = of_batch,
-          .value = value};
+          .of_batch = of_batch_auc,
+          .value = value_auc};
 }
 
 }  // namespace retrace

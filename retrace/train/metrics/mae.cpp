@@ -5,7 +5,7 @@
 namespace retrace {
 namespace {
 
-double term(double y, double t) { return std::fabs(y - t); }
+double term_mae(double y, double t) { return std::fabs(y - t); }
 
 }  // namespace
 
@@ -15,7 +15,7 @@ MetricKind mae_metric() {
           .help = "mean of the absolute differences",
           .outputs = {nn::OutputKind::image, nn::OutputKind::values},
           .by_sample = true,
-          .of_batch = [](const MetricBatch& batch, const OptionValues&) { return sums_of_samples(batch, term); },
+          .of_batch = [](const MetricBatch& batch, const OptionValues&) { return sums_of_samples(batch, term_mae); },
           .value = [](const MetricNumbers& all, const OptionValues&) { return mean_of_elements(all); }};
 }
 

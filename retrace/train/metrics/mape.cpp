@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kLeast = 0x1p-52;  // in place of a target of 0
 
-double term(double y, double t) {
+double term_mape(double y, double t) {
   const double size = std::fabs(t);
   return std::fabs(y - t) / (size < kLeast ? kLeast : size);
 }
@@ -20,7 +20,7 @@ MetricKind mape_metric() {
           .help = "mean of the absolute differences, each as a fraction of its target",
           .outputs = {nn::OutputKind::image, nn::OutputKind::values},
           .by_sample = true,
-          .of_batch = [](const MetricBatch& batch, const OptionValues&) { return sums_of_samples(batch, term); },
+          .of_batch = [](const MetricBatch& batch, const OptionValues&) { return sums_of_samples(batch, term_mape); },
           .value = [](const MetricNumbers& all, const OptionValues&) { return mean_of_elements(all); }};
 }
 

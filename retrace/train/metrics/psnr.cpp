@@ -6,9 +6,9 @@ namespace {
 
 constexpr double kDecibels = 0x1.15f2ced384f29p+2;  // 10 / ln 10
 
-double term(double y, double t) { return (y - t) * (y - t); }
+double term_psnr(double y, double t) { return (y - t) * (y - t); }
 
-double value(const MetricNumbers& all, const OptionValues& options) {
+double value_psnr(const MetricNumbers& all, const OptionValues& options) {
   const double peak = options.number("psnr_peak");
   return kDecibels * double_math::log(peak * peak / mean_of_elements(all));
 }
@@ -27,8 +27,8 @@ MetricKind psnr_metric() {
                        .high = 1e9,
                        .above_low = true}},
           .by_sample = true,
-          .of_batch = [](const MetricBatch& batch, const OptionValues&) { return sums_of_samples(batch, term); },
-          .value = value};
+          .of_batch = [](const MetricBatch& batch, const OptionValues&) { return sums_of_samples(batch, term_psnr); },
+          .value = value_psnr};
 }
 
 }  // namespace retrace

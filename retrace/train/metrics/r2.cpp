@@ -4,7 +4,7 @@ namespace retrace {
 namespace {
 
 // Of each sample, feature by feature: the target, and the square of the difference.
-std::vector<double> of_batch(const MetricBatch& batch, const OptionValues&) {
+std::vector<double> of_batch_r2(const MetricBatch& batch, const OptionValues&) {
   std::vector<double> rows;
   rows.reserve(2 * batch.y.size());
   for (size_t i = 0; i < batch.y.size(); ++i) {
@@ -26,7 +26,7 @@ double of_feature(const MetricNumbers& all, size_t feature) {
   return 1 - left / total;
 }
 
-double value(const MetricNumbers& all, const OptionValues&) {
+double value_r2(const MetricNumbers& all, const OptionValues&) {
   double sum = 0;
   for (size_t feature = 0; feature < static_cast<size_t>(all.width); ++feature) sum += of_feature(all, feature);
   return sum / static_cast<double>(all.width);
@@ -42,8 +42,8 @@ MetricKind r2_metric() {
           .outputs = {nn::OutputKind::values},
           .larger_is_better = true,
           .by_sample = true,
-          .of_batch = of_batch,
-          .value = value};
+          .of_batch = of_batch_r2,
+          .value = value_r2};
 }
 
 }  // namespace retrace

@@ -11,7 +11,7 @@ int64_t rank_of(std::span<const float> scores, size_t label) {
   return before;
 }
 
-std::vector<double> of_batch(const MetricBatch& batch, const OptionValues& options) {
+std::vector<double> of_batch_top_k(const MetricBatch& batch, const OptionValues& options) {
   int64_t right = 0;
   for (int64_t i = 0; i < batch.samples; ++i)
     right +=
@@ -29,7 +29,7 @@ MetricKind top_k_metric() {
       .outputs = {nn::OutputKind::class_scores, nn::OutputKind::position_scores},
       .larger_is_better = true,
       .options = {{.name = "top_k", .help = "classes", .standard = int64_t{5}, .low = 1, .high = 1e9}},
-      .of_batch = of_batch,
+      .of_batch = of_batch_top_k,
       .value = [](const MetricNumbers& all, const OptionValues&) { return mean_of(all.numbers[0], all.numbers[1]); }};
 }
 
