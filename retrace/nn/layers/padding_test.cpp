@@ -62,7 +62,8 @@ TEST(Padding, ChangesNoBitOfOutputs) {
     const auto y = outputs_of(layers, padded_tokens(5));
     EXPECT_EQ(outputs_of(layers, padded_tokens(6)), y) << name;
     EXPECT_EQ(outputs_of(layers, padded_tokens(55)), y) << name;
-    EXPECT_NE(outputs_of(padded_network(behind, -1), padded_tokens(55)), y) << name;  // where nothing is padding
+    const bool differs = outputs_of(padded_network(behind, -1), padded_tokens(55)) != y;
+    EXPECT_EQ(differs, std::string(name) != "each position") << name;  // the maxima of which stand elsewhere
   }
 }
 
