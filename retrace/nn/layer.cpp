@@ -244,6 +244,19 @@ Tree Walk::statistics(const Tensor& x, Normalization normalization, NormalizeBy 
   return own;
 }
 
+Tensor Walk::mask_of(const Tensor& x) const {
+  return mask_.defined() && x.rank() == 3 && x.shape()[1] == mask_.shape()[1] ? mask_ : Tensor();
+}
+
+void Walk::refuse_mask(const char* layer, const Tensor& x, Place place) const {
+  if (!mask_of(x).defined()) return;
+  throw Error(ErrorKind::usage, 248, fmt::format("{} would mix padding with the samples", layer))
+      .where(place)
+      .got(fmt::format("x {}, with padding that an embedding found by its padding_token", x.spec().text()))
+      .expected("layers that heed a mask: lstm, gru, rnn, self_attention, global pools, layers of each position")
+      .help("reduce the sequence before: global_average_pool1d, global_max_pool1d, or last of a recurrent layer");
+}
+
 Layer layer_of(std::function<Tensor(const Tensor& x)> function, std::string type) {
   const Layer layer("", [function = std::move(function)](Walk&, const Tree& x) { return Tree(function(x.tensor())); });
   return layer.shown_as(std::move(type));

@@ -142,6 +142,15 @@ class Walk {
   // Error(usage) for another layer than the first one.
   Tree statistics(const Tensor& x, Normalization normalization, NormalizeBy by);
 
+  // Which positions of the samples are none of theirs, but padding: bool [batch,length], false at padding. A layer that
+  // knows it (embedding) says so once, and it holds for all layers behind it; of several masks the last one.
+  void set_mask(const Tensor& mask) { mask_ = mask; }
+  // The mask for x [batch,length,features]; undefined where there is none, and for an x of other axes or another
+  // length.
+  Tensor mask_of(const Tensor& x) const;
+  // For layers that would mix padding with samples: Error(usage) that names the layer where x has a mask.
+  void refuse_mask(const char* layer, const Tensor& x, Place place) const;
+
   const std::vector<Request>& parameters() const { return parameters_; }
   const std::vector<Request>& states() const { return states_; }
   const Tree& moments() const { return moments_; }
@@ -169,6 +178,7 @@ class Walk {
   std::vector<Step> steps_;
   Tree moments_;
   std::optional<InputStatistics> statistics_;
+  Tensor mask_;
 };
 
 // A batch of one such sample: f32, "BSSC" for images, "BC" for features, else without labels.

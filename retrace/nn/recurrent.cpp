@@ -22,8 +22,10 @@ Layer recurrent_layer(const char* kind, int64_t hidden, const RecurrentOptions& 
                       const Recurrence& run, Place place) {
   // From the first position to the last one, or back; what each has seen stands at its place.
   const auto one_way = [=](Walk& walk, const Tensor& x, bool back) {
-    const Tensor y = run(walk, x, back);
-    return options.last ? select(y, 1, back ? 0 : -1, place) : y;
+    const Tensor mask = walk.mask_of(x);
+    const Recurred found = run(walk, x, {.mask = mask, .reverse = back});
+    if (options.last && mask.defined()) return found.h;  // behind the last position that is no padding
+    return options.last ? select(found.y, 1, back ? 0 : -1, place) : found.y;
   };
   return Layer(kind,
                [=](Walk& walk, const Tree& input) {

@@ -7,9 +7,14 @@
 
 namespace retrace::nn {
 
-// The hidden states [batch,length,hidden] of x [batch,length,features], with parameters of the walk's current layer;
-// with `reverse` from the last position to the first.
-using Recurrence = std::function<Tensor(Walk& walk, const Tensor& x, bool reverse)>;
+// The hidden states of all positions, and that behind the last one.
+struct Recurred {
+  Tensor y;  // [batch,length,hidden]
+  Tensor h;  // [batch,hidden]
+};
+
+// The hidden states of x [batch,length,features], with parameters of the walk's current layer and these options.
+using Recurrence = std::function<Recurred(Walk& walk, const Tensor& x, const RecurrenceOptions& options)>;
 
 // The layer of that kind: both directions and the position that is kept, by the options.
 Layer recurrent_layer(const char* kind, int64_t hidden, const RecurrentOptions& options, const Initializer& initializer,

@@ -221,7 +221,7 @@ TEST(JobStart, SaysWhatTheDataLack) {
           "  expected: data_batch_1.bin to data_batch_5.bin and test_batch.bin (cifar10); train.csv and test.csv "
           "(csv); train/CLASS and test/CLASS, folders of images (images); the four IDX files (mnist); "
           "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (npy); train.txt and test.txt, or "
-          "texts of which a part tests (text)\n"
+          "texts of which a part tests (text); train/CLASS and test/CLASS, folders of texts (texts)\n"
           "  help:     docs/data.md says how the files are named");
   fs::create_directory(root / "inner");
   write_csv(root / "inner", "a,b,kind\n", [](int x) { return x < 5 ? "red" : "blue"; });

@@ -64,7 +64,24 @@ std::string sequence_layers(const FoundData& data) {
       data.classes);
 }
 
+// Whether samples are texts of a class, padded with the token 0.
+bool of_padded_tokens(const FoundData& data) {
+  return data.target.kind == nn::OutputKind::class_scores && data.source->size_keys == "data.length";
+}
+
+// Bytes, and the token that pads.
+std::string padded_layers() {
+  constexpr int64_t kTokens = 257, kFeatures = 32, kHidden = 64;
+  return fmt::format(
+      "  {{type = \"embedding\", vocabulary = {}, features = {}, padding_token = 0}},  # a row of numbers for each "
+      "token\n"
+      "  {{type = \"lstm\", features = {}, bidirectional = true}},\n"
+      "  {{type = \"global_max_pool1d\"}},\n",
+      kTokens, kFeatures, kHidden);
+}
+
 std::string layers_text(const FoundData& data) {
+  if (of_padded_tokens(data)) return padded_layers() + last_layers(data);
   if (data.target.kind == nn::OutputKind::position_scores) return sequence_layers(data);
   const Shape& sample = data.train.variables[0].shape;
   return (sample.rank() == 3 ? image_layers(sample) : feature_layers()) + last_layers(data);
@@ -119,7 +136,7 @@ std::string what_is_learned(const FoundData& data) {
 
 std::string heading(const FoundData& data, const std::string& file) {
   const Shape& sample = data.train.variables[0].shape;
-  const bool tokens = data.target.kind == nn::OutputKind::position_scores;
+  const bool tokens = data.target.kind == nn::OutputKind::position_scores || of_padded_tokens(data);
   const std::string what = sample.rank() == 3 ? "images of " + sample.text()
                                               : fmt::format("{} {}", sample[0], tokens ? "tokens" : "features");
   return fmt::format(

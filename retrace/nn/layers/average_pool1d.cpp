@@ -5,7 +5,13 @@
 namespace retrace::nn {
 
 Layer average_pool1d(int64_t size, const AveragePool1dOptions& options, Place place) {
-  return layer_of([=](const Tensor& x) { return retrace::average_pool1d(x, size, options, place); }, "average_pool1d")
+  return Layer("",
+               [=](Walk& walk, const Tree& input) {
+                 const Tensor& x = input.tensor();
+                 walk.refuse_mask("average_pool1d", x, place);
+                 return Tree(retrace::average_pool1d(x, size, options, place));
+               })
+      .shown_as("average_pool1d")
       .with_options({{"size", size},
                      {"stride", options.stride},
                      {"padding", end_padding_value(options.padding)},

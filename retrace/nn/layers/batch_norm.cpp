@@ -8,6 +8,7 @@ Layer batch_norm(const BatchNormOptions& options, Place place) {
   return Layer("batch_norm",
                [=](Walk& walk, const Tree& input) {
                  const Tensor& x = input.tensor();
+                 walk.refuse_mask("batch_norm", x, place);
                  const Shape channels{x.rank() == 0 ? 1 : x.shape().back()};
                  const Tree parameters{{"scale", walk.parameter("scale", channels, {}, constant_values(1))},
                                        {"offset", walk.parameter("offset", channels, {}, constant_values(0))}};

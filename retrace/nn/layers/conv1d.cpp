@@ -12,6 +12,7 @@ Layer conv1d(int64_t size, int64_t filters, const Conv1dOptions& options, const 
                [=](Walk& walk, const Tree& input) {
                  const Tensor& x = input.tensor();
                  check_sequence(x, "conv1d", place);
+                 walk.refuse_mask("conv1d", x, place);
                  const int64_t groups = std::max<int64_t>(1, options.groups);
                  const Shape shape{size, x.shape()[2] / groups, filters};
                  const Fans fans = conv2d_fans({1, size, shape[1], filters}, groups);

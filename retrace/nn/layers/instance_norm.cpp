@@ -8,6 +8,7 @@ Layer instance_norm(const GroupNormOptions& options, Place place) {
   return Layer("instance_norm",
                [=](Walk& walk, const Tree& input) {
                  const Tensor& x = input.tensor();
+                 walk.refuse_mask("instance_norm", x, place);
                  const Shape channels{x.rank() == 0 ? 1 : x.shape().back()};
                  const Tensor scale = walk.parameter("scale", channels, {}, constant_values(1));
                  const Tensor offset = walk.parameter("offset", channels, {}, constant_values(0));

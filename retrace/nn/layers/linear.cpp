@@ -8,6 +8,7 @@ Layer linear(int64_t outputs, const LinearOptions& options, const ParameterOptio
   return Layer("linear",
                [=](Walk& walk, const Tree& input) {
                  const Tensor& x = input.tensor();
+                 if (options.flatten) walk.refuse_mask("linear", x, place);
                  const int first = options.flatten ? 1 : x.rank() - 1;
                  const Shape shape{outputs, x.rank() == 0 ? 1 : x.shape().count(first, x.rank())};
                  const Tensor weights = walk.parameter("weights", shape, linear_fans(shape), parameters.initializer);

@@ -17,12 +17,13 @@ Tensor starting_bias(const Shape& shape, Fans, RandomKey) {
 }  // namespace
 
 Layer lstm(int64_t hidden, const RecurrentOptions& options, const Initializer& initializer, Place place) {
-  const Recurrence run = [=](Walk& walk, const Tensor& x, bool reverse) {
+  const Recurrence run = [=](Walk& walk, const Tensor& x, const RecurrenceOptions& recurrence) -> Recurred {
     const Shape shape{4 * hidden, x.shape()[2]}, recurrent{4 * hidden, hidden};
     const Tensor weights = walk.parameter("weights", shape, linear_fans(shape), initializer),
                  again = walk.parameter("recurrent_weights", recurrent, linear_fans(recurrent), initializer),
                  bias = walk.parameter("bias", {4 * hidden}, {}, starting_bias);
-    return retrace::lstm(x, {weights, again, bias}, {}, {.reverse = reverse}, place).y;
+    const auto found = retrace::lstm(x, {weights, again, bias}, {}, recurrence, place);
+    return {found.y, found.state.h};
   };
   return recurrent_layer("lstm", hidden, options, initializer, run, place);
 }

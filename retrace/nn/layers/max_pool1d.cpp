@@ -5,7 +5,13 @@
 namespace retrace::nn {
 
 Layer max_pool1d(int64_t size, const MaxPool1dOptions& options, Place place) {
-  return layer_of([=](const Tensor& x) { return retrace::max_pool1d(x, size, options, place); }, "max_pool1d")
+  return Layer("",
+               [=](Walk& walk, const Tree& input) {
+                 const Tensor& x = input.tensor();
+                 walk.refuse_mask("max_pool1d", x, place);
+                 return Tree(retrace::max_pool1d(x, size, options, place));
+               })
+      .shown_as("max_pool1d")
       .with_options({{"size", size}, {"stride", options.stride}, {"padding", end_padding_value(options.padding)}});
 }
 

@@ -29,6 +29,14 @@ void check(const Tensor& x, const SelfAttentionOptions& options, Place place) {
       .expected("[batch,length,features], features being a multiple of the heads");
 }
 
+// mask: which keys count, bool [batch,length]; undefined: all.
+Tensor attended(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, const AttentionOptions& options,
+                Place place) {
+  if (!mask.defined()) return attention(q, k, v, options, place);
+  const Shape& shape = mask.shape();
+  return attention(q, k, v, reshape(mask, {shape[0], 1, 1, shape[1]}, "", place), options, place);
+}
+
 // [batch,length,heads * depth] as [batch,heads,length,depth], and back.
 Tensor with_heads(const Tensor& x, int64_t heads, Place place) {
   const Shape& shape = x.shape();
@@ -53,7 +61,7 @@ Layer self_attention(const SelfAttentionOptions& options, const ParameterOptions
                  const Tensor q = with_heads(part("query", features, x), options.heads, place);
                  const Tensor k = with_heads(part("key", shared * depth, x), shared, place);
                  const Tensor v = with_heads(part("value", shared * depth, x), shared, place);
-                 const Tensor y = attention(q, k, v, {.causal = options.causal}, place);
+                 const Tensor y = attended(q, k, v, walk.mask_of(x), {.causal = options.causal}, place);
                  return Tree(part("output", features, without_heads(y, x, place)));
                })
       .with_options(with_parameter_values(

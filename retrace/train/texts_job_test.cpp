@@ -1,0 +1,124 @@
+// Jobs on texts of different lengths: the class of each is learned.
+#include <gtest/gtest.h>
+
+#include "retrace/base/file.h"
+#include "retrace/train/job_data.h"
+#include "retrace/train/job_start.h"
+#include "retrace/train/replay_run.h"
+#include "retrace/train/test_run.h"
+#include "retrace/train/train_job.h"
+#include "tests/error_testing.h"
+#include "tests/temporary_folder.h"
+
+namespace retrace {
+namespace {
+
+const std::string kRecurrent =
+    "{type = \"embedding\", vocabulary = 257, features = 8, padding_token = 0}, "
+    "{type = \"lstm\", features = 8, last = true}, {type = \"linear\", features = 2}";
+const std::string kAttending =
+    "{type = \"embedding\", vocabulary = 257, features = 8, padding_token = 0}, "
+    "{type = \"position_embedding\", length = 64}, {type = \"self_attention\", heads = 2}, "
+    "{type = \"global_average_pool1d\"}, {type = \"linear\", features = 2}";
+
+class TextsJobTest : public testing::Test {
+ protected:
+  // The class is the last letter; what stands before it has 1 to 23 letters of both kinds.
+  TextsJobTest() {
+    for (int i = 0; i < 72; ++i) {
+      std::string text;
+      for (int k = 0; k < 1 + i * 7 % 23; ++k) text += (i * 5 + k * k * 3) % 7 < 3 ? 'a' : 'b';
+      const std::string kind = i % 2 == 0 ? "a" : "b";
+      write((i < 48 ? "train/" : "test/") + kind + "/" + std::to_string(i) + ".txt", text + kind);
+    }
+    write("train/a/ignored.md", "x");
+  }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((root_ / "data" / name).parent_path());
+    write_file_whole(root_ / "data" / name, text);
+  }
+
+  Job job(const std::vector<JobOverride>& overrides = {}, const std::string& layers = kRecurrent) const {
+    return parse_job("seed = 3\n[network]\nlayers = [" + layers + "]\n[data]\nsource = \"texts\"\npath = \"" +
+                         (root_ / "data").string() +
+                         "\"\nlength = 24\n[training]\nmini_batch_size = 8\nmax_epochs = 2\nshards = 2\n"
+                         "shuffle = \"every-epoch\"\ncheckpoint_seconds = 0\ncheckpoint_iterations = 4\n",
+                     "x.toml", overrides);
+  }
+  std::string alone(const std::vector<JobOverride>& overrides, const std::string& layers = kRecurrent) const {
+    return train_job(job(overrides, layers), {.write_run = false}).fingerprint;
+  }
+  std::string refused(const std::vector<JobOverride>& overrides = {}) const {
+    return error_of([&] { train_job(job(overrides), {.write_run = false}); });
+  }
+
+  TemporaryFolder root_;
+};
+
+TEST_F(TextsJobTest, HasOneResultForAnyWorkersThreadsAndWaysOfCalling) {
+  for (const auto& layers : {kRecurrent, kAttending}) {
+    const std::string once = alone({}, layers);
+    EXPECT_EQ(alone({{"threads", "1", ""}}, layers), once);
+    EXPECT_EQ(alone({{"threads", "3", ""}, {"training.loader_threads", "0", ""}}, layers), once);
+    EXPECT_EQ(alone({{"workers", "2", ""}}, layers), once);
+    EXPECT_EQ(alone({{"training.acceleration", "plain", ""}}, layers), once);
+  }
+}
+
+// A recurrence heeds the mask in its gradients, too, so that longer padding changes no bit of the training.
+TEST_F(TextsJobTest, PaddingChangesNoBit) {
+  EXPECT_EQ(alone({{"data.length", "50", ""}}), alone({}));
+  EXPECT_NE(alone({{"data.length", "20", ""}}), alone({}));  // texts are cut
+}
+
+TEST_F(TextsJobTest, LearnsIsTestedReplayedAndGoesOn) {
+  const std::vector<JobOverride> longer{{"training.max_epochs", "30", ""}, {"training.initial_learn_rate", "0.02", ""}};
+  const auto result = train_job(job(longer), {.out = root_ / "run"});
+  EXPECT_GT(result.metrics.at(0).second, 0.95);
+  EXPECT_FALSE(replay_run(root_ / "run", {.first = 3, .last = 9}).difference);
+  const auto tested = test_run(root_ / "run", {.classes = true});
+  EXPECT_EQ(tested.samples, 24);
+  EXPECT_EQ(tested.metrics.at(0).second, result.metrics.at(0).second);
+  EXPECT_EQ(tested.classes.at(0).names, (std::vector<std::string>{"a", "b"}));
+  int asked = 0;
+  train_job(job(longer), {.out = root_ / "again", .stop = [&] { return ++asked > 20; }});
+  EXPECT_EQ(train_job(job(longer), {.resume = root_ / "again"}).fingerprint, result.fingerprint);
+}
+
+TEST_F(TextsJobTest, TakesTheClassesInTurn) {
+  const Job given = job();
+  const JobData data = load_job_data(given, make_job_network(given));
+  EXPECT_EQ(data.train.size(), 48);
+  const auto first = data.train.get(0), second = data.train.get(1);  // a/0.txt, b/1.txt
+  EXPECT_EQ(first[1].item<int32_t>(), 0);
+  EXPECT_EQ(second[1].item<int32_t>(), 1);
+  std::vector<float> tokens(24);
+  tokens[0] = 'a' + 1, tokens[1] = 'a' + 1;
+  EXPECT_EQ(first[0].to_vector<float>(), tokens);
+}
+
+TEST_F(TextsJobTest, IsFoundByInit) {
+  const auto start = start_job({.data = (root_ / "data").string(), .file = "a.toml"});
+  EXPECT_EQ(start.source, "texts");
+  EXPECT_TRUE(says(start.text, "padding_token = 0"));
+}
+
+TEST_F(TextsJobTest, WhatDoesNotFit) {
+  write("test/c/1.txt", "x");
+  EXPECT_TRUE(says(refused(), "a folder of texts is of no class of the training"));
+  std::filesystem::remove_all(root_ / "data/test/c");
+  write("train/a/1.txt", "");
+  EXPECT_TRUE(says(refused(), "a text is empty"));
+  EXPECT_TRUE(says(refused(), "train/a/1.txt"));
+  std::filesystem::remove(root_ / "data/train/a/1.txt");
+  EXPECT_TRUE(says(refused({{"data.length", "0", ""}}), "data.length"));
+  EXPECT_TRUE(says(refused({{"data.tokens", "pairs", ""}}), "tokens by pairs need a vocabulary"));
+  std::filesystem::create_directories(root_ / "data/train/empty");
+  EXPECT_TRUE(says(refused(), "*.txt\" does not exist"));
+  std::filesystem::remove_all(root_ / "data/train");
+  EXPECT_TRUE(says(refused(), "train\" does not exist"));
+}
+
+}  // namespace
+}  // namespace retrace
