@@ -8,7 +8,7 @@
 #include "retrace/ops/testing/op_case.h"
 #include "retrace/retrace.h"
 #include "retrace/run/accelerate.h"
-#include "retrace/run/fingerprint.h"
+#include "retrace/tensor/fingerprint.h"
 #include "tests/error_testing.h"
 
 namespace retrace {
