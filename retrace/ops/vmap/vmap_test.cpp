@@ -93,7 +93,7 @@ std::vector<RuleCase> rule_cases() {
        {4, 3},
        [](const Tensor& x) { return gather_rows(x, Tensor::from<int32_t>({2, 0}, {2})); }},
       {"linear", {3, 7}, [w](const Tensor& x) { return linear(x, w); }},
-      {"linear of one row", {7}, [w](const Tensor& x) { return linear(x, w); }},
+      {"linear of one row", {7}, [w](const Tensor& x) { return linear(x, w, {.flatten = false}); }},
       {"matmul from the left", {7, 3}, [w](const Tensor& x) { return matmul(w, x); }},
       {"matmul transposed",
        {7, 3},
@@ -174,7 +174,7 @@ TEST(Vmap, GradientsGoThroughIt) {
 }
 
 Tensor mlp_loss(const Tree& p, const Tensor& x, const Tensor& t) {
-  return softmax_cross_entropy(linear(relu(linear(x, p["a"])), p["b"]), t);
+  return softmax_cross_entropy(linear(relu(linear(x, p["a"], {.flatten = false})), p["b"], {.flatten = false}), t);
 }
 
 Tree mlp() {
