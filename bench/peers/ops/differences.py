@@ -178,6 +178,7 @@ NO_PEER = {
     "custom_gradient": "takes functions: its test",
     "recomputed": "is x: its test",
     "scan": "takes a function: its test; `lstm`, `gru` and `rnn` are made of it",
+    "vmap": "takes a function: its test",
     "dropout": "draws by our own generator (`docs/numerics/random.md`), no framework's numbers",
     "uniform": "as dropout",
     "normal": "as dropout",

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "retrace/base/file.h"
 #include "retrace/base/folder.h"
+#include "retrace/base/joined.h"
 #include "retrace/data/padded_texts.h"
 #include "retrace/data/source_kind.h"
 #include "retrace/data/token_text.h"
@@ -54,7 +54,7 @@ std::vector<fs::path> texts_in(const fs::path& folder) {
 Error unknown_class(const fs::path& folder, const std::vector<std::string>& known) {
   return Error(ErrorKind::bad_data, 286, "a folder of texts is of no class of the training")
       .where(printable(folder.string()))
-      .expected(fmt::format("one of {}", printable(fmt::format("{}", fmt::join(known, ", ")))))
+      .expected(fmt::format("one of {}", printable(joined(known, ", "))))
       .help("the training set has a folder for each class: move the texts, or train with the class");
 }
 
@@ -89,7 +89,7 @@ std::vector<int32_t> numbers_of(const TextPiece& piece, const Tokens& tokens) {
   return numbers;
 }
 
-LabelledTokens read(const File& file, const Tokens& tokens, int64_t length) {
+LabelledTokens read_labelled(const File& file, const Tokens& tokens, int64_t length) {
   const TextPiece piece{file.path.string(), read_file(file.path, "text file", kMostBytes)};
   if (piece.bytes.empty())
     throw Error(ErrorKind::bad_data, 295, "a text is empty")
@@ -103,19 +103,19 @@ LabelledTokens read(const File& file, const Tokens& tokens, int64_t length) {
 }
 
 // Those of the training set.
-std::vector<std::string> class_names(const SourceRequest& request) {
+std::vector<std::string> class_names_of_texts(const SourceRequest& request) {
   const auto& known = request.training.class_names;
   return known.empty() ? classes_in(folder_of(Split::train, request)) : known;
 }
 
-SourceSet load(Split split, const SourceRequest& request) {
-  const std::vector<std::string> classes = class_names(request);
+SourceSet load_texts(Split split, const SourceRequest& request) {
+  const std::vector<std::string> classes = class_names_of_texts(request);
   const Tokens tokens = tokens_of(request.options);
   const int64_t length = request.options.integer("length");
   std::vector<LabelledTokens> texts;
   std::vector<std::string> files;
   for (const auto& file : files_of(folder_of(split, request), classes)) {
-    texts.push_back(read(file, tokens, length));
+    texts.push_back(read_labelled(file, tokens, length));
     files.push_back(file.path.string());
   }
   if (tokens.vocabulary)
@@ -124,8 +124,8 @@ SourceSet load(Split split, const SourceRequest& request) {
 }
 
 // The names of files say all but their tokens.
-SourceDescription description_of(Split split, const SourceRequest& request) {
-  const std::vector<std::string> classes = class_names(request);
+SourceDescription description_of_texts(Split split, const SourceRequest& request) {
+  const std::vector<std::string> classes = class_names_of_texts(request);
   const Shape one{request.options.integer("length")};
   return {std::ssize(files_of(folder_of(split, request), classes)),
           {{DType::f32, one, Labels("C"), {}}, {DType::i32, {}, {}, {}}},
@@ -133,7 +133,7 @@ SourceDescription description_of(Split split, const SourceRequest& request) {
           {.class_names = classes}};
 }
 
-OptionValues look(const fs::path& folder) {
+OptionValues look_texts(const fs::path& folder) {
   const fs::path train = folder / "train";
   for (const auto& name : classes_in(train)) texts_in(train / name);
   return {};
@@ -164,10 +164,10 @@ SourceKind texts_source() {
                    .changes_bits = false}},
       .size_keys = "data.length",
       .sample = [](const SourceRequest& request) { return Shape{request.options.integer("length")}; },
-      .load = load,
-      .description = description_of,
-      .class_names = class_names,
-      .look = look,
+      .load = load_texts,
+      .description = description_of_texts,
+      .class_names = class_names_of_texts,
+      .look = look_texts,
       .origin = [](Split split, int,
                    const SourceRequest& request) { return printable(folder_of(split, request).string()); }};
 }
