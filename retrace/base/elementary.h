@@ -13,6 +13,7 @@
 #define RETRACE_BASE_ELEMENTARY_H
 #endif
 
+#include "retrace/base/elementary_divide.h"
 #include "retrace/base/elementary_erf.h"
 #include "retrace/base/elementary_exp.h"
 #include "retrace/base/elementary_log.h"

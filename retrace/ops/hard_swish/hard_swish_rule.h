@@ -6,13 +6,13 @@
 #define RETRACE_OPS_HARD_SWISH_RULE_H
 #endif
 
-#include "retrace/ops/hard_sigmoid/hard_sigmoid_rule.h"
+#include "retrace/base/elementary.h"
 
 RT_RULES_BEGIN
 
 template <class V>
 RT_RULE V hard_swish_rule(V x) {
-  return x * hard_sigmoid_rule(x);
+  return x * sixth(minimum(maximum(x + V(3), V(0)), V(6)));
 }
 
 RT_RULES_END
