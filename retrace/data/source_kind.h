@@ -52,6 +52,12 @@ struct SourceSet {
       : store(std::move(read)), classes(classes), facts(std::move(facts)) {}
 };
 
+// Samples that a trained run is asked about, without targets, and the file that each of them was read from.
+struct SourceInputs {
+  Datastore store;  // its first variable is the input
+  std::vector<std::string> files;
+};
+
 struct SourceKind {
   std::string name;
   std::string help;                      // one line
@@ -72,6 +78,9 @@ struct SourceKind {
   // The store without its observations, from the request and the headers of files: `retrace plan` loads nothing else.
   // Errors: those that load() finds there.
   std::function<SourceDescription(Split split, const SourceRequest& request)> description;
+  // What `retrace predict` reads from a file or a folder, where it is of a kind that only this source knows. Errors:
+  // usage for files of another kind, else those that load() finds in files.
+  std::function<SourceInputs(const std::filesystem::path& input, const SourceRequest& request)> inputs = {};
   // The names of the classes, where they have others than their numbers. Errors: those that load() finds there.
   std::function<std::vector<std::string>(const SourceRequest& request)> class_names = {};
   // The options of a job on a folder, as its files say them: for `retrace init`. Options that it does not give have

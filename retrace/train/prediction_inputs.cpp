@@ -126,6 +126,12 @@ void check_ending(const std::filesystem::path& input, const nn::Network& network
 PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network, const std::filesystem::path& location,
                                    const TrainingFacts& table)
     : sample_(network.sample) {
+  if (const SourceKind& source = source_of(given); source.inputs) {
+    SourceInputs inputs = source.inputs(location, source_request(given, 0));
+    files_ = std::move(inputs.files);
+    queue_.emplace(inputs.store, MiniBatchQueueOptions{.mini_batch_size = kBatch, .outputs = 1});
+    return;
+  }
   check_ending(location, network);
   const std::filesystem::path input = file_of(location);
   const Job job = resolved(given);

@@ -18,7 +18,7 @@ namespace retrace {
 // folders in it, or those of a path with wildcards, in the order of their paths, brought to the size of the network's
 // samples as data.image_fit says. Features come from an NPY file, or from a CSV file, whose columns are found by the
 // names that they had in the training set, or, without a line of names, are in the order of that set, with or without
-// the target.
+// the target. What only the job's source of data knows comes from that (texts).
 class PredictionInputs {
  public:
   // table: of the run (retrace/train/run_table.h). Errors: missing; bad_data, with the file, for what holds no samples,

@@ -53,6 +53,20 @@ class TextsJobTest : public testing::Test {
     return error_of([&] { train_job(job(overrides), {.write_run = false}); });
   }
 
+  // By the run of the folder "run": texts of a folder and of its folders, and a file.
+  void expect_predicted() const {
+    const auto folder = predict_run(root_ / "run", root_ / "data/test");
+    EXPECT_EQ(folder.rows, 24);
+    EXPECT_TRUE(folder.csv.starts_with("index,file,class,class_name,score_a,score_b\n")) << folder.csv;
+    EXPECT_TRUE(says(folder.csv, "/data/test/a/48.txt,0,a,"));
+    const auto file = predict_run(root_ / "run", root_ / "data/test/b/49.txt");
+    EXPECT_EQ(file.rows, 1);
+    EXPECT_TRUE(says(file.csv, "/data/test/b/49.txt,1,b,"));
+    const auto refused = [&](const char* name) { return error_of([&] { predict_run(root_ / "run", root_ / name); }); };
+    EXPECT_TRUE(says(refused("data/train/a/ignored.md"), "error[RT0299]: predict finds no text"));
+    EXPECT_TRUE(says(refused("data/nowhere.txt"), "does not exist"));
+  }
+
   TemporaryFolder root_;
 };
 
@@ -81,6 +95,7 @@ TEST_F(TextsJobTest, LearnsIsTestedReplayedAndGoesOn) {
   EXPECT_EQ(tested.samples, 24);
   EXPECT_EQ(tested.metrics.at(0).second, result.metrics.at(0).second);
   EXPECT_EQ(tested.classes.at(0).names, (std::vector<std::string>{"a", "b"}));
+  expect_predicted();
   int asked = 0;
   train_job(job(longer), {.out = root_ / "again", .stop = [&] { return ++asked > 20; }});
   EXPECT_EQ(train_job(job(longer), {.resume = root_ / "again"}).fingerprint, result.fingerprint);

@@ -139,6 +139,34 @@ OptionValues look_texts(const fs::path& folder) {
   return {};
 }
 
+// Of a folder: those in it and in its folders.
+void add_texts(const fs::path& folder, std::vector<fs::path>& files) {
+  for (const auto& name : names_in(folder, fs::file_type::regular))
+    if (name.ends_with(".txt")) files.push_back(folder / name);
+  for (const auto& name : names_in(folder, fs::file_type::directory)) add_texts(folder / name, files);
+}
+
+SourceInputs inputs_of_texts(const fs::path& input, const SourceRequest& request) {
+  std::error_code failure;
+  std::vector<fs::path> files;
+  if (fs::is_directory(input, failure))
+    add_texts(input, files);
+  else if (input.extension() == ".txt")
+    files.push_back(input);
+  if (files.empty())
+    throw Error(ErrorKind::usage, 299, fmt::format("predict finds no text in \"{}\"", printable(input.string())))
+        .expected("a file whose name ends with .txt, or a folder of such files");
+  const Tokens tokens = tokens_of(request.options);
+  const int64_t length = request.options.integer("length");
+  std::vector<LabelledTokens> texts;
+  std::vector<std::string> names;
+  for (const auto& file : files) {
+    texts.push_back(read_labelled({file}, tokens, length));
+    names.push_back(file.string());
+  }
+  return {padded_texts(std::move(texts), length), std::move(names)};
+}
+
 }  // namespace
 
 SourceKind texts_source() {
@@ -166,6 +194,7 @@ SourceKind texts_source() {
       .sample = [](const SourceRequest& request) { return Shape{request.options.integer("length")}; },
       .load = load_texts,
       .description = description_of_texts,
+      .inputs = inputs_of_texts,
       .class_names = class_names_of_texts,
       .look = look_texts,
       .origin = [](Split split, int,
