@@ -13,7 +13,7 @@ namespace {
 // that makes it to the last that reads it, or a view of it.
 class Lifetimes {
  public:
-  explicit Lifetimes(const Trace& trace) : trace_(trace), roots_(find_roots(trace)), bytes_(trace), reads_(trace) {
+  explicit Lifetimes(const Trace& trace) : roots_(find_roots(trace)), bytes_(trace), reads_(trace) {
     ValueMap<bool> returned(trace);
     for (ValueId id : trace.outputs) returned[roots_[id]] = true;
     for (const Node& node : trace.nodes) {
@@ -59,7 +59,6 @@ class Lifetimes {
   size_t peak() const { return peak_; }
 
  private:
-  const Trace& trace_;
   ValueMap<ValueId> roots_;
   ValueMap<size_t> bytes_;  // in the arena, of roots
   ValueMap<int> reads_;     // nodes that have not read it yet, of roots
