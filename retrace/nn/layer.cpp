@@ -254,7 +254,10 @@ void Walk::refuse_mask(const char* layer, const Tensor& x, Place place) const {
       .where(place)
       .got(fmt::format("x {}, with padding that an embedding found by its padding_token", x.spec().text()))
       .expected("layers that heed a mask: lstm, gru, rnn, self_attention, global pools, layers of each position")
-      .help("reduce the sequence before: global_average_pool1d, global_max_pool1d, or last of a recurrent layer");
+      .help(
+          "reduce the sequence before it (global_average_pool1d, global_max_pool1d, last of a recurrent layer), or "
+          "leave "
+          "padding_token out of the embedding, so that padding counts like other tokens");
 }
 
 Layer layer_of(std::function<Tensor(const Tensor& x)> function, std::string type) {

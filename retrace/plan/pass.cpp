@@ -84,6 +84,19 @@ Extracted extract(const Trace& trace, std::span<const size_t> nodes, std::span<c
   return result;
 }
 
+void add_whole(Rewriter& rewrite, Node node, Extracted extracted, std::span<const size_t> members,
+               std::span<const ValueId> outputs) {
+  const Trace& trace = rewrite.from();
+  node.place = trace.nodes[members.back()].place;
+  for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
+  node.apart = std::move(extracted.apart);
+  node.body = make_body(Body::Role::whole, std::move(extracted.body));
+  std::vector<TensorSpec> specs;
+  for (ValueId id : outputs) specs.push_back(trace.spec(id));
+  const ValueId made = rewrite.to().add_node(std::move(node), specs);
+  for (size_t i = 0; i < outputs.size(); ++i) rewrite.replace(outputs[i], made + i);
+}
+
 Trace without_dead(Trace trace) {
   ValueMap<bool> needed(trace);
   for (ValueId id : trace.outputs) needed[id] = true;

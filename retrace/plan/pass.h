@@ -73,4 +73,9 @@ struct Extracted {
 Extracted extract(const Trace& trace, std::span<const size_t> nodes, std::span<const ValueId> outputs,
                   ValueId first = kNoValue);
 
+// Adds `node`, an op with its attributes, that computes `members` (indices, ascending) of the rewriter's trace by the
+// body that was extracted of them; it makes what stands for their `outputs`.
+void add_whole(Rewriter& rewrite, Node node, Extracted extracted, std::span<const size_t> members,
+               std::span<const ValueId> outputs);
+
 }  // namespace retrace

@@ -173,10 +173,12 @@ struct Op {
   bool takes_prologue = false;  // the f32 kernel reads input 0 through `source` if there is one
   bool collective = false;      // the workers of a pool compute it together: each node stays, in its order
 
-  // Along axis 0, the samples: bit i says that sample n of every output needs only sample n of input i. 0: not known.
+  // Along axis 0, the samples: bit i says that sample n of every output needs only sample n of input i, unless the op
+  // goes along the samples (goes_along_samples()). 0: not known.
   uint32_t cut = 0;
-  // Set where the output is a sum over the samples of those inputs instead: the least power of two of samples whose sum
-  // is a subtree of the sum's tree (docs/numerics.md 0) wherever they begin at a multiple of it; 0: there is none.
+  // Set where the output of an op that goes along the samples is a sum over those of these inputs: the least power of
+  // two of samples whose sum is a subtree of the sum's tree (docs/numerics.md 0) wherever they begin at a multiple of
+  // it; 0: there is none.
   int64_t (*subtree)(const InferCall&) = nullptr;
   // A reduction: the f32 kernels of its column rule, so that what makes its input may run them. Takes a prologue, too.
   const ReduceKernels* (*column_kernels)() = nullptr;
@@ -214,5 +216,9 @@ class OpTable {
  private:
   std::deque<Op> ops_;
 };
+
+// Whether a call of an op that is cut along the samples computes along them: its attribute `axes` has axis 0, or `axis`
+// is 0; without such attributes, where there is a `subtree`.
+bool goes_along_samples(const Op& op, const Attributes& attributes);
 
 }  // namespace retrace

@@ -8,6 +8,8 @@
 #define RETRACE_OPS_REDUCE_COLUMN_H
 #endif
 
+#include "retrace/device/cpu/simd_lanes.h"
+#include "retrace/ops/reduce/reduce_short.h"
 #include "retrace/ops/reduce/reduce_tree.h"
 
 RT_TARGET_BEGIN
@@ -209,50 +211,27 @@ void column_combine_subtrees(const float* slots, int64_t slot_size, const int8_t
   }
 }
 
-// Sums of one strip of one channel each, 16 side by side: `rows` of them, `distance` apart.
-RT_INLINE F32 strip_element(const float* x, int64_t distance, int64_t position) {
+struct ShortStripSum {
+  template <class V>
+  RT_INLINE V operator()(const V* position) const {
+    const AddLanes add;
+    return add(add(add(position[0], position[1]), position[2]), position[3]);
+  }
+};
+
+// Position p of 16 rows.
+RT_INLINE F32 strip_element(const float* x, int64_t distance, int64_t p) {
   alignas(64) float all[kLanes];
-  for (int l = 0; l < kLanes; ++l) all[l] = x[l * distance + position];
+  for (int l = 0; l < kLanes; ++l) all[l] = x[l * distance + p];
   return load(all);
 }
-#if !RT_SIMD_SCALAR
-template <int count>
-RT_INLINE void sums_of_short_strips(const float* x, float* out) {
-  const TagF d;
-  RT_EACH(i) {
-    const float* const from = x + i * kRegisterLanes * count;
-    RawF a, b, c, e;
-    if constexpr (count == 2)
-      hn::LoadInterleaved2(d, from, a, b);
-    else if constexpr (count == 3)
-      hn::LoadInterleaved3(d, from, a, b, c);
-    else
-      hn::LoadInterleaved4(d, from, a, b, c, e);
-    RawF sum = hn::Add(hn::Add(hn::Zero(d), a), b);
-    if constexpr (count >= 3) sum = hn::Add(sum, c);
-    if constexpr (count == 4) sum = hn::Add(sum, e);
-    hn::StoreU(sum, d, out + i * kRegisterLanes);
-  }
-}
-#endif
+
+// `rows` of a ReduceKernels: sums of one strip each, 16 side by side.
 inline void strip_sums(const float* x, int64_t distance, int64_t rows, int64_t positions, float* const* out) {
   int64_t row = 0;
   float* to = out[0];
   for (; row + kLanes <= rows; row += kLanes, x += kLanes * distance, to += kLanes) {
-#if !RT_SIMD_SCALAR
-    if (distance == positions && positions == 2) {
-      sums_of_short_strips<2>(x, to);
-      continue;
-    }
-    if (distance == positions && positions == 3) {
-      sums_of_short_strips<3>(x, to);
-      continue;
-    }
-    if (distance == positions && positions == 4) {
-      sums_of_short_strips<4>(x, to);
-      continue;
-    }
-#endif
+    if (distance == positions && fold_short_rows(x, static_cast<int>(positions), ShortStripSum(), to)) continue;
     F32 sum(0.0f);
     for (int64_t p = 0; p < positions; ++p) sum = sum + strip_element(x, distance, p);
     store(sum, to);

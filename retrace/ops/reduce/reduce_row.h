@@ -9,6 +9,7 @@
 #endif
 
 #include "retrace/device/cpu/simd_lanes.h"
+#include "retrace/ops/reduce/reduce_short.h"
 #include "retrace/ops/reduce/reduce_tree.h"
 
 RT_TARGET_BEGIN
@@ -45,26 +46,14 @@ RT_INLINE F32 lanes_of_block(const float* x, int count) {
   return sum;
 }
 
-#if !RT_SIMD_SCALAR
-// 16 rows of 2 to 4 elements, one behind the other: their lanes as vectors. Lanes 0 and 2, and 1 and 3 are added first.
-template <int count>
-RT_INLINE void sums_of_short_rows(const float* x, float* out) {
-  const TagF d;
-  const RawF zero = hn::Zero(d);
-  RT_EACH(i) {
-    const float* const from = x + i * kRegisterLanes * count;
-    RawF a = zero, b = zero, c = zero, e = zero;
-    if constexpr (count == 2)
-      hn::LoadInterleaved2(d, from, a, b);
-    else if constexpr (count == 3)
-      hn::LoadInterleaved3(d, from, a, b, c);
-    else
-      hn::LoadInterleaved4(d, from, a, b, c, e);
-    const RawF even = hn::Add(hn::Add(zero, a), hn::Add(zero, c)), odd = hn::Add(hn::Add(zero, b), hn::Add(zero, e));
-    hn::StoreU(hn::Add(even, odd), d, out + i * kRegisterLanes);
+// Lanes 0 and 2, and 1 and 3 of a short row are added first.
+struct ShortRowSum {
+  template <class V>
+  RT_INLINE V operator()(const V* lane) const {
+    const AddLanes add;
+    return add(add(lane[0], lane[2]), add(lane[1], lane[3]));
   }
-}
-#endif
+};
 
 struct RowSum {
   struct Value {
@@ -84,12 +73,7 @@ struct RowSum {
   static RT_INLINE void finish(const Value& root, float* const* out) { *out[0] = sum_lanes(root.lanes); }
   // Of 16 rows of at most a block.
   static RT_INLINE void blocks(const float* x, int64_t distance, int count, float* const* out) {
-#if !RT_SIMD_SCALAR
-    if (distance == count && count >= 2 && count <= 4)
-      return count == 2   ? sums_of_short_rows<2>(x, out[0])
-             : count == 3 ? sums_of_short_rows<3>(x, out[0])
-                          : sums_of_short_rows<4>(x, out[0]);
-#endif
+    if (distance == count && fold_short_rows(x, count, ShortRowSum(), out[0])) return;
     F32 sums[kLanes];
     for (int row = 0; row < kLanes; ++row) sums[row] = lanes_of_block(x + row * distance, count);
     store(sums_of_rows(sums), out[0]);

@@ -201,7 +201,7 @@ std::vector<Tensor> batched_by_rule(const BatchedCall& call) {
   for (const NamedRule& named : kRules)
     if (named.op == call.op.name) return named.rule(call);
   if (is_pointwise(call)) return pointwise_rule(call);
-  if (call.op.cut != 0 && !call.op.subtree) return samples_rule(call);
+  if (call.op.cut != 0 && !goes_along_samples(call.op, call.attributes)) return samples_rule(call);
   return {};
 }
 

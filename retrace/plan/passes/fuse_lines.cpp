@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "retrace/plan/pass.h"
 #include "retrace/plan/passes/groups.h"
@@ -115,6 +118,8 @@ class LineChain {
     return bytes;
   }
 
+  int64_t slab = 0;  // samples at a time
+
  private:
   const Trace& trace_;
   const std::vector<size_t>& members_;
@@ -122,23 +127,35 @@ class LineChain {
   std::vector<ValueId> outputs_;
 };
 
+// The chains that pay, by the first node of their groups.
+std::map<size_t, LineChain> find_chains(const Trace& trace, const Lines& lines, const Groups& groups,
+                                        const PlanOptions& options) {
+  std::map<size_t, LineChain> chains;
+  std::optional<TraceIndex> index;
+  for (size_t n = 0; n < trace.nodes.size(); ++n) {
+    if (groups.of(n) != n || groups.members(n).size() < 2) continue;
+    if (!index) index.emplace(trace);
+    LineChain chain(trace, *index, groups, n, lines.samples(n));
+    if (chain.saved_bytes() < options.tuning.line_bytes) continue;
+    chain.slab = choose_slab(trace, chain.members(), lines.samples(n), options);
+    if (chain.slab > 0) chains.emplace(n, std::move(chain));
+  }
+  return chains;
+}
+
 Trace fuse_lines(Trace trace, const PlanOptions& options) {
   const Lines lines(trace);
   const Groups groups = group_lines(trace, lines, options);
-  const TraceIndex index(trace);
+  const auto chains = find_chains(trace, lines, groups, options);
+  if (chains.empty()) return trace;
   Rewriter rewrite(trace);
-  bool changed = false;
   for (size_t group : groups.in_order()) {
-    const LineChain chain(trace, index, groups, group, lines.samples(group));
-    const bool pays = chain.members().size() > 1 && chain.saved_bytes() >= options.tuning.line_bytes;
-    const int64_t slab = pays ? choose_slab(trace, chain.members(), lines.samples(group), options) : 0;
-    changed = changed || slab > 0;
-    if (slab > 0)
-      add_sample_chain(rewrite, chain.members(), chain.outputs(), lines.samples(group), slab);
+    if (const auto at = chains.find(group); at != chains.end())
+      add_sample_chain(rewrite, at->second.members(), at->second.outputs(), lines.samples(group), at->second.slab);
     else
-      for (size_t n : chain.members()) rewrite.copy(trace.nodes[n]);
+      for (size_t n : groups.members(group)) rewrite.copy(trace.nodes[n]);
   }
-  return changed ? rewrite.finish() : trace;
+  return rewrite.finish();
 }
 
 }  // namespace

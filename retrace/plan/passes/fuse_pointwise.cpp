@@ -47,17 +47,9 @@ void emit(Rewriter& rewrite, const std::vector<size_t>& members, const ValueMap<
   for (size_t n : members)
     if (const ValueId id = trace.nodes[n].first_output; read_outside[id]) outputs.push_back(id);
   if (outputs.empty()) return;
-  auto extracted = extract(trace, members, outputs);
   Node node;
   node.op = &fused_op();
-  node.place = trace.nodes[members.back()].place;
-  for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
-  node.apart = std::move(extracted.apart);
-  std::vector<TensorSpec> specs;
-  for (ValueId id : outputs) specs.push_back(trace.spec(id));
-  node.body = make_body(Body::Role::whole, std::move(extracted.body));
-  const ValueId made = rewrite.to().add_node(std::move(node), specs);
-  for (size_t i = 0; i < outputs.size(); ++i) rewrite.replace(outputs[i], made + i);
+  add_whole(rewrite, std::move(node), extract(trace, members, outputs), members, outputs);
 }
 
 Trace fuse_pointwise(Trace trace, const PlanOptions& options) {

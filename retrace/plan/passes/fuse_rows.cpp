@@ -132,14 +132,7 @@ std::optional<Trace> with_group(const Trace& trace, const RowGroup& group) {
     if (group.where(n) == RowGroup::Where::before) rewrite.copy(trace.nodes[n]);
   Node node;
   node.op = &row_chain_op();
-  node.place = trace.nodes[members.back()].place;
-  for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
-  std::vector<TensorSpec> specs;
-  for (ValueId id : outputs) specs.push_back(trace.spec(id));
-  node.body = make_body(Body::Role::whole, std::move(extracted.body));
-  node.apart = extracted.apart;
-  const ValueId made = rewrite.to().add_node(std::move(node), specs);
-  for (size_t i = 0; i < outputs.size(); ++i) rewrite.replace(outputs[i], made + i);
+  add_whole(rewrite, std::move(node), std::move(extracted), members, outputs);
   for (size_t n = 0; n < trace.nodes.size(); ++n)
     if (group.where(n) == RowGroup::Where::after) rewrite.copy(trace.nodes[n]);
   return rewrite.finish();

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <queue>
+#include <utility>
 
 #include "retrace/plan/layout/launch_order.h"
 #include "retrace/plan/pass.h"
@@ -13,73 +14,87 @@ namespace {
 // that makes it to the last that reads it, or a view of it.
 class Lifetimes {
  public:
-  explicit Lifetimes(const Trace& trace) : roots_(find_roots(trace)), bytes_(trace), reads_(trace) {
+  explicit Lifetimes(const Trace& trace)
+      : trace_(trace), roots_(find_roots(trace)), bytes_(trace), waiting_(trace), first_read_(trace.nodes.size() + 1) {
     ValueMap<bool> returned(trace);
     for (ValueId id : trace.outputs) returned[roots_[id]] = true;
-    for (const Node& node : trace.nodes) {
+    for (size_t n = 0; n < trace.nodes.size(); ++n) {
+      const Node& node = trace.nodes[n];
+      first_read_[n + 1] = first_read_[n];
       if (!runs(node)) continue;
       for (ValueId id = node.first_output; id < node.first_output + node.output_count; ++id)
         bytes_[id] = returned[id] ? 0 : trace.spec(id).bytes();
-      for (ValueId id : read_by(node)) ++reads_[id];
+      add_reads(n);
     }
   }
 
-  // Of a node that runs: the values whose bytes it reads, each once, and the bytes that it makes.
-  std::vector<ValueId> read_by(const Node& node) const {
-    std::vector<ValueId> read;
-    for (ValueId id : node.inputs) read.push_back(roots_[id]);
-    std::sort(read.begin(), read.end());
-    read.erase(std::unique(read.begin(), read.end()), read.end());
-    return read;
+  // The values whose bytes a node reads, each once; none if it does not run.
+  std::span<const ValueId> reads(size_t n) const {
+    return std::span(reads_).subspan(first_read_[n], first_read_[n + 1] - first_read_[n]);
   }
-  size_t made_by(const Node& node) const {
+  size_t bytes_made(size_t n) const {
+    const Node& node = trace_.nodes[n];
     size_t bytes = 0;
     for (int i = 0; i < node.output_count; ++i) bytes += bytes_[node.first_output + i];
     return bytes;
   }
   // The bytes that only this node has still to read.
-  size_t freed_by(const Node& node) const {
+  size_t bytes_freed(size_t n) const {
     size_t bytes = 0;
-    for (ValueId id : read_by(node))
-      if (reads_[id] == 1) bytes += bytes_[id];
+    for (ValueId id : reads(n))
+      if (waiting_[id] == 1) bytes += bytes_[id];
     return bytes;
   }
 
-  // Runs a node. Afterwards reads_left() says who waits for what.
-  void run(const Node& node) {
-    live_ += made_by(node);
+  // Runs a node. Afterwards waiting() says how many nodes have not read a value yet.
+  void run(size_t n) {
+    const Node& node = trace_.nodes[n];
+    live_ += bytes_made(n);
     peak_ = std::max(peak_, live_);
-    live_ -= freed_by(node);
-    for (ValueId id : read_by(node)) --reads_[id];
+    live_ -= bytes_freed(n);
+    for (ValueId id : reads(n)) --waiting_[id];
     for (ValueId id = node.first_output; id < node.first_output + node.output_count; ++id)
-      if (reads_[id] == 0) live_ -= bytes_[id];
+      if (waiting_[id] == 0) live_ -= bytes_[id];
   }
-  int reads_left(ValueId root) const { return reads_[root]; }
-  ValueId root(ValueId id) const { return roots_[id]; }
+  int waiting(ValueId root) const { return waiting_[root]; }
   size_t peak() const { return peak_; }
 
  private:
+  void add_reads(size_t n) {
+    size_t& end = first_read_[n + 1];
+    for (ValueId id : trace_.nodes[n].inputs) {
+      const ValueId root = roots_[id];
+      const auto own = reads_.begin() + static_cast<std::ptrdiff_t>(first_read_[n]);
+      if (std::find(own, reads_.end(), root) != reads_.end()) continue;
+      reads_.push_back(root);
+      ++waiting_[root];
+      ++end;
+    }
+  }
+
+  const Trace& trace_;
   ValueMap<ValueId> roots_;
-  ValueMap<size_t> bytes_;  // in the arena, of roots
-  ValueMap<int> reads_;     // nodes that have not read it yet, of roots
+  ValueMap<size_t> bytes_;          // in the arena, of roots
+  ValueMap<int> waiting_;           // nodes that have not read it yet, of roots
+  std::vector<size_t> first_read_;  // per node: where its part of reads_ begins
+  std::vector<ValueId> reads_;
   size_t live_ = 0, peak_ = 0;
 };
 
 // The given order, but for nodes that free as many bytes as they take: these run as soon as their inputs are there.
 class MemoryOrder {
  public:
-  explicit MemoryOrder(const Trace& trace)
+  MemoryOrder(const Trace& trace, Lifetimes lifetimes)
       : trace_(trace),
         index_(trace),
-        lifetimes_(trace),
+        lifetimes_(std::move(lifetimes)),
         root_readers_(trace),
         missing_(trace.nodes.size()),
         is_done_(trace.nodes.size()) {
     for (size_t n = 0; n < trace.nodes.size(); ++n) {
       const Node& node = trace.nodes[n];
       for (ValueId id : node.inputs) missing_[n] += trace.producer_index(id) != kNoNode;
-      if (runs(node))
-        for (ValueId id : lifetimes_.read_by(node)) root_readers_[id].push_back(n);
+      for (ValueId id : lifetimes_.reads(n)) root_readers_[id].push_back(n);
     }
     for (size_t n = 0; n < trace.nodes.size(); ++n) {
       if (!is_done_[n]) run(n);
@@ -99,8 +114,8 @@ class MemoryOrder {
     const Node& node = trace_.nodes[n];
     if (missing_[n] > 0 || node.op->collective) return false;
     if (!runs(node)) return true;
-    const size_t freed = lifetimes_.freed_by(node);
-    return freed > 0 && freed >= lifetimes_.made_by(node);
+    const size_t freed = lifetimes_.bytes_freed(n);
+    return freed > 0 && freed >= lifetimes_.bytes_made(n);
   }
 
   void run(size_t n) {
@@ -114,10 +129,10 @@ class MemoryOrder {
         candidates_.push(reader);
       }
     if (!runs(node)) return;
-    lifetimes_.run(node);
+    lifetimes_.run(n);
     // Who is left alone with a value frees it now.
-    for (ValueId root : lifetimes_.read_by(node))
-      if (lifetimes_.reads_left(root) == 1)
+    for (ValueId root : lifetimes_.reads(n))
+      if (lifetimes_.waiting(root) == 1)
         for (size_t reader : root_readers_[root])
           if (!is_done_[reader]) candidates_.push(reader);
   }
@@ -132,17 +147,17 @@ class MemoryOrder {
   std::priority_queue<size_t, std::vector<size_t>, std::greater<>> candidates_;  // the earliest first
 };
 
-size_t peak_as_given(const Trace& trace) {
-  Lifetimes lifetimes(trace);
-  for (const Node& node : trace.nodes)
-    if (runs(node)) lifetimes.run(node);
+size_t peak_as_given(const Trace& trace, Lifetimes lifetimes) {
+  for (size_t n = 0; n < trace.nodes.size(); ++n)
+    if (runs(trace.nodes[n])) lifetimes.run(n);
   return lifetimes.peak();
 }
 
 Trace order_by_memory(Trace trace, const PlanOptions& options) {
-  const size_t given = peak_as_given(trace);
+  Lifetimes lifetimes(trace);
+  const size_t given = peak_as_given(trace, lifetimes);
   if (given < options.tuning.ordered_bytes) return trace;
-  const MemoryOrder order(trace);
+  const MemoryOrder order(trace, std::move(lifetimes));
   if (static_cast<double>(order.peak()) >= options.tuning.ordered_share * static_cast<double>(given)) return trace;
   Rewriter rewrite(trace);
   for (size_t n : order.nodes()) rewrite.copy(trace.nodes[n]);

@@ -39,20 +39,11 @@ int64_t choose_slab(const Trace& trace, std::span<const size_t> members, int64_t
 
 void add_sample_chain(Rewriter& rewrite, std::span<const size_t> members, std::span<const ValueId> outputs,
                       int64_t samples, int64_t slab) {
-  const Trace& trace = rewrite.from();
-  auto extracted = extract(trace, members, outputs);
   Node node;
   node.op = &sample_chain_op();
   node.attributes.add("samples", samples);
   node.attributes.add("slab", slab);
-  node.place = trace.nodes[members.back()].place;
-  for (ValueId id : extracted.inputs) node.inputs.push_back(rewrite(id));
-  std::vector<TensorSpec> specs;
-  for (ValueId id : outputs) specs.push_back(trace.spec(id));
-  node.body = make_body(Body::Role::whole, std::move(extracted.body));
-  node.apart = extracted.apart;
-  const ValueId made = rewrite.to().add_node(std::move(node), specs);
-  for (size_t i = 0; i < outputs.size(); ++i) rewrite.replace(outputs[i], made + i);
+  add_whole(rewrite, std::move(node), extract(rewrite.from(), members, outputs), members, outputs);
 }
 
 }  // namespace retrace

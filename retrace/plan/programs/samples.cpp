@@ -1,7 +1,5 @@
 #include "retrace/plan/programs/samples.h"
 
-#include <algorithm>
-
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
 
@@ -38,18 +36,6 @@ bool outputs_have(const Trace& trace, const Node& node, int64_t samples) {
   return true;
 }
 
-// Whether the op computes along the samples: then no sample of its result is one of its input.
-bool goes_along_samples(const Node& node) {
-  for (const Attribute& attribute : node.attributes.entries()) {
-    if (attribute.name == "axes") {
-      const Shape& axes = node.attributes.list("axes");
-      return std::find(axes.begin(), axes.end(), 0) != axes.end();
-    }
-    if (attribute.name == "axis") return node.attributes.integer("axis") == 0;
-  }
-  return node.op->subtree != nullptr;
-}
-
 }  // namespace
 
 const Op& sample_chain_op() {
@@ -75,7 +61,7 @@ BySample by_sample(const Trace& trace, const Node& node, int64_t samples) {
       const Shape& shape = spec_of(trace, node.inputs[i]).shape;
       if (shape.rank() < 2 || shape[0] != samples) return BySample::no;
     }
-  if (!chain && goes_along_samples(node)) {
+  if (!chain && goes_along_samples(*node.op, node.attributes)) {
     if (!node.op->subtree) return BySample::no;
     const auto made = own_specs(trace, node)[0].shape;
     const bool f32 = spec_of(trace, node.first_output).type == DType::f32;
