@@ -29,7 +29,8 @@ RT_INLINE void fold_rows_of(const float* x, F fold, float* out) {
       hn::LoadInterleaved3(d, from, all[0], all[1], all[2]);
     else
       hn::LoadInterleaved4(d, from, all[0], all[1], all[2], all[3]);
-    for (RawF& each : all) each = hn::Add(zero, each);  // sums begin with +0
+    RT_UNROLL
+    for (int k = 0; k < 4; ++k) all[k] = hn::Add(zero, all[k]);  // sums begin with +0
     hn::StoreU(fold(all), d, out + i * kRegisterLanes);
   }
 }
