@@ -51,6 +51,23 @@ inline constexpr RandomStep kRandomSteps[] = {
        p.keep_other(bits);
        return cast(bits, x.type());
      }},
+    {"half",
+     [](RandomProgram& p) {
+       const Tensor x = p.pick();
+       const Tensor half = cast(x, p.random().one_in(2) ? DType::bf16 : DType::f16);
+       p.keep_other(half);
+       return cast(half, x.type());
+     }},
+    {"sum of halves",
+     [](RandomProgram& p) {
+       const Tensor x = p.filled(), half = cast(x, DType::bf16);
+       return cast(half * sum(half) + half, x.type()) * (1.0f / static_cast<float>(x.size()));
+     }},
+    {"move halves",
+     [](RandomProgram& p) {
+       const Tensor x = p.matrix(), half = cast(x, p.random().one_in(2) ? DType::bf16 : DType::f16);
+       return cast(transpose(concatenate({half, half}, 0)), x.type());
+     }},
     {"relu", [](RandomProgram& p) { return relu(p.pick()); }},
     {"clipped_relu", [](RandomProgram& p) { return clipped_relu(p.pick(), 0.75f); }},
     {"abs", [](RandomProgram& p) { return abs(p.pick()); }},

@@ -23,6 +23,9 @@ Tensor permuted(const Tensor& batch, std::string_view format, Place place) {
     case DType::f64: return permuted<double>(batch, format, place);
     case DType::i32: return permuted<int32_t>(batch, format, place);
     case DType::u8: return permuted<uint8_t>(batch, format, place);
+    case DType::bf16: return permuted<BFloat16>(batch, format, place);
+    case DType::f16: return permuted<Float16>(batch, format, place);
+    case DType::i64: return permuted<int64_t>(batch, format, place);
     case DType::boolean: break;
   }
   return permuted<bool>(batch, format, place);

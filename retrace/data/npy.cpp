@@ -11,6 +11,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/tensor/dtype.h"
 
 namespace retrace {
 namespace {
@@ -125,7 +126,7 @@ class DictionaryReader {
 Error refused_type(std::string_view name, const std::string& descr, const std::string& what, const std::string& help) {
   return Error(ErrorKind::bad_data, 364, fmt::format("NPY file \"{}\" holds {}", printable(name), what))
       .got(fmt::format("the type {}", printable(descr.substr(0, 40))))
-      .expected("little-endian f4, f8, i1 to i8, u1 to u8 or b1")
+      .expected("little-endian f2, f4, f8, i1 to i8, u1 to u8 or b1")
       .help(help);
 }
 
@@ -146,7 +147,7 @@ NpyArray typed(const Dictionary& header, std::string_view name) {
   made.item = digits.size() == 1 ? digits[0] - '0' : 0;
   const bool known = made.item == 1 || made.item == 2 || made.item == 4 || made.item == 8;
   const bool fits = (order == '<' || order == '|' || order == '=') && kind != std::string_view::npos && known;
-  if (!fits || (letter == 'f' && made.item < 4) || (letter == 'b' && made.item != 1))
+  if (!fits || (letter == 'f' && made.item < 2) || (letter == 'b' && made.item != 1))
     throw refused_type(name, descr, "values that are not read", "convert them: a.astype(\"<f4\")");
   made.kind = static_cast<NpyKind>(kind);
   made.shape = *header.shape;
@@ -219,6 +220,11 @@ void with_value(const NpyArray& array, const std::byte* bytes, Use&& use) {
     use(value);
   };
   const bool natural = array.kind != NpyKind::whole;
+  if (array.kind == NpyKind::floating && array.item == 2) {
+    Float16 half;
+    std::memcpy(&half, bytes, sizeof half);
+    return use(to_f32(half));
+  }
   if (array.kind == NpyKind::floating) return array.item == 4 ? load(float()) : load(double());
   switch (array.item) {
     case 1: return natural ? load(uint8_t()) : load(int8_t());

@@ -58,16 +58,21 @@ TEST(Npy, FortranOrderBecomesRowMajor) {
   EXPECT_EQ(parse_npy(npy_of("<f4", "(2, 3, 4)", stored, true), "x.npy").floats(), wanted);
 }
 
+TEST(Npy, ReadsHalves) {
+  EXPECT_EQ(parse_npy(npy_of<uint16_t>("<f2", "(3,)", {0x3c00, 0xc500, 0x0001}), "x.npy").floats(),
+            (std::vector<float>{1, -5, 0x1p-24f}));
+}
+
 TEST(Npy, RefusesTypesByName) {
   const auto with = [](const std::string& descr) { return refusal(npy_of<float>(descr, "(1,)", {1})); };
   EXPECT_EQ(with(">f4"),
             "error[RT0364]: NPY file \"x.npy\" holds big-endian values\n  got:      the type >f4\n"
-            "  expected: little-endian f4, f8, i1 to i8, u1 to u8 or b1\n"
+            "  expected: little-endian f2, f4, f8, i1 to i8, u1 to u8 or b1\n"
             "  help:     convert them: a.astype(a.dtype.newbyteorder(\"<\"))");
   EXPECT_TRUE(says(with("|O"), "holds Python objects, which could run code"));
   EXPECT_TRUE(says(with("<c8"), "holds complex numbers"));
   EXPECT_TRUE(says(with("<U5"), "holds texts"));
-  EXPECT_TRUE(says(with("<f2"), "holds values that are not read\n  got:      the type <f2"));
+  EXPECT_TRUE(says(with("<f1"), "holds values that are not read\n  got:      the type <f1"));
   EXPECT_TRUE(says(with("<f3"), "holds values that are not read"));
   EXPECT_TRUE(says(with("<M8[s]"), "holds values that are not read"));
   EXPECT_TRUE(says(with(""), "holds values that are not read"));

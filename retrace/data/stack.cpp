@@ -15,9 +15,16 @@ struct Truth {  // bool as it is stored
   uint8_t value;
 };
 
+// bf16 and f16 go through f32.
 template <class To, class From>
 To convert(From from) {
-  if constexpr (std::is_same_v<From, Truth>) {
+  if constexpr (std::is_same_v<From, BFloat16> || std::is_same_v<From, Float16>) {
+    return convert<To>(to_f32(from));
+  } else if constexpr (std::is_same_v<To, BFloat16>) {
+    return to_bf16(convert<float>(from));
+  } else if constexpr (std::is_same_v<To, Float16>) {
+    return to_f16(convert<float>(from));
+  } else if constexpr (std::is_same_v<From, Truth>) {
     return convert<To>(from.value);
   } else if constexpr (std::is_same_v<To, Truth>) {
     return {from != From(0)};
@@ -33,6 +40,9 @@ void with_type(DType type, Function function) {
     case DType::f64: return function(double());
     case DType::i32: return function(int32_t());
     case DType::u8: return function(uint8_t());
+    case DType::bf16: return function(BFloat16());
+    case DType::f16: return function(Float16());
+    case DType::i64: return function(int64_t());
     case DType::boolean: return function(Truth());
   }
 }

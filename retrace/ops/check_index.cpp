@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "retrace/device/cpu/threads.h"
+#include "retrace/ops/cast/cast.h"
 
 namespace retrace {
 namespace {
@@ -54,6 +55,10 @@ void check_indices(const IndexNames& names, const KernelInput& indices, int64_t 
   for (int64_t i = 0; i < count; ++i)
     if (const int64_t value = read_index(indices, i); value < 0 || value >= limit)
       throw index_error(names, *indices.spec, limit, i, value);
+}
+
+Tensor as_index(const Tensor& indices, Place place) {
+  return indices.type(place) == DType::i32 ? indices : cast(indices, DType::i32, place);
 }
 
 Error index_error(const IndexNames& names, const TensorSpec& indices, int64_t limit, int64_t position, int64_t value) {

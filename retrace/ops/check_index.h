@@ -18,6 +18,11 @@ Error index_error(const IndexNames& names, const TensorSpec& indices, int64_t li
 // Element i of an i32 or u8 tensor.
 int64_t read_index(const KernelInput& indices, int64_t i);
 
+// Whether indices may have this type: i32, u8 or i64.
+constexpr bool is_index_type(DType type) { return type == DType::i32 || type == DType::u8 || type == DType::i64; }
+// Indices as i32; one of i64 that does not fit becomes the nearest number, which is no index either.
+Tensor as_index(const Tensor& indices, Place place);
+
 // The labels of something shaped like `labels` with further axes behind: C where the canonical order allows it and no
 // C is there yet, else U; none where `labels` is empty.
 Labels with_new_axes(const Labels& labels, int count);

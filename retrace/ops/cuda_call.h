@@ -19,10 +19,10 @@ inline Error no_cuda_kernel(std::string_view op, std::string_view type = "") {
 
 // Throws Error(unavailable) if an argument or a result is f64.
 inline void require_f32(const CudaCall& call, std::string_view name) {
-  const auto is_double = [](const auto& value) { return value.spec->type == DType::f64; };
-  if (std::any_of(call.inputs.begin(), call.inputs.end(), is_double) ||
-      std::any_of(call.outputs.begin(), call.outputs.end(), is_double))
-    throw no_cuda_kernel(name, "f64");
+  for (const auto& input : call.inputs)
+    if (size_of(input.spec->type) == 8) throw no_cuda_kernel(name, name_of(input.spec->type));
+  for (const auto& output : call.outputs)
+    if (size_of(output.spec->type) == 8) throw no_cuda_kernel(name, name_of(output.spec->type));
 }
 
 // Returns a number of elements for kernels that count in 32 bits; refuses more than 2^31.

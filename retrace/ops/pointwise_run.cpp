@@ -1,5 +1,5 @@
 // Pointwise ops outside of tile programs: of f64, integers and bools. Blocks of elements are brought to the type that
-// is computed in, binary64 or i32, and each result to that of the output.
+// is computed in, binary64, i32 or i64, and each result to that of the output.
 #include <algorithm>
 #include <array>
 
@@ -14,14 +14,19 @@ constexpr int64_t kBlock = 512;   // elements that are computed together
 constexpr int64_t kPiece = 8192;  // that one thread takes at a time
 constexpr size_t kMostInputs = 3;
 
+template <class T>
+T number(T x) {
+  return x;
+}
+float number(BFloat16 x) { return to_f32(x); }
+float number(Float16 x) { return to_f32(x); }
+
 template <class To, class From>
 void read_run(const From* from, int64_t stride, To* to, int64_t count) {
   if (stride == 0)
-    std::fill_n(to, count, static_cast<To>(from[0]));
-  else if (stride == 1)
-    std::copy_n(from, count, to);
+    std::fill_n(to, count, static_cast<To>(number(from[0])));
   else
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(from[i * stride]);
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(number(from[i * stride]));
 }
 
 // The elements of an input in the order of the output's.
@@ -61,6 +66,9 @@ class BroadcastReader {
       case DType::f32: return of(static_cast<const float*>(data_));
       case DType::f64: return of(static_cast<const double*>(data_));
       case DType::i32: return of(static_cast<const int32_t*>(data_));
+      case DType::i64: return of(static_cast<const int64_t*>(data_));
+      case DType::bf16: return of(static_cast<const BFloat16*>(data_));
+      case DType::f16: return of(static_cast<const Float16*>(data_));
       case DType::u8:
       case DType::boolean: return of(static_cast<const uint8_t*>(data_));
     }
@@ -77,7 +85,14 @@ void write(const KernelOutput& output, int64_t first, int64_t count, const T* va
     using Element = std::remove_pointer_t<decltype(out)>;
     for (int64_t i = 0; i < count; ++i) out[first + i] = static_cast<Element>(values[i]);
   };
+  const auto halves = [&](auto bits) {
+    auto* const out = static_cast<uint16_t*>(output.data);
+    for (int64_t i = 0; i < count; ++i) out[first + i] = bits(static_cast<float>(values[i]));
+  };
   switch (output.spec->type) {
+    case DType::bf16: return halves([](float x) { return to_bf16(x).bits; });
+    case DType::f16: return halves([](float x) { return to_f16(x).bits; });
+    case DType::i64: return to(static_cast<int64_t*>(output.data));
     case DType::f32: return to(static_cast<float*>(output.data));
     case DType::f64: return to(static_cast<double*>(output.data));
     case DType::i32: return to(static_cast<int32_t*>(output.data));
@@ -117,6 +132,10 @@ void run_pointwise(const Op& op, const KernelCall& call) {
                                                    [](const KernelInput& input) { return is_float(input.spec->type); });
   ensure(call.inputs.size() <= kMostInputs && (integers || op.rule), "a pointwise op has a rule for its types");
   if (!integers) return run_blocks<double>(call, op.rule->reference);
+  const bool wide = call.outputs[0].spec->type == DType::i64 ||
+                    std::any_of(call.inputs.begin(), call.inputs.end(),
+                                [](const KernelInput& input) { return input.spec->type == DType::i64; });
+  if (wide) return run_blocks<int64_t>(call, op.integer.run_wide);
   run_blocks<int32_t>(call, op.integer.run);
 }
 

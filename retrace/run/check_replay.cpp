@@ -22,6 +22,13 @@ double place_of(double x) {
 }
 
 template <class T>
+T number(T x) {
+  return x;
+}
+float number(BFloat16 x) { return to_f32(x); }
+float number(Float16 x) { return to_f32(x); }
+
+template <class T>
 bool same(T a, T b, const AccelerateOptions& options) {
   if (std::memcmp(&a, &b, sizeof(T)) == 0) return true;
   if constexpr (std::is_floating_point_v<T>) {
@@ -47,10 +54,10 @@ void compare(const std::string& name, const Tensor& replayed, const Tensor& plai
   const auto *a = static_cast<const T*>(replayed.data(made)), *b = static_cast<const T*>(plain.data(made));
   int64_t count = 0, first = 0;
   for (int64_t i = plain.size(); i-- > 0;)
-    if (!same(a[i], b[i], options)) ++count, first = i;
+    if (!same(number(a[i]), number(b[i]), options)) ++count, first = i;
   if (!count) return;
   std::string what = fmt::format("{} {}: {} of {} elements differ; element {} is {}, plainly {}", name,
-                                 plain.spec().text(), count, plain.size(), first, a[first], b[first]);
+                                 plain.spec().text(), count, plain.size(), first, number(a[first]), number(b[first]));
   if constexpr (std::is_floating_point_v<T>) {
     const auto units = static_cast<double>(place_of(a[first]) - place_of(b[first]));
     what += fmt::format(", {} units in the last place away", std::fabs(units));
@@ -86,6 +93,9 @@ void check_replay(const NamedResults& replayed, const NamedResults& plain, const
       case DType::f32: compare<float>(name, a, b, options, made); break;
       case DType::f64: compare<double>(name, a, b, options, made); break;
       case DType::i32: compare<int32_t>(name, a, b, options, made); break;
+      case DType::bf16: compare<BFloat16>(name, a, b, options, made); break;
+      case DType::f16: compare<Float16>(name, a, b, options, made); break;
+      case DType::i64: compare<int64_t>(name, a, b, options, made); break;
       case DType::u8:
       case DType::boolean: compare<uint8_t>(name, a, b, options, made); break;
     }

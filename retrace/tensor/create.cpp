@@ -12,6 +12,17 @@
 namespace retrace {
 namespace {
 
+// An element of the number `value`, which its type can hold or rounds; bf16 and f16 are rounded from f32.
+template <class T>
+T element_of(double value) {
+  if constexpr (std::same_as<T, BFloat16>)
+    return to_bf16(static_cast<float>(value));
+  else if constexpr (std::same_as<T, Float16>)
+    return to_f16(static_cast<float>(value));
+  else
+    return static_cast<T>(value);
+}
+
 // What `write` puts into the elements, a std::span<T> for the T of the type.
 template <class Write>
 Tensor written(const Shape& shape, DType type, std::string_view labels, Place place, const Write& write) {
@@ -20,7 +31,11 @@ Tensor written(const Shape& shape, DType type, std::string_view labels, Place pl
     using T = decltype(example);
     const auto values = std::make_unique<T[]>(count);
     write(std::span<T>(values.get(), count));
-    return Tensor::from(std::span<const T>(values.get(), count), shape, labels, place);
+    const std::span<const T> made(values.get(), count);
+    if constexpr (std::same_as<T, int64_t>)
+      return Tensor::from_i64(made, shape, labels, place);
+    else
+      return Tensor::from(made, shape, labels, place);
   };
   try {
     switch (type) {
@@ -28,6 +43,9 @@ Tensor written(const Shape& shape, DType type, std::string_view labels, Place pl
       case DType::f64: return with(double{});
       case DType::i32: return with(int32_t{});
       case DType::u8: return with(uint8_t{});
+      case DType::bf16: return with(BFloat16{});
+      case DType::f16: return with(Float16{});
+      case DType::i64: return with(int64_t{});
       case DType::boolean: break;
     }
     return with(bool{});
@@ -44,7 +62,7 @@ Tensor tensor_of(const Shape& shape, DType type, Place place, const F& f) {
     for (size_t i = 0; i < elements.size(); ++i) {
       const double value = f(static_cast<int64_t>(i));
       check_fits(type, value, place);
-      elements[i] = static_cast<typename decltype(elements)::value_type>(value);
+      elements[i] = element_of<typename decltype(elements)::value_type>(value);
     }
   });
 }
@@ -55,7 +73,7 @@ Tensor Tensor::full(double value, const Shape& shape, DType type, std::string_vi
   const FloatingPointScope floating_point;  // the rounding to `type`
   check_fits(type, value, place);
   return written(shape, type, labels, place, [&](auto elements) {
-    std::ranges::fill(elements, static_cast<typename decltype(elements)::value_type>(value));
+    std::ranges::fill(elements, element_of<typename decltype(elements)::value_type>(value));
   });
 }
 

@@ -27,6 +27,13 @@ uint64_t sum_bits(const void* data, int64_t count, const Canonical& canonical) {
   return sum;
 }
 
+template <unsigned infinite>
+uint64_t sum_halves(const Tensor& tensor) {
+  return sum_bits<uint16_t>(tensor.data(), tensor.size(), [](uint16_t bits) {
+    return static_cast<uint64_t>((bits & 0x7fffu) > infinite ? 0x7fc00000u : bits);
+  });
+}
+
 uint64_t sum_on_host(const Tensor& tensor) {
   const void* data = tensor.data();
   const auto plain = [](auto bits) { return static_cast<uint64_t>(bits); };
@@ -40,6 +47,9 @@ uint64_t sum_on_host(const Tensor& tensor) {
         return (bits & ~(1ull << 63)) > 0x7ff0000000000000ull ? 0x7fc00000ull : bits;
       });
     case DType::i32: return sum_bits<uint32_t>(data, tensor.size(), plain);
+    case DType::i64: return sum_bits<uint64_t>(data, tensor.size(), plain);
+    case DType::bf16: return sum_halves<0x7f80>(tensor);
+    case DType::f16: return sum_halves<0x7c00>(tensor);
     case DType::u8:
     case DType::boolean: break;
   }
@@ -62,6 +72,9 @@ void add_launch(cuda::Launches& launches, const Tensor& tensor, unsigned long lo
     case DType::f32: return add_launch<unsigned>(launches, "fingerprint_f32", tensor, sum);
     case DType::f64: return add_launch<unsigned long long>(launches, "fingerprint_f64", tensor, sum);
     case DType::i32: return add_launch<unsigned>(launches, "fingerprint_i32", tensor, sum);
+    case DType::i64: return add_launch<unsigned long long>(launches, "fingerprint_i64", tensor, sum);
+    case DType::bf16: return add_launch<unsigned short>(launches, "fingerprint_bf16", tensor, sum);
+    case DType::f16: return add_launch<unsigned short>(launches, "fingerprint_f16", tensor, sum);
     case DType::u8:
     case DType::boolean: break;
   }

@@ -37,6 +37,15 @@ RT_KERNEL(fingerprint_f64, FingerprintArguments<unsigned long long>, a) {
 RT_KERNEL(fingerprint_i32, FingerprintArguments<unsigned>, a) {
   add_terms(a, [](unsigned x) { return x; });
 }
+RT_KERNEL(fingerprint_i64, FingerprintArguments<unsigned long long>, a) {
+  add_terms(a, [](unsigned long long x) { return x; });
+}
+RT_KERNEL(fingerprint_bf16, FingerprintArguments<unsigned short>, a) {
+  add_terms(a, [](unsigned short x) { return (x & 0x7fffu) > 0x7f80u ? 0x7fc00000u : x; });
+}
+RT_KERNEL(fingerprint_f16, FingerprintArguments<unsigned short>, a) {
+  add_terms(a, [](unsigned short x) { return (x & 0x7fffu) > 0x7c00u ? 0x7fc00000u : x; });
+}
 RT_KERNEL(fingerprint_u8, FingerprintArguments<unsigned char>, a) {
   add_terms(a, [](unsigned char x) { return x; });
 }

@@ -79,26 +79,31 @@ bool broadcast_shapes(const Shape& a, const Shape& b, Shape& result) {
 }
 
 std::string_view name_of(DType type) {
-  constexpr std::string_view names[] = {"f32", "f64", "i32", "u8", "bool"};
+  constexpr std::string_view names[] = {"f32", "f64", "i32", "u8", "bool", "bf16", "f16", "i64"};
   const auto index = static_cast<size_t>(type);
   return index < std::size(names) ? names[index] : "no type";
 }
 
 bool parse_dtype(std::string_view name, DType& type) {
-  for (auto candidate : {DType::f32, DType::f64, DType::i32, DType::u8, DType::boolean})
+  for (auto candidate :
+       {DType::f32, DType::f64, DType::i32, DType::u8, DType::boolean, DType::bf16, DType::f16, DType::i64})
     if (name == name_of(candidate)) return type = candidate, true;
   return false;
 }
 
 bool can_hold(DType type, double value) {
   if (is_float(type)) return true;
-  const bool i32 = type == DType::i32;
-  const double least = i32 ? -2147483648.0 : 0, most = i32 ? 2147483647.0 : type == DType::u8 ? 255 : 1;
   // NaN fails, too; in the range the conversion is exact or truncates.
-  return value >= least && value <= most && value == static_cast<double>(static_cast<int64_t>(value));
+  const auto whole_from = [&](double least, double most) {
+    return value >= least && value <= most && value == static_cast<double>(static_cast<int64_t>(value));
+  };
+  if (type == DType::i64) return whole_from(-0x1p63, 0x1.fffffffffffffp62);
+  if (type == DType::i32) return whole_from(-2147483648.0, 2147483647.0);
+  return whole_from(0, type == DType::u8 ? 255 : 1);
 }
 
 std::string_view range_of(DType type) {
+  if (type == DType::i64) return "whole numbers from -2^63 to below 2^63";
   if (type == DType::i32) return "whole numbers from -2147483648 to 2147483647";
   return type == DType::u8 ? "whole numbers from 0 to 255" : "0 or 1";
 }

@@ -73,6 +73,15 @@ Tensor permuted(std::span<const T> values, const Shape& shape, std::string_view 
   return make(moved.data(), spec, place);
 }
 
+// A number as its text is made from it.
+template <class T>
+auto shown(T value) {
+  if constexpr (std::same_as<T, BFloat16> || std::same_as<T, Float16>)
+    return to_f32(value);
+  else
+    return value;
+}
+
 }  // namespace
 
 std::shared_ptr<TensorValue> new_tensor_value(TensorSpec spec, std::shared_ptr<Buffer> buffer) {
@@ -110,7 +119,8 @@ Tensor Tensor::from_values(std::span<const T> values, const Shape& shape, std::s
         throw Error(ErrorKind::usage, 108, fmt::format("the number {} does not fit the type i32", values[i]))
             .where(place)
             .got(fmt::format("an int64_t, at {} of {}", i, values.size()))
-            .expected(std::string(range_of(DType::i32)));
+            .expected(std::string(range_of(DType::i32)))
+            .help("Tensor::from_i64 makes a tensor of type i64");
     return from_values(std::span<const int32_t>(std::vector<int32_t>(values.begin(), values.end())), shape, labels,
                        place);
   } else {
@@ -124,6 +134,12 @@ template Tensor Tensor::from_values(std::span<const int32_t>, const Shape&, std:
 template Tensor Tensor::from_values(std::span<const int64_t>, const Shape&, std::string_view, Place);
 template Tensor Tensor::from_values(std::span<const uint8_t>, const Shape&, std::string_view, Place);
 template Tensor Tensor::from_values(std::span<const bool>, const Shape&, std::string_view, Place);
+template Tensor Tensor::from_values(std::span<const BFloat16>, const Shape&, std::string_view, Place);
+template Tensor Tensor::from_values(std::span<const Float16>, const Shape&, std::string_view, Place);
+
+Tensor Tensor::from_i64(std::span<const int64_t> values, const Shape& shape, std::string_view labels, Place place) {
+  return with_place(place, [&] { return permuted(values, shape, labels, place); });
+}
 
 Tensor Tensor::from_bytes(const void* bytes, const TensorSpec& spec) { return make(bytes, spec, {}); }
 
@@ -178,6 +194,7 @@ std::vector<T> Tensor::values(Place place) const {
         const auto* first = static_cast<const decltype(example)*>(data(place));
         return std::vector<int64_t>(first, first + size());
       };
+      if (own == DType::i64) return widened(int64_t{});
       return own == DType::i32 ? widened(int32_t{}) : widened(uint8_t{});
     }
   } else {
@@ -200,6 +217,8 @@ template std::vector<double> Tensor::values(Place) const;
 template std::vector<int32_t> Tensor::values(Place) const;
 template std::vector<int64_t> Tensor::values(Place) const;
 template std::vector<uint8_t> Tensor::values(Place) const;
+template std::vector<BFloat16> Tensor::values(Place) const;
+template std::vector<Float16> Tensor::values(Place) const;
 
 void Tensor::check_single(Place place) const {
   if (size(place) == 1) return;
@@ -213,6 +232,9 @@ double Tensor::number(Place place) const {
     case DType::f32: return item<float>(place);
     case DType::f64: return item<double>(place);
     case DType::i32: return item<int32_t>(place);
+    case DType::bf16: return static_cast<double>(to_f32(item<BFloat16>(place)));
+    case DType::f16: return static_cast<double>(to_f32(item<Float16>(place)));
+    case DType::i64: return static_cast<double>(item<int64_t>(place));
     case DType::u8:
     case DType::boolean: break;
   }
@@ -242,13 +264,16 @@ std::string text_of(const Tensor& tensor, int most, Place place) {
   std::string text = tensor.spec(place).text() + " {";
   const auto add = [&](const auto& values) {
     for (size_t i = 0; i < values.size() && i < static_cast<size_t>(most); ++i)
-      text += fmt::format("{}{}", i ? ", " : "", values[i]);
+      text += fmt::format("{}{}", i ? ", " : "", shown(values[i]));
     if (values.size() > static_cast<size_t>(most)) text += ", ...";
   };
   switch (tensor.type()) {
     case DType::f32: add(tensor.to_vector<float>(place)); break;
     case DType::f64: add(tensor.to_vector<double>(place)); break;
     case DType::i32: add(tensor.to_vector<int32_t>(place)); break;
+    case DType::bf16: add(tensor.to_vector<BFloat16>(place)); break;
+    case DType::f16: add(tensor.to_vector<Float16>(place)); break;
+    case DType::i64: add(tensor.to_vector<int64_t>(place)); break;
     case DType::u8:
     case DType::boolean: add(tensor.to_vector<uint8_t>(place)); break;
   }

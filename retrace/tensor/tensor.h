@@ -36,11 +36,12 @@ struct TensorValue {
 // A value without a trace, in recycled memory.
 std::shared_ptr<TensorValue> new_tensor_value(TensorSpec spec = {}, std::shared_ptr<Buffer> buffer = nullptr);
 
-// The C++ types that tensors are made from and read as. int64_t values are read exactly; a tensor made from them is
-// i32.
+// The C++ types that tensors are made from and read as. int64_t values are read exactly; a tensor that from() makes of
+// them is i32.
 template <class T>
-concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, int32_t> ||
-                  std::same_as<T, int64_t> || std::same_as<T, uint8_t> || std::same_as<T, bool>;
+concept Element =
+    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, int32_t> || std::same_as<T, int64_t> ||
+    std::same_as<T, uint8_t> || std::same_as<T, bool> || std::same_as<T, BFloat16> || std::same_as<T, Float16>;
 
 // Memory for a tensor. Throws Error(unavailable), with the size that was asked for, if there is none.
 std::shared_ptr<Buffer> allocate_for(const TensorSpec& spec, Device& device, Place place);
@@ -75,13 +76,15 @@ class Tensor {
   ~Tensor() = default;
 
   // A tensor from values in row-major order of `shape`; T is float, double, int32_t, int64_t (each must fit an i32),
-  // uint8_t or bool (as uint8_t 0 and 1). With labels, one for each axis (or more: the surplus are axes of size 1), in
-  // any order: the data is permuted to the canonical order B T S C U. Throws Error(usage) if the sizes disagree or a
-  // label is wrong.
+  // uint8_t, bool (as uint8_t 0 and 1), BFloat16 or Float16. With labels, one for each axis (or more: the surplus are
+  // axes of size 1), in any order: the data is permuted to the canonical order B T S C U. Throws Error(usage) if the
+  // sizes disagree or a label is wrong.
   template <class T>
   static Tensor from(std::span<const T> values, const Shape& shape, std::string_view labels = "",
                      Place place = Place::here()) {
-    static_assert(Element<T>, "a tensor is made from values of type float, double, int32_t, int64_t, uint8_t or bool");
+    static_assert(
+        Element<T>,
+        "a tensor is made from values of type float, double, int32_t, int64_t, uint8_t, bool, BFloat16 or Float16");
     return from_values(values, shape, labels, place);
   }
   template <class T>
@@ -100,6 +103,9 @@ class Tensor {
                      Place place = Place::here()) {
     return from(std::span<const T>(values.begin(), values.size()), shape, labels, place);
   }
+  // The same of type i64.
+  static Tensor from_i64(std::span<const int64_t> values, const Shape& shape, std::string_view labels = "",
+                         Place place = Place::here());
   static Tensor from_bytes(const void* bytes, const TensorSpec& spec);  // already in canonical order
   template <class T>
   static Tensor scalar(T value, Place place = Place::here()) {
@@ -153,9 +159,10 @@ class Tensor {
   // for bool), or int64_t for any integer type and bool.
   template <class T>
   std::vector<T> to_vector(Place place = Place::here()) const {
-    static_assert(
-        Element<T> && !std::same_as<T, bool>,
-        "values of a tensor are read as float, double, int32_t, int64_t or uint8_t (also those of type bool)");
+    static_assert(Element<T> && !std::same_as<T, bool>,
+                  "values of a tensor are read as float, double, int32_t, int64_t, uint8_t (also those of type bool), "
+                  "BFloat16 or "
+                  "Float16");
     return values<T>(place);
   }
   // The only element.

@@ -107,21 +107,26 @@ struct ValueErrorCall {
 using TileFunction = void (*)(const float* const* in, float* out, int64_t count);
 using ReferenceFunction = void (*)(const double* const* in, double* out, int64_t count);
 
-// The same on i32: made of a lambda without captures, which computes one number from one of each argument.
+// The same on i32 and i64: made of a lambda without captures for both, which computes one number from one of each
+// argument.
 struct IntegerFunction {
   void (*run)(const int32_t* const* in, int32_t* out, int64_t count) = nullptr;
+  void (*run_wide)(const int64_t* const* in, int64_t* out, int64_t count) = nullptr;
 
   IntegerFunction() = default;
   template <class F>
     requires(std::is_empty_v<F>)
-  IntegerFunction(F)
-      : run([](const int32_t* const* in, int32_t* out, int64_t count) {
-          for (int64_t i = 0; i < count; ++i) {
-            const int32_t arguments[] = {in[0][i], in[1][i], in[2][i]};  // those that there are not are not read
-            out[i] = F()(arguments);
-          }
-        }) {}
+  IntegerFunction(F) : run(each<F, int32_t>), run_wide(each<F, int64_t>) {}
   explicit operator bool() const { return run; }
+
+ private:
+  template <class F, class T>
+  static void each(const T* const* in, T* out, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      const T arguments[] = {in[0][i], in[1][i], in[2][i]};  // those that there are not are not read
+      out[i] = F()(arguments);
+    }
+  }
 };
 
 struct PointwiseRule {
@@ -148,7 +153,7 @@ struct Op {
 
   // How it is computed; one of the following.
   const PointwiseRule* rule = nullptr;  // any pointwise op on f32, f64
-  IntegerFunction integer = {};         // the same on i32 (u8 and bool are widened), beside `rule`
+  IntegerFunction integer = {};         // the same on i32 and i64 (u8 and bool are widened), beside `rule`
   bool integer_by_rule = false;         // NAME_rule<Int32> computes `integer`: what CUDA kernels do
   std::vector<Tensor> (*lower)(const LowerCall&) = nullptr;  // a composite: its definition in other ops
   void (*kernel)(const KernelCall&) = nullptr;               // everything else; f64 is the double-precision reference
@@ -205,6 +210,12 @@ struct Op {
   bool on_host = false;                // `kernel` runs on the host in plans of every device
   bool stays_on_host = false;          // so does what it makes
   int reads = -1;                      // it reads so many inputs, and of the others the specs alone; -1: all
+
+  // Types beside f32, f64, i32, u8 and bool. Without any_type (or `view`), record() brings bf16 and f16 to f32, and
+  // what is made of them back (retrace/ops/cast); an op that does not know i64 refuses it.
+  bool any_type = false;  // bf16, f16 and i64: it moves elements as they are, or converts them
+  bool i64 = false;       // its kernels on the CPU compute i64, too; so does `integer`
+  uint32_t indices = 0;   // bit i: input i are indices, which may be i64: record() brings them to i32
 };
 
 class OpTable {

@@ -39,6 +39,14 @@ std::shared_ptr<Recording>& slot() {
   return first_slot();
 }
 
+// Whether an op that computes has an argument of bf16, f16 or i64.
+bool has_stored_types(const Op& op, std::span<const Tensor> inputs) {
+  if ((op.any_type && op.indices == 0) || op.view) return false;
+  for (const Tensor& input : inputs)
+    if (input.defined() && input.type() >= DType::bf16) return true;
+  return false;
+}
+
 // The recording in the slot failed: the next one is made when it is wanted.
 thread_local bool slot_failed = false;
 
@@ -303,11 +311,15 @@ void Recording::evaluate(Place place) {
 }
 
 std::vector<Tensor> record(const Op& op, Attributes attributes, std::span<const Tensor> inputs, Place place) {
+  if (has_stored_types(op, inputs)) [[unlikely]]
+    return record_stored_types(op, std::move(attributes), inputs, place);
   return with_place(place, [&] { return current_recording()->add(op, std::move(attributes), inputs, place); });
 }
 
 Tensor record_one(const Op& op, Attributes attributes, std::initializer_list<Tensor> inputs, Place place) {
   const std::span all(inputs.begin(), inputs.size());
+  if (has_stored_types(op, all)) [[unlikely]]
+    return record_stored_types(op, std::move(attributes), all, place)[0];
   return with_place(place, [&] { return current_recording()->add_one(op, std::move(attributes), all, place); });
 }
 

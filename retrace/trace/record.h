@@ -116,6 +116,11 @@ Tensor record_one(const Op& op, Attributes attributes, std::initializer_list<Ten
 // Throws Error(usage) if this thread records an accelerated function: `what` would happen once and not again on replay.
 void refuse_while_accelerated(const char* what, Place place);
 
+// A call of an op that computes, with arguments of bf16, f16 or i64: those of bf16 and f16 are converted to f32, and
+// what is f32 in the result is converted to their type. Implemented in ops/cast/, above this folder.
+std::vector<Tensor> record_stored_types(const Op& op, Attributes attributes, std::span<const Tensor> inputs,
+                                        Place place);
+
 // Implemented in run/, above this folder: how a recording is planned and run.
 void evaluate_recording(Recording& recording, Place place);
 

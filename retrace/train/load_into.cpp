@@ -105,17 +105,27 @@ SafeTensor permuted(const SafeTensor& from, const std::vector<size_t>& axes) {
   return made;
 }
 
-// Rounded to f32.
-SafeTensor narrowed(const SafeTensor& from) {
+// `convert` makes an f32 of a T.
+template <class T, class Convert>
+SafeTensor f32_of(const SafeTensor& from, Convert convert) {
   const FloatingPointScope floating_point;
-  SafeTensor made{from.name, "F32", from.shape, std::vector<std::byte>(from.bytes.size() / 2)};
-  for (size_t i = 0; i < made.bytes.size() / sizeof(float); ++i) {
-    double value = 0;
+  const size_t count = from.bytes.size() / sizeof(T);
+  SafeTensor made{from.name, "F32", from.shape, std::vector<std::byte>(count * sizeof(float))};
+  for (size_t i = 0; i < count; ++i) {
+    T value;
     std::memcpy(&value, from.bytes.data() + i * sizeof value, sizeof value);
-    const auto rounded = static_cast<float>(value);
-    std::memcpy(made.bytes.data() + i * sizeof rounded, &rounded, sizeof rounded);
+    const float number = convert(value);
+    std::memcpy(made.bytes.data() + i * sizeof number, &number, sizeof number);
   }
   return made;
+}
+
+// Floats of other widths as f32: those of 64 bits rounded, those of 16 exactly. All else stays as it is.
+SafeTensor as_f32(const SafeTensor& from) {
+  if (from.type == "F64") return f32_of<double>(from, [](double x) { return static_cast<float>(x); });
+  if (from.type == "BF16") return f32_of<BFloat16>(from, [](BFloat16 x) { return to_f32(x); });
+  if (from.type == "F16") return f32_of<Float16>(from, [](Float16 x) { return to_f32(x); });
+  return from;
 }
 
 // Names, of which the first are told.
@@ -178,13 +188,13 @@ class Taking {
     for (size_t k = 0; k < axes.size(); ++k) shape[axes[k]] = tensor.shape()[static_cast<int>(k)];
     TensorSpec spec = tensor.spec();
     spec.device = cpu_device().id();
-    const std::string type = spec.type == DType::f32 && found->type == "F64" ? "F64" : file_type(spec.type);
-    if (found->type != type || found->shape != shape) {
+    const SafeTensor given = spec.type == DType::f32 ? as_f32(*found) : *found;
+    if (given.type != file_type(spec.type) || given.shape != shape) {
       misfits_.push_back(fmt::format("{} is {}[{}], not {}[{}] (for {})", printable(found->name), found->type,
                                      joined(found->shape, ","), file_type(spec.type), joined(shape, ","), path));
       return tensor;
     }
-    const SafeTensor ready = permuted(type == "F64" && spec.type == DType::f32 ? narrowed(*found) : *found, axes);
+    const SafeTensor ready = permuted(given, axes);
     if (!not_finite({{ready}, {}}).empty()) misfits_.push_back(printable(found->name) + " holds a NaN or an infinity");
     return Tensor::from_bytes(ready.bytes.data(), spec);
   }

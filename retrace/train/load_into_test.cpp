@@ -6,6 +6,7 @@
 
 #include "retrace/nn/layers.h"
 #include "retrace/nn/networks.h"
+#include "retrace/ops/cast/cast.h"
 #include "retrace/ops/operators.h"
 #include "retrace/tensor/fingerprint.h"
 #include "tests/error_testing.h"
@@ -106,6 +107,22 @@ TEST_F(LoadInto, RoundsBinary64) {
   save(wide, file("wide.npz"));
   EXPECT_EQ(load_into(from, file("wide.npz"), pytorch()).parameters["linear_1"]["bias"].tensor().to_vector<float>(),
             (std::vector<float>{0.1f, 0.0f, -3.0f, 1.0f}));
+}
+
+TEST_F(LoadInto, TakesHalves) {
+  const nn::Network from = network(1);
+  const Tensor bias = Tensor::from(std::vector<float>{0.1f, -3.0f, 1e-6f, 7.5f}, {4});
+  for (const DType type : {DType::bf16, DType::f16}) {
+    Tree narrow = state_dict(from);
+    narrow["fc.bias"] = cast(bias, type);
+    narrow["conv1.weight"] = cast(narrow["conv1.weight"].tensor(), type);
+    save(narrow, file("half.safetensors"));
+    const auto loaded = load_into(from, file("half.safetensors"), pytorch()).parameters;
+    EXPECT_EQ(loaded["linear_1"]["bias"].tensor().to_vector<float>(),
+              cast(cast(bias, type), DType::f32).to_vector<float>());
+    EXPECT_EQ(loaded["stem"]["weights"].tensor().to_vector<float>(),
+              cast(cast(from.parameters["stem"]["weights"].tensor(), type), DType::f32).to_vector<float>());
+  }
 }
 
 TEST_F(LoadInto, ListsAllThatDoesNotFit) {

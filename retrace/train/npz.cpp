@@ -21,37 +21,38 @@ struct ArrayType {
   NpyKind kind;
   int item;
 };
-constexpr ArrayType kTypes[] = {{"F32", "<f4", NpyKind::floating, 4},
-                                {"F64", "<f8", NpyKind::floating, 8},
-                                {"I32", "<i4", NpyKind::whole, 4},
-                                {"U8", "|u1", NpyKind::natural, 1},
+constexpr ArrayType kTypes[] = {{"F32", "<f4", NpyKind::floating, 4}, {"F64", "<f8", NpyKind::floating, 8},
+                                {"F16", "<f2", NpyKind::floating, 2}, {"I64", "<i8", NpyKind::whole, 8},
+                                {"I32", "<i4", NpyKind::whole, 4},    {"U8", "|u1", NpyKind::natural, 1},
                                 {"BOOL", "|b1", NpyKind::truth, 1}};
 
-// Of numbers of any other width.
-std::vector<std::byte> as_i32(const NpyArray& array, const std::string& name) {
-  using Limits = std::numeric_limits<int32_t>;
+// Of whole numbers of other widths: I32 holds those of up to 16 bits, I64 those of more.
+template <class T>
+std::vector<std::byte> widened(const NpyArray& array, const std::string& name) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   const auto values = array.integers();
-  std::vector<std::byte> bytes(values.size() * sizeof(int32_t));
+  std::vector<std::byte> bytes(values.size() * sizeof(T));
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] < Limits::min() || values[i] > Limits::max())
+    if (array.item == 8 && values[i] == kMost)
       throw Error(ErrorKind::bad_data, 658,
                   fmt::format("the array \"{}\" has a number that no tensor holds", printable(name)))
-          .got(fmt::format("{} at element {}", values[i], i))
-          .expected(fmt::format("{} to {}", Limits::min(), Limits::max()))
+          .got(fmt::format("{} or more at element {}", kMost, i))
+          .expected(fmt::format("less than {}", kMost))
           .help("save it as floating-point numbers");
-    const auto value = static_cast<int32_t>(values[i]);
+    const auto value = static_cast<T>(values[i]);
     std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
   }
   return bytes;
 }
 
 SafeTensor tensor_of(NpyArray array, const std::string& name, const std::string& shown) {
-  SafeTensor tensor{name, "I32", {array.shape.begin(), array.shape.end()}, {}};
+  const bool wide = array.item > 2;
+  SafeTensor tensor{name, wide ? "I64" : "I32", {array.shape.begin(), array.shape.end()}, {}};
   const auto* const same = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& type) {
     return type.kind == array.kind && type.item == array.item;
   });
   if (same == std::end(kTypes)) {
-    tensor.bytes = as_i32(array, shown);
+    tensor.bytes = wide ? widened<int64_t>(array, shown) : widened<int32_t>(array, shown);
     return tensor;
   }
   tensor.type = same->name;
@@ -65,7 +66,10 @@ SafeTensor tensor_of(NpyArray array, const std::string& name, const std::string&
 std::string npy_of(const SafeTensor& tensor) {
   const auto* const type =
       std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& known) { return tensor.type == known.name; });
-  ensure(type != std::end(kTypes), "NPY has the types of tensors");
+  if (type == std::end(kTypes))
+    throw Error(ErrorKind::usage, 474, fmt::format("NPY has no type for the tensor \"{}\"", printable(tensor.name)))
+        .got(tensor.type)
+        .help("save it in a file that ends in .safetensors, or cast(x, DType::f32)");
   const std::string shape = fmt::format("({}{})", joined(tensor.shape, ", "), tensor.shape.size() == 1 ? "," : "");
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", type->descr, shape);
   constexpr size_t kPrefix = 10, kBlock = 64;

@@ -1,11 +1,13 @@
 #include "retrace/train/npz.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include <fstream>
 
 #include "retrace/data/npy_testing.h"
+#include "retrace/ops/cast/cast.h"
 #include "retrace/ops/operators.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/save.h"
@@ -99,7 +101,10 @@ TEST_F(Npz, ReadsWhatNumpyWrites) {
       zip.add("a/fortran.npy", npy_of<float>("<f4", "(2, 3)", {1, 4, 2, 5, 3, 6}, true));
       zip.add("f8.npy", npy_of<double>("<f8", "()", {0.1}));
       zip.add("i4.npy", npy_of<int32_t>("<i4", "(1,)", {-7}));
-      zip.add("i8.npy", npy_of<int64_t>("<i8", "(2,)", {-2147483648, 2147483647}));
+      zip.add("i8.npy", npy_of<int64_t>("<i8", "(2,)", {-2147483649, 2147483647}));
+      zip.add("u4.npy", npy_of<uint32_t>("<u4", "(1,)", {4294967295u}));
+      zip.add("i2.npy", npy_of<int16_t>("<i2", "(1,)", {-3}));
+      zip.add("f2.npy", npy_of<uint16_t>("<f2", "(2,)", {0x3e00, 0xc000}));
       zip.add("u1.npy", npy_of<uint8_t>("|u1", "(2,)", {0, 255}));
       zip.add("b1.npy", npy_of<uint8_t>("|b1", "(3,)", {0, 1, 7}));
       zip.add("empty.npy", npy_of<float>("<f4", "(0, 3)", {}));
@@ -109,7 +114,11 @@ TEST_F(Npz, ReadsWhatNumpyWrites) {
       EXPECT_EQ(tree["a"]["fortran"].tensor().shape(), Shape({2, 3}));
       EXPECT_EQ(tree["f8"].tensor().item<double>(), 0.1);
       EXPECT_EQ(tree["i4"].tensor().to_vector<int32_t>(), (std::vector<int32_t>{-7}));
-      EXPECT_EQ(tree["i8"].tensor().to_vector<int32_t>(), (std::vector<int32_t>{-2147483648, 2147483647}));
+      EXPECT_EQ(tree["i8"].tensor().spec().text(), "i64[2]");
+      EXPECT_EQ(tree["i8"].tensor().to_vector<int64_t>(), (std::vector<int64_t>{-2147483649, 2147483647}));
+      EXPECT_EQ(tree["u4"].tensor().to_vector<int64_t>(), (std::vector<int64_t>{4294967295}));
+      EXPECT_EQ(tree["i2"].tensor().to_vector<int32_t>(), (std::vector<int32_t>{-3}));
+      EXPECT_EQ(cast(tree["f2"].tensor(), DType::f32).to_vector<float>(), (std::vector<float>{1.5f, -2.0f}));
       EXPECT_EQ(tree["u1"].tensor().to_vector<uint8_t>(), (std::vector<uint8_t>{0, 255}));
       EXPECT_EQ(tree["b1"].tensor().spec().text(), "bool[3]");
       EXPECT_EQ(tree["b1"].tensor().to_vector<uint8_t>(), (std::vector<uint8_t>{0, 1, 1}));
@@ -139,9 +148,17 @@ TEST_F(Npz, WhatWasSavedIsLoaded) {
                   {"b", Tree{{"c", Tensor::from({1.5, -0.0}, {1, 2})},
                              {"d", Tensor::from({1, 2, 3}, {3})},
                              {"e", Tensor::from({uint8_t{7}}, {1})},
-                             {"f", Tensor::scalar(true)}}}};
+                             {"f", Tensor::scalar(true)},
+                             {"g", Tensor::full(1.0 / 3, {2}, DType::f16)},
+                             {"h", Tensor::full(0x1p40, {2}, DType::i64)}}}};
   save(tree, path());
   EXPECT_EQ(fingerprint(load(path())), fingerprint(tree));
+  const int line = __LINE__ + 1;
+  EXPECT_EQ(
+      error_of([&] { save(Tree{{"x", Tensor::ones({2}, DType::bf16)}}, path()); }),
+      fmt::format("error[RT0474]: NPY has no type for the tensor \"x\"\n  where:    npz_test.cpp:{}\n  got:      BF16\n"
+                  "  help:     save it in a file that ends in .safetensors, or cast(x, DType::f32)",
+                  line));
 }
 
 TEST_F(Npz, RefusesWhatItCannotRead) {
@@ -163,10 +180,10 @@ TEST_F(Npz, RefusesWhatItCannotRead) {
             "error[RT0658]: \"" + path() +
                 "/notes.txt\" is no array\n  expected: members whose names end in .npy\n"
                 "  help:     write the file with numpy.savez");
-  EXPECT_EQ(refusal(ZipWriter().add("a.npy", npy_of<int64_t>("<i8", "(2,)", {1, 2147483648})).file()),
+  EXPECT_EQ(refusal(ZipWriter().add("a.npy", npy_of<uint64_t>("<u8", "(2,)", {1, uint64_t{1} << 63})).file()),
             "error[RT0658]: the array \"" + path() +
-                "/a.npy\" has a number that no tensor holds\n  got:      2147483648 at element 1\n"
-                "  expected: -2147483648 to 2147483647\n  help:     save it as floating-point numbers");
+                "/a.npy\" has a number that no tensor holds\n  got:      9223372036854775807 or more at element 1\n"
+                "  expected: less than 9223372036854775807\n  help:     save it as floating-point numbers");
   const std::string twice = npy_of<float>("<f4", "()", {1});
   EXPECT_TRUE(says(refusal(ZipWriter().add("a.npy", twice).add("a.npy", twice).file()), "is there twice"));
   EXPECT_TRUE(says(refusal(ZipWriter().add("a.npy", "no array").file()), "does not begin like an NPY file"));

@@ -41,9 +41,9 @@ struct LoadOptions {
   bool partial = false;
 };
 
-// The network with parameters and state of a file as load() reads, on the CPU. f64 is rounded to f32. Errors: those of
-// load(); bad_data with one list of all tensors that are missing, unexpected, of another shape or type, or not finite;
-// usage for another layout, and for names that the network does not have.
+// The network with parameters and state of a file as load() reads, on the CPU. f64 is rounded to f32, and bf16 and f16
+// become f32. Errors: those of load(); bad_data with one list of all tensors that are missing, unexpected, of another
+// shape or type, or not finite; usage for another layout, and for names that the network does not have.
 nn::Network load_into(const nn::Network& network, const std::string& path, const LoadOptions& options = {},
                       Place place = Place::here());
 

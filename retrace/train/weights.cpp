@@ -25,8 +25,9 @@ struct TypeName {
   DType type;
   const char* name;
 };
-constexpr TypeName kTypes[] = {
-    {DType::f32, "F32"}, {DType::f64, "F64"}, {DType::i32, "I32"}, {DType::u8, "U8"}, {DType::boolean, "BOOL"}};
+constexpr TypeName kTypes[] = {{DType::f32, "F32"}, {DType::f64, "F64"},      {DType::i32, "I32"},
+                               {DType::u8, "U8"},   {DType::boolean, "BOOL"}, {DType::bf16, "BF16"},
+                               {DType::f16, "F16"}, {DType::i64, "I64"}};
 
 std::optional<DType> type_of(const SafeTensor& tensor) {
   const auto* known =

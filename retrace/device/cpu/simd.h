@@ -152,7 +152,15 @@ RT_INLINE void store_int(I32 v, int32_t* p) { RT_EACH(i) hn::StoreU(v.r[i], TagI
 RT_SIMD_FUNCTION(I32, load_int(const uint8_t* p), p[i], 0)
 RT_INLINE void store_int(I32 v, uint8_t* p) { RT_EACH(i) p[i] = static_cast<uint8_t>(v.r[i]); }
 RT_INLINE void store_truth(F32 v, uint8_t* p) { RT_EACH(i) p[i] = v.r[i] != 0; }
+// The same of words of 16 bits, numbers from 0 to 65535.
+RT_SIMD_FUNCTION(I32, load_int(const uint16_t* p), p[i], 0)
+RT_INLINE void store_int(I32 v, uint16_t* p) { RT_EACH(i) p[i] = static_cast<uint16_t>(v.r[i]); }
 #else
+using TagW = hn::Rebind<uint16_t, TagI>;
+RT_SIMD_FUNCTION(I32, load_int(const uint16_t* p), 0, hn::PromoteTo(TagI(), hn::LoadU(TagW(), p + i * kRegisterLanes)))
+RT_INLINE void store_int(I32 v, uint16_t* p) {
+  RT_EACH(i) hn::StoreU(hn::DemoteTo(TagW(), v.r[i]), TagW(), p + i * kRegisterLanes);
+}
 using TagB = hn::Rebind<uint8_t, TagI>;
 RT_SIMD_FUNCTION(I32, load_int(const uint8_t* p), 0, hn::PromoteTo(TagI(), hn::LoadU(TagB(), p + i * kRegisterLanes)))
 RT_INLINE void store_int(I32 v, uint8_t* p) {

@@ -18,8 +18,8 @@ std::vector<Tensor> gradient_abs(const GradientCall& call) {
   return {where(greater(x, zero, call.place), dy, negative, call.place)};
 }
 
-constexpr auto integer_abs = [](const int32_t* in) -> int32_t {
-  return in[0] < 0 ? static_cast<int32_t>(0u - static_cast<uint32_t>(in[0])) : in[0];
+constexpr auto integer_abs = []<class T>(const T* in) -> T {
+  return in[0] < 0 ? static_cast<T>(0u - static_cast<std::make_unsigned_t<T>>(in[0])) : in[0];
 };
 
 }  // namespace

@@ -15,8 +15,8 @@ std::vector<Tensor> gradient_add(const GradientCall& call) {
   return {call.needed[0] ? sum_to(dy, a, call.place) : Tensor(), call.needed[1] ? sum_to(dy, b, call.place) : Tensor()};
 }
 
-constexpr auto integer_add = [](const int32_t* in) -> int32_t {
-  return static_cast<int32_t>(static_cast<uint32_t>(in[0]) + static_cast<uint32_t>(in[1]));
+constexpr auto integer_add = []<class T>(const T* in) -> T {
+  return static_cast<T>(static_cast<std::make_unsigned_t<T>>(in[0]) + static_cast<std::make_unsigned_t<T>>(in[1]));
 };
 
 }  // namespace

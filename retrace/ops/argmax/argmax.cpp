@@ -43,7 +43,8 @@ void define_argmax(OpTable& table) {
              .infer = infer_argmax,
              .kernel = run_argmax,
              .cuda = cuda_argmax,
-             .cuda_workspace = cuda_search_workspace});
+             .cuda_workspace = cuda_search_workspace,
+             .i64 = true});
 }
 
 }  // namespace retrace

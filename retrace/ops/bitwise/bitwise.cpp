@@ -56,9 +56,9 @@ Tensor bitwise_not(const Tensor& x, Place place) {
 
 // No gradients: the results are integers. Of bool they are those of the logical ops.
 void define_bitwise(OpTable& table) {
-  define_bitwise(table, "bitwise_and", bitwise_and_pointwise, [](const int32_t* in) { return in[0] & in[1]; });
-  define_bitwise(table, "bitwise_or", bitwise_or_pointwise, [](const int32_t* in) { return in[0] | in[1]; });
-  define_bitwise(table, "bitwise_xor", bitwise_xor_pointwise, [](const int32_t* in) { return in[0] ^ in[1]; });
+  define_bitwise(table, "bitwise_and", bitwise_and_pointwise, [](const auto* in) { return in[0] & in[1]; });
+  define_bitwise(table, "bitwise_or", bitwise_or_pointwise, [](const auto* in) { return in[0] | in[1]; });
+  define_bitwise(table, "bitwise_xor", bitwise_xor_pointwise, [](const auto* in) { return in[0] ^ in[1]; });
 }
 
 }  // namespace retrace

@@ -49,7 +49,7 @@ void check_count_broadcast(std::string_view function, int64_t count, const Tenso
         .expected("counts of 0 or more");
 }
 
-constexpr auto integer_broadcast = [](const int32_t* in) -> int32_t { return in[0]; };
+constexpr auto integer_broadcast = []<class T>(const T* in) -> T { return in[0]; };
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Conversions from and to f64, one thread an element.
+// Conversions from and to f64 and i64, one thread an element.
 #include "retrace/base/convert.h"
 #include "retrace/device/cuda/kernel.h"
 #include "retrace/ops/cast/cast_cuda.h"
@@ -27,5 +27,13 @@ RT_CAST(cast_f64_u8, double, unsigned char)
 RT_CAST(cast_f32_f64, float, double)
 RT_CAST(cast_i32_f64, int, double)
 RT_CAST(cast_u8_f64, unsigned char, double)
+RT_CAST(cast_f64_i64, double, long long)
+RT_CAST(cast_f32_i64, float, long long)
+RT_CAST(cast_i32_i64, int, long long)
+RT_CAST(cast_u8_i64, unsigned char, long long)
+RT_CAST(cast_i64_f64, long long, double)
+RT_CAST(cast_i64_f32, long long, float)
+RT_CAST(cast_i64_i32, long long, int)
+RT_CAST(cast_i64_u8, long long, unsigned char)
 
 }  // namespace retrace::cuda

@@ -64,7 +64,8 @@ void define_checkpoint(OpTable& table) {
              .attributes = {"body"},
              .infer = infer_checkpoint,
              .gradient = checkpoint_gradient,
-             .lower = lower_checkpoint});
+             .lower = lower_checkpoint,
+             .any_type = true});
   table.add({.name = "recomputed", .infer = infer_recomputed, .gradient = recomputed_gradient, .view = true});
 }
 

@@ -58,16 +58,14 @@ Tensor not_equal(const Tensor& a, const Tensor& b, Place place) {
 
 // No gradients: the results are bool.
 void define_compare(OpTable& table) {
-  define_compare(table, "less", less_pointwise, [](const int32_t* in) -> int32_t { return in[0] < in[1]; });
-  define_compare(table, "less_equal", less_equal_pointwise,
-                 [](const int32_t* in) -> int32_t { return in[0] <= in[1]; });
+  define_compare(table, "less", less_pointwise, []<class T>(const T* in) -> T { return in[0] < in[1]; });
+  define_compare(table, "less_equal", less_equal_pointwise, []<class T>(const T* in) -> T { return in[0] <= in[1]; });
   define_compare(
-      table, "greater", greater_pointwise, [](const int32_t* in) -> int32_t { return in[0] > in[1]; },
-      Formula::greater);
+      table, "greater", greater_pointwise, []<class T>(const T* in) -> T { return in[0] > in[1]; }, Formula::greater);
   define_compare(table, "greater_equal", greater_equal_pointwise,
-                 [](const int32_t* in) -> int32_t { return in[0] >= in[1]; });
-  define_compare(table, "equal", equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] == in[1]; });
-  define_compare(table, "not_equal", not_equal_pointwise, [](const int32_t* in) -> int32_t { return in[0] != in[1]; });
+                 []<class T>(const T* in) -> T { return in[0] >= in[1]; });
+  define_compare(table, "equal", equal_pointwise, []<class T>(const T* in) -> T { return in[0] == in[1]; });
+  define_compare(table, "not_equal", not_equal_pointwise, []<class T>(const T* in) -> T { return in[0] != in[1]; });
 }
 
 }  // namespace retrace

@@ -122,7 +122,8 @@ void define_concatenate(OpTable& table) {
              .gradient = gradient_concatenate,
              .kernel = run_concatenate,
              .cuda = cuda_concatenate,
-             .joins = true});
+             .joins = true,
+             .any_type = true});
 }
 
 }  // namespace retrace

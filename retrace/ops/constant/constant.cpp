@@ -23,6 +23,9 @@ void store_number(double value, DType type, void* to) {
     case DType::f32: *static_cast<float*>(to) = static_cast<float>(value); return;
     case DType::f64: *static_cast<double*>(to) = value; return;
     case DType::i32: *static_cast<int32_t*>(to) = static_cast<int32_t>(value); return;
+    case DType::bf16: *static_cast<BFloat16*>(to) = to_bf16(static_cast<float>(value)); return;
+    case DType::f16: *static_cast<Float16*>(to) = to_f16(static_cast<float>(value)); return;
+    case DType::i64: *static_cast<int64_t*>(to) = static_cast<int64_t>(value); return;
     case DType::u8:
     case DType::boolean: *static_cast<uint8_t*>(to) = static_cast<uint8_t>(value); return;
   }

@@ -105,10 +105,11 @@ void strided_copy(size_t item, const Shape& shape, const void* from, const Shape
   const StridedLayout layout = merged_layout(shape, from_strides, to_strides);
   switch (item) {
     case 1: return copy(layout, static_cast<const uint8_t*>(from), static_cast<uint8_t*>(to));
+    case 2: return copy(layout, static_cast<const uint16_t*>(from), static_cast<uint16_t*>(to));
     case 4: return copy(layout, static_cast<const uint32_t*>(from), static_cast<uint32_t*>(to));
     case 8: return copy(layout, static_cast<const uint64_t*>(from), static_cast<uint64_t*>(to));
   }
-  ensure(false, "elements have 1, 4 or 8 bytes");
+  ensure(false, "elements have 1, 2, 4 or 8 bytes");
 }
 
 void copy_by_rows(int64_t rows, int64_t elements, FunctionRef<void(int64_t begin, int64_t end)> copy) {

@@ -22,6 +22,7 @@ RT_DEVICE void copy_element(const StridedCopyArguments<T>& a) {
 }  // namespace
 
 RT_KERNEL(strided_copy_1, StridedCopyArguments<unsigned char>, a) { copy_element(a); }
+RT_KERNEL(strided_copy_2, StridedCopyArguments<unsigned short>, a) { copy_element(a); }
 RT_KERNEL(strided_copy_4, StridedCopyArguments<unsigned>, a) { copy_element(a); }
 RT_KERNEL(strided_copy_8, StridedCopyArguments<unsigned long long>, a) { copy_element(a); }
 RT_KERNEL(strided_copy_16, StridedCopyArguments<Words4>, a) { copy_element(a); }

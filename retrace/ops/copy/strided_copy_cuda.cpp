@@ -50,10 +50,11 @@ void cuda_strided_copy(cuda::Launches& launches, size_t item, const Shape& shape
     return add_strided_copy_cuda<Words4>(launches, "strided_copy_16", layout, from, to);
   switch (item) {
     case 1: return add_strided_copy_cuda<unsigned char>(launches, "strided_copy_1", layout, from, to);
+    case 2: return add_strided_copy_cuda<unsigned short>(launches, "strided_copy_2", layout, from, to);
     case 4: return add_strided_copy_cuda<unsigned>(launches, "strided_copy_4", layout, from, to);
     case 8: return add_strided_copy_cuda<unsigned long long>(launches, "strided_copy_8", layout, from, to);
   }
-  ensure(false, "elements have 1, 4 or 8 bytes");
+  ensure(false, "elements have 1, 2, 4 or 8 bytes");
 }
 
 }  // namespace retrace

@@ -1,5 +1,6 @@
 #pragma once
-// Elements of kernels that move bits: one of unsigned char, unsigned, unsigned long long, or 16 bytes at once.
+// Elements of kernels that move bits: one of unsigned char, unsigned short, unsigned, unsigned long long, or 16 bytes
+// at once.
 
 #include "retrace/device/cuda/global.h"
 

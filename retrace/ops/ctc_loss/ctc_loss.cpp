@@ -4,6 +4,7 @@
 
 #include "retrace/ops/broadcast/broadcast.h"
 #include "retrace/ops/cast/cast.h"
+#include "retrace/ops/check_index.h"
 #include "retrace/ops/compare/compare.h"
 #include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/exp/exp.h"
@@ -36,7 +37,7 @@ constexpr double kImpossible = -1e30;  // the logarithm of a probability of 0; s
   throw error;
 }
 
-bool is_class_type(const Tensor& x) { return x.type() == DType::i32 || x.type() == DType::u8; }
+bool is_class_type(const Tensor& x) { return is_index_type(x.type()); }
 
 void check_lengths(const Tensor& lengths, const char* what, const Tensor& x, Place place) {
   if (!lengths.defined()) return;

@@ -91,7 +91,10 @@ void accumulate_any(const KernelCall& call, F combine) {
     case DType::i32: return accumulate<uint32_t>(call, 0, combine);
     case DType::f32:
     case DType::u8:
-    case DType::boolean: break;
+    case DType::boolean:
+    case DType::bf16:
+    case DType::f16:
+    case DType::i64: break;
   }
   accumulate<float>(call, 0, combine);
 }

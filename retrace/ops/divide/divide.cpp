@@ -16,16 +16,16 @@ std::vector<Tensor> gradient_divide(const GradientCall& call) {
           call.needed[1] ? sum_to(-(dy * y) / b, b, call.place) : Tensor()};
 }
 
-Error divided_by_zero_divide(int32_t a) {
+Error divided_by_zero_divide(int64_t a) {
   return Error(ErrorKind::usage, 149, "divide: an integer is divided by zero")
       .got(fmt::format("{} / 0", a))
       .expected("b without zeros, for integer types")
       .help("cast to DType::f32 first, or replace the zeros with where(...)");
 }
 
-constexpr auto integer_divide = [](const int32_t* in) -> int32_t {
+constexpr auto integer_divide = []<class T>(const T* in) -> T {
   if (in[1] == 0) throw divided_by_zero_divide(in[0]);
-  if (in[1] == -1) return static_cast<int32_t>(0u - static_cast<uint32_t>(in[0]));  // -2^31 / -1 wraps
+  if (in[1] == -1) return static_cast<T>(0u - static_cast<std::make_unsigned_t<T>>(in[0]));  // -2^31 / -1 wraps
   return in[0] / in[1];
 };
 

@@ -1,6 +1,7 @@
 #include "retrace/ops/embedding/embedding.h"
 
 #include "retrace/ops/cast/cast.h"
+#include "retrace/ops/check_index.h"
 #include "retrace/ops/compare/compare.h"
 #include "retrace/ops/gather_rows/gather_rows.h"
 #include "retrace/ops/op.h"
@@ -13,13 +14,12 @@ namespace {
 
 // As an index of rows; -1 for what is no whole number.
 Tensor index_of(const Tensor& x, Place place) {
-  if (x.type() == DType::i32) return x;
-  if (x.type() == DType::u8) return cast(x, DType::i32, place);
+  if (is_index_type(x.type())) return as_index(x, place);
   if (!is_float(x.type()))
     throw Error(ErrorKind::usage, 131, fmt::format("embedding: x is {}", name_of(x.type())))
         .where(place)
         .got(fmt::format("x {}", x.spec().text()))
-        .expected("i32 or u8, or whole numbers of type f32 or f64")
+        .expected("i32, u8 or i64, or whole numbers of a float type")
         .help("cast(x, DType::i32)");
   const Tensor whole = equal(x, floor(x, place), place);
   return where(whole, cast(x, DType::i32, place), constant(-1, DType::i32), place);

@@ -69,7 +69,7 @@ TEST(Embedding, says_what_does_not_fit) {
             "error[RT0131]: embedding: x is bool\n"
             "  where:    train.cpp:5\n"
             "  got:      x bool[2]\n"
-            "  expected: i32 or u8, or whole numbers of type f32 or f64\n"
+            "  expected: i32, u8 or i64, or whole numbers of a float type\n"
             "  help:     cast(x, DType::i32)");
   EXPECT_EQ(error_text([&] { embedding(Tensor::zeros({2}, DType::i32), Tensor::zeros({2}), place); }),
             "error[RT0205]: embedding: the table does not fit\n"

@@ -121,7 +121,9 @@ void define_gather_rows(OpTable& table) {
              .gradient = gradient_gather,
              .kernel = run_gather_gather_rows,
              .cuda = cuda_gather_rows,
-             .value_error = gather_error});
+             .value_error = gather_error,
+             .any_type = true,
+             .indices = 2});
   table.add({.name = "scatter_rows",
              .inputs = 2,
              .attributes = {"rows"},
@@ -130,7 +132,8 @@ void define_gather_rows(OpTable& table) {
              .kernel = run_scatter,
              .workspace = workspace_gather_rows,
              .cuda = cuda_scatter_rows,
-             .value_error = scatter_error});
+             .value_error = scatter_error,
+             .indices = 2});
 }
 
 }  // namespace retrace

@@ -29,6 +29,7 @@ RT_KERNEL(check_rows, CheckRowsArguments, a) {
 }
 
 RT_KERNEL(gather_rows_1, GatherRowsArguments<unsigned char>, a) { gather_element(a); }
+RT_KERNEL(gather_rows_2, GatherRowsArguments<unsigned short>, a) { gather_element(a); }
 RT_KERNEL(gather_rows_4, GatherRowsArguments<unsigned>, a) { gather_element(a); }
 RT_KERNEL(gather_rows_8, GatherRowsArguments<unsigned long long>, a) { gather_element(a); }
 RT_KERNEL(gather_rows_16, GatherRowsArguments<Words4>, a) { gather_element(a); }

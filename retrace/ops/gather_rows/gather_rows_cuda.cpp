@@ -40,6 +40,9 @@ void cuda_gather_rows(const CudaCall& call) {
   switch (table.type) {
     case DType::f64:
       return add_gather_gather_rows_cuda<unsigned long long>(call, "gather_rows_8", 0x7ff8000000000000ull);
+    case DType::i64: return add_gather_gather_rows_cuda<unsigned long long>(call, "gather_rows_8", 0);
+    case DType::bf16: return add_gather_gather_rows_cuda<unsigned short>(call, "gather_rows_2", 0x7fc0);
+    case DType::f16: return add_gather_gather_rows_cuda<unsigned short>(call, "gather_rows_2", 0x7e00);
     case DType::u8:
     case DType::boolean: return add_gather_gather_rows_cuda<unsigned char>(call, "gather_rows_1", 0);
     case DType::f32:

@@ -62,13 +62,12 @@ Tensor all(const Tensor& x, const Axes& axes, const ReduceOptions& options, Plac
 // No gradients: the results are bool.
 void define_logical(OpTable& table) {
   define_logical(table, "logical_and", 2, logical_and_pointwise,
-                 [](const int32_t* in) -> int32_t { return in[0] != 0 && in[1] != 0; });
+                 []<class T>(const T* in) -> T { return in[0] != 0 && in[1] != 0; });
   define_logical(table, "logical_or", 2, logical_or_pointwise,
-                 [](const int32_t* in) -> int32_t { return in[0] != 0 || in[1] != 0; });
+                 []<class T>(const T* in) -> T { return in[0] != 0 || in[1] != 0; });
   define_logical(table, "logical_xor", 2, logical_xor_pointwise,
-                 [](const int32_t* in) -> int32_t { return (in[0] != 0) != (in[1] != 0); });
-  define_logical(table, "logical_not", 1, logical_not_pointwise,
-                 [](const int32_t* in) -> int32_t { return in[0] == 0; });
+                 []<class T>(const T* in) -> T { return (in[0] != 0) != (in[1] != 0); });
+  define_logical(table, "logical_not", 1, logical_not_pointwise, []<class T>(const T* in) -> T { return in[0] == 0; });
 }
 
 }  // namespace retrace

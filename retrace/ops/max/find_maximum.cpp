@@ -104,6 +104,9 @@ std::vector<int32_t> find_maxima(const KernelInput& x, const Shape& axes) {
       break;
     case DType::f64: plain_search<double>(x, axes, found); break;
     case DType::i32: plain_search<int32_t>(x, axes, found); break;
+    case DType::i64: plain_search<int64_t>(x, axes, found); break;
+    case DType::bf16:
+    case DType::f16: break;  // record() brings them to f32
     case DType::u8:
     case DType::boolean: plain_search<uint8_t>(x, axes, found); break;
   }

@@ -93,7 +93,10 @@ Tensor max(const Tensor& x, const Axes& axes, const ReduceOptions& options, Plac
 Tensor mirrored(const Tensor& x, Place place) {
   switch (x.type(place)) {
     case DType::f32:
-    case DType::f64: return negate(x, place);
+    case DType::f64:
+    case DType::bf16:
+    case DType::f16: return negate(x, place);
+    case DType::i64:
     case DType::i32: return Operand(-1, place) - Operand(x, place);
     case DType::u8: return Operand(255, place) - Operand(x, place);
     case DType::boolean: break;
@@ -120,7 +123,8 @@ void define_max(OpTable& table) {
              .kernel = run_max,
              .cuda = cuda_max,
              .cuda_workspace = cuda_search_workspace,
-             .cut = 0b1});
+             .cut = 0b1,
+             .i64 = true});
   // No gradient: a choice does not change with small changes of x.
   table.add({.name = "first_maximum",
              .attributes = {"axes", "keep"},
@@ -128,7 +132,8 @@ void define_max(OpTable& table) {
              .kernel = run_first,
              .cuda = cuda_first_maximum,
              .cuda_workspace = cuda_search_workspace,
-             .cut = 0b1});
+             .cut = 0b1,
+             .i64 = true});
 }
 
 }  // namespace retrace

@@ -51,14 +51,14 @@ void define_maximum(OpTable& table) {
              .infer = infer_pointwise,
              .gradient = gradient_of_maximum,
              .rule = &maximum_pointwise,
-             .integer = [](const int32_t* in) { return std::max(in[0], in[1]); },
+             .integer = [](const auto* in) { return std::max(in[0], in[1]); },
              .integer_by_rule = true});
   table.add({.name = "minimum",
              .inputs = 2,
              .infer = infer_pointwise,
              .gradient = gradient_of_minimum,
              .rule = &minimum_pointwise,
-             .integer = [](const int32_t* in) { return std::min(in[0], in[1]); },
+             .integer = [](const auto* in) { return std::min(in[0], in[1]); },
              .integer_by_rule = true});
 }
 

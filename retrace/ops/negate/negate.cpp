@@ -11,8 +11,8 @@ namespace {
 
 std::vector<Tensor> gradient_negate(const GradientCall& call) { return {-call.cotangents[0]}; }
 
-constexpr auto integer_negate = [](const int32_t* in) -> int32_t {
-  return static_cast<int32_t>(0u - static_cast<uint32_t>(in[0]));
+constexpr auto integer_negate = []<class T>(const T* in) -> T {
+  return static_cast<T>(0u - static_cast<std::make_unsigned_t<T>>(in[0]));
 };
 
 }  // namespace

@@ -58,7 +58,8 @@ void define_one_hot(OpTable& table) {
              .infer = infer_one_hot,
              .kernel = run_one_hot,
              .cuda = cuda_one_hot,
-             .value_error = value_error_one_hot});
+             .value_error = value_error_one_hot,
+             .indices = 1});
 }
 
 }  // namespace retrace

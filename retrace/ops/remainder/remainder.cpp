@@ -23,17 +23,17 @@ std::vector<Tensor> gradient_remainder(const GradientCall& call) {
   return result;
 }
 
-Error divided_by_zero_remainder(int32_t x) {
+Error divided_by_zero_remainder(int64_t x) {
   return Error(ErrorKind::usage, 216, "remainder: an integer is divided by zero")
       .got(fmt::format("{} / 0", x))
       .expected("y without zeros, for integer types")
       .help("cast to DType::f32 first, or replace the zeros with where(...)");
 }
 
-constexpr auto integer_remainder = [](const int32_t* in) -> int32_t {
+constexpr auto integer_remainder = []<class T>(const T* in) -> T {
   if (in[1] == 0) throw divided_by_zero_remainder(in[0]);
   if (in[1] == -1) return 0;
-  const int32_t rest = in[0] % in[1];
+  const T rest = in[0] % in[1];
   return rest != 0 && (rest < 0) != (in[1] < 0) ? rest + in[1] : rest;
 };
 

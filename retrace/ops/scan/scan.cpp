@@ -262,7 +262,8 @@ void define_scan(OpTable& table) {
              .gradient = loop_gradient,
              .lower = lower_scan,
              .loop = true,
-             .contraction = true});
+             .contraction = true,
+             .any_type = true});
 }
 
 }  // namespace retrace

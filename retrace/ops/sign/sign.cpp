@@ -13,7 +13,7 @@ std::vector<TensorSpec> infer_sign(const InferCall& call) {
   return infer_pointwise(call);
 }
 
-constexpr auto integer_sign = [](const int32_t* in) -> int32_t { return (in[0] > 0) - (in[0] < 0); };
+constexpr auto integer_sign = []<class T>(const T* in) -> T { return (in[0] > 0) - (in[0] < 0); };
 
 }  // namespace
 

@@ -163,13 +163,15 @@ void define_slice(OpTable& table) {
              .gradient = gradient_slice,
              .kernel = run_slice,
              .cuda = cuda_slice,
-             .cuts = true});
+             .cuts = true,
+             .any_type = true});
   table.add({.name = "pad",
              .attributes = {"shape", "begin", "step"},
              .infer = infer_pad,
              .gradient = gradient_pad,
              .kernel = run_pad,
-             .cuda = cuda_pad});
+             .cuda = cuda_pad,
+             .any_type = true});
 }
 
 }  // namespace retrace

@@ -28,6 +28,7 @@ RT_DEVICE void pad_element(const PadArguments<T>& a) {
 }  // namespace
 
 RT_KERNEL(pad_1, PadArguments<unsigned char>, a) { pad_element(a); }
+RT_KERNEL(pad_2, PadArguments<unsigned short>, a) { pad_element(a); }
 RT_KERNEL(pad_4, PadArguments<unsigned>, a) { pad_element(a); }
 RT_KERNEL(pad_8, PadArguments<unsigned long long>, a) { pad_element(a); }
 RT_KERNEL(pad_16, PadArguments<Words4>, a) { pad_element(a); }

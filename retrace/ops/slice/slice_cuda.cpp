@@ -45,6 +45,7 @@ void cuda_pad(const CudaCall& call) {
   const size_t item = size_of(call.outputs[0].spec->type);
   if (add_wide(call, static_cast<unsigned>(16 / item))) return;
   if (item == 1) return add_slice_cuda<unsigned char>(call, "pad_1");
+  if (item == 2) return add_slice_cuda<unsigned short>(call, "pad_2");
   if (item == 4) return add_slice_cuda<unsigned>(call, "pad_4");
   add_slice_cuda<unsigned long long>(call, "pad_8");
 }

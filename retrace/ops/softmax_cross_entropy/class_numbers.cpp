@@ -40,8 +40,7 @@ Error value_error_class_numbers(const ValueErrorCall& call) {
 }  // namespace
 
 bool are_class_numbers(const Tensor& x, const Tensor& t, Place place) {
-  const bool whole = t.type(place) == DType::i32 || t.type(place) == DType::u8;
-  return whole && t.rank() + 1 == x.rank(place);
+  return is_index_type(t.type(place)) && t.rank() + 1 == x.rank(place);
 }
 
 bool can_compare_classes(const Tensor& x, const Tensor& t) {
@@ -56,7 +55,7 @@ ClassTargets class_targets(const Tensor& x, const Tensor& t, Place place) {
   static const Op& op = find_op("class_numbers");
   const auto count = static_cast<double>(x.shape().back());
   const Tensor classes = Tensor::arange(count, x.type(), place).to(x.device());
-  const Tensor index = t.type() == DType::u8 ? cast(t, DType::i32, place) : t;
+  const Tensor index = as_index(t, place);
   Shape column = t.shape();
   column.push_back(1);
   const std::string labels(x.labels());

@@ -1,5 +1,6 @@
 // softmax_cross_entropy with options: one op of targets that are weighted, and its divisor.
 #include "retrace/ops/cast/cast.h"
+#include "retrace/ops/check_index.h"
 #include "retrace/ops/compare/compare.h"
 #include "retrace/ops/gather_rows/gather_rows.h"
 #include "retrace/ops/logical/logical.h"
@@ -100,7 +101,7 @@ Tensor counted(const Call& call) {
   const auto& [x, t, options, place] = call;
   Tensor all = options.mask;
   if (!options.ignore_index) return all;
-  const Tensor index = t.type() == DType::u8 ? cast(t, DType::i32, place) : t;
+  const Tensor index = as_index(t, place);
   const Tensor valid = not_equal(index, constant(static_cast<double>(*options.ignore_index), DType::i32), place);
   return all.defined() ? logical_and(valid, all, place) : valid;
 }
@@ -123,7 +124,7 @@ Weighted weighted(const Call& call, bool numbers) {
   const Tensor factor = valid.defined() ? cast(valid, x.type(), place) : Tensor();
   Weighted result{t, factor};
   if (numbers) {
-    Tensor index = t.type() == DType::u8 ? cast(t, DType::i32, place) : t;
+    Tensor index = as_index(t, place);
     if (valid.defined()) index = where(valid, index, constant(0, DType::i32), place);
     const auto [of_positions, classes] = class_targets(x, index, place);
     result.targets = hits(of_positions, classes, place);

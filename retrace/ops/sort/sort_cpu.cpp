@@ -91,7 +91,10 @@ void run_argsort(const KernelCall& call) {
     case DType::boolean:
       return sort_lines<NarrowEntry, uint8_t>(call,
                                               [](auto bits, auto order) { return sort_key(uint8_t(), bits, order); });
-    case DType::f32: break;
+    case DType::f32:
+    case DType::bf16:
+    case DType::f16:
+    case DType::i64: break;
   }
   sort_lines<NarrowEntry, uint32_t>(call, [](auto bits, auto order) { return sort_key(float(), bits, order); });
 }

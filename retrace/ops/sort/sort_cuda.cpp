@@ -30,7 +30,10 @@ void cuda_argsort(const CudaCall& call) {
     case DType::boolean: return add_sort_cuda<unsigned char>(call, "argsort_u8");
     case DType::i32: return add_sort_cuda<unsigned>(call, "argsort_i32");
     case DType::f32:
-    case DType::f64: break;
+    case DType::f64:
+    case DType::bf16:
+    case DType::f16:
+    case DType::i64: break;
   }
   add_sort_cuda<unsigned>(call, "argsort_f32");
 }

@@ -11,9 +11,9 @@ namespace {
 
 std::vector<Tensor> gradient_square(const GradientCall& call) { return {call.cotangents[0] * (2 * call.inputs[0])}; }
 
-constexpr auto integer_square = [](const int32_t* in) -> int32_t {
-  const auto x = static_cast<uint32_t>(in[0]);
-  return static_cast<int32_t>(x * x);
+constexpr auto integer_square = []<class T>(const T* in) -> T {
+  const auto x = static_cast<std::make_unsigned_t<T>>(in[0]);
+  return static_cast<T>(x * x);
 };
 
 }  // namespace

@@ -16,8 +16,8 @@ std::vector<Tensor> gradient_subtract(const GradientCall& call) {
           call.needed[1] ? sum_to(-dy, b, call.place) : Tensor()};
 }
 
-constexpr auto integer_subtract = [](const int32_t* in) -> int32_t {
-  return static_cast<int32_t>(static_cast<uint32_t>(in[0]) - static_cast<uint32_t>(in[1]));
+constexpr auto integer_subtract = []<class T>(const T* in) -> T {
+  return static_cast<T>(static_cast<std::make_unsigned_t<T>>(in[0]) - static_cast<std::make_unsigned_t<T>>(in[1]));
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ int64_t cuda_workspace_sum(const InferCall& call);
 namespace {
 
 std::vector<TensorSpec> infer_sum(const InferCall& call) {
-  return {infer_reduced(call, is_float(call.inputs[0].type) ? call.inputs[0].type : DType::i32)};
+  const DType type = call.inputs[0].type;
+  return {infer_reduced(call, is_float(type) || type == DType::i64 ? type : DType::i32)};
 }
 
 std::vector<Tensor> gradient_sum(const GradientCall& call) {
@@ -48,13 +49,14 @@ void plain_sum(const KernelCall& call) {
   if constexpr (std::is_same_v<Total, double>)
     std::copy(totals.begin(), totals.end(), static_cast<double*>(call.outputs[0].data));
   else
-    std::copy(totals.begin(), totals.end(), static_cast<int32_t*>(call.outputs[0].data));
+    std::copy(totals.begin(), totals.end(), static_cast<std::make_signed_t<Total>*>(call.outputs[0].data));
 }
 
 void run_sum(const KernelCall& call) {
   const auto& spec = *call.inputs[0].spec;
   if (spec.type == DType::f64) return plain_sum<double, double>(call);
   if (spec.type == DType::i32) return plain_sum<int32_t, uint32_t>(call);
+  if (spec.type == DType::i64) return plain_sum<int64_t, uint64_t>(call);
   if (spec.type != DType::f32) return plain_sum<uint8_t, uint32_t>(call);
   const ReduceShape shape(spec.shape, call.attributes.list("axes"));
   float* out[] = {static_cast<float*>(call.outputs[0].data)};
@@ -82,7 +84,8 @@ void define_sum(OpTable& table) {
              .cut = 0b1,
              .subtree = subtree,
              .column_kernels = [] { return sum_kernel_table.get()(true); },
-             .sum = true});
+             .sum = true,
+             .i64 = true});
 }
 
 }  // namespace retrace

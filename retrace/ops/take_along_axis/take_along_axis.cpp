@@ -112,7 +112,8 @@ void define_take_along_axis(OpTable& table) {
              .gradient = gradient_take,
              .kernel = run_take,
              .cuda = cuda_take_along_axis,
-             .value_error = take_error});
+             .value_error = take_error,
+             .indices = 2});
   table.add({.name = "scatter_add",
              .inputs = 3,
              .attributes = {"axis"},
@@ -120,7 +121,8 @@ void define_take_along_axis(OpTable& table) {
              .gradient = gradient_add,
              .kernel = run_add,
              .cuda = cuda_scatter_add,
-             .value_error = add_error});
+             .value_error = add_error,
+             .indices = 2});
 }
 
 }  // namespace retrace

@@ -97,7 +97,10 @@ void run_scatter_add(const KernelCall& call) {
     case DType::i32: return scatter<uint32_t>(call);
     case DType::f32:
     case DType::u8:
-    case DType::boolean: break;
+    case DType::boolean:
+    case DType::bf16:
+    case DType::f16:
+    case DType::i64: break;
   }
   scatter<float>(call);
 }

@@ -53,7 +53,10 @@ void cuda_take_along_axis(const CudaCall& call) {
     case DType::u8:
     case DType::boolean: return add_take<unsigned char>(call, "take_along_axis_1", 0);
     case DType::f32: return add_take<unsigned>(call, "take_along_axis_4", 0x7fc00000);
-    case DType::i32: break;
+    case DType::i32:
+    case DType::bf16:
+    case DType::f16:
+    case DType::i64: break;  // record() brings the halves to f32, and refuses i64
   }
   add_take<unsigned>(call, "take_along_axis_4", 0);
 }

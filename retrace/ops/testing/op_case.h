@@ -47,6 +47,7 @@ struct OpCase {
   bool differentiable = true;         // gradients are compared with differences in f64, and f32 with f64
   Bound gradient = {.ulp = 4, .relative = 2e-6, .tiny = true};
   std::string no_gradient = "";      // why the op has none
+  std::string gradient_test = "";    // the test of its gradient, where differences say nothing
   CaseFunction magnitude = nullptr;  // in f64: the sums of |terms| of the results
 };
 

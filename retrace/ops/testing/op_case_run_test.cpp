@@ -42,11 +42,32 @@ double element(const CaseInput& input, uint64_t seed, uint64_t i) {
 }
 
 template <class T>
+T of_number(double x) {
+  if constexpr (std::same_as<T, BFloat16>)
+    return to_bf16(static_cast<float>(x));
+  else if constexpr (std::same_as<T, Float16>)
+    return to_f16(static_cast<float>(x));
+  else
+    return static_cast<T>(x);
+}
+template <class T>
+double to_number(T x) {
+  if constexpr (std::same_as<T, BFloat16> || std::same_as<T, Float16>)
+    return static_cast<double>(to_f32(x));
+  else
+    return static_cast<double>(x);
+}
+
+template <class T>
 Tensor make(const CaseInput& input, uint64_t seed) {
   const auto count = static_cast<size_t>(input.shape.count());
   const auto values = std::make_unique<T[]>(count);
-  for (size_t i = 0; i < count; ++i) values[i] = static_cast<T>(element(input, seed, i));
-  return Tensor::from(std::span<const T>(values.get(), count), input.shape, input.labels);
+  for (size_t i = 0; i < count; ++i) values[i] = of_number<T>(element(input, seed, i));
+  const std::span<const T> made(values.get(), count);
+  if constexpr (std::same_as<T, int64_t>)
+    return Tensor::from_i64(made, input.shape, input.labels);
+  else
+    return Tensor::from(made, input.shape, input.labels);
 }
 
 Tensor make(const CaseInput& input, DType type, uint64_t seed) {
@@ -55,6 +76,9 @@ Tensor make(const CaseInput& input, DType type, uint64_t seed) {
     case DType::f64: return make<double>(input, seed);
     case DType::i32: return make<int32_t>(input, seed);
     case DType::u8: return make<uint8_t>(input, seed);
+    case DType::bf16: return make<BFloat16>(input, seed);
+    case DType::f16: return make<Float16>(input, seed);
+    case DType::i64: return make<int64_t>(input, seed);
     case DType::boolean: break;
   }
   return make<bool>(input, seed);
@@ -72,8 +96,9 @@ bool same_value(double a, double b) {
 
 template <class T>
 std::vector<double> widened(const Tensor& tensor) {
-  const auto values = tensor.to_vector<T>();
-  return std::vector<double>(values.begin(), values.end());
+  std::vector<double> numbers;
+  for (const T x : tensor.to_vector<T>()) numbers.push_back(to_number(x));
+  return numbers;
 }
 
 // Bits of element i, with one NaN for all.
@@ -88,6 +113,9 @@ uint64_t bits_at(const Tensor& tensor, size_t i, const void* data) {
       return std::isnan(x) ? 0x7ff8000000000000u : std::bit_cast<uint64_t>(x);
     }
     case DType::i32: return static_cast<const uint32_t*>(data)[i];
+    case DType::i64: return static_cast<const uint64_t*>(data)[i];
+    case DType::bf16:
+    case DType::f16: return static_cast<const uint16_t*>(data)[i];
     case DType::u8:
     case DType::boolean: break;
   }
@@ -197,6 +225,9 @@ std::vector<double> numbers(const Tensor& tensor) {
     case DType::f32: return widened<float>(tensor);
     case DType::f64: return widened<double>(tensor);
     case DType::i32: return widened<int32_t>(tensor);
+    case DType::i64: return widened<int64_t>(tensor);
+    case DType::bf16: return widened<BFloat16>(tensor);
+    case DType::f16: return widened<Float16>(tensor);
     case DType::u8:
     case DType::boolean: break;
   }

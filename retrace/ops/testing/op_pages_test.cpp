@@ -63,7 +63,8 @@ std::vector<Tensor> retyped(const OpCase& one, DType type) {
 std::vector<std::string> types_of(const OpCase& one) {
   std::vector<std::string> types;
   if (one.inputs.empty()) return types;
-  for (const DType type : {DType::f32, DType::f64, DType::i32, DType::u8, DType::boolean}) {
+  for (const DType type :
+       {DType::f32, DType::f64, DType::i32, DType::u8, DType::boolean, DType::bf16, DType::f16, DType::i64}) {
     RecordingScope scope;
     if (error_text([&] { one.build(retyped(one, type)); }).empty()) types.emplace_back(name_of(type));
   }

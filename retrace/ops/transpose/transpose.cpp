@@ -89,7 +89,8 @@ void define_transpose(OpTable& table) {
              .infer = infer_transpose,
              .gradient = gradient_transpose,
              .kernel = run_transpose,
-             .cuda = cuda_transpose});
+             .cuda = cuda_transpose,
+             .any_type = true});
 }
 
 }  // namespace retrace

@@ -25,7 +25,7 @@ std::vector<Tensor> gradient_where(const GradientCall& call) {
           call.needed[2] ? sum_to(where(condition, zero, dy, call.place), b, call.place) : Tensor()};
 }
 
-constexpr auto integer_where = [](const int32_t* in) -> int32_t { return in[0] != 0 ? in[1] : in[2]; };
+constexpr auto integer_where = []<class T>(const T* in) -> T { return in[0] != 0 ? in[1] : in[2]; };
 
 }  // namespace
 

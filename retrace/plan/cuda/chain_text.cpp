@@ -14,6 +14,8 @@ const char* memory_type(DType type) {
     case DType::f32: return "float";
     case DType::i32: return "int";
     case DType::f64: return "double";
+    case DType::bf16:
+    case DType::f16: return "unsigned short";
     default: return "unsigned char";
   }
 }
@@ -81,6 +83,7 @@ std::string ChainText::loaded(ValueId id, const std::string& element) const {
   const DType type = body_.spec(id).type;
   if (integer_[id]) return fmt::format("rules::Int32({})", element);
   if (type == DType::boolean) return fmt::format("{} != 0 ? 1.0f : 0.0f", element);
+  if (is_half(type)) return fmt::format("rules::from_{}_bits<float>(static_cast<int>({}))", name_of(type), element);
   return type == DType::u8 ? fmt::format("static_cast<float>({})", element) : element;
 }
 
@@ -88,6 +91,7 @@ std::string ChainText::stored(ValueId id) const {
   const DType type = body_.spec(id).type;
   if (type == DType::boolean) return fmt::format("v{}{}", id, integer_[id] ? ".value != 0" : " != 0.0f");
   if (type == DType::u8) return fmt::format("static_cast<unsigned char>(v{}.value)", id);
+  if (is_half(type)) return fmt::format("static_cast<unsigned short>(rules::bits_of_{}(v{}).value)", name_of(type), id);
   return fmt::format("v{}{}", id, integer_[id] ? ".value" : "");
 }
 

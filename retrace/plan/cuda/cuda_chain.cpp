@@ -17,17 +17,19 @@ namespace retrace {
 namespace {
 
 bool is_integer_like(DType type) { return type == DType::i32 || type == DType::boolean || type == DType::u8; }
-bool is_float_like(DType type) { return type == DType::f32 || type == DType::boolean || type == DType::u8; }
+bool is_made_by_floats(DType type) { return type == DType::f32 || type == DType::boolean || is_half(type); }
+bool is_float_like(DType type) { return is_made_by_floats(type) || type == DType::u8; }
+bool is_eight_bytes(DType type) { return size_of(type) == 8; }
 
 bool can_generate(const Trace& trace, const Node& node) {
   const auto type = [&](ValueId id) { return trace.spec(id).type; };
   const DType made = type(node.first_output);
-  if (is_conversion(node)) return made != DType::f64 && type(node.inputs[0]) != DType::f64;
+  if (is_conversion(node)) return !is_eight_bytes(made) && !is_eight_bytes(type(node.inputs[0]));
   if (!node.op->rule || node.op->cuda || node.output_count != 1) return false;
   const auto all = [&](bool (*is_like)(DType)) {
     return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_like(type(id)); });
   };
-  if ((made == DType::f32 || made == DType::boolean) && all(is_float_like)) return true;
+  if (is_made_by_floats(made) && all(is_float_like)) return true;
   return node.op->integer_by_rule && is_integer_like(made) && all(is_integer_like);
 }
 

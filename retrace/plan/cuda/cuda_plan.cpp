@@ -24,7 +24,7 @@ void (*watch)(const std::string&) = nullptr;
   const auto type = [&](ValueId id) { return trace.spec(id).type; };
   DType missing = type(node.first_output);
   for (ValueId id : node.inputs)
-    if (type(id) == DType::f64) missing = DType::f64;
+    if (size_of(type(id)) == 8) missing = type(id);
   throw no_cuda_kernel(node.op->name, node.op->rule ? name_of(missing) : "").where(node.place);
 }
 

@@ -24,6 +24,9 @@ double number_of(const void* bytes, DType type) {
     case DType::f32: return static_cast<double>(*static_cast<const float*>(bytes));
     case DType::f64: return *static_cast<const double*>(bytes);
     case DType::i32: return *static_cast<const int32_t*>(bytes);
+    case DType::bf16: return static_cast<double>(to_f32(*static_cast<const BFloat16*>(bytes)));
+    case DType::f16: return static_cast<double>(to_f32(*static_cast<const Float16*>(bytes)));
+    case DType::i64: return static_cast<double>(*static_cast<const int64_t*>(bytes));
     case DType::u8:
     case DType::boolean: break;
   }

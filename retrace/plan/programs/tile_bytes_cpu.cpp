@@ -1,8 +1,11 @@
-// Tiles whose elements are bytes in memory (masks, images) or one number.
+// Tiles whose elements are bytes (masks, images) or halves in memory, or one number.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "retrace/plan/programs/tile_bytes_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
 
+#include <algorithm>
+
+#include "retrace/base/elementary_half.h"
 #include "retrace/device/cpu/simd.h"
 #include "retrace/plan/programs/tile_bytes.h"
 
@@ -18,6 +21,38 @@ void numbers_to_truth(const float* from, uint8_t* to, int64_t count) {
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) store_truth(load(from + i), to + i);
   for (; i < count; ++i) to[i] = from[i] != 0;
+}
+
+template <class Make>
+void halves_to_numbers(const uint16_t* from, float* to, int64_t count, Make make) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(make(load_int(from + i)), to + i);
+  if (i == count) return;
+  uint16_t last[kLanes] = {};
+  std::copy_n(from + i, count - i, last);
+  store_part(make(load_int(last)), to + i, static_cast<int>(count - i));
+}
+template <class Make>
+void numbers_to_halves(const float* from, uint16_t* to, int64_t count, Make make) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store_int(make(load(from + i)), to + i);
+  if (i == count) return;
+  uint16_t last[kLanes];
+  store_int(make(load_part(from + i, static_cast<int>(count - i))), last);
+  std::copy_n(last, count - i, to + i);
+}
+
+void bf16_to_numbers(const uint16_t* from, float* to, int64_t count) {
+  halves_to_numbers(from, to, count, [](I32 b) { return from_bf16_bits<F32>(b); });
+}
+void f16_to_numbers(const uint16_t* from, float* to, int64_t count) {
+  halves_to_numbers(from, to, count, [](I32 b) { return from_f16_bits<F32>(b); });
+}
+void numbers_to_bf16(const float* from, uint16_t* to, int64_t count) {
+  numbers_to_halves(from, to, count, [](F32 x) { return bits_of_bf16(x); });
+}
+void numbers_to_f16(const float* from, uint16_t* to, int64_t count) {
+  numbers_to_halves(from, to, count, [](F32 x) { return bits_of_f16(x); });
 }
 
 void fill(float value, float* to, int64_t count) {
@@ -42,6 +77,10 @@ RT_TARGET_END
 namespace retrace {
 RT_EXPORT_KERNEL(bytes_to_numbers_table, bytes_to_numbers);
 RT_EXPORT_KERNEL(numbers_to_truth_table, numbers_to_truth);
+RT_EXPORT_KERNEL(bf16_to_numbers_table, bf16_to_numbers);
+RT_EXPORT_KERNEL(f16_to_numbers_table, f16_to_numbers);
+RT_EXPORT_KERNEL(numbers_to_bf16_table, numbers_to_bf16);
+RT_EXPORT_KERNEL(numbers_to_f16_table, numbers_to_f16);
 RT_EXPORT_KERNEL(fill_table, fill);
 RT_EXPORT_KERNEL(fill_rows_table, fill_rows);
 }  // namespace retrace

@@ -9,15 +9,26 @@ namespace {
 
 void copy_row(const float* from, float* to, int64_t count) { std::copy_n(from, count, to); }
 void copy_row(const uint8_t* from, float* to, int64_t count) { bytes_to_numbers_table.get()(from, to, count); }
+void copy_row(const BFloat16* from, float* to, int64_t count) {
+  bf16_to_numbers_table.get()(reinterpret_cast<const uint16_t*>(from), to, count);
+}
+void copy_row(const Float16* from, float* to, int64_t count) {
+  f16_to_numbers_table.get()(reinterpret_cast<const uint16_t*>(from), to, count);
+}
+
+float number(float x) { return x; }
+float number(uint8_t x) { return static_cast<float>(x); }
+float number(BFloat16 x) { return to_f32(x); }
+float number(Float16 x) { return to_f32(x); }
 
 template <class T>
 void gather(const T* from, float* to, int64_t count, int64_t stride) {
   if (stride == 0)
-    fill_table.get()(static_cast<float>(*from), to, count);
+    fill_table.get()(number(*from), to, count);
   else if (stride == 1)
     copy_row(from, to, count);
   else
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i * stride]);
+    for (int64_t i = 0; i < count; ++i) to[i] = number(from[i * stride]);
 }
 
 // `rows` rows of `run` equal elements, whose values lie `stride` apart. Of `room` elements at `to`, those behind the
@@ -25,8 +36,9 @@ void gather(const T* from, float* to, int64_t count, int64_t stride) {
 void fill_rows(const float* from, int64_t stride, int64_t rows, int64_t run, float* to, int64_t room) {
   fill_rows_table.get()(from, stride, rows, run, to, room);
 }
-void fill_rows(const uint8_t* from, int64_t stride, int64_t rows, int64_t run, float* to, int64_t) {
-  for (; rows > 0; --rows, from += stride, to += run) fill_table.get()(static_cast<float>(*from), to, run);
+template <class T>
+void fill_rows(const T* from, int64_t stride, int64_t rows, int64_t run, float* to, int64_t) {
+  for (; rows > 0; --rows, from += stride, to += run) fill_table.get()(number(*from), to, run);
 }
 
 // Elements of a broadcast, in their order, from any place on.
@@ -106,10 +118,11 @@ BroadcastLoad::BroadcastLoad(DType type, const Shape& from, const Shape& to) : t
 }
 
 void BroadcastLoad::load(const void* from, float* to, int64_t begin, int64_t count) const {
-  if (type_ == DType::f32)
-    load_strided(shape_, strides_, static_cast<const float*>(from), to, begin, count);
-  else
-    load_strided(shape_, strides_, static_cast<const uint8_t*>(from), to, begin, count);
+  const auto of = [&](const auto* elements) { load_strided(shape_, strides_, elements, to, begin, count); };
+  if (type_ == DType::f32) return of(static_cast<const float*>(from));
+  if (type_ == DType::bf16) return of(static_cast<const BFloat16*>(from));
+  if (type_ == DType::f16) return of(static_cast<const Float16*>(from));
+  of(static_cast<const uint8_t*>(from));
 }
 
 int64_t BroadcastLoad::period() const {

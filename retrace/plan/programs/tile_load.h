@@ -9,7 +9,7 @@ namespace retrace {
 // One input of a chain seen at the chain's shape.
 class BroadcastLoad {
  public:
-  // Elements `from` of type f32, bool or u8, stretched to `to`.
+  // Elements `from` of type f32, bf16, f16, bool or u8, stretched to `to`.
   BroadcastLoad(DType type, const Shape& from, const Shape& to);
 
   // Elements begin..begin+count-1 of the broadcast.

@@ -21,8 +21,8 @@ float* scratch_memory(int count) {
   return reinterpret_cast<float*>((address + 63) / 64 * 64);
 }
 
-bool tile_input(DType type) { return type == DType::f32 || type == DType::boolean || type == DType::u8; }
-bool tile_output(DType type) { return type == DType::f32 || type == DType::boolean; }
+bool tile_output(DType type) { return type == DType::f32 || type == DType::boolean || is_half(type); }
+bool tile_input(DType type) { return tile_output(type) || type == DType::u8; }
 
 }  // namespace
 
@@ -211,6 +211,10 @@ struct TileProgram::Tile {
     if (store.type == DType::f32) {
       std::memcpy(static_cast<float*>(outputs[store.output]) + at, from, static_cast<size_t>(count) * sizeof(float));
       return;
+    }
+    if (is_half(store.type)) {
+      const auto& table = store.type == DType::bf16 ? numbers_to_bf16_table : numbers_to_f16_table;
+      return table.get()(from, static_cast<uint16_t*>(outputs[store.output]) + at, count);
     }
     numbers_to_truth_table.get()(from, static_cast<uint8_t*>(outputs[store.output]) + at, count);
   }
