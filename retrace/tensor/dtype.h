@@ -11,11 +11,12 @@ namespace retrace {
 // for storage, since ops compute them in f32 (docs/numerics.md 10); i64 for large whole numbers.
 enum class DType : uint8_t { f32, f64, i32, u8, boolean, bf16, f16, i64 };
 
-// An element of type bf16 (a sign, 8 bits of exponent, 7 behind the point) or f16 (binary16 of IEEE 754), as its bits.
+// An element of type bf16 (a sign, 8 bits of exponent, 7 behind the point), as its bits.
 struct BFloat16 {
   uint16_t bits;
   friend bool operator==(BFloat16, BFloat16) = default;
 };
+// An element of type f16 (binary16 of IEEE 754), as its bits.
 struct Float16 {
   uint16_t bits;
   friend bool operator==(Float16, Float16) = default;
@@ -25,6 +26,7 @@ float to_f32(BFloat16 x);
 float to_f32(Float16 x);
 // Rounded to nearest even; what is too large becomes infinite, and NaN stays NaN.
 BFloat16 to_bf16(float x);
+// The same in f16.
 Float16 to_f16(float x);
 
 // Bytes of an element.
