@@ -19,6 +19,7 @@ struct OptionRule {
   std::vector<std::string> choices = {};  // texts that are allowed; empty: any. Of numbers: none but these
   bool several = false;                   // texts: choices with commas between them, "warm-up, cosine"
   bool may_be_empty = false;              // lists
+  bool ascending = false;                 // lists of whole numbers: each above the one before
   bool range = false;                     // lists of numbers: two of them, the first not above the second
   bool changes_bits = true;               // of a result, or at least what workers do together
 };

@@ -7,6 +7,7 @@
 #include "retrace/data/batch_format.h"
 #include "retrace/data/checked_source.h"
 #include "retrace/data/stack.h"
+#include "retrace/ops/copy/strided_copy.h"
 
 namespace retrace {
 
@@ -17,12 +18,29 @@ BatchMaker::BatchMaker(std::shared_ptr<const DataSource> source, const MiniBatch
       casts_(options.casts),
       outputs_(outputs) {}
 
-std::vector<Tensor> BatchMaker::make(std::span<const int64_t> order, Range samples, int64_t pass, int count) const {
+namespace {
+
+// The first `length` entries along axis 1, of all rows.
+Tensor first_entries(const Tensor& rows, int64_t length) {
+  if (rows.rank() < 2 || rows.shape()[1] <= length) return rows;
+  TensorSpec spec = rows.spec();
+  spec.shape[1] = length;
+  BlankTensor blank(spec);
+  strided_copy(size_of(spec.type), spec.shape, rows.data(), row_major_strides(rows.shape()), blank.bytes,
+               row_major_strides(spec.shape));
+  return blank.tensor;
+}
+
+}  // namespace
+
+std::vector<Tensor> BatchMaker::make(std::span<const int64_t> order, Range samples, int64_t pass, int count,
+                                     int64_t length) const {
   const auto indices = order.subspan(static_cast<size_t>(samples.first), static_cast<size_t>(samples.count));
   std::vector<Tensor> outputs = !function_        ? checked_gather(*source_, indices, pass, count)
                                 : indices.empty() ? call_for_none(order, pass)
                                                   : call_function(indices, pass);
   outputs.resize(static_cast<size_t>(count));
+  if (length >= 0 && !function_ && count > 0) outputs[0] = first_entries(outputs[0], length);
   for (int i = 0; i < count; ++i) outputs[static_cast<size_t>(i)] = formed(outputs[static_cast<size_t>(i)], i);
   return outputs;
 }

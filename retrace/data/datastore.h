@@ -49,6 +49,9 @@ class DataSource {
   virtual std::vector<SourceFile> files() const { return {}; }
   // The number of observation `index` in the data set that this source is a view of.
   virtual int64_t sample(int64_t index) const { return index; }
+  // How many of the first variable's entries along its first axis are the observation's own, where others stand behind
+  // them as padding; -1: all of them.
+  virtual int64_t length(int64_t) const { return -1; }
   // The number of transforms on top of each other.
   virtual int depth() const { return 0; }
   // The number of stores made of stores on top of each other.

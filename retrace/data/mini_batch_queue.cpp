@@ -9,6 +9,7 @@
 #include "retrace/base/hash.h"
 #include "retrace/data/batch_maker.h"
 #include "retrace/data/in_order_source.h"
+#include "retrace/data/mini_batch_order.h"
 #include "retrace/data/prefetcher.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/stack.h"
@@ -59,6 +60,18 @@ void check_prefetch(const MiniBatchQueueOptions& options, Place place) {
         .help("prefetch_threads = 0 makes each mini-batch when it is needed");
 }
 
+void check_buckets(const std::vector<int64_t>& buckets, const Datastore& store, Place place) {
+  if (buckets.empty()) return;
+  for (size_t i = 0; i < buckets.size(); ++i)
+    if (buckets[i] < 1 || (i > 0 && buckets[i] <= buckets[i - 1]))
+      throw wrong(322, fmt::format("buckets[{}] is {}", i, buckets[i]), place)
+          .expected("lengths of 1 or more, each above the one before");
+  if (!store.is_subsettable()) throw wrong(322, "buckets of a store that is read in its order", place);
+  if (store.size() > 0 && store.source()->length(0) < 0)
+    throw wrong(322, "buckets of observations that are all of one length", place)
+        .help("a source whose observations differ in length says so: DataSource::length()");
+}
+
 }  // namespace
 
 MiniBatchQueue::MiniBatchQueue(Datastore store, const MiniBatchQueueOptions& options, Place place)
@@ -75,6 +88,7 @@ MiniBatchQueue::MiniBatchQueue(Datastore store, const MiniBatchQueueOptions& opt
   check_formats(options_, place);
   for (const auto& device : options_.devices) find_device(device, 0, place);
   check_prefetch(options_, place);
+  check_buckets(options_.buckets, store_, place);
   maker_ = std::make_shared<const BatchMaker>(store_.source(), options_, outputs_);
   members_.resize(static_cast<size_t>(store_.size()));
   std::iota(members_.begin(), members_.end(), int64_t{0});
@@ -88,8 +102,7 @@ MiniBatchQueue::Ahead& MiniBatchQueue::Ahead::operator=(const Ahead&) {
 }
 
 bool MiniBatchQueue::has_data() const {
-  const int64_t left = size() - position_.next;
-  return options_.partial_mini_batch == Partial::discard ? left >= options_.mini_batch_size : left > 0;
+  return order_->mini_batches(position_.next, options_.mini_batch_size, discards()) > 0;
 }
 
 void MiniBatchQueue::reset() {
@@ -116,7 +129,8 @@ void MiniBatchQueue::set_order() {
     const std::vector<int64_t> places = random_order(size(), options_.seed, "queue shuffle", step);
     for (size_t i = 0; i < order.size(); ++i) order[i] = members_[static_cast<size_t>(places[i])];
   }
-  order_ = std::make_shared<const std::vector<int64_t>>(std::move(order));
+  order_ = std::make_shared<const MiniBatchOrder>(std::move(order), *store_.source(), options_.buckets,
+                                                  options_.mini_batch_size);
 }
 
 MiniBatchQueue MiniBatchQueue::partition(int64_t n, int64_t i, Place place) const {
@@ -127,7 +141,8 @@ MiniBatchQueue MiniBatchQueue::partition(int64_t n, int64_t i, Place place) cons
         .expected("n of at least 1, and a part from 0 to n-1");
   const Range part = part_of(size(), n, i);
   MiniBatchQueue queue = *this;
-  queue.members_.assign(order_->begin() + part.first, order_->begin() + part.first + part.count);
+  const auto first = order_->indices().begin() + part.first;
+  queue.members_.assign(first, first + part.count);
   queue.position_ = {0, position_.passes, 0};  // transforms go on drawing anew
   queue.set_order();
   // Otherwise parts of one size would be shuffled alike.
@@ -160,6 +175,10 @@ void MiniBatchQueue::restore(const QueuePosition& position, Place place) {
   const bool other_order = position.shuffles != position_.shuffles;
   position_ = position;
   if (other_order) set_order();
+  if (!order_->begins_at(position_.next))
+    throw wrong(326, "restore: no mini-batch begins at the saved position", place)
+        .got(fmt::format("next {}", position.next))
+        .help("restore it with the data, the mini_batch_size and the buckets that it was saved with");
   begin_ahead();
 }
 
@@ -167,17 +186,29 @@ uint64_t MiniBatchQueue::digest(int64_t first, int64_t end) const {
   uint64_t sum = 0;
   for (int64_t place = first; place < std::min(end, size()); ++place)
     sum += mix64(static_cast<uint64_t>(place - first) * 0x9E3779B97F4A7C15ull +
-                 static_cast<uint64_t>(store_.source()->sample((*order_)[static_cast<size_t>(place)])));
+                 static_cast<uint64_t>(store_.source()->sample(order_->indices()[static_cast<size_t>(place)])));
   return mix64(sum);
 }
 
-int64_t MiniBatchQueue::mini_batches() const {
-  const int64_t batch = options_.mini_batch_size;
-  return options_.partial_mini_batch == Partial::discard ? size() / batch : size() / batch + (size() % batch != 0);
+int64_t MiniBatchQueue::mini_batches() const { return order_->mini_batches(0, options_.mini_batch_size, discards()); }
+
+std::vector<int64_t> MiniBatchQueue::next_sizes(int64_t count) const {
+  std::vector<int64_t> sizes;
+  const int64_t left = order_->mini_batches(position_.next, options_.mini_batch_size, discards());
+  int64_t begin = position_.next;
+  for (int64_t i = 0; i < std::min(count, left); ++i) {
+    const int64_t end = order_->end_of(position_.next, i, options_.mini_batch_size);
+    sizes.push_back(end - begin);
+    begin = end;
+  }
+  return sizes;
 }
 
 void MiniBatchQueue::set_mini_batch_size(int64_t size, Place place) {
   check_size(size, place);
+  if (!options_.buckets.empty() && size != options_.mini_batch_size)
+    throw wrong(322, fmt::format("another mini_batch_size, {}, for a queue with buckets", size), place)
+        .help("make a queue with that size");
   options_.mini_batch_size = size;
   begin_ahead();
 }
@@ -191,19 +222,18 @@ std::vector<Tensor> MiniBatchQueue::take(int count, Place place) {
     throw wrong(328, "next: there is no mini-batch left, the end of the data is reached", place)
         .got(fmt::format("{} of {} observations delivered", position_.next, size()))
         .help("call reset() for the same order again, or shuffle() for a new one; has_data() tells beforehand");
-  const Piece piece = piece_at(position_.next, size(), options_.mini_batch_size, share_);
+  const int64_t end = order_->end_of(position_.next, 0, options_.mini_batch_size);
+  const Piece piece = piece_of({position_.next, end - position_.next}, share_);
   std::vector<Tensor> outputs = with_place(place, [&] { return deliver(piece, count, place); });
   position_.next += piece.batch;
   return outputs;
 }
 
-MiniBatchQueue::Piece MiniBatchQueue::piece_at(int64_t next, int64_t size, int64_t mini_batch_size,
-                                               const Share& share) {
-  const int64_t batch = std::min(mini_batch_size, size - next);
-  if (share.count == 0) return {batch, {next, batch}};
-  const int64_t first = part_of(batch, share.count, share.shards.first).first;
-  const Range last = part_of(batch, share.count, share.shards.first + share.shards.count - 1);
-  return {batch, {next + first, last.first + last.count - first}, {batch, first}};
+MiniBatchQueue::Piece MiniBatchQueue::piece_of(Range batch, const Share& share) {
+  if (share.count == 0) return {batch.count, batch};
+  const int64_t first = part_of(batch.count, share.count, share.shards.first).first;
+  const Range last = part_of(batch.count, share.count, share.shards.first + share.shards.count - 1);
+  return {batch.count, {batch.first + first, last.first + last.count - first}, {batch.count, first}};
 }
 
 std::vector<Tensor> MiniBatchQueue::deliver(const Piece& piece, int count, Place place) {
@@ -217,7 +247,8 @@ std::vector<Tensor> MiniBatchQueue::deliver(const Piece& piece, int count, Place
     outputs = prefetcher->take();
   if (!outputs) {  // there is none, or no thread for it
     prefetcher.reset();
-    outputs = maker().make(*order_, piece.mine, position_.passes, count);
+    const int64_t length = order_->length_at(position_.next);
+    outputs = maker().make(order_->indices(), piece.mine, position_.passes, count, length);
   }
   outputs->resize(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
@@ -258,14 +289,14 @@ int MiniBatchQueue::prefetch_threads() const {
 // Has the mini-batches from here on made ahead of time, if that was begun before.
 void MiniBatchQueue::begin_ahead() {
   if (!ahead_.prefetcher) return;
-  const int64_t left = size() - position_.next, batch = options_.mini_batch_size;
-  const int64_t count = options_.partial_mini_batch == Partial::discard ? left / batch : (left + batch - 1) / batch;
   ahead_.prefetcher->begin(
-      [maker = maker_, order = order_, at = position_, size = size(), batch, share = share_,
+      [maker = maker_, order = order_, at = position_, size = options_.mini_batch_size, share = share_,
        outputs = ahead_.outputs](int64_t i) {
-        return maker->make(*order, piece_at(at.next + i * batch, size, batch, share).mine, at.passes, outputs);
+        const int64_t begin = i == 0 ? at.next : order->end_of(at.next, i - 1, size);
+        const Range batch{begin, order->end_of(at.next, i, size) - begin};
+        return maker->make(order->indices(), piece_of(batch, share).mine, at.passes, outputs, order->length_at(begin));
       },
-      count);
+      order_->mini_batches(position_.next, options_.mini_batch_size, discards()));
 }
 
 // Gives one output its labels and its part of the mini-batch, and puts it on its device.

@@ -14,9 +14,10 @@
 
 namespace retrace {
 
-class BatchMaker;  // retrace/data/batch_maker.h
-class DeviceRows;  // retrace/data/device_rows.h
-class Prefetcher;  // retrace/data/prefetcher.h
+class BatchMaker;      // retrace/data/batch_maker.h
+class MiniBatchOrder;  // retrace/data/mini_batch_order.h
+class DeviceRows;      // retrace/data/device_rows.h
+class Prefetcher;      // retrace/data/prefetcher.h
 
 // What happens to the last mini-batch when it is short.
 enum class Partial { keep, discard };
@@ -30,6 +31,11 @@ using MiniBatchFunction = std::function<std::vector<Tensor>(const std::vector<st
 struct MiniBatchQueueOptions {
   int64_t mini_batch_size = 128;
   Partial partial_mini_batch = Partial::keep;
+  // Ascending lengths: a mini-batch has observations of one bucket, those whose DataSource::length() is at most that of
+  // the bucket and above that of the one before; longer ones are a bucket of their own. The first output keeps that
+  // many entries of each observation; a mini_batch_function gets whole observations. Each bucket may have a short
+  // mini-batch. No bit depends on workers. For the order see docs/numerics/random.md. Empty: no buckets.
+  std::vector<int64_t> buckets = {};
   MiniBatchFunction mini_batch_function = {};  // none: observations are stacked along a new axis B
   // Labels of the axes, one text for each output, or none. For a stacked output, B is the batch, at any position of the
   // text; the other labels are those of an observation's axes in order, and surplus ones make axes of size 1. For an
@@ -111,7 +117,10 @@ class MiniBatchQueue {
   int outputs() const { return outputs_; }
   // Mini-batches from the start to the end of the data.
   int64_t mini_batches() const;
+  // The numbers of observations, of all workers together, of the next `count` mini-batches, or of those that are left.
+  std::vector<int64_t> next_sizes(int64_t count) const;
   int64_t mini_batch_size() const { return options_.mini_batch_size; }
+  // Error(usage) below 1, and with buckets.
   void set_mini_batch_size(int64_t size, Place place = Place::here());
   const Datastore& store() const { return store_; }
 
@@ -135,7 +144,8 @@ class MiniBatchQueue {
     int outputs = 0;                             // that it makes
     std::shared_ptr<const BatchMaker> in_order;  // of a store that is read in order
   };
-  static Piece piece_at(int64_t next, int64_t size, int64_t mini_batch_size, const Share& share);
+  static Piece piece_of(Range batch, const Share& share);
+  bool discards() const { return options_.partial_mini_batch == Partial::discard; }
   NamedValues identity(int64_t shards) const;
   std::vector<Tensor> take(int count, Place place);
   std::vector<Tensor> deliver(const Piece& piece, int count, Place place);
@@ -155,7 +165,7 @@ class MiniBatchQueue {
   int outputs_ = 0;
   std::shared_ptr<const BatchMaker> maker_;
   std::vector<int64_t> members_;  // observations of the store that this queue delivers, in their first order
-  std::shared_ptr<const std::vector<int64_t>> order_;  // the same in the current order
+  std::shared_ptr<const MiniBatchOrder> order_;  // the same in the current order
   // The outputs of the whole store on CUDA devices, empty if they are not kept there, and the order beside them; made
   // when they are needed.
   std::shared_ptr<DeviceRows> kept_;

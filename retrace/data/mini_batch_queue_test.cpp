@@ -1,5 +1,6 @@
 #include "retrace/data/mini_batch_queue.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -335,6 +336,91 @@ TEST(MiniBatchQueue, WrongOptionsAreErrorsAtConstruction) {
   EXPECT_TRUE(says(message_of([&] { queue.set_mini_batch_size(-1); }), "mini_batch_size is -1"));
   MiniBatchQueue few(array_store({Tensor::zeros({2, 2, 2})}), {.formats = {"BC"}});
   EXPECT_TRUE(says(message_of([&] { few.next(); }), "\"BC\""));
+}
+
+// Observation i has 1 + i * 5 % 7 entries of i + 1, and zeros behind them.
+class Ragged : public DataSource {
+ public:
+  explicit Ragged(int64_t count) : count_(count) {}
+  int64_t size() const override { return count_; }
+  int variables() const override { return 2; }
+  int64_t length(int64_t index) const override { return 1 + index * 5 % 7; }
+  Observation get(int64_t index, int64_t) const override {
+    std::vector<float> entries(7);
+    std::fill_n(entries.begin(), length(index), static_cast<float>(index + 1));
+    return {Tensor::from(entries, {7}, "C"), Tensor::scalar(static_cast<int32_t>(index))};
+  }
+
+ private:
+  int64_t count_;
+};
+
+// The numbers and the lengths of the inputs, mini-batch by mini-batch.
+std::string batches_of(MiniBatchQueue queue) {
+  std::string text;
+  while (queue.has_data()) {
+    const auto next = queue.next();
+    text += fmt::format("{}:", next[0].shape()[1]);
+    for (const int32_t number : next[1].to_vector<int32_t>()) text += fmt::format(" {}", number);
+    text += "; ";
+  }
+  return text;
+}
+
+TEST(MiniBatchQueueBuckets, AMiniBatchHasObservationsOfOneBucket) {
+  // Lengths: 1 6 4 2 7 5 3 1 6 4 2
+  const Datastore store(std::make_shared<Ragged>(11));
+  const MiniBatchQueueOptions options{.mini_batch_size = 2, .buckets = {2, 4}};
+  MiniBatchQueue queue(store, options);
+  EXPECT_EQ(batches_of(queue), "2: 0 3; 7: 1 4; 4: 2 6; 7: 5 8; 2: 7 10; 4: 9; ");
+  EXPECT_EQ(queue.mini_batches(), 6);
+  EXPECT_EQ(queue.next_sizes(10), (std::vector<int64_t>{2, 2, 2, 2, 2, 1}));
+  MiniBatchQueueOptions whole = options;
+  whole.partial_mini_batch = Partial::discard;
+  EXPECT_EQ(batches_of(MiniBatchQueue(store, whole)), "2: 0 3; 7: 1 4; 4: 2 6; 7: 5 8; 2: 7 10; ");
+  queue.shuffle();
+  std::vector<int32_t> all;
+  while (queue.has_data()) {
+    const auto next = queue.next();
+    const int64_t length = next[0].shape()[1];
+    const auto entries = next[0].to_vector<float>();
+    const auto numbers = next[1].to_vector<int32_t>();
+    all.insert(all.end(), numbers.begin(), numbers.end());
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const int64_t own = 1 + numbers[i] * 5 % 7;
+      EXPECT_EQ(length, own <= 2 ? 2 : own <= 4 ? 4 : 7);
+      EXPECT_EQ(std::count(entries.begin() + static_cast<int64_t>(i) * length,
+                           entries.begin() + static_cast<int64_t>(i + 1) * length, static_cast<float>(numbers[i] + 1)),
+                own);
+    }
+  }
+  EXPECT_EQ(sorted(all), (std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+}
+
+TEST(MiniBatchQueueBuckets, AreTheSameMadeAheadAndFromASavedPosition) {
+  const Datastore store(std::make_shared<Ragged>(30));
+  MiniBatchQueueOptions options{.mini_batch_size = 4, .buckets = {3, 5}, .seed = 9, .prefetch_threads = 0};
+  MiniBatchQueue queue(store, options);
+  queue.shuffle();
+  options.prefetch_threads = 2;
+  MiniBatchQueue ahead(store, options);
+  ahead.shuffle();
+  EXPECT_EQ(batches_of(ahead), batches_of(queue));
+  queue.next(), queue.next();
+  MiniBatchQueue later(store, options);
+  later.restore(queue.position());
+  EXPECT_EQ(batches_of(later), batches_of(queue));
+  EXPECT_TRUE(says(message_of([&] { later.restore({1, 1, 3}); }), "no mini-batch begins at the saved position"));
+  EXPECT_TRUE(says(message_of([&] { later.set_mini_batch_size(5); }), "for a queue with buckets"));
+}
+
+TEST(MiniBatchQueueBuckets, NeedLengthsAndAnOrder) {
+  const Datastore store(std::make_shared<Ragged>(5));
+  EXPECT_TRUE(says(message_of([&] { MiniBatchQueue(store, {.buckets = {3, 3}}); }), "buckets[1] is 3"));
+  EXPECT_TRUE(says(message_of([&] { MiniBatchQueue(store, {.buckets = {0}}); }), "buckets[0] is 0"));
+  EXPECT_TRUE(says(message_of([&] { MiniBatchQueue(counting(5), {.buckets = {3}}); }), "all of one length"));
+  EXPECT_EQ(batches_of(MiniBatchQueue(store.subset({4, 0, 3}), {.mini_batch_size = 2, .buckets = {2}})),
+            "2: 0 3; 7: 4; ");
 }
 
 TEST(MiniBatchQueue, DevicesAreChosenByName) {

@@ -25,6 +25,8 @@ class PaddedTextSource : public DataSource {
     return batch;
   }
 
+  int64_t length(int64_t index) const override { return std::min(std::ssize(text(index).tokens), length_); }
+
   std::vector<SourceFile> files() const override {
     std::vector<SourceFile> files;
     for (const auto& path : files_) files.push_back({path});

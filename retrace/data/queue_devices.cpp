@@ -5,13 +5,14 @@
 #include "retrace/data/batch_maker.h"
 #include "retrace/data/checked_source.h"
 #include "retrace/data/device_rows.h"
+#include "retrace/data/mini_batch_order.h"
 #include "retrace/data/mini_batch_queue.h"
 
 namespace retrace {
 
 // Whether each output goes to a CUDA device, and row i of it is made from observation i of a mini-batch alone.
 bool MiniBatchQueue::delivers_rows() const {
-  if (options_.mini_batch_function || !store_.source()->is_in_memory()) return false;
+  if (options_.mini_batch_function || !options_.buckets.empty() || !store_.source()->is_in_memory()) return false;
   if (store_.size() > std::numeric_limits<int32_t>::max()) return false;
   for (int i = 0; i < outputs_; ++i)
     if (device_of(i).id() == 0) return false;
@@ -39,10 +40,11 @@ std::vector<Tensor> MiniBatchQueue::find_device_rows() {
 
 std::vector<Tensor> MiniBatchQueue::gather_on_devices(Range samples, int outputs) {
   std::vector<Tensor> batch;
+  const std::vector<int64_t>& indices = order_->indices();
   for (const Tensor& rows : std::span(*device_rows_).first(static_cast<size_t>(outputs))) {
     Tensor& order = device_orders_[rows.device().id()];
     if (!order.defined())
-      order = Tensor::from(std::vector<int32_t>(order_->begin(), order_->end()), {size()}).to(rows.device());
+      order = Tensor::from(std::vector<int32_t>(indices.begin(), indices.end()), {size()}).to(rows.device());
     batch.push_back(gather_batch(rows, order, samples.first, samples.count));
   }
   return batch;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "retrace/base/hash.h"
+#include "retrace/base/joined.h"
 #include "retrace/data/mini_batch_queue.h"
 
 namespace retrace {
@@ -10,6 +11,7 @@ NamedValues MiniBatchQueue::identity(int64_t shards) const {
   NamedValues values{{"shards", fmt::format("{}", shards)},
                      {"mini_batch_size", fmt::format("{}", options_.mini_batch_size)},
                      {"partial_mini_batch", options_.partial_mini_batch == Partial::keep ? "keep" : "discard"},
+                     {"buckets", fmt::format("[{}]", joined(options_.buckets, ", "))},
                      {"seed", fmt::format("{}", options_.seed)},
                      {"outputs", fmt::format("{}", outputs_)},
                      {"mini_batch_function", options_.mini_batch_function ? "given" : "none"},

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "retrace/data/checked_source.h"
+#include "retrace/data/mini_batch_order.h"
 #include "retrace/train/class_numbers.h"
 
 namespace retrace {
@@ -73,6 +74,22 @@ void check_label_types(const nn::Network& network, const std::vector<size_t>& ta
         .expected("class numbers of type i32 or u8")
         .help("cast(labels, DType::i32) converts them");
   }
+}
+
+void check_buckets(const TrainingOptions& training, const Datastore& store) {
+  if (training.buckets.empty()) return;
+  if (store.source()->length(0) < 0)
+    throw Error(ErrorKind::usage, 475, "training.buckets: the samples of the training set are all of one length")
+        .help("leave training.buckets away, or train on samples of different lengths: data.source = \"texts\"");
+  std::vector<int64_t> all(static_cast<size_t>(store.size()));
+  std::iota(all.begin(), all.end(), int64_t{0});
+  const int64_t size = training.mini_batch_size;
+  const bool whole = training.partial_mini_batch == "discard";
+  if (MiniBatchOrder(std::move(all), *store.source(), training.buckets, size).mini_batches(0, size, whole) > 0) return;
+  throw Error(
+      ErrorKind::usage, 421,
+      fmt::format("no bucket of the training set of {} samples has a whole mini-batch of {}", store.size(), size))
+      .help("set a smaller training.mini_batch_size, or training.partial_mini_batch = \"keep\"");
 }
 
 void check_labels(const Set& set, const Datastore& store, size_t variable, int64_t classes) {
@@ -170,6 +187,7 @@ void check_data(const nn::Network& network, const JobData& data, const TrainingO
   if (tested)
     check_store(network, data, data.test, {Split::test, description_of(data.test, data.test_classes), names}, outputs);
   check_mini_batch(training, data.train.size());
+  check_buckets(training, data.train);
 }
 
 void check_job_data(const Job& job, const nn::Network& network, const JobData& data) {

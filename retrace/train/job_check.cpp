@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "retrace/base/file.h"
 #include "retrace/base/joined.h"
@@ -102,7 +103,9 @@ class Checker {
   void check(const std::vector<int64_t>& values, const OptionRule& rule) {
     const auto good = [&](int64_t one) { return in_range(static_cast<double>(one), rule); };
     if (const auto wrong = std::find_if_not(values.begin(), values.end(), good); wrong != values.end())
-      add_range_error(shown(*wrong), rule);
+      return add_range_error(shown(*wrong), rule);
+    if (rule.ascending && std::adjacent_find(values.begin(), values.end(), std::greater_equal()) != values.end())
+      errors_.push_back(out_of_range("is not ascending", "each number above the one before"));
   }
 
   void add_choice_error(const std::string& value, const OptionRule& rule) {

@@ -225,6 +225,9 @@ void add_training(FieldList& list, const Job& job) {
       [](auto& j) -> auto& { return j.training.shuffle; });
   add({.name = "partial_mini_batch", .choices = {"keep", "discard"}},
       [](auto& j) -> auto& { return j.training.partial_mini_batch; });
+  list.add("training", {.name = "buckets", .low = 1, .high = kMaxCount, .may_be_empty = true, .ascending = true},
+           [](auto& j) -> auto& { return j.training.buckets; })
+      .before = std::vector<int64_t>();
   add({.name = "loader_threads", .high = 256, .changes_bits = false},
       [](auto& j) -> auto& { return j.training.loader_threads; });
   add({.name = "acceleration", .choices = {"plain", "default", "accelerated"}, .changes_bits = false},

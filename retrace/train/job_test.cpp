@@ -42,23 +42,24 @@ TEST(Job, ShippedJobsAreValidAndReadBackEqual) {
 
 TEST(Job, DigitsJobIsTheOneOfTheReadme) {
   const Job job = read_job(std::filesystem::path(RETRACE_SOURCE_DIR) / "jobs/digits.toml");
-  EXPECT_EQ(job_text(job),
-            "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nworkers = 1\nthreads = 0\n"
-            "\n[network]\nname = \"digits\"\nwidth = 16\nheads = [\"class\", \"angle\"]\n"
-            "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\ntransforms = []\n"
-            "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmax_iterations = 0\nmini_batch_size = 32\nshards = "
-            "1\naccumulate = 1\n"
-            "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
-            "gradient_threshold = 0.0\ngradient_threshold_method = \"l2norm\"\n"
-            "epsilon = 1e-08\ngradient_decay = 0.9\nsquared_gradient_decay = 0.999\n"
-            "average_decay = 0.0\nshuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nacceleration = "
-            "\"accelerated\"\nmode = \"reproducible\"\n"
-            "output_network = \"last-iteration\"\nbatch_norm_statistics = \"moving\"\n"
-            "checkpoint_iterations = 0\ncheckpoint_epochs = 0\ncheckpoint_seconds = 60.0\ncheckpoints_kept = "
-            "2\nsnapshot_iterations = 0\n"
-            "fingerprint_iterations = 100\n"
-            "metrics = []\ntimeout = 60.0\n"
-            "\n[validation]\ndata = \"test\"\nfrequency = 1\nunit = \"epochs\"\npatience = 0\nobjective = \"loss\"\n");
+  EXPECT_EQ(
+      job_text(job),
+      "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nworkers = 1\nthreads = 0\n"
+      "\n[network]\nname = \"digits\"\nwidth = 16\nheads = [\"class\", \"angle\"]\n"
+      "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\ntransforms = []\n"
+      "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmax_iterations = 0\nmini_batch_size = 32\nshards = "
+      "1\naccumulate = 1\n"
+      "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
+      "gradient_threshold = 0.0\ngradient_threshold_method = \"l2norm\"\n"
+      "epsilon = 1e-08\ngradient_decay = 0.9\nsquared_gradient_decay = 0.999\n"
+      "average_decay = 0.0\nshuffle = \"every-epoch\"\npartial_mini_batch = \"discard\"\nbuckets = []\nacceleration = "
+      "\"accelerated\"\nmode = \"reproducible\"\n"
+      "output_network = \"last-iteration\"\nbatch_norm_statistics = \"moving\"\n"
+      "checkpoint_iterations = 0\ncheckpoint_epochs = 0\ncheckpoint_seconds = 60.0\ncheckpoints_kept = "
+      "2\nsnapshot_iterations = 0\n"
+      "fingerprint_iterations = 100\n"
+      "metrics = []\ntimeout = 60.0\n"
+      "\n[validation]\ndata = \"test\"\nfrequency = 1\nunit = \"epochs\"\npatience = 0\nobjective = \"loss\"\n");
 }
 
 TEST(Job, DefaultsFollowNetworkAndSolver) {

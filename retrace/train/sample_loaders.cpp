@@ -64,6 +64,7 @@ class LoadedSource : public DataSource {
   uint64_t digest(std::span<const int64_t> indices) const override { return inner_->digest(indices); }
   std::vector<SourceFile> files() const override { return inner_->files(); }
   int64_t sample(int64_t index) const override { return inner_->sample(index); }
+  int64_t length(int64_t index) const override { return inner_->length(index); }
   int depth() const override { return inner_->depth(); }
   int levels() const override { return inner_->levels(); }
   bool is_partitionable() const override { return inner_->is_partitionable(); }

@@ -86,6 +86,33 @@ TEST_F(TextsJobTest, PaddingChangesNoBit) {
   EXPECT_NE(alone({{"data.length", "20", ""}}), alone({}));  // texts are cut
 }
 
+// Mini-batches of one bucket are shorter: other mini-batches, other bits, but one result for all ways.
+TEST_F(TextsJobTest, BucketsHaveOneResult) {
+  const JobOverride buckets{"training.buckets", "[6, 12]", ""};
+  for (const auto& layers : {kRecurrent, kAttending}) {
+    const std::string once = alone({buckets}, layers);
+    EXPECT_NE(once, alone({}, layers));
+    EXPECT_EQ(alone({buckets, {"threads", "1", ""}}, layers), once);
+    EXPECT_EQ(alone({buckets, {"workers", "2", ""}, {"training.loader_threads", "1", ""}}, layers), once);
+    EXPECT_EQ(alone({buckets, {"training.acceleration", "plain", ""}}, layers), once);
+  }
+  const std::vector<JobOverride> longer{buckets, {"training.max_epochs", "6", ""}, {"training.accumulate", "2", ""}};
+  const auto result = train_job(job(longer), {.out = root_ / "run"});
+  EXPECT_FALSE(replay_run(root_ / "run", {.first = 3, .last = 9}).difference);
+  int asked = 0;
+  train_job(job(longer), {.out = root_ / "again", .stop = [&] { return ++asked > 7; }});
+  EXPECT_EQ(train_job(job(longer), {.resume = root_ / "again"}).fingerprint, result.fingerprint);
+}
+
+TEST_F(TextsJobTest, BucketsThatDoNotFit) {
+  EXPECT_TRUE(says(refused({{"training.buckets", "[6, 6]", ""}}), "training.buckets is not ascending"));
+  EXPECT_TRUE(says(refused({{"training.buckets", "[0]", ""}}), "training.buckets is out of range"));
+  EXPECT_TRUE(says(refused({{"training.buckets", "[2, 4, 6, 8, 10, 12, 14, 16, 18]", ""},
+                            {"training.partial_mini_batch", "discard", ""},
+                            {"training.mini_batch_size", "32", ""}}),
+                   "no bucket of the training set of 48 samples has a whole mini-batch of 32"));
+}
+
 TEST_F(TextsJobTest, LearnsIsTestedReplayedAndGoesOn) {
   const std::vector<JobOverride> longer{{"training.max_epochs", "30", ""}, {"training.initial_learn_rate", "0.02", ""}};
   const auto result = train_job(job(longer), {.out = root_ / "run"});

@@ -27,6 +27,7 @@ MiniBatchQueue training_queue(const TrainingTask& task, const Worker& worker, in
   MiniBatchQueue whole(task.data.train,
                        {.mini_batch_size = options.mini_batch_size,
                         .partial_mini_batch = options.partial_mini_batch == "keep" ? Partial::keep : Partial::discard,
+                        .buckets = options.buckets,
                         .formats = task.data.formats,
                         .devices = {task.device},
                         .outputs = static_cast<int64_t>(task.data.formats.size()),

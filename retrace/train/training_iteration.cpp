@@ -12,15 +12,6 @@ AccelerateOptions options_of(const TrainingTask& task) {
   return {.seed = task.seed, .enabled = task.training.acceleration == "accelerated"};
 }
 
-// Observations of the next mini-batches of the queue, of all workers together.
-std::vector<int64_t> next_sizes(const MiniBatchQueue& queue, int64_t mini_batches) {
-  const int64_t size = queue.mini_batch_size();
-  std::vector<int64_t> sizes;
-  for (int64_t left = queue.size() - queue.position().next; left > 0 && mini_batches > 0; --mini_batches, left -= size)
-    sizes.push_back(std::min(left, size));
-  return sizes;
-}
-
 }  // namespace
 
 TrainingIteration::TrainingIteration(const TrainingTask& task, Worker& worker)
@@ -36,9 +27,7 @@ StepResult TrainingIteration::operator()(TrainingState before, MiniBatchQueue& q
 }
 
 StepResult TrainingIteration::accumulated(TrainingState before, MiniBatchQueue& queue, float rate) const {
-  auto sizes = next_sizes(queue, task_.training.accumulate);
-  if (task_.training.partial_mini_batch == "discard")
-    std::erase_if(sizes, [&](int64_t size) { return size < queue.mini_batch_size(); });
+  const auto sizes = queue.next_sizes(task_.training.accumulate);
   double all = 0;
   for (const int64_t size : sizes) all += static_cast<double>(size);
   Gathered sum = nothing_gathered(before);

@@ -28,6 +28,8 @@ struct TrainingOptions {
   double average_decay = 0;
   std::string shuffle = "once";             // never, once, every-epoch
   std::string partial_mini_batch = "keep";  // keep, discard: the last mini-batch of an epoch where it is short
+  // Ascending lengths of samples that are padded: MiniBatchQueueOptions::buckets. Empty: all are of one length.
+  std::vector<int64_t> buckets = {};
   // Threads that read and transform the next mini-batches while a step runs; 0: each is made when it is needed. Their
   // number changes no bit. Default: that of MiniBatchQueueOptions::prefetch_threads.
   std::optional<int> loader_threads = {};
