@@ -19,6 +19,9 @@ struct TrainingState {
 // At the start: the network's values, and the solver's own before the first step.
 TrainingState initial_training_state(const nn::Network& network, const TrainingOptions& options);
 
+// Error(usage) for groups of parameters that do not fit the network: as solver_update().
+void check_groups(const TrainingOptions& options, const nn::Network& network, Place place);
+
 struct StepResult {
   Tensor loss;
   TrainingState after;
