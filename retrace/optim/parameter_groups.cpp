@@ -166,6 +166,7 @@ OptionValues SolverOfParts::options_of(const ParameterPart& part) const {
 
 Tree SolverOfParts::initial(const Tree& parameters) const {
   if (parts.empty()) return solver.initial(parameters, options);
+  if (solver.step_on_all) return solver.initial(all_of(parts).of(parameters), options);
   Tree states;
   for (const auto& part : parts) states[part.name] = solver.initial(part.of(parameters), options_of(part));
   return states;

@@ -5,11 +5,11 @@
 #include "retrace/base/joined.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/optim/schedule_kind.h"
-#include "retrace/train/group_mistakes.h"
 #include "retrace/train/job_check.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/layer_mistakes.h"
 #include "retrace/train/metric_kind.h"
+#include "retrace/train/solver_mistakes.h"
 
 namespace retrace {
 namespace {
@@ -61,7 +61,7 @@ class Misfits {
       add(417, "network.width", fmt::format("network.width is too small for network \"{}\"", network_.name))
           .expected(fmt::format("at least {}", network_.least_width));
     find_schedule_mistake(job_, given_, errors_);
-    for (auto& error : find_group_mistakes(job_.training)) errors_.push_back(std::move(error));
+    for (auto& error : find_solver_mistakes(job_.training, given_)) errors_.push_back(std::move(error));
     check_metrics();
     check_count("data.train_samples", Split::train, job_.data.train_samples);
     check_count("data.test_samples", Split::test, job_.data.test_samples);

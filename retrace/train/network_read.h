@@ -11,7 +11,7 @@ namespace retrace {
 // `file` is the name in messages.
 LayersValue read_layers(const toml::array& list, const std::string& file);
 OutputsValue read_outputs(const toml::array& list, const std::string& file);
-// training.groups: their form. Options are judged by find_group_mistakes(), patterns by check_groups().
+// training.groups: their form. Options are judged by find_solver_mistakes(), patterns by check_groups().
 GroupsValue read_groups(const toml::array& list, const std::string& file);
 
 }  // namespace retrace

@@ -1,8 +1,11 @@
 #include "retrace/train/training_step.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
-#include "retrace/optim/parameter_groups.h"
 #include "retrace/optim/regularize.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
@@ -41,6 +44,12 @@ std::vector<ParameterPart> parts_of(const TrainingOptions& options, const nn::Ne
       all[i].frozen = all[i].frozen || factors.frozen;
     }
   }
+  const auto has_rate = [](const LeafTraining& leaf) { return leaf.learn_rate != 1; };
+  if (solver_of(options).step_on_all && std::any_of(all.begin(), all.end(), has_rate))
+    throw Error(ErrorKind::usage, 466,
+                fmt::format("learn_rate_factor has no meaning with solver \"{}\"", options.solver))
+        .where(place)
+        .help("remove it");
   return parameter_parts(all, place);
 }
 
@@ -74,11 +83,6 @@ struct Update {
   }
 };
 
-SolverOfParts solver_of_parts(const TrainingOptions& options, const nn::Network& network) {
-  const SolverKind& solver = solver_of(options);
-  return {solver, only(options.options, solver.options), parts_of(options, network)};
-}
-
 Update update_of(const TrainingOptions& options, const nn::Network& network) {
   return {.solver = solver_of_parts(options, network),
           .l2 = options.l2_regularization,
@@ -111,6 +115,11 @@ std::function<Gradients(const Tree&, const Tensor&, const Tree&, const Tree&)> g
 }
 
 }  // namespace
+
+SolverOfParts solver_of_parts(const TrainingOptions& options, const nn::Network& network) {
+  const SolverKind& solver = solver_of(options);
+  return {solver, only(options.options, solver.options), parts_of(options, network)};
+}
 
 TrainingState TrainingState::to(Device& device) const {
   return {parameters.to(device), state.to(device), solver.to(device)};

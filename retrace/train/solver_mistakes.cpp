@@ -1,4 +1,4 @@
-#include "retrace/train/group_mistakes.h"
+#include "retrace/train/solver_mistakes.h"
 
 #include <fmt/format.h>
 
@@ -83,12 +83,35 @@ class GroupCheck {
   std::vector<Error> errors_;
 };
 
+// What has no meaning for a solver that looks at all data in each step.
+void find_rates(const TrainingOptions& training, const SolverKind& solver, const GivenKeys& given,
+                std::vector<Error>& errors) {
+  const auto refuse = [&](const char* key, const char* standard) {
+    errors.push_back(job_mistake(given, 466, key,
+                                 fmt::format("{} has no meaning with solver \"{}\": it sees all data in each step", key,
+                                             solver.name))
+                         .expected(standard)
+                         .help("remove it"));
+  };
+  if (training.initial_learn_rate != solver.learn_rate) refuse("training.initial_learn_rate", "none: it has no rate");
+  if (training.schedule != "none") refuse("training.schedule", "none");
+  if (training.accumulate != 1) refuse("training.accumulate", "1");
+  if (training.gradient_threshold != 0) refuse("training.gradient_threshold", "0");
+  if (training.shuffle == "every-epoch") refuse("training.shuffle", "never, once");
+  for (const auto& group : training.groups)
+    if (group.learn_rate_factor != 1 || !group.options.empty())
+      refuse("training.groups", "groups with l2_factor and frozen alone");
+}
+
 }  // namespace
 
-std::vector<Error> find_group_mistakes(const TrainingOptions& training) {
-  GroupCheck check(kind_of(all_solvers(), training.solver, "solver", {}));
+std::vector<Error> find_solver_mistakes(const TrainingOptions& training, const GivenKeys& given) {
+  const SolverKind& solver = kind_of(all_solvers(), training.solver, "solver", {});
+  GroupCheck check(solver);
   for (const auto& group : training.groups) check.check(group);
-  return check.take();
+  std::vector<Error> errors = check.take();
+  if (solver.step_on_all) find_rates(training, solver, given, errors);
+  return errors;
 }
 
 }  // namespace retrace
