@@ -136,6 +136,7 @@ json solvers() {
                      {"f64", looped(solver, options, around)}});
   };
   for (const auto& solver : all_solvers()) {
+    if (!solver.update) continue;
     for (const auto& options : choices(solver.options)) add(solver, options, {});
     const OptionValues standard = with_standard_values({}, solver.options);
     add(solver, standard, {.l2 = 0.05});

@@ -143,6 +143,16 @@ TEST(Kinds, ASolverKeepsTheStructureOfItsState) {
     SCOPED_TRACE(solver.name);
     const OptionValues options = with_standard_values({}, solver.options);
     const Tree before = solver.initial(parameters, options);
+    if (solver.step_on_all) {
+      const auto loss = [](const Tree& p) {
+        const Tensor a = p["a"], b = p["b"]["weights"];
+        return sum(a * a) + sum(b * b);
+      };
+      const auto made = solver.step_on_all(parameters, {value_and_grad(loss)}, before, options);
+      check_same_structure(before, made.state, "state");
+      EXPECT_NE(made.parameters["a"].tensor().to_vector<float>(), parameters["a"].tensor().to_vector<float>());
+      continue;
+    }
     const auto made = solver.update(parameters, parameters, before, 0.5f, options);
     check_same_structure(parameters, made.parameters, "parameters");
     check_same_structure(before, made.state, "state");

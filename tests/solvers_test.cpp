@@ -64,16 +64,36 @@ TEST_P(Solvers, GoOnFromACheckpoint) {
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const auto& solver : all_solvers()) all.push_back(solver.name);
+  for (const auto& solver : all_solvers())  // the others: retrace/train/full_batch_job_test.cpp
+    if (solver.update) all.push_back(solver.name);
   return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Solvers, testing::ValuesIn(names()), [](const auto& info) { return info.param; });
 
+// Those that look at all data in each step; retrace/train/full_batch_job_test.cpp has the rest.
+TEST(FullBatchSolvers, MakeTheSameBits) {
+  for (const auto& kind : all_solvers()) {
+    if (!kind.step_on_all) continue;
+    const auto bits = [&](const std::function<void(TrainNetworkOptions&)>& change) {
+      return trained(kind.name, change).info.fingerprint;
+    };
+    const std::string expected = bits([](auto&) {});
+    EXPECT_EQ(bits([](auto& options) { options.threads = 3; }), expected) << kind.name;
+    EXPECT_EQ(bits([](auto& options) { options.workers = 2; }), expected) << kind.name;
+    EXPECT_EQ(bits([](auto& options) { options.training.acceleration = "plain"; }), expected) << kind.name;
+    if (can_use_gpu()) {
+      EXPECT_EQ(bits([](auto& options) { options.device = "cuda"; }), expected) << kind.name;
+    }
+    EXPECT_NE(bits([](auto& options) { options.training.max_epochs = 2; }), expected) << kind.name;
+  }
+}
+
 // A loop of one's own has what a training has.
 TEST(SolverUpdate, IsTheStepOfATraining) {
   const Tree parameters{{"linear_1", {{"bias", values({3}, 3)}, {"weights", values({3, 5}, 4)}}}};
   for (const auto& kind : all_solvers()) {
+    if (!kind.update) continue;
     const Solver solver{kind.name};
     SolverUpdate made{parameters, {}}, again{parameters, solver_state(parameters, solver)};
     for (int i = 0; i < 2; ++i) {

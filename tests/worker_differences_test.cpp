@@ -88,7 +88,7 @@ const std::map<std::string, std::string> kFree{{"name", "other"},
                                                {"training.loader_threads", "2"},
                                                {"training.timeout", "7"}};
 // Keys whose values are tables.
-const std::set<std::string> kTables{"network.layers", "network.outputs"};
+const std::set<std::string> kTables{"network.layers", "network.outputs", "training.groups"};
 
 // Another value than the standard one, as text.
 std::string other_value(const OptionRule& rule) {

@@ -48,6 +48,7 @@ class OptionValues {
   const std::vector<int64_t>& integers(std::string_view name) const;
   const std::vector<double>& numbers(std::string_view name) const;
 
+  bool empty() const { return values_.empty(); }
   const Entry* begin() const;
   const Entry* end() const;
   bool operator==(const OptionValues& other) const;

@@ -7,13 +7,10 @@
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/ops/abs/abs.h"
-#include "retrace/ops/concatenate/concatenate.h"
-#include "retrace/ops/max/max.h"
 #include "retrace/ops/multiply/multiply.h"
 #include "retrace/ops/operators.h"
-#include "retrace/ops/reshape/reshape.h"
-#include "retrace/ops/slice/slice.h"
 #include "retrace/ops/sum/sum.h"
+#include "retrace/optim/full_batch.h"
 
 namespace retrace {
 namespace {
@@ -41,26 +38,7 @@ void check(const Tree& parameters, const LbfgsOptions& options, Place place) {
       refuse("a size to begin with", fmt::format("{}", number), "a positive number", place);
 }
 
-// All elements as one array, and back.
-Tensor flat(const Tree& tree) {
-  std::vector<Tensor> parts;
-  for (const Tensor& tensor : leaf_tensors(tree)) parts.push_back(reshape(tensor, {tensor.size()}));
-  return concatenate(parts, 0);
-}
-
-Tree as_tree(const Tree& structure, const Tensor& x) {
-  std::vector<Tensor> parts;
-  int64_t at = 0;
-  for (const Tensor& like : leaf_tensors(structure)) {
-    const Tensor part = slice(x, 0, {at, at + like.size()});
-    parts.push_back(reshape(part, like.shape(), like.labels()));
-    at += like.size();
-  }
-  return with_leaves(structure, parts);
-}
-
 Tensor dot(const Tensor& a, const Tensor& b) { return sum(multiply(a, b)); }
-double largest(const Tensor& x) { return x.size() == 0 ? 0 : max(abs(x)).number(); }
 
 // -H g by the two loops.
 Tensor direction(const LbfgsState& state, const Tensor& gradient, double first_factor) {
@@ -82,6 +60,7 @@ Tensor direction(const LbfgsState& state, const Tensor& gradient, double first_f
 
 struct Point {
   double length = 0, loss = 0, slope = 0;
+  int64_t evaluation = -1;  // along the line
   Tensor x, gradient;
 };
 
@@ -100,12 +79,12 @@ class Line {
 
  private:
   Point at(double length) {
-    ++evaluations_;
     Point point;
+    point.evaluation = evaluations_++;
     point.length = length;
     point.x = start_.x + d_ * length;
-    const auto [value, gradients] = loss_(as_tree(structure_, point.x));
-    point.gradient = flat(gradients);
+    const auto [value, gradients] = loss_(as_leaves(structure_, point.x));
+    point.gradient = flat_leaves(gradients);
     point.loss = value.number(), point.slope = dot(point.gradient, d_).number();
     return point;
   }
@@ -186,10 +165,10 @@ LbfgsUpdate lbfgs_update(const Tree& parameters, const LossAndGradients& loss, c
   check(parameters, options, place);
   LbfgsUpdate update;
   update.parameters = parameters, update.state = state;
-  Point start{0, state.loss, 0, flat(parameters), state.gradient};
+  Point start{.loss = state.loss, .x = flat_leaves(parameters), .gradient = state.gradient};
   if (!start.gradient.defined()) {
     const auto [value, gradients] = loss(parameters);
-    start.gradient = flat(gradients), start.loss = value.number();
+    start.gradient = flat_leaves(gradients), start.loss = value.number();
     ++update.evaluations;
   }
   update.state.gradient = start.gradient, update.state.loss = start.loss;
@@ -205,13 +184,14 @@ LbfgsUpdate lbfgs_update(const Tree& parameters, const LossAndGradients& loss, c
            "finite numbers at the parameters to begin with", place);
   Line line(parameters, loss, options, d);
   const Point found = start.slope < 0 ? line.search(start, first_length(update.state, start.gradient, options)) : start;
+  if (found.evaluation >= 0) update.evaluation = update.evaluations + found.evaluation;
   update.evaluations += line.evaluations();
-  update.loss = found.loss, update.gradient_size = largest(found.gradient);
+  update.loss = found.loss, update.gradient_size = largest_size(found.gradient);
   if (found.length == 0) return update;
   const Tensor step = found.x - start.x;
-  update.step_size = largest(step);
+  update.step_size = largest_size(step);
   keep_pair(update.state, step, found.gradient - start.gradient, options.history_size);
-  update.parameters = as_tree(parameters, found.x);
+  update.parameters = as_leaves(parameters, found.x);
   update.state.gradient = found.gradient, update.state.loss = found.loss;
   evaluate(update.parameters, place);
   return update;

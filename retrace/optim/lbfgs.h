@@ -41,6 +41,7 @@ struct LbfgsUpdate {
   double gradient_size = 0;  // the largest |g| of an element, there
   double step_size = 0;      // the largest change of an element; 0: the line search found nothing better
   int64_t evaluations = 0;   // of the loss
+  int64_t evaluation = -1;   // the one of them at the new parameters, from 0; -1: they are those before
 };
 
 // Loss and gradients of parameters, as functions made by value_and_grad or accelerate compute them.

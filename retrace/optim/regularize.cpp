@@ -12,6 +12,7 @@
 #include "retrace/ops/square/square.h"
 #include "retrace/ops/sum/sum.h"
 #include "retrace/ops/where/where.h"
+#include "retrace/optim/parameter_groups.h"
 #include "retrace/optim/update_trees.h"
 
 namespace retrace {
@@ -53,6 +54,21 @@ Tree l2_regularization(const Tree& parameters, const Tree& gradients, const Oper
     if (const auto& [path, parameter] = named[i]; !is_spared(path))
       found[i] = add(found[i], multiply(number.as(parameter.type()), parameter, place), place);
   return with_leaves(gradients, found);
+}
+
+Tree l2_regularization(const Tree& parameters, const Tree& gradients, const Operand& factor,
+                       const std::vector<ParameterGroup>& groups, Place place) {
+  check_rate("l2_regularization", "factor", factor, place);
+  check_gradients("l2_regularization", parameters, gradients, place);
+  Tree found = gradients;
+  for (const auto& part : parameter_parts(leaf_training(parameters, groups, place), place)) {
+    const Tree own = part.of(parameters);
+    const DType type = leaf_tensors(own)[0].type();
+    const Operand own_factor =
+        part.how.l2 == 1 ? factor : Operand(Number(factor).as(type) * Tensor::full(part.how.l2, {}, type));
+    if (part.how.l2 != 0) found = part.put(found, l2_regularization(own, part.of(gradients), own_factor, place));
+  }
+  return found;
 }
 
 Tree clip_gradients(const Tree& gradients, const Operand& threshold, Clip method, Place place) {

@@ -3,7 +3,7 @@
 // to weights after it: average. Pure functions over trees. Numbers given as floats are inputs: a change plans nothing
 // anew.
 
-#include "retrace/ops/operators.h"
+#include "retrace/optim/solver.h"
 
 namespace retrace {
 
@@ -12,6 +12,11 @@ namespace retrace {
 // trainer does with training.l2_regularization. Throws Error(usage) if the trees differ.
 Tree l2_regularization(const Tree& parameters, const Tree& gradients, const Operand& factor,
                        Place place = Place::here());
+
+// The same with the factor times the l2_factor of the first group that matches a parameter; what is frozen is left out.
+// Error(usage): also as solver_update() for the groups.
+Tree l2_regularization(const Tree& parameters, const Tree& gradients, const Operand& factor,
+                       const std::vector<ParameterGroup>& groups, Place place = Place::here());
 
 // How gradients are clipped.
 enum class Clip {

@@ -3,15 +3,31 @@
 // name; SGD with momentum and Adam with a type for their state. A rate may be a float (an input: a change plans nothing
 // anew) or a tensor of rank 0.
 
+#include <string>
+#include <vector>
+
 #include "retrace/base/option_values.h"
 #include "retrace/ops/operators.h"
 
 namespace retrace {
 
+// Parameters that are trained with values of their own: docs/training.md 1. A parameter is in the first group that
+// matches its path; one that is in none is trained as the solver says.
+struct ParameterGroup {
+  // Of their paths; * is any text and ? one character, also a '/': "*bias", "stem/*", "conv2d_1/weights".
+  std::vector<std::string> parameters = {};
+  double learn_rate_factor = 1;  // of the rate
+  double l2_factor = 1;          // of L2 regularization: see l2_regularization() in optim/regularize.h
+  bool frozen = false;           // they stay as they are
+  OptionValues options = {};     // of the solver, in place of those of all: {{"weight_decay", 0.0}}
+  std::string place = {};        // in a job file, for messages
+};
+
 // A solver by its name (of retrace/optim/solvers, docs/training.md 1), with values of its options.
 struct Solver {
   std::string name = "adam";
   OptionValues options = {};
+  std::vector<ParameterGroup> groups = {};
 };
 
 // The new values: the state is a tree, which files can hold.
@@ -24,9 +40,12 @@ struct SolverUpdate {
 Tree solver_state(const Tree& parameters, const Solver& solver = {}, Place place = Place::here());
 
 // One step, by the formula of docs/training.md 1: what train_network and jobs do with training.solver. An empty state
-// is that before the first step. Throws Error(usage) for an unknown name, with the nearest one; for an option that the
-// solver does not have; for trees of different structure, gradients of another shape or type, and a rate (of a tensor
-// it is not known) that is negative or not finite.
+// is that before the first step. Groups of parameters step one by one, with the rate times the factor, rounded once;
+// their states are group_1, group_2, ... Throws Error(usage) for an unknown name, with the nearest one; for an option
+// that the solver does not have; for a group with a pattern that matches nothing, with the nearest name, with no
+// parameters that are in no group before it, or with a factor out of range; if all parameters are frozen; for trees of
+// different structure, gradients of another shape or type, and a rate (of a tensor it is not known) that is negative or
+// not finite.
 SolverUpdate solver_update(const Tree& parameters, const Tree& gradients, const Tree& state, const Operand& learn_rate,
                            const Solver& solver = {}, Place place = Place::here());
 

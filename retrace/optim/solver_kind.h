@@ -5,9 +5,22 @@
 
 #include "retrace/base/kinds.h"
 #include "retrace/base/option_rules.h"
+#include "retrace/optim/lbfgs.h"
 #include "retrace/optim/solver.h"
 
 namespace retrace {
+
+// The loss of all data as a function of the parameters, for solvers that look at all of them in each step.
+struct FullBatchLoss {
+  LossAndGradients with_gradients;
+};
+
+// The new values, and which evaluation of the loss was at the new parameters, from 0; -1: they are those before.
+struct FullBatchStep {
+  Tree parameters, state;
+  int64_t evaluation = -1;
+  bool is_finite = true;  // of the loss and its gradient before the step
+};
 
 struct SolverKind {
   std::string name;
@@ -20,7 +33,11 @@ struct SolverKind {
   // One step, as a pure function of trees.
   std::function<SolverUpdate(const Tree& parameters, const Tree& gradients, const Tree& state,
                              const Operand& learn_rate, const OptionValues& options)>
-      update;
+      update = {};
+  // Of a solver that looks at all data in each step, in place of update. Its state is that of optim/full_batch.h.
+  std::function<FullBatchStep(const Tree& parameters, const FullBatchLoss& loss, const Tree& state,
+                              const OptionValues& options)>
+      step_on_all = {};
 };
 
 // Every solver, in the order of the files. Generated.

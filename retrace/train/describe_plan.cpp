@@ -7,6 +7,7 @@
 #include "retrace/data/stack.h"
 #include "retrace/plan/pass_changes.h"
 #include "retrace/run/accelerate.h"
+#include "retrace/train/full_batch_step.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_scope.h"
 #include "retrace/train/train_job.h"
@@ -64,7 +65,7 @@ std::string describe_plan(const Job& job, PlanDetails details) {
                             described(start.solver, device)};
   const AccelerateOptions how{.seed = job.seed};
   const auto rate = static_cast<float>(learn_rate(job.training)({}));
-  if (job.training.accumulate == 1)
+  if (job.training.accumulate == 1 && !takes_all_data(job.training))
     return described_plan(details, [&] {
       return accelerate(training_step(job.training, job.seed, network), how).plan(state, batch[0], targets, rate);
     });
@@ -74,6 +75,8 @@ std::string describe_plan(const Job& job, PlanDetails details) {
     return accelerate(gather_step(job.training, job.seed, network), how)
         .plan(state.parameters, gathered, batch[0], targets, 1.0f / static_cast<float>(job.training.accumulate));
   });
+  if (takes_all_data(job.training))
+    return fmt::format("for each mini-batch of an evaluation of the loss, its gradients:\n\n{}", gather);
   const auto update = described_plan(
       details, [&] { return accelerate(update_step(job.training, network), how).plan(state, gathered, rate); });
   return fmt::format("for each of the {} mini-batches of an iteration, its gradients:\n\n{}\nthen the step:\n\n{}",

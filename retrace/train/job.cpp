@@ -52,6 +52,12 @@ void complete_schedules(TrainingOptions& training) {
       training.options = with_standard_values(std::move(training.options), schedule->options);
 }
 
+// The types of its options; it has no standard values.
+void complete_group(ParameterGroup& group, const SolverKind& solver) {
+  const OptionValues typed = with_standard_values(group.options, solver.options);
+  for (const auto& [name, value] : OptionValues(group.options)) group.options.set(name, *typed.find(name));
+}
+
 }  // namespace
 
 Job resolved(Job job) {
@@ -76,6 +82,7 @@ Job resolved(Job job) {
       training.options = with_standard_values(std::move(training.options), metric->options);
   if (const auto* solver = find_kind(all_solvers(), training.solver)) {
     training.options = with_standard_values(std::move(training.options), solver->options);
+    for (auto& group : training.groups) complete_group(group, *solver);
     if (!training.initial_learn_rate) training.initial_learn_rate = solver->learn_rate;
   }
   return job;

@@ -10,6 +10,7 @@
 #include "retrace/data/s3_copy.h"
 #include "retrace/data/transform_kind.h"
 #include "retrace/train/data_check.h"
+#include "retrace/train/training_step.h"
 
 namespace retrace {
 namespace {
@@ -165,7 +166,10 @@ JobDescription describe_job_data(const Job& given, const nn::Network& network) {
 }
 
 nn::Network make_job_network(const Job& job) {
-  return nn::make_network(random_key(job.seed).split("parameters"), resolved(job).network);
+  const Job whole = resolved(job);
+  nn::Network network = nn::make_network(random_key(job.seed).split("parameters"), whole.network);
+  check_groups(whole.training, network, {});
+  return network;
 }
 
 Tree targets_of(const nn::Network& network, const JobData& data, const std::vector<Tensor>& batch) {

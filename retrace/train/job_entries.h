@@ -25,8 +25,12 @@ struct OutputsValue {  // network.outputs
   std::vector<nn::NetworkOutput> outputs;
   std::vector<Error> errors;
 };
+struct GroupsValue {  // training.groups
+  std::vector<ParameterGroup> groups;
+  std::vector<Error> errors;
+};
 using JobValue = std::variant<TableValue, OtherValue, RawValue, bool, int64_t, double, std::string,
-                              std::vector<std::string>, std::vector<double>, LayersValue, OutputsValue>;
+                              std::vector<std::string>, std::vector<double>, LayersValue, OutputsValue, GroupsValue>;
 
 struct JobEntry {
   std::string key;  // "training.solver"

@@ -215,6 +215,7 @@ void add_training(FieldList& list, const Job& job) {
     list.add_option("training", rule, schedules.size() > 1,
                     "several schedules: training.schedule = \"warm-up, cosine\"", options);
   list.add_options("training", "schedule", schedules, all_schedules(), options);
+  list.add_tables("training.groups", true, "", [](const Job& j) { return toml_text(j.training.groups); });
   add({.name = "l2_regularization", .high = 1e6}, [](auto& j) -> auto& { return j.training.l2_regularization; });
   add({.name = "gradient_threshold", .high = 1e30}, [](auto& j) -> auto& { return j.training.gradient_threshold; });
   add({.name = "gradient_threshold_method", .choices = {"l2norm", "global-l2norm", "absolute-value"}},

@@ -9,6 +9,7 @@
 #include "retrace/train/job_data.h"
 #include "retrace/train/layer_mistakes.h"
 #include "retrace/train/metric_kind.h"
+#include "retrace/train/solver_mistakes.h"
 
 namespace retrace {
 namespace {
@@ -60,6 +61,7 @@ class Misfits {
       add(417, "network.width", fmt::format("network.width is too small for network \"{}\"", network_.name))
           .expected(fmt::format("at least {}", network_.least_width));
     find_schedule_mistake(job_, given_, errors_);
+    for (auto& error : find_solver_mistakes(job_.training, given_)) errors_.push_back(std::move(error));
     check_metrics();
     check_count("data.train_samples", Split::train, job_.data.train_samples);
     check_count("data.test_samples", Split::test, job_.data.test_samples);

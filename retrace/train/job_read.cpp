@@ -247,7 +247,7 @@ class JobReader {
     field->set(job_, std::move(value));
   }
 
-  // Layers and outputs of a network.
+  // Layers and outputs of a network, and groups of its parameters.
   void assign_tables(const JobEntry& entry) {
     const std::vector<Error>* mistakes = nullptr;
     if (const auto* read = std::get_if<LayersValue>(&entry.value)) {
@@ -258,6 +258,8 @@ class JobReader {
       job_.network.outputs = read->outputs, mistakes = &read->errors;
       if (read->outputs.empty())
         errors_.push_back(wrong_type(entry, "a list of outputs, one at least").got("an empty list"));
+    } else if (const auto* read = std::get_if<GroupsValue>(&entry.value)) {
+      job_.training.groups = read->groups, mistakes = &read->errors;
     } else {
       errors_.push_back(wrong_type(entry, "a list of tables, written in a job file"));
     }

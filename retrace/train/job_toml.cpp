@@ -92,6 +92,7 @@ class EntryReader {
     const auto* list = node.as_array();
     if (list && key == "network.layers") return {read_layers(*list, file_), "a list of layers"};
     if (list && key == "network.outputs") return {read_outputs(*list, file_), "a list of outputs"};
+    if (list && key == "training.groups") return {read_groups(*list, file_), "a list of groups"};
     return value_of(node);
   }
 

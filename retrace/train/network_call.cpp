@@ -136,6 +136,7 @@ TrainingTask task_of(const Datastore& data, const nn::Network& network, const Tr
                     .own_metrics = own_metrics(options, network, place),
                     .file = "training.toml",
                     .text = text_of(without_job(job_values(job)))};
+  check_groups(task.training, task.network, place);
   evaluate(task.network.parameters);
   evaluate(task.network.state);
   const DataNames names{

@@ -61,6 +61,33 @@ class TableReader {
     for (const auto& item : *list) read(item, what, value.emplace_back());
   }
 
+  void read_option(const toml::node& node, const std::string& name, OptionValues& options) {
+    if (const auto* truth = node.as_boolean())
+      options.set(name, truth->get());
+    else if (const auto* whole = node.as_integer())
+      options.set(name, whole->get());
+    else if (const auto* number = node.as_floating_point())
+      options.set(name, number->get());
+    else if (const auto* text = node.as_string())
+      options.set(name, text->get());
+    else if (const auto* list = node.as_array())
+      read_numbers(*list, name, options);
+    else
+      wrong(node, name, "true or false, a number, a text, or a list of whole numbers");
+  }
+
+  void read_numbers(const toml::array& list, const std::string& name, OptionValues& options) {
+    std::vector<int64_t> numbers;
+    for (const auto& item : list) {
+      if (!item.is_integer()) {
+        wrong(item, name, "true or false, a number, a text, or a list of whole numbers");
+        return;
+      }
+      numbers.push_back(item.as_integer()->get());
+    }
+    options.set(name, std::move(numbers));
+  }
+
   const std::string file_;
   std::vector<Error>& errors_;
 };
@@ -107,33 +134,6 @@ class LayerReader : TableReader {
         read_option(node, printable(name), layer.options);
     }
     return layer;
-  }
-
-  void read_option(const toml::node& node, const std::string& name, OptionValues& options) {
-    if (const auto* truth = node.as_boolean())
-      options.set(name, truth->get());
-    else if (const auto* whole = node.as_integer())
-      options.set(name, whole->get());
-    else if (const auto* number = node.as_floating_point())
-      options.set(name, number->get());
-    else if (const auto* text = node.as_string())
-      options.set(name, text->get());
-    else if (const auto* list = node.as_array())
-      read_numbers(*list, name, options);
-    else
-      wrong(node, name, "true or false, a number, a text, or a list of whole numbers");
-  }
-
-  void read_numbers(const toml::array& list, const std::string& name, OptionValues& options) {
-    std::vector<int64_t> numbers;
-    for (const auto& item : list) {
-      if (!item.is_integer()) {
-        wrong(item, name, "true or false, a number, a text, or a list of whole numbers");
-        return;
-      }
-      numbers.push_back(item.as_integer()->get());
-    }
-    options.set(name, std::move(numbers));
   }
 };
 
@@ -191,6 +191,58 @@ class OutputReader : TableReader {
   }
 };
 
+// What the solver knows of the options of a group is looked at later.
+class GroupReader : TableReader {
+ public:
+  using TableReader::TableReader;
+
+  std::vector<ParameterGroup> read_list(const toml::array& list) {
+    std::vector<ParameterGroup> groups;
+    for (const auto& node : list)
+      if (const auto* table = node.as_table())
+        groups.push_back(read_group(*table));
+      else
+        wrong(node, "a group", "a table: {parameters = \"*bias\"}");
+    return groups;
+  }
+
+ private:
+  ParameterGroup read_group(const toml::table& table) {
+    ParameterGroup group;
+    group.place = place_of(table);
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      if (name == "parameters")
+        read(node, "the parameters of a group", group.parameters);
+      else if (name == "learn_rate_factor")
+        read(node, name, group.learn_rate_factor);
+      else if (name == "l2_factor")
+        read(node, name, group.l2_factor);
+      else if (name == "frozen")
+        read(node, name, group.frozen);
+      else if (const auto* list = node.as_array(); list && !list->empty() && (*list)[0].is_string())
+        read_texts(*list, printable(name), group.options);
+      else
+        read_option(node, printable(name), group.options);
+    }
+    if (group.parameters.empty()) add_missing(table, group);
+    return group;
+  }
+
+  void add_missing(const toml::table& table, const ParameterGroup& group) {
+    Error& error = wrong(table, "the parameters of a group", "patterns of their names: parameters = \"*bias\"");
+    for (const auto& option : group.options)
+      if (!nearest(option.first, {"parameters"}).empty())
+        error.got(fmt::format("\"{}\"", option.first)).help("did you mean \"parameters\"?");
+  }
+
+  void read_texts(const toml::array& list, const std::string& name, OptionValues& options) {
+    std::vector<std::string> texts;
+    for (const auto& item : list) read(item, name, texts.emplace_back());
+    options.set(name, std::move(texts));
+  }
+};
+
 }  // namespace
 
 LayersValue read_layers(const toml::array& list, const std::string& file) {
@@ -202,6 +254,12 @@ LayersValue read_layers(const toml::array& list, const std::string& file) {
 OutputsValue read_outputs(const toml::array& list, const std::string& file) {
   OutputsValue value;
   value.outputs = OutputReader(file, value.errors).read_list(list);
+  return value;
+}
+
+GroupsValue read_groups(const toml::array& list, const std::string& file) {
+  GroupsValue value;
+  value.groups = GroupReader(file, value.errors).read_list(list);
   return value;
 }
 

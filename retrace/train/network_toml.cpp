@@ -113,4 +113,19 @@ std::string toml_text(const std::vector<nn::NetworkOutput>& outputs) {
   return out + "]";
 }
 
+std::string toml_text(const std::vector<ParameterGroup>& groups) {
+  if (groups.empty()) return "";
+  std::string out = "[\n";
+  for (const auto& group : groups) {
+    InlineTable table;
+    table.add("parameters", toml(group.parameters));
+    if (group.learn_rate_factor != 1) table.add("learn_rate_factor", toml(group.learn_rate_factor));
+    if (group.l2_factor != 1) table.add("l2_factor", toml(group.l2_factor));
+    if (group.frozen) table.add("frozen", toml(true));
+    for (const auto& [name, value] : group.options) table.add(name, toml_text(value));
+    out += fmt::format("  {},\n", table.text());
+  }
+  return out + "]";
+}
+
 }  // namespace retrace

@@ -1,10 +1,11 @@
 #pragma once
-// Values, layers and outputs as TOML.
+// Values, layers, outputs and groups of parameters as TOML.
 
 #include <string>
 #include <vector>
 
 #include "retrace/nn/networks.h"
+#include "retrace/optim/solver.h"
 
 namespace retrace {
 
@@ -14,5 +15,7 @@ std::string toml_text(const OptionValue& value);
 std::string toml_text(const std::vector<nn::LayerText>& layers);
 // One output a line; empty for none.
 std::string toml_text(const std::vector<nn::NetworkOutput>& outputs);
+// One group a line; empty for none.
+std::string toml_text(const std::vector<ParameterGroup>& groups);
 
 }  // namespace retrace

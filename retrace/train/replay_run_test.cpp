@@ -56,6 +56,14 @@ TEST_F(ReplayRunTest, AnyIntervalIsEqualOnAnyWorkers) {
   EXPECT_EQ(error_of([&] { check_files(run_); }), "no error") << "a replay writes nothing";
 }
 
+// The first step is the end of an epoch, too.
+TEST_F(ReplayRunTest, EpochsOfOneStepAreEqual) {
+  train_job(job({{"training.mini_batch_size", "90", ""}}), {.out = run_});
+  const auto whole = replay_run(run_);
+  EXPECT_FALSE(whole.difference);
+  EXPECT_EQ(whole.last, 2);
+}
+
 // The weights of such a run are averages, and the steps go on from others.
 TEST_F(ReplayRunTest, RunsWithAveragedWeightsAreEqual) {
   train_job(job({{"training.average_decay", "0.9", ""}}), {.out = run_});

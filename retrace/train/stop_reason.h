@@ -7,5 +7,10 @@ inline constexpr const char* kStopped = "stopped";  // by its user, or by its ou
 inline constexpr const char* kMaxIterations = "max iterations completed";
 inline constexpr const char* kNotFinite = "the loss is not finite";
 inline constexpr const char* kNothingBetter = "met validation criterion";
+// Of solvers that look at all data in each step.
+inline constexpr const char* kGradientTolerance = "met gradient tolerance";
+inline constexpr const char* kStepTolerance = "met step tolerance";
+inline constexpr const char* kNothingBelow = "no step makes the loss smaller";
+inline constexpr const char* kMaxDamping = "the damping is at its maximum";
 
 }  // namespace retrace

@@ -12,6 +12,7 @@
 #include "retrace/run/op_watch.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/checkpoint.h"
+#include "retrace/train/full_batch_step.h"
 #include "retrace/train/population_statistics.h"
 #include "retrace/train/stop_reason.h"
 
@@ -81,7 +82,7 @@ void Training::restore(const RunState& state) {
   restored_ = state.iterations;
   remove_copies(copies_folder(keeper_.run), restored_);
   if (validation_.is_over(state_)) stop_reason_ = kNothingBetter;
-  if (at_max_iterations() && !state_.validation_due) stop_reason_ = kMaxIterations;
+  if (!state_.validation_due && stop_reason_.empty()) stop_reason_ = end_reason();
 }
 
 // Of the whole training, unless something ends it before.
@@ -95,6 +96,11 @@ bool Training::at_max_iterations() const {
   return state_.iterations >= all_iterations() && state_.epochs + completes < options_.max_epochs;
 }
 
+std::string Training::end_reason() const {
+  const std::string end = end_of_solver(options_, state_.now);
+  return end.empty() && at_max_iterations() ? kMaxIterations : end;
+}
+
 std::string Training::position() const {
   return fmt::format("epoch {}, iteration {}", state_.epochs + 1, state_.iterations + 1);
 }
@@ -102,7 +108,7 @@ std::string Training::position() const {
 void Training::step() {
   if (restored_ > 0 && !report_.is_open()) report_.open(started(), state_.epochs);
   if (state_.validation_due) validate();
-  if (stop_reason_.empty() && restored_ > 0 && at_max_iterations()) stop_reason_ = kMaxIterations;
+  if (stop_reason_.empty() && restored_ > 0) stop_reason_ = end_reason();
   if (!stop_reason_.empty()) {
     if (state_.epoch_steps > 0) end_epoch();
     return leave_checkpoint();
@@ -120,7 +126,8 @@ void Training::step() {
   if (!settle()) return;
   waiting_ = std::move(made);
   const bool validates = validation_.after_iteration(state_.iterations, iterations);
-  const bool enough = at_max_iterations();
+  const std::string end = end_reason();
+  const bool enough = !end.empty();
   if (must_settle(!queue_.has_data() || validates || enough) && !settle()) return;
   if (control_.stop && state_.iterations < iterations && worker_.any(control_.stop())) {
     if (!settle()) return;
@@ -130,7 +137,7 @@ void Training::step() {
   if (ended) end_epoch();
   if (validates || (enough && validation_.at_end())) state_.validation_due = 1;
   if (state_.validation_due && stop_reason_.empty()) validate();
-  if (enough && stop_reason_.empty()) stop_reason_ = kMaxIterations;
+  if (enough && stop_reason_.empty()) stop_reason_ = end;
   if (!ended && !stop_reason_.empty()) end_epoch();
   leave_checkpoint();
 }

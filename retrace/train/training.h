@@ -99,6 +99,8 @@ class Training {
   int64_t all_iterations() const;
   // Whether the last step has been made before the last epoch is complete.
   bool at_max_iterations() const;
+  // Why that was the last step: the iterations, or the solver, which has nothing left to do. Empty: it was not.
+  std::string end_reason() const;
   int64_t iterations_in_epoch() const { return step_.in_epoch(queue_.mini_batches()); }
 
   const TrainingTask& task_;

@@ -1,9 +1,10 @@
 #include "retrace/train/training_iteration.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "retrace/train/full_batch_step.h"
 
 namespace retrace {
 namespace {
@@ -21,28 +22,21 @@ TrainingIteration::TrainingIteration(const TrainingTask& task, Worker& worker)
       update_(accelerate(update_step(task.training, task.network), options_of(task))) {}
 
 StepResult TrainingIteration::operator()(TrainingState before, MiniBatchQueue& queue, float rate) const {
-  if (accumulates()) return accumulated(std::move(before), queue, rate);
+  if (takes_all_data(task_.training)) return full_batch_step(task_, gather_, std::move(before), queue);
+  if (gathers()) return accumulated(std::move(before), queue, rate);
   const auto batch = queue.next(Place());
   return step_(std::move(before), batch[0], targets_of(task_.network, task_.data, batch), rate);
 }
 
 StepResult TrainingIteration::accumulated(TrainingState before, MiniBatchQueue& queue, float rate) const {
-  const auto sizes = queue.next_sizes(task_.training.accumulate);
-  double all = 0;
-  for (const int64_t size : sizes) all += static_cast<double>(size);
-  Gathered sum = nothing_gathered(before);
-  for (const int64_t size : sizes) {
-    const auto batch = queue.next(Place());
-    const auto share = static_cast<float>(static_cast<double>(size) / all);
-    sum = gather_(before.parameters, std::move(sum), batch[0], targets_of(task_.network, task_.data, batch), share);
-  }
+  Gathered sum = gather_mini_batches(task_, gather_, before, queue, task_.training.accumulate);
   const Tensor loss = sum.loss;
   return {loss, update_(std::move(before), std::move(sum), rate)};
 }
 
 std::vector<std::string> TrainingIteration::input_names(const TrainingState& before) const {
   std::vector<std::string> names;
-  if (accumulates()) return names;
+  if (gathers()) return names;
   const auto add = [&names](const char* what, const Tree& tree) {
     for (const auto& [path, tensor] : leaves(tree)) names.push_back(std::string(what) + path);
   };
@@ -57,7 +51,10 @@ std::vector<std::string> TrainingIteration::input_names(const TrainingState& bef
   return names;
 }
 
+bool TrainingIteration::gathers() const { return task_.training.accumulate > 1 || takes_all_data(task_.training); }
+
 int64_t TrainingIteration::in_epoch(int64_t mini_batches) const {
+  if (takes_all_data(task_.training)) return 1;
   return (mini_batches + task_.training.accumulate - 1) / task_.training.accumulate;
 }
 

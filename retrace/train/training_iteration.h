@@ -1,5 +1,5 @@
 #pragma once
-// One iteration of a training: a step from one mini-batch, or from the gradients of several.
+// One iteration of a training: a step from one mini-batch, from the gradients of several, or from those of all data.
 
 #include "retrace/data/mini_batch_queue.h"
 #include "retrace/run/accelerate.h"
@@ -13,7 +13,8 @@ class TrainingIteration {
  public:
   TrainingIteration(const TrainingTask& task, Worker& worker);
 
-  // Takes the next mini-batch from the queue, or the next training.accumulate of them, fewer at the end of an epoch.
+  // Takes the next mini-batch from the queue, or the next training.accumulate of them, fewer at the end of an epoch;
+  // with a solver that looks at all data in each step, all mini-batches of an epoch.
   // What nobody else holds of the state is overwritten.
   StepResult operator()(TrainingState before, MiniBatchQueue& queue, float rate) const;
 
@@ -23,11 +24,11 @@ class TrainingIteration {
   // How many make an epoch of so many mini-batches.
   int64_t in_epoch(int64_t mini_batches) const;
   // Of the function that draws random numbers.
-  int64_t calls() const { return accumulates() ? gather_.calls() : step_.calls(); }
+  int64_t calls() const { return gathers() ? gather_.calls() : step_.calls(); }
   void set_calls(int64_t calls);
 
  private:
-  bool accumulates() const { return task_.training.accumulate > 1; }
+  bool gathers() const;  // the gradients of several mini-batches
   StepResult accumulated(TrainingState before, MiniBatchQueue& queue, float rate) const;
   const TrainingTask& task_;
   AcceleratedFunction<TrainingStep> step_;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "retrace/base/option_values.h"
+#include "retrace/optim/solver.h"
 
 namespace retrace {
 
@@ -20,7 +20,8 @@ struct TrainingOptions {
   int64_t accumulate = 1;
   std::optional<double> initial_learn_rate = {};  // default: the solver's own
   std::string schedule = "none";  // of retrace/optim/schedules; several one after the other: "warm-up, cosine"
-  double l2_regularization = 0;   // of what is not spared: see l2_regularization() in optim/regularize.h
+  std::vector<ParameterGroup> groups = {};  // parameters that are trained with factors and options of their own
+  double l2_regularization = 0;             // of what is not spared: see l2_regularization() in optim/regularize.h
   // Gradients, with L2, are clipped to it; 0: not at all. See clip_gradients() in optim/regularize.h.
   double gradient_threshold = 0;
   std::string gradient_threshold_method = "l2norm";  // l2norm, global-l2norm, absolute-value

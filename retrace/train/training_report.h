@@ -24,8 +24,8 @@ class TrainingReport {
   void open(RunStarted event, int64_t epochs);
   bool is_open() const { return open_; }
   void tell(const Event& event);
-  // Whether the steps are told to anybody beside the monitor.
-  bool logs_steps() const { return first_ && (run_ || control_.on_step); }
+  // Whether the steps are told to anybody beside the monitor, or will be: the first one is made before open().
+  bool logs_steps() const { return first_ && (run_ || control_.on_step || (!open_ && control_.write_run)); }
   void step(const StepRecord& step);
   // The end of an epoch; `stopped_after`: iterations, if it is not complete, else 0.
   void epoch(int epoch, int64_t stopped_after, const NetworkWeights& weights);

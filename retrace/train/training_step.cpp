@@ -1,12 +1,15 @@
 #include "retrace/train/training_step.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
 #include "retrace/optim/regularize.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
 #include "retrace/optim/update_trees.h"
-#include "retrace/train/parameter_groups.h"
 
 namespace retrace {
 namespace {
@@ -28,41 +31,51 @@ Clip clip_method(const TrainingOptions& options) {
   return options.gradient_threshold_method == "l2norm" ? Clip::l2_norm : Clip::absolute_value;
 }
 
+// The parts of the parameters that are trained alike, by the factors of their layers and by groups; none: all are.
+std::vector<ParameterPart> parts_of(const TrainingOptions& options, const nn::Network& network, Place place = {}) {
+  if (network.factors.empty() && options.groups.empty()) return {};
+  auto all = leaf_training(network.parameters, options.groups, place);
+  const auto named = leaves(network.parameters);
+  for (size_t i = 0; i < named.size(); ++i) {
+    const std::string layer = named[i].first.substr(0, named[i].first.rfind('/'));
+    for (const auto& factors : network.factors) {
+      if (factors.path != layer) continue;
+      all[i].learn_rate *= factors.learn_rate, all[i].l2 *= factors.l2;
+      all[i].frozen = all[i].frozen || factors.frozen;
+    }
+  }
+  const auto has_rate = [](const LeafTraining& leaf) { return leaf.learn_rate != 1; };
+  if (solver_of(options).step_on_all && std::any_of(all.begin(), all.end(), has_rate))
+    throw Error(ErrorKind::usage, 466,
+                fmt::format("learn_rate_factor has no meaning with solver \"{}\"", options.solver))
+        .where(place)
+        .help("remove it");
+  return parameter_parts(all, place);
+}
+
 // What a step needs to change parameters by their gradients: L2 is added, then they are clipped, then the solver steps.
 struct Update {
-  const SolverKind& solver;
-  OptionValues options;
+  SolverOfParts solver;
   double l2 = 0, threshold = 0;
   Clip method = Clip::l2_norm;
-  std::vector<ParameterGroup> groups = {};
 
   SolverUpdate all(const TrainingState& before, Tree gradients, const Operand& rate) const {
-    if (!groups.empty()) return by_group(before, gradients, rate);
+    if (!solver.parts.empty()) return by_part(before, gradients, rate);
     if (l2 != 0) gradients = l2_regularization(before.parameters, gradients, Tensor::full(l2, {}));
-    return solver.update(before.parameters, clipped(gradients), before.solver, rate, options);
+    return solver.update(before.parameters, clipped(gradients), before.solver, rate);
   }
 
-  // Each group as if it were alone, with a rate of its own; what is in none stays as it is. A norm of all gradients is
-  // that of all groups.
-  SolverUpdate by_group(const TrainingState& before, Tree gradients, const Operand& rate) const {
-    SolverUpdate made{before.parameters, {}};
-    for (const auto& group : groups) {
-      const double factor = l2 * group.l2;
+  // A norm of all gradients is that of all parts; what is in none stays as it is.
+  SolverUpdate by_part(const TrainingState& before, Tree gradients, const Operand& rate) const {
+    for (const auto& part : solver.parts) {
+      const double factor = l2 * part.how.l2;
       if (factor == 0) continue;
-      const Tree parameters = group.of(before.parameters);
-      gradients = group.put(gradients, l2_regularization(parameters, group.of(gradients), Tensor::full(factor, {})));
+      const Tree parameters = part.of(before.parameters);
+      gradients = part.put(gradients, l2_regularization(parameters, part.of(gradients), Tensor::full(factor, {})));
     }
-    const ParameterGroup trained = all_of(groups);
+    const ParameterPart trained = all_of(solver.parts);
     gradients = trained.put(gradients, clipped(trained.of(gradients)));
-    for (const auto& group : groups) {
-      const Operand own_rate =
-          group.learn_rate == 1 ? rate : Operand(rate.as(DType::f32) * Tensor::full(group.learn_rate, {}));
-      const auto updated =
-          solver.update(group.of(before.parameters), group.of(gradients), before.solver[group.name], own_rate, options);
-      made.parameters = group.put(made.parameters, updated.parameters);
-      made.state[group.name] = updated.state;
-    }
-    return made;
+    return solver.update(before.parameters, gradients, before.solver, rate);
   }
 
   Tree clipped(const Tree& gradients) const {
@@ -71,13 +84,10 @@ struct Update {
 };
 
 Update update_of(const TrainingOptions& options, const nn::Network& network) {
-  const SolverKind& solver = solver_of(options);
-  return {.solver = solver,
-          .options = only(options.options, solver.options),
+  return {.solver = solver_of_parts(options, network),
           .l2 = options.l2_regularization,
           .threshold = options.gradient_threshold,
-          .method = clip_method(options),
-          .groups = parameter_groups(network)};
+          .method = clip_method(options)};
 }
 
 using Gradients = ValueGradientAndAux<Tree, Tree>;
@@ -91,9 +101,9 @@ std::function<Gradients(const Tree&, const Tensor&, const Tree&, const Tree&)> g
     const auto [y, moments] = network.forward(x, p, state, Phase::train);
     return WithAux<Tree>{network.loss(y, targets), moments};
   };
-  const auto groups = parameter_groups(network);
-  const ParameterGroup trained = all_of(groups);
-  if (groups.empty() || trained.leaves.size() == leaves(network.parameters).size()) return value_and_grad(loss, how);
+  const auto parts = parts_of(options, network);
+  const ParameterPart trained = all_of(parts);
+  if (parts.empty() || trained.leaves.size() == leaves(network.parameters).size()) return value_and_grad(loss, how);
   const auto of_trained =
       value_and_grad([loss, trained](const Tree& own, const Tensor& x, const Tree& targets, const Tree& state,
                                      const Tree& all) { return loss(trained.put(all, own), x, targets, state); },
@@ -106,18 +116,21 @@ std::function<Gradients(const Tree&, const Tensor&, const Tree&, const Tree&)> g
 
 }  // namespace
 
+SolverOfParts solver_of_parts(const TrainingOptions& options, const nn::Network& network) {
+  const SolverKind& solver = solver_of(options);
+  return {solver, only(options.options, solver.options), parts_of(options, network)};
+}
+
 TrainingState TrainingState::to(Device& device) const {
   return {parameters.to(device), state.to(device), solver.to(device)};
 }
 
 TrainingState initial_training_state(const nn::Network& network, const TrainingOptions& options) {
-  const SolverKind& solver = solver_of(options);
-  const OptionValues own = only(options.options, solver.options);
-  const auto groups = parameter_groups(network);
-  if (groups.empty()) return {network.parameters, network.state, solver.initial(network.parameters, own)};
-  Tree states;
-  for (const auto& group : groups) states[group.name] = solver.initial(group.of(network.parameters), own);
-  return {network.parameters, network.state, states};
+  return {network.parameters, network.state, solver_of_parts(options, network).initial(network.parameters)};
+}
+
+void check_groups(const TrainingOptions& options, const nn::Network& network, Place place) {
+  parts_of(options, network, place);
 }
 
 TrainingStep training_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network, Worker* worker) {

@@ -4,6 +4,7 @@
 #include "retrace/distributed/worker.h"
 #include "retrace/nn/networks.h"
 #include "retrace/ops/operators.h"
+#include "retrace/optim/parameter_groups.h"
 #include "retrace/optim/schedule.h"
 #include "retrace/train/training_options.h"
 
@@ -18,6 +19,12 @@ struct TrainingState {
 
 // At the start: the network's values, and the solver's own before the first step.
 TrainingState initial_training_state(const nn::Network& network, const TrainingOptions& options);
+
+// Error(usage) for groups of parameters that do not fit the network: as solver_update().
+void check_groups(const TrainingOptions& options, const nn::Network& network, Place place);
+
+// The solver with its options, and the parts of the parameters that are trained alike.
+SolverOfParts solver_of_parts(const TrainingOptions& options, const nn::Network& network);
 
 struct StepResult {
   Tensor loss;
