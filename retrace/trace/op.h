@@ -63,6 +63,12 @@ struct KernelOutput {
   const TensorSpec* spec = nullptr;
 };
 
+// What a kernel makes of input 1 alone (packed weights) and keeps for calls that follow with the same input 1.
+struct KeptFactor {
+  void* data = nullptr;  // op.kept(...) bytes, 64-byte aligned; null: none is kept
+  bool made = false;     // by an earlier call; else this call makes it
+};
+
 struct KernelCall {
   const Attributes& attributes;
   std::span<const KernelInput> inputs;
@@ -70,6 +76,7 @@ struct KernelCall {
   void* workspace = nullptr;                                            // op.workspace(...) bytes, 64-byte aligned
   const FunctionRef<void(int64_t begin, int64_t end)>* done = nullptr;  // takes_epilogue: call for finished elements
   const TileSource* source = nullptr;                                   // takes_prologue: input 0 comes from here
+  KeptFactor kept = {};
 };
 
 // What the op makes, on the device of its arguments.
@@ -158,6 +165,7 @@ struct Op {
   std::vector<Tensor> (*lower)(const LowerCall&) = nullptr;  // a composite: its definition in other ops
   void (*kernel)(const KernelCall&) = nullptr;               // everything else; f64 is the double-precision reference
   int64_t (*workspace)(const InferCall&) = nullptr;          // bytes that the kernel needs
+  int64_t (*kept)(const InferCall&) = nullptr;               // bytes of KernelCall::kept; 0: it keeps nothing
 
   // Ends what kernels of this thread have left under way, where a run fails: nothing may write into its memory any
   // more.

@@ -97,15 +97,20 @@ void run_matmul(const KernelCall& call) {
     return;
   }
   const auto *a = static_cast<const float*>(call.inputs[0].data), *b = static_cast<const float*>(call.inputs[1].data);
-  if (!call.done) return matmul(shape, a, b, y, call.workspace, nullptr);
+  if (!call.done) return matmul(shape, a, b, y, call.workspace, nullptr, call.kept);
   FunctionRef<void(int64_t, int64_t)> done = *call.done;
-  matmul(shape, a, b, y, call.workspace, &done);
+  matmul(shape, a, b, y, call.workspace, &done, call.kept);
 }
 
 int64_t workspace_matmul(const InferCall& call) {
   const MatmulShape shape = shape_of_matmul(call.inputs[0].shape, call.inputs[1].shape, options_of(call.attributes));
   if (call.inputs[0].type != DType::f32 || shape.count * shape.rows * shape.columns * shape.depth == 0) return 0;
   return matmul_workspace(shape);
+}
+
+int64_t kept_matmul(const InferCall& call) {
+  const MatmulShape shape = shape_of_matmul(call.inputs[0].shape, call.inputs[1].shape, options_of(call.attributes));
+  return call.inputs[0].type == DType::f32 ? matmul_kept(shape) : 0;
 }
 
 void run_cuda(const CudaCall& call) {
@@ -211,6 +216,7 @@ void define_matmul(OpTable& table) {
              .gradient = gradient_matmul,
              .kernel = run_matmul,
              .workspace = workspace_matmul,
+             .kept = kept_matmul,
              .cuda = run_cuda,
              .cuda_workspace = cuda_workspace,
              .takes_epilogue = true,

@@ -1,6 +1,6 @@
 // C = op(A) op(B) by register tiles: lanes are columns of C, rows of a tile are rows of C. B is packed into panels of
-// 16 or 32 columns, in the order of k, where that pays. A small C with a deep sum is split into runs of blocks. See
-// docs/kernels.md.
+// 16 or 32 columns, in the order of k, where that pays; a B that many products share is packed once. A small C with a
+// deep sum is split into runs of blocks. See docs/kernels.md.
 
 #include <algorithm>
 #include <bit>
@@ -31,6 +31,7 @@ struct Product {
   int64_t blocks;
   bool b_in_place;
   float* packed;  // [panel][k][column of panel]; null: each panel is packed where it is used
+  bool kept;      // `packed` is there before the product begins
 };
 
 struct BlockTerms {
@@ -162,13 +163,14 @@ void tell(const Product& p, int64_t base, int64_t begin, int64_t end, FunctionRe
     (*done)(base + row * p.columns, base + std::min(end, row + step) * p.columns);
 }
 
+void pack_all(const Product& p, float* packed) {
+  run_pieces(p.panels, [&](int64_t i) { pack_rows(p, i, 0, p.depth, packed + i * p.depth * p.panel); });
+}
+
 void multiply_by_rows(Product& p, float* packed, int64_t base, FunctionRef<void(int64_t, int64_t)>* done) {
   BlockTerms terms;
   list_terms(p, p.a_k, terms);
-  if (!p.b_in_place) {
-    p.packed = packed;
-    run_pieces(p.panels, [&](int64_t i) { pack_rows(p, i, 0, p.depth, packed + i * p.depth * p.panel); });
-  }
+  if (!p.b_in_place && !p.kept) pack_all(p, p.packed = packed);
   // Rows of a piece share a pass over B: half a megabyte of A at a time, if pieces are still enough.
   const int64_t shared = std::min(131072 / p.depth, (p.rows + 4 * thread_count() - 1) / (4 * thread_count()));
   const int64_t wanted = std::max({4 * p.most, 8192 / p.columns, shared});
@@ -216,6 +218,13 @@ int64_t range_blocks(int64_t blocks) {
   return range;
 }
 
+// The packed B that `kept` has, or gets now.
+void use_kept(Product& p, KeptFactor kept) {
+  p.b_in_place = false, p.kept = true;
+  p.packed = static_cast<float*>(kept.data);
+  if (!kept.made) pack_all(p, p.packed);
+}
+
 bool by_ranges(const MatmulShape& s) { return s.rows * s.columns <= 16384 && s.depth > 3 * kBlock; }
 
 // Few outputs, deep sums: ranges of blocks run in parallel, then the tree goes on over the ranges.
@@ -259,10 +268,16 @@ int64_t product_floats(const MatmulShape& s) {
 
 }  // namespace
 
+// Short rows of B are as quick in place.
+int64_t matmul_kept(const MatmulShape& s) {
+  const bool one = s.count == 1, in_place = !s.transpose_b && s.columns <= 64;
+  return one && !in_place && !by_ranges(s) ? product_floats(s) * 4 : 0;
+}
+
 int64_t matmul_workspace(const MatmulShape& shape) { return product_floats(shape) * 4 + 64; }
 
 void matmul(const MatmulShape& shape, const float* a, const float* b, float* c, void* workspace,
-            FunctionRef<void(int64_t, int64_t)>* done) {
+            FunctionRef<void(int64_t, int64_t)>* done, KeptFactor kept) {
   const int64_t size = shape.rows * shape.columns;
   if (size == 0 || shape.count == 0) return;
   if (shape.depth == 0) {
@@ -273,6 +288,7 @@ void matmul(const MatmulShape& shape, const float* a, const float* b, float* c, 
   const auto multiply = [&](int64_t i, float* space) {
     Product p = make_product(shape, a + i * shape.stride_a, b + i * shape.stride_b, c + i * size);
     if (by_ranges(shape)) return multiply_by_ranges(p, space, i * size, done);
+    if (kept.data) use_kept(p, kept);
     by_panels(p) ? multiply_by_panels(p, i * size, done) : multiply_by_rows(p, space, i * size, done);
   };
   if (shape.count < 8) {

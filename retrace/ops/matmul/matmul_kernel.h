@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "retrace/base/function_ref.h"
+#include "retrace/trace/op.h"
 
 namespace retrace {
 
@@ -18,9 +19,12 @@ struct MatmulShape {
 
 // Bytes that `workspace` must have, at alignment 64.
 int64_t matmul_workspace(const MatmulShape& shape);
+// Bytes that products with one and the same B keep of it, at alignment 64; 0: they keep nothing.
+int64_t matmul_kept(const MatmulShape& shape);
 // `done` (may be null) is called after each range [begin, end) of elements of C is final, on the thread that wrote
-// it: ranges are disjoint, cover C, and consist of whole rows.
+// it: ranges are disjoint, cover C, and consist of whole rows. `kept`: matmul_kept() bytes, which hold the packed B of
+// an earlier call of the same shape and B, or which this call fills.
 void matmul(const MatmulShape& shape, const float* a, const float* b, float* c, void* workspace,
-            FunctionRef<void(int64_t begin, int64_t end)>* done);
+            FunctionRef<void(int64_t begin, int64_t end)>* done, KeptFactor kept = {});
 
 }  // namespace retrace

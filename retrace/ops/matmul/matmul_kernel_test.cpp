@@ -67,10 +67,28 @@ std::vector<uint32_t> bits(const Floats& x) {
   return out;
 }
 
+using MatmulBytes = std::unique_ptr<void, decltype(&std::free)>;
+
+MatmulBytes bytes_for_matmul(int64_t bytes) {
+  return {std::aligned_alloc(64, static_cast<size_t>(bytes + 127) / 64 * 64), &std::free};
+}
+
+// Two products with one B that is packed in the first: the second reads nothing of B any more.
+void check_kept(const MatmulShape& s, const Floats& a, const Floats& b, void* workspace,
+                const std::vector<uint32_t>& expected) {
+  if (matmul_kept(s) == 0) return;
+  const MatmulBytes kept = bytes_for_matmul(matmul_kept(s));
+  for (bool made : {false, true}) {
+    Floats c(expected.size(), 12345.0f);
+    const Floats nothing(b.size(), 54321.0f);
+    matmul(s, a.data(), made ? nothing.data() : b.data(), c.data(), workspace, nullptr, {kept.get(), made});
+    EXPECT_TRUE(bits(c) == expected) << "kept " << made;
+  }
+}
+
 void check_once(const MatmulShape& s, const Floats& a, const Floats& b, const std::vector<uint32_t>& expected) {
   Floats c(expected.size(), 12345.0f);
-  std::unique_ptr<void, decltype(&std::free)> workspace(
-      std::aligned_alloc(64, static_cast<size_t>(matmul_workspace(s) + 127) / 64 * 64), &std::free);
+  const MatmulBytes workspace = bytes_for_matmul(matmul_workspace(s));
   std::mutex mutex;
   std::vector<int> told(c.size());
   Floats at_done(c.size());
@@ -87,6 +105,7 @@ void check_once(const MatmulShape& s, const Floats& a, const Floats& b, const st
   std::fill(c.begin(), c.end(), 12345.0f);
   matmul(s, a.data(), b.data(), c.data(), workspace.get(), nullptr);
   EXPECT_TRUE(bits(c) == expected) << "without done";
+  check_kept(s, a, b, workspace.get(), expected);
 }
 
 void check(MatmulShape s) {
@@ -128,6 +147,15 @@ TEST(MatmulKernel, SeveralBlocks) {
   check_transposes(5, 20, 5000);
   check_transposes(300, 20, 2);
   check_transposes(2, 1, 9000);
+}
+
+// What is kept takes memory: only where it saves time.
+TEST(MatmulKernel, KeepsWhatItPacks) {
+  EXPECT_GE(matmul_kept({32, 512, 128, false, true}), 4 * 512 * 128);
+  EXPECT_GE(matmul_kept({32, 128, 512}), 4 * 512 * 128);
+  EXPECT_EQ(matmul_kept({32, 64, 512}), 0);
+  EXPECT_EQ(matmul_kept({32, 512, 128, false, true, 2, 0, 0}), 0);
+  EXPECT_EQ(matmul_kept({4, 64, 4096, false, true}), 0);
 }
 
 TEST(MatmulKernel, RowsOfAPowerOfTwo) { check_transposes(70, 140, 512); }

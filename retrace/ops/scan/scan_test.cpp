@@ -165,6 +165,29 @@ TEST(Scan, IsAcceleratedAndDifferentiated) {
   EXPECT_EQ(step.hits(), 2);
 }
 
+// Steps share what a kernel has packed of a matrix that all of them multiply by; another call packs its own.
+TEST(Scan, StepsShareTheirWeights) {
+  const auto run = accelerate([](const Tensor& h, const Tensor& xs, const Tensor& w, const Tensor& r) {
+    return scan(
+               [&](const Tree& s, const Tree& x) -> ScanStep {
+                 const Tensor next = tanh(linear(x, w) + matmul(s, r, {.transpose_b = true}) + matmul(s, r));
+                 return {next, next};
+               },
+               h, xs)
+        .results.tensor();
+  });
+  const Tensor h = normal({32, 96}, kKey.split("h")), xs = normal({5, 32, 80}, kKey.split("x"));
+  for (int i = 0; i < 3; ++i) {
+    const RandomKey key = kKey.split(i);
+    const Tensor w = normal({96, 80}, key.split("w")) * 0.1f, r = normal({96, 96}, key.split("r")) * 0.1f;
+    Tensor state = h;
+    Tensors states;
+    for (int t = 0; t < 5; ++t)
+      states.push_back(state = tanh(linear(xs[t], w) + matmul(state, r, {.transpose_b = true}) + matmul(state, r)));
+    expect_bits(run(h, xs, w, r), stack(states));
+  }
+}
+
 // The gradient of a matrix is one product over all steps, that of a vector a sum from the last step to the first.
 TEST(Scan, GradientsOfTheUnrolledLoop) {
   const Tensor xs = normal({5, 4, 3}, kKey.split("x"), {.type = DType::f64});

@@ -30,12 +30,13 @@ StepRun::Memory& run_memory() {
 
 }  // namespace
 
-CpuPlan::CpuPlan(const Trace& trace, const PlanOptions& options) : trace_(trace) {
+CpuPlan::CpuPlan(const Trace& trace, const PlanOptions& options, std::vector<bool> steady)
+    : trace_(trace), kept_{std::move(steady)} {
   Placement placement(trace, {.joins = [&](const Node& node) { return kind_of(trace, node).joins; },
                               .keeps_results = [](const Node&) { return false; }});
   for (PlacedNode& placed : placement.nodes()) {
     const StepKind& kind = kind_of(trace, *placed.node);
-    StepSite site(trace, options, std::move(placed), placement, addresses_);
+    StepSite site(trace, options, std::move(placed), placement, kept_, addresses_);
     steps_.push_back(kind.make(site));
   }
   arena_bytes_ = placement.finish(options.is_on(kPlaceMemory));
@@ -67,13 +68,13 @@ void CpuPlan::run_launch(const Launch& launch, const StepRun& run) const {
   for (const auto& step : steps) step->finish(run);
 }
 
-void CpuPlan::run(const void* const* inputs, void* const* outputs, std::vector<double>* seconds) {
+void CpuPlan::run_all(const void* const* inputs, void* const* outputs, std::vector<double>* seconds, KeptFactor kept) {
   const FloatingPointScope environment;
   const ParallelRegion region;
   const DepthScope running;
   StepRun::Memory& memory = run_memory();
   if (memory.addresses.size() < addresses_) memory.addresses.resize(addresses_);
-  const StepRun run(inputs, outputs, static_cast<char*>(arena_memory(depth - 1, arena_bytes_)), constants_.data(),
+  const StepRun run(inputs, outputs, static_cast<char*>(arena_memory(depth - 1, arena_bytes_)), constants_.data(), kept,
                     memory);
   if (seconds) seconds->resize(launches_.size());
   for (size_t i = 0; i < launches_.size(); ++i) {

@@ -10,9 +10,17 @@ namespace retrace {
 
 class CpuPlan final : public DevicePlan {
  public:
-  CpuPlan(const Trace& trace, const PlanOptions& options);
+  // `steady`, by input of the trace: those that run_again() finds the same in each run.
+  CpuPlan(const Trace& trace, const PlanOptions& options, std::vector<bool> steady = {});
 
-  void run(const void* const* inputs, void* const* outputs, std::vector<double>* seconds) override;
+  void run(const void* const* inputs, void* const* outputs, std::vector<double>* seconds) override {
+    run_all(inputs, outputs, seconds, {});
+  }
+  // One of several runs with the same steady inputs; `kept` has kept_bytes() bytes, made where it is not the first.
+  void run_again(const void* const* inputs, void* const* outputs, KeptFactor kept) {
+    run_all(inputs, outputs, nullptr, kept);
+  }
+  size_t kept_bytes() const { return kept_.bytes; }
   std::vector<int> find_donors() const override;
   size_t arena_bytes() const override { return arena_bytes_; }
   size_t thread_bytes() const override;
@@ -26,6 +34,7 @@ class CpuPlan final : public DevicePlan {
     int64_t pieces;  // of all its steps, if there are several
   };
 
+  void run_all(const void* const* inputs, void* const* outputs, std::vector<double>* seconds, KeptFactor kept);
   void add_launches();
   void run_launch(const Launch& launch, const StepRun& run) const;
   static int own_donor(const Step& step, size_t output, FunctionRef<bool(size_t input)> free);
@@ -35,6 +44,7 @@ class CpuPlan final : public DevicePlan {
   std::vector<Launch> launches_;
   std::vector<ResultCopy> copies_;
   std::vector<char> constants_;
+  KeptMemory kept_;
   size_t arena_bytes_ = 0, addresses_ = 0;
 };
 

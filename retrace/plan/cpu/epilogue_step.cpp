@@ -17,6 +17,7 @@ class EpilogueStep final : public Step {
     std::vector<TensorSpec> specs;
     for (size_t i = 0; i < own_inputs_; ++i) specs.push_back(*placed().input_specs[i]);
     site.book(workspace_, workspace_bytes(node(), specs));
+    site.book_kept(kept_, placed());
   }
 
   void run(const StepRun& run) const override {
@@ -35,7 +36,8 @@ class EpilogueStep final : public Step {
     for (size_t i = 0; i < own_inputs_; ++i) in.push_back({run.at(own.inputs[i]), own.input_specs[i]});
     const auto epilogue = [&](int64_t begin, int64_t end) { work_.compute(run, begin, end); };
     const FunctionRef<void(int64_t, int64_t)> done(epilogue);
-    call_kernel(node(), {node().attributes, in, std::span(&raw, 1), run.at(workspace_), &done});
+    call_kernel(node(),
+                {node().attributes, in, std::span(&raw, 1), run.at(workspace_), &done, nullptr, run.kept(kept_)});
     work_.finish(run);
   }
 
@@ -64,7 +66,7 @@ class EpilogueStep final : public Step {
   size_t own_inputs_;
   TileWork work_;
   const TensorSpec* raw_spec_;  // of the result before the chain
-  Location raw_, workspace_;
+  Location raw_, workspace_, kept_;
 };
 
 bool takes_epilogue_step(const Trace&, const Node& node) {

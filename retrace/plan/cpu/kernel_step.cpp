@@ -12,6 +12,7 @@ class KernelStep final : public Step {
     std::vector<TensorSpec> specs;
     for (const TensorSpec* spec : placed().input_specs) specs.push_back(*spec);
     site.book(workspace_, workspace_bytes(node(), specs));
+    site.book_kept(kept_, placed());
   }
 
   void run(const StepRun& run) const override {
@@ -22,11 +23,11 @@ class KernelStep final : public Step {
     const PlacedNode& own = placed();
     for (size_t i = 0; i < own.inputs.size(); ++i) in.push_back({run.at(own.inputs[i]), own.input_specs[i]});
     for (size_t i = 0; i < own.outputs.size(); ++i) out.push_back({run.at(own.outputs[i]), own.output_specs[i]});
-    call_kernel(node(), {node().attributes, in, out, run.at(workspace_)});
+    call_kernel(node(), {node().attributes, in, out, run.at(workspace_), nullptr, nullptr, run.kept(kept_)});
   }
 
  private:
-  Location workspace_;
+  Location workspace_, kept_;
 };
 
 bool takes_kernel_step(const Trace& trace, const Node& node) {

@@ -1,5 +1,6 @@
 // A loop: its body has been through the passes, is planned once, and the plan runs for each step. Carries go from step
-// to step in their histories where these are kept, else through two buffers.
+// to step in their histories where these are kept, else through two buffers. What kernels make of what all steps share,
+// such as packed weights, they make in the first step.
 
 #include <cstring>
 
@@ -14,7 +15,7 @@ class LoopStep final : public Step {
   explicit LoopStep(StepSite& site)
       : Step(site),
         loop_(node().attributes),
-        plan_(*loop_.body, site.options),
+        plan_(*loop_.body, site.options, shared_by_steps(loop_)),
         addresses_(site.book_addresses(2 * (placed().inputs.size() + placed().outputs.size()))),
         buffers_(loop_.history ? 0 : 2 * loop_.carries) {
     const auto& specs = loop_.body->inputs;
@@ -24,6 +25,7 @@ class LoopStep final : public Step {
       element_bytes_.push_back(loop_.body->spec(specs[loop_.carries + k]).bytes());
     for (size_t k = loop_.carries; k < loop_.body->outputs.size(); ++k)
       result_bytes_.push_back(loop_.body->spec(loop_.body->outputs[k]).bytes());
+    site.book(kept_, plan_.kept_bytes());
   }
 
   void run(const StepRun& run) const override {
@@ -41,7 +43,7 @@ class LoopStep final : public Step {
         inputs[loop_.carries + k] = moved(own_inputs[loop_.carries + k], at * element_bytes_[k]);
       for (size_t k = 0; k < result_bytes_.size(); ++k)
         outputs[loop_.carries + k] = moved(own_outputs[loop_.carries + k], at * result_bytes_[k]);
-      plan_.run(inputs, outputs, nullptr);
+      plan_.run_again(inputs, outputs, {run.at(kept_), i > 0});
       std::copy_n(outputs, loop_.carries, inputs);
     }
   }
@@ -49,6 +51,12 @@ class LoopStep final : public Step {
   size_t thread_bytes() const override { return plan_.arena_bytes(); }
 
  private:
+  static std::vector<bool> shared_by_steps(const Loop& loop) {
+    std::vector<bool> shared(loop.body->inputs.size());
+    for (size_t k = loop.carries + loop.sequences; k < shared.size(); ++k) shared[k] = loop.length > 1;
+    return shared;
+  }
+
   static void* moved(void* from, size_t bytes) { return static_cast<char*>(from) + bytes; }
 
   void* history(void** outputs, int64_t iteration, size_t k) const {
@@ -76,6 +84,7 @@ class LoopStep final : public Step {
   mutable CpuPlan plan_;
   size_t addresses_;
   std::vector<Location> buffers_;
+  Location kept_;
   std::vector<size_t> bytes_, element_bytes_, result_bytes_;  // of carries, and of an element of the others
 };
 

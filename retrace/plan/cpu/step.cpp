@@ -24,6 +24,19 @@ size_t workspace_bytes(const Node& node, std::span<const TensorSpec> inputs) {
   return bytes ? static_cast<size_t>(bytes({*node.op, node.attributes, inputs, node.place})) : 0;
 }
 
+void StepSite::book_kept(Location& location, const PlacedNode& step) {
+  const Node& node = *step.node;
+  if (!node.op->kept || step.inputs.size() < 2) return;
+  const Location& factor = step.inputs[1];
+  if (factor.kind != Location::Kind::input || factor.at >= kept_.steady.size() || !kept_.steady[factor.at]) return;
+  std::vector<TensorSpec> specs;
+  for (size_t i = 0; i < node.own_inputs(); ++i) specs.push_back(*step.input_specs[i]);
+  const auto bytes = static_cast<size_t>(node.op->kept({*node.op, node.attributes, specs, node.place}));
+  if (bytes == 0) return;
+  location = {Location::Kind::kept, kept_.bytes};
+  kept_.bytes += (bytes + 63) / 64 * 64;
+}
+
 const StepKinds& step_kinds() {
   static const StepKinds kinds = [] {
     StepKinds all;

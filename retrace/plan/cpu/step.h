@@ -23,8 +23,9 @@ class StepRun {
     std::vector<KernelInput> kernel_inputs;
     std::vector<KernelOutput> kernel_outputs;
   };
-  StepRun(const void* const* inputs, void* const* outputs, char* arena, const char* constants, Memory& memory)
-      : memory(memory), inputs_(inputs), outputs_(outputs), arena_(arena), constants_(constants) {}
+  StepRun(const void* const* inputs, void* const* outputs, char* arena, const char* constants, KeptFactor kept,
+          Memory& memory)
+      : memory(memory), inputs_(inputs), outputs_(outputs), arena_(arena), constants_(constants), kept_(kept) {}
 
   void* at(const Location& location) const {
     switch (location.kind) {
@@ -32,11 +33,14 @@ class StepRun {
       case Location::Kind::output: return outputs_[location.at];
       case Location::Kind::arena: return arena_ + location.at;
       case Location::Kind::constant: return const_cast<char*>(constants_) + location.at;
+      case Location::Kind::kept: return kept_.data ? static_cast<char*>(kept_.data) + location.at : nullptr;
       case Location::Kind::host:
       case Location::Kind::none: break;
     }
     return nullptr;
   }
+  // Of what a step has booked to keep.
+  KeptFactor kept(const Location& location) const { return {at(location), kept_.made}; }
   // The addresses that a step has booked by that number.
   void** addresses(size_t first) const { return memory.addresses.data() + first; }
 
@@ -47,17 +51,26 @@ class StepRun {
   void* const* outputs_;
   char* arena_;
   const char* constants_;
+  KeptFactor kept_;
+};
+
+// What a plan keeps from run to run, for a caller that runs it several times with some inputs the same.
+struct KeptMemory {
+  std::vector<bool> steady;  // by input of the trace: the same in all runs
+  size_t bytes = 0;          // that steps keep
 };
 
 // What a step may ask for when it is made.
 class StepSite {
  public:
-  StepSite(const Trace& trace, const PlanOptions& options, PlacedNode placed, Placement& placement, size_t& addresses)
+  StepSite(const Trace& trace, const PlanOptions& options, PlacedNode placed, Placement& placement, KeptMemory& kept,
+           size_t& addresses)
       : trace(trace),
         options(options),
         placed(std::move(placed)),
         launch_(this->placed.launch),
         placement_(placement),
+        kept_(kept),
         addresses_(addresses) {}
 
   // So many bytes of the arena while the step runs. The location must not move while the plan is made, and is complete
@@ -65,6 +78,9 @@ class StepSite {
   void book(Location& location, size_t bytes) {
     if (bytes > 0) placement_.book(location, bytes, launch_);
   }
+  // Books what the kernel of the step's op keeps of its input 1, where that is the same in all runs. Elsewhere the
+  // location stays none.
+  void book_kept(Location& location, const PlacedNode& step);
   // Room for so many addresses in each run; returns their number.
   size_t book_addresses(size_t count) { return std::exchange(addresses_, addresses_ + count); }
 
@@ -75,6 +91,7 @@ class StepSite {
  private:
   size_t launch_;
   Placement& placement_;
+  KeptMemory& kept_;
   size_t& addresses_;
 };
 

@@ -192,6 +192,7 @@ void* CudaPlan::at(const Location& location) const {
     case Location::Kind::arena: return arena_ + location.at;
     case Location::Kind::constant: return memory + location.at;
     case Location::Kind::host: return memory + constants_.size() + location.at;
+    case Location::Kind::kept:
     case Location::Kind::none: break;
   }
   return nullptr;

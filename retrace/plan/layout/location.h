@@ -6,7 +6,8 @@
 namespace retrace {
 
 struct Location {
-  enum class Kind { none, input, output, arena, constant, host } kind = Kind::none;  // host: an input that was copied
+  // host: an input that was copied; kept: memory of the caller, from run to run
+  enum class Kind { none, input, output, arena, constant, host, kept } kind = Kind::none;
   size_t at = 0;  // index of the input or output; offset in the memory
 
   bool operator==(const Location&) const = default;
