@@ -7,6 +7,8 @@
 
 #include "retrace/data/checked_source.h"
 #include "retrace/data/mini_batch_order.h"
+#include "retrace/ops/isfinite/isfinite.h"
+#include "retrace/ops/logical/logical.h"
 #include "retrace/train/class_numbers.h"
 
 namespace retrace {
@@ -90,6 +92,23 @@ void check_buckets(const TrainingOptions& training, const Datastore& store) {
       ErrorKind::usage, 421,
       fmt::format("no bucket of the training set of {} samples has a whole mini-batch of {}", store.size(), size))
       .help("set a smaller training.mini_batch_size, or training.partial_mini_batch = \"keep\"");
+}
+
+// Series end with NaN where they are short: the network has to know.
+void check_padding(const nn::Network& network, const Datastore& store, const std::string& format) {
+  if (store.source()->length(0) < 0) return;
+  int64_t shortest = 0;
+  for (int64_t i = 1; i < store.size(); ++i)
+    if (store.source()->length(i) < store.source()->length(shortest)) shortest = i;
+  const int64_t one[] = {shortest};
+  const Tensor x = store.source()->gather(one, 0, 1)[0].relabelled(format);
+  if (!any(isnan(x)).item<uint8_t>()) return;
+  const Tree y = network.forward(x, network.parameters, network.state, Phase::inference).y;
+  for (const Tensor& output : leaf_tensors(y))
+    if (any(isnan(output)).item<uint8_t>())
+      throw Error(ErrorKind::usage, 477, "the network computes with the NaN that stand behind short series")
+          .got(fmt::format("a series of {} positions, filled up to {}", store.source()->length(shortest), x.shape()[1]))
+          .help("let the network begin with {type = \"sequence_input\"}, or cut all to one data.length");
 }
 
 void check_labels(const Set& set, const Datastore& store, size_t variable, int64_t classes) {
@@ -188,6 +207,7 @@ void check_data(const nn::Network& network, const JobData& data, const TrainingO
     check_store(network, data, data.test, {Split::test, description_of(data.test, data.test_classes), names}, outputs);
   check_mini_batch(training, data.train.size());
   check_buckets(training, data.train);
+  check_padding(network, data.train, data.formats[0]);
 }
 
 void check_job_data(const Job& job, const nn::Network& network, const JobData& data) {

@@ -80,7 +80,18 @@ std::string padded_layers() {
       kTokens, kFeatures, kHidden);
 }
 
+// Series of numbers, whose padding is NaN.
+std::string series_layers() {
+  constexpr int64_t kHidden = 64;
+  return fmt::format(
+      "  {{type = \"sequence_input\"}},  # knows the padding behind short series\n"
+      "  {{type = \"lstm\", features = {}, bidirectional = true}},\n"
+      "  {{type = \"global_max_pool1d\"}},\n",
+      kHidden);
+}
+
 std::string layers_text(const FoundData& data) {
+  if (data.train.variables[0].shape.rank() == 2) return series_layers() + last_layers(data);
   if (of_padded_tokens(data)) return padded_layers() + last_layers(data);
   if (data.target.kind == nn::OutputKind::position_scores) return sequence_layers(data);
   const Shape& sample = data.train.variables[0].shape;
@@ -137,8 +148,9 @@ std::string what_is_learned(const FoundData& data) {
 std::string heading(const FoundData& data, const std::string& file) {
   const Shape& sample = data.train.variables[0].shape;
   const bool tokens = data.target.kind == nn::OutputKind::position_scores || of_padded_tokens(data);
-  const std::string what = sample.rank() == 3 ? "images of " + sample.text()
-                                              : fmt::format("{} {}", sample[0], tokens ? "tokens" : "features");
+  const std::string what = sample.rank() == 3   ? "images of " + sample.text()
+                           : sample.rank() == 2 ? fmt::format("series of at most {} positions", sample[0])
+                                                : fmt::format("{} {}", sample[0], tokens ? "tokens" : "features");
   return fmt::format(
       "# {} samples to train on and {} to test on: {}, from which {} learned.\n"
       "# A start, made by retrace init: change what you like. Train it: retrace train {}\n",

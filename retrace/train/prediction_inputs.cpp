@@ -160,7 +160,7 @@ std::optional<Tensor> PredictionInputs::next() {
   if (empty) {
     Shape none{0};
     for (const int64_t size : sample_) none.push_back(size);
-    return Tensor::zeros(none, DType::f32, sample_.rank() == 3 ? "BSSC" : "BC");
+    return Tensor::zeros(none, DType::f32, sample_.rank() == 3 ? "BSSC" : sample_.rank() == 2 ? "BTC" : "BC");
   }
   if (!queue_->has_data()) return std::nullopt;
   return queue_->next<1>()[0];
