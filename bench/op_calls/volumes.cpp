@@ -59,6 +59,10 @@ void add_volumes(OpTable& table) {
         unfold(c[0], c.axes(), c.whole("size", 1), {.step = c.whole("step", 1), .dilation = c.whole("dilation", 1)})};
   };
   table["ctc_loss"] = [](const Call& c) { return Results{ctc_loss(c[0], c[1], ctc_options(c))}; };
+  table["rotary_embedding"] = [](const Call& c) {
+    return Results{rotary_embedding(
+        c[0], {.base = c.number("base", 10000), .first = c.whole("first", 0), .interleaved = c.flag("interleaved")})};
+  };
 }
 
 }  // namespace retrace::bench

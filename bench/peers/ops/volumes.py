@@ -150,6 +150,23 @@ def unpooled(inputs, options):
     return torch.ops.aten.max_unpool2d(y, index.long(), options["size"]).movedim(1, -1)
 
 
+def turned(inputs, options):
+    """Pairs of features as complex numbers, times those of their angles."""
+    x, pairs = inputs[0], inputs[0].shape[-1] // 2
+    places = torch.arange(options["first"], options["first"] + x.shape[-2], dtype=torch.float64)
+    angles = places[:, None] * options["base"] ** (-torch.arange(pairs, dtype=torch.float64) / pairs)
+    turn = torch.polar(torch.ones_like(angles), angles).to(torch.complex64 if x.dtype == torch.float32 else torch.complex128)
+    if options["interleaved"]:
+        return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (pairs, 2))) * turn).flatten(-2)
+    y = torch.complex(x[..., :pairs], x[..., pairs:]) * turn
+    return torch.cat((y.real, y.imag), -1)
+
+
+def positions(r):
+    shape = [r.pick((1, 2, 3)) for _ in range(r.whole(0, 2))] + [r.whole(1, 40), 2 * r.whole(1, 20)]
+    return [r.normal(shape)], {"base": r.pick((10000, 500)), "first": r.pick((0, 0, 7, 1000)), "interleaved": r.chance(0.5)}
+
+
 op("unfold", "torch.Tensor.unfold", unfold, moving, EXACT, SUM, types=ANY)
 op("conv3d", WINDOW_NAME + "pad, conv3d", conv3d, volumes, SUM, SUM)
 op("max_pool3d", WINDOW_NAME + "pad, max_pool3d", pool(True), pooled(False), EXACT, SUM)
@@ -163,3 +180,4 @@ op("adaptive_average_pool2d", WINDOW_NAME + "adaptive_avg_pool2d", adaptive(F.ad
 op("adaptive_max_pool2d", WINDOW_NAME + "adaptive_max_pool2d", adaptive(F.adaptive_max_pool2d), given_sizes, EXACT, SUM)
 op("max_pool2d_with_index", WINDOW_NAME + "max_pool2d", with_index, tiles, EXACT, SUM)
 op("max_unpool2d", "torch.ops.aten.max_unpool2d", unpooled, places, EXACT, EXACT)
+op("rotary_embedding", "torch.polar, a product of complex numbers", turned, positions, NORM, NORM)
