@@ -11,10 +11,10 @@ Triple triple(const Call& c, const char* name, int64_t standard) {
 }
 
 // A list of six, or "same".
-VolumePadding padding(const Call& c) {
-  if (!c.has("padding")) return {};
-  if (c.is_text("padding")) return same;
-  const auto list = c.list("padding");
+VolumePadding padding(const Call& c, const char* name = "padding") {
+  if (!c.has(name)) return {};
+  if (c.is_text(name)) return same;
+  const auto list = c.list(name);
   return {list.at(0), list.at(1), list.at(2), list.at(3), list.at(4), list.at(5)};
 }
 
@@ -59,6 +59,25 @@ void add_volumes(OpTable& table) {
         unfold(c[0], c.axes(), c.whole("size", 1), {.step = c.whole("step", 1), .dilation = c.whole("dilation", 1)})};
   };
   table["ctc_loss"] = [](const Call& c) { return Results{ctc_loss(c[0], c[1], ctc_options(c))}; };
+  table["cross_channel_norm"] = [](const Call& c) {
+    return Results{
+        cross_channel_norm(c[0], c.whole("size", 5),
+                           {.alpha = c.number("alpha", 1e-4), .beta = c.number("beta", 0.75), .k = c.number("k", 2)})};
+  };
+  table["transposed_conv1d"] = [](const Call& c) {
+    const TransposedConv1dOptions options{.stride = c.whole("stride", 1), .cropping = c.end_padding("cropping")};
+    return Results{c[2].defined() ? transposed_conv1d(c[0], c[1], c[2], options)
+                                  : transposed_conv1d(c[0], c[1], options)};
+  };
+  table["transposed_conv3d"] = [](const Call& c) {
+    const TransposedConv3dOptions options{.stride = triple(c, "stride", 1), .cropping = padding(c, "cropping")};
+    return Results{c[2].defined() ? transposed_conv3d(c[0], c[1], c[2], options)
+                                  : transposed_conv3d(c[0], c[1], options)};
+  };
+  table["rotary_embedding"] = [](const Call& c) {
+    return Results{rotary_embedding(
+        c[0], {.base = c.number("base", 10000), .first = c.whole("first", 0), .interleaved = c.flag("interleaved")})};
+  };
 }
 
 }  // namespace retrace::bench

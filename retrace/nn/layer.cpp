@@ -248,6 +248,12 @@ Tensor Walk::mask_of(const Tensor& x) const {
   return mask_.defined() && x.rank() == 3 && x.shape()[1] == mask_.shape()[1] ? mask_ : Tensor();
 }
 
+const Walk::Pool* Walk::pool_of(const Tensor& y) const {
+  for (const Pool& pool : pools_)
+    if (y.defined() && pool.y.value() == y.value()) return &pool;
+  return nullptr;
+}
+
 void Walk::refuse_mask(const char* layer, const Tensor& x, Place place) const {
   if (!mask_of(x).defined()) return;
   throw Error(ErrorKind::usage, 248, fmt::format("{} would mix padding with the samples", layer))

@@ -151,6 +151,16 @@ class Walk {
   // For layers that would mix padding with samples: Error(usage) that names the layer where x has a mask.
   void refuse_mask(const char* layer, const Tensor& x, Place place) const;
 
+  // What a max_pool2d layer made of x, and how.
+  struct Pool {
+    Tensor y, x;
+    Pair size = 1;
+    MaxPool2dOptions options = {};
+  };
+  void keep_pool(Pool pool) { pools_.push_back(std::move(pool)); }
+  // That which made y, for layers that ask where its maxima stood; null if no max_pool2d layer made it.
+  const Pool* pool_of(const Tensor& y) const;
+
   const std::vector<Request>& parameters() const { return parameters_; }
   const std::vector<Request>& states() const { return states_; }
   const Tree& moments() const { return moments_; }
@@ -176,6 +186,7 @@ class Walk {
   std::vector<Level> levels_;
   std::vector<Request> parameters_, states_;
   std::vector<Step> steps_;
+  std::vector<Pool> pools_;
   Tree moments_;
   std::optional<InputStatistics> statistics_;
   Tensor mask_;

@@ -14,22 +14,22 @@ OptionRule length_rule(std::string name, std::string help, int64_t standard) {
   return {.name = std::move(name), .help = std::move(help), .standard = standard, .low = 1, .high = kMostLength};
 }
 
-OptionRule end_padding_rule() {
-  return {.name = "padding",
-          .help = "at the ends of the sequence: \"same\", \"causal\", one number or [front, behind]",
+OptionRule end_padding_rule(std::string name, std::string help) {
+  return {.name = std::move(name),
+          .help = std::move(help) + ": \"same\", \"causal\", one number or [front, behind]",
           .standard = Integers{0},
           .high = kMostLength,
           .choices = {"same", "causal"}};
 }
 
-EndPadding end_padding_of(const OptionValues& options) {
-  const OptionValue* value = options.find("padding");
-  if (const auto* name = value ? std::get_if<std::string>(value) : nullptr)
-    return *name == "same" ? EndPadding(same) : EndPadding(causal);
-  const Integers& sizes = options.integers("padding");
+EndPadding end_padding_of(const OptionValues& options, std::string_view name) {
+  const OptionValue* value = options.find(name);
+  if (const auto* chosen = value ? std::get_if<std::string>(value) : nullptr)
+    return *chosen == "same" ? EndPadding(same) : EndPadding(causal);
+  const Integers& sizes = options.integers(name);
   if (sizes.size() == 1) return sizes[0];
   if (sizes.size() == 2) return {sizes[0], sizes[1]};
-  throw Error(ErrorKind::usage, 274, fmt::format("padding has {} numbers", sizes.size()))
+  throw Error(ErrorKind::usage, 274, fmt::format("{} has {} numbers", name, sizes.size()))
       .expected("one number or [front, behind]");
 }
 

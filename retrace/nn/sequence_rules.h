@@ -8,9 +8,9 @@ namespace retrace::nn {
 
 // A whole number from 1 on.
 OptionRule length_rule(std::string name, std::string help, int64_t standard);
-// `padding`: "same", "causal", one number or [front, behind].
-OptionRule end_padding_rule();
-EndPadding end_padding_of(const OptionValues& options);
+// "same", "causal", one number or [front, behind].
+OptionRule end_padding_rule(std::string name = "padding", std::string help = "at the ends of the sequence");
+EndPadding end_padding_of(const OptionValues& options, std::string_view name = "padding");
 OptionValue end_padding_value(const EndPadding& padding);
 // `stride` of a pooling; 0, which is the size of the window.
 OptionRule pool_length_rule();

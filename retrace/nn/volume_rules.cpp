@@ -34,24 +34,23 @@ OptionValue triple_value(Triple size) {
   return Numbers{size.z, size.y, size.x};
 }
 
-OptionRule volume_padding_rule() {
-  return {.name = "padding",
-          .help =
-              "around the volume: \"same\", one number, [depth, height, width] or [front, back, top, bottom, left, "
-              "right]",
+OptionRule volume_padding_rule(std::string name, std::string help) {
+  return {.name = std::move(name),
+          .help = std::move(help) +
+                  ": \"same\", one number, [depth, height, width] or [front, back, top, bottom, left, right]",
           .standard = Numbers{0},
           .high = kMostVolumeSize,
           .choices = {"same"}};
 }
 
-VolumePadding volume_padding_of(const OptionValues& options) {
-  const OptionValue* value = options.find("padding");
+VolumePadding volume_padding_of(const OptionValues& options, std::string_view name) {
+  const OptionValue* value = options.find(name);
   if (value && std::holds_alternative<std::string>(*value)) return same;
-  const Numbers& all = options.integers("padding");
+  const Numbers& all = options.integers(name);
   if (all.size() == 1) return all[0];
   if (all.size() == 3) return {all[0], all[1], all[2]};
   if (all.size() == 6) return {all[0], all[1], all[2], all[3], all[4], all[5]};
-  throw wrong_numbers("padding", all.size(),
+  throw wrong_numbers(name, all.size(),
                       "one number, [depth, height, width] or [front, back, top, bottom, left, right]");
 }
 

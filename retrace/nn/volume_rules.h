@@ -10,8 +10,8 @@ OptionRule triple_rule(std::string name, std::string help, int64_t standard, int
 Triple triple_of(const OptionValues& options, std::string_view name);
 OptionValue triple_value(Triple size);
 // "same", one number, [depth, height, width], or [front, back, top, bottom, left, right].
-OptionRule volume_padding_rule();
-VolumePadding volume_padding_of(const OptionValues& options);
+OptionRule volume_padding_rule(std::string name = "padding", std::string help = "around the volume");
+VolumePadding volume_padding_of(const OptionValues& options, std::string_view name = "padding");
 OptionValue volume_padding_value(const VolumePadding& padding);
 
 }  // namespace retrace::nn

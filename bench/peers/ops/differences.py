@@ -118,7 +118,7 @@ differ("logsumexp", "d0", lambda f: f.call.inputs[0] == float("-inf"),
        "Where all elements are -inf the gradient is 0. PyTorch makes NaN of a single number")
 differ("moments update_statistics", "y.", any_odd,
        "A mean beside an infinity may be NaN, by the formula that merges moments. PyTorch's is a sum")
-differ("transposed_conv2d", "d1", any_odd,
+differ("transposed_conv1d transposed_conv2d transposed_conv3d", "d1", any_odd,
        "What is cut off takes part in nothing. PyTorch multiplies it with 0, which makes NaN of NaN and infinities")
 differ("moments variance", "d0", any_odd, "Beside an infinity the gradients (x - mean) (2 dm2) + dmean / n are ours, PyTorch's those of its peer")
 differ("sort argsort", "y.", lambda f: torch.full(f.ours.shape, bool(f.call.inputs[0].is_floating_point()
@@ -164,6 +164,7 @@ differ("squeeze", "call", "has the size", "An axis that is named has the size 1.
 differ("group_norm instance_norm batch_norm", "call", "HxW to be greater than 0|index 0 out of range",
        "No positions or no channels are taken. PyTorch refuses them")
 differ("softmax_cross_entropy", "call", "there are no classes", "There is a class. PyTorch makes 0 or NaN of none")
+differ("max_unpool2d", "y0", zeros, "Elements are added to +0. PyTorch copies them: -0 stays")
 differ("conv2d", "call", "do not make 1 groups", "There is a channel. PyTorch makes zeros of none")
 differ("max_pool2d", "call", "PyTorch refuses: RuntimeError: Expected 3D or 4D", "No channels are taken. PyTorch refuses them")
 differ("global_average_pool1d global_average_pool2d", "call", "is not usable", "There is a position. PyTorch makes NaN of none")

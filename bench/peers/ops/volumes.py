@@ -9,6 +9,7 @@ from ops.calls import ANY, EXACT, Bound, op
 from ops.layers import SUM, WINDOW_NAME, drawn_padding, ends, whole
 
 NORM, STEPS = Bound("norm", 4, 32), Bound("norm", 16, 64)
+TURN = Bound("norm", 4, 4096)  # f64: the power has two units in its last place, and angles are up to 1,000 times it
 
 
 def sides(x, windows, stride, padding):
@@ -150,6 +151,73 @@ def unpooled(inputs, options):
     return torch.ops.aten.max_unpool2d(y, index.long(), options["size"]).movedim(1, -1)
 
 
+def turned(inputs, options):
+    """Pairs of features as complex numbers, times those of their angles."""
+    x, pairs = inputs[0], inputs[0].shape[-1] // 2
+    places = torch.arange(options["first"], options["first"] + x.shape[-2], dtype=torch.float64)
+    angles = places[:, None] * options["base"] ** (-torch.arange(pairs, dtype=torch.float64) / pairs)
+    turn = torch.polar(torch.ones_like(angles), angles).to(torch.complex64 if x.dtype == torch.float32 else torch.complex128)
+    if options["interleaved"]:
+        return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (pairs, 2))) * turn).flatten(-2)
+    y = torch.complex(x[..., :pairs], x[..., pairs:]) * turn
+    return torch.cat((y.real, y.imag), -1)
+
+
+def positions(r):
+    shape = [r.pick((1, 2, 3)) for _ in range(r.whole(0, 2))] + [r.whole(1, 40), 2 * r.whole(1, 20)]
+    return [r.normal(shape)], {"base": r.pick((10000, 500)), "first": r.pick((0, 0, 7, 1000)), "interleaved": r.chance(0.5)}
+
+
+def channels_around(inputs, options):
+    return F.local_response_norm(inputs[0].movedim(-1, 1), options["size"], options["alpha"], options["beta"],
+                                 options["k"]).movedim(1, -1)
+
+
+def with_channels(r):
+    x = r.normal([r.pick((1, 2, 3)) for _ in range(r.whole(2, 4))] + [r.pick((1, 2, 3, 8, 17))])
+    return [r.seldom_special(x)], {"size": r.whole(1, 7), "alpha": r.pick((1e-4, 0.5)), "beta": r.pick((0.75, 0.5, 1)),
+                                   "k": r.pick((1, 2))}
+
+
+def cut_ends(cropping, size, stride):
+    """What is cut off an axis, in front and behind."""
+    if cropping not in ("same", "causal"):
+        return cropping
+    front = (size - stride) // 2 if cropping == "same" else 0
+    return front, size - stride - front
+
+
+def spread(axes):
+    """conv_transpose1d or conv_transpose3d, then cut."""
+    function = {1: F.conv_transpose1d, 3: F.conv_transpose3d}[axes]
+
+    def peer(inputs, options):
+        x, w = inputs[:2]
+        stride, cropping = options["stride"], options["cropping"]
+        strides = [stride] if axes == 1 else stride
+        parts = [cropping] * axes if axes == 1 or cropping == "same" else [cropping[i:i + 2] for i in (0, 2, 4)]
+        y = function(x.movedim(-1, 1).contiguous(), w.movedim((-1, -2), (0, 1)).contiguous(),
+                     inputs[2] if len(inputs) > 2 else None, strides)
+        for axis in range(axes):
+            front, behind = cut_ends(parts[axis], w.shape[axis], strides[axis])
+            y = y.narrow(axis + 2, front, y.shape[axis + 2] - front - behind)
+        return y.movedim(1, -1)
+    return peer
+
+
+def to_spread(axes):
+    def draw(r):
+        kernel = [r.whole(1, 4) for _ in range(axes)]
+        stride = [r.whole(1, n) for n in kernel]
+        x = r.normal([r.pick((0, 1, 2)), *(r.whole(2, 5) for _ in range(axes)), r.pick((1, 2, 3))])
+        weights = r.normal([*kernel, r.pick((1, 2, 3)), x.shape[-1]])
+        cropping = [r.whole(0, (n - 1) // 2) for n in kernel for _ in range(2)]
+        tensors = [r.seldom_special(x), weights] + ([r.normal([weights.shape[-2]])] if r.chance(0.4) else [])
+        words = ("same", "causal") if axes == 1 else ("same",)
+        return tensors, {"stride": stride if axes == 3 else stride[0], "cropping": r.pick((cropping, cropping, *words))}
+    return draw
+
+
 op("unfold", "torch.Tensor.unfold", unfold, moving, EXACT, SUM, types=ANY)
 op("conv3d", WINDOW_NAME + "pad, conv3d", conv3d, volumes, SUM, SUM)
 op("max_pool3d", WINDOW_NAME + "pad, max_pool3d", pool(True), pooled(False), EXACT, SUM)
@@ -163,3 +231,7 @@ op("adaptive_average_pool2d", WINDOW_NAME + "adaptive_avg_pool2d", adaptive(F.ad
 op("adaptive_max_pool2d", WINDOW_NAME + "adaptive_max_pool2d", adaptive(F.adaptive_max_pool2d), given_sizes, EXACT, SUM)
 op("max_pool2d_with_index", WINDOW_NAME + "max_pool2d", with_index, tiles, EXACT, SUM)
 op("max_unpool2d", "torch.ops.aten.max_unpool2d", unpooled, places, EXACT, EXACT)
+op("rotary_embedding", "torch.polar, a product of complex numbers", turned, positions, TURN, TURN)
+op("cross_channel_norm", WINDOW_NAME + "local_response_norm", channels_around, with_channels, NORM, STEPS)
+op("transposed_conv1d", WINDOW_NAME + "conv_transpose1d, cut", spread(1), to_spread(1), SUM, SUM)
+op("transposed_conv3d", WINDOW_NAME + "conv_transpose3d, cut", spread(3), to_spread(3), SUM, SUM)

@@ -5,7 +5,13 @@
 namespace retrace::nn {
 
 Layer max_pool2d(Pair pool, const MaxPool2dOptions& options, Place place) {
-  return layer_of([=](const Tensor& x) { return retrace::max_pool2d(x, pool, options, place); }, "max_pool2d")
+  const auto pooled = [=](Walk& walk, const Tree& input) {
+    const Tensor y = retrace::max_pool2d(input.tensor(), pool, options, place);
+    walk.keep_pool({y, input.tensor(), pool, options});
+    return Tree(y);
+  };
+  return Layer("", pooled)
+      .shown_as("max_pool2d")
       .with_options({{"size", size_value(pool)},
                      {"stride", stride_value(options.stride)},
                      {"padding", padding_value(options.padding)}});

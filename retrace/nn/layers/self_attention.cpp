@@ -6,6 +6,7 @@
 #include "retrace/nn/layers/linear.h"
 #include "retrace/ops/attention/attention.h"
 #include "retrace/ops/reshape/reshape.h"
+#include "retrace/ops/rotary_embedding/rotary_embedding.h"
 #include "retrace/ops/transpose/transpose.h"
 
 namespace retrace::nn {
@@ -46,6 +47,18 @@ Tensor without_heads(const Tensor& y, const Tensor& x, Place place) {
   return reshape(transpose(y, {0, 2, 1, 3}, place), x.shape(), x.labels(), place);
 }
 
+Tensor turned(const Tensor& heads, const SelfAttentionOptions& options, Place place) {
+  return options.rotary ? rotary_embedding(heads, {.base = options.rotary_base}, place) : heads;
+}
+
+OptionValues values_of_attention(const SelfAttentionOptions& options) {
+  return {{"heads", options.heads},
+          {"key_value_heads", options.key_value_heads},
+          {"causal", options.causal},
+          {"rotary", options.rotary},
+          {"rotary_base", options.rotary_base}};
+}
+
 }  // namespace
 
 Layer self_attention(const SelfAttentionOptions& options, const ParameterOptions& parameters, Place place) {
@@ -58,37 +71,38 @@ Layer self_attention(const SelfAttentionOptions& options, const ParameterOptions
                  const auto part = [&](const char* name, int64_t outputs, const Tensor& of) {
                    return linear(outputs, {.flatten = false}, parameters, place).named(name).apply(walk, of).tensor();
                  };
-                 const Tensor q = with_heads(part("query", features, x), options.heads, place);
-                 const Tensor k = with_heads(part("key", shared * depth, x), shared, place);
+                 const Tensor q = turned(with_heads(part("query", features, x), options.heads, place), options, place);
+                 const Tensor k = turned(with_heads(part("key", shared * depth, x), shared, place), options, place);
                  const Tensor v = with_heads(part("value", shared * depth, x), shared, place);
                  const Tensor y = attended(q, k, v, walk.mask_of(x), {.causal = options.causal}, place);
                  return Tree(part("output", features, without_heads(y, x, place)));
                })
-      .with_options(with_parameter_values(
-          {{"heads", options.heads}, {"key_value_heads", options.key_value_heads}, {"causal", options.causal}},
-          parameters));
+      .with_options(with_parameter_values(values_of_attention(options), parameters));
 }
 
 LayerKind self_attention_layer() {
-  return {
-      .name = "self_attention",
-      .help = "each position is a weighted mean of what others say, learnt by heads",
-      .options = with_parameter_rules(
-          {count_rule("heads", "that divide the features"),
-           {.name = "key_value_heads",
-            .help = "heads of keys and values; 0: as many",
-            .standard = int64_t{0},
-            .low = 0,
-            .high = 1e6},
-           {.name = "causal", .help = "whether a position sees only itself and those before it", .standard = false}}),
-      .required = {"heads"},
-      .learns = true,
-      .layer = [](const OptionValues& options) {
-        return self_attention({.heads = options.integer("heads"),
-                               .key_value_heads = options.integer("key_value_heads"),
-                               .causal = options.truth("causal")},
-                              parameters_of(options));
-      }};
+  return {.name = "self_attention",
+          .help = "each position is a weighted mean of what others say, learnt by heads",
+          .options = with_parameter_rules(
+              {count_rule("heads", "that divide the features"),
+               {.name = "key_value_heads",
+                .help = "heads of keys and values; 0: as many",
+                .standard = int64_t{0},
+                .low = 0,
+                .high = 1e6},
+               {.name = "causal", .help = "whether a position sees only itself and those before it", .standard = false},
+               {.name = "rotary", .help = "whether queries and keys turn by their positions", .standard = false},
+               {.name = "rotary_base", .help = "of the angles", .standard = 10000.0, .high = 1e12, .above_low = true}}),
+          .required = {"heads"},
+          .learns = true,
+          .layer = [](const OptionValues& options) {
+            return self_attention({.heads = options.integer("heads"),
+                                   .key_value_heads = options.integer("key_value_heads"),
+                                   .causal = options.truth("causal"),
+                                   .rotary = options.truth("rotary"),
+                                   .rotary_base = options.number("rotary_base")},
+                                  parameters_of(options));
+          }};
 }
 
 }  // namespace retrace::nn

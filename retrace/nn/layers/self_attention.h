@@ -7,11 +7,14 @@
 namespace retrace::nn {
 
 // Options of self_attention. heads: of queries; key_value_heads: of keys and values, a divisor of heads (0: as many).
-// causal: a position sees itself and those before it.
+// causal: a position sees itself and those before it. rotary: queries and keys of each head are turned by their
+// positions (rotary_embedding, pairs of halves, with this base).
 struct SelfAttentionOptions {
   int64_t heads = 1;
   int64_t key_value_heads = 0;
   bool causal = false;
+  bool rotary = false;
+  double rotary_base = 10000;
 };
 
 // y = output(attention(query(x), key(x), value(x))) for x [batch,length,features] (Vaswani et al. 2017): four linear

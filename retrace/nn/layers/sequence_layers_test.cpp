@@ -51,6 +51,23 @@ TEST(SequenceLayers, Conv1dIsTheOpWithItsParameters) {
   EXPECT_EQ(read.forward(x, p, state, Phase::train).y.tensor().to_vector<float>(), expected);
 }
 
+TEST(SequenceLayers, TransposedConv1dIsTheOpWithItsParameters) {
+  const Tensor x = labelled_sequence();
+  const TransposedConv1dOptions options{.stride = 2, .cropping = {1, 0}};
+  const Layer layer = transposed_conv1d(3, 5, options);
+  const auto [p, state] = layer.initial({6, 3}, random_key(1));
+  const Tree& own = p["transposed_conv1d_1"];
+  EXPECT_EQ(own["weights"].tensor().shape(), (Shape{3, 5, 3}));
+  const Tensor y = layer.forward(x, p, state, Phase::train).y.tensor();
+  EXPECT_EQ(y.spec().text(), "f32[2,12,5] \"BTC\"");
+  const Floats expected =
+      retrace::transposed_conv1d(x, own["weights"].tensor(), own["bias"].tensor(), options).to_vector<float>();
+  EXPECT_EQ(y.to_vector<float>(), expected);
+  const Layer read = layer_of_text("transposed_conv1d", layer.made_from()->options);
+  EXPECT_EQ(read.forward(x, p, state, Phase::train).y.tensor().to_vector<float>(), expected);
+  EXPECT_EQ(transposed_conv1d(3, 5, {.cropping = causal}).made_from()->options.text("cropping"), "causal");
+}
+
 TEST(SequenceLayers, PoolsAreTheirOps) {
   const Tensor x = labelled_sequence();
   const OptionValues two{{"size", int64_t{2}}};

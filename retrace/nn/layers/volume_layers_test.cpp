@@ -49,6 +49,22 @@ TEST(VolumeLayers, Conv3dIsTheOpWithItsParameters) {
   EXPECT_EQ(conv3d(3, 4, {.padding = {1, 2, 2}}).made_from()->options.integers("padding"), (VolumeSizes{1, 2, 2}));
 }
 
+TEST(VolumeLayers, TransposedConv3dIsTheOpWithItsParameters) {
+  const Tensor x = some_volume();
+  const TransposedConv3dOptions options{.stride = {2, 1, 1}, .cropping = {1, 0, 0, 1, 0, 0}};
+  const Layer layer = transposed_conv3d({3, 2, 2}, 4, options);
+  const auto [p, state] = layer.initial({4, 5, 3, 2}, random_key(1));
+  const Tree& own = p["transposed_conv3d_1"];
+  EXPECT_EQ(own["weights"].tensor().shape(), (Shape{3, 2, 2, 4, 2}));
+  const Tensor y = layer.forward(x, p, state, Phase::train).y.tensor();
+  EXPECT_EQ(y.spec().text(), "f32[2,8,5,4,4] \"BSSSC\"");
+  const Tensor expected = retrace::transposed_conv3d(x, own["weights"].tensor(), own["bias"].tensor(), options);
+  EXPECT_EQ(y.to_vector<float>(), expected.to_vector<float>());
+  const Layer read = volume_layer("transposed_conv3d", layer.made_from()->options);
+  EXPECT_EQ(read.forward(x, p, state, Phase::train).y.tensor().to_vector<float>(), expected.to_vector<float>());
+  EXPECT_EQ(transposed_conv3d(3, 4, {.cropping = same}).made_from()->options.text("cropping"), "same");
+}
+
 TEST(VolumeLayers, PoolsAreTheirOps) {
   const Tensor x = some_volume();
   const OptionValues two{{"size", int64_t{2}}};
