@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "bench/agreement/minima.h"
 #include "bench/common/synthetic.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
@@ -274,6 +275,6 @@ json metrics() {
 
 int main() {
   using namespace retrace::bench;
-  const json all{{"solvers", solvers()}, {"schedules", schedules()}, {"metrics", metrics()}};
+  const json all{{"solvers", solvers()}, {"minima", minima()}, {"schedules", schedules()}, {"metrics", metrics()}};
   std::puts(all.dump().c_str());
 }

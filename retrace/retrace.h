@@ -36,7 +36,7 @@
 #include "retrace/ops/all_reduce/portable.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/ops.h"
-#include "retrace/optim/lbfgs.h"
+#include "retrace/optim/minimize.h"
 #include "retrace/optim/regularize.h"
 #include "retrace/optim/schedule.h"
 #include "retrace/optim/solver.h"

@@ -148,7 +148,8 @@ TEST(Kinds, ASolverKeepsTheStructureOfItsState) {
         const Tensor a = p["a"], b = p["b"]["weights"];
         return sum(a * a) + sum(b * b);
       };
-      const auto made = solver.step_on_all(parameters, {value_and_grad(loss)}, before, options);
+      const auto curvature = [](const Tree&) { return Tensor::eye(6) * 2.0f; };
+      const auto made = solver.step_on_all(parameters, {value_and_grad(loss), curvature}, before, options);
       check_same_structure(before, made.state, "state");
       EXPECT_NE(made.parameters["a"].tensor().to_vector<float>(), parameters["a"].tensor().to_vector<float>());
       continue;

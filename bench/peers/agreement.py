@@ -16,11 +16,15 @@ import warnings
 import jax
 import numpy as np
 import optax
+import scipy
 import sklearn
 import sklearn.metrics as sk
 import torch
 from torch.optim import lr_scheduler
 from torch.optim.swa_utils import AveragedModel
+
+from minima import TOLERANCE as MINIMUM_TOLERANCE
+from minima import compare_minima
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PRECISIONS = {"f32": (torch.float32, 2.0**-23), "f64": (torch.float64, 2.0**-52)}
@@ -341,7 +345,7 @@ def table(head, rows):
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
 
 
-def page(solvers, schedules, metrics):
+def page(solvers, minima, schedules, metrics):
     return f"""# Beside PyTorch, Optax and scikit-learn
 
 Made by `make bench-agreement` (`bench/agreement.cpp`, `bench/peers/agreement.py`) with PyTorch {torch.__version__.split('+')[0]},
@@ -360,6 +364,13 @@ has the rate outside of the velocity: the same at a constant rate, as here. `lio
 its iterations in bfloat16: here its code computes them in the type of the parameter.
 
 {table(["solver", "options", "f32", "f64", ""], solvers)}
+## Minima
+
+Solvers that look at all data in each step, in f64, from equal starting values: L-BFGS beside PyTorch's with its strong Wolfe line search, Levenberg-Marquardt beside
+SciPy's `least_squares` ({scipy.__version__}, MINPACK, whose evaluations for its differences of residuals are not counted). Both go on until no element of the gradient is above 1e-9, or no step makes the loss smaller. Their steps
+are not the same; the minimum is. The largest difference of a parameter's numbers over the largest of these: {MINIMUM_TOLERANCE:g} is allowed.
+
+{table(["problem", "solver", "iterations", "evaluations", "peer's evaluations", "loss", "peer's loss", "difference", ""], minima)}
 ## Schedules
 
 The rates of 50 steps, 5 in an epoch, beside `torch.optim.lr_scheduler`: the largest difference over the initial rate. {SCHEDULE_TOLERANCE:g}
@@ -386,7 +397,7 @@ def main():
     warnings.filterwarnings("ignore")  # of classes that are absent, and of schedulers that step first
     build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build")
     ours = json.loads(subprocess.run([build / "bench/agreement"], check=True, stdout=subprocess.PIPE).stdout)
-    found = [compare_solvers(ours["solvers"]), compare_schedules(ours["schedules"]), compare_metrics(ours["metrics"])]
+    found = [compare_solvers(ours["solvers"]), compare_minima(ours["minima"], verdict), compare_schedules(ours["schedules"]), compare_metrics(ours["metrics"])]
     if len(sys.argv) > 2:
         pathlib.Path(sys.argv[2]).write_text(page(*found), encoding="utf-8")
     rows = [row for part in found for row in part]

@@ -14,6 +14,7 @@ struct LossKind {
   std::vector<OutputKind> outputs;  // those that it can train
   // One number from an output and its target, each with the batch axis first. Differentiable in y.
   std::function<Tensor(const Tensor& y, const Tensor& target)> loss;
+  bool squares = false;  // it is a sum of squares of y - target, times a number
   // The same with the options of the output, where it has some; null: this loss takes none.
   std::function<Tensor(const Tensor& y, const Tensor& target, const NetworkOutput& output)> loss_with_options = {};
 };

@@ -1,4 +1,4 @@
-#include "retrace/optim/lbfgs.h"
+#include "retrace/optim/minimize.h"
 
 #include <fmt/format.h>
 

@@ -14,7 +14,9 @@ SolverOfParts parts_of(const Tree& parameters, const Solver& solver, Place place
   if (kind.step_on_all)
     throw Error(ErrorKind::usage, 467, fmt::format("the solver \"{}\" takes no step from gradients alone", kind.name))
         .where(place)
-        .help("minimize_lbfgs() takes the loss of all data as a function; train_network() and jobs know the solver");
+        .help(
+            "minimize_lbfgs() and minimize_levenberg_marquardt() take functions of the parameters; train_network() and "
+            "jobs know the solver");
   SolverOfParts made{kind, completed(solver.options, kind.options, fmt::format("solver \"{}\"", kind.name))};
   if (!solver.groups.empty()) made.parts = parameter_parts(leaf_training(parameters, solver.groups, place), place);
   return made;

@@ -5,7 +5,7 @@
 
 #include "retrace/base/kinds.h"
 #include "retrace/base/option_rules.h"
-#include "retrace/optim/lbfgs.h"
+#include "retrace/optim/minimize.h"
 #include "retrace/optim/solver.h"
 
 namespace retrace {
@@ -13,6 +13,8 @@ namespace retrace {
 // The loss of all data as a function of the parameters, for solvers that look at all of them in each step.
 struct FullBatchLoss {
   LossAndGradients with_gradients;
+  // J'HJ of a loss that is a sum of squares, for all elements of the parameters as one array: [n,n]. Not an evaluation.
+  std::function<Tensor(const Tree& parameters)> curvature = {};
 };
 
 // The new values, and which evaluation of the loss was at the new parameters, from 0; -1: they are those before.
@@ -34,6 +36,7 @@ struct SolverKind {
   std::function<SolverUpdate(const Tree& parameters, const Tree& gradients, const Tree& state,
                              const Operand& learn_rate, const OptionValues& options)>
       update = {};
+  bool needs_squares = false;  // its losses are sums of squares
   // Of a solver that looks at all data in each step, in place of update. Its state is that of optim/full_batch.h.
   std::function<FullBatchStep(const Tree& parameters, const FullBatchLoss& loss, const Tree& state,
                               const OptionValues& options)>

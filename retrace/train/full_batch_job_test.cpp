@@ -8,7 +8,7 @@
 #include "retrace/data/array_store.h"
 #include "retrace/nn/layers.h"
 #include "retrace/ops/ops.h"
-#include "retrace/optim/lbfgs.h"
+#include "retrace/optim/minimize.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/replay_run.h"
@@ -147,6 +147,97 @@ TEST(FullBatch, ALossThatIsNotFiniteEndsIt) {
   const Datastore data = array_store({Tensor::from(huge, {4, 2}, "BC"), Tensor::from(huge, {4, 2}, "BC")});
   const auto made = train_network(data, nn::linear(2), "mean-squared-error", {.training = {.solver = "lbfgs"}});
   EXPECT_EQ(made.info.stop_reason, "the loss is not finite");
+}
+
+// x -> sin(3 a) b, by 21 parameters.
+Datastore wave_data(int64_t count = 48) {
+  std::vector<float> x, y;
+  for (int64_t i = 0; i < count; ++i) {
+    const float a = static_cast<float>(i % 8) / 4 - 1, b = static_cast<float>(i % 6) / 3 - 1;
+    x.insert(x.end(), {a, b});
+    y.push_back(std::sin(3 * a) * b);
+  }
+  return array_store({Tensor::from(x, {count, 2}, "BC"), Tensor::from(y, {count, 1}, "BC")});
+}
+
+TrainedNetwork wave_run(const std::function<void(TrainNetworkOptions&)>& change = [](auto&) {}) {
+  TrainNetworkOptions options{
+      .training = {.solver = "levenberg-marquardt", .max_epochs = 12, .mini_batch_size = 20, .shards = 4}, .seed = 3};
+  change(options);
+  return train_network(wave_data(), nn::Sequential{nn::linear(5), nn::tanh(), nn::linear(1)}, "mean-squared-error",
+                       options);
+}
+
+TEST(LevenbergMarquardtRun, NeedsFewSteps) {
+  const auto made = wave_run([](auto& options) { options.training.max_epochs = 60; });
+  const auto adam = wave_run([](auto& options) { options.training.solver = "adam", options.training.max_epochs = 60; });
+  EXPECT_LT(made.info.steps.back().loss, 0.01 * adam.info.steps.back().loss);
+  for (size_t i = 1; i < made.info.steps.size(); ++i)
+    EXPECT_LE(made.info.steps[i].loss, made.info.steps[i - 1].loss) << i;
+}
+
+TEST(LevenbergMarquardtRun, SolvesLinearRegressionAtOnce) {
+  const auto made = plane_run([](auto& options) { options.training.solver = "levenberg-marquardt"; });
+  EXPECT_LT(made.info.iterations, 6);
+  EXPECT_LT(made.info.steps.back().loss, 1e-9);
+}
+
+// Residuals sqrt(2 / n) (y - t), whose squares halved are the loss, and for L2 those of the weights.
+TEST(LevenbergMarquardtRun, IsTheLoopOfOnesOwn) {
+  const auto start = wave_run([](auto& options) { options.training.max_epochs = 1; }).network;
+  const auto data = wave_data();
+  const auto made = train_network(data, start, "mean-squared-error",
+                                  {.training = {.solver = "levenberg-marquardt",
+                                                .max_epochs = 4,
+                                                .mini_batch_size = 48,
+                                                .l2_regularization = 0.01,
+                                                .shuffle = "never"}});
+  std::vector<float> xs, ys;
+  for (int64_t i = 0; i < data.size(); ++i) {
+    for (const float value : data.get(i)[0].to_vector<float>()) xs.push_back(value);
+    ys.push_back(data.get(i)[1].to_vector<float>()[0]);
+  }
+  const Tensor x = Tensor::from(xs, {data.size(), 2}, "BC"), t = Tensor::from(ys, {data.size(), 1}, "BC");
+  const auto residuals = [&](const Tree& p) {
+    const Tree y = start.forward(x, p, start.state, Phase::train).y;
+    const Tensor error = (leaf_tensors(y)[0] - t) * std::sqrt(2.0f / 48);
+    std::vector<Tensor> all{reshape(error, {48})};
+    for (const auto& [path, leaf] : leaves(p))
+      if (path.ends_with("weights")) all.push_back(reshape(leaf, {leaf.size()}) * 0.1f);
+    return concatenate(all, 0);
+  };
+  const auto found = minimize_levenberg_marquardt(start.parameters, residuals,
+                                                  {.max_iterations = 4, .gradient_tolerance = 0, .step_tolerance = 0});
+  const auto left = leaf_tensors(found.parameters), right = leaf_tensors(made.network.parameters);
+  for (size_t i = 0; i < left.size(); ++i)
+    for (size_t k = 0; k < left[i].to_vector<float>().size(); ++k)
+      EXPECT_NEAR(left[i].to_vector<float>()[k], right[i].to_vector<float>()[k], 2e-3) << i;
+}
+
+TEST(LevenbergMarquardtRun, GoesOnToTheSameBits) {
+  const TemporaryFolder folder;
+  const auto out = (folder.path() / "run").string();
+  const auto whole = wave_run();
+  wave_run([&](auto& options) {
+    options.out = out;
+    options.output_function = [](const auto& progress) { return progress.step.iteration == 5; };
+  });
+  const auto second = wave_run([&](auto& options) { options.out = out, options.resume = true, options.workers = 3; });
+  EXPECT_EQ(second.info.steps.size(), 7u);
+  EXPECT_EQ(second.info.fingerprint, whole.info.fingerprint);
+}
+
+TEST(LevenbergMarquardtRun, NeedsASumOfSquaresAndFewParameters) {
+  const auto scores = error_of([] { full_batch_run({{"training.solver", "levenberg-marquardt", ""}}); });
+  EXPECT_TRUE(says(scores, "error[RT0468]: levenberg_marquardt: the loss of the network is no sum of squares"))
+      << scores;
+  EXPECT_TRUE(says(scores, "half-mean-squared-error or mean-squared-error")) << scores;
+  const TrainNetworkOptions options{.training = {.solver = "levenberg-marquardt"}};
+  const auto loss = [](const Tensor& y, const Tensor& t) { return mean(abs(y - t)); };
+  EXPECT_TRUE(says(error_of([&] { train_network(wave_data(), nn::linear(1), Loss(loss), options); }), "a function"));
+  const nn::Sequential large{nn::linear(200), nn::linear(100), nn::linear(1)};
+  EXPECT_TRUE(says(error_of([&] { train_network(wave_data(), large, "mean-squared-error", options); }),
+                   "there are too many parameters"));
 }
 
 TEST(FullBatchJob, WhatIsFrozenStays) {

@@ -16,6 +16,28 @@
 namespace retrace {
 namespace {
 
+<<<<<<< HEAD
+=======
+// Observations of the next mini-batches of the queue, of all workers together.
+std::vector<int64_t> next_sizes(const TrainingTask& task, const MiniBatchQueue& queue, int64_t mini_batches) {
+  const int64_t size = queue.mini_batch_size();
+  std::vector<int64_t> sizes;
+  for (int64_t left = queue.size() - queue.position().next; left > 0 && mini_batches > 0; --mini_batches, left -= size)
+    sizes.push_back(std::min(left, size));
+  if (task.training.partial_mini_batch == "discard") std::erase_if(sizes, [&](int64_t own) { return own < size; });
+  return sizes;
+}
+
+// Calls f(mini-batch, share) for those from here to the end of the queue, at most so many.
+template <class F>
+void for_mini_batches(const TrainingTask& task, MiniBatchQueue& queue, int64_t most, const F& f) {
+  const auto sizes = next_sizes(task, queue, most);
+  double all = 0;
+  for (const int64_t size : sizes) all += static_cast<double>(size);
+  for (const int64_t size : sizes) f(queue.next(Place()), static_cast<float>(static_cast<double>(size) / all));
+}
+
+>>>>>>> b258bc4c8a5bff721b17e386dcc3f8b67961e851
 // What one evaluation of the loss brought beside it.
 struct Seen {
   Tensor loss;
@@ -25,10 +47,9 @@ struct Seen {
 // The loss of all data as a function of the parameters that are trained.
 class AllData {
  public:
-  AllData(const TrainingTask& task, AcceleratedFunction<GatherStep> gather, const TrainingState& before,
-          MiniBatchQueue& queue)
+  AllData(const TrainingTask& task, FullBatchFunctions functions, const TrainingState& before, MiniBatchQueue& queue)
       : task_(task),
-        gather_(std::move(gather)),
+        functions_(std::move(functions)),
         before_(before),
         queue_(queue),
         solver_(solver_of_parts(task.training, task.network)),
@@ -41,27 +62,59 @@ class AllData {
 
   ValueAndGradient<Tree> operator()(const Tree& parameters) {
     queue_.restore({queue_.position().shuffles, 1, 0});
-    gather_.set_calls(0);
+    functions_.gather.set_calls(0);
     const TrainingState at{all(parameters), before_.state, {}};
-    auto found = gather_mini_batches(task_, gather_, at, queue_, queue_.size());
+    auto found = gather_mini_batches(task_, functions_.gather, at, queue_, queue_.size());
     Tree gradients = own(found.gradients);
     evaluate(gradients);
     seen_.push_back({found.loss, found.state});
     return with_l2(at.parameters, {found.loss, std::move(gradients)});
   }
 
+  // J'HJ of all data, and the second derivative of L2.
+  Tensor curvature(const Tree& parameters) {
+    queue_.restore({queue_.position().shuffles, 1, 0});
+    functions_.curvature.set_calls(0);
+    const Tree all = this->all(parameters);
+    const Tensor diagonal = l2_diagonal(all);
+    const Tensor identity = Tensor::eye(diagonal.size()).to(diagonal.device());
+    Tensor sum = identity * diagonal;
+    evaluate(Tree{{"identity", identity}, {"sum", sum}});
+    for_mini_batches(task_, queue_, queue_.size(), [&](const auto& batch, float share) {
+      sum = functions_.curvature(identity, all, before_.state, std::move(sum), batch[0], share);
+    });
+    return sum;
+  }
+
  private:
+  Tensor l2_diagonal(const Tree& all) const {
+    const auto fill = [](double value) {
+      return [value](const Tensor& like) { return Tensor::full(value, like.shape()).to(like.device()); };
+    };
+    Tree found = map(all, fill(0));
+    for (const auto& part : l2_parts(all)) {
+      const Tree of_part = part.of(all);
+      const double factor = task_.training.l2_regularization * part.how.l2;
+      found =
+          part.put(found, l2_regularization(map(of_part, fill(1)), map(of_part, fill(0)), Tensor::full(factor, {})));
+    }
+    return flat_leaves(own(found));
+  }
+
+  // Those of which L2 has a factor.
+  std::vector<ParameterPart> l2_parts(const Tree& all) const {
+    if (!solver_.parts.empty()) return solver_.parts;
+    ParameterPart whole;
+    for (size_t i = 0; i < leaf_tensors(all).size(); ++i) whole.leaves.push_back(i);
+    return {whole};
+  }
+
   // loss + l2 / 2 times the sum of the squares of all that is not spared.
   ValueAndGradient<Tree> with_l2(const Tree& all, ValueAndGradient<Tree> found) const {
     const double l2 = task_.training.l2_regularization;
     if (l2 == 0) return found;
-    std::vector<ParameterPart> parts = solver_.parts;
-    if (parts.empty()) {
-      parts.emplace_back();
-      for (size_t i = 0; i < leaf_tensors(all).size(); ++i) parts[0].leaves.push_back(i);
-    }
     Tree gradients = this->all(found.gradients);
-    for (const auto& part : parts) {
+    for (const auto& part : l2_parts(all)) {
       const double factor = l2 * part.how.l2;
       if (factor == 0) continue;
       const Tree parameters = part.of(all);
@@ -74,7 +127,7 @@ class AllData {
   }
 
   const TrainingTask& task_;
-  AcceleratedFunction<GatherStep> gather_;
+  FullBatchFunctions functions_;
   const TrainingState& before_;
   MiniBatchQueue& queue_;
   const SolverOfParts solver_;
@@ -90,25 +143,27 @@ bool takes_all_data(const TrainingOptions& options) {
 
 Gathered gather_mini_batches(const TrainingTask& task, const AcceleratedFunction<GatherStep>& gather,
                              const TrainingState& at, MiniBatchQueue& queue, int64_t most) {
+<<<<<<< HEAD
   const auto sizes = queue.next_sizes(most);
   double all = 0;
   for (const int64_t size : sizes) all += static_cast<double>(size);
+=======
+>>>>>>> b258bc4c8a5bff721b17e386dcc3f8b67961e851
   Gathered sum = nothing_gathered(at);
-  for (const int64_t size : sizes) {
-    const auto batch = queue.next(Place());
-    const auto share = static_cast<float>(static_cast<double>(size) / all);
+  for_mini_batches(task, queue, most, [&](const auto& batch, float share) {
     sum = gather(at.parameters, std::move(sum), batch[0], targets_of(task.network, task.data, batch), share);
-  }
+  });
   return sum;
 }
 
-StepResult full_batch_step(const TrainingTask& task, AcceleratedFunction<GatherStep> gather, TrainingState before,
+StepResult full_batch_step(const TrainingTask& task, FullBatchFunctions functions, TrainingState before,
                            MiniBatchQueue& queue) {
   const QueuePosition epoch = queue.position();
-  AllData data(task, std::move(gather), before, queue);
+  AllData data(task, std::move(functions), before, queue);
   const SolverOfParts& solver = data.solver();
   const Tree start = data.own(before.parameters);
-  const auto made = solver.solver.step_on_all(start, {std::ref(data)}, before.solver, solver.options);
+  const auto made = solver.solver.step_on_all(start, {std::ref(data), [&](const Tree& p) { return data.curvature(p); }},
+                                              before.solver, solver.options);
   const bool moved = made.evaluation >= 0;
   if (!moved && (has_begun(before.solver) || data.seen().empty())) data(start);
   queue.restore({epoch.shuffles, epoch.passes, queue.position().next});

@@ -19,7 +19,11 @@ Gathered gather_mini_batches(const TrainingTask& task, const AcceleratedFunction
 // through all mini-batches, with what transforms and layers draw in the first epoch, so that the loss is one function.
 // L2 regularization is a part of the loss. The result's loss is that at the new parameters, without it; running
 // statistics are those of the evaluation there.
-StepResult full_batch_step(const TrainingTask& task, AcceleratedFunction<GatherStep> gather, TrainingState before,
+struct FullBatchFunctions {
+  AcceleratedFunction<GatherStep> gather;
+  AcceleratedFunction<CurvatureStep> curvature;
+};
+StepResult full_batch_step(const TrainingTask& task, FullBatchFunctions functions, TrainingState before,
                            MiniBatchQueue& queue);
 
 // Why the solver has nothing left to do, as a stop reason; empty: it goes on.

@@ -19,10 +19,11 @@ TrainingIteration::TrainingIteration(const TrainingTask& task, Worker& worker)
     : task_(task),
       step_(accelerate(training_step(task.training, task.seed, task.network, &worker), options_of(task))),
       gather_(accelerate(gather_step(task.training, task.seed, task.network, &worker), options_of(task))),
-      update_(accelerate(update_step(task.training, task.network), options_of(task))) {}
+      update_(accelerate(update_step(task.training, task.network), options_of(task))),
+      curvature_(accelerate(curvature_step(task.training, task.seed, task.network, &worker), options_of(task))) {}
 
 StepResult TrainingIteration::operator()(TrainingState before, MiniBatchQueue& queue, float rate) const {
-  if (takes_all_data(task_.training)) return full_batch_step(task_, gather_, std::move(before), queue);
+  if (takes_all_data(task_.training)) return full_batch_step(task_, {gather_, curvature_}, std::move(before), queue);
   if (gathers()) return accumulated(std::move(before), queue, rate);
   const auto batch = queue.next(Place());
   return step_(std::move(before), batch[0], targets_of(task_.network, task_.data, batch), rate);

@@ -34,6 +34,7 @@ class TrainingIteration {
   AcceleratedFunction<TrainingStep> step_;
   AcceleratedFunction<GatherStep> gather_;
   AcceleratedFunction<UpdateStep> update_;
+  AcceleratedFunction<CurvatureStep> curvature_;
 };
 
 }  // namespace retrace

@@ -4,8 +4,16 @@
 
 #include <algorithm>
 
+#include "retrace/autodiff/gradient.h"
 #include "retrace/autodiff/value_and_grad.h"
+#include "retrace/base/joined.h"
+#include "retrace/nn/loss_kind.h"
+#include "retrace/nn/network_text.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
+#include "retrace/ops/reshape/reshape.h"
+#include "retrace/ops/sum/sum.h"
+#include "retrace/ops/vmap/vmap.h"
+#include "retrace/optim/full_batch.h"
 #include "retrace/optim/regularize.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/optim/solver_kind.h"
@@ -90,6 +98,25 @@ Update update_of(const TrainingOptions& options, const nn::Network& network) {
           .method = clip_method(options)};
 }
 
+constexpr int64_t kMostSquared = 10'000;
+
+void check_squares(const nn::Network& network, Place place) {
+  const auto is_squares = [](const nn::NetworkOutput& output) {
+    const auto* loss = find_kind(nn::all_losses(), output.loss);
+    return loss && loss->squares;
+  };
+  const auto& outputs = network.outputs;
+  if (std::all_of(outputs.begin(), outputs.end(), is_squares) && nn::has_named_loss(network)) return;
+  std::vector<std::string> names;
+  for (const auto& loss : nn::all_losses())
+    if (loss.squares) names.push_back(loss.name);
+  throw Error(ErrorKind::usage, 468, "levenberg_marquardt: the loss of the network is no sum of squares")
+      .where(place)
+      .got(outputs[0].loss.empty() ? "a function" : outputs[0].loss)
+      .expected(joined(names, " or "))
+      .help("\"lbfgs\" takes any loss");
+}
+
 using Gradients = ValueGradientAndAux<Tree, Tree>;
 
 // The function of value, gradients and moments of a mini-batch. What is frozen is no parameter of the function that is
@@ -130,7 +157,18 @@ TrainingState initial_training_state(const nn::Network& network, const TrainingO
 }
 
 void check_groups(const TrainingOptions& options, const nn::Network& network, Place place) {
-  parts_of(options, network, place);
+  const auto parts = parts_of(options, network, place);
+  if (!solver_of(options).needs_squares) return;
+  check_squares(network, place);
+  int64_t size = 0;
+  for (const Tensor& leaf : leaf_tensors(parts.empty() ? network.parameters : all_of(parts).of(network.parameters)))
+    size += leaf.size();
+  if (size <= kMostSquared) return;
+  throw Error(ErrorKind::usage, 468, "levenberg_marquardt: there are too many parameters")
+      .where(place)
+      .got(fmt::format("{}", size))
+      .expected(fmt::format("at most {}: their squares are numbers of a matrix", kMostSquared))
+      .help("use \"lbfgs\", or a smaller network, or freeze parameters");
 }
 
 TrainingStep training_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network, Worker* worker) {
@@ -166,6 +204,39 @@ GatherStep gather_step(const TrainingOptions& options, uint64_t seed, const nn::
     const auto add = [&](const Tensor& sum, const Tensor& g) { return sum + share.as(g.type()) * g; };
     return Gathered{map(before.gradients, gradients, add), add(before.loss, value),
                     moments.empty() ? before.state : update_statistics(before.state, moments)};
+  };
+}
+
+CurvatureStep curvature_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network,
+                             Worker* worker) {
+  const auto parts = parts_of(options, network);
+  const ParameterPart trained = all_of(parts);
+  // The loss of J u in place of the errors, u'J'HJ u / 2, for each row u of the identity: its derivative is J'HJ u.
+  const auto squares = [&network, trained, is_all = parts.empty()](const Tree& identity, const Tensor& x,
+                                                                   const Tree& all, const Tree& state) {
+    const Tree own = is_all ? all : trained.of(all);
+    const Tensor flat = flat_leaves(own);
+    const Tree losses = vmap(
+        [&](const Tree& row) -> Tree {
+          const Tree there = as_leaves(own, flat);
+          const Tree y = network.forward(x, is_all ? there : trained.put(all, there), state, Phase::train).y;
+          const std::vector<Tensor> outputs = leaf_tensors(y);
+          std::vector<Tensor> moved = jvp(outputs, {&flat, 1}, {&row.tensor(), 1}), zeros;
+          for (size_t i = 0; i < moved.size(); ++i) {
+            moved[i] = reshape(moved[i], outputs[i].shape(), outputs[i].labels());
+            const Tensor none = Tensor::zeros(outputs[i].shape(), outputs[i].type()).to(outputs[i].device());
+            zeros.push_back(reshape(none, outputs[i].shape(), outputs[i].labels()));
+          }
+          return network.loss(with_leaves(y, moved), with_leaves(y, zeros));
+        },
+        identity);
+    return sum(losses.tensor());
+  };
+  const auto gradient = value_and_grad(squares, {.shards = options.shards, .worker = worker, .seed = seed});
+  return [gradient](const Tree& identity, const Tree& parameters, const Tree& state, const Tensor& before,
+                    const Tensor& x, const Operand& share) {
+    const auto [value, found] = gradient(identity, x, parameters, state);
+    return before + share.as(DType::f32) * found.tensor();
   };
 }
 

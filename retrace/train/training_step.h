@@ -20,7 +20,8 @@ struct TrainingState {
 // At the start: the network's values, and the solver's own before the first step.
 TrainingState initial_training_state(const nn::Network& network, const TrainingOptions& options);
 
-// Error(usage) for groups of parameters that do not fit the network: as solver_update().
+// Error(usage) for groups of parameters that do not fit the network: as solver_update(); for a solver that needs a sum
+// of squares, and a loss that is none, or too many parameters.
 void check_groups(const TrainingOptions& options, const nn::Network& network, Place place);
 
 // The solver with its options, and the parts of the parameters that are trained alike.
@@ -62,6 +63,16 @@ using GatherStep = std::function<Gathered(const Tree&, const Gathered&, const Te
 // As training_step().
 GatherStep gather_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network,
                        Worker* worker = nullptr);
+
+// Adds a mini-batch to the curvature J'HJ of a loss that is a sum of squares, [n,n]: J has the derivatives of the
+// outputs with respect to the n elements of the parameters that are trained, in the order of their leaves, H is the
+// second derivative of the loss. Takes the identity [n,n], parameters, state, what there is, inputs, and the share
+// of the mini-batch.
+using CurvatureStep =
+    std::function<Tensor(const Tree&, const Tree&, const Tree&, const Tensor&, const Tensor&, const Operand&)>;
+// As training_step().
+CurvatureStep curvature_step(const TrainingOptions& options, uint64_t seed, const nn::Network& network,
+                             Worker* worker = nullptr);
 
 // The step from what was gathered, and the learn rate.
 using UpdateStep = std::function<TrainingState(const TrainingState&, const Gathered&, const Operand&)>;

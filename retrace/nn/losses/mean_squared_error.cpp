@@ -7,7 +7,8 @@ LossKind mean_squared_error_loss() {
   return {.name = "mean-squared-error",
           .help = "square of the difference, mean over all elements",
           .outputs = {OutputKind::image, OutputKind::values},
-          .loss = [](const Tensor& y, const Tensor& target) { return mean_squared_error(y, target); }};
+          .loss = [](const Tensor& y, const Tensor& target) { return mean_squared_error(y, target); },
+          .squares = true};
 }
 
 }  // namespace retrace::nn

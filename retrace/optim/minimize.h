@@ -1,5 +1,6 @@
 #pragma once
-// L-BFGS, for losses of all data at once: fewer steps than methods with a fixed rate where the loss is smooth.
+// Losses of all data at once, in fewer steps than methods with a fixed rate where the loss is smooth: L-BFGS, and the
+// method of Levenberg and Marquardt for sums of squares.
 
 #include <cstdint>
 #include <functional>
@@ -66,8 +67,8 @@ struct MinimizeOptions {
   std::function<bool(int64_t iteration, const LbfgsUpdate& update)> output_function = {};
 };
 
-// Why minimize_lbfgs ended.
-enum class MinimizeEnd { gradient_tolerance, step_tolerance, max_iterations, output_function };
+// Why a minimization ended.
+enum class MinimizeEnd { gradient_tolerance, step_tolerance, max_iterations, output_function, max_damping };
 
 // The last parameters, and how they were found.
 struct Minimum {
@@ -81,5 +82,45 @@ struct Minimum {
 // lbfgs_update.
 Minimum minimize_lbfgs(const Tree& parameters, const LossAndGradients& loss, const MinimizeOptions& options = {},
                        Place place = Place::here());
+
+// Residuals r of parameters, of any shape, by ops: the loss is the sum of r * r, divided by 2.
+using Residuals = std::function<Tensor(const Tree& parameters)>;
+
+// One step: the new parameters and what became of it.
+struct LevenbergMarquardtUpdate {
+  Tree parameters;
+  double damping = 0;        // of the next step; above the maximum: no step made the loss smaller
+  double loss = 0;           // of the new parameters
+  double gradient_size = 0;  // the largest |J'r| of an element, at the parameters before the step
+  double step_size = 0;      // the largest change of an element; 0: there was no step
+  int64_t evaluations = 0;   // of the residuals, the one with their derivatives among them
+};
+
+// Options of minimize_levenberg_marquardt; a step has the factors.
+struct LevenbergMarquardtOptions {
+  double initial_damping_factor = 0.001, max_damping_factor = 1e10;
+  double damping_increase_factor = 10, damping_decrease_factor = 0.1;
+  int64_t max_iterations = 1000;
+  double gradient_tolerance = 1e-5;  // ends where gradient_size is at most this
+  double step_tolerance = 1e-5;      // or step_size
+  // Called after each step; true ends the loop.
+  std::function<bool(int64_t iteration, const LevenbergMarquardtUpdate& update)> output_function = {};
+};
+
+// A step of Levenberg (1944) and Marquardt (1963): d with (J'J + damping I) d = -J'r, where J has the derivatives of
+// the residuals with respect to all parameters; damping 0 is the initial one. While the loss at parameters + d is not
+// smaller, the damping is multiplied by the factor that increases it, up to the maximum; then by the one that decreases
+// it. The rows of J' are products jvp() in one vmap(), J'r and J'J sums and matrix products of the parameters' type;
+// d is found in f64, by Cholesky's factors, row by row, and rounded once. Same bits wherever the residuals have them.
+// Parameters have one type, f32 or f64, and the residuals have it. Error(usage): other types, more than 10,000
+// elements, options out of range, residuals or derivatives that are not finite.
+LevenbergMarquardtUpdate levenberg_marquardt_update(const Tree& parameters, const Residuals& residuals, double damping,
+                                                    const LevenbergMarquardtOptions& options = {},
+                                                    Place place = Place::here());
+
+// Steps of levenberg_marquardt_update until one of the tolerances is met, the damping is above its maximum,
+// output_function says so, or max_iterations. Errors: as levenberg_marquardt_update.
+Minimum minimize_levenberg_marquardt(const Tree& parameters, const Residuals& residuals,
+                                     const LevenbergMarquardtOptions& options = {}, Place place = Place::here());
 
 }  // namespace retrace
