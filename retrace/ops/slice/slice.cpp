@@ -169,7 +169,8 @@ void define_slice(OpTable& table) {
              .infer = infer_pad,
              .gradient = gradient_pad,
              .kernel = run_pad,
-             .cuda = cuda_pad});
+             .cuda = cuda_pad,
+             .puts = true});
 }
 
 }  // namespace retrace
