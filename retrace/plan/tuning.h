@@ -68,7 +68,9 @@ namespace tuning {
 constexpr size_t kSliceBytes = 2048;   // of a full bucket for each worker: no message is short. digits, 1,000 workers
 constexpr int64_t kTile = 512;         // elements of a tile: a register takes 2 KiB. digits
 constexpr int64_t kLongPeriod = 2048;  // elements: longer patterns are read where they lie. digits
-constexpr int64_t kChainPiece = 8192;  // elements of a chain that one thread takes at a time. digits
+constexpr int64_t kRepeatedElements = 256;  // half a tile: so many, or fewer, are stretched once a tile. group_norm
+constexpr int64_t kFewestRepeats = 4;       // group_norm
+constexpr int64_t kChainPiece = 8192;       // elements of a chain that one thread takes at a time. digits
 constexpr int64_t kChainPieceWork =
     16'384;                                 // elements times ops of such a piece, at least a tile: the gates of an LSTM
 constexpr int64_t kMostChainFeatures = 64;  // columns of a row chain's values: 64 times 1 KiB fill half of the caches
