@@ -143,7 +143,7 @@ expect 0 '"plan":"' plan "$golden/digits.toml" --json
 [ "$(wc -l <out)" -eq 1 ] || fail 'plan --json: more than one line'
 expect 0 'conv' plan "$golden/digits.toml"
 for pass in lower_composites fold_constants simplify merge_common merge_loops remove_dead mask_before_unpool sink_views recompute_cheap \
-  fuse_rows fuse_prologues fuse_pointwise fuse_epilogues fuse_samples fuse_lines fuse_reductions order_by_memory; do
+  fuse_parts fuse_rows fuse_prologues fuse_pointwise fuse_epilogues fuse_samples fuse_lines fuse_reductions order_by_memory; do
   grep -q "^  $pass .* nodes .* ms$" out || fail "plan: the pass $pass is not timed"
 done
 [ "$(grep -c '^call ' out)" -eq 0 ] || fail 'plan: reasons that nobody asked for'

@@ -68,13 +68,17 @@ namespace tuning {
 constexpr size_t kSliceBytes = 2048;   // of a full bucket for each worker: no message is short. digits, 1,000 workers
 constexpr int64_t kTile = 512;         // elements of a tile: a register takes 2 KiB. digits
 constexpr int64_t kLongPeriod = 2048;  // elements: longer patterns are read where they lie. digits
-constexpr int64_t kChainPiece = 8192;  // elements of a chain that one thread takes at a time. digits
+constexpr int64_t kRepeatedElements = 256;  // half a tile: so many, or fewer, are stretched once a tile. group_norm
+constexpr int64_t kFewestRepeats = 4;       // group_norm
+constexpr int64_t kChainPiece = 8192;       // elements of a chain that one thread takes at a time. digits
 constexpr int64_t kChainPieceWork =
     16'384;                                 // elements times ops of such a piece, at least a tile: the gates of an LSTM
 constexpr int64_t kMostChainFeatures = 64;  // columns of a row chain's values: 64 times 1 KiB fill half of the caches
 constexpr int64_t kMostChannels = 256;      // of a sum by strips: a strip of more is not in one range of any kernel
-constexpr int64_t kReadElements = 8192;     // that a chain makes at a time where a sum by strips reads it. cifar10
-constexpr int kMostStripLevel = 12;         // 2^12 strips of 16 positions are summed at a time, at most. cifar10
+constexpr int64_t kPartElements =
+    8192;  // of an array of parts that are written at a time: they fill a first-level cache
+constexpr int64_t kReadElements = 8192;      // that a chain makes at a time where a sum by strips reads it. cifar10
+constexpr int kMostStripLevel = 12;          // 2^12 strips of 16 positions are summed at a time, at most. cifar10
 constexpr unsigned kCudaChainThreads = 256;  // of a block
 constexpr int64_t kLeastOfFour = 1 << 20;    // elements of a chain of which a thread takes four: fewer need all threads
 constexpr int64_t kLeastCudaChannels = 8;  // of an array that is made while it is summed: 32 bytes are written at once

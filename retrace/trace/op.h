@@ -202,6 +202,7 @@ struct Op {
   bool constant = false;             // one number, the attribute "value"
   bool repeats = false;              // each element of the result is an element of input 0
   bool joins = false;                // the inputs one after another along the attribute "axis"
+  bool puts = false;                 // input 0 at "begin", "begin" + "step", ... of zeros of the shape "shape"
   bool cuts = false;                 // of input 0 the elements "begin", begin + "step", ... before "end", for each axis
   bool elementwise = false;          // `kernel` makes an element of the inputs' elements at its place alone
   bool sum = false;                  // of input 0 over the attribute "axes", in the orders of docs/numerics.md 3

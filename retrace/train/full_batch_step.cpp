@@ -16,28 +16,15 @@
 namespace retrace {
 namespace {
 
-<<<<<<< HEAD
-=======
-// Observations of the next mini-batches of the queue, of all workers together.
-std::vector<int64_t> next_sizes(const TrainingTask& task, const MiniBatchQueue& queue, int64_t mini_batches) {
-  const int64_t size = queue.mini_batch_size();
-  std::vector<int64_t> sizes;
-  for (int64_t left = queue.size() - queue.position().next; left > 0 && mini_batches > 0; --mini_batches, left -= size)
-    sizes.push_back(std::min(left, size));
-  if (task.training.partial_mini_batch == "discard") std::erase_if(sizes, [&](int64_t own) { return own < size; });
-  return sizes;
-}
-
 // Calls f(mini-batch, share) for those from here to the end of the queue, at most so many.
 template <class F>
-void for_mini_batches(const TrainingTask& task, MiniBatchQueue& queue, int64_t most, const F& f) {
-  const auto sizes = next_sizes(task, queue, most);
+void for_mini_batches(MiniBatchQueue& queue, int64_t most, const F& f) {
+  const auto sizes = queue.next_sizes(most);
   double all = 0;
   for (const int64_t size : sizes) all += static_cast<double>(size);
   for (const int64_t size : sizes) f(queue.next(Place()), static_cast<float>(static_cast<double>(size) / all));
 }
 
->>>>>>> b258bc4c8a5bff721b17e386dcc3f8b67961e851
 // What one evaluation of the loss brought beside it.
 struct Seen {
   Tensor loss;
@@ -80,7 +67,7 @@ class AllData {
     const Tensor identity = Tensor::eye(diagonal.size()).to(diagonal.device());
     Tensor sum = identity * diagonal;
     evaluate(Tree{{"identity", identity}, {"sum", sum}});
-    for_mini_batches(task_, queue_, queue_.size(), [&](const auto& batch, float share) {
+    for_mini_batches(queue_, queue_.size(), [&](const auto& batch, float share) {
       sum = functions_.curvature(identity, all, before_.state, std::move(sum), batch[0], share);
     });
     return sum;
@@ -143,14 +130,8 @@ bool takes_all_data(const TrainingOptions& options) {
 
 Gathered gather_mini_batches(const TrainingTask& task, const AcceleratedFunction<GatherStep>& gather,
                              const TrainingState& at, MiniBatchQueue& queue, int64_t most) {
-<<<<<<< HEAD
-  const auto sizes = queue.next_sizes(most);
-  double all = 0;
-  for (const int64_t size : sizes) all += static_cast<double>(size);
-=======
->>>>>>> b258bc4c8a5bff721b17e386dcc3f8b67961e851
   Gathered sum = nothing_gathered(at);
-  for_mini_batches(task, queue, most, [&](const auto& batch, float share) {
+  for_mini_batches(queue, most, [&](const auto& batch, float share) {
     sum = gather(at.parameters, std::move(sum), batch[0], targets_of(task.network, task.data, batch), share);
   });
   return sum;

@@ -118,6 +118,10 @@ class ReductionReader {
     const int64_t length = shape_.run * shape_.channels, stride = shape_.segment_dimensions.all[0].stride;
     const float* from = data_ + base + first * stride;
     const float *const to_end = to + segments * length, *const from_end = data_ + count_;
+    if (length == vector) {
+      for (; to < to_end; to += vector, from += stride) std::memcpy(to, from, vector * sizeof(float));
+      return;
+    }
     const int64_t padded = (length + vector - 1) / vector * vector;
     for (; to < to_end; to += length, from += stride) {
       if (padded <= kMostCopied && to_end - to >= padded && from_end - from >= padded)

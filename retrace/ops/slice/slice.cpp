@@ -171,6 +171,7 @@ void define_slice(OpTable& table) {
              .gradient = gradient_pad,
              .kernel = run_pad,
              .cuda = cuda_pad,
+             .puts = true,
              .any_type = true});
 }
 

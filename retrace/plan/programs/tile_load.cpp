@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "retrace/plan/programs/tile_bytes.h"
+#include "retrace/plan/tuning.h"
 
 namespace retrace {
 namespace {
@@ -91,11 +92,37 @@ class StridedWalk {
   int64_t offset_ = 0;
 };
 
+// The axis along which the elements behind it repeat: short ones, often enough. -1: there is none.
+int repeated_axis(const Shape& shape, const Shape& strides) {
+  for (int axis = shape.rank() - 2; axis > 0; --axis) {
+    if (shape.count(axis + 1, shape.rank()) > tuning::kRepeatedElements) return -1;
+    if (strides[axis] == 0 && shape[axis] >= tuning::kFewestRepeats) return axis;
+  }
+  return -1;
+}
+
+// `count` elements at `to`, of which the first `period` are there.
+void repeat(float* to, int64_t period, int64_t count) {
+  for (int64_t there = period; there < count; there *= 2) std::copy_n(to, std::min(there, count - there), to + there);
+}
+
 template <class T>
 void load_strided(const Shape& shape, const Shape& strides, const T* from, float* to, int64_t begin, int64_t count) {
   if (shape.rank() == 0) return gather(from, to, count, 0);
   StridedWalk<T> walk(shape, strides, from, begin);
   for (int64_t done = 0; done < count;) done += walk.write(to + done, count - done);
+}
+
+// The same where the `inner` elements of the axes behind another repeat along it, which makes `outer` of them.
+template <class T>
+void load_repeated(const Shape& shape, const Shape& strides, int64_t inner, int64_t outer, const T* from, float* to,
+                   int64_t begin, int64_t count) {
+  for (int64_t done = 0; done < count;) {
+    const int64_t at = begin + done, here = std::min(count - done, outer - at % outer);
+    load_strided(shape, strides, from, to + done, at, std::min(here, inner));
+    repeat(to + done, inner, here);
+    done += here;
+  }
 }
 
 }  // namespace
@@ -115,14 +142,23 @@ BroadcastLoad::BroadcastLoad(DType type, const Shape& from, const Shape& to) : t
       strides_.push_back(stride);
     }
   }
+  const int axis = repeated_axis(shape_, strides_);
+  if (axis < 0) return;
+  inner_ = shape_.count(axis + 1, shape_.rank());
+  outer_ = inner_ * shape_[axis];
 }
 
 void BroadcastLoad::load(const void* from, float* to, int64_t begin, int64_t count) const {
-  const auto of = [&](const auto* elements) { load_strided(shape_, strides_, elements, to, begin, count); };
-  if (type_ == DType::f32) return of(static_cast<const float*>(from));
-  if (type_ == DType::bf16) return of(static_cast<const BFloat16*>(from));
-  if (type_ == DType::f16) return of(static_cast<const Float16*>(from));
-  of(static_cast<const uint8_t*>(from));
+  const auto load_from = [&](const auto* elements) {
+    if (inner_ > 0 && count > inner_)
+      load_repeated(shape_, strides_, inner_, outer_, elements, to, begin, count);
+    else
+      load_strided(shape_, strides_, elements, to, begin, count);
+  };
+  if (type_ == DType::f32) return load_from(static_cast<const float*>(from));
+  if (type_ == DType::bf16) return load_from(static_cast<const BFloat16*>(from));
+  if (type_ == DType::f16) return load_from(static_cast<const Float16*>(from));
+  load_from(static_cast<const uint8_t*>(from));
 }
 
 int64_t BroadcastLoad::period() const {
