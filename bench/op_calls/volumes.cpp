@@ -74,6 +74,14 @@ void add_volumes(OpTable& table) {
     return Results{c[2].defined() ? transposed_conv3d(c[0], c[1], c[2], options)
                                   : transposed_conv3d(c[0], c[1], options)};
   };
+  table["adaptive_average_pool1d"] = [](const Call& c) {
+    return Results{adaptive_average_pool1d(c[0], c.whole("size", 1))};
+  };
+  table["adaptive_max_pool1d"] = [](const Call& c) { return Results{adaptive_max_pool1d(c[0], c.whole("size", 1))}; };
+  table["adaptive_average_pool3d"] = [](const Call& c) {
+    return Results{adaptive_average_pool3d(c[0], triple(c, "size", 1))};
+  };
+  table["adaptive_max_pool3d"] = [](const Call& c) { return Results{adaptive_max_pool3d(c[0], triple(c, "size", 1))}; };
   table["rotary_embedding"] = [](const Call& c) {
     return Results{rotary_embedding(
         c[0], {.base = c.number("base", 10000), .first = c.whole("first", 0), .interleaved = c.flag("interleaved")})};

@@ -120,6 +120,15 @@ def given_sizes(r):
     return [x], {"size": [r.whole(1, 12), r.whole(1, 12)]}
 
 
+def given_length(r):
+    return [r.seldom_special(r.normal([r.pick((1, 2, 3)), r.whole(1, 12), r.pick((1, 2, 3, 8, 17))]))], {"size": r.whole(1, 12)}
+
+
+def given_volume(r):
+    x = r.seldom_special(r.normal([r.pick((1, 2)), r.whole(1, 7), r.whole(1, 7), r.whole(1, 7), r.pick((1, 2, 5))]))
+    return [x], {"size": [r.whole(1, 7) for _ in range(3)]}
+
+
 def adaptive(function):
     return lambda inputs, options: function(inputs[0].movedim(-1, 1), options["size"]).movedim(1, -1)
 
@@ -235,3 +244,7 @@ op("rotary_embedding", "torch.polar, a product of complex numbers", turned, posi
 op("cross_channel_norm", WINDOW_NAME + "local_response_norm", channels_around, with_channels, NORM, STEPS)
 op("transposed_conv1d", WINDOW_NAME + "conv_transpose1d, cut", spread(1), to_spread(1), SUM, SUM)
 op("transposed_conv3d", WINDOW_NAME + "conv_transpose3d, cut", spread(3), to_spread(3), SUM, SUM)
+op("adaptive_average_pool1d", WINDOW_NAME + "adaptive_avg_pool1d", adaptive(F.adaptive_avg_pool1d), given_length, SUM, SUM)
+op("adaptive_max_pool1d", WINDOW_NAME + "adaptive_max_pool1d", adaptive(F.adaptive_max_pool1d), given_length, EXACT, SUM)
+op("adaptive_average_pool3d", WINDOW_NAME + "adaptive_avg_pool3d", adaptive(F.adaptive_avg_pool3d), given_volume, SUM, SUM)
+op("adaptive_max_pool3d", WINDOW_NAME + "adaptive_max_pool3d", adaptive(F.adaptive_max_pool3d), given_volume, EXACT, SUM)

@@ -79,6 +79,11 @@ TEST(SequenceLayers, PoolsAreTheirOps) {
   EXPECT_EQ(average_pool1d(3, ends).made_from()->options.integers("padding"), (std::vector<int64_t>{1, 0}));
   EXPECT_EQ(output_of(global_max_pool1d(), x), retrace::global_max_pool1d(x).to_vector<float>());
   EXPECT_EQ(output_of(global_average_pool1d(), x), retrace::global_average_pool1d(x).to_vector<float>());
+  const OptionValues four{{"size", int64_t{4}}};
+  EXPECT_EQ(output_of(adaptive_average_pool1d(4), x), retrace::adaptive_average_pool1d(x, 4).to_vector<float>());
+  EXPECT_EQ(output_of(layer_of_text("adaptive_average_pool1d", four), x), output_of(adaptive_average_pool1d(4), x));
+  EXPECT_EQ(output_of(adaptive_max_pool1d(4), x), retrace::adaptive_max_pool1d(x, 4).to_vector<float>());
+  EXPECT_EQ(output_of(layer_of_text("adaptive_max_pool1d", four), x), output_of(adaptive_max_pool1d(4), x));
   const Tensor image = reshape(x, {2, 2, 3, 3}, "BSSC");
   EXPECT_EQ(output_of(global_max_pool2d(), image), retrace::max_pool2d(image, {2, 3}).to_vector<float>());
 }

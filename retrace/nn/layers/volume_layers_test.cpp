@@ -70,6 +70,12 @@ TEST(VolumeLayers, PoolsAreTheirOps) {
   const OptionValues two{{"size", int64_t{2}}};
   EXPECT_EQ(pooled(max_pool3d(2), x), retrace::max_pool3d(x, 2).to_vector<float>());
   EXPECT_EQ(pooled(volume_layer("max_pool3d", two), x), retrace::max_pool3d(x, 2).to_vector<float>());
+  const OptionValues sizes{{"size", VolumeSizes{3, 2, 2}}};
+  EXPECT_EQ(pooled(adaptive_average_pool3d({3, 2, 2}), x),
+            retrace::adaptive_average_pool3d(x, {3, 2, 2}).to_vector<float>());
+  EXPECT_EQ(pooled(volume_layer("adaptive_average_pool3d", sizes), x), pooled(adaptive_average_pool3d({3, 2, 2}), x));
+  EXPECT_EQ(pooled(adaptive_max_pool3d({3, 2, 2}), x), retrace::adaptive_max_pool3d(x, {3, 2, 2}).to_vector<float>());
+  EXPECT_EQ(pooled(volume_layer("adaptive_max_pool3d", sizes), x), pooled(adaptive_max_pool3d({3, 2, 2}), x));
   const AveragePool3dOptions options{.stride = {1, 2, 1}, .padding = 1, .count_padding = true};
   const VolumeFloats expected = retrace::average_pool3d(x, {2, 3, 2}, options).to_vector<float>();
   const Layer average = average_pool3d({2, 3, 2}, options);
