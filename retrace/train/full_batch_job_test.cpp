@@ -235,6 +235,9 @@ TEST(LevenbergMarquardtRun, NeedsASumOfSquaresAndFewParameters) {
   const TrainNetworkOptions options{.training = {.solver = "levenberg-marquardt"}};
   const auto loss = [](const Tensor& y, const Tensor& t) { return mean(abs(y - t)); };
   EXPECT_TRUE(says(error_of([&] { train_network(wave_data(), nn::linear(1), Loss(loss), options); }), "a function"));
+  const nn::Sequential draws{nn::linear(3), nn::dropout(0.5), nn::linear(1)};
+  EXPECT_TRUE(says(error_of([&] { train_network(wave_data(), draws, "mean-squared-error", options); }),
+                   "a layer draws random numbers"));
   const nn::Sequential large{nn::linear(200), nn::linear(100), nn::linear(1)};
   EXPECT_TRUE(says(error_of([&] { train_network(wave_data(), large, "mean-squared-error", options); }),
                    "there are too many parameters"));

@@ -117,6 +117,21 @@ void check_squares(const nn::Network& network, Place place) {
       .help("\"lbfgs\" takes any loss");
 }
 
+constexpr int kDrawsInVmap = 263;
+
+// The loss of J u in place of the errors, u'J'HJ u / 2, where J has the derivatives of the outputs y with respect to
+// these elements: its derivative is J'HJ u.
+Tensor loss_along(const nn::Network& network, const Tree& y, const Tensor& elements, const Tensor& u) {
+  const std::vector<Tensor> outputs = leaf_tensors(y);
+  std::vector<Tensor> moved = jvp(outputs, {&elements, 1}, {&u, 1}), zeros;
+  for (size_t i = 0; i < moved.size(); ++i) {
+    moved[i] = reshape(moved[i], outputs[i].shape(), outputs[i].labels());
+    const Tensor none = Tensor::zeros(outputs[i].shape(), outputs[i].type()).to(outputs[i].device());
+    zeros.push_back(reshape(none, outputs[i].shape(), outputs[i].labels()));
+  }
+  return network.loss(with_leaves(y, moved), with_leaves(y, zeros));
+}
+
 using Gradients = ValueGradientAndAux<Tree, Tree>;
 
 // The function of value, gradients and moments of a mini-batch. What is frozen is no parameter of the function that is
@@ -211,26 +226,22 @@ CurvatureStep curvature_step(const TrainingOptions& options, uint64_t seed, cons
                              Worker* worker) {
   const auto parts = parts_of(options, network);
   const ParameterPart trained = all_of(parts);
-  // The loss of J u in place of the errors, u'J'HJ u / 2, for each row u of the identity: its derivative is J'HJ u.
   const auto squares = [&network, trained, is_all = parts.empty()](const Tree& identity, const Tensor& x,
                                                                    const Tree& all, const Tree& state) {
     const Tree own = is_all ? all : trained.of(all);
     const Tensor flat = flat_leaves(own);
-    const Tree losses = vmap(
-        [&](const Tree& row) -> Tree {
-          const Tree there = as_leaves(own, flat);
-          const Tree y = network.forward(x, is_all ? there : trained.put(all, there), state, Phase::train).y;
-          const std::vector<Tensor> outputs = leaf_tensors(y);
-          std::vector<Tensor> moved = jvp(outputs, {&flat, 1}, {&row.tensor(), 1}), zeros;
-          for (size_t i = 0; i < moved.size(); ++i) {
-            moved[i] = reshape(moved[i], outputs[i].shape(), outputs[i].labels());
-            const Tensor none = Tensor::zeros(outputs[i].shape(), outputs[i].type()).to(outputs[i].device());
-            zeros.push_back(reshape(none, outputs[i].shape(), outputs[i].labels()));
-          }
-          return network.loss(with_leaves(y, moved), with_leaves(y, zeros));
-        },
-        identity);
-    return sum(losses.tensor());
+    const auto outputs = [&] {
+      const Tree there = as_leaves(own, flat);
+      return network.forward(x, is_all ? there : trained.put(all, there), state, Phase::train).y;
+    };
+    const auto row = [&](const Tree& u) -> Tree { return loss_along(network, outputs(), flat, u.tensor()); };
+    try {
+      return sum(vmap(row, identity).tensor());
+    } catch (const Error& error) {
+      if (error.code() != kDrawsInVmap) throw;
+      throw Error(ErrorKind::usage, 468, "levenberg_marquardt: a layer draws random numbers")
+          .help("remove dropout, or use \"lbfgs\"");
+    }
   };
   const auto gradient = value_and_grad(squares, {.shards = options.shards, .worker = worker, .seed = seed});
   return [gradient](const Tree& identity, const Tree& parameters, const Tree& state, const Tensor& before,
