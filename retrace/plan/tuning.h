@@ -69,6 +69,7 @@ constexpr size_t kSliceBytes = 2048;   // of a full bucket for each worker: no m
 constexpr int64_t kTile = 512;         // elements of a tile: a register takes 2 KiB. digits
 constexpr int64_t kLongPeriod = 2048;  // elements: longer patterns are read where they lie. digits
 constexpr int64_t kRepeatedElements = 256;  // half a tile: so many, or fewer, are stretched once a tile. group_norm
+constexpr int64_t kFewestEqual = 64;        // elements of a row of equal ones that is filled by itself. layer_norm
 constexpr int64_t kFewestRepeats = 4;       // group_norm
 constexpr int64_t kChainPiece = 8192;       // elements of a chain that one thread takes at a time. digits
 constexpr int64_t kChainPieceWork =

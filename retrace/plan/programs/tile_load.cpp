@@ -113,6 +113,16 @@ void load_strided(const Shape& shape, const Shape& strides, const T* from, float
   for (int64_t done = 0; done < count;) done += walk.write(to + done, count - done);
 }
 
+// Rows of `run` equal elements, which are long.
+template <class T>
+void load_rows(int64_t run, const T* from, float* to, int64_t begin, int64_t count) {
+  from += begin / run;
+  int64_t left = run - begin % run;
+  const auto fill = fill_table.get();
+  for (; count > left; ++from, to += left, count -= left, left = run) fill(static_cast<float>(*from), to, left);
+  fill(static_cast<float>(*from), to, count);
+}
+
 // The same where the `inner` elements of the axes behind another repeat along it, which makes `outer` of them.
 template <class T>
 void load_repeated(const Shape& shape, const Shape& strides, int64_t inner, int64_t outer, const T* from, float* to,
@@ -142,6 +152,7 @@ BroadcastLoad::BroadcastLoad(DType type, const Shape& from, const Shape& to) : t
       strides_.push_back(stride);
     }
   }
+  if (shape_.rank() == 2 && strides_[0] == 1 && strides_[1] == 0 && shape_[1] >= tuning::kFewestEqual) run_ = shape_[1];
   const int axis = repeated_axis(shape_, strides_);
   if (axis < 0) return;
   inner_ = shape_.count(axis + 1, shape_.rank());
@@ -150,7 +161,9 @@ BroadcastLoad::BroadcastLoad(DType type, const Shape& from, const Shape& to) : t
 
 void BroadcastLoad::load(const void* from, float* to, int64_t begin, int64_t count) const {
   const auto load_from = [&](const auto* elements) {
-    if (inner_ > 0 && count > inner_)
+    if (run_ > 0 && begin + count <= run_ * shape_[0])
+      load_rows(run_, elements, to, begin, count);
+    else if (inner_ > 0 && count > inner_)
       load_repeated(shape_, strides_, inner_, outer_, elements, to, begin, count);
     else
       load_strided(shape_, strides_, elements, to, begin, count);

@@ -21,6 +21,7 @@ class BroadcastLoad {
  private:
   DType type_;
   Shape shape_, strides_;  // of the broadcast, axes merged where they step regularly
+  int64_t run_ = 0;        // elements of rows of equal ones, if these are long
   int64_t inner_ = 0;      // elements that repeat along an axis, if some do,
   int64_t outer_ = 0;      // and those of all repetitions
 };

@@ -13,6 +13,13 @@ namespace {
 
 using namespace tuning;
 
+// Where a tile's patterns begin: one place for each.
+int64_t* pattern_places(size_t count) {
+  thread_local std::vector<int64_t> places;
+  if (places.size() < count) places.resize(count);
+  return places.data();
+}
+
 float* scratch_memory(int count) {
   thread_local std::vector<float> memory;
   const size_t needed = static_cast<size_t>(count) * kTile + 16;
@@ -90,7 +97,7 @@ struct TileProgram::Builder {
     if (period > 0 && period <= kLongPeriod) {
       place(id) = {Operand::In::pattern, static_cast<int>(program.patterns_.size())};
       const int64_t extent = period + std::min(kTile, program.shape_.count());  // of any tile that starts in the first
-      program.patterns_.push_back({input, program.pattern_floats_, period, extent, std::move(load)});
+      program.patterns_.push_back({input, program.pattern_floats_, period, kTile % period, extent, std::move(load)});
       program.pattern_floats_ += static_cast<size_t>((extent + 15) / 16 * 16);
     } else {
       place(id) = {Operand::In::scratch, program.scratch_count_};
@@ -190,6 +197,18 @@ struct TileProgram::Tile {
   void* const* outputs;
   const float* patterns;
   float* scratch;
+  int64_t* places;  // of the tile's first element in each pattern
+
+  void begin(int64_t at) const {
+    for (size_t i = 0; i < program.patterns_.size(); ++i) places[i] = at % program.patterns_[i].period;
+  }
+  void next() const {
+    for (size_t i = 0; i < program.patterns_.size(); ++i) {
+      const Pattern& pattern = program.patterns_[i];
+      places[i] += pattern.step;
+      if (places[i] >= pattern.period) places[i] -= pattern.period;
+    }
+  }
 
   const float* read(const Operand& place, int64_t at) const {
     const size_t i = static_cast<size_t>(place.index);
@@ -197,7 +216,7 @@ struct TileProgram::Tile {
       case Operand::In::input: return static_cast<const float*>(inputs[i]) + at;
       case Operand::In::output: return static_cast<const float*>(outputs[i]) + at;
       case Operand::In::scratch: return scratch + place.index * kTile;
-      case Operand::In::pattern: return patterns + program.patterns_[i].offset + at % program.patterns_[i].period;
+      case Operand::In::pattern: return patterns + program.patterns_[i].offset + places[i];
       case Operand::In::none: break;
     }
     return nullptr;
@@ -222,8 +241,9 @@ struct TileProgram::Tile {
 
 void TileProgram::run(int64_t begin, int64_t end, const void* const* inputs, void* const* outputs,
                       const float* patterns) const {
-  const Tile tile{*this, inputs, outputs, patterns, scratch_memory(scratch_count_)};
-  for (int64_t at = begin; at < end; at += kTile) {
+  const Tile tile{*this, inputs, outputs, patterns, scratch_memory(scratch_count_), pattern_places(patterns_.size())};
+  tile.begin(begin);
+  for (int64_t at = begin; at < end; at += kTile, tile.next()) {
     const int64_t count = std::min(kTile, end - at);
     for (const auto& each : loads_) each.load.load(inputs[each.input], tile.scratch + each.scratch * kTile, at, count);
     for (const auto& step : steps_) {

@@ -64,8 +64,8 @@ class TileProgram {
   };
   struct Pattern {
     int input;
-    size_t offset;  // in the patterns, in floats
-    int64_t period, extent;
+    size_t offset;                 // in the patterns, in floats
+    int64_t period, step, extent;  // step: from tile to tile
     BroadcastLoad load;
   };
   struct Step {
