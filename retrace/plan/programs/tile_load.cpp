@@ -119,8 +119,8 @@ void load_rows(int64_t run, const T* from, float* to, int64_t begin, int64_t cou
   from += begin / run;
   int64_t left = run - begin % run;
   const auto fill = fill_table.get();
-  for (; count > left; ++from, to += left, count -= left, left = run) fill(static_cast<float>(*from), to, left);
-  fill(static_cast<float>(*from), to, count);
+  for (; count > left; ++from, to += left, count -= left, left = run) fill(number(*from), to, left);
+  fill(number(*from), to, count);
 }
 
 // The same where the `inner` elements of the axes behind another repeat along it, which makes `outer` of them.
