@@ -243,7 +243,7 @@ CurvatureStep curvature_step(const TrainingOptions& options, uint64_t seed, cons
           .help("remove dropout, or use \"lbfgs\"");
     }
   };
-  const auto gradient = value_and_grad(squares, {.shards = options.shards, .worker = worker, .seed = seed});
+  const auto gradient = value_and_grad(squares, {.shards = options.shards, .worker = worker, .seed = seed}, Place());
   return [gradient](const Tree& identity, const Tree& parameters, const Tree& state, const Tensor& before,
                     const Tensor& x, const Operand& share) {
     const auto [value, found] = gradient(identity, x, parameters, state);
