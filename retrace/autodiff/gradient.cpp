@@ -23,6 +23,18 @@ void check_loss(const Tensor& loss, Place place) {
       .help("sum it, or use a loss such as cross_entropy or mean_squared_error");
 }
 
+// What was recorded around a body is known there as a value alone: its way from x is not seen.
+void check_is_recorded_here(const Tensor& y, std::span<const Tensor> x, const Recording& recording, Place place) {
+  const auto& pending = y.value()->pending;
+  if (!pending || pending.get() == &recording) return;
+  for (const Tensor& one : x)
+    if (one.value() == y.value()) return;
+  throw Error(ErrorKind::usage, 478, "a body differentiates a tensor that was recorded outside of it")
+      .where(place)
+      .got(y.spec().text())
+      .help("compute it in the body, from x: vmap, scan and checkpoint see what their function records");
+}
+
 class Backward {
  public:
   explicit Backward(Recording& recording) : recording_(recording), count_(recording.trace().nodes.size()) {
@@ -129,6 +141,7 @@ std::vector<Tensor> vjp(std::span<const Tensor> y, std::span<const Tensor> cotan
   for (const auto& cotangent : cotangents)
     if (cotangent.defined()) recording.id_of(cotangent, place);  // an input, if it is known, before values are counted
   for (const auto& one : x) ids.push_back(recording.id_of(one, place));
+  for (const auto& output : y) check_is_recorded_here(output, x, recording, place);
   Backward backward(recording);
   for (ValueId id : ids) backward.mark(id);
   backward.spread();

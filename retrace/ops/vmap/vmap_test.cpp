@@ -253,6 +253,27 @@ TEST(Vmap, OfNoElements) {
   }
 }
 
+TEST(Vmap, DifferentiatesWhatItsFunctionRecords) {
+  Tree parameters;
+  parameters["x"] = Tensor::from<float>({1, 2, 3}, {3});
+  const auto rows = [&](bool inside) {
+    Tensor result;
+    value_and_grad([&](const Tree& p) {
+      const Tensor x = p["x"].tensor(), outside = square(x);
+      result =
+          vmap([&](const Tree& v) -> Tree { return jvp(inside ? square(x) : outside, x, v.tensor()); }, Tensor::eye(3))
+              .tensor();
+      return sum(result);
+    })(parameters);
+    return result.to_vector<float>();
+  };
+  EXPECT_EQ(rows(true), (std::vector<float>{2, 0, 0, 0, 4, 0, 0, 0, 6}));
+  const std::string text = error_text([&] { rows(false); });
+  EXPECT_NE(text.find("error[RT0478]: a body differentiates a tensor that was recorded outside of it"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Vmap, RefusesWhatItCannotMap) {
   const auto same = [](const Tree& x) { return x; };
   EXPECT_EQ(code_of([&] { vmap(same, Tensor::zeros({})); }), 296);
