@@ -7,6 +7,7 @@
 
 #include "retrace/data/checked_source.h"
 #include "retrace/data/mini_batch_order.h"
+#include "retrace/ops/check_index.h"
 #include "retrace/ops/isfinite/isfinite.h"
 #include "retrace/ops/logical/logical.h"
 #include "retrace/train/class_numbers.h"
@@ -71,9 +72,9 @@ void check_shapes(const nn::Network& network, const std::vector<size_t>& targets
 void check_label_types(const nn::Network& network, const std::vector<size_t>& targets, const Set& set) {
   for (size_t i = 0; i < targets.size(); ++i) {
     const TensorSpec& found = set.description.variables[targets[i]];
-    if (!is_class(network.outputs[i]) || found.type == DType::i32 || found.type == DType::u8) continue;
+    if (!is_class(network.outputs[i]) || is_index_type(found.type)) continue;
     throw misfit(set, targets[i], fmt::format("has classes of type {}", name_of(found.type)))
-        .expected("class numbers of type i32 or u8")
+        .expected("class numbers of type i32, u8 or i64")
         .help("cast(labels, DType::i32) converts them");
   }
 }

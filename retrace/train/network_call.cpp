@@ -55,8 +55,7 @@ Observation first_of(const Datastore& data, Place place) {
 
 // What a target of that kind says of the output that is trained towards it.
 nn::OutputKind kind_of_target(const Tensor& target) {
-  if (target.shape().rank() == 0 && target.type() != DType::f32 && target.type() != DType::f64)
-    return nn::OutputKind::class_scores;
+  if (target.shape().rank() == 0 && !is_float(target.type())) return nn::OutputKind::class_scores;
   return target.shape().rank() == 3 ? nn::OutputKind::image : nn::OutputKind::values;
 }
 

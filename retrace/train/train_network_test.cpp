@@ -329,12 +329,12 @@ TEST(TrainNetwork, ClassesAreWholeNumbers) {
   EXPECT_EQ(refusal(array_store({x, y}), layers, "cross-entropy"),
             "error[RT0423]: the training set has classes of type bool\n"
             "  where:    mine.cpp:7\n"
-            "  expected: class numbers of type i32 or u8\n"
+            "  expected: class numbers of type i32, u8 or i64\n"
             "  help:     cast(labels, DType::i32) converts them");
   EXPECT_EQ(refusal(array_store({x, cast(y, DType::i32)}), layers, "cross-entropy"), "no error");
 }
 
-TEST(TrainNetwork, ClassesOfU8TrainToTheBitsOfI32) {
+TEST(TrainNetwork, ClassesOfOtherTypesTrainToTheBitsOfI32) {
   const Tensor x = Tensor::from<float>({0, 1, 2, 3, 4, 5}, {6, 1}, "BC");
   const Tensor labels = Tensor::from<uint8_t>({0, 1, 2, 0, 1, 2}, {6}, "B");
   const nn::Sequential layers{nn::linear(3), nn::softmax()};
@@ -348,6 +348,10 @@ TEST(TrainNetwork, ClassesOfU8TrainToTheBitsOfI32) {
   EXPECT_EQ(narrow.metrics, wide.metrics);
   const Tensor wrong = Tensor::from<uint8_t>({0, 1, 2, 0, 1, 200}, {6}, "B");
   EXPECT_TRUE(says(refusal(array_store({x, wrong}), layers, "cross-entropy"), "has the label 200 at index 5"));
+  options.validation_data = array_store({x, cast(labels, DType::i64)});
+  EXPECT_EQ(
+      train_network(array_store({x, cast(labels, DType::i64)}), layers, "cross-entropy", options).info.fingerprint,
+      narrow.fingerprint);
 }
 
 TEST(TrainNetwork, NetworksOfLayersWithSeveralOutputs) {
