@@ -108,7 +108,10 @@ TEST_F(SeriesJobTest, IsFoundByInit) {
 TEST_F(SeriesJobTest, WhatDoesNotFit) {
   EXPECT_TRUE(says(refused({}, "{type = \"lstm\", features = 8, last = true}, {type = \"linear\", features = 2}"),
                    "the network computes with the NaN that stand behind short series"));
-  EXPECT_TRUE(says(refused({{"data.features", "3", ""}}), "features"));
+  EXPECT_TRUE(says(refused({{"data.features", "3", ""}}), "expected: [positions,3]"));
+  write("train/a/x.csv", "1,2,3\n");
+  EXPECT_TRUE(says(refused(), "a series has 3 columns"));
+  std::filesystem::remove(root_ / "data/train/a/x.csv");
   write("train/a/x.npy", npy_of<float>("<f4", "(2, 3)", {1, 2, 3, 4, 5, 6}));
   EXPECT_TRUE(says(refused(), "a series has another shape"));
   write("train/a/x.npy", npy_of<float>("<f4", "(1, 2)", {1, std::nanf("")}));

@@ -42,6 +42,10 @@ std::vector<float> read_npy_series(const fs::path& path, int64_t features) {
 
 std::vector<float> read_csv_series(const fs::path& path, int64_t features) {
   const std::string text = read_file(path, "CSV file", kCsvLimit), name = path.string();
+  CsvReader reader(text, name);
+  if (reader.next() && std::ssize(reader.cells()) != features)
+    throw wrong_series(path, fmt::format("has {} columns", reader.cells().size()))
+        .expected(fmt::format("{}, as data.features says", features));
   return parse_csv_table(text, name,
                          {.header = has_csv_header(text, name, features), .features = features, .for_inputs = true})
       .features;
