@@ -27,6 +27,32 @@ TEST(Pools, RunEveryWorkerOnce) {
   EXPECT_EQ(Pool::from_environment().spmd([](Worker& worker) { return worker.size(); }), (std::vector<int>{1}));
 }
 
+// Parts of a sum over shards are not rounded where the workers cut it.
+TEST(Pools, GradientsOfHalvesHaveTheSameBitsForAnyWorkers) {
+  std::vector<float> numbers;
+  for (int i = 0; i < 96; ++i) numbers.push_back(static_cast<float>(i * 37 % 101 - 50) / 32);
+  const Datastore data = array_store({Tensor::from(numbers, {12, 8}, "BC")});
+  for (const DType type : {DType::bf16, DType::f16}) {
+    Tree parameters{{"w", cast(normal({8, 4}, random_key(3)), type)}, {"b", cast(normal({4}, random_key(4)), type)}};
+    const auto print = [&](int workers) {
+      const auto prints = Pool::local(workers).spmd([&](Worker& worker) {
+        MiniBatchQueue queue = MiniBatchQueue(data, {.mini_batch_size = 12}).share(worker, 4);
+        const auto step = value_and_grad(
+            [&](const Tree& p, const Tensor& batch) {
+              const Tensor y = matmul(cast(batch, type), p["w"].tensor()) + p["b"].tensor();
+              return WithAux<Tree>{mean(square(cast(y, DType::f32))), Tree(sum_over_shards(sum(y)))};
+            },
+            {.shards = 4, .worker = &worker});
+        const auto found = step(parameters, queue.next<1>()[0]);
+        return fingerprint(found.gradients) + fingerprint(found.aux);
+      });
+      return prints[0];
+    };
+    const std::string one = print(1);
+    for (const int workers : {2, 3, 4}) EXPECT_EQ(print(workers), one) << name_of(type) << ", " << workers;
+  }
+}
+
 TEST(Pools, ComputeWhatIsPendingBeforeItLeavesItsThread) {
   const Tensor before = Tensor::full(2.0, {3}) + Tensor::full(1.0, {3});
   const auto made = Pool::local(3).spmd([&](Worker& worker) { return before * Tensor::full(worker.index(), {3}); });

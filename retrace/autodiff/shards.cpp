@@ -12,6 +12,7 @@
 #include "retrace/ops/add/add.h"
 #include "retrace/ops/all_reduce/all_reduce_op.h"
 #include "retrace/ops/batch_norm/batch_norm.h"
+#include "retrace/ops/cast/cast.h"
 #include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/identity/identity.h"
 #include "retrace/ops/multiply/multiply.h"
@@ -30,12 +31,16 @@ class Combiner {
       : split_(split), runs_(split.runs(split.worker)), shares_(std::move(shares)), place_(place) {}
 
   Tensor weighted_sum(std::vector<Tensor> items) const {
+    const DType type = items[0].type();
+    widen(items);
     for (size_t j = 0; j < items.size(); ++j) items[j] = multiply(items[j], constant_like(items[j], shares_[j]));
-    return sum(std::move(items));
+    return cast(sum(std::move(items)), type);
   }
   Tensor sum(std::vector<Tensor> items) const {
-    auto partials = partials_of(std::move(items), [](const Tensor& a, const Tensor& b) { return add(a, b); });
-    return split_.workers == 1 ? partials[0] : all_reduce(partials, split_, place_);
+    const DType type = items[0].type();
+    widen(items);
+    const auto partials = partials_of(std::move(items), [](const Tensor& a, const Tensor& b) { return add(a, b); });
+    return cast(split_.workers == 1 ? partials[0] : all_reduce(partials, split_, place_), type);
   }
   // Each item: one norm's moments of all shards. The partials of all norms are made before any of them travels.
   std::vector<Tree> moments(const std::vector<std::vector<Tree>>& items) const {
@@ -55,6 +60,12 @@ class Combiner {
   const ShardSplit& split() const { return split_; }
 
  private:
+  // bf16 and f16 are summed in f32 and rounded once, at the root of the tree: so no rounding depends on where the
+  // workers cut it.
+  static void widen(std::vector<Tensor>& items) {
+    for (Tensor& item : items)
+      if (is_half(item.type())) item = cast(item, DType::f32);
+  }
   // The subtree of each run of this worker; a worker without any gives one item.
   template <class T, class Combine>
   std::vector<T> partials_of(std::vector<T> items, const Combine& combine) const {

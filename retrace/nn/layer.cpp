@@ -258,10 +258,10 @@ void Walk::refuse_mask(const char* layer, const Tensor& x, Place place) const {
   if (!mask_of(x).defined()) return;
   throw Error(ErrorKind::usage, 248, fmt::format("{} would mix padding with the samples", layer))
       .where(place)
-      .got(fmt::format("x {}, with padding that an embedding found by its padding_token", x.spec().text()))
+      .got(fmt::format("x {}, with padding that an embedding or a sequence_input found", x.spec().text()))
       .expected("layers that heed a mask: lstm, gru, rnn, self_attention, global pools, layers of each position")
       .help(
-          "reduce the sequence before it (global_average_pool1d, global_max_pool1d, last of a recurrent layer), or "
+          "reduce the sequence before it: global_average_pool1d, global_max_pool1d, last of a recurrent layer; or "
           "leave "
           "padding_token out of the embedding, so that padding counts like other tokens");
 }

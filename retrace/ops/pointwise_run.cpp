@@ -6,6 +6,7 @@
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/copy/strided_copy.h"
 #include "retrace/ops/pointwise.h"
+#include "retrace/tensor/number.h"
 
 namespace retrace {
 namespace {
@@ -13,13 +14,6 @@ namespace {
 constexpr int64_t kBlock = 512;   // elements that are computed together
 constexpr int64_t kPiece = 8192;  // that one thread takes at a time
 constexpr size_t kMostInputs = 3;
-
-template <class T>
-T number(T x) {
-  return x;
-}
-float number(BFloat16 x) { return to_f32(x); }
-float number(Float16 x) { return to_f32(x); }
 
 template <class To, class From>
 void read_run(const From* from, int64_t stride, To* to, int64_t count) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "retrace/tensor/number.h"
+
 namespace retrace {
 namespace {
 
@@ -20,13 +22,6 @@ double place_of(double x) {
   const auto size = static_cast<double>(bits & ~(uint64_t{1} << 63));
   return bits >> 63 ? -size : size;
 }
-
-template <class T>
-T number(T x) {
-  return x;
-}
-float number(BFloat16 x) { return to_f32(x); }
-float number(Float16 x) { return to_f32(x); }
 
 template <class T>
 bool same(T a, T b, const AccelerateOptions& options) {

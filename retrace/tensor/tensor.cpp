@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "retrace/base/recycle.h"
+#include "retrace/tensor/number.h"
 
 namespace retrace {
 namespace {
@@ -71,15 +72,6 @@ Tensor permuted(std::span<const T> values, const Shape& shape, std::string_view 
   for (int i = 0; i < before.rank(); ++i) spec.shape[i] = before[static_cast<int>(permutation[i])];
   spec.labels = permute(given, permutation);
   return make(moved.data(), spec, place);
-}
-
-// A number as its text is made from it.
-template <class T>
-auto shown(T value) {
-  if constexpr (std::same_as<T, BFloat16> || std::same_as<T, Float16>)
-    return to_f32(value);
-  else
-    return value;
 }
 
 }  // namespace
@@ -264,7 +256,7 @@ std::string text_of(const Tensor& tensor, int most, Place place) {
   std::string text = tensor.spec(place).text() + " {";
   const auto add = [&](const auto& values) {
     for (size_t i = 0; i < values.size() && i < static_cast<size_t>(most); ++i)
-      text += fmt::format("{}{}", i ? ", " : "", shown(values[i]));
+      text += fmt::format("{}{}", i ? ", " : "", number(values[i]));
     if (values.size() > static_cast<size_t>(most)) text += ", ...";
   };
   switch (tensor.type()) {

@@ -21,6 +21,7 @@
 #include "retrace/ops/transpose/transpose.h"
 #include "retrace/plan/compile.h"
 #include "retrace/run/plan_cache.h"
+#include "retrace/tensor/number.h"
 #include "retrace/trace/record.h"
 #include "tests/tested_targets.h"
 
@@ -49,13 +50,6 @@ T of_number(double x) {
     return to_f16(static_cast<float>(x));
   else
     return static_cast<T>(x);
-}
-template <class T>
-double to_number(T x) {
-  if constexpr (std::same_as<T, BFloat16> || std::same_as<T, Float16>)
-    return static_cast<double>(to_f32(x));
-  else
-    return static_cast<double>(x);
 }
 
 template <class T>
@@ -97,7 +91,7 @@ bool same_value(double a, double b) {
 template <class T>
 std::vector<double> widened(const Tensor& tensor) {
   std::vector<double> numbers;
-  for (const T x : tensor.to_vector<T>()) numbers.push_back(to_number(x));
+  for (const T x : tensor.to_vector<T>()) numbers.push_back(static_cast<double>(number(x)));
   return numbers;
 }
 

@@ -4,6 +4,7 @@
 
 #include "retrace/plan/programs/tile_bytes.h"
 #include "retrace/plan/tuning.h"
+#include "retrace/tensor/number.h"
 
 namespace retrace {
 namespace {
@@ -17,19 +18,14 @@ void copy_row(const Float16* from, float* to, int64_t count) {
   f16_to_numbers_table.get()(reinterpret_cast<const uint16_t*>(from), to, count);
 }
 
-float number(float x) { return x; }
-float number(uint8_t x) { return static_cast<float>(x); }
-float number(BFloat16 x) { return to_f32(x); }
-float number(Float16 x) { return to_f32(x); }
-
 template <class T>
 void gather(const T* from, float* to, int64_t count, int64_t stride) {
   if (stride == 0)
-    fill_table.get()(number(*from), to, count);
+    fill_table.get()(static_cast<float>(number(*from)), to, count);
   else if (stride == 1)
     copy_row(from, to, count);
   else
-    for (int64_t i = 0; i < count; ++i) to[i] = number(from[i * stride]);
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(number(from[i * stride]));
 }
 
 // `rows` rows of `run` equal elements, whose values lie `stride` apart. Of `room` elements at `to`, those behind the
@@ -39,7 +35,7 @@ void fill_rows(const float* from, int64_t stride, int64_t rows, int64_t run, flo
 }
 template <class T>
 void fill_rows(const T* from, int64_t stride, int64_t rows, int64_t run, float* to, int64_t) {
-  for (; rows > 0; --rows, from += stride, to += run) fill_table.get()(number(*from), to, run);
+  for (; rows > 0; --rows, from += stride, to += run) fill_table.get()(static_cast<float>(number(*from)), to, run);
 }
 
 // Elements of a broadcast, in their order, from any place on.
@@ -119,8 +115,8 @@ void load_rows(int64_t run, const T* from, float* to, int64_t begin, int64_t cou
   from += begin / run;
   int64_t left = run - begin % run;
   const auto fill = fill_table.get();
-  for (; count > left; ++from, to += left, count -= left, left = run) fill(number(*from), to, left);
-  fill(number(*from), to, count);
+  for (; count > left; ++from, to += left, count -= left, left = run) fill(static_cast<float>(number(*from)), to, left);
+  fill(static_cast<float>(number(*from)), to, count);
 }
 
 // The same where the `inner` elements of the axes behind another repeat along it, which makes `outer` of them.
