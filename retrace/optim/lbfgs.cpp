@@ -25,10 +25,11 @@ constexpr double kCurvature = 1e-10;                 // of a pair that is kept
 void check(const Tree& parameters, const LbfgsOptions& options, Place place) {
   const auto named = leaves(parameters);
   if (named.empty()) refuse("there are no parameters", "an empty tree", "one tensor or more", place);
+  const auto is_wide = [](DType type) { return type == DType::f32 || type == DType::f64; };
   for (const auto& [name, tensor] : named)
-    if (!is_float(tensor.type()) || tensor.type() != named[0].second.type())
+    if (!is_wide(tensor.type()) || tensor.type() != named[0].second.type())
       refuse(fmt::format("the type of {} does not fit", name.empty() ? "the parameters" : name), tensor.spec().text(),
-             is_float(named[0].second.type()) ? fmt::format("{}", name_of(named[0].second.type())) : "f32 or f64",
+             is_wide(named[0].second.type()) ? fmt::format("{}", name_of(named[0].second.type())) : "f32 or f64",
              place);
   if (options.history_size < 1) refuse("history_size", fmt::format("{}", options.history_size), "1 or more", place);
   if (options.max_line_search_iterations < 1)

@@ -87,6 +87,9 @@ TEST(Lbfgs, EndsWhereItIsTold) {
 TEST(Lbfgs, RefusesWhatDoesNotFit) {
   const auto loss = value_and_grad([](const Tree& p) { return sum(log(p["x"].tensor())); });
   const Place place{"model.cpp", 7};
+  const Tree halves{{"x", Tensor::full(-1, {2}, DType::bf16)}};
+  EXPECT_NE(error_of([&] { lbfgs_update(halves, loss, {}, {}, place); }).find("expected: f32 or f64"),
+            std::string::npos);
   EXPECT_EQ(error_of([&] { lbfgs_update({{"x", Tensor::full(-1, {2})}}, loss, {}, {}, place); }),
             "error[RT0270]: lbfgs: the loss or its gradient is not finite\n"
             "  where:    model.cpp:7\n"

@@ -29,11 +29,12 @@ int64_t elements_of(const Tree& tree) {
 void check_parameters(const Tree& parameters, Place place) {
   const auto named = leaves(parameters);
   if (named.empty()) refuse_least_squares("there are no parameters", "an empty tree", "one tensor or more", place);
+  const auto is_wide = [](DType type) { return type == DType::f32 || type == DType::f64; };
   for (const auto& [name, tensor] : named)
-    if (!is_float(tensor.type()) || tensor.type() != named[0].second.type())
+    if (!is_wide(tensor.type()) || tensor.type() != named[0].second.type())
       refuse_least_squares(
           fmt::format("the type of {} does not fit", name.empty() ? "the parameters" : name), tensor.spec().text(),
-          is_float(named[0].second.type()) ? fmt::format("{}", name_of(named[0].second.type())) : "f32 or f64", place);
+          is_wide(named[0].second.type()) ? fmt::format("{}", name_of(named[0].second.type())) : "f32 or f64", place);
   if (elements_of(parameters) > kMostParameters)
     refuse_least_squares("there are too many parameters", fmt::format("{}", elements_of(parameters)),
                          fmt::format("at most {}: their squares are numbers of a matrix", kMostParameters), place);

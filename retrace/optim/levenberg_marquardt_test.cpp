@@ -121,6 +121,7 @@ TEST(LevenbergMarquardt, RefusesWhatItCannotTake) {
   EXPECT_EQ(refused(fine), "no error");
   EXPECT_TRUE(says(refused({{"x", Tensor::full(1, {20000})}}), "RT0468"));
   EXPECT_TRUE(says(refused({{"x", Tensor::full(1, {2}, DType::i32)}}), "RT0468"));
+  EXPECT_TRUE(says(refused({{"x", Tensor::full(1, {2}, DType::bf16)}}), "expected: f32 or f64"));
   EXPECT_TRUE(says(refused({{"x", Tensor::full(NAN, {2})}}), "not finite"));
   EXPECT_TRUE(says(refused(fine, {.initial_damping_factor = -1}), "initial_damping_factor"));
   EXPECT_TRUE(says(refused(fine, {.damping_increase_factor = 1}), "damping_increase_factor"));

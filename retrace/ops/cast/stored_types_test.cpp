@@ -4,12 +4,15 @@
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/ops/cast/cast.h"
 #include "retrace/ops/concatenate/concatenate.h"
+#include "retrace/ops/custom_gradient/custom_gradient.h"
 #include "retrace/ops/embedding/embedding.h"
 #include "retrace/ops/gather_rows/gather_rows.h"
 #include "retrace/ops/matmul/matmul.h"
 #include "retrace/ops/max/max.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/random/random.h"
+#include "retrace/ops/rotary_embedding/rotary_embedding.h"
+#include "retrace/ops/round/round.h"
 #include "retrace/ops/slice/slice.h"
 #include "retrace/ops/softmax/softmax.h"
 #include "retrace/ops/sum/sum.h"
@@ -22,6 +25,13 @@ namespace {
 Tensor drawn(const Shape& shape, uint64_t seed) { return normal(shape, random_key(seed)); }
 
 std::vector<float> f32_values(const Tensor& x) { return cast(x, DType::f32).to_vector<float>(); }
+
+// Rounds forwards; backwards it is not there.
+Tensor round_through(const Tensor& x) {
+  return custom_gradient([](const Tree& of) -> Tree { return round(of.tensor()); },
+                         [](const Tree&, const Tree&, const Tree& dy) -> Tree { return dy; }, x)
+      .tensor();
+}
 
 TEST(StoredTypes, are_computed_in_f32_and_rounded_once) {
   for (const DType type : {DType::bf16, DType::f16}) {
@@ -36,6 +46,8 @@ TEST(StoredTypes, are_computed_in_f32_and_rounded_once) {
     same(softmax(a, 1), softmax(wide_a, 1));
     same(a * a, wide_a * wide_a);
     same(a + 0.5f, wide_a + 0.5f);
+    same(rotary_embedding(a), rotary_embedding(wide_a));
+    same(round_through(a), round_through(wide_a));
     EXPECT_EQ((a < 0.5f).type(), DType::boolean);
   }
 }

@@ -147,7 +147,8 @@ void define_custom_gradient(OpTable& table) {
              .attributes = {"forward", "backward", "arguments"},
              .infer = infer_custom_gradient,
              .gradient = gradient_custom_gradient,
-             .lower = lower_custom_gradient});
+             .lower = lower_custom_gradient,
+             .any_type = true});
 }
 
 }  // namespace retrace

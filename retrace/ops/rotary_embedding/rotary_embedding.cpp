@@ -51,7 +51,7 @@ void check_rotary_embedding(const Tensor& x, const RotaryEmbeddingOptions& optio
   const int rank = x.rank(place);
   const bool labelled = x.labels().empty() || (rank >= 2 && x.labels()[static_cast<size_t>(rank - 2)] == 'T');
   if (rank < 2 || !is_float(x.type()) || !labelled)
-    refuse("x is no sequence", "f32 or f64 [..,length,features], unlabelled or with T before the last axis");
+    refuse("x is no sequence", "floats [..,length,features], unlabelled or with T before the last axis");
   if (x.shape().back() % 2 != 0)
     refuse(fmt::format("{} features are no pairs", x.shape().back()), "an even number of features");
   if (!std::isfinite(options.base) || options.base <= 0)
@@ -106,6 +106,7 @@ std::vector<Tensor> gradient_rotary_embedding(const GradientCall& call) {
 Tensor rotary_embedding(const Tensor& x, const RotaryEmbeddingOptions& options, Place place) {
   static const Op& op = find_op("rotary_embedding");
   check_rotary_embedding(x, options, place);
+  if (is_half(x.type())) return cast(rotary_embedding(cast(x, DType::f32, place), options, place), x.type(), place);
   const auto [cosine, sine] = turns_of(x, options, place);
   return record_one(op, {{"interleaved", options.interleaved ? 1 : 0}}, {x, cosine, sine}, place);
 }
