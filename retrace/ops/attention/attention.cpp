@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "retrace/ops/broadcast/broadcast.h"
+#include "retrace/ops/cast/cast.h"
 #include "retrace/ops/checkpoint/checkpoint.h"
 #include "retrace/ops/compare/compare.h"
 #include "retrace/ops/concatenate/concatenate.h"
@@ -42,7 +43,7 @@ int64_t from_end(const Tensor& x, int axis) { return x.shape()[x.rank() - axis];
 void check_types(const Arguments& call) {
   for (const Tensor* x : {&call.q, &call.k, &call.v}) check_defined("attention", *x, call.place);
   if (!is_float(call.q.type()) || call.k.type() != call.q.type() || call.v.type() != call.q.type())
-    refuse_attention(call, "the types of q, k and v do not fit", "one type, f32 or f64");
+    refuse_attention(call, "the types of q, k and v do not fit", "one type of floats");
   if (call.mask.defined() && call.mask.type() != DType::boolean)
     refuse_attention(call, fmt::format("the mask is {}", name_of(call.mask.type())),
                      "bool, true where a query sees a key");
@@ -211,6 +212,11 @@ bool can_part(const Arguments& call, int64_t group) {
 Tensor compute(const Arguments& call) {
   check_types(call);
   check_sizes_attention(call);
+  if (const DType type = call.q.type(); is_half(type)) {
+    const auto wide = [&](const Tensor& x) { return cast(x, DType::f32, call.place); };
+    const Tensor y = compute({wide(call.q), wide(call.k), wide(call.v), call.mask, call.options, call.place});
+    return cast(y, type, call.place);
+  }
   const int64_t group = group_of(call);
   const Parts parts(call, group);
   const bool is_long = from_end(call.q, 2) > kMostWhole && from_end(call.k, 2) > kMostWhole;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "retrace/autodiff/value_and_grad.h"
+#include "retrace/ops/attention/attention.h"
 #include "retrace/ops/cast/cast.h"
 #include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/custom_gradient/custom_gradient.h"
@@ -47,6 +48,7 @@ TEST(StoredTypes, are_computed_in_f32_and_rounded_once) {
     same(a * a, wide_a * wide_a);
     same(a + 0.5f, wide_a + 0.5f);
     same(rotary_embedding(a), rotary_embedding(wide_a));
+    same(attention(a, a, a), attention(wide_a, wide_a, wide_a));
     same(round_through(a), round_through(wide_a));
     EXPECT_EQ((a < 0.5f).type(), DType::boolean);
   }
