@@ -60,7 +60,7 @@ function(retrace_add_kernel_images target name)
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
       string(MAKE_C_IDENTIFIER "${name}_${path}" label)
       set(image "${PROJECT_BINARY_DIR}/cuda/${name}/${path}.fatbin")
-      retrace_nvcc("${source}" "${image}" --fatbin)
+      retrace_nvcc("${source}" "${image}" --fatbin -Xfatbin=-compress-all)  # the driver inflates what it loads
       set(names "${PROJECT_BINARY_DIR}/cuda/${name}/${path}.names")
       add_custom_command(OUTPUT "${names}" DEPENDS "${image}" "${PROJECT_SOURCE_DIR}/cmake/kernel_names.cmake" VERBATIM
         COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_CXX_COMPILER}" "-DSOURCE=${source}" "-DOUTPUT=${names}"

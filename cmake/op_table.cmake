@@ -61,7 +61,7 @@ function(retrace_generate_from_rules template ending sources)
 endfunction()
 
 # Scalar rules a file: reading Highway for each instruction set takes a second of processor, a rule up to three.
-set(RETRACE_RULES_A_FILE 8)
+set(RETRACE_RULES_A_FILE 16)
 
 function(retrace_generate_rule_kernels)
   file(GLOB rules CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/retrace/ops/*/*_rule.h")

@@ -9,7 +9,7 @@ set(tests_alone device distributed optim workers command_cli command_hosts comma
 set(system_tests command_gpu_check_kill command_hosts command_mpi command_object_storage command_page command_rank_faults command_restarts
                  command_slurm command_sweep command_train_ranks)
 # What takes longest starts first.
-set(long_tests train golden golden_ofast ops ops_second_half any_batch_golden cuda_golden)
+set(long_tests train golden golden_ofast ops ops_second_half train_second_half any_batch_golden cuda_golden)
 # Whose threads share small kernels: under sanitizers each takes twice its time beside another test.
 if(RETRACE_SANITIZE)
   list(APPEND tests_alone golden any_batch_golden plan)
@@ -186,15 +186,11 @@ endif()
 # All kernels are started by the same code: ThreadSanitizer runs every fourth test of them.
 if(TEST ops AND RETRACE_SANITIZE MATCHES "thread")
   set_tests_properties(ops PROPERTIES ENVIRONMENT "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=0")
-elseif(TEST ops)
-  add_test(NAME ops_second_half COMMAND test_ops WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-  set_tests_properties(ops PROPERTIES ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0")
-  set_tests_properties(ops_second_half PROPERTIES ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1")
 endif()
 # Of what is slow under ThreadSanitizer, what starts no threads, or the same as the tests beside it.
 if(RETRACE_SANITIZE MATCHES "thread")
   if(TEST train)
-    set_tests_properties(train PROPERTIES ENVIRONMENT
+    set_property(TEST train PROPERTY ENVIRONMENT
       "GTEST_FILTER=-RunStateTest.GoldenJobsGoOn:Safetensors.*:Job.*:JobStart.*:LayeredJob.*:Data.AreComparedWithoutReadingThemAll:Frozen.*:ReplayRunTest.*:CompareReplayTest.*")
   endif()
   if(TEST data)
@@ -206,12 +202,21 @@ if(RETRACE_SANITIZE MATCHES "thread")
 endif()
 # What computes most, in code that other tests run, too.
 if(TEST train AND RETRACE_SANITIZE MATCHES "address")
-  set_tests_properties(train PROPERTIES ENVIRONMENT
+  set_property(TEST train PROPERTY ENVIRONMENT
     "GTEST_FILTER=-JobStart.OfIdxFilesAndOfBuiltInSets:JobScope.WorkersHaveTheSettingsOfTheirJob:RunStateTest.GoldenJobsGoOn:Frozen.NoWorkersAndNoAccelerationChangeABit")
 endif()
 if(TEST cuda_golden AND RETRACE_SANITIZE)
   set_tests_properties(cuda_golden PROPERTIES ENVIRONMENT "GTEST_FILTER=-CudaGoldenSteps.*")
 endif()
+# What takes longest is two tests, so that neither is waited for at the end.
+foreach(name IN ITEMS ops train)
+  if(TEST ${name} AND NOT (name STREQUAL "ops" AND RETRACE_SANITIZE MATCHES "thread"))
+    add_test(NAME ${name}_second_half COMMAND test_${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    get_property(environment TEST ${name} PROPERTY ENVIRONMENT)
+    set_property(TEST ${name} PROPERTY ENVIRONMENT ${environment} GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=0)
+    set_property(TEST ${name}_second_half PROPERTY ENVIRONMENT ${environment} GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=1)
+  endif()
+endforeach()
 # How often something happens to a run is no matter of sanitizers.
 if(TEST command_resume AND RETRACE_SANITIZE)
   set_tests_properties(command_resume PROPERTIES ENVIRONMENT "RETRACE_KILLS=3")

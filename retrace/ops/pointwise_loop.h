@@ -23,6 +23,21 @@ constexpr int rule_arity() {
     return 3;
 }
 
+#if RT_SIMD_SCALAR
+// Number by number: 16 lanes of an elementary function by scalar instructions would be the largest code of the library.
+template <class Rule>
+RT_INLINE void pointwise_loop(Rule rule, const float* const* in, float* out, int64_t count) {
+  constexpr int arity = rule_arity<Rule, float>();
+  for (int64_t i = 0; i < count; ++i) {
+    if constexpr (arity == 1)
+      out[i] = rule(in[0][i]);
+    else if constexpr (arity == 2)
+      out[i] = rule(in[0][i], in[1][i]);
+    else
+      out[i] = rule(in[0][i], in[1][i], in[2][i]);
+  }
+}
+#else
 // Whole vectors. The only place where a rule is compiled: an elementary function takes GCC seconds for each. One vector
 // at a time is as quick as two: the processor computes those that follow each other side by side.
 template <class Rule>
@@ -55,6 +70,8 @@ RT_INLINE void pointwise_loop(Rule rule, const float* const* in, float* out, int
   pointwise_vectors(rule, padded[0], padded[1], padded[2], last, kLanes);
   store_part(load(last), out + whole, rest);
 }
+
+#endif
 
 RT_TARGET_END
 #endif

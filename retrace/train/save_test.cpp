@@ -8,16 +8,13 @@
 #include "retrace/ops/operators.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/safetensors.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
 
 class Save : public testing::Test {
  protected:
-  Save() : folder_(std::filesystem::path(testing::TempDir()) / "save_test") {
-    std::filesystem::create_directories(folder_);
-  }
-  ~Save() override { std::filesystem::remove_all(folder_); }
   std::string file() const { return (folder_ / "tree.safetensors").string(); }
   void write(const std::vector<std::string>& names, const std::string& type = "F32") const {
     SafeTensors content;
@@ -35,7 +32,7 @@ class Save : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Save, WhatWasSavedIsLoaded) {
