@@ -10,7 +10,7 @@
 //                                                                 of each launch, between events there
 //   reading N    seconds of N steps whose loss is read, as       fingerprint N    of all state, N steps after the
 //                `retrace train` does, one step late           starting values
-//   mode fast|reproducible  sets it, answers the one before
+//   mode fast|fast_bf16|reproducible  sets it, answers the one before
 // bench/peers speaks the first three; bench/measure.py asks.
 
 #include <fmt/format.h>
@@ -25,6 +25,7 @@
 #include "bench/common/floor.h"
 #include "bench/common/probe.h"
 #include "bench/common/workload.h"
+#include "retrace/device/cpu/fast_mode.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/run/plan_cache.h"
 #include "retrace/run/plan_settings.h"
@@ -48,8 +49,7 @@ class Server {
     if (command == "loss") return fmt::format("{:.9g}", loss(std::stoi(argument)));
     if (command == "reading") return fmt::format("{:.9f}", run(std::stoi(argument), true));
     if (command == "fingerprint") return fingerprint_after(std::stoi(argument));
-    if (command == "mode")
-      return set_mode(argument == "fast" ? Mode::fast : Mode::reproducible) == Mode::fast ? "fast" : "reproducible";
+    if (command == "mode") return mode_name(set_mode(mode_named(argument)));
     if (command == "memory") return fmt::format("{:.1f}", peak_mib());
     if (command == "probe") return fmt::format("{:.6g}", probe_peak());
     if (command == "floor") return floor(std::stod(argument));

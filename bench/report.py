@@ -177,7 +177,8 @@ def modes_section(modes):
              f"{row['loss_apart']:.1g}"] for row in modes]
     return ("## What the modes cost and lose\n\nSteps of training on 2 threads in both modes of `set_mode`, in turn in one process. States "
             "are those after the same steps from the same starting values: one, where every bit is the same. The last column is the "
-            "largest distance of a loss of the mode fast from the reproducible one, by the latter.\n\n" +
+            "largest distance of a loss of the mode fast from the reproducible one, by the latter. On the CPU the mode fast_bf16 computes what "
+            "fast does; what both cost on a GPU is measured by `make gpu-check PART=times`.\n\n" +
             table(["network", "reproducible, ms", "fast, ms", "fast / reproducible (10 % to 90 %)", "states, reproducible and fast",
                    "loss apart"], rows))
 

@@ -13,14 +13,16 @@ from project import ROOT
 WORKLOADS = {"digits": 0.15e-3, "peaks": 0.03e-3, "autoencoder": None, "cifar10": 6.1e-3}
 # Of a peer's loss, relative. After 20 steps of CIFAR-10 two runs of PyTorch in fp32 on an H100 were 6.5e-4 apart.
 LOSS_STEPS, LOSS_TOLERANCE = 20, {"digits": 1e-3, "peaks": 1e-3, "autoencoder": 1e-3, "cifar10": 4e-3}
+BF16_TOLERANCE = 0.05  # of rows of peers in bf16, from our loss in fast_bf16
+FAST_MODES = ("fast", "fast_bf16")
 SHOWN_KERNELS = 12
 MOST_THREADS = 16
 CPU_STEPS = {"digits": 100, "peaks": 500, "autoencoder": 5, "cifar10": 2}
 
 
-def in_mode_fast(server):
-    """Products in TF32 from here on; the first steps plan anew."""
-    server.ask("mode fast")
+def in_mode(server, mode):
+    """Products in TF32 (fast) or bf16 (fast_bf16) from here on; the first steps plan anew."""
+    server.ask(f"mode {mode}")
     server.ask("run 3")
 
 
@@ -33,28 +35,29 @@ def milliseconds(seconds):
 
 
 def steps(workload, budget):
-    """Of training, with the loss read in each step or never, and in the mode fast; and of a prediction."""
+    """Of training, with the loss read in each step or never, and in the other modes; and of a prediction."""
     wanted = WORKLOADS[workload]
     train = ours(workload, "train", budget)
     cells = [milliseconds(train.step_seconds()), milliseconds(wanted) if wanted else "-"]
     count = max(20, min(500, round(0.5 / max(1e-6, float(train.ask("run 20")) / 20))))
     cells.append(milliseconds(float(train.ask(f"reading {count}")) / count))
-    in_mode_fast(train)
-    cells.append(milliseconds(train.step_seconds()))
+    for mode in FAST_MODES:
+        in_mode(train, mode)
+        cells.append(milliseconds(train.step_seconds()))
     train.close()
     predict = ours(workload, "predict", budget)
     cells.append(milliseconds(predict.step_seconds()))
     predict.close()
-    return ("| train, ms | wanted | train, each loss read, ms | train in the mode fast, ms | predict, ms |\n"
-            "| ---: | ---: | ---: | ---: | ---: |\n| " +
+    return ("| train, ms | wanted | train, each loss read, ms | train in the mode fast (TF32), ms | in fast_bf16, ms | predict, ms |\n"
+            "| ---: | ---: | ---: | ---: | ---: | ---: |\n| " +
             " | ".join(cells) + " |")
 
 
-def kernels(workload, budget, fast=False):
+def kernels(workload, budget, mode=None):
     """What each launch of a training step takes, between events on the device."""
     train = ours(workload, "train", budget)
-    if fast:
-        in_mode_fast(train)
+    if mode:
+        in_mode(train, mode)
     calls = json.loads(train.ask("profile 50"))
     train.close()
     total = sum(time for _, time in calls)
@@ -115,9 +118,10 @@ def times_steps():
         found.append((f"steps of {workload}", lambda budget, workload=workload: steps(workload, budget)))
     for workload in WORKLOADS:
         found.append((f"launches of {workload}", lambda budget, workload=workload: kernels(workload, budget)))
-    for workload in WORKLOADS:
-        found.append((f"launches of {workload} in the mode fast",
-                      lambda budget, workload=workload: kernels(workload, budget, True)))
+    for mode in FAST_MODES:
+        for workload in WORKLOADS:
+            found.append((f"launches of {workload} in the mode {mode}",
+                          lambda budget, workload=workload, mode=mode: kernels(workload, budget, mode)))
     return found
 
 
@@ -126,9 +130,9 @@ def threads_steps():
             for workload in WORKLOADS]
 
 
-def peer_rows(script, workload, weights, our_loss, our_seconds, budget):
+def peer_rows(script, workload, weights, ours_in, budget):
     """Lines of the table, of one process, and what it said last if it failed. A row with another loss than ours is
-    void."""
+    void. ours_in: our loss and seconds in f32, and, for rows in bf16, in the mode fast_bf16."""
     status, text = run([python(), str(ROOT / "bench/peers/on_gpu.py"), script, workload, weights], budget.left(150),
                        dict(os.environ))  # a peer has its own libraries, not those of our programs
     lines = []
@@ -136,9 +140,12 @@ def peer_rows(script, workload, weights, our_loss, our_seconds, budget):
         if not line.startswith('{"row"'):
             continue
         row = json.loads(line)
+        in_bf16 = row["row"].endswith("bf16")
+        our_loss, our_seconds = ours_in[in_bf16]
+        tolerance = BF16_TOLERANCE if in_bf16 else LOSS_TOLERANCE[workload]
         if "failure" in row:
             lines.append(f"| {row['row']} | - | - | failed: {row['failure']} |")
-        elif not abs(row["loss"] - our_loss) <= LOSS_TOLERANCE[workload] * abs(our_loss):
+        elif not abs(row["loss"] - our_loss) <= tolerance * abs(our_loss):
             lines.append(f"| {row['row']} | void | - | its loss after {LOSS_STEPS} steps is {row['loss']:.6g} |")
         else:
             ratio = row["seconds"] / our_seconds
@@ -156,13 +163,15 @@ def peers_of(workload, budget):
         train.ask(f"weights {weights}")
         loss = float(train.ask(f"loss {LOSS_STEPS}"))
         seconds = train.step_seconds()
+        in_mode(train, "fast_bf16")
+        fast = float(train.ask(f"loss {LOSS_STEPS}")), train.step_seconds()
         train.close()
         lines = [f"Training; the loss after {LOSS_STEPS} steps is {loss:.6g} with ours, and within {LOSS_TOLERANCE[workload]:g} of it "
-                 "with each that has a time.", "", "| | ms | by ours | |", "| --- | ---: | ---: | --- |",
-                 f"| retrace | {milliseconds(seconds)} | 1 | |"]
+                 f"with each that has a time; in bf16 {fast[0]:.6g}, and within {BF16_TOLERANCE:g}. Rows in bf16 are by ours in the mode fast_bf16.", "", "| | ms | by ours | |", "| --- | ---: | ---: | --- |",
+                 f"| retrace | {milliseconds(seconds)} | 1 | |", f"| retrace, fast_bf16 | {milliseconds(fast[1])} | 1 | |"]
         said = ""
         for framework in ("torch", "jax"):
-            rows, last = peer_rows(framework, workload, weights, loss, seconds, budget)
+            rows, last = peer_rows(framework, workload, weights, ((loss, seconds), fast), budget)
             lines, said = lines + rows, said + last
     return "\n".join(lines) + said
 

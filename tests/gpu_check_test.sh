@@ -109,11 +109,13 @@ holds(failure_of(lambda: gpu_run.Program([gpu_run.program("models")], 1)), "gave
 peer = folder / "python"
 os.environ["PYTHON"] = str(peer)
 rows = [{"row": "a", "loss": 2.001, "seconds": 0.004, "note": ""}, {"row": "b", "loss": 2.1, "seconds": 0.001},
-        {"row": "c", "loss": float("nan"), "seconds": 0.001}, {"row": "d", "failure": "Error: none"}]
+        {"row": "c", "loss": float("nan"), "seconds": 0.001}, {"row": "d", "failure": "Error: none"},
+        {"row": "e, bf16", "loss": 2.0, "seconds": 0.004}, {"row": "f, bf16", "loss": 2.5, "seconds": 0.004}]
 peer.write_text("#!/bin/sh\n" + "\n".join(f"echo '{json.dumps(row)}'" for row in rows) + "\necho 'killed' >&2; exit 5\n")
 peer.chmod(0o755)
-table, said = gpu_times.peer_rows("torch", "digits", "w", 2.0, 0.002, gpu_run.Budget(60))
+table, said = gpu_times.peer_rows("torch", "digits", "w", ((2.0, 0.002), (2.1, 0.001)), gpu_run.Budget(60))
 assert table[0] == "| a | 4.0000 | 2.00 |  |" and table[1].startswith("| b | void") and table[2].startswith("| c | void")
+assert table[4].startswith("| e, bf16 | 4.0000 | 4.00 |") and table[5].startswith("| f, bf16 | void"), table
 holds("\n".join(table[3:]) + said, "failed: Error: none", "torch | - | - | ended with 5", "torch ended with 5:", "killed")
 
 # The tables of times, launches and peers.
@@ -125,7 +127,7 @@ for line in sys.stdin:
     command, *rest = line.split()
     if command == "mode":
         mode = rest[0]
-    answers = {"run": lambda: (0.001 if mode == "fast" else 0.002) * int(rest[0]), "mode": lambda: mode,
+    answers = {"run": lambda: {"fast": 0.001, "fast_bf16": 0.0005}.get(mode, 0.002) * int(rest[0]), "mode": lambda: mode,
                "reading": lambda: 0.003 * int(rest[0]), "loss": lambda: 2.0,
                "weights": lambda: "written", "fingerprint": lambda: "ab" + sys.argv[1],
                "profile": lambda: json.dumps([["a: x", 1.5], ["b: y", 4.25], ["a: z", 3]])}
@@ -133,7 +135,7 @@ for line in sys.stdin:
 ''')
 program("models", f"exec {sys.executable} {folder}/models.py $1\n")
 budget = gpu_run.Budget(60)
-holds(gpu_times.steps("digits", budget), "| 2.0000 | 0.1500 | 3.0000 | 1.0000 | 2.0000 |")
+holds(gpu_times.steps("digits", budget), "| 2.0000 | 0.1500 | 3.0000 | 1.0000 | 0.5000 | 2.0000 |")
 holds(gpu_times.kernels("digits", budget), "3 launches, 8.8 us", "| b: y | 4.25 |", "| a | 2 | 4.50 |")
 holds(gpu_times.peers_of("digits", budget), "is 2 with ours", "| retrace | 2.0000 | 1 | |", "| a | 4.0000 | 2.00 |")
 holds(gpu_tests.full_batches(budget), "cifar10, 2 steps: abcifar10")

@@ -53,6 +53,10 @@ assert (figures.loop, figures.mma, lost) == (128, 32, []), (vars(figures), lost)
 assert products(168)[1] == ["tile (tf32_8x8): 16.0% of the hottest loop are HMMA, wanted 19%"], products(168)
 assert products(96, 1)[1] == ["tile (tf32_8x8): 1 accesses to local memory in the hottest loop"], products(96, 1)
 
+figures.name, figures.mma, figures.loop, figures.share = "tile", 16, 71, 16 / 71  # in bf16
+assert check_sass.findings_of(figures, "bf16_8x8", check_sass.KINDS["bf16_8x8"]) == []
+figures.share, figures.registers, figures.spills = 16 / 84, 129, 1
+assert len(check_sass.findings_of(figures, "bf16_8x8", check_sass.KINDS["bf16_8x8"])) == 3
 assert findings() == []
 assert sass.reads_one_bank(" R9, R3.reuse, R5, R9") and not sass.reads_one_bank(" R9, R4, R5, R9")
 assert not sass.reads_one_bank(" R9, R3, 2, R9")

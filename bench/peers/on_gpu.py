@@ -4,8 +4,9 @@ digits|peaks|autoencoder|cifar10 WEIGHTS [cpu]
   torch   forward, loss and backward compiled (torch.compile), the whole step with a fused solver captured in a CUDA graph
   jax     the whole step in one jit, its state donated
 
-WEIGHTS are our starting values. Each in two precisions: "fp32", the class of ours, and "default", in which both
-frameworks may round factors to TF32. One line of JSON a row, as soon as it is known: {"row", "loss" of step 20, "seconds"
+WEIGHTS are our starting values. Each in three precisions: "fp32", the class of ours; "default", in which both
+frameworks may round factors to TF32; and "bf16", beside our mode fast_bf16: in PyTorch autocast to bf16, which also stores
+what it computes in bf16, in JAX products with factors in bf16. One line of JSON a row, as soon as it is known: {"row", "loss" of step 20, "seconds"
 of a step, the median of 15 samples of 0.1 s} or {"row", "failure"}. With "cpu" it shows that the rows compute what we do.
 """
 
@@ -15,7 +16,7 @@ import sys
 import time
 
 LOSS_STEPS, SAMPLES, SAMPLE_SECONDS = 20, 15, 0.1
-PRECISIONS = ("fp32", "default")
+PRECISIONS = ("fp32", "default", "bf16")
 
 
 def median_seconds(step, finish):
@@ -35,8 +36,8 @@ def median_seconds(step, finish):
 
 
 def set_torch_precision(torch, precision):
-    """What a fresh process has, or no TF32 anywhere."""
-    torch.backends.cudnn.allow_tf32 = precision == "default"
+    """What a fresh process has, or no TF32 anywhere. Of what autocast leaves in f32, convolutions may round."""
+    torch.backends.cudnn.allow_tf32 = precision != "fp32"
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.benchmark = True  # the fastest algorithm of each convolution
 
@@ -61,7 +62,7 @@ def capture(torch, train):
     return replay
 
 
-def torch_step(workload, weights, device, compiles):
+def torch_step(workload, weights, device, compiles, precision):
     """A step, what puts back the starting values in place, and what waits."""
     import torch
     import torch_peer
@@ -77,7 +78,8 @@ def torch_step(workload, weights, device, compiles):
     start = {name: value.clone() for name, value in model.state_dict().items()}
 
     def forward():
-        return loss(model(x), targets)
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=precision == "bf16"):
+            return loss(model(x), targets)
 
     if compiles:
         forward = torch.compile(forward)
@@ -112,10 +114,10 @@ def torch_row(workload, weights, device, precision):
     torch.compiler.reset()
     note = ""
     try:
-        step, restart, synchronize = torch_step(workload, weights, device, True)
+        step, restart, synchronize = torch_step(workload, weights, device, True, precision)
     except Exception as reason:  # whatever the compiler says, the plain form may be captured
         note = f"not compiled: {type(reason).__name__}: {str(reason).strip()[:120]}"
-        step, restart, synchronize = torch_step(workload, weights, device, False)
+        step, restart, synchronize = torch_step(workload, weights, device, False, precision)
     restart()
     for _ in range(LOSS_STEPS):
         value = step()
@@ -128,7 +130,7 @@ def jax_row(workload, weights, precision):
     import jax.numpy as jnp
     import jax_peer
 
-    jax.config.update("jax_default_matmul_precision", "highest" if precision == "fp32" else None)
+    jax.config.update("jax_default_matmul_precision", {"fp32": "highest", "bf16": "bfloat16"}.get(precision))
     start, x, targets = jax_peer.starting_values(workload, weights)
     train = jax.jit(jax_peer.training_step(workload), donate_argnums=0)
     held = [jax.tree.map(jnp.copy, start)]

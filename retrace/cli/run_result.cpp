@@ -32,7 +32,7 @@ TrainJobResult result_of_run(const std::filesystem::path& run) {
                         .metrics = finished.metrics,
                         .tables = finished.tables,
                         .fingerprint = finished.fingerprint,
-                        .fast = finished.fast,
+                        .mode = finished.mode,
                         .run_dir = run,
                         .weights = {},
                         .stop_reason = finished.stop_reason};

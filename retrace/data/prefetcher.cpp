@@ -23,12 +23,12 @@ struct Item {
 
 // Throws nothing. The exception has left this function when another thread sees the item: no two threads handle it at
 // the same time.
-Item made_item(const Prefetcher::Make& make, int64_t i, std::optional<bool> fast) noexcept {
+Item made_item(const Prefetcher::Make& make, int64_t i, std::optional<Mode> its_mode) noexcept {
   Item item;
   try {
     const FloatingPointScope floating_point;
     const ThreadCountScope one_thread(1);
-    const FastScope mode(fast);
+    const OwnModeScope mode(its_mode);
     item.batch = make(i);
     evaluate();  // what user code recorded does not stay behind on this thread
   } catch (...) {
@@ -49,7 +49,7 @@ struct Prefetcher::State {
     while (!ended && claimed < count && claimed < taken + static_cast<int64_t>(items.size())) {
       const int64_t i = claimed++, of = sequence;
       std::shared_ptr<const Make> own = make;
-      const auto mode = fast;
+      const auto mode = its_mode;
       lock.unlock();
       Item item = made_item(*own, i, mode);
       own.reset();
@@ -75,10 +75,10 @@ struct Prefetcher::State {
   std::mutex mutex;
   std::condition_variable changed;
   std::shared_ptr<const Make> make;
-  std::optional<bool> fast;  // FastScope::current() of the thread that takes the mini-batches
-  std::vector<Item> items;   // a ring: mini-batch i has the place i modulo its size
-  int64_t sequence = 0;      // the number of the present one
-  int64_t count = 0;         // its mini-batches
+  std::optional<Mode> its_mode;  // OwnModeScope::current() of the thread that takes the mini-batches
+  std::vector<Item> items;       // a ring: mini-batch i has the place i modulo its size
+  int64_t sequence = 0;          // the number of the present one
+  int64_t count = 0;             // its mini-batches
   int64_t claimed = 0, taken = 0;
   bool ended = false;
 };
@@ -101,7 +101,7 @@ void Prefetcher::begin(Make make, int64_t count) {
     const std::lock_guard lock(state_->mutex);
     dropped = state_->drop();
     state_->make = shared;
-    state_->fast = FastScope::current();
+    state_->its_mode = OwnModeScope::current();
     state_->count = count;
   }
   ask();

@@ -161,8 +161,8 @@ TEST(Prefetch, OtherExceptionsPass) {
 
 // It is that of the thread that takes the mini-batches, whatever the process has.
 TEST(Prefetch, IsInTheModeOfItsUser) {
-  const auto seen = [](std::optional<bool> own) {
-    const FastScope scope(own);
+  const auto seen = [](std::optional<Mode> own) {
+    const OwnModeScope scope(own);
     Prefetcher prefetcher(2, 2);
     std::atomic<int> fast = 0;
     prefetcher.begin(
@@ -174,12 +174,12 @@ TEST(Prefetch, IsInTheModeOfItsUser) {
     while (prefetcher.take()) {}
     return fast.load();
   };
-  EXPECT_EQ(seen(true), 4);
+  EXPECT_EQ(seen(Mode::fast_bf16), 4);
   EXPECT_EQ(seen(std::nullopt), 0);
-  set_fast(true);
-  EXPECT_EQ(seen(false), 0);
+  set_mode_of_process(Mode::fast);
+  EXPECT_EQ(seen(Mode::reproducible), 0);
   EXPECT_EQ(seen(std::nullopt), 4);
-  set_fast(false);
+  set_mode_of_process(Mode::reproducible);
 }
 
 TEST(Prefetch, StopsAnywhere) {

@@ -5,9 +5,9 @@
 namespace retrace {
 namespace {
 
-// Of the mode fast alone.
-void add_mode(std::vector<Json::Member>& members, bool fast) {
-  if (fast) members.emplace_back("mode", "fast");
+// Of other modes than the reproducible one.
+void add_mode(std::vector<Json::Member>& members, const std::string& mode) {
+  if (mode != "reproducible") members.emplace_back("mode", mode);
 }
 
 Json json_of(const RunStarted& e) {
@@ -22,7 +22,7 @@ Json json_of(const RunStarted& e) {
                                  {"iterations_per_epoch", e.iterations_per_epoch},
                                  {"parameters", e.parameters},
                                  {"run_dir", e.run_dir}});
-  add_mode(members, e.fast);
+  add_mode(members, e.mode);
   return Json::object(members);
 }
 
@@ -62,7 +62,7 @@ Json json_of(const RunFinished& e) {
                                     {"seconds", e.seconds},
                                     {"stop_reason", e.stop_reason},
                                     {"fingerprint", e.fingerprint}};
-  add_mode(members, e.fast);
+  add_mode(members, e.mode);
   return Json::object(members);
 }
 

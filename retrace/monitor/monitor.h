@@ -21,9 +21,9 @@ struct RunStarted {
   std::string job, device, run_dir;
   int workers = 1, threads = 0;  // threads of each worker
   int64_t epochs = 0, iterations_per_epoch = 0, parameters = 0;
-  int64_t iteration = 0;          // of the checkpoint that it goes on from; 0: it is new
-  int64_t samples_per_epoch = 0;  // that are trained on; 0: not told
-  bool fast = false;              // training.mode
+  int64_t iteration = 0;              // of the checkpoint that it goes on from; 0: it is new
+  int64_t samples_per_epoch = 0;      // that are trained on; 0: not told
+  std::string mode = "reproducible";  // training.mode
 };
 
 // A step of the training was made.
@@ -60,7 +60,7 @@ struct RunFinished {
   MetricValues metrics;
   std::string stop_reason, fingerprint;
   MetricTables tables = {};
-  bool fast = false;  // training.mode: the fingerprint is that of this run alone
+  std::string mode = "reproducible";  // training.mode: unless it is this, the fingerprint is that of this run alone
 };
 
 // Any of them.

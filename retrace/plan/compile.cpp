@@ -76,7 +76,7 @@ std::deque<PlanOptions>& known_options() {
 
 // Under the mutex.
 uint64_t number_of(PlanOptions options) {
-  options.threads = 1, options.fast = false;
+  options.threads = 1, options.mode = Mode::reproducible;
   auto& known = known_options();
   const auto at = std::find(known.begin(), known.end(), options);
   const auto number = static_cast<uint64_t>(at - known.begin());
@@ -187,7 +187,7 @@ PlanOptions plan_options() {
     const std::lock_guard lock(options_mutex);
     options = known_options()[process_number];
   }
-  options.threads = thread_count(), options.fast = is_fast();
+  options.threads = thread_count(), options.mode = mode_of_thread();
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "retrace/device/cpu/thread_count.h"
 #include "retrace/plan/tuning.h"
 
 namespace retrace {
@@ -19,8 +20,8 @@ struct PlanOptions {
   // Of the memory that the intermediates would take at the peak: values are computed again until this share is enough,
   // or nothing helps any more. make_plan() lowers it under a memory limit.
   double memory_share = 1;
-  int threads = 1;    // that will run the plan
-  bool fast = false;  // whether a device may use kernels of the mode fast
+  int threads = 1;                 // that will run the plan
+  Mode mode = Mode::reproducible;  // for which a device may have kernels of its own
   Tuning tuning = {};
 
   bool is_on(std::string_view pass) const {

@@ -8,8 +8,8 @@
 namespace retrace {
 
 // Other options for this thread alone, for its lifetime, in place of those of the process: so jobs with different
-// options can run at the same time in one process. PlanOptions::threads and fast are those of the thread
-// (ThreadCountScope, FastScope). Plans that exist stay as they are. Threads that this thread starts do not take them
+// options can run at the same time in one process. PlanOptions::threads and mode are those of the thread
+// (ThreadCountScope, OwnModeScope). Plans that exist stay as they are. Threads that this thread starts do not take them
 // over; train_job() hands them to its workers. Error(usage) for an unknown pass.
 class PlanOptionsScope {
  public:

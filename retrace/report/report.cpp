@@ -27,8 +27,8 @@ constexpr int kChartWidth = 530;
 std::string number_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value); }
 
 // A fingerprint, with the mode if it proves nothing.
-std::string marked(const std::string& fingerprint, bool fast) {
-  return fast ? fmt::format("{} ({})", fingerprint, kFastMark) : fingerprint;
+std::string marked(const std::string& fingerprint, const std::string& mode) {
+  return is_fast_mode(mode) ? fmt::format("{} ({})", fingerprint, mode_mark(mode)) : fingerprint;
 }
 
 std::string status_text(const RunLog& log) {
@@ -57,7 +57,7 @@ std::string summary_html(const RunLog& log) {
     measured(*log.finished);
   else if (!log.validations.empty())
     measured(log.validations.back());
-  if (log.finished) rows.emplace_back("fingerprint", marked(log.finished->fingerprint, log.finished->fast));
+  if (log.finished) rows.emplace_back("fingerprint", marked(log.finished->fingerprint, log.finished->mode));
   if (log.unread > 0) rows.emplace_back("metrics.jsonl", fmt::format("{} lines could not be read", log.unread));
   return section_html("Result", pairs_html(rows));
 }
@@ -175,7 +175,7 @@ std::string fingerprints_html(const fs::path& run) {
   std::string all, last;
   for (const auto& epoch : epochs) all += fmt::format("{:>6} {}\n", epoch.epoch, fingerprint_text(epoch.all));
   for (const auto& [name, value] : epochs.back().tensors) last += fmt::format("{} {}\n", fingerprint_text(value), name);
-  const std::string text = marked(fingerprint_text(epochs.back().all), epochs.back().fast);
+  const std::string text = marked(fingerprint_text(epochs.back().all), epochs.back().mode);
   return section_html("Fingerprints", paragraph_html("After the last epoch: " + text) +
                                           details_html("of every epoch", pre_html(all)) +
                                           details_html("of every tensor after the last epoch", pre_html(last)));

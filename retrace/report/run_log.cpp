@@ -45,7 +45,7 @@ RunStarted started_of(const JsonValue& event) {
   made.iterations_per_epoch = event.integer_or("iterations_per_epoch", 0);
   made.parameters = event.integer_or("parameters", 0);
   made.iteration = event.integer_or("iteration", 0);
-  made.fast = event.string_or("mode", "") == kFast;
+  made.mode = event.string_or("mode", kReproducible);
   return made;
 }
 
@@ -75,7 +75,7 @@ void read_event(const JsonValue& event, RunLog& log) {
     log.finished = measured<RunFinished>(event);
     log.finished->stop_reason = event.string_or("stop_reason", "");
     log.finished->fingerprint = event.string_or("fingerprint", "");
-    log.finished->fast = event.string_or("mode", "") == kFast;
+    log.finished->mode = event.string_or("mode", kReproducible);
   } else {
     ++log.unread;
   }

@@ -39,7 +39,7 @@ void take_start(const JsonValue& event, RunStanding& standing) {
   standing.epochs = event.integer_or("epochs", 0);
   standing.iterations_per_epoch = event.integer_or("iterations_per_epoch", 0);
   standing.parameters = event.integer_or("parameters", 0);
-  standing.fast = event.string_or("mode", "") == kFast;
+  standing.mode = event.string_or("mode", kReproducible);
 }
 
 void take_validation(const JsonValue& event, RunStanding& standing) {

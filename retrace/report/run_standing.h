@@ -25,9 +25,9 @@ struct RunStanding {
   std::string fingerprint;  // of a finished run; else ""
   std::string stop_reason;  // of a finished run: "max epochs completed", ...; else ""
   int workers = 0, threads = 0;
-  bool fast = false;      // training.mode
-  bool finished = false;  // else it goes on, or was broken off
-  int64_t iteration = 0;  // of the last event
+  std::string mode = "reproducible";  // training.mode
+  bool finished = false;              // else it goes on, or was broken off
+  int64_t iteration = 0;              // of the last event
   int64_t iterations_per_epoch = 0, epochs = 0, parameters = 0;
   int epoch = 0;                     // of the last event
   double seconds = 0;                // of the last event

@@ -2,13 +2,8 @@
 #include "retrace/run/plan_settings.h"
 
 namespace retrace {
-namespace {
 
-Mode mode_of(bool fast) { return fast ? Mode::fast : Mode::reproducible; }
-
-}  // namespace
-
-Mode mode() { return mode_of(is_fast()); }
-Mode set_mode(Mode mode) { return mode_of(set_fast(mode == Mode::fast)); }
+Mode mode() { return mode_of_thread(); }
+Mode set_mode(Mode mode) { return set_mode_of_process(mode); }
 
 }  // namespace retrace

@@ -32,7 +32,8 @@ std::string convolution() {
 TEST(Mode, SetReturnsTheModeBefore) {
   EXPECT_EQ(mode(), Mode::reproducible);
   EXPECT_EQ(set_mode(Mode::fast), Mode::reproducible);
-  EXPECT_EQ(set_mode(Mode::fast), Mode::fast);
+  EXPECT_EQ(set_mode(Mode::fast_bf16), Mode::fast);
+  EXPECT_EQ(set_mode(Mode::fast), Mode::fast_bf16);
   {
     const ModeScope scope(Mode::reproducible);
     EXPECT_EQ(mode(), Mode::reproducible);
@@ -67,26 +68,40 @@ TEST(Mode, PlansAndRecordingsAreKeptForEach) {
   EXPECT_EQ(plan_cache().misses(), 1);
   EXPECT_EQ(doubled.misses(), 1);
   {
-    const FastScope fast(true);
+    const OwnModeScope fast(Mode::fast);
     EXPECT_EQ(mode(), Mode::fast);
     compute(), compute();
   }
   EXPECT_EQ(plan_cache().misses(), 2);
   EXPECT_EQ(doubled.misses(), 2);
   EXPECT_EQ(doubled.why(), "the mode: reproducible became fast");
+  {
+    const ModeScope bf16(Mode::fast_bf16);
+    compute(), compute();
+  }
+  EXPECT_EQ(plan_cache().misses(), 3);
+  EXPECT_EQ(doubled.misses(), 3);
+  EXPECT_TRUE(doubled.why().ends_with(" became fast_bf16")) << doubled.why();
   compute();
-  EXPECT_EQ(plan_cache().misses(), 2);
-  EXPECT_EQ(doubled.misses(), 2);
+  EXPECT_EQ(plan_cache().misses(), 3);
+  EXPECT_EQ(doubled.misses(), 3);
+}
+
+TEST(Mode, NamesAreThoseOfJobs) {
+  for (const Mode mode : {Mode::reproducible, Mode::fast, Mode::fast_bf16})
+    EXPECT_EQ(mode_named(mode_name(mode)), mode);
+  EXPECT_STREQ(mode_name(Mode::fast_bf16), "fast_bf16");
+  EXPECT_EQ(mode_named("faster"), Mode::reproducible);
 }
 
 // Of a thread, and no more than of a thread.
-TEST(FastScope, TheModeOfTheProcessDoesNotDisturbIt) {
+TEST(OwnModeScope, TheModeOfTheProcessDoesNotDisturbIt) {
   const ModeScope process(Mode::fast);
   {
-    const FastScope own(false);
+    const OwnModeScope own(Mode::reproducible);
     EXPECT_FALSE(is_fast());
     std::jthread([] { EXPECT_TRUE(is_fast()); }).join();
-    const FastScope none(std::nullopt);
+    const OwnModeScope none(std::nullopt);
     EXPECT_TRUE(is_fast());
   }
   EXPECT_TRUE(is_fast());

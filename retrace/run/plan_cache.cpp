@@ -31,10 +31,10 @@ std::shared_ptr<const Plan>& last() {
 std::shared_ptr<const Plan> PlanCache::find_or_make(const Trace& trace) {
   const uint64_t hash = trace.hash(), options = plan_options_number();
   const int threads = thread_count();
-  const bool fast = is_fast();
+  const Mode mode = mode_of_thread();
   const auto [first, end] = index_.equal_range(hash);
   for (auto at = first; at != end; ++at)
-    if (at->second->options == options && at->second->threads == threads && at->second->fast == fast &&
+    if (at->second->options == options && at->second->threads == threads && at->second->mode == mode &&
         at->second->trace == trace) {
       ++hits_;
       entries_.splice(entries_.begin(), entries_, at->second);
@@ -42,7 +42,7 @@ std::shared_ptr<const Plan> PlanCache::find_or_make(const Trace& trace) {
     }
   ++misses_;
   auto plan = make_plan(trace);  // an entry is stored only when planning succeeded
-  entries_.push_front({hash, options, threads, fast, trace, plan});
+  entries_.push_front({hash, options, threads, mode, trace, plan});
   index_.emplace(hash, entries_.begin());
   if (entries_.size() > kMostPlans) {
     const auto oldest = std::prev(entries_.end());

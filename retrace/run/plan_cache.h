@@ -26,7 +26,7 @@ class PlanCache {
   struct Entry {
     uint64_t hash, options;  // plan_options_number()
     int threads;
-    bool fast;    // the mode in which it runs
+    Mode mode;    // in which it runs
     Trace trace;  // compared in full: a hash decides nothing
     std::shared_ptr<const Plan> plan;
   };

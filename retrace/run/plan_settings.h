@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "retrace/device/cpu/thread_count.h"
+
 namespace retrace {
 
 // Whether plans are kept. If not, every evaluation makes its plan anew. RETRACE_PLAN_CACHE=off or
@@ -20,13 +22,6 @@ void set_memory_limit(int64_t bytes);
 
 // The limit by which this thread plans.
 int64_t memory_limit();
-
-// How sums are computed. A training says its own mode (training.mode). docs/numerics.md 11.
-enum class Mode {
-  reproducible,  // in the order of docs/numerics.md: the same bits every time
-  fast,          // on the CPU in the order in which threads finish: results differ from run to run in their last bits;
-                 // on a CUDA device matrix products and convolutions in TF32: factors are rounded to 11 bits
-};
 
 // The mode in which this thread computes: within a training the training's, else that of the process; reproducible at
 // first.

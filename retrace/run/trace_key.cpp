@@ -14,7 +14,7 @@ namespace {
 enum Kind : uint64_t { kNothing = 1, kTensor, kNumber, kInteger, kText, kGroup, kBranch, kName, kMark };
 
 // Bits of the second word: how the function is called.
-constexpr uint64_t kInShard = 1, kFast = 2;
+constexpr uint64_t kInShard = 1, kModes = 6;
 
 constexpr auto kAnySize = static_cast<uint64_t>(-1);
 
@@ -23,7 +23,7 @@ constexpr auto kAnySize = static_cast<uint64_t>(-1);
 void TraceKey::begin(const std::type_info& arguments, bool in_shard) {
   words_.clear();
   words_.push_back(std::bit_cast<uint64_t>(&arguments));
-  words_.push_back((in_shard ? kInShard : 0) | (is_fast() ? kFast : 0));
+  words_.push_back((in_shard ? kInShard : 0) | static_cast<uint64_t>(mode_of_thread()) << 1);
 }
 
 void TraceKey::add_nothing() { words_.push_back(kNothing); }
@@ -157,8 +157,8 @@ std::string TraceKey::difference(const TraceKey& before, const TraceKey& now) {
   if (a.parts().size() != b.parts().size())
     return fmt::format("{} arguments became {}", a.parts().size(), b.parts().size());
   if (before.words_[0] != now.words_[0]) return "the C++ types of the arguments";
-  const auto mode_of = [](const TraceKey& key) { return key.words_[1] & kFast ? "fast" : "reproducible"; };
-  if ((before.words_[1] ^ now.words_[1]) & kFast)
+  const auto mode_of = [](const TraceKey& key) { return mode_name(static_cast<Mode>((key.words_[1] & kModes) >> 1)); };
+  if ((before.words_[1] ^ now.words_[1]) & kModes)
     return fmt::format("the mode: {} became {}", mode_of(before), mode_of(now));
   return now.words_[1] & kInShard ? "it is called inside a shard of value_and_grad"
                                   : "it is called outside of value_and_grad";

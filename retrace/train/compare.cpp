@@ -121,7 +121,8 @@ void compare_epochs(const fs::path& a, const fs::path& b, RunComparison& result)
   const auto in_a = read_fingerprints(a), in_b = read_fingerprints(b);
   result.epochs_a = static_cast<int>(in_a.size()), result.epochs_b = static_cast<int>(in_b.size());
   result.stopped_a = stopped_epoch(in_a), result.stopped_b = stopped_epoch(in_b);
-  result.fast_a = !in_a.empty() && in_a.back().fast, result.fast_b = !in_b.empty() && in_b.back().fast;
+  if (!in_a.empty()) result.mode_a = in_a.back().mode;
+  if (!in_b.empty()) result.mode_b = in_b.back().mode;
   const size_t common = std::min(in_a.size(), in_b.size());
   for (size_t i = 0; i < common && !result.first_epoch; ++i) {
     if (same_bits(in_a[i], in_b[i])) continue;
@@ -157,14 +158,14 @@ SafeTensors read_weights(const fs::path& run) {
   return weights;
 }
 
-bool is_of_fast(const SafeTensors& weights) {
+std::string mode_of_weights(const SafeTensors& weights) {
   const auto mode = weights.metadata.find("mode");
-  return mode != weights.metadata.end() && mode->second == kFast;
+  return mode != weights.metadata.end() ? mode->second : kReproducible;
 }
 
 void compare_weights(const fs::path& a, const fs::path& b, RunComparison& result) {
   const SafeTensors in_a = read_weights(a), in_b = read_weights(b);
-  result.fast_a = is_of_fast(in_a), result.fast_b = is_of_fast(in_b);
+  result.mode_a = mode_of_weights(in_a), result.mode_b = mode_of_weights(in_b);
   result.weights = compare_tensors(in_a, in_b);
   result.not_finite_a = not_finite(in_a), result.not_finite_b = not_finite(in_b);
 }

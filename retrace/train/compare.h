@@ -38,9 +38,10 @@ struct StepDifference {
 
 struct RunComparison {
   bool equal = true;
-  int epochs_a = 0, epochs_b = 0;       // with recorded fingerprints
-  bool has_weights = false;             // both runs have them
-  bool fast_a = false, fast_b = false;  // runs of the mode fast: other bits are no fault
+  int epochs_a = 0, epochs_b = 0;  // with recorded fingerprints
+  bool has_weights = false;        // both runs have them
+  // training.mode: other bits are no fault unless both are reproducible.
+  std::string mode_a = "reproducible", mode_b = "reproducible";
   // The last epoch of a run that was stopped within it: its fingerprints, and the last weights, are of that iteration.
   std::optional<StoppedEpoch> stopped_a, stopped_b;
   std::optional<StepDifference> first_step;  // that differs, of those that are in both step logs

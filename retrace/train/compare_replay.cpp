@@ -4,6 +4,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/run/op_watch.h"
+#include "retrace/train/mode_names.h"
 
 namespace retrace {
 namespace {
@@ -11,10 +12,11 @@ namespace {
 std::string text_of(const char* run, const ReplayResult& result) {
   const auto& found = result.difference;
   if (!found) return fmt::format("{} run: replayed, equal to what it recorded\n", run);
-  return fmt::format(
-      "{} run: {}: step {} (epoch {}), {}: {}, computed {}\n", run,
-      result.fast ? "replayed, to other bits, as the mode fast allows" : "it did not compute what it recorded",
-      found->iteration, found->epoch, printable(found->what), found->recorded, found->computed);
+  return fmt::format("{} run: {}: step {} (epoch {}), {}: {}, computed {}\n", run,
+                     is_fast_mode(result.mode)
+                         ? fmt::format("replayed, to other bits, as the {} allows", mode_mark(result.mode))
+                         : "it did not compute what it recorded",
+                     found->iteration, found->epoch, printable(found->what), found->recorded, found->computed);
 }
 
 std::string value_text(const std::optional<ValueDifference>& value) {
@@ -32,8 +34,10 @@ std::optional<ValueDifference> first_value(const std::map<int64_t, OpWatch>& a, 
 
 // What follows from both.
 std::string verdict(const ComparisonReplay& replay) {
-  if (replay.a.fast || replay.b.fast)
-    return "what a run of the mode fast computed is not computed again to the bit: that proves nothing\n";
+  for (const auto& mode : {replay.a.mode, replay.b.mode})
+    if (is_fast_mode(mode))
+      return fmt::format("what a run of the {} computed is not computed again to the bit: that proves nothing\n",
+                         mode_mark(mode));
   const bool a = replay.a.difference.has_value(), b = replay.b.difference.has_value();
   if (!a && !b) return "both runs are what their jobs compute: the jobs or their data differ\n";
   if (a && b) return "neither run is what its job computes\n";

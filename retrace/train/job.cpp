@@ -11,7 +11,6 @@
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_fields.h"
 #include "retrace/train/metric_kind.h"
-#include "retrace/train/mode_names.h"
 #include "retrace/train/network_toml.h"
 
 namespace retrace {
@@ -75,7 +74,7 @@ Job resolved(Job job) {
     if (const auto* transform = find_kind(all_transforms(), name))
       job.data.options = with_standard_values(std::move(job.data.options), transform->options);
   TrainingOptions& training = job.training;
-  if (!training.mode) training.mode = is_fast() ? kFast : kReproducible;
+  if (!training.mode) training.mode = mode_name(mode_of_thread());
   complete_schedules(training);
   for (const auto& name : chosen_metrics(job))
     if (const auto* metric = find_kind(all_metrics(), name))

@@ -233,7 +233,7 @@ void add_training(FieldList& list, const Job& job) {
       [](auto& j) -> auto& { return j.training.loader_threads; });
   add({.name = "acceleration", .choices = {"plain", "default", "accelerated"}, .changes_bits = false},
       [](auto& j) -> auto& { return j.training.acceleration; });
-  list.add("training", {.name = "mode", .choices = {kReproducible, kFast}},
+  list.add("training", {.name = "mode", .choices = {kReproducible, kFast, kFastBf16}},
            [](auto& j) -> auto& { return j.training.mode; })
       .before = std::string(kReproducible);
   add({.name = "output_network", .choices = {"last-iteration", "best-validation"}},

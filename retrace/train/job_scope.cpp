@@ -1,7 +1,6 @@
 #include "retrace/train/job_scope.h"
 
 #include "retrace/plan/compile.h"
-#include "retrace/train/mode_names.h"
 
 namespace retrace {
 
@@ -10,7 +9,7 @@ JobSettings settings_of(const Job& job) {
   return {.threads = job.threads,
           .plan_cache = plan_cache_enabled() && job.training.acceleration != "plain",
           .plan = plan_options(),
-          .fast = mode ? *mode == kFast : is_fast()};
+          .mode = mode ? mode_named(*mode) : mode_of_thread()};
 }
 
 }  // namespace retrace

@@ -16,7 +16,7 @@ struct JobSettings {
   int threads = 0;  // of the CPU kernels; 0: as the thread has
   bool plan_cache = true;
   PlanOptions plan;  // of the thread that starts the job: memory limit, passes that are off
-  bool fast = false;
+  Mode mode = Mode::reproducible;
 };
 JobSettings settings_of(const Job& job);
 
@@ -26,7 +26,7 @@ JobSettings settings_of(const Job& job);
 class JobScope {
  public:
   explicit JobScope(const JobSettings& settings)
-      : plan_cache_(settings.plan_cache), plan_(settings.plan), mode_(settings.fast) {
+      : plan_cache_(settings.plan_cache), plan_(settings.plan), mode_(settings.mode) {
     if (settings.threads > 0) threads_.emplace(settings.threads);
   }
 
@@ -34,7 +34,7 @@ class JobScope {
   std::optional<ThreadCountScope> threads_;
   PlanCacheScope plan_cache_;
   PlanOptionsScope plan_;
-  FastScope mode_;
+  OwnModeScope mode_;
 };
 
 }  // namespace retrace

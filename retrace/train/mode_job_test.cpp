@@ -44,16 +44,16 @@ TEST(ModeJob, AFastRunSaysSo) {
   const auto fast = train_job(golden({kFastJob, kOneThread}), {.out = root / "fast"});
   const auto other = train_job(golden({kOneThread}), {.out = root / "other"});
   EXPECT_EQ(mode(), Mode::reproducible);
-  EXPECT_TRUE(fast.fast);
-  EXPECT_FALSE(other.fast);
+  EXPECT_EQ(fast.mode, "fast");
+  EXPECT_EQ(other.mode, "reproducible");
   EXPECT_EQ(other.fingerprint, golden_job("digits").fingerprint);
   EXPECT_NE(fast.fingerprint, other.fingerprint);
   EXPECT_TRUE(says(content_of(root / "fast/job.toml"), "\nmode = \"fast\"\n"));
   EXPECT_TRUE(says(content_of(root / "other/job.toml"), "\nmode = \"reproducible\"\n"));
   EXPECT_TRUE(content_of(root / "fast/fingerprints.txt").ends_with(" all, mode fast\n"));
   EXPECT_TRUE(content_of(root / "other/fingerprints.txt").ends_with(" all\n"));
-  for (const auto& epoch : read_fingerprints(root / "fast")) EXPECT_TRUE(epoch.fast);
-  for (const auto& epoch : read_fingerprints(root / "other")) EXPECT_FALSE(epoch.fast);
+  for (const auto& epoch : read_fingerprints(root / "fast")) EXPECT_EQ(epoch.mode, "fast");
+  for (const auto& epoch : read_fingerprints(root / "other")) EXPECT_EQ(epoch.mode, "reproducible");
   EXPECT_TRUE(says(content_of(root / "fast/metrics.jsonl"), "\",\"mode\":\"fast\"}\n"));
   EXPECT_FALSE(says(content_of(root / "other/metrics.jsonl"), "mode"));
   const auto identity = read_manifest(root / "fast")->identity;
@@ -67,18 +67,34 @@ TEST(ModeJob, ComparisonsAndReplaysKnowTheMode) {
   train_job(golden({kOneThread}), {.out = root / "other"});
   const auto found = compare_runs(root / "fast", root / "other");
   EXPECT_FALSE(found.equal);
-  EXPECT_TRUE(found.fast_a);
-  EXPECT_FALSE(found.fast_b);
+  EXPECT_EQ(found.mode_a, "fast");
+  EXPECT_EQ(found.mode_b, "reproducible");
   const auto weights = compare_runs(root / "other/weights.safetensors", root / "fast/weights.safetensors");
-  EXPECT_FALSE(weights.fast_a);
-  EXPECT_TRUE(weights.fast_b);
+  EXPECT_EQ(weights.mode_a, "reproducible");
+  EXPECT_EQ(weights.mode_b, "fast");
   const auto again = replay_run(root / "fast");
-  EXPECT_TRUE(again.fast);
+  EXPECT_EQ(again.mode, "fast");
   EXPECT_FALSE(again.difference) << "one thread has one order";
-  EXPECT_FALSE(replay_run(root / "other").fast);
+  EXPECT_EQ(replay_run(root / "other").mode, "reproducible");
   EXPECT_TRUE(says(text_of(replay_both(root / "fast", root / "other", found)), "that proves nothing"));
   EXPECT_TRUE(says(error_of([&] { replay_run(root / "fast", {.overrides = {{"training.mode", "reproducible", ""}}}); }),
                    "training.mode is \"reproducible\", not \"fast\""));
+}
+
+// On the CPU it computes as the mode fast does; only the name differs.
+TEST(ModeJob, AFastBf16RunSaysSo) {
+  const TemporaryFolder root;
+  const JobOverride in_bf16{"training.mode", "fast_bf16", ""};
+  const auto fast = train_job(golden({kFastJob, kOneThread}), {.out = root / "fast"});
+  const auto bf16 = train_job(golden({in_bf16, kOneThread}), {.out = root / "bf16"});
+  EXPECT_EQ(bf16.mode, "fast_bf16");
+  EXPECT_EQ(bf16.fingerprint, fast.fingerprint);
+  EXPECT_TRUE(content_of(root / "bf16/fingerprints.txt").ends_with(" all, mode fast_bf16\n"));
+  for (const auto& epoch : read_fingerprints(root / "bf16")) EXPECT_EQ(epoch.mode, "fast_bf16");
+  EXPECT_TRUE(says(content_of(root / "bf16/metrics.jsonl"), "\",\"mode\":\"fast_bf16\"}\n"));
+  const auto found = compare_runs(root / "fast", root / "bf16");
+  EXPECT_EQ(found.mode_a + " " + found.mode_b, "fast fast_bf16");
+  EXPECT_EQ(replay_run(root / "bf16").mode, "fast_bf16");
 }
 
 TEST(ModeJob, ARunGoesOnInItsMode) {
@@ -88,7 +104,7 @@ TEST(ModeJob, ARunGoesOnInItsMode) {
   EXPECT_EQ(train_job(job, until(5, made, root / "run")).iterations, 5);
   EXPECT_TRUE(content_of(root / "run/fingerprints.txt").ends_with(" stopped after iteration 5, mode fast\n"));
   const auto whole = train_job(read_run_job(root / "run"), {.resume = root / "run"});
-  EXPECT_TRUE(whole.fast);
+  EXPECT_EQ(whole.mode, "fast");
   EXPECT_EQ(whole.fingerprint, fingerprint_alone({kFastJob, kOneThread}));
   EXPECT_EQ(read_fingerprints(root / "run").size(), 3u);
   made = 0;
@@ -148,12 +164,12 @@ TEST(ModeJob, AProgramSaysItByTheSameKey) {
   const auto train = [](const TrainingOptions& training) {
     return train_network(products(), small_layers(), "mean-squared-error", {.training = training, .seed = 3}).info;
   };
-  EXPECT_TRUE(train({.max_epochs = 1, .mode = "fast"}).fast);
-  EXPECT_FALSE(train({.max_epochs = 1}).fast);
+  EXPECT_EQ(train({.max_epochs = 1, .mode = "fast"}).mode, "fast");
+  EXPECT_EQ(train({.max_epochs = 1}).mode, "reproducible");
   EXPECT_TRUE(says(error_of([&] { train({.max_epochs = 1, .mode = "fats"}); }), "did you mean \"fast\"?"));
   const ModeScope scope(Mode::fast);
-  EXPECT_TRUE(train({.max_epochs = 1}).fast);
-  EXPECT_FALSE(train({.max_epochs = 1, .mode = "reproducible"}).fast);
+  EXPECT_EQ(train({.max_epochs = 1}).mode, "fast");
+  EXPECT_EQ(train({.max_epochs = 1, .mode = "reproducible"}).mode, "reproducible");
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ ReplayResult replay_training(const fs::path& run, Pool& pool, const TrainingCall
           .events = check.events(),
           .weights = with_weights,
           .stopped = stopped,
-          .fast = call.settings.fast,
+          .mode = mode_name(call.settings.mode),
           .difference = check.difference()};
 }
 

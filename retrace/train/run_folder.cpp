@@ -9,6 +9,7 @@
 #include "retrace/base/folder.h"
 #include "retrace/train/checkpoint_files.h"
 #include "retrace/train/manifest.h"
+#include "retrace/train/mode_names.h"
 #include "retrace/train/run_lock.h"
 #include "retrace/train/run_table.h"
 #include "retrace/train/step_log.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kAll = "all";
-constexpr std::string_view kStoppedAfter = "stopped after iteration ", kInFast = ", mode fast";
+constexpr std::string_view kStoppedAfter = "stopped after iteration ", kInMode = ", mode ";
 constexpr int kMaxRuns = 1'000'000'000;
 
 void make_folders(const fs::path& path) {
@@ -115,8 +116,10 @@ bool parse_line(std::string_view text, Line& line) {
 // Whether the line is the last one of its epoch.
 bool ends_epoch(const Line& line, EpochFingerprints& epoch) {
   std::string_view name = line.name;
-  epoch.fast = name.ends_with(kInFast);
-  if (epoch.fast) name.remove_suffix(kInFast.size());
+  if (const size_t at = name.rfind(kInMode); at != name.npos) {
+    epoch.mode = name.substr(at + kInMode.size());
+    name = name.substr(0, at);
+  }
   return name == kAll ||
          (name.starts_with(kStoppedAfter) && read_number(name.substr(kStoppedAfter.size()), epoch.stopped_after));
 }
@@ -183,7 +186,7 @@ void RunFolder::record(std::span<const EpochFingerprints> epochs) {
       lines += fmt::format("{} {} {}\n", fingerprints.epoch, fingerprint_text(value), printable(name));
     lines += fmt::format("{} {} ", fingerprints.epoch, fingerprint_text(fingerprints.all));
     lines += fingerprints.stopped_after ? fmt::format("{}{}", kStoppedAfter, fingerprints.stopped_after) : kAll;
-    if (fingerprints.fast) lines += kInFast;
+    if (is_fast_mode(fingerprints.mode)) lines += fmt::format("{}{}", kInMode, fingerprints.mode);
     fingerprints_.append(lines);
   }
   sync();

@@ -42,7 +42,7 @@ struct EpochFingerprints {
   uint64_t all = 0;                         // of the set
   std::map<std::string, uint64_t> tensors;  // by name
   int64_t stopped_after = 0;                // the iteration within the epoch that was the last one; 0: it is whole
-  bool fast = false;                        // training.mode
+  std::string mode = "reproducible";        // training.mode
   bool operator==(const EpochFingerprints&) const = default;
 };
 

@@ -54,7 +54,7 @@ struct TrainJobResult {
   MetricValues metrics;          // of the test set: accuracy (fraction), angle_rmse (degrees), rmse; none: not measured
   MetricTables tables = {};      // those that are tables
   std::string fingerprint;       // 16 hex digits
-  bool fast = false;             // training.mode: it is that of this run alone
+  std::string mode = "reproducible";  // training.mode: unless it is this, the fingerprint is that of this run alone
   std::filesystem::path run_dir;  // empty: nothing was written, or the loss was not finite before an epoch was complete
   int64_t checkpoint = 0;         // the iteration of the newest checkpoint in the folder; 0: there is none
   NetworkWeights weights;         // those of the fingerprint

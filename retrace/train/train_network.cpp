@@ -47,7 +47,7 @@ TrainingInfo completed(TrainingInfo info, const TrainJobResult& result) {
   info.output_iteration = result.output_iteration;
   info.stop_reason = result.stop_reason;
   info.fingerprint = result.fingerprint;
-  info.fast = result.fast;
+  info.mode = result.mode;
   info.device = result.device;
   info.seconds = result.seconds;
   return info;

@@ -95,8 +95,9 @@ struct TrainingInfo {
   int64_t output_iteration = 0;  // the one whose weights were returned
   std::string stop_reason;       // "max epochs completed", "max iterations completed", "stopped", ...
   std::string fingerprint;       // of the weights: 16 hex digits
-  bool fast = false;             // training.mode: it is that of this training alone
-  std::string device;            // "cpu", "cuda:0"
+  std::string mode =
+      "reproducible";  // training.mode: unless it is this, the fingerprint is that of this training alone
+  std::string device;  // "cpu", "cuda:0"
   double seconds = 0;
 };
 
@@ -132,7 +133,7 @@ struct ReplayResult {
   int64_t events = 0;                          // lines of metrics.jsonl that were compared
   bool weights = false;                        // weights.safetensors was compared
   bool stopped = false;                        // by the caller, before the end
-  bool fast = false;                           // training.mode: a difference is no fault
+  std::string mode = "reproducible";           // training.mode: unless it is this, a difference is no fault
   std::optional<ReplayDifference> difference;  // the first one
 };
 

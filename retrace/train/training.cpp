@@ -301,8 +301,17 @@ RunStarted Training::started() const {
   for (const auto& tensor : leaf_tensors(state_.now.parameters)) parameters += tensor.size();
   const int64_t all = all_iterations(), in_epoch = std::min(iterations_in_epoch(), all);
   if (in_epoch < iterations_in_epoch()) samples = in_epoch * options_.accumulate * options_.mini_batch_size;
-  return {task_.name, device_.name(), "",        worker_.size(), thread_count(), (all + in_epoch - 1) / in_epoch,
-          in_epoch,   parameters,     restored_, samples,        is_fast()};
+  return {task_.name,
+          device_.name(),
+          "",
+          worker_.size(),
+          thread_count(),
+          (all + in_epoch - 1) / in_epoch,
+          in_epoch,
+          parameters,
+          restored_,
+          samples,
+          mode_name(mode_of_thread())};
 }
 
 std::optional<Tree> Training::population_state(const NetworkWeights& weights) {
@@ -366,11 +375,11 @@ TrainJobResult Training::finish() {
   result.loss = score_ ? score_->loss : std::nan("");
   if (score_) result.metrics = score_->metrics, result.tables = score_->tables;
   result.fingerprint = fingerprint(left.parameters, left.state);
-  result.fast = is_fast();
+  result.mode = mode_name(mode_of_thread());
   result.weights = left;
   report_.flush();
   report_.tell(RunFinished{result.epochs, result.iterations, result.loss, result.seconds, result.metrics,
-                           result.stop_reason, result.fingerprint, result.tables, result.fast});
+                           result.stop_reason, result.fingerprint, result.tables, result.mode});
   report_.flush();
   if (result.epochs == 0) {
     report_.discard();

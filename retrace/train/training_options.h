@@ -35,7 +35,7 @@ struct TrainingOptions {
   // number changes no bit. Default: that of MiniBatchQueueOptions::prefetch_threads.
   std::optional<int> loader_threads = {};
   std::string acceleration = "accelerated";  // plain, default, accelerated
-  // reproducible, fast: see Mode. Default: mode() where the training is started. What is fast is marked so.
+  // reproducible, fast, fast_bf16: see Mode. Default: mode() where the training is started. What is fast is marked so.
   std::optional<std::string> mode = {};
   int64_t checkpoint_iterations = 0;  // a checkpoint after every so many iterations; 0: none by their number
   int64_t checkpoint_epochs = 0;      // the same of epochs

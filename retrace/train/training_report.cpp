@@ -5,7 +5,6 @@
 #include "retrace/monitor/json_lines.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/checkpoint_files.h"
-#include "retrace/train/mode_names.h"
 #include "retrace/train/versions.h"
 
 namespace retrace {
@@ -13,7 +12,7 @@ namespace {
 
 SafeTensors weights_file(const NetworkWeights& weights) {
   SafeTensors file = to_safetensors(weights.parameters, weights.state);
-  if (is_fast()) file.metadata["mode"] = kFast;
+  if (is_fast()) file.metadata["mode"] = mode_name(mode_of_thread());
   return file;
 }
 
@@ -61,7 +60,7 @@ void TrainingReport::epoch(int epoch, int64_t stopped_after, const NetworkWeight
   for (size_t i = 0; i < tensors.size(); ++i) sum += prints.tensors[tensors[i].first] = values[i];
   prints.all = mix64(sum);
   prints.stopped_after = stopped_after;
-  prints.fast = is_fast();
+  prints.mode = mode_name(mode_of_thread());
   run_->epoch(std::move(prints), weights_file(weights));
 }
 

@@ -109,7 +109,7 @@ TrainJobResult shared_result(const Worker& worker, TrainJobResult result) {
           .loss = numbers[6],
           .metrics = std::move(metrics),
           .fingerprint = texts[2],
-          .fast = is_fast(),
+          .mode = mode_name(mode_of_thread()),
           .run_dir = texts[3],
           .checkpoint = static_cast<int64_t>(numbers[7]),
           .weights = {parameters, state},

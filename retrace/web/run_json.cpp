@@ -81,7 +81,7 @@ Json run_json(const ListedRun& run) {
        {"remaining", running && rate > 0 ? static_cast<double>(std::max<int64_t>(0, all - run.iteration)) / rate : 0.0},
        {"written", run.state == RunState::quiet ? run.written : 0.0},
        {"fingerprint", standing.fingerprint},
-       {"mode", standing.fast ? kFast : kReproducible},
+       {"mode", standing.mode},
        {"same_as", run.same_as},
        {"told", told_json(standing.told)},
        {"note", run.note}});

@@ -41,10 +41,14 @@ std::string not_finite_text(const RunComparison& found) {
 
 // "": both are reproducible.
 std::string modes_text(const RunComparison& found) {
-  if (found.fast_a && found.fast_b) return "both runs are of the mode fast";
-  if (!found.fast_a && !found.fast_b) return "";
-  return fmt::format("the {} run is of the mode fast, the {} one is reproducible", found.fast_a ? "first" : "second",
-                     found.fast_a ? "second" : "first");
+  const bool fast_a = is_fast_mode(found.mode_a), fast_b = is_fast_mode(found.mode_b);
+  if (found.mode_a == found.mode_b)
+    return fast_a ? fmt::format("both runs are of the {}", mode_mark(found.mode_a)) : "";
+  if (fast_a && fast_b)
+    return fmt::format("the first run is of the {}, the second one of the {}", mode_mark(found.mode_a),
+                       mode_mark(found.mode_b));
+  return fmt::format("the {} run is of the {}, the {} one is reproducible", fast_a ? "first" : "second",
+                     mode_mark(fast_a ? found.mode_a : found.mode_b), fast_a ? "second" : "first");
 }
 
 std::string equal_text(const RunComparison& found) {
@@ -68,7 +72,9 @@ std::string last_weights_text(const RunComparison& found) {
 std::string comparison_text(const RunComparison& found) {
   if (found.equal) return equal_text(found);
   const std::string modes = modes_text(found);
-  std::string text = modes.empty() ? "different\n" : fmt::format("different, as the mode fast allows: {}\n", modes);
+  const auto& mode = is_fast_mode(found.mode_a) ? found.mode_a : found.mode_b;
+  std::string text =
+      modes.empty() ? "different\n" : fmt::format("different, as the {} allows: {}\n", mode_mark(mode), modes);
   for (const auto& setting : found.settings)
     text += fmt::format("setting {}: {} and {}\n", setting.key, setting.a.empty() ? "none" : setting.a,
                         setting.b.empty() ? "none" : setting.b);
@@ -84,8 +90,6 @@ std::string comparison_text(const RunComparison& found) {
   if (!found.has_weights) text += "last weights: not in both runs\n";
   return text + not_finite_text(found);
 }
-
-const char* mode_name(bool fast) { return fast ? kFast : kReproducible; }
 
 Json json_of_compare(const std::optional<StoppedEpoch>& stopped) {
   return stopped ? Json::object({{"epoch", stopped->epoch}, {"iteration", stopped->iteration}}) : Json();
@@ -137,7 +141,7 @@ Json json_of_compare(const RunComparison& found, const std::optional<ComparisonR
   const auto each = [](const auto& item) { return json_of_compare(item); };
   return Json::object(
       {{"equal", found.equal},
-       {"modes", Json::list({mode_name(found.fast_a), mode_name(found.fast_b)})},
+       {"modes", Json::list({found.mode_a, found.mode_b})},
        {"epochs", Json::list({found.epochs_a, found.epochs_b})},
        {"stopped", Json::list({json_of_compare(found.stopped_a), json_of_compare(found.stopped_b)})},
        {"first_step", json_of_compare(found.first_step)},

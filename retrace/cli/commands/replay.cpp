@@ -25,8 +25,8 @@ struct ReplayFlags {
 std::string result_text_replay(const ReplayResult& result) {
   if (const auto& found = result.difference)
     return fmt::format("different{}: step {} (epoch {}), {}\n  recorded: {}\n  computed: {}\n",
-                       result.fast ? ", as the mode fast allows" : "", found->iteration, found->epoch,
-                       printable(found->what), found->recorded, found->computed);
+                       is_fast_mode(result.mode) ? fmt::format(", as the {} allows", mode_mark(result.mode)) : "",
+                       found->iteration, found->epoch, printable(found->what), found->recorded, found->computed);
   return fmt::format("{}: steps {} to {}, from {}; {} fingerprints of tensors, {} events{}\n",
                      result.stopped ? "equal so far" : "equal", result.first, result.last,
                      result.begin == 0 ? "the start" : fmt::format("the checkpoint of step {}", result.begin),
@@ -44,7 +44,7 @@ Json json_of_replay(const ReplayResult& result) {
   return Json::object({{"job", result.job},
                        {"device", result.device},
                        {"equal", !result.difference && !result.stopped},
-                       {"mode", result.fast ? kFast : kReproducible},
+                       {"mode", result.mode},
                        {"first", result.first},
                        {"last", result.last},
                        {"checkpoint", result.begin},

@@ -66,7 +66,7 @@ Json json_of_train(const TrainJobResult& result) {
                        {"validation_loss", result.loss},
                        {"metrics", json_metrics(result.metrics, result.tables)},
                        {"fingerprint", result.fingerprint},
-                       {"mode", result.fast ? kFast : kReproducible},
+                       {"mode", result.mode},
                        {"peak_mib", peak_mib()},
                        {"run_dir", result.run_dir.string()},
                        {"stop_reason", result.stop_reason}});
@@ -78,7 +78,7 @@ std::string result_text_train(const TrainJobResult& result) {
   const bool measured = !result.metrics.empty() || !result.tables.empty();
   text += measured ? metrics_text(result.loss, result.metrics) : "not measured";
   text += fmt::format("\nfingerprint {}{}\n", result.fingerprint,
-                      result.fast ? ", of this run alone: it is of the mode fast" : "");
+                      is_fast_mode(result.mode) ? ", of this run alone: it is of the " + mode_mark(result.mode) : "");
   for (const auto& [name, table] : result.tables) text += table_text(name, table);
   return result.run_dir.empty() ? text : text + fmt::format("run {}\n", printable(result.run_dir.string()));
 }

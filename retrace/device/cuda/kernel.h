@@ -24,6 +24,7 @@
 //
 // thread(), block(), block_threads(), blocks()
 //                           a Position: where this thread stands, and how many there are.
+// thread_anew()             thread().x, read again where it stands: no register keeps it in between.
 // element_number()          this thread's place in a grid of one dimension.
 // shared<T>(n)              n elements of the block's dynamic shared memory, at its start; shared<T>(n, before): behind
 //                           the part `before`. Every part begins at a multiple of 16 bytes. What they hold is undefined
@@ -49,6 +50,11 @@
 //                           sums[place(i, j, e)] for e = 0 .. 3 the sum at (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8,
 //                           2t + 1). The 13 lowest bits of a and b are ignored. The order and the roundings of a sum
 //                           are the device's own: kernels of the mode fast alone may call it. All 32 lanes must come.
+// pair_of_bf16(low, high)   two numbers rounded to bf16, to the nearest, ties to even; `low` in the lower 16 bits.
+// multiply_bf16<m, n>(sums, a, b, place)
+//                           as multiply_tf32(), for tiles of 16 terms in bf16: a[i] is A at (g, 2t), (g + 8, 2t),
+//                           (g, 2t + 8), (g + 8, 2t + 8), each in a pair with that of the next term, and b[j] is B at
+//                           (2t, g), (2t + 8, g) in such pairs.
 // atomic_add(p, i, v)       p[i] += v at once, for int, unsigned and unsigned long long, in global or shared memory;
 //                           returns what was there. Never for floats: their sum would depend on the order.
 // atomic_minimum(p, i, v), atomic_exchange_if(p, i, expected, v)

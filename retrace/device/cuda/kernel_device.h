@@ -1,6 +1,8 @@
 #pragma once
 // kernel.h for nvcc and NVRTC. The contracts are there.
 
+#include "retrace/base/elementary_half.h"
+
 #define RT_DEVICE __device__ __forceinline__
 #define RT_UNROLL _Pragma("unroll")
 #define RT_LOOP _Pragma("unroll 1")
@@ -28,6 +30,11 @@ RT_DEVICE void wait_for_earlier_launches() {
 }
 
 RT_DEVICE Position thread() { return {threadIdx.x, threadIdx.y, threadIdx.z}; }
+RT_DEVICE unsigned thread_anew() {
+  unsigned x;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
+  return x;
+}
 RT_DEVICE Position block() { return {blockIdx.x, blockIdx.y, blockIdx.z}; }
 RT_DEVICE Position block_threads() { return {blockDim.x, blockDim.y, blockDim.z}; }
 RT_DEVICE Position blocks() { return {gridDim.x, gridDim.y, gridDim.z}; }
@@ -113,12 +120,53 @@ RT_DEVICE void multiply_tile_tf32(float& c0, float& c1, float& c2, float& c3, co
 }
 template <int m, int n, int sums, class PlaceOf>
 RT_DEVICE void multiply_tf32(float (&to)[sums], const float (&a)[m][4], const float (&b)[n][2], PlaceOf place) {
-  static_assert(sums == 4 * m * n);
+  static_assert(sums >= 4 * m * n);
   RT_UNROLL
   for (int i = 0; i < m; ++i) {
     RT_UNROLL
     for (int j = 0; j < n; ++j)
       multiply_tile_tf32(to[place(i, j, 0)], to[place(i, j, 1)], to[place(i, j, 2)], to[place(i, j, 3)], a[i], b[j]);
+  }
+}
+
+RT_DEVICE unsigned pair_of_bf16(float low, float high) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  unsigned pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+#else
+  return __float_as_uint(rules::rounded_to_bf16(low)) >> 16 | __float_as_uint(rules::rounded_to_bf16(high));
+#endif
+}
+
+RT_DEVICE void multiply_tile_bf16(float& c0, float& c1, float& c2, float& c3, const unsigned (&a)[4],
+                                  const unsigned (&b)[2]) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+  const unsigned row = threadIdx.x % 32 / 4 * 4, column = threadIdx.x % 4 * 8;
+  RT_UNROLL
+  for (unsigned k = 0; k < 16; ++k) {
+    const auto number = [&](unsigned pair, unsigned lane) {
+      const unsigned pairs = shuffle(pair, lane + k / 2 % 4);
+      return __uint_as_float(k % 2 == 0 ? pairs << 16 : pairs & 0xffff0000u);
+    };
+    const float a0 = number(a[k / 8 * 2], row), a1 = number(a[k / 8 * 2 + 1], row);
+    const float b0 = number(b[k / 8], column), b1 = number(b[k / 8], column + 4);
+    c0 = __fmaf_rn(a0, b0, c0), c1 = __fmaf_rn(a0, b1, c1), c2 = __fmaf_rn(a1, b0, c2), c3 = __fmaf_rn(a1, b1, c3);
+  }
+#endif
+}
+template <int m, int n, int sums, class PlaceOf>
+RT_DEVICE void multiply_bf16(float (&to)[sums], const unsigned (&a)[m][4], const unsigned (&b)[n][2], PlaceOf place) {
+  static_assert(sums >= 4 * m * n);
+  RT_UNROLL
+  for (int i = 0; i < m; ++i) {
+    RT_UNROLL
+    for (int j = 0; j < n; ++j)
+      multiply_tile_bf16(to[place(i, j, 0)], to[place(i, j, 1)], to[place(i, j, 2)], to[place(i, j, 3)], a[i], b[j]);
   }
 }
 

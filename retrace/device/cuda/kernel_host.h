@@ -11,6 +11,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "retrace/base/elementary_half.h"
+
 namespace retrace::cuda {
 
 enum class Access : unsigned char { read, read_cached, write, atomic };
@@ -71,6 +73,7 @@ inline EmulatedKernel::EmulatedKernel(const char* its_name, Body its_body, unsig
   static void name(const Arguments& a)
 
 inline const Position& thread() { return emulated_machine->thread; }
+inline unsigned thread_anew() { return emulated_machine->thread.x; }
 inline const Position& block() { return emulated_machine->block; }
 inline const Position& block_threads() { return emulated_machine->block_threads; }
 inline const Position& blocks() { return emulated_machine->blocks; }
@@ -177,32 +180,59 @@ T shuffle_xor(T value, unsigned mask, int line = __builtin_LINE()) {
   return shuffle_value(Shuffle::exclusive_or, value, mask, line);
 }
 
-// Each sum is one chain of fma from what it was, in ascending order of the terms. A product of two numbers in TF32 has
-// no rounding of its own.
-template <int m, int n, int sums, class PlaceOf>
-void multiply_tf32(float (&to)[sums], const float (&a)[m][4], const float (&b)[n][2], PlaceOf place,
-                   int line = __builtin_LINE()) {
-  static_assert(sums == 4 * m * n);
-  constexpr unsigned count = 4 * m + 2 * n, ignored = 0x1fff;
-  unsigned words[count];
-  std::memcpy(words, a, sizeof a), std::memcpy(words + 4 * m, b, sizeof b);
-  for (unsigned& word : words) word &= ~ignored;
-  const unsigned* const all = emulated_machine->gather(words, count, line);
-  const auto element = [&](unsigned lane, int at) {
-    float value;
-    std::memcpy(&value, all + lane * count + static_cast<unsigned>(at), sizeof value);
-    return value;
-  };
+inline float number_of_bits(unsigned bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// Each sum is one chain of fma from what it was, in ascending order of its `terms` terms: term(word, k) is the factor
+// of term k in a word. A product of two numbers in TF32 or bf16 has no rounding of its own.
+template <int m, int n, unsigned terms, int sums, class Word, class PlaceOf, class Term>
+void multiply_words(float (&to)[sums], const Word (&a)[m][4], const Word (&b)[n][2], PlaceOf place, Term term,
+                    int line) {
+  static_assert(sums >= 4 * m * n && sizeof(Word) == sizeof(unsigned));
+  unsigned mine[4 * m + 2 * n];
+  std::memcpy(mine, a, sizeof a), std::memcpy(mine + 4 * m, b, sizeof b);
+  const unsigned* const all = emulated_machine->gather(mine, 4 * m + 2 * n, line);
+  const auto word = [&](unsigned lane, int at) { return all[lane * (4 * m + 2 * n) + static_cast<unsigned>(at)]; };
   const unsigned lane = emulated_machine->thread.x % 32;
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j)
       for (int e = 0; e < 4; ++e) {
         const unsigned row = lane / 4, column = 2 * (lane % 4) + static_cast<unsigned>(e % 2);
         float& sum = to[place(i, j, e)];
-        for (unsigned k = 0; k < 8; ++k)
-          sum = __builtin_fmaf(element(4 * row + k % 4, 4 * i + e / 2 + (k < 4 ? 0 : 2)),
-                               element(4 * column + k % 4, 4 * m + 2 * j + (k < 4 ? 0 : 1)), sum);
+        for (unsigned k = 0; k < terms; ++k) {
+          const int half = k < terms / 2 ? 0 : 1;
+          const unsigned place_in_four = k % (terms / 2) * 8 / terms;
+          sum = __builtin_fmaf(term(word(4 * row + place_in_four, 4 * i + e / 2 + 2 * half), k),
+                               term(word(4 * column + place_in_four, 4 * m + 2 * j + half), k), sum);
+        }
       }
+}
+
+template <int m, int n, int sums, class PlaceOf>
+void multiply_tf32(float (&to)[sums], const float (&a)[m][4], const float (&b)[n][2], PlaceOf place,
+                   int line = __builtin_LINE()) {
+  multiply_words<m, n, 8>(
+      to, a, b, place, [](unsigned word, unsigned) { return number_of_bits(word & ~0x1fffu); }, line);
+}
+
+inline unsigned pair_of_bf16(float low, float high) {
+  const auto bits = [](float x) {
+    const float rounded = rules::rounded_to_bf16(x);
+    unsigned made;
+    std::memcpy(&made, &rounded, sizeof made);
+    return made;
+  };
+  return bits(low) >> 16 | bits(high);
+}
+template <int m, int n, int sums, class PlaceOf>
+void multiply_bf16(float (&to)[sums], const unsigned (&a)[m][4], const unsigned (&b)[n][2], PlaceOf place,
+                   int line = __builtin_LINE()) {
+  multiply_words<m, n, 16>(
+      to, a, b, place,
+      [](unsigned pair, unsigned k) { return number_of_bits(k % 2 == 0 ? pair << 16 : pair & 0xffff0000u); }, line);
 }
 
 template <class Space>

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "retrace/device/cpu/thread_count.h"
 #include "retrace/device/cuda/runtime.h"
 
 namespace retrace::cuda {
@@ -21,14 +22,14 @@ class Launches {
 
   // `counters` are kCounters words of device memory, at first 0 (null for ops that need none). `earlier`: the same
   // launches with other arguments, made before; their kernels are not looked up again.
-  // fast: of a plan in the mode fast, for which an op may have kernels of its own.
+  // mode: that of the plan, for which an op may have kernels of its own.
   explicit Launches(Runtime& runtime, unsigned* counters = nullptr, std::span<const Launch> earlier = {},
-                    bool fast = false)
-      : runtime_(&runtime), counters_(counters), earlier_(earlier), fast_(fast) {}
+                    Mode mode = Mode::reproducible)
+      : runtime_(&runtime), counters_(counters), earlier_(earlier), mode_(mode) {}
   // To see what an op would add: no kernel is looked up.
-  explicit Launches(bool fast = false) : fast_(fast) {}
+  explicit Launches(Mode mode = Mode::reproducible) : mode_(mode) {}
 
-  bool fast() const { return fast_; }
+  Mode mode() const { return mode_; }
 
   // Words that are 0 when a kernel starts, and that it leaves so: by them its blocks find out which of them comes last.
   unsigned* counters() const { return counters_; }
@@ -73,7 +74,7 @@ class Launches {
   Runtime* runtime_ = nullptr;
   unsigned* counters_ = nullptr;
   std::span<const Launch> earlier_;
-  bool fast_ = false;
+  Mode mode_ = Mode::reproducible;
   KernelWithForms with_forms_;
   const Kernel* form_ = nullptr;
   std::vector<std::byte> form_arguments_;

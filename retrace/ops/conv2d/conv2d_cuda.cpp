@@ -54,6 +54,15 @@ size_t shared_bytes_conv2d_cuda(const cuda::GatherTile& tile) {
   return cuda::kWindowStages * cuda::kWindowLines * (line * sizeof(float) + 16) + slots * 16 + rows * 8;
 }
 
+// The kernel of a tile in that mode: null where there is none, but for the mode reproducible.
+const char* kernel_of_tile(const cuda::GatherTile& tile, Mode mode) {
+  return mode == Mode::fast ? tile.tf32 : mode == Mode::fast_bf16 ? tile.bf16 : tile.kernel;
+}
+int speed_of_tile(const cuda::GatherTile& tile, Mode mode) {
+  if (!kernel_of_tile(tile, mode)) return tile.speed;
+  return mode == Mode::fast ? tile.tf32_speed : mode == Mode::fast_bf16 ? tile.bf16_speed : tile.speed;
+}
+
 struct Tiling {
   const cuda::GatherTile* tile = nullptr;
   int64_t pixel_tiles = 0, width_tiles = 0, blocks = 0;  // blocks: of threads
@@ -63,7 +72,7 @@ struct Tiling {
 // Of `tiles` that one which takes the least time on a large device, which needs some warps on each processor to be
 // busy: or `best`.
 Tiling tiling_of(std::span<const cuda::GatherTile> tiles, int64_t pixels, const cuda::Conv2dGatherArguments& a,
-                 int64_t others, bool fast, Tiling best = {}) {
+                 int64_t others, Mode mode, Tiling best = {}) {
   constexpr int64_t kProcessors = 132, kThreads = 256;
   const int64_t sum_blocks = tiles_of(int64_t{a.y.kernel} * a.depth, a.block_rows);
   for (const auto& tile : tiles) {
@@ -71,8 +80,7 @@ Tiling tiling_of(std::span<const cuda::GatherTile> tiles, int64_t pixels, const 
     Tiling tiling{&tile, tiles_of(pixels, tile.rows), tiles_of(a.width, tile.columns)};
     tiling.blocks = tiling.pixel_tiles * tiling.width_tiles * others;
     const int64_t turns = std::max(tiles_of(tiling.blocks, kProcessors), kThreads / tile.threads);
-    tiling.time =
-        static_cast<double>(turns * tile.rows * tile.columns) / (fast && tile.fast ? tile.fast_speed : tile.speed);
+    tiling.time = static_cast<double>(turns * tile.rows * tile.columns) / speed_of_tile(tile, mode);
     if (!best.tile || tiling.time < best.time) best = tiling;
   }
   return best;
@@ -104,18 +112,19 @@ void add_gather_conv2d_cuda(const CudaCall& call, cuda::Conv2dGatherArguments a,
   a.image_wide = a.image_channels % 4 == 0 && a.depth % 4 == 0;
   const int64_t phases_y = std::min(a.y.divide, a.y.result), phases_x = std::min(a.x.divide, a.x.result);
   const int64_t others = s.groups * phases_y * phases_x, rows = tiles_of(a.y.result, a.y.divide) * s.batch;
-  Tiling tiling =
-      tiling_of(cuda::kGatherTiles, rows * tiles_of(a.x.result, a.x.divide), a, others, call.launches.fast());
+  const Mode mode = call.launches.mode();
+  Tiling tiling = tiling_of(cuda::kGatherTiles, rows * tiles_of(a.x.result, a.x.divide), a, others, mode);
   if (has_windows(a))
-    tiling = tiling_of(cuda::kWindowTiles, rows * 4 * tiles_of(a.x.result, 4), a, others, false, tiling);
+    tiling = tiling_of(cuda::kWindowTiles, rows * 4 * tiles_of(a.x.result, 4), a, others, mode, tiling);
   const cuda::GatherTile& tile = *tiling.tile;
   a.pixel_tiles = divisor(tiling.pixel_tiles), a.width_tiles = divisor(tiling.width_tiles);
   a.phases_x = divisor(phases_x);
   // Pixels as they lie, and all channels.
   const bool in_order = others == 1 && (!tile.taps || a.x.result % 4 == 0);
-  const bool fast = call.launches.fast() && tile.fast;
-  const cuda::KernelWithForms kernel{fast ? tile.fast : tile.kernel,
-                                     fast        ? "retrace/ops/conv2d/conv2d_gather_tf32_cuda.h"
+  const char* const its = kernel_of_tile(tile, mode);
+  const bool fast = its && mode != Mode::reproducible;
+  const cuda::KernelWithForms kernel{fast ? its : tile.kernel,
+                                     fast        ? "retrace/ops/conv2d/conv2d_gather_fast_cuda.h"
                                      : tile.taps ? "retrace/ops/conv2d/conv2d_gather_window_cuda.h"
                                                  : "retrace/ops/conv2d/conv2d_gather_cuda.h",
                                      in_order ? tile.rows : 0, tile.columns};
@@ -192,7 +201,7 @@ FilterGradient filter_gradient_of(const Conv2dShape& s, bool fast) {
 size_t shared_bytes_conv2d_cuda(const cuda::FilterGradientTile& tile) {
   const auto rows = static_cast<size_t>(tile.rows), columns = static_cast<size_t>(tile.columns);
   const auto terms = static_cast<size_t>(tile.terms), stages = static_cast<size_t>(tile.stages);
-  const size_t pads = tile.fast ? 2 * cuda::kFilterGradientFastPad : 0;
+  const size_t pads = tile.bf16 ? 2 * cuda::kFilterGradientFastPad : 0;
   const size_t slice = stages * (rows + columns + pads) * sizeof(float) + static_cast<size_t>(tile.lists()) * 16;
   return static_cast<size_t>(tile.slices) * slice * terms + rows * 16 + 16;
 }
@@ -235,13 +244,15 @@ void cuda_conv2d_filter_gradient(const CudaCall& call) {
   const Conv2dShape s = conv2d_shape(call.attributes, call.inputs[0].spec->shape, call.outputs[0].spec->shape,
                                      call.inputs[1].spec->shape);
   require_sizes(s, "conv2d_filter_gradient");
-  FilterGradient f = filter_gradient_of(s, call.launches.fast());
+  const Mode mode = call.launches.mode();
+  FilterGradient f = filter_gradient_of(s, mode != Mode::reproducible);
   auto& a = f.arguments;
   a.image = call.inputs[0].data, a.cotangent = call.inputs[1].data;
   a.result = call.outputs[0].data, a.parts = call.workspace;
   if (f.combines()) a.counters = call.launches.counters();
-  call.launches.add(f.tile->kernel, {grid_of(f.blocks(), "conv2d_filter_gradient")},
-                    {static_cast<unsigned>(f.threads())}, a, shared_bytes_conv2d_cuda(*f.tile));
+  const char* const kernel = mode == Mode::fast_bf16 && f.tile->bf16 ? f.tile->bf16 : f.tile->kernel;
+  call.launches.add(kernel, {grid_of(f.blocks(), "conv2d_filter_gradient")}, {static_cast<unsigned>(f.threads())}, a,
+                    shared_bytes_conv2d_cuda(*f.tile));
   if (a.runs == 1 || a.counters.pointer) return;
   cuda::Conv2dCombineArguments combine;
   combine.parts = call.workspace, combine.result = call.outputs[0].data;
@@ -255,7 +266,7 @@ int64_t cuda_workspace_conv2d_filter_gradient(const InferCall& call) {
   const auto dw = call.op.infer(call)[0];
   if (dw.type != DType::f32 || dw.count() == 0) return 0;
   const Conv2dShape s = conv2d_shape(call.attributes, call.inputs[0].shape, dw.shape, call.inputs[1].shape);
-  int64_t parts = 0;  // of either mode
+  int64_t parts = 0;  // of any mode
   for (const bool fast : {false, true}) {
     const FilterGradient f = filter_gradient_of(s, fast);
     parts = std::max<int64_t>(parts, f.runs.parts() * f.arguments.size);

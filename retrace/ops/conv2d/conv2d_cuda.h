@@ -66,31 +66,33 @@ struct Conv2dCombineArguments {
 inline constexpr int kGatherTerms = 16, kGatherStages = 3;
 inline constexpr int kGatherPad = 4;  // elements between terms in shared memory
 struct GatherTile {
-  const char *kernel, *fast;                // fast: in TF32; null where there is no such kernel
+  const char *kernel, *tf32, *bf16;         // null where there is no such kernel
   int rows, columns, threads, most_blocks;  // most_blocks: of the sum
   int speed;                                // the share of the peak of FP32 that it reaches, in percent
-  int fast_speed = 0;                       // the same, in TF32
+  int tf32_speed = 0, bf16_speed = 0;       // the same, in TF32 and bf16
   int taps = 0;                             // columns of the kernel, of a kernel of windows
 };
 inline constexpr GatherTile kGatherTiles[] = {
-    {"conv2d_gather_64x64", "conv2d_gather_tf32_64x64", 64, 64, 64, 100, 35, 47},
-    {"conv2d_gather_128x32", "conv2d_gather_tf32_128x32", 128, 32, 64, 100, 25, 32},
-    {"conv2d_gather_128x16", "conv2d_gather_tf32_128x16", 128, 16, 64, 200, 18, 20},
-    {"conv2d_gather_128x8", nullptr, 128, 8, 32, 200, 12},
-    {"conv2d_gather_32x32", "conv2d_gather_tf32_32x32", 32, 32, 64, (1 << 24) - 1, 20, 22}};
+    {"conv2d_gather_64x64", "conv2d_gather_tf32_64x64", "conv2d_gather_bf16_64x64", 64, 64, 64, 100, 35, 47, 47},
+    {"conv2d_gather_128x32", "conv2d_gather_tf32_128x32", "conv2d_gather_bf16_128x32", 128, 32, 64, 100, 25, 32, 32},
+    {"conv2d_gather_128x16", "conv2d_gather_tf32_128x16", "conv2d_gather_bf16_128x16", 128, 16, 64, 200, 18, 20, 20},
+    {"conv2d_gather_128x8", nullptr, nullptr, 128, 8, 32, 200, 12},
+    {"conv2d_gather_32x32", "conv2d_gather_tf32_32x32", "conv2d_gather_bf16_32x32", 32, 32, 64, (1 << 24) - 1, 20, 22,
+     22}};
 
 // Tiles that read windows (conv2d_gather_window_cuda.h): of kernels with so many columns, next to each other along x.
 inline constexpr int kWindowLines = 8, kWindowStages = 2;  // lines: pairs (ky, c) of a stage
 inline constexpr int kLeastWindowWidth = 5;                // pixels of a row of the result
 inline constexpr int kWindowSlot = 20;                     // floats of four lines and pixels: 16, and some between them
 inline constexpr int kWindowRow = 32;                      // floats behind a row of pixels: a slot, and all banks once
-inline constexpr GatherTile kWindowTiles[] = {{"conv2d_window_128x64", nullptr, 128, 64, 64, 100, 56, 0, 3},
-                                              {"conv2d_window_256x32", nullptr, 256, 32, 64, 100, 54, 0, 3},
-                                              {"conv2d_window_64x64", nullptr, 64, 64, 64, 100, 52, 0, 3},
-                                              {"conv2d_window_128x32", nullptr, 128, 32, 64, 100, 50, 0, 3},
-                                              {"conv2d_window_128x16", nullptr, 128, 16, 64, 200, 40, 0, 3},
-                                              {"conv2d_window_128x8", nullptr, 128, 8, 64, 200, 28, 0, 3},
-                                              {"conv2d_window_32x32", nullptr, 32, 32, 64, (1 << 24) - 1, 32, 0, 3}};
+inline constexpr GatherTile kWindowTiles[] = {
+    {"conv2d_window_128x64", nullptr, nullptr, 128, 64, 64, 100, 56, 0, 0, 3},
+    {"conv2d_window_256x32", nullptr, nullptr, 256, 32, 64, 100, 54, 0, 0, 3},
+    {"conv2d_window_64x64", nullptr, nullptr, 64, 64, 64, 100, 52, 0, 0, 3},
+    {"conv2d_window_128x32", nullptr, nullptr, 128, 32, 64, 100, 50, 0, 0, 3},
+    {"conv2d_window_128x16", nullptr, nullptr, 128, 16, 64, 200, 40, 0, 0, 3},
+    {"conv2d_window_128x8", nullptr, nullptr, 128, 8, 64, 200, 28, 0, 0, 3},
+    {"conv2d_window_32x32", nullptr, nullptr, 32, 32, 64, (1 << 24) - 1, 32, 0, 0, 3}};
 
 // Fours of numbers of a line, where a tile has so many pixels: theirs, and one behind each row of pixels. A row has two
 // fours or more.
@@ -100,7 +102,7 @@ constexpr int window_part(int pixels) {
   return (pixels / 4 * kWindowSlot + pixels / 8 * kWindowRow + 15) / 32 * 32 + 16;
 }
 
-inline constexpr int kFilterGradientFastPad = 4;  // elements between terms, in the kernels of the mode fast
+inline constexpr int kFilterGradientFastPad = 4;  // elements between terms, in kernels of tensor cores
 
 // Tiles of the filter gradient. A block of threads has `slices` of `threads`, each with positions of its own: a power
 // of two, whose sums it adds at the end. A stage has `terms` positions; `resident` blocks fit on a processor.
@@ -108,7 +110,7 @@ struct FilterGradientTile {
   const char* kernel;
   int rows, columns, terms, stages, threads, slices, resident;
   int most_run_blocks;  // of a slice
-  bool fast;            // in TF32
+  const char* bf16;     // the kernel of the mode fast_bf16, of tiles of tensor cores; the other one is in TF32
 
   // Stages whose places a slice lists at once: one position a thread. It keeps as many more as are on their way.
   constexpr int listed() const { return threads / terms; }
@@ -119,15 +121,15 @@ struct FilterGradientTile {
   }
 };
 inline constexpr FilterGradientTile kFilterGradientTiles[] = {
-    {"conv2d_filter_gradient_96x64", 96, 64, 16, 2, 64, 2, 3, 16, false},
-    {"conv2d_filter_gradient_96x32", 96, 32, 16, 2, 32, 4, 3, 16, false},
-    {"conv2d_filter_gradient_32x32", 32, 32, 32, 2, 64, 2, 5, 128, false},
-    {"conv2d_filter_gradient_128x16", 128, 16, 16, 2, 64, 2, 4, 128, false},
-    {"conv2d_filter_gradient_128x8", 128, 8, 16, 2, 32, 4, 3, 128, false},
-    {"conv2d_filter_gradient_32x16", 32, 16, 32, 2, 32, 4, 4, 128, false},
-    {"conv2d_filter_gradient_16x8", 16, 8, 32, 2, 32, 8, 3, 1 << 18, false},
-    {"conv2d_filter_gradient_tf32_64x64", 64, 64, 16, 3, 64, 1, 7, 32, true},
-    {"conv2d_filter_gradient_tf32_64x32", 64, 32, 16, 3, 64, 1, 8, 128, true},
-    {"conv2d_filter_gradient_tf32_128x16", 128, 16, 16, 3, 64, 1, 7, 128, true}};
+    {"conv2d_filter_gradient_96x64", 96, 64, 16, 2, 64, 2, 3, 16, nullptr},
+    {"conv2d_filter_gradient_96x32", 96, 32, 16, 2, 32, 4, 3, 16, nullptr},
+    {"conv2d_filter_gradient_32x32", 32, 32, 32, 2, 64, 2, 5, 128, nullptr},
+    {"conv2d_filter_gradient_128x16", 128, 16, 16, 2, 64, 2, 4, 128, nullptr},
+    {"conv2d_filter_gradient_128x8", 128, 8, 16, 2, 32, 4, 3, 128, nullptr},
+    {"conv2d_filter_gradient_32x16", 32, 16, 32, 2, 32, 4, 4, 128, nullptr},
+    {"conv2d_filter_gradient_16x8", 16, 8, 32, 2, 32, 8, 3, 1 << 18, nullptr},
+    {"conv2d_filter_gradient_tf32_64x64", 64, 64, 16, 3, 64, 1, 7, 32, "conv2d_filter_gradient_bf16_64x64"},
+    {"conv2d_filter_gradient_tf32_64x32", 64, 32, 16, 3, 64, 1, 8, 128, "conv2d_filter_gradient_bf16_64x32"},
+    {"conv2d_filter_gradient_tf32_128x16", 128, 16, 16, 3, 64, 1, 7, 128, "conv2d_filter_gradient_bf16_128x16"}};
 
 }  // namespace retrace::cuda

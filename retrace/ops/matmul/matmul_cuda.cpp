@@ -16,20 +16,22 @@ constexpr int64_t kMostWorkspace = int64_t{1} << 28;    // bytes
 constexpr int64_t kFewStages = 4 * cuda::kMatmulTerms;  // terms up to which long stages bring nothing
 
 struct Tile {
-  const char *kernel, *fast;  // fast: in TF32
+  const char *kernel, *tf32, *bf16;
   int64_t rows, columns;
   int threads, fast_threads, resident;  // resident: blocks that fit on a processor
   int64_t most_run_blocks;              // the tree in a thread's local memory has few levels where it has many sums
 
+  const char* kernel_in(Mode mode) const { return mode == Mode::fast ? tf32 : mode == Mode::fast_bf16 ? bf16 : kernel; }
   int64_t count(const MatmulShape& s) const {
     return s.count * divide_up(s.rows, rows) * divide_up(s.columns, columns);
   }
 };
-constexpr Tile kTiles[] = {{"matmul_128x128", "matmul_tf32_128x128", 128, 128, 256, 256, 2, 32},
-                           {"matmul_64x64", "matmul_tf32_64x64", 64, 64, 64, 64, 8, 32},
-                           {"matmul_128x32", "matmul_tf32_128x32", 128, 32, 128, 128, 4, 128},
-                           {"matmul_32x32", "matmul_tf32_32x32", 32, 32, 64, 64, 8, int64_t{1} << 23},
-                           {"matmul_32x32_few", "matmul_tf32_32x32", 32, 32, 256, 64, 2, int64_t{1} << 23}};
+constexpr Tile kTiles[] = {
+    {"matmul_128x128", "matmul_tf32_128x128", "matmul_bf16_128x128", 128, 128, 256, 256, 2, 32},
+    {"matmul_64x64", "matmul_tf32_64x64", "matmul_bf16_64x64", 64, 64, 64, 64, 8, 32},
+    {"matmul_128x32", "matmul_tf32_128x32", "matmul_bf16_128x32", 128, 32, 128, 128, 4, 128},
+    {"matmul_32x32", "matmul_tf32_32x32", "matmul_bf16_32x32", 32, 32, 64, 64, 8, int64_t{1} << 23},
+    {"matmul_32x32_few", "matmul_tf32_32x32", "matmul_bf16_32x32", 32, 32, 256, 64, 2, int64_t{1} << 23}};
 
 int64_t results_matmul_cuda(const MatmulShape& s) { return s.count * s.rows * s.columns; }
 
@@ -105,11 +107,11 @@ void cuda_matmul(const MatmulShape& s, const CudaCall& call) {
   const int64_t row_tiles = divide_up(s.rows, tile.rows), column_tiles = divide_up(s.columns, tile.columns);
   const unsigned blocks = cuda_grid(row_tiles * column_tiles, cut.runs.count(), s.count, "matmul");
   m.row_tiles = static_cast<unsigned>(row_tiles), m.column_tiles = static_cast<unsigned>(column_tiles);
-  const bool fast = call.launches.fast();
+  const bool fast = call.launches.mode() != Mode::reproducible;
   const cuda::Dim threads{static_cast<unsigned>(fast ? tile.fast_threads : tile.threads)};
   const cuda::KernelWithForms kernel{
-      fast ? tile.fast : tile.kernel,
-      fast ? "retrace/ops/matmul/matmul_tf32_cuda.h" : "retrace/ops/matmul/matmul_tile_cuda.h",
+      tile.kernel_in(call.launches.mode()),
+      fast ? "retrace/ops/matmul/matmul_fast_cuda.h" : "retrace/ops/matmul/matmul_tile_cuda.h",
       s.count == 1 ? static_cast<int>(tile.rows) : 0, static_cast<int>(tile.columns)};
   if (m.runs == 1)
     return call.launches.add_with_forms(kernel, {blocks}, threads, m, shared_bytes_matmul_cuda(tile, fast));

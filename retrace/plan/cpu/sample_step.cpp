@@ -57,9 +57,9 @@ class SampleStep final : public Step {
     for (const Part& part : outputs_) partials.push_back(space.take<float>(slabs() * part.floats));
     float* const* const sums = partials.data();
     FinishOrder order(slabs());
-    const auto mode = FastScope::current();
+    const auto mode = OwnModeScope::current();
     run_pieces(slabs(), [&](int64_t slab) {
-      const FastScope own(mode);
+      const OwnModeScope own(mode);
       run_slab(slab, inputs, outputs, sums);
       order.done(slab);
     });

@@ -107,7 +107,7 @@ TEST_P(SampleChainTest, HasTheModeOfItsThread) {
   const Results expected = train(GetParam());
   EXPECT_EQ(expected.chains, 1u);
   const ModeScope process(Mode::fast);
-  const FastScope own(false);
+  const OwnModeScope own(Mode::reproducible);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(train(GetParam()).bits == expected.bits);
 }
 

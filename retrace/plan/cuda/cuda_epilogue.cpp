@@ -18,14 +18,14 @@ namespace retrace {
 namespace {
 
 // The op's only kernel, if it has forms: seen in what the op launches, without addresses.
-cuda::KernelWithForms kernel_of(const Trace& trace, const Node& node, bool fast) {
+cuda::KernelWithForms kernel_of(const Trace& trace, const Node& node, Mode mode = Mode::reproducible) {
   if (!node.op->contraction || !node.op->cuda) return {};
   std::vector<KernelInput> inputs;
   for (size_t i = 0; i < node.own_inputs(); ++i) inputs.push_back({nullptr, &trace.spec(node.inputs[i])});
   const TensorSpec& made =
       has_epilogue(node) ? node.body->trace.spec(node.body->trace.inputs[0]) : trace.spec(node.first_output);
   const KernelOutput output{nullptr, &made};
-  cuda::Launches launches(fast);
+  cuda::Launches launches(mode);
   try {
     node.op->cuda({node.attributes, inputs, std::span(&output, 1), nullptr, launches});
   } catch (const Error&) {  // of arguments that it has no kernel for; the plan says so
@@ -159,7 +159,7 @@ class FormWriter {
 bool has_epilogue(const Node& node) { return node.body && node.body->role == Body::Role::epilogue; }
 
 bool takes_cuda_epilogue(const Trace& trace, const Node& contraction) {
-  return !kernel_of(trace, contraction, false).name.empty();
+  return !kernel_of(trace, contraction).name.empty();
 }
 
 std::string_view cuda_epilogue_refusal(const Trace& trace, const Node& contraction, const Node& chain) {
@@ -177,7 +177,7 @@ std::string_view cuda_epilogue_refusal(const Trace& trace, const Node& contracti
 std::string_view tile_sum_refusal(const Trace& trace, const Node& contraction, const Node& reduction) {
   const TensorSpec& source = trace.spec(reduction.inputs[0]);
   if (!reduction.op->sum || source.type != DType::f32) return "it is not a sum over positions";
-  const cuda::KernelWithForms kernel = kernel_of(trace, contraction, false);
+  const cuda::KernelWithForms kernel = kernel_of(trace, contraction);
   if (kernel.name.empty() || (contraction.body && !has_epilogue(contraction))) return "what makes it is not pointwise";
   const ReduceShape shape = sum_shape(trace, reduction);
   const int64_t width = source.shape.rank() > 0 ? source.shape[source.shape.rank() - 1] : 0;
@@ -189,15 +189,15 @@ std::string_view tile_sum_refusal(const Trace& trace, const Node& contraction, c
   return counters <= cuda::Launches::kCounters ? "" : "its tiles are too many to combine their sums";
 }
 
-int64_t tile_sum_workspace(const Trace& trace, const Node& node) {
+int64_t tile_sum_workspace(const Trace& trace, const Node& node, Mode mode) {
   const Node* const sum = sum_of(*node.body);
   if (!sum) return 0;
   const ReduceShape shape = sum_shape(node.body->trace, *sum);
-  return cuda::tile_sum_parts(tiles_of(kernel_of(trace, node, false), shape)) * shape.channels * int64_t{sizeof(float)};
+  return cuda::tile_sum_parts(tiles_of(kernel_of(trace, node, mode), shape)) * shape.channels * int64_t{sizeof(float)};
 }
 
-CudaEpilogue generate_epilogue(const Trace& trace, const Node& node, bool fast) {
-  const cuda::KernelWithForms plain = kernel_of(trace, node, fast);
+CudaEpilogue generate_epilogue(const Trace& trace, const Node& node, Mode mode) {
+  const cuda::KernelWithForms plain = kernel_of(trace, node, mode);
   ensure(!plain.name.empty(), "an epilogue is of a kernel that has forms");
   const std::string members = FormWriter(*node.body).text();
   std::set<std::string> headers{std::string(plain.header)};
@@ -221,7 +221,7 @@ namespace {
 cuda::TileSumArguments sum_arguments(const Trace& trace, const Node& node, void* out, void* workspace,
                                      cuda::Launches& launches) {
   const ReduceShape shape = sum_shape(node.body->trace, *sum_of(*node.body));
-  const int64_t tiles = tiles_of(kernel_of(trace, node, false), shape);
+  const int64_t tiles = tiles_of(kernel_of(trace, node, launches.mode()), shape);
   return {.parts = workspace,
           .out = out,
           .counters = launches.counters(),

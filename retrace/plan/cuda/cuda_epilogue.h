@@ -27,14 +27,14 @@ std::string_view cuda_epilogue_refusal(const Trace& trace, const Node& contracti
 // "" if it can. It takes one.
 std::string_view tile_sum_refusal(const Trace& trace, const Node& contraction, const Node& reduction);
 // Bytes that the sum needs; 0 if there is none.
-int64_t tile_sum_workspace(const Trace& trace, const Node& node);
+int64_t tile_sum_workspace(const Trace& trace, const Node& node, Mode mode);
 
 // A source with one kernel: the same kernel and body have the same name, which begins with that of the plain form.
-// fast: of the kernel of the mode fast.
+// Of the kernel of that mode.
 struct CudaEpilogue {
   std::string name, source;
 };
-CudaEpilogue generate_epilogue(const Trace& trace, const Node& node, bool fast);
+CudaEpilogue generate_epilogue(const Trace& trace, const Node& node, Mode mode);
 
 // Why such a source was not compiled. The plan can be made without it.
 class EpilogueError : public Error {

@@ -12,10 +12,10 @@
 namespace retrace {
 namespace {
 
-size_t workspace_bytes(const Trace& trace, const Node& node) {
+size_t workspace_bytes(const Trace& trace, const Node& node, Mode mode) {
   if (is_reducing(node)) return static_cast<size_t>(reducing_workspace(node.body->trace));
   if (is_row_chain(node)) return static_cast<size_t>(row_chain_workspace(node.body->trace));
-  if (has_epilogue(node)) return static_cast<size_t>(tile_sum_workspace(trace, node));
+  if (has_epilogue(node)) return static_cast<size_t>(tile_sum_workspace(trace, node, mode));
   if (!node.op->cuda_workspace) return 0;
   std::vector<TensorSpec> specs;
   for (size_t i = 0; i < node.own_inputs(); ++i) specs.push_back(trace.spec(node.inputs[i]));
@@ -32,7 +32,7 @@ void CudaPlan::lay_out(bool reuse) {
   steps_.reserve(placed.size());  // what is booked must not move
   for (PlacedNode& each : placed) {
     Step& step = steps_.emplace_back(std::move(each));
-    step.workspace_bytes = workspace_bytes(trace_, *step.node);
+    step.workspace_bytes = workspace_bytes(trace_, *step.node, mode_);
     if (step.workspace_bytes > 0) placement.book(step.workspace, step.workspace_bytes, step.launch);
   }
   arena_bytes_ = placement.finish(reuse);

@@ -47,7 +47,7 @@ bool same_form(std::span<const cuda::Launch> a, std::span<const cuda::Launch> b)
 CudaPlan::CudaPlan(const Trace& trace, DeviceId device, const PlanOptions& options)
     : trace_(trace),
       device_(device),
-      fast_(options.fast),
+      mode_(options.mode),
       runtime_(cuda_device(device - 1).runtime()),
       exchanges_(trace, cuda_device(device - 1)) {
   lay_out(options.is_on(kPlaceMemory));
@@ -114,7 +114,7 @@ void CudaPlan::compile_epilogues() {
   for (Call& call : calls_) {
     const Node& node = *call.steps[0]->node;
     if (!has_epilogue(node)) continue;
-    const CudaEpilogue epilogue = generate_epilogue(trace_, node, fast_);
+    const CudaEpilogue epilogue = generate_epilogue(trace_, node, mode_);
     try {
       if (watch) watch(epilogue.source);
       call.kernel = runtime_.compile(epilogue.source, std::span(&epilogue.name, 1))[0];
@@ -234,7 +234,7 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
 // Kernels are looked up only where `earlier`, the same launches with other addresses, does not name them.
 std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<const cuda::Launch> earlier) const {
   if (call.steps[0]->node->op->on_host) return {};
-  cuda::Launches launches(runtime_, counters(call), earlier, fast_);
+  cuda::Launches launches(runtime_, counters(call), earlier, mode_);
   if (const Step& step = *call.steps[0]; is_reducing(*step.node) || is_row_chain(*step.node)) {
     std::vector<const void*> in;
     std::vector<void*> out;

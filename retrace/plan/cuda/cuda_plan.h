@@ -81,7 +81,7 @@ class CudaPlan final : public DevicePlan {
 
   const Trace& trace_;
   const DeviceId device_;
-  const bool fast_;
+  const Mode mode_;
   cuda::Runtime& runtime_;
   std::vector<Step> steps_;
   std::vector<Call> calls_;

@@ -28,7 +28,7 @@ function number(value) {
 }
 
 function fingerprintText(run) {
-  return run.fingerprint && run.mode === 'fast' ? `${run.fingerprint} (mode fast)` : run.fingerprint;
+  return run.fingerprint && run.mode !== 'reproducible' ? `${run.fingerprint} (mode ${run.mode})` : run.fingerprint;
 }
 
 function stateText(run) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "retrace/device/cuda/emulation/fixture_test.h"
+#include "retrace/tensor/dtype.h"
 
 namespace retrace::cuda::emulation {
 namespace {
@@ -248,6 +249,28 @@ TEST_F(Emulation, ProductsInTf32CutOffBitsAndNeedAllLanes) {
   EXPECT_EQ(download(a.y.pointer, 128), expected);
   a.mistake = true;
   EXPECT_NE(error_of("probe_tf32", 1, 32, 0, a).find("not all threads come to the same barrier or shuffle"),
+            std::string::npos);
+}
+
+TEST_F(Emulation, ProductsInBf16RoundTheirFactorsAndNeedAllLanes) {
+  std::vector<float> factors = harmonic(256 + 128);
+  factors[3] = 1.0f + 0x1p-8f, factors[260] = 1.0f + 0x3p-8f, factors[17] = -0x1.ffp127f;  // two ties, an infinite one
+  ProbeArguments a{upload(factors), upload(harmonic(128)), nullptr, 0, false};
+  EXPECT_EQ(error_of("probe_bf16", 1, 32, 0, a), "");
+  for (float& x : factors) x = to_f32(to_bf16(x));
+  EXPECT_EQ(factors[3], 1.0f);
+  EXPECT_EQ(factors[260], 1.0f + 0x1p-6f);
+  std::vector<float> expected = harmonic(128);
+  for (size_t row = 0; row < 16; ++row)
+    for (size_t column = 0; column < 8; ++column)
+      for (size_t k = 0; k < 16; ++k) {
+        float& sum = expected[row * 8 + column];
+        sum = std::fma(factors[row * 16 + k], factors[256 + k * 8 + column], sum);
+      }
+  EXPECT_TRUE(std::isinf(expected[8]));
+  EXPECT_EQ(download(a.y.pointer, 128), expected);
+  a.mistake = true;
+  EXPECT_NE(error_of("probe_bf16", 1, 32, 0, a).find("not all threads come to the same barrier or shuffle"),
             std::string::npos);
 }
 

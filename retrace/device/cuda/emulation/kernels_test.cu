@@ -199,6 +199,26 @@ RT_KERNEL(probe_tf32, ProbeArguments, a) {
   for (int e = 0; e < 4; ++e) a.y[place(e)] = sums[e];
 }
 
+// The same with x's first 16 x 16 and next 16 x 8 elements, in bf16.
+RT_KERNEL(probe_bf16, ProbeArguments, a) {
+  const int t = thread_number(), group = t / 4, rest = t % 4;
+  if (a.mistake && t == 5) return;
+  unsigned left[1][4], right[1][2];
+  float sums[4];
+  for (int e = 0; e < 4; ++e) {
+    const int at = (group + e % 2 * 8) * 16 + 2 * rest + e / 2 * 8;
+    left[0][e] = pair_of_bf16(a.x[at], a.x[at + 1]);
+  }
+  for (int e = 0; e < 2; ++e) {
+    const int at = 256 + (2 * rest + 8 * e) * 8 + group;
+    right[0][e] = pair_of_bf16(a.x[at], a.x[at + 8]);
+  }
+  const auto place = [&](int e) { return (group + e / 2 * 8) * 8 + 2 * rest + e % 2; };
+  for (int e = 0; e < 4; ++e) sums[e] = a.y[place(e)];
+  multiply_bf16(sums, left, right, [](int, int, int e) { return e; });
+  for (int e = 0; e < 4; ++e) a.y[place(e)] = sums[e];
+}
+
 // Mistake: every other thread waits in another branch.
 RT_KERNEL(probe_branches, ProbeArguments, a) {
   if (a.mistake && thread_number() % 2 == 1)
