@@ -84,7 +84,8 @@ std::string padded_layers() {
 std::string series_layers() {
   constexpr int64_t kHidden = 64;
   return fmt::format(
-      "  {{type = \"sequence_input\"}},  # knows the padding behind short series\n"
+      "  {{type = \"sequence_input\", normalization = \"zscore\"}},  # each feature by its mean and deviation; knows "
+      "padding\n"
       "  {{type = \"lstm\", features = {}, bidirectional = true}},\n"
       "  {{type = \"global_max_pool1d\"}},\n",
       kHidden);
