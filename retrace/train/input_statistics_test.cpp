@@ -133,9 +133,9 @@ TEST(InputStatistics, PositionsOfPaddingDoNotCount) {
       random_key(1),
       nn::Sequential{nn::sequence_input({Normalization::zscore}), nn::lstm(2, {.last = true}), nn::linear(2)}, {3, 2},
       {{.name = "y"}});
-  const auto state = with_input_statistics(
-                         network, array_store({Tensor::from(padded, {3, 3, 2}), Tensor::from({0, 1, 1}, {3})}))
-                         .state["sequence_input_1"];
+  const auto state =
+      with_input_statistics(network, array_store({Tensor::from(padded, {3, 3, 2}), Tensor::from({0, 1, 1}, {3})}))
+          .state["sequence_input_1"];
   double mean[2] = {}, squares[2] = {};
   for (size_t i = 0; i < whole.size(); ++i) mean[i % 2] += whole[i] / 6.0;
   for (size_t i = 0; i < whole.size(); ++i) squares[i % 2] += (whole[i] - mean[i % 2]) * (whole[i] - mean[i % 2]) / 6;

@@ -152,20 +152,19 @@ TEST_F(SeriesJobTest, StatisticsOfAllNumbers) {
 TEST_F(SeriesJobTest, IsFoundByInit) {
   const auto start = start_job({.data = (root_ / "data").string(), .file = "a.toml"});
   EXPECT_EQ(start.source, "series");
-  for (const char* part :
-       {"series of at most 21 positions", "{type = \"sequence_input\", normalization = \"zscore\"}", "length = 21", "features = 2"})
+  for (const char* part : {"series of at most 21 positions", "{type = \"sequence_input\", normalization = \"zscore\"}",
+                           "length = 21", "features = 2"})
     EXPECT_TRUE(says(start.text, part)) << start.text;
 }
 
 TEST_F(SeriesJobTest, WhatDoesNotFit) {
   EXPECT_TRUE(says(refused({}, "{type = \"sequence_input\", normalization_by = \"element\"}, " + kSeriesLstm),
                    "normalization_by has no choice \"element\""));
-  EXPECT_EQ(error_of([] {
-              nn::sequence_input({nn::Normalization::zscore, nn::NormalizeBy::element}, Place{"x.cpp", 7});
-            }),
-            "error[RT0404]: sequence_input: series have no statistics of an element\n"
-            "  where:    x.cpp:7\n"
-            "  expected: NormalizeBy::channel, statistics of each feature, or NormalizeBy::all");
+  EXPECT_EQ(
+      error_of([] { nn::sequence_input({nn::Normalization::zscore, nn::NormalizeBy::element}, Place{"x.cpp", 7}); }),
+      "error[RT0404]: sequence_input: series have no statistics of an element\n"
+      "  where:    x.cpp:7\n"
+      "  expected: NormalizeBy::channel, statistics of each feature, or NormalizeBy::all");
   EXPECT_TRUE(says(refused({}, "{type = \"lstm\", features = 8, last = true}, {type = \"linear\", features = 2}"),
                    "the network computes with the NaN that stand behind short series"));
   EXPECT_TRUE(says(refused({{"data.features", "3", ""}}), "expected: [positions,3]"));

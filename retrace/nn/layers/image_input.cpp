@@ -67,21 +67,20 @@ Layer image_input(const ImageInputOptions& options, Place place) {
 }
 
 LayerKind image_input_layer() {
-  return {
-      .name = "image_input",
-      .help = "checks the shape of a sample, and normalises it by statistics of the training data",
-      .options = {{.name = "size",
-                   .help = "[height, width, channels]; without it those of the data",
-                   .standard = std::vector<int64_t>{},
-                   .low = 1,
-                   .high = 65'536},
-                  normalization_rule(),
-                  normalization_by_rule({NormalizeBy::channel, NormalizeBy::element, NormalizeBy::all})},
-      .layer = [](const OptionValues& options) {
-        const auto& size = options.integers("size");
-        const ImageInputOptions how{normalization_of(options), normalize_by_of(options)};
-        return size.empty() ? image_input(how) : image_input(Shape(size), how);
-      }};
+  return {.name = "image_input",
+          .help = "checks the shape of a sample, and normalises it by statistics of the training data",
+          .options = {{.name = "size",
+                       .help = "[height, width, channels]; without it those of the data",
+                       .standard = std::vector<int64_t>{},
+                       .low = 1,
+                       .high = 65'536},
+                      normalization_rule(),
+                      normalization_by_rule({NormalizeBy::channel, NormalizeBy::element, NormalizeBy::all})},
+          .layer = [](const OptionValues& options) {
+            const auto& size = options.integers("size");
+            const ImageInputOptions how{normalization_of(options), normalize_by_of(options)};
+            return size.empty() ? image_input(how) : image_input(Shape(size), how);
+          }};
 }
 
 }  // namespace retrace::nn
