@@ -125,9 +125,16 @@ TEST(Kinds, AMetricMeasuresTheOutputsThatItNames) {
     for (const auto kind : metric.outputs) {
       SCOPED_TRACE(metric.name);
       const OptionValues options = with_standard_values({}, metric.options);
-      const bool positions = kind == nn::OutputKind::position_scores;
-      const auto batch = positions ? metric_batch(kind, reshape(scores, {1, 3, 4}), reshape(labels, {1, 3}))
-                                   : metric_batch(kind, scores, is_scores(kind) ? labels : targets);
+      if (metric.of_tensors) {
+        const auto numbers = metric.of_tensors(reshape(scores, {1, 3, 4}), reshape(labels, {1, 3}));
+        EXPECT_TRUE(std::isfinite(metric.value({numbers, 1, 1}, options)));
+        continue;
+      }
+      const bool positions = kind == nn::OutputKind::position_scores || has_padding(kind);
+      const auto batch = positions
+                             ? metric_batch(kind, reshape(scores, {1, 3, 4}),
+                                            is_scores(kind) ? reshape(labels, {1, 3}) : reshape(targets, {1, 3, 4}))
+                             : metric_batch(kind, scores, is_scores(kind) ? labels : targets);
       const auto numbers = metric.of_batch(batch, options);
       const MetricNumbers all{numbers, batch.samples, batch.width};
       EXPECT_TRUE(!metric.by_sample || numbers.size() % 3 == 0);

@@ -33,6 +33,11 @@ const std::string kTextJob =
     "flatten "
     "= false}]\n[data]\nsource = \"text\"\npath = \"here\"\n";
 
+// Nor series, here with something at each position.
+const std::string kSeriesJob =
+    "[network]\nlayers = [{type = \"linear\", features = 9, flatten = false}]\n[data]\nsource = \"series\"\npath = "
+    "\"here\"\ntargets = \"positions\"\n";
+
 using Overrides = std::vector<JobOverride>;
 
 // Keys that every job has, or built-in networks, and another value.
@@ -45,6 +50,7 @@ const std::map<std::string, std::string> kOther{{"seed", "2"},
                                                 {"data.test_samples", "25"},
                                                 {"data.transforms", "salt-and-pepper"},
                                                 {"data.task", "regression"},
+                                                {"data.targets", "tokens"},
                                                 {"training.solver", "sgdm"},
                                                 {"training.max_epochs", "2"},
                                                 {"training.max_iterations", "1"},
@@ -168,7 +174,8 @@ std::map<std::string, OptionCase> option_cases() {
 
 // A job in which the key has a meaning, and the same with another value.
 std::pair<Job, Job> jobs_that_differ_in(const std::string& key, const std::string& value, Overrides both = {},
-                                        const std::string& text = kJob) {
+                                        const std::string& given = kJob) {
+  const std::string& text = key == "data.targets" ? kSeriesJob : given;
   if (key == "data.path")
     both = {{"network.heads", "class", "test"}, {"data.source", "mnist", "test"}, {"data.path", "here", "test"}};
   if (key == "training.schedule_iterations") both = {{"training.schedule", "warm-up, linear", "test"}};

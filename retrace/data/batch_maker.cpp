@@ -40,7 +40,9 @@ std::vector<Tensor> BatchMaker::make(std::span<const int64_t> order, Range sampl
                                 : indices.empty() ? call_for_none(order, pass)
                                                   : call_function(indices, pass);
   outputs.resize(static_cast<size_t>(count));
-  if (length >= 0 && !function_ && count > 0) outputs[0] = first_entries(outputs[0], length);
+  for (int i = 0; i < count && length >= 0 && !function_; ++i)
+    if (source_->has_length(i))
+      outputs[static_cast<size_t>(i)] = first_entries(outputs[static_cast<size_t>(i)], length);
   for (int i = 0; i < count; ++i) outputs[static_cast<size_t>(i)] = formed(outputs[static_cast<size_t>(i)], i);
   return outputs;
 }

@@ -18,7 +18,8 @@ class BatchMaker {
   BatchMaker(std::shared_ptr<const DataSource> source, const MiniBatchQueueOptions& options, int outputs);
 
   // The first `count` outputs for the observations order[samples.first], ...: of this pass. Without a
-  // mini_batch_function the first one keeps the first `length` entries of each observation, all of them for -1.
+  // mini_batch_function those of DataSource::has_length() keep the first `length` entries of each observation, all of
+  // them for -1.
   std::vector<Tensor> make(std::span<const int64_t> order, Range samples, int64_t pass, int count,
                            int64_t length = -1) const;
   // All outputs for these observations as rows: without the mini_batch_function, in the first pass.

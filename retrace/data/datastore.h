@@ -52,6 +52,8 @@ class DataSource {
   // How many of the first variable's entries along its first axis are the observation's own, where others stand behind
   // them as padding; -1: all of them.
   virtual int64_t length(int64_t) const { return -1; }
+  // Whether that is so of variable `variable`, too: mini-batches of a bucket are cut in all such variables.
+  virtual bool has_length(int variable) const { return variable == 0; }
   // The number of transforms on top of each other.
   virtual int depth() const { return 0; }
   // The number of stores made of stores on top of each other.

@@ -32,9 +32,10 @@ struct MiniBatchQueueOptions {
   int64_t mini_batch_size = 128;
   Partial partial_mini_batch = Partial::keep;
   // Ascending lengths: a mini-batch has observations of one bucket, those whose DataSource::length() is at most that of
-  // the bucket and above that of the one before; longer ones are a bucket of their own. The first output keeps that
-  // many entries of each observation; a mini_batch_function gets whole observations. Each bucket may have a short
-  // mini-batch. No bit depends on workers. For the order see docs/numerics/random.md. Empty: no buckets.
+  // the bucket and above that of the one before; longer ones are a bucket of their own. Outputs that have
+  // lengths (DataSource::has_length()) keep that many entries of each observation; a mini_batch_function gets whole
+  // observations. Each bucket may have a short mini-batch. No bit depends on workers. For the order see
+  // docs/numerics/random.md. Empty: no buckets.
   std::vector<int64_t> buckets = {};
   MiniBatchFunction mini_batch_function = {};  // none: observations are stacked along a new axis B
   // Labels of the axes, one text for each output, or none. For a stacked output, B is the batch, at any position of the

@@ -3,16 +3,13 @@
 namespace retrace {
 
 Observation PaddedSamples::get(int64_t index, int64_t) const {
-  return {inputs({&index, 1}, false), Tensor::scalar(class_of(index))};
+  return {inputs({&index, 1}, false), targets({&index, 1}, false)};
 }
 
 std::vector<Tensor> PaddedSamples::gather(std::span<const int64_t> indices, int64_t, int variables) const {
   std::vector<Tensor> batch;
   if (variables > 0) batch.push_back(inputs(indices, true));
-  if (variables < 2) return batch;
-  std::vector<int32_t> classes;
-  for (const int64_t index : indices) classes.push_back(class_of(index));
-  batch.push_back(Tensor::from(classes, {std::ssize(indices)}, "B"));
+  if (variables > 1) batch.push_back(targets(indices, true));
   return batch;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Samples of different lengths, filled up to one, with the number of the class of each.
+// Samples of different lengths, filled up to one, with their targets.
 
 #include <string>
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace retrace {
 
-// The input, as inputs() makes it, and the class, i32[]. They are in memory; `files`: those that they were read from.
+// The input, as inputs() makes it, and the target, as targets() does. They are in memory; `files`: those that they were
+// read from.
 class PaddedSamples : public DataSource {
  public:
   explicit PaddedSamples(std::vector<std::string> files) : files_(std::move(files)) {}
@@ -21,7 +22,8 @@ class PaddedSamples : public DataSource {
  protected:
   // The inputs of these samples, filled up: with an axis B in front, or of the one sample without it.
   virtual Tensor inputs(std::span<const int64_t> indices, bool stacked) const = 0;
-  virtual int32_t class_of(int64_t index) const = 0;
+  // The same of the targets.
+  virtual Tensor targets(std::span<const int64_t> indices, bool stacked) const = 0;
 
  private:
   std::vector<std::string> files_;

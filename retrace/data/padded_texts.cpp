@@ -17,7 +17,13 @@ class PaddedTexts : public PaddedSamples {
 
  private:
   const LabelledTokens& text(int64_t index) const { return texts_[static_cast<size_t>(index)]; }
-  int32_t class_of(int64_t index) const override { return text(index).number; }
+
+  Tensor targets(std::span<const int64_t> indices, bool stacked) const override {
+    if (!stacked) return Tensor::scalar(text(indices[0]).number);
+    std::vector<int32_t> classes;
+    for (const int64_t index : indices) classes.push_back(text(index).number);
+    return Tensor::from(classes, {std::ssize(indices)}, "B");
+  }
 
   Tensor inputs(std::span<const int64_t> indices, bool stacked) const override {
     std::vector<float> made(indices.size() * static_cast<size_t>(length_));  // zeros

@@ -91,6 +91,8 @@ struct SourceKind {
   std::function<int64_t(Split split, int64_t samples)> nearest_count = {};
   // The origin of a variable, for messages, if there is more to say than the name.
   std::function<std::string(Split split, int variable, const SourceRequest& request)> origin = {};
+  // The text that tokens of these names say, where its targets are sequences of tokens.
+  std::function<std::string(const std::vector<std::string>& tokens, const OptionValues& options)> text_of_tokens = {};
   // Writes the set into a folder, for `retrace data`, and returns a text for the user; and what it writes, in one line.
   std::function<std::string(const std::filesystem::path& folder)> write = {};
   std::string written = {};

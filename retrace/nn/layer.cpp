@@ -226,14 +226,14 @@ void Walk::set_moments(const Tree& moments) {
   *at = moments;
 }
 
-Tree Walk::statistics(const Tensor& x, Normalization normalization, NormalizeBy by) {
+Tree Walk::statistics(const Tensor& x, Normalization normalization, NormalizeBy by, Padded padded) {
   if (!applies_) {
     const std::string entry = path("").substr(0, path("").size() - 1);
     if (!steps_.empty() || !parameters_.empty())
       throw Error(ErrorKind::usage, 376, fmt::format("layer \"{}\" normalises, and is not the first layer", entry))
           .expected("statistics of the training data, which are the input of the first layer alone")
           .help("put it before all other layers, or take its normalization away");
-    statistics_ = InputStatistics{entry, normalization, by};
+    statistics_ = InputStatistics{entry, normalization, by, padded};
   }
   const Tree own =
       state(statistics_shape(x.shape(), by), {{"offset", constant_values(0)}, {"scale", constant_values(1)}});

@@ -58,11 +58,18 @@ enum class NormalizeBy {
   all,      // all of them
 };
 
+// How samples of different lengths are filled up.
+enum class Padded {
+  no,   // they are not
+  nan,  // with positions [features] of NaN: those whose first number is NaN do not count
+};
+
 // The statistics that a network wants of its inputs before the first step.
 struct InputStatistics {
   std::string path;  // of the state entry that they fill: offset and scale
   Normalization normalization = Normalization::none;
   NormalizeBy by = NormalizeBy::channel;
+  Padded padded = Padded::no;
 };
 
 // A layer, or layers put together. A value: copies are cheap, and it does not change.
@@ -140,7 +147,7 @@ class Walk {
   void set_moments(const Tree& moments);
   // offset and scale of the current layer for its input x, which is that of the network; empty while finding out.
   // Error(usage) for another layer than the first one.
-  Tree statistics(const Tensor& x, Normalization normalization, NormalizeBy by);
+  Tree statistics(const Tensor& x, Normalization normalization, NormalizeBy by, Padded padded = Padded::no);
 
   // Which positions of the samples are none of theirs, but padding: bool [batch,length], false at padding. A layer that
   // knows it (embedding) says so once, and it holds for all layers behind it; of several masks the last one.

@@ -7,6 +7,9 @@
 #include "retrace/nn/layer_kind.h"
 #include "retrace/nn/layer_made.h"
 #include "retrace/nn/layers/softmax.h"
+#include "retrace/ops/broadcast/broadcast.h"
+#include "retrace/ops/reshape/reshape.h"
+#include "retrace/ops/where/where.h"
 
 namespace retrace::nn {
 namespace {
@@ -104,11 +107,25 @@ Tree run(const std::vector<Node>& nodes, Walk& walk, const Tree& x, Scope& scope
 
 // Scores are probabilities: a softmax follows where the layers do not end with one.
 bool needs_softmax(const std::vector<Node>& nodes, const NetworkOutput& output) {
-  if (!is_scores(output.kind) || nodes.empty()) return false;
+  if (!is_scores(output.kind) || output.kind == OutputKind::token_scores || nodes.empty()) return false;
   const Node* source = &nodes.back();
   for (const auto& node : nodes)
     if (!output.from.empty() && node.text.name == output.from) source = &node;
   return source->last_type() != "softmax";
+}
+
+// Positions of padding say the blank, the first class, and nothing else.
+Tree blank_at_padding(const Walk& walk, const Tree& y) {
+  const Tensor& scores = y.tensor();
+  const Tensor mask = walk.mask_of(scores);
+  if (!mask.defined()) return y;
+  const Shape& shape = scores.shape();
+  std::vector<float> blank(static_cast<size_t>(shape[2]), static_cast<float>(kNoScore));
+  if (!blank.empty()) blank[0] = 0;
+  const Tensor row = Tensor::from(blank, {1, 1, shape[2]}).to(scores.device());
+  const Tensor counts = broadcast(reshape(mask, {shape[0], shape[1], 1}, ""), shape, "");
+  const Tensor bare = reshape(scores, shape, "");
+  return Tree(reshape(where(counts, bare, broadcast(row, shape, "")), shape, scores.labels()));
 }
 
 Layer graph_of(std::vector<Node> nodes, std::shared_ptr<const LayerMade> made) {
@@ -121,7 +138,10 @@ Layer graph_of(std::vector<Node> nodes, std::shared_ptr<const LayerMade> made) {
                    const NetworkOutput& output = made->outputs[i];
                    const Tree one = output.from.empty() ? last : scope.at(output.from);
                    if (is_scores(output.kind)) check_class_weights(output, one.tensor().shape().back());
-                   y[output.name] = made->softmaxes[i] ? scores.apply(walk, one) : one;
+                   const bool tokens = output.kind == OutputKind::token_scores;
+                   y[output.name] = made->softmaxes[i] ? scores.apply(walk, one)
+                                    : tokens           ? blank_at_padding(walk, one)
+                                                       : one;
                  }
                  return y;
                })

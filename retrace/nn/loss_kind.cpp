@@ -7,7 +7,14 @@
 
 #include "retrace/base/error.h"
 #include "retrace/base/joined.h"
+#include "retrace/ops/cast/cast.h"
+#include "retrace/ops/isfinite/isfinite.h"
+#include "retrace/ops/logical/logical.h"
+#include "retrace/ops/maximum/maximum.h"
+#include "retrace/ops/op.h"
 #include "retrace/ops/operators.h"
+#include "retrace/ops/sum/sum.h"
+#include "retrace/ops/where/where.h"
 
 namespace retrace::nn {
 namespace {
@@ -60,6 +67,21 @@ const LossKind& checked_loss(const NetworkOutput& output, Place place) {
       .got(fmt::format("an output of {}", text_of(output.kind)));
 }
 
+// Of series: padding counts neither in the sum nor in the number of elements.
+Tensor loss_of_series(const LossKind& kind, const Tensor& y, const Tensor& target) {
+  const Tensor missing = isnan(target), zero = constant_like(y, 0);
+  const Tensor loss = kind.loss(where(missing, zero, y), where(missing, zero, target));
+  if (!kind.mean) return loss;
+  const Tensor counted = sum(cast(logical_not(missing), DType::f32));
+  return loss * (constant(static_cast<double>(y.size()), DType::f32) / maximum(counted, constant(1, DType::f32)));
+}
+
+Tensor loss_of_output(const LossKind& kind, const NetworkOutput& output, const Tensor& y, const Tensor& target) {
+  if (output.kind == OutputKind::series_values) return loss_of_series(kind, y, target);
+  const bool padded = output.kind == OutputKind::series_scores;
+  return has_options(output) || padded ? kind.loss_with_options(y, target, output) : kind.loss(y, target);
+}
+
 }  // namespace
 
 std::function<Tensor(const Tree& y, const Tree& targets)> loss_of(const std::vector<NetworkOutput>& outputs,
@@ -70,9 +92,7 @@ std::function<Tensor(const Tree& y, const Tree& targets)> loss_of(const std::vec
     Tensor sum;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const auto& output = outputs[i];
-      const Tensor &made = y[output.name], &target = targets[output.name];
-      Tensor loss =
-          has_options(output) ? kinds[i]->loss_with_options(made, target, output) : kinds[i]->loss(made, target);
+      Tensor loss = loss_of_output(*kinds[i], output, y[output.name], targets[output.name]);
       if (output.weight != 1) loss = output.weight * loss;
       sum = sum.defined() ? sum + loss : loss;
     }

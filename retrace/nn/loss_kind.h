@@ -15,6 +15,7 @@ struct LossKind {
   // One number from an output and its target, each with the batch axis first. Differentiable in y.
   std::function<Tensor(const Tensor& y, const Tensor& target)> loss;
   bool squares = false;  // it is a sum of squares of y - target, times a number
+  bool mean = false;     // it is the mean over all elements of a number that is 0 where y = target
   // The same with the options of the output, where it has some; null: this loss takes none.
   std::function<Tensor(const Tensor& y, const Tensor& target, const NetworkOutput& output)> loss_with_options = {};
 };

@@ -12,6 +12,9 @@ std::string_view text_of(OutputKind kind) {
     case OutputKind::position_scores: return "scores at each position";
     case OutputKind::image: return "an image";
     case OutputKind::values: return "values";
+    case OutputKind::series_scores: return "scores at each position of a series";
+    case OutputKind::series_values: return "values at each position of a series";
+    case OutputKind::token_scores: return "scores of tokens at each position";
   }
   return "";
 }
@@ -22,11 +25,21 @@ std::string_view target_labels(OutputKind kind) {
     case OutputKind::position_scores: return "BT";
     case OutputKind::image: return "BSSC";
     case OutputKind::values: return "BC";
+    case OutputKind::series_scores:
+    case OutputKind::token_scores: return "BT";
+    case OutputKind::series_values: return "BTC";
   }
   return "";
 }
 
-bool is_scores(OutputKind kind) { return kind == OutputKind::class_scores || kind == OutputKind::position_scores; }
+bool is_scores(OutputKind kind) {
+  return kind == OutputKind::class_scores || kind == OutputKind::position_scores || kind == OutputKind::series_scores ||
+         kind == OutputKind::token_scores;
+}
+
+bool has_padding(OutputKind kind) {
+  return kind == OutputKind::series_scores || kind == OutputKind::series_values || kind == OutputKind::token_scores;
+}
 
 void check_class_weights(const NetworkOutput& output, int64_t classes) {
   const auto count = static_cast<int64_t>(output.class_weights.size());
@@ -36,8 +49,14 @@ void check_class_weights(const NetworkOutput& output, int64_t classes) {
       .expected(fmt::format("one for each of the {} classes", classes));
 }
 
-std::string_view standard_loss(OutputKind kind) { return is_scores(kind) ? "cross-entropy" : "mean-squared-error"; }
+std::string_view standard_loss(OutputKind kind) {
+  if (kind == OutputKind::token_scores) return "ctc";
+  return is_scores(kind) ? "cross-entropy" : "mean-squared-error";
+}
 
-std::string_view standard_metric(OutputKind kind) { return is_scores(kind) ? "accuracy" : "rmse"; }
+std::string_view standard_metric(OutputKind kind) {
+  if (kind == OutputKind::token_scores) return "token-error-rate";
+  return is_scores(kind) ? "accuracy" : "rmse";
+}
 
 }  // namespace retrace::nn

@@ -16,16 +16,28 @@ enum class OutputKind {
   position_scores,  // [n,length,classes], probabilities at each position; the targets are i32 or u8, [n,length] "BT"
   image,            // [n,height,width,channels]; the target has the same shape, "BSSC"
   values,           // [n,features]; the target has the same shape, "BC"
+  series_scores,    // as position_scores, of series of different lengths: behind their ends targets are -1
+  series_values,    // [n,length,features] of such series; the target has the same shape, "BTC", NaN behind their ends
+  token_scores,     // [n,length,1 + tokens], logits at each position, of the blank first; the target is a sequence of
+                    // numbers of tokens from 1 on, i32 [n,most tokens] "BT", -1 behind its end. Positions of padding
+                    // have kNoScore for all but the blank
 };
 
-// "class scores", "scores at each position", "an image", "values"
+// "class scores", "scores at each position", "an image", "values", ...
 std::string_view text_of(OutputKind kind);
 
-// The labels of a mini-batch of targets: "B", "BT", "BSSC", "BC".
+// The labels of a mini-batch of targets: "B", "BT", "BSSC", "BC", "BTC".
 std::string_view target_labels(OutputKind kind);
 
-// Whether the numbers are probabilities of classes along the last axis, and targets are numbers of classes.
+// Whether the numbers are probabilities of classes along the last axis (logits, of token_scores), and targets are
+// numbers of classes.
 bool is_scores(OutputKind kind);
+
+// Whether targets have padding, which counts in no loss and no metric.
+bool has_padding(OutputKind kind);
+
+// The logit of what cannot be.
+constexpr double kNoScore = -1e30;
 
 // One output of a network.
 struct NetworkOutput {
@@ -45,10 +57,10 @@ struct NetworkOutput {
 // Throws Error(usage) unless the output has no class_weights, or one for each of so many classes.
 void check_class_weights(const NetworkOutput& output, int64_t classes);
 
-// The loss of an output where nobody names one: cross-entropy of scores, mean-squared-error of others.
+// The loss of an output where nobody names one: cross-entropy of scores (ctc of tokens), mean-squared-error of others.
 std::string_view standard_loss(OutputKind kind);
 
-// The metric of an output where nobody names one: accuracy of scores, rmse of others.
+// The metric of an output where nobody names one: accuracy of scores (token-error-rate of tokens), rmse of others.
 std::string_view standard_metric(OutputKind kind);
 
 }  // namespace retrace::nn

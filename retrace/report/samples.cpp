@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <span>
 
@@ -18,6 +19,7 @@
 #include "retrace/train/run_folder.h"
 #include "retrace/train/run_network.h"
 #include "retrace/train/run_table.h"
+#include "retrace/train/token_path.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
@@ -44,6 +46,8 @@ std::string picture(std::span<const float> values, const Shape& shape) {
       }
   return data_address(encode_png(bytes, (height + every - 1) / every, (width + every - 1) / every, shown));
 }
+
+bool is_nan(float x) { return std::isnan(x); }
 
 std::string values_text(std::span<const float> values) {
   std::string text;
@@ -93,7 +97,9 @@ class BatchReader {
 
   void add(const nn::NetworkOutput& output, const Tensor& y, const Tensor& target, std::vector<Sample>& samples) const {
     if (output.kind == nn::OutputKind::class_scores) return add_classes(output.name, y, target, samples);
-    if (output.kind == nn::OutputKind::position_scores) return add_positions(output.name, y, target, samples);
+    if (output.kind == nn::OutputKind::position_scores || output.kind == nn::OutputKind::series_scores)
+      return add_positions(output.name, y, target, samples);
+    if (output.kind == nn::OutputKind::token_scores) return add_tokens(output.name, y, target, samples);
     const auto count = static_cast<int64_t>(samples.size());
     const auto made = y.to_vector<float>(), wanted = target.to_vector<float>();
     const Shape shape = sample_shape(y.shape());
@@ -104,8 +110,9 @@ class BatchReader {
         sample.pictures.push_back(picture(own, shape));
         sample.pictures.push_back(picture(truth, shape));
       } else {
-        sample.predicted.emplace_back(output.name, values_text(own));
-        sample.truth.emplace_back(output.name, values_text(truth));
+        const auto counts = static_cast<size_t>(std::find_if(truth.begin(), truth.end(), is_nan) - truth.begin());
+        sample.predicted.emplace_back(output.name, values_text(own.first(counts)));
+        sample.truth.emplace_back(output.name, values_text(truth.first(counts)));
       }
     }
   }
@@ -137,6 +144,7 @@ class BatchReader {
         samples[static_cast<size_t>(i / length)].truth.emplace_back(name, "");
       }
       Sample& sample = samples[static_cast<size_t>(i / length)];
+      if (labels[static_cast<size_t>(i)] < 0) continue;  // padding
       const auto own = part(scores, count * length, i);
       const int64_t found = std::max_element(own.begin(), own.end()) - own.begin(),
                     truth = labels[static_cast<size_t>(i)];
@@ -145,6 +153,28 @@ class BatchReader {
       sample.truth.back().second += between + class_name(names_, truth);
       sample.wrong = sample.wrong || found != truth;
     }
+  }
+
+  // Those of the best path.
+  void add_tokens(const std::string& name, const Tensor& y, const Tensor& target, std::vector<Sample>& samples) const {
+    const auto scores = y.to_vector<float>();
+    const auto targets = class_numbers(target);
+    const auto count = static_cast<int64_t>(samples.size()), width = std::ssize(targets) / count;
+    for (int64_t i = 0; i < count; ++i) {
+      const auto found = best_path(part(scores, count, i), y.shape().back());
+      const auto own = std::span(targets).subspan(static_cast<size_t>(i * width), static_cast<size_t>(width));
+      const auto truth = own.first(static_cast<size_t>(std::find(own.begin(), own.end(), -1) - own.begin()));
+      Sample& sample = samples[static_cast<size_t>(i)];
+      sample.predicted.emplace_back(name, tokens_text(found));
+      sample.truth.emplace_back(name, tokens_text(truth));
+      sample.wrong = sample.wrong || !std::equal(found.begin(), found.end(), truth.begin(), truth.end());
+    }
+  }
+
+  std::string tokens_text(std::span<const int32_t> tokens) const {
+    std::string text;
+    for (const int32_t token : tokens) text += (text.empty() ? "" : " ") + class_name(names_, token);
+    return text;
   }
 
   const nn::Network& network_;

@@ -21,7 +21,7 @@ Datastore own_mini_batches(const Datastore& store, int64_t mini_batch_size, cons
 // The numbers of a metric, of the mini-batches so far.
 struct MetricSums {
   std::vector<double> numbers;
-  int64_t width = 0;
+  int64_t width = 0, samples = 0;
 
   void add(std::span<const double> of_batch, bool by_sample) {
     if (by_sample) {
@@ -63,8 +63,9 @@ void NetworkEvaluator::add_numbers(const Tree& y, const Tree& targets, std::vect
     const auto numbers =
         from_tensors ? metric.kind->of_tensors(own, target) : metric.kind->of_batch(*batch, metric.options);
     const auto size = static_cast<int64_t>(numbers.size());
-    const int64_t width = from_tensors ? size / own.shape()[0] : batch->width;
-    found.insert(found.end(), {static_cast<double>(size), static_cast<double>(width)});
+    const int64_t samples = from_tensors ? own.shape()[0] : batch->samples;
+    const int64_t width = from_tensors ? size / samples : batch->width;
+    found.insert(found.end(), {static_cast<double>(size), static_cast<double>(width), static_cast<double>(samples)});
     found.insert(found.end(), numbers.begin(), numbers.end());
   }
 }
@@ -112,6 +113,7 @@ NetworkScore NetworkEvaluator::score_of(const std::vector<std::vector<double>>& 
     for (size_t i = 0; i < sums.size(); ++i) {
       const auto size = static_cast<size_t>(*next++);
       sums[i].width = static_cast<int64_t>(*next++);
+      sums[i].samples += static_cast<int64_t>(*next++);
       sums[i].add(std::span(next, size), metrics_[i].kind->by_sample);
       next += size;
     }
@@ -121,7 +123,7 @@ NetworkScore NetworkEvaluator::score_of(const std::vector<std::vector<double>>& 
   score.loss = samples > 0 ? loss / samples : 0;
   for (size_t i = 0; i < sums.size(); ++i) {
     const auto& [name, kind, output, options] = metrics_[i];
-    const MetricNumbers all{sums[i].numbers, static_cast<int64_t>(samples), sums[i].width};
+    const MetricNumbers all{sums[i].numbers, sums[i].samples, sums[i].width};
     if (kind->table)
       score.tables.emplace_back(name, samples > 0 ? kind->table(all) : MetricTable());
     else

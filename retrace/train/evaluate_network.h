@@ -37,7 +37,7 @@ class NetworkEvaluator {
 
  private:
   // Of mini-batches: for each its loss times its samples, its samples, and of each metric how many numbers it has, the
-  // width of its output, and the numbers. None if it was stopped.
+  // width of its output, its samples, and the numbers. None if it was stopped.
   std::optional<std::vector<double>> measure(const Tree& parameters, const Tree& state, const Worker& worker,
                                              const std::function<bool()>& stop);
   void add_numbers(const Tree& y, const Tree& targets, std::vector<double>& found) const;

@@ -13,9 +13,9 @@ namespace retrace {
 // samples are added in their order.
 class InputMoments {
  public:
-  // `size`: the numbers of a sample, a multiple of `groups`.
-  InputMoments(int64_t groups, int64_t size);
+  explicit InputMoments(int64_t groups);
 
+  // Of a multiple of `groups` numbers; nothing is added of none.
   void add(std::span<const float> sample);
   // Whether all numbers so far are finite.
   bool is_finite() const;
@@ -29,11 +29,11 @@ class InputMoments {
   };
   double offset_of(const Group& group, nn::Normalization normalization) const;
   double scale_of(const Group& group, nn::Normalization normalization) const;
-  void merge(Group& all, const Group& sample) const;
+  // `count`: the numbers of a group in the sample.
+  void merge(Group& all, const Group& sample, int64_t count) const;
 
   std::vector<Group> groups_, sample_;
-  int64_t in_sample_;    // numbers of a group in one sample
-  int64_t samples_ = 0;  // so far
+  int64_t count_ = 0;  // numbers of a group so far
 };
 
 }  // namespace retrace

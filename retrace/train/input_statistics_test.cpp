@@ -109,7 +109,7 @@ TEST(InputStatistics, AreThoseOfTheWholeSetInHigherPrecision) {
 
 // The roundings of docs/numerics/training.md 6, by hand: two samples of two numbers, then one merge.
 TEST(InputStatistics, MergeSamplesAsTheContractSays) {
-  InputMoments moments(1, 2);
+  InputMoments moments(1);
   const Floats a{0.1f, 0.7f}, b{5.3f, -2.2f};
   moments.add(a), moments.add(b);
   const auto one = [](const Floats& x) {
@@ -122,6 +122,34 @@ TEST(InputStatistics, MergeSamplesAsTheContractSays) {
   EXPECT_EQ(moments.offset(Normalization::zscore), Floats{static_cast<float>(std::fma(delta, r, ma))});
   const double m2 = (sa + sb) + (delta * delta) * (2.0 * r);
   EXPECT_EQ(moments.scale(Normalization::zscore), Floats{static_cast<float>(std::sqrt(m2 / 4))});
+}
+
+// Series of 3 positions and 2 features, two of them shorter, and their whole positions alone.
+TEST(InputStatistics, PositionsOfPaddingDoNotCount) {
+  const float none = std::nanf("");
+  const Floats padded{1, 10, 2, 40, 3, 70, 4, -10, none, none, none, none, 5, 0, 9, 20, none, none};
+  const Floats whole{1, 10, 2, 40, 3, 70, 4, -10, 5, 0, 9, 20};
+  const auto network = nn::make_network(
+      random_key(1),
+      nn::Sequential{nn::sequence_input({Normalization::zscore}), nn::lstm(2, {.last = true}), nn::linear(2)}, {3, 2},
+      {{.name = "y"}});
+  const auto state =
+      with_input_statistics(network, array_store({Tensor::from(padded, {3, 3, 2}), Tensor::from({0, 1, 1}, {3})}))
+          .state["sequence_input_1"];
+  double mean[2] = {}, squares[2] = {};
+  for (size_t i = 0; i < whole.size(); ++i) mean[i % 2] += whole[i] / 6.0;
+  for (size_t i = 0; i < whole.size(); ++i) squares[i % 2] += (whole[i] - mean[i % 2]) * (whole[i] - mean[i % 2]) / 6;
+  for (size_t c = 0; c < 2; ++c) {
+    EXPECT_FLOAT_EQ(state["offset"].tensor().to_vector<float>()[c], static_cast<float>(mean[c]));
+    EXPECT_FLOAT_EQ(state["scale"].tensor().to_vector<float>()[c], static_cast<float>(std::sqrt(squares[c])));
+  }
+  Floats broken = padded;
+  broken[5] = none;  // a number that is missing within a position
+  EXPECT_TRUE(says(error_of([&] {
+                     with_input_statistics(
+                         network, array_store({Tensor::from(broken, {3, 3, 2}), Tensor::from({0, 1, 1}, {3})}));
+                   }),
+                   "take the sample out of the data, or the normalization of sequence_input away"));
 }
 
 TEST(InputStatistics, AConstantChannelIsDividedByOne) {

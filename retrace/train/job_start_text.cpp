@@ -18,6 +18,11 @@ constexpr int64_t kFewSteps = 1000;  // in a training of so few steps or more, s
 std::string last_layers(const FoundData& data) {
   const bool classes = data.classes > 0;
   const int64_t width = classes ? data.classes : data.train.variables[1].shape.back();
+  if (has_padding(data.target.kind))
+    return fmt::format("  {{type = \"linear\", features = {}, flatten = false}},  # at each position: {}\n", width,
+                       data.target.kind == nn::OutputKind::token_scores ? "a score for the blank and each token"
+                       : classes                                        ? "a score for each class"
+                                                                        : "the values");
   return fmt::format("  {{type = \"linear\", features = {}}},{}\n", width,
                      classes ? "  # a score for each class\n  {type = \"softmax\"}," : "  # the values");
 }
@@ -81,17 +86,18 @@ std::string padded_layers() {
 }
 
 // Series of numbers, whose padding is NaN.
-std::string series_layers() {
+std::string series_layers(const FoundData& data) {
   constexpr int64_t kHidden = 64;
+  const char* const pool = has_padding(data.target.kind) ? "" : "  {type = \"global_max_pool1d\"},\n";
   return fmt::format(
-      "  {{type = \"sequence_input\"}},  # knows the padding behind short series\n"
-      "  {{type = \"lstm\", features = {}, bidirectional = true}},\n"
-      "  {{type = \"global_max_pool1d\"}},\n",
-      kHidden);
+      "  {{type = \"sequence_input\", normalization = \"zscore\"}},  # each feature by its mean and deviation; knows "
+      "padding\n"
+      "  {{type = \"lstm\", features = {}, bidirectional = true}},\n{}",
+      kHidden, pool);
 }
 
 std::string layers_text(const FoundData& data) {
-  if (data.train.variables[0].shape.rank() == 2) return series_layers() + last_layers(data);
+  if (data.train.variables[0].shape.rank() == 2) return series_layers(data) + last_layers(data);
   if (of_padded_tokens(data)) return padded_layers() + last_layers(data);
   if (data.target.kind == nn::OutputKind::position_scores) return sequence_layers(data);
   const Shape& sample = data.train.variables[0].shape;
@@ -139,10 +145,12 @@ std::string training_text(const FoundData& data) {
 std::string what_is_learned(const FoundData& data) {
   if (data.target.kind == nn::OutputKind::position_scores)
     return fmt::format("the token behind each of them, of {}, is", data.classes);
-  if (data.classes > 0) return fmt::format("{} classes are", data.classes);
+  if (data.target.kind == nn::OutputKind::token_scores) return fmt::format("texts of {} tokens are", data.classes - 1);
+  const char* const where = has_padding(data.target.kind) ? " at each position" : "";
+  if (data.classes > 0) return fmt::format("{} classes{} are", data.classes, where);
   if (data.target.kind == nn::OutputKind::image) return "images are";
   const int64_t values = data.train.variables[1].shape.back();
-  return values == 1 ? "1 value is" : fmt::format("{} values are", values);
+  return values == 1 ? fmt::format("1 value{} is", where) : fmt::format("{} values{} are", values, where);
 }
 
 std::string heading(const FoundData& data, const std::string& file) {

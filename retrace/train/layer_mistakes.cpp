@@ -86,18 +86,32 @@ class LayerMistakes {
     attempt([&] { metric_of(output); });
   }
 
+  // Of the layer that makes the output; "": a block.
+  std::string last_type(const nn::NetworkOutput& output) const {
+    const auto& layers = job_.network.layers;
+    for (const auto& layer : layers)
+      if (!output.from.empty() && layer.name == output.from) return layer.type;
+    return layers.empty() ? "" : layers.back().type;
+  }
+
   void check_shapes() {
     const auto made = nn::analyze(job_.network, {});
     attempt([&] { nn::training_factors(job_.network); });
     for (const auto& output : job_.network.outputs) {
       const Shape& shape = made.outputs[output.name].tensor().shape();
-      const int rank = nn::target_labels(output.kind).size() + (is_scores(output.kind) ? 1 : 0);
+      const bool score = is_scores(output.kind);
+      const int rank = nn::target_labels(output.kind).size() + (score ? 1 : 0);
+      if (output.kind == nn::OutputKind::token_scores && last_type(output) == "softmax")
+        errors_.push_back(job_mistake(given_, 405, "network.layers", "the loss \"ctc\" takes logits, no probabilities")
+                              .got("a softmax at the end of the layers")
+                              .help("remove the softmax: it is a part of the loss"));
       if (shape.rank() == rank) continue;
       add(fmt::format("the output \"{}\" is not {}", output.name, text_of(output.kind)))
           .got(fmt::format("{} for a batch of one", shape.text()))
-          .expected(rank == 4   ? "[batch,height,width,channels]"
-                    : rank == 3 ? "[batch,length,classes]"
-                                : "[batch,features]")
+          .expected(rank == 4            ? "[batch,height,width,channels]"
+                    : rank == 3 && score ? "[batch,length,classes]"
+                    : rank == 3          ? "[batch,length,features]"
+                                         : "[batch,features]")
           .help(rank == 4   ? ""
                 : rank == 3 ? "end with a linear layer with flatten = false"
                             : "end with a linear layer");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "retrace/base/error.h"
 #include "retrace/train/class_numbers.h"
@@ -18,9 +19,32 @@ std::string told_name(std::string name) {
 
 }  // namespace
 
-MetricBatch metric_batch(nn::OutputKind kind, const Tensor& y, const Tensor& target) {
+namespace {
+
+// Of series: the positions that are no padding.
+MetricBatch without_padding(MetricBatch batch) {
+  MetricBatch kept;
+  kept.width = batch.width;
+  const bool scores = !batch.classes.empty();
+  for (int64_t i = 0; i < batch.samples; ++i) {
+    const auto at = static_cast<size_t>(i), first = static_cast<size_t>(i * batch.width);
+    if (scores ? batch.classes[at] < 0 : std::isnan(batch.targets[first])) continue;
+    const auto row = batch.row(i);
+    kept.y.insert(kept.y.end(), row.begin(), row.end());
+    if (scores)
+      kept.classes.push_back(batch.classes[at]);
+    else
+      kept.targets.insert(kept.targets.end(), batch.targets.begin() + static_cast<ptrdiff_t>(first),
+                          batch.targets.begin() + static_cast<ptrdiff_t>(first) + batch.width);
+    ++kept.samples;
+  }
+  return kept;
+}
+
+MetricBatch whole_batch(nn::OutputKind kind, const Tensor& y, const Tensor& target) {
   MetricBatch batch;
-  batch.samples = kind == nn::OutputKind::position_scores ? target.size() : y.shape()[0];
+  const bool positions = kind == nn::OutputKind::position_scores || has_padding(kind);
+  batch.samples = positions ? y.size() / std::max<int64_t>(y.shape().back(), 1) : y.shape()[0];
   batch.y = y.to_vector<float>();
   batch.width = batch.samples > 0 ? static_cast<int64_t>(batch.y.size()) / batch.samples : 0;
   if (!is_scores(kind)) {
@@ -28,6 +52,14 @@ MetricBatch metric_batch(nn::OutputKind kind, const Tensor& y, const Tensor& tar
     return batch;
   }
   batch.classes = class_numbers(target);
+  return batch;
+}
+
+}  // namespace
+
+MetricBatch metric_batch(nn::OutputKind kind, const Tensor& y, const Tensor& target) {
+  MetricBatch batch = whole_batch(kind, y, target);
+  if (has_padding(kind)) batch = without_padding(std::move(batch));
   for (const int32_t label : batch.classes)
     ensure(label >= 0 && label < batch.width, "a metric gets labels of classes that have a score");
   return batch;

@@ -23,6 +23,7 @@ struct MetricBatch {
     return std::span(y).subspan(static_cast<size_t>(sample * width), static_cast<size_t>(width));
   }
 };
+// Not of nn::OutputKind::token_scores. Padding is left out.
 MetricBatch metric_batch(nn::OutputKind kind, const Tensor& y, const Tensor& target);
 // The class of the highest score, the first one of equal ones.
 int64_t highest(std::span<const float> scores);
@@ -47,7 +48,8 @@ struct MetricKind {
   bool by_sample = false;
   // The numbers of a mini-batch that is not empty, for complete options.
   std::function<std::vector<double>(const MetricBatch& batch, const OptionValues& options)> of_batch = {};
-  // In place of of_batch, of a metric of users, whose numbers are those of samples: the same from tensors.
+  // In place of of_batch, of a metric of users, whose numbers are those of samples, and of sequences that are not
+  // aligned with their targets: the same from tensors.
   std::function<std::vector<double>(const Tensor& y, const Tensor& target)> of_tensors = {};
   // One of the two, of the whole set: a number, or a table.
   std::function<double(const MetricNumbers& all, const OptionValues& options)> value = {};

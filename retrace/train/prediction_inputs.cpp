@@ -129,7 +129,8 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
   if (const SourceKind& source = source_of(given); source.inputs) {
     SourceInputs inputs = source.inputs(location, source_request(given, 0));
     files_ = std::move(inputs.files);
-    queue_.emplace(inputs.store, MiniBatchQueueOptions{.mini_batch_size = kBatch, .outputs = 1});
+    store_ = inputs.store;
+    queue_.emplace(*store_, MiniBatchQueueOptions{.mini_batch_size = kBatch, .outputs = 1});
     return;
   }
   check_ending(location, network);
@@ -151,7 +152,8 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
   } else {
     plain = idx_store(input, sample);
   }
-  queue_.emplace(transformed(job, Split::test, *plain), MiniBatchQueueOptions{.mini_batch_size = kBatch, .outputs = 1});
+  store_ = transformed(job, Split::test, *plain);
+  queue_.emplace(*store_, MiniBatchQueueOptions{.mini_batch_size = kBatch, .outputs = 1});
 }
 
 std::optional<Tensor> PredictionInputs::next() {

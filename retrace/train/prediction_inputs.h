@@ -28,6 +28,8 @@ class PredictionInputs {
 
   // The paths of image files, one for each sample; empty for an IDX file.
   const std::vector<std::string>& files() const { return files_; }
+  // The positions of a sample that are no padding: of a source that tells lengths.
+  int64_t length(int64_t sample) const { return store_->source()->length(sample); }
   // f32 [batch,height,width,channels] "BSSC" or [batch,features] "BC"; none at the end. Where there are no samples,
   // once an empty one. Errors: those of files that are read now.
   std::optional<Tensor> next();
@@ -35,6 +37,7 @@ class PredictionInputs {
  private:
   Shape sample_;
   std::vector<std::string> files_;
+  std::optional<Datastore> store_;
   std::optional<MiniBatchQueue> queue_;
   bool begun_ = false;
 };

@@ -26,7 +26,10 @@ constexpr const char *kFile = "network.toml", *kOptions = "training.toml";
 constexpr std::pair<nn::OutputKind, const char*> kKinds[] = {{nn::OutputKind::class_scores, "class-scores"},
                                                              {nn::OutputKind::position_scores, "position-scores"},
                                                              {nn::OutputKind::image, "image"},
-                                                             {nn::OutputKind::values, "values"}};
+                                                             {nn::OutputKind::values, "values"},
+                                                             {nn::OutputKind::series_scores, "series-scores"},
+                                                             {nn::OutputKind::series_values, "series-values"},
+                                                             {nn::OutputKind::token_scores, "token-scores"}};
 
 // What the file says.
 struct SavedNetwork {

@@ -65,6 +65,7 @@ class LoadedSource : public DataSource {
   std::vector<SourceFile> files() const override { return inner_->files(); }
   int64_t sample(int64_t index) const override { return inner_->sample(index); }
   int64_t length(int64_t index) const override { return inner_->length(index); }
+  bool has_length(int variable) const override { return inner_->has_length(variable); }
   int depth() const override { return inner_->depth(); }
   int levels() const override { return inner_->levels(); }
   bool is_partitionable() const override { return inner_->is_partitionable(); }

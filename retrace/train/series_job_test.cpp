@@ -6,6 +6,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/data/npy_testing.h"
+#include "retrace/nn/layers/sequence_input.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_start.h"
 #include "retrace/train/replay_run.h"
@@ -97,15 +98,73 @@ TEST_F(SeriesJobTest, LearnsIsTestedReplayedAndPredicts) {
   EXPECT_TRUE(says(file.csv, "/data/test/b/49.csv,"));
 }
 
+// The mean and the standard deviation of all numbers that the files have, in higher precision.
+std::vector<std::pair<long double, long double>> statistics_of(const JobData& data) {
+  std::vector<std::pair<long double, long double>> found;
+  for (int64_t feature = 0; feature < 2; ++feature) {
+    std::vector<long double> numbers;
+    for (int64_t i = 0; i < data.train.size(); ++i) {
+      const auto values = data.train.get(i)[0].to_vector<float>();
+      for (int64_t k = 0; k < data.train.source()->length(i); ++k)
+        numbers.push_back(values[static_cast<size_t>(2 * k + feature)]);
+    }
+    long double sum = 0, squares = 0;
+    for (const auto x : numbers) sum += x;
+    const auto count = static_cast<long double>(numbers.size()), mean = sum / count;
+    for (const auto x : numbers) squares += (x - mean) * (x - mean);
+    found.emplace_back(mean, std::sqrt(squares / count));
+  }
+  return found;
+}
+
+TEST_F(SeriesJobTest, StatisticsLeavePaddingOut) {
+  const std::string layers =
+      "{type = \"sequence_input\", normalization = \"zscore\"}, {type = \"lstm\", features = 8, last = true}, "
+      "{type = \"linear\", features = 2}";
+  const auto trained = train_job(job({}, layers), {.out = root_ / "run"});
+  const Tree& own = trained.weights.state["sequence_input_1"];
+  const auto offset = own["offset"].tensor().to_vector<float>(), scale = own["scale"].tensor().to_vector<float>();
+  const auto wanted = statistics_of(load_job_data(job({}, layers), make_job_network(job({}, layers))));
+  ASSERT_EQ(offset.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_FLOAT_EQ(offset[i], static_cast<float>(wanted[i].first));
+    EXPECT_FLOAT_EQ(scale[i], static_cast<float>(wanted[i].second));
+  }
+  const std::string once = trained.fingerprint;
+  EXPECT_NE(alone({}), once);
+  EXPECT_EQ(alone({{"data.length", "60", ""}, {"threads", "1", ""}}, layers), once);
+  EXPECT_EQ(alone({{"workers", "2", ""}}, layers), once);
+  EXPECT_EQ(test_run(root_ / "run").loss, trained.loss);
+  EXPECT_EQ(predict_run(root_ / "run", root_ / "data/test").rows, 24);
+}
+
+TEST_F(SeriesJobTest, StatisticsOfAllNumbers) {
+  const std::string layers =
+      "{type = \"sequence_input\", normalization = \"rescale-symmetric\", normalization_by = \"all\"}, "
+      "{type = \"lstm\", features = 8, last = true}, {type = \"linear\", features = 2}";
+  const Tree state = train_job(job({}, layers), {.write_run = false}).weights.state["sequence_input_1"];
+  EXPECT_EQ(state["offset"].tensor().shape(), Shape());
+  EXPECT_FLOAT_EQ(state["offset"].tensor().item<float>(), 0);  // of waves from -1 to 1
+  EXPECT_FLOAT_EQ(state["scale"].tensor().item<float>(), 1);
+  EXPECT_EQ(job_text(parse_job(job_text(job({}, layers)), "y.toml")), job_text(job({}, layers)));
+}
+
 TEST_F(SeriesJobTest, IsFoundByInit) {
   const auto start = start_job({.data = (root_ / "data").string(), .file = "a.toml"});
   EXPECT_EQ(start.source, "series");
-  for (const char* part :
-       {"series of at most 21 positions", "{type = \"sequence_input\"}", "length = 21", "features = 2"})
+  for (const char* part : {"series of at most 21 positions", "{type = \"sequence_input\", normalization = \"zscore\"}",
+                           "length = 21", "features = 2"})
     EXPECT_TRUE(says(start.text, part)) << start.text;
 }
 
 TEST_F(SeriesJobTest, WhatDoesNotFit) {
+  EXPECT_TRUE(says(refused({}, "{type = \"sequence_input\", normalization_by = \"element\"}, " + kSeriesLstm),
+                   "normalization_by has no choice \"element\""));
+  EXPECT_EQ(
+      error_of([] { nn::sequence_input({nn::Normalization::zscore, nn::NormalizeBy::element}, Place{"x.cpp", 7}); }),
+      "error[RT0404]: sequence_input: series have no statistics of an element\n"
+      "  where:    x.cpp:7\n"
+      "  expected: NormalizeBy::channel, statistics of each feature, or NormalizeBy::all");
   EXPECT_TRUE(says(refused({}, "{type = \"lstm\", features = 8, last = true}, {type = \"linear\", features = 2}"),
                    "the network computes with the NaN that stand behind short series"));
   EXPECT_TRUE(says(refused({{"data.features", "3", ""}}), "expected: [positions,3]"));

@@ -3,6 +3,7 @@
 #include "retrace/nn/loss_kind.h"
 #include "retrace/ops/cast/cast.h"
 #include "retrace/ops/compare/compare.h"
+#include "retrace/ops/logical/logical.h"
 #include "retrace/ops/maximum/maximum.h"
 #include "retrace/ops/one_hot/one_hot.h"
 #include "retrace/ops/op.h"
@@ -35,10 +36,13 @@ Tensor with_options(const Tensor& y, const Tensor& target, const NetworkOutput& 
   const auto [rows, given] = rows_of(y, target);
   const int64_t classes = y.shape().back();
   Tensor numbers = given.type() == DType::i32 ? given : cast(given, DType::i32), counted;
-  if (output.ignore_index) {
-    counted = not_equal(numbers, constant(static_cast<double>(*output.ignore_index), DType::i32));
-    numbers = where(counted, numbers, constant(0, DType::i32));
-  }
+  const auto leave_out = [&](int64_t number) {
+    const Tensor others = not_equal(numbers, constant(static_cast<double>(number), DType::i32));
+    counted = counted.defined() ? logical_and(counted, others) : others;
+  };
+  if (output.ignore_index) leave_out(*output.ignore_index);
+  if (output.kind == OutputKind::series_scores) leave_out(-1);  // padding
+  if (counted.defined()) numbers = where(counted, numbers, constant(0, DType::i32));
   const Tensor hot = one_hot(numbers, classes);
   Tensor t = hot, share;  // what each row counts; undefined: 1
   const auto number = [](double value) { return constant(value, DType::f32); };
@@ -64,7 +68,7 @@ Tensor with_options(const Tensor& y, const Tensor& target, const NetworkOutput& 
 LossKind cross_entropy_loss() {
   return {.name = "cross-entropy",
           .help = "minus the logarithm of the right class's probability, mean over the samples and positions",
-          .outputs = {OutputKind::class_scores, OutputKind::position_scores},
+          .outputs = {OutputKind::class_scores, OutputKind::position_scores, OutputKind::series_scores},
           .loss =
               [](const Tensor& y, const Tensor& target) {
                 const int64_t classes = y.shape().back();

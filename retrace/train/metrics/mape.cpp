@@ -18,7 +18,7 @@ double term_mape(double y, double t) {
 MetricKind mape_metric() {
   return {.name = "mape",
           .help = "mean of the absolute differences, each as a fraction of its target",
-          .outputs = {nn::OutputKind::image, nn::OutputKind::values},
+          .outputs = {nn::OutputKind::image, nn::OutputKind::values, nn::OutputKind::series_values},
           .by_sample = true,
           .of_batch = [](const MetricBatch& batch, const OptionValues&) { return sums_of_samples(batch, term_mape); },
           .value = [](const MetricNumbers& all, const OptionValues&) { return mean_of_elements(all); }};

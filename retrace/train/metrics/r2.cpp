@@ -39,7 +39,7 @@ double value_r2(const MetricNumbers& all, const OptionValues&) {
 MetricKind r2_metric() {
   return {.name = "r2",
           .help = "coefficient of determination: 1 is perfect, 0 is as good as the mean of the targets",
-          .outputs = {nn::OutputKind::values},
+          .outputs = {nn::OutputKind::values, nn::OutputKind::series_values},
           .larger_is_better = true,
           .by_sample = true,
           .of_batch = of_batch_r2,

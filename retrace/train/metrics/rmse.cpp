@@ -20,7 +20,7 @@ std::vector<double> of_batch_rmse(const MetricBatch& batch, const OptionValues&)
 MetricKind rmse_metric() {
   return {.name = "rmse",
           .help = "root of the mean square of the differences",
-          .outputs = {nn::OutputKind::image, nn::OutputKind::values},
+          .outputs = {nn::OutputKind::image, nn::OutputKind::values, nn::OutputKind::series_values},
           .of_batch = of_batch_rmse,
           .value = [](const MetricNumbers& all, const OptionValues&) {
             return std::sqrt(mean_of(all.numbers[0], all.numbers[1]));
