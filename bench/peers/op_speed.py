@@ -87,8 +87,8 @@ def page(found, ours, theirs):
     names = [f"{part} {size:.0e}".replace("+0", "") for part in ("forward", "gradient") for size in SIZES]
     out = ["# Ops beside PyTorch's, in time", "",
            f"Made by `scripts/bench_agreement speed` (`bench/peers/op_speed.py`) with PyTorch {torch.__version__.split('+')[0]}, eager, in f32 on "
-           f"{THREADS} threads:", "how many times as long as ours PyTorch's call takes, by the number of elements. Ours are replayed by `accelerate`; the",
-           "gradients are those of a weighted sum of the result for all float inputs.", "",
+           f"{THREADS} threads:", "how many times as long as ours PyTorch's call takes, by the number of elements. Ours are replayed by `accelerate`. A",
+           "gradient is the result and, for given weights of it, the gradients for all float inputs: `vjp` here, `y.backward(weights)` there.", "",
            f"Of {len(every)} calls the median is {statistics.median(every):.1f}; {sum(ratio < 1 for ratio in every)} are slower than PyTorch's.", "",
            "| op | " + " | ".join(names) + " |", "| --- |" + " ---: |" * len(names)]
     for label, row in ratios.items():

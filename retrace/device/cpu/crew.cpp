@@ -228,12 +228,16 @@ void Crew::share_out(int64_t count) {
   job_.fetch_add(1);
 }
 
-// Thread 0 is the owner, thread i helper i - 1.
+// Thread 0 is the owner, thread i helper i - 1. What a thread did is told once, at its end: a count that all add to after
+// each piece costs as much as a small piece. Until then the job is not over, and its description stays.
 void Crew::work(int thread) {
-  int64_t piece = PieceShare::kNone;
+  int64_t piece = PieceShare::kNone, done = 0;
   if (thread < kShares)
-    while ((piece = shares_[static_cast<size_t>(thread)].take_lowest()) != PieceShare::kNone) work_on(piece);
-  while ((piece = steal(thread)) != PieceShare::kNone) work_on(piece);
+    while ((piece = shares_[static_cast<size_t>(thread)].take_lowest()) != PieceShare::kNone) work_on(piece), ++done;
+  while ((piece = steal(thread)) != PieceShare::kNone) work_on(piece), ++done;
+  if (done == 0) return;
+  const int64_t count = count_;
+  if (finished_.fetch_add(done) + done == count && caller_sleeps_.load()) finished_.notify_one();
 }
 
 int64_t Crew::steal(int thread) {
@@ -246,15 +250,12 @@ int64_t Crew::steal(int thread) {
 }
 
 void Crew::work_on(int64_t piece) {
-  const int64_t count = count_;
-  if (!failure_.before(piece)) {
-    try {
-      (*body_)(piece);
-    } catch (...) {
-      failure_.add(piece, std::current_exception());
-    }
+  if (failure_.before(piece)) return;
+  try {
+    (*body_)(piece);
+  } catch (...) {
+    failure_.add(piece, std::current_exception());
   }
-  if (finished_.fetch_add(1) + 1 == count && caller_sleeps_.load()) finished_.notify_one();
 }
 
 void Crew::wait_finished(int64_t count) {

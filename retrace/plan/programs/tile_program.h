@@ -40,7 +40,8 @@ class TileProgram {
   void run(int64_t begin, int64_t end, const void* const* inputs, void* const* outputs, const float* patterns) const;
 
   const Shape& shape() const { return shape_; }
-  // Elements that one thread takes at a time: fewer where each costs many ops, so that small arrays have work for all.
+  // Elements that one thread takes at a time: fewer where each costs many ops, so that small arrays have work for all;
+  // all elements where handing out pieces would take longer than the work.
   int64_t piece_elements() const;
   // An output may lie in the memory of an input if last_read(input) <= first_write(output): of each tile the input is
   // then read before it is overwritten. kAlways: it is read otherwise than element by element.
@@ -52,9 +53,9 @@ class TileProgram {
 
  private:
   // Where an operand of a tile is: in an f32 input or output at the element's own index, in a register of the tile
-  // machine, or in a pattern.
+  // machine, where a load found or put it, or in a pattern.
   struct Operand {
-    enum class In { none, input, output, scratch, pattern } in = In::none;
+    enum class In { none, input, output, scratch, load, pattern } in = In::none;
     int index = -1;
   };
   struct Load {
@@ -90,6 +91,8 @@ class TileProgram {
   int scratch_count_ = 0;
   size_t pattern_floats_ = 0;
   int raw_output_ = -1;
+  int64_t cost_ = 0;  // of an element, in cheap ops
+  int64_t tile_ = 0;  // elements that go through all steps at a time
 };
 
 }  // namespace retrace
