@@ -78,8 +78,9 @@ void copy_axes(const T* from, T* to, const StridedLayout& layout, int axis, int 
     copy_axes(from + i * layout.from[axis], to + i * layout.to[axis], layout, axis + 1, a, b);
 }
 
-// The axis along which threads share out a copy: the first where it is long enough for all pieces, else the longest. What
-// stands several times along the first (a tiled array) is then read once by a thread, and found in its cache again.
+// The axis along which threads share out a copy: the first where it is long enough for all pieces, else the longest.
+// What stands several times along the first (a tiled array) is then read once by a thread, and found in its cache
+// again.
 int shared_axis(const Shape& shape, int64_t pieces) {
   if (shape[0] >= pieces) return 0;
   int longest = 0;

@@ -12,8 +12,6 @@ namespace retrace {
 namespace {
 
 using namespace tuning;
-constexpr int64_t kSerialChainWork = 40'000;
-constexpr int64_t kCostlyOp = 8;
 
 // What a tile knows of each of its patterns, or loads.
 template <class T>
@@ -132,7 +130,6 @@ struct TileProgram::Builder {
     else
       step.out = {Operand::In::scratch, take()};
     place(node.first_output) = step.out;
-    program.cost_ += node.op->costly ? kCostlyOp : 1;
     if (step.out.in == Operand::In::scratch) add_stores(node.first_output);
     program.steps_.push_back(step);
   }
@@ -173,8 +170,6 @@ void TileProgram::prepare(const void* const* inputs, float* patterns) const {
 }
 
 int64_t TileProgram::piece_elements() const {
-  const int64_t count = shape_.count();
-  if (count > 0 && count * cost_ <= kSerialChainWork) return count;
   const auto ops = static_cast<int64_t>(std::max<size_t>(1, steps_.size()));
   return std::clamp(kChainPieceWork / ops / kTile * kTile, kTile, kChainPiece);
 }

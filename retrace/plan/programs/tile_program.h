@@ -40,8 +40,7 @@ class TileProgram {
   void run(int64_t begin, int64_t end, const void* const* inputs, void* const* outputs, const float* patterns) const;
 
   const Shape& shape() const { return shape_; }
-  // Elements that one thread takes at a time: fewer where each costs many ops, so that small arrays have work for all;
-  // all elements where handing out pieces would take longer than the work.
+  // Elements that one thread takes at a time: fewer where each costs many ops, so that small arrays have work for all.
   int64_t piece_elements() const;
   // An output may lie in the memory of an input if last_read(input) <= first_write(output): of each tile the input is
   // then read before it is overwritten. kAlways: it is read otherwise than element by element.
@@ -91,7 +90,6 @@ class TileProgram {
   int scratch_count_ = 0;
   size_t pattern_floats_ = 0;
   int raw_output_ = -1;
-  int64_t cost_ = 0;  // of an element, in cheap ops
   int64_t tile_ = 0;  // elements that go through all steps at a time
 };
 
