@@ -17,23 +17,12 @@ constexpr int64_t kStridedCopyBlock = 16;  // side of a transposed block: both s
 constexpr int64_t kStridedCopyPieceElements = 1 << 15;
 constexpr int64_t kRowElements = 1 << 13, kMostRowPieces = 64;  // of copies of the same rows
 
-// Short rows in moves of 16 bytes, the last of which may overlap the one before it: a call of memcpy takes as long as
-// such a row.
-void copy_bytes(const char* from, char* to, size_t count) {
-  constexpr size_t kMove = 16, kMost = 512;
-  if (count < kMove || count > kMost) {
-    std::memcpy(to, from, count);
-    return;
-  }
-  for (size_t i = 0; i + kMove < count; i += kMove) std::memcpy(to + i, from + i, kMove);
-  std::memcpy(to + count - kMove, from + count - kMove, kMove);
-}
-
 template <class T>
 void copy_row(const T* from, int64_t from_stride, T* to, int64_t to_stride, int64_t count) {
-  if (from_stride == 1 && to_stride == 1)
-    return copy_bytes(reinterpret_cast<const char*>(from), reinterpret_cast<char*>(to),
-                      static_cast<size_t>(count) * sizeof(T));
+  if (from_stride == 1 && to_stride == 1) {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+    return;
+  }
   if constexpr (sizeof(T) == 4)
     if (from_stride == -1 && to_stride == 1) return reverse_words_table.get()(from, to, count);
   for (int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
@@ -65,28 +54,11 @@ void copy_transposed(const T* from, T* to, const StridedLayout& layout, int a, i
 template <class T>
 void copy_axes(const T* from, T* to, const StridedLayout& layout, int axis, int a, int b) {
   const int last = layout.shape.rank() - 1;
-  if (a < 0 && axis + 1 == last) {
-    for (int64_t i = 0; i < layout.shape[axis]; ++i)
-      copy_row(from + i * layout.from[axis], layout.from[last], to + i * layout.to[axis], layout.to[last],
-               layout.shape[last]);
-    return;
-  }
   if (a < 0 && axis == last) return copy_row(from, layout.from[last], to, layout.to[last], layout.shape[last]);
   if (axis > last) return copy_transposed(from, to, layout, a, b);
   if (axis == a || axis == b) return copy_axes(from, to, layout, axis + 1, a, b);
   for (int64_t i = 0; i < layout.shape[axis]; ++i)
     copy_axes(from + i * layout.from[axis], to + i * layout.to[axis], layout, axis + 1, a, b);
-}
-
-// The axis along which threads share out a copy: the first where it is long enough for all pieces, else the longest.
-// What stands several times along the first (a tiled array) is then read once by a thread, and found in its cache
-// again.
-int shared_axis(const Shape& shape, int64_t pieces) {
-  if (shape[0] >= pieces) return 0;
-  int longest = 0;
-  for (int i = 1; i < shape.rank(); ++i)
-    if (shape[i] > shape[longest]) longest = i;
-  return longest;
 }
 
 template <class T>
@@ -95,14 +67,13 @@ void copy(StridedLayout layout, const T* from, T* to) {
   int contiguous = -1;  // axis along which the source is contiguous, if that is not the last
   for (int i = 0; i < last; ++i)
     if (layout.from[i] == 1 && layout.from[last] != 1) contiguous = i;
-  const int64_t elements = layout.shape.count(), wanted = std::max<int64_t>(elements / kStridedCopyPieceElements, 1);
-  const int axis = shared_axis(layout.shape, wanted);
-  const int64_t rows = layout.shape[axis], pieces = std::min(wanted, rows);
+  const int64_t rows = layout.shape[0], elements = layout.shape.count();
+  const int64_t pieces = std::clamp<int64_t>(elements / kStridedCopyPieceElements, 1, rows);
   run_pieces(pieces, [&](int64_t piece) {
     const int64_t begin = rows * piece / pieces, end = rows * (piece + 1) / pieces;
     StridedLayout part = layout;
-    part.shape[axis] = end - begin;
-    copy_axes(from + begin * layout.from[axis], to + begin * layout.to[axis], part, 0, contiguous,
+    part.shape[0] = end - begin;
+    copy_axes(from + begin * layout.from[0], to + begin * layout.to[0], part, 0, contiguous,
               contiguous < 0 ? -1 : last);
   });
 }
