@@ -5,7 +5,7 @@
 // answers each: {"results": [...], "gradients": [...]} with type and shape (null: no gradient asked for), or {"error":
 // text}; the bytes are in FOLDER/made.bin. Gradients are those of the sum of w * y over all float results; element i of
 // result j has the weight w = ((37 i + 11 j) mod 19 - 9.5) / 8. With a
-// number of threads an answer is {"forward": us, "gradient": us} (timing.h). Without arguments it prints the names that
+// number of threads an answer is its times (timing.h). Without arguments it prints the names that
 // it knows.
 
 #include <cstdio>

@@ -7,8 +7,9 @@ namespace retrace::bench {
 
 using Function = std::function<Results(const Call&)>;
 
-// {"forward": us, "gradient": us}: of the first result, and of the gradients of a weighted sum of it for the inputs
-// that are wanted; both by plans that are made before.
+// {"forward": us, "gradient": us, "gradient of a sum": us}: of the first result; of it with its vector-Jacobian product
+// for the inputs that are wanted, as PyTorch's y.backward(weights) makes them; and of the value and the gradients of
+// its weighted sum. By plans that are made before.
 nlohmann::json timed(const Function& f, const std::vector<Tensor>& inputs, const std::vector<bool>& wanted,
                      const nlohmann::json& options);
 

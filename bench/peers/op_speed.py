@@ -84,12 +84,15 @@ def page(found, ours, theirs):
             if part in b:
                 ratios.setdefault(row.label, {})[part, size] = b[part] / a[part]
     every = [ratio for row in ratios.values() for ratio in row.values()]
+    pairs = [(a, b["gradient"]) for a, b in zip(ours, theirs, strict=True) if "gradient" in b]
+    slower = [sum(b < a[part] for a, b in pairs) for part in ("gradient", "gradient of a sum")]
     names = [f"{part} {size:.0e}".replace("+0", "") for part in ("forward", "gradient") for size in SIZES]
     out = ["# Ops beside PyTorch's, in time", "",
            f"Made by `scripts/bench_agreement speed` (`bench/peers/op_speed.py`) with PyTorch {torch.__version__.split('+')[0]}, eager, in f32 on "
-           f"{THREADS} threads:", "how many times as long as ours PyTorch's call takes, by the number of elements. Ours are replayed by `accelerate`; the",
-           "gradients are those of a weighted sum of the result for all float inputs.", "",
-           f"Of {len(every)} calls the median is {statistics.median(every):.1f}; {sum(ratio < 1 for ratio in every)} are slower than PyTorch's.", "",
+           f"{THREADS} threads:", "how many times as long as ours PyTorch's call takes, by the number of elements. Ours are replayed by `accelerate`. A",
+           "gradient is the result and, for given weights of it, the gradients for all float inputs: `vjp` here, `y.backward(weights)` there.", "",
+           f"Of {len(every)} calls the median is {statistics.median(every):.1f}; {sum(ratio < 1 for ratio in every)} are slower than PyTorch's.",
+           f"Of the {len(pairs)} gradients {slower[0]} are; where ours make the value of the weighted sum, too, {slower[1]} are.", "",
            "| op | " + " | ".join(names) + " |", "| --- |" + " ---: |" * len(names)]
     for label, row in ratios.items():
         cells = [f"{row[part, size]:.2g}" if (part, size) in row else "" for part in ("forward", "gradient") for size in SIZES]

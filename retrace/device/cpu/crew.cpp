@@ -228,12 +228,21 @@ void Crew::share_out(int64_t count) {
   job_.fetch_add(1);
 }
 
-// Thread 0 is the owner, thread i helper i - 1.
+// Thread 0 is the owner, thread i helper i - 1. The pieces of its own range are told at once: a count to which all
+// threads add after each piece costs as much as a small piece. What it takes from others, the last of a job, is told
+// piece by piece.
 void Crew::work(int thread) {
-  int64_t piece = PieceShare::kNone;
+  int64_t piece = PieceShare::kNone, done = 0;
   if (thread < kShares)
-    while ((piece = shares_[static_cast<size_t>(thread)].take_lowest()) != PieceShare::kNone) work_on(piece);
-  while ((piece = steal(thread)) != PieceShare::kNone) work_on(piece);
+    while ((piece = shares_[static_cast<size_t>(thread)].take_lowest()) != PieceShare::kNone) work_on(piece), ++done;
+  if (done > 0) tell_finished(done);
+  while ((piece = steal(thread)) != PieceShare::kNone) work_on(piece), tell_finished(1);
+}
+
+// Until a piece is told, the job is not over, and its description stays.
+void Crew::tell_finished(int64_t pieces) {
+  const int64_t count = count_;
+  if (finished_.fetch_add(pieces) + pieces == count && caller_sleeps_.load()) finished_.notify_one();
 }
 
 int64_t Crew::steal(int thread) {
@@ -246,15 +255,12 @@ int64_t Crew::steal(int thread) {
 }
 
 void Crew::work_on(int64_t piece) {
-  const int64_t count = count_;
-  if (!failure_.before(piece)) {
-    try {
-      (*body_)(piece);
-    } catch (...) {
-      failure_.add(piece, std::current_exception());
-    }
+  if (failure_.before(piece)) return;
+  try {
+    (*body_)(piece);
+  } catch (...) {
+    failure_.add(piece, std::current_exception());
   }
-  if (finished_.fetch_add(1) + 1 == count && caller_sleeps_.load()) finished_.notify_one();
 }
 
 void Crew::wait_finished(int64_t count) {

@@ -57,8 +57,8 @@ class Failure {
 // A user thread, its helpers and the job that they share. Each thread begins with a range of the pieces of its own, the
 // same one in each job of so many pieces: what it wrote in one job is in its cache in the next. The only claim on a
 // piece is a successful change of a share; a job's description changes only while nothing is claimed, so a helper that
-// was descheduled anywhere else delays no one. Helpers sleep between jobs, block the signals that are sent to the
-// process, and never end the process: at its exit they sleep or leave what they touch alive.
+// is descheduled delays no one, unless it is within its range. Helpers sleep between jobs, block the signals that are
+// sent to the process, and never end the process: at its exit they sleep or leave what they touch alive.
 class Crew {
  public:
   // This thread's own crew, with so many helpers, or fewer where the system gives no more threads; the user is told
@@ -86,6 +86,7 @@ class Crew {
   void work(int thread);
   int64_t steal(int thread);
   void work_on(int64_t piece);
+  void tell_finished(int64_t pieces);
   void wait_finished(int64_t count);
   bool new_job(uint32_t seen) const { return job_.load() != seen; }
   void sleep(int index, uint32_t seen);

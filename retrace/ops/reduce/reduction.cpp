@@ -13,6 +13,9 @@ namespace {
 
 // Elements of a run: 64 KiB, which stays in the second-level cache.
 constexpr int64_t kRunElements = 16384;
+// Of one that is made or brought together before it is read: 16 KiB beside what it is made of, in the first-level
+// cache.
+constexpr int64_t kMadeElements = 4096;
 // Channels of one piece where all of x lies in memory.
 constexpr int64_t kChunkChannels = 256;
 constexpr int64_t kPadding = 16;
@@ -23,13 +26,14 @@ struct ReductionCut {
   ReductionCut(const ReduceShape& shape, const ReduceKernels& kernels, bool whole_positions)
       : width(whole_positions ? shape.channels : std::min(shape.channels, kChunkChannels)),
         chunks(width == 0 ? 0 : divide_up(shape.channels, width)) {
-    const int64_t items = kRunElements / (kernels.item * std::max<int64_t>(width, 1));
+    const int64_t most = whole_positions ? kMadeElements : kRunElements;
+    const int64_t items = most / (kernels.item * std::max<int64_t>(width, 1));
     run_positions =
         kernels.item * static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(items, 1))));
     runs = std::max<int64_t>(1, divide_up(shape.positions, run_positions));
     slot = kernels.slot_size(width);
     const int64_t elements = std::max<int64_t>(1, shape.positions * shape.channels);
-    batch = runs == 1 && chunks == 1 ? std::max<int64_t>(1, kRunElements / elements) : 1;
+    batch = runs == 1 && chunks == 1 ? std::max<int64_t>(1, most / elements) : 1;
   }
   int64_t width, chunks;                // channels of a piece, and how many such
   int64_t run_positions = 0, runs = 0;  // per o and chunk

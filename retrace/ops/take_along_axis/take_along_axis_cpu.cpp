@@ -18,6 +18,7 @@ void take_from_rows(const AlongAxis& along, const T* x, const int32_t* index, T*
       const T* const line = x + o * along.size;
       const int32_t* const from = index + o * along.picks;
       T* const to = y + o * along.picks;
+#pragma GCC unroll 8
       for (int64_t i = 0; i < along.picks; ++i) to[i] = line[from[i]];
     }
   });

@@ -113,10 +113,15 @@ void load_strided(const Shape& shape, const Shape& strides, const T* from, float
 template <class T>
 void load_rows(int64_t run, const T* from, float* to, int64_t begin, int64_t count) {
   from += begin / run;
-  int64_t left = run - begin % run;
   const auto fill = fill_table.get();
-  for (; count > left; ++from, to += left, count -= left, left = run) fill(static_cast<float>(number(*from)), to, left);
-  fill(static_cast<float>(number(*from)), to, count);
+  if (const int64_t inside = begin % run; inside > 0) {
+    const int64_t here = std::min(count, run - inside);
+    fill(static_cast<float>(number(*from++)), to, here);
+    to += here, count -= here;
+  }
+  const int64_t rows = count / run, rest = count % run;
+  if (rows > 0) fill_rows(from, 1, rows, run, to, count);
+  if (rest > 0) fill(static_cast<float>(number(from[rows])), to + rows * run, rest);
 }
 
 // The same where the `inner` elements of the axes behind another repeat along it, which makes `outer` of them.
@@ -168,6 +173,18 @@ void BroadcastLoad::load(const void* from, float* to, int64_t begin, int64_t cou
   if (type_ == DType::bf16) return load_from(static_cast<const BFloat16*>(from));
   if (type_ == DType::f16) return load_from(static_cast<const Float16*>(from));
   load_from(static_cast<const uint8_t*>(from));
+}
+
+const float* BroadcastLoad::in_row(const void* from, int64_t begin, int64_t count) const {
+  const int last = shape_.rank() - 1;
+  if (type_ != DType::f32 || last < 0 || strides_[last] != 1 || shape_[last] < count) return nullptr;
+  int64_t left = begin / shape_[last], offset = begin % shape_[last];
+  if (offset + count > shape_[last]) return nullptr;
+  for (int i = last - 1; i >= 0; --i) {
+    offset += left % shape_[i] * strides_[i];
+    left /= shape_[i];
+  }
+  return static_cast<const float*>(from) + offset;
 }
 
 int64_t BroadcastLoad::period() const {

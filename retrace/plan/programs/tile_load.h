@@ -15,6 +15,9 @@ class BroadcastLoad {
   // Elements begin..begin+count-1 of the broadcast.
   void load(const void* from, float* to, int64_t begin, int64_t count) const;
 
+  // Where these elements lie as f32, one behind another; null if they do not.
+  const float* in_row(const void* from, int64_t begin, int64_t count) const;
+
   // Element i is element i % period() of the broadcast; 0 if it does not repeat.
   int64_t period() const;
 

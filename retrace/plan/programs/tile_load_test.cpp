@@ -43,6 +43,19 @@ void expect_loads(DType type, const Shape& from, const Shape& to) {
     }
 }
 
+TEST(TileLoad, FindsElementsThatLieInARow) {
+  std::vector<float> elements(24);
+  const float* const x = elements.data();
+  const BroadcastLoad tiled(DType::f32, {1, 12}, {3, 12}), rows(DType::f32, {2, 1, 12}, {2, 5, 12});
+  EXPECT_EQ(tiled.in_row(x, 0, 12), x);
+  EXPECT_EQ(tiled.in_row(x, 12 + 3, 9), x + 3);
+  EXPECT_EQ(tiled.in_row(x, 12 + 3, 10), nullptr) << "the last one is the first element again";
+  EXPECT_EQ(rows.in_row(x, 60 + 24 + 2, 10), x + 12 + 2);
+  EXPECT_EQ(BroadcastLoad(DType::f32, {24, 1}, {24, 5}).in_row(x, 0, 5), nullptr) << "equal elements";
+  EXPECT_EQ(BroadcastLoad(DType::bf16, {1, 12}, {3, 12}).in_row(x, 0, 12), nullptr) << "halves are converted";
+  EXPECT_EQ(BroadcastLoad(DType::f32, {}, {}).in_row(x, 0, 1), nullptr);
+}
+
 TEST(TileLoad, LoadsWhatRepeats) {
   for (const auto& [from, to] : std::vector<std::pair<Shape, Shape>>{{{3, 1, 4, 1}, {3, 50, 4, 8}},
                                                                      {{3, 1, 1, 7}, {3, 11, 13, 7}},
@@ -52,6 +65,8 @@ TEST(TileLoad, LoadsWhatRepeats) {
                                                                      {{6, 1, 3}, {6, 3, 3}},
                                                                      {{9, 1, 2, 1, 2}, {9, 7, 2, 5, 2}},
                                                                      {{40, 1}, {40, 30}},
+                                                                     {{21, 1}, {21, 70}},
+                                                                     {{3, 1}, {3, 700}},
                                                                      {{30}, {40, 30}}}) {
     expect_loads<float>(DType::f32, from, to);
     expect_loads<uint8_t>(DType::u8, from, to);

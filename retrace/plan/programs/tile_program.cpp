@@ -13,11 +13,12 @@ namespace {
 
 using namespace tuning;
 
-// Where a tile's patterns begin: one place for each.
-int64_t* pattern_places(size_t count) {
-  thread_local std::vector<int64_t> places;
-  if (places.size() < count) places.resize(count);
-  return places.data();
+// What a tile knows of each of its patterns, or loads.
+template <class T>
+T* for_each_of(size_t count) {
+  thread_local std::vector<T> all;
+  if (all.size() < count) all.resize(count);
+  return all.data();
 }
 
 float* scratch_memory(int count) {
@@ -100,7 +101,7 @@ struct TileProgram::Builder {
       program.patterns_.push_back({input, program.pattern_floats_, period, kTile % period, extent, std::move(load)});
       program.pattern_floats_ += static_cast<size_t>((extent + 15) / 16 * 16);
     } else {
-      place(id) = {Operand::In::scratch, program.scratch_count_};
+      place(id) = {Operand::In::load, static_cast<int>(program.loads_.size())};
       program.loads_.push_back({input, program.scratch_count_++, std::move(load)});
     }
   }
@@ -158,6 +159,9 @@ TileProgram::TileProgram(const Trace& body, Use use) {
   for (size_t n = 0; n < body.nodes.size(); ++n) builder.add_node(n);
   for (size_t i = 0; i < body.inputs.size(); ++i)  // an input that is also an output
     if (i > 0 || use != Use::epilogue) builder.add_stores(body.inputs[i]);
+  // One op from memory to memory needs no registers.
+  const bool one = steps_.size() == 1 && loads_.empty() && patterns_.empty() && stores_.empty();
+  tile_ = one ? kChainPiece : kTile;
 }
 
 void TileProgram::prepare(const void* const* inputs, float* patterns) const {
@@ -197,7 +201,19 @@ struct TileProgram::Tile {
   void* const* outputs;
   const float* patterns;
   float* scratch;
-  int64_t* places;  // of the tile's first element in each pattern
+  int64_t* places;       // of the tile's first element in each pattern
+  const float** loaded;  // where the tile's elements of each load are
+
+  // They are read where they lie, if they lie in a row.
+  void load(int64_t at, int64_t count) const {
+    for (size_t i = 0; i < program.loads_.size(); ++i) {
+      const Load& each = program.loads_[i];
+      loaded[i] = each.load.in_row(inputs[each.input], at, count);
+      if (loaded[i]) continue;
+      each.load.load(inputs[each.input], scratch + each.scratch * kTile, at, count);
+      loaded[i] = scratch + each.scratch * kTile;
+    }
+  }
 
   void begin(int64_t at) const {
     for (size_t i = 0; i < program.patterns_.size(); ++i) places[i] = at % program.patterns_[i].period;
@@ -216,6 +232,7 @@ struct TileProgram::Tile {
       case Operand::In::input: return static_cast<const float*>(inputs[i]) + at;
       case Operand::In::output: return static_cast<const float*>(outputs[i]) + at;
       case Operand::In::scratch: return scratch + place.index * kTile;
+      case Operand::In::load: return loaded[place.index];
       case Operand::In::pattern: return patterns + program.patterns_[i].offset + places[i];
       case Operand::In::none: break;
     }
@@ -241,11 +258,17 @@ struct TileProgram::Tile {
 
 void TileProgram::run(int64_t begin, int64_t end, const void* const* inputs, void* const* outputs,
                       const float* patterns) const {
-  const Tile tile{*this, inputs, outputs, patterns, scratch_memory(scratch_count_), pattern_places(patterns_.size())};
+  const Tile tile{*this,
+                  inputs,
+                  outputs,
+                  patterns,
+                  scratch_memory(scratch_count_),
+                  for_each_of<int64_t>(patterns_.size()),
+                  for_each_of<const float*>(loads_.size())};
   tile.begin(begin);
-  for (int64_t at = begin; at < end; at += kTile, tile.next()) {
-    const int64_t count = std::min(kTile, end - at);
-    for (const auto& each : loads_) each.load.load(inputs[each.input], tile.scratch + each.scratch * kTile, at, count);
+  for (int64_t at = begin; at < end; at += tile_, tile.next()) {
+    const int64_t count = std::min(tile_, end - at);
+    tile.load(at, count);
     for (const auto& step : steps_) {
       const float* in[3] = {};
       for (int i = 0; i < step.arity; ++i) in[i] = tile.read(step.in[i], at);

@@ -52,9 +52,9 @@ class TileProgram {
 
  private:
   // Where an operand of a tile is: in an f32 input or output at the element's own index, in a register of the tile
-  // machine, or in a pattern.
+  // machine, where a load found or put it, or in a pattern.
   struct Operand {
-    enum class In { none, input, output, scratch, pattern } in = In::none;
+    enum class In { none, input, output, scratch, load, pattern } in = In::none;
     int index = -1;
   };
   struct Load {
@@ -90,6 +90,7 @@ class TileProgram {
   int scratch_count_ = 0;
   size_t pattern_floats_ = 0;
   int raw_output_ = -1;
+  int64_t tile_ = 0;  // elements that go through all steps at a time
 };
 
 }  // namespace retrace
