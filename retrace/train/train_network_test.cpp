@@ -288,7 +288,7 @@ TEST(TrainNetwork, MistakesAreNamed) {
       refusal(products(), small_layers(), "mean-squared-eror"),
       "error[RT0196]: there is no loss \"mean-squared-eror\"\n"
       "  where:    mine.cpp:7\n"
-      "  expected: binary-cross-entropy, cosine, cross-entropy, half-mean-squared-error, huber, mean-absolute-error, "
+      "  expected: binary-cross-entropy, cosine, cross-entropy, ctc, half-mean-squared-error, huber, mean-absolute-error, "
       "mean-squared-error\n"
       "  help:     did you mean \"mean-squared-error\"?");
   EXPECT_EQ(refusal(array_store({Tensor::zeros({4, 2})}), small_layers(), "mean-squared-error"),
