@@ -64,7 +64,10 @@ Tree targets_of(const nn::Network& network) {
   for (const auto& output : network.outputs) {
     switch (output.kind) {
       case nn::OutputKind::class_scores: targets[output.name] = classes(); break;
-      case nn::OutputKind::position_scores: ADD_FAILURE() << "no built-in network has such scores"; break;
+      case nn::OutputKind::position_scores:
+      case nn::OutputKind::series_scores:
+      case nn::OutputKind::series_values:
+      case nn::OutputKind::token_scores: ADD_FAILURE() << "no built-in network has such outputs"; break;
       case nn::OutputKind::image: targets[output.name] = numbers(network.sample, 2); break;
       case nn::OutputKind::values: targets[output.name] = numbers({1}, 2); break;
     }

@@ -74,7 +74,10 @@ TEST_P(ReplayAllocationTest, NoneForAWholeTrainingStep) {
   for (const auto& output : network.outputs) {
     switch (output.kind) {
       case nn::OutputKind::class_scores: targets[output.name] = Tensor::zeros({8}, DType::i32, "B"); break;
-      case nn::OutputKind::position_scores: ADD_FAILURE() << "no built-in network has such scores"; break;
+      case nn::OutputKind::position_scores:
+      case nn::OutputKind::series_scores:
+      case nn::OutputKind::series_values:
+      case nn::OutputKind::token_scores: ADD_FAILURE() << "no built-in network has such outputs"; break;
       case nn::OutputKind::image: targets[output.name] = x; break;
       case nn::OutputKind::values: targets[output.name] = Tensor::zeros({8, 1}, DType::f32, "BC"); break;
     }

@@ -53,7 +53,10 @@ Batch batch_of(const Network& network, int64_t size) {
     Tree& target = batch.targets[output.name];
     switch (output.kind) {
       case OutputKind::class_scores: target = integers({size}, 10, random_key(6), {.labels = "B"}); break;
-      case OutputKind::position_scores: ADD_FAILURE() << "no built-in network has such scores"; break;
+      case OutputKind::position_scores:
+      case OutputKind::series_scores:
+      case OutputKind::series_values:
+      case OutputKind::token_scores: ADD_FAILURE() << "no built-in network has such outputs"; break;
       case OutputKind::image: target = batch.x; break;
       case OutputKind::values: target = normal({size, 1}, random_key(7), {.labels = "BC"}); break;
     }
