@@ -38,6 +38,11 @@ const std::string kSeriesJob =
     "[network]\nlayers = [{type = \"linear\", features = 9, flatten = false}]\n[data]\nsource = \"series\"\npath = "
     "\"here\"\ntargets = \"positions\"\n";
 
+// Nor volumes.
+const std::string kVolumeJob =
+    "[network]\nlayers = [{type = \"linear\", features = 9}]\n[data]\nsource = \"volumes\"\npath = \"here\"\n"
+    "volume_depth = 4\nvolume_height = 4\nvolume_width = 4\nvolume_channels = 2\n";
+
 using Overrides = std::vector<JobOverride>;
 
 // Keys that every job has, or built-in networks, and another value.
@@ -169,6 +174,7 @@ std::map<std::string, OptionCase> option_cases() {
       add("data", kind.options, both);
     }
   add("data", kind_of(all_sources(), "text", "data source", {}).options, {}, kTextJob);
+  add("data", kind_of(all_sources(), "volumes", "data source", {}).options, {}, kVolumeJob);
   return cases;
 }
 

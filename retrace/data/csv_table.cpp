@@ -247,16 +247,19 @@ class TableReader {
     table_.labels.push_back({cell.text, cell.position});
   }
 
+  void add_no_number(const CsvCell& cell, const Column& column) {
+    const bool target = column.role == Role::target || wanted_.named_are_targets;
+    add_mistake(352, fmt::format("{} is no number", shown(cell)), cell.position)
+        .expected(fmt::format("a number: the column {} is {}", column.quoted_name, target ? "a target" : "a feature"))
+        .help(target ? "write it like -1.5e3, or remove the record"
+                     : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)");
+  }
+
   void read_cell(const CsvCell& cell, const Column& column, float& number) {
     if (cell.text.empty()) return add_empty(cell, column);
     switch (read_number(cell.text, number)) {
       case NumberFault::none: return;
-      case NumberFault::no_number:
-        add_mistake(352, fmt::format("{} is no number", shown(cell)), cell.position)
-            .expected(fmt::format("a number: the column {} is {}", column.quoted_name,
-                                  column.role == Role::target ? "a target" : "a feature"))
-            .help("write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)");
-        return;
+      case NumberFault::no_number: return add_no_number(cell, column);
       case NumberFault::not_finite:
         add_mistake(353, fmt::format("{} is no finite f32", shown(cell)), cell.position)
             .expected("0, or a number whose absolute value is from 1.4e-45 to 3.4e38")

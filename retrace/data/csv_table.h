@@ -23,6 +23,7 @@ struct CsvColumns {
   int64_t features = 0;     // the number that there must be; 0: any
   bool for_inputs = false;  // only features are read: columns that are named and not there are no mistake, and the last
                             // column is a feature where that makes the number right
+  bool named_are_targets = false;  // in messages
 };
 
 struct CsvLabel {

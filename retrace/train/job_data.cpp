@@ -79,7 +79,7 @@ std::vector<size_t> targets_of(const Job& job, const nn::Network& network) {
 std::vector<std::string> formats_of(const Job& job, const nn::Network& network) {
   const std::vector<size_t> targets = targets_of(job, network);
   const int rank = network.sample.rank();
-  std::vector<std::string> formats{rank == 3 ? "BSSC" : rank == 2 ? "BTC" : "BC"};
+  std::vector<std::string> formats{rank == 4 ? "BSSSC" : rank == 3 ? "BSSC" : rank == 2 ? "BTC" : "BC"};
   const size_t last = *std::max_element(targets.begin(), targets.end());
   const auto known = targets_of(source_of(job), job.data.options);
   for (size_t i = 0; i < last; ++i) formats.emplace_back(nn::target_labels(known[i].kind));

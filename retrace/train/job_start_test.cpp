@@ -221,7 +221,8 @@ TEST(JobStart, SaysWhatTheDataLack) {
                 "(csv); train/CLASS and test/CLASS, folders of images (images); the four IDX files (mnist); "
                 "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (npy); train/CLASS and "
                 "test/CLASS, folders of series (series); train.txt and test.txt, or "
-                "texts of which a part tests (text); train/CLASS and test/CLASS, folders of texts (texts)\n"
+                "texts of which a part tests (text); train/CLASS and test/CLASS, folders of texts (texts); train/CLASS and "
+                "test/CLASS, folders of volumes (volumes)\n"
                 "  help:     docs/data.md says how the files are named");
   fs::create_directory(root / "inner");
   write_csv(root / "inner", "a,b,kind\n", [](int x) { return x < 5 ? "red" : "blue"; });

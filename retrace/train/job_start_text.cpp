@@ -42,6 +42,21 @@ std::string image_layers(const Shape& sample) {
   return text;
 }
 
+// The same of volumes.
+std::string volume_layers(const Shape& sample) {
+  std::string text;
+  int64_t side = std::min({sample[0], sample[1], sample[2]});
+  for (int64_t filters = 8; filters <= 32; filters *= 2, side /= 2) {
+    text += fmt::format(
+        "  {{type = \"conv3d\", size = 3, filters = {}, padding = \"same\"}}, {{type = \"batch_norm\"}}, "
+        "{{type = \"relu\"}},\n",
+        filters);
+    if (side < 8) break;
+    text += "  {type = \"max_pool3d\", size = 2},\n";
+  }
+  return text;
+}
+
 std::string feature_layers() {
   return "  {type = \"batch_norm\"},  # brings all features to one scale\n"
          "  {type = \"linear\", features = 32}, {type = \"relu\"},\n"
@@ -101,6 +116,7 @@ std::string layers_text(const FoundData& data) {
   if (of_padded_tokens(data)) return padded_layers() + last_layers(data);
   if (data.target.kind == nn::OutputKind::position_scores) return sequence_layers(data);
   const Shape& sample = data.train.variables[0].shape;
+  if (sample.rank() == 4) return volume_layers(sample) + last_layers(data);
   return (sample.rank() == 3 ? image_layers(sample) : feature_layers()) + last_layers(data);
 }
 
@@ -126,7 +142,7 @@ std::string data_text(const FoundData& data) {
 
 std::string training_text(const FoundData& data) {
   const int64_t samples = data.train.samples, batch = std::min(kBatch, samples);
-  const int64_t shards = data.train.variables[0].shape.rank() == 3 ? std::min(kShards, batch) : 1;
+  const int64_t shards = data.train.variables[0].shape.rank() >= 3 ? std::min(kShards, batch) : 1;
   const int64_t steps = (samples + batch - 1) / batch, epochs = std::clamp<int64_t>(kFewSteps / steps, 10, 100);
   return fmt::format(
       "[training]  # docs/training.md\n"
@@ -156,7 +172,8 @@ std::string what_is_learned(const FoundData& data) {
 std::string heading(const FoundData& data, const std::string& file) {
   const Shape& sample = data.train.variables[0].shape;
   const bool tokens = data.target.kind == nn::OutputKind::position_scores || of_padded_tokens(data);
-  const std::string what = sample.rank() == 3   ? "images of " + sample.text()
+  const std::string what = sample.rank() == 4   ? "volumes of " + sample.text()
+                           : sample.rank() == 3 ? "images of " + sample.text()
                            : sample.rank() == 2 ? fmt::format("series of at most {} positions", sample[0])
                                                 : fmt::format("{} {}", sample[0], tokens ? "tokens" : "features");
   return fmt::format(

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/data/npy.h"
 #include "retrace/data/series_sets.h"
 #include "retrace/data/series_targets.h"
 #include "retrace/data/source_kind.h"
@@ -103,6 +104,9 @@ OptionValues look_at_positions(const std::vector<fs::path>& files, int64_t featu
   return options("regression");
 }
 
+// An array of more axes holds a volume.
+bool is_volume(const fs::path& path) { return path.extension() == ".npy" && read_npy_header(path).shape.rank() > 2; }
+
 // What the folders, or the table beside the files, say.
 OptionValues look_series(const fs::path& folder) {
   const fs::path train = folder / "train";
@@ -110,6 +114,7 @@ OptionValues look_series(const fs::path& folder) {
     std::vector<fs::path> files;
     for (const auto& file : files_of_classes(train, classes_in(train, series_words()), series_words()))
       files.push_back(file.path);
+    if (is_volume(files[0])) throw missing_path(train / "CLASS/*.csv", series_words().file.c_str());
     const int64_t features = std::max<int64_t>(1, width_of_series(files[0]));
     return {{"length", longest_of(files, {.features = features})}, {"features", features}};
   }
