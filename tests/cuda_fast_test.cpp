@@ -213,6 +213,34 @@ TEST_P(CudaFast, AJobSaysSoAndIsTheSameEveryTime) {
   EXPECT_EQ(reproducible.fingerprint, trained("reproducible", "cpu", "2").fingerprint);
 }
 
+// Two dense layers that imitate two others, from weights near theirs, by 30 steps.
+double loss_after_training(Mode mode) {
+  const ModeScope scope(mode);
+  Device& device = *gpus()[0];
+  const Tensor x = numbers({64, 24}, "x").to(device);
+  const Tensor wanted = matmul(relu(matmul(x, numbers({24, 40}, "v1").to(device))), numbers({40, 33}, "v2").to(device));
+  Tree weights;
+  weights["w1"] = numbers({24, 40}, "w1").to(device);
+  weights["w2"] = numbers({40, 33}, "w2").to(device);
+  const auto step = value_and_grad([&](const Tree& w) {
+    return mean_squared_error(matmul(relu(matmul(x, w["w1"].tensor())), w["w2"].tensor()), wanted);
+  });
+  for (int i = 0; i < 30; ++i) {
+    const auto [loss, gradients] = step(weights);
+    for (const char* name : {"w1", "w2"}) weights[name] = weights[name].tensor() - gradients[name].tensor() * 0.1f;
+  }
+  const Tensor loss = step(weights).value;
+  evaluate();
+  EXPECT_EQ(kernels_with(mode == Mode::fast ? "tf32" : "bf16") > 0, mode != Mode::reproducible);
+  return static_cast<double>(loss.item<float>());
+}
+
+TEST_P(CudaFast, ANetworkLearnsAsInTheModeReproducible) {
+  const double there = loss_after_training(GetParam().mode), reproducible = loss_after_training(Mode::reproducible);
+  EXPECT_NE(there, reproducible);
+  EXPECT_NEAR(there, reproducible, 0.02 * reproducible);
+}
+
 // The mode is part of the key of plans: each has plans of its own, and none is made twice.
 TEST(CudaFastModes, PlansAreKeptForEach) {
   if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();

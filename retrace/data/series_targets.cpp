@@ -110,7 +110,8 @@ FileTargets read_file_targets(const fs::path& folder, const std::vector<fs::path
     for (const size_t record : records) made.texts.push_back(own[record].text);
     return made;
   }
-  const CsvTable table = parse_csv_table(text, name, {.named = header.targets, .for_inputs = true, .named_are_targets = true});
+  const CsvTable table =
+      parse_csv_table(text, name, {.named = header.targets, .for_inputs = true, .named_are_targets = true});
   const size_t width = header.targets.size();
   for (const size_t record : records)
     made.values.insert(made.values.end(), table.features.begin() + static_cast<ptrdiff_t>(record * width),

@@ -214,16 +214,17 @@ TEST(JobStart, SaysWhatTheDataLack) {
             "error[RT0673]: no job can start from \"csv\", which reads the files of a folder\n"
             "  help:     give the folder that holds train.csv and test.csv");
   const std::string folder = root.path().string();
-  EXPECT_EQ(error(folder),
-            "error[RT0673]: no job can start from \"" + folder +
-                "\", which holds no data that a source reads\n"
-                "  expected: data_batch_1.bin to data_batch_5.bin and test_batch.bin (cifar10); train.csv and test.csv "
-                "(csv); train/CLASS and test/CLASS, folders of images (images); the four IDX files (mnist); "
-                "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (npy); train/CLASS and "
-                "test/CLASS, folders of series (series); train.txt and test.txt, or "
-                "texts of which a part tests (text); train/CLASS and test/CLASS, folders of texts (texts); train/CLASS and "
-                "test/CLASS, folders of volumes (volumes)\n"
-                "  help:     docs/data.md says how the files are named");
+  EXPECT_EQ(
+      error(folder),
+      "error[RT0673]: no job can start from \"" + folder +
+          "\", which holds no data that a source reads\n"
+          "  expected: data_batch_1.bin to data_batch_5.bin and test_batch.bin (cifar10); train.csv and test.csv "
+          "(csv); train/CLASS and test/CLASS, folders of images (images); the four IDX files (mnist); "
+          "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (npy); train/CLASS and "
+          "test/CLASS, folders of series (series); train.txt and test.txt, or "
+          "texts of which a part tests (text); train/CLASS and test/CLASS, folders of texts (texts); train/CLASS and "
+          "test/CLASS, folders of volumes (volumes)\n"
+          "  help:     docs/data.md says how the files are named");
   fs::create_directory(root / "inner");
   write_csv(root / "inner", "a,b,kind\n", [](int x) { return x < 5 ? "red" : "blue"; });
   EXPECT_TRUE(says(error(folder), "did you mean \"" + folder + "/inner\"?"));

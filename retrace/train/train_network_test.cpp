@@ -284,13 +284,13 @@ std::string refusal(const Datastore& data, const nn::Layer& layers, const Loss& 
 }
 
 TEST(TrainNetwork, MistakesAreNamed) {
-  EXPECT_EQ(
-      refusal(products(), small_layers(), "mean-squared-eror"),
-      "error[RT0196]: there is no loss \"mean-squared-eror\"\n"
-      "  where:    mine.cpp:7\n"
-      "  expected: binary-cross-entropy, cosine, cross-entropy, ctc, half-mean-squared-error, huber, mean-absolute-error, "
-      "mean-squared-error\n"
-      "  help:     did you mean \"mean-squared-error\"?");
+  EXPECT_EQ(refusal(products(), small_layers(), "mean-squared-eror"),
+            "error[RT0196]: there is no loss \"mean-squared-eror\"\n"
+            "  where:    mine.cpp:7\n"
+            "  expected: binary-cross-entropy, cosine, cross-entropy, ctc, half-mean-squared-error, huber, "
+            "mean-absolute-error, "
+            "mean-squared-error\n"
+            "  help:     did you mean \"mean-squared-error\"?");
   EXPECT_EQ(refusal(array_store({Tensor::zeros({4, 2})}), small_layers(), "mean-squared-error"),
             "error[RT0481]: the data has no target for each output of the network\n"
             "  where:    mine.cpp:7\n"

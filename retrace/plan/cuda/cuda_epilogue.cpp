@@ -177,16 +177,22 @@ std::string_view cuda_epilogue_refusal(const Trace& trace, const Node& contracti
 std::string_view tile_sum_refusal(const Trace& trace, const Node& contraction, const Node& reduction) {
   const TensorSpec& source = trace.spec(reduction.inputs[0]);
   if (!reduction.op->sum || source.type != DType::f32) return "it is not a sum over positions";
-  const cuda::KernelWithForms kernel = kernel_of(trace, contraction);
-  if (kernel.name.empty() || (contraction.body && !has_epilogue(contraction))) return "what makes it is not pointwise";
+  if (contraction.body && !has_epilogue(contraction)) return "what makes it is not pointwise";
   const ReduceShape shape = sum_shape(trace, reduction);
   const int64_t width = source.shape.rank() > 0 ? source.shape[source.shape.rank() - 1] : 0;
   if (!shape.by_column || shape.outer != 1 || !shape.contiguous() || shape.channels != width)
     return "the sum is not over all axes but the last";
-  if (kernel.rows == 0) return "a block of threads makes no neighbouring positions";
   if (source.count() == 0 || source.count() >= int64_t{1} << 32) return "its elements are too many";
-  const int64_t counters = cuda::tile_sum_counters(tiles_of(kernel, shape)) * divide_up(width, int64_t{kernel.columns});
-  return counters <= cuda::Launches::kCounters ? "" : "its tiles are too many to combine their sums";
+  // A trace is planned in any mode, and each has tiles of its own.
+  for (const Mode mode : {Mode::reproducible, Mode::fast, Mode::fast_bf16}) {
+    const cuda::KernelWithForms kernel = kernel_of(trace, contraction, mode);
+    if (kernel.name.empty()) return "what makes it is not pointwise";
+    if (kernel.rows == 0) return "a block of threads makes no neighbouring positions";
+    const int64_t counters =
+        cuda::tile_sum_counters(tiles_of(kernel, shape)) * divide_up(width, int64_t{kernel.columns});
+    if (counters > cuda::Launches::kCounters) return "its tiles are too many to combine their sums";
+  }
+  return "";
 }
 
 int64_t tile_sum_workspace(const Trace& trace, const Node& node, Mode mode) {
