@@ -77,6 +77,7 @@ Tiling tiling_of(std::span<const cuda::GatherTile> tiles, int64_t pixels, const 
   const int64_t sum_blocks = tiles_of(int64_t{a.y.kernel} * a.depth, a.block_rows);
   for (const auto& tile : tiles) {
     if (sum_blocks > tile.most_blocks || (tile.taps && tile.taps != a.x.kernel)) continue;
+    if (mode != Mode::reproducible && !tile.taps && tile.threads > 64) continue;  // tensor cores are quicker
     Tiling tiling{&tile, tiles_of(pixels, tile.rows), tiles_of(a.width, tile.columns)};
     tiling.blocks = tiling.pixel_tiles * tiling.width_tiles * others;
     const int64_t turns = std::max(tiles_of(tiling.blocks, kProcessors), kThreads / tile.threads);
@@ -145,7 +146,12 @@ int filter_gradient_tile(int64_t rows, int64_t filters, int64_t blocks, bool fas
   if (fast && filters > 8) return filters > 32 ? 7 : filters > 16 ? 8 : 9;
   if (filters > 32) return rows > 32 && fills(0) ? 0 : 2;
   if (filters > 16) return rows > 32 && fills(1) ? 1 : 2;
-  if (rows <= 96 || !fills(filters > 8 ? 3 : 4)) return 5;
+  // Of few positions every block is one of threads, if all of these run at the same time.
+  const auto few = [&](int number) {
+    const auto& tile = cuda::kFilterGradientTiles[number];
+    return tiles_of(rows, tile.rows) * tiles_of(filters, tile.columns) * blocks <= 132 * 2;
+  };
+  if (rows <= 96 || !fills(filters > 8 ? 3 : 4)) return few(10) ? 10 : 5;
   return filters > 8 ? 3 : 4;
 }
 

@@ -62,7 +62,8 @@ struct Conv2dCombineArguments {
   int runs, strip;  // strip: runs that one thread adds, a power of two
 };
 
-// Tiles of the convolution and its input gradient, pixels x channels.
+// Tiles of the convolution and its input gradient, pixels x channels. Kernels with `few` in their names have more threads
+// for few tiles: the mode reproducible alone uses that of kGatherTiles.
 inline constexpr int kGatherTerms = 16, kGatherStages = 3;
 inline constexpr int kGatherPad = 4;  // elements between terms in shared memory
 struct GatherTile {
@@ -78,7 +79,8 @@ inline constexpr GatherTile kGatherTiles[] = {
     {"conv2d_gather_128x16", "conv2d_gather_tf32_128x16", "conv2d_gather_bf16_128x16", 128, 16, 64, 200, 18, 20, 20},
     {"conv2d_gather_128x8", nullptr, nullptr, 128, 8, 32, 200, 12},
     {"conv2d_gather_32x32", "conv2d_gather_tf32_32x32", "conv2d_gather_bf16_32x32", 32, 32, 64, (1 << 24) - 1, 20, 22,
-     22}};
+     22},
+    {"conv2d_gather_32x32_few", nullptr, nullptr, 32, 32, 256, (1 << 24) - 1, 14}};
 
 // Tiles that read windows (conv2d_gather_window_cuda.h): of kernels with so many columns, next to each other along x.
 inline constexpr int kWindowLines = 8, kWindowStages = 2;  // lines: pairs (ky, c) of a stage
@@ -92,7 +94,8 @@ inline constexpr GatherTile kWindowTiles[] = {
     {"conv2d_window_128x32", nullptr, nullptr, 128, 32, 64, 100, 50, 0, 0, 3},
     {"conv2d_window_128x16", nullptr, nullptr, 128, 16, 64, 200, 40, 0, 0, 3},
     {"conv2d_window_128x8", nullptr, nullptr, 128, 8, 64, 200, 28, 0, 0, 3},
-    {"conv2d_window_32x32", nullptr, nullptr, 32, 32, 64, (1 << 24) - 1, 32, 0, 0, 3}};
+    {"conv2d_window_32x32", nullptr, nullptr, 32, 32, 64, (1 << 24) - 1, 32, 0, 0, 3},
+    {"conv2d_window_32x32_few", nullptr, nullptr, 32, 32, 256, (1 << 24) - 1, 24, 0, 0, 3}};
 
 // Fours of numbers of a line, where a tile has so many pixels: theirs, and one behind each row of pixels. A row has two
 // fours or more.
@@ -130,6 +133,7 @@ inline constexpr FilterGradientTile kFilterGradientTiles[] = {
     {"conv2d_filter_gradient_16x8", 16, 8, 32, 2, 32, 8, 3, 1 << 18, nullptr},
     {"conv2d_filter_gradient_tf32_64x64", 64, 64, 16, 3, 64, 1, 7, 32, "conv2d_filter_gradient_bf16_64x64"},
     {"conv2d_filter_gradient_tf32_64x32", 64, 32, 16, 3, 64, 1, 8, 128, "conv2d_filter_gradient_bf16_64x32"},
-    {"conv2d_filter_gradient_tf32_128x16", 128, 16, 16, 3, 64, 1, 7, 128, "conv2d_filter_gradient_bf16_128x16"}};
+    {"conv2d_filter_gradient_tf32_128x16", 128, 16, 16, 3, 64, 1, 7, 128, "conv2d_filter_gradient_bf16_128x16"},
+    {"conv2d_filter_gradient_32x16_few", 32, 16, 64, 3, 128, 1, 4, 1 << 18, nullptr}};
 
 }  // namespace retrace::cuda

@@ -8,5 +8,6 @@ RT_PLAIN_FORM(conv2d_gather_128x32)
 RT_PLAIN_FORM(conv2d_gather_128x16)
 RT_PLAIN_FORM(conv2d_gather_128x8)
 RT_PLAIN_FORM(conv2d_gather_32x32)
+RT_PLAIN_FORM(conv2d_gather_32x32_few)
 
 }  // namespace retrace::cuda

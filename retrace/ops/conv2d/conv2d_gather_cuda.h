@@ -37,13 +37,14 @@ struct GatherCopies {
       async_copy<4>(to + (at_term * Tile::kLeftPitch + pixel), place.image + unit.image,
                     inside(a, place.y + unit.y, place.x + unit.x));
     };
+    constexpr int all = Tile::kRows / kStep, turns = all < 4 ? all : 4;  // few at a time: registers are scarce
     RT_LOOP
-    for (int i = 0; i < Tile::kRows / kStep; i += 4) {  // few at a time: registers are scarce
-      Place four[4];
+    for (int i = 0; i < all; i += turns) {
+      Place four[turns];
       RT_UNROLL
-      for (int j = 0; j < 4; ++j) four[j] = places[first + (i + j) * kStep];
+      for (int j = 0; j < turns; ++j) four[j] = places[first + (i + j) * kStep];
       RT_UNROLL
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < turns; ++j) {
         const int pixel = first + (i + j) * kStep;
         copy(near, term, pixel, four[j]), copy(far, term + 8, pixel, four[j]);
       }
@@ -56,8 +57,9 @@ struct GatherCopies {
       constexpr int fours = Tile::kColumns / 4, step = Tile::kThreads / fours;
       const int at = number() % fours * 4, column = part.column * Tile::kColumns + at;
       const bool valid = column < a.width;
+      if (step > kGatherTerms && number() / fours >= kGatherTerms) return;
       RT_UNROLL
-      for (int i = 0; i < kGatherTerms / step; ++i) {
+      for (int i = 0; i < (kGatherTerms + step - 1) / step; ++i) {
         const int term = number() / fours + i * step;
         const Unit unit = units[term];
         async_copy<16>(to + (term * Tile::kRightPitch + at), from + column + unit.weight, valid && counts(unit));
@@ -66,10 +68,11 @@ struct GatherCopies {
     }
     const int term = number() / 4 % 8, first = number() % 4 + number() / 32 * 4;
     const Unit near = units[term], far = units[term + 8];
+    constexpr int all = Tile::kColumns / kStep, turns = all < 2 ? all : 2;
     RT_LOOP
-    for (int i = 0; i < Tile::kColumns / kStep; i += 2) {
+    for (int i = 0; i < all; i += turns) {
       RT_UNROLL
-      for (int j = 0; j < 2; ++j) {
+      for (int j = 0; j < turns; ++j) {
         const int at = first + (i + j) * kStep, column = part.column * Tile::kColumns + at;
         const bool valid = column < a.width;
         const Global<const float> weight = from + column * a.weights_width;
@@ -191,6 +194,9 @@ RT_KERNEL_OF_FORM(conv2d_gather_128x8, 32, 16, Conv2dGatherArguments, a, form) {
 }
 RT_KERNEL_OF_FORM(conv2d_gather_32x32, 64, 8, Conv2dGatherArguments, a, form) {
   gather<4, GatherSums<4, 4, 4>, 24>(a, form);
+}
+RT_KERNEL_OF_FORM(conv2d_gather_32x32_few, 256, 3, Conv2dGatherArguments, a, form) {
+  gather<5, GatherSums<5, 1, 4>, 24>(a, form);
 }
 
 }  // namespace retrace::cuda

@@ -24,22 +24,33 @@ struct GatherResult {
     RT_UNROLL
     for (int i = 0; i < Tile::kM; ++i) {
       const long long to = results[tile.row_of(i)];
-      RT_UNROLL
-      for (int j = 0; j < Tile::kN; j += 4) {
-        const int column = part.column * Tile::kColumns + tile.column_of(j), at = Tile::kN * i + j;
-        const Float4 v{sums[at] + 0.0f, sums[at + 1] + 0.0f, sums[at + 2] + 0.0f, sums[at + 3] + 0.0f};
-        const float four[4] = {v.x, v.y, v.z, v.w};
-        RT_UNROLL
-        for (int k = 0; k < 4; ++k) probe = rules::fma(four[k], 0.0f, probe);
+      if constexpr (Tile::kN == 1) {
+        const int column = part.column * Tile::kColumns + tile.column_of(0);
+        const float sum = sums[i] + 0.0f;
+        probe = rules::fma(sum, 0.0f, probe);
         if (to < 0 || column >= a.width) continue;
-        if constexpr (!Form::plain) {
-          put_neighbours(form, to + column, v, a.width - column, a.result_wide);
-        } else if (a.result_wide) {
-          store4(a.result, to + column, v);
-        } else {
+        if constexpr (Form::plain)
+          a.result[to + column] = sum;
+        else
+          form.put(to + column, sum);
+      } else {
+        RT_UNROLL
+        for (int j = 0; j < Tile::kN; j += 4) {
+          const int column = part.column * Tile::kColumns + tile.column_of(j), at = Tile::kN * i + j;
+          const Float4 v{sums[at] + 0.0f, sums[at + 1] + 0.0f, sums[at + 2] + 0.0f, sums[at + 3] + 0.0f};
+          const float four[4] = {v.x, v.y, v.z, v.w};
           RT_UNROLL
-          for (int k = 0; k < 4; ++k)
-            if (column + k < a.width) a.result[to + column + k] = four[k];
+          for (int k = 0; k < 4; ++k) probe = rules::fma(four[k], 0.0f, probe);
+          if (to < 0 || column >= a.width) continue;
+          if constexpr (!Form::plain) {
+            put_neighbours(form, to + column, v, a.width - column, a.result_wide);
+          } else if (a.result_wide) {
+            store4(a.result, to + column, v);
+          } else {
+            RT_UNROLL
+            for (int k = 0; k < 4; ++k)
+              if (column + k < a.width) a.result[to + column + k] = four[k];
+          }
         }
       }
     }

@@ -10,5 +10,6 @@ RT_PLAIN_FORM(conv2d_window_128x32)
 RT_PLAIN_FORM(conv2d_window_128x16)
 RT_PLAIN_FORM(conv2d_window_128x8)
 RT_PLAIN_FORM(conv2d_window_32x32)
+RT_PLAIN_FORM(conv2d_window_32x32_few)
 
 }  // namespace retrace::cuda

@@ -44,19 +44,19 @@ struct WindowPlaces {
 // 16 the same fours. Loads of two numbers, which a half of a warp does at once, so touch 16 banks.
 template <int number, int m, int n>
 struct WindowTileSums : SumTile<kWindowTiles[number].rows, kWindowTiles[number].columns, m, n> {
-  static_assert(WindowTileSums::kRowGroups % 8 == 0 && WindowTileSums::kColumnGroups % 2 == 0 && n % 4 == 0);
+  static_assert(WindowTileSums::kRowGroups % 8 == 0 && WindowTileSums::kColumnGroups % 2 == 0 && (n % 4 == 0 || n == 1));
 
   RT_DEVICE WindowTileSums() {
     const int eight = static_cast<int>(thread().x) % WindowTileSums::kThreads / 8;
     this->first_row = (static_cast<int>(thread().x) % 8 + eight / WindowTileSums::kColumnGroups * 8) * 4;
-    this->first_column = eight % WindowTileSums::kColumnGroups * 4;
+    this->first_column = eight % WindowTileSums::kColumnGroups * (n == 1 ? 1 : 4);
   }
 };
 
 // Sums of a tile, taps: columns of the kernel.
 template <class Tile, int taps>
 struct WindowSums {
-  static_assert(Tile::kM % 4 == 0 && Tile::kN % 4 == 0 && taps >= 2 && taps <= 5);
+  static_assert(Tile::kM % 4 == 0 && (Tile::kN % 4 == 0 || Tile::kN == 1) && taps >= 2 && taps <= 5);
   using Places = WindowPlaces<Tile::kRows>;
   static constexpr int kFours = Tile::kM / 4, kWidth = 3 + taps, kRightPitch = Tile::kColumns + kGatherPad;
   static constexpr int kLine = taps * kRightPitch;  // weights of a line
@@ -93,10 +93,14 @@ struct WindowSums {
     RT_UNROLL
     for (int tap = 0; tap < taps; ++tap) {
       float y[Tile::kN];
-      RT_UNROLL
-      for (int j = 0; j < Tile::kN; j += 4) {
-        const Float4 v = load4(right, at + tap * kRightPitch + j * Tile::kColumnGroups);
-        y[j] = v.x, y[j + 1] = v.y, y[j + 2] = v.z, y[j + 3] = v.w;
+      if constexpr (Tile::kN == 1) {
+        y[0] = right[at + tap * kRightPitch];
+      } else {
+        RT_UNROLL
+        for (int j = 0; j < Tile::kN; j += 4) {
+          const Float4 v = load4(right, at + tap * kRightPitch + j * Tile::kColumnGroups);
+          y[j] = v.x, y[j + 1] = v.y, y[j + 2] = v.z, y[j + 3] = v.w;
+        }
       }
       RT_UNROLL
       for (int row = 0; row < Tile::kM; ++row) {
@@ -415,6 +419,9 @@ RT_KERNEL_OF_FORM(conv2d_window_128x8, 64, 8, Conv2dGatherArguments, a, form) {
 }
 RT_KERNEL_OF_FORM(conv2d_window_32x32, 64, 8, Conv2dGatherArguments, a, form) {
   window<6, WindowTileSums<6, 4, 4>, 3, 24>(a, form);
+}
+RT_KERNEL_OF_FORM(conv2d_window_32x32_few, 256, 3, Conv2dGatherArguments, a, form) {
+  window<7, WindowTileSums<7, 4, 1>, 3, 24>(a, form);
 }
 
 }  // namespace retrace::cuda
