@@ -93,7 +93,8 @@ constexpr int64_t kMostCudaRowWork = 512;
 // code stands there one after the other. Estimates.
 constexpr size_t kMostCudaEpilogueOps = 24, kMostCudaEpilogueArrays = 12;
 // Launches for which memory of the arena rests: what overwrites it sooner would wait for launches that nothing else
-// waits for. digits: 113 us by the model in place of 129 with 1, for 14 % more memory; 3 give 111 for 27 % (bench/expected).
+// waits for. digits: 113 us by the model in place of 129 with 1, for 14 % more memory; 3 give 111 for 27 %
+// (bench/expected).
 constexpr size_t kCudaRest = 2;
 constexpr size_t kMostCudaArguments = 4000;  // bytes of a kernel; CUDA takes 4,096
 // Edges that a search in a trace follows before it gives up: planning stays linear, and no workload has that many.

@@ -62,8 +62,8 @@ struct Conv2dCombineArguments {
   int runs, strip;  // strip: runs that one thread adds, a power of two
 };
 
-// Tiles of the convolution and its input gradient, pixels x channels. Kernels with `few` in their names have more threads
-// for few tiles: the mode reproducible alone uses that of kGatherTiles.
+// Tiles of the convolution and its input gradient, pixels x channels. Kernels with `few` in their names have more
+// threads for few tiles: the mode reproducible alone uses that of kGatherTiles.
 inline constexpr int kGatherTerms = 16, kGatherStages = 3;
 inline constexpr int kGatherPad = 4;  // elements between terms in shared memory
 struct GatherTile {

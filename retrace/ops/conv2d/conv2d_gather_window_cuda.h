@@ -44,7 +44,8 @@ struct WindowPlaces {
 // 16 the same fours. Loads of two numbers, which a half of a warp does at once, so touch 16 banks.
 template <int number, int m, int n>
 struct WindowTileSums : SumTile<kWindowTiles[number].rows, kWindowTiles[number].columns, m, n> {
-  static_assert(WindowTileSums::kRowGroups % 8 == 0 && WindowTileSums::kColumnGroups % 2 == 0 && (n % 4 == 0 || n == 1));
+  static_assert(WindowTileSums::kRowGroups % 8 == 0 && WindowTileSums::kColumnGroups % 2 == 0 &&
+                (n % 4 == 0 || n == 1));
 
   RT_DEVICE WindowTileSums() {
     const int eight = static_cast<int>(thread().x) % WindowTileSums::kThreads / 8;

@@ -44,8 +44,8 @@ class Placement {
   // The nodes that run, in order. Of a location in the arena only the kind is known before finish().
   std::vector<PlacedNode> nodes() const;
 
-  // Bytes of the arena while a launch runs, which rest before it, too: they are few, and launches that need no result of
-  // each other would wait for them. The location must not move before finish(), which completes it.
+  // Bytes of the arena while a launch runs, which rest before it, too: they are few, and launches that need no result
+  // of each other would wait for them. The location must not move before finish(), which completes it.
   void book(Location& location, size_t bytes, size_t launch) {
     book(location, bytes, launch < rest_ ? 0 : launch - rest_, launch + rest_);
   }
