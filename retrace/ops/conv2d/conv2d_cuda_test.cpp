@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "retrace/base/sanitizers.h"
 #include "retrace/device/device.h"
 #include "retrace/ops/conv2d/conv2d.h"
 #include "retrace/ops/conv2d/conv2d_gradients.h"
@@ -116,7 +117,8 @@ TEST_F(Conv2dCuda, large_tiles) {
   check_with({1, 226, 226, 1, 31}, {2, 2}, {.padding = {1, 1, 1, 1}}, false, true);   // 128 x 32
   check_with({2, 115, 117, 3, 16}, {2, 1}, {.padding = {1, 0, 0, 0}}, false, false);  // 128 x 16
   check_with({1, 261, 261, 3, 7}, {1, 2}, {.padding = {0, 0, 0, 1}}, true, false);    // 128 x 8
-  check_with({2, 85, 85, 2, 30}, {2, 2}, {.padding = {1, 0, 0, 1}}, true, false);     // 32 x 32
+  if (!RT_SANITIZED)                                                                  // the templates of smaller cases
+    check_with({2, 85, 85, 2, 30}, {2, 2}, {.padding = {1, 0, 0, 1}}, true, false);   // 32 x 32
 }
 
 // The same of kernels with windows: rows of 8 pixels and of no multiple of four, tiles that end within a row, one
@@ -128,7 +130,8 @@ TEST_F(Conv2dCuda, large_tiles_of_windows) {
   check_with({1, 222, 226, 2, 30}, {3, 3}, {.padding = {1, 1, 0, 2}}, true, false);   // 128 x 32
   check_with({3, 115, 117, 1, 16}, {3, 3}, {.padding = {2, 0, 2, 2}}, false, false);  // 128 x 16
   check_with({1, 181, 181, 3, 7}, {2, 3}, {.padding = {0, 0, 0, 1}}, true, false);    // 128 x 8
-  check_with({2, 85, 85, 2, 30}, {3, 3}, {.padding = {1, 1, 1, 1}}, false, false);    // 32 x 32
+  if (!RT_SANITIZED)                                                                  // the templates of smaller cases
+    check_with({2, 85, 85, 2, 30}, {3, 3}, {.padding = {1, 1, 1, 1}}, false, false);  // 32 x 32
   check_with({9, 50, 50, 2, 8}, {3, 3}, {.stride = {2, 1}, .groups = 2}, false, false);
   check_with({300, 8, 8, 4, 64}, {3, 3}, {.padding = {1, 1, 1, 1}}, true, false);
   check_with({5, 20, 23, 176, 16}, {3, 3}, {.padding = {1, 1, 0, 2}, .groups = 2}, false, true);
@@ -148,7 +151,8 @@ TEST_F(Conv2dCuda, large_tiles_of_input_gradients) {
 TEST_F(Conv2dCuda, large_tiles_of_the_filter_gradient) {
   check_with({5, 117, 120, 12, 33}, {3, 1}, {.padding = {1, 1, 0, 0}}, false, false);  // 96 x 64
   check_with({8, 130, 132, 11, 20}, {2, 2}, {.padding = {1, 0, 1, 0}}, true, false);   // 96 x 32
-  check_with({5, 119, 120, 3, 9}, {3, 3}, {}, false, false);                           // 32 x 16
+  if (!RT_SANITIZED)                                                                   // the templates of smaller cases
+    check_with({5, 119, 120, 3, 9}, {3, 3}, {}, false, false);                         // 32 x 16
 }
 
 // Of few positions: a block of threads for each block of them, with one channel and with four, and with the last block
