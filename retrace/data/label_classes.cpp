@@ -22,7 +22,17 @@ int64_t class_number(const std::string& label) {
   return canonical ? number : -1;
 }
 
+bool is_whole_number(const std::string& text) {
+  return is_csv_number(text) && text.find_first_not_of("-0123456789") == std::string::npos;
+}
+
 }  // namespace
+
+bool are_class_labels(const std::set<std::string>& labels) {
+  constexpr size_t kMostNumbers = 20;
+  if (!std::all_of(labels.begin(), labels.end(), is_csv_number)) return true;
+  return labels.size() <= kMostNumbers && std::all_of(labels.begin(), labels.end(), is_whole_number);
+}
 
 std::vector<std::string> classes_of_labels(const std::set<std::string>& names, const std::string& where) {
   int64_t largest = 0;

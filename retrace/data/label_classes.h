@@ -10,6 +10,9 @@
 
 namespace retrace {
 
+// Whether labels stand for classes, for who does not know it: names, or few whole numbers.
+bool are_class_labels(const std::set<std::string>& labels);
+
 // The classes that have these labels: 0, 1, ... up to the largest where all are whole numbers from 0 on, else the
 // labels in the order of their bytes. `where`: the file, in messages. Error(bad_data) for more than 65536.
 std::vector<std::string> classes_of_labels(const std::set<std::string>& labels, const std::string& where);

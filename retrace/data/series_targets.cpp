@@ -91,8 +91,10 @@ FileTargets read_file_targets(const fs::path& folder, const std::vector<fs::path
   CsvReader reader(text, name);
   const Header header = header_of(reader, printable(name), columns);
   if (texts && header.targets.size() > 1)
-    throw no_column(printable(name), "", header.all)
-        .expected("one column of texts")
+    throw Error(ErrorKind::bad_data, 407, fmt::format("{} has several columns of texts", kTargetsFile))
+        .where(printable(name))
+        .got("columns " + printable(joined(header.targets, ", ")))
+        .expected("one, the text that each series says")
         .help("name it: data.target_columns = [\"" + printable(header.targets[0]) + "\"]");
   const size_t file = place_of(name, kFileColumn, header.all), first = place_of(name, header.targets[0], header.all);
   std::vector<CsvCell> names, own;

@@ -27,32 +27,19 @@ std::string last_layers(const FoundData& data) {
                      classes ? "  # a score for each class\n  {type = \"softmax\"}," : "  # the values");
 }
 
-// Convolutions and pools, until the images are small.
-std::string image_layers(const Shape& sample) {
+// Convolutions and pools, until the images or volumes are small.
+std::string convolution_layers(const Shape& sample) {
   std::string text;
-  int64_t side = std::min(sample[0], sample[1]);
-  for (int64_t filters = 16; filters <= 64; filters *= 2, side /= 2) {
+  const int axes = sample.rank() - 1;
+  const int64_t fewest = axes == 2 ? 16 : 8;
+  int64_t side = *std::min_element(sample.begin(), sample.end() - 1);
+  for (int64_t filters = fewest; filters <= 4 * fewest; filters *= 2, side /= 2) {
     text += fmt::format(
-        "  {{type = \"conv2d\", size = 3, filters = {}, padding = \"same\"}}, {{type = \"batch_norm\"}}, "
+        "  {{type = \"conv{}d\", size = 3, filters = {}, padding = \"same\"}}, {{type = \"batch_norm\"}}, "
         "{{type = \"relu\"}},\n",
-        filters);
+        axes, filters);
     if (side < 8) break;
-    text += "  {type = \"max_pool2d\", size = 2},\n";
-  }
-  return text;
-}
-
-// The same of volumes.
-std::string volume_layers(const Shape& sample) {
-  std::string text;
-  int64_t side = std::min({sample[0], sample[1], sample[2]});
-  for (int64_t filters = 8; filters <= 32; filters *= 2, side /= 2) {
-    text += fmt::format(
-        "  {{type = \"conv3d\", size = 3, filters = {}, padding = \"same\"}}, {{type = \"batch_norm\"}}, "
-        "{{type = \"relu\"}},\n",
-        filters);
-    if (side < 8) break;
-    text += "  {type = \"max_pool3d\", size = 2},\n";
+    text += fmt::format("  {{type = \"max_pool{}d\", size = 2}},\n", axes);
   }
   return text;
 }
@@ -116,8 +103,7 @@ std::string layers_text(const FoundData& data) {
   if (of_padded_tokens(data)) return padded_layers() + last_layers(data);
   if (data.target.kind == nn::OutputKind::position_scores) return sequence_layers(data);
   const Shape& sample = data.train.variables[0].shape;
-  if (sample.rank() == 4) return volume_layers(sample) + last_layers(data);
-  return (sample.rank() == 3 ? image_layers(sample) : feature_layers()) + last_layers(data);
+  return (sample.rank() >= 3 ? convolution_layers(sample) : feature_layers()) + last_layers(data);
 }
 
 std::string network_text(const FoundData& data, std::string network) {

@@ -17,10 +17,6 @@ std::string told_name(std::string name) {
   return name;
 }
 
-}  // namespace
-
-namespace {
-
 // Of series: the positions that are no padding.
 MetricBatch without_padding(MetricBatch batch) {
   MetricBatch kept;

@@ -8,6 +8,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/data/csv_table.h"
+#include "retrace/data/label_classes.h"
 #include "retrace/data/source_kind.h"
 
 namespace retrace {
@@ -62,17 +63,6 @@ CsvDatastore store_of_csv(Split split, const SourceRequest& request) {
   return store_of_csv(split, request, known ? request.training : facts_of_csv(store_of_csv(Split::train, request)));
 }
 
-bool is_whole_number(const std::string& text) {
-  return is_csv_number(text) && text.find_first_not_of("-0123456789") == std::string::npos;
-}
-
-// Whether these are names, or few numbers that stand for classes.
-bool are_classes(const std::set<std::string>& targets) {
-  constexpr size_t kMostNumbers = 20;
-  if (!std::all_of(targets.begin(), targets.end(), is_csv_number)) return true;
-  return targets.size() <= kMostNumbers && std::all_of(targets.begin(), targets.end(), is_whole_number);
-}
-
 // The last column is learned.
 OptionValues look_csv(const std::filesystem::path& folder) {
   check_folder_csv(folder);
@@ -87,7 +77,7 @@ OptionValues look_csv(const std::filesystem::path& folder) {
   while (reader.next()) targets.insert(reader.cells().back().text);
   return {{"features", features},
           {"header", header},
-          {"task", std::string(are_classes(targets) ? "classification" : "regression")}};
+          {"task", std::string(are_class_labels(targets) ? "classification" : "regression")}};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/data/label_classes.h"
 #include "retrace/data/npy.h"
 #include "retrace/data/series_sets.h"
 #include "retrace/data/series_targets.h"
@@ -87,16 +88,10 @@ OptionValues look_at_positions(const std::vector<fs::path>& files, int64_t featu
   };
   try {
     columns.labels = true;
-    constexpr size_t kMostNumbers = 20;
     std::set<std::string> labels;
     for (const auto& path : files)
       for (const auto& label : read_series_file(path, columns).labels) labels.insert(label.text);
-    const bool whole = std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
-      return !label.empty() && label.find_first_not_of("0123456789") == std::string::npos;
-    });
-    const bool names =
-        std::none_of(labels.begin(), labels.end(), [](const auto& label) { return is_csv_number(label); });
-    if (names || (whole && labels.size() <= kMostNumbers)) return options("classification");
+    if (are_class_labels(labels)) return options("classification");
   } catch (const Error& error) {
     if (error.code() != 408) throw;  // numbers in NPY files that are no classes
   }
