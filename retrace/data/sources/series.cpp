@@ -118,12 +118,14 @@ OptionValues look_series(const fs::path& folder) {
   std::error_code failure;
   if (!fs::exists(train / kTargetsFile, failure)) return look_at_positions(files, std::max<int64_t>(1, columns - 1));
   const auto targets = look_at_targets(train);
-  const bool values = std::all_of(targets.begin(), targets.end(), [](const TargetColumn& one) { return one.numbers; });
+  const auto text = std::find_if(targets.begin(), targets.end(), [](const TargetColumn& one) { return !one.numbers; });
   OptionValues options{{"length", longest_of(files, {.features = columns})}, {"features", columns}};
-  if (values)
+  if (text == targets.end()) {
     options.set("task", std::string("regression"));
-  else
-    options.set("targets", std::string("tokens"));
+    return options;
+  }
+  options.set("targets", std::string("tokens"));
+  if (targets.size() > 1) options.set("target_columns", std::vector<std::string>{text->name});
   return options;
 }
 
