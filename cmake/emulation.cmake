@@ -21,6 +21,20 @@ if(RETRACE_HOST_HAS_FMA)
   set(RETRACE_EMULATION_FLAGS -mfma)
 endif()
 
+# What compiles kernels that a running program has written, and its name and version. Builds with sanitizers take GCC where it is
+# found, so that they find in the cache what tests of the other build have left there.
+set(RETRACE_KERNEL_COMPILER "${CMAKE_CXX_COMPILER}")
+set(RETRACE_KERNEL_COMPILER_VERSION "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+if(RETRACE_SANITIZE)
+  find_program(RETRACE_GNU_COMPILER NAMES g++)
+  if(RETRACE_GNU_COMPILER)
+    set(RETRACE_KERNEL_COMPILER "${RETRACE_GNU_COMPILER}")
+    execute_process(COMMAND "${RETRACE_GNU_COMPILER}" -dumpfullversion
+      OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(RETRACE_KERNEL_COMPILER_VERSION "GNU ${version}")
+  endif()
+endif()
+
 # In `emulated`: for each of the .cu files a source file for the host compiler, generated/emulated/PATH.cpp.
 function(retrace_emulate files emulated)
   set(generated "")
@@ -52,6 +66,7 @@ else()
   add_library(retrace_emulation OBJECT EXCLUDE_FROM_ALL ${emulation_sources} ${emulated_kernels})
   target_link_libraries(retrace_emulation PUBLIC retrace::retrace Boost::context ${CMAKE_DL_LIBS} PRIVATE retrace_flags)
   target_compile_definitions(retrace_emulation PRIVATE RETRACE_CUDA_EMULATION
-    "RETRACE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "RETRACE_CXX_COMPILER=\"${CMAKE_CXX_COMPILER}\""
+    "RETRACE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "RETRACE_KERNEL_COMPILER=\"${RETRACE_KERNEL_COMPILER}\""
+    "RETRACE_KERNEL_COMPILER_VERSION=\"${RETRACE_KERNEL_COMPILER_VERSION}\""
     "RETRACE_EMULATION_FLAGS=\"${RETRACE_EMULATION_FLAGS}\"")
 endif()

@@ -4,12 +4,13 @@
 # `benches`: no test needs them.
 
 # What looks at the clock runs alone; other tests run two at a time.
-set(tests_alone device distributed optim workers command_cli command_hosts command_mpi command_page command_rank_faults command_restarts command_train_ranks)
+set(tests_alone device distributed optim workers command_hosts command_mpi command_page command_rank_faults command_restarts command_train_ranks)
 # Whole systems, which mostly wait: `make test-systems`, not `make test`.
 set(system_tests command_gpu_check_kill command_hosts command_mpi command_object_storage command_page command_rank_faults command_restarts
                  command_slurm command_sweep command_train_ranks)
 # What takes longest starts first.
-set(long_tests train golden golden_ofast ops ops_second_half train_second_half any_batch_golden cuda_golden)
+set(long_tests train golden golden_ofast ops ops_second_half train_second_half any_batch_golden cuda_golden cuda_exchange random_traces
+               command_cli command_reference)
 # Whose threads share small kernels: under sanitizers each takes twice its time beside another test.
 if(RETRACE_SANITIZE)
   list(APPEND tests_alone golden any_batch_golden plan)

@@ -216,7 +216,7 @@ expect 2 'a run that goes on keeps training.mode' train --resume fast --set trai
 # --- A stop within an epoch is told where it was made and where it is compared.
 "$retrace" train "$jobs/digits.toml" --set training.max_epochs=1 --set data.test_samples=32 --out within >out 2>err &
 process=$!
-until grep -qF '"event":"started"' within/metrics.jsonl 2>err || ! kill -0 $process; do sleep 0.1; done
+until grep -qF '"event":"started"' within/metrics.jsonl 2>err || ! kill -0 $process; do sleep 0.02; done
 kill -s INT $process
 wait $process
 has '"complete":false' within/metrics.jsonl

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "retrace/device/cpu/threads.h"
+#include "retrace/device/cuda/emulation/emulation.h"
 #include "retrace/plan/compile.h"
 #include "retrace/plan/pass_changes.h"
 #include "retrace/run/plan_cache.h"
@@ -201,6 +202,7 @@ std::vector<std::string> cuda_passes() {
 // of CUDA devices are single precision.
 TEST_F(RandomTraces, KeepTheirBitsOnACudaDevice) {
   if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+  if (cuda::emulation::set_optimized) cuda::emulation::set_optimized(false);
   const auto passes = cuda_passes();
   uint64_t ran = 0;
   for (uint64_t seed = 0; ran < kCudaPrograms; ++seed) {

@@ -1,6 +1,7 @@
 #pragma once
 // Sources of data by name: retrace/data/sources/NAME.cpp defines `SourceKind NAME_source()`.
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -28,6 +29,9 @@ struct SourceRequest {
   OptionValues options = {};        // of this source alone; complete
   TrainingFacts training = {};      // what a test set goes by; where that does not do, the training set is read
   bool any_size = false;  // images may differ in height and width where the options say none: transforms make them one
+
+  // How many of `there` samples a source has to give.
+  int64_t first_of(int64_t there) const { return samples > 0 ? std::min(samples, there) : there; }
 };
 
 struct SourceTarget {

@@ -66,6 +66,7 @@ Tensor permuted(std::span<const T> values, const Shape& shape, std::string_view 
   TensorSpec spec{dtype_of<T>(), extended(shape, given, place), given, {}};
   if (given.empty()) return make(values.data(), spec, place);
   const Shape permutation = canonical_permutation(given);
+  if (std::is_sorted(permutation.begin(), permutation.end())) return make(values.data(), spec, place);
   std::vector<char> moved(spec.bytes());
   permute_bytes(reinterpret_cast<const char*>(values.data()), moved.data(), spec.shape, permutation, sizeof(T));
   const Shape before = spec.shape;

@@ -33,7 +33,10 @@ SourceKind digits_source() {
           .help = "5,000 + 5,000 generated digits of 28 x 28 pixels, with class and angle",
           .targets = {{.name = "class"}, {.name = "angle", .kind = nn::OutputKind::values}},
           .sample = [](const SourceRequest&) { return Shape{datasets::kDigitSize, datasets::kDigitSize, 1}; },
-          .load = [](Split split, const SourceRequest&) { return datasets::digits(split, {.seed = 1}); },
+          .load =
+              [](Split split, const SourceRequest& request) {
+                return datasets::digits(split, {.count = request.first_of(datasets::DigitsOptions().count), .seed = 1});
+              },
           .description =
               [](Split, const SourceRequest&) {
                 return SourceDescription{

@@ -18,11 +18,13 @@ float framed_pixel(const ImageSet& set, int64_t image, int64_t pixel) {
 }
 
 // One pixel in twenty is black or white in the input.
-Datastore noisy_digits(Split split, uint64_t seed) {
-  const ImageSet set = datasets::make_digits(split, {.seed = 1});
+Datastore noisy_digits(Split split, const SourceRequest& request) {
+  const ImageSet set =
+      datasets::make_digits(split, {.count = request.first_of(datasets::DigitsOptions().count), .seed = 1});
   std::vector<float> clean, noisy;
   for (int64_t n = 0; n < set.count; ++n) {
-    RandomStream random(seed, split == Split::train ? "noise/train" : "noise/test", 0, 0, static_cast<uint64_t>(n));
+    RandomStream random(request.seed, split == Split::train ? "noise/train" : "noise/test", 0, 0,
+                        static_cast<uint64_t>(n));
     for (int64_t i = 0; i < kSide * kSide; ++i) {
       const uint64_t chance = random.below(40);
       clean.push_back(framed_pixel(set, n, i));
@@ -40,7 +42,7 @@ SourceKind noisy_digits_source() {
           .help = "the generated digits in a frame of 32 x 32 pixels, with salt and pepper; without it as targets",
           .targets = {{.name = "image", .kind = nn::OutputKind::image}},
           .sample = [](const SourceRequest&) { return Shape{kSide, kSide, 1}; },
-          .load = [](Split split, const SourceRequest& request) { return noisy_digits(split, request.seed); },
+          .load = [](Split split, const SourceRequest& request) { return noisy_digits(split, request); },
           .description =
               [](Split, const SourceRequest&) {
                 const TensorSpec image{DType::f32, {kSide, kSide, 1}, Labels("SSC"), {}};

@@ -27,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::atomic<size_t> runs = 0;
+std::atomic<bool> optimized = true;
 
 // Every library ends in this function: it gets the machine, and gives its kernels.
 constexpr const char* kEntry = R"(
@@ -37,11 +38,11 @@ const retrace::cuda::EmulatedKernel* retrace_emulated_kernels(retrace::cuda::Mac
 }
 )";
 
-std::string compiler() { return fs::exists(RETRACE_CXX_COMPILER) ? RETRACE_CXX_COMPILER : "c++"; }
+std::string compiler() { return fs::exists(RETRACE_KERNEL_COMPILER) ? RETRACE_KERNEL_COMPILER : "c++"; }
 
-std::vector<std::string> command() {
-  std::vector<std::string> words = {compiler(),   "-std=c++20", "-O1",  "-ffp-contract=off",
-                                    "-Wno-psabi", "-shared",    "-fPIC"};
+std::vector<std::string> options() {
+  std::vector<std::string> words = {
+      "-std=c++20", optimized ? "-O1" : "-O0", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC"};
   if constexpr (sizeof(RETRACE_EMULATION_FLAGS) > 1) words.emplace_back(RETRACE_EMULATION_FLAGS);
   words.insert(words.end(), {"-fvisibility=hidden", "-DRETRACE_CUDA_EMULATION", "-I" RETRACE_SOURCE_DIR});
   return words;
@@ -72,8 +73,8 @@ fs::path folder_to_keep() {
 
 std::string hash_of(const std::string& source) {
   std::set<std::string> seen;
-  std::string all = source + kEntry + __VERSION__;
-  for (const auto& word : command()) all += word + '\n';
+  std::string all = source + kEntry + RETRACE_KERNEL_COMPILER_VERSION;
+  for (const auto& word : options()) all += word + '\n';
   append_headers(source, seen, all);
   return fmt::format("{:016x}{:016x}", hash_bytes(all), mix64(fnv1a(all, all.size())));
 }
@@ -101,7 +102,8 @@ void compile_library(const std::string& source, const fs::path& library) {
   };
   const fs::path text = mine(".cpp"), made = mine(".so"), log = mine(".log");
   write_file_whole(text, source + kEntry);
-  auto words = command();
+  auto words = options();
+  words.insert(words.begin(), compiler());
   words.insert(words.end(), {"-o", made.string(), text.string()});
   ++runs;
   const int status = run(words, log);
@@ -141,5 +143,7 @@ const EmulatedKernel* compile_kernels(const std::string& source) {
 }
 
 size_t compiler_runs() { return runs; }
+
+void set_optimized(bool on) { optimized = on; }
 
 }  // namespace retrace::cuda::emulation

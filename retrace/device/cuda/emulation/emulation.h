@@ -37,5 +37,9 @@ std::unique_ptr<Runtime> make_runtime();
 
 // The number of times that this process has run the compiler for Runtime::compile().
 size_t compiler_runs();
+// Whether the compiler optimizes what Runtime::compile() gives it from now on; at first it does. Without, it takes half
+// the time, and kernels several times theirs, with the same bits: for small arrays. Null in programs without the
+// emulated device.
+[[gnu::weak]] void set_optimized(bool on);
 
 }  // namespace retrace::cuda::emulation
