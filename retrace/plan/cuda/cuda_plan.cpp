@@ -11,8 +11,7 @@
 
 #include "retrace/ops/cuda_call.h"
 #include "retrace/plan/cuda/cuda_epilogue.h"
-#include "retrace/plan/cuda/cuda_reduction.h"
-#include "retrace/plan/cuda/cuda_rows.h"
+#include "retrace/plan/cuda/generated_kernel.h"
 
 namespace retrace {
 namespace {
@@ -54,8 +53,7 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device, const PlanOptions& optio
   for (const Step& step : steps_) {
     if (step.node->op->on_host)
       exchanges_.add(*step.node), exchange_steps_.push_back(&step);
-    else if (!step.node->op->cuda && !is_chain(trace, *step.node) && !is_reducing(*step.node) &&
-             !is_row_chain(*step.node))
+    else if (!step.node->op->cuda && !is_chain(trace, *step.node) && !generated_kernel(*step.node))
       refuse(trace, *step.node);
   }
   find_sources_of_errors();
@@ -130,9 +128,9 @@ void CudaPlan::compile_chains() {
   std::set<std::string> headers;
   std::vector<std::pair<Call*, std::string>> wanted;
   for (Call& call : calls_) {
-    if (const Node& node = *call.steps[0]->node; is_reducing(node) || is_row_chain(node)) {
-      const Trace& body = node.body->trace;
-      CudaChain chain = is_row_chain(node) ? generate_row_chain(body) : generate_reducing_chain(body);
+    const Node& node = *call.steps[0]->node;
+    if (const GeneratedKernel* const generated = generated_kernel(node)) {
+      CudaChain chain = generated->generate(node.body->trace);
       wanted.emplace_back(&call, chain.name);
       headers.merge(chain.headers);
       kernels.insert_or_assign(std::move(chain.name), std::move(chain.source));
@@ -235,13 +233,13 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
 std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<const cuda::Launch> earlier) const {
   if (call.steps[0]->node->op->on_host) return {};
   cuda::Launches launches(runtime_, counters(call), earlier, mode_);
-  if (const Step& step = *call.steps[0]; is_reducing(*step.node) || is_row_chain(*step.node)) {
+  const Step& step = *call.steps[0];
+  if (const GeneratedKernel* const generated = generated_kernel(*step.node)) {
     std::vector<const void*> in;
     std::vector<void*> out;
     for (const Location& input : step.inputs) in.push_back(at(input));
     for (const Location& output : step.outputs) out.push_back(at(output));
-    const auto add = is_row_chain(*step.node) ? add_row_chain_launch : add_reducing_launches;
-    add(step.node->body->trace, *call.kernel, in, out, at(step.workspace), launches);
+    generated->add({step.node->body->trace, *call.kernel, in, out, at(step.workspace), launches});
   } else if (is_chain(trace_, *step.node)) {
     launches.add(launch_of_chains(call));
   } else {

@@ -153,15 +153,14 @@ int64_t reducing_workspace(const Trace& body) {
   return cuda_reduce_workspace(parts.shape, parts.value_bytes(), most_threads(parts));
 }
 
-void add_reducing_launches(const Trace& body, const cuda::Kernel& kernel, std::span<const void* const> inputs,
-                           std::span<void* const> outputs, void* workspace, cuda::Launches& launches) {
-  const ReducingBody parts(body);
+void add_reducing_launches(const GeneratedCall& call) {
+  const ReducingBody parts(call.body);
   for (const auto& pass : cuda_reduce_passes(parts.shape, parts.value_bytes(), most_threads(parts), "a reduction",
-                                             workspace, launches.counters())) {
-    cuda::Launch launch{&kernel, {pass.blocks}, {pass.threads}, pass.shared_bytes, {}};
+                                             call.workspace, call.launches.counters())) {
+    cuda::Launch launch{&call.kernel, {pass.blocks}, {pass.threads}, pass.shared_bytes, {}};
     launch.set(pass.arguments);
-    launch.append(std::as_bytes(inputs)), launch.append(std::as_bytes(outputs));
-    launches.add(std::move(launch));
+    launch.append(std::as_bytes(call.inputs)), launch.append(std::as_bytes(call.outputs));
+    call.launches.add(std::move(launch));
   }
 }
 
