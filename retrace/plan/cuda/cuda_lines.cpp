@@ -75,7 +75,7 @@ class LineWriter {
     for (size_t i = 0; i < body_.outputs.size(); ++i)
       text += fmt::format("  Global<{}> out{};\n", memory_type(spec(body_.outputs[i]).type), i);
     for (size_t i = 0; i < terms_.size(); ++i) text += fmt::format("  Global<float> terms{};\n", i);
-    return text;
+    return text + (reporting_node(body_) ? "  ErrorTarget errors;\n" : "");
   }
 
   // For each element of the thread: those of these values are there.
@@ -97,7 +97,8 @@ class LineWriter {
   }
   bool is_read(ValueId id) const {
     return std::any_of(body_.nodes.begin(), body_.nodes.end(), [&](const Node& node) {
-      return parts_.role(node) != LineRole::sum && place_in(node.inputs, id) < node.inputs.size();
+      const LineRole role = parts_.role(node);
+      return role != LineRole::sum && role != LineRole::element && place_in(node.inputs, id) < node.inputs.size();
     });
   }
   std::string load(size_t number) const {
@@ -114,11 +115,24 @@ class LineWriter {
            each_element({}, fmt::format("    e{}[j] = {};\n", id, element(index_of(shape, parts_.whole))), true);
   }
 
+  std::string element_of_arrays(const Node& node) const {
+    std::vector<TensorSpec> specs;
+    std::vector<std::string> arrays;
+    for (ValueId id : node.inputs)
+      arrays.push_back(fmt::format("a.in{}", place_in(body_.inputs, id))), specs.push_back(spec(id));
+    if (reports_errors(body_, node)) arrays.emplace_back("a.errors");
+    return node.op->cuda_element.text({*node.op, node.attributes, specs, node.place}, arrays);
+  }
+
   std::string made() const {
     std::string text;
     for (const Node& node : body_.nodes) {
       const ValueId to = node.first_output, from = node.inputs[0];
       switch (parts_.role(node)) {
+        case LineRole::element:
+          text += fmt::format("  float e{}[Lanes::each] = {{}};\n", to) +
+                  each_element({}, fmt::format("    e{}[j] = {};\n", to, element_of_arrays(node)), true);
+          break;
         case LineRole::line_sum: text += fmt::format("  const float v{} = Lanes::sum(e{});\n", to, from); break;
         case LineRole::line:
           text += fmt::format("  float e{0}[Lanes::each];\n  {1}<{2}>(e{3}, e{0});\n", to, node.op->cuda_line.function,
@@ -198,8 +212,7 @@ const Op& line_chain_op() {
 
 std::string_view cuda_lines_refusal(const Trace& body) {
   const LineBody parts(body);
-  const size_t words = body.inputs.size() + body.outputs.size() + terms_of(parts).size() + 4;
-  if (ChainText(body).any_integer()) return "it computes in integers";
+  const size_t words = body.inputs.size() + body.outputs.size() + terms_of(parts).size() + 8;
   if (words * sizeof(void*) > tuning::kMostCudaArguments) return "it has too many arguments";
   if (parts.most_held() > tuning::kMostCudaLineHeld) return "its lines do not fit registers";
   if (parts.each * static_cast<int64_t>(body.nodes.size()) > tuning::kMostCudaLineWork) return "its lines are too long";
@@ -213,7 +226,8 @@ CudaChain generate_line_chain(const Trace& body) {
   chain.source = writer.text(chain.name);
   chain.headers = {"retrace/plan/cuda/line_chain_kernel.h"};
   for (const Node& node : body.nodes) {
-    if (node.op->rule || is_conversion(node)) chain.headers.emplace(header_of(node));
+    const bool has_text = node.op->rule || node.op->cuda_element.text || is_conversion(node);
+    if (has_text) chain.headers.emplace(header_of(node));
     if (!node.op->cuda_line.function.empty()) chain.headers.emplace(node.op->cuda_line.header);
   }
   return chain;
@@ -236,6 +250,7 @@ void add_line_chain_launch(const GeneratedCall& call) {
   launch.set(arguments);
   launch.append(std::as_bytes(call.inputs)), launch.append(std::as_bytes(call.outputs));
   launch.append(std::as_bytes(std::span(terms)));
+  if (reporting_node(call.body)) launch.append(std::as_bytes(std::span(&call.errors, 1)));
   call.launches.add(std::move(launch));
 }
 

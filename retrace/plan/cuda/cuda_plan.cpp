@@ -78,9 +78,13 @@ void CudaPlan::watch_sources(void (*given)(const std::string& source)) { watch =
 
 void CudaPlan::find_sources_of_errors() {
   auto& errors = cuda_device(device_of(trace_) - 1).value_errors();
-  for (Step& step : steps_)
-    if (reports_errors(trace_, *step.node))
-      step.errors = std::make_unique<const cuda::ValueErrors::Source>(errors, description(trace_, *step.node));
+  for (Step& step : steps_) {
+    const bool generated = generated_kernel(*step.node) != nullptr;
+    const Trace& trace = generated ? step.node->body->trace : trace_;
+    const Node* const node = generated ? reporting_node(trace) : step.node;
+    if (node && reports_errors(trace, *node))
+      step.errors = std::make_unique<const cuda::ValueErrors::Source>(errors, description(trace, *node));
+  }
 }
 
 // Chains of one launch in as few calls as the size of their arguments allows. Chains of no elements are left out. One
@@ -234,12 +238,13 @@ std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<cons
   if (call.steps[0]->node->op->on_host) return {};
   cuda::Launches launches(runtime_, counters(call), earlier, mode_);
   const Step& step = *call.steps[0];
+  const auto errors = step.errors ? step.errors->target() : cuda::ErrorTarget();
   if (const GeneratedKernel* const generated = generated_kernel(*step.node)) {
     std::vector<const void*> in;
     std::vector<void*> out;
     for (const Location& input : step.inputs) in.push_back(at(input));
     for (const Location& output : step.outputs) out.push_back(at(output));
-    generated->add({step.node->body->trace, *call.kernel, in, out, at(step.workspace), launches});
+    generated->add({step.node->body->trace, *call.kernel, in, out, at(step.workspace), launches, errors});
   } else if (is_chain(trace_, *step.node)) {
     launches.add(launch_of_chains(call));
   } else {
@@ -247,7 +252,6 @@ std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<cons
     std::vector<KernelOutput> out;
     for (size_t i = 0; i < step.inputs.size(); ++i) in.push_back({at(step.inputs[i]), step.input_specs[i]});
     for (size_t i = 0; i < step.outputs.size(); ++i) out.push_back({at(step.outputs[i]), step.output_specs[i]});
-    const auto errors = step.errors ? step.errors->target() : cuda::ErrorTarget();
     try {
       if (has_epilogue(*step.node))
         add_epilogue_launch(trace_, *step.node, *call.kernel, in, out, at(step.workspace), launches);

@@ -122,7 +122,8 @@ bool is_reducing(const Node& node) {
 std::string_view cuda_reduction_refusal(const Trace& trace, const Node& chain, const Node& reduction) {
   const TensorSpec& source = trace.spec(reduction.inputs[0]);
   if (!is_reduction(reduction) || source.type != DType::f32) return "it is not a sum over positions";
-  const bool elements = makes_elements(chain) && !chain.body && source.type == DType::f32;
+  const bool elements =
+      makes_elements(chain) && !chain.body && !reports_errors(trace, chain) && source.type == DType::f32;
   if (!elements && !joins_chains(trace, chain)) return "what makes it is not pointwise";
   if (!(trace.spec(chain.first_output).shape == source.shape)) return "the shapes differ";
   const ReduceShape shape = reduced_shape(trace, reduction);

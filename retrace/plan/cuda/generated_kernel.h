@@ -17,6 +17,7 @@ struct GeneratedCall {
   std::span<void* const> outputs;
   void* workspace;
   cuda::Launches& launches;
+  cuda::ErrorTarget errors = {};  // where reporting_node(body) is one
 };
 
 struct GeneratedKernel {

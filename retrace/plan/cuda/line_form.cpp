@@ -33,6 +33,10 @@ LineForm line_form(const Trace& trace, const Node& node) {
                ? of(role_of_sum(x.shape, node.attributes.list("axes")), x.shape)
                : LineForm{};
   }
+  if (node.op->cuda_element.text && !node.body)
+    return of(
+        made.type == DType::f32 && made.shape.rank() >= 2 && made.shape.back() > 1 ? LineRole::element : LineRole::none,
+        made.shape);
   if (!node.op->cuda_line.function.empty()) {
     const bool last = node.attributes.integer("axis") == made.shape.rank() - 1 && made.type == DType::f32;
     return of(last && made.shape.back() > 1 ? LineRole::line : LineRole::none, made.shape);

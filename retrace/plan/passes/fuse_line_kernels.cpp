@@ -30,7 +30,9 @@ class LineGroups {
   // kernel of what they add up, if they can be, and will not be if they are outside of the group.
   bool pays(size_t group, const TraceIndex& index) const {
     size_t before = 0, after = 1;
-    for (size_t n : groups_.members(group)) {
+    const auto& members = groups_.members(group);
+    if (!std::any_of(members.begin(), members.end(), [&](size_t n) { return needs_lines(n); })) return false;
+    for (size_t n : members) {
       if (!is_sum(n) || !is_hosted(n)) ++before;
       const Node& node = trace_.nodes[n];
       for (int i = 0; i < node.output_count; ++i)
@@ -41,9 +43,11 @@ class LineGroups {
   }
 
  private:
+  bool needs_lines(size_t n) const { return is_sum(n) || forms_[n].role == LineRole::line; }
   bool is_sum(size_t n) const { return forms_[n].role == LineRole::sum || forms_[n].role == LineRole::line_sum; }
 
   void join_sources(size_t n) {
+    if (forms_[n].role == LineRole::element) return;
     for (ValueId id : trace_.nodes[n].inputs) {
       const size_t p = trace_.producer_index(id);
       if (p == kNoNode || !is_line(p) || groups_.of(p) == groups_.of(n)) continue;
@@ -52,7 +56,8 @@ class LineGroups {
     }
   }
 
-  // Whether all lines are beside each other, and nobody reads a sum over all of them.
+  // Whether all lines are beside each other, one of them reports errors at most, nobody reads a sum over all of them,
+  // and what is read from memory is there.
   bool fit(const std::vector<size_t>& a, const std::vector<size_t>& b) const {
     std::vector<size_t> members(a);
     members.insert(members.end(), b.begin(), b.end());
@@ -60,12 +65,14 @@ class LineGroups {
     const auto widest = *std::max_element(members.begin(), members.end(), [&](size_t x, size_t y) {
       return forms_[x].shape.back() < forms_[y].shape.back();
     });
+    const auto reports = [&](size_t n) { return reports_errors(trace_, trace_.nodes[n]); };
+    if (std::count_if(members.begin(), members.end(), reports) > 1) return false;
     return std::all_of(members.begin(), members.end(), [&](size_t n) {
       return are_beside(forms_[widest].shape, forms_[n].shape) &&
              std::all_of(trace_.nodes[n].inputs.begin(), trace_.nodes[n].inputs.end(), [&](ValueId id) {
                const size_t p = trace_.producer_index(id);
-               return p == kNoNode || forms_[p].role != LineRole::sum ||
-                      !std::binary_search(members.begin(), members.end(), p);
+               const bool inside = p != kNoNode && std::binary_search(members.begin(), members.end(), p);
+               return !inside || (forms_[p].role != LineRole::sum && forms_[n].role != LineRole::element);
              });
     });
   }
