@@ -29,6 +29,18 @@ Tensor attended(const Tensor& x, const Tensor& t) {
   return sum(softmax(where(t > 0.5f, hidden, x * 0.125f), {-1}) * x);
 }
 
+Tensor classified_by_numbers(const Tensor& x, const Tensor& t) {
+  return cross_entropy(softmax(x), one_hot(argmax(t, -1), x.shape().back()));
+}
+Tensor classified_by_bytes(const Tensor& x, const Tensor& t) {
+  return cross_entropy(softmax(x), one_hot(cast(argmax(t, -1), DType::u8), x.shape().back()));
+}
+Tensor normalized(const Tensor& x, const Tensor& t) {
+  const auto found = moments(x, -1, {.keep = true});
+  return sum((x - found.mean) / sqrt(found.m2 + 1.0f) * t);
+}
+Tensor below_the_largest(const Tensor& x, const Tensor& t) { return sum(exp(x - max(x, {-1}, {.keep = true})) * t); }
+
 struct LineCase {
   const char* name;
   Shape shape;
@@ -87,13 +99,19 @@ std::vector<LineCase> cases() {
   for (const Shape& shape :
        {Shape{1000, 10}, Shape{6000, 10}, Shape{16384, 4}, Shape{2, 257}, Shape{33, 300}, Shape{9, 512}})
     all.push_back({"classes", shape, classified});
+  for (const Shape& shape : {Shape{1, 10}, Shape{32, 10}, Shape{50, 37}, Shape{70, 200}}) {
+    all.push_back({"one_hot", shape, classified_by_numbers});
+    all.push_back({"one_hot_u8", shape, classified_by_bytes});
+  }
   for (const Shape& shape : {Shape{40, 10}, Shape{3, 5, 7}, Shape{4, 20, 65}, Shape{300, 3}, Shape{5, 300}}) {
     all.push_back({"logits", shape, classified_from_logits});
     all.push_back({"spread", shape, spread});
     all.push_back({"attention", shape, attended});
+    all.push_back({"normalized", shape, normalized});
+    all.push_back({"largest", shape, below_the_largest});
   }
-  all.push_back({"special", {61, 12}, classified, true, true});
-  all.push_back({"special", {61, 12}, spread, true, true});
+  for (const auto loss : {classified, spread, attended, normalized, below_the_largest})
+    for (const Shape& shape : {Shape{61, 12}, Shape{30, 290}}) all.push_back({"special", shape, loss, true, true});
   all.push_back({"wide", {3, 513}, classified, false});
   all.push_back({"nothing", {0, 10}, classified, false});
   return all;

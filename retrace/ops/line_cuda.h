@@ -28,17 +28,25 @@ struct LineLanes {
   static RT_DEVICE int place(int j) { return lane() / 16 * 256 + j * 16 + lane() % 16; }
   static RT_DEVICE bool has(int j) { return place(j) < features; }
 
-  // The sum of a line in the order of a row sum, and its largest element but NaN, in all of its threads. All threads of
-  // the warp come.
-  static RT_DEVICE float sum(const Values& values) {
+  // The sum of this thread's elements, and of the lanes of a block, in each of them.
+  static RT_DEVICE float own_sum(const Values& values) {
     float total = 0.0f;
     RT_UNROLL
     for (int j = 0; j < each; ++j)
       if (has(j)) total = total + values[j];
-    if constexpr (threads == 32) total = total + shuffle_xor(total, 16);
-    for (unsigned distance = threads > 8 ? 8 : threads / 2; distance > 0; distance /= 2)
-      total = total + shuffle_xor(total, distance);
     return total;
+  }
+  static RT_DEVICE float fold(float value) {
+    for (unsigned distance = threads > 8 ? 8 : threads / 2; distance > 0; distance /= 2)
+      value = value + shuffle_xor(value, distance);
+    return value;
+  }
+  // The sum of a line in the order of a row sum, and its largest element but NaN, in all of its threads. All threads of
+  // the warp come.
+  static RT_DEVICE float sum(const Values& values) {
+    float total = own_sum(values);
+    if constexpr (threads == 32) total = total + shuffle_xor(total, 16);
+    return fold(total);
   }
   static RT_DEVICE float largest(const Values& values) {
     float most = -rules::infinity<float>();
@@ -52,5 +60,11 @@ struct LineLanes {
     return most;
   }
 };
+
+// Of Op::cuda_line of a sum.
+template <int features>
+RT_DEVICE void sum_line(const typename LineLanes<features>::Values& x, float& y) {
+  y = LineLanes<features>::sum(x);
+}
 
 }  // namespace retrace::cuda

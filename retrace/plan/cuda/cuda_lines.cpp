@@ -60,8 +60,8 @@ class LineWriter {
         "RT_KERNEL_BOUNDS({0}, {2}, {0}_arguments, a) {{\n  using Lanes = LineLanes<{3}>;\n"
         "  const unsigned line = block().x * ({2} / Lanes::threads) + thread().x / Lanes::threads, first = line * "
         "{3};\n"
-        "  const bool there = line < a.lines;\n{4}{5}{6}{7}}}\n\n",
-        name, fields(), threads_of(parts_), parts_.features, loads(), made(), stores(), sums());
+        "  const bool there = line < a.lines;\n{4}{5}{6}}}\n\n",
+        name, fields(), threads_of(parts_), parts_.features, loads(), made(), sums());
   }
 
  private:
@@ -124,6 +124,16 @@ class LineWriter {
     return node.op->cuda_element.text({*node.op, node.attributes, specs, node.place}, arrays);
   }
 
+  std::string numbers(const Node& node) const {
+    std::string declared, passed;
+    for (int i = 0; i < node.output_count; ++i) {
+      const ValueId to = node.first_output + i;
+      declared += fmt::format("  float v{};\n", to), passed += fmt::format(", v{}", to);
+    }
+    return fmt::format("{}  {}<{}>(e{}{});\n", declared, node.op->cuda_line.function, parts_.features, node.inputs[0],
+                       passed);
+  }
+
   std::string made() const {
     std::string text;
     for (const Node& node : body_.nodes) {
@@ -133,7 +143,7 @@ class LineWriter {
           text += fmt::format("  float e{}[Lanes::each] = {{}};\n", to) +
                   each_element({}, fmt::format("    e{}[j] = {};\n", to, element_of_arrays(node)), true);
           break;
-        case LineRole::line_sum: text += fmt::format("  const float v{} = Lanes::sum(e{});\n", to, from); break;
+        case LineRole::number: text += numbers(node); break;
         case LineRole::line:
           text += fmt::format("  float e{0}[Lanes::each];\n  {1}<{2}>(e{3}, e{0});\n", to, node.op->cuda_line.function,
                               parts_.features, from);
@@ -146,6 +156,7 @@ class LineWriter {
           break;
         default: break;
       }
+      for (int i = 0; i < node.output_count; ++i) text += stores(to + i);
     }
     return text;
   }
@@ -155,12 +166,12 @@ class LineWriter {
       return each_element(std::span(&id, 1), fmt::format("    {}[i] = {};\n", to, text_of_.stored(id)), true);
     return fmt::format("  if (there && Lanes::lane() == 0) {}[line] = {};\n", to, text_of_.stored(id));
   }
-  std::string stores() const {
-    std::string text;
-    for (size_t i = 0; i < body_.outputs.size(); ++i)
-      if (parts_.kind(body_.outputs[i]) != Kind::sum) text += store(body_.outputs[i], fmt::format("a.out{}", i));
-    for (size_t i = 0; i < terms_.size(); ++i) text += store(terms_[i], fmt::format("a.terms{}", i));
-    return text;
+  // Of what a node has made.
+  std::string stores(ValueId id) const {
+    if (parts_.kind(id) == Kind::sum) return "";
+    const size_t out = place_in(body_.outputs, id), terms = place_in(terms_, id);
+    if (out < body_.outputs.size()) return store(id, fmt::format("a.out{}", out));
+    return terms < terms_.size() ? store(id, fmt::format("a.terms{}", terms)) : "";
   }
 
   // Where the lines of a value lie in memory.

@@ -16,10 +16,10 @@ LineBody::LineBody(const Trace& trace) : body(trace), kinds(trace, Kind::number)
   each = features >= 256 ? 16 : (features + 15) / 16;
   for (ValueId id : body.inputs) kinds[id] = kind_of_input(body.spec(id).shape);
   for (size_t n = 0; n < body.nodes.size(); ++n) {
-    const Kind made = roles[n] == LineRole::sum        ? Kind::sum
-                      : roles[n] == LineRole::line_sum ? Kind::line
-                      : shapes[n] == whole             ? Kind::elements
-                                                       : Kind::line;
+    const Kind made = roles[n] == LineRole::sum      ? Kind::sum
+                      : roles[n] == LineRole::number ? Kind::line
+                      : shapes[n] == whole           ? Kind::elements
+                                                     : Kind::line;
     for (int i = 0; i < body.nodes[n].output_count; ++i) kinds[body.nodes[n].first_output + i] = made;
   }
 }
@@ -37,7 +37,6 @@ int64_t LineBody::most_held() const {
   ValueMap<size_t> last(body, 0);
   for (size_t n = 0; n < body.nodes.size(); ++n)
     for (ValueId id : body.nodes[n].inputs) last[id] = n;
-  for (ValueId id : body.outputs) last[id] = body.nodes.size();
   int64_t most = 0;
   for (size_t n = 0; n < body.nodes.size(); ++n) {
     int64_t held = 0;

@@ -9,12 +9,12 @@
 namespace retrace {
 
 enum class LineRole {
-  none,      // it is not known to
-  rule,      // pointwise, in f32
-  element,   // the op makes an element of what is in memory (Op::cuda_element)
-  line,      // the op states how a line is made (Op::cuda_line)
-  line_sum,  // the sum of each line
-  sum,       // over all lines: of each element of a line, or of all elements
+  none,     // it is not known to
+  rule,     // pointwise, in f32
+  element,  // the op makes an element of what is in memory (Op::cuda_element)
+  line,     // the op states how a line is made (Op::cuda_line)
+  number,   // the same of numbers of each line
+  sum,      // over all lines: of each element of a line, or of all elements
 };
 
 struct LineForm {

@@ -15,12 +15,15 @@ namespace {
 
 class LineGroups {
  public:
-  LineGroups(const Trace& trace, size_t most_nodes) : trace_(trace), groups_(trace, most_nodes) {
+  LineGroups(const Trace& trace, const TraceIndex& index, size_t most_nodes)
+      : trace_(trace), groups_(trace, most_nodes) {
     for (const Node& node : trace.nodes) forms_.push_back(line_form(trace, node));
     // What is summed over all lines is known to nobody within: such sums join what there is.
     for (const bool sums : {false, true})
       for (size_t n = 0; n < trace.nodes.size(); ++n)
         if (is_line(n) && (forms_[n].role == LineRole::sum) == sums) join_sources(n);
+    for (size_t n = 0; n < trace.nodes.size(); ++n)
+      for (int i = 0; i < trace.nodes[n].output_count; ++i) join_readers(trace.nodes[n].first_output + i, index);
   }
 
   const Groups& groups() const { return groups_; }
@@ -33,7 +36,7 @@ class LineGroups {
     const auto& members = groups_.members(group);
     if (!std::any_of(members.begin(), members.end(), [&](size_t n) { return needs_lines(n); })) return false;
     for (size_t n : members) {
-      if (!is_sum(n) || !is_hosted(n)) ++before;
+      if (!reduces(n) || !is_hosted(n)) ++before;
       const Node& node = trace_.nodes[n];
       for (int i = 0; i < node.output_count; ++i)
         for (size_t reader : index.readers(node.first_output + i))
@@ -43,8 +46,8 @@ class LineGroups {
   }
 
  private:
-  bool needs_lines(size_t n) const { return is_sum(n) || forms_[n].role == LineRole::line; }
-  bool is_sum(size_t n) const { return forms_[n].role == LineRole::sum || forms_[n].role == LineRole::line_sum; }
+  bool needs_lines(size_t n) const { return reduces(n) || forms_[n].role == LineRole::line; }
+  bool reduces(size_t n) const { return forms_[n].role == LineRole::sum || forms_[n].role == LineRole::number; }
 
   void join_sources(size_t n) {
     if (forms_[n].role == LineRole::element) return;
@@ -53,6 +56,17 @@ class LineGroups {
       if (p == kNoNode || !is_line(p) || groups_.of(p) == groups_.of(n)) continue;
       const size_t source = groups_.of(p), reader = groups_.of(n);
       if (fit(groups_.members(source), groups_.members(reader))) groups_.merge(source, reader);
+    }
+  }
+
+  // Groups that read the same lines: both wait for what makes these.
+  void join_readers(ValueId id, const TraceIndex& index) {
+    size_t first = kNoNode;
+    for (size_t reader : index.readers(id)) {
+      if (!is_line(reader) || !(forms_[reader].shape == trace_.spec(id).shape)) continue;
+      const size_t group = groups_.of(reader), other = first == kNoNode ? group : groups_.of(first);
+      if (first == kNoNode) first = reader;
+      if (group != other && fit(groups_.members(group), groups_.members(other))) groups_.merge_beside(other, group);
     }
   }
 
@@ -89,7 +103,7 @@ class LineGroups {
   // Of the sums that node p could take along it takes those that add as its first one does.
   bool is_first_of(size_t n, size_t p) const {
     for (size_t m = p + 1; m < n; ++m)
-      if (is_sum(m) && trace_.producer_index(trace_.nodes[m].inputs[0]) == p && is_reduction_of(m, p))
+      if (reduces(m) && trace_.producer_index(trace_.nodes[m].inputs[0]) == p && is_reduction_of(m, p))
         return reduce_alike(trace_, trace_.nodes[m], trace_.nodes[n]);
     return true;
   }
@@ -135,10 +149,14 @@ struct LineKernel {
   std::vector<ValueId> outputs;
 };
 
-// The kernels that pay, by the first nodes of their groups.
-std::map<size_t, LineKernel> find_kernels(const Trace& trace, const LineGroups& lines) {
-  std::map<size_t, LineKernel> kernels;
-  const TraceIndex index(trace);
+struct LineKernels {
+  std::map<size_t, LineKernel> by_group;
+  bool refused = false;  // a group that would pay
+};
+
+// The kernels that pay.
+LineKernels find_kernels(const Trace& trace, const TraceIndex& index, const LineGroups& lines) {
+  LineKernels kernels;
   const Groups& groups = lines.groups();
   for (size_t n = 0; n < trace.nodes.size(); ++n) {
     if (groups.of(n) != n || groups.members(n).size() < 2 || !lines.pays(n, index)) continue;
@@ -153,28 +171,39 @@ std::map<size_t, LineKernel> find_kernels(const Trace& trace, const LineGroups& 
       }
     kernel.extracted = extract(trace, groups.members(n), kernel.outputs);
     kernel.extracted.body = without_chains(kernel.extracted.body);
-    if (cuda_lines_refusal(kernel.extracted.body).empty()) kernels.emplace(n, std::move(kernel));
+    if (cuda_lines_refusal(kernel.extracted.body).empty())
+      kernels.by_group.emplace(n, std::move(kernel));
+    else
+      kernels.refused = true;
   }
   return kernels;
 }
 
-Trace fuse_line_kernels(Trace trace, const PlanOptions& options) {
-  const LineGroups lines(trace, options.tuning.line_nodes);
-  auto kernels = find_kernels(trace, lines);
-  if (kernels.empty()) return trace;
-  Rewriter rewrite(trace);
-  for (size_t group : lines.groups().in_order()) {
-    const auto at = kernels.find(group);
-    const auto& members = lines.groups().members(group);
-    if (at == kernels.end()) {
-      for (size_t n : members) rewrite.copy(trace.nodes[n]);
-      continue;
+// What is no kernel together may be several.
+Trace fuse_groups(Trace trace, size_t most_nodes) {
+  const TraceIndex index(trace);
+  const LineGroups lines(trace, index, most_nodes);
+  auto [kernels, refused] = find_kernels(trace, index, lines);
+  if (!kernels.empty()) {
+    Rewriter rewrite(trace);
+    for (size_t group : lines.groups().in_order()) {
+      const auto at = kernels.find(group);
+      const auto& members = lines.groups().members(group);
+      if (at == kernels.end()) {
+        for (size_t n : members) rewrite.copy(trace.nodes[n]);
+        continue;
+      }
+      Node node;
+      node.op = &line_chain_op();
+      add_whole(rewrite, std::move(node), std::move(at->second.extracted), members, at->second.outputs);
     }
-    Node node;
-    node.op = &line_chain_op();
-    add_whole(rewrite, std::move(node), std::move(at->second.extracted), members, at->second.outputs);
+    trace = rewrite.finish();
   }
-  return rewrite.finish();
+  return refused && most_nodes > 2 ? fuse_groups(std::move(trace), most_nodes / 2) : trace;
+}
+
+Trace fuse_line_kernels(Trace trace, const PlanOptions& options) {
+  return fuse_groups(std::move(trace), options.tuning.line_nodes);
 }
 
 }  // namespace
