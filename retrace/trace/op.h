@@ -100,8 +100,9 @@ struct CudaElement {
   std::string (*text)(const InferCall& call, std::span<const std::string> arrays) = nullptr;
 };
 
-// How a CUDA kernel that is generated makes lines of an op's one f32 result, where the attribute `axis` is the last:
-// function<features>(x, y) of the header makes the line y of the line x of input 0, which the threads of a line hold
+// How a CUDA kernel that is generated goes line by line along the last axis. Where the attribute `axis` is that,
+// function<features>(x, y) of the header makes of the line x of input 0 the line y of the one f32 result; where `axes`
+// is that alone, function<features>(x, y, ...) makes a number of each f32 result. The threads of a line hold it
 // (LineLanes of retrace/ops/line_cuda.h).
 struct CudaLine {
   std::string_view header = {}, function = {};

@@ -222,6 +222,8 @@ const Op& line_chain_op() {
 }
 
 std::string_view cuda_lines_refusal(const Trace& body) {
+  for (const Node& node : body.nodes)
+    if (line_form(body, node).role == LineRole::none) return "a part of it does not go line by line";
   const LineBody parts(body);
   const size_t words = body.inputs.size() + body.outputs.size() + terms_of(parts).size() + 8;
   if (words * sizeof(void*) > tuning::kMostCudaArguments) return "it has too many arguments";

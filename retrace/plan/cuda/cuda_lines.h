@@ -11,7 +11,7 @@ namespace retrace {
 
 // The op of such a chain: its body says what it computes.
 const Op& line_chain_op();
-// Why a body whose nodes all go line by line, beside each other, is no kernel, or is not to be; "" if it is.
+// Why a body of lines beside each other is no kernel, or is not to be; "" if it is.
 std::string_view cuda_lines_refusal(const Trace& body);
 
 CudaChain generate_line_chain(const Trace& body);

@@ -30,13 +30,14 @@ class LineGroups {
   bool is_line(size_t node) const { return forms_[node].role != LineRole::none; }
 
   // Whether one kernel takes the place of several: of those that there would be without, sums are taken along by the
-  // kernel of what they add up, if they can be, and will not be if they are outside of the group.
+  // kernel of what they add up, if they can be, or by one that reads it, and will not be if they are outside of the
+  // group.
   bool pays(size_t group, const TraceIndex& index) const {
     size_t before = 0, after = 1;
     const auto& members = groups_.members(group);
     if (!std::any_of(members.begin(), members.end(), [&](size_t n) { return needs_lines(n); })) return false;
     for (size_t n : members) {
-      if (!reduces(n) || !is_hosted(n)) ++before;
+      before += !is_hosted(n, group);
       const Node& node = trace_.nodes[n];
       for (int i = 0; i < node.output_count; ++i)
         for (size_t reader : index.readers(node.first_output + i))
@@ -96,9 +97,11 @@ class LineGroups {
     return trace_.nodes[n].op->column_kernels &&
            cuda_reduction_refusal(trace_, trace_.nodes[p], trace_.nodes[n]).empty();
   }
-  bool is_hosted(size_t n) const {
+  bool is_hosted(size_t n, size_t group) const {
+    if (!reduces(n) || !trace_.nodes[n].op->column_kernels) return false;
     const size_t p = trace_.producer_index(trace_.nodes[n].inputs[0]);
-    return p != kNoNode && is_reduction_of(n, p) && is_first_of(n, p);
+    if (p == kNoNode || groups_.of(p) != group) return true;
+    return is_reduction_of(n, p) && is_first_of(n, p);
   }
   // Of the sums that node p could take along it takes those that add as its first one does.
   bool is_first_of(size_t n, size_t p) const {
