@@ -119,5 +119,50 @@ std::vector<LineCase> cases() {
 
 INSTANTIATE_TEST_SUITE_P(Chains, CudaLines, testing::ValuesIn(cases()));
 
+class CudaClasses : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_use_gpu()) GTEST_SKIP() << cuda_problem();
+    plan_cache().clear();
+  }
+  // Loss and gradient of scores of five classes.
+  static Tensor loss_of(const std::vector<int32_t>& labels) {
+    Device& device = *gpus()[0];
+    const auto count = static_cast<int64_t>(labels.size());
+    const Tensor x = numbers({count, 5}, "x").to(device), classes = Tensor::from(labels, {count}).to(device);
+    evaluate();
+    const auto loss = [&](const Tree& p) {
+      return cross_entropy(softmax(p["x"].tensor()), one_hot(classes, 5, {"model.cpp", 7}));
+    };
+    auto [value, gradients] = value_and_grad(loss)(Tree{{"x", x}});
+    evaluate();
+    return value;
+  }
+};
+
+// All but the quotient of the sum.
+TEST_F(CudaClasses, TakeOneLaunch) {
+  loss_of({0, 1, 4, 2}).to_vector<float>();
+  EXPECT_EQ(count_in_last_plan("line_chain"), 1u);
+  EXPECT_EQ(count_in_last_plan("one_hot"), 0u);
+  EXPECT_EQ(last_plan()->kernel_calls(), 2u) << last_plan()->text();
+}
+
+// The first one of several, also of lines of other blocks.
+TEST_F(CudaClasses, ThatDoNotExistAreNamed) {
+  std::vector<int32_t> labels(300, 3);
+  labels[100] = 7, labels[250] = -1;
+  try {
+    loss_of(labels).to_vector<float>();
+    FAIL() << "nothing is found";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), 177);
+    EXPECT_NE(std::string(error.what()).find("one_hot: label 7 at [100] does not exist\n  where:    model.cpp:7"),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_FALSE(std::isnan(loss_of({0, 1, 4, 2}).to_vector<float>()[0]));
+}
+
 }  // namespace
 }  // namespace retrace

@@ -115,15 +115,6 @@ class LineWriter {
            each_element({}, fmt::format("    e{}[j] = {};\n", id, element(index_of(shape, parts_.whole))), true);
   }
 
-  std::string element_of_arrays(const Node& node) const {
-    std::vector<TensorSpec> specs;
-    std::vector<std::string> arrays;
-    for (ValueId id : node.inputs)
-      arrays.push_back(fmt::format("a.in{}", place_in(body_.inputs, id))), specs.push_back(spec(id));
-    if (reports_errors(body_, node)) arrays.emplace_back("a.errors");
-    return node.op->cuda_element.text({*node.op, node.attributes, specs, node.place}, arrays);
-  }
-
   std::string numbers(const Node& node) const {
     std::string declared, passed;
     for (int i = 0; i < node.output_count; ++i) {
@@ -141,7 +132,7 @@ class LineWriter {
       switch (parts_.role(node)) {
         case LineRole::element:
           text += fmt::format("  float e{}[Lanes::each] = {{}};\n", to) +
-                  each_element({}, fmt::format("    e{}[j] = {};\n", to, element_of_arrays(node)), true);
+                  each_element({}, fmt::format("    e{}[j] = {};\n", to, element_text(body_, node)), true);
           break;
         case LineRole::number: text += numbers(node); break;
         case LineRole::line:
