@@ -37,10 +37,10 @@ struct Network {
   double wanted_ms;
 };
 constexpr Network kNetworks[] = {
-    {"digits", 32, 40, 27, 40, 0.12},
+    {"digits", 32, 34, 22, 40, 0.12},
     {"peaks", 40000, 3, 3, 4, 0.012},
     {"autoencoder", 500, 29, 22, 30, 0.45},
-    {"cifar10", 256, 99, 85, 100, 5.5},
+    {"cifar10", 256, 95, 82, 100, 5.5},
 };
 
 // The model of the device; seconds, and units a second.

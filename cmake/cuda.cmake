@@ -98,7 +98,8 @@ file(GLOB kernel_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
      "${PROJECT_SOURCE_DIR}/retrace/ops/contraction_*.h" "${PROJECT_SOURCE_DIR}/retrace/ops/matmul/matmul_*cuda.h"
      "${PROJECT_SOURCE_DIR}/retrace/ops/conv2d/conv2d_gather*_cuda.h" "${PROJECT_SOURCE_DIR}/retrace/ops/conv2d/conv2d_cuda.h"
      "${PROJECT_SOURCE_DIR}/retrace/ops/*/*_element_cuda.h" "${PROJECT_SOURCE_DIR}/retrace/ops/pool/pooling_window.h"
-     "${PROJECT_SOURCE_DIR}/retrace/plan/cuda/row_chain_*.h")
+     "${PROJECT_SOURCE_DIR}/retrace/ops/line_cuda.h" "${PROJECT_SOURCE_DIR}/retrace/ops/*/*_line_cuda.h"
+     "${PROJECT_SOURCE_DIR}/retrace/plan/cuda/line_chain_*.h" "${PROJECT_SOURCE_DIR}/retrace/plan/cuda/row_chain_*.h")
 list(FILTER kernel_headers EXCLUDE REGEX "kernel_(cache|host)\\.h$")  # for the host only
 list(TRANSFORM kernel_headers PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE kernel_header_files)
 set(embedded "${RETRACE_GENERATED_DIR}/cuda/kernel_headers.cpp")

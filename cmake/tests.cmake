@@ -21,7 +21,7 @@ endif()
 set(without_threads "")
 if(RETRACE_SANITIZE MATCHES "thread")
   set(without_threads base nn optim tensor trace autodiff any_batch_golden compile_errors cuda_epilogue cuda_exchange
-                      cuda_fast cuda_golden cuda_graph cuda_late_loss cuda_plan cuda_rows cuda_value_errors cuda_workers
+                      cuda_fast cuda_golden cuda_graph cuda_late_loss cuda_lines cuda_plan cuda_rows cuda_value_errors cuda_workers
                       floating_point kinds misuse random_traces surprises trees)
 endif()
 

@@ -15,8 +15,8 @@
 #include "retrace/base/file.h"
 #include "retrace/device/cuda/embedded.h"
 #include "retrace/device/cuda/nvrtc.h"
-#include "retrace/ops/divide/divide.h"
 #include "retrace/plan/cuda/cuda_plan.h"
+#include "retrace/retrace.h"
 #include "retrace/train/train_job.h"
 
 namespace retrace::cuda {
@@ -37,8 +37,8 @@ void add_watched(std::vector<Source>& sources, const char* name) {
   watched().clear();
 }
 
-// A division of integers, which reports errors, and every source of a training step and a prediction of each golden
-// job.
+// A division of integers, which reports errors, what is made of maxima and moments of lines, and every source of a
+// training step and a prediction of each golden job.
 void add_plans(std::vector<Source>& sources) {
   if (!can_use_gpu()) {
     fmt::print("plans are left out: {}\n", cuda_problem());
@@ -48,6 +48,10 @@ void add_plans(std::vector<Source>& sources) {
   const Tensor integers = Tensor::full(6, {8}, DType::i32).to(*gpus()[0]);
   divide(integers, integers).data();
   add_watched(sources, "integers");
+  const Tensor lines = Tensor::full(0.5, {4, 300}).to(*gpus()[0]);
+  const Tensor below = lines - max(lines, {-1}, {.keep = true});
+  sum(below / sqrt(moments(lines, -1, {.keep = true}).m2 + 1.0f)).data();
+  add_watched(sources, "lines");
   for (const char* name : {"digits", "peaks", "autoencoder", "cifar10"}) {
     const Job job = read_job(fmt::format("tests/golden/1/{}.toml", name), {{"device", "cuda", ""},
                                                                            {"training.max_epochs", "1", ""},

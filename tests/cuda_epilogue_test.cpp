@@ -61,7 +61,7 @@ class CudaEpilogue : public testing::Test {
     for (const Tensor& argument : x) there.push_back(argument.to(*gpus()[0]));
     set_passes_off({"fuse_rows", "fuse_prologues", "fuse_pointwise", "fuse_epilogues", "fuse_samples"});
     const Bits wanted = bits_of(f, x);
-    set_passes_off({"fuse_epilogues"});
+    set_passes_off({"fuse_epilogues", "fuse_line_kernels"});
     EXPECT_EQ(bits_of(f, there), wanted) << "chains apart";
     EXPECT_EQ(last_plan()->kernel_calls(), apart) << last_plan()->text();
     set_passes_off({});

@@ -24,10 +24,10 @@ constexpr double kMiB = 1048576;
 
 // The order is part of what the passes do.
 constexpr std::string_view kOrder[] = {
-    "lower_composites", "fold_constants",  "simplify",           "merge_common",   "merge_loops",
-    "remove_dead",      "place_exchanges", "mask_before_unpool", "sink_views",     "recompute_cheap",
-    "fuse_parts",       "fuse_rows",       "fuse_prologues",     "fuse_pointwise", "fuse_epilogues",
-    "fuse_samples",     "fuse_lines",      "fuse_reductions",    "fuse_results",   "order_by_memory",
+    "lower_composites", "fold_constants",     "simplify",        "merge_common",    "merge_loops", "remove_dead",
+    "place_exchanges",  "mask_before_unpool", "sink_views",      "recompute_cheap", "fuse_parts",  "fuse_rows",
+    "fuse_prologues",   "fuse_pointwise",     "fuse_epilogues",  "fuse_samples",    "fuse_lines",  "fuse_line_kernels",
+    "fuse_reductions",  "fuse_results",       "order_by_memory",
 };
 
 std::vector<Pass> passes_in_order() {

@@ -89,6 +89,11 @@ constexpr size_t kMostCudaShared = size_t{96} << 10;  // of such a block: two on
 // Multiply-adds of a row chain's row for each of its products, at most: a thread does those of a row. With more a block
 // takes longer than the launches that it saves. An estimate.
 constexpr int64_t kMostCudaRowWork = 512;
+// Of a chain of lines: threads of a block, and of one where the last block adds up all lines; elements of a line, at
+// most; elements that are added up, at most: the others wait for that block; elements that a thread holds at a time,
+// and that times the chain's nodes, which all stand in the code. Estimates.
+constexpr unsigned kCudaLineThreads = 256, kCudaSummingLineThreads = 512;
+constexpr int64_t kMostCudaLine = 512, kMostSummedLines = 1 << 14, kMostCudaLineHeld = 96, kMostCudaLineWork = 512;
 // Of a chain that a contraction's kernel computes on what it stores: every thread does so for up to 64 elements, whose
 // code stands there one after the other. Estimates.
 constexpr size_t kMostCudaEpilogueOps = 24, kMostCudaEpilogueArrays = 12;

@@ -94,10 +94,18 @@ struct CudaCall {
 
 // How a CUDA kernel that is generated makes element i (an unsigned) of an op's one f32 result: text(call, arrays) is an
 // expression of i and of `arrays`, the op's inputs as Global<const T>, of which it may read any element. It needs the
-// header, and knows the shapes.
+// header, and knows the shapes. Of an op with a value_error, `arrays` has an ErrorTarget behind the inputs.
 struct CudaElement {
   std::string_view header = {};
   std::string (*text)(const InferCall& call, std::span<const std::string> arrays) = nullptr;
+};
+
+// How a CUDA kernel that is generated goes line by line along the last axis. Where the attribute `axis` is that,
+// function<features>(x, y) of the header makes of the line x of input 0 the line y of the one f32 result; where `axes`
+// is that alone, function<features>(x, y, ...) makes a number of each f32 result. The threads of a line hold it
+// (LineLanes of retrace/ops/line_cuda.h).
+struct CudaLine {
+  std::string_view header = {}, function = {};
 };
 
 // A value that a kernel on a CUDA device reported.
@@ -175,6 +183,7 @@ struct Op {
   void (*cuda)(const CudaCall&) = nullptr;
   int64_t (*cuda_workspace)(const InferCall&) = nullptr;
   CudaElement cuda_element = {};  // beside `cuda`, so that other kernels may make its elements where they use them
+  CudaLine cuda_line = {};        // the same for its lines
 
   // What `kernel` or `integer` throws for a value: the CUDA kernel reports it instead. A rule on integers reports its
   // first argument where NAME_fails<Int32>, beside the rule, is true.

@@ -123,6 +123,7 @@ void define_max(OpTable& table) {
              .kernel = run_max,
              .cuda = cuda_max,
              .cuda_workspace = cuda_search_workspace,
+             .cuda_line = {"retrace/ops/max/max_line_cuda.h", "max_line"},
              .cut = 0b1,
              .i64 = true});
   // No gradient: a choice does not change with small changes of x.

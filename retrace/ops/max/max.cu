@@ -1,4 +1,5 @@
 #include "retrace/ops/max/max_cuda.h"
+#include "retrace/ops/max/max_line_cuda.h"
 #include "retrace/ops/reduce/reduce_cuda.h"
 
 namespace retrace::cuda {
@@ -26,9 +27,7 @@ struct SearchPolicy {
   static constexpr bool by_row = row;
   static RT_DEVICE Value empty() { return {Smallest<V>::value(), 0x7fffffff}; }
   static RT_DEVICE Value merge(Value a, Value b, long long, long long) {
-    const bool first = a.index < b.index, a_nan = a.value != a.value, b_nan = b.value != b.value;
-    const bool keep = a_nan || b_nan ? a_nan && (!b_nan || first) : a.value > b.value || (a.value == b.value && first);
-    return keep ? a : b;
+    return counts_before(a.value, b.value, a.index < b.index) ? a : b;
   }
   static RT_DEVICE Value item(const ReduceArguments& a, long long o, long long lane, long long p, long long count) {
     T values[16];

@@ -76,6 +76,7 @@ void define_moments(OpTable& table) {
              .workspace = workspace_moments,
              .cuda = cuda_moments,
              .cuda_workspace = cuda_workspace_moments,
+             .cuda_line = {"retrace/ops/moments/moments_line_cuda.h", "moments_line"},
              .takes_prologue = true,
              .cut = 0b1,
              .column_kernels = [] { return moments_kernel_table.get()(true); }});

@@ -8,6 +8,9 @@
 #include "retrace/ops/op.h"
 
 namespace retrace {
+
+std::string cuda_element_one_hot(const InferCall& call, std::span<const std::string> arrays);
+
 namespace {
 
 constexpr IndexNames kOneHotLabels{"one_hot", "label", "count labels from 0, or ask for more classes"};
@@ -58,6 +61,7 @@ void define_one_hot(OpTable& table) {
              .infer = infer_one_hot,
              .kernel = run_one_hot,
              .cuda = cuda_one_hot,
+             .cuda_element = {"retrace/ops/one_hot/one_hot_element_cuda.h", cuda_element_one_hot},
              .value_error = value_error_one_hot,
              .indices = 1});
 }

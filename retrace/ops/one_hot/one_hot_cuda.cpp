@@ -1,5 +1,7 @@
 #include "retrace/ops/one_hot/one_hot_cuda.h"
 
+#include <fmt/format.h>
+
 #include "retrace/ops/cuda_call.h"
 
 namespace retrace {
@@ -20,6 +22,11 @@ void add_one_hot_cuda(const CudaCall& call, std::string_view kernel) {
 void cuda_one_hot(const CudaCall& call) {
   if (call.inputs[0].spec->type == DType::u8) return add_one_hot_cuda<unsigned char>(call, "one_hot_u8");
   add_one_hot_cuda<int>(call, "one_hot_i32");
+}
+
+std::string cuda_element_one_hot(const InferCall& call, std::span<const std::string> arrays) {
+  const int64_t classes = call.attributes.integer("classes");
+  return fmt::format("one_hot_element({0}, i / {1}u, i % {1}u, {1}u, {2})", arrays[0], classes, arrays[1]);
 }
 
 }  // namespace retrace

@@ -125,6 +125,7 @@ void define_softmax(OpTable& table) {
              .gradient = gradient_softmax,
              .kernel = run_softmax,
              .cuda = cuda_softmax,
+             .cuda_line = {"retrace/ops/softmax/softmax_line_cuda.h", "softmax_line"},
              .cut = 0b1});
 }
 

@@ -80,6 +80,7 @@ void define_sum(OpTable& table) {
              .workspace = workspace_sum,
              .cuda = cuda_sum,
              .cuda_workspace = cuda_workspace_sum,
+             .cuda_line = {"retrace/ops/line_cuda.h", "sum_line"},
              .takes_prologue = true,
              .cut = 0b1,
              .subtree = subtree,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "retrace/base/error.h"
 #include "retrace/ops/conversion.h"
 #include "retrace/trace/op.h"
 
@@ -50,6 +51,18 @@ std::string rule_call(const Node& node, std::string_view what) {
   std::string arguments;
   for (ValueId id : node.inputs) arguments += fmt::format("{}v{}", arguments.empty() ? "" : ", ", id);
   return fmt::format("rules::{}_{}({})", node.op->rule->name, what, arguments);
+}
+
+std::string element_text(const Trace& body, const Node& node) {
+  std::vector<TensorSpec> specs;
+  std::vector<std::string> arrays;
+  for (ValueId id : node.inputs) {
+    const auto at = std::find(body.inputs.begin(), body.inputs.end(), id) - body.inputs.begin();
+    ensure(static_cast<size_t>(at) < body.inputs.size(), "elements are made of arrays in memory");
+    arrays.push_back(fmt::format("a.in{}", at)), specs.push_back(body.spec(id));
+  }
+  if (node.op->value_error) arrays.emplace_back("a.errors");
+  return node.op->cuda_element.text({*node.op, node.attributes, specs, node.place}, arrays);
 }
 
 ChainText::ChainText(const Trace& body) : body_(body), integer_(body) {

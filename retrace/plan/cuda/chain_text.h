@@ -16,6 +16,9 @@ std::string index_of(const Shape& shape, const Shape& whole);
 bool is_conversion(const Node& node);
 // The header that the text of a node needs: of its rule, of its elements, or of conversions.
 std::string_view header_of(const Node& node);
+// Element i of a node that makes it of inputs of the body (Op::cuda_element), which are a.in0, a.in1, ...; a.errors is
+// where it reports errors.
+std::string element_text(const Trace& body, const Node& node);
 // The function of a node's rule that ends so, of its arguments as they are.
 std::string rule_call(const Node& node, std::string_view what = "rule");
 

@@ -34,8 +34,7 @@ bool can_generate(const Trace& trace, const Node& node) {
 }
 
 bool reports_errors(const Trace& body) {
-  const bool any = std::any_of(body.nodes.begin(), body.nodes.end(),
-                               [&](const Node& node) { return retrace::reports_errors(body, node); });
+  const bool any = reporting_node(body) != nullptr;
   ensure(!any || body.nodes.size() == 1, "a node that reports errors is in no chain with others");
   return any;
 }
@@ -138,6 +137,12 @@ bool is_float_chain(const Trace& trace, const Node& node) {
 bool reports_errors(const Trace& trace, const Node& node) {
   const DType made = trace.spec(node.first_output).type;
   return node.op->value_error && (!node.op->rule || made == DType::i32 || made == DType::u8);
+}
+
+const Node* reporting_node(const Trace& body) {
+  for (const Node& node : body.nodes)
+    if (reports_errors(body, node)) return &node;
+  return nullptr;
 }
 
 Trace chain_body(const Trace& trace, const Node& node) {

@@ -20,6 +20,8 @@ bool joins_chains(const Trace& trace, const Node& node);
 bool is_float_chain(const Trace& trace, const Node& node);
 // Whether the kernel of a node takes an ErrorTarget: the op has a value_error, which a rule has for integers only.
 bool reports_errors(const Trace& trace, const Node& node);
+// The first node of a body that does; null: none.
+const Node* reporting_node(const Trace& body);
 // The nodes of a chain, over inputs in the order of the node's.
 Trace chain_body(const Trace& trace, const Node& node);
 

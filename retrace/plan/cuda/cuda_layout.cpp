@@ -4,8 +4,7 @@
 
 #include "retrace/plan/cuda/cuda_epilogue.h"
 #include "retrace/plan/cuda/cuda_plan.h"
-#include "retrace/plan/cuda/cuda_reduction.h"
-#include "retrace/plan/cuda/cuda_rows.h"
+#include "retrace/plan/cuda/generated_kernel.h"
 #include "retrace/plan/cuda/launch_edges.h"
 #include "retrace/plan/layout/donation.h"
 
@@ -13,8 +12,8 @@ namespace retrace {
 namespace {
 
 size_t workspace_bytes(const Trace& trace, const Node& node, Mode mode) {
-  if (is_reducing(node)) return static_cast<size_t>(reducing_workspace(node.body->trace));
-  if (is_row_chain(node)) return static_cast<size_t>(row_chain_workspace(node.body->trace));
+  if (const GeneratedKernel* const generated = generated_kernel(node))
+    return static_cast<size_t>(generated->workspace(node.body->trace));
   if (has_epilogue(node)) return static_cast<size_t>(tile_sum_workspace(trace, node, mode));
   if (!node.op->cuda_workspace) return 0;
   std::vector<TensorSpec> specs;

@@ -11,8 +11,7 @@
 
 #include "retrace/ops/cuda_call.h"
 #include "retrace/plan/cuda/cuda_epilogue.h"
-#include "retrace/plan/cuda/cuda_reduction.h"
-#include "retrace/plan/cuda/cuda_rows.h"
+#include "retrace/plan/cuda/generated_kernel.h"
 
 namespace retrace {
 namespace {
@@ -54,8 +53,7 @@ CudaPlan::CudaPlan(const Trace& trace, DeviceId device, const PlanOptions& optio
   for (const Step& step : steps_) {
     if (step.node->op->on_host)
       exchanges_.add(*step.node), exchange_steps_.push_back(&step);
-    else if (!step.node->op->cuda && !is_chain(trace, *step.node) && !is_reducing(*step.node) &&
-             !is_row_chain(*step.node))
+    else if (!step.node->op->cuda && !is_chain(trace, *step.node) && !generated_kernel(*step.node))
       refuse(trace, *step.node);
   }
   find_sources_of_errors();
@@ -80,9 +78,13 @@ void CudaPlan::watch_sources(void (*given)(const std::string& source)) { watch =
 
 void CudaPlan::find_sources_of_errors() {
   auto& errors = cuda_device(device_of(trace_) - 1).value_errors();
-  for (Step& step : steps_)
-    if (reports_errors(trace_, *step.node))
-      step.errors = std::make_unique<const cuda::ValueErrors::Source>(errors, description(trace_, *step.node));
+  for (Step& step : steps_) {
+    const bool generated = generated_kernel(*step.node) != nullptr;
+    const Trace& trace = generated ? step.node->body->trace : trace_;
+    const Node* const node = generated ? reporting_node(trace) : step.node;
+    if (node && reports_errors(trace, *node))
+      step.errors = std::make_unique<const cuda::ValueErrors::Source>(errors, description(trace, *node));
+  }
 }
 
 // Chains of one launch in as few calls as the size of their arguments allows. Chains of no elements are left out. One
@@ -130,9 +132,9 @@ void CudaPlan::compile_chains() {
   std::set<std::string> headers;
   std::vector<std::pair<Call*, std::string>> wanted;
   for (Call& call : calls_) {
-    if (const Node& node = *call.steps[0]->node; is_reducing(node) || is_row_chain(node)) {
-      const Trace& body = node.body->trace;
-      CudaChain chain = is_row_chain(node) ? generate_row_chain(body) : generate_reducing_chain(body);
+    const Node& node = *call.steps[0]->node;
+    if (const GeneratedKernel* const generated = generated_kernel(node)) {
+      CudaChain chain = generated->generate(node.body->trace);
       wanted.emplace_back(&call, chain.name);
       headers.merge(chain.headers);
       kernels.insert_or_assign(std::move(chain.name), std::move(chain.source));
@@ -235,13 +237,14 @@ cuda::Launch CudaPlan::launch_of_chains(const Call& call) const {
 std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<const cuda::Launch> earlier) const {
   if (call.steps[0]->node->op->on_host) return {};
   cuda::Launches launches(runtime_, counters(call), earlier, mode_);
-  if (const Step& step = *call.steps[0]; is_reducing(*step.node) || is_row_chain(*step.node)) {
+  const Step& step = *call.steps[0];
+  const auto errors = step.errors ? step.errors->target() : cuda::ErrorTarget();
+  if (const GeneratedKernel* const generated = generated_kernel(*step.node)) {
     std::vector<const void*> in;
     std::vector<void*> out;
     for (const Location& input : step.inputs) in.push_back(at(input));
     for (const Location& output : step.outputs) out.push_back(at(output));
-    const auto add = is_row_chain(*step.node) ? add_row_chain_launch : add_reducing_launches;
-    add(step.node->body->trace, *call.kernel, in, out, at(step.workspace), launches);
+    generated->add({step.node->body->trace, *call.kernel, in, out, at(step.workspace), launches, errors});
   } else if (is_chain(trace_, *step.node)) {
     launches.add(launch_of_chains(call));
   } else {
@@ -249,7 +252,6 @@ std::vector<cuda::Launch> CudaPlan::launches_of(const Call& call, std::span<cons
     std::vector<KernelOutput> out;
     for (size_t i = 0; i < step.inputs.size(); ++i) in.push_back({at(step.inputs[i]), step.input_specs[i]});
     for (size_t i = 0; i < step.outputs.size(); ++i) out.push_back({at(step.outputs[i]), step.output_specs[i]});
-    const auto errors = step.errors ? step.errors->target() : cuda::ErrorTarget();
     try {
       if (has_epilogue(*step.node))
         add_epilogue_launch(trace_, *step.node, *call.kernel, in, out, at(step.workspace), launches);

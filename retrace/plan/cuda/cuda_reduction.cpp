@@ -122,7 +122,8 @@ bool is_reducing(const Node& node) {
 std::string_view cuda_reduction_refusal(const Trace& trace, const Node& chain, const Node& reduction) {
   const TensorSpec& source = trace.spec(reduction.inputs[0]);
   if (!is_reduction(reduction) || source.type != DType::f32) return "it is not a sum over positions";
-  const bool elements = makes_elements(chain) && !chain.body && source.type == DType::f32;
+  const bool elements =
+      makes_elements(chain) && !chain.body && !reports_errors(trace, chain) && source.type == DType::f32;
   if (!elements && !joins_chains(trace, chain)) return "what makes it is not pointwise";
   if (!(trace.spec(chain.first_output).shape == source.shape)) return "the shapes differ";
   const ReduceShape shape = reduced_shape(trace, reduction);
@@ -153,15 +154,14 @@ int64_t reducing_workspace(const Trace& body) {
   return cuda_reduce_workspace(parts.shape, parts.value_bytes(), most_threads(parts));
 }
 
-void add_reducing_launches(const Trace& body, const cuda::Kernel& kernel, std::span<const void* const> inputs,
-                           std::span<void* const> outputs, void* workspace, cuda::Launches& launches) {
-  const ReducingBody parts(body);
+void add_reducing_launches(const GeneratedCall& call) {
+  const ReducingBody parts(call.body);
   for (const auto& pass : cuda_reduce_passes(parts.shape, parts.value_bytes(), most_threads(parts), "a reduction",
-                                             workspace, launches.counters())) {
-    cuda::Launch launch{&kernel, {pass.blocks}, {pass.threads}, pass.shared_bytes, {}};
+                                             call.workspace, call.launches.counters())) {
+    cuda::Launch launch{&call.kernel, {pass.blocks}, {pass.threads}, pass.shared_bytes, {}};
     launch.set(pass.arguments);
-    launch.append(std::as_bytes(inputs)), launch.append(std::as_bytes(outputs));
-    launches.add(std::move(launch));
+    launch.append(std::as_bytes(call.inputs)), launch.append(std::as_bytes(call.outputs));
+    call.launches.add(std::move(launch));
   }
 }
 

@@ -5,12 +5,10 @@
 // of such a node has its pointwise nodes first, then the reductions, all of one shape over the same axes, then what is
 // made of their results, all of the results' shape.
 
-#include <span>
 #include <string_view>
 
-#include "retrace/device/cuda/launches.h"
 #include "retrace/ops/reduce/reduction.h"
-#include "retrace/plan/cuda/cuda_chain.h"
+#include "retrace/plan/cuda/generated_kernel.h"
 #include "retrace/trace/trace.h"
 
 namespace retrace {
@@ -27,7 +25,6 @@ bool reduce_alike(const Trace& trace, const Node& a, const Node& b);
 CudaChain generate_reducing_chain(const Trace& body);
 
 int64_t reducing_workspace(const Trace& body);
-void add_reducing_launches(const Trace& body, const cuda::Kernel& kernel, std::span<const void* const> inputs,
-                           std::span<void* const> outputs, void* workspace, cuda::Launches& launches);
+void add_reducing_launches(const GeneratedCall& call);
 
 }  // namespace retrace

@@ -322,18 +322,17 @@ int64_t row_chain_workspace(const Trace& body) {
   return (int64_t{arguments.blocks} + arguments.groups) * layout.record * static_cast<int64_t>(sizeof(float));
 }
 
-void add_row_chain_launch(const Trace& body, const cuda::Kernel& kernel, std::span<const void* const> inputs,
-                          std::span<void* const> outputs, void* workspace, cuda::Launches& launches) {
-  const RowLayout layout = row_layout_of(body);
+void add_row_chain_launch(const GeneratedCall& call) {
+  const RowLayout layout = row_layout_of(call.body);
   cuda::RowChainArguments arguments = row_arguments_of(layout.roles, layout.record);
-  arguments.records = workspace;
-  arguments.group_records = static_cast<float*>(workspace) + arguments.blocks * layout.record;
-  arguments.counters = launches.counters();
+  arguments.records = call.workspace;
+  arguments.group_records = static_cast<float*>(call.workspace) + arguments.blocks * layout.record;
+  arguments.counters = call.launches.counters();
   cuda::Launch launch{
-      &kernel, {static_cast<unsigned>(blocks_of(layout.roles.rows()))}, {cuda::kRowThreads}, layout.bytes(), {}};
+      &call.kernel, {static_cast<unsigned>(blocks_of(layout.roles.rows()))}, {cuda::kRowThreads}, layout.bytes(), {}};
   launch.set(arguments);
-  launch.append(std::as_bytes(inputs)), launch.append(std::as_bytes(outputs));
-  launches.add(std::move(launch));
+  launch.append(std::as_bytes(call.inputs)), launch.append(std::as_bytes(call.outputs));
+  call.launches.add(std::move(launch));
 }
 
 }  // namespace retrace

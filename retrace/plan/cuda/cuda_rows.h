@@ -2,11 +2,9 @@
 // A chain of rows (retrace/plan/programs/row_program.h) as one CUDA kernel: what lies between its ops stays in shared
 // memory (row_chain_kernel.h).
 
-#include <span>
 #include <string_view>
 
-#include "retrace/device/cuda/launches.h"
-#include "retrace/plan/cuda/cuda_chain.h"
+#include "retrace/plan/cuda/generated_kernel.h"
 
 namespace retrace {
 
@@ -19,7 +17,6 @@ std::string_view cuda_rows_refusal(const Trace& body);
 // RowChainArguments and the addresses of the body's inputs and outputs, in order.
 CudaChain generate_row_chain(const Trace& body);
 int64_t row_chain_workspace(const Trace& body);
-void add_row_chain_launch(const Trace& body, const cuda::Kernel& kernel, std::span<const void* const> inputs,
-                          std::span<void* const> outputs, void* workspace, cuda::Launches& launches);
+void add_row_chain_launch(const GeneratedCall& call);
 
 }  // namespace retrace

@@ -1,22 +1,9 @@
 #include <fmt/format.h>
 
-#include "retrace/base/error.h"
 #include "retrace/plan/cuda/reducing_body.h"
 
 namespace retrace {
 namespace {
-
-// An element of a node that makes it of arrays in memory.
-std::string element_of(const Trace& body, const Node& node) {
-  std::vector<TensorSpec> specs;
-  std::vector<std::string> arrays;
-  for (ValueId id : node.inputs) {
-    const auto at = std::find(body.inputs.begin(), body.inputs.end(), id) - body.inputs.begin();
-    ensure(static_cast<size_t>(at) < body.inputs.size(), "elements are made of arrays in memory");
-    arrays.push_back(fmt::format("a.in{}", at)), specs.push_back(body.spec(id));
-  }
-  return node.op->cuda_element.text({*node.op, node.attributes, specs, node.place}, arrays);
-}
 
 class ItemWriter {
  public:
@@ -111,7 +98,7 @@ class ItemWriter {
     for (const Node& node : parts_.chain) {
       if (makes_elements(node)) {
         text.arrays += fmt::format("        float x{}[together] = {{}};\n", node.first_output);
-        text.loads += fmt::format("          x{}[j] = {};\n", node.first_output, element_of(body_, node));
+        text.loads += fmt::format("          x{}[j] = {};\n", node.first_output, element_text(body_, node));
         text.made += fmt::format("            const float v{0} = x{0}[j];\n", node.first_output);
         text.loaded += 4;
       } else {

@@ -21,6 +21,8 @@ class Groups {
   // third. Where more than tuning::kMostSearchSteps edges would have to be followed to know, they stay apart: time is
   // linear in the trace. Returns "", or why they stay apart.
   std::string_view merge(size_t source, size_t reader);
+  // The same of two groups of which neither need read the other.
+  std::string_view merge_beside(size_t a, size_t b) { return position_[a] < position_[b] ? merge(a, b) : merge(b, a); }
   // All groups, each after those that it needs; else by their first nodes.
   std::vector<size_t> in_order() const;
 
