@@ -35,15 +35,24 @@ CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options, 
                                            .targets = options.targets,
                                            .ignored = options.ignored,
                                            .named = options.features,
+                                           .categorical = options.categorical,
+                                           .empty = options.empty_cells,
+                                           .categories = options.categories,
+                                           .means = options.means,
+                                           .cleans = true,
                                            .labels = classify});
-    const auto width = static_cast<int64_t>(table.columns.size()), targets = static_cast<int64_t>(table.targets.size());
+    const auto targets = static_cast<int64_t>(table.targets.size());
     std::vector<std::string> names;
     if (classify) names = options.class_names.empty() ? classes_of(table) : options.class_names;
-    const Tensor features = Tensor::from(table.features, {table.rows, width}, "BC");
+    const Tensor features = Tensor::from(table.features, {table.rows, table.width}, "BC");
     const Tensor target = classify ? Tensor::from(numbers_of_labels(table.labels, table.name, names), {table.rows}, "B")
                                    : Tensor::from(table.values, {table.rows, targets}, "BC");
-    return {array_store({features, target}, {.files = {file}}), std::move(table.columns), std::move(table.targets),
-            std::move(names)};
+    return {array_store({features, target}, {.files = {file}}),
+            std::move(table.columns),
+            std::move(table.targets),
+            std::move(names),
+            std::move(table.categories),
+            std::move(table.means)};
   });
 }
 

@@ -9,6 +9,10 @@
 
 namespace retrace {
 
+// What an empty cell of a CSV file means: an error; of a feature the mean of its column in the training set (summed in
+// f64 in the order of the records, and rounded once), of a category one of its own; or that its record is left out.
+enum class EmptyCells { refused, mean, dropped };
+
 // Options of csv_store.
 struct CsvStoreOptions {
   bool header = true;                     // the first line has the names of the columns; else they are 1, 2, 3, ...
@@ -18,6 +22,14 @@ struct CsvStoreOptions {
   // all columns that are neither targets nor ignored, and both in the order of the file. Give those of the training set
   // to the store of the test set.
   std::vector<std::string> features = {};
+  // Columns of features that are categories, as text: each becomes a number for each of its categories, in the order of
+  // their bytes, 1 for that of the record and 0 for the others.
+  std::vector<std::string> categorical = {};
+  EmptyCells empty_cells = EmptyCells::refused;
+  // Of each feature: its categories (none: a number), where a text that is not among them is an error; and its mean.
+  // None: those that are found. Give those of the training set to the store of the test set.
+  std::vector<std::vector<std::string>> categories = {};
+  std::vector<float> means = {};
   Task task = Task::classification;  // which has one column of targets
   // Of Task::classification: the classes in the order of their numbers; a label that is not among them is an error.
   // None: those that are found. Give those of the training set to the store of the test set.
@@ -25,12 +37,16 @@ struct CsvStoreOptions {
 };
 
 // A store in memory whose observations are the records of a CSV file: features, f32[n] "C" in the order of their
-// columns; then the number of the class, a single i32, or the values f32[m] "C".
+// columns, with as many numbers for one as it has categories; then the number of the class, a single i32, or the values
+// f32[m] "C".
 class CsvDatastore : public Datastore {
  public:
   // The names of the columns that are features, and of those that are targets.
   const std::vector<std::string>& feature_names() const { return feature_names_; }
   const std::vector<std::string>& target_names() const { return target_names_; }
+  // Of each feature: its categories (none: it is a number); what its empty cells are, with EmptyCells::mean.
+  const std::vector<std::vector<std::string>>& categories() const { return categories_; }
+  const std::vector<float>& means() const { return means_; }
   // The names of the classes in the order of their numbers; empty for Task::regression. Where every label is a whole
   // number from 0 on, it is the number of its class, and the names are 0, 1, 2, ... up to the largest; other labels
   // are numbered in the order of their bytes.
@@ -39,18 +55,24 @@ class CsvDatastore : public Datastore {
  private:
   friend CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options, Place place);
   CsvDatastore(Datastore store, std::vector<std::string> features, std::vector<std::string> targets,
-               std::vector<std::string> classes)
+               std::vector<std::string> classes, std::vector<std::vector<std::string>> categories,
+               std::vector<float> means)
       : Datastore(std::move(store)),
         feature_names_(std::move(features)),
         target_names_(std::move(targets)),
-        class_names_(std::move(classes)) {}
+        class_names_(std::move(classes)),
+        categories_(std::move(categories)),
+        means_(std::move(means)) {}
   std::vector<std::string> feature_names_, target_names_, class_names_;
+  std::vector<std::vector<std::string>> categories_;
+  std::vector<float> means_;
 };
 
 // Reads a CSV file by RFC 4180, as UTF-8: commas, lines that end with LF or CRLF, cells in quotes where they hold
 // commas, quotes (written twice) or line breaks. A number has a point and no separators; it becomes the nearest f32,
-// whatever the locale is. Errors: missing; bad_data with file:line:column and what helps for empty cells, text where a
-// number is wanted, infinities and NaN, records of unequal length, unknown labels; usage for options.
+// whatever the locale is. Errors: missing; bad_data with file:line:column and what helps for empty cells that are
+// refused, text where a number is wanted, infinities and NaN, records of unequal length, unknown labels and categories;
+// usage for options.
 CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options = {}, Place place = Place::here());
 
 }  // namespace retrace

@@ -235,5 +235,56 @@ TEST(CsvStore, GivesValues) {
             "the task to regression");
 }
 
+const std::string kMixed = "age,city,size,kind\n1,b,5,x\n,a,7,y\n4,b,,x\n";
+
+TEST(CsvStore, CategoriesAreANumberEach) {
+  const CsvTable read = table("city,age,kind\nb,1,x\na,2,y\n\"c d\",3,x\n", {.categorical = {"city"}, .labels = true});
+  EXPECT_EQ(read.columns, (Texts{"city", "age"}));
+  EXPECT_EQ(read.categories, (std::vector<Texts>{{"a", "b", "c d"}, {}}));
+  EXPECT_EQ(read.width, 4);
+  EXPECT_EQ(read.features, (Floats{0, 1, 0, 1, 1, 0, 0, 2, 0, 0, 1, 3}));
+  const CsvTable numbers = table("zip,y\n10,1\n9,2\n10,3\n", {.categorical = {"zip"}});
+  EXPECT_EQ(numbers.categories, (std::vector<Texts>{{"10", "9"}}));
+  EXPECT_EQ(numbers.features, (Floats{1, 0, 0, 1, 1, 0}));
+}
+
+TEST(CsvStore, EmptyCellsAreMeansOrCategoriesOrLeftOut) {
+  const CsvColumns columns{.categorical = {"city"}, .empty = EmptyCells::mean, .labels = true};
+  const CsvTable filled = table(kMixed, columns);
+  EXPECT_EQ(filled.means, (Floats{2.5, 0, 6}));
+  EXPECT_EQ(filled.features, (Floats{1, 0, 1, 5, 2.5, 1, 0, 7, 4, 0, 1, 6}));
+  const CsvTable empty = table("city,y\na,1\n,2\n", {.categorical = {"city"}, .empty = EmptyCells::mean});
+  EXPECT_EQ(empty.categories, (std::vector<Texts>{{"", "a"}}));
+  const CsvTable dropped = table(kMixed, {.categorical = {"city"}, .empty = EmptyCells::dropped, .labels = true});
+  EXPECT_EQ(dropped.rows, 1);
+  EXPECT_EQ(dropped.features, (Floats{1, 1, 5}));
+  EXPECT_EQ(dropped.labels.size(), 1u);
+}
+
+TEST(CsvStore, ATestSetHasTheCategoriesAndMeansOfItsTrainingSet) {
+  const CsvFile train(kMixed), test("kind,size,city,age\nx,,a,\ny,1,b,2\n");
+  const auto store = csv_store(train.path(), {.categorical = {"city"}, .empty_cells = EmptyCells::mean});
+  const auto other = csv_store(test.path(), {.targets = {"kind"},
+                                             .features = store.feature_names(),
+                                             .empty_cells = EmptyCells::mean,
+                                             .categories = store.categories(),
+                                             .means = store.means(),
+                                             .class_names = store.class_names()});
+  EXPECT_EQ(other.get(0)[0].to_vector<float>(), (Floats{2.5, 1, 0, 6}));
+  EXPECT_EQ(other.get(1)[0].to_vector<float>(), (Floats{2, 0, 1, 1}));
+}
+
+TEST(CsvStore, CategoriesThatAreUnknownAreRefused) {
+  EXPECT_EQ(
+      refusal("city,y\na,1\nc,2\n", {.categories = {{"a", "b"}}}),
+      "error[RT0400]: the column \"city\" has no category \"c\"\n  where:    x.csv:3:1\n  expected: a, b\n"
+      "  help:     categories are those of the training set: add records of this one there, or remove the record");
+  EXPECT_TRUE(says(refusal("a,y\n,1\n,2\n", {.empty = EmptyCells::mean}),
+                   "error[RT0300]: the column \"a\" has no number, and so no mean"));
+  EXPECT_TRUE(says(refusal("a,y\n1,1\n", {.categorical = {"b"}}), "error[RT0355]"));
+  EXPECT_TRUE(says(refusal("a,y\n1,1\n", {.categorical = {"y"}}), "error[RT0403]"));
+  EXPECT_TRUE(says(refusal("city,y\na,1\n,2\n", {.categorical = {"city"}}), "error[RT0351]"));
+}
+
 }  // namespace
 }  // namespace retrace

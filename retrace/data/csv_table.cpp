@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <span>
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/joined.h"
+#include "retrace/data/csv_encoding.h"
 
 namespace retrace {
 namespace {
@@ -38,6 +40,7 @@ struct Column {
   std::string quoted_name;
   Role role = Role::feature;
   size_t place = 0;  // among the columns of this role, as the table has them
+  bool categorical = false;
 };
 
 // Some names, for people.
@@ -45,6 +48,12 @@ std::string listed(std::span<const std::string> names) {
   constexpr size_t most = 20;
   return printable(
       fmt::format("{}{}", joined(names.first(std::min(most, names.size())), ", "), names.size() > most ? ", ..." : ""));
+}
+
+// How many columns of features there must be; 0: any. Those of categories are several features.
+int64_t columns_of(const CsvColumns& wanted) {
+  if (!wanted.categories.empty()) return static_cast<int64_t>(wanted.categories.size());
+  return wanted.categorical.empty() ? wanted.features : 0;
 }
 
 // What the columns are, by the first record.
@@ -60,7 +69,20 @@ class Columns {
   std::vector<Column> list() const {
     std::vector<Column> columns;
     for (size_t i = 0; i < size(); ++i)
-      columns.push_back({fmt::format("\"{}\"", printable(names_[i])), roles_[i], places_[i]});
+      columns.push_back({fmt::format("\"{}\"", printable(names_[i])), roles_[i], places_[i], false});
+    for (const auto& name : wanted_.categorical) {
+      const size_t column = column_of(name);
+      if (column == size()) continue;
+      if (roles_[column] != Role::feature)
+        throw Error(ErrorKind::usage, 403,
+                    fmt::format("the column {} of categories is no feature", columns[column].quoted_name))
+            .where(file_)
+            .help("take it from the columns of categories: texts that are targets become classes by themselves");
+      columns[column].categorical = true;
+    }
+    for (auto& column : columns)
+      if (column.role == Role::feature && !wanted_.categories.empty())
+        column.categorical = column.place < wanted_.categories.size() && !wanted_.categories[column.place].empty();
     return columns;
   }
   // In the order of the table.
@@ -131,7 +153,7 @@ class Columns {
     roles_.assign(size(), Role::feature);
     for (const auto& name : wanted_.ignored) assign_role(name, Role::ignored, Role::feature);
     for (const auto& name : wanted_.targets) assign_role(name, Role::target, Role::feature);
-    if (wanted_.targets.empty() && !(wanted_.for_inputs && features() <= wanted_.features))
+    if (wanted_.targets.empty() && !(wanted_.for_inputs && features() <= columns_of(wanted_)))
       assign_role(names_.back(), Role::target, Role::feature);
     for (const Role role : {Role::feature, Role::target}) {
       size_t place = 0;
@@ -169,13 +191,13 @@ class Columns {
 
   void check_features() const {
     const int64_t found = features();
-    if (found == 0 || (wanted_.features > 0 && found != wanted_.features))
+    const int64_t columns = columns_of(wanted_);
+    if (found == 0 || (columns > 0 && found != columns))
       throw Error(ErrorKind::bad_data, 358, fmt::format("the CSV file has {} columns of features", found))
           .where(file_)
           .got(fmt::format("{} columns, {} of them targets, {} ignored", size(), count(Role::target),
                            count(Role::ignored)))
-          .expected(wanted_.features > 0 ? fmt::format("{} columns of features", wanted_.features)
-                                         : "at least one column of features");
+          .expected(columns > 0 ? fmt::format("{} columns of features", columns) : "at least one column of features");
   }
 
   const std::string& file_;
@@ -204,6 +226,7 @@ class TableReader {
     }
     throw_all(mistakes_);
     if (table_.rows == 0) throw no_record();
+    encode_csv_features(table_, wanted_, texts_);
     return std::move(table_);
   }
 
@@ -222,6 +245,7 @@ class TableReader {
           .help(cells.size() > columns_.size() ? "put a cell that holds a comma into quotes" : "");
       return;
     }
+    if (wanted_.empty == EmptyCells::dropped && !wanted_.for_inputs && has_empty(cells)) return;
     ++table_.rows;
     const std::span<float> features = add_row(table_.features, table_.columns.size());
     const bool targets = !wanted_.for_inputs;
@@ -229,11 +253,30 @@ class TableReader {
     for (size_t i = 0; i < cells.size() && mistakes_.size() < kMostMistakes; ++i) {
       const Column& column = columns_[i];
       if (column.role == Role::feature)
-        read_cell(cells[i], column, features[column.place]);
+        read_feature(cells[i], column, features[column.place]);
       else if (column.role == Role::target && targets && wanted_.labels)
         add_label(cells[i], column);
       else if (column.role == Role::target && targets)
         read_cell(cells[i], column, values[column.place]);
+    }
+  }
+
+  bool has_empty(const std::vector<CsvCell>& cells) const {
+    for (size_t i = 0; i < cells.size(); ++i)
+      if (columns_[i].role != Role::ignored && cells[i].text.empty()) return true;
+    return false;
+  }
+
+  // Texts of categories stand in a list of their own until all are known, and means that are not known are NaN.
+  void read_feature(const CsvCell& cell, const Column& column, float& number) {
+    const bool fills = wanted_.empty == EmptyCells::mean && cell.text.empty();
+    if (column.categorical) {
+      if (cell.text.empty() && !fills) return add_empty(cell, column);
+      texts_[column.place].push_back({cell.text, cell.position});
+    } else if (fills) {
+      number = std::numeric_limits<float>::quiet_NaN();
+    } else {
+      read_cell(cell, column, number);
     }
   }
 
@@ -251,8 +294,10 @@ class TableReader {
     const bool target = column.role == Role::target || wanted_.named_are_targets;
     add_mistake(352, fmt::format("{} is no number", shown(cell)), cell.position)
         .expected(fmt::format("a number: the column {} is {}", column.quoted_name, target ? "a target" : "a feature"))
-        .help(target ? "write it like -1.5e3, or remove the record"
-                     : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)");
+        .help(target           ? "write it like -1.5e3, or remove the record"
+              : wanted_.cleans ? "write it like -1.5e3, or name the column in categorical or ignored (in a job "
+                                 "data.categorical_columns, data.ignored_columns)"
+                               : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)");
   }
 
   void read_cell(const CsvCell& cell, const Column& column, float& number) {
@@ -269,7 +314,9 @@ class TableReader {
 
   void add_empty(const CsvCell& cell, const Column& column) {
     add_mistake(351, fmt::format("a cell of the column {} is empty", column.quoted_name), cell.position)
-        .help("fill it, or remove the record");
+        .help(wanted_.cleans
+                  ? "fill it, remove the record, or set empty_cells (in a job data.empty_cells = \"mean\" or \"drop\")"
+                  : "fill it, or remove the record");
   }
 
   Error& add_mistake(int code, const std::string& what, TextPosition position) {
@@ -285,6 +332,7 @@ class TableReader {
   const CsvColumns& wanted_;
   std::vector<Column> columns_;
   CsvTable table_;
+  CsvTexts texts_;
   std::vector<Error> mistakes_;
 };
 
@@ -297,6 +345,10 @@ CsvTable parse_csv_table(std::string_view text, std::string_view name, const Csv
 
 CsvTable read_csv_table(const std::filesystem::path& file, const CsvColumns& columns) {
   return parse_csv_table(read_file(file, "CSV file", kCsvLimit), file.string(), columns);
+}
+
+EmptyCells empty_csv_cells(std::string_view word) {
+  return word == "mean" ? EmptyCells::mean : word == "drop" ? EmptyCells::dropped : EmptyCells::refused;
 }
 
 bool is_csv_number(std::string_view text) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "retrace/data/csv.h"
+#include "retrace/data/csv_store.h"
 
 namespace retrace {
 
@@ -19,8 +20,14 @@ struct CsvColumns {
   // The columns that are features, in this order, and targets in theirs; all others are not used. None: all that are
   // neither targets nor ignored, in the order of the file, and targets in that order, too.
   std::vector<std::string> named = {};
+  std::vector<std::string> categorical = {};  // of the features: texts, which become a number for each category
+  EmptyCells empty = EmptyCells::refused;     // of features; of targets they are refused or dropped
+  // Of each feature: its categories (none: it is a number), and what its empty cells are. None: those that are found.
+  std::vector<std::vector<std::string>> categories = {};
+  std::vector<float> means = {};
+  bool cleans = false;      // who reads has `categorical` and `empty` as options: messages name them
   bool labels = false;      // the target is one column of labels, as text; else targets are numbers
-  int64_t features = 0;     // the number that there must be; 0: any
+  int64_t features = 0;     // the width that there must be; 0: any
   bool for_inputs = false;  // only features are read: columns that are named and not there are no mistake, and the last
                             // column is a feature where that makes the number right
   bool named_are_targets = false;  // in messages
@@ -32,13 +39,15 @@ struct CsvLabel {
 };
 
 struct CsvTable {
-  std::string name;                  // of the file, in messages
-  std::vector<std::string> columns;  // the names of the features
-  std::vector<std::string> targets;  // of the columns of targets
-  int64_t rows = 0;
-  std::vector<float> features;   // row by row
-  std::vector<float> values;     // of the targets, row by row, unless they are labels
-  std::vector<CsvLabel> labels;  // one for each row, if they are wanted
+  std::string name;                                  // of the file, in messages
+  std::vector<std::string> columns;                  // the names of the features
+  std::vector<std::string> targets;                  // of the columns of targets
+  std::vector<std::vector<std::string>> categories;  // of each feature; none: it is a number
+  std::vector<float> means;                          // of each feature, where empty cells are means; 0 for categories
+  int64_t rows = 0, width = 0;                       // of the features: one number for each, and for each category
+  std::vector<float> features;                       // row by row
+  std::vector<float> values;                         // of the targets, row by row, unless they are labels
+  std::vector<CsvLabel> labels;                      // one for each row, if they are wanted
 };
 
 // The largest file that is read.
@@ -52,6 +61,9 @@ CsvTable read_csv_table(const std::filesystem::path& file, const CsvColumns& col
 
 // The same from memory; `name` stands for the file in messages.
 CsvTable parse_csv_table(std::string_view text, std::string_view name, const CsvColumns& columns);
+
+// EmptyCells by the words of jobs: error, mean, drop.
+EmptyCells empty_csv_cells(std::string_view word);
 
 // Whether a text is read as a number, which may not be finite.
 bool is_csv_number(std::string_view text);

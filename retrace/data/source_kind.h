@@ -16,9 +16,11 @@ namespace retrace {
 
 // What other sets take from their training set, whether it was read or a run keeps it. What is empty is not known.
 struct TrainingFacts {
-  std::vector<std::string> class_names = {};             // in the order of the numbers of the classes
-  std::vector<std::string> features = {}, targets = {};  // the names of a table's columns
-  Shape sizes = {};                                      // of images, as the store has them
+  std::vector<std::string> class_names = {};              // in the order of the numbers of the classes
+  std::vector<std::string> features = {}, targets = {};   // the names of a table's columns
+  std::vector<std::vector<std::string>> categories = {};  // of each feature; none: it is a number
+  std::vector<float> means = {};                          // of each feature, for empty cells
+  Shape sizes = {};                                       // of images, as the store has them
 };
 
 // The part of a job that describes its data.
@@ -28,6 +30,7 @@ struct SourceRequest {
   uint64_t seed = 0;                // of the job
   OptionValues options = {};        // of this source alone; complete
   TrainingFacts training = {};      // what a test set goes by; where that does not do, the training set is read
+  bool whole = false;               // there is no test set: the training set may be `path` itself
   bool any_size = false;  // images may differ in height and width where the options say none: transforms make them one
 
   // How many of `there` samples a source has to give.

@@ -23,6 +23,9 @@ struct DataOptions {
   // surface with so many points (peaks_points() in data/datasets.h).
   int64_t train_samples = 0;
   int64_t test_samples = 0;
+  // Where there is no test set: the share of the training set's samples that is put aside as one, rounded, at least one
+  // sample. Which they are depends on their number alone, not on the seed. 0: the source has a test set.
+  double test_share = 0;
   std::vector<std::string> transforms = {};  // of retrace/data/transforms, in this order, of the training set
   OptionValues options = {};                 // of the source and the transforms; their keys stand beside the others
 };

@@ -38,8 +38,28 @@ SourceRequest request_of(const Job& job, Split split, const TrainingFacts& train
   return request;
 }
 
+// How many of so many samples are put aside for tests.
+int64_t tested_of(const Job& job, int64_t samples) {
+  if (samples < 2)
+    throw Error(ErrorKind::bad_data, 402, "data.test_share needs two samples at least").got(fmt::format("{}", samples));
+  return test_samples_of(job.data.test_share, samples);
+}
+
+// What data.test_share leaves to a split: of a fixed order of the training set its first samples are for tests.
+SourceSet load_part(const Job& job, Split split, const TrainingFacts& training) {
+  SourceRequest request = request_of(job, split, training);
+  request.samples = 0;
+  SourceSet set = source_of(job).load(Split::train, request);
+  const int64_t size = set.store.size(), tested = tested_of(job, size);
+  std::vector<int64_t> indices(static_cast<size_t>(split == Split::test ? tested : size - tested));
+  std::iota(indices.begin(), indices.end(), split == Split::test ? 0 : tested);
+  set.store = set.store.shuffle(0).subset(indices);
+  return set;
+}
+
 SourceSet load(const Job& job, Split split, const TrainingFacts& training) {
-  SourceSet set = source_of(job).load(split, request_of(job, split, training));
+  SourceSet set = job.data.test_share > 0 ? load_part(job, split, training)
+                                          : source_of(job).load(split, request_of(job, split, training));
   const int64_t count = taken_samples(job, split, set.store.size());
   if (count < set.store.size()) {
     std::vector<int64_t> indices(static_cast<size_t>(count));
@@ -51,7 +71,14 @@ SourceSet load(const Job& job, Split split, const TrainingFacts& training) {
 }
 
 SourceDescription describe(const Job& job, Split split, const TrainingFacts& training) {
-  auto made = source_of(job).description(split, request_of(job, split, training));
+  const bool parted = job.data.test_share > 0;
+  SourceRequest request = request_of(job, split, training);
+  if (parted) request.samples = 0;
+  auto made = source_of(job).description(parted ? Split::train : split, request);
+  if (parted) {
+    const int64_t tested = tested_of(job, made.samples);
+    made.samples = split == Split::test ? tested : made.samples - tested;
+  }
   made.samples = taken_samples(job, split, made.samples);
   for (auto& variable : made.variables)
     if (variable.labels.text() == "SSC")
@@ -125,7 +152,12 @@ SourceRequest source_request(const Job& job, int64_t samples) {
           .samples = samples,
           .seed = job.seed,
           .options = job.data.options,
+          .whole = job.data.test_share > 0,
           .any_size = takes_any_size(job)};
+}
+
+int64_t test_samples_of(double share, int64_t samples) {
+  return std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(samples) + 0.5), 1, samples - 1);
 }
 
 Datastore transformed(const Job& job, Split split, Datastore store) {

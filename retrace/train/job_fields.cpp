@@ -187,6 +187,7 @@ void add_data(FieldList& list, const Job& job) {
   path.only_with = choice_text("data.source", folders);
   list.add("data", {.name = "train_samples", .high = kMaxCount}, [](auto& j) -> auto& { return j.data.train_samples; });
   list.add("data", {.name = "test_samples", .high = kMaxCount}, [](auto& j) -> auto& { return j.data.test_samples; });
+  list.add("data", {.name = "test_share", .high = 0.9}, [](auto& j) -> auto& { return j.data.test_share; });
   const auto options = [](auto& j) -> auto& { return j.data.options; };
   list.add_options("data", "source", {chosen}, kinds, options);
   list.add("data", {.name = "transforms", .choices = names_of(all_transforms()), .may_be_empty = true},

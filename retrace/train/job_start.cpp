@@ -32,7 +32,29 @@ Error no_data(const std::string& data, const char* why) {
 SourceRequest request_of(const SourceKind& source, const fs::path& folder) {
   OptionValues found;
   if (source.look) found = source.look(folder);
-  return {.path = folder, .options = with_standard_values(std::move(found), source.options)};
+  std::error_code ignored;
+  return {.path = folder,
+          .options = with_standard_values(std::move(found), source.options),
+          .whole = source.name == "csv" && fs::is_regular_file(folder, ignored)};
+}
+
+// A test set, or else a fifth of the training set.
+void find_test_set(FoundData& data) {
+  constexpr double kShare = 0.2;
+  SourceRequest request = data.request;
+  request.training = data.train.facts;
+  try {
+    if (!request.whole) {
+      data.test = data.source->description(Split::test, request);
+      return;
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::missing || data.train.samples < 2) throw;
+  }
+  data.test_share = kShare;
+  data.test = data.train;
+  data.test.samples = test_samples_of(kShare, data.train.samples);
+  data.train.samples -= data.test.samples;
 }
 
 FoundData found_by(const SourceKind& source, const fs::path& folder) {
@@ -104,10 +126,11 @@ FoundData find_data(const std::string& data) {
   std::error_code ignored;
   if (is_s3(data)) return found_by(kind_of(all_sources(), "images", "data source", {}), data);
   if (fs::is_directory(data, ignored) || archive_path(data)) return found_in(data);
-  if (fs::is_regular_file(data, ignored) && data.ends_with(".txt"))
-    return found_by(kind_of(all_sources(), "text", "data source", {}), data);
+  for (const auto& [ending, source] : {std::pair(".txt", "text"), std::pair(".csv", "csv")})
+    if (fs::is_regular_file(data, ignored) && data.ends_with(ending))
+      return found_by(kind_of(all_sources(), source, "data source", {}), data);
   if (fs::exists(data, ignored))
-    throw no_data(data, "is neither a folder nor a text (.txt)")
+    throw no_data(data, "is neither a folder, a text (.txt) nor a table (.csv)")
         .help("give the folder that holds training set and test set");
   for (const auto& source : all_sources()) {
     if (source.name != data) continue;
@@ -140,9 +163,7 @@ void check_start(const std::string& text, const std::string& file) {
 JobStart start_job(const JobStartOptions& options) {
   const FloatingPointScope floating_point;
   FoundData data = find_data(options.data);
-  SourceRequest request = data.request;
-  request.training = data.train.facts;
-  data.test = data.source->description(Split::test, request);
+  find_test_set(data);
   data.target = targets_of(*data.source, data.request.options)[0];
   if (is_scores(data.target.kind)) data.classes = data.train.classes > 0 ? data.train.classes : classes_in(data);
   JobStart start{data.source->name, data.train.samples,

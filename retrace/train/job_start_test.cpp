@@ -43,6 +43,24 @@ void write_csv(const fs::path& folder, const std::string& names, Target target) 
   }
 }
 
+// Texts with few values are categories, those that are all different names; empty cells are means.
+TEST(JobStart, OfTablesWithTextsAndEmptyCells) {
+  const TemporaryFolder folder;
+  for (const char* const name : {"train.csv", "test.csv"}) {
+    std::string text = "name,city,age,kind\n";
+    for (int i = 0; i < 60; ++i)
+      text += fmt::format("person {},{},{},{}\n", i, i % 2 ? "Rome" : "Oslo", i % 9 ? fmt::format("{}", i % 30) : "",
+                          i % 2 ? "a" : "b");
+    write_file_whole(folder / name, text);
+  }
+  const JobStart start = start_on(folder.path());
+  EXPECT_TRUE(says(start.text, "\nfeatures = 3  #")) << start.text;
+  EXPECT_TRUE(says(start.text, "\ncategorical_columns = [\"city\"]  #"));
+  EXPECT_TRUE(says(start.text, "\nempty_cells = \"mean\"  #"));
+  EXPECT_TRUE(says(start.text, "\nignored_columns = [\"name\"]  #"));
+  EXPECT_GT(train_job(parse_job(start.text, "job.toml"), {.write_run = false}).metrics.at(0).second, 0.9);
+}
+
 TEST(JobStart, OfClassesInCsvHasThisTextAndLearns) {
   const TemporaryFolder folder;
   write_csv(folder.path(), "width,\"a, b\",kind\n", [](int x) { return x < 3 ? "low" : x < 6 ? "mid" : "high"; });
@@ -71,7 +89,7 @@ TEST(JobStart, OfClassesInCsvHasThisTextAndLearns) {
             "path = \"" +
                 folder.path().string() +
                 "\"\n"
-                "features = 2  # the number of columns that are features; 0: as the training set has\n"
+                "features = 2  # the number of features, of which each category is one; 0: as the training set has\n"
                 "\n"
                 "[training]  # docs/training.md\n"
                 "max_epochs = 100\n"
@@ -230,14 +248,17 @@ TEST(JobStart, SaysWhatTheDataLack) {
   EXPECT_TRUE(says(error(folder), "did you mean \"" + folder + "/inner\"?"));
   write_csv(root.path(), "a,b,kind\n", [](int x) { return x < 5 ? "red" : "blue"; });
   EXPECT_EQ(error(folder), "no error");
-  EXPECT_EQ(error(folder + "/train.csv"), "error[RT0673]: no job can start from \"" + folder +
-                                              "/train.csv\", which is neither a folder nor a text (.txt)\n"
-                                              "  help:     give the folder that holds training set and test set");
+  EXPECT_EQ(error(folder + "/train.csv"), "no error");
+  write_file_whole(root / "notes.md", "");
+  EXPECT_EQ(error(folder + "/notes.md"),
+            "error[RT0673]: no job can start from \"" + folder +
+                "/notes.md\", which is neither a folder, a text (.txt) nor a table (.csv)\n"
+                "  help:     give the folder that holds training set and test set");
   EXPECT_TRUE(says(error(folder, "digitz"), "did you mean \"digits\"?"));
   EXPECT_NE(error(folder, "digits"), "no error") << "it takes images";
   fs::remove(root / "test.csv");
-  EXPECT_TRUE(says(error(folder), "test.csv\" does not exist"));
-  write_file_whole(root / "train.csv", "a,b,kind\n1,,red\n");
+  EXPECT_EQ(error(folder), "no error") << "a part of the training set tests";
+  write_file_whole(root / "train.csv", "a,b,kind\n1,1e99,red\n");
   EXPECT_TRUE(says(error(folder), "train.csv:2:3")) << "files that are there and damaged are told";
   write_file_whole(root / "train.csv", "a,b,kind\n1,2,red\n");
   write_file_whole(root / "train_inputs.npy", npy_of<float>("<f4", "(1, 1)", {1}));

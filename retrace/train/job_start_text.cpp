@@ -117,6 +117,9 @@ std::string network_text(const FoundData& data, std::string network) {
 std::string data_text(const FoundData& data) {
   std::string text = "[data]  # docs/data.md\nsource = " + toml_text(OptionValue(data.source->name)) + "\n";
   if (data.source->reads_folder) text += "path = " + toml_text(OptionValue(data.request.path.string())) + "\n";
+  if (data.test_share > 0)
+    text += fmt::format("test_share = {}  # of the samples is put aside for tests; always the same ones\n",
+                        data.test_share);
   for (const auto& rule : data.source->options) {
     const OptionValue& value = *data.request.options.find(rule.name);
     if (value != rule.standard) text += fmt::format("{} = {}  # {}\n", rule.name, toml_text(value), rule.help);

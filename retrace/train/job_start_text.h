@@ -14,6 +14,7 @@ struct FoundData {
   SourceDescription train = {}, test = {};
   SourceTarget target = {};  // what is learned
   int64_t classes = 0;       // 0: no classes are learned
+  double test_share = 0;     // of the training set, where there is no other
 };
 
 // With comments. `network`: a built-in one; empty: layers that fit the data. `file`: of the job.

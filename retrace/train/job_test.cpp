@@ -46,7 +46,7 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
       job_text(job),
       "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nworkers = 1\nthreads = 0\n"
       "\n[network]\nname = \"digits\"\nwidth = 16\nheads = [\"class\", \"angle\"]\n"
-      "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\ntransforms = []\n"
+      "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\ntest_share = 0.0\ntransforms = []\n"
       "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmax_iterations = 0\nmini_batch_size = 32\nshards = "
       "1\naccumulate = 1\n"
       "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"
@@ -240,7 +240,7 @@ TEST(Job, KeysInTheWrongPlaceAreFound) {
   expect_refusal("max_epochs = 3\n[network]\nname='digits'",
                  {"unknown key \"max_epochs\"", "did you mean \"training.max_epochs\"?"});
   expect_refusal(with_network("[data]\nzzzzzzzzzzzz = 1"),
-                 {"keys of [data]: source, path, train_samples, test_samples"});
+                 {"keys of [data]: source, path, train_samples, test_samples, test_share"});
   expect_refusal(with_network("[training.adam]\nepsilon = 1"), {"unknown section \"training.adam\""});
   expect_refusal("network = 'digits'", {"network must be a section: [network]"});
   expect_refusal("[[network]]\nname = 'digits'", {"network must be a section: [network]"});

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "retrace/base/file.h"
 #include "retrace/cloud/s3_location.h"
 #include "retrace/data/array_store.h"
@@ -70,22 +72,32 @@ Datastore idx_store(const std::filesystem::path& input, const Shape& sample) {
                      {.scale_bytes = true});
 }
 
+int64_t categories_in(const TrainingFacts& table) {
+  return std::accumulate(table.categories.begin(), table.categories.end(), int64_t{0},
+                         [](int64_t sum, const auto& one) { return sum + static_cast<int64_t>(one.size()); });
+}
+
 // The columns that the job says, as far as they are there; the first line is a header if it holds names.
 Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const Shape& sample,
                      const TrainingFacts& table) {
   const std::string text = read_file(input, "CSV file", kCsvLimit);
-  CsvColumns columns{
-      .header = has_csv_header(text, input.string(), sample[0]), .features = sample[0], .for_inputs = true};
+  const bool named = !table.categories.empty() && are_csv_names(table.features);
+  CsvColumns columns{.header = named || has_csv_header(text, input.string(), sample[0] - categories_in(table)),
+                     .categories = table.categories,
+                     .means = table.means,
+                     .features = sample[0],
+                     .for_inputs = true};
   if (job.data.source == "csv") {
     columns.targets = job.data.options.texts("target_columns");
     columns.ignored = job.data.options.texts("ignored_columns");
+    columns.empty = empty_csv_cells(job.data.options.text("empty_cells"));
   }
   if (columns.header && are_csv_names(table.features)) {
     columns.named = table.features;
     columns.targets.clear(), columns.ignored.clear();
   }
   const CsvTable read = parse_csv_table(text, input.string(), columns);
-  return array_store({Tensor::from(read.features, {read.rows, sample[0]}, "BC")});
+  return array_store({Tensor::from(read.features, {read.rows, read.width}, "BC")});
 }
 
 Datastore npy_inputs(const std::filesystem::path& input, const Shape& sample) {

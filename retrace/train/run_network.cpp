@@ -209,6 +209,11 @@ TrainedRun read_run_to_test(const fs::path& run, const std::vector<JobOverride>&
   if (is_run_of_program(run)) return run_of_program(run, overrides);
   Job job = read_run_job(run);
   if (!overrides.empty()) job = read_job(run / "job.toml", overrides);
+  // Other data are a test set, unless somebody says that a share of them is.
+  const auto names = [&](const char* key) {
+    return std::any_of(overrides.begin(), overrides.end(), [&](const JobOverride& one) { return one.key == key; });
+  };
+  if (names("data.path") && !names("data.test_share")) job.data.test_share = 0;
   nn::Network network = make_job_network(job);
   return {std::move(job), std::move(network)};
 }

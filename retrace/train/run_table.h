@@ -8,8 +8,9 @@
 
 namespace retrace {
 
-// {"features":["x","y"],"targets":["kind"],"classes":["cat","dog"]}. Control characters and broken UTF-8 become '?';
-// where two names are then the same, and for data without columns, nothing is written. Errors: output.
+// {"features":["x","y"],"targets":["kind"],"classes":["cat","dog"]}, with "categories":[[],["a","b"]] and
+// "means":["1.5","0"] of each feature where the table has them. Control characters and broken UTF-8 become '?'; where
+// two names are then the same, and for data without columns, nothing is written. Errors: output.
 void write_run_table(const std::filesystem::path& run, const TrainingFacts& facts);
 
 // Nothing is known where there is no such file. Errors: bad_data, with the file; those of check_file()

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "retrace/base/file.h"
@@ -226,6 +227,83 @@ TEST(TableJob, LearnsFromImagesInNpy) {
             "error[RT0460]: predict cannot read \"" + (folder / "test.csv").string() +
                 "\" for network \"layers\", whose samples are [4,4,1]\n"
                 "  expected: an IDX or NPY file, or files or a folder of images");
+}
+
+// People: whether they come depends on the kind of ticket, a text; some ages are not known.
+std::string people(int first) {
+  std::string text = "name,ticket,age,comes\n";
+  for (int i = first; i < 96; i += 2) {
+    const char* const ticket = i % 3 == 0 ? "gold" : i % 3 == 1 ? "silver" : "none";
+    text += fmt::format("p{},{},{},{}\n", i, ticket, i % 7 == 0 ? "" : fmt::format("{}", 20 + i % 40),
+                        i % 3 < 2 ? "yes" : "no");
+  }
+  return text;
+}
+
+TEST(TableJob, LearnsFromCategoriesAndEmptyCells) {
+  const TemporaryFolder folder;
+  write_file_whole(folder / "train.csv", people(0));
+  write_file_whole(folder / "test.csv", people(1));
+  const std::string data =
+      "source = \"csv\"\nfeatures = 4\ncategorical_columns = [\"ticket\"]\nignored_columns = [\"name\"]\n";
+  const auto run = folder / "run";
+  EXPECT_TRUE(says(error_of([&] { train_job(class_job(folder, data), {.write_run = false}); }), "error[RT0351]"));
+  Job job = class_job(folder, data + "empty_cells = \"mean\"\n");
+  job.threads = 2;
+  const auto trained = train_job(job, {.out = run});
+  EXPECT_GT(metric_of(trained), 0.95);
+  const std::string table = read_file(run / "table.json", "table", 1 << 20);
+  EXPECT_TRUE(says(table, "\"categories\":[[\"gold\",\"none\",\"silver\"],[]],\"means\":[\"0\",\"")) << table;
+  // By what the run keeps: other columns, another order, an age that is not known, no other set.
+  std::filesystem::remove(folder / "train.csv");
+  EXPECT_EQ(test_run(run, {}).metrics, trained.metrics);
+  write_file_whole(folder / "new.csv", "age,extra,ticket\n,1,gold\n30,1,none\n");
+  const std::string csv = predict_run(run, folder / "new.csv").csv;
+  EXPECT_TRUE(says(csv, "\n0,1,yes,")) << csv;
+  EXPECT_TRUE(says(csv, "\n1,0,no,")) << csv;
+  write_file_whole(folder / "new.csv", "age,ticket\n1,gold\n1,golden\n");
+  EXPECT_TRUE(says(error_of([&] { predict_run(run, folder / "new.csv"); }), "has no category \"golden\""));
+}
+
+// One file, of which a part tests: each sample is in one of both, whatever the seed is.
+TEST(TableJob, PutsAShareOfOneFileAsideForTests) {
+  const TemporaryFolder folder;
+  write_points(folder);
+  const std::string table = (folder / "train.csv").string();
+  Job job = class_job(folder, kClasses + "test_share = 0.25\n");
+  job.data.path = table;
+  const auto load = [&] { return load_job_data(job, make_job_network(job)); };
+  const JobData data = load();
+  EXPECT_EQ(data.train.size(), 24);
+  EXPECT_EQ(data.test.size(), 8);
+  const auto points_of = [](const Datastore& store) {
+    std::set<std::vector<float>> points;
+    for (int64_t i = 0; i < store.size(); ++i) points.insert(store.get(i)[0].to_vector<float>());
+    return points;
+  };
+  auto all = points_of(data.train);
+  const auto tested = points_of(data.test);
+  all.insert(tested.begin(), tested.end());
+  EXPECT_EQ(all.size(), 32u);
+  job.seed = 7;
+  EXPECT_EQ(points_of(load().test), tested);
+  job.data.path = folder.path().string();
+  EXPECT_EQ(points_of(load().test), tested) << "of the folder, whose test.csv is not used";
+  job.data.test_samples = 3;
+  EXPECT_EQ(load().test.size(), 3);
+  job.data.test_samples = 9;
+  EXPECT_TRUE(says(error_of([&] { load(); }), "data.test_samples is larger than the set"));
+  job.data.test_samples = 0;
+  // A run is tested on the part, and on other data as a whole.
+  const auto run = folder / "run";
+  const auto trained = train_job(job, {.out = run});
+  EXPECT_GT(metric_of(trained), 0.8);
+  const auto again = test_run(run);
+  EXPECT_EQ(again.samples, 8);
+  EXPECT_EQ(again.loss, trained.loss);
+  EXPECT_EQ(test_run(run, {.overrides = {{"data.path", folder.path().string(), "--data"}}}).samples, 32);
+  write_file_whole(folder / "train.csv", "x,y,side,height\n1,2,below,0\n");
+  EXPECT_TRUE(says(error_of([&] { load(); }), "data.test_share needs two samples at least"));
 }
 
 TEST(TableJob, MistakesNameKeysAndPlaces) {

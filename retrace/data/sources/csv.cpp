@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/data/csv_look.h"
 #include "retrace/data/csv_table.h"
 #include "retrace/data/label_classes.h"
 #include "retrace/data/source_kind.h"
@@ -14,19 +13,31 @@
 namespace retrace {
 namespace {
 
+// Whether `path` is the file itself.
+bool is_table(const SourceRequest& request) {
+  std::error_code ignored;
+  return request.whole && std::filesystem::is_regular_file(request.path, ignored);
+}
+
 std::filesystem::path file_of_csv(Split split, const SourceRequest& request) {
+  if (is_table(request)) return request.path;
   return request.path / (split == Split::train ? "train.csv" : "test.csv");
 }
 
 bool is_regression_csv(const OptionValues& options) { return options.text("task") == "regression"; }
 
-void check_folder_csv(const std::filesystem::path& path) {
+void check_folder_csv(const SourceRequest& request) {
+  const std::filesystem::path& path = request.path;
+  if (is_table(request)) return;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw missing_path(path, "data folder");
   if (std::filesystem::is_directory(path, ignored)) return;
   throw Error(ErrorKind::missing, 672, fmt::format("data.path \"{}\" is no folder", printable(path.string())))
       .expected("a folder that holds train.csv and test.csv")
-      .help("put the training set into DIR/train.csv and the test set into DIR/test.csv, and set data.path to DIR");
+      .help(
+          "put the training set into DIR/train.csv and the test set into DIR/test.csv, and set data.path to DIR; for "
+          "one "
+          "file without a test set give data.test_share = 0.2");
 }
 
 // In any order.
@@ -39,6 +50,10 @@ CsvDatastore store_of_csv(Split split, const SourceRequest& request, const Train
   CsvStoreOptions options{.header = request.options.truth("header"),
                           .targets = request.options.texts("target_columns"),
                           .ignored = request.options.texts("ignored_columns"),
+                          .categorical = request.options.texts("categorical_columns"),
+                          .empty_cells = empty_csv_cells(request.options.text("empty_cells")),
+                          .categories = training.categories,
+                          .means = training.means,
                           .task = is_regression_csv(request.options) ? Task::regression : Task::classification,
                           .class_names = training.class_names};
   if (options.header && are_csv_names(training.features)) {  // else they count in their order
@@ -52,32 +67,25 @@ CsvDatastore store_of_csv(Split split, const SourceRequest& request, const Train
 int64_t classes_of_csv(const CsvDatastore& store) { return static_cast<int64_t>(store.class_names().size()); }
 
 TrainingFacts facts_of_csv(const CsvDatastore& train) {
-  return {.class_names = train.class_names(), .features = train.feature_names(), .targets = train.target_names()};
+  return {.class_names = train.class_names(),
+          .features = train.feature_names(),
+          .targets = train.target_names(),
+          .categories = train.categories(),
+          .means = train.means()};
 }
 
 // Classes and columns are those of the training set.
 CsvDatastore store_of_csv(Split split, const SourceRequest& request) {
-  check_folder_csv(request.path);
-  if (split == Split::train) return store_of_csv(split, request, {});
+  check_folder_csv(request);
+  if (split == Split::train) return store_of_csv(split, request, request.training);
   const bool known = !request.training.features.empty();
   return store_of_csv(split, request, known ? request.training : facts_of_csv(store_of_csv(Split::train, request)));
 }
 
-// The last column is learned.
-OptionValues look_csv(const std::filesystem::path& folder) {
-  check_folder_csv(folder);
-  const auto file = folder / "train.csv";
-  const std::string text = read_file(file, "CSV file", kCsvLimit);
-  CsvReader reader(text, file.string());
-  if (!reader.next()) return {};
-  const auto features = static_cast<int64_t>(reader.cells().size()) - 1;
-  const bool header = has_csv_header(text, file.string(), features);
-  std::set<std::string> targets;
-  if (!header) targets.insert(reader.cells().back().text);
-  while (reader.next()) targets.insert(reader.cells().back().text);
-  return {{"features", features},
-          {"header", header},
-          {"task", std::string(are_class_labels(targets) ? "classification" : "regression")}};
+OptionValues look_csv(const std::filesystem::path& path) {
+  const SourceRequest request{.path = path, .whole = true};
+  check_folder_csv(request);
+  return look_at_csv(file_of_csv(Split::train, request));
 }
 
 }  // namespace
@@ -95,7 +103,7 @@ SourceKind csv_source() {
                    .standard = std::string("classification"),
                    .choices = {"classification", "regression"}},
                   {.name = "features",
-                   .help = "the number of columns that are features; 0: as the training set has",
+                   .help = "the number of features, of which each category is one; 0: as the training set has",
                    .standard = int64_t{0},
                    .high = kMost},
                   {.name = "header",
@@ -105,6 +113,15 @@ SourceKind csv_source() {
                    .help = "the columns that are learned; none: the last one",
                    .standard = std::vector<std::string>{},
                    .may_be_empty = true},
+                  {.name = "categorical_columns",
+                   .help = "columns of features that are texts or kinds: a feature for each category, 1 or 0",
+                   .standard = std::vector<std::string>{},
+                   .may_be_empty = true},
+                  {.name = "empty_cells",
+                   .help =
+                       "empty cells of features: an error, the mean of the training set, or their record is left out",
+                   .standard = std::string("error"),
+                   .choices = {"error", "mean", "drop"}},
                   {.name = "ignored_columns",
                    .help = "columns that are not used",
                    .standard = std::vector<std::string>{},

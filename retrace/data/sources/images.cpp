@@ -14,9 +14,12 @@ namespace {
 
 // The folder of a split, which may be in an archive or be one.
 std::string folder_of(Split split, const SourceRequest& request) {
-  const std::string folder = (request.path / (split == Split::train ? "train" : "test")).string();
-  if (is_s3(folder)) return s3_archive_of(folder).value_or(folder);
   std::error_code ignored;
+  const std::string folder = (request.path / (split == Split::train ? "train" : "test")).string();
+  if (request.whole && std::filesystem::is_directory(request.path, ignored) &&
+      !std::filesystem::exists(folder, ignored))
+    return request.path.string();  // which has the classes
+  if (is_s3(folder)) return s3_archive_of(folder).value_or(folder);
   if (!std::filesystem::is_directory(folder, ignored))
     for (const std::string_view ending : archive_endings())
       if (const std::string archive = folder + std::string(ending); std::filesystem::exists(archive, ignored))

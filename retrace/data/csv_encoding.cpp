@@ -1,0 +1,143 @@
+#include "retrace/data/csv_encoding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <span>
+
+#include "retrace/base/file.h"
+#include "retrace/base/joined.h"
+
+namespace retrace {
+namespace {
+
+constexpr int64_t kMostWidth = 1'000'000;
+constexpr size_t kMostUnknown = 20;  // that are told together
+
+using Categories = std::vector<std::string>;
+
+Categories categories_found(const std::vector<CsvLabel>& texts) {
+  std::set<std::string> found;
+  for (const auto& text : texts) found.insert(text.text);
+  return {found.begin(), found.end()};
+}
+
+// The mean of the numbers that are there, added in their order.
+float mean_found(const CsvTable& table, size_t column) {
+  double sum = 0;
+  int64_t count = 0;
+  for (size_t i = column; i < table.features.size(); i += table.columns.size())
+    if (!std::isnan(table.features[i])) sum += static_cast<double>(table.features[i]), ++count;
+  if (count == 0)
+    throw Error(ErrorKind::bad_data, 300,
+                fmt::format("the column \"{}\" has no number, and so no mean", printable(table.columns[column])))
+        .where(table.name)
+        .help("name it in ignored (in a job data.ignored_columns)");
+  return static_cast<float>(sum / static_cast<double>(count));
+}
+
+void find_categories(CsvTable& table, const CsvColumns& wanted, const CsvTexts& texts) {
+  table.categories.assign(table.columns.size(), {});
+  for (const auto& [place, list] : texts)
+    table.categories[place] = wanted.categories.empty() ? categories_found(list) : wanted.categories[place];
+}
+
+void find_means(CsvTable& table, const CsvColumns& wanted) {
+  if (wanted.empty != EmptyCells::mean) return;
+  table.means.assign(table.columns.size(), 0);
+  for (size_t i = 0; i < table.columns.size(); ++i)
+    if (table.categories[i].empty())
+      table.means[i] = wanted.means.size() == table.columns.size() ? wanted.means[i] : mean_found(table, i);
+}
+
+std::string listed_categories(const Categories& categories) {
+  const auto some = std::span(categories).first(std::min(categories.size(), kMostUnknown));
+  return printable(joined(some, ", ") + (some.size() < categories.size() ? ", ..." : ""));
+}
+
+Error unknown_category(const CsvTable& table, size_t place, const CsvLabel& text) {
+  return Error(ErrorKind::bad_data, 400,
+               fmt::format("the column \"{}\" has no category \"{}\"", printable(table.columns[place]),
+                           printable(text.text.substr(0, 40))))
+      .where(fmt::format("{}:{}:{}", table.name, text.position.line, text.position.column))
+      .expected(listed_categories(table.categories[place]))
+      .help("categories are those of the training set: add records of this one there, or remove the record");
+}
+
+// Numbers with means for those that are not there, and the places of categories.
+class Encoded {
+ public:
+  Encoded(const CsvTable& table, const CsvTexts& texts) : table_(table), texts_(texts) {
+    for (const auto& categories : table.categories)
+      places_.push_back(width_), width_ += std::max<int64_t>(1, static_cast<int64_t>(categories.size()));
+  }
+  int64_t width() const { return width_; }
+
+  std::vector<float> rows() {
+    std::vector<float> rows(static_cast<size_t>(table_.rows * width_));
+    for (size_t column = 0; column < places_.size(); ++column)
+      table_.categories[column].empty() ? add_numbers(column, rows) : add_categories(column, rows);
+    throw_all(unknown_);
+    return rows;
+  }
+
+ private:
+  size_t at(int64_t row, size_t column) const { return static_cast<size_t>(row * width_ + places_[column]); }
+
+  void add_numbers(size_t column, std::vector<float>& rows) const {
+    for (int64_t row = 0; row < table_.rows; ++row) {
+      const float number = table_.features[static_cast<size_t>(row) * table_.columns.size() + column];
+      rows[at(row, column)] = std::isnan(number) ? table_.means[column] : number;
+    }
+  }
+
+  void add_categories(size_t column, std::vector<float>& rows) {
+    const Categories& known = table_.categories[column];
+    const auto& texts = texts_.at(column);
+    for (int64_t row = 0; row < table_.rows && unknown_.size() < kMostUnknown; ++row) {
+      const CsvLabel& text = texts[static_cast<size_t>(row)];
+      const auto found = std::lower_bound(known.begin(), known.end(), text.text);
+      if (found == known.end() || *found != text.text)
+        unknown_.push_back(unknown_category(table_, column, text));
+      else
+        rows[at(row, column) + static_cast<size_t>(found - known.begin())] = 1;
+    }
+  }
+
+  const CsvTable& table_;
+  const CsvTexts& texts_;
+  std::vector<int64_t> places_;
+  int64_t width_ = 0;
+  std::vector<Error> unknown_;
+};
+
+void check_width(const CsvTable& table, const CsvColumns& wanted, int64_t width) {
+  if (width > kMostWidth)
+    throw Error(ErrorKind::bad_data, 469, fmt::format("the features of the CSV file make {} numbers a record", width))
+        .where(table.name)
+        .expected(fmt::format("at most {}", kMostWidth))
+        .help("name columns with fewer categories");
+  if (wanted.features > 0 && width != wanted.features)
+    throw Error(ErrorKind::bad_data, 472, fmt::format("the CSV file makes {} features", width))
+        .where(table.name)
+        .got(fmt::format("{} columns, of which each category is a feature", table.columns.size()))
+        .expected(fmt::format("{} features", wanted.features));
+}
+
+}  // namespace
+
+void encode_csv_features(CsvTable& table, const CsvColumns& wanted, const CsvTexts& texts) {
+  table.width = static_cast<int64_t>(table.columns.size());
+  if (texts.empty() && wanted.empty != EmptyCells::mean) return;
+  find_categories(table, wanted, texts);
+  find_means(table, wanted);
+  Encoded encoded(table, texts);
+  check_width(table, wanted, encoded.width());
+  table.features = encoded.rows();
+  table.width = encoded.width();
+}
+
+}  // namespace retrace

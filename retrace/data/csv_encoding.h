@@ -1,0 +1,20 @@
+#pragma once
+// What the features of a CSV file become when all of its records are read.
+
+#include <map>
+#include <vector>
+
+#include "retrace/data/csv_table.h"
+
+namespace retrace {
+
+// The texts of each feature that is a category, by its place among the features: one for each record.
+using CsvTexts = std::map<size_t, std::vector<CsvLabel>>;
+
+// Puts means for empty cells, which are NaN in table.features, and a number for each category in the place of its
+// feature; fills in categories, means and width. Categories and means are those of `wanted`, else those of the table.
+// Error(bad_data) for texts that are no category, for a column of numbers without any, and for another width than is
+// wanted.
+void encode_csv_features(CsvTable& table, const CsvColumns& wanted, const CsvTexts& texts);
+
+}  // namespace retrace
