@@ -185,6 +185,20 @@ TEST(JobStart, OfImagesInFoldersOfAnySizes) {
   EXPECT_EQ(all.data.transforms.size(), 2u);
 }
 
+// Folders of classes, and no test set.
+TEST(JobStart, OfImagesInFoldersOfClassesAlone) {
+  const ImageFolder folder;
+  for (int n = 0; n < 20; ++n)
+    folder.write(fmt::format("{}/{}.jpg", n % 2 ? "dark" : "light", n),
+                 jpeg_of(std::vector<uint8_t>(432, static_cast<uint8_t>(n % 2 ? n : 255 - n)), 12, 12, 3));
+  const JobStart start = start_on(folder.path());
+  EXPECT_EQ(start.samples, 16);
+  EXPECT_EQ(start.test_samples, 4);
+  EXPECT_EQ(start.classes, 2);
+  EXPECT_TRUE(says(start.text, "\ntest_share = 0.2  #"));
+  EXPECT_EQ(trained(start, {"training.max_epochs=1"}).iterations, 1);
+}
+
 TEST(JobStart, OfIdxFilesAndOfBuiltInSets) {
   const TemporaryFolder folder;
   kind_of(all_sources(), "digits", "data source", {}).write(folder.path());

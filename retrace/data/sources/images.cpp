@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "retrace/base/file.h"
+#include "retrace/base/folder.h"
 #include "retrace/cloud/s3_location.h"
+#include "retrace/data/image_search.h"
 #include "retrace/data/s3_archive.h"
 #include "retrace/data/s3_files.h"
 #include "retrace/data/source_kind.h"
@@ -12,19 +14,31 @@
 namespace retrace {
 namespace {
 
-// The folder of a split, which may be in an archive or be one.
-std::string folder_of(Split split, const SourceRequest& request) {
+// Whether two folders or more within this one have images in them.
+bool has_classes(const std::filesystem::path& path) {
+  int classes = 0;
   std::error_code ignored;
+  for (const auto& name : folder_names(path, ignored)) {
+    std::error_code failure;
+    if (name[0] == '.' || !std::filesystem::is_directory(path / name, failure)) continue;
+    const auto inside = folder_names(path / name, failure);
+    classes += std::any_of(inside.begin(), inside.end(), [](const std::string& file) { return is_image_name(file); });
+  }
+  return classes > 1;
+}
+
+// The folder of a split, which may be in an archive or be one. Where there is no folder `train`, the training set may
+// be all there is.
+std::string folder_of(Split split, const SourceRequest& request) {
   const std::string folder = (request.path / (split == Split::train ? "train" : "test")).string();
-  if (request.whole && std::filesystem::is_directory(request.path, ignored) &&
-      !std::filesystem::exists(folder, ignored))
-    return request.path.string();  // which has the classes
   if (is_s3(folder)) return s3_archive_of(folder).value_or(folder);
-  if (!std::filesystem::is_directory(folder, ignored))
-    for (const std::string_view ending : archive_endings())
-      if (const std::string archive = folder + std::string(ending); std::filesystem::exists(archive, ignored))
-        return archive;
-  return folder;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(folder, ignored)) return folder;
+  for (const std::string_view ending : archive_endings())
+    if (const std::string archive = folder + std::string(ending); std::filesystem::exists(archive, ignored))
+      return archive;
+  const bool whole = split == Split::train && std::filesystem::is_directory(request.path, ignored);
+  return whole && has_classes(request.path) ? request.path.string() : folder;
 }
 
 void check_path(const std::filesystem::path& path) {
