@@ -45,11 +45,15 @@ int64_t tested_of(const Job& job, int64_t samples) {
   return test_samples_of(job.data.test_share, samples);
 }
 
-// What data.test_share leaves to a split: of a fixed order of the training set its first samples are for tests.
-SourceSet load_part(const Job& job, Split split, const TrainingFacts& training) {
-  SourceRequest request = request_of(job, split, training);
+// All that data.test_share cuts.
+SourceSet load_whole(const Job& job, const TrainingFacts& training) {
+  SourceRequest request = request_of(job, Split::train, training);
   request.samples = 0;
-  SourceSet set = source_of(job).load(Split::train, request);
+  return source_of(job).load(Split::train, request);
+}
+
+// What data.test_share leaves of it to a split: in a fixed order the first samples are for tests.
+SourceSet part_of(const Job& job, Split split, SourceSet set) {
   const int64_t size = set.store.size(), tested = tested_of(job, size);
   std::vector<int64_t> indices(static_cast<size_t>(split == Split::test ? tested : size - tested));
   std::iota(indices.begin(), indices.end(), split == Split::test ? 0 : tested);
@@ -57,9 +61,8 @@ SourceSet load_part(const Job& job, Split split, const TrainingFacts& training) 
   return set;
 }
 
-SourceSet load(const Job& job, Split split, const TrainingFacts& training) {
-  SourceSet set = job.data.test_share > 0 ? load_part(job, split, training)
-                                          : source_of(job).load(split, request_of(job, split, training));
+// As many samples as the job takes, with its transforms.
+SourceSet prepared(const Job& job, Split split, SourceSet set) {
   const int64_t count = taken_samples(job, split, set.store.size());
   if (count < set.store.size()) {
     std::vector<int64_t> indices(static_cast<size_t>(count));
@@ -68,6 +71,24 @@ SourceSet load(const Job& job, Split split, const TrainingFacts& training) {
   }
   set.store = transformed(job, split, set.store);
   return set;
+}
+
+SourceSet load(const Job& job, Split split, const TrainingFacts& training) {
+  const bool cut = job.data.test_share > 0;
+  return prepared(job, split,
+                  cut ? part_of(job, split, load_whole(job, training))
+                      : source_of(job).load(split, request_of(job, split, training)));
+}
+
+// Both sets; files that are cut are read once.
+std::pair<SourceSet, SourceSet> load_both(const Job& job) {
+  if (job.data.test_share > 0) {
+    const SourceSet whole = load_whole(job, {});
+    return {prepared(job, Split::train, part_of(job, Split::train, whole)),
+            prepared(job, Split::test, part_of(job, Split::test, whole))};
+  }
+  const SourceSet train = load(job, Split::train, {});
+  return {train, load(job, Split::test, train.facts)};
 }
 
 SourceDescription describe(const Job& job, Split split, const TrainingFacts& training) {
@@ -172,7 +193,7 @@ Datastore transformed(const Job& job, Split split, Datastore store) {
 JobData load_job_data(const Job& given, const nn::Network& network) {
   const FloatingPointScope floating_point;
   const Job job = resolved(given);
-  const SourceSet train = load(job, Split::train, {}), test = load(job, Split::test, train.facts);
+  const auto [train, test] = load_both(job);
   JobData data{train.store,  test.store, formats_of(job, network), targets_of(job, network), train.classes,
                test.classes, train.facts};
   check_job_data(job, network, data);

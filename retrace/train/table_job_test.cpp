@@ -179,6 +179,10 @@ TEST(TableJob, ReadsEachFileOnce) {
   if (before == 0) GTEST_SKIP() << "this system counts no bytes";
   train_job(job, {.write_run = false});
   EXPECT_LT(bytes_read() - before, 2 * size + size / 2);
+  job.data.test_share = 0.5;
+  const auto middle = bytes_read();
+  train_job(job, {.write_run = false});
+  EXPECT_LT(bytes_read() - middle, size + size / 2) << "a file that is cut, too";
 }
 
 TEST(TableJob, LearnsValuesFromCsvAndNpyAlike) {
