@@ -14,8 +14,8 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kMostWidth = 1'000'000;
-constexpr size_t kMostUnknown = 20;  // that are told together
+constexpr int64_t kMostWidth = 1'000'000, kMostNumbers = int64_t{1} << 32;  // of a record, of the table
+constexpr size_t kMostUnknown = 20;                                         // that are told together
 
 using Categories = std::vector<std::string>;
 
@@ -115,16 +115,17 @@ class Encoded {
 };
 
 void check_width(const CsvTable& table, const CsvColumns& wanted, int64_t width) {
-  if (width > kMostWidth)
+  if (width > kMostWidth || width > kMostNumbers / table.rows)
     throw Error(ErrorKind::bad_data, 469, fmt::format("the features of the CSV file make {} numbers a record", width))
         .where(table.name)
-        .expected(fmt::format("at most {}", kMostWidth))
+        .expected(fmt::format("at most {}", std::min(kMostWidth, kMostNumbers / table.rows)))
         .help("name columns with fewer categories");
   if (wanted.features > 0 && width != wanted.features)
     throw Error(ErrorKind::bad_data, 472, fmt::format("the CSV file makes {} features", width))
         .where(table.name)
         .got(fmt::format("{} columns, of which each category is a feature", table.columns.size()))
-        .expected(fmt::format("{} features", wanted.features));
+        .expected(fmt::format("{} features", wanted.features))
+        .help(fmt::format("set data.features = {}", width));
 }
 
 }  // namespace

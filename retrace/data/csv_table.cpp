@@ -197,7 +197,10 @@ class Columns {
           .where(file_)
           .got(fmt::format("{} columns, {} of them targets, {} ignored", size(), count(Role::target),
                            count(Role::ignored)))
-          .expected(columns > 0 ? fmt::format("{} columns of features", columns) : "at least one column of features");
+          .expected(columns > 0 ? fmt::format("{} columns of features", columns) : "at least one column of features")
+          .help(size() == 1 && names_[0].find_first_of(";\t") != std::string::npos
+                    ? "cells are separated by commas, and numbers have points: write the table again so"
+                    : "");
   }
 
   const std::string& file_;
@@ -314,9 +317,11 @@ class TableReader {
 
   void add_empty(const CsvCell& cell, const Column& column) {
     add_mistake(351, fmt::format("a cell of the column {} is empty", column.quoted_name), cell.position)
-        .help(wanted_.cleans
-                  ? "fill it, remove the record, or set empty_cells (in a job data.empty_cells = \"mean\" or \"drop\")"
-                  : "fill it, or remove the record");
+        .help(
+            !wanted_.cleans ? "fill it, or remove the record"
+            : column.role == Role::target
+                ? "fill it, remove the record, or set empty_cells (in a job data.empty_cells = \"drop\")"
+                : "fill it, remove the record, or set empty_cells (in a job data.empty_cells = \"mean\" or \"drop\")");
   }
 
   Error& add_mistake(int code, const std::string& what, TextPosition position) {

@@ -41,7 +41,9 @@ SourceRequest request_of(const Job& job, Split split, const TrainingFacts& train
 // How many of so many samples are put aside for tests.
 int64_t tested_of(const Job& job, int64_t samples) {
   if (samples < 2)
-    throw Error(ErrorKind::bad_data, 402, "data.test_share needs two samples at least").got(fmt::format("{}", samples));
+    throw Error(ErrorKind::bad_data, 402, "data.test_share needs two samples at least")
+        .got(fmt::format("{}", samples))
+        .help("add samples, or remove data.test_share and give a test set");
   return test_samples_of(job.data.test_share, samples);
 }
 
@@ -80,6 +82,18 @@ SourceSet load(const Job& job, Split split, const TrainingFacts& training) {
                       : source_of(job).load(split, request_of(job, split, training)));
 }
 
+// What `read` makes of the test set. Where the training set is there and it is not, the remedy is named.
+template <class Read>
+auto of_test_set(const Job& job, const Read& read) {
+  constexpr int kMissingPath = 501;
+  try {
+    return read();
+  } catch (Error& error) {
+    if (error.code() != kMissingPath || !source_of(job).reads_folder) throw;
+    throw error.help("without a test set data.test_share = 0.2 puts a fifth of the training set aside as one");
+  }
+}
+
 // Both sets; files that are cut are read once.
 std::pair<SourceSet, SourceSet> load_both(const Job& job) {
   if (job.data.test_share > 0) {
@@ -88,7 +102,7 @@ std::pair<SourceSet, SourceSet> load_both(const Job& job) {
             prepared(job, Split::test, part_of(job, Split::test, whole))};
   }
   const SourceSet train = load(job, Split::train, {});
-  return {train, load(job, Split::test, train.facts)};
+  return {train, of_test_set(job, [&] { return load(job, Split::test, train.facts); })};
 }
 
 SourceDescription describe(const Job& job, Split split, const TrainingFacts& training) {
@@ -213,8 +227,8 @@ JobData load_test_data(const Job& given, const nn::Network& network, const Train
 JobDescription describe_job_data(const Job& given, const nn::Network& network) {
   const Job job = resolved(given);
   const SourceDescription train = describe(job, Split::train, {});
-  JobDescription data{train, describe(job, Split::test, train.facts), formats_of(job, network),
-                      targets_of(job, network)};
+  const auto test = of_test_set(job, [&] { return describe(job, Split::test, train.facts); });
+  JobDescription data{train, test, formats_of(job, network), targets_of(job, network)};
   check_job_description(job, network, data);
   return data;
 }

@@ -46,6 +46,9 @@ class Misfits {
     } else {
       for (auto& error : find_layer_mistakes(job_, given_, source_)) errors_.push_back(std::move(error));
     }
+    if (job_.data.test_share > 0 && job_.data.options.find("test_part"))
+      add(479, "data.test_share", fmt::format("data source \"{}\" puts a part aside by itself", source_.name))
+          .help("give data.test_part in its place: samples overlap, and neighbours would be in both sets");
     if (source_.reads_folder && job_.data.path.empty())
       add(417, "data.path", "data.path is missing")
           .expected(fmt::format("the folder of {}", source_.files))

@@ -38,6 +38,14 @@ SourceRequest request_of(const SourceKind& source, const fs::path& folder) {
           .whole = source.name == "csv" && fs::is_regular_file(folder, ignored)};
 }
 
+// A part of a test set is a mistake.
+bool has_test_files(const fs::path& folder) {
+  std::error_code failure;
+  const auto names = folder_names(folder, failure);
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return name.starts_with("test") || name.starts_with("t10k"); });
+}
+
 // A test set, or else a fifth of the training set.
 void find_test_set(FoundData& data) {
   constexpr double kShare = 0.2;
@@ -49,7 +57,7 @@ void find_test_set(FoundData& data) {
       return;
     }
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::missing || data.train.samples < 2) throw;
+    if (error.kind() != ErrorKind::missing || data.train.samples < 2 || has_test_files(request.path)) throw;
   }
   data.test_share = kShare;
   data.test = data.train;

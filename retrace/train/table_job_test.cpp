@@ -334,6 +334,17 @@ TEST(TableJob, MistakesNameKeysAndPlaces) {
   EXPECT_TRUE(says(refusal(kClasses), "error[RT0360]: \"beside\" is no known class"));
   std::filesystem::remove(folder / "test.csv");
   EXPECT_TRUE(says(refusal(kClasses), "test.csv\" does not exist"));
+  EXPECT_TRUE(says(refusal(kClasses), "help:     without a test set data.test_share = 0.2 puts"));
+  write_file_whole(folder / "train.csv", "x;y;side\n1;2;below\n");
+  EXPECT_TRUE(says(refusal("source = \"csv\"\nfeatures = 2\n"), "help:     cells are separated by commas"));
+  EXPECT_TRUE(
+      says(error_of([&] {
+             parse_job(
+                 "[network]\nlayers = [{type = \"embedding\", vocabulary = 9, features = 4}, {type = \"linear\", "
+                 "features = 9, flatten = false}]\n[data]\nsource = \"text\"\npath = \"here\"\ntest_share = 0.1\n",
+                 "text.toml");
+           }),
+           "error[RT0479]: data source \"text\" puts a part aside by itself"));
 }
 
 }  // namespace
