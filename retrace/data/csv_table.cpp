@@ -56,6 +56,13 @@ int64_t columns_of(const CsvColumns& wanted) {
   return wanted.categorical.empty() ? wanted.features : 0;
 }
 
+// For a table that is one column.
+const char* advice_for_columns(const std::vector<std::string>& names) {
+  return names.size() == 1 && names[0].find_first_of(";\t") != std::string::npos
+             ? "cells are separated by commas, and numbers have points: write the table again so"
+             : "";
+}
+
 // What the columns are, by the first record.
 class Columns {
  public:
@@ -198,9 +205,7 @@ class Columns {
           .got(fmt::format("{} columns, {} of them targets, {} ignored", size(), count(Role::target),
                            count(Role::ignored)))
           .expected(columns > 0 ? fmt::format("{} columns of features", columns) : "at least one column of features")
-          .help(size() == 1 && names_[0].find_first_of(";\t") != std::string::npos
-                    ? "cells are separated by commas, and numbers have points: write the table again so"
-                    : "");
+          .help(advice_for_columns(names_));
   }
 
   const std::string& file_;
