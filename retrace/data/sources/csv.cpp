@@ -77,7 +77,7 @@ TrainingFacts facts_of_csv(const CsvDatastore& train) {
 // Classes and columns are those of the training set.
 CsvDatastore store_of_csv(Split split, const SourceRequest& request) {
   check_folder_csv(request);
-  if (split == Split::train) return store_of_csv(split, request, request.training);
+  if (split == Split::train) return store_of_csv(split, request, request.whole ? request.training : TrainingFacts());
   const bool known = !request.training.features.empty();
   return store_of_csv(split, request, known ? request.training : facts_of_csv(store_of_csv(Split::train, request)));
 }
