@@ -158,7 +158,7 @@ TEST(ClassNames, DamagedFilesAndAFileAsFolderSayWhatHelps) {
           "\" is no folder\n"
           "  expected: a folder that holds train.csv and test.csv\n"
           "  help:     put the training set into DIR/train.csv and the test set into DIR/test.csv, and set data.path "
-          "to DIR");
+          "to DIR; for one file without a test set give data.test_share = 0.2");
 }
 
 }  // namespace
