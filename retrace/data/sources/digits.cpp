@@ -38,9 +38,9 @@ SourceKind digits_source() {
                 return datasets::digits(split, {.count = request.first_of(datasets::DigitsOptions().count), .seed = 1});
               },
           .description =
-              [](Split, const SourceRequest&) {
+              [](Split, const SourceRequest& request) {
                 return SourceDescription{
-                    datasets::DigitsOptions().count,
+                    request.first_of(datasets::DigitsOptions().count),
                     {{DType::f32, {datasets::kDigitSize, datasets::kDigitSize, 1}, Labels("SSC"), {}},
                      {DType::i32, {}, {}, {}},
                      {DType::f32, {1}, Labels("C"), {}}}};

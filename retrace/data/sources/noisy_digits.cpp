@@ -44,9 +44,9 @@ SourceKind noisy_digits_source() {
           .sample = [](const SourceRequest&) { return Shape{kSide, kSide, 1}; },
           .load = [](Split split, const SourceRequest& request) { return noisy_digits(split, request); },
           .description =
-              [](Split, const SourceRequest&) {
+              [](Split, const SourceRequest& request) {
                 const TensorSpec image{DType::f32, {kSide, kSide, 1}, Labels("SSC"), {}};
-                return SourceDescription{datasets::DigitsOptions().count, {image, image}};
+                return SourceDescription{request.first_of(datasets::DigitsOptions().count), {image, image}};
               }};
 }
 
