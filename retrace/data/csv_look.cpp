@@ -42,13 +42,11 @@ class Look {
   OptionValues options() {
     if (!reader_.next()) return {};
     const std::vector<CsvCell> first = reader_.cells();
-    const bool more = reader_.next();
+    bool more = reader_.next();
     header_ = numbers_in(first) == 0 || (more && numbers_in(first) < numbers_in(reader_.cells()));
     for (size_t i = 0; i < first.size(); ++i) columns_.push_back({header_ ? first[i].text : std::to_string(i + 1)});
     if (!header_) add(first);
-    if (more) do
-        add(reader_.cells());
-      while (reader_.next());
+    for (; more; more = reader_.next()) add(reader_.cells());
     return found();
   }
 

@@ -89,7 +89,8 @@ auto of_test_set(const Job& job, const Read& read) {
   try {
     return read();
   } catch (Error& error) {
-    if (error.code() != kMissingPath || !source_of(job).reads_folder) throw;
+    const bool parts_itself = job.data.options.find("test_part");
+    if (error.code() != kMissingPath || !source_of(job).reads_folder || parts_itself) throw;
     throw error.help("without a test set data.test_share = 0.2 puts a fifth of the training set aside as one");
   }
 }
