@@ -10,10 +10,9 @@ set(RETRACE_UNITY_SMALL cloud device device/cpu device/cuda optim plan/layout te
 set(RETRACE_UNITY_LARGE_LETTERS "[a-c]" "[d-h]" "[ij]" "[k-m]" "[no]" "[pq]" "r" "s" "[t-z]")
 set(RETRACE_UNITY_LETTERS "[a-m]" "[n-z]")
 set(RETRACE_UNITY_OP_LETTERS "[ab]" "c" "[d-h]" "[i-l]" "m" "[n-r]" "s" "[t-z]")  # a batch takes some seconds, and is tested within 15
-# No step waits for these folders: -O1 takes a quarter less of compiling, and under sanitizers -O0 half of it. CMake makes the file of a
-# batch, whose place is known.
+# Folders that no step waits for: cmake/library.cmake and command.cmake compile them in this way.
 set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|data|distributed|experiment|monitor|nn|optim|report|train|web")
-set(RETRACE_LIGHT_OPTIMIZATION -O1)
+set(RETRACE_LIGHT_OPTIMIZATION -Os)
 if(RETRACE_SANITIZE)
   set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|distributed|experiment|monitor|nn|optim|report|train|web")  # tests of data compute much
   set(RETRACE_LIGHT_OPTIMIZATION -O0)
@@ -58,17 +57,12 @@ function(retrace_unite target)
         string(REPLACE "/" "_" name "${folder}")
         set_property(SOURCE "${source}" PROPERTY UNITY_GROUP "${name}_${batch}")
         set(options "")
-        if(folder MATCHES "^(${RETRACE_LIGHTLY_OPTIMIZED})(/|$)" AND NOT stem MATCHES "_test$")
-          list(APPEND options ${RETRACE_LIGHT_OPTIMIZATION})
-        endif()
         if(RETRACE_FUZZERS AND folder MATCHES "^(${RETRACE_FUZZED})(/|_|$)" AND NOT stem MATCHES "_test$")
           list(APPEND options -fsanitize-coverage=inline-8bit-counters,pc-table,indirect-calls,trace-cmp)
         endif()
-        set(united "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${name}_${batch}_cxx.cxx")
-        set_property(SOURCE "${united}" PROPERTY COMPILE_OPTIONS ${options})
-        if("-O0" IN_LIST options)  # the precompiled header is for -O1
-          set_property(SOURCE "${united}" PROPERTY SKIP_PRECOMPILE_HEADERS ON)
-        endif()
+        # CMake makes the file of a batch, whose place is known.
+        set_property(SOURCE "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${name}_${batch}_cxx.cxx"
+                     PROPERTY COMPILE_OPTIONS ${options})
       endif()
       math(EXPR batch "${batch} + 1")
     endforeach()

@@ -1,20 +1,29 @@
-"""Times our ops and PyTorch's on calls of three sizes: op_speed.py BUILD_FOLDER [docs/op-speed.md [LABEL]].
+"""Times our ops and those of PyTorch (eager and compiled) and JAX on calls of three sizes:
+op_speed.py BUILD_FOLDER [docs/op-speed.md [LABEL]].
 
-Ours and PyTorch's run in turns, on two threads; of each call the least time of the rounds counts. LABEL leaves out the ops whose
-labels do not hold it.
+All run in turns, on two threads; of each call the least time of the rounds counts. What torch.compile makes is timed at the
+largest size alone, since compiling takes it seconds a call. LABEL leaves out the ops whose labels do not hold it.
 """
 
+import os
 import pathlib
 import statistics
 import sys
-import time
-
-import torch
-
-from ops.calls import Bound, Call, Op, ask
-from ops.sized import ROWS, SIZES
 
 THREADS, ROUNDS = 2, 3
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])  # before JAX starts its threads
+
+import jax  # noqa: E402
+import torch  # noqa: E402
+
+from ops.calls import Bound, Call, Op, ask  # noqa: E402
+from ops.jax_forms import FORMS  # noqa: E402
+from ops.sized import ROWS, SIZES  # noqa: E402
+from ops.speed import Compiled, Eager, Jax, same_result  # noqa: E402
+
+PEERS = {"eager": Eager, "c": Compiled, "j": Jax}
+PARTS = ("forward", "gradient")
 
 
 def tensor(shape, kind):
@@ -42,75 +51,79 @@ def calls():
     return found
 
 
-def microseconds(f):
-    for _ in range(3):
-        f()
-    start = time.perf_counter()
-    f()
-    count, all_ = max(1, int(2e-4 / max(time.perf_counter() - start, 1e-7))), []
-    while sum(all_) * count < 0.04 or len(all_) < 5:
-        start = time.perf_counter()
-        for _ in range(count):
-            f()
-        all_.append((time.perf_counter() - start) / count)
-    return sorted(all_)[len(all_) // 4] * 1e6
+def has(peer, size, call):
+    return peer == "eager" or (size == SIZES[-1] if peer == "c" else call.op.name in FORMS)
 
 
-def of_pytorch(call):
-    inputs, peer = call.inputs, call.op.peer
-    with torch.no_grad():
-        found = {"forward": microseconds(lambda: peer(*inputs))}
-    wanted = [x.clone().requires_grad_() if want else x for x, want in zip(inputs, call.wanted(), strict=True)]
-    if not any(call.wanted()):
-        return found
-    weights = torch.randn_like(peer(*wanted))
+def check_peers(found):
+    """Ends with an error if two peers compute different things."""
+    for row, size, call in found:
+        if size == SIZES[0] and has("j", size, call) and not same_result(Eager(call).result(), Jax(call).result()):
+            sys.exit(f"op-speed: {row.label}: JAX's form computes something else than PyTorch's")
 
-    def step():
-        for x in wanted:
-            x.grad = None
-        peer(*wanted).backward(weights)
 
-    return found | {"gradient": microseconds(step)}
+def of_peer(peer, found):
+    """The times of one peer: of each call {part: time}, empty where it has none."""
+    return [PEERS[peer](call).times() if has(peer, size, call) else {} for _, size, call in found]
 
 
 def least(rounds):
     return [{part: min(one[i][part] for one in rounds) for part in rounds[0][i]} for i in range(len(rounds[0]))]
 
 
-def page(found, ours, theirs):
-    ratios = {}
-    for (row, size, _), a, b in zip(found, ours, theirs, strict=True):
-        for part in a:
-            if part in b:
-                ratios.setdefault(row.label, {})[part, size] = b[part] / a[part]
-    every = [ratio for row in ratios.values() for ratio in row.values()]
-    pairs = [(a, b["gradient"]) for a, b in zip(ours, theirs, strict=True) if "gradient" in b]
-    slower = [sum(b < a[part] for a, b in pairs) for part in ("gradient", "gradient of a sum")]
-    names = [f"{part} {size:.0e}".replace("+0", "") for part in ("forward", "gradient") for size in SIZES]
-    out = ["# Ops beside PyTorch's, in time", "",
-           f"Made by `scripts/bench_agreement speed` (`bench/peers/op_speed.py`) with PyTorch {torch.__version__.split('+')[0]}, eager, in f32 on "
-           f"{THREADS} threads:", "how many times as long as ours PyTorch's call takes, by the number of elements. Ours are replayed by `accelerate`. A",
-           "gradient is the result and, for given weights of it, the gradients for all float inputs: `vjp` here, `y.backward(weights)` there.", "",
-           f"Of {len(every)} calls the median is {statistics.median(every):.1f}; {sum(ratio < 1 for ratio in every)} are slower than PyTorch's.",
-           f"Of the {len(pairs)} gradients {slower[0]} are; where ours make the value of the weighted sum, too, {slower[1]} are.", "",
-           "| op | " + " | ".join(names) + " |", "| --- |" + " ---: |" * len(names)]
-    for label, row in ratios.items():
-        cells = [f"{row[part, size]:.2g}" if (part, size) in row else "" for part in ("forward", "gradient") for size in SIZES]
-        out.append(f"| {label} | " + " | ".join(cells) + " |")
+def ratios(found, ours, peers):
+    """{(label, part, size): {peer: its time in units of ours}}"""
+    return {(row.label, part, size): {peer: times[i][part] / ours[i][part] for peer, times in peers.items() if part in times[i]}
+            for i, (row, size, _) in enumerate(found) for part in PARTS if part in ours[i]}
+
+
+def summary(name, of):
+    return f"| {name} | {len(of)} | {statistics.median(of):.1f} | {sum(one < 1 for one in of)} |"
+
+
+def cell(of):
+    if not of:
+        return ""
+    peer = min(of, key=of.get)
+    return f"{of[peer]:.2g}" + ("" if peer == "eager" else f" {peer}")
+
+
+def page(found, ours, peers):
+    every = {key: of for key, of in ratios(found, ours, peers).items() if of}
+    columns = [(part, size) for part in PARTS for size in SIZES]
+    names = [f"{part} {size:.0e}".replace("+0", "") for part, size in columns]
+    titles = {"eager": f"PyTorch {torch.__version__.split('+')[0]}, eager", "c": "PyTorch, compiled, at the largest size",
+              "j": f"JAX {jax.__version__}, jit"}
+    pairs = [(ours[i], peers["eager"][i]["gradient"]) for i in range(len(found)) if "gradient" in peers["eager"][i]]
+    sums = sum(theirs < one["gradient of a sum"] for one, theirs in pairs)
+    out = ["# Ops beside those of PyTorch and JAX, in time", "",
+           f"Made by `scripts/bench_agreement speed` (`bench/peers/op_speed.py`), in f32 on {THREADS} threads: how many times as long as ours a peer's",
+           "call takes, by the number of elements. Ours are replayed by `accelerate`. A gradient is the result and, for given weights of it, the",
+           "gradients for all float inputs: `vjp` here, `y.backward(weights)` in PyTorch, `jax.vjp` in one `jit`.", "",
+           "| peer | calls | median | faster than ours |", "| --- | ---: | ---: | ---: |"]
+    out += [summary(titles[peer], [of[peer] for of in every.values() if peer in of]) for peer in peers]
+    out += [summary("the fastest of them", [min(of.values()) for of in every.values()]), "",
+            f"Of the {len(pairs)} gradients in eager PyTorch {sums} are faster than ours where ours make the value of the weighted sum, too.", "",
+            "By the fastest peer: `c` is PyTorch compiled, `j` is JAX, and no letter is PyTorch eager.", "",
+            "| op | " + " | ".join(names) + " |", "| --- |" + " ---: |" * len(names)]
+    for label in dict.fromkeys(row.label for row, _, _ in found):
+        out.append(f"| {label} | " + " | ".join(cell(every.get((label, *column), {})) for column in columns) + " |")
     return "\n".join(out) + "\n"
 
 
 def main():
     torch.set_num_threads(THREADS)
     build = pathlib.Path(sys.argv[1])
-    found, ours, theirs = calls(), [], []
+    found, ours, peers = calls(), [], {peer: [] for peer in PEERS}
+    check_peers(found)
     for _ in range(ROUNDS):
         ours.append(ask(build / "bench/op_calls", [call for _, _, call in found], THREADS))
-        theirs.append([of_pytorch(call) for _, _, call in found])
+        for peer in PEERS:
+            peers[peer].append(of_peer(peer, found))
     for (row, _, _), one in zip(found, ours[0], strict=True):
         if "error" in one:
             sys.exit(f"op-speed: {row.label}: {one['error']}")
-    text = page(found, least(ours), least(theirs))
+    text = page(found, least(ours), {peer: least(rounds) for peer, rounds in peers.items()})
     if len(sys.argv) > 2 and sys.argv[2] != "-":
         pathlib.Path(sys.argv[2]).write_text(text, encoding="utf-8")
     else:
