@@ -56,7 +56,7 @@ RT_RULE V rest_of_division(V a, V b) {
     const V quotient = a / b;
     const V nearest = (quotient + shift) - shift;
     const V whole = nearest - select(less(quotient, nearest), V(1.0f), V(0.0f));
-    const V first = fma(-whole, b, a);
+    const V first = negated_fma(whole, b, a);
     V rest = select(less(quotient, V(1.0f)), a, select(less(first, V(0.0f)), first + b, first));
     if (any(less_equal(V(0x1p23f), quotient))) replace_long_quotients(rest, quotient, a, b);
     return rest;

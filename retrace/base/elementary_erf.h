@@ -24,10 +24,10 @@ RT_RULE V erf(V x) {
                       polynomial(z, 0x1.06eba8p-3, -0x1.81273ep-2, 0x1.ce2ceep-4, -0x1.b7f824p-6, 0x1.53fdb6p-8,
                                  -0x1.a3baf0p-11, 0x1.48c586p-14),
                       a);
-  const V t = select(less(V(4.0f), a), V(4.0f), a) - V(1.0f);
-  const V g = polynomial(t, 0x1.d97fc0p+0, 0x1.51c986p+1, 0x1.afb5d4p-1, 0x1.510f6ap-5, -0x1.27e83ep-7, 0x1.addbaap-11,
-                         0x1.7fead8p-12, -0x1.d962bep-14);
-  const auto e = reduce_exp(-g);
+  const V t = at_most(a, V(4.0f)) - V(1.0f);
+  const V minus_g = polynomial(t, -0x1.d97fc0p+0, -0x1.51c986p+1, -0x1.afb5d4p-1, -0x1.510f6ap-5, 0x1.27e83ep-7,
+                               -0x1.addbaap-11, -0x1.7fead8p-12, 0x1.d962bep-14);
+  const auto e = reduce_exp(minus_g);
   const V scale = power_of_two<V>(e.n);
   const V large = (V(1.0f) - scale) - scale * e.p;
   return copy_sign(select(less_equal(a, V(1.0f)), small, large), x);

@@ -31,8 +31,8 @@ RT_RULE ReducedExp<V> reduce_exp(V x) {
   const V shift = V(0x1.8p23f);  // adding it rounds to an integer, which then sits in the low bits
   const V shifted = fma(x, V(0x1.715476p0f), shift);
   const V n = shifted - shift;
-  V r = fma(-n, V(0x1.62e42ep-1f), x);
-  r = fma(-n, V(0x1.efa39ep-25f), r);
+  V r = fma(n, V(-0x1.62e42ep-1f), x);
+  r = fma(n, V(-0x1.efa39ep-25f), r);
   const V q = polynomial(r, 0.5, 0x1.555556p-3, 0x1.5554f4p-5, 0x1.110fe8p-7, 0x1.6d3efap-10, 0x1.a28182p-13);
   const V p = fma(r * r, q, r);
   return {p, fma(r * r, q, r - p), bits(shifted) - bits(shift)};
@@ -72,8 +72,7 @@ struct SplitExp {
 };
 template <class V>
 RT_RULE SplitExp<V> exp_of_minus_abs(V x) {
-  const V a = abs(x);
-  const auto e = reduce_exp(-select(less(V(87.4f), a), V(87.4f), a));
+  const auto e = reduce_exp(at_least(minus_abs(x), V(-87.4f)));
   const V scale = power_of_two<V>(e.n);
   const V high = V(1.0f) + e.p;
   return {high * scale, ((e.p - (high - V(1.0f))) + e.low) * scale};
@@ -84,7 +83,7 @@ template <class V>
 RT_RULE V divide_split(V a, V a_low, V b, V b_low) {
   const V y = V(1.0f) / b;
   const V q = a * y;
-  return fma(fma(-q, b, a) + fma(-q, b_low, a_low), y, q);
+  return fma(negated_fma(q, b, a) + negated_fma(q, b_low, a_low), y, q);
 }
 
 // 1 / (1 + e^-x).
@@ -102,7 +101,7 @@ RT_RULE V sigmoid(V x) {
 template <class V>
 RT_RULE V tanh(V x) {
   const V a = abs(x);
-  const V bounded = select(less(V(10.0f), a), V(10.0f), a);  // tanh is 1 from 9.02 on
+  const V bounded = at_most(a, V(10.0f));  // tanh is 1 from 9.02 on
   const auto e = reduce_exp(bounded + bounded);
   const V scale = power_of_two<V>(e.n);
   const V minus = scale - V(1.0f), plus = scale + V(1.0f);

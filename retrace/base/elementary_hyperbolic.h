@@ -17,7 +17,7 @@ struct QuarterExp {
 };
 template <class V>
 RT_RULE QuarterExp<V> quarter_exp(V a) {
-  const auto e = reduce_exp(select(less(V(89.5f), a), V(89.5f), a));
+  const auto e = reduce_exp(at_most(a, V(89.5f)));
   const V scale = power_of_two<V>(e.n - IntOf<V>(2));
   const V one = V(1.0f) + e.p;
   const V high = one * scale;

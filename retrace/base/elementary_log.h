@@ -70,7 +70,7 @@ RT_RULE V softplus(V x) {
   const V f = select(small, t.high, V(0.5f) * u - V(1.0f));
   const V low = select(small, t.low, (t.high - (u - V(1.0f))) + t.low) / u;
   const auto split = log_of_reduced(f, select(small, V(0.0f), V(1.0f)), low);
-  const V positive = select(less(V(0.0f), x), x, V(0.0f));
+  const V positive = at_least(V(0.0f), x);
   const V sum = positive + split.high;
   const V back = sum - positive;
   const V error = (positive - (sum - back)) + (split.high - back);

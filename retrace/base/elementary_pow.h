@@ -45,7 +45,7 @@ RT_RULE Pair<V> log2_pair(V x) {
   const auto d = add_smaller(V(2.0f), f);
   const V y = V(1.0f) / d.high;
   const V q = f * y;
-  const Pair<V> s = {q, (fma(-q, d.high, f) - q * d.low) * y};
+  const Pair<V> s = {q, (negated_fma(q, d.high, f) - q * d.low) * y};
   const auto z = multiply_pairs(s, s);
   const V tail = z.high * polynomial(z.high, 0x1.2776c4p-1, 0x1.a61950p-2, 0x1.47b12cp-2, 0x1.207950p-2);
   auto third = add_smaller(V(0x1.ec709ep-1f), tail);

@@ -74,13 +74,13 @@ RT_RULE Angle<V> reduce_angle(V x) {
   const V shift = V(0x1.8p23f);
   const V shifted = fma(x, V(0x1.45f306p-1f), shift);
   const V n = shifted - shift;
-  const V r = fma(-n, V(0x1.921fb6p0f), x);  // exact up to 2^20
+  const V r = fma(n, V(-0x1.921fb6p0f), x);  // exact up to 2^20
   const V c = V(-0x1.777a5cp-25f);
   const V product = n * c, product_low = fma(n, c, -product);
   const V high = r - product;
   const V back = high - r;
   const V error = (r - (high - back)) - (product + back);
-  Angle<V> angle = {high, fma(-n, V(-0x1.ee59dap-50f), error - product_low), bits(shifted) - bits(shift)};
+  Angle<V> angle = {high, fma(n, V(0x1.ee59dap-50f), error - product_low), bits(shifted) - bits(shift)};
   if (any(less(V(0x1p20f), abs(x)))) replace_large_angles(angle, x);
   return angle;
 }

@@ -197,6 +197,20 @@ template <class V>
 RT_RULE V not_a_number() {
   return V(from_bits(Int32(0x7fc00000)));
 }
+// limit < a ? limit : a, and a < limit ? limit : a.
+template <class V>
+RT_RULE V at_most(V a, V limit) {
+  return select(less(limit, a), limit, a);
+}
+template <class V>
+RT_RULE V at_least(V a, V limit) {
+  return select(less(a, limit), limit, a);
+}
+// fma(-a, b, c), but for the sign of a NaN.
+template <class V>
+RT_RULE V negated_fma(V a, V b, V c) {
+  return fma(-a, b, c);
+}
 // Truth values as numbers.
 template <class V>
 RT_RULE V from_bool(MaskOf<V> m) {
@@ -221,6 +235,11 @@ template <class V>
 RT_RULE V flush(V x) {
   return select(less(abs(x), V(0x1p-126f)), V(0.0f), x);
 }
+// -|x|.
+template <class V>
+RT_RULE V minus_abs(V x) {
+  return from_bits(bits(x) | bits(V(-0.0f)));
+}
 // |magnitude| with the sign bit of x.
 template <class V>
 RT_RULE V copy_sign(V magnitude, V x) {
@@ -237,6 +256,20 @@ template <class V, class... Rest>
 RT_RULE V polynomial(V x, double c0, Rest... rest) {
   return fma(polynomial(x, rest...), x, constant<V>(c0));
 }
+
+// A rule whose operations wait for each other states so, RT_RULE_IS_LONG(tanh): its loop computes several vectors side
+// by side (retrace/ops/pointwise_loop.h).
+template <class Functor>
+struct IsLong {
+  static constexpr bool value = false;
+};
+#undef RT_RULE_IS_LONG
+#define RT_RULE_IS_LONG(name)           \
+  struct name##_functor;                \
+  template <>                           \
+  struct IsLong<name##_functor> {       \
+    static constexpr bool value = true; \
+  };
 
 RT_RULES_END
 

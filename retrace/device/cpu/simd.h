@@ -247,6 +247,9 @@ RT_SIMD_FUNCTION(F32, operator*(F32 a, F32 b), a.r[i] * b.r[i], hn::Mul(a.r[i], 
 RT_SIMD_FUNCTION(F32, operator/(F32 a, F32 b), a.r[i] / b.r[i], hn::Div(a.r[i], b.r[i]))
 RT_SIMD_FUNCTION(F32, fma(F32 a, F32 b, F32 c), __builtin_fmaf(a.r[i], b.r[i], c.r[i]),
                  hn::MulAdd(a.r[i], b.r[i], c.r[i]))
+// fma(-a, b, c), but for the sign of a NaN.
+RT_SIMD_FUNCTION(F32, negated_fma(F32 a, F32 b, F32 c), __builtin_fmaf(-a.r[i], b.r[i], c.r[i]),
+                 hn::NegMulAdd(a.r[i], b.r[i], c.r[i]))
 RT_SIMD_FUNCTION(F32, sqrt(F32 a), std::sqrt(a.r[i]), hn::Sqrt(a.r[i]))
 
 // Bits.
@@ -280,6 +283,14 @@ RT_SIMD_FUNCTION(F32, select(Mask m, F32 yes, F32 no), m.r[i] ? yes.r[i] : no.r[
                  hn::IfThenElse(m.r[i], yes.r[i], no.r[i]))
 RT_SIMD_FUNCTION(I32, select(Mask m, I32 yes, I32 no), m.r[i] ? yes.r[i] : no.r[i],
                  hn::IfThenElse(hn::RebindMask(TagI(), m.r[i]), yes.r[i], no.r[i]))
+// limit < a ? limit : a, and a < limit ? limit : a. Instructions of x86; those of others differ for NaN and zeros.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+RT_SIMD_FUNCTION(F32, at_most(F32 a, F32 limit), 0, hn::Min(limit.r[i], a.r[i]))
+RT_SIMD_FUNCTION(F32, at_least(F32 a, F32 limit), 0, hn::Max(limit.r[i], a.r[i]))
+#else
+RT_INLINE F32 at_most(F32 a, F32 limit) { return select(less(limit, a), limit, a); }
+RT_INLINE F32 at_least(F32 a, F32 limit) { return select(less(a, limit), limit, a); }
+#endif
 RT_INLINE bool any(Mask m) {
   bool found = false;
 #if RT_SIMD_SCALAR
@@ -310,6 +321,9 @@ RT_INLINE I32 truncate_to_int(F32 a) {
 // Sign bit only.
 RT_INLINE F32 operator-(F32 a) { return from_bits(bits(a) ^ I32(INT32_MIN)); }
 RT_INLINE F32 abs(F32 a) { return from_bits(bits(a) & I32(INT32_MAX)); }
+// |magnitude| with the sign bit of x.
+RT_SIMD_FUNCTION(F32, copy_sign(F32 magnitude, F32 x), __builtin_copysignf(magnitude.r[i], x.r[i]),
+                 hn::CopySign(magnitude.r[i], x.r[i]))
 
 RT_TARGET_END
 #endif

@@ -12,7 +12,7 @@
 RT_TARGET_BEGIN
 
 // The larger one of each lane; a NaN in `b` is passed over.
-RT_INLINE F32 larger(F32 a, F32 b) { return select(less(a, b), b, a); }
+RT_INLINE F32 larger(F32 a, F32 b) { return at_least(a, b); }
 #if RT_SIMD_SCALAR
 // f(lanes l and l+8), then l+4, l+2, l+1.
 template <class F>

@@ -14,6 +14,7 @@ template <class V>
 RT_RULE V erf_rule(V x) {
   return erf(x);
 }
+RT_RULE_IS_LONG(erf)
 
 RT_RULES_END
 #endif

@@ -14,6 +14,7 @@ template <class V>
 RT_RULE V sigmoid_rule(V x) {
   return sigmoid(x);
 }
+RT_RULE_IS_LONG(sigmoid)
 
 RT_RULES_END
 #endif

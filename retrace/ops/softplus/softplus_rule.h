@@ -14,6 +14,7 @@ template <class V>
 RT_RULE V softplus_rule(V x) {
   return softplus(x);
 }
+RT_RULE_IS_LONG(softplus)
 
 RT_RULES_END
 #endif

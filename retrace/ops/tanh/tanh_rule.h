@@ -14,6 +14,7 @@ template <class V>
 RT_RULE V tanh_rule(V x) {
   return tanh(x);
 }
+RT_RULE_IS_LONG(tanh)
 
 RT_RULES_END
 #endif

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "retrace/ops/reduce/reduction.h"
 #include "retrace/plan/pass.h"
@@ -9,7 +10,7 @@
 namespace retrace {
 namespace {
 
-// The pointwise nodes behind a reduction's first input that nothing else reads.
+// The pointwise nodes behind a reduction's first input that nothing else reads but the reduction and each other.
 class Prologue {
  public:
   Prologue(Trace& trace, const TraceIndex& index, size_t reduction, const Tuning& tuning)
@@ -34,43 +35,59 @@ class Prologue {
     return !shape.contiguous_positions() && shape.run * shape.channels < tuning_.prologue_run;
   }
 
-  // Arrays of the reduction's shape that a node reads.
-  int large_inputs(const Node& node, const Shape& shape) const {
-    return static_cast<int>(
-        std::count_if(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return spec(id).shape == shape; }));
+  // The arrays of the reduction's shape that are read once `node` makes one of `arrays`.
+  std::vector<ValueId> arrays_with(const Node& node, std::vector<ValueId> arrays) const {
+    std::erase(arrays, node.first_output);
+    for (ValueId id : node.inputs)
+      if (spec(id).shape == spec(node.first_output).shape &&
+          std::find(arrays.begin(), arrays.end(), id) == arrays.end())
+        arrays.push_back(id);
+    return arrays;
   }
 
-  // Why the node that makes `id` cannot belong to the prologue, which reads `large` arrays so far; "" if it can.
-  std::string_view refusal(ValueId id, const Shape& shape, int large) const {
+  // Why the node that makes `id` cannot belong to the prologue, which reads `arrays` so far, `id` among them `reads`
+  // times; "" if it can.
+  std::string_view refusal(ValueId id, int reads, const Shape& shape, const std::vector<ValueId>& arrays) const {
     const Node& node = *trace_.producer(id);
     if (node.op->view) return "a view lies between";
     if (!can_tile(trace_, node)) return "what makes it is not pointwise";
-    if (index_.uses(id) != 1) return "others read it, too";
+    if (index_.uses(id) != reads) return "others read it, too";
     if (!(spec(id).shape == shape)) return "the shapes differ";
     if (nodes_.size() >= tuning_.prologue_ops) return "the chain before the reduction would be too long";
-    return large - 1 + large_inputs(node, shape) > tuning_.prologue_arrays ? "the reduction would read too many arrays"
-                                                                           : "";
+    const bool many = arrays_with(node, arrays).size() > static_cast<size_t>(tuning_.prologue_arrays);
+    return many ? "the reduction would read too many arrays" : "";
   }
 
-  // Breadth first, as long as no more arrays are read than before the step or than allowed.
+  // Breadth first, as long as no more arrays are read than allowed. A value that several read is looked at with its
+  // last reader; one that others read, too, at the end.
   void add(size_t reduction) {
     const ValueId first = trace_.nodes[reduction].inputs[0];
     const Shape& shape = spec(first).shape;
     std::vector<std::pair<size_t, ValueId>> open{{reduction, first}};  // readers and what they read
-    int large = 1;
+    std::vector<std::pair<size_t, ValueId>> left;
+    std::vector<ValueId> arrays{first};
+    std::map<ValueId, int> reads;
+    const auto refused = [&](size_t reader, ValueId id) {
+      const auto why = refusal(id, reads[id], shape, arrays);
+      if (!why.empty()) say_apart(trace_, reader, id, why);
+      return !why.empty();
+    };
     for (size_t at = 0; at < open.size(); ++at) {
       const auto [reader, id] = open[at];
       const size_t p = trace_.producer_index(id);
       if (p == kNoNode) continue;
-      if (const auto why = refusal(id, shape, large); !why.empty()) {
-        say_apart(trace_, reader, id, why);
+      if (++reads[id] < index_.uses(id)) {
+        left.push_back(open[at]);
         continue;
       }
+      if (refused(reader, id)) continue;
       const Node& node = trace_.nodes[p];
-      large += large_inputs(node, shape) - 1;
+      arrays = arrays_with(node, std::move(arrays));
       nodes_.push_back(p);
       for (ValueId input : node.inputs) open.emplace_back(p, input);
     }
+    for (const auto& [reader, id] : left)
+      if (reads[id] < index_.uses(id)) refused(reader, id);
   }
 
   Trace& trace_;

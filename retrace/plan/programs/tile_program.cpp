@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "retrace/base/error.h"
+#include "retrace/ops/rule_pairs.h"
 #include "retrace/plan/programs/tile_bytes.h"
 #include "retrace/plan/tuning.h"
 #include "retrace/trace/trace_index.h"
@@ -32,6 +33,14 @@ float* scratch_memory(int count) {
 bool tile_output(DType type) { return type == DType::f32 || type == DType::boolean || is_half(type); }
 bool tile_input(DType type) { return tile_output(type) || type == DType::u8; }
 
+// A node that computes the one before it that makes its argument, too: `function` is of both.
+struct NodePair {
+  TileFunction function = nullptr;
+  const Node* first = nullptr;
+  int position = 0;     // of its result among the node's arguments
+  bool within = false;  // the node is the first one of a pair
+};
+
 }  // namespace
 
 std::vector<TensorSpec> infer_by_body(const InferCall&) {
@@ -59,6 +68,7 @@ struct TileProgram::Builder {
   ValueMap<size_t> last_use;  // the index of the last node that reads a value
   ValueMap<Operand> places;
   std::vector<int> free_scratch;
+  std::vector<NodePair> pairs;  // of each node
 
   Operand& place(ValueId id) { return places[id]; }
   const TensorSpec& spec(ValueId id) const { return body.spec(id); }
@@ -74,6 +84,28 @@ struct TileProgram::Builder {
     for (size_t n = 0; n < body.nodes.size(); ++n)
       for (ValueId id : body.nodes[n].inputs) last_use[id] = n;
     for (ValueId id : body.outputs) last_use[id] = body.nodes.size();
+  }
+
+  // A sum, difference or product that one other alone reads is computed with that one.
+  void find_pairs() {
+    ValueMap<int> uses(body);
+    for (const Node& node : body.nodes)
+      for (ValueId id : node.inputs) ++uses[id];
+    for (ValueId id : body.outputs) ++uses[id];
+    pairs.resize(body.nodes.size());
+    for (size_t n = 0; n < body.nodes.size(); ++n) {
+      const Node& node = body.nodes[n];
+      for (int position = 0; node.inputs.size() == 2 && position < 2 && !pairs[n].first; ++position) {
+        const Node* first = body.producer(node.inputs[position]);
+        if (!first || uses[first->first_output] != 1) continue;
+        NodePair& other = pairs[static_cast<size_t>(first - body.nodes.data())];
+        const TileFunction function = rule_pair(*first->op->rule, *node.op->rule, position);
+        if (other.first || !function) continue;
+        other.within = true;
+        pairs[n] = {function, first, position, false};
+        for (ValueId id : first->inputs) last_use[id] = std::max(last_use[id], n);
+      }
+    }
   }
 
   // The raw result is kept where it is wanted as an output, or else lies where the first f32 result will be.
@@ -119,12 +151,18 @@ struct TileProgram::Builder {
 
   void add_node(size_t n) {
     const Node& node = body.nodes[n];
+    if (pairs[n].within) return;
     Step step{node.op->rule->tile.get(), node.op->rule->arity, {}, {}};
     ensure(step.function && step.arity == static_cast<int>(node.inputs.size()),
            "a fused op has a kernel for its arguments");
-    for (size_t i = 0; i < node.inputs.size(); ++i) step.in[i] = place(node.inputs[i]);
+    std::vector<ValueId> arguments(node.inputs.begin(), node.inputs.end());
+    if (const NodePair& pair = pairs[n]; pair.first) {
+      step.function = pair.function, step.arity = 3;
+      arguments = {pair.first->inputs[0], pair.first->inputs[1], node.inputs[pair.position == 0 ? 1 : 0]};
+    }
+    for (size_t i = 0; i < arguments.size(); ++i) step.in[i] = place(arguments[i]);
     // A result may take the register of an argument that dies here: rules read an element before they write it.
-    for (size_t i = 0; i < node.inputs.size(); ++i) release(node, i, n);
+    for (size_t i = 0; i < arguments.size(); ++i) release(arguments, i, n);
     if (const int output = direct_output(node.first_output, n); output >= 0)
       step.out = {Operand::In::output, output};
     else
@@ -134,10 +172,10 @@ struct TileProgram::Builder {
     program.steps_.push_back(step);
   }
 
-  void release(const Node& node, size_t argument, size_t n) {
-    const ValueId id = node.inputs[argument];
-    const auto before = node.inputs.begin() + static_cast<long>(argument);
-    const bool first_mention = std::find(node.inputs.begin(), before, id) == before;
+  void release(const std::vector<ValueId>& arguments, size_t argument, size_t n) {
+    const ValueId id = arguments[argument];
+    const auto before = arguments.begin() + static_cast<long>(argument);
+    const bool first_mention = std::find(arguments.begin(), before, id) == before;
     const bool made_here = body.producer(id) != nullptr;  // loads are kept for the next tile
     if (place(id).in == Operand::In::scratch && made_here && last_use[id] == n && first_mention)
       free_scratch.push_back(place(id).index);
@@ -152,8 +190,9 @@ struct TileProgram::Builder {
 TileProgram::TileProgram(const Trace& body, Use use) {
   ensure(!body.outputs.empty(), "a fused chain has outputs");
   shape_ = body.spec(body.outputs[0]).shape;
-  Builder builder{*this, body, use, ValueMap<size_t>(body), ValueMap<Operand>(body), {}};
+  Builder builder{*this, body, use, ValueMap<size_t>(body), ValueMap<Operand>(body), {}, {}};
   builder.find_last_uses();
+  builder.find_pairs();
   if (use == Use::epilogue) builder.place_raw_result();
   for (size_t i = 0; i < body.inputs.size(); ++i) builder.add_input(i);
   for (size_t n = 0; n < body.nodes.size(); ++n) builder.add_node(n);
