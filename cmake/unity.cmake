@@ -10,13 +10,16 @@ set(RETRACE_UNITY_SMALL cloud device device/cpu device/cuda optim plan/layout te
 set(RETRACE_UNITY_LARGE_LETTERS "[a-c]" "[d-h]" "[ij]" "[k-m]" "[no]" "[pq]" "r" "s" "[t-z]")
 set(RETRACE_UNITY_LETTERS "[a-m]" "[n-z]")
 set(RETRACE_UNITY_OP_LETTERS "[ab]" "c" "[d-h]" "[i-l]" "m" "[n-r]" "s" "[t-z]")  # a batch takes some seconds, and is tested within 15
-# No step waits for these folders: -O1 takes a quarter less of compiling, and under sanitizers -O0 half of it. CMake makes the file of a
-# batch, whose place is known.
+# No step waits for these folders: -O1 takes a quarter less of compiling, and -O0, for builds that only tests run, half of it. CMake
+# makes the file of a batch, whose place is known.
 set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|data|distributed|experiment|monitor|nn|optim|report|train|web")
-set(RETRACE_LIGHT_OPTIMIZATION -O1)
+set(light_optimization -O1)
 if(RETRACE_SANITIZE)
+  set(light_optimization -O0)
+endif()
+set(RETRACE_LIGHT_OPTIMIZATION ${light_optimization} CACHE STRING "Optimization of folders that no step waits for: -O1, or -O0 for tests")
+if(RETRACE_LIGHT_OPTIMIZATION STREQUAL "-O0")
   set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|distributed|experiment|monitor|nn|optim|report|train|web")  # tests of data compute much
-  set(RETRACE_LIGHT_OPTIMIZATION -O0)
 endif()
 # What the fuzzers' inputs steer: its branches and comparisons are counted for them.
 set(RETRACE_FUZZED "base|cloud|data|nn|ops|report|tensor|trace|train|web")
