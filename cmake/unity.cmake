@@ -10,12 +10,16 @@ set(RETRACE_UNITY_SMALL cloud device device/cpu device/cuda optim plan/layout te
 set(RETRACE_UNITY_LARGE_LETTERS "[a-c]" "[d-h]" "[ij]" "[k-m]" "[no]" "[pq]" "r" "s" "[t-z]")
 set(RETRACE_UNITY_LETTERS "[a-m]" "[n-z]")
 set(RETRACE_UNITY_OP_LETTERS "[ab]" "c" "[d-h]" "[i-l]" "m" "[n-r]" "s" "[t-z]")  # a batch takes some seconds, and is tested within 15
-# Folders that no step waits for: cmake/library.cmake and command.cmake compile them in this way.
+# Folders that no step waits for: cmake/library.cmake and command.cmake compile them for size, and builds that only tests run
+# without optimization, in half the time.
 set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|data|distributed|experiment|monitor|nn|optim|report|train|web")
-set(RETRACE_LIGHT_OPTIMIZATION -Os)
+set(light_optimization -Os)
 if(RETRACE_SANITIZE)
+  set(light_optimization -O0)
+endif()
+set(RETRACE_LIGHT_OPTIMIZATION ${light_optimization} CACHE STRING "Optimization of folders that no step waits for: -Os, or -O0 for tests")
+if(RETRACE_LIGHT_OPTIMIZATION STREQUAL "-O0")
   set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|distributed|experiment|monitor|nn|optim|report|train|web")  # tests of data compute much
-  set(RETRACE_LIGHT_OPTIMIZATION -O0)
 endif()
 # What the fuzzers' inputs steer: its branches and comparisons are counted for them.
 set(RETRACE_FUZZED "base|cloud|data|nn|ops|report|tensor|trace|train|web")

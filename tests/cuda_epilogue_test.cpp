@@ -11,11 +11,10 @@
 #include "retrace/plan/cuda/cuda_plan.h"
 #include "retrace/run/plan_cache.h"
 #include "tests/chain_testing.h"
+#include "tests/small_emulation.h"
 
 namespace retrace {
 namespace {
-
-[[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
 
 std::vector<std::string>& sources() {
   static std::vector<std::string> all;

@@ -41,6 +41,7 @@ size_t count_of(const Edges& edges) {
 
 class CudaGraph : public testing::Test {
  protected:
+  CudaGraph() { cuda::emulation::set_checks(true); }
   ~CudaGraph() override {
     cuda::emulation::set_order(Order::ascending);
     cuda::emulation::leave_out_edge(-1);

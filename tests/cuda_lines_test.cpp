@@ -7,11 +7,10 @@
 
 #include "retrace/plan/cuda/cuda_plan.h"
 #include "tests/chain_testing.h"
+#include "tests/small_emulation.h"
 
 namespace retrace {
 namespace {
-
-[[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
 
 using Function = std::function<Tensor(const Tensor& x, const Tensor& t)>;
 

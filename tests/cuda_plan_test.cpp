@@ -13,11 +13,10 @@
 #include "retrace/trace/record.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/training_step.h"
+#include "tests/small_emulation.h"
 
 namespace retrace {
 namespace {
-
-[[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
 
 std::vector<std::string>& sources() {
   static std::vector<std::string> all;

@@ -8,11 +8,10 @@
 #include "retrace/plan/cuda/cuda_plan.h"
 #include "retrace/run/plan_cache.h"
 #include "tests/chain_testing.h"
+#include "tests/small_emulation.h"
 
 namespace retrace {
 namespace {
-
-[[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
 
 enum class Form { whole, chunks, apart };  // one kernel with a thread a row, or with fewer rows at a time; or none
 

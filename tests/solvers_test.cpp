@@ -6,12 +6,11 @@
 #include "retrace/device/device.h"
 #include "retrace/optim/solver_kind.h"
 #include "retrace/retrace.h"
+#include "tests/small_emulation.h"
 #include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
-
-[[maybe_unused]] const int emulated = setenv("RETRACE_CUDA_EMULATION", "1", 0);
 
 Tensor values(const Shape& shape, int64_t seed, const std::string& labels = "") {
   return uniform(shape, random_key(static_cast<uint64_t>(seed)), {.labels = labels}) * 2 - 1;

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "retrace/base/error.h"
@@ -38,11 +40,15 @@ const retrace::cuda::EmulatedKernel* retrace_emulated_kernels(retrace::cuda::Mac
 }
 )";
 
+// What every generated source includes: GCC reads it once, and then what it made of it ("precompiled header").
+constexpr const char* kPrelude = "#include \"retrace/device/cuda/kernel.h\"\n";
+const bool precompiles = std::string_view(RETRACE_KERNEL_COMPILER_VERSION).starts_with("GNU ");
+
 std::string compiler() { return fs::exists(RETRACE_KERNEL_COMPILER) ? RETRACE_KERNEL_COMPILER : "c++"; }
 
 std::vector<std::string> options() {
-  std::vector<std::string> words = {
-      "-std=c++20", optimized ? "-O1" : "-O0", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC"};
+  std::vector<std::string> words = {"-std=c++20", optimized ? "-O1" : "-O0", "-ffp-contract=off", "-Wno-psabi",
+                                    "-fPIC"};
   if constexpr (sizeof(RETRACE_EMULATION_FLAGS) > 1) words.emplace_back(RETRACE_EMULATION_FLAGS);
   words.insert(words.end(), {"-fvisibility=hidden", "-DRETRACE_CUDA_EMULATION", "-I" RETRACE_SOURCE_DIR});
   return words;
@@ -71,9 +77,9 @@ fs::path folder_to_keep() {
   return folder.empty() ? fs::path() : fs::path(folder) / "retrace";
 }
 
-std::string hash_of(const std::string& source) {
+std::string hash_of(const std::string& source, const char* end) {
   std::set<std::string> seen;
-  std::string all = source + kEntry + RETRACE_KERNEL_COMPILER_VERSION;
+  std::string all = source + end + RETRACE_KERNEL_COMPILER_VERSION;
   for (const auto& word : options()) all += word + '\n';
   append_headers(source, seen, all);
   return fmt::format("{:016x}{:016x}", hash_bytes(all), mix64(fnv1a(all, all.size())));
@@ -96,25 +102,49 @@ int run(std::vector<std::string> words, const fs::path& output) {
   return WEXITSTATUS(status);
 }
 
-void compile_library(const std::string& source, const fs::path& library) {
+// A cache need not outlive the machine.
+void write(const fs::path& path, std::string_view text) {
+  write_file_whole(path, std::span(&text, 1), Lasting::process);
+}
+
+// Runs the compiler on a file of this text, and leaves at `made` what it makes, whole.
+void compile(const std::string& text, const std::vector<std::string>& more, const fs::path& made) {
   const auto mine = [&](const char* ending) {
-    return fs::path(fmt::format("{}.{}{}", library.string(), getpid(), ending));
+    return fs::path(fmt::format("{}.{}{}", made.string(), getpid(), ending));
   };
-  const fs::path text = mine(".cpp"), made = mine(".so"), log = mine(".log");
-  write_file_whole(text, source + kEntry);
+  const fs::path from = mine(".cpp"), to = mine(".made"), log = mine(".log");
+  write(from, text);
   auto words = options();
   words.insert(words.begin(), compiler());
-  words.insert(words.end(), {"-o", made.string(), text.string()});
-  ++runs;
+  words.insert(words.end(), more.begin(), more.end());
+  words.insert(words.end(), {"-o", to.string(), from.string()});
   const int status = run(words, log);
   const std::string said = fs::exists(log) ? read_file(log, "output of the compiler", 1 << 24) : "";
-  fs::remove(text);
+  fs::remove(from);
   fs::remove(log);
   if (status == -1 || status == 127)
     throw Error(ErrorKind::unavailable, 691, fmt::format("the compiler {} cannot be run", compiler()));
   if (status != 0)
     throw Error(ErrorKind::internal, 993, "a generated kernel does not compile").got(said.substr(0, 4000));
-  fs::rename(made, library);
+  fs::rename(to, made);
+}
+
+// The prelude in `folder`, where the compiler finds it read.
+fs::path prelude_in(const fs::path& folder) {
+  const fs::path header = folder / fmt::format("prelude-{}.h", hash_of(kPrelude, "")), read = header.string() + ".gch";
+  if (!fs::exists(read)) {
+    write(header, kPrelude);
+    compile(kPrelude, {"-x", "c++-header"}, read);
+  }
+  return header;
+}
+
+void compile_library(const std::string& source, const fs::path& library, bool is_kept) {
+  // Its functions are those of the program that loads it: no library has to be looked through.
+  std::vector<std::string> words = {"-shared", "-nostdlib", "-pipe"};
+  if (precompiles && is_kept) words.insert(words.end(), {"-include", prelude_in(library.parent_path()).string()});
+  ++runs;
+  compile(source + kEntry, words, library);
 }
 
 const EmulatedKernel* load(const fs::path& library) {
@@ -129,14 +159,14 @@ const EmulatedKernel* load(const fs::path& library) {
 
 const EmulatedKernel* compile_kernels(const std::string& source) {
   static std::map<std::string, const EmulatedKernel*> known;
-  const auto hash = hash_of(source);
+  const auto hash = hash_of(source, kEntry);
   if (const auto found = known.find(hash); found != known.end()) return found->second;
   const fs::path kept = folder_to_keep();
   const fs::path folder = kept.empty() ? fs::temp_directory_path() : kept;
   std::error_code failure;
   fs::create_directories(folder, failure);
   const auto library = folder / fmt::format("emulated-{}{}.so", hash, kept.empty() ? fmt::format("-{}", getpid()) : "");
-  if (!fs::exists(library)) compile_library(source, library);
+  if (!fs::exists(library)) compile_library(source, library, !kept.empty());
   const auto* const kernels = load(library);
   if (kept.empty()) fs::remove(library);
   return known[hash] = kernels;

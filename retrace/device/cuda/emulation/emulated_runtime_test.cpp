@@ -111,6 +111,10 @@ TEST_F(Emulation, GeneratedKernelsAreCompiledOnceAndKept) {
     runtime_->launch(launch);
     return download(a.y.pointer, 3);
   };
+  const auto kept = [&] {  // beside the libraries is what the compiler has read of the header
+    return std::count_if(std::filesystem::directory_iterator(folder), {},
+                         [](const auto& entry) { return entry.path().extension() == ".so"; });
+  };
   const size_t before = compiler_runs();
   EXPECT_EQ(run_generated("2.0"), (std::vector<float>{0, 4, 6}));
   EXPECT_EQ(compiler_runs(), before + 1);
@@ -118,11 +122,11 @@ TEST_F(Emulation, GeneratedKernelsAreCompiledOnceAndKept) {
   EXPECT_EQ(compiler_runs(), before + 1);
   EXPECT_EQ(run_generated("3.0"), (std::vector<float>{0, 6, 9}));
   EXPECT_EQ(compiler_runs(), before + 2);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
+  EXPECT_EQ(kept(), 2);
   const std::string missing[] = {"another"};
   EXPECT_THROW(runtime_->compile(generated_source("2.0"), missing), Error);
   EXPECT_THROW(runtime_->compile("no kernel", missing), Error);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
+  EXPECT_EQ(kept(), 2);
   std::filesystem::remove_all(folder);
   unsetenv("RETRACE_KERNEL_CACHE");
 }

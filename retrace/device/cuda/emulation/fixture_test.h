@@ -16,6 +16,7 @@ namespace retrace::cuda::emulation {
 // Launches of the kernels in kernels_test.cu on a device of its own, with all checks.
 class Emulation : public testing::Test {
  protected:
+  Emulation() { set_checks(true); }
   ~Emulation() override {
     set_order(Order::ascending);
     set_checks(true);

@@ -7,6 +7,7 @@
 #include "retrace/base/error.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/options.h"
+#include "retrace/base/sanitizers.h"
 
 namespace retrace::cuda::emulation {
 namespace {
@@ -17,6 +18,7 @@ size_t product(const Dim& d) { return size_t{d.x} * d.y * d.z; }
 
 EmulatedMachine::EmulatedMachine() {
   emulated_machine = this;
+  checks = !RT_SANITIZED;
   const auto order = environment(EnvironmentVariable::cuda_emulation_order);
   if (order == "descending") set_order(Order::descending, 0);
   if (order.empty() || order == "ascending" || order == "descending") return;
