@@ -36,6 +36,7 @@ bool is_id_name(const std::string& name) {
 // What the cells of a column are.
 struct LookedAt {
   std::string name;
+  bool has_id_name = false;
   size_t numbers = 0, words = 0, empties = 0, others = 0, commas = 0;
   std::string other = {};            // the first one
   TextPosition comma = {};           // of the first number with a decimal comma
@@ -77,7 +78,7 @@ struct LookedAt {
     const bool whole = failure == std::errc() && end == last;
     if (numbers == 1) next = number, goes_up = number == 0 || number == 1;
     goes_up = goes_up && whole && number == next++;
-    if (whole && is_id_name(name)) known.insert(number);
+    if (whole && has_id_name) known.insert(number);
   }
 };
 
@@ -95,6 +96,20 @@ size_t cells_by(char delimiter, std::string_view text) {
     return !reader.next() || reader.cells().size() == cells ? cells : 0;
   } catch (const Error&) {  // it is told when the file is read
     return 0;
+  }
+}
+
+// Names and categories stand in the job file, which is UTF-8.
+void check_utf8(std::string_view text, const std::filesystem::path& file) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t count = utf8_length(text.substr(at));
+    if (count == 0)
+      throw Error(ErrorKind::bad_data, 499, "the CSV file is no UTF-8")
+          .where(fmt::format("{}:{}", printable(file.string()),
+                             std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1))
+          .got(fmt::format("the byte {:#04x}", static_cast<unsigned>(static_cast<unsigned char>(text[at]))))
+          .help("convert the file: iconv -f LATIN1 -t UTF-8, or -f UTF-16, or what it is written in");
+    at += count;
   }
 }
 
@@ -117,7 +132,11 @@ class Look {
     const std::vector<CsvCell> first = reader_.cells();
     bool more = reader_.next();
     header_ = numbers_in(first) == 0 || (more && numbers_in(first) < numbers_in(reader_.cells()));
-    for (size_t i = 0; i < first.size(); ++i) columns_.push_back({header_ ? first[i].text : std::to_string(i + 1)});
+    for (size_t i = 0; i < first.size(); ++i) {
+      std::string name = header_ ? first[i].text : std::to_string(i + 1);
+      const bool id = name.empty() || is_id_name(name);
+      columns_.push_back({i == 0 ? csv_name_of_first(name) : std::move(name), id});
+    }
     find_target();
     if (!header_) add(first);
     for (; more; more = reader_.next()) add(reader_.cells());
@@ -155,7 +174,8 @@ class Look {
       return;
     }
     for (const char* const name : kNames) {
-      if (at(name, false) == columns_.size()) continue;
+      const bool coordinate = name == std::string_view("y") && at("x", false) < columns_.size();
+      if (at(name, false) == columns_.size() || (coordinate && target_ != at(name, false))) continue;
       if (in_lower_case(columns_.back().name) != name) target_ = at(name, false);
       look_.notes["target_columns"] = "what is learned, by its name; retrace init --target NAME takes another column";
       return;
@@ -190,7 +210,7 @@ class Look {
     constexpr size_t kFewest = 20;  // records: fewer may go up by chance
     const auto may_be = [&](size_t i) {
       if (i == target_ || !columns_[i].is_id(records_)) return false;
-      return is_id_name(columns_[i].name) || (i == 0 && records_ >= kFewest);
+      return columns_[i].has_id_name || (i == 0 && records_ >= kFewest);
     };
     const bool others = columns_.size() > 2;
     for (size_t i = 0; others && i < columns_.size(); ++i)
@@ -257,6 +277,7 @@ void Look::find_options() {
 
 DataLook look_at_csv(const std::filesystem::path& file, const std::string& target) {
   const std::string text = read_file(file, "CSV file", kCsvLimit);
+  check_utf8(text, file);
   return Look(text, file.string(), target).found();
 }
 

@@ -93,6 +93,12 @@ TEST(Csv, ColumnsAreNamedOrCounted) {
   EXPECT_TRUE(has_csv_header("a,b,kind\n", "x", 2));
 }
 
+// As pandas writes its index.
+TEST(Csv, TheFirstColumnMayHaveNoName) {
+  EXPECT_EQ(table(",a,y\n0,5,1\n1,6,2\n", {.ignored = {"1"}}).features, (Floats{5, 6}));
+  EXPECT_EQ(table(",a,y\n0,5,1\n1,6,2\n").columns, (Texts{"1", "a"}));
+}
+
 TEST(Csv, ColumnsAreFoundByTheirNames) {
   const std::string text = "p,c,q,a,b\n1,2,3,4,5\n6,7,8,9,10\n";
   const CsvTable read = table(text, {.targets = {"q", "p"}, .named = {"a", "b", "c"}});
@@ -211,7 +217,7 @@ TEST(Csv, RefusesColumns) {
             "  help:     give every column a name of its own");
   EXPECT_EQ(refusal("a,,c\n1,2,3\n"),
             "error[RT0357]: a column of the CSV file has no name\n  where:    x.csv:1:3\n"
-            "  help:     give every column a name of its own; a table of pandas is written with index=False");
+            "  help:     give every column a name of its own");
   EXPECT_EQ(refusal("length,width,kind\n1,2,3\n", {.targets = {"knd"}}),
             "error[RT0355]: the CSV file has no column \"knd\"\n  where:    x.csv\n  expected: length, width, kind\n"
             "  help:     did you mean \"kind\"?");

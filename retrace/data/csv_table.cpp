@@ -118,15 +118,15 @@ class Columns {
           .help("set header to false (in a job data.header = false), or put names that are numbers into quotes");
     std::set<std::string> known;
     for (const auto& cell : cells) {
-      const bool twice = !known.insert(cell.text).second;
-      if (cell.text.empty() || twice)
+      const std::string name = names_.empty() ? csv_name_of_first(cell.text) : cell.text;
+      const bool twice = !known.insert(name).second;
+      if (name.empty() || twice)
         throw Error(ErrorKind::bad_data, 357,
-                    twice ? fmt::format("the column \"{}\" stands twice in the CSV file", printable(cell.text))
+                    twice ? fmt::format("the column \"{}\" stands twice in the CSV file", printable(name))
                           : "a column of the CSV file has no name")
             .where(reader.place(cell.position))
-            .help(twice ? "give every column a name of its own"
-                        : "give every column a name of its own; a table of pandas is written with index=False");
-      names_.push_back(cell.text);
+            .help("give every column a name of its own");
+      names_.push_back(name);
     }
   }
 
@@ -383,6 +383,8 @@ bool is_missing_word(std::string_view text) {
   return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
 }
 
+std::string csv_name_of_first(const std::string& text) { return text.empty() ? "1" : text; }
+
 bool has_decimal_comma(std::string_view text) {
   const size_t comma = text.find(',');
   if (comma == std::string_view::npos || comma + 1 == text.size()) return false;
@@ -397,7 +399,7 @@ Error no_csv_column(const std::string& name, const std::vector<std::string>& col
   return Error(ErrorKind::bad_data, 355, fmt::format("the CSV file has no column \"{}\"", printable(name)))
       .where(file)
       .expected(listed(columns))
-      .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", printable(near)));
+      .help(near.empty() ? advice_for_columns(columns) : fmt::format("did you mean \"{}\"?", printable(near)));
 }
 
 EmptyCells empty_csv_cells(std::string_view word) {

@@ -72,6 +72,9 @@ CsvTable parse_csv_table(std::string_view text, std::string_view name, const Csv
 // The delimiter by the words of jobs: the character itself, or tab.
 char csv_delimiter(std::string_view word);
 
+// The name of the first column, which may have none, as that of a table of pandas with its index: "1".
+std::string csv_name_of_first(const std::string& text);
+
 // Whether a text is a word that often stands for an empty cell: NA, ?, null, ...
 bool is_missing_word(std::string_view text);
 

@@ -96,7 +96,10 @@ TestParts draw_test_parts(int64_t samples, const TestDraw& draw) {
     throw Error(ErrorKind::bad_data, 494, "no sample can be put aside for tests: each is the only one of its kind")
         .got(fmt::format("{} samples of {} classes", samples, classes.size()))
         .expected("two samples of a class, and of each of their categories")
-        .help("name what numbers the samples in ignored (in a job data.ignored_columns), or give a test set");
+        .help(
+            "add samples; of a table learn another column (in a job data.target_columns), or leave out one that "
+            "numbers the "
+            "records (data.ignored_columns)");
   return parts;
 }
 

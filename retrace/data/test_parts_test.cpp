@@ -91,10 +91,12 @@ TEST(TestParts, RefusesWhatCannotBeCut) {
   EXPECT_EQ(error_of([] { draw_test_parts(1, {.share = 0.2}); }),
             "error[RT0402]: a share for tests (data.test_share) needs two samples at least\n  got:      1\n"
             "  help:     add samples, or give a test set in place of the share");
-  EXPECT_EQ(error_of([] { put_aside({1, 1, 1}, 0.5); }),
-            "error[RT0494]: no sample can be put aside for tests: each is the only one of its kind\n"
-            "  got:      3 samples of 3 classes\n  expected: two samples of a class, and of each of their categories\n"
-            "  help:     name what numbers the samples in ignored (in a job data.ignored_columns), or give a test set");
+  EXPECT_EQ(
+      error_of([] { put_aside({1, 1, 1}, 0.5); }),
+      "error[RT0494]: no sample can be put aside for tests: each is the only one of its kind\n"
+      "  got:      3 samples of 3 classes\n  expected: two samples of a class, and of each of their categories\n"
+      "  help:     add samples; of a table learn another column (in a job data.target_columns), or leave out one that "
+      "numbers the records (data.ignored_columns)");
 }
 
 Datastore numbered(const Labels32& classes) {

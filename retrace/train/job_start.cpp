@@ -137,11 +137,11 @@ FoundData find_data(const std::string& data, const std::string& target) {
   std::error_code ignored;
   if (is_s3(data)) return found_by(kind_of(all_sources(), "images", "data source", {}), data);
   if (fs::is_directory(data, ignored) || archive_path(data)) return found_in(data, target);
-  for (const auto& [ending, source] : {std::pair(".txt", "text"), std::pair(".csv", "csv")})
+  for (const auto& [ending, source] : {std::pair(".txt", "text"), std::pair(".csv", "csv"), std::pair(".tsv", "csv")})
     if (fs::is_regular_file(data, ignored) && data.ends_with(ending))
       return found_by(kind_of(all_sources(), source, "data source", {}), data, target);
   if (fs::exists(data, ignored))
-    throw no_data(data, "is neither a folder, a text (.txt) nor a table (.csv)")
+    throw no_data(data, "is neither a folder, a text (.txt) nor a table (.csv, .tsv)")
         .help("give the folder that holds training set and test set");
   for (const auto& source : all_sources()) {
     if (source.name != data) continue;

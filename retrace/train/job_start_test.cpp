@@ -93,6 +93,12 @@ TEST(JobStart, OfTablesAsOtherProgramsWriteThem) {
       error_of([&] { start_job({.data = "digits", .target = "age"}); }),
       "error[RT0498]: data that the source \"digits\" reads have no target to choose\n  got:      target \"age\"\n"
       "  help:     leave it out: the columns of a table alone can be named (CSV)");
+  write_file_whole(file, "x,city\n1,K\xf6ln\n");
+  EXPECT_EQ(
+      error_of([&] { start_job({.data = file}); }),
+      "error[RT0499]: the CSV file is no UTF-8\n  where:    " + file +
+          ":2\n  got:      the byte 0xf6\n  help:     convert the file: iconv -f LATIN1 -t UTF-8, or -f UTF-16, or "
+          "what it is written in");
   write_file_whole(file, "x;y\n1,5;a\n2,5;b\n");
   EXPECT_EQ(
       error_of([&] { start_job({.data = file}); }),
@@ -112,9 +118,12 @@ TEST(JobStart, OfTablesWithNumbersOfTheRecords) {
     return start_job({.data = file}).text;
   };
   EXPECT_TRUE(says(text_of(40, "n,x,y,z\n"), "\nignored_columns = [\"n\"]  # n: numbers the records\n"));
+  EXPECT_TRUE(says(text_of(10, ",x,y,z\n"), "\nignored_columns = [\"1\"]  # 1: numbers the records\n"));
   EXPECT_TRUE(says(text_of(40, ""), "\nignored_columns = [\"1\"]  # 1: numbers the records\n"));
   EXPECT_FALSE(says(text_of(10, "n,x,y,z\n"), "ignored_columns"));
   EXPECT_TRUE(says(text_of(10, "n,passengerId,w,z\n"), "\nignored_columns = [\"passengerId\"]"));
+  EXPECT_TRUE(says(text_of(10, "a,x,y,z\n"), "\ntarget_columns = [\"z\"]")) << "of coordinates y is none";
+  EXPECT_TRUE(says(text_of(10, "a,b,y,z\n"), "\ntarget_columns = [\"y\"]"));
   EXPECT_TRUE(says(text_of(10, "a,class,target,z\n"), "\ntarget_columns = [\"target\"]"));
   EXPECT_TRUE(says(text_of(10, "a,b,target,Class\n"), "\ntarget_columns = [\"target\"]"));
 }
@@ -326,7 +335,7 @@ TEST(JobStart, SaysWhatTheDataLack) {
   write_file_whole(root / "notes.md", "");
   EXPECT_EQ(error(folder + "/notes.md"),
             "error[RT0673]: no job can start from \"" + folder +
-                "/notes.md\", which is neither a folder, a text (.txt) nor a table (.csv)\n"
+                "/notes.md\", which is neither a folder, a text (.txt) nor a table (.csv, .tsv)\n"
                 "  help:     give the folder that holds training set and test set");
   EXPECT_TRUE(says(error(folder, "digitz"), "did you mean \"digits\"?"));
   EXPECT_NE(error(folder, "digits"), "no error") << "it takes images";

@@ -122,9 +122,11 @@ ImageFit fit_of(const Job& job) {
   return fit ? image_fit_of(std::get<std::string>(*fit)) : ImageFit::exact;
 }
 
+bool is_table(const std::filesystem::path& input) { return input.extension() == ".csv" || input.extension() == ".tsv"; }
+
 // What networks of images read, and networks of features.
 void check_ending(const std::filesystem::path& input, const nn::Network& network) {
-  const bool images = network.sample.rank() == 3, csv = input.extension() == ".csv";
+  const bool images = network.sample.rank() == 3, csv = is_table(input);
   if (input.extension() == ".npy" || csv != images) return;
   throw Error(ErrorKind::usage, 460,
               fmt::format("predict cannot read \"{}\" for network \"{}\", whose samples are {}",
@@ -149,7 +151,7 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
   const Job job = resolved(given);
   const Shape sample = sample_before(job, sample_);
   std::optional<Datastore> plain;
-  if (input.extension() == ".csv") {
+  if (is_table(input)) {
     plain = csv_inputs(job, input, sample_, table);
   } else if (input.extension() == ".npy") {
     plain = npy_inputs(input, sample);

@@ -62,11 +62,11 @@ int init(const InitOptions& options) {
 void describe_init(Flags& flags) {
   const auto options = std::make_shared<InitOptions>();
   flags.optional("FILE", options->file, "job file to write (job.toml), which must not be there; - is standard output");
-  flags.required(
-      "--data", "DIR", options->data,
-      "folder of images in folders of classes, of CSV, NPY or IDX files, of texts, or of CIFAR-10; a text (.txt); "
-      "or the name of a built-in data set: digits, peaks",
-      "a folder with data, a text, or the name of a built-in data set");
+  flags.required("--data", "DIR", options->data,
+                 "folder of images in folders of classes, of CSV, NPY or IDX files, of texts, or of CIFAR-10; a text "
+                 "(.txt), a table (.csv); "
+                 "or the name of a built-in data set: digits, peaks",
+                 "a folder with data, a text, a table, or the name of a built-in data set");
   flags.option(
       "--target", "NAME", options->target,
       "the column of a table that is learned; without it one that is called as targets are, else the last one");
