@@ -130,12 +130,14 @@ struct SplitOptions {
 };
 
 // The observations as two stores: first those that train, then the share of them, above 0 and below 1, that is put
-// aside for tests. A function of their number, the share, the seed and, by class, the classes: each class gives its
-// share, rounded so that the sum is the share of all, and keeps one observation at least to train. Where the source
-// does not know the classes, split_by_class reads all observations once. Errors: usage for shares that are none, a
-// variable that is no class, and stores that are not subsettable; bad_data where no observation may be put aside.
+// aside for tests. A function of their number, their classes, the share and the seed: each class gives its share,
+// rounded so that the sum is the share of all, and keeps one observation at least to train. Where the source does not
+// know the classes, all observations are read once. Errors: usage for shares that are none, a variable that is no
+// class, and stores that are not subsettable; bad_data where no observation may be put aside.
 std::pair<Datastore, Datastore> split_by_class(const Datastore& data, double test_share,
                                                const SplitOptions& options = {}, Place place = Place::here());
+
+// The same without regard to classes: the first of a random order are put aside. Errors: the same, but of classes.
 std::pair<Datastore, Datastore> split_at_random(const Datastore& data, double test_share,
                                                 const SplitOptions& options = {}, Place place = Place::here());
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "retrace/data/random_stream.h"
@@ -23,7 +22,8 @@ void find_seats(std::vector<DrawnClass>& classes, double share, int64_t total) {
   constexpr int64_t kMillion = 1'000'000;
   std::vector<DrawnClass*> order;
   for (auto& one : classes) {
-    const int64_t wanted = std::llround(share * static_cast<double>(one.samples) * static_cast<double>(kMillion));
+    const int64_t wanted =
+        static_cast<int64_t>(share * static_cast<double>(one.samples) * static_cast<double>(kMillion) + 0.5);
     one.seats = std::min(wanted / kMillion, one.samples - 1), one.rest = wanted % kMillion;
     total -= one.seats;
     if (one.rest > 0 && one.has_room()) order.push_back(&one);
