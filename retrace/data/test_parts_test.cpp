@@ -1,6 +1,7 @@
 // Shares for tests: by class, at random, and of CSV files.
 #include "retrace/data/test_parts.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 
 #include "retrace/data/array_store.h"
 #include "retrace/data/csv_store.h"
+#include "retrace/data/image_store.h"
+#include "retrace/data/image_testing.h"
 #include "retrace/data/random_stream.h"
 #include "retrace/data/transform.h"
 #include "tests/error_testing.h"
@@ -123,6 +126,20 @@ TEST(SplitByClass, GivesBothParts) {
   const auto [most, some] = split_at_random(data, 0.5);
   EXPECT_EQ(most.size(), 25);
   EXPECT_EQ(some.size(), 25);
+}
+
+// Files after the first are damaged.
+TEST(SplitByClass, DecodesNoImage) {
+  const ImageFolder folder;
+  for (int n = 0; n < 8; ++n)
+    folder.write(fmt::format("{}/{}.jpg", n < 4 ? "a" : "b", n),
+                 n ? std::string("none") : jpeg_of(std::vector<uint8_t>(192, 9), 8, 8, 3));
+  const ImageDatastore images = image_datastore(folder.path().string(), {.labels = LabelsFrom::folder_names});
+  const auto [train, test] = split_by_class(images, 0.5);
+  int64_t second = 0;
+  for (int64_t i = 0; i < test.size(); ++i) second += test.source()->known_label(i, 1);
+  EXPECT_EQ(test.size(), 4);
+  EXPECT_EQ(second, 2);
 }
 
 TEST(SplitByClass, RefusesWhatIsNoShareAndNoClass) {
