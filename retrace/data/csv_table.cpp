@@ -191,9 +191,11 @@ class Columns {
         .where(file_)
         .got("columns " + listed(names_))
         .expected("features " + listed(wanted_.named))
-        .help(near.empty() ? "columns are found by the names that the training set gave them; without a line of names "
-                             "they count in its order"
-                           : fmt::format("did you mean \"{}\"?", printable(near)));
+        .help(*advice_for_columns(names_) ? advice_for_columns(names_)
+              : near.empty()
+                  ? "columns are found by the names that the training set gave them; without a line of names "
+                    "they count in its order"
+                  : fmt::format("did you mean \"{}\"?", printable(near)));
   }
 
   int64_t features() const { return static_cast<int64_t>(count(Role::feature)); }

@@ -306,6 +306,7 @@ TEST(TableJob, PutsAShareOfOneFileAsideForTests) {
   EXPECT_EQ(again.samples, 8);
   EXPECT_EQ(again.loss, trained.loss);
   EXPECT_EQ(test_run(run, {.overrides = {{"data.path", folder.path().string(), "--data"}}}).samples, 32);
+  EXPECT_EQ(test_run(run, {.overrides = {{"data.path", table, "--data"}}}).samples, 32) << "one file";
   write_file_whole(folder / "train.csv", "x,y,side,height\n1,2,below,0\n");
   EXPECT_TRUE(says(error_of([&] { load(); }), "a share for tests (data.test_share) needs two samples at least"));
 }

@@ -14,22 +14,23 @@
 namespace retrace {
 namespace {
 
-// Whether `path` is the file itself.
-bool is_table(const SourceRequest& request) {
+// Whether `path` is the file itself, as it may be without a test set, and of a test set whose columns are known.
+bool is_table(Split split, const SourceRequest& request) {
   std::error_code ignored;
-  return request.whole && std::filesystem::is_regular_file(request.path, ignored);
+  const bool may_be = request.whole || (split == Split::test && !request.training.features.empty());
+  return may_be && std::filesystem::is_regular_file(request.path, ignored);
 }
 
 std::filesystem::path file_of_csv(Split split, const SourceRequest& request) {
-  if (is_table(request)) return request.path;
+  if (is_table(split, request)) return request.path;
   return request.path / (split == Split::train ? "train.csv" : "test.csv");
 }
 
 bool is_regression_csv(const OptionValues& options) { return options.text("task") == "regression"; }
 
-void check_folder_csv(const SourceRequest& request) {
+void check_folder_csv(Split split, const SourceRequest& request) {
   const std::filesystem::path& path = request.path;
-  if (is_table(request)) return;
+  if (is_table(split, request)) return;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw missing_path(path, "data folder");
   if (std::filesystem::is_directory(path, ignored)) return;
@@ -80,7 +81,7 @@ TrainingFacts facts_of_csv(const CsvDatastore& train) {
 
 // Classes and columns are those of the training set.
 CsvReading read_of_csv(Split split, const SourceRequest& request) {
-  check_folder_csv(request);
+  check_folder_csv(split, request);
   if (split == Split::train) return read_of_csv(split, request, request.whole ? request.training : TrainingFacts());
   const bool known = !request.training.features.empty();
   return read_of_csv(split, request, known ? request.training : facts_of_csv(read_of_csv(Split::train, request).store));
@@ -95,7 +96,7 @@ SourceSet set_of_csv(Split split, const SourceRequest& request) {
 
 DataLook look_csv(const std::filesystem::path& path, const std::string& target) {
   const SourceRequest request{.path = path, .whole = true};
-  check_folder_csv(request);
+  check_folder_csv(Split::train, request);
   return look_at_csv(file_of_csv(Split::train, request), target);
 }
 
