@@ -13,8 +13,12 @@ bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 }  // namespace
 
-CsvReader::CsvReader(std::string_view text, std::string_view name)
-    : text_(text.substr(text.substr(0, 3) == kMark ? 3 : 0)), name_(printable(name)) {}
+std::string delimiter_text(char delimiter) {
+  return delimiter == ';' ? "a semicolon" : delimiter == '|' ? "a bar" : delimiter == '\t' ? "a tab" : "a comma";
+}
+
+CsvReader::CsvReader(std::string_view text, std::string_view name, char delimiter)
+    : text_(text.substr(text.substr(0, 3) == kMark ? 3 : 0)), name_(printable(name)), delimiter_(delimiter) {}
 
 std::string CsvReader::place(TextPosition position) const {
   return fmt::format("{}:{}:{}", name_, position.line, position.column);
@@ -45,7 +49,7 @@ bool CsvReader::next() {
   do {
     read_cell();
     if (at_end() || take_line_end()) return true;
-    ++at_;  // a comma
+    ++at_;  // the delimiter
   } while (true);
 }
 
@@ -60,7 +64,7 @@ void CsvReader::read_cell() {
 
 void CsvReader::read_plain(CsvCell& cell) {
   const size_t begin = at_;
-  while (!at_end() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') {
+  while (!at_end() && text_[at_] != delimiter_ && text_[at_] != '\n' && text_[at_] != '\r') {
     if (text_[at_] == '"')
       refuse("has a quote within a cell without quotes", position(),
              "begin and end the cell with quotes, and write a quote in it twice");
@@ -86,9 +90,9 @@ void CsvReader::read_quoted(CsvCell& cell) {
     cell.text += c;
   }
   if (!closed) refuse("has a quoted cell without an end", cell.position, "end it with a quote");
-  if (!at_end() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r')
+  if (!at_end() && text_[at_] != delimiter_ && text_[at_] != '\n' && text_[at_] != '\r')
     refuse("has text behind the quotes of a cell", position(),
-           "put a comma between cells, and write a quote in one twice");
+           fmt::format("put {} between cells, and write a quote in one twice", delimiter_text(delimiter_)));
 }
 
 }  // namespace retrace

@@ -1,6 +1,6 @@
 #pragma once
-// CSV, records of cells, by RFC 4180: cells are separated by commas and lines end with LF or CRLF; a cell in quotes may
-// hold commas, line breaks, and quotes that are written twice.
+// CSV, records of cells, by RFC 4180: cells are separated by commas, or by another character, and lines end with LF or
+// CRLF; a cell in quotes may hold that character, line breaks, and quotes that are written twice.
 
 #include <cstdint>
 #include <string>
@@ -22,12 +22,15 @@ struct CsvCell {
   TextPosition position;
 };
 
+// What separates cells, as people say it: "a comma", "a semicolon", "a bar", "a tab".
+std::string delimiter_text(char delimiter);
+
 // Reads the records of a text one after another. A mark of the byte order at its beginning and empty lines at its end
 // are no part of it.
 class CsvReader {
  public:
   // text: lives as long as the reader; name: of the file, in messages.
-  CsvReader(std::string_view text, std::string_view name);
+  CsvReader(std::string_view text, std::string_view name, char delimiter = ',');
   // The next record, of one cell or more; false at the end. Error(bad_data) for quotes and line breaks that are wrong,
   // and for an empty line within the text.
   bool next();
@@ -48,6 +51,7 @@ class CsvReader {
 
   std::string_view text_;
   std::string name_;
+  char delimiter_;
   size_t at_ = 0, line_start_ = 0;
   int64_t line_ = 1;
   std::vector<CsvCell> cells_;

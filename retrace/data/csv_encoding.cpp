@@ -24,12 +24,20 @@ Categories categories_found(const std::vector<CsvLabel>& texts) {
   return {found.begin(), found.end()};
 }
 
-// The mean of the numbers that are there, added in their order.
-float mean_found(const CsvTable& table, size_t column) {
+// Which records train.
+std::vector<bool> training_rows(const CsvTable& table) {
+  std::vector<bool> rows(static_cast<size_t>(table.rows), true);
+  for (const int64_t row : table.parts.test) rows[static_cast<size_t>(row)] = false;
+  return rows;
+}
+
+// The mean of the numbers that are there in records that train, added in their order.
+float mean_found(const CsvTable& table, const std::vector<bool>& trains, size_t column) {
   double sum = 0;
   int64_t count = 0;
-  for (size_t i = column; i < table.features.size(); i += table.columns.size())
-    if (!std::isnan(table.features[i])) sum += static_cast<double>(table.features[i]), ++count;
+  for (size_t row = 0; row < trains.size(); ++row)
+    if (const float number = table.features[row * table.columns.size() + column]; trains[row] && !std::isnan(number))
+      sum += static_cast<double>(number), ++count;
   if (count == 0)
     throw Error(ErrorKind::bad_data, 300,
                 fmt::format("the column \"{}\" has no number, and so no mean", printable(table.columns[column])))
@@ -47,9 +55,10 @@ void find_categories(CsvTable& table, const CsvColumns& wanted, const CsvTexts& 
 void find_means(CsvTable& table, const CsvColumns& wanted) {
   if (wanted.empty != EmptyCells::mean) return;
   table.means.assign(table.columns.size(), 0);
+  const std::vector<bool> trains = training_rows(table);
   for (size_t i = 0; i < table.columns.size(); ++i)
     if (table.categories[i].empty())
-      table.means[i] = wanted.means.size() == table.columns.size() ? wanted.means[i] : mean_found(table, i);
+      table.means[i] = wanted.means.size() == table.columns.size() ? wanted.means[i] : mean_found(table, trains, i);
 }
 
 std::string listed_categories(const Categories& categories) {
@@ -127,7 +136,24 @@ void check_width(const CsvTable& table, const CsvColumns& wanted, int64_t width)
         .help(fmt::format("set data.features = {}", width));
 }
 
+// Equal texts have equal numbers.
+std::vector<int32_t> numbers_of_texts(const std::vector<CsvLabel>& texts) {
+  std::map<std::string_view, int32_t> known;
+  std::vector<int32_t> numbers;
+  for (const auto& text : texts)
+    numbers.push_back(known.emplace(text.text, static_cast<int32_t>(known.size())).first->second);
+  return numbers;
+}
+
 }  // namespace
+
+TestParts draw_csv_parts(const CsvTable& table, const CsvColumns& wanted, const CsvTexts& texts) {
+  const std::vector<int32_t> classes = numbers_of_texts(table.labels);
+  std::vector<std::vector<int32_t>> categories;
+  for (const auto& [place, list] : texts) categories.push_back(numbers_of_texts(list));
+  return draw_test_parts(
+      table.rows, {.share = wanted.test_share, .seed = wanted.seed, .classes = classes, .categories = categories});
+}
 
 void encode_csv_features(CsvTable& table, const CsvColumns& wanted, const CsvTexts& texts) {
   table.width = static_cast<int64_t>(table.columns.size());

@@ -1,11 +1,16 @@
 #include "retrace/data/csv_look.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/data/csv_table.h"
 #include "retrace/data/label_classes.h"
 
@@ -14,84 +19,266 @@ namespace {
 
 constexpr size_t kMostCategories = 50;  // of a column of texts that is taken for categories
 
+std::string in_lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+// Whether a column is called as those are that number the records.
+bool is_id_name(const std::string& name) {
+  const std::string low = in_lower_case(name);
+  return low == "id" || low == "index" || low == "idx" || low == "rowid" || low == "row" ||
+         low.starts_with("unnamed") || low.ends_with("_id") ||
+         (name.size() > 2 && (name.ends_with("Id") || name.ends_with("ID")));
+}
+
 // What the cells of a column are.
 struct LookedAt {
   std::string name;
-  bool numbers = true, empty = false;
+  bool has_id_name = false;
+  size_t numbers = 0, words = 0, empties = 0, others = 0, commas = 0;
+  std::string other = {};            // the first one
+  TextPosition comma = {};           // of the first number with a decimal comma
   std::set<std::string> texts = {};  // different ones; of features no more than tell what they are
+  bool goes_up = true;               // by one, in whole numbers from 0 or 1 on
+  int64_t next = 0;                  // number of these
+  std::set<int64_t> known = {};      // whole numbers of a column with the name of an id, while all are different
 
   void add(const CsvCell& cell, bool all) {
     if (cell.text.empty()) {
-      empty = true;
+      ++empties;
       return;
     }
-    numbers = numbers && is_csv_number(cell.text);
     if (all || texts.size() <= kMostCategories) texts.insert(cell.text);
+    if (is_missing_word(cell.text)) {
+      ++words;
+    } else if (is_csv_number(cell.text)) {
+      ++numbers, add_number(cell.text);
+    } else if (has_decimal_comma(cell.text)) {
+      if (commas++ == 0) comma = cell.position;
+    } else if (others++ == 0) {
+      other = cell.text;
+    }
+  }
+
+  bool is_numbers() const { return numbers > 0 && others == 0 && commas == 0; }
+  bool is_empty() const { return numbers == 0 && others == 0 && commas == 0; }
+  // Whether it numbers the records.
+  bool is_id(size_t records) const {
+    if (!is_numbers() || numbers != records || records < 2) return false;
+    return goes_up || known.size() == records;
+  }
+
+ private:
+  void add_number(const std::string& text) {
+    int64_t number = -1;
+    const char* const last = text.data() + text.size();
+    const auto [end, failure] = std::from_chars(text.data(), last, number);
+    const bool whole = failure == std::errc() && end == last;
+    if (numbers == 1) next = number, goes_up = number == 0 || number == 1;
+    goes_up = goes_up && whole && number == next++;
+    if (whole && has_id_name) known.insert(number);
   }
 };
 
-int64_t numbers_in(const std::vector<CsvCell>& cells) {
-  return std::count_if(cells.begin(), cells.end(),
-                       [](const CsvCell& cell) { return !cell.quoted && is_csv_number(cell.text); });
+size_t numbers_in(const std::vector<CsvCell>& cells) {
+  return static_cast<size_t>(std::count_if(cells.begin(), cells.end(), [](const CsvCell& cell) {
+    return !cell.quoted && (is_csv_number(cell.text) || has_decimal_comma(cell.text) || is_missing_word(cell.text));
+  }));
+}
+
+// Of the first record and of the second, which must be equal; else 0.
+size_t cells_by(char delimiter, std::string_view text) {
+  try {
+    CsvReader reader(text, "", delimiter);
+    const size_t cells = reader.next() ? reader.cells().size() : 0;
+    return !reader.next() || reader.cells().size() == cells ? cells : 0;
+  } catch (const Error&) {  // it is told when the file is read
+    return 0;
+  }
+}
+
+// Names and categories stand in the job file, which is UTF-8.
+void check_utf8(std::string_view text, const std::filesystem::path& file) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t count = utf8_length(text.substr(at));
+    if (count == 0)
+      throw Error(ErrorKind::bad_data, 499, "the CSV file is no UTF-8")
+          .where(fmt::format("{}:{}", printable(file.string()),
+                             std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1))
+          .got(fmt::format("the byte {:#04x}", static_cast<unsigned>(static_cast<unsigned char>(text[at]))))
+          .help("convert the file: iconv -f LATIN1 -t UTF-8, or -f UTF-16, or what it is written in");
+    at += count;
+  }
+}
+
+// The one that makes most cells; of equal ones the first.
+char delimiter_of(std::string_view text) {
+  char best = ',';
+  size_t most = 1;
+  for (const char delimiter : {',', ';', '\t', '|'})
+    if (const size_t cells = cells_by(delimiter, text); cells > most) best = delimiter, most = cells;
+  return best;
 }
 
 class Look {
  public:
-  Look(std::string_view text, std::string_view name) : reader_(text, name) {}
+  Look(std::string_view text, std::string_view name, std::string target)
+      : delimiter_(delimiter_of(text)), name_(name), target_name_(std::move(target)), reader_(text, name, delimiter_) {}
 
-  OptionValues options() {
+  DataLook found() {
     if (!reader_.next()) return {};
     const std::vector<CsvCell> first = reader_.cells();
     bool more = reader_.next();
     header_ = numbers_in(first) == 0 || (more && numbers_in(first) < numbers_in(reader_.cells()));
-    for (size_t i = 0; i < first.size(); ++i) columns_.push_back({header_ ? first[i].text : std::to_string(i + 1)});
+    for (size_t i = 0; i < first.size(); ++i) {
+      std::string name = header_ ? first[i].text : std::to_string(i + 1);
+      const bool id = name.empty() || is_id_name(name);
+      columns_.push_back({i == 0 ? csv_name_of_first(name) : std::move(name), id});
+    }
+    find_target();
     if (!header_) add(first);
     for (; more; more = reader_.next()) add(reader_.cells());
-    return found();
+    refuse_commas();
+    find_words();
+    find_ids();
+    find_features();
+    find_options();
+    return std::move(look_);
   }
 
  private:
   // A record of another length is told when the file is read.
   void add(const std::vector<CsvCell>& cells) {
     ++records_;
-    for (size_t i = 0; i < std::min(cells.size(), columns_.size()); ++i)
-      columns_[i].add(cells[i], i + 1 == columns_.size());
+    for (size_t i = 0; i < std::min(cells.size(), columns_.size()); ++i) columns_[i].add(cells[i], i == target_);
   }
 
-  OptionValues found() const {
-    std::vector<std::string> categorical, ignored;
-    int64_t features = 0;
-    bool empty = false;
-    for (size_t i = 0; i + 1 < columns_.size(); ++i) {
-      const LookedAt& column = columns_[i];
-      const bool few = column.texts.size() <= kMostCategories && 2 * column.texts.size() <= records_;
-      if (column.texts.empty() || (!column.numbers && !few)) {
-        ignored.push_back(column.name);
-        continue;
-      }
-      if (!column.numbers) categorical.push_back(column.name);
-      features += column.numbers ? 1 : static_cast<int64_t>(column.texts.size()) + column.empty;
-      empty = empty || column.empty;
+  void find_target() {
+    constexpr std::array kNames{"target",   "targets",  "label",     "labels",  "y",    "outcome",
+                                "response", "survived", "diagnosis", "species", "class"};
+    target_ = columns_.size() - 1;
+    const auto at = [&](const std::string& name, bool exact) {
+      return static_cast<size_t>(
+          std::find_if(columns_.begin(), columns_.end(),
+                       [&](const LookedAt& one) { return (exact ? one.name : in_lower_case(one.name)) == name; }) -
+          columns_.begin());
+    };
+    if (!target_name_.empty()) {
+      std::vector<std::string> names;
+      for (const auto& column : columns_) names.push_back(column.name);
+      if (at(target_name_, true) == columns_.size()) throw no_csv_column(target_name_, names, name_);
+      target_ = at(target_name_, true);
+      look_.notes["target_columns"] = "what is learned, as --target says";
+      return;
     }
-    OptionValues options{{"features", features}, {"header", header_}};
-    options.set("task", std::string(are_class_labels(columns_.back().texts) ? "classification" : "regression"));
-    if (!categorical.empty()) options.set("categorical_columns", categorical);
-    if (!ignored.empty()) options.set("ignored_columns", ignored);
-    if (empty) options.set("empty_cells", std::string("mean"));
-    return options;
+    for (const char* const name : kNames) {
+      const bool coordinate = name == std::string_view("y") && at("x", false) < columns_.size();
+      if (at(name, false) == columns_.size() || (coordinate && target_ != at(name, false))) continue;
+      if (in_lower_case(columns_.back().name) != name) target_ = at(name, false);
+      look_.notes["target_columns"] = "what is learned, by its name; retrace init --target NAME takes another column";
+      return;
+    }
+    look_.notes["target_columns"] = "what is learned, the last column; retrace init --target NAME takes another one";
   }
 
+  void refuse_commas() const {
+    for (const LookedAt& column : columns_)
+      if (column.commas > 0 && column.others == 0)
+        throw Error(ErrorKind::bad_data, 497,
+                    fmt::format("numbers of the column \"{}\" have decimal commas", printable(column.name)))
+            .where(reader_.place(column.comma))
+            .expected("points, as in 1.5")
+            .help("write the table again with points; LibreOffice does in the locale English, pandas as to_csv() is");
+  }
+
+  // Words for empty cells are those that stand among numbers.
+  void find_words() {
+    std::set<std::string> found;
+    for (const LookedAt& column : columns_)
+      if (column.is_numbers() && column.words > 0)
+        for (const std::string& text : column.texts)
+          if (is_missing_word(text)) found.insert(text);
+    words_ = {found.begin(), found.end()};
+    for (LookedAt& column : columns_)
+      for (const auto& word : words_) column.empties += column.texts.erase(word);
+  }
+
+  // Not where nothing else is left. Numbers that go up count in the first column alone.
+  void find_ids() {
+    constexpr size_t kFewest = 20;  // records: fewer may go up by chance
+    const auto may_be = [&](size_t i) {
+      if (i == target_ || !columns_[i].is_id(records_)) return false;
+      return columns_[i].has_id_name || (i == 0 && records_ >= kFewest);
+    };
+    const bool others = columns_.size() > 2;
+    for (size_t i = 0; others && i < columns_.size(); ++i)
+      if (may_be(i)) ignore(i, "numbers the records");
+  }
+
+  void ignore(size_t i, const std::string& why) {
+    ignored_.push_back(columns_[i].name);
+    std::string& note = look_.notes["ignored_columns"];
+    note += fmt::format("{}{}: {}", note.empty() ? "" : "; ", printable(columns_[i].name), why);
+    columns_[i].texts.clear();
+    skipped_.insert(i);
+  }
+
+  void find_features();
+  void find_options();
+
+  char delimiter_;
+  std::string name_, target_name_;
   CsvReader reader_;
   std::vector<LookedAt> columns_;
-  bool header_ = true;
-  size_t records_ = 0;
+  std::vector<std::string> words_, ignored_, categorical_;
+  std::set<size_t> skipped_;  // columns
+  size_t target_ = 0, records_ = 0;
+  bool header_ = true, empty_ = false;
+  DataLook look_;
 };
+
+void Look::find_features() {
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const LookedAt& column = columns_[i];
+    if (i == target_ || skipped_.contains(i)) continue;
+    const bool few = column.texts.size() <= kMostCategories && 2 * column.texts.size() <= records_;
+    if (column.is_empty() || (!column.is_numbers() && !few)) {
+      ignore(i, column.is_empty() ? "has no value"
+                : column.numbers > column.others
+                    ? fmt::format("not all are numbers, such as \"{}\"", printable(column.other.substr(0, 40)))
+                    : "texts, most of them different");
+      continue;
+    }
+    if (!column.is_numbers()) categorical_.push_back(column.name);
+    empty_ = empty_ || column.empties > 0;
+  }
+}
+
+void Look::find_options() {
+  const LookedAt& target = columns_[target_];
+  OptionValues& options = look_.options;
+  options = {{"header", header_}};
+  options.set("task", std::string(are_class_labels(target.texts) ? "classification" : "regression"));
+  options.set("target_columns", std::vector{target.name});
+  if (delimiter_ != ',') options.set("delimiter", delimiter_ == '\t' ? "tab" : std::string(1, delimiter_));
+  if (!categorical_.empty()) options.set("categorical_columns", categorical_);
+  if (!ignored_.empty()) options.set("ignored_columns", ignored_);
+  if (!words_.empty()) options.set("missing", words_);
+  if (empty_) options.set("empty_cells", std::string("mean"));
+  if (target.empties == 0) return;
+  options.set("empty_cells", std::string("drop"));
+  look_.notes["empty_cells"] =
+      "records with an empty cell, also of the target, are left out; mean is for features alone";
+}
 
 }  // namespace
 
-OptionValues look_at_csv(const std::filesystem::path& file) {
+DataLook look_at_csv(const std::filesystem::path& file, const std::string& target) {
   const std::string text = read_file(file, "CSV file", kCsvLimit);
-  return Look(text, file.string()).options();
+  check_utf8(text, file);
+  return Look(text, file.string(), target).found();
 }
 
 }  // namespace retrace

@@ -4,7 +4,9 @@
 
 #include <set>
 
+#include "retrace/base/file.h"
 #include "retrace/data/array_store.h"
+#include "retrace/data/csv_reading.h"
 #include "retrace/data/csv_table.h"
 #include "retrace/data/label_classes.h"
 
@@ -18,6 +20,11 @@ std::vector<std::string> classes_of(const CsvTable& table) {
 }
 
 void check_options(const CsvStoreOptions& options, Place place) {
+  if (std::string_view(",;|\t").find(options.delimiter) == std::string_view::npos)
+    throw Error(ErrorKind::usage, 496, "csv_store: cells cannot be separated by this character")
+        .where(place)
+        .got(fmt::format("\"{}\"", printable(std::string(1, options.delimiter))))
+        .expected("a comma, a semicolon, a bar or a tab");
   if (options.task == Task::regression || options.targets.size() <= 1) return;
   throw Error(ErrorKind::usage, 362, "csv_store: a classification has one column of labels")
       .where(place)
@@ -27,11 +34,14 @@ void check_options(const CsvStoreOptions& options, Place place) {
 
 }  // namespace
 
-CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options, Place place) {
+CsvReading CsvReading::read(const std::string& file, const CsvStoreOptions& options, double test_share, uint64_t seed,
+                            Place place) {
   check_options(options, place);
-  return with_place(place, [&]() -> CsvDatastore {
+  return with_place(place, [&]() -> CsvReading {
     const bool classify = options.task == Task::classification;
     CsvTable table = read_csv_table(file, {.header = options.header,
+                                           .delimiter = options.delimiter,
+                                           .missing = options.missing,
                                            .targets = options.targets,
                                            .ignored = options.ignored,
                                            .named = options.features,
@@ -39,6 +49,8 @@ CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options, 
                                            .empty = options.empty_cells,
                                            .categories = options.categories,
                                            .means = options.means,
+                                           .test_share = test_share,
+                                           .seed = seed,
                                            .cleans = true,
                                            .labels = classify});
     const auto targets = static_cast<int64_t>(table.targets.size());
@@ -47,13 +59,34 @@ CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options, 
     const Tensor features = Tensor::from(table.features, {table.rows, table.width}, "BC");
     const Tensor target = classify ? Tensor::from(numbers_of_labels(table.labels, table.name, names), {table.rows}, "B")
                                    : Tensor::from(table.values, {table.rows, targets}, "BC");
-    return {array_store({features, target}, {.files = {file}}),
-            std::move(table.columns),
-            std::move(table.targets),
-            std::move(names),
-            std::move(table.categories),
-            std::move(table.means)};
+    CsvDatastore store{array_store({features, target}, {.files = {file}}),
+                       std::move(table.columns),
+                       std::move(table.targets),
+                       std::move(names),
+                       std::move(table.categories),
+                       std::move(table.means)};
+    return {std::move(store), test_share > 0 ? std::optional(std::move(table.parts)) : std::nullopt};
   });
+}
+
+CsvDatastore CsvReading::part(std::span<const int64_t> records) const {
+  return {store.subset(records, Place()),
+          store.feature_names(),
+          store.target_names(),
+          store.class_names(),
+          store.categories(),
+          store.means()};
+}
+
+CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options, Place place) {
+  return CsvReading::read(file, options, 0, 0, place).store;
+}
+
+std::pair<CsvDatastore, CsvDatastore> split_csv(const std::string& file, double test_share,
+                                                const CsvStoreOptions& options, uint64_t seed, Place place) {
+  check_test_share(test_share, place);
+  const CsvReading whole = CsvReading::read(file, options, test_share, seed, place);
+  return {whole.part(whole.parts->train), whole.part(whole.parts->test)};
 }
 
 }  // namespace retrace

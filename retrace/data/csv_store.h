@@ -16,6 +16,8 @@ enum class EmptyCells { refused, mean, dropped };
 // Options of csv_store.
 struct CsvStoreOptions {
   bool header = true;                     // the first line has the names of the columns; else they are 1, 2, 3, ...
+  char delimiter = ',';                   // between cells: ',', ';', '|' or '\t'
+  std::vector<std::string> missing = {};  // words that stand for an empty cell: NA, ?
   std::vector<std::string> targets = {};  // the columns that are targets; none named: the last one
   std::vector<std::string> ignored = {};  // columns that are not used
   // The columns that are features, in this order; others are not used, and targets are in the order of `targets`. None:
@@ -53,7 +55,7 @@ class CsvDatastore : public Datastore {
   const std::vector<std::string>& class_names() const { return class_names_; }
 
  private:
-  friend CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options, Place place);
+  friend struct CsvReading;
   CsvDatastore(Datastore store, std::vector<std::string> features, std::vector<std::string> targets,
                std::vector<std::string> classes, std::vector<std::vector<std::string>> categories,
                std::vector<float> means)
@@ -68,11 +70,18 @@ class CsvDatastore : public Datastore {
   std::vector<float> means_;
 };
 
-// Reads a CSV file by RFC 4180, as UTF-8: commas, lines that end with LF or CRLF, cells in quotes where they hold
-// commas, quotes (written twice) or line breaks. A number has a point and no separators; it becomes the nearest f32,
-// whatever the locale is. Errors: missing; bad_data with file:line:column and what helps for empty cells that are
-// refused, text where a number is wanted, infinities and NaN, records of unequal length, unknown labels and categories;
-// usage for options.
+// Reads a CSV file by RFC 4180, as UTF-8: commas, or the delimiter of the options, lines that end with LF or CRLF,
+// cells in quotes where they hold commas, quotes (written twice) or line breaks. A number has a point and no
+// separators; it becomes the nearest f32, whatever the locale is. Errors: missing; bad_data with file:line:column and
+// what helps for empty cells that are refused, text where a number is wanted, infinities and NaN, records of unequal
+// length, unknown labels and categories; usage for options.
 CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options = {}, Place place = Place::here());
+
+// The same file as two stores: the records that train, and a share of them, above 0 and below 1, that is put aside for
+// tests as split_by_class() does, for Task::regression as split_at_random(). One record of each category stays in
+// training, and means are those of the records that train. Errors: the same, and those of these.
+std::pair<CsvDatastore, CsvDatastore> split_csv(const std::string& file, double test_share,
+                                                const CsvStoreOptions& options = {}, uint64_t seed = 0,
+                                                Place place = Place::here());
 
 }  // namespace retrace

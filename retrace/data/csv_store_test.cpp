@@ -93,6 +93,12 @@ TEST(Csv, ColumnsAreNamedOrCounted) {
   EXPECT_TRUE(has_csv_header("a,b,kind\n", "x", 2));
 }
 
+// As pandas writes its index.
+TEST(Csv, TheFirstColumnMayHaveNoName) {
+  EXPECT_EQ(table(",a,y\n0,5,1\n1,6,2\n", {.ignored = {"1"}}).features, (Floats{5, 6}));
+  EXPECT_EQ(table(",a,y\n0,5,1\n1,6,2\n").columns, (Texts{"1", "a"}));
+}
+
 TEST(Csv, ColumnsAreFoundByTheirNames) {
   const std::string text = "p,c,q,a,b\n1,2,3,4,5\n6,7,8,9,10\n";
   const CsvTable read = table(text, {.targets = {"q", "p"}, .named = {"a", "b", "c"}});
@@ -132,6 +138,47 @@ TEST(Csv, RefusesWhatIsNoCsv) {
     EXPECT_EQ(refusal(empty),
               "error[RT0354]: the CSV file has no record\n  where:    x.csv\n"
               "  expected: a line of names, and at least one record");
+}
+
+TEST(Csv, CellsHaveOtherDelimiters) {
+  const auto read = [](const std::string& text, char delimiter) {
+    return table(text, {.delimiter = delimiter}).features;
+  };
+  EXPECT_EQ(read("a;b;y\n 1 ;\"2\";3\n", ';'), (Floats{1, 2}));
+  EXPECT_EQ(read("a\tb, c\ty\r\n1\t 2\t3\r\n", '\t'), (Floats{1, 2}));
+  EXPECT_EQ(read("a|b|y\n1|2|3\n", '|'), (Floats{1, 2}));
+  EXPECT_EQ(table("a;b\n\"x;y\";1\n", {.delimiter = ';', .categorical = {"a"}}).categories[0], Texts{"x;y"});
+  EXPECT_TRUE(says(refusal("a;b\n1;2;3\n", {.delimiter = ';'}), "put a cell that holds a semicolon into quotes"));
+  EXPECT_TRUE(says(refusal("a\tb\n\"1\"x\t2\n", {.delimiter = '\t'}), "put a tab between cells"));
+  EXPECT_EQ(refusal("a;b\n1,5;2\n", {.delimiter = ';'}),
+            "error[RT0352]: \"1,5\" is no number\n  where:    x.csv:2:1\n"
+            "  expected: a number: the column \"a\" is a feature\n"
+            "  help:     it has a decimal comma, which is not read: write numbers with points, as 1.5");
+  for (const char* const text : {"1,5", "-0,25", "1,5e3"}) EXPECT_TRUE(has_decimal_comma(text)) << text;
+  for (const char* const text : {"1.5", "1,", "a,b", "1,000.5", "1,2,3", ""})
+    EXPECT_FALSE(has_decimal_comma(text)) << text;
+  EXPECT_TRUE(says(refusal("a;b\n1;2\n"), "data.delimiter = \";\", \"|\" or \"tab\""));
+}
+
+TEST(Csv, WordsStandForEmptyCells) {
+  const Texts words{"NA", "?"};
+  const std::string text = "a,city,y\n1,NA,x\nNA,Rome,x\n3,\"?\",y\n";
+  const CsvTable read =
+      table(text, {.missing = words, .categorical = {"city"}, .empty = EmptyCells::mean, .labels = true});
+  EXPECT_EQ(read.means[0], 2);
+  EXPECT_EQ(read.categories[1], (Texts{"", "Rome"}));
+  EXPECT_EQ(read.features, (Floats{1, 1, 0, 2, 0, 1, 3, 1, 0}));
+  EXPECT_EQ(table("a,y\n?,1\n2,NA\n3,4\n", {.missing = words, .empty = EmptyCells::dropped}).features, Floats{3});
+  EXPECT_EQ(refusal("a,y\nNA,1\n", {.missing = words, .cleans = true}),
+            "error[RT0351]: a cell of the column \"a\" is empty\n  where:    x.csv:2:1\n"
+            "  got:      \"NA\", which stands for an empty cell\n"
+            "  help:     fill it, remove the record, or set empty_cells (in a job data.empty_cells = \"mean\" or "
+            "\"drop\")");
+  EXPECT_TRUE(says(refusal("a,y\n?,1\n", {.cleans = true}), "name it in missing, and say what empty cells are"));
+  EXPECT_TRUE(says(refusal("a,y\nNaN,1\n", {.cleans = true}), "or name it in missing (in a job data.missing)"));
+  EXPECT_TRUE(says(refusal("a,y\n1,NA\n", {.missing = words, .labels = true}), "the column \"y\" is empty"));
+  EXPECT_FALSE(has_csv_header("NA,2,1\n", "x", 3, {.missing = words}));
+  EXPECT_FALSE(has_csv_header("3;2\n", "x", 2, {.delimiter = ';'}));
 }
 
 TEST(Csv, RefusesCellsTogether) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -34,6 +35,10 @@ bool is_number(const CsvCell& cell) { return !cell.quoted && is_csv_number(cell.
 
 bool all_numbers(const std::vector<CsvCell>& cells) { return std::all_of(cells.begin(), cells.end(), is_number); }
 
+bool is_missing_cell(const CsvCell& cell, const CsvColumns& wanted) {
+  return std::find(wanted.missing.begin(), wanted.missing.end(), cell.text) != wanted.missing.end();
+}
+
 enum class Role { feature, target, ignored };
 
 struct Column {
@@ -58,8 +63,8 @@ int64_t columns_of(const CsvColumns& wanted) {
 
 // For a table that is one column.
 const char* advice_for_columns(const std::vector<std::string>& names) {
-  return names.size() == 1 && names[0].find_first_of(";\t") != std::string::npos
-             ? "cells are separated by commas, and numbers have points: write the table again so"
+  return names.size() == 1 && names[0].find_first_of(",;|\t") != std::string::npos
+             ? "say what separates the cells: delimiter (in a job data.delimiter = \";\", \"|\" or \"tab\")"
              : "";
 }
 
@@ -113,14 +118,15 @@ class Columns {
           .help("set header to false (in a job data.header = false), or put names that are numbers into quotes");
     std::set<std::string> known;
     for (const auto& cell : cells) {
-      const bool twice = !known.insert(cell.text).second;
-      if (cell.text.empty() || twice)
+      const std::string name = names_.empty() ? csv_name_of_first(cell.text) : cell.text;
+      const bool twice = !known.insert(name).second;
+      if (name.empty() || twice)
         throw Error(ErrorKind::bad_data, 357,
-                    twice ? fmt::format("the column \"{}\" stands twice in the CSV file", printable(cell.text))
+                    twice ? fmt::format("the column \"{}\" stands twice in the CSV file", printable(name))
                           : "a column of the CSV file has no name")
             .where(reader.place(cell.position))
             .help("give every column a name of its own");
-      names_.push_back(cell.text);
+      names_.push_back(name);
     }
   }
 
@@ -136,11 +142,7 @@ class Columns {
   size_t column_of(const std::string& name) const {
     const size_t at = find(name);
     if (at < size() || wanted_.for_inputs) return at;
-    const auto near = nearest(name, names_);
-    throw Error(ErrorKind::bad_data, 355, fmt::format("the CSV file has no column \"{}\"", printable(name)))
-        .where(file_)
-        .expected(listed(names_))
-        .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", printable(near)));
+    throw no_csv_column(name, names_, file_);
   }
 
   void assign_role(const std::string& name, Role role, Role before) {
@@ -189,9 +191,11 @@ class Columns {
         .where(file_)
         .got("columns " + listed(names_))
         .expected("features " + listed(wanted_.named))
-        .help(near.empty() ? "columns are found by the names that the training set gave them; without a line of names "
-                             "they count in its order"
-                           : fmt::format("did you mean \"{}\"?", printable(near)));
+        .help(*advice_for_columns(names_) ? advice_for_columns(names_)
+              : near.empty()
+                  ? "columns are found by the names that the training set gave them; without a line of names "
+                    "they count in its order"
+                  : fmt::format("did you mean \"{}\"?", printable(near)));
   }
 
   int64_t features() const { return static_cast<int64_t>(count(Role::feature)); }
@@ -218,7 +222,7 @@ class Columns {
 class TableReader {
  public:
   TableReader(std::string_view text, std::string_view name, const CsvColumns& wanted)
-      : reader_(text, name), wanted_(wanted) {
+      : reader_(text, name, wanted.delimiter), wanted_(wanted) {
     table_.name = printable(name);
   }
 
@@ -234,6 +238,7 @@ class TableReader {
     }
     throw_all(mistakes_);
     if (table_.rows == 0) throw no_record();
+    if (wanted_.test_share > 0) table_.parts = draw_csv_parts(table_, wanted_, texts_);
     encode_csv_features(table_, wanted_, texts_);
     return std::move(table_);
   }
@@ -250,7 +255,9 @@ class TableReader {
     if (cells.size() != columns_.size()) {
       add_mistake(350, fmt::format("a record has {} cells", cells.size()), cells[0].position)
           .expected(fmt::format("{}, as the first line has", columns_.size()))
-          .help(cells.size() > columns_.size() ? "put a cell that holds a comma into quotes" : "");
+          .help(cells.size() > columns_.size()
+                    ? fmt::format("put a cell that holds {} into quotes", delimiter_text(wanted_.delimiter))
+                    : "");
       return;
     }
     if (wanted_.empty == EmptyCells::dropped && !wanted_.for_inputs && has_empty(cells)) return;
@@ -271,16 +278,16 @@ class TableReader {
 
   bool has_empty(const std::vector<CsvCell>& cells) const {
     for (size_t i = 0; i < cells.size(); ++i)
-      if (columns_[i].role != Role::ignored && cells[i].text.empty()) return true;
+      if (columns_[i].role != Role::ignored && is_empty(cells[i])) return true;
     return false;
   }
 
   // Texts of categories stand in a list of their own until all are known, and means that are not known are NaN.
   void read_feature(const CsvCell& cell, const Column& column, float& number) {
-    const bool fills = wanted_.empty == EmptyCells::mean && cell.text.empty();
+    const bool empty = is_empty(cell), fills = wanted_.empty == EmptyCells::mean && empty;
     if (column.categorical) {
-      if (cell.text.empty() && !fills) return add_empty(cell, column);
-      texts_[column.place].push_back({cell.text, cell.position});
+      if (empty && !fills) return add_empty(cell, column);
+      texts_[column.place].push_back({empty ? "" : cell.text, cell.position});
     } else if (fills) {
       number = std::numeric_limits<float>::quiet_NaN();
     } else {
@@ -294,7 +301,7 @@ class TableReader {
   }
 
   void add_label(const CsvCell& cell, const Column& column) {
-    if (cell.text.empty()) return add_empty(cell, column);
+    if (is_empty(cell)) return add_empty(cell, column);
     table_.labels.push_back({cell.text, cell.position});
   }
 
@@ -302,26 +309,39 @@ class TableReader {
     const bool target = column.role == Role::target || wanted_.named_are_targets;
     add_mistake(352, fmt::format("{} is no number", shown(cell)), cell.position)
         .expected(fmt::format("a number: the column {} is {}", column.quoted_name, target ? "a target" : "a feature"))
-        .help(target           ? "write it like -1.5e3, or remove the record"
-              : wanted_.cleans ? "write it like -1.5e3, or name the column in categorical or ignored (in a job "
-                                 "data.categorical_columns, data.ignored_columns)"
-                               : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)");
+        .help(
+            has_decimal_comma(cell.text)
+                ? "it has a decimal comma, which is not read: write numbers with points, as 1.5"
+            : may_be_missing(cell)
+                ? "if it stands for an empty cell, name it in missing, and say what empty cells are by empty_cells (in "
+                  "a job data.missing, data.empty_cells)"
+            : target         ? "write it like -1.5e3, or remove the record"
+            : wanted_.cleans ? "write it like -1.5e3, or name the column in categorical or ignored (in a job "
+                               "data.categorical_columns, data.ignored_columns)"
+                             : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)");
   }
 
   void read_cell(const CsvCell& cell, const Column& column, float& number) {
-    if (cell.text.empty()) return add_empty(cell, column);
+    if (is_empty(cell)) return add_empty(cell, column);
     switch (read_number(cell.text, number)) {
       case NumberFault::none: return;
       case NumberFault::no_number: return add_no_number(cell, column);
       case NumberFault::not_finite:
         add_mistake(353, fmt::format("{} is no finite f32", shown(cell)), cell.position)
             .expected("0, or a number whose absolute value is from 1.4e-45 to 3.4e38")
-            .help("replace it, or remove the record");
+            .help(may_be_missing(cell)
+                      ? "replace it, remove the record, or name it in missing (in a job data.missing), as an empty cell"
+                      : "replace it, or remove the record");
     }
   }
 
+  bool is_empty(const CsvCell& cell) const { return cell.text.empty() || is_missing_cell(cell, wanted_); }
+
+  bool may_be_missing(const CsvCell& cell) const { return wanted_.cleans && is_missing_word(cell.text); }
+
   void add_empty(const CsvCell& cell, const Column& column) {
     add_mistake(351, fmt::format("a cell of the column {} is empty", column.quoted_name), cell.position)
+        .got(cell.text.empty() ? "" : fmt::format("\"{}\", which stands for an empty cell", printable(cell.text)))
         .help(
             !wanted_.cleans ? "fill it, or remove the record"
             : column.role == Role::target
@@ -357,6 +377,33 @@ CsvTable read_csv_table(const std::filesystem::path& file, const CsvColumns& col
   return parse_csv_table(read_file(file, "CSV file", kCsvLimit), file.string(), columns);
 }
 
+char csv_delimiter(std::string_view word) { return word == "tab" ? '\t' : word[0]; }
+
+bool is_missing_word(std::string_view text) {
+  constexpr std::array kWords{"NA",   "N/A",  "n/a",  "na",   "#N/A", "NaN", "nan", "NAN",
+                              "NULL", "Null", "null", "None", "?",    "-",   "--",  "."};
+  return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
+}
+
+std::string csv_name_of_first(const std::string& text) { return text.empty() ? "1" : text; }
+
+bool has_decimal_comma(std::string_view text) {
+  const size_t comma = text.find(',');
+  if (comma == std::string_view::npos || comma + 1 == text.size()) return false;
+  std::string pointed(text);
+  pointed[comma] = '.';
+  float number = 0;
+  return text.find('.') == std::string_view::npos && read_number(pointed, number) == NumberFault::none;
+}
+
+Error no_csv_column(const std::string& name, const std::vector<std::string>& columns, const std::string& file) {
+  const auto near = nearest(name, columns);
+  return Error(ErrorKind::bad_data, 355, fmt::format("the CSV file has no column \"{}\"", printable(name)))
+      .where(file)
+      .expected(listed(columns))
+      .help(near.empty() ? advice_for_columns(columns) : fmt::format("did you mean \"{}\"?", printable(near)));
+}
+
 EmptyCells empty_csv_cells(std::string_view word) {
   return word == "mean" ? EmptyCells::mean : word == "drop" ? EmptyCells::dropped : EmptyCells::refused;
 }
@@ -371,10 +418,13 @@ bool are_csv_names(const std::vector<std::string>& columns) {
                      [](const auto& name) { return name.find_first_not_of("0123456789") != std::string::npos; });
 }
 
-bool has_csv_header(std::string_view text, std::string_view name, int64_t features) {
-  CsvReader reader(text, name);
+bool has_csv_header(std::string_view text, std::string_view name, int64_t features, const CsvColumns& columns) {
+  CsvReader reader(text, name, columns.delimiter);
   if (!reader.next()) return false;
-  return std::count_if(reader.cells().begin(), reader.cells().end(), is_number) < features;
+  return std::count_if(reader.cells().begin(), reader.cells().end(), [&](const CsvCell& cell) {
+           return is_number(cell) || (columns.empty == EmptyCells::mean && cell.text.empty()) ||
+                  is_missing_cell(cell, columns);
+         }) < features;
 }
 
 }  // namespace retrace

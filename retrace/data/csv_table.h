@@ -9,12 +9,15 @@
 
 #include "retrace/data/csv.h"
 #include "retrace/data/csv_store.h"
+#include "retrace/data/test_parts.h"
 
 namespace retrace {
 
 // Which columns mean what. Columns have the names of the first line; without a header, the names 1, 2, 3, ...
 struct CsvColumns {
   bool header = true;
+  char delimiter = ',';
+  std::vector<std::string> missing = {};  // words that stand for an empty cell
   std::vector<std::string> targets = {};  // none named: the last column
   std::vector<std::string> ignored = {};
   // The columns that are features, in this order, and targets in theirs; all others are not used. None: all that are
@@ -25,7 +28,10 @@ struct CsvColumns {
   // Of each feature: its categories (none: it is a number), and what its empty cells are. None: those that are found.
   std::vector<std::vector<std::string>> categories = {};
   std::vector<float> means = {};
-  bool cleans = false;      // who reads has `categorical` and `empty` as options: messages name them
+  // Above 0: this share of the records is put aside for tests, and categories and means are those of the others.
+  double test_share = 0;
+  uint64_t seed = 0;        // of that draw
+  bool cleans = false;      // who reads has `categorical`, `empty` and `missing` as options: messages name them
   bool labels = false;      // the target is one column of labels, as text; else targets are numbers
   int64_t features = 0;     // the width that there must be; 0: any
   bool for_inputs = false;  // only features are read: columns that are named and not there are no mistake, and the last
@@ -48,6 +54,7 @@ struct CsvTable {
   std::vector<float> features;                       // row by row
   std::vector<float> values;                         // of the targets, row by row, unless they are labels
   std::vector<CsvLabel> labels;                      // one for each row, if they are wanted
+  TestParts parts = {};                              // of the rows, where a share is put aside
 };
 
 // The largest file that is read.
@@ -62,6 +69,21 @@ CsvTable read_csv_table(const std::filesystem::path& file, const CsvColumns& col
 // The same from memory; `name` stands for the file in messages.
 CsvTable parse_csv_table(std::string_view text, std::string_view name, const CsvColumns& columns);
 
+// The delimiter by the words of jobs: the character itself, or tab.
+char csv_delimiter(std::string_view word);
+
+// The name of the first column, which may have none, as that of a table of pandas with its index: "1".
+std::string csv_name_of_first(const std::string& text);
+
+// Whether a text is a word that often stands for an empty cell: NA, ?, null, ...
+bool is_missing_word(std::string_view text);
+
+// Whether a text is a number with a decimal comma: 1,5.
+bool has_decimal_comma(std::string_view text);
+
+// Of a name that is none of the columns.
+Error no_csv_column(const std::string& name, const std::vector<std::string>& columns, const std::string& file);
+
 // EmptyCells by the words of jobs: error, mean, drop.
 EmptyCells empty_csv_cells(std::string_view word);
 
@@ -72,7 +94,7 @@ bool is_csv_number(std::string_view text);
 bool are_csv_names(const std::vector<std::string>& columns);
 
 // Whether the first record is names, for who does not know it: of a record of values at least the features are numbers
-// (the name of a class is none). A number in quotes is a name.
-bool has_csv_header(std::string_view text, std::string_view name, int64_t features);
+// (the name of a class is none), or are empty. A number in quotes is a name.
+bool has_csv_header(std::string_view text, std::string_view name, int64_t features, const CsvColumns& columns = {});
 
 }  // namespace retrace

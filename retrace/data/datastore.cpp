@@ -38,6 +38,7 @@ class SubsetSource : public DataSource {
   int64_t sample(int64_t index) const override { return whole_->sample(at(index)); }
   int64_t length(int64_t index) const override { return whole_->length(at(index)); }
   bool has_length(int variable) const override { return whole_->has_length(variable); }
+  int64_t known_label(int64_t index, int variable) const override { return whole_->known_label(at(index), variable); }
   int depth() const override { return whole_->depth(); }
   int levels() const override { return whole_->levels() + 1; }
   bool is_in_memory() const override { return whole_->is_in_memory(); }

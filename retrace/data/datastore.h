@@ -54,6 +54,9 @@ class DataSource {
   virtual int64_t length(int64_t) const { return -1; }
   // Whether that is so of variable `variable`, too: mini-batches of a bucket are cut in all such variables.
   virtual bool has_length(int variable) const { return variable == 0; }
+  // The number of the class that variable `variable` of observation `index` is, where that is known without reading the
+  // observation; -1: it is not.
+  virtual int64_t known_label(int64_t, int) const { return -1; }
   // The number of transforms on top of each other.
   virtual int depth() const { return 0; }
   // The number of stores made of stores on top of each other.
@@ -119,5 +122,23 @@ class Datastore {
   std::shared_ptr<const DataSource> source_;
   int64_t next_ = 0, pass_ = 0;
 };
+
+// How split_by_class and split_at_random draw.
+struct SplitOptions {
+  int label = 1;      // the variable that is the class, for split_by_class
+  uint64_t seed = 0;  // 0 draws what data.test_share of a job does
+};
+
+// The observations as two stores: first those that train, then the share of them, above 0 and below 1, that is put
+// aside for tests. A function of their number, their classes, the share and the seed: each class gives its share,
+// rounded so that the sum is the share of all, and keeps one observation at least to train. Where the source does not
+// know the classes, all observations are read once. Errors: usage for shares that are none, a variable that is no
+// class, and stores that are not subsettable; bad_data where no observation may be put aside.
+std::pair<Datastore, Datastore> split_by_class(const Datastore& data, double test_share,
+                                               const SplitOptions& options = {}, Place place = Place::here());
+
+// The same without regard to classes: the first of a random order are put aside. Errors: the same, but of classes.
+std::pair<Datastore, Datastore> split_at_random(const Datastore& data, double test_share,
+                                                const SplitOptions& options = {}, Place place = Place::here());
 
 }  // namespace retrace

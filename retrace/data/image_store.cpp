@@ -53,6 +53,9 @@ class ImageSource : public DataSource {
   int64_t size() const override { return static_cast<int64_t>(members_->size()); }
   int variables() const override { return reader_->has_labels() ? 2 : 1; }
   int64_t sample(int64_t index) const override { return (*members_)[static_cast<size_t>(index)]; }
+  int64_t known_label(int64_t index, int variable) const override {
+    return variable == 1 && reader_->has_labels() ? label(index) : -1;
+  }
 
   Observation get(int64_t index, int64_t) const override {
     const ImagePixels pixels = reader_->pixels(file(index));

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "retrace/base/kinds.h"
 #include "retrace/base/option_rules.h"
 #include "retrace/data/datastore.h"
 #include "retrace/data/image_set.h"
+#include "retrace/data/test_parts.h"
 #include "retrace/nn/output.h"
 
 namespace retrace {
@@ -31,6 +33,7 @@ struct SourceRequest {
   OptionValues options = {};        // of this source alone; complete
   TrainingFacts training = {};      // what a test set goes by; where that does not do, the training set is read
   bool whole = false;               // there is no test set: the training set may be `path` itself
+  double test_share = 0;            // where it is whole: the share that is put aside for tests
   bool any_size = false;  // images may differ in height and width where the options say none: transforms make them one
 
   // How many of `there` samples a source has to give.
@@ -55,8 +58,16 @@ struct SourceSet {
   Datastore store;
   int64_t classes = 0;       // as in its description
   TrainingFacts facts = {};  // the same
+  // Of a set with SourceRequest::test_share: what it put aside, where the facts are of the other samples alone.
+  std::optional<TestParts> parts = {};
   SourceSet(Datastore read, int64_t classes = 0, TrainingFacts facts = {})
       : store(std::move(read)), classes(classes), facts(std::move(facts)) {}
+};
+
+// What a look at files says of them.
+struct DataLook {
+  OptionValues options;                      // of a job on them
+  std::map<std::string, std::string> notes;  // why some of these are as they are, in one line
 };
 
 // Samples that a trained run is asked about, without targets, and the file that each of them was read from.
@@ -93,6 +104,9 @@ struct SourceKind {
   // The options of a job on a folder, as its files say them: for `retrace init`. Options that it does not give have
   // their standard values; not set: all of them do. Errors: those that load() finds there.
   std::function<OptionValues(const std::filesystem::path& folder)> look = {};
+  // In its place, where the files have columns of which one is the target. `target`: its name; empty: the column that
+  // looks like it. Errors: bad_data for one that is not there.
+  std::function<DataLook(const std::filesystem::path& folder, const std::string& target)> look_for_target = {};
   // The numbers of samples that it can give, if not any: a text ("a square number: ..."), and the nearest such number.
   std::string counts = {};
   std::function<int64_t(Split split, int64_t samples)> nearest_count = {};

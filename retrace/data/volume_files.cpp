@@ -34,6 +34,9 @@ class VolumeFiles : public DataSource {
     const ClassFile& file = files_[static_cast<size_t>(index)];
     return {volume(file.path), Tensor::scalar(file.number)};
   }
+  int64_t known_label(int64_t index, int variable) const override {
+    return variable == 1 ? files_[static_cast<size_t>(index)].number : -1;
+  }
   std::vector<SourceFile> files() const override {
     std::vector<SourceFile> files;
     for (const auto& file : files_) files.push_back({file.path.string()});

@@ -38,15 +38,6 @@ SourceRequest request_of(const Job& job, Split split, const TrainingFacts& train
   return request;
 }
 
-// How many of so many samples are put aside for tests.
-int64_t tested_of(const Job& job, int64_t samples) {
-  if (samples < 2)
-    throw Error(ErrorKind::bad_data, 402, "data.test_share needs two samples at least")
-        .got(fmt::format("{}", samples))
-        .help("add samples, or remove data.test_share and give a test set");
-  return test_samples_of(job.data.test_share, samples);
-}
-
 // All that data.test_share cuts.
 SourceSet load_whole(const Job& job, const TrainingFacts& training) {
   SourceRequest request = request_of(job, Split::train, training);
@@ -54,13 +45,14 @@ SourceSet load_whole(const Job& job, const TrainingFacts& training) {
   return source_of(job).load(Split::train, request);
 }
 
-// What data.test_share leaves of it to a split: in a fixed order the first samples are for tests.
-SourceSet part_of(const Job& job, Split split, SourceSet set) {
-  const int64_t size = set.store.size(), tested = tested_of(job, size);
-  std::vector<int64_t> indices(static_cast<size_t>(split == Split::test ? tested : size - tested));
-  std::iota(indices.begin(), indices.end(), split == Split::test ? 0 : tested);
-  set.store = set.store.shuffle(0).subset(indices);
-  return set;
+TestParts parts_of(const Job& job, const SourceSet& whole) {
+  return test_parts_of(source_of(job), request_of(job, Split::train, {}), whole);
+}
+
+// What data.test_share leaves of it to a split.
+SourceSet part_of(const TestParts& parts, Split split, SourceSet whole) {
+  whole.store = whole.store.subset(split == Split::test ? parts.test : parts.train);
+  return whole;
 }
 
 // As many samples as the job takes, with its transforms.
@@ -76,10 +68,10 @@ SourceSet prepared(const Job& job, Split split, SourceSet set) {
 }
 
 SourceSet load(const Job& job, Split split, const TrainingFacts& training) {
-  const bool cut = job.data.test_share > 0;
-  return prepared(job, split,
-                  cut ? part_of(job, split, load_whole(job, training))
-                      : source_of(job).load(split, request_of(job, split, training)));
+  if (job.data.test_share <= 0)
+    return prepared(job, split, source_of(job).load(split, request_of(job, split, training)));
+  const SourceSet whole = load_whole(job, training);
+  return prepared(job, split, part_of(parts_of(job, whole), split, whole));
 }
 
 // What `read` makes of the test set. Where the training set is there and it is not, the remedy is named.
@@ -99,27 +91,39 @@ auto of_test_set(const Job& job, const Read& read) {
 std::pair<SourceSet, SourceSet> load_both(const Job& job) {
   if (job.data.test_share > 0) {
     const SourceSet whole = load_whole(job, {});
-    return {prepared(job, Split::train, part_of(job, Split::train, whole)),
-            prepared(job, Split::test, part_of(job, Split::test, whole))};
+    const TestParts parts = parts_of(job, whole);
+    return {prepared(job, Split::train, part_of(parts, Split::train, whole)),
+            prepared(job, Split::test, part_of(parts, Split::test, whole))};
   }
   const SourceSet train = load(job, Split::train, {});
   return {train, of_test_set(job, [&] { return load(job, Split::test, train.facts); })};
 }
 
-SourceDescription describe(const Job& job, Split split, const TrainingFacts& training) {
-  const bool parted = job.data.test_share > 0;
-  SourceRequest request = request_of(job, split, training);
-  if (parted) request.samples = 0;
-  auto made = source_of(job).description(parted ? Split::train : split, request);
-  if (parted) {
-    const int64_t tested = tested_of(job, made.samples);
-    made.samples = split == Split::test ? tested : made.samples - tested;
-  }
+// What the job makes of what the source says.
+SourceDescription described(const Job& job, Split split, SourceDescription made) {
   made.samples = taken_samples(job, split, made.samples);
   for (auto& variable : made.variables)
     if (variable.labels.text() == "SSC")
       variable.shape = transformed_shape(job.data.transforms, job.data.options, variable.shape, split);
   return made;
+}
+
+SourceDescription describe(const Job& job, Split split, const TrainingFacts& training) {
+  return described(job, split, source_of(job).description(split, request_of(job, split, training)));
+}
+
+// Both sets; of those that data.test_share cuts the classes are read, too.
+std::pair<SourceDescription, SourceDescription> describe_both(const Job& job) {
+  if (job.data.test_share <= 0) {
+    const SourceDescription train = describe(job, Split::train, {});
+    return {train, of_test_set(job, [&] { return describe(job, Split::test, train.facts); })};
+  }
+  SourceRequest request = request_of(job, Split::train, {});
+  request.samples = 0;
+  SourceDescription train = source_of(job).description(Split::train, request), test = train;
+  const TestParts parts = parts_of(job, load_whole(job, {}));
+  train.samples = std::ssize(parts.train), test.samples = std::ssize(parts.test);
+  return {described(job, Split::train, train), described(job, Split::test, test)};
 }
 
 // The variable of the source that the output is trained towards: the input is variable 0.
@@ -189,11 +193,21 @@ SourceRequest source_request(const Job& job, int64_t samples) {
           .seed = job.seed,
           .options = job.data.options,
           .whole = job.data.test_share > 0,
+          .test_share = job.data.test_share,
           .any_size = takes_any_size(job)};
 }
 
-int64_t test_samples_of(double share, int64_t samples) {
-  return std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(samples) + 0.5), 1, samples - 1);
+TestParts test_parts_of(const SourceKind& source, const SourceRequest& request, const SourceSet& whole) {
+  if (whole.parts) return *whole.parts;
+  const auto targets = targets_of(source, request.options);
+  const auto of_class = std::find_if(targets.begin(), targets.end(), [](const SourceTarget& target) {
+    return target.kind == nn::OutputKind::class_scores;
+  });
+  std::vector<int32_t> classes;
+  if (of_class != targets.end())
+    if (auto found = labels_of(whole.store, static_cast<int>(of_class - targets.begin()) + 1))
+      classes = std::move(*found);
+  return draw_test_parts(whole.store.size(), {.share = request.test_share, .classes = classes});
 }
 
 Datastore transformed(const Job& job, Split split, Datastore store) {
@@ -227,8 +241,7 @@ JobData load_test_data(const Job& given, const nn::Network& network, const Train
 
 JobDescription describe_job_data(const Job& given, const nn::Network& network) {
   const Job job = resolved(given);
-  const SourceDescription train = describe(job, Split::train, {});
-  const auto test = of_test_set(job, [&] { return describe(job, Split::test, train.facts); });
+  const auto [train, test] = describe_both(job);
   JobDescription data{train, test, formats_of(job, network), targets_of(job, network)};
   check_job_description(job, network, data);
   return data;

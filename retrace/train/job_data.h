@@ -34,8 +34,8 @@ JobDescription describe_job_data(const Job& job, const nn::Network& network);
 nn::Network make_job_network(const Job& job);
 // What the job says about its data, to its source. The job is resolved.
 SourceRequest source_request(const Job& job, int64_t samples);
-// How many of so many samples a share is: rounded, at least one, and not all.
-int64_t test_samples_of(double share, int64_t samples);
+// What the request's share for tests cuts the set into: by its classes, where each sample has one.
+TestParts test_parts_of(const SourceKind& source, const SourceRequest& request, const SourceSet& whole);
 const SourceKind& source_of(const Job& job);
 // The shape of a sample of any source under the job's options of data; where that is in files alone, sizes are 0.
 Shape source_sample(const Job& job, const SourceKind& source);

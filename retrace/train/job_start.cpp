@@ -29,13 +29,9 @@ Error no_data(const std::string& data, const char* why) {
   return Error(ErrorKind::usage, 673, fmt::format("no job can start from \"{}\", which {}", printable(data), why));
 }
 
-SourceRequest request_of(const SourceKind& source, const fs::path& folder) {
-  OptionValues found;
-  if (source.look) found = source.look(folder);
-  std::error_code ignored;
-  return {.path = folder,
-          .options = with_standard_values(std::move(found), source.options),
-          .whole = source.name == "csv" && fs::is_regular_file(folder, ignored)};
+DataLook look_at(const SourceKind& source, const fs::path& folder, const std::string& target) {
+  if (source.look_for_target) return source.look_for_target(folder, target);
+  return {source.look ? source.look(folder) : OptionValues(), {}};
 }
 
 // A part of a test set is a mistake.
@@ -49,7 +45,7 @@ bool has_test_files(const fs::path& folder) {
 // A test set, or else a fifth of the training set.
 void find_test_set(FoundData& data) {
   constexpr double kShare = 0.2;
-  SourceRequest request = data.request;
+  SourceRequest& request = data.request;
   request.training = data.train.facts;
   try {
     if (!request.whole) {
@@ -59,15 +55,22 @@ void find_test_set(FoundData& data) {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::missing || data.train.samples < 2 || has_test_files(request.path)) throw;
   }
-  data.test_share = kShare;
+  data.test_share = request.test_share = kShare;
+  request.whole = true;
+  const TestParts parts = test_parts_of(*data.source, request, data.source->load(Split::train, request));
   data.test = data.train;
-  data.test.samples = test_samples_of(kShare, data.train.samples);
-  data.train.samples -= data.test.samples;
+  data.train.samples = std::ssize(parts.train), data.test.samples = std::ssize(parts.test);
 }
 
-FoundData found_by(const SourceKind& source, const fs::path& folder) {
-  FoundData data{.source = &source, .request = request_of(source, folder)};
+FoundData found_by(const SourceKind& source, const fs::path& folder, const std::string& target = {}) {
+  DataLook look = look_at(source, folder, target);
+  std::error_code ignored;
+  FoundData data{.source = &source, .notes = std::move(look.notes)};
+  data.request = {.path = folder,
+                  .options = with_standard_values(std::move(look.options), source.options),
+                  .whole = source.name == "csv" && fs::is_regular_file(folder, ignored)};
   data.train = source.description(Split::train, data.request);
+  if (source.look_for_target) data.request.options.set("features", data.train.variables[0].shape[0]);
   return data;
 }
 
@@ -105,7 +108,7 @@ std::string advice_for(const fs::path& folder) {
 }
 
 // What sources find in a folder, and the first error of one whose files are there.
-FoundData found_in(const fs::path& folder) {
+FoundData found_in(const fs::path& folder, const std::string& target) {
   std::vector<FoundData> found;
   std::vector<Error> errors;
   std::vector<std::string> known, names;
@@ -113,7 +116,7 @@ FoundData found_in(const fs::path& folder) {
     if (!source.reads_folder) continue;
     known.push_back(fmt::format("{} ({})", source.files, source.name));
     try {
-      found.push_back(found_by(source, folder));
+      found.push_back(found_by(source, folder, target));
       names.push_back(source.name);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::missing) errors.push_back(error);
@@ -130,15 +133,15 @@ FoundData found_in(const fs::path& folder) {
       .help(advice_for(folder));
 }
 
-FoundData find_data(const std::string& data) {
+FoundData find_data(const std::string& data, const std::string& target) {
   std::error_code ignored;
   if (is_s3(data)) return found_by(kind_of(all_sources(), "images", "data source", {}), data);
-  if (fs::is_directory(data, ignored) || archive_path(data)) return found_in(data);
-  for (const auto& [ending, source] : {std::pair(".txt", "text"), std::pair(".csv", "csv")})
+  if (fs::is_directory(data, ignored) || archive_path(data)) return found_in(data, target);
+  for (const auto& [ending, source] : {std::pair(".txt", "text"), std::pair(".csv", "csv"), std::pair(".tsv", "csv")})
     if (fs::is_regular_file(data, ignored) && data.ends_with(ending))
-      return found_by(kind_of(all_sources(), source, "data source", {}), data);
+      return found_by(kind_of(all_sources(), source, "data source", {}), data, target);
   if (fs::exists(data, ignored))
-    throw no_data(data, "is neither a folder, a text (.txt) nor a table (.csv)")
+    throw no_data(data, "is neither a folder, a text (.txt) nor a table (.csv, .tsv)")
         .help("give the folder that holds training set and test set");
   for (const auto& source : all_sources()) {
     if (source.name != data) continue;
@@ -170,7 +173,12 @@ void check_start(const std::string& text, const std::string& file) {
 
 JobStart start_job(const JobStartOptions& options) {
   const FloatingPointScope floating_point;
-  FoundData data = find_data(options.data);
+  FoundData data = find_data(options.data, options.target);
+  if (!options.target.empty() && !data.source->look_for_target)
+    throw Error(ErrorKind::usage, 498,
+                fmt::format("data that the source \"{}\" reads have no target to choose", data.source->name))
+        .got(fmt::format("target \"{}\"", printable(options.target)))
+        .help("leave it out: the columns of a table alone can be named (CSV)");
   find_test_set(data);
   data.target = targets_of(*data.source, data.request.options)[0];
   if (is_scores(data.target.kind)) data.classes = data.train.classes > 0 ? data.train.classes : classes_in(data);

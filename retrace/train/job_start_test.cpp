@@ -61,6 +61,73 @@ TEST(JobStart, OfTablesWithTextsAndEmptyCells) {
   EXPECT_GT(train_job(parse_job(start.text, "job.toml"), {.write_run = false}).metrics.at(0).second, 0.9);
 }
 
+// Semicolons, words for empty cells, numbers of the records, and a target that is not the last column.
+TEST(JobStart, OfTablesAsOtherProgramsWriteThem) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "t.csv").string();
+  std::string text = "id;Species;age;note;code;none\n";
+  for (int i = 0; i < 60; ++i)
+    text += fmt::format("{};{};{};{};{};-\n", 1000 + 7 * i, i % 3 ? "a" : "b", i % 9 ? fmt::format("{}", i % 30) : "NA",
+                        i % 5 ? fmt::format("{}", i) : "many", i % 4 ? "q" : "NA");
+  write_file_whole(file, text);
+  const JobStart start = start_job({.data = file});
+  for (const char* const line :
+       {"\nfeatures = 3  #", "\ndelimiter = \";\"  #", "\nmissing = [\"NA\"]  #", "\nempty_cells = \"mean\"  #",
+        "\ntarget_columns = [\"Species\"]  # what is learned, by its name; retrace init --target NAME takes another "
+        "column\n",
+        "\ncategorical_columns = [\"code\"]  #",
+        "\nignored_columns = [\"id\", \"note\", \"none\"]  # id: numbers the records; note: not all are numbers, such "
+        "as "
+        "\"many\"; none: has no value\n"})
+    EXPECT_TRUE(says(start.text, line));
+  EXPECT_EQ(start.test_samples, 12);
+  EXPECT_EQ(trained(start, {"training.max_epochs=1"}).iterations, 2);
+  const JobStart other = start_job({.data = file, .target = "age"});
+  EXPECT_TRUE(says(other.text, "\ntask = \"regression\"  # what is learned: a class or values\nfeatures = 3  #"));
+  EXPECT_TRUE(says(other.text, "\nempty_cells = \"drop\"  # records with an empty cell, also of the target"));
+  EXPECT_EQ(trained(other, {"training.max_epochs=1"}).iterations, 1);
+  EXPECT_EQ(error_of([&] { start_job({.data = file, .target = "agee"}); }),
+            "error[RT0355]: the CSV file has no column \"agee\"\n  where:    " + file +
+                "\n  expected: id, Species, age, note, code, none\n  help:     did you mean \"age\"?");
+  EXPECT_EQ(
+      error_of([&] { start_job({.data = "digits", .target = "age"}); }),
+      "error[RT0498]: data that the source \"digits\" reads have no target to choose\n  got:      target \"age\"\n"
+      "  help:     leave it out: the columns of a table alone can be named (CSV)");
+  write_file_whole(file, "x,city\n1,K\xf6ln\n");
+  EXPECT_EQ(
+      error_of([&] { start_job({.data = file}); }),
+      "error[RT0499]: the CSV file is no UTF-8\n  where:    " + file +
+          ":2\n  got:      the byte 0xf6\n  help:     convert the file: iconv -f LATIN1 -t UTF-8, or -f UTF-16, or "
+          "what it is written in");
+  write_file_whole(file, "x;y\n1,5;a\n2,5;b\n");
+  EXPECT_EQ(
+      error_of([&] { start_job({.data = file}); }),
+      "error[RT0497]: numbers of the column \"x\" have decimal commas\n  where:    " + file +
+          ":2:1\n  expected: points, as in 1.5\n  help:     write the table again with points; LibreOffice does in "
+          "the locale English, pandas as to_csv() is");
+}
+
+// Numbers of the records have no name of an id, and the first column alone is looked at; few records may go up.
+TEST(JobStart, OfTablesWithNumbersOfTheRecords) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "t.csv").string();
+  const auto text_of = [&](int records, const std::string& names) {
+    std::string text = names;
+    for (int i = 0; i < records; ++i) text += fmt::format("{},{},{},{}\n", i, i, i % 5, i % 2 ? "a" : "b");
+    write_file_whole(file, text);
+    return start_job({.data = file}).text;
+  };
+  EXPECT_TRUE(says(text_of(40, "n,x,y,z\n"), "\nignored_columns = [\"n\"]  # n: numbers the records\n"));
+  EXPECT_TRUE(says(text_of(10, ",x,y,z\n"), "\nignored_columns = [\"1\"]  # 1: numbers the records\n"));
+  EXPECT_TRUE(says(text_of(40, ""), "\nignored_columns = [\"1\"]  # 1: numbers the records\n"));
+  EXPECT_FALSE(says(text_of(10, "n,x,y,z\n"), "ignored_columns"));
+  EXPECT_TRUE(says(text_of(10, "n,passengerId,w,z\n"), "\nignored_columns = [\"passengerId\"]"));
+  EXPECT_TRUE(says(text_of(10, "a,x,y,z\n"), "\ntarget_columns = [\"z\"]")) << "of coordinates y is none";
+  EXPECT_TRUE(says(text_of(10, "a,b,y,z\n"), "\ntarget_columns = [\"y\"]"));
+  EXPECT_TRUE(says(text_of(10, "a,class,target,z\n"), "\ntarget_columns = [\"target\"]"));
+  EXPECT_TRUE(says(text_of(10, "a,b,target,Class\n"), "\ntarget_columns = [\"target\"]"));
+}
+
 TEST(JobStart, OfClassesInCsvHasThisTextAndLearns) {
   const TemporaryFolder folder;
   write_csv(folder.path(), "width,\"a, b\",kind\n", [](int x) { return x < 3 ? "low" : x < 6 ? "mid" : "high"; });
@@ -90,6 +157,8 @@ TEST(JobStart, OfClassesInCsvHasThisTextAndLearns) {
                 folder.path().string() +
                 "\"\n"
                 "features = 2  # the number of features, of which each category is one; 0: as the training set has\n"
+                "target_columns = [\"kind\"]  # what is learned, the last column; retrace init --target NAME takes "
+                "another one\n"
                 "\n"
                 "[training]  # docs/training.md\n"
                 "max_epochs = 100\n"
@@ -266,7 +335,7 @@ TEST(JobStart, SaysWhatTheDataLack) {
   write_file_whole(root / "notes.md", "");
   EXPECT_EQ(error(folder + "/notes.md"),
             "error[RT0673]: no job can start from \"" + folder +
-                "/notes.md\", which is neither a folder, a text (.txt) nor a table (.csv)\n"
+                "/notes.md\", which is neither a folder, a text (.txt) nor a table (.csv, .tsv)\n"
                 "  help:     give the folder that holds training set and test set");
   EXPECT_TRUE(says(error(folder, "digitz"), "did you mean \"digits\"?"));
   EXPECT_NE(error(folder, "digits"), "no error") << "it takes images";

@@ -122,7 +122,10 @@ std::string data_text(const FoundData& data) {
                         data.test_share);
   for (const auto& rule : data.source->options) {
     const OptionValue& value = *data.request.options.find(rule.name);
-    if (value != rule.standard) text += fmt::format("{} = {}  # {}\n", rule.name, toml_text(value), rule.help);
+    const auto note = data.notes.find(rule.name);
+    if (value != rule.standard)
+      text += fmt::format("{} = {}  # {}\n", rule.name, toml_text(value),
+                          note == data.notes.end() ? rule.help : note->second);
   }
   if (data.train.variables[0].shape.rank() == 3 && data.classes > 0)
     text += "# transforms = [\"random-horizontal-flip\", \"random-crop\"]  # each image anew in every epoch\n";

@@ -1,6 +1,7 @@
 #pragma once
 // The text of a job file to start from.
 
+#include <map>
 #include <string>
 
 #include "retrace/data/source_kind.h"
@@ -12,9 +13,10 @@ struct FoundData {
   const SourceKind* source = nullptr;
   SourceRequest request = {};
   SourceDescription train = {}, test = {};
-  SourceTarget target = {};  // what is learned
-  int64_t classes = 0;       // 0: no classes are learned
-  double test_share = 0;     // of the training set, where there is no other
+  SourceTarget target = {};                       // what is learned
+  int64_t classes = 0;                            // 0: no classes are learned
+  std::map<std::string, std::string> notes = {};  // why options of the source are as they are
+  double test_share = 0;                          // of the training set, where there is no other
 };
 
 // With comments. `network`: a built-in one; empty: layers that fit the data. `file`: of the job.

@@ -81,17 +81,16 @@ int64_t categories_in(const TrainingFacts& table) {
 Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const Shape& sample,
                      const TrainingFacts& table) {
   const std::string text = read_file(input, "CSV file", kCsvLimit);
-  const bool named = !table.categories.empty() && are_csv_names(table.features);
-  CsvColumns columns{.header = named || has_csv_header(text, input.string(), sample[0] - categories_in(table)),
-                     .categories = table.categories,
-                     .means = table.means,
-                     .features = sample[0],
-                     .for_inputs = true};
+  CsvColumns columns{.categories = table.categories, .means = table.means, .features = sample[0], .for_inputs = true};
   if (job.data.source == "csv") {
+    columns.delimiter = csv_delimiter(job.data.options.text("delimiter"));
+    columns.missing = job.data.options.texts("missing");
     columns.targets = job.data.options.texts("target_columns");
     columns.ignored = job.data.options.texts("ignored_columns");
     columns.empty = empty_csv_cells(job.data.options.text("empty_cells"));
   }
+  const bool named = !table.categories.empty() && are_csv_names(table.features);
+  columns.header = named || has_csv_header(text, input.string(), sample[0] - categories_in(table), columns);
   if (columns.header && are_csv_names(table.features)) {
     columns.named = table.features;
     columns.targets.clear(), columns.ignored.clear();
@@ -123,9 +122,11 @@ ImageFit fit_of(const Job& job) {
   return fit ? image_fit_of(std::get<std::string>(*fit)) : ImageFit::exact;
 }
 
+bool is_table(const std::filesystem::path& input) { return input.extension() == ".csv" || input.extension() == ".tsv"; }
+
 // What networks of images read, and networks of features.
 void check_ending(const std::filesystem::path& input, const nn::Network& network) {
-  const bool images = network.sample.rank() == 3, csv = input.extension() == ".csv";
+  const bool images = network.sample.rank() == 3, csv = is_table(input);
   if (input.extension() == ".npy" || csv != images) return;
   throw Error(ErrorKind::usage, 460,
               fmt::format("predict cannot read \"{}\" for network \"{}\", whose samples are {}",
@@ -150,7 +151,7 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
   const Job job = resolved(given);
   const Shape sample = sample_before(job, sample_);
   std::optional<Datastore> plain;
-  if (input.extension() == ".csv") {
+  if (is_table(input)) {
     plain = csv_inputs(job, input, sample_, table);
   } else if (input.extension() == ".npy") {
     plain = npy_inputs(input, sample);

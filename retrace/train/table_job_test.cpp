@@ -306,8 +306,38 @@ TEST(TableJob, PutsAShareOfOneFileAsideForTests) {
   EXPECT_EQ(again.samples, 8);
   EXPECT_EQ(again.loss, trained.loss);
   EXPECT_EQ(test_run(run, {.overrides = {{"data.path", folder.path().string(), "--data"}}}).samples, 32);
+  EXPECT_EQ(test_run(run, {.overrides = {{"data.path", table, "--data"}}}).samples, 32) << "one file";
   write_file_whole(folder / "train.csv", "x,y,side,height\n1,2,below,0\n");
-  EXPECT_TRUE(says(error_of([&] { load(); }), "data.test_share needs two samples at least"));
+  EXPECT_TRUE(says(error_of([&] { load(); }), "a share for tests (data.test_share) needs two samples at least"));
+}
+
+// The share has each class, its means are those of what trains, and no cell is read otherwise by test and predict.
+TEST(TableJob, ReadsDelimitersAndWordsByItsKeys) {
+  const TemporaryFolder folder;
+  std::string text = "x;y;side\n";
+  for (int i = 0; i < 64; ++i)
+    text += fmt::format("{};{};{}\n", i % 9 ? fmt::format("{}", i / 8) : "NA", i % 7 ? fmt::format("{}", i % 8) : "?",
+                        i % 16 == 5 ? "rare" : "common");
+  write_file_whole(folder / "table.csv", text);
+  Job job = class_job(folder,
+                      "source = \"csv\"\nfeatures = 2\ntest_share = 0.25\ndelimiter = \";\"\nmissing = [\"NA\", "
+                      "\"?\"]\nempty_cells = \"mean\"\n");
+  job.data.path = (folder / "table.csv").string();
+  const JobData data = load_job_data(job, make_job_network(job));
+  int rare = 0;
+  for (int64_t i = 0; i < data.test.size(); ++i) rare += data.test.get(i)[1].item<int32_t>() == 1;
+  EXPECT_EQ(data.test.size(), 16);
+  EXPECT_EQ(rare, 1);
+  const JobDescription described = describe_job_data(job, make_job_network(job));
+  EXPECT_EQ(described.train.samples, 48);
+  EXPECT_EQ(described.test.samples, 16);
+  const auto run = folder / "run";
+  const auto trained = train_job(job, {.out = run});
+  EXPECT_EQ(test_run(run).loss, trained.loss);
+  const std::string named = predict_run(run, folder / "table.csv").csv;
+  write_file_whole(folder / "order.csv", "y;extra;x\n?;1;0\n1;NA;0\n");
+  EXPECT_TRUE(says(predict_run(run, folder / "order.csv").csv, "\n1,0,common,"));
+  EXPECT_TRUE(says(named, "\n63,0,common,"));
 }
 
 TEST(TableJob, MistakesNameKeysAndPlaces) {
@@ -336,7 +366,7 @@ TEST(TableJob, MistakesNameKeysAndPlaces) {
   EXPECT_TRUE(says(refusal(kClasses), "test.csv\" does not exist"));
   EXPECT_TRUE(says(refusal(kClasses), "help:     without a test set data.test_share = 0.2 puts"));
   write_file_whole(folder / "train.csv", "x;y;side\n1;2;below\n");
-  EXPECT_TRUE(says(refusal("source = \"csv\"\nfeatures = 2\n"), "help:     cells are separated by commas"));
+  EXPECT_TRUE(says(refusal("source = \"csv\"\nfeatures = 2\n"), "help:     say what separates the cells: delimiter"));
   EXPECT_TRUE(
       says(error_of([&] {
              parse_job(

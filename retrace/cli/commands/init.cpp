@@ -11,7 +11,7 @@ namespace {
 
 struct InitOptions {
   std::filesystem::path file = "job.toml", data;
-  std::string network;
+  std::string target, network;
   bool json = false, quiet = false;
 };
 
@@ -43,7 +43,10 @@ int init(const InitOptions& options) {
   const bool show = options.file == "-";
   if (show && options.json) throw beside_json("the job");
   if (!show) check_free(options.file);
-  const JobStart made = start_job({options.data.string(), options.network, show ? "job.toml" : options.file.string()});
+  const JobStart made = start_job({.data = options.data.string(),
+                                   .target = options.target,
+                                   .network = options.network,
+                                   .file = show ? "job.toml" : options.file.string()});
   if (show) {
     print(made.text);
     return 0;
@@ -59,11 +62,14 @@ int init(const InitOptions& options) {
 void describe_init(Flags& flags) {
   const auto options = std::make_shared<InitOptions>();
   flags.optional("FILE", options->file, "job file to write (job.toml), which must not be there; - is standard output");
-  flags.required(
-      "--data", "DIR", options->data,
-      "folder of images in folders of classes, of CSV, NPY or IDX files, of texts, or of CIFAR-10; a text (.txt); "
-      "or the name of a built-in data set: digits, peaks",
-      "a folder with data, a text, or the name of a built-in data set");
+  flags.required("--data", "DIR", options->data,
+                 "folder of images in folders of classes, of CSV, NPY or IDX files, of texts, or of CIFAR-10; a text "
+                 "(.txt), a table (.csv); "
+                 "or the name of a built-in data set: digits, peaks",
+                 "a folder with data, a text, a table, or the name of a built-in data set");
+  flags.option(
+      "--target", "NAME", options->target,
+      "the column of a table that is learned; without it one that is called as targets are, else the last one");
   flags.option("--network", "NAME", options->network, "a built-in network; without it layers that fit the data");
   flags.flag("--json", options->json, "print what was found as one JSON object");
   flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");

@@ -6,6 +6,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/data/csv_look.h"
+#include "retrace/data/csv_reading.h"
 #include "retrace/data/csv_table.h"
 #include "retrace/data/label_classes.h"
 #include "retrace/data/source_kind.h"
@@ -13,22 +14,23 @@
 namespace retrace {
 namespace {
 
-// Whether `path` is the file itself.
-bool is_table(const SourceRequest& request) {
+// Whether `path` is the file itself, as it may be without a test set, and of a test set whose columns are known.
+bool is_table(Split split, const SourceRequest& request) {
   std::error_code ignored;
-  return request.whole && std::filesystem::is_regular_file(request.path, ignored);
+  const bool may_be = request.whole || (split == Split::test && !request.training.features.empty());
+  return may_be && std::filesystem::is_regular_file(request.path, ignored);
 }
 
 std::filesystem::path file_of_csv(Split split, const SourceRequest& request) {
-  if (is_table(request)) return request.path;
+  if (is_table(split, request)) return request.path;
   return request.path / (split == Split::train ? "train.csv" : "test.csv");
 }
 
 bool is_regression_csv(const OptionValues& options) { return options.text("task") == "regression"; }
 
-void check_folder_csv(const SourceRequest& request) {
+void check_folder_csv(Split split, const SourceRequest& request) {
   const std::filesystem::path& path = request.path;
-  if (is_table(request)) return;
+  if (is_table(split, request)) return;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw missing_path(path, "data folder");
   if (std::filesystem::is_directory(path, ignored)) return;
@@ -46,8 +48,10 @@ bool are_same(const std::vector<std::string>& names, const std::vector<std::stri
                              [](const auto& a, const auto& b) { return printable(a) == printable(b); });
 }
 
-CsvDatastore store_of_csv(Split split, const SourceRequest& request, const TrainingFacts& training) {
+CsvReading read_of_csv(Split split, const SourceRequest& request, const TrainingFacts& training) {
   CsvStoreOptions options{.header = request.options.truth("header"),
+                          .delimiter = csv_delimiter(request.options.text("delimiter")),
+                          .missing = request.options.texts("missing"),
                           .targets = request.options.texts("target_columns"),
                           .ignored = request.options.texts("ignored_columns"),
                           .categorical = request.options.texts("categorical_columns"),
@@ -61,7 +65,8 @@ CsvDatastore store_of_csv(Split split, const SourceRequest& request, const Train
     options.ignored.clear();
     if (options.targets.empty() || are_same(options.targets, training.targets)) options.targets = training.targets;
   }
-  return csv_store(file_of_csv(split, request).string(), options, Place());
+  return CsvReading::read(file_of_csv(split, request).string(), options, request.whole ? request.test_share : 0, 0,
+                          Place());
 }
 
 int64_t classes_of_csv(const CsvDatastore& store) { return static_cast<int64_t>(store.class_names().size()); }
@@ -75,17 +80,24 @@ TrainingFacts facts_of_csv(const CsvDatastore& train) {
 }
 
 // Classes and columns are those of the training set.
-CsvDatastore store_of_csv(Split split, const SourceRequest& request) {
-  check_folder_csv(request);
-  if (split == Split::train) return store_of_csv(split, request, request.whole ? request.training : TrainingFacts());
+CsvReading read_of_csv(Split split, const SourceRequest& request) {
+  check_folder_csv(split, request);
+  if (split == Split::train) return read_of_csv(split, request, request.whole ? request.training : TrainingFacts());
   const bool known = !request.training.features.empty();
-  return store_of_csv(split, request, known ? request.training : facts_of_csv(store_of_csv(Split::train, request)));
+  return read_of_csv(split, request, known ? request.training : facts_of_csv(read_of_csv(Split::train, request).store));
 }
 
-OptionValues look_csv(const std::filesystem::path& path) {
+SourceSet set_of_csv(Split split, const SourceRequest& request) {
+  const CsvReading read = read_of_csv(split, request);
+  SourceSet set(read.store, classes_of_csv(read.store), facts_of_csv(read.store));
+  set.parts = read.parts;
+  return set;
+}
+
+DataLook look_csv(const std::filesystem::path& path, const std::string& target) {
   const SourceRequest request{.path = path, .whole = true};
-  check_folder_csv(request);
-  return look_at_csv(file_of_csv(Split::train, request));
+  check_folder_csv(Split::train, request);
+  return look_at_csv(file_of_csv(Split::train, request), target);
 }
 
 }  // namespace
@@ -109,6 +121,14 @@ SourceKind csv_source() {
                   {.name = "header",
                    .help = "whether the first line has the names of the columns; else they are 1, 2, 3, ...",
                    .standard = true},
+                  {.name = "delimiter",
+                   .help = "what separates cells",
+                   .standard = std::string(","),
+                   .choices = {",", ";", "|", "tab"}},
+                  {.name = "missing",
+                   .help = "words that stand for an empty cell",
+                   .standard = std::vector<std::string>{},
+                   .may_be_empty = true},
                   {.name = "target_columns",
                    .help = "the columns that are learned; none: the last one",
                    .standard = std::vector<std::string>{},
@@ -129,21 +149,18 @@ SourceKind csv_source() {
       .has_target = [](const SourceTarget& target,
                        const OptionValues& options) { return is_regression_csv(options) == (target.name == "value"); },
       .sample = [](const SourceRequest& request) { return Shape{request.options.integer("features")}; },
-      .load =
-          [](Split split, const SourceRequest& request) {
-            const CsvDatastore store = store_of_csv(split, request);
-            return SourceSet(store, classes_of_csv(store), facts_of_csv(store));
-          },
+      .load = set_of_csv,
       // The number of records is in no header: this reads the file.
       .description =
           [](Split split, const SourceRequest& request) {
-            const CsvDatastore store = store_of_csv(split, request);
+            const CsvDatastore store = read_of_csv(split, request).store;
             SourceDescription made{store.size(), {}, classes_of_csv(store), facts_of_csv(store)};
             for (const Tensor& variable : store.get(0)) made.variables.push_back(variable.spec());
             return made;
           },
-      .class_names = [](const SourceRequest& request) { return store_of_csv(Split::train, request).class_names(); },
-      .look = look_csv,
+      .class_names =
+          [](const SourceRequest& request) { return read_of_csv(Split::train, request).store.class_names(); },
+      .look_for_target = look_csv,
       .origin = [](Split split, int,
                    const SourceRequest& request) { return printable(file_of_csv(split, request).string()); }};
 }
