@@ -41,7 +41,6 @@ size_t count_of(const Edges& edges) {
 
 class CudaGraph : public testing::Test {
  protected:
-  CudaGraph() { cuda::emulation::set_checks(true); }
   ~CudaGraph() override {
     cuda::emulation::set_order(Order::ascending);
     cuda::emulation::leave_out_edge(-1);
@@ -70,6 +69,7 @@ Tensor several(const Tensor& a, const Tensor& b) {
 }
 
 TEST_F(CudaGraph, EveryEdgeIsNeeded) {
+  cuda::emulation::set_checks(true);
   Device& device = *gpus()[0];
   const Tensor a = uniform({40, 40}, random_key(1)).to(device), b = uniform({40, 40}, random_key(2)).to(device);
   const auto compute = [&](int64_t missing) {
@@ -94,6 +94,7 @@ TEST_F(CudaGraph, EveryEdgeIsNeeded) {
 // A step of the demo's network in plans that each lack one edge; every seventh, since each takes half a second. (Number
 // 27 guards the end of a filter gradient's workspace, which another mode fills.)
 TEST_F(CudaGraph, AMissingEdgeOfAStepIsFound) {
+  cuda::emulation::set_checks(true);
   Device& device = *gpus()[0];
   const Job job = read_job("tests/golden/1/digits.toml");
   const nn::Network network = models::digits(random_key(1));

@@ -29,8 +29,8 @@ void set_order(Order order, uint64_t seed = 0);
 void leave_out_edge(int64_t edge);
 // The edges that the graph which was made last should have.
 Edges newest_edges();
-// Checks of accesses, on at first; off in builds with sanitizers, whose tests also run in one without. Off: launches take
-// half the time or less, copies and barriers work as before.
+// Checks of accesses, on at first; off in builds with sanitizers, whose tests also run in one without. Off: launches
+// take half the time or less, copies and barriers work as before.
 void set_checks(bool on);
 
 // A device of its own, beside the one in runtimes().
