@@ -72,13 +72,16 @@ Error unknown_category(const CsvTable& table, size_t place, const CsvLabel& text
                            printable(text.text.substr(0, 40))))
       .where(fmt::format("{}:{}:{}", table.name, text.position.line, text.position.column))
       .expected(listed_categories(table.categories[place]))
-      .help("categories are those of the training set: add records of this one there, or remove the record");
+      .help(
+          "categories are those of the training set: add records of this one there, remove the record, or take zeros "
+          "for unknown ones by unknown_categories (in a job data.unknown_categories = \"zeros\")");
 }
 
 // Numbers with means for those that are not there, and the places of categories.
 class Encoded {
  public:
-  Encoded(const CsvTable& table, const CsvTexts& texts) : table_(table), texts_(texts) {
+  Encoded(const CsvTable& table, const CsvTexts& texts, bool unknown_is_zeros)
+      : table_(table), texts_(texts), unknown_is_zeros_(unknown_is_zeros) {
     for (const auto& categories : table.categories)
       places_.push_back(width_), width_ += std::max<int64_t>(1, static_cast<int64_t>(categories.size()));
   }
@@ -108,15 +111,16 @@ class Encoded {
     for (int64_t row = 0; row < table_.rows && unknown_.size() < kMostUnknown; ++row) {
       const CsvLabel& text = texts[static_cast<size_t>(row)];
       const auto found = std::lower_bound(known.begin(), known.end(), text.text);
-      if (found == known.end() || *found != text.text)
-        unknown_.push_back(unknown_category(table_, column, text));
-      else
+      if (found != known.end() && *found == text.text)
         rows[at(row, column) + static_cast<size_t>(found - known.begin())] = 1;
+      else if (!unknown_is_zeros_)
+        unknown_.push_back(unknown_category(table_, column, text));
     }
   }
 
   const CsvTable& table_;
   const CsvTexts& texts_;
+  bool unknown_is_zeros_;
   std::vector<int64_t> places_;
   int64_t width_ = 0;
   std::vector<Error> unknown_;
@@ -160,7 +164,7 @@ void encode_csv_features(CsvTable& table, const CsvColumns& wanted, const CsvTex
   if (texts.empty() && wanted.empty != EmptyCells::mean) return;
   find_categories(table, wanted, texts);
   find_means(table, wanted);
-  Encoded encoded(table, texts);
+  Encoded encoded(table, texts, wanted.unknown_is_zeros);
   check_width(table, wanted, encoded.width());
   table.features = encoded.rows();
   table.width = encoded.width();

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "retrace/base/file.h"
@@ -37,7 +38,7 @@ bool is_id_name(const std::string& name) {
 struct LookedAt {
   std::string name;
   bool has_id_name = false;
-  size_t numbers = 0, words = 0, empties = 0, others = 0, commas = 0;
+  size_t numbers = 0, points = 0, words = 0, empties = 0, others = 0, commas = 0;
   std::string other = {};            // the first one
   TextPosition comma = {};           // of the first number with a decimal comma
   std::set<std::string> texts = {};  // different ones; of features no more than tell what they are
@@ -54,12 +55,20 @@ struct LookedAt {
     if (is_missing_word(cell.text)) {
       ++words;
     } else if (is_csv_number(cell.text)) {
-      ++numbers, add_number(cell.text);
+      ++numbers, points += cell.text.find('.') != std::string::npos, add_number(cell.text);
     } else if (has_decimal_comma(cell.text)) {
       if (commas++ == 0) comma = cell.position;
     } else if (others++ == 0) {
       other = cell.text;
     }
+  }
+
+  // Its numbers have decimal commas.
+  void take_commas() {
+    std::set<std::string> pointed;
+    for (const auto& text : texts) pointed.insert(has_decimal_comma(text) ? with_decimal_point(text) : text);
+    texts = std::move(pointed);
+    numbers += std::exchange(commas, 0), goes_up = false, known.clear();
   }
 
   bool is_numbers() const { return numbers > 0 && others == 0 && commas == 0; }
@@ -140,7 +149,7 @@ class Look {
     find_target();
     if (!header_) add(first);
     for (; more; more = reader_.next()) add(reader_.cells());
-    refuse_commas();
+    find_decimal();
     find_words();
     find_ids();
     find_features();
@@ -183,14 +192,27 @@ class Look {
     look_.notes["target_columns"] = "what is learned, the last column; retrace init --target NAME takes another one";
   }
 
-  void refuse_commas() const {
-    for (const LookedAt& column : columns_)
-      if (column.commas > 0 && column.others == 0)
-        throw Error(ErrorKind::bad_data, 497,
-                    fmt::format("numbers of the column \"{}\" have decimal commas", printable(column.name)))
-            .where(reader_.place(column.comma))
-            .expected("points, as in 1.5")
-            .help("write the table again with points; LibreOffice does in the locale English, pandas as to_csv() is");
+  // Numbers with commas, in a table whose cells are separated by another character: decimals. Between commas they may
+  // as well be thousands (in quotes), and where others have points one cannot tell.
+  void find_decimal() {
+    const auto numeric = [](const LookedAt& column) { return column.others == 0; };
+    const bool points = std::any_of(columns_.begin(), columns_.end(),
+                                    [&](const LookedAt& column) { return numeric(column) && column.points > 0; });
+    for (LookedAt& column : columns_) {
+      if (column.commas == 0 || !numeric(column)) continue;
+      if (points || delimiter_ == ',') refuse_commas(column);
+      column.take_commas();
+      decimal_comma_ = true;
+    }
+  }
+
+  [[noreturn]] void refuse_commas(const LookedAt& column) const {
+    throw Error(ErrorKind::bad_data, 497,
+                fmt::format("numbers of the column \"{}\" have commas", printable(column.name)))
+        .where(reader_.place(column.comma))
+        .expected(delimiter_ == ',' ? "points, as in 1.5, where cells are separated by commas"
+                                    : "points or commas before decimals, and not both in one table")
+        .help("write the table again with points, and without separators of thousands: pandas does as to_csv() is");
   }
 
   // Words for empty cells are those that stand among numbers.
@@ -235,7 +257,7 @@ class Look {
   std::vector<std::string> words_, ignored_, categorical_;
   std::set<size_t> skipped_;  // columns
   size_t target_ = 0, records_ = 0;
-  bool header_ = true, empty_ = false;
+  bool header_ = true, empty_ = false, decimal_comma_ = false;
   DataLook look_;
 };
 
@@ -263,6 +285,7 @@ void Look::find_options() {
   options.set("task", std::string(are_class_labels(target.texts) ? "classification" : "regression"));
   options.set("target_columns", std::vector{target.name});
   if (delimiter_ != ',') options.set("delimiter", delimiter_ == '\t' ? "tab" : std::string(1, delimiter_));
+  if (decimal_comma_) options.set("decimal", std::string(","));
   if (!categorical_.empty()) options.set("categorical_columns", categorical_);
   if (!ignored_.empty()) options.set("ignored_columns", ignored_);
   if (!words_.empty()) options.set("missing", words_);

@@ -13,7 +13,7 @@ namespace retrace {
 // different values are categories; numbers of the records, other texts, as names of people, and columns without a value
 // are not used; where cells of features are empty, their means are taken, and where targets are, records are left out.
 // Words as NA among numbers stand for empty cells. The number of features is not among the options. Errors: those of
-// reading; bad_data for a target that is not there and for numbers with decimal commas.
+// reading; bad_data for a target that is not there and for numbers with commas that may be no decimals.
 DataLook look_at_csv(const std::filesystem::path& file, const std::string& target = {});
 
 }  // namespace retrace

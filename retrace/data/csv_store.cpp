@@ -25,6 +25,11 @@ void check_options(const CsvStoreOptions& options, Place place) {
         .where(place)
         .got(fmt::format("\"{}\"", printable(std::string(1, options.delimiter))))
         .expected("a comma, a semicolon, a bar or a tab");
+  if (options.decimal != '.' && options.decimal != ',')
+    throw Error(ErrorKind::usage, 492, "csv_store: this character cannot stand before decimals")
+        .where(place)
+        .got(fmt::format("\"{}\"", printable(std::string(1, options.decimal))))
+        .expected("a point or a comma");
   if (options.task == Task::regression || options.targets.size() <= 1) return;
   throw Error(ErrorKind::usage, 362, "csv_store: a classification has one column of labels")
       .where(place)
@@ -41,6 +46,7 @@ CsvReading CsvReading::read(const std::string& file, const CsvStoreOptions& opti
     const bool classify = options.task == Task::classification;
     CsvTable table = read_csv_table(file, {.header = options.header,
                                            .delimiter = options.delimiter,
+                                           .decimal = options.decimal,
                                            .missing = options.missing,
                                            .targets = options.targets,
                                            .ignored = options.ignored,
@@ -49,6 +55,7 @@ CsvReading CsvReading::read(const std::string& file, const CsvStoreOptions& opti
                                            .empty = options.empty_cells,
                                            .categories = options.categories,
                                            .means = options.means,
+                                           .unknown_is_zeros = options.unknown_categories_are_zeros,
                                            .test_share = test_share,
                                            .seed = seed,
                                            .cleans = true,

@@ -17,6 +17,7 @@ enum class EmptyCells { refused, mean, dropped };
 struct CsvStoreOptions {
   bool header = true;                     // the first line has the names of the columns; else they are 1, 2, 3, ...
   char delimiter = ',';                   // between cells: ',', ';', '|' or '\t'
+  char decimal = '.';                     // between a number and its decimals: '.' or ','
   std::vector<std::string> missing = {};  // words that stand for an empty cell: NA, ?
   std::vector<std::string> targets = {};  // the columns that are targets; none named: the last one
   std::vector<std::string> ignored = {};  // columns that are not used
@@ -32,6 +33,8 @@ struct CsvStoreOptions {
   // None: those that are found. Give those of the training set to the store of the test set.
   std::vector<std::vector<std::string>> categories = {};
   std::vector<float> means = {};
+  // What a text is that is none of the given categories: an error, or zeros for all of them.
+  bool unknown_categories_are_zeros = false;
   Task task = Task::classification;  // which has one column of targets
   // Of Task::classification: the classes in the order of their numbers; a label that is not among them is an error.
   // None: those that are found. Give those of the training set to the store of the test set.
@@ -71,10 +74,10 @@ class CsvDatastore : public Datastore {
 };
 
 // Reads a CSV file by RFC 4180, as UTF-8: commas, or the delimiter of the options, lines that end with LF or CRLF,
-// cells in quotes where they hold commas, quotes (written twice) or line breaks. A number has a point and no
-// separators; it becomes the nearest f32, whatever the locale is. Errors: missing; bad_data with file:line:column and
-// what helps for empty cells that are refused, text where a number is wanted, infinities and NaN, records of unequal
-// length, unknown labels and categories; usage for options.
+// cells in quotes where they hold commas, quotes (written twice) or line breaks. A number has a point, or the decimal
+// comma of the options, and no separators; it becomes the nearest f32, whatever the locale is. Errors: missing;
+// bad_data with file:line:column and what helps for empty cells that are refused, text where a number is wanted,
+// infinities and NaN, records of unequal length, unknown labels and categories; usage for options.
 CsvDatastore csv_store(const std::string& file, const CsvStoreOptions& options = {}, Place place = Place::here());
 
 // The same file as two stores: the records that train, and a share of them, above 0 and below 1, that is put aside for

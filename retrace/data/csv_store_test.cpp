@@ -153,11 +153,24 @@ TEST(Csv, CellsHaveOtherDelimiters) {
   EXPECT_EQ(refusal("a;b\n1,5;2\n", {.delimiter = ';'}),
             "error[RT0352]: \"1,5\" is no number\n  where:    x.csv:2:1\n"
             "  expected: a number: the column \"a\" is a feature\n"
-            "  help:     it has a decimal comma, which is not read: write numbers with points, as 1.5");
+            "  help:     it has a decimal comma: say so by decimal (in a job data.decimal = \",\")");
   for (const char* const text : {"1,5", "-0,25", "1,5e3"}) EXPECT_TRUE(has_decimal_comma(text)) << text;
   for (const char* const text : {"1.5", "1,", "a,b", "1,000.5", "1,2,3", ""})
     EXPECT_FALSE(has_decimal_comma(text)) << text;
   EXPECT_TRUE(says(refusal("a;b\n1;2\n"), "data.delimiter = \";\", \"|\" or \"tab\""));
+}
+
+TEST(Csv, NumbersHaveDecimalCommas) {
+  const CsvColumns commas{.delimiter = ';', .decimal = ','};
+  EXPECT_EQ(table("a;b;y\n1,5;-0,25;0\n+2;\"1,5e3\";1,5\n", commas).features, (Floats{1.5f, -0.25f, 2, 1500}));
+  EXPECT_EQ(table("a;y\n1;1,5\n", commas).values, Floats{1.5f});
+  for (const char* const text : {"1.5", "1.000,5", "1,000.5", "1,2,3", ","}) {
+    SCOPED_TRACE(text);
+    EXPECT_TRUE(says(refusal(fmt::format("a;y\n{};1\n", text), commas), "error[RT0352]"));
+  }
+  EXPECT_TRUE(says(refusal("a;y\n1.5;1\n", commas), "it has a decimal point, where decimal says"));
+  EXPECT_TRUE(has_csv_header("a;1,5\n", "x.csv", 2, commas));
+  EXPECT_FALSE(has_csv_header("0,5;1,5\n", "x.csv", 2, commas));
 }
 
 TEST(Csv, WordsStandForEmptyCells) {
@@ -325,7 +338,10 @@ TEST(CsvStore, CategoriesThatAreUnknownAreRefused) {
   EXPECT_EQ(
       refusal("city,y\na,1\nc,2\n", {.categories = {{"a", "b"}}}),
       "error[RT0400]: the column \"city\" has no category \"c\"\n  where:    x.csv:3:1\n  expected: a, b\n"
-      "  help:     categories are those of the training set: add records of this one there, or remove the record");
+      "  help:     categories are those of the training set: add records of this one there, remove the record, or take "
+      "zeros for unknown ones by unknown_categories (in a job data.unknown_categories = \"zeros\")");
+  EXPECT_EQ(table("city,y\na,1\nc,2\n", {.categories = {{"a", "b"}}, .unknown_is_zeros = true}).features,
+            (Floats{1, 0, 0, 0}));
   EXPECT_TRUE(says(refusal("a,y\n,1\n,2\n", {.empty = EmptyCells::mean}),
                    "error[RT0300]: the column \"a\" has no number, and so no mean"));
   EXPECT_TRUE(says(refusal("a,y\n1,1\n", {.categorical = {"b"}}), "error[RT0355]"));

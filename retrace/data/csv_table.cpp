@@ -23,7 +23,11 @@ constexpr size_t kMostMistakes = 20;
 enum class NumberFault { none, no_number, not_finite };
 
 // The f32 nearest to the text, which may begin with a plus sign.
-NumberFault read_number(std::string_view text, float& number) {
+NumberFault read_number(std::string_view text, float& number, char decimal) {
+  if (decimal == ',' && text.find(',') != std::string_view::npos)
+    return text.find('.') == std::string_view::npos ? read_number(with_decimal_point(std::string(text)), number, '.')
+                                                    : NumberFault::no_number;
+  if (decimal == ',' && text.find('.') != std::string_view::npos) return NumberFault::no_number;
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure == std::errc::invalid_argument || end != text.data() + text.size()) return NumberFault::no_number;
@@ -31,9 +35,11 @@ NumberFault read_number(std::string_view text, float& number) {
   return good ? NumberFault::none : NumberFault::not_finite;
 }
 
-bool is_number(const CsvCell& cell) { return !cell.quoted && is_csv_number(cell.text); }
+bool is_number(const CsvCell& cell, char decimal) { return !cell.quoted && is_csv_number(cell.text, decimal); }
 
-bool all_numbers(const std::vector<CsvCell>& cells) { return std::all_of(cells.begin(), cells.end(), is_number); }
+bool all_numbers(const std::vector<CsvCell>& cells, char decimal) {
+  return std::all_of(cells.begin(), cells.end(), [&](const CsvCell& cell) { return is_number(cell, decimal); });
+}
 
 bool is_missing_cell(const CsvCell& cell, const CsvColumns& wanted) {
   return std::find(wanted.missing.begin(), wanted.missing.end(), cell.text) != wanted.missing.end();
@@ -112,7 +118,7 @@ class Columns {
       for (size_t i = 0; i < cells.size(); ++i) names_.push_back(fmt::format("{}", i + 1));
       return;
     }
-    if (all_numbers(cells))
+    if (all_numbers(cells, wanted_.decimal))
       throw Error(ErrorKind::bad_data, 356, "the first line of the CSV file holds numbers alone, no names of columns")
           .where(reader.place(cells[0].position))
           .help("set header to false (in a job data.header = false), or put names that are numbers into quotes");
@@ -310,8 +316,10 @@ class TableReader {
     add_mistake(352, fmt::format("{} is no number", shown(cell)), cell.position)
         .expected(fmt::format("a number: the column {} is {}", column.quoted_name, target ? "a target" : "a feature"))
         .help(
-            has_decimal_comma(cell.text)
-                ? "it has a decimal comma, which is not read: write numbers with points, as 1.5"
+            wanted_.decimal == '.' && has_decimal_comma(cell.text)
+                ? "it has a decimal comma: say so by decimal (in a job data.decimal = \",\")"
+            : wanted_.decimal == ',' && is_csv_number(cell.text)
+                ? "it has a decimal point, where decimal says that numbers have commas: make them alike"
             : may_be_missing(cell)
                 ? "if it stands for an empty cell, name it in missing, and say what empty cells are by empty_cells (in "
                   "a job data.missing, data.empty_cells)"
@@ -323,7 +331,7 @@ class TableReader {
 
   void read_cell(const CsvCell& cell, const Column& column, float& number) {
     if (is_empty(cell)) return add_empty(cell, column);
-    switch (read_number(cell.text, number)) {
+    switch (read_number(cell.text, number, wanted_.decimal)) {
       case NumberFault::none: return;
       case NumberFault::no_number: return add_no_number(cell, column);
       case NumberFault::not_finite:
@@ -390,10 +398,13 @@ std::string csv_name_of_first(const std::string& text) { return text.empty() ? "
 bool has_decimal_comma(std::string_view text) {
   const size_t comma = text.find(',');
   if (comma == std::string_view::npos || comma + 1 == text.size()) return false;
-  std::string pointed(text);
-  pointed[comma] = '.';
   float number = 0;
-  return text.find('.') == std::string_view::npos && read_number(pointed, number) == NumberFault::none;
+  return read_number(text, number, ',') == NumberFault::none;
+}
+
+std::string with_decimal_point(std::string text) {
+  if (const size_t comma = text.find(','); comma != std::string::npos) text[comma] = '.';
+  return text;
 }
 
 Error no_csv_column(const std::string& name, const std::vector<std::string>& columns, const std::string& file) {
@@ -408,9 +419,9 @@ EmptyCells empty_csv_cells(std::string_view word) {
   return word == "mean" ? EmptyCells::mean : word == "drop" ? EmptyCells::dropped : EmptyCells::refused;
 }
 
-bool is_csv_number(std::string_view text) {
+bool is_csv_number(std::string_view text, char decimal) {
   float number = 0;
-  return read_number(text, number) != NumberFault::no_number;
+  return read_number(text, number, decimal) != NumberFault::no_number;
 }
 
 bool are_csv_names(const std::vector<std::string>& columns) {
@@ -422,7 +433,7 @@ bool has_csv_header(std::string_view text, std::string_view name, int64_t featur
   CsvReader reader(text, name, columns.delimiter);
   if (!reader.next()) return false;
   return std::count_if(reader.cells().begin(), reader.cells().end(), [&](const CsvCell& cell) {
-           return is_number(cell) || (columns.empty == EmptyCells::mean && cell.text.empty()) ||
+           return is_number(cell, columns.decimal) || (columns.empty == EmptyCells::mean && cell.text.empty()) ||
                   is_missing_cell(cell, columns);
          }) < features;
 }

@@ -17,6 +17,7 @@ namespace retrace {
 struct CsvColumns {
   bool header = true;
   char delimiter = ',';
+  char decimal = '.';                     // between a number and its decimals: a point or a comma
   std::vector<std::string> missing = {};  // words that stand for an empty cell
   std::vector<std::string> targets = {};  // none named: the last column
   std::vector<std::string> ignored = {};
@@ -28,6 +29,7 @@ struct CsvColumns {
   // Of each feature: its categories (none: it is a number), and what its empty cells are. None: those that are found.
   std::vector<std::vector<std::string>> categories = {};
   std::vector<float> means = {};
+  bool unknown_is_zeros = false;  // a text that is none of the categories has zeros for all of them; else it is refused
   // Above 0: this share of the records is put aside for tests, and categories and means are those of the others.
   double test_share = 0;
   uint64_t seed = 0;        // of that draw
@@ -81,6 +83,9 @@ bool is_missing_word(std::string_view text);
 // Whether a text is a number with a decimal comma: 1,5.
 bool has_decimal_comma(std::string_view text);
 
+// The number with a point: 1.5 of 1,5.
+std::string with_decimal_point(std::string text);
+
 // Of a name that is none of the columns.
 Error no_csv_column(const std::string& name, const std::vector<std::string>& columns, const std::string& file);
 
@@ -88,7 +93,7 @@ Error no_csv_column(const std::string& name, const std::vector<std::string>& col
 EmptyCells empty_csv_cells(std::string_view word);
 
 // Whether a text is read as a number, which may not be finite.
-bool is_csv_number(std::string_view text);
+bool is_csv_number(std::string_view text, char decimal = '.');
 
 // Whether these are names of columns, and not their numbers, which columns without names have.
 bool are_csv_names(const std::vector<std::string>& columns);

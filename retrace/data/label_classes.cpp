@@ -30,7 +30,7 @@ bool is_whole_number(const std::string& text) {
 
 bool are_class_labels(const std::set<std::string>& labels) {
   constexpr size_t kMostNumbers = 20;
-  if (!std::all_of(labels.begin(), labels.end(), is_csv_number)) return true;
+  if (!std::all_of(labels.begin(), labels.end(), [](const auto& label) { return is_csv_number(label); })) return true;
   return labels.size() <= kMostNumbers && std::all_of(labels.begin(), labels.end(), is_whole_number);
 }
 

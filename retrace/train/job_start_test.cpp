@@ -99,12 +99,28 @@ TEST(JobStart, OfTablesAsOtherProgramsWriteThem) {
       "error[RT0499]: the CSV file is no UTF-8\n  where:    " + file +
           ":2\n  got:      the byte 0xf6\n  help:     convert the file: iconv -f LATIN1 -t UTF-8, or -f UTF-16, or "
           "what it is written in");
-  write_file_whole(file, "x;y\n1,5;a\n2,5;b\n");
-  EXPECT_EQ(
-      error_of([&] { start_job({.data = file}); }),
-      "error[RT0497]: numbers of the column \"x\" have decimal commas\n  where:    " + file +
-          ":2:1\n  expected: points, as in 1.5\n  help:     write the table again with points; LibreOffice does in "
-          "the locale English, pandas as to_csv() is");
+}
+
+TEST(JobStart, OfTablesWithDecimalCommas) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "t.csv").string();
+  std::string text = "x;code;y\n";
+  for (int i = 0; i < 40; ++i) text += fmt::format("{},{};{};{},5\n", i % 7, i % 10, i % 2 ? "a,b" : "c", 100 + i);
+  write_file_whole(file, text);
+  const JobStart start = start_job({.data = file});
+  for (const char* const line : {"\ntask = \"regression\"  #", "\ndecimal = \",\"  #", "\ndelimiter = \";\"  #",
+                                 "\ncategorical_columns = [\"code\"]  #"})
+    EXPECT_TRUE(says(start.text, line));
+  EXPECT_EQ(trained(start, {"training.max_epochs=1"}).iterations, 1);
+  const auto refusal = [&](const char* table) {
+    write_file_whole(file, table);
+    return error_of([&] { start_job({.data = file}); });
+  };
+  EXPECT_EQ(refusal("x;z;y\n1,5;1.5;a\n2,5;2.5;b\n"),
+            "error[RT0497]: numbers of the column \"x\" have commas\n  where:    " + file +
+                ":2:1\n  expected: points or commas before decimals, and not both in one table\n  help:     write the "
+                "table again with points, and without separators of thousands: pandas does as to_csv() is");
+  EXPECT_TRUE(says(refusal("x,y\n\"1,000\",a\n\"2,000\",b\n"), "where cells are separated by commas"));
 }
 
 // Numbers of the records have no name of an id, and the first column alone is looked at; few records may go up.

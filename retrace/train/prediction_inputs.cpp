@@ -84,6 +84,8 @@ Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const S
   CsvColumns columns{.categories = table.categories, .means = table.means, .features = sample[0], .for_inputs = true};
   if (job.data.source == "csv") {
     columns.delimiter = csv_delimiter(job.data.options.text("delimiter"));
+    columns.decimal = job.data.options.text("decimal")[0];
+    columns.unknown_is_zeros = job.data.options.text("unknown_categories") == "zeros";
     columns.missing = job.data.options.texts("missing");
     columns.targets = job.data.options.texts("target_columns");
     columns.ignored = job.data.options.texts("ignored_columns");

@@ -51,6 +51,7 @@ bool are_same(const std::vector<std::string>& names, const std::vector<std::stri
 CsvReading read_of_csv(Split split, const SourceRequest& request, const TrainingFacts& training) {
   CsvStoreOptions options{.header = request.options.truth("header"),
                           .delimiter = csv_delimiter(request.options.text("delimiter")),
+                          .decimal = request.options.text("decimal")[0],
                           .missing = request.options.texts("missing"),
                           .targets = request.options.texts("target_columns"),
                           .ignored = request.options.texts("ignored_columns"),
@@ -58,6 +59,7 @@ CsvReading read_of_csv(Split split, const SourceRequest& request, const Training
                           .empty_cells = empty_csv_cells(request.options.text("empty_cells")),
                           .categories = training.categories,
                           .means = training.means,
+                          .unknown_categories_are_zeros = request.options.text("unknown_categories") == "zeros",
                           .task = is_regression_csv(request.options) ? Task::regression : Task::classification,
                           .class_names = training.class_names};
   if (options.header && are_csv_names(training.features)) {  // else they count in their order
@@ -125,6 +127,10 @@ SourceKind csv_source() {
                    .help = "what separates cells",
                    .standard = std::string(","),
                    .choices = {",", ";", "|", "tab"}},
+                  {.name = "decimal",
+                   .help = "what stands before the decimals of a number: a point or a comma",
+                   .standard = std::string("."),
+                   .choices = {".", ","}},
                   {.name = "missing",
                    .help = "words that stand for an empty cell",
                    .standard = std::vector<std::string>{},
@@ -137,6 +143,10 @@ SourceKind csv_source() {
                    .help = "columns of features that are texts or kinds: a feature for each category, 1 or 0",
                    .standard = std::vector<std::string>{},
                    .may_be_empty = true},
+                  {.name = "unknown_categories",
+                   .help = "texts that are no category of the training set: an error, or zeros for all categories",
+                   .standard = std::string("error"),
+                   .choices = {"error", "zeros"}},
                   {.name = "empty_cells",
                    .help =
                        "empty cells of features: an error, the mean of the training set, or their record is left out",

@@ -1,12 +1,24 @@
 #include <algorithm>
 #include <compare>
+#include <type_traits>
 
+#include "retrace/device/cpu/dispatch.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/sort/sort_kernel.h"
 #include "retrace/ops/sort/sort_key.h"
 
 namespace retrace {
+
+// Of numbers x[at], x[at + 1], ... the index of the first that is not known to come after `last`: it is above it (in
+// descending order; below it in the other), or one of the two is NaN. `size` if all come after it.
+extern const KernelTable<int64_t (*)(const float* x, int64_t at, int64_t size, float last, bool descending)>
+    pass_over_table;
+
 namespace {
+
+struct FloatKey {
+  uint32_t operator()(uint32_t bits, SortOrder order) const { return sort_key(float(), bits, order); }
+};
 
 constexpr int64_t kPieceElements = 1 << 12;
 constexpr int64_t kMostPieces = 64;  // each has room for one line
@@ -33,13 +45,35 @@ int64_t pieces_of(int64_t lines, int64_t size) {
 
 constexpr int64_t kFew = 32;
 
-// Of a few entries: each later one that comes before the last of them takes its place among them, which is rare.
-template <class Entry>
-void sort_few(Entry* entries, int64_t size, int64_t count) {
+// The elements of a line, as entries and by what may be passed over.
+template <class Entry, class Bits, class Key>
+struct Line {
+  const Bits* from;
+  int64_t size, step;
+  SortOrder order;
+  Key key;
+
+  Entry entry(int64_t i) const { return Entry(key(from[i * step], order), static_cast<uint32_t>(i)); }
+  // The first element from `at` on that may come before element `last`: of neighbouring f32 many are compared at once.
+  int64_t next(int64_t at, int32_t last) const {
+    if constexpr (std::is_same_v<Key, FloatKey>)
+      if (step == 1) {
+        const auto* const x = reinterpret_cast<const float*>(from);
+        return pass_over_table.get()(x, at, size, x[last], order.descending);
+      }
+    return at;
+  }
+};
+
+// The first `count` entries of the line, a few: each later element that comes before the last of them takes its place
+// among them, which is rare.
+template <class Entry, class AnyLine>
+void sort_few(const AnyLine& line, int64_t count, Entry* entries) {
+  for (int64_t i = 0; i < count; ++i) entries[i] = line.entry(i);
   std::sort(entries, entries + count);
   Entry* const last = entries + count - 1;
-  for (int64_t i = count; i < size; ++i) {
-    const Entry entry = entries[i];
+  for (int64_t i = line.next(count, last->index()); i < line.size; i = line.next(i + 1, last->index())) {
+    const Entry entry = line.entry(i);
     if (!(entry < *last)) continue;
     Entry* at = last;
     for (; at > entries && entry < at[-1]; --at) *at = at[-1];
@@ -47,11 +81,12 @@ void sort_few(Entry* entries, int64_t size, int64_t count) {
   }
 }
 
-// The first `count` entries, 1 at least, are in order afterwards.
-template <class Entry>
-void sort_entries(Entry* entries, int64_t size, int64_t count) {
-  if (count <= kFew && count < size) return sort_few(entries, size, count);
-  if (count < size) std::nth_element(entries, entries + count, entries + size);
+// The first `count` entries of the line, 1 at least, in order.
+template <class Entry, class AnyLine>
+void sort_line(const AnyLine& line, int64_t count, Entry* entries) {
+  if (count <= kFew && count < line.size) return sort_few(line, count, entries);
+  for (int64_t i = 0; i < line.size; ++i) entries[i] = line.entry(i);
+  if (count < line.size) std::nth_element(entries, entries + count, entries + line.size);
   std::sort(entries, entries + count);
 }
 
@@ -69,8 +104,7 @@ void sort_lines(const KernelCall& call, Key key) {
     Entry* const entries = static_cast<Entry*>(call.workspace) + piece * size;
     for (int64_t line = lines * piece / pieces; line < lines * (piece + 1) / pieces; ++line) {
       const Bits* const from = x + line / step * size * step + line % step;
-      for (int64_t i = 0; i < size; ++i) entries[i] = Entry(key(from[i * step], order), static_cast<uint32_t>(i));
-      sort_entries(entries, size, count);
+      sort_line(Line<Entry, Bits, Key>{from, size, step, order, key}, count, entries);
       int32_t* const to = indices + line / step * count * step + line % step;
       for (int64_t i = 0; i < count; ++i) to[i * step] = entries[i].index();
     }
@@ -96,7 +130,7 @@ void run_argsort(const KernelCall& call) {
     case DType::f16:
     case DType::i64: break;
   }
-  sort_lines<NarrowEntry, uint32_t>(call, [](auto bits, auto order) { return sort_key(float(), bits, order); });
+  sort_lines<NarrowEntry, uint32_t>(call, FloatKey());
 }
 
 int64_t argsort_workspace(const InferCall& call) {

@@ -1,10 +1,17 @@
 #include "retrace/ops/sort/sort.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "retrace/base/hash.h"
 #include "retrace/ops/argmax/argmax.h"
 #include "retrace/ops/max/max.h"
 #include "retrace/ops/testing/op_case.h"
+#include "tests/tested_targets.h"
 
 namespace retrace {
 namespace {
@@ -88,6 +95,44 @@ TEST(TopK, BeginsWithTheMaximum) {
   const auto top = top_k(x, 1, 1);
   EXPECT_EQ(top.values.to_vector<float>(), max(x, 1).to_vector<float>());
   EXPECT_EQ(top.indices.to_vector<int32_t>(), argmax(x, 1).to_vector<int32_t>());
+}
+
+// The k largest of x[first ... last], NaN before all, of equal ones the first.
+std::vector<int32_t> largest(const std::vector<float>& x, int64_t first, int64_t last, int64_t k) {
+  std::vector<int32_t> order(static_cast<size_t>(last - first));
+  std::iota(order.begin(), order.end(), 0);
+  const auto at = [&](int32_t i) { return x[static_cast<size_t>(first + i)]; };
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return std::isnan(at(a)) != std::isnan(at(b)) ? std::isnan(at(a)) : at(a) > at(b);
+  });
+  order.resize(static_cast<size_t>(k));
+  return order;
+}
+
+// Long rows, of which most numbers are passed over, with ties, zeros of both signs, infinities and NaN.
+TEST(TopK, EveryTargetFindsTheLargest) {
+  const auto before = simd_target();
+  constexpr int64_t rows = 5;
+  for (const auto target : tested_targets()) {
+    set_simd_target(name_of(target));
+    for (const int64_t columns : {17, 63, 64, 100, 1000, 1003})
+      for (const int64_t k : {1, 5, 16})
+        for (const int nan_every : {0, 7, 401}) {
+          SCOPED_TRACE(fmt::format("{} rows of {}, k {}, NaN {}", name_of(target), columns, k, nan_every));
+          std::vector<float> x;
+          for (int64_t i = 0; i < rows * columns; ++i) {
+            const auto hash = mix64(static_cast<uint64_t>(i + 1));
+            const auto number = static_cast<float>(hash % 2001) - 1000;
+            x.push_back(hash % 97 == 0 ? -INFINITY : number == 0 && hash % 2 == 0 ? -0.0f : number);
+            if (nan_every > 0 && hash % static_cast<uint64_t>(nan_every) == 0) x.back() = NAN;
+          }
+          const auto found = top_k(Tensor::from(x, {rows, columns}), k, 1).indices.to_vector<int32_t>();
+          for (int64_t row = 0; row < rows; ++row)
+            EXPECT_EQ(std::vector(found.begin() + row * k, found.begin() + (row + 1) * k),
+                      largest(x, row * columns, (row + 1) * columns, k));
+        }
+  }
+  set_simd_target(name_of(before));
 }
 
 TEST(Sort, SaysWhatDoesNotFit) {
