@@ -3,16 +3,7 @@
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/*.cpp")
 list(FILTER library_sources EXCLUDE REGEX "(_test\\.cpp$|/retrace/cli/|/cuda/emulation/|/mpi_module/)")
 
-# No step waits for some folders: retrace_light is compiled for size (under sanitizers not optimized at all), which takes a third less of the
-# command and no more of compiling. Its files have a precompiled header of their own, since such a header is for one level.
-set(light_sources ${library_sources})
-list(FILTER light_sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/retrace/(${RETRACE_LIGHTLY_OPTIMIZED})/")
-list(FILTER light_sources EXCLUDE REGEX "_cpu\\.cpp$")
-list(REMOVE_ITEM library_sources ${light_sources})
-add_library(retrace_light OBJECT ${light_sources})
-target_compile_options(retrace_light PRIVATE ${RETRACE_LIGHT_OPTIMIZATION})
 add_library(retrace_lib ${library_sources} ${RETRACE_GENERATED_SOURCES})
-target_sources(retrace_lib PRIVATE "$<TARGET_OBJECTS:retrace_light>")
 add_library(retrace::retrace ALIAS retrace_lib)
 set_target_properties(retrace_lib PROPERTIES
   OUTPUT_NAME retrace EXPORT_NAME retrace POSITION_INDEPENDENT_CODE ON
@@ -29,28 +20,21 @@ target_link_libraries(retrace_lib PRIVATE "$<BUILD_INTERFACE:retrace_flags>" "$<
                                           hwy::hwy fmt::fmt tomlplusplus::tomlplusplus ZLIB::ZLIB zstd::libzstd_shared PNG::PNG JPEG::JPEG
                                           Threads::Threads ${RETRACE_SQLITE_LIBRARY} ${CMAKE_DL_LIBS})
 target_compile_definitions(retrace_lib PRIVATE "RETRACE_VERSION=\"${PROJECT_VERSION}\"")
-set_target_properties(retrace_light PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_compile_features(retrace_light PRIVATE cxx_std_20)
-foreach(property INCLUDE_DIRECTORIES LINK_LIBRARIES COMPILE_DEFINITIONS)
-  get_target_property(of_library retrace_lib ${property})
-  set_property(TARGET retrace_light PROPERTY ${property} ${of_library})
-endforeach()
 if(RETRACE_SQLITE_LIBRARY)
   set_source_files_properties("${PROJECT_SOURCE_DIR}/retrace/experiment/study.cpp" PROPERTIES
     COMPILE_DEFINITIONS "RETRACE_SQLITE;SQLITE_ENABLE_COLUMN_METADATA" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 retrace_mark_kernels(${library_sources} ${RETRACE_GENERATED_SOURCES})
-retrace_unite(retrace_light ${light_sources})
 retrace_unite(retrace_lib ${library_sources} ${RETRACE_GENERATED_SOURCES})
 retrace_unite_kernels(retrace_lib ${library_sources})
 
 # What nearly every file includes, read once: a third of compiling. Kernel files have flags of their own.
 if(RETRACE_PRECOMPILED_HEADERS)
-  set(often_included <algorithm> <array> <cstring> <functional> <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <variant>
-      <vector> <fmt/format.h> "${PROJECT_SOURCE_DIR}/retrace/trace/op.h" "${PROJECT_SOURCE_DIR}/retrace/trace/record.h"
-      "${PROJECT_SOURCE_DIR}/retrace/tensor/tree.h")
-  target_precompile_headers(retrace_lib PRIVATE ${often_included})
-  target_precompile_headers(retrace_light PRIVATE ${often_included})
+  target_precompile_headers(retrace_lib PRIVATE
+    <algorithm> <array> <cstring> <functional> <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <variant>
+    <vector> <fmt/format.h>
+    "${PROJECT_SOURCE_DIR}/retrace/trace/op.h" "${PROJECT_SOURCE_DIR}/retrace/trace/record.h"
+    "${PROJECT_SOURCE_DIR}/retrace/tensor/tree.h")
   set(kernels ${library_sources} ${RETRACE_GENERATED_SOURCES})
   list(FILTER kernels INCLUDE REGEX "_cpu\\.cpp$")
   set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
@@ -59,7 +43,7 @@ endif()
 # The same objects as a shared library, for the test of what is installed.
 get_target_property(type retrace_lib TYPE)
 if(type STREQUAL STATIC_LIBRARY)
-  add_library(retrace_shared SHARED EXCLUDE_FROM_ALL "$<TARGET_OBJECTS:retrace_lib>" "$<TARGET_OBJECTS:retrace_light>")
+  add_library(retrace_shared SHARED EXCLUDE_FROM_ALL "$<TARGET_OBJECTS:retrace_lib>")
   set_target_properties(retrace_shared PROPERTIES
     OUTPUT_NAME retrace LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/shared"
     VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")

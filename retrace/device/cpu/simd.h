@@ -1,7 +1,8 @@
 // The vectors that kernels see: F32 and I32 are always 16 lanes of 32 bits, whatever the machine.
 // AVX-512 holds one in a register, AVX2 in two, NEON in four, the scalar target in an array. A lane is
 // computed alike on every target: one IEEE rounding an operation, fused only in fma(). There are no
-// estimates, no float min or max, no library sums over lanes; sum_lanes() is the contract's tree.
+// estimates, no library sums over lanes, and no float min or max but at_most() and at_least();
+// sum_lanes() is the contract's tree.
 //
 // Use, in a kernel file:
 //   #undef HWY_TARGET_INCLUDE
