@@ -44,6 +44,7 @@ int64_t pieces_of(int64_t lines, int64_t size) {
 }
 
 constexpr int64_t kFew = 32;
+constexpr int64_t kLongLine = 256;  // elements from which calls for what comes next take less than looking at each
 
 // The elements of a line, as entries and by what may be passed over.
 template <class Entry, class Bits, class Key>
@@ -57,7 +58,7 @@ struct Line {
   // The first element from `at` on that may come before element `last`: of neighbouring f32 many are compared at once.
   int64_t next(int64_t at, int32_t last) const {
     if constexpr (std::is_same_v<Key, FloatKey>)
-      if (step == 1) {
+      if (step == 1 && size >= kLongLine) {
         const auto* const x = reinterpret_cast<const float*>(from);
         return pass_over_table.get()(x, at, size, x[last], order.descending);
       }
