@@ -98,8 +98,7 @@ TestParts draw_test_parts(int64_t samples, const TestDraw& draw) {
         .expected("two samples of a class, and of each of their categories")
         .help(
             "add samples; of a table learn another column (in a job data.target_columns), or leave out one that "
-            "numbers the "
-            "records (data.ignored_columns)");
+            "numbers the records (data.ignored_columns)");
   return parts;
 }
 
