@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <atomic>
 
+#include "retrace/device/cpu/dispatch.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/cast/cast.h"
 
 namespace retrace {
+
+extern const KernelTable<uint32_t (*)(const uint32_t*, int64_t)> largest_index_table;
+
 namespace {
 
 // "[3,0]": where element i of a tensor stands.
@@ -21,17 +25,27 @@ std::string index_text(const Shape& shape, int64_t i) {
   return index.text();
 }
 
-// Whether all values are in 0..limit-1.
+uint32_t largest(const int32_t* values, int64_t count) {
+  return largest_index_table.get()(reinterpret_cast<const uint32_t*>(values), count);
+}
+uint32_t largest(const uint8_t* values, int64_t count) {
+  return count == 0 ? 0 : *std::max_element(values, values + count);
+}
+
+template <class T>
+bool exist(const T* values, int64_t count, int64_t limit) {
+  const auto end = static_cast<uint32_t>(std::min<int64_t>(limit, int64_t{1} << 31));  // negative ones are above it
+  return count == 0 || largest(values, count) < end;
+}
+
 template <class T>
 bool all_exist(const T* values, int64_t count, int64_t limit) {
   constexpr int64_t kPiece = 1 << 15;
-  const auto end = static_cast<uint32_t>(std::min<int64_t>(limit, int64_t{1} << 31));  // negative ones are above it
   std::atomic<bool> outside = false;
   run_pieces((count + kPiece - 1) / kPiece, [&](int64_t piece) {
-    bool any = false;
-    for (int64_t i = piece * kPiece; i < std::min(count, (piece + 1) * kPiece); ++i)
-      any |= static_cast<uint32_t>(values[i]) >= end;
-    if (any) outside.store(true, std::memory_order_relaxed);
+    const int64_t begin = piece * kPiece;
+    if (!exist(values + begin, std::min(count - begin, kPiece), limit))
+      outside.store(true, std::memory_order_relaxed);
   });
   return !outside.load(std::memory_order_relaxed);
 }
@@ -43,6 +57,8 @@ bool all_exist(const KernelInput& indices, int64_t limit) {
 }
 
 }  // namespace
+
+bool indices_exist(const int32_t* indices, int64_t count, int64_t limit) { return exist(indices, count, limit); }
 
 int64_t read_index(const KernelInput& indices, int64_t i) {
   if (indices.spec->type == DType::i32) return static_cast<const int32_t*>(indices.data)[i];

@@ -13,6 +13,8 @@ struct IndexNames {
 
 // Throws the error of the first value outside of 0..limit-1; `indices` is i32 or u8.
 void check_indices(const IndexNames& names, const KernelInput& indices, int64_t limit);
+// Whether `count` indices are all in 0..limit-1.
+bool indices_exist(const int32_t* indices, int64_t count, int64_t limit);
 // The Error(usage) that names the value and its position.
 Error index_error(const IndexNames& names, const TensorSpec& indices, int64_t limit, int64_t position, int64_t value);
 // Element i of an i32 or u8 tensor.

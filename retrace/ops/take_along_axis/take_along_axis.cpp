@@ -54,13 +54,13 @@ int64_t axis_size(const Attributes& attributes, const TensorSpec& x) {
 }
 
 void run_take(const KernelCall& call) {
-  check_indices(kTaken, call.inputs[1], axis_size(call.attributes, *call.inputs[0].spec));
-  run_take_along_axis(call);
+  if (!run_take_along_axis(call))
+    check_indices(kTaken, call.inputs[1], axis_size(call.attributes, *call.inputs[0].spec));
 }
 
 void run_add(const KernelCall& call) {
-  check_indices(kTakeAlongAxisAdded, call.inputs[1], axis_size(call.attributes, *call.inputs[0].spec));
-  run_scatter_add(call);
+  if (!run_scatter_add(call))
+    check_indices(kTakeAlongAxisAdded, call.inputs[1], axis_size(call.attributes, *call.inputs[0].spec));
 }
 
 Error take_error(const ValueErrorCall& call) {

@@ -1,5 +1,5 @@
 #pragma once
-// The loops of take_along_axis and scatter_add on the CPU. All indices have been checked.
+// The loops of take_along_axis and scatter_add on the CPU.
 
 #include "retrace/trace/op.h"
 
@@ -17,7 +17,8 @@ struct AlongAxis {
   int64_t step;   // from one element of a line to the next
 };
 
-void run_take_along_axis(const KernelCall& call);
-void run_scatter_add(const KernelCall& call);
+// Each looks at indices just before it uses them, and returns whether all exist.
+bool run_take_along_axis(const KernelCall& call);
+bool run_scatter_add(const KernelCall& call);
 
 }  // namespace retrace

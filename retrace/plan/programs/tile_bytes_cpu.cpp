@@ -62,7 +62,33 @@ void fill(float value, float* to, int64_t count) {
   if (i < count) store_part(all, to + i, static_cast<int>(count - i));
 }
 
+#if !RT_SIMD_SCALAR
+// Short rows of equal elements whose values are neighbours: a vector of values makes `run` vectors. Returns the number
+// of rows that are there then.
+int64_t fill_short_rows(const float* from, int64_t rows, int64_t run, float* to) {
+  const hn::CappedTag<float, 16> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto share = hn::Set(du, static_cast<uint32_t>((65536 + run - 1) / run));  // x * share >> 16 is x / run
+  int64_t done = 0;
+  for (int64_t part = 0; part < run; ++part) {
+    const auto element = hn::Iota(du, static_cast<uint32_t>(part * lanes));
+    const auto row = hn::IndicesFromVec(d, hn::ShiftRight<16>(hn::Mul(element, share)));
+    float* out = to + part * lanes;
+    for (done = 0; done + lanes <= rows; done += lanes, out += run * lanes)
+      hn::StoreU(hn::TableLookupLanes(hn::LoadU(d, from + done), row), d, out);
+  }
+  return done;
+}
+#endif
+
 void fill_rows(const float* from, int64_t stride, int64_t rows, int64_t run, float* to, int64_t room) {
+#if !RT_SIMD_SCALAR
+  if (stride == 1 && run < kLanes) {
+    const int64_t done = fill_short_rows(from, rows, run, to);
+    from += done, rows -= done, to += done * run, room -= done * run;
+  }
+#endif
   const int64_t padded = (run + kLanes - 1) / kLanes * kLanes;
   for (; rows > 0 && room >= padded; --rows, from += stride, to += run, room -= run) {
     const F32 all(*from);
