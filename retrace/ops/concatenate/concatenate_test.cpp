@@ -102,6 +102,20 @@ TEST(Stack, makes_a_batch_of_samples) {
   EXPECT_EQ(stack({Tensor::scalar(1.0f), Tensor::scalar(2.0f)}).to_vector<float>(), (std::vector<float>{1, 2}));
 }
 
+TEST(Concatenate, joins_rows_of_any_length) {
+  for (const int64_t length : {1, 7, 15, 16, 17, 31, 32, 33, 100, 127, 128, 129, 300}) {
+    const auto x = reshape(Tensor::arange(5 * static_cast<double>(length), DType::i32), {5, length});
+    const auto y = concatenate({x, slice(x, 1, {length / 2, length})}, 1);
+    const auto made = y.to_vector<int32_t>();
+    const int64_t width = y.shape()[1];
+    for (int64_t i = 0; i < y.size(); ++i) {
+      const int64_t row = i / width, column = i % width;
+      ASSERT_EQ(made[static_cast<size_t>(i)], row * length + (column < length ? column : column - length + length / 2))
+          << length << " element " << i;
+    }
+  }
+}
+
 TEST(Stack, refuses_what_does_not_fit) {
   const auto a = Tensor::zeros({2, 3}), b = Tensor::zeros({2, 1});
   EXPECT_EQ(error_text([&] { stack({a, b}, 0, {"model.cpp", 7}); }),

@@ -10,6 +10,8 @@
 namespace retrace {
 
 extern const KernelTable<void (*)(const uint32_t*, uint32_t*, int64_t)> reverse_words_table;
+extern const KernelTable<void (*)(const uint32_t*, int64_t, uint32_t*, int64_t, int64_t, int64_t)>
+    copy_short_rows_table;
 
 namespace {
 
@@ -51,11 +53,21 @@ void copy_transposed(const T* from, T* to, const StridedLayout& layout, int a, i
                  std::min(kStridedCopyBlock, layout.shape[b] - j0));
 }
 
+// Rows that a call for each would cost more than their words.
+bool has_short_rows(const StridedLayout& layout) {
+  const int last = layout.shape.rank() - 1;
+  return layout.from[last] == 1 && layout.to[last] == 1 && layout.shape[last] >= 16 && layout.shape[last] <= 128;
+}
+
 template <class T>
 void copy_axes(const T* from, T* to, const StridedLayout& layout, int axis, int a, int b) {
   const int last = layout.shape.rank() - 1;
   if (a < 0 && axis == last) return copy_row(from, layout.from[last], to, layout.to[last], layout.shape[last]);
   if (axis > last) return copy_transposed(from, to, layout, a, b);
+  if constexpr (sizeof(T) == 4)
+    if (axis == last - 1 && has_short_rows(layout))
+      return copy_short_rows_table.get()(from, layout.from[axis], to, layout.to[axis], layout.shape[axis],
+                                         layout.shape[last]);
   if (axis == a || axis == b) return copy_axes(from, to, layout, axis + 1, a, b);
   for (int64_t i = 0; i < layout.shape[axis]; ++i)
     copy_axes(from + i * layout.from[axis], to + i * layout.to[axis], layout, axis + 1, a, b);

@@ -94,6 +94,26 @@ TEST(TakeAlongAxis, NamesTheElementThatDoesNotExist) {
             std::string::npos);
 }
 
+// The wrong element is found in any piece, whatever lies behind the axis.
+TEST(TakeAlongAxis, FindsOneWrongElementAmongMany) {
+  const auto refused = [](const Shape& shape, int axis, int64_t at, int32_t value) {
+    const auto x = Tensor::zeros(shape);
+    std::vector<int32_t> elements(static_cast<size_t>(shape.count()));
+    elements[static_cast<size_t>(at)] = value;
+    const auto index = Tensor::from(elements, shape);
+    const std::string want = fmt::format(": element {} at ", value);
+    for (const auto& text : {error_text([&] { take_along_axis(x, axis, index).to_vector<float>(); }),
+                             error_text([&] { scatter_add(x, axis, index, x).to_vector<float>(); })})
+      if (text.find(want) == std::string::npos) return false;
+    return true;
+  };
+  for (const int64_t at : {0, 70, 65'000, 129'999})
+    for (const int32_t value : {13, -1}) {
+      EXPECT_TRUE(refused({10'000, 13}, 1, at, value)) << at;
+      EXPECT_TRUE(refused({100, 13, 100}, 1, at, value)) << at;
+    }
+}
+
 TEST(TakeAlongAxis, SaysWhatDoesNotFit) {
   const auto x = Tensor::zeros({2, 3}), index = Tensor::zeros({2, 2}, DType::i32);
   EXPECT_EQ(error_text([&] { take_along_axis(x, 0, index, {"model.cpp", 7}); }),

@@ -72,6 +72,7 @@ TEST(TileLoad, LoadsWhatRepeats) {
     expect_loads<uint8_t>(DType::u8, from, to);
     expect_loads<uint8_t>(DType::boolean, from, to);
   }
+  for (int64_t run = 2; run < 40; ++run) expect_loads<float>(DType::f32, {100, 1}, {100, run});
 }
 
 }  // namespace
