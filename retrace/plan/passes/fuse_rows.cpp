@@ -3,6 +3,7 @@
 
 #include "retrace/plan/cuda/cuda_rows.h"
 #include "retrace/plan/pass.h"
+#include "retrace/plan/programs/row_kernels.h"
 #include "retrace/plan/programs/row_program.h"
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
@@ -138,17 +139,63 @@ std::optional<Trace> with_group(const Trace& trace, const RowGroup& group) {
   return rewrite.finish();
 }
 
+// What the nodes of a group say about the speed of their chain on the CPU.
+struct ChainWork {
+  int64_t terms = 0,
+          padded = 0;  // products of a row: of numbers, and with the columns that kernels of their own would add
+  int64_t inner = 0, outer = 0;  // features of rows that stay inside, and that are read and written
+};
+
+ChainWork work_of(const Trace& trace, const RowGroup& group, int64_t rows) {
+  ChainWork work;
+  const auto features_of = [&](ValueId id) {
+    const Shape& shape = trace.spec(id).shape;
+    return shape.rank() == 2 && shape[0] == rows ? shape[1] : 0;
+  };
+  ValueMap<bool> seen(trace);
+  for (size_t n = 0; n < trace.nodes.size(); ++n) {
+    const Node& node = trace.nodes[n];
+    if (group.where(n) != RowGroup::Where::inside) continue;
+    work.inner += features_of(node.first_output);
+    for (ValueId id : node.inputs) {
+      const size_t made = trace.producer_index(id);
+      if (seen[id] || (made != kNoNode && group.where(made) == RowGroup::Where::inside)) continue;
+      seen[id] = true;
+      work.outer += features_of(id);
+    }
+    if (!node.op->matrix_product) continue;
+    const int64_t depth = trace.spec(node.inputs[0]).shape[1], width = trace.spec(node.first_output).shape[1];
+    work.terms += depth * width;
+    work.padded +=
+        depth * (width == 1 ? 1 : (width + tuning::kHalfVector - 1) / tuning::kHalfVector * tuning::kHalfVector);
+  }
+  for (ValueId id : outputs_of(trace, group)) work.inner -= features_of(id), work.outer += features_of(id);
+  return work;
+}
+
+// A chain computes 4,096 rows side by side on a thread, whether they are there or not.
+bool pays(const Trace& trace, const RowGroup& group, int64_t rows, const PlanOptions& options) {
+  constexpr int64_t kPiece = row_chain::kBlock * row_chain::kLanes;
+  const int64_t pieces = (rows + kPiece - 1) / kPiece, rounds = (pieces + options.threads - 1) / options.threads;
+  const double used = static_cast<double>(rows) / static_cast<double>(rounds * options.threads * kPiece);
+  const ChainWork work = work_of(trace, group, rows);
+  return 2 * work.inner >= work.outer &&
+         used * static_cast<double>(work.padded) >=
+             options.tuning.chain_use * static_cast<double>(std::max<int64_t>(work.terms, 1));
+}
+
 Trace fuse_rows(Trace trace, const PlanOptions& options) {
-  const int64_t fewest = device_of(trace) > 0 ? 1 : options.tuning.chain_rows;
+  const bool cuda = device_of(trace) > 0;
   std::vector<int64_t> tried;
   for (const auto& node : trace.nodes) {
     if (!node.op->matrix_product || node.body) continue;
     const Shape& shape = trace.spec(node.first_output).shape;
     const int64_t rows = shape[0];
-    if (shape.rank() != 2 || rows < fewest || std::find(tried.begin(), tried.end(), rows) != tried.end()) continue;
+    if (shape.rank() != 2 || rows < 1 || std::find(tried.begin(), tried.end(), rows) != tried.end()) continue;
     tried.push_back(rows);
     const RowGroup group = find_group(trace, rows);
     if (group.products() < options.tuning.chain_products) continue;
+    if (!cuda && !pays(trace, group, rows, options)) continue;
     // What comes after the group may hold another one.
     if (auto fused = with_group(trace, group)) return fuse_rows(std::move(*fused), options);
   }

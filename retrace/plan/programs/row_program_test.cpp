@@ -1,4 +1,5 @@
 // Chains of narrow layers over many rows (fuse_rows): one kernel, and the bits of the ops one by one.
+#include "retrace/plan/options_scope.h"
 #include "tests/chain_testing.h"
 #include "tests/tested_targets.h"
 
@@ -56,18 +57,25 @@ Bits step(const LayerCase& c) {
 
 using RowChainTest = ChainFixture<testing::TestWithParam<LayerCase>>;
 
+// Where lanes stay empty, planning would leave the ops apart.
+Bits step_without(const std::vector<std::string>& passes, const LayerCase& c) {
+  PlanOptions options{.passes_off = passes};
+  options.tuning.chain_use = 0;
+  const PlanOptionsScope scope(options);
+  return step(c);
+}
+
 TEST_P(RowChainTest, HasTheBitsOfItsOps) {
-  set_passes_off({"fuse_rows"});
-  const Bits plain = step(GetParam());
-  set_passes_off({});
+  const Bits plain = step_without({"fuse_rows"}, GetParam());
   for (const SimdTarget target : tested_targets())
     for (int threads : {1, 3}) {
       set_simd_target(name_of(target));
       set_thread_count(threads);
-      EXPECT_EQ(step(GetParam()), plain) << name_of(target) << ", " << threads << " threads";
+      EXPECT_EQ(step_without({}, GetParam()), plain) << name_of(target) << ", " << threads << " threads";
+      EXPECT_EQ(count_in_last_plan("row_chain"), 1u);
     }
-  set_passes_off({"fuse_rows", "fuse_prologues", "fuse_pointwise", "fuse_epilogues"});
-  EXPECT_EQ(step(GetParam()), plain) << "no fusion at all";
+  EXPECT_EQ(step_without({"fuse_rows", "fuse_prologues", "fuse_pointwise", "fuse_epilogues"}, GetParam()), plain)
+      << "no fusion at all";
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, RowChainTest,
@@ -77,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, RowChainTest,
                                          LayerCase{2304, {2, 20, 5, 1}, true}, LayerCase{4400, {4, 9, 6}, true},
                                          LayerCase{4411, {2, 20, 5, 1}, true}));
 
-TEST(RowChains, TakeInAWholeStepWhereRowsAreManyAndLayersNarrow) {
+TEST(RowChains, TakeInAWholeStepWhereRowsFillTheirLanesAndLayersAreNarrow) {
   const auto kernel_calls = [](const LayerCase& c) {
     const size_t layers = c.widths.size() - 1;
     const auto loss = [&](const Tree& p, const Tensor& x, const Tensor& t) {
@@ -89,12 +97,20 @@ TEST(RowChains, TakeInAWholeStepWhereRowsAreManyAndLayersNarrow) {
     value_and_grad(loss)(parameters, x, t);
     return last_plan()->kernel_calls();
   };
+  const auto is_chain = [&](const LayerCase& c) {
+    kernel_calls(c);
+    return count_in_last_plan("row_chain") == 1;
+  };
+  const ThreadCountScope one(1);
   EXPECT_LE(kernel_calls({4096, {2, 20, 5, 1}}), 3u) << "the chain, and numbers made of its loss";
-  EXPECT_EQ(count_in_last_plan("row_chain"), 1u);
-  kernel_calls({2047, {2, 20, 5, 1}});
-  EXPECT_EQ(count_in_last_plan("row_chain"), 0u) << "few rows";
-  kernel_calls({4096, {2, 65, 65, 1}});
-  EXPECT_EQ(count_in_last_plan("row_chain"), 0u) << "wide layers";
+  EXPECT_TRUE(is_chain({4096, {2, 20, 5, 1}}));
+  EXPECT_TRUE(is_chain({2100, {2, 20, 5, 1}})) << "half of the lanes, where products of 5 columns leave as many empty";
+  EXPECT_FALSE(is_chain({2100, {2, 16, 16, 1}})) << "half of the lanes";
+  EXPECT_FALSE(is_chain({1024, {2, 20, 5, 1}})) << "few rows";
+  EXPECT_FALSE(is_chain({4096, {2, 65, 65, 1}})) << "wide layers";
+  const ThreadCountScope four(4);
+  EXPECT_FALSE(is_chain({4096, {2, 20, 5, 1}})) << "three threads would wait";
+  EXPECT_TRUE(is_chain({16'384, {2, 20, 5, 1}}));
 }
 
 }  // namespace

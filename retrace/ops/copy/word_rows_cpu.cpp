@@ -1,6 +1,6 @@
 // Rows of words that are copied backwards, and many short rows.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "retrace/ops/copy/reverse_cpu.cpp"
+#define HWY_TARGET_INCLUDE "retrace/ops/copy/word_rows_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
 
 #include <algorithm>
