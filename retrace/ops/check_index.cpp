@@ -44,8 +44,7 @@ bool all_exist(const T* values, int64_t count, int64_t limit) {
   std::atomic<bool> outside = false;
   run_pieces((count + kPiece - 1) / kPiece, [&](int64_t piece) {
     const int64_t begin = piece * kPiece;
-    if (!exist(values + begin, std::min(count - begin, kPiece), limit))
-      outside.store(true, std::memory_order_relaxed);
+    if (!exist(values + begin, std::min(count - begin, kPiece), limit)) outside.store(true, std::memory_order_relaxed);
   });
   return !outside.load(std::memory_order_relaxed);
 }

@@ -28,8 +28,9 @@ struct Tuning {
   int64_t reduced_elements = 3 << 20;
 
   // -- chains of narrow layers over many rows (fuse_rows)
-  // Kernels of their own are as fast, or faster, where rows fill less than this of the lanes of all threads. Times of chains in units
-  // of what is apart, 2 threads of a Zen 4: 11 networks of 1 to 64 features, 32,768 rows 0.6 to 1.3, 4,096 rows 1.3 to 2.5
+  // Kernels of their own are as fast, or faster, where rows fill less than this of the lanes of all threads. Times of
+  // chains in units of what is apart, 2 threads of a Zen 4: 11 networks of 1 to 64 features, 32,768 rows 0.6 to 1.3,
+  // 4,096 rows 1.3 to 2.5
   double chain_use = 0.7;
   int chain_products = 2;  // one product is as fast as a kernel of its own. peaks
 

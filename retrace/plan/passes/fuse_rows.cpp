@@ -175,9 +175,9 @@ ChainWork work_of(const Trace& trace, const RowGroup& group, int64_t rows) {
 
 // A chain computes 4,096 rows side by side on a thread, whether they are there or not.
 bool pays(const Trace& trace, const RowGroup& group, int64_t rows, const PlanOptions& options) {
-  constexpr int64_t kPiece = row_chain::kBlock * row_chain::kLanes;
-  const int64_t pieces = (rows + kPiece - 1) / kPiece, rounds = (pieces + options.threads - 1) / options.threads;
-  const double used = static_cast<double>(rows) / static_cast<double>(rounds * options.threads * kPiece);
+  const int64_t piece = row_chain::kBlock * row_chain::kLanes;
+  const int64_t pieces = (rows + piece - 1) / piece, rounds = (pieces + options.threads - 1) / options.threads;
+  const double used = static_cast<double>(rows) / static_cast<double>(rounds * options.threads * piece);
   const ChainWork work = work_of(trace, group, rows);
   return 2 * work.inner >= work.outer &&
          used * static_cast<double>(work.padded) >=
