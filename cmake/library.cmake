@@ -30,11 +30,13 @@ retrace_unite_kernels(retrace_lib ${library_sources})
 
 # What nearly every file includes, read once: a third of compiling. Kernel files have flags of their own.
 if(RETRACE_PRECOMPILED_HEADERS)
-  target_precompile_headers(retrace_lib PRIVATE
+  set(common_headers
     <algorithm> <array> <cstring> <functional> <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <variant>
     <vector> <fmt/format.h>
     "${PROJECT_SOURCE_DIR}/retrace/trace/op.h" "${PROJECT_SOURCE_DIR}/retrace/trace/record.h"
     "${PROJECT_SOURCE_DIR}/retrace/tensor/tree.h")
+  target_precompile_headers(retrace_lib PRIVATE ${common_headers})
+  retrace_precompile_light_header(retrace_lib ${common_headers})
   set(kernels ${library_sources} ${RETRACE_GENERATED_SOURCES})
   list(FILTER kernels INCLUDE REGEX "_cpu\\.cpp$")
   set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)

@@ -81,7 +81,7 @@ grep -q -e --submit -e --profile -e --workers trace && fail 'a rank would hand i
 expect 0 'is at its end' train "$job" --submit --out 'a run/one'
 
 # --- SIGTERM leaves a checkpoint, and the job goes into the queue again; there it goes on to the same bits.
-long="$job --set training.max_epochs=200 --set training.checkpoint_seconds=0"
+long="$job --set training.max_epochs=${RETRACE_EPOCHS:-200} --set training.checkpoint_seconds=0"
 # shellcheck disable=SC2086
 "$retrace" train $long --out whole --json >out 2>err || fail 'a long run'
 whole=$(sed -n 's/.*\("fingerprint":"[0-9a-f]*"\).*/\1/p' out)

@@ -3,8 +3,10 @@
 # stopped by signals, or whose disk is full go on to the bits of the run that nothing happened to.
 . tests/command_testing.sh
 
-# 240 steps.
-job="$jobs/digits.toml --set data.train_samples=320 --set data.test_samples=32 --set training.max_epochs=24
+# Ten steps an epoch.
+epochs=${RETRACE_EPOCHS:-24}
+last=step-${epochs}0
+job="$jobs/digits.toml --set data.train_samples=320 --set data.test_samples=32 --set training.max_epochs=$epochs
   --set training.shards=3 --set network.width=8 --set training.checkpoint_seconds=0"
 # What metrics.jsonl says, without times and the processes that wrote it.
 told() { grep -v '"event":"\(started\|resumed\)"' "$1/metrics.jsonl" | sed 's/"seconds":[^,}]*//'; }
@@ -21,7 +23,7 @@ same() {
 
 # shellcheck disable=SC2086
 "$retrace" train $job --set training.checkpoint_iterations=5 --out whole >out 2>err || fail 'the whole run'
-[ -s whole/checkpoints/step-240.safetensors ] || fail 'the whole run: no checkpoint'
+[ -s whole/checkpoints/$last.safetensors ] || fail 'the whole run: no checkpoint'
 [ "$(ls whole/checkpoints | wc -l)" -eq 2 ] || fail 'not two checkpoints are kept'
 
 # --- One line for a script that is started several times: it begins the run, goes on with it, and has nothing left to do.
@@ -102,7 +104,7 @@ if [ $begun = yes ]; then
   same "killed-$run"
 fi
 # Equal steps of equal runs leave equal bytes, however they came there.
-cmp -s whole/checkpoints/step-240.safetensors "killed-$run/checkpoints/step-240.safetensors" ||
+cmp -s whole/checkpoints/$last.safetensors "killed-$run/checkpoints/$last.safetensors" ||
   fail 'the checkpoints of one step differ'
 
 # --- Signals leave a checkpoint of the last iteration; the text says how to go on.
@@ -167,9 +169,9 @@ fi
 
 # --- A damaged checkpoint is passed over, one of another job refused.
 cp -r stopped-TERM damaged
-cp whole/checkpoints/step-240.safetensors damaged/checkpoints
-printf 'x' | dd of=damaged/checkpoints/step-240.safetensors bs=1 seek=5000 conv=notrunc 2>err
-expect 0 'step-240.safetensors" is damaged' train --resume damaged
+cp whole/checkpoints/$last.safetensors damaged/checkpoints
+printf 'x' | dd of=damaged/checkpoints/$last.safetensors bs=1 seek=5000 conv=notrunc 2>err
+expect 0 "$last.safetensors\" is damaged" train --resume damaged
 same damaged
 cp -r stopped-TERM other
 sed -i 's/^seed = 1/seed = 2/' other/job.toml
@@ -186,7 +188,7 @@ expect 66 'no run folder' train --resume damaged/checkpoints
 expect 66 'nowhere' train --resume nowhere
 rm -r other/checkpoints
 expect 66 'train anew' train --resume other
-expect 2 'keeps training.max_epochs' train --resume stopped-USR1 --set training.max_epochs=25
+expect 2 'keeps training.max_epochs' train --resume stopped-USR1 --set training.max_epochs=$((epochs + 1))
 expect 2 '--resume' train "$jobs/digits.toml" --resume stopped-USR1
 expect 2 '--resume' train
 
