@@ -14,7 +14,9 @@ const ReduceKernels* moments_kernels(bool by_column) {
                                        column_run<ColumnMoments>,
                                        column_combine<ColumnMoments>,
                                        column_combine_subtrees<ColumnMoments>,
-                                       nullptr};
+                                       nullptr,
+                                       0,
+                                       short_columns<ColumnMoments>};
   static const ReduceKernels row = {kBlock,  row_slot_size<RowMoments>, row_run<RowMoments>, row_combine<RowMoments>,
                                     nullptr, row_rows<RowMoments>};
   return by_column ? &column : &row;

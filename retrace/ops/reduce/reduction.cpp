@@ -171,6 +171,12 @@ class Reduction {
  private:
   static constexpr size_t kMaxOutputs = 2;
 
+  // Where the results of o and a chunk go.
+  std::array<float*, kMaxOutputs> outputs_from(int64_t o, int64_t chunk) const {
+    std::array<float*, kMaxOutputs> to{};
+    for (size_t i = 0; i < outputs_; ++i) to[i] = out_[i] + o * shape_.channels + chunk * cut_.width;
+    return to;
+  }
   int64_t width(int64_t chunk) const { return std::min(cut_.width, shape_.channels - chunk * cut_.width); }
 
   void whole(int64_t first, int64_t chunk) {
@@ -184,10 +190,22 @@ class Reduction {
       const int64_t distance = last - first > 1 ? reader_.distance(first, first + 1) : 0;
       return kernels_.rows(all.x, distance, last - first, shape_.positions, to.data());
     }
+    if (kernels_.columns && shape_.positions > 0 && shape_.positions <= kernels_.item)
+      return short_columns(all, first, last, chunk);
     for (int64_t o = first; o < last; ++o) {
       kernels_.run(all.x + reader_.distance(first, o) + chunk * cut_.width, all.end, shape_.positions, width(chunk),
                    shape_.channels, slot.data());
       combine(o * cut_.chunks + chunk, slot.data());
+    }
+  }
+
+  void short_columns(const ReductionReader::Part& all, int64_t first, int64_t last, int64_t chunk) const {
+    const int64_t together = reader_.even_distances() ? last - first : 1;
+    const int64_t distance = together > 1 ? reader_.distance(first, first + 1) : 0;
+    for (int64_t o = first; o < last; o += together) {
+      const auto to = outputs_from(o, chunk);
+      kernels_.columns(all.x + reader_.distance(first, o) + chunk * cut_.width, all.end, together, distance,
+                       shape_.positions, width(chunk), shape_.channels, to.data());
     }
   }
 
@@ -201,9 +219,8 @@ class Reduction {
   }
 
   void combine(int64_t group, const float* slots) {
-    const int64_t o = group / cut_.chunks, chunk = group % cut_.chunks;
-    std::array<float*, kMaxOutputs> to{};
-    for (size_t i = 0; i < outputs_; ++i) to[i] = out_[i] + o * shape_.channels + chunk * cut_.width;
+    const int64_t chunk = group % cut_.chunks;
+    const auto to = outputs_from(group / cut_.chunks, chunk);
     kernels_.combine(slots, cut_.slot, cut_.runs, cut_.run_positions, shape_.positions, width(chunk), to.data());
   }
 

@@ -15,7 +15,8 @@ const ReduceKernels* sum_kernels(bool by_column) {
                                        column_combine<ColumnSum>,
                                        column_combine_subtrees<ColumnSum>,
                                        strip_sums,
-                                       kStrip};
+                                       kStrip,
+                                       short_columns<ColumnSum>};
   static const ReduceKernels row = {kBlock,  row_slot_size<RowSum>, row_run<RowSum>, row_combine<RowSum>,
                                     nullptr, row_rows<RowSum>};
   return by_column ? &column : &row;
