@@ -85,19 +85,6 @@ RT_INLINE F32 first_or_least(F32 v, int n) {
   return select(less(load_int(lane), I32(n)), v, F32(-std::numeric_limits<float>::infinity()));
 }
 
-// The first lane that is true; one is.
-RT_INLINE int32_t first_lane(Mask m) {
-#if RT_SIMD_SCALAR
-  RT_EACH(i) if (m.r[i]) return i;
-#else
-  RT_EACH(i) {
-    if (const auto at = hn::FindFirstTrue(TagF(), m.r[i]); at >= 0)
-      return static_cast<int32_t>(i * kRegisterLanes + at);
-  }
-#endif
-  return 0;
-}
-
 // 16 rows of at most 16 numbers, -inf behind them; `nans`: where there is a NaN, too.
 RT_INLINE void load_short_rows(const float* x, int64_t distance, int positions, F32* rows, Mask& nans) {
   RT_UNROLL
@@ -115,7 +102,7 @@ RT_INLINE bool search_rows_of_vector(const float* x, int64_t distance, int posit
   if (any(nans)) return false;
   alignas(64) float largest[kLanes];
   store(largest_of_rows(rows), largest);
-  for (int l = 0; l < kLanes; ++l) index[l] = first_lane(equal(rows[l], F32(largest[l])));
+  for (int l = 0; l < kLanes; ++l) index[l] = static_cast<int32_t>(first_lane(equal(rows[l], F32(largest[l]))));
   return true;
 }
 

@@ -13,14 +13,14 @@ RT_TARGET_BEGIN
 namespace {
 
 // -inf behind the first n lanes.
-RT_INLINE F32 first_or_least(F32 v, int n) {
+RT_INLINE F32 first_or_none(F32 v, int n) {
   alignas(64) static constexpr int32_t lane[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   return select(less(load_int(lane), I32(n)), v, F32(-__builtin_huge_valf()));
 }
 
 // The largest numbers of a row by lanes. A NaN may be missed: it makes the sum NaN, and with it every result. The sign
 // of a zero reaches no result either.
-RT_INLINE F32 largest_by_lanes(const float* x, int64_t count) {
+RT_INLINE F32 largest_of_lanes(const float* x, int64_t count) {
   constexpr int kParts = 4;  // whose comparisons overlap
   F32 best[kParts];
   for (F32& part : best) part = F32(-__builtin_huge_valf());
@@ -31,7 +31,7 @@ RT_INLINE F32 largest_by_lanes(const float* x, int64_t count) {
   }
   for (; i + kLanes <= count; i += kLanes) best[0] = larger(best[0], load(x + i));
   if (const int rest = static_cast<int>(count - i); rest > 0)
-    best[1] = larger(best[1], first_or_least(load_part(x + i, rest), rest));
+    best[1] = larger(best[1], first_or_none(load_part(x + i, rest), rest));
   return larger(larger(best[0], best[1]), larger(best[2], best[3]));
 }
 
@@ -48,43 +48,49 @@ RT_INLINE void each_vector(const float* x, float* y, int64_t count, F f) {
   if (const int rest = static_cast<int>(count - i); rest > 0) store_part(f(load_part(x + i, rest)), y + i, rest);
 }
 
+// e = exp(x - highest) of a row; returns its sum by lanes. Whole vectors of e go to y, and what is left to `last`:
+// memory that is written in part is slow to read again.
+RT_INLINE F32 powers_of_row(const float* x, float* y, int count, F32 highest, F32& last) {
+  F32 sum(0.0f);
+  int i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const F32 e = exp(load(x + i) - highest);
+    store(e, y + i);
+    sum = sum + e;
+  }
+  if (i == count) return sum;
+  last = exp(load_part(x + i, count - i) - highest);
+  return sum + first_lanes(last, count - i);
+}
+
 // 16 rows of at most a block, one behind another: what is folded across lanes is folded for all at once.
 RT_INLINE void softmax_rows_of_block(const float* x, float* y, int count) {
-  F32 lanes[kLanes];
+  F32 lanes[kLanes], last[kLanes];
   for (int row = 0; row < kLanes; ++row) {
     const float* const from = x + row * count;
-    lanes[row] = count <= kLanes ? first_or_least(load_part(from, count), count) : largest_by_lanes(from, count);
+    lanes[row] = count <= kLanes ? first_or_none(load_part(from, count), count) : largest_of_lanes(from, count);
   }
   alignas(64) float most[kLanes], total[kLanes];
   store(largest_of_rows(lanes), most);
-  for (int row = 0; row < kLanes; ++row) {
-    const F32 highest(most[row]);
-    F32 sum(0.0f);
-    int i = 0;
-    for (; i + kLanes <= count; i += kLanes) {
-      const F32 e = exp(load(x + row * count + i) - highest);
-      store(e, y + row * count + i);
-      sum = sum + e;
-    }
-    if (const int rest = count - i; rest > 0) {
-      const F32 e = exp(load_part(x + row * count + i, rest) - highest);
-      store_part(e, y + row * count + i, rest);
-      sum = sum + first_lanes(e, rest);
-    }
-    lanes[row] = sum;
-  }
+  for (int row = 0; row < kLanes; ++row)
+    lanes[row] = powers_of_row(x + row * count, y + row * count, count, F32(most[row]), last[row]);
   store(sums_of_rows(lanes), total);
   for (int row = 0; row < kLanes; ++row) {
     const F32 of(total[row]);
     float* const to = y + row * count;
-    each_vector(to, to, count, [of](F32 v) __attribute__((always_inline)) { return share(v, of); });
+    int i = 0;
+    for (; i + kLanes <= count; i += kLanes) store(share(load(to + i), of), to + i);
+    if (i == 0 && row * count + kLanes <= kLanes * count)
+      store(share(last[row], of), to);  // the following rows overwrite the surplus lanes
+    else if (i < count)
+      store_part(share(last[row], of), to + i, count - i);
   }
 }
 
 // One row; y may be x.
-RT_INLINE void one_row(const float* x, float* y, int64_t count) {
+RT_INLINE void softmax_row(const float* x, float* y, int64_t count) {
   if (count == 0) return;
-  const F32 most(largest_lane(largest_by_lanes(x, count)));
+  const F32 most(largest_lane(largest_of_lanes(x, count)));
   each_vector(x, y, count, [most](F32 v) __attribute__((always_inline)) { return exp(v - most); });
   const F32 total(sum_lanes(row_root<RowSum, kRowLevels>(y, count).lanes));
   each_vector(y, y, count, [total](F32 v) __attribute__((always_inline)) { return share(v, total); });
@@ -98,7 +104,7 @@ void softmax_rows(const float* x, float* y, int64_t rows, int64_t count) {
   if (count > 0 && count <= kBlock)
     for (; row + kLanes <= rows; row += kLanes)
       softmax_rows_of_block(x + row * count, y + row * count, static_cast<int>(count));
-  for (; row < rows; ++row) one_row(x + row * count, y + row * count, count);
+  for (; row < rows; ++row) softmax_row(x + row * count, y + row * count, count);
 }
 
 // `columns` lines (at most 16) that lie side by side, of `count` elements (at most a block) `step` apart; y may be x.
