@@ -17,8 +17,15 @@ const ReduceKernels* moments_kernels(bool by_column) {
                                        nullptr,
                                        0,
                                        short_columns<ColumnMoments>};
-  static const ReduceKernels row = {kBlock,  row_slot_size<RowMoments>, row_run<RowMoments>, row_combine<RowMoments>,
-                                    nullptr, row_rows<RowMoments>};
+  static const ReduceKernels row = {kBlock,
+                                    row_slot_size<RowMoments>,
+                                    row_run<RowMoments>,
+                                    row_combine<RowMoments>,
+                                    nullptr,
+                                    row_rows<RowMoments>,
+                                    INT64_MAX,
+                                    nullptr,
+                                    row_segments<RowMoments>};
   return by_column ? &column : &row;
 }
 

@@ -92,8 +92,25 @@ RT_INLINE void softmax_row(const float* x, float* y, int64_t count) {
   if (count == 0) return;
   const F32 most(largest_lane(largest_of_lanes(x, count)));
   each_vector(x, y, count, [most](F32 v) __attribute__((always_inline)) { return exp(v - most); });
-  const F32 total(sum_lanes(row_root<RowSum, kRowLevels>(y, count).lanes));
+  const F32 total(sum_lanes(row_root<RowSum, kRowLevels>(WholeRow{y}, count).lanes));
   each_vector(y, y, count, [total](F32 v) __attribute__((always_inline)) { return share(v, total); });
+}
+
+// Lines side by side, of `count` elements `step` apart; read(p) and write(v, p) take those at one index.
+template <class Read, class Write>
+RT_INLINE void lines_side_by_side(const float* x, float* y, int64_t count, int64_t step, Read read, Write write) {
+  F32 most(-__builtin_huge_valf());
+  for (int64_t i = 0; i < count; ++i) most = larger(most, read(x + i * step));
+  F32 lane[kLanes];
+  for (F32& sum : lane) sum = F32(0.0f);
+  for (int64_t i = 0; i < count; ++i) {
+    const F32 e = exp(read(x + i * step) - most);
+    write(e, y + i * step);
+    lane[i % kLanes] = lane[i % kLanes] + e;
+  }
+  for (int half = kLanes / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
+  for (int64_t i = 0; i < count; ++i) write(share(read(y + i * step), lane[0]), y + i * step);
 }
 
 }  // namespace
@@ -109,19 +126,13 @@ void softmax_rows(const float* x, float* y, int64_t rows, int64_t count) {
 
 // `columns` lines (at most 16) that lie side by side, of `count` elements (at most a block) `step` apart; y may be x.
 void softmax_columns(const float* x, float* y, int64_t count, int64_t step, int columns) {
-  F32 most(-__builtin_huge_valf());
-  for (int64_t i = 0; i < count; ++i) most = larger(most, load_part(x + i * step, columns));
-  F32 lane[kLanes];
-  for (F32& sum : lane) sum = F32(0.0f);
-  for (int64_t i = 0; i < count; ++i) {
-    const F32 e = exp(load_part(x + i * step, columns) - most);
-    store_part(e, y + i * step, columns);
-    lane[i % kLanes] = lane[i % kLanes] + e;
-  }
-  for (int half = kLanes / 2; half > 0; half /= 2)
-    for (int l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
-  for (int64_t i = 0; i < count; ++i)
-    store_part(share(load_part(y + i * step, columns), lane[0]), y + i * step, columns);
+  if (columns == kLanes)  // whole vectors: what is written in part is slow to read again
+    return lines_side_by_side(
+        x, y, count, step, [](const float* p) __attribute__((always_inline)) { return load(p); },
+        [](F32 v, float* p) __attribute__((always_inline)) { store(v, p); });
+  lines_side_by_side(
+      x, y, count, step, [columns](const float* p) __attribute__((always_inline)) { return load_part(p, columns); },
+      [columns](F32 v, float* p) __attribute__((always_inline)) { store_part(v, p, columns); });
 }
 
 RT_TARGET_END
