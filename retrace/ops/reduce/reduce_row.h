@@ -68,8 +68,21 @@ RT_INLINE void block_lanes(Row x, int count, F f, F32* to) {
 
 // The lanes of the sum of a block.
 RT_INLINE F32 lanes_of_block(const float* x, int count) {
+  if (count <= kLanes) return F32(0.0f) + load_part(x, count);
   F32 sum;
   block_lanes<1>(WholeRow{x}, count, [](F32 acc, F32 v, int, int) __attribute__((always_inline)) { return acc + v; }, &sum);
+  return sum;
+}
+
+// The lanes of the sum of the squares of x - mean.
+RT_INLINE F32 squares_of_block(const float* x, int count, F32 mean) {
+  const auto add_square = [mean](F32 acc, F32 v, int, int present) __attribute__((always_inline)) {
+    const F32 d = present < kLanes ? first_lanes(v - mean, present) : v - mean;
+    return fma(d, d, acc);
+  };
+  if (count <= kLanes) return add_square(F32(0.0f), load_part(x, count), 0, count);
+  F32 sum;
+  block_lanes<1>(WholeRow{x}, count, add_square, &sum);
   return sum;
 }
 
@@ -144,17 +157,8 @@ struct RowMoments {
     for (int row = 0; row < kLanes; ++row) sums[row] = lanes_of_block(x + row * distance, count);
     alignas(64) float mean[kLanes];
     store(sums_of_rows(sums) / F32(static_cast<float>(count)), mean);
-    for (int row = 0; row < kLanes; ++row) {
-      const F32 center(mean[row]);
-      block_lanes<1>(
-          WholeRow{x + row * distance}, count,
-          [center](F32 acc, F32 v, int, int present) __attribute__((always_inline)) {
-            F32 d = v - center;
-            if (present < kLanes) d = first_lanes(d, present);
-            return fma(d, d, acc);
-          },
-          &sums[row]);
-    }
+    for (int row = 0; row < kLanes; ++row)
+      sums[row] = squares_of_block(x + row * distance, count, F32(mean[row]));
     store(load(mean), out[0]);
     store(sums_of_rows(sums), out[1]);
   }
