@@ -68,10 +68,19 @@ RT_INLINE void block_lanes(Row x, int count, F f, F32* to) {
 
 // The lanes of the sum of a block.
 RT_INLINE F32 lanes_of_block(const float* x, int count) {
-  if (count <= kLanes) return F32(0.0f) + load_part(x, count);
   F32 sum;
   block_lanes<1>(WholeRow{x}, count, [](F32 acc, F32 v, int, int) __attribute__((always_inline)) { return acc + v; }, &sum);
   return sum;
+}
+
+// The same of 16 rows of at most a block.
+RT_INLINE void lanes_of_rows(const float* x, int64_t distance, int count, F32* sums) {
+  if (count <= kLanes) {
+    RT_UNROLL
+    for (int row = 0; row < kLanes; ++row) sums[row] = F32(0.0f) + load_part(x + row * distance, count);
+  } else {
+    for (int row = 0; row < kLanes; ++row) sums[row] = lanes_of_block(x + row * distance, count);
+  }
 }
 
 // The lanes of the sum of the squares of x - mean.
@@ -115,7 +124,7 @@ struct RowSum {
   static RT_INLINE void blocks(const float* x, int64_t distance, int count, float* const* out) {
     if (distance == count && fold_short_rows(x, count, ShortRowSum(), out[0])) return;
     F32 sums[kLanes];
-    for (int row = 0; row < kLanes; ++row) sums[row] = lanes_of_block(x + row * distance, count);
+    lanes_of_rows(x, distance, count, sums);
     store(sums_of_rows(sums), out[0]);
   }
 };
@@ -154,7 +163,7 @@ struct RowMoments {
   static RT_INLINE void finish(const Value& root, float* const* out) { *out[0] = root.mean, *out[1] = root.m2; }
   static RT_INLINE void blocks(const float* x, int64_t distance, int count, float* const* out) {
     F32 sums[kLanes];
-    for (int row = 0; row < kLanes; ++row) sums[row] = lanes_of_block(x + row * distance, count);
+    lanes_of_rows(x, distance, count, sums);
     alignas(64) float mean[kLanes];
     store(sums_of_rows(sums) / F32(static_cast<float>(count)), mean);
     for (int row = 0; row < kLanes; ++row)
