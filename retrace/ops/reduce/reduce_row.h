@@ -69,7 +69,8 @@ RT_INLINE void block_lanes(Row x, int count, F f, F32* to) {
 // The lanes of the sum of a block.
 RT_INLINE F32 lanes_of_block(const float* x, int count) {
   F32 sum;
-  block_lanes<1>(WholeRow{x}, count, [](F32 acc, F32 v, int, int) __attribute__((always_inline)) { return acc + v; }, &sum);
+  block_lanes<1>(
+      WholeRow{x}, count, [](F32 acc, F32 v, int, int) __attribute__((always_inline)) { return acc + v; }, &sum);
   return sum;
 }
 
@@ -166,8 +167,7 @@ struct RowMoments {
     lanes_of_rows(x, distance, count, sums);
     alignas(64) float mean[kLanes];
     store(sums_of_rows(sums) / F32(static_cast<float>(count)), mean);
-    for (int row = 0; row < kLanes; ++row)
-      sums[row] = squares_of_block(x + row * distance, count, F32(mean[row]));
+    for (int row = 0; row < kLanes; ++row) sums[row] = squares_of_block(x + row * distance, count, F32(mean[row]));
     store(load(mean), out[0]);
     store(sums_of_rows(sums), out[1]);
   }

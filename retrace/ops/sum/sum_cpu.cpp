@@ -17,15 +17,9 @@ const ReduceKernels* sum_kernels(bool by_column) {
                                        strip_sums,
                                        kStrip,
                                        short_columns<ColumnSum>};
-  static const ReduceKernels row = {kBlock,
-                                    row_slot_size<RowSum>,
-                                    row_run<RowSum>,
-                                    row_combine<RowSum>,
-                                    nullptr,
-                                    row_rows<RowSum>,
-                                    INT64_MAX,
-                                    nullptr,
-                                    row_segments<RowSum>};
+  static const ReduceKernels row = {
+      kBlock,  row_slot_size<RowSum>, row_run<RowSum>, row_combine<RowSum>, nullptr, row_rows<RowSum>, INT64_MAX,
+      nullptr, row_segments<RowSum>};
   return by_column ? &column : &row;
 }
 
