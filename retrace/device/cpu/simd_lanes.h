@@ -118,5 +118,17 @@ RT_INLINE F32 sums_of_rows(const F32* rows) { return fold_rows(rows, AddLanes())
 RT_INLINE float largest_lane(F32 v) { return fold_lanes(v, LargerLanes()); }
 RT_INLINE F32 largest_of_rows(const F32* rows) { return fold_rows(rows, LargerLanes()); }
 
+// The first lane of the mask that is set, or kLanes.
+RT_INLINE int64_t first_lane(Mask m) {
+#if RT_SIMD_SCALAR
+  for (int i = 0; i < kLanes; ++i)
+    if (m.r[i]) return i;
+#else
+  for (int i = 0; i < kRegisters; ++i)
+    if (const auto lane = hn::FindFirstTrue(TagF(), m.r[i]); lane >= 0) return i * kRegisterLanes + lane;
+#endif
+  return kLanes;
+}
+
 RT_TARGET_END
 #endif

@@ -67,6 +67,14 @@ RT_INLINE void average_channels(const WindowPart& part, F32 count, float* to) {
   for (int g = 0; g < groups; ++g) store(sum[g] / count, to + g * kLanes);
 }
 
+// The same of channels c and up, as long as there are so many; returns the first one that is left. part.x follows.
+template <int groups>
+RT_INLINE int64_t average_groups(WindowPart& part, F32 count, int64_t channels, int64_t c, float* to) {
+  for (; c + groups * kLanes <= channels; c += groups * kLanes, part.x += groups * kLanes)
+    average_channels<groups>(part, count, to + c);
+  return c;
+}
+
 // Rows first..end-1 of the output; a row is (sample, oy).
 void average_forward_rows(const PoolShape& s, bool count_padding, const float* x, float* y, int64_t first,
                           int64_t end) {
@@ -85,9 +93,9 @@ void average_forward_rows(const PoolShape& s, bool count_padding, const float* x
       const int64_t iy = oy * w.stride_y + ky_first - w.top, ix = ox * w.stride_x + kx_first - w.left;
       WindowPart part{x + ((n * w.in_height + iy) * w.in_width + ix) * channels, ky_end - ky_first, kx_end - kx_first,
                       w.in_width * channels, channels};
-      int64_t c = 0;
-      for (; c + kPooledVectors * kLanes <= channels; c += kPooledVectors * kLanes, part.x += kPooledVectors * kLanes)
-        average_channels<kPooledVectors>(part, count, to + c);
+      int64_t c = average_groups<kPooledVectors>(part, count, channels, 0, to);
+      c = average_groups<2>(part, count, channels, c, to);
+      c = average_groups<1>(part, count, channels, c, to);
       for (; c < channels; c += kLanes, part.x += kLanes) {
         const int lanes = static_cast<int>(std::min<int64_t>(kLanes, channels - c));
         F32 sum(0.0f);

@@ -38,7 +38,8 @@ std::vector<Tensor> gradient_max(const GradientCall& call) {
 }
 
 // Calls f(kept element, element of x that is its first maximum), on all threads.
-void for_each_maximum(const KernelCall& call, FunctionRef<void(int64_t kept, int64_t i)> f) {
+template <class F>
+void for_each_maximum(const KernelCall& call, F f) {
   constexpr int64_t kPiece = 4096;
   const Shape& axes = call.attributes.list("axes");
   const auto found = find_maxima(call.inputs[0], axes);

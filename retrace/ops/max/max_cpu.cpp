@@ -79,6 +79,33 @@ RT_INLINE void search_short_rows(const float* x, int64_t distance, int64_t posit
   store_int(best.index, index);
 }
 
+// v in its first n lanes, else -inf.
+RT_INLINE F32 first_or_least(F32 v, int n) {
+  alignas(64) static constexpr int32_t lane[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return select(less(load_int(lane), I32(n)), v, F32(-std::numeric_limits<float>::infinity()));
+}
+
+// 16 rows of at most 16 numbers, -inf behind them; `nans`: where there is a NaN, too.
+RT_INLINE void load_short_rows(const float* x, int64_t distance, int positions, F32* rows, Mask& nans) {
+  RT_UNROLL
+  for (int l = 0; l < kLanes; ++l) {
+    rows[l] = first_or_least(load_part(x + l * distance, positions), positions);
+    nans = either(nans, not_equal(rows[l], rows[l]));
+  }
+}
+
+// The first maxima of such rows: false, and nothing is written, if there is a NaN.
+RT_INLINE bool search_rows_of_vector(const float* x, int64_t distance, int positions, int32_t* index) {
+  F32 rows[kLanes];
+  Mask nans = not_equal(F32(0.0f), F32(0.0f));
+  load_short_rows(x, distance, positions, rows, nans);
+  if (any(nans)) return false;
+  alignas(64) float largest[kLanes];
+  store(largest_of_rows(rows), largest);
+  for (int l = 0; l < kLanes; ++l) index[l] = static_cast<int32_t>(first_lane(equal(rows[l], F32(largest[l]))));
+  return true;
+}
+
 // The largest numbers of a row by lanes; `nans`: where there is a NaN, too.
 RT_INLINE F32 largest_by_lanes(const float* x, int64_t count, Mask& nans) {
   constexpr int kParts = 4;
@@ -103,9 +130,8 @@ RT_INLINE F32 largest_by_lanes(const float* x, int64_t count, Mask& nans) {
     first = larger(first, v);
   }
   if (i < count) {
-    alignas(64) static constexpr int32_t lane[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const int present = static_cast<int>(count - i);
-    const F32 v = select(less(load_int(lane), I32(present)), load_part(x + i, present), first);
+    const F32 v = first_or_least(load_part(x + i, present), present);
     nans = either(nans, not_equal(v, v));
     first = larger(first, v);
   }
@@ -148,7 +174,11 @@ void find_column_maxima(const float* x, const float* end, int64_t positions, int
 void find_row_maxima(const float* x, int64_t distance, int64_t rows, int64_t positions, int32_t* index) {
   int64_t row = 0;
   if (positions <= kShort && distance < (1 << 26))
-    for (; row + kLanes <= rows; row += kLanes) search_short_rows(x + row * distance, distance, positions, index + row);
+    for (; row + kLanes <= rows; row += kLanes) {
+      const float* const from = x + row * distance;
+      if (positions > kLanes || !search_rows_of_vector(from, distance, static_cast<int>(positions), index + row))
+        search_short_rows(from, distance, positions, index + row);
+    }
   for (; row < rows; ++row) index[row] = search_row(x + row * distance, positions);
 }
 
@@ -158,7 +188,10 @@ void row_maxima(const float* x, int64_t distance, int64_t rows, int64_t position
   for (; row + kLanes <= rows; row += kLanes) {
     F32 best[kLanes];
     Mask nans = not_equal(F32(0.0f), F32(0.0f));
-    for (int l = 0; l < kLanes; ++l) best[l] = largest_by_lanes(x + (row + l) * distance, positions, nans);
+    if (positions <= kLanes)
+      load_short_rows(x + row * distance, distance, static_cast<int>(positions), best, nans);
+    else
+      for (int l = 0; l < kLanes; ++l) best[l] = largest_by_lanes(x + (row + l) * distance, positions, nans);
     const F32 largest = largest_of_rows(best);
     store(largest, y + row);
     if (!any(either(nans, equal(largest, F32(0.0f))))) continue;

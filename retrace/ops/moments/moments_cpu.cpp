@@ -14,9 +14,18 @@ const ReduceKernels* moments_kernels(bool by_column) {
                                        column_run<ColumnMoments>,
                                        column_combine<ColumnMoments>,
                                        column_combine_subtrees<ColumnMoments>,
-                                       nullptr};
-  static const ReduceKernels row = {kBlock,  row_slot_size<RowMoments>, row_run<RowMoments>, row_combine<RowMoments>,
-                                    nullptr, row_rows<RowMoments>};
+                                       nullptr,
+                                       0,
+                                       short_columns<ColumnMoments>};
+  static const ReduceKernels row = {kBlock,
+                                    row_slot_size<RowMoments>,
+                                    row_run<RowMoments>,
+                                    row_combine<RowMoments>,
+                                    nullptr,
+                                    row_rows<RowMoments>,
+                                    INT64_MAX,
+                                    nullptr,
+                                    row_segments<RowMoments>};
   return by_column ? &column : &row;
 }
 

@@ -211,6 +211,43 @@ void column_combine_subtrees(const float* slots, int64_t slot_size, const int8_t
   }
 }
 
+// Channels c, c + 1, ... of one strip, `groups` vectors at a time as long as there are so many; returns the first one
+// that is left.
+template <class Policy, int groups>
+RT_INLINE int64_t short_column(const float* x, int64_t loadable, int count, int64_t channels, int64_t stride, int64_t c,
+                               float* const* out) {
+  typename Policy::Value values[groups];
+  for (; c < channels && (groups == 1 || c + groups * kLanes <= channels); c += groups * kLanes) {
+    const int lanes = channels - c < kLanes ? static_cast<int>(channels - c) : kLanes;
+    const bool whole = (count - 1) * stride + c + groups * kLanes <= loadable;
+    column_strip<Policy, groups>(x + c, stride, count, whole, lanes, values);
+    for (int g = 0; g < groups; ++g)
+      for (int i = 0; i < Policy::kOutputs; ++i) {
+        float* const to = out[i] + c + g * kLanes;
+        if (groups > 1 || lanes == kLanes)
+          store(*Policy::part(values[g], i), to);
+        else
+          store_part(*Policy::part(values[g], i), to, lanes);
+      }
+  }
+  return c;
+}
+
+// `columns` of a ReduceKernels: one strip is its own root.
+template <class Policy>
+void short_columns(const float* x, const float* end, int64_t outer, int64_t distance, int64_t positions,
+                   int64_t channels, int64_t stride, float* const* out) {
+  float* to[Policy::kOutputs];
+  for (int i = 0; i < Policy::kOutputs; ++i) to[i] = out[i];
+  const int count = static_cast<int>(positions);
+  for (int64_t o = 0; o < outer; ++o, x += distance) {
+    int64_t c = short_column<Policy, 4>(x, end - x, count, channels, stride, 0, to);
+    c = short_column<Policy, 2>(x, end - x, count, channels, stride, c, to);
+    short_column<Policy, 1>(x, end - x, count, channels, stride, c, to);
+    for (int i = 0; i < Policy::kOutputs; ++i) to[i] += channels;
+  }
+}
+
 struct ShortStripSum {
   template <class V>
   RT_INLINE V operator()(const V* position) const {

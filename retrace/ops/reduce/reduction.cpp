@@ -78,6 +78,13 @@ class ReductionReader {
     }
     return {buffer.data(), buffer.data() + buffer.size()};
   }
+  // Reduces `count` positions of o where they lie in even segments, without a copy; false: it does not.
+  bool reduce_segments(const ReduceKernels& kernels, int64_t o, int64_t position, int64_t count, float* slot) const {
+    if (!kernels.segments || !data_in_segments(position) || shape_.channels != 1) return false;
+    const int64_t stride = shape_.segment_dimensions.all[0].stride;
+    const float* const x = data_ + shape_.outer_offset(o) + position / shape_.run * stride;
+    return kernels.segments(x, shape_.run, stride, count, slot);
+  }
   // The distance from o to o + 1 in what read(o, 0, positions, 2 or more) gave.
   bool even_distances() const { return !direct_ || shape_.outer_dimensions.count <= 1; }
   int64_t distance(int64_t o, int64_t next) const {
@@ -93,9 +100,12 @@ class ReductionReader {
     else
       std::copy_n(data_ + begin, count, to);
   }
+  bool data_in_segments(int64_t position) const {
+    return !direct_ && !source_ && position % shape_.run == 0 && shape_.segment_dimensions.count == 1;
+  }
   void gather(int64_t o, int64_t position, int64_t count, float* to) const {
     const int64_t base = shape_.outer_offset(o);
-    if (!source_ && position % shape_.run == 0 && count % shape_.run == 0 && shape_.segment_dimensions.count == 1)
+    if (data_in_segments(position) && count % shape_.run == 0)
       return gather_segments(base, position / shape_.run, count / shape_.run, to);
     for (int64_t done = 0; done < count;) {
       const int64_t p = position + done, inside = p % shape_.run;
@@ -171,11 +181,18 @@ class Reduction {
  private:
   static constexpr size_t kMaxOutputs = 2;
 
+  // Where the results of o and a chunk go.
+  std::array<float*, kMaxOutputs> outputs_from(int64_t o, int64_t chunk) const {
+    std::array<float*, kMaxOutputs> to{};
+    for (size_t i = 0; i < outputs_; ++i) to[i] = out_[i] + o * shape_.channels + chunk * cut_.width;
+    return to;
+  }
   int64_t width(int64_t chunk) const { return std::min(cut_.width, shape_.channels - chunk * cut_.width); }
 
   void whole(int64_t first, int64_t chunk) {
     const int64_t last = std::min(shape_.outer, first + cut_.batch);
     auto& slot = buffer_of_thread(1, cut_.slot);
+    if (whole_segments(first, last, slot.data())) return;
     const auto all = reader_.read(first, 0, shape_.positions, last - first);
     if (kernels_.rows && shape_.channels == 1 && shape_.positions <= kernels_.most_row_positions &&
         reader_.even_distances()) {
@@ -184,6 +201,8 @@ class Reduction {
       const int64_t distance = last - first > 1 ? reader_.distance(first, first + 1) : 0;
       return kernels_.rows(all.x, distance, last - first, shape_.positions, to.data());
     }
+    if (kernels_.columns && shape_.positions > 0 && shape_.positions <= kernels_.item)
+      return short_columns(all, first, last, chunk);
     for (int64_t o = first; o < last; ++o) {
       kernels_.run(all.x + reader_.distance(first, o) + chunk * cut_.width, all.end, shape_.positions, width(chunk),
                    shape_.channels, slot.data());
@@ -191,19 +210,38 @@ class Reduction {
     }
   }
 
+  // False if the positions do not lie in segments that the kernels read.
+  bool whole_segments(int64_t first, int64_t last, float* slot) const {
+    for (int64_t o = first; o < last; ++o) {
+      if (!reader_.reduce_segments(kernels_, o, 0, shape_.positions, slot)) return false;
+      combine(o, slot);
+    }
+    return true;
+  }
+
+  void short_columns(const ReductionReader::Part& all, int64_t first, int64_t last, int64_t chunk) const {
+    const int64_t together = reader_.even_distances() ? last - first : 1;
+    const int64_t distance = together > 1 ? reader_.distance(first, first + 1) : 0;
+    for (int64_t o = first; o < last; o += together) {
+      const auto to = outputs_from(o, chunk);
+      kernels_.columns(all.x + reader_.distance(first, o) + chunk * cut_.width, all.end, together, distance,
+                       shape_.positions, width(chunk), shape_.channels, to.data());
+    }
+  }
+
   void part(int64_t group, int64_t run) {
     const int64_t o = group / cut_.chunks, chunk = group % cut_.chunks;
     const int64_t position = run * cut_.run_positions;
     const int64_t count = std::min(cut_.run_positions, shape_.positions - position);
+    float* const slot = slots_ + (group * cut_.runs + run) * cut_.slot;
+    if (reader_.reduce_segments(kernels_, o, position, count, slot)) return;
     const auto piece = reader_.read(o, position, count, 1);
-    kernels_.run(piece.x + chunk * cut_.width, piece.end, count, width(chunk), shape_.channels,
-                 slots_ + (group * cut_.runs + run) * cut_.slot);
+    kernels_.run(piece.x + chunk * cut_.width, piece.end, count, width(chunk), shape_.channels, slot);
   }
 
-  void combine(int64_t group, const float* slots) {
-    const int64_t o = group / cut_.chunks, chunk = group % cut_.chunks;
-    std::array<float*, kMaxOutputs> to{};
-    for (size_t i = 0; i < outputs_; ++i) to[i] = out_[i] + o * shape_.channels + chunk * cut_.width;
+  void combine(int64_t group, const float* slots) const {
+    const int64_t chunk = group % cut_.chunks;
+    const auto to = outputs_from(group / cut_.chunks, chunk);
     kernels_.combine(slots, cut_.slot, cut_.runs, cut_.run_positions, shape_.positions, width(chunk), to.data());
   }
 

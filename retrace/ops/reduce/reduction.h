@@ -69,6 +69,13 @@ struct ReduceKernels {
   // The same of one channel for whole rows of at most a run each, `distance` apart: row r into out[i][r].
   void (*rows)(const float* x, int64_t distance, int64_t rows, int64_t positions, float* const* out);
   int64_t most_row_positions = INT64_MAX;  // of `rows`
+  // By column of 1 to `item` positions: x[o * distance + p * stride + c] into out[i][o * channels + c]; memory from x
+  // up to `end` may be read.
+  void (*columns)(const float* x, const float* end, int64_t outer, int64_t distance, int64_t positions,
+                  int64_t channels, int64_t stride, float* const* out) = nullptr;
+  // `run` of one channel whose positions lie in segments of `length`, `stride` apart, from the beginning of one on.
+  // False, and nothing is written: not for that length.
+  bool (*segments)(const float* x, int64_t length, int64_t stride, int64_t positions, float* slot) = nullptr;
 };
 
 // Computes a reduction of input 0 (f32, or call.source) into the outputs out[0], out[1], ... in pieces on all threads.

@@ -153,6 +153,24 @@ TEST(Reduce, AxesMayLieAnywhere) {
   check(make({33, 5000}, {0}, 25));  // wide: in parts by channel
 }
 
+TEST(Reduce, AFewPositionsBeforeManyChannels) {
+  for (int64_t positions : {1, 2, 3, 10, 15, 16, 17})
+    for (int64_t channels : {2, 7, 16, 24, 33, 64, 116, 300})
+      check(make({positions < 4 ? 130 : 9, positions, channels}, {1}, static_cast<uint32_t>(positions + channels)));
+  check(make({3, 2, 5, 2, 24}, {1, 3}, 26));  // in segments
+  check(make({5, 3, 7, 40}, {0, 2}, 27));     // what is kept lies at uneven distances
+  check(make({3, 4, 5, 6, 33}, {1, 3}, 28));
+}
+
+TEST(Reduce, RowsInEvenSegmentsAreReadWhereTheyLie) {
+  for (int64_t length : {4, 8, 12, 16, 32})
+    for (int64_t segments : {1, 2, 3, 31, 64, 67, 300})
+      check(make({3, segments, 4, length}, {1, 3}, static_cast<uint32_t>(segments + length)));
+  check(make({2, 5000, 3, 8}, {1, 3}, 29));  // more than a run
+  check(make({2, 2500, 3, 16}, {1, 3}, 30));
+  check(make({3, 5, 2, 7, 2, 8}, {1, 3, 5}, 31));  // segments of segments
+}
+
 TEST(Reduce, InfinitiesNanZerosAndSubnormalNumbersArePassedOn) {
   constexpr float infinity = __builtin_huge_valf();
   for (const Shape& shape : {Shape{300, 3}, Shape{3, 300}, Shape{40, 17}}) {

@@ -11,7 +11,7 @@
 
 namespace retrace {
 
-extern const KernelTable<void (*)(const float* x, float* y, int64_t count)> softmax_row_table;
+extern const KernelTable<void (*)(const float* x, float* y, int64_t rows, int64_t count)> softmax_rows_table;
 extern const KernelTable<void (*)(const float* x, float* y, int64_t count, int64_t step, int columns)>
     softmax_columns_table;
 void cuda_softmax(const CudaCall& call);
@@ -60,11 +60,11 @@ void plain_softmax(const KernelCall& call) {
   }
 }
 
-void strided_row(const float* x, float* y, const Rows& rows, void (*kernel)(const float*, float*, int64_t)) {
+void strided_row(const float* x, float* y, const Rows& rows, void (*kernel)(const float*, float*, int64_t, int64_t)) {
   thread_local std::vector<float> row;
   row.resize(static_cast<size_t>(rows.count));
   for (int64_t i = 0; i < rows.count; ++i) row[static_cast<size_t>(i)] = x[i * rows.step];
-  kernel(row.data(), row.data(), rows.count);
+  kernel(row.data(), row.data(), 1, rows.count);
   for (int64_t i = 0; i < rows.count; ++i) y[i * rows.step] = row[static_cast<size_t>(i)];
 }
 
@@ -90,17 +90,14 @@ void run_softmax(const KernelCall& call) {
   if (call.inputs[0].spec->type == DType::f64) return plain_softmax(call);
   const Rows rows(call);
   if (rows.step > 1 && rows.count > 0 && rows.count <= kBlock && rows.rows > 0) return run_columns(call, rows);
-  const auto kernel = softmax_row_table.get();
+  const auto kernel = softmax_rows_table.get();
+  const auto* const x = static_cast<const float*>(call.inputs[0].data);
+  auto* const y = static_cast<float*>(call.outputs[0].data);
   const int64_t batch = std::max<int64_t>(1, kSoftmaxPieceElements / std::max<int64_t>(1, rows.count));
   run_pieces((rows.rows + batch - 1) / batch, [&](int64_t piece) {
-    for (int64_t row = piece * batch; row < std::min(rows.rows, (piece + 1) * batch); ++row) {
-      const float* x = static_cast<const float*>(call.inputs[0].data) + rows.begin(row);
-      float* y = static_cast<float*>(call.outputs[0].data) + rows.begin(row);
-      if (rows.step == 1)
-        kernel(x, y, rows.count);
-      else
-        strided_row(x, y, rows, kernel);
-    }
+    const int64_t first = piece * batch, end = std::min(rows.rows, first + batch);
+    if (rows.step == 1) return kernel(x + rows.begin(first), y + rows.begin(first), end - first, rows.count);
+    for (int64_t row = first; row < end; ++row) strided_row(x + rows.begin(row), y + rows.begin(row), rows, kernel);
   });
 }
 

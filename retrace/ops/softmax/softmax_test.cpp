@@ -11,6 +11,7 @@
 #include "retrace/ops/slice/slice.h"
 #include "retrace/ops/testing/op_case.h"
 #include "retrace/ops/testing/reduce_reference.h"
+#include "tests/tested_targets.h"
 
 namespace retrace {
 namespace {
@@ -71,6 +72,32 @@ TEST(Softmax, HasTheWrittenSequenceOfRoundings) {
       ASSERT_EQ(std::bit_cast<uint32_t>(beside[i]), std::bit_cast<uint32_t>(expected[i])) << count << " " << i;
     }
   }
+}
+
+TEST(Softmax, RowsTogetherAreTheRowsAlone) {
+  constexpr int64_t rows = 35;
+  const auto before = simd_target();
+  for (const auto target : tested_targets()) {
+    set_simd_target(name_of(target));
+    for (int64_t count : {1, 3, 8, 10, 15, 16, 17, 31, 86, 256, 257}) {
+      std::vector<float> x;
+      for (int64_t i = 0; i < rows * count; ++i)
+        x.push_back(static_cast<float>(mix64(static_cast<uint64_t>(i + 991 * count)) >> 44) * 0x1p-14f);
+      x[static_cast<size_t>(20 * count)] = __builtin_nanf("");
+      x[static_cast<size_t>(2 * count)] = -__builtin_huge_valf();
+      const auto all = softmax(Tensor::from(x, {rows, count})).to_vector<float>();
+      for (int64_t row = 0; row < rows; ++row) {
+        const std::vector<float> one(x.begin() + row * count, x.begin() + (row + 1) * count);
+        const auto alone = softmax(Tensor::from(one, {1, count})).to_vector<float>();
+        for (size_t i = 0; i < alone.size(); ++i) {
+          const float y = all[static_cast<size_t>(row * count) + i];
+          ASSERT_TRUE(y != y ? alone[i] != alone[i] : std::bit_cast<uint32_t>(y) == std::bit_cast<uint32_t>(alone[i]))
+              << name_of(target) << " " << count << " row " << row << " element " << i;
+        }
+      }
+    }
+  }
+  set_simd_target(name_of(before));
 }
 
 TEST(Softmax, WrongArgumentsAreErrors) {

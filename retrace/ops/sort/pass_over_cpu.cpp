@@ -2,25 +2,13 @@
 #define HWY_TARGET_INCLUDE "retrace/ops/sort/pass_over_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
 
-#include "retrace/device/cpu/simd.h"
+#include "retrace/device/cpu/simd_lanes.h"
 
 RT_TARGET_BEGIN
 
 // Whether x need not come after `last`: it is before it in this order, or one of the two is NaN.
 RT_INLINE Mask may_precede(F32 x, F32 last, bool descending) {
   return opposite(descending ? less_equal(x, last) : less_equal(last, x));
-}
-
-// The first lane of the mask that is set, or kLanes.
-RT_INLINE int64_t first_lane(Mask m) {
-#if RT_SIMD_SCALAR
-  for (int i = 0; i < kLanes; ++i)
-    if (m.r[i]) return i;
-#else
-  for (int i = 0; i < kRegisters; ++i)
-    if (const auto lane = hn::FindFirstTrue(TagF(), m.r[i]); lane >= 0) return i * kRegisterLanes + lane;
-#endif
-  return kLanes;
 }
 
 int64_t pass_over(const float* x, int64_t at, int64_t size, float last, bool descending) {

@@ -15,9 +15,11 @@ const ReduceKernels* sum_kernels(bool by_column) {
                                        column_combine<ColumnSum>,
                                        column_combine_subtrees<ColumnSum>,
                                        strip_sums,
-                                       kStrip};
-  static const ReduceKernels row = {kBlock,  row_slot_size<RowSum>, row_run<RowSum>, row_combine<RowSum>,
-                                    nullptr, row_rows<RowSum>};
+                                       kStrip,
+                                       short_columns<ColumnSum>};
+  static const ReduceKernels row = {
+      kBlock,  row_slot_size<RowSum>, row_run<RowSum>, row_combine<RowSum>, nullptr, row_rows<RowSum>, INT64_MAX,
+      nullptr, row_segments<RowSum>};
   return by_column ? &column : &row;
 }
 
