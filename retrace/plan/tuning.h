@@ -28,10 +28,20 @@ struct Tuning {
   int64_t reduced_elements = 3 << 20;
 
   // -- chains of narrow layers over many rows (fuse_rows)
-  // Kernels of their own are as fast, or faster, where rows fill less than this of the lanes of all threads. Times of
-  // chains in units of what is apart, 2 threads of a Zen 4: 11 networks of 1 to 64 features, 32,768 rows 0.6 to 1.3,
-  // 4,096 rows 1.3 to 2.5
-  double chain_use = 0.7;
+  // Nanoseconds of a thread for a row, of the chain and of kernels apart (pays() in fuse_rows.cpp). Fitted to 13 MLPs
+  // of 1 to 64 features with 2,048 to 65,536 rows, forwards and backwards, with 2 threads of a Zen 4: 0.6 to 1.2 of the
+  // times
+  struct Rows {
+    double term = 0.027;                      // of a product, in the chain
+    double outer = 0.5;                       // number of a row that is read or written by the chain, and put in order
+    double padded_term = 0.029;               // of a product apart, with those of columns that fill up its vectors
+    double rule = 0.1;                        // number that a rule makes, in both
+    double cached = 0.03, uncached = 0.3;     // number that kernels apart write and read, in the caches and outside
+    int64_t cache_bytes = int64_t{24} << 20;  // of all rows of these
+
+    bool operator==(const Rows&) const = default;
+  };
+  Rows rows;
   int chain_products = 2;  // one product is as fast as a kernel of its own. peaks
 
   // -- chains of layers over a few samples (fuse_samples)
@@ -68,10 +78,11 @@ struct Tuning {
 
 // Sizes that programs and kernels are compiled with.
 namespace tuning {
-constexpr size_t kSliceBytes = 2048;   // of a full bucket for each worker: no message is short. digits, 1,000 workers
-constexpr int64_t kHalfVector = 8;     // columns: products of fewer take as long. 2-20-5-1 beside 2-16-16-1
-constexpr int64_t kTile = 512;         // elements of a tile: a register takes 2 KiB. digits
-constexpr int64_t kLongPeriod = 2048;  // elements: longer patterns are read where they lie. digits
+constexpr size_t kSliceBytes = 2048;  // of a full bucket for each worker: no message is short. digits, 1,000 workers
+constexpr int64_t kFewestLoopSamples = 8;   // that a thread takes through a loop. lstm, 16 sequences of 50
+constexpr int64_t kFilledColumns = 16;      // products of fewer columns take as long, and of one half of that. 2-20-5-1
+constexpr int64_t kTile = 512;              // elements of a tile: a register takes 2 KiB. digits
+constexpr int64_t kLongPeriod = 2048;       // elements: longer patterns are read where they lie. digits
 constexpr int64_t kRepeatedElements = 256;  // half a tile: so many, or fewer, are stretched once a tile. group_norm
 constexpr int64_t kFewestEqual = 64;        // elements of a row of equal ones that is filled by itself. layer_norm
 constexpr int64_t kFewestRepeats = 4;       // group_norm

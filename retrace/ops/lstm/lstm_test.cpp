@@ -4,11 +4,16 @@
 
 #include <cmath>
 
+#include "retrace/autodiff/value_and_grad.h"
+#include "retrace/device/cpu/threads.h"
 #include "retrace/ops/cast/cast.h"
+#include "retrace/ops/compare/compare.h"
 #include "retrace/ops/gru/gru.h"
 #include "retrace/ops/operators.h"
+#include "retrace/ops/random/random.h"
 #include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/rnn/rnn.h"
+#include "retrace/ops/sum/sum.h"
 #include "retrace/ops/testing/op_case.h"
 
 namespace retrace {
@@ -154,6 +159,40 @@ TEST(Lstm, LeavesOutMaskedPositions) {
 }
 
 // A sequence in two parts, the second from the state behind the first.
+// Threads take samples of their own through all positions; gradients add up over all samples.
+TEST(Lstm, HasTheSameBitsWithAnyThreads) {
+  const RandomKey key = random_key(7);
+  const Tensor mask = greater(normal({37, 6}, key.split("mask")), Tensor::scalar(-1.0f));
+  const Tree layer{{"w", normal({20, 3}, key.split("w"))},
+                   {"r", normal({20, 5}, key.split("r"))},
+                   {"b", normal({20}, key.split("b"))},
+                   {"x", normal({37, 6, 3}, key.split("x"))}};
+  const auto step = [&](bool masked) {
+    const auto loss = [&](const Tree& p) {
+      const LstmParameters parameters{p["w"].tensor(), p["r"].tensor(), p["b"].tensor()};
+      const LstmResult made =
+          lstm(p["x"].tensor(), parameters, {}, {.mask = masked ? mask : Tensor(), .reverse = masked});
+      return sum(made.y * made.y) + sum(made.state.c);
+    };
+    std::vector<std::vector<float>> bits;
+    const auto [value, gradients] = value_and_grad(loss)(layer);
+    for (const auto& [name, tensor] : leaves(gradients)) bits.push_back(tensor.to_vector<float>());
+    bits.push_back(lstm(layer["x"].tensor(), {layer["w"].tensor(), layer["r"].tensor(), layer["b"].tensor()})
+                       .y.to_vector<float>());
+    bits.push_back(value.to_vector<float>());
+    return bits;
+  };
+  for (const bool masked : {false, true}) {
+    std::vector<std::vector<float>> first;
+    for (const int threads : {1, 2, 3, 4}) {
+      const ThreadCountScope scope(threads);
+      const auto bits = step(masked);
+      if (threads == 1) first = bits;
+      EXPECT_EQ(bits, first) << threads << " threads" << (masked ? ", masked" : "");
+    }
+  }
+}
+
 TEST(Lstm, GoesOnFromAState) {
   const auto x = Tensor::from<float>({1, 2, 3, 4, 5, 6, 7, 8}, {1, 4, 2});
   const auto w = Tensor::full(0.1, {4, 2}), r = Tensor::full(0.2, {4, 1}), b = Tensor::full(0.3, {4});

@@ -129,7 +129,8 @@ void define_split(OpTable& table) {
              .infer = infer_split,
              .gradient = gradient_split,
              .kernel = run_split,
-             .cuda = cuda_split});
+             .cuda = cuda_split,
+             .cut = 0b1});
 }
 
 }  // namespace retrace

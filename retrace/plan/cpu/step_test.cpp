@@ -44,9 +44,9 @@ TEST(Steps, ANodeIsOfOneKind) {
   EXPECT_EQ(planned("%0 = input f32[3,3]\n%1 = matmul(%0, %0) {transpose_a=0, transpose_b=0}\n%2 = relu(%1)\n"
                     "return %2\n"),
             Kinds{"epilogue"});
-  EXPECT_EQ(planned("%0 = input f32[4096,3]\n%1 = input f32[3,3]\n"
-                    "%2 = matmul(%0, %1) {transpose_a=0, transpose_b=0}\n"
-                    "%3 = matmul(%2, %1) {transpose_a=0, transpose_b=0}\nreturn %3\n"),
+  EXPECT_EQ(planned("%0 = input f32[4096,2]\n%1 = input f32[2,20]\n%2 = input f32[20,5]\n"
+                    "%3 = matmul(%0, %1) {transpose_a=0, transpose_b=0}\n"
+                    "%4 = matmul(%3, %2) {transpose_a=0, transpose_b=0}\nreturn %4\n"),
             Kinds{"row"});
 }
 

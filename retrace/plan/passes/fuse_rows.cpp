@@ -139,49 +139,65 @@ std::optional<Trace> with_group(const Trace& trace, const RowGroup& group) {
   return rewrite.finish();
 }
 
-// What the nodes of a group say about the speed of their chain on the CPU.
-struct ChainWork {
-  int64_t terms = 0,
-          padded = 0;  // products of a row: of numbers, and with the columns that kernels of their own would add
-  int64_t inner = 0, outer = 0;  // features of rows that stay inside, and that are read and written
+// What a row costs on the CPU, in counts of the nodes of a group.
+struct RowWork {
+  int64_t terms = 0, padded = 0;  // of products, and with the columns that kernels of their own would add
+  int64_t ruled = 0;              // numbers that rules make
+  int64_t outer = 0;              // numbers that are read or written by the chain
+  int64_t inner = 0;              // numbers that kernels apart would write and read
 };
 
-ChainWork work_of(const Trace& trace, const RowGroup& group, int64_t rows) {
-  ChainWork work;
-  const auto features_of = [&](ValueId id) {
-    const Shape& shape = trace.spec(id).shape;
-    return shape.rank() == 2 && shape[0] == rows ? shape[1] : 0;
-  };
-  ValueMap<bool> seen(trace);
-  for (size_t n = 0; n < trace.nodes.size(); ++n) {
-    const Node& node = trace.nodes[n];
-    if (group.where(n) != RowGroup::Where::inside) continue;
-    work.inner += features_of(node.first_output);
-    for (ValueId id : node.inputs) {
-      const size_t made = trace.producer_index(id);
-      if (seen[id] || (made != kNoNode && group.where(made) == RowGroup::Where::inside)) continue;
-      seen[id] = true;
-      work.outer += features_of(id);
-    }
-    if (!node.op->matrix_product) continue;
-    const int64_t depth = trace.spec(node.inputs[0]).shape[1], width = trace.spec(node.first_output).shape[1];
-    work.terms += depth * width;
-    work.padded +=
-        depth * (width == 1 ? 1 : (width + tuning::kHalfVector - 1) / tuning::kHalfVector * tuning::kHalfVector);
+class RowCounter {
+ public:
+  RowCounter(const Trace& trace, const RowGroup& group, int64_t rows)
+      : trace_(trace), group_(group), rows_(rows), seen_(trace) {
+    for (size_t n = 0; n < trace.nodes.size(); ++n)
+      if (group.where(n) == RowGroup::Where::inside) add(trace.nodes[n]);
+    for (ValueId id : outputs_of(trace, group)) work_.outer += features(id);
   }
-  for (ValueId id : outputs_of(trace, group)) work.inner -= features_of(id), work.outer += features_of(id);
-  return work;
-}
+  const RowWork& work() const { return work_; }
+
+ private:
+  int64_t features(ValueId id) const {
+    const Shape& shape = trace_.spec(id).shape;
+    return shape.rank() == 2 && shape[0] == rows_ ? shape[1] : 0;
+  }
+  bool made_inside(ValueId id) const {
+    const size_t made = trace_.producer_index(id);
+    return made != kNoNode && group_.where(made) == RowGroup::Where::inside;
+  }
+  void add(const Node& node) {
+    for (ValueId id : node.inputs)
+      if (!made_inside(id) && !seen_[id]) seen_[id] = true, work_.outer += features(id);
+    if (node.op->rule) work_.ruled += features(node.first_output);
+    if (!node.op->matrix_product) return;
+    const int64_t depth = trace_.spec(node.inputs[0]).shape[1], width = trace_.spec(node.first_output).shape[1];
+    const int64_t filled = tuning::kFilledColumns;
+    work_.terms += depth * width;
+    work_.padded += depth * (width == 1 ? filled / 2 : (width + filled - 1) / filled * filled);
+    work_.inner += 2 * features(node.first_output);
+  }
+
+  const Trace& trace_;
+  const RowGroup& group_;
+  int64_t rows_;
+  ValueMap<bool> seen_;
+  RowWork work_;
+};
 
 // A chain computes 4,096 rows side by side on a thread, whether they are there or not.
 bool pays(const Trace& trace, const RowGroup& group, int64_t rows, const PlanOptions& options) {
-  const int64_t piece = row_chain::kBlock * row_chain::kLanes;
-  const int64_t pieces = (rows + piece - 1) / piece, rounds = (pieces + options.threads - 1) / options.threads;
-  const double used = static_cast<double>(rows) / static_cast<double>(rounds * options.threads * piece);
-  const ChainWork work = work_of(trace, group, rows);
-  return 2 * work.inner >= work.outer &&
-         used * static_cast<double>(work.padded) >=
-             options.tuning.chain_use * static_cast<double>(std::max<int64_t>(work.terms, 1));
+  const int64_t piece = row_chain::kBlock * row_chain::kLanes, pieces = (rows + piece - 1) / piece;
+  const int64_t rounds = (pieces + options.threads - 1) / options.threads;
+  const auto number = [](int64_t count) { return static_cast<double>(count); };
+  const double used = number(rows) / number(rounds * options.threads * piece);
+  const RowWork work = RowCounter(trace, group, rows).work();
+  const Tuning::Rows& cost = options.tuning.rows;
+  const bool cached = rows * work.inner * static_cast<int64_t>(sizeof(float)) <= cost.cache_bytes;
+  const double rules = cost.rule * number(work.ruled);
+  const double chain = (cost.term * number(work.terms) + cost.outer * number(work.outer) + rules) / used;
+  return chain <=
+         cost.padded_term * number(work.padded) + rules + (cached ? cost.cached : cost.uncached) * number(work.inner);
 }
 
 Trace fuse_rows(Trace trace, const PlanOptions& options) {

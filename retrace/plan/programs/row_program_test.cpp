@@ -60,7 +60,8 @@ using RowChainTest = ChainFixture<testing::TestWithParam<LayerCase>>;
 // Where lanes stay empty, planning would leave the ops apart.
 Bits step_without(const std::vector<std::string>& passes, const LayerCase& c) {
   PlanOptions options{.passes_off = passes};
-  options.tuning.chain_use = 0;
+  Tuning::Rows& cost = options.tuning.rows;
+  cost.term = cost.outer = cost.rule = 0;
   const PlanOptionsScope scope(options);
   return step(c);
 }
@@ -104,9 +105,9 @@ TEST(RowChains, TakeInAWholeStepWhereRowsFillTheirLanesAndLayersAreNarrow) {
   const ThreadCountScope one(1);
   EXPECT_LE(kernel_calls({4096, {2, 20, 5, 1}}), 3u) << "the chain, and numbers made of its loss";
   EXPECT_TRUE(is_chain({4096, {2, 20, 5, 1}}));
-  EXPECT_TRUE(is_chain({2100, {2, 20, 5, 1}})) << "half of the lanes, where products of 5 columns leave as many empty";
-  EXPECT_FALSE(is_chain({2100, {2, 16, 16, 1}})) << "half of the lanes";
   EXPECT_FALSE(is_chain({1024, {2, 20, 5, 1}})) << "few rows";
+  EXPECT_FALSE(is_chain({8192, {16, 16, 16, 16}})) << "vectors are full, and arrays stay in the caches";
+  EXPECT_TRUE(is_chain({65'536, {64, 64, 64}})) << "arrays leave the caches";
   EXPECT_FALSE(is_chain({4096, {2, 65, 65, 1}})) << "wide layers";
   const ThreadCountScope four(4);
   EXPECT_FALSE(is_chain({4096, {2, 20, 5, 1}})) << "three threads would wait";

@@ -1,5 +1,7 @@
 #include "retrace/plan/programs/samples.h"
 
+#include <algorithm>
+
 #include "retrace/plan/programs/tile_program.h"
 #include "retrace/trace/op.h"
 
@@ -36,6 +38,12 @@ bool outputs_have(const Trace& trace, const Node& node, int64_t samples) {
   return true;
 }
 
+// The rows of the result are those of input 0.
+bool goes_by_rows(const Node& node) {
+  return node.op->matrix_product && !node.op->matrix_product(node.attributes).transpose_a;
+}
+uint32_t cut_inputs(const Node& node) { return node.op->cut != 0 ? node.op->cut : goes_by_rows(node) ? 1 : 0; }
+
 }  // namespace
 
 const Op& sample_chain_op() {
@@ -44,7 +52,7 @@ const Op& sample_chain_op() {
 }
 
 bool is_cut(const Trace& trace, const Node& node, size_t input, int64_t samples) {
-  if (!is_tile_chain(trace, node) && input < node.own_inputs()) return (node.op->cut >> input & 1) != 0;
+  if (!is_tile_chain(trace, node) && input < node.own_inputs()) return (cut_inputs(node) >> input & 1) != 0;
   return lies_along(spec_of(trace, node.inputs[input]).shape, chain_shape(trace, node), samples);
 }
 
@@ -76,10 +84,24 @@ ValueMap<bool> find_cut(const Trace& trace, int64_t samples) {
   for (const auto& node : trace.nodes) {
     for (size_t i = 0; i < node.inputs.size(); ++i)
       if (is_cut(trace, node, i, samples)) cut[node.inputs[i]] = true;
-    if (by_sample(trace, node, samples) == BySample::each)
+    if (by_sample(trace, node, samples) == BySample::each || goes_by_rows(node))
       for (int i = 0; i < node.output_count; ++i) cut[node.first_output + i] = true;
   }
   return cut;
+}
+
+bool goes_by_samples(const Trace& trace, int64_t samples) {
+  const auto cut = find_cut(trace, samples);
+  const auto each = [&](const Node& node) {
+    if (goes_by_rows(node) ? !outputs_have(trace, node, samples) || trace.spec(node.inputs[0]).shape.rank() != 2
+                           : by_sample(trace, node, samples) != BySample::each)
+      return false;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      if (is_cut(trace, node, i, samples) != cut[node.inputs[i]]) return false;
+    return true;
+  };
+  return std::all_of(trace.nodes.begin(), trace.nodes.end(), each) &&
+         std::all_of(trace.outputs.begin(), trace.outputs.end(), [&](ValueId id) { return cut[id]; });
 }
 
 Trace with_samples(const Trace& trace, int64_t samples, int64_t count) {

@@ -15,7 +15,7 @@ enum class BySample {
 
 // Of a node of a trace, its body included, over that many samples.
 BySample by_sample(const Trace& trace, const Node& node, int64_t samples);
-// Whether input i of such a node is cut.
+// Whether input i of such a node is cut: that of a matrix product by its rows, too, though chains of samples take none.
 bool is_cut(const Trace& trace, const Node& node, size_t input, int64_t samples);
 // Of a sum: the least number of samples, a power of two, that makes an aligned subtree.
 int64_t subtree_samples(const Trace& trace, const Node& node);
@@ -26,6 +26,9 @@ const Op& sample_chain_op();
 
 // Per value of a trace whose nodes all go by samples: whether it has one slice for each of them.
 ValueMap<bool> find_cut(const Trace& trace, int64_t samples);
+// Whether each sample of the outputs needs that sample alone of the values that are cut; matrix products may be among
+// the nodes.
+bool goes_by_samples(const Trace& trace, int64_t samples);
 // The same trace over `count` samples.
 Trace with_samples(const Trace& trace, int64_t samples, int64_t count);
 
