@@ -15,6 +15,15 @@
 namespace retrace {
 namespace {
 
+// The choices with commas between them; punctuation stands in quotes.
+std::string choices_text(const OptionRule& rule) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  std::vector<std::string> texts = rule.choices;
+  for (std::string& text : texts)
+    if (std::none_of(text.begin(), text.end(), is_letter)) text = fmt::format("\"{}\"", text);
+  return joined(texts, ", ");
+}
+
 std::string shown(const std::string& value) { return fmt::format("\"{}\"", printable(value.substr(0, 80))); }
 template <class Number>
   requires std::is_arithmetic_v<Number>
@@ -97,7 +106,7 @@ class Checker {
     }
     if (rule.may_be_empty) return;
     if (const auto found = given_.find(key_); values.empty() || (found != given_.end() && found->second.empty))
-      errors_.push_back(out_of_range("is empty", fmt::format("some of {}", joined(rule.choices, ", "))));
+      errors_.push_back(out_of_range("is empty", fmt::format("some of {}", choices_text(rule))));
   }
 
   void check(const std::vector<int64_t>& values, const OptionRule& rule) {
@@ -110,7 +119,7 @@ class Checker {
 
   void add_choice_error(const std::string& value, const OptionRule& rule) {
     auto error = mistake(415, key_, fmt::format("{} has no choice {}", key_, shown(value)));
-    error.got("").expected(joined(rule.choices, ", "));
+    error.got("").expected(choices_text(rule));
     if (const auto near = nearest(value, rule.choices); !near.empty())
       error.help(fmt::format("did you mean \"{}\"?", near));
     errors_.push_back(error);
