@@ -13,6 +13,7 @@
 #include "retrace/ops/random/random.h"
 #include "retrace/ops/reshape/reshape.h"
 #include "retrace/ops/rnn/rnn.h"
+#include "retrace/ops/slice/slice.h"
 #include "retrace/ops/sum/sum.h"
 #include "retrace/ops/testing/op_case.h"
 
@@ -179,6 +180,9 @@ TEST(Lstm, HasTheSameBitsWithAnyThreads) {
     for (const auto& [name, tensor] : leaves(gradients)) bits.push_back(tensor.to_vector<float>());
     bits.push_back(lstm(layer["x"].tensor(), {layer["w"].tensor(), layer["r"].tensor(), layer["b"].tensor()})
                        .y.to_vector<float>());
+    const Tensor w = slice(layer["w"].tensor(), 0, {0, 15}), r = slice(layer["r"].tensor(), 0, {0, 15});
+    const Tensor b = slice(layer["b"].tensor(), 0, {0, 15});
+    bits.push_back(gru(layer["x"].tensor(), {w, r, b, b}).y.to_vector<float>());
     bits.push_back(value.to_vector<float>());
     return bits;
   };

@@ -38,11 +38,18 @@ bool outputs_have(const Trace& trace, const Node& node, int64_t samples) {
   return true;
 }
 
-// The rows of the result are those of input 0.
-bool goes_by_rows(const Node& node) {
+// Ops that go by samples in loops, and that no chain of samples takes: rows of products, and what is joined along
+// another axis.
+bool multiplies_rows(const Node& node) {
   return node.op->matrix_product && !node.op->matrix_product(node.attributes).transpose_a;
 }
-uint32_t cut_inputs(const Node& node) { return node.op->cut != 0 ? node.op->cut : goes_by_rows(node) ? 1 : 0; }
+bool joins_rows(const Node& node) { return node.op->joins && node.attributes.integer("axis") > 0; }
+bool goes_by_rows(const Node& node) { return multiplies_rows(node) || joins_rows(node); }
+
+bool cuts_input(const Node& node, size_t input) {
+  if (node.op->cut != 0) return (node.op->cut >> input & 1) != 0;
+  return joins_rows(node) || (multiplies_rows(node) && input == 0);
+}
 
 }  // namespace
 
@@ -52,7 +59,7 @@ const Op& sample_chain_op() {
 }
 
 bool is_cut(const Trace& trace, const Node& node, size_t input, int64_t samples) {
-  if (!is_tile_chain(trace, node) && input < node.own_inputs()) return (cut_inputs(node) >> input & 1) != 0;
+  if (!is_tile_chain(trace, node) && input < node.own_inputs()) return cuts_input(node, input);
   return lies_along(spec_of(trace, node.inputs[input]).shape, chain_shape(trace, node), samples);
 }
 
@@ -92,9 +99,12 @@ ValueMap<bool> find_cut(const Trace& trace, int64_t samples) {
 
 bool goes_by_samples(const Trace& trace, int64_t samples) {
   const auto cut = find_cut(trace, samples);
+  const auto is_matrix = [&](ValueId id) { return trace.spec(id).shape.rank() == 2; };
   const auto each = [&](const Node& node) {
-    if (goes_by_rows(node) ? !outputs_have(trace, node, samples) || trace.spec(node.inputs[0]).shape.rank() != 2
-                           : by_sample(trace, node, samples) != BySample::each)
+    if (node.op->constant) return !cut[node.first_output];
+    if (goes_by_rows(node)
+            ? !outputs_have(trace, node, samples) || (multiplies_rows(node) && !is_matrix(node.inputs[0]))
+            : by_sample(trace, node, samples) != BySample::each)
       return false;
     for (size_t i = 0; i < node.inputs.size(); ++i)
       if (is_cut(trace, node, i, samples) != cut[node.inputs[i]]) return false;
