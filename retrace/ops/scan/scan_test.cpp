@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "retrace/autodiff/value_and_grad.h"
+#include "retrace/device/cpu/threads.h"
 #include "retrace/ops/concatenate/concatenate.h"
 #include "retrace/ops/linear/linear.h"
 #include "retrace/ops/lstm/lstm.h"
@@ -186,6 +187,20 @@ TEST(Scan, StepsShareTheirWeights) {
       states.push_back(state = tanh(linear(xs[t], w) + matmul(state, r, {.transpose_b = true}) + matmul(state, r)));
     expect_bits(run(h, xs, w, r), stack(states));
   }
+}
+
+// Each row of the next state needs all rows of the state: no thread can go on by itself.
+TEST(Scan, StatesThatAreReadWholeKeepThreadsTogether) {
+  const Tensor h = normal({64, 64}, kKey.split("h")), xs = normal({20, 64, 64}, kKey.split("x")) * 0.1f;
+  const auto run = [&](int threads) {
+    const ThreadCountScope scope(threads);
+    return scan([](const Tree& s, const Tree& x) -> ScanStep { return {matmul(x, s), matmul(x, s)}; }, h, xs)
+        .results.tensor()
+        .to_vector<float>();
+  };
+  const auto one = run(1);
+  for (int i = 0; i < 10; ++i)
+    for (const int threads : {2, 4}) EXPECT_EQ(run(threads), one) << threads << " threads";
 }
 
 // The gradient of a matrix is one product over all steps, that of a vector a sum from the last step to the first.

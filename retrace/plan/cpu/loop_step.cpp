@@ -78,7 +78,10 @@ class LoopStep final : public Step {
     const int64_t samples = shape.rank() >= 2 ? shape[0] : 1;
     int64_t count = std::min<int64_t>(site.options.threads, samples / tuning::kFewestLoopSamples);
     if (count < 2 || !goes_by_samples(body, samples)) count = 1;
-    const auto cut = count > 1 ? find_cut(body, samples) : ValueMap<bool>(body);
+    auto cut = count > 1 ? find_cut(body, samples) : ValueMap<bool>(body);
+    // A state that is read whole, as the right factor of a product, needs what all threads made of it.
+    for (size_t k = 0; k < loop_.carries && count > 1; ++k)
+      if (!cut[body.inputs[k]]) count = 1, cut = ValueMap<bool>(body);
     const auto sample_bytes = [&](ValueId id) {
       return cut[id] ? body.spec(id).bytes() / static_cast<size_t>(samples) : 0;
     };
