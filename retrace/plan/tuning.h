@@ -50,7 +50,8 @@ struct Tuning {
     int64_t slabs = 8;                        // for as many threads, at least: fewer leave threads without work
     int64_t inner_bytes = int64_t{4} << 20;   // that stay within it, at least: less fits the caches anyway. autoencoder
     int64_t slab_bytes = int64_t{512} << 10;  // half of a second-level cache: that a kernel touches for a slab
-    int64_t most_slab_bytes = int64_t{2} << 20;  // where a slab must be larger; beyond it digits loses
+    int64_t most_slab_bytes = int64_t{2} << 20;     // where a slab must be larger; beyond it digits loses
+    int64_t most_sample_bytes = int64_t{16} << 20;  // where a slab is one sample: all at once touch more. attention
     int64_t work = 8;  // bytes of a slab's samples for each byte of weights, which every slab prepares, and of sums
 
     bool operator==(const Samples&) const = default;

@@ -144,6 +144,41 @@ TEST_F(SampleChains, StandBehindAHead) {
   EXPECT_TRUE(train(loss, p, x, target).bits == chain.bits);
 }
 
+struct Heads {
+  int64_t batch, heads, shared, queries, keys;  // heads that share one of keys: heads / shared
+  bool causal, special = false;
+};
+
+// Attention and its gradients go head by head: products of stacks, softmax, and sums of lines.
+TEST_F(SampleChains, TakeHeadsOfAttention) {
+  for (const Heads& c : {Heads{3, 4, 4, 300, 300, true},
+                         {3, 4, 4, 300, 280, false},
+                         {2, 8, 4, 260, 260, true},
+                         {2, 4, 4, 600, 600, true, true},
+                         {1, 6, 6, 520, 700, false}}) {
+    SCOPED_TRACE(std::to_string(c.queries) + " queries");
+    Tensor q = numbers({c.batch, c.heads, c.queries, 16}, "q");
+    if (c.special) q = with_special(q, 4999);
+    const Tree x{{"q", q},
+                 {"k", numbers({c.batch, c.shared, c.keys, 16}, "k")},
+                 {"v", numbers({c.batch, c.shared, c.keys, 16}, "v")}};
+    const Tensor weights = numbers({c.batch, c.heads, c.queries, 16}, "w");
+    const auto loss = [&](const Tree& p, const Tensor& w, const Tensor&) {
+      return sum(attention(p["q"], p["k"], p["v"], {.causal = c.causal}) * w);
+    };
+    set_passes_off({"fuse_samples", "fuse_lines", "sink_views"});
+    const Results expected = train(loss, x, weights, weights);
+    EXPECT_EQ(expected.chains, 0u);
+    set_passes_off({});
+    for (const int threads : {1, 3}) {
+      set_thread_count(threads);
+      const Results chain = train(loss, x, weights, weights);
+      EXPECT_GE(chain.chains, 1u);
+      EXPECT_TRUE(chain.bits == expected.bits) << threads << " threads";
+    }
+  }
+}
+
 TEST_F(SampleChains, AreNotMadeOfWhatFitsTheCaches) { EXPECT_EQ(train({16, 32}).chains, 0u); }
 
 }  // namespace

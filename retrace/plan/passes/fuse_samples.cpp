@@ -9,7 +9,10 @@
 namespace retrace {
 namespace {
 
-bool contracts(const Node& node) { return node.op->cut != 0 && node.op->contraction; }
+// A layer's contraction, or a stack of products.
+bool contracts(const Trace& trace, const Node& node) {
+  return node.op->contraction && (node.op->cut != 0 || trace.spec(node.first_output).shape.rank() >= 3);
+}
 
 // The nodes that can go by samples together: each needs samples of the chain or what does not depend on it.
 class SampleGroup {
@@ -90,7 +93,7 @@ Chain find_chain(const Trace& trace, const SampleGroup& group, int64_t samples, 
     const Node& node = trace.nodes[n];
     if (group.where(n) == SampleGroup::Where::inside) {
       chain.members.push_back(n);
-      contractions += contracts(node);
+      contractions += contracts(trace, node);
     } else {
       for (ValueId id : node.inputs) read[id] = true;
     }
@@ -126,7 +129,7 @@ Trace with_chain(const Trace& trace, const SampleGroup& group, const Chain& chai
 Trace fuse_samples(Trace trace, const PlanOptions& options) {
   std::vector<int64_t> tried;
   for (const auto& node : trace.nodes) {
-    if (!contracts(node)) continue;
+    if (!contracts(trace, node)) continue;
     const int64_t samples = trace.spec(node.inputs[0]).shape[0];
     if (samples < 2 || std::find(tried.begin(), tried.end(), samples) != tried.end()) continue;
     tried.push_back(samples);

@@ -21,7 +21,10 @@ int64_t choose_slab(const Trace& trace, std::span<const size_t> members, int64_t
     const Node& node = trace.nodes[n];
     int64_t cut = 0, whole = 0;
     for (size_t i = 0; i < node.inputs.size(); ++i)
-      (is_cut(trace, node, i, samples) ? cut : whole) += bytes_of(trace, node.inputs[i]);
+      if (is_cut(trace, node, i, samples))
+        cut += bytes_of(trace, node.inputs[i]);
+      else if (i < node.own_inputs())  // what a fused chain reads is not prepared
+        whole += bytes_of(trace, node.inputs[i]);
     const bool sum = by_sample(trace, node, samples) == BySample::sum;
     for (int i = 0; i < node.output_count; ++i) (sum ? whole : cut) += bytes_of(trace, node.first_output + i);
     const int64_t sample = std::max<int64_t>(1, cut / samples);
@@ -34,7 +37,10 @@ int64_t choose_slab(const Trace& trace, std::span<const size_t> members, int64_t
   int64_t slab = std::max(least, static_cast<int64_t>(std::bit_floor(most)));
   const int64_t slabs = std::max<int64_t>(limits.slabs, options.threads);
   while (slab > least && samples < slab * 2 * slabs) slab /= 2;
-  return slab * widest <= limits.most_slab_bytes && samples >= slab * slabs ? slab : 0;
+  const int64_t most_bytes = slab == 1 ? limits.most_sample_bytes : limits.most_slab_bytes;
+  if (slab * widest > most_bytes) return 0;
+  const bool shared_evenly = slab == 1 && samples % options.threads == 0;  // each thread has as many
+  return samples >= slab * slabs || shared_evenly ? slab : 0;
 }
 
 void add_sample_chain(Rewriter& rewrite, std::span<const size_t> members, std::span<const ValueId> outputs,

@@ -38,16 +38,29 @@ bool outputs_have(const Trace& trace, const Node& node, int64_t samples) {
   return true;
 }
 
+// A stack of products, one for each sample.
+bool multiplies_stacks(const Trace& trace, const Node& node, int64_t samples) {
+  if (!node.op->matrix_product) return false;
+  for (size_t i = 0; i < node.own_inputs(); ++i) {
+    const Shape& shape = spec_of(trace, node.inputs[i]).shape;
+    if (shape.rank() < 3 || shape[0] != samples) return false;
+  }
+  return true;
+}
+
 // Ops that go by samples in loops, and that no chain of samples takes: rows of products, and what is joined along
 // another axis.
 bool multiplies_rows(const Node& node) {
   return node.op->matrix_product && !node.op->matrix_product(node.attributes).transpose_a;
 }
 bool joins_rows(const Node& node) { return node.op->joins && node.attributes.integer("axis") > 0; }
-bool goes_by_rows(const Node& node) { return multiplies_rows(node) || joins_rows(node); }
+bool goes_by_rows(const Trace& trace, const Node& node, int64_t samples) {
+  return joins_rows(node) || (multiplies_rows(node) && !multiplies_stacks(trace, node, samples));
+}
 
-bool cuts_input(const Node& node, size_t input) {
+bool cuts_input(const Trace& trace, const Node& node, size_t input, int64_t samples) {
   if (node.op->cut != 0) return (node.op->cut >> input & 1) != 0;
+  if (multiplies_stacks(trace, node, samples)) return true;
   return joins_rows(node) || (multiplies_rows(node) && input == 0);
 }
 
@@ -59,7 +72,7 @@ const Op& sample_chain_op() {
 }
 
 bool is_cut(const Trace& trace, const Node& node, size_t input, int64_t samples) {
-  if (!is_tile_chain(trace, node) && input < node.own_inputs()) return cuts_input(node, input);
+  if (!is_tile_chain(trace, node) && input < node.own_inputs()) return cuts_input(trace, node, input, samples);
   return lies_along(spec_of(trace, node.inputs[input]).shape, chain_shape(trace, node), samples);
 }
 
@@ -70,7 +83,7 @@ int64_t subtree_samples(const Trace& trace, const Node& node) {
 
 BySample by_sample(const Trace& trace, const Node& node, int64_t samples) {
   const bool chain = is_tile_chain(trace, node);
-  if (!chain && node.op->cut == 0) return BySample::no;
+  if (!chain && node.op->cut == 0 && !multiplies_stacks(trace, node, samples)) return BySample::no;
   for (size_t i = 0; i < node.inputs.size(); ++i)
     if (is_cut(trace, node, i, samples)) {
       const Shape& shape = spec_of(trace, node.inputs[i]).shape;
@@ -91,7 +104,7 @@ ValueMap<bool> find_cut(const Trace& trace, int64_t samples) {
   for (const auto& node : trace.nodes) {
     for (size_t i = 0; i < node.inputs.size(); ++i)
       if (is_cut(trace, node, i, samples)) cut[node.inputs[i]] = true;
-    if (by_sample(trace, node, samples) == BySample::each || goes_by_rows(node))
+    if (by_sample(trace, node, samples) == BySample::each || goes_by_rows(trace, node, samples))
       for (int i = 0; i < node.output_count; ++i) cut[node.first_output + i] = true;
   }
   return cut;
@@ -102,7 +115,7 @@ bool goes_by_samples(const Trace& trace, int64_t samples) {
   const auto is_matrix = [&](ValueId id) { return trace.spec(id).shape.rank() == 2; };
   const auto each = [&](const Node& node) {
     if (node.op->constant) return !cut[node.first_output];
-    if (goes_by_rows(node)
+    if (goes_by_rows(trace, node, samples)
             ? !outputs_have(trace, node, samples) || (multiplies_rows(node) && !is_matrix(node.inputs[0]))
             : by_sample(trace, node, samples) != BySample::each)
       return false;
