@@ -1,7 +1,8 @@
 # CUDA. The library needs nothing of it to build: it opens the driver and NVRTC when it runs. Headers that kernels made
 # at run time include are embedded as text; where nvcc is found, the kernels of *.cu files are embedded as fat binaries.
-#   generated/cuda/kernel_headers.cpp   kernel_headers() and arithmetic_flags() of retrace/device/cuda/embedded.h
+#   generated/cuda/kernel_headers.cpp   packed_kernel_headers() and arithmetic_flags() of retrace/device/cuda/embedded.h
 #   generated/cuda/kernel_images.cpp    kernel_images()
+#   target retrace_pack                 a program that makes images and headers smaller (cmake/pack.cpp)
 #   target cuda_kernels                 the fat binaries
 #   target cuda_rules                   the scalar rules, host and device side, so that a rule that only the host can
 #                                       compile is found
@@ -40,6 +41,27 @@ if(RETRACE_CUDA)
   endif()
 endif()
 
+# zstd makes images and headers smaller; what is built for another machine does without.
+set(RETRACE_PACK "")
+if(NOT CMAKE_CROSSCOMPILING)
+  add_executable(retrace_pack EXCLUDE_FROM_ALL
+    "${PROJECT_SOURCE_DIR}/cmake/pack.cpp" "${PROJECT_SOURCE_DIR}/retrace/device/cuda/packed.cpp")
+  target_include_directories(retrace_pack PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(retrace_pack PRIVATE zstd::libzstd_shared)
+  target_compile_options(retrace_pack PRIVATE -O2)
+  set_target_properties(retrace_pack PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/cuda" CXX_STANDARD 20)
+  set(RETRACE_PACK retrace_pack)
+endif()
+
+# Sets `text` to C++ that embeds `file` between the symbols LABEL and LABEL_end.
+function(retrace_embed text label file)
+  string(CONCAT joined
+    "asm(R\"(.section .rodata\n.global ${label}\n.hidden ${label}\n${label}: .incbin \"${file}\"\n"
+    ".global ${label}_end\n.hidden ${label}_end\n${label}_end: .byte 0\n.previous)\");\n"
+    "extern \"C\" const std::byte ${label}[], ${label}_end[];\n")
+  set(${text} "${joined}" PARENT_SCOPE)
+endfunction()
+
 # Compiles `source` with nvcc to `output`; further arguments are flags.
 function(retrace_nvcc source output)
   cmake_path(GET output PARENT_PATH folder)
@@ -60,16 +82,18 @@ function(retrace_add_kernel_images target name)
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
       string(MAKE_C_IDENTIFIER "${name}_${path}" label)
       set(image "${PROJECT_BINARY_DIR}/cuda/${name}/${path}.fatbin")
-      retrace_nvcc("${source}" "${image}" --fatbin -Xfatbin=-compress-all)  # the driver inflates what it loads
+      retrace_nvcc("${source}" "${image}" --fatbin --no-compress)  # zstd takes a third less
+      set(packed "${image}.packed")
+      add_custom_command(OUTPUT "${packed}" DEPENDS "${image}" retrace_pack VERBATIM COMMAND retrace_pack "${image}" "${packed}")
       set(names "${PROJECT_BINARY_DIR}/cuda/${name}/${path}.names")
       add_custom_command(OUTPUT "${names}" DEPENDS "${image}" "${PROJECT_SOURCE_DIR}/cmake/kernel_names.cmake" VERBATIM
         COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_CXX_COMPILER}" "-DSOURCE=${source}" "-DOUTPUT=${names}"
                 "-DINCLUDES=-I${PROJECT_SOURCE_DIR};-I${RETRACE_GENERATED_DIR}"
                 -P "${PROJECT_SOURCE_DIR}/cmake/kernel_names.cmake")
-      list(APPEND images "${image}" "${names}")
-      string(APPEND labels "asm(R\"(.section .rodata\n.balign 64\n.global ${label}\n.hidden ${label}\n${label}: .incbin \"${image}\"\n"
-                           ".previous)\");\nextern \"C\" const std::byte ${label}[];\n")
-      string(APPEND rows "    {\"${path}\", ${label},\n#include \"${names}\"\n     },\n")
+      list(APPEND images "${packed}" "${names}")
+      retrace_embed(embedded ${label} "${packed}")
+      string(APPEND labels "${embedded}")
+      string(APPEND rows "    {\"${path}\", ${label}, ${label}_end,\n#include \"${names}\"\n     },\n")
     endforeach()
   endif()
   set(file "${RETRACE_GENERATED_DIR}/cuda/${name}.cpp")
@@ -102,12 +126,40 @@ file(GLOB kernel_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
      "${PROJECT_SOURCE_DIR}/retrace/plan/cuda/line_chain_*.h" "${PROJECT_SOURCE_DIR}/retrace/plan/cuda/row_chain_*.h")
 list(FILTER kernel_headers EXCLUDE REGEX "kernel_(cache|host)\\.h$")  # for the host only
 list(TRANSFORM kernel_headers PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE kernel_header_files)
-set(embedded "${RETRACE_GENERATED_DIR}/cuda/kernel_headers.cpp")
-add_custom_command(OUTPUT "${embedded}" VERBATIM COMMENT "Embedding the headers of CUDA kernels"
-  DEPENDS ${kernel_header_files} "${PROJECT_SOURCE_DIR}/cmake/embed_headers.cmake"
-  COMMAND "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}" "-DOUTPUT=${embedded}" "-DFLAGS=${RETRACE_NVCC_FLAGS}"
-          "-DHEADERS=${kernel_headers}" -P "${PROJECT_SOURCE_DIR}/cmake/embed_headers.cmake")
-target_sources(retrace_lib PRIVATE "${embedded}")
+set(headers "${PROJECT_BINARY_DIR}/cuda/kernel_headers")
+set(header_script "${PROJECT_SOURCE_DIR}/cmake/embed_headers.cmake")
+if(RETRACE_PACK)
+  add_custom_command(OUTPUT "${headers}.packed" VERBATIM COMMENT "Packing the headers of CUDA kernels"
+    DEPENDS ${kernel_header_files} "${header_script}" retrace_pack
+    COMMAND "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}" "-DHEADERS=${kernel_headers}" "-DOUTPUT=${headers}" -P "${header_script}"
+    COMMAND retrace_pack "${headers}" "${headers}.packed")
+else()
+  add_custom_command(OUTPUT "${headers}.packed" VERBATIM COMMENT "Writing the headers of CUDA kernels"
+    DEPENDS ${kernel_header_files} "${header_script}"
+    COMMAND "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}" "-DHEADERS=${kernel_headers}" "-DOUTPUT=${headers}.packed" -DAS_IT_IS=ON
+            -P "${header_script}")
+endif()
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/cuda")
+retrace_embed(embedded retrace_kernel_headers "${headers}.packed")
+list(JOIN RETRACE_NVCC_FLAGS "\", \"" flags)
+set(file "${RETRACE_GENERATED_DIR}/cuda/kernel_headers.cpp")
+retrace_write_if_different("${file}" "// Generated by cmake/cuda.cmake.
+#include \"retrace/device/cuda/embedded.h\"
+
+${embedded}
+namespace retrace::cuda {
+
+std::span<const std::byte> packed_kernel_headers() { return {retrace_kernel_headers, retrace_kernel_headers_end}; }
+
+std::span<const char* const> arithmetic_flags() {
+  static const char* const flags[] = {\"${flags}\"};
+  return flags;
+}
+
+}  // namespace retrace::cuda
+")
+set_property(SOURCE "${file}" APPEND PROPERTY OBJECT_DEPENDS "${headers}.packed")
+target_sources(retrace_lib PRIVATE "${file}")
 
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/retrace/*.cu")
 list(FILTER kernel_sources EXCLUDE REGEX "_test\\.cu$")

@@ -12,9 +12,12 @@ set(RETRACE_UNITY_LETTERS "[a-m]" "[n-z]")
 set(RETRACE_UNITY_OP_LETTERS "[ab]" "c" "[d-h]" "[i-l]" "m" "[n-r]" "s" "[t-z]")  # a batch takes some seconds, and is tested within 15
 # No step waits for these folders: -O1 takes a quarter less of compiling, and -O0, for builds that only tests run, half of it. CMake
 # makes the file of a batch, whose place is known.
-set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|data|distributed|experiment|monitor|nn|optim|report|train|web")
-# Of these all but data, whose loops over pixels take 1.3 of their time so: for size, which takes 0.9 MB off the command.
-set(RETRACE_OPTIMIZED_FOR_SIZE "cli|cloud|distributed|experiment|monitor|nn|optim|report|train|web")
+set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|data|data_loops|device/cuda|distributed|experiment|monitor|nn|optim|plan/cuda|report|train|web")
+# Of these all but loops over what data are made of: for size, which takes 1.2 MB off the command.
+set(RETRACE_OPTIMIZED_FOR_SIZE "cli|cloud|data|device/cuda|distributed|experiment|monitor|nn|optim|plan/cuda|report|train|web")
+# Files of data, and of data/transforms all, with loops over numbers or text that take 1.1 to 1.4 of their time so.
+set(RETRACE_DATA_LOOPS affine augment batch_maker csv csv_encoding csv_look csv_store csv_table device_rows digits image_channels image_fit
+                       jpeg_decoder pair_vocabulary peaks png_decoder pretokens random_stream resize stack strokes text_store)
 set(light_optimization -O1)
 if(RETRACE_SANITIZE)
   set(light_optimization -O0)
@@ -22,7 +25,8 @@ endif()
 set(RETRACE_LIGHT_OPTIMIZATION ${light_optimization} CACHE STRING "Optimization of folders that no step waits for: -O1, or -O0 for tests")
 set(RETRACE_LIGHT_HEADER_LEVEL -Os)
 if(RETRACE_LIGHT_OPTIMIZATION STREQUAL "-O0")
-  set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|distributed|experiment|monitor|nn|optim|report|train|web")  # tests of data compute much
+  # tests of data and of the emulated device compute much
+  set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|distributed|experiment|monitor|nn|optim|report|train|web")
   set(RETRACE_OPTIMIZED_FOR_SIZE "none")
   set(RETRACE_LIGHT_HEADER_LEVEL -O0)
 endif()
@@ -99,6 +103,9 @@ function(retrace_unite target)
       continue()
     endif()
     set(letters ${RETRACE_UNITY_LETTERS})
+    if(folder STREQUAL "data" AND stem IN_LIST RETRACE_DATA_LOOPS OR folder STREQUAL "data/transforms" AND NOT stem MATCHES "_test$")
+      set(folder data_loops)
+    endif()
     if(folder MATCHES "^ops/(.*)")
       set(stem "${CMAKE_MATCH_1}")
       set(folder ops_each)

@@ -28,7 +28,7 @@ void check_finite(const fs::path& path, const std::vector<float>& values, int64_
 std::vector<CsvLabel> labels_of(const fs::path& path, const std::vector<float>& targets) {
   std::vector<CsvLabel> labels;
   for (const float value : targets) {
-    if (!(value >= 0 && value < 65'536 && value == std::floor(value)))
+    if (!(value >= 0 && value < 65'536 && value == static_cast<float>(static_cast<int>(value))))
       throw Error(ErrorKind::bad_data, 408, "a series has a label that is no class")
           .where(printable(path.string()))
           .got(fmt::format("{} at position {}", value, labels.size()))

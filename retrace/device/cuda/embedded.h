@@ -3,24 +3,32 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace retrace::cuda {
 
 // A header that kernels made at run time may include, by its path from the root.
 struct KernelHeader {
-  const char* path;
-  const char* text;
+  std::string path, text;
 };
-std::span<const KernelHeader> kernel_headers();
+// Unpacked on first use.
+const std::vector<KernelHeader>& kernel_headers();
+
+// The same as the build has packed them: for each header a line with its path, a line with its size, and its text.
+std::span<const std::byte> packed_kernel_headers();
 
 // The flags of nvcc and NVRTC that fix the arithmetic.
 std::span<const char* const> arithmetic_flags();
 
 // The kernels of one .cu file, as nvcc's fat binary: machine code for several architectures, and PTX.
 struct KernelImage {
-  const char* path;  // of the .cu file, from the root
-  const std::byte* bytes;
-  const char* kernels;  // their names, a space behind each
+  const char* path;              // of the .cu file, from the root
+  const std::byte *begin, *end;  // packed (packed.h)
+  const char* kernels;           // their names, a space behind each
+
+  // What nvcc has written. Throws Error(internal) where the bytes are damaged.
+  std::string fat_binary() const;
 };
 // Empty in a build without nvcc.
 std::span<const KernelImage> kernel_images();

@@ -116,7 +116,8 @@ std::string Nvrtc::text(Program program, int (*size)(Program, size_t*), int (*ge
 
 Nvrtc::Compiled Nvrtc::compile(const std::string& source, int capability) const {
   std::vector<const char*> texts, paths, flags;
-  for (const auto& header : kernel_headers()) texts.push_back(header.text), paths.push_back(header.path);
+  for (const auto& header : kernel_headers())
+    texts.push_back(header.text.c_str()), paths.push_back(header.path.c_str());
   const auto chosen = options(capability);
   for (const auto& option : chosen) flags.push_back(option.c_str());
 

@@ -57,7 +57,7 @@ TEST(CudaEmbedded, ImagesAreFatBinaries) {
   ASSERT_EQ(test_images().size(), 1u);
   EXPECT_STREQ(test_images()[0].path, "tests/cuda_rules_check.cu");
   constexpr unsigned char magic[] = {0x50, 0xed, 0x55, 0xba};
-  EXPECT_EQ(std::memcmp(test_images()[0].bytes, magic, sizeof magic), 0);
+  EXPECT_EQ(std::memcmp(test_images()[0].fat_binary().data(), magic, sizeof magic), 0);
 }
 
 TEST(CudaNvrtcLibrary, ItsAbsenceIsTold) {

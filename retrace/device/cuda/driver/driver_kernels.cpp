@@ -56,7 +56,7 @@ const Kernel& DriverKernels::find(std::string_view name) {
   for (const KernelImage& image : images_) {
     if (!has_kernel(image, name)) continue;
     auto& module = loaded_[&image];
-    if (!module) module = std::make_unique<DriverModule>(context_, image.bytes);
+    if (!module) module = std::make_unique<DriverModule>(context_, image.fat_binary().data());
     return *found_.emplace(name, &module->find(name)).first->second;
   }
   throw Error(ErrorKind::internal, 637, fmt::format("cuda: there is no kernel {}", name))

@@ -16,9 +16,9 @@ namespace retrace::cuda {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
-constexpr std::array<std::byte, 1> kImage{};
-constexpr std::array<KernelImage, 2> kImages = {
-    {{"first.cu", kImage.data(), "a b c scale "}, {"second.cu", kImage.data(), "scale_2 "}}};
+constexpr std::array<std::byte, 2> kImage{std::byte{'0'}};  // packed as it is
+constexpr std::array<KernelImage, 2> kImages = {{{"first.cu", kImage.data(), kImage.data() + 2, "a b c scale "},
+                                                 {"second.cu", kImage.data(), kImage.data() + 2, "scale_2 "}}};
 
 struct Numbers {
   int64_t count;
