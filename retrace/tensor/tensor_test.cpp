@@ -15,21 +15,15 @@ TEST(Tensors, RefuseSizesThatAreNone) {
   EXPECT_EQ(error_text([] { Tensor::from<float>({1}, {-1}, "", kTensorPlace); }),
             "error[RT0102]: a shape has the negative size -1\n"
             "  where:    model.cpp:7");
-  EXPECT_EQ(error_text([] {
-              Tensor::zeros({2, -1}, DType::f32, "", kTensorPlace);
-            }),
+  EXPECT_EQ(error_text([] { Tensor::zeros({2, -1}, DType::f32, "", kTensorPlace); }),
             "error[RT0102]: the shape [2,-1] has a negative size\n"
             "  where:    model.cpp:7\n"
             "  expected: sizes of 0 or more");
-  EXPECT_EQ(error_text([] {
-              Tensor::from<float>({1, 2}, {3}, "", kTensorPlace);
-            }),
+  EXPECT_EQ(error_text([] { Tensor::from<float>({1, 2}, {3}, "", kTensorPlace); }),
             "error[RT0103]: 2 values do not fill the shape [3]\n"
             "  where:    model.cpp:7\n"
             "  expected: 3 values");
-  EXPECT_EQ(error_text([] {
-              Shape({1, 1, 1, 1, 1, 1, 1, 1, 1}, kTensorPlace);
-            }),
+  EXPECT_EQ(error_text([] { Shape({1, 1, 1, 1, 1, 1, 1, 1, 1}, kTensorPlace); }),
             "error[RT0101]: a tensor has at most 8 axes\n"
             "  where:    model.cpp:7\n"
             "  help:     merge axes with reshape");
@@ -39,9 +33,7 @@ TEST(Tensors, RefuseMoreElementsThanMemoryCanName) {
   constexpr int64_t most = int64_t{1} << 40;
   EXPECT_EQ(Shape({most}).count(), most);
   EXPECT_EQ(Shape({most, 0}).count(), 0);
-  EXPECT_EQ(error_text([] {
-              Tensor::zeros({most, most}, DType::f32, "", kTensorPlace);
-            }),
+  EXPECT_EQ(error_text([] { Tensor::zeros({most, most}, DType::f32, "", kTensorPlace); }),
             "error[RT0107]: the shape [1099511627776,1099511627776] has too many elements\n"
             "  where:    model.cpp:7\n"
             "  expected: sizes with a product of at most 1099511627776");
@@ -58,9 +50,7 @@ TEST(Tensors, RefuseWrongLabels) {
             "  expected: B, T and C at most once; S and U may repeat\n"
             "  help:     use U for an axis without a meaning of its own");
   EXPECT_EQ(error_text([] { Labels("UUUUUUUUU"); }), "error[RT0101]: a tensor has at most 8 axes");
-  EXPECT_EQ(error_text([] {
-              Tensor::from<float>({1, 2}, {1, 2}, "B", kTensorPlace);
-            }),
+  EXPECT_EQ(error_text([] { Tensor::from<float>({1, 2}, {1, 2}, "B", kTensorPlace); }),
             "error[RT0112]: labels \"B\" are fewer than the axes of [1,2]\n"
             "  where:    model.cpp:7\n"
             "  expected: 2 labels\n"
@@ -93,29 +83,21 @@ TEST(Tensors, RefuseToBeReadAsWhatTheyAreNot) {
 
 TEST(Trees, SayWhatTheyHold) {
   const Tree empty, leaf(Tensor::zeros({2})), tree{{"weights", leaf}, {"bias", leaf}};
-  EXPECT_EQ(error_text([&] {
-              tree[{"weight", kTensorPlace}];
-            }),
+  EXPECT_EQ(error_text([&] { tree[{"weight", kTensorPlace}]; }),
             "error[RT0120]: the tree has no entry \"weight\"\n"
             "  where:    model.cpp:7\n"
             "  got:      entries bias, weights\n"
             "  help:     did you mean \"weights\"?");
-  EXPECT_EQ(error_text([&] {
-              empty[{"x", kTensorPlace}];
-            }),
+  EXPECT_EQ(error_text([&] { empty[{"x", kTensorPlace}]; }),
             "error[RT0120]: the tree has no entry \"x\"\n"
             "  where:    model.cpp:7\n"
             "  got:      an empty tree");
-  EXPECT_EQ(error_text([&] {
-              leaf[{"x", kTensorPlace}];
-            }),
+  EXPECT_EQ(error_text([&] { leaf[{"x", kTensorPlace}]; }),
             "error[RT0120]: the tree has no entry \"x\"\n"
             "  where:    model.cpp:7\n"
             "  got:      a single tensor f32[2]");
   Tree changed = leaf;
-  EXPECT_EQ(error_text([&] {
-              changed[{"x", kTensorPlace}] = leaf;
-            }),
+  EXPECT_EQ(error_text([&] { changed[{"x", kTensorPlace}] = leaf; }),
             "error[RT0121]: \"x\" is asked of a tree that is a single tensor\n"
             "  where:    model.cpp:7\n"
             "  got:      f32[2]");

@@ -91,9 +91,7 @@ TEST(VolumeLayers, PoolsAreTheirOps) {
 TEST(VolumeLayers, SayWhatTheyTake) {
   const std::string text = error_of([] { conv3d(3, 2).initial({4, 4, 1}, random_key(1)); });
   EXPECT_NE(text.find("RT0279"), std::string::npos) << text;
-  EXPECT_NE(error_of([] {
-              volume_layer("max_pool3d", {{"size", VolumeSizes{1, 2}}});
-            }).find("RT0453"),
+  EXPECT_NE(error_of([] { volume_layer("max_pool3d", {{"size", VolumeSizes{1, 2}}}); }).find("RT0453"),
             std::string::npos);
   EXPECT_NE(error_of([] {
               volume_layer("max_pool3d", {{"size", int64_t{2}}, {"padding", VolumeSizes{1, 2}}});
