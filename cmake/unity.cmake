@@ -9,6 +9,7 @@ set(RETRACE_UNITY_LARGE train data ops)  # folders of many files
 set(RETRACE_UNITY_SMALL cloud device device/cpu device/cuda optim plan/layout tensor trace)  # one batch; others have two
 set(RETRACE_UNITY_LARGE_LETTERS "[a-c]" "[d-h]" "[ij]" "[k-m]" "[no]" "[pq]" "r" "s" "[t-z]")
 set(RETRACE_UNITY_LETTERS "[a-m]" "[n-z]")
+set(RETRACE_UNITY_TEST_LETTERS "[a-h]" "[i-m]" "[n-r]" "[s-z]")  # of data and ops; tests of train are nine batches, of other folders one
 set(RETRACE_UNITY_OP_LETTERS "[ab]" "c" "[d-h]" "[i-l]" "m" "[n-r]" "s" "[t-z]")  # a batch takes some seconds, and is tested within 15
 # No step waits for these folders: -O1 takes a quarter less of compiling, and -O0, for builds that only tests run, half of it. CMake
 # makes the file of a batch, whose place is known.
@@ -105,14 +106,18 @@ function(retrace_unite target)
     set(letters ${RETRACE_UNITY_LETTERS})
     if(folder STREQUAL "data" AND stem IN_LIST RETRACE_DATA_LOOPS OR folder STREQUAL "data/transforms" AND NOT stem MATCHES "_test$")
       set(folder data_loops)
+    elseif(stem MATCHES "_test$")
+      set(letters ".")
     endif()
     if(folder MATCHES "^ops/(.*)")
       set(stem "${CMAKE_MATCH_1}")
       set(folder ops_each)
       set(letters ${RETRACE_UNITY_OP_LETTERS})
     endif()
-    if(folder IN_LIST RETRACE_UNITY_SMALL AND NOT stem MATCHES "_test$")
+    if(folder IN_LIST RETRACE_UNITY_SMALL)
       set(letters ".")
+    elseif(folder MATCHES "^(data|ops)$" AND stem MATCHES "_test$")
+      set(letters ${RETRACE_UNITY_TEST_LETTERS})
     elseif(folder IN_LIST RETRACE_UNITY_LARGE)
       set(letters ${RETRACE_UNITY_LARGE_LETTERS})
     endif()

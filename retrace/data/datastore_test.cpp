@@ -33,7 +33,7 @@ std::string message_of(Call call) {
   return "no error";
 }
 
-bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool datastore_says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // Can only be read from the start to the end.
 class Stream : public DataSource {
@@ -67,17 +67,17 @@ TEST(Datastore, ReadingPastTheEndIsAnError) {
   Datastore store = counting(1);
   store.read();
   const std::string text = message_of([&] { store.read(); });
-  EXPECT_TRUE(says(text, "no more data after 1 observations")) << text;
-  EXPECT_TRUE(says(text, "call reset()")) << text;
-  EXPECT_TRUE(says(text, "datastore_test.cpp:")) << text;
+  EXPECT_TRUE(datastore_says(text, "no more data after 1 observations")) << text;
+  EXPECT_TRUE(datastore_says(text, "call reset()")) << text;
+  EXPECT_TRUE(datastore_says(text, "datastore_test.cpp:")) << text;
 }
 
 TEST(Datastore, ReadsChunksThatEndWithTheData) {
   Datastore store = counting(5);
   EXPECT_EQ(store.read(2).size(), 2u);
   EXPECT_EQ(store.read(100).size(), 3u);
-  EXPECT_TRUE(says(message_of([&] { store.read(1); }), "no more data"));
-  EXPECT_TRUE(says(message_of([&] { store.read(0); }), "0 observations were asked for"));
+  EXPECT_TRUE(datastore_says(message_of([&] { store.read(1); }), "no more data"));
+  EXPECT_TRUE(datastore_says(message_of([&] { store.read(0); }), "0 observations were asked for"));
 }
 
 TEST(Datastore, LookingDoesNotMove) {
@@ -87,8 +87,8 @@ TEST(Datastore, LookingDoesNotMove) {
   EXPECT_EQ(store.get(2)[0].item<int32_t>(), 2);
   EXPECT_EQ(store.read_all().size(), 3u);
   EXPECT_EQ(store.read()[0].item<int32_t>(), 1);
-  EXPECT_TRUE(says(message_of([&] { store.get(3); }), "no observation 3"));
-  EXPECT_TRUE(says(message_of([] { counting(0).preview(); }), "this one is empty"));
+  EXPECT_TRUE(datastore_says(message_of([&] { store.get(3); }), "no observation 3"));
+  EXPECT_TRUE(datastore_says(message_of([] { counting(0).preview(); }), "this one is empty"));
 }
 
 TEST(Datastore, ShuffleReturnsANewStore) {
@@ -111,8 +111,8 @@ TEST(Datastore, PartsAreContiguousAndTheFirstTakeTheRemainder) {
   EXPECT_EQ(numbers(store.partition(4, 3)), (std::vector<int32_t>{8, 9}));
   EXPECT_EQ(store.num_partitions(), 10);
   EXPECT_EQ(store.partition(20, 19).size(), 0);
-  EXPECT_TRUE(says(message_of([&] { store.partition(4, 4); }), "no part 4 of 4"));
-  EXPECT_TRUE(says(message_of([&] { store.partition(0, 0); }), "no part 0 of 0"));
+  EXPECT_TRUE(datastore_says(message_of([&] { store.partition(4, 4); }), "no part 4 of 4"));
+  EXPECT_TRUE(datastore_says(message_of([&] { store.partition(0, 0); }), "no part 0 of 0"));
 }
 
 TEST(Datastore, APartIsShuffledInsideItself) {
@@ -126,15 +126,16 @@ TEST(Datastore, SubsetsKeepTheirOrderAndNest) {
   EXPECT_EQ(numbers(subset), (std::vector<int32_t>{7, 2, 2, 9}));
   EXPECT_EQ(numbers(subset.subset({3, 0})), (std::vector<int32_t>{9, 7}));
   EXPECT_EQ(subset.source()->sample(3), 9);
-  EXPECT_TRUE(says(message_of([] { counting(3).subset({1, 3}); }), "no observation 3"));
+  EXPECT_TRUE(datastore_says(message_of([] { counting(3).subset({1, 3}); }), "no observation 3"));
 }
 
 TEST(Datastore, AStreamSaysWhatItCannot) {
   Datastore stream(std::make_shared<Stream>());
   EXPECT_FALSE(stream.is_shuffleable() || stream.is_partitionable() || stream.is_subsettable());
-  EXPECT_TRUE(says(message_of([&] { stream.shuffle(1); }), "shuffle: this store cannot be shuffled"));
-  EXPECT_TRUE(says(message_of([&] { stream.partition(1, 0); }), "partition: this store cannot be parted"));
-  EXPECT_TRUE(says(message_of([&] { stream.subset({0}); }), "subset: this store cannot be read in any order"));
+  EXPECT_TRUE(datastore_says(message_of([&] { stream.shuffle(1); }), "shuffle: this store cannot be shuffled"));
+  EXPECT_TRUE(datastore_says(message_of([&] { stream.partition(1, 0); }), "partition: this store cannot be parted"));
+  EXPECT_TRUE(
+      datastore_says(message_of([&] { stream.subset({0}); }), "subset: this store cannot be read in any order"));
   EXPECT_EQ(stream.num_partitions(), 1);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(stream.read()[0].item<int32_t>(), i);
 }

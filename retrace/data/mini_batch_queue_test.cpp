@@ -47,7 +47,7 @@ std::string message_of(Call call, ErrorKind kind = ErrorKind::usage) {
   return "no error";
 }
 
-bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool queue_says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 class Stream : public DataSource {
  public:
@@ -119,7 +119,7 @@ TEST(MiniBatchQueue, HasNoDataBeforeADiscardedMiniBatch) {
   EXPECT_TRUE(queue.has_data());
   batch(queue);
   EXPECT_FALSE(queue.has_data());
-  EXPECT_TRUE(says(message_of([&] { queue.next(); }), "no mini-batch left"));
+  EXPECT_TRUE(queue_says(message_of([&] { queue.next(); }), "no mini-batch left"));
   EXPECT_FALSE(MiniBatchQueue(counting(1), {.mini_batch_size = 2, .partial_mini_batch = Partial::discard}).has_data());
 }
 
@@ -127,10 +127,10 @@ TEST(MiniBatchQueue, TheEndIsAnErrorThatSaysWhatToDo) {
   MiniBatchQueue queue(counting(2));
   queue.next();
   const std::string text = message_of([&] { queue.next<1>(); });
-  EXPECT_TRUE(says(text, "the end of the data is reached")) << text;
-  EXPECT_TRUE(says(text, "2 of 2 observations delivered")) << text;
-  EXPECT_TRUE(says(text, "reset()") && says(text, "shuffle()") && says(text, "has_data()")) << text;
-  EXPECT_TRUE(says(text, "mini_batch_queue_test.cpp:")) << text;
+  EXPECT_TRUE(queue_says(text, "the end of the data is reached")) << text;
+  EXPECT_TRUE(queue_says(text, "2 of 2 observations delivered")) << text;
+  EXPECT_TRUE(queue_says(text, "reset()") && queue_says(text, "shuffle()") && queue_says(text, "has_data()")) << text;
+  EXPECT_TRUE(queue_says(text, "mini_batch_queue_test.cpp:")) << text;
   EXPECT_FALSE(MiniBatchQueue(counting(0)).has_data());
 }
 
@@ -191,8 +191,8 @@ TEST(MiniBatchQueue, PartsShuffleInsideThemselves) {
     }
   }
   EXPECT_EQ(together, order);
-  EXPECT_TRUE(says(message_of([&] { whole.partition(3, 3); }), "no part 3 of 3"));
-  EXPECT_TRUE(says(message_of([&] { whole.partition(0, 0); }), "no part 0 of 0"));
+  EXPECT_TRUE(queue_says(message_of([&] { whole.partition(3, 3); }), "no part 3 of 3"));
+  EXPECT_TRUE(queue_says(message_of([&] { whole.partition(0, 0); }), "no part 0 of 0"));
 }
 
 TEST(MiniBatchQueue, PartsOfOneSizeAreNotShuffledAlike) {
@@ -207,9 +207,9 @@ TEST(MiniBatchQueue, PartsOfOneSizeAreNotShuffledAlike) {
 TEST(MiniBatchQueue, AStreamIsReadInItsOrderOnly) {
   MiniBatchQueue queue(Datastore(std::make_shared<Stream>()), {.mini_batch_size = 3});
   EXPECT_EQ(rest(queue), (std::vector<int32_t>{0, 1, 2, 3, 4}));
-  EXPECT_TRUE(says(message_of([&] { queue.shuffle(); }), "cannot be shuffled"));
-  EXPECT_TRUE(says(message_of([&] { queue.partition(2, 0); }), "cannot be parted"));
-  EXPECT_TRUE(says(message_of([&] { queue.restore({1, 1, 0}); }), "cannot be at the saved position"));
+  EXPECT_TRUE(queue_says(message_of([&] { queue.shuffle(); }), "cannot be shuffled"));
+  EXPECT_TRUE(queue_says(message_of([&] { queue.partition(2, 0); }), "cannot be parted"));
+  EXPECT_TRUE(queue_says(message_of([&] { queue.restore({1, 1, 0}); }), "cannot be at the saved position"));
   queue.reset();
   EXPECT_EQ(rest(queue).size(), 5u);
 }
@@ -235,9 +235,9 @@ TEST(MiniBatchQueue, SavedPositionsGoOnExactly) {
   EXPECT_EQ(rest(other), next_epoch);
   queue.restore(saved);
   EXPECT_EQ(rest(queue), expected);
-  EXPECT_TRUE(says(message_of([&] { other.restore({0, 0, 31}); }), "0 <= next <= 30"));
-  EXPECT_TRUE(says(message_of([&] { other.restore({-1, 0, 0}); }), "cannot be at"));
-  EXPECT_TRUE(says(message_of([&] { other.restore({3, 2, 0}); }), "cannot be at"));
+  EXPECT_TRUE(queue_says(message_of([&] { other.restore({0, 0, 31}); }), "0 <= next <= 30"));
+  EXPECT_TRUE(queue_says(message_of([&] { other.restore({-1, 0, 0}); }), "cannot be at"));
+  EXPECT_TRUE(queue_says(message_of([&] { other.restore({3, 2, 0}); }), "cannot be at"));
 }
 
 TEST(MiniBatchQueue, CastsComeBeforeLabels) {
@@ -288,7 +288,7 @@ TEST(MiniBatchQueue, OutputsCanBeLeftOut) {
   EXPECT_EQ(queue.outputs(), 1);
   EXPECT_EQ(queue.next().size(), 1u);
   queue.reset();
-  EXPECT_TRUE(says(message_of([&] { queue.next<2>(); }), "2 outputs were asked for, and it has 1"));
+  EXPECT_TRUE(queue_says(message_of([&] { queue.next<2>(); }), "2 outputs were asked for, and it has 1"));
   EXPECT_EQ(queue.position().next, 0);  // the place in the data stayed
 }
 
@@ -315,27 +315,27 @@ TEST(MiniBatchQueue, AFunctionMakesTheOutputs) {
 
   MiniBatchQueue wrong(store, {.mini_batch_function = function});
   const std::string text = message_of([&] { wrong.next(); });
-  EXPECT_TRUE(says(text, "returned 3 tensors") && says(text, "2, one for each output")) << text;
+  EXPECT_TRUE(queue_says(text, "returned 3 tensors") && queue_says(text, "2, one for each output")) << text;
 }
 
 TEST(MiniBatchQueue, WrongOptionsAreErrorsAtConstruction) {
   const auto text = [](MiniBatchQueueOptions options) {
     return message_of([&] { MiniBatchQueue(counting(3), std::move(options)); });
   };
-  EXPECT_TRUE(says(text({.mini_batch_size = 0}), "mini_batch_size is 0"));
-  EXPECT_TRUE(says(text({.formats = {"B", "B"}}), "2 formats for 1 output"));
-  EXPECT_TRUE(says(text({.casts = {DType::f32, DType::f32}}), "2 casts for 1 output"));
-  EXPECT_TRUE(says(text({.labelled = {true, true}}), "2 labelled flags for 1 output"));
-  EXPECT_TRUE(says(text({.devices = {"cpu", "cpu"}}), "2 devices for 1 output"));
-  EXPECT_TRUE(says(text({.formats = {"BX"}}), "formats[0]: "));
-  EXPECT_TRUE(says(text({.formats = {"BB"}}), "formats[0]: "));
-  EXPECT_TRUE(says(text({.formats = {"B"}, .labelled = {false}}), "labelled[0] is false"));
-  EXPECT_TRUE(says(text({.outputs = 2}), "2 outputs from a store of 1 variables"));
-  EXPECT_TRUE(says(text({.devices = {"gpu9"}}), "gpu9"));
+  EXPECT_TRUE(queue_says(text({.mini_batch_size = 0}), "mini_batch_size is 0"));
+  EXPECT_TRUE(queue_says(text({.formats = {"B", "B"}}), "2 formats for 1 output"));
+  EXPECT_TRUE(queue_says(text({.casts = {DType::f32, DType::f32}}), "2 casts for 1 output"));
+  EXPECT_TRUE(queue_says(text({.labelled = {true, true}}), "2 labelled flags for 1 output"));
+  EXPECT_TRUE(queue_says(text({.devices = {"cpu", "cpu"}}), "2 devices for 1 output"));
+  EXPECT_TRUE(queue_says(text({.formats = {"BX"}}), "formats[0]: "));
+  EXPECT_TRUE(queue_says(text({.formats = {"BB"}}), "formats[0]: "));
+  EXPECT_TRUE(queue_says(text({.formats = {"B"}, .labelled = {false}}), "labelled[0] is false"));
+  EXPECT_TRUE(queue_says(text({.outputs = 2}), "2 outputs from a store of 1 variables"));
+  EXPECT_TRUE(queue_says(text({.devices = {"gpu9"}}), "gpu9"));
   MiniBatchQueue queue(counting(3));
-  EXPECT_TRUE(says(message_of([&] { queue.set_mini_batch_size(-1); }), "mini_batch_size is -1"));
+  EXPECT_TRUE(queue_says(message_of([&] { queue.set_mini_batch_size(-1); }), "mini_batch_size is -1"));
   MiniBatchQueue few(array_store({Tensor::zeros({2, 2, 2})}), {.formats = {"BC"}});
-  EXPECT_TRUE(says(message_of([&] { few.next(); }), "\"BC\""));
+  EXPECT_TRUE(queue_says(message_of([&] { few.next(); }), "\"BC\""));
 }
 
 // Observation i has 1 + i * 5 % 7 entries of i + 1, and zeros behind them.
@@ -410,15 +410,15 @@ TEST(MiniBatchQueueBuckets, AreTheSameMadeAheadAndFromASavedPosition) {
   MiniBatchQueue later(store, options);
   later.restore(queue.position());
   EXPECT_EQ(batches_of(later), batches_of(queue));
-  EXPECT_TRUE(says(message_of([&] { later.restore({1, 1, 3}); }), "no mini-batch begins at the saved position"));
-  EXPECT_TRUE(says(message_of([&] { later.set_mini_batch_size(5); }), "for a queue with buckets"));
+  EXPECT_TRUE(queue_says(message_of([&] { later.restore({1, 1, 3}); }), "no mini-batch begins at the saved position"));
+  EXPECT_TRUE(queue_says(message_of([&] { later.set_mini_batch_size(5); }), "for a queue with buckets"));
 }
 
 TEST(MiniBatchQueueBuckets, NeedLengthsAndAnOrder) {
   const Datastore store(std::make_shared<Ragged>(5));
-  EXPECT_TRUE(says(message_of([&] { MiniBatchQueue(store, {.buckets = {3, 3}}); }), "buckets[1] is 3"));
-  EXPECT_TRUE(says(message_of([&] { MiniBatchQueue(store, {.buckets = {0}}); }), "buckets[0] is 0"));
-  EXPECT_TRUE(says(message_of([&] { MiniBatchQueue(counting(5), {.buckets = {3}}); }), "all of one length"));
+  EXPECT_TRUE(queue_says(message_of([&] { MiniBatchQueue(store, {.buckets = {3, 3}}); }), "buckets[1] is 3"));
+  EXPECT_TRUE(queue_says(message_of([&] { MiniBatchQueue(store, {.buckets = {0}}); }), "buckets[0] is 0"));
+  EXPECT_TRUE(queue_says(message_of([&] { MiniBatchQueue(counting(5), {.buckets = {3}}); }), "all of one length"));
   EXPECT_EQ(batches_of(MiniBatchQueue(store.subset({4, 0, 3}), {.mini_batch_size = 2, .buckets = {2}})),
             "2: 0 3; 7: 4; ");
 }
@@ -440,7 +440,7 @@ TEST(MiniBatchQueue, ObservationsOfDifferentShapesAreRefused) {
     return Observation{Tensor::zeros({context.sample + 1})};
   };
   MiniBatchQueue queue(transform(counting(3), grow));
-  EXPECT_TRUE(says(message_of([&] { queue.next(); }), "observations 0 and 1"));
+  EXPECT_TRUE(queue_says(message_of([&] { queue.next(); }), "observations 0 and 1"));
 }
 
 TEST(MiniBatchQueueShare, WorkersTogetherSeeTheWholeMiniBatch) {
@@ -518,16 +518,16 @@ TEST(MiniBatchQueueShare, AWorkerWithoutSamplesGetsEmptyTensors) {
 TEST(MiniBatchQueueShare, WrongSharesAreRefused) {
   const MiniBatchQueue whole(counting(8));
   const std::string text = message_of([&] { whole.share(worker(0, 4), 1); });
-  EXPECT_TRUE(says(text, "4 workers share 1 shard")) << text;
-  EXPECT_TRUE(says(text, "set .shards = 4 or more")) << text;
-  EXPECT_TRUE(says(message_of([&] { whole.share(Worker(), 0); }), "0 shards"));
+  EXPECT_TRUE(queue_says(text, "4 workers share 1 shard")) << text;
+  EXPECT_TRUE(queue_says(text, "set .shards = 4 or more")) << text;
+  EXPECT_TRUE(queue_says(message_of([&] { whole.share(Worker(), 0); }), "0 shards"));
   const MiniBatchQueue share = whole.share(Worker(), 2);
-  EXPECT_TRUE(says(message_of([&] { share.share(Worker(), 2); }), "a worker's share already"));
+  EXPECT_TRUE(queue_says(message_of([&] { share.share(Worker(), 2); }), "a worker's share already"));
   const auto drop = [](const std::vector<std::vector<Tensor>>&) {
     return std::vector<Tensor>{Tensor::zeros({1}, DType::f32, "B")};
   };
   MiniBatchQueue lossy = MiniBatchQueue(counting(8), {.mini_batch_function = drop}).share(worker(0, 2), 2);
-  EXPECT_TRUE(says(message_of([&] { lossy.next(); }), "output 0 has 1 samples, the worker's share has 4"));
+  EXPECT_TRUE(queue_says(message_of([&] { lossy.next(); }), "output 0 has 1 samples, the worker's share has 4"));
 }
 
 }  // namespace

@@ -11,18 +11,18 @@
 namespace retrace::nn {
 namespace {
 
-int64_t count(const Tree& tree) {
+int64_t count_of(const Tree& tree) {
   int64_t sum = 0;
   for (const auto& tensor : leaf_tensors(tree)) sum += tensor.size();
   return sum;
 }
 
 TEST(Networks, have_the_published_numbers_of_learnables) {
-  EXPECT_EQ(count(models::digits(random_key(1)).parameters), 84'075);
-  EXPECT_EQ(count(models::digits(random_key(1), {.heads = {"class"}}).parameters), 84'075 - 6'273);
-  EXPECT_EQ(count(models::peaks(random_key(1)).parameters), 171);
-  EXPECT_EQ(count(models::autoencoder(random_key(1)).parameters), 12'609);
-  EXPECT_EQ(count(models::cifar10(random_key(1)).parameters), 677'610);
+  EXPECT_EQ(count_of(models::digits(random_key(1)).parameters), 84'075);
+  EXPECT_EQ(count_of(models::digits(random_key(1), {.heads = {"class"}}).parameters), 84'075 - 6'273);
+  EXPECT_EQ(count_of(models::peaks(random_key(1)).parameters), 171);
+  EXPECT_EQ(count_of(models::autoencoder(random_key(1)).parameters), 12'609);
+  EXPECT_EQ(count_of(models::cifar10(random_key(1)).parameters), 677'610);
 }
 
 TEST(Networks, digits_has_the_names_of_the_walk_through) {

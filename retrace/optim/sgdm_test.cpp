@@ -5,8 +5,8 @@
 namespace retrace {
 namespace {
 
-Tree one(float value) { return {{"w", Tensor::from<float>({value}, {1})}}; }
-float value_of(const Tree& tree) { return tree["w"].tensor().item<float>(); }
+Tree sgdm_weight(float value) { return {{"w", Tensor::from<float>({value}, {1})}}; }
+float sgdm_weight_of(const Tree& tree) { return tree["w"].tensor().item<float>(); }
 
 TEST(SgdmUpdate, three_steps_by_hand_with_a_falling_rate) {
   // v = 0.9 v - rate g; w = w + v. The drop of the rate leaves the old velocity as it is: with the rate outside of the
@@ -14,13 +14,14 @@ TEST(SgdmUpdate, three_steps_by_hand_with_a_falling_rate) {
   const float gradients[] = {0.5f, -0.25f, 2.0f}, rates[] = {0.1f, 0.1f, 0.01f};
   const float weights[] = {0x1.e66666p-1f, 0x1.dc28f6p-1f, 0x1.c8b43ap-1f};
   const float velocities[] = {-0x1.99999ap-5f, -0x1.47ae12p-6f, -0x1.374bc4p-5f};
-  Tree parameters = one(1);
+  Tree parameters = sgdm_weight(1);
   SgdmState state;
   for (int i = 0; i < 3; ++i) {
-    auto updated = sgdm_update(parameters, one(gradients[i]), state, {.learn_rate = rates[i], .momentum = 0.9f});
+    auto updated =
+        sgdm_update(parameters, sgdm_weight(gradients[i]), state, {.learn_rate = rates[i], .momentum = 0.9f});
     parameters = updated.parameters, state = updated.state;
-    EXPECT_EQ(value_of(parameters), weights[i]) << i;
-    EXPECT_EQ(value_of(state.velocity), velocities[i]) << i;
+    EXPECT_EQ(sgdm_weight_of(parameters), weights[i]) << i;
+    EXPECT_EQ(sgdm_weight_of(state.velocity), velocities[i]) << i;
   }
 }
 
@@ -32,14 +33,14 @@ TEST(SgdmUpdate, options_are_rounded_to_the_type_of_the_parameter) {
 }
 
 TEST(SgdmUpdate, idle_velocity_becomes_zero) {
-  Tree parameters = one(1);
-  SgdmState state{one(1)};
+  Tree parameters = sgdm_weight(1);
+  SgdmState state{sgdm_weight(1)};
   for (int i = 0; i < 5000; ++i) {
-    auto updated = sgdm_update(parameters, one(0), state);
+    auto updated = sgdm_update(parameters, sgdm_weight(0), state);
     parameters = updated.parameters, state = updated.state;
-    if (i % 100 == 0) value_of(parameters);
+    if (i % 100 == 0) sgdm_weight_of(parameters);
   }
-  EXPECT_EQ(value_of(state.velocity), 0);
+  EXPECT_EQ(sgdm_weight_of(state.velocity), 0);
 }
 
 TEST(SgdmUpdate, keeps_nesting_and_types) {
@@ -56,7 +57,7 @@ TEST(SgdmUpdate, keeps_nesting_and_types) {
 TEST(SgdmUpdate, says_what_does_not_fit) {
   std::string text;
   try {
-    sgdm_update(one(1), one(1), {}, {.momentum = -0.5f}, Place{"train.cpp", 12});
+    sgdm_update(sgdm_weight(1), sgdm_weight(1), {}, {.momentum = -0.5f}, Place{"train.cpp", 12});
   } catch (const Error& error) {
     text = error.what();
   }

@@ -10,7 +10,7 @@
 namespace retrace {
 namespace {
 
-Tensor numbers(const Shape& shape, float scale) {
+Tensor scaled_numbers(const Shape& shape, float scale) {
   std::vector<float> values(static_cast<size_t>(shape.count()));
   for (size_t i = 0; i < values.size(); ++i) values[i] = (static_cast<float>((i * i + i / 7) % 201) / 100 - 1) * scale;
   return Tensor::from(values, shape);
@@ -44,12 +44,13 @@ class MemoryLimit : public testing::Test {
   }
 
   static constexpr int kBlocks = 8;
-  const Tensor images_ = numbers({8, 32, 32, 8}, 1);
+  const Tensor images_ = scaled_numbers({8, 32, 32, 8}, 1);
   const Tree parameters_ = [] {
     Tree all;
     for (int i = 0; i < kBlocks; ++i)
-      all[std::to_string(i)] =
-          Tree{{"weights", numbers({3, 3, 8, 8}, 0.2f)}, {"scale", numbers({8}, 0.5f)}, {"offset", numbers({8}, 0.1f)}};
+      all[std::to_string(i)] = Tree{{"weights", scaled_numbers({3, 3, 8, 8}, 0.2f)},
+                                    {"scale", scaled_numbers({8}, 0.5f)},
+                                    {"offset", scaled_numbers({8}, 0.1f)}};
     return all;
   }();
 };

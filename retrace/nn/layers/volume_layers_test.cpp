@@ -19,7 +19,7 @@ Tensor some_volume() {
   return Tensor::from<float>(values, {2, 4, 5, 3, 2}, "BSSSC");
 }
 
-VolumeFloats pooled(const Layer& layer, const Tensor& x) {
+VolumeFloats pooled_volume(const Layer& layer, const Tensor& x) {
   return layer.forward(x, {}, {}, Phase::train).y.tensor().to_vector<float>();
 }
 
@@ -68,21 +68,24 @@ TEST(VolumeLayers, TransposedConv3dIsTheOpWithItsParameters) {
 TEST(VolumeLayers, PoolsAreTheirOps) {
   const Tensor x = some_volume();
   const OptionValues two{{"size", int64_t{2}}};
-  EXPECT_EQ(pooled(max_pool3d(2), x), retrace::max_pool3d(x, 2).to_vector<float>());
-  EXPECT_EQ(pooled(volume_layer("max_pool3d", two), x), retrace::max_pool3d(x, 2).to_vector<float>());
+  EXPECT_EQ(pooled_volume(max_pool3d(2), x), retrace::max_pool3d(x, 2).to_vector<float>());
+  EXPECT_EQ(pooled_volume(volume_layer("max_pool3d", two), x), retrace::max_pool3d(x, 2).to_vector<float>());
   const OptionValues sizes{{"size", VolumeSizes{3, 2, 2}}};
-  EXPECT_EQ(pooled(adaptive_average_pool3d({3, 2, 2}), x),
+  EXPECT_EQ(pooled_volume(adaptive_average_pool3d({3, 2, 2}), x),
             retrace::adaptive_average_pool3d(x, {3, 2, 2}).to_vector<float>());
-  EXPECT_EQ(pooled(volume_layer("adaptive_average_pool3d", sizes), x), pooled(adaptive_average_pool3d({3, 2, 2}), x));
-  EXPECT_EQ(pooled(adaptive_max_pool3d({3, 2, 2}), x), retrace::adaptive_max_pool3d(x, {3, 2, 2}).to_vector<float>());
-  EXPECT_EQ(pooled(volume_layer("adaptive_max_pool3d", sizes), x), pooled(adaptive_max_pool3d({3, 2, 2}), x));
+  EXPECT_EQ(pooled_volume(volume_layer("adaptive_average_pool3d", sizes), x),
+            pooled_volume(adaptive_average_pool3d({3, 2, 2}), x));
+  EXPECT_EQ(pooled_volume(adaptive_max_pool3d({3, 2, 2}), x),
+            retrace::adaptive_max_pool3d(x, {3, 2, 2}).to_vector<float>());
+  EXPECT_EQ(pooled_volume(volume_layer("adaptive_max_pool3d", sizes), x),
+            pooled_volume(adaptive_max_pool3d({3, 2, 2}), x));
   const AveragePool3dOptions options{.stride = {1, 2, 1}, .padding = 1, .count_padding = true};
   const VolumeFloats expected = retrace::average_pool3d(x, {2, 3, 2}, options).to_vector<float>();
   const Layer average = average_pool3d({2, 3, 2}, options);
-  EXPECT_EQ(pooled(average, x), expected);
-  EXPECT_EQ(pooled(volume_layer("average_pool3d", average.made_from()->options), x), expected);
-  EXPECT_EQ(pooled(volume_layer("global_max_pool3d", {}), x), retrace::global_max_pool3d(x).to_vector<float>());
-  EXPECT_EQ(pooled(global_average_pool3d(), x), retrace::global_average_pool3d(x).to_vector<float>());
+  EXPECT_EQ(pooled_volume(average, x), expected);
+  EXPECT_EQ(pooled_volume(volume_layer("average_pool3d", average.made_from()->options), x), expected);
+  EXPECT_EQ(pooled_volume(volume_layer("global_max_pool3d", {}), x), retrace::global_max_pool3d(x).to_vector<float>());
+  EXPECT_EQ(pooled_volume(global_average_pool3d(), x), retrace::global_average_pool3d(x).to_vector<float>());
 }
 
 TEST(VolumeLayers, SayWhatTheyTake) {

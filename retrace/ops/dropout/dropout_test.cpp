@@ -45,7 +45,9 @@ OP_CASES(dropout) {
       one_case("dropout_channels", {.shape = {3, 4, 5, 7}, .labels = "BSSC"}, drops(0.25, {.whole_channels = true}))};
 }
 
-Tensor ones(const Shape& shape, const std::string& labels = "") { return Tensor::full(1, shape, DType::f32, labels); }
+Tensor ones_of(const Shape& shape, const std::string& labels = "") {
+  return Tensor::full(1, shape, DType::f32, labels);
+}
 
 TEST(Dropout, keeps_what_is_drawn_at_the_probability_or_above_it) {
   const Tensor x = uniform({6, 50}, random_key(1), {.labels = "BC"});
@@ -59,7 +61,7 @@ TEST(Dropout, keeps_what_is_drawn_at_the_probability_or_above_it) {
 
 TEST(Dropout, drops_that_share_and_keeps_the_mean) {
   for (double probability : {0.0, 0.1, 0.5, 0.9}) {
-    const auto y = dropout(ones({200000}), probability, kKey).to_vector<float>();
+    const auto y = dropout(ones_of({200000}), probability, kKey).to_vector<float>();
     double mean = 0, zeros = 0;
     for (float value : y) mean += value, zeros += value == 0;
     const double n = static_cast<double>(y.size());
@@ -79,10 +81,10 @@ TEST(Dropout, makes_zero_of_whatever_it_drops_and_f64_drops_the_same) {
 }
 
 TEST(Dropout, drops_whole_channels) {
-  const auto y = dropout(ones({8, 3, 4, 5}, "BSSC"), 0.5, kKey, {.whole_channels = true}).to_vector<float>();
-  const auto rows = dropout(ones({8, 5}, "BC"), 0.5, kKey).to_vector<float>();
+  const auto y = dropout(ones_of({8, 3, 4, 5}, "BSSC"), 0.5, kKey, {.whole_channels = true}).to_vector<float>();
+  const auto rows = dropout(ones_of({8, 5}, "BC"), 0.5, kKey).to_vector<float>();
   for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], rows[i / 60 * 5 + i % 5]) << i;
-  const auto plain = dropout(ones({8, 12, 5}), 0.5, kKey, {.whole_channels = true}).to_vector<float>();
+  const auto plain = dropout(ones_of({8, 12, 5}), 0.5, kKey, {.whole_channels = true}).to_vector<float>();
   for (size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(plain[i], plain[i / 60 * 60 + i % 5]) << i;
 }
 
@@ -146,11 +148,11 @@ TEST(Dropout, drops_the_same_when_values_are_computed_again) {
 
 TEST(Dropout, says_what_does_not_fit) {
   const Place place{"train.cpp", 5};
-  EXPECT_EQ(error_text([&] { dropout(ones({2}), 1, kKey, {}, place); }),
+  EXPECT_EQ(error_text([&] { dropout(ones_of({2}), 1, kKey, {}, place); }),
             "error[RT0188]: dropout: the probability is 1\n"
             "  where:    train.cpp:5\n"
             "  expected: 0 or more, and less than 1: the share of elements that are dropped");
-  EXPECT_EQ(error_text([&] { dropout(ones({2}), 0.5, {}, place); }),
+  EXPECT_EQ(error_text([&] { dropout(ones_of({2}), 0.5, {}, place); }),
             "error[RT0189]: dropout: what is dropped outside of a recorded function needs a key\n"
             "  where:    train.cpp:5\n"
             "  expected: a call within a function made by value_and_grad or accelerate, or a key\n"

@@ -41,6 +41,8 @@ std::vector<size_t> differentiated(const OpCase& one);
 // Sum of all float results, each element times a seeded weight.
 Tensor weighted_loss(const std::vector<Tensor>& results);
 std::vector<Tensor> loss_gradients(const OpCase& one, const std::vector<Tensor>& inputs);
+// The same without the loss, which nothing computes: those that depend on a result.
+std::vector<Tensor> gradients_alone(const OpCase& one, const std::vector<Tensor>& inputs);
 
 std::vector<double> numbers(const Tensor& tensor);
 // "" if each element of `is` lies within the bound of `reference`; else the first that does not, in words.

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "retrace/autodiff/gradient.h"
 #include "retrace/autodiff/value_and_grad.h"
 #include "retrace/base/hash.h"
 #include "retrace/device/cpu/dispatch.h"
@@ -191,13 +192,16 @@ std::vector<size_t> differentiated(const OpCase& one) {
   return result;
 }
 
+Tensor weights_of(const Tensor& result) {
+  const CaseInput description{.shape = result.shape(), .low = 0.5, .high = 1.5};
+  return make(description, result.type(), 77).to(result.device());
+}
+
 Tensor weighted_loss(const std::vector<Tensor>& results) {
   Tensor loss;
   for (const auto& result : results) {
     if (!is_float(result.type())) continue;
-    const CaseInput description{.shape = result.shape(), .low = 0.5, .high = 1.5};
-    const Tensor weights = make(description, result.type(), 77).to(result.device());
-    const Tensor term = sum(multiply(reshape(result, result.shape()), weights));
+    const Tensor term = sum(multiply(reshape(result, result.shape()), weights_of(result)));
     loss = loss.defined() ? add(loss, term) : term;
   }
   return loss;
@@ -212,6 +216,17 @@ std::vector<Tensor> loss_gradients(const OpCase& one, const std::vector<Tensor>&
     return weighted_loss(one.build(replaced));
   });
   return leaf_tensors(step(parameters).gradients);
+}
+
+std::vector<Tensor> gradients_alone(const OpCase& one, const std::vector<Tensor>& inputs) {
+  const auto results = one.build(inputs);
+  std::vector<Tensor> weights, x;
+  for (const auto& result : results)
+    weights.push_back(is_float(result.type()) ? weights_of(result).relabelled(result.labels()) : Tensor());
+  for (size_t i : differentiated(one)) x.push_back(inputs[i]);
+  auto found = vjp(results, weights, x);
+  std::erase_if(found, [](const Tensor& gradient) { return !gradient.defined(); });
+  return found;
 }
 
 std::vector<double> numbers(const Tensor& tensor) {

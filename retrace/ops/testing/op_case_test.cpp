@@ -179,7 +179,9 @@ TEST_P(OpCaseTest, has_the_same_bits_on_cuda) {
     const auto results = one.build(inputs), moved = one.build(there);
     for (size_t i = 0; i < results.size(); ++i) EXPECT_EQ(bit_difference(results[i], moved[i]), "") << "result " << i;
     if (!one.differentiable) return;
-    const auto gradients = loss_gradients(one, inputs), moved_gradients = loss_gradients(one, there);
+    // A loss would be one more kernel for the compiler, the same for each op.
+    const auto gradients = gradients_alone(one, inputs), moved_gradients = gradients_alone(one, there);
+    ASSERT_EQ(gradients.size(), moved_gradients.size());
     for (size_t i = 0; i < gradients.size(); ++i)
       EXPECT_EQ(bit_difference(gradients[i], moved_gradients[i]), "") << "gradient " << i;
   } catch (const Error& error) {

@@ -13,7 +13,7 @@
 namespace retrace {
 namespace {
 
-Tensor numbers(const Shape& shape) {
+Tensor fuse_numbers(const Shape& shape) {
   std::vector<float> values(static_cast<size_t>(shape.count()));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * i + i / 7) % 201) / 50 - 1.7f;
   return Tensor::from(values, shape);
@@ -67,7 +67,7 @@ TEST_F(FuseReductions, OfConvolutions) {
   for (const Shape& image : {Shape{3, 32, 32, 4}, Shape{9, 14, 14, 4}, Shape{40, 7, 5, 4}, Shape{1, 97, 31, 4}})
     for (const int64_t filters : {8, 24, 48}) {
       SCOPED_TRACE(fmt::format("{} {}", image.text(), filters));
-      const Tensor x = numbers(image), w = numbers({3, 3, 4, filters}), bias = numbers({filters});
+      const Tensor x = fuse_numbers(image), w = fuse_numbers({3, 3, 4, filters}), bias = fuse_numbers({filters});
       if (image.count() / 4 * filters < 16384) continue;
       expect_fused([&] {
         const Tensor y = conv2d(x, w, bias, {.padding = 1});
@@ -79,8 +79,8 @@ TEST_F(FuseReductions, OfConvolutions) {
 }
 
 TEST_F(FuseReductions, OfBatchNormsGradient) {
-  const Tensor x = numbers({6, 18, 18, 8}), w = numbers({3, 3, 8, 16}), v = numbers({3, 3, 16, 16}),
-               scale = numbers({16}), offset = numbers({16});
+  const Tensor x = fuse_numbers({6, 18, 18, 8}), w = fuse_numbers({3, 3, 8, 16}), v = fuse_numbers({3, 3, 16, 16}),
+               scale = fuse_numbers({16}), offset = fuse_numbers({16});
   expect_fused([&] {
     const auto network = [&](const Tree& p) {
       const Tensor y = conv2d(x, p["w"], {.padding = 1});
