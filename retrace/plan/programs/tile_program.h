@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "retrace/ops/rule_chain.h"
 #include "retrace/plan/programs/tile_load.h"
 #include "retrace/trace/op.h"
 
@@ -61,6 +62,7 @@ class TileProgram {
     int input;
     int scratch;
     BroadcastLoad load;
+    bool equal;  // a tile's elements are one number, which links read where it lies
   };
   struct Pattern {
     int input;
@@ -69,10 +71,17 @@ class TileProgram {
     BroadcastLoad load;
   };
   struct Step {
-    TileFunction function;
+    TileFunction function;  // null: `arity` links
     int arity;
     Operand in[3];
     Operand out;
+    size_t first_link = 0;
+  };
+  struct Link {
+    ChainCode code;
+    bool equal[2];
+    Operand in[2];
+    Operand out;  // none: the result stays in registers
   };
   struct Store {
     Operand from;
@@ -81,16 +90,23 @@ class TileProgram {
   };
   struct Builder;
   struct Tile;
+  // f(operand read or written, its time: reads of a time come before writes) for all rules in their order.
+  template <class Read, class Write>
+  void visit(Read read, Write write) const;
+  int64_t tile_at(int64_t at, int64_t end) const;
+  void choose_tile();
 
   Shape shape_;
   std::vector<Load> loads_;
   std::vector<Pattern> patterns_;
   std::vector<Step> steps_;
+  std::vector<Link> links_;
   std::vector<Store> stores_;
   int scratch_count_ = 0;
   size_t pattern_floats_ = 0;
   int raw_output_ = -1;
   int64_t tile_ = 0;  // elements that go through all steps at a time
+  int64_t row_ = 0;   // no tile crosses the end of a row of so many; 0: it may
 };
 
 }  // namespace retrace
