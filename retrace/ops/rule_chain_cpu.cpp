@@ -42,7 +42,7 @@ enum ChainCodes : ChainCode {
 #define RT_CODES(name) RT_CODE(name##_left) RT_CODE(name##_right)
   load_equal_code,
   RT_CHAIN_ALONE(RT_CODE) RT_CHAIN_ALIKE(RT_CODE) RT_CHAIN_SIDED(RT_CODES) RT_CODE(where_0) RT_CODE(where_1)
-  RT_CODE(where_2)
+      RT_CODE(where_2)
 };
 #undef RT_CODE
 #undef RT_CODES
@@ -107,28 +107,30 @@ template <bool partial>
 HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end) {
 #define RT_LABEL(name) &&at_##name, &&at_##name##_equal,
 #define RT_LABELS(name) RT_LABEL(name##_left) RT_LABEL(name##_right)
-  static const void* const labels[] = {
-      &&at_end, &&at_store, RT_LABEL(load) RT_CHAIN_ALONE(RT_LABEL) RT_CHAIN_ALIKE(RT_LABEL)
-                                RT_CHAIN_SIDED(RT_LABELS) RT_LABEL(where_0) RT_LABEL(where_1) RT_LABEL(where_2)};
+  static const void* const labels[] = {&&at_end, &&at_store,
+                                       RT_LABEL(load) RT_CHAIN_ALONE(RT_LABEL) RT_CHAIN_ALIKE(RT_LABEL)
+                                           RT_CHAIN_SIDED(RT_LABELS) RT_LABEL(where_0) RT_LABEL(where_1)
+                                               RT_LABEL(where_2)};
 #undef RT_LABEL
 #undef RT_LABELS
 #define RT_NEXT() goto* labels[(++link)->code]
-#define RT_STEP(name, expression)                                                                                 \
-  at_##name : chain_step<partial>(*link, at, count, acc,                                                          \
-                                  [](F32 a, F32 b) __attribute__((always_inline)) { return expression; });        \
-  RT_NEXT();                                                                                                      \
-  at_##name##_equal                                                                                               \
-      : chain_step_of_equal(*link, acc, [](F32 a, F32 b) __attribute__((always_inline)) { return expression; });  \
+#define RT_STEP(name, expression)                                                                                \
+  at_##name : chain_step<partial>(*link, at, count, acc,                                                         \
+                                  [](F32 a, F32 b) __attribute__((always_inline)) { return expression; });       \
+  RT_NEXT();                                                                                                     \
+  at_##name##_equal                                                                                              \
+      : chain_step_of_equal(*link, acc, [](F32 a, F32 b) __attribute__((always_inline)) { return expression; }); \
   RT_NEXT();
-#define RT_ALONE(name)                                                    \
-  at_##name : at_##name##_equal : RT_UNROLL for (int v = 0; v < kChainVectors; ++v) acc[v] = name##_rule(acc[v]); \
+#define RT_ALONE(name)                                                  \
+  at_##name : at_##name##_equal : RT_UNROLL                             \
+  for (int v = 0; v < kChainVectors; ++v) acc[v] = name##_rule(acc[v]); \
   RT_NEXT();
 #define RT_ALIKE(name) RT_STEP(name, name##_rule(a, b))
 #define RT_SIDED(name) RT_STEP(name##_left, name##_rule(a, b)) RT_STEP(name##_right, name##_rule(b, a))
 #define RT_CHOICE(name, expression)                                                                           \
-  at_##name : at_##name##_equal : chain_choice<partial>(                                                      \
-      *link, at, count, acc,                                                                                  \
-      [](F32 a, F32 b, F32 c) __attribute__((always_inline)) { return expression; });                         \
+  at_##name : at_##name##_equal                                                                               \
+      : chain_choice<partial>(*link, at, count, acc,                                                          \
+                              [](F32 a, F32 b, F32 c) __attribute__((always_inline)) { return expression; }); \
   RT_NEXT();
   const int count = static_cast<int>(partial ? end - at : kChainBatch);
   F32 acc[kChainVectors];

@@ -97,10 +97,10 @@ TEST(RuleChain, LinksHaveTheBitsOfTheirRules) {
   for (const SimdTarget target : tested_targets()) {
     set_simd_target(name_of(target));
     for (const PointwiseRule* rule :
-         {&abs_pointwise,     &negate_pointwise,     &relu_pointwise,     &sqrt_pointwise,    &square_pointwise,
-          &widen_pointwise,   &add_pointwise,        &multiply_pointwise, &equal_pointwise,   &not_equal_pointwise,
-          &divide_pointwise,  &maximum_pointwise,    &minimum_pointwise,  &subtract_pointwise, &less_pointwise,
-          &greater_pointwise, &less_equal_pointwise, &greater_equal_pointwise, &where_pointwise})
+         {&abs_pointwise, &negate_pointwise, &relu_pointwise, &sqrt_pointwise, &square_pointwise, &widen_pointwise,
+          &add_pointwise, &multiply_pointwise, &equal_pointwise, &not_equal_pointwise, &divide_pointwise,
+          &maximum_pointwise, &minimum_pointwise, &subtract_pointwise, &less_pointwise, &greater_pointwise,
+          &less_equal_pointwise, &greater_equal_pointwise, &where_pointwise})
       for (int position = 0; position < rule->arity; ++position)
         for (int equal = 0; equal < 1 << (rule->arity - 1); ++equal) check_link(*rule, position, equal);
   }

@@ -79,12 +79,12 @@ struct ColumnMoments {
 
 // One strip of `count` positions. `whole`: every position can be loaded as whole vectors.
 template <class Policy, int groups, class X>
-RT_INLINE void column_strip(X base, int64_t stride, int count, bool whole, int lanes,
-                            typename Policy::Value* values) {
+RT_INLINE void column_strip(X base, int64_t stride, int count, bool whole, int lanes, typename Policy::Value* values) {
   if (whole) {
-    Policy::template strip<groups>([base, stride](int k, int i)
-                                       __attribute__((always_inline)) { return load_elements(base + (i * stride + k * kLanes)); },
-                                   count, values);
+    Policy::template strip<groups>(
+        [base, stride](int k, int i)
+            __attribute__((always_inline)) { return load_elements(base + (i * stride + k * kLanes)); },
+        count, values);
   } else {
     Policy::template strip<groups>(
         [base, stride, lanes](int k, int i) __attribute__((always_inline)) {
@@ -138,8 +138,8 @@ RT_INLINE void column_run_groups(X x, const float* end, int64_t positions, int64
 }
 
 template <class Policy, int groups, class X>
-RT_INLINE int64_t column_run_channels(X x, const float* end, int64_t positions, int64_t stride,
-                                      int64_t channels, int64_t c, float* slot, int64_t slot_width) {
+RT_INLINE int64_t column_run_channels(X x, const float* end, int64_t positions, int64_t stride, int64_t channels,
+                                      int64_t c, float* slot, int64_t slot_width) {
   typename Policy::Value roots[groups];
   for (; c < channels && (groups == 1 || c + groups * kLanes <= channels); c += groups * kLanes) {
     const int lanes = channels - c < kLanes ? static_cast<int>(channels - c) : kLanes;
@@ -235,8 +235,8 @@ RT_INLINE int64_t short_column(X x, int64_t loadable, int count, int64_t channel
 
 // `columns` of a ReduceKernels: one strip is its own root.
 template <class Policy, class X = const float*>
-void short_columns(X x, const float* end, int64_t outer, int64_t distance, int64_t positions,
-                   int64_t channels, int64_t stride, float* const* out) {
+void short_columns(X x, const float* end, int64_t outer, int64_t distance, int64_t positions, int64_t channels,
+                   int64_t stride, float* const* out) {
   float* to[Policy::kOutputs];
   for (int i = 0; i < Policy::kOutputs; ++i) to[i] = out[i];
   const int count = static_cast<int>(positions);

@@ -22,16 +22,9 @@ const ReduceKernels* sum_kernels(bool by_column) {
                                        short_columns<ColumnSum>,
                                        nullptr,
                                        &column_products};
-  static const ReduceKernels row = {kBlock,
-                                    row_slot_size<RowSum>,
-                                    row_run<RowSum>,
-                                    row_combine<RowSum>,
-                                    nullptr,
-                                    row_rows<RowSum>,
-                                    INT64_MAX,
-                                    nullptr,
-                                    row_segments<RowSum>,
-                                    &row_products};
+  static const ReduceKernels row = {
+      kBlock,  row_slot_size<RowSum>, row_run<RowSum>, row_combine<RowSum>, nullptr, row_rows<RowSum>, INT64_MAX,
+      nullptr, row_segments<RowSum>,  &row_products};
   return by_column ? &column : &row;
 }
 

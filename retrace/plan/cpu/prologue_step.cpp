@@ -118,7 +118,7 @@ class PrologueStep final : public Step {
   TileProgram program_;
   std::optional<ProductEnd> product_;
   std::unique_ptr<TileProgram> before_;  // what makes a factor of it
-  TensorSpec made_;  // what the chain makes
+  TensorSpec made_;                      // what the chain makes
   size_t addresses_;
   Location workspace_, patterns_;
 };

@@ -19,8 +19,7 @@ class Orderer {
       }
       const Node& node = body_.nodes[next];  // all before it are done
       add(link(next, node.inputs[0]));
-      while (go_on()) {
-      }
+      while (go_on()) {}
     }
     return std::move(order_);
   }

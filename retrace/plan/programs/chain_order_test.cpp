@@ -41,8 +41,9 @@ class ChainsInRegisters : public ChainFixture<testing::Test> {};
 TEST_F(ChainsInRegisters, HaveTheBitsOfTheirOps) {
   for (const int64_t row : {5, 86, 255, 256, 300, 1000, 1100, 2100}) {
     const Shape shape{7, row};
-    const Tensor x = with_special(numbers(shape, "x"), 41), y = numbers(shape, "y"), each = numbers({7, 1}, "each"),
-                 other = numbers({7, 1}, "other"), column = numbers({row}, "column");
+    const Tensor x = with_special(numbers(shape, "x"), 41), y = numbers(shape, "y"),
+                 each = numbers(Shape{7, 1}, "each"), other = numbers(Shape{7, 1}, "other"),
+                 column = numbers(Shape{row}, "column");
     const auto results = [&] {
       const Tensor d = x - y, size = abs(d);
       Bits bits;
@@ -62,7 +63,8 @@ TEST_F(ChainsInRegisters, HaveTheBitsOfTheirOps) {
 }
 
 TEST_F(ChainsInRegisters, SumsOfProductsKeepTheirBits) {
-  const Tensor x = with_special(numbers({40, 300}, "x"), 4001), y = numbers({40, 300}, "y"), each = numbers({40, 1}, "each");
+  const Tensor x = with_special(numbers(Shape{40, 300}, "x"), 4001), y = numbers(Shape{40, 300}, "y"),
+               each = numbers(Shape{40, 1}, "each");
   const auto results = [&] {
     Bits bits;
     for (const int axis : {0, 1}) {

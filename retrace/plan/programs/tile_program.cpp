@@ -55,15 +55,15 @@ const Op& fused_op() {
 
 bool is_tile_chain(const Trace& trace, const Node& node) { return node.op == &fused_op() || can_tile(trace, node); }
 
-struct TileProgram::Builder {
+// Where the values of a body are, and who reads them.
+struct TileProgram::Places {
   TileProgram& program;
   const Trace& body;
-  Use use;
+  std::vector<OrderedNode> order;
   ValueMap<size_t> last_use;  // the place in the order of the last node that reads a value
   ValueMap<int> uses;
   ValueMap<Operand> places;
   std::vector<int> free_scratch;
-  std::vector<OrderedNode> order;
 
   Operand& place(ValueId id) { return places[id]; }
   const TensorSpec& spec(ValueId id) const { return body.spec(id); }
@@ -80,6 +80,51 @@ struct TileProgram::Builder {
       for (ValueId id : body.nodes[order[at].node].inputs) last_use[id] = at, ++uses[id];
     for (ValueId id : body.outputs) last_use[id] = order.size(), ++uses[id];
   }
+
+  // Whether links alone read a value: a rule that is none reads whole tiles.
+  bool linked(ValueId id) const {
+    if (std::find(body.outputs.begin(), body.outputs.end(), id) != body.outputs.end()) return false;
+    return std::all_of(order.begin(), order.end(), [&](const OrderedNode& each) {
+      const auto& inputs = body.nodes[each.node].inputs;
+      return each.code != kNoChainCode || std::find(inputs.begin(), inputs.end(), id) == inputs.end();
+    });
+  }
+  bool is_equal(const Operand& place) const {
+    const auto i = static_cast<size_t>(place.index);
+    return (place.in == Operand::In::load && program.loads_[i].equal) ||
+           (place.in == Operand::In::pattern && program.patterns_[i].period == 1);
+  }
+
+  const Node& node_at(size_t at) const { return body.nodes[order[at].node]; }
+  bool reads_equal(const Node& node) {
+    return std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [&](ValueId id) { return place(id).in == Operand::In::load && is_equal(place(id)); });
+  }
+
+  // Whether anybody but the next link reads the result.
+  bool needed(size_t at) const {
+    const ValueId id = node_at(at).first_output;
+    if (!order[at].leads) return true;
+    const auto& next = node_at(at + 1).inputs;
+    return uses[id] > std::count(next.begin(), next.end(), id);
+  }
+  void release_all(size_t at) {
+    const auto& inputs = node_at(at).inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) release(inputs, i, at);
+  }
+  void release(const std::vector<ValueId>& arguments, size_t argument, size_t n) {
+    const ValueId id = arguments[argument];
+    const auto before = arguments.begin() + static_cast<long>(argument);
+    const bool first_mention = std::find(arguments.begin(), before, id) == before;
+    const bool made_here = body.producer(id) != nullptr;  // loads are kept for the next tile
+    if (place(id).in == Operand::In::scratch && made_here && last_use[id] == n && first_mention)
+      free_scratch.push_back(place(id).index);
+  }
+};
+
+// Makes the steps.
+struct TileProgram::Builder : Places {
+  Use use;
 
   // The raw result is kept where it is wanted as an output, or else lies where the first f32 result will be.
   void place_raw_result() {
@@ -106,7 +151,8 @@ struct TileProgram::Builder {
     } else {
       place(id) = {Operand::In::load, static_cast<int>(program.loads_.size())};
       const int64_t row = load.equal_run();
-      const bool equal = row >= kFewestRow && spec(id).type == DType::f32 && (program.row_ == 0 || program.row_ == row) && linked(id);
+      const bool equal =
+          row >= kFewestRow && spec(id).type == DType::f32 && (program.row_ == 0 || program.row_ == row) && linked(id);
       if (equal) program.row_ = row;
       program.loads_.push_back({input, equal ? -1 : program.scratch_count_++, std::move(load), equal});
     }
@@ -121,27 +167,6 @@ struct TileProgram::Builder {
     const int output = static_cast<int>(at - outputs.begin());
     if (output == program.raw_output_ && last_use[body.inputs[0]] > n) return -1;
     return output;
-  }
-
-  // Whether links alone read a value: a rule that is none reads whole tiles.
-  bool linked(ValueId id) const {
-    if (std::find(body.outputs.begin(), body.outputs.end(), id) != body.outputs.end()) return false;
-    return std::all_of(order.begin(), order.end(), [&](const OrderedNode& each) {
-      const auto& inputs = body.nodes[each.node].inputs;
-      return each.code != kNoChainCode || std::find(inputs.begin(), inputs.end(), id) == inputs.end();
-    });
-  }
-  bool is_equal(const Operand& place) const {
-    const auto i = static_cast<size_t>(place.index);
-    return (place.in == Operand::In::load && program.loads_[i].equal) ||
-           (place.in == Operand::In::pattern && program.patterns_[i].period == 1);
-  }
-
-  const Node& node_at(size_t at) const { return body.nodes[order[at].node]; }
-  bool reads_equal(const Node& node) {
-    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-      return place(id).in == Operand::In::load && is_equal(place(id));
-    });
   }
 
   // Adds the nodes from this place in the order on that are one step or link; returns the place behind them.
@@ -212,26 +237,6 @@ struct TileProgram::Builder {
     ++program.steps_.back().arity;
   }
 
-  // Whether anybody but the next link reads the result.
-  bool needed(size_t at) const {
-    const ValueId id = node_at(at).first_output;
-    if (!order[at].leads) return true;
-    const auto& next = node_at(at + 1).inputs;
-    return uses[id] > std::count(next.begin(), next.end(), id);
-  }
-  void release_all(size_t at) {
-    const auto& inputs = node_at(at).inputs;
-    for (size_t i = 0; i < inputs.size(); ++i) release(inputs, i, at);
-  }
-  void release(const std::vector<ValueId>& arguments, size_t argument, size_t n) {
-    const ValueId id = arguments[argument];
-    const auto before = arguments.begin() + static_cast<long>(argument);
-    const bool first_mention = std::find(arguments.begin(), before, id) == before;
-    const bool made_here = body.producer(id) != nullptr;  // loads are kept for the next tile
-    if (place(id).in == Operand::In::scratch && made_here && last_use[id] == n && first_mention)
-      free_scratch.push_back(place(id).index);
-  }
-
   void add_stores(ValueId id) {
     for (size_t k = 0; k < body.outputs.size(); ++k)
       if (body.outputs[k] == id) program.stores_.push_back({place(id), static_cast<int>(k), spec(id).type});
@@ -241,8 +246,8 @@ struct TileProgram::Builder {
 TileProgram::TileProgram(const Trace& body, Use use) {
   ensure(!body.outputs.empty(), "a fused chain has outputs");
   shape_ = body.spec(body.outputs[0]).shape;
-  Builder builder{*this, body, use, ValueMap<size_t>(body), ValueMap<int>(body), ValueMap<Operand>(body), {},
-                  chain_order(body)};
+  Builder builder{
+      {*this, body, chain_order(body), ValueMap<size_t>(body), ValueMap<int>(body), ValueMap<Operand>(body), {}}, use};
   builder.find_last_uses();
   if (use == Use::epilogue) builder.place_raw_result();
   for (size_t i = 0; i < body.inputs.size(); ++i) builder.add_input(i);

@@ -88,11 +88,13 @@ class TileProgram {
     int output;
     DType type;
   };
+  struct Places;
   struct Builder;
   struct Tile;
-  // f(operand read or written, its time: reads of a time come before writes) for all rules in their order.
+  // read(operand, time) and write(operand, time) of all rules in their order: at one time reads come first.
   template <class Read, class Write>
   void visit(Read read, Write write) const;
+  // Elements of the tile that begins at `at`.
   int64_t tile_at(int64_t at, int64_t end) const;
   void choose_tile();
 
