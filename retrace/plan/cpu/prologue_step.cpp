@@ -94,7 +94,9 @@ class PrologueStep final : public Step {
         addresses_(site.book_addresses(placed().inputs.size() + placed().outputs.size())) {
     site.book(workspace_, workspace_bytes(node(), std::span(&made_, 1)));
     site.book(patterns_, program_.pattern_bytes());
-    if (product_ && product_->before) before_ = std::make_unique<TileProgram>(*product_->before);
+    if (!product_ || !product_->before) return;
+    before_ = std::make_unique<TileProgram>(*product_->before);
+    site.book(patterns_before_, before_->pattern_bytes());
   }
 
   void run(const StepRun& run) const override {
@@ -109,7 +111,9 @@ class PrologueStep final : public Step {
     const KernelInput made{nullptr, &made_};
     const ChainSource source(program_, inputs, patterns);
     std::optional<ProductSource> products;
-    if (product_) products.emplace(source, *product_, before_.get(), inputs, patterns);
+    auto* const patterns_before = before_ ? static_cast<float*>(run.at(patterns_before_)) : nullptr;
+    if (before_) before_->prepare(inputs, patterns_before);
+    if (product_) products.emplace(source, *product_, before_.get(), inputs, patterns_before);
     const TileSource& from = products ? static_cast<const TileSource&>(*products) : source;
     call_kernel(node(), {node().attributes, std::span(&made, 1), out, run.at(workspace_), nullptr, &from});
   }
@@ -120,7 +124,7 @@ class PrologueStep final : public Step {
   std::unique_ptr<TileProgram> before_;  // what makes a factor of it
   TensorSpec made_;                      // what the chain makes
   size_t addresses_;
-  Location workspace_, patterns_;
+  Location workspace_, patterns_, patterns_before_;
 };
 
 bool takes_prologue_step(const Trace&, const Node& node) {
