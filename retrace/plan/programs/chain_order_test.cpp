@@ -64,7 +64,8 @@ TEST_F(ChainsInRegisters, HaveTheBitsOfTheirOps) {
 
 TEST_F(ChainsInRegisters, SumsOfProductsKeepTheirBits) {
   const Tensor x = with_special(numbers(Shape{40, 300}, "x"), 4001), y = numbers(Shape{40, 300}, "y"),
-               each = numbers(Shape{40, 1}, "each");
+               each = numbers(Shape{40, 1}, "each"), column = numbers(Shape{300}, "column"),
+               other = numbers(Shape{300}, "other");
   const auto results = [&] {
     Bits bits;
     for (const int axis : {0, 1}) {
@@ -72,8 +73,9 @@ TEST_F(ChainsInRegisters, SumsOfProductsKeepTheirBits) {
       add_bits(bits, sum(square(x), axis));
       add_bits(bits, sum((x - y) * (x - y), axis));
       add_bits(bits, sum(exp(y) * x, axis));
-      add_bits(bits, sum(x * each, axis));          // a factor that is no array
-      add_bits(bits, sum((x - y) * exp(y), axis));  // two that are made
+      add_bits(bits, sum((x * column + other) * y, axis));  // patterns
+      add_bits(bits, sum(x * each, axis));                  // a factor that is no array
+      add_bits(bits, sum((x - y) * exp(y), axis));          // two that are made
     }
     return bits;
   };
