@@ -78,17 +78,17 @@ struct ColumnMoments {
 };
 
 // One strip of `count` positions. `whole`: every position can be loaded as whole vectors.
-template <class Policy, int groups>
-RT_INLINE void column_strip(const float* base, int64_t stride, int count, bool whole, int lanes,
-                            typename Policy::Value* values) {
+template <class Policy, int groups, class X>
+RT_INLINE void column_strip(X base, int64_t stride, int count, bool whole, int lanes, typename Policy::Value* values) {
   if (whole) {
-    Policy::template strip<groups>([base, stride](int k, int i)
-                                       __attribute__((always_inline)) { return load(base + i * stride + k * kLanes); },
-                                   count, values);
+    Policy::template strip<groups>(
+        [base, stride](int k, int i)
+            __attribute__((always_inline)) { return load_elements(base + (i * stride + k * kLanes)); },
+        count, values);
   } else {
     Policy::template strip<groups>(
         [base, stride, lanes](int k, int i) __attribute__((always_inline)) {
-          return load_part(base + i * stride + k * kLanes, k == groups - 1 ? lanes : kLanes);
+          return load_elements(base + (i * stride + k * kLanes), k == groups - 1 ? lanes : kLanes);
         },
         count, values);
   }
@@ -96,13 +96,13 @@ RT_INLINE void column_strip(const float* base, int64_t stride, int count, bool w
 
 // Sums `groups` vectors of channels from x on over all positions; the last vector has `lanes` channels. Whole vectors
 // are loaded where memory up to `end` allows: what stands in surplus lanes reaches no result.
-template <class Policy, int groups>
-RT_INLINE void column_run_groups(const float* x, const float* end, int64_t positions, int64_t stride, int lanes,
+template <class Policy, int groups, class X>
+RT_INLINE void column_run_groups(X x, const float* end, int64_t positions, int64_t stride, int lanes,
                                  typename Policy::Value* roots) {
   using Value = typename Policy::Value;
   constexpr int strips = kStripsAtOnce / groups;
   constexpr int level = strips == 4 ? 2 : strips == 2 ? 1 : 0;
-  const int64_t last_begin = (end - x) - groups * kLanes;
+  const int64_t last_begin = room_of(x, end) - groups * kLanes;
   const int64_t loadable = last_begin < 0 ? 0 : last_begin / stride + 1;
   const int64_t whole = (loadable < positions ? loadable : positions) / kStrip;
   const int64_t all = (positions + kStrip - 1) / kStrip;
@@ -112,9 +112,9 @@ RT_INLINE void column_run_groups(const float* x, const float* end, int64_t posit
   Value values[kStripsAtOnce];
   int64_t strip = 0;
   for (; strip + strips <= whole; strip += strips) {
-    const float* base = x + strip * kStrip * stride;
+    const X base = x + strip * kStrip * stride;
     const auto at = [base, stride](int k, int i) __attribute__((always_inline)) {
-      return load(base + ((k % strips) * kStrip + i) * stride + k / strips * kLanes);
+      return load_elements(base + (((k % strips) * kStrip + i) * stride + k / strips * kLanes));
     };
     Policy::template strip<kStripsAtOnce>(at, kStrip, values);
     RT_UNROLL
@@ -128,7 +128,7 @@ RT_INLINE void column_run_groups(const float* x, const float* end, int64_t posit
   }
   int count = 0;  // positions of the last strip, which may be short
   for (; strip < all; ++strip) {
-    const float* base = x + strip * kStrip * stride;
+    const X base = x + strip * kStrip * stride;
     count = static_cast<int>(positions - strip * kStrip < kStrip ? positions - strip * kStrip : kStrip);
     column_strip<Policy, groups>(base, stride, count, strip < whole, lanes, values);
     if (strip + 1 == all) break;
@@ -137,9 +137,9 @@ RT_INLINE void column_run_groups(const float* x, const float* end, int64_t posit
   for (int g = 0; g < groups; ++g) roots[g] = stack[g].root(strip < all ? values + g : nullptr, count);
 }
 
-template <class Policy, int groups>
-RT_INLINE int64_t column_run_channels(const float* x, const float* end, int64_t positions, int64_t stride,
-                                      int64_t channels, int64_t c, float* slot, int64_t slot_width) {
+template <class Policy, int groups, class X>
+RT_INLINE int64_t column_run_channels(X x, const float* end, int64_t positions, int64_t stride, int64_t channels,
+                                      int64_t c, float* slot, int64_t slot_width) {
   typename Policy::Value roots[groups];
   for (; c < channels && (groups == 1 || c + groups * kLanes <= channels); c += groups * kLanes) {
     const int lanes = channels - c < kLanes ? static_cast<int>(channels - c) : kLanes;
@@ -158,8 +158,8 @@ int64_t column_slot_size(int64_t channels) {
   return Policy::kOutputs * column_slot_width(channels);
 }
 
-template <class Policy>
-void column_run(const float* x, const float* end, int64_t positions, int64_t channels, int64_t stride, float* slot) {
+template <class Policy, class X = const float*>
+void column_run(X x, const float* end, int64_t positions, int64_t channels, int64_t stride, float* slot) {
   const int64_t width = column_slot_width(channels);
   int64_t c = column_run_channels<Policy, 4>(x, end, positions, stride, channels, 0, slot, width);
   c = column_run_channels<Policy, 2>(x, end, positions, stride, channels, c, slot, width);
@@ -213,8 +213,8 @@ void column_combine_subtrees(const float* slots, int64_t slot_size, const int8_t
 
 // Channels c, c + 1, ... of one strip, `groups` vectors at a time as long as there are so many; returns the first one
 // that is left.
-template <class Policy, int groups>
-RT_INLINE int64_t short_column(const float* x, int64_t loadable, int count, int64_t channels, int64_t stride, int64_t c,
+template <class Policy, int groups, class X>
+RT_INLINE int64_t short_column(X x, int64_t loadable, int count, int64_t channels, int64_t stride, int64_t c,
                                float* const* out) {
   typename Policy::Value values[groups];
   for (; c < channels && (groups == 1 || c + groups * kLanes <= channels); c += groups * kLanes) {
@@ -234,16 +234,16 @@ RT_INLINE int64_t short_column(const float* x, int64_t loadable, int count, int6
 }
 
 // `columns` of a ReduceKernels: one strip is its own root.
-template <class Policy>
-void short_columns(const float* x, const float* end, int64_t outer, int64_t distance, int64_t positions,
-                   int64_t channels, int64_t stride, float* const* out) {
+template <class Policy, class X = const float*>
+void short_columns(X x, const float* end, int64_t outer, int64_t distance, int64_t positions, int64_t channels,
+                   int64_t stride, float* const* out) {
   float* to[Policy::kOutputs];
   for (int i = 0; i < Policy::kOutputs; ++i) to[i] = out[i];
   const int count = static_cast<int>(positions);
-  for (int64_t o = 0; o < outer; ++o, x += distance) {
-    int64_t c = short_column<Policy, 4>(x, end - x, count, channels, stride, 0, to);
-    c = short_column<Policy, 2>(x, end - x, count, channels, stride, c, to);
-    short_column<Policy, 1>(x, end - x, count, channels, stride, c, to);
+  for (int64_t o = 0; o < outer; ++o, x = x + distance) {
+    int64_t c = short_column<Policy, 4>(x, room_of(x, end), count, channels, stride, 0, to);
+    c = short_column<Policy, 2>(x, room_of(x, end), count, channels, stride, c, to);
+    short_column<Policy, 1>(x, room_of(x, end), count, channels, stride, c, to);
     for (int i = 0; i < Policy::kOutputs; ++i) to[i] += channels;
   }
 }
@@ -257,25 +257,27 @@ struct ShortStripSum {
 };
 
 // Position p of 16 rows.
-RT_INLINE F32 strip_element(const float* x, int64_t distance, int64_t p) {
+template <class X>
+RT_INLINE F32 strip_element(X x, int64_t distance, int64_t p) {
   alignas(64) float all[kLanes];
-  for (int l = 0; l < kLanes; ++l) all[l] = x[l * distance + p];
+  for (int l = 0; l < kLanes; ++l) all[l] = element_at(x + (l * distance + p));
   return load(all);
 }
 
 // `rows` of a ReduceKernels: sums of one strip each, 16 side by side.
-inline void strip_sums(const float* x, int64_t distance, int64_t rows, int64_t positions, float* const* out) {
+template <class X = const float*>
+void strip_sums(X x, int64_t distance, int64_t rows, int64_t positions, float* const* out) {
   int64_t row = 0;
   float* to = out[0];
-  for (; row + kLanes <= rows; row += kLanes, x += kLanes * distance, to += kLanes) {
+  for (; row + kLanes <= rows; row += kLanes, x = x + kLanes * distance, to += kLanes) {
     if (distance == positions && fold_short_rows(x, static_cast<int>(positions), ShortStripSum(), to)) continue;
     F32 sum(0.0f);
     for (int64_t p = 0; p < positions; ++p) sum = sum + strip_element(x, distance, p);
     store(sum, to);
   }
-  for (; row < rows; ++row, x += distance, ++to) {
+  for (; row < rows; ++row, x = x + distance, ++to) {
     float sum = 0;
-    for (int64_t p = 0; p < positions; ++p) sum += x[p];
+    for (int64_t p = 0; p < positions; ++p) sum += element_at(x + p);
     *to = sum;
   }
 }

@@ -27,10 +27,11 @@ RT_INLINE F32 first_lanes(F32 v, int n) {
 
 // Where the elements of a row lie: vector(i) loads 16 from element i (a multiple of 16) on, part(i, n) the first n of
 // them, and from(i) is the row from there on. Here one behind another.
+template <class X>
 struct WholeRow {
-  const float* x;
-  RT_INLINE F32 vector(int64_t i) const { return load(x + i); }
-  RT_INLINE F32 part(int64_t i, int n) const { return load_part(x + i, n); }
+  X x;
+  RT_INLINE F32 vector(int64_t i) const { return load_elements(x + i); }
+  RT_INLINE F32 part(int64_t i, int n) const { return load_elements(x + i, n); }
   RT_INLINE WholeRow from(int64_t i) const { return {x + i}; }
 };
 // In segments of 8 that are `stride` apart.
@@ -67,18 +68,20 @@ RT_INLINE void block_lanes(Row x, int count, F f, F32* to) {
 }
 
 // The lanes of the sum of a block.
-RT_INLINE F32 lanes_of_block(const float* x, int count) {
+template <class X>
+RT_INLINE F32 lanes_of_block(X x, int count) {
   F32 sum;
   block_lanes<1>(
-      WholeRow{x}, count, [](F32 acc, F32 v, int, int) __attribute__((always_inline)) { return acc + v; }, &sum);
+      WholeRow<X>{x}, count, [](F32 acc, F32 v, int, int) __attribute__((always_inline)) { return acc + v; }, &sum);
   return sum;
 }
 
 // The same of 16 rows of at most a block.
-RT_INLINE void lanes_of_rows(const float* x, int64_t distance, int count, F32* sums) {
+template <class X>
+RT_INLINE void lanes_of_rows(X x, int64_t distance, int count, F32* sums) {
   if (count <= kLanes) {
     RT_UNROLL
-    for (int row = 0; row < kLanes; ++row) sums[row] = F32(0.0f) + load_part(x + row * distance, count);
+    for (int row = 0; row < kLanes; ++row) sums[row] = F32(0.0f) + load_elements(x + row * distance, count);
   } else {
     for (int row = 0; row < kLanes; ++row) sums[row] = lanes_of_block(x + row * distance, count);
   }
@@ -92,7 +95,7 @@ RT_INLINE F32 squares_of_block(const float* x, int count, F32 mean) {
   };
   if (count <= kLanes) return add_square(F32(0.0f), load_part(x, count), 0, count);
   F32 sum;
-  block_lanes<1>(WholeRow{x}, count, add_square, &sum);
+  block_lanes<1>(WholeRow<const float*>{x}, count, add_square, &sum);
   return sum;
 }
 
@@ -122,7 +125,8 @@ struct RowSum {
   static RT_INLINE Value read(const float* slot) { return {load(slot)}; }
   static RT_INLINE void finish(const Value& root, float* const* out) { *out[0] = sum_lanes(root.lanes); }
   // Of 16 rows of at most a block.
-  static RT_INLINE void blocks(const float* x, int64_t distance, int count, float* const* out) {
+  template <class X>
+  static RT_INLINE void blocks(X x, int64_t distance, int count, float* const* out) {
     if (distance == count && fold_short_rows(x, count, ShortRowSum(), out[0])) return;
     F32 sums[kLanes];
     lanes_of_rows(x, distance, count, sums);
@@ -204,9 +208,9 @@ int64_t row_slot_size(int64_t) {
   return Policy::kSlot;
 }
 
-template <class Policy>
-void row_run(const float* x, const float*, int64_t positions, int64_t, int64_t, float* slot) {
-  Policy::write(row_root<Policy, kRunBlockLevels>(WholeRow{x}, positions), slot);
+template <class Policy, class X = const float*>
+void row_run(X x, const float*, int64_t positions, int64_t, int64_t, float* slot) {
+  Policy::write(row_root<Policy, kRunBlockLevels>(WholeRow<X>{x}, positions), slot);
 }
 
 template <class Policy>
@@ -230,8 +234,8 @@ bool row_segments(const float* x, int64_t length, int64_t stride, int64_t positi
 }
 
 // Rows of at most a run, `distance` apart; row r goes to out[i][r].
-template <class Policy>
-void row_rows(const float* x, int64_t distance, int64_t rows, int64_t positions, float* const* out) {
+template <class Policy, class X = const float*>
+void row_rows(X x, int64_t distance, int64_t rows, int64_t positions, float* const* out) {
   int64_t row = 0;
   float* to[Policy::kOutputs];
   const auto next = [&] {
@@ -241,7 +245,7 @@ void row_rows(const float* x, int64_t distance, int64_t rows, int64_t positions,
     for (; row + kLanes <= rows; row += kLanes)
       next(), Policy::blocks(x + row * distance, distance, static_cast<int>(positions), to);
   for (; row < rows; ++row)
-    next(), Policy::finish(row_root<Policy, kRunBlockLevels>(WholeRow{x + row * distance}, positions), to);
+    next(), Policy::finish(row_root<Policy, kRunBlockLevels>(WholeRow<X>{x + row * distance}, positions), to);
 }
 
 RT_TARGET_END

@@ -7,8 +7,19 @@
 #endif
 
 #include "retrace/device/cpu/simd.h"
+#include "retrace/ops/reduce/reduction.h"
 
 RT_TARGET_BEGIN
+
+// Elements of an array, or of products, from x on.
+RT_INLINE F32 load_elements(const float* x) { return load(x); }
+RT_INLINE F32 load_elements(Factors x) { return load(x.a) * load(x.b); }
+RT_INLINE F32 load_elements(const float* x, int n) { return load_part(x, n); }
+RT_INLINE F32 load_elements(Factors x, int n) { return load_part(x.a, n) * load_part(x.b, n); }
+RT_INLINE float element_at(const float* x) { return *x; }
+RT_INLINE float element_at(Factors x) { return *x.a * *x.b; }
+RT_INLINE int64_t room_of(const float* x, const float* end) { return end - x; }
+RT_INLINE int64_t room_of(Factors x, const float* end) { return end - x.a; }
 
 #if RT_SIMD_SCALAR
 template <class F>
@@ -45,6 +56,10 @@ RT_INLINE bool fold_short_rows(const float* x, int64_t count, F fold, float* out
   return false;
 }
 #endif
+template <class F>
+RT_INLINE bool fold_short_rows(Factors, int64_t, F, float*) {
+  return false;
+}
 
 RT_TARGET_END
 #endif

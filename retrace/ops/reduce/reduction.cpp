@@ -55,19 +55,21 @@ std::vector<float>& buffer_of_thread(size_t which, int64_t floats) {
 // Gives the kernels memory that they can read.
 class ReductionReader {
  public:
+  template <class X>
   struct Part {
-    const float* x;
-    const float* end;
+    X x;
+    const float* end;  // x, or x.a, may be read up to here
   };
-  ReductionReader(const KernelCall& call, const ReduceShape& shape)
+  ReductionReader(const KernelCall& call, const ReduceShape& shape, const ReduceKernels& kernels)
       : shape_(shape),
         source_(call.source),
+        factors_(kernels.products && shape.contiguous() ? dynamic_cast<const FactorSource*>(call.source) : nullptr),
         data_(static_cast<const float*>(call.inputs[0].data)),
         count_(call.inputs[0].spec->count()),
         direct_(!needs_buffer(call, shape)) {}
 
   // All channels of `count` positions of o, then those of the following o (only where `neighbours` > 1).
-  Part read(int64_t o, int64_t position, int64_t count, int64_t neighbours) const {
+  Part<const float*> read(int64_t o, int64_t position, int64_t count, int64_t neighbours) const {
     const int64_t step = shape_.positions * shape_.channels;
     if (direct_) return {data_ + shape_.outer_offset(o) + position * shape_.channels, data_ + count_};
     auto& buffer = buffer_of_thread(0, count * neighbours * shape_.channels + kPadding);
@@ -77,6 +79,15 @@ class ReductionReader {
       for (int64_t n = 0; n < neighbours; ++n) gather(o + n, position, count, buffer.data() + n * step);
     }
     return {buffer.data(), buffer.data() + buffer.size()};
+  }
+  // The same of factors, for read_factors().
+  bool has_factors() const { return factors_ != nullptr; }
+  Part<Factors> read_factors(int64_t o, int64_t position, int64_t count, int64_t neighbours) const {
+    const int64_t begin = shape_.outer_offset(o) + position * shape_.channels;
+    const int64_t elements = count * neighbours * shape_.channels;
+    auto& buffer = buffer_of_thread(0, elements + kPadding);
+    const Factors x = factors_->factors(begin, elements, buffer.data());
+    return {x, x.a + std::min(elements + kPadding, count_ - begin)};
   }
   // Reduces `count` positions of o where they lie in even segments, without a copy; false: it does not.
   bool reduce_segments(const ReduceKernels& kernels, int64_t o, int64_t position, int64_t count, float* slot) const {
@@ -147,6 +158,7 @@ class ReductionReader {
 
   const ReduceShape& shape_;
   const TileSource* source_;
+  const FactorSource* factors_;
   const float* data_;
   int64_t count_;
   bool direct_;
@@ -159,7 +171,7 @@ class Reduction {
       : shape_(shape),
         kernels_(kernels),
         cut_(shape, kernels, needs_buffer(call, shape)),
-        reader_(call, shape),
+        reader_(call, shape, kernels),
         slots_(static_cast<float*>(call.workspace)),
         out_(out),
         outputs_(call.outputs.size()) {
@@ -193,19 +205,29 @@ class Reduction {
     const int64_t last = std::min(shape_.outer, first + cut_.batch);
     auto& slot = buffer_of_thread(1, cut_.slot);
     if (whole_segments(first, last, slot.data())) return;
-    const auto all = reader_.read(first, 0, shape_.positions, last - first);
-    if (kernels_.rows && shape_.channels == 1 && shape_.positions <= kernels_.most_row_positions &&
+    if (reader_.has_factors())
+      whole_of(reader_.read_factors(first, 0, shape_.positions, last - first), *kernels_.products, first, last, chunk);
+    else
+      whole_of(reader_.read(first, 0, shape_.positions, last - first), kernels_, first, last, chunk);
+  }
+
+  // `kernels`: those that read such a part.
+  template <class X, class Kernels>
+  void whole_of(const ReductionReader::Part<X>& all, const Kernels& kernels, int64_t first, int64_t last,
+                int64_t chunk) {
+    if (kernels.rows && shape_.channels == 1 && shape_.positions <= kernels_.most_row_positions &&
         reader_.even_distances()) {
       std::array<float*, kMaxOutputs> to{};
       for (size_t i = 0; i < outputs_; ++i) to[i] = out_[i] + first;
       const int64_t distance = last - first > 1 ? reader_.distance(first, first + 1) : 0;
-      return kernels_.rows(all.x, distance, last - first, shape_.positions, to.data());
+      return kernels.rows(all.x, distance, last - first, shape_.positions, to.data());
     }
-    if (kernels_.columns && shape_.positions > 0 && shape_.positions <= kernels_.item)
-      return short_columns(all, first, last, chunk);
+    if (kernels.columns && shape_.positions > 0 && shape_.positions <= kernels_.item)
+      return short_columns(all, kernels, first, last, chunk);
+    auto& slot = buffer_of_thread(1, cut_.slot);
     for (int64_t o = first; o < last; ++o) {
-      kernels_.run(all.x + reader_.distance(first, o) + chunk * cut_.width, all.end, shape_.positions, width(chunk),
-                   shape_.channels, slot.data());
+      kernels.run(all.x + (reader_.distance(first, o) + chunk * cut_.width), all.end, shape_.positions, width(chunk),
+                  shape_.channels, slot.data());
       combine(o * cut_.chunks + chunk, slot.data());
     }
   }
@@ -219,13 +241,15 @@ class Reduction {
     return true;
   }
 
-  void short_columns(const ReductionReader::Part& all, int64_t first, int64_t last, int64_t chunk) const {
+  template <class X, class Kernels>
+  void short_columns(const ReductionReader::Part<X>& all, const Kernels& kernels, int64_t first, int64_t last,
+                     int64_t chunk) const {
     const int64_t together = reader_.even_distances() ? last - first : 1;
     const int64_t distance = together > 1 ? reader_.distance(first, first + 1) : 0;
     for (int64_t o = first; o < last; o += together) {
       const auto to = outputs_from(o, chunk);
-      kernels_.columns(all.x + reader_.distance(first, o) + chunk * cut_.width, all.end, together, distance,
-                       shape_.positions, width(chunk), shape_.channels, to.data());
+      kernels.columns(all.x + (reader_.distance(first, o) + chunk * cut_.width), all.end, together, distance,
+                      shape_.positions, width(chunk), shape_.channels, to.data());
     }
   }
 
@@ -235,6 +259,11 @@ class Reduction {
     const int64_t count = std::min(cut_.run_positions, shape_.positions - position);
     float* const slot = slots_ + (group * cut_.runs + run) * cut_.slot;
     if (reader_.reduce_segments(kernels_, o, position, count, slot)) return;
+    if (reader_.has_factors()) {
+      const auto piece = reader_.read_factors(o, position, count, 1);
+      return kernels_.products->run(piece.x + chunk * cut_.width, piece.end, count, width(chunk), shape_.channels,
+                                    slot);
+    }
     const auto piece = reader_.read(o, position, count, 1);
     kernels_.run(piece.x + chunk * cut_.width, piece.end, count, width(chunk), shape_.channels, slot);
   }

@@ -51,6 +51,27 @@ struct ReduceShape {
   static int64_t offset(const Dimensions& dimensions, int64_t index);
 };
 
+// Where the products a[i] * b[i] lie.
+struct Factors {
+  const float *a, *b;
+  Factors operator+(int64_t i) const { return {a + i, b + i}; }
+};
+
+// A source of products whose factors a sum reads apart: it multiplies them in its registers.
+class FactorSource : public TileSource {
+ public:
+  // The factors of elements begin..begin+count-1. `made` has room for `count` elements of one that is not in memory.
+  virtual Factors factors(int64_t begin, int64_t count, float* made) const = 0;
+};
+
+// `run`, `rows` and `columns` of ReduceKernels for products. Memory from x.a up to `end` may be read, and as much of b.
+struct ProductKernels {
+  void (*run)(Factors x, const float* end, int64_t positions, int64_t channels, int64_t stride, float* slot);
+  void (*rows)(Factors x, int64_t distance, int64_t rows, int64_t positions, float* const* out);
+  void (*columns)(Factors x, const float* end, int64_t outer, int64_t distance, int64_t positions, int64_t channels,
+                  int64_t stride, float* const* out);
+};
+
 // The vector kernels of one reduction by one rule. A run is an aligned subtree of items (strips of 16 positions, blocks
 // of 256); its result is a slot of floats.
 struct ReduceKernels {
@@ -76,6 +97,8 @@ struct ReduceKernels {
   // `run` of one channel whose positions lie in segments of `length`, `stride` apart, from the beginning of one on.
   // False, and nothing is written: not for that length.
   bool (*segments)(const float* x, int64_t length, int64_t stride, int64_t positions, float* slot) = nullptr;
+  // Of a sum; null: it reads no FactorSource but its products.
+  const ProductKernels* products = nullptr;
 };
 
 // Computes a reduction of input 0 (f32, or call.source) into the outputs out[0], out[1], ... in pieces on all threads.

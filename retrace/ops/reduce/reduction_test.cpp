@@ -1,5 +1,5 @@
 // sum and moments against the literal reference, bit for bit: every rule, target, thread count, and with and without a
-// source.
+// source, or with one of products.
 #include "retrace/ops/reduce/reduction.h"
 
 #include <gtest/gtest.h>
@@ -18,6 +18,7 @@ namespace {
 struct Problem {
   Shape shape, axes;
   std::vector<float> x;
+  std::vector<float> a, b;  // x[i] = a[i] * b[i], if there are any
 };
 
 // Numbers of very different size, so that every other order of additions shows.
@@ -33,7 +34,7 @@ std::vector<float> wild_numbers(int64_t count, uint32_t seed) {
 }
 
 Problem make(const Shape& shape, const Shape& axes, uint32_t seed) {
-  return {shape, axes, wild_numbers(shape.count(), seed)};
+  return {shape, axes, wild_numbers(shape.count(), seed), {}, {}};
 }
 
 class ArraySource : public TileSource {
@@ -49,9 +50,23 @@ class ArraySource : public TileSource {
   const std::vector<float>& x_;
 };
 
+// Of products whose second factors are made.
+class PairSource final : public FactorSource {
+ public:
+  explicit PairSource(const Problem& problem) : problem_(problem) {}
+  void load(int64_t begin, int64_t count, float* to) const override { ArraySource(problem_.x).load(begin, count, to); }
+  Factors factors(int64_t begin, int64_t count, float* made) const override {
+    ArraySource(problem_.b).load(begin, count, made);
+    return {problem_.a.data() + begin, made};
+  }
+
+ private:
+  const Problem& problem_;
+};
+
 using Results = std::vector<std::vector<float>>;
 
-Results run_kernel(const char* name, const Problem& problem, bool from_source) {
+Results run_kernel(const char* name, const Problem& problem, const TileSource* source) {
   const Op& op = find_op(name);
   const Attributes attributes{{"axes", problem.axes}, {"keep", int64_t{0}}};
   const std::vector<TensorSpec> in{{DType::f32, problem.shape, {}, {}}};
@@ -62,9 +77,8 @@ Results run_kernel(const char* name, const Problem& problem, bool from_source) {
   std::vector<KernelOutput> outputs;
   for (const auto& spec : specs) results.emplace_back(static_cast<size_t>(spec.count()), 12345.0f);
   for (size_t i = 0; i < specs.size(); ++i) outputs.push_back({results[i].data(), &specs[i]});
-  const ArraySource source(problem.x);
-  const KernelInput input{from_source ? nullptr : problem.x.data(), in.data()};
-  op.kernel({attributes, std::span(&input, 1), outputs, workspace.data(), nullptr, from_source ? &source : nullptr});
+  const KernelInput input{source ? nullptr : problem.x.data(), in.data()};
+  op.kernel({attributes, std::span(&input, 1), outputs, workspace.data(), nullptr, source});
   return results;
 }
 
@@ -106,11 +120,18 @@ void check(const Problem& problem) {
     set_simd_target(name_of(target));
     for (int threads = 1; threads <= 3; ++threads) {
       set_thread_count(threads);
-      for (bool from_source : {false, true}) {
+      const ArraySource array(problem.x);
+      const PairSource pairs(problem);
+      for (const TileSource* source : std::initializer_list<const TileSource*>{nullptr, &array, &pairs}) {
+        if (source == &pairs && problem.a.empty()) continue;
         const auto what = fmt::format("{} over {}, {}, {} threads{}", problem.shape.text(), problem.axes.text(),
-                                      name_of(target), threads, from_source ? ", from a source" : "");
-        EXPECT_EQ(difference(run_kernel("sum", problem, from_source), sums), "") << "sum of " << what;
-        EXPECT_EQ(difference(run_kernel("moments", problem, from_source), moments), "") << "moments of " << what;
+                                      name_of(target), threads,
+                                      source == &pairs ? ", from factors"
+                                      : source         ? ", from a source"
+                                                       : "");
+        EXPECT_EQ(difference(run_kernel("sum", problem, source), sums), "") << "sum of " << what;
+        if (source == &pairs) continue;
+        EXPECT_EQ(difference(run_kernel("moments", problem, source), moments), "") << "moments of " << what;
       }
     }
   }
@@ -171,6 +192,24 @@ TEST(Reduce, RowsInEvenSegmentsAreReadWhereTheyLie) {
   check(make({3, 5, 2, 7, 2, 8}, {1, 3, 5}, 31));  // segments of segments
 }
 
+TEST(Reduce, SumsMultiplyFactorsThemselves) {
+  const auto check_products = [](const Shape& shape, const Shape& axes, uint32_t seed) {
+    Problem problem{shape, axes, {}, wild_numbers(shape.count(), seed), wild_numbers(shape.count(), seed + 1)};
+    for (size_t i = 0; i < problem.a.size(); ++i) problem.x.push_back(problem.a[i] * problem.b[i]);
+    check(problem);
+  };
+  for (int64_t size : {1, 3, 15, 16, 17, 86, 255, 256, 257, 1000, 4101}) {
+    check_products({37, size}, {1}, 41);
+    check_products({size, 37}, {0}, 42);
+    check_products({size, 64}, {0}, 43);
+    check_products({7, size, 5}, {1}, 44);
+    check_products({size, 1}, {0}, 45);
+  }
+  check_products({100'000}, {0}, 46);
+  check_products({33, 300}, {0}, 47);
+  check_products({3, 7, 5, 11}, {1, 3}, 48);  // in segments: products come from load()
+}
+
 TEST(Reduce, InfinitiesNanZerosAndSubnormalNumbersArePassedOn) {
   constexpr float infinity = __builtin_huge_valf();
   for (const Shape& shape : {Shape{300, 3}, Shape{3, 300}, Shape{40, 17}}) {
@@ -192,7 +231,7 @@ TEST(Reduce, TheRuleIsTheOneOfTheAxesNotOfTheSizes) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const Problem column = make({256, 1}, {0}, seed), row = make({1, 256}, {1}, seed);
     ASSERT_EQ(column.x, row.x);
-    different += !difference(run_kernel("sum", column, false), run_kernel("sum", row, false)).empty();
+    different += !difference(run_kernel("sum", column, nullptr), run_kernel("sum", row, nullptr)).empty();
   }
   EXPECT_GT(different, 5);
 }

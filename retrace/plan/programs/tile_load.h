@@ -20,6 +20,9 @@ class BroadcastLoad {
 
   // Element i is element i % period() of the broadcast; 0 if it does not repeat.
   int64_t period() const;
+  // The elements come in rows of so many equal ones, whose values lie one behind another; 0: in another way, or the
+  // rows are short.
+  int64_t equal_run() const { return run_; }
 
  private:
   DType type_;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "retrace/base/error.h"
 #include "retrace/ops/rule_pairs.h"
+#include "retrace/plan/programs/chain_order.h"
 #include "retrace/plan/programs/tile_bytes.h"
 #include "retrace/plan/tuning.h"
 #include "retrace/trace/trace_index.h"
@@ -33,14 +35,6 @@ float* scratch_memory(int count) {
 bool tile_output(DType type) { return type == DType::f32 || type == DType::boolean || is_half(type); }
 bool tile_input(DType type) { return tile_output(type) || type == DType::u8; }
 
-// A node that computes the one before it that makes its argument, too: `function` is of both.
-struct NodePair {
-  TileFunction function = nullptr;
-  const Node* first = nullptr;
-  int position = 0;     // of its result among the node's arguments
-  bool within = false;  // the node is the first one of a pair
-};
-
 }  // namespace
 
 std::vector<TensorSpec> infer_by_body(const InferCall&) {
@@ -61,14 +55,15 @@ const Op& fused_op() {
 
 bool is_tile_chain(const Trace& trace, const Node& node) { return node.op == &fused_op() || can_tile(trace, node); }
 
-struct TileProgram::Builder {
+// Where the values of a body are, and who reads them.
+struct TileProgram::Places {
   TileProgram& program;
   const Trace& body;
-  Use use;
-  ValueMap<size_t> last_use;  // the index of the last node that reads a value
+  std::vector<OrderedNode> order;
+  ValueMap<size_t> last_use;  // the place in the order of the last node that reads a value
+  ValueMap<int> uses;
   ValueMap<Operand> places;
   std::vector<int> free_scratch;
-  std::vector<NodePair> pairs;  // of each node
 
   Operand& place(ValueId id) { return places[id]; }
   const TensorSpec& spec(ValueId id) const { return body.spec(id); }
@@ -81,32 +76,55 @@ struct TileProgram::Builder {
   }
 
   void find_last_uses() {
-    for (size_t n = 0; n < body.nodes.size(); ++n)
-      for (ValueId id : body.nodes[n].inputs) last_use[id] = n;
-    for (ValueId id : body.outputs) last_use[id] = body.nodes.size();
+    for (size_t at = 0; at < order.size(); ++at)
+      for (ValueId id : body.nodes[order[at].node].inputs) last_use[id] = at, ++uses[id];
+    for (ValueId id : body.outputs) last_use[id] = order.size(), ++uses[id];
   }
 
-  // A sum, difference or product that one other alone reads is computed with that one.
-  void find_pairs() {
-    ValueMap<int> uses(body);
-    for (const Node& node : body.nodes)
-      for (ValueId id : node.inputs) ++uses[id];
-    for (ValueId id : body.outputs) ++uses[id];
-    pairs.resize(body.nodes.size());
-    for (size_t n = 0; n < body.nodes.size(); ++n) {
-      const Node& node = body.nodes[n];
-      for (int position = 0; node.inputs.size() == 2 && position < 2 && !pairs[n].first; ++position) {
-        const Node* first = body.producer(node.inputs[position]);
-        if (!first || uses[first->first_output] != 1) continue;
-        NodePair& other = pairs[static_cast<size_t>(first - body.nodes.data())];
-        const TileFunction function = rule_pair(*first->op->rule, *node.op->rule, position);
-        if (other.first || !function) continue;
-        other.within = true;
-        pairs[n] = {function, first, position, false};
-        for (ValueId id : first->inputs) last_use[id] = std::max(last_use[id], n);
-      }
-    }
+  // Whether links alone read a value: a rule that is none reads whole tiles.
+  bool linked(ValueId id) const {
+    if (std::find(body.outputs.begin(), body.outputs.end(), id) != body.outputs.end()) return false;
+    return std::all_of(order.begin(), order.end(), [&](const OrderedNode& each) {
+      const auto& inputs = body.nodes[each.node].inputs;
+      return each.code != kNoChainCode || std::find(inputs.begin(), inputs.end(), id) == inputs.end();
+    });
   }
+  bool is_equal(const Operand& place) const {
+    const auto i = static_cast<size_t>(place.index);
+    return (place.in == Operand::In::load && program.loads_[i].equal) ||
+           (place.in == Operand::In::pattern && program.patterns_[i].period == 1);
+  }
+
+  const Node& node_at(size_t at) const { return body.nodes[order[at].node]; }
+  bool reads_equal(const Node& node) {
+    return std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [&](ValueId id) { return place(id).in == Operand::In::load && is_equal(place(id)); });
+  }
+
+  // Whether anybody but the next link reads the result.
+  bool needed(size_t at) const {
+    const ValueId id = node_at(at).first_output;
+    if (!order[at].leads) return true;
+    const auto& next = node_at(at + 1).inputs;
+    return uses[id] > std::count(next.begin(), next.end(), id);
+  }
+  void release_all(size_t at) {
+    const auto& inputs = node_at(at).inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) release(inputs, i, at);
+  }
+  void release(const std::vector<ValueId>& arguments, size_t argument, size_t n) {
+    const ValueId id = arguments[argument];
+    const auto before = arguments.begin() + static_cast<long>(argument);
+    const bool first_mention = std::find(arguments.begin(), before, id) == before;
+    const bool made_here = body.producer(id) != nullptr;  // loads are kept for the next tile
+    if (place(id).in == Operand::In::scratch && made_here && last_use[id] == n && first_mention)
+      free_scratch.push_back(place(id).index);
+  }
+};
+
+// Makes the steps.
+struct TileProgram::Builder : Places {
+  Use use;
 
   // The raw result is kept where it is wanted as an output, or else lies where the first f32 result will be.
   void place_raw_result() {
@@ -129,12 +147,14 @@ struct TileProgram::Builder {
     const int64_t period = load.period();
     if (period > 0 && period <= kLongPeriod) {
       place(id) = {Operand::In::pattern, static_cast<int>(program.patterns_.size())};
-      const int64_t extent = period + std::min(kTile, program.shape_.count());  // of any tile that starts in the first
-      program.patterns_.push_back({input, program.pattern_floats_, period, kTile % period, extent, std::move(load)});
-      program.pattern_floats_ += static_cast<size_t>((extent + 15) / 16 * 16);
+      program.patterns_.push_back({input, 0, period, 0, 0, std::move(load)});
     } else {
       place(id) = {Operand::In::load, static_cast<int>(program.loads_.size())};
-      program.loads_.push_back({input, program.scratch_count_++, std::move(load)});
+      const int64_t row = load.equal_run();
+      const bool equal =
+          row >= kFewestRow && spec(id).type == DType::f32 && (program.row_ == 0 || program.row_ == row) && linked(id);
+      if (equal) program.row_ = row;
+      program.loads_.push_back({input, equal ? -1 : program.scratch_count_++, std::move(load), equal});
     }
   }
 
@@ -149,36 +169,72 @@ struct TileProgram::Builder {
     return output;
   }
 
-  void add_node(size_t n) {
-    const Node& node = body.nodes[n];
-    if (pairs[n].within) return;
+  // Adds the nodes from this place in the order on that are one step or link; returns the place behind them.
+  size_t add_nodes(size_t at) {
+    if (add_pair(at)) {
+      program.steps_.back().out = finish(at + 1);
+      return at + 2;
+    }
+    const Node& node = node_at(at);
+    const bool links = order[at].follows || order[at].leads || reads_equal(node);
+    if (links)
+      add_links(order[at], node);
+    else
+      add_rule(node);
+    release_all(at);
+    // A result may take the register of an argument that dies here: rules read an element before they write it.
+    const Operand out = needed(at) ? finish(at) : Operand{};
+    (links ? program.links_.back().out : program.steps_.back().out) = out;
+    return at + 1;
+  }
+  Operand finish(size_t at) {
+    const ValueId id = node_at(at).first_output;
+    const int output = direct_output(id, at);
+    place(id) = output >= 0 ? Operand{Operand::In::output, output} : Operand{Operand::In::scratch, take()};
+    if (output < 0) add_stores(id);
+    return place(id);
+  }
+
+  // Two links of sums, differences and products from memory to memory are faster as a rule of both.
+  bool add_pair(size_t at) {
+    if (order[at].follows || !order[at].leads || order[at + 1].leads || needed(at)) return false;
+    const Node &first = node_at(at), &second = node_at(at + 1);
+    const int position = order[at + 1].position;
+    if (first.inputs.size() != 2 || second.inputs.size() != 2 || position < 0) return false;
+    const TileFunction pair = rule_pair(*first.op->rule, *second.op->rule, position);
+    if (!pair || reads_equal(first) || reads_equal(second)) return false;
+    const ValueId other = second.inputs[position == 0 ? 1 : 0];
+    program.steps_.push_back({pair, 3, {place(first.inputs[0]), place(first.inputs[1]), place(other)}, {}});
+    release_all(at);
+    release_all(at + 1);
+    return true;
+  }
+
+  void add_rule(const Node& node) {
     Step step{node.op->rule->tile.get(), node.op->rule->arity, {}, {}};
     ensure(step.function && step.arity == static_cast<int>(node.inputs.size()),
            "a fused op has a kernel for its arguments");
-    std::vector<ValueId> arguments(node.inputs.begin(), node.inputs.end());
-    if (const NodePair& pair = pairs[n]; pair.first) {
-      step.function = pair.function, step.arity = 3;
-      arguments = {pair.first->inputs[0], pair.first->inputs[1], node.inputs[pair.position == 0 ? 1 : 0]};
-    }
-    for (size_t i = 0; i < arguments.size(); ++i) step.in[i] = place(arguments[i]);
-    // A result may take the register of an argument that dies here: rules read an element before they write it.
-    for (size_t i = 0; i < arguments.size(); ++i) release(arguments, i, n);
-    if (const int output = direct_output(node.first_output, n); output >= 0)
-      step.out = {Operand::In::output, output};
-    else
-      step.out = {Operand::In::scratch, take()};
-    place(node.first_output) = step.out;
-    if (step.out.in == Operand::In::scratch) add_stores(node.first_output);
+    for (size_t i = 0; i < node.inputs.size(); ++i) step.in[i] = place(node.inputs[i]);
     program.steps_.push_back(step);
   }
 
-  void release(const std::vector<ValueId>& arguments, size_t argument, size_t n) {
-    const ValueId id = arguments[argument];
-    const auto before = arguments.begin() + static_cast<long>(argument);
-    const bool first_mention = std::find(arguments.begin(), before, id) == before;
-    const bool made_here = body.producer(id) != nullptr;  // loads are kept for the next tile
-    if (place(id).in == Operand::In::scratch && made_here && last_use[id] == n && first_mention)
-      free_scratch.push_back(place(id).index);
+  void add_links(const OrderedNode& ordered, const Node& node) {
+    if (!ordered.follows) {
+      program.steps_.push_back({nullptr, 0, {}, {}, program.links_.size()});
+      add_link(kChainLoad, {node.inputs[static_cast<size_t>(std::max(0, ordered.position))]});
+    }
+    std::vector<ValueId> others;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      if (ordered.position >= 0 && static_cast<int>(i) != ordered.position) others.push_back(node.inputs[i]);
+    add_link(ordered.code, others);
+  }
+  void add_link(ChainCode code, const std::vector<ValueId>& arguments) {
+    Link link{code, {}, {}, {}};
+    for (size_t i = 0; i < arguments.size(); ++i)
+      link.in[i] = place(arguments[i]), link.equal[i] = is_equal(link.in[i]);
+    if (link.equal[0]) link.code += kChainEqual;
+    program.links_.push_back(link);
+    ++program.steps_.back().arity;
   }
 
   void add_stores(ValueId id) {
@@ -190,17 +246,27 @@ struct TileProgram::Builder {
 TileProgram::TileProgram(const Trace& body, Use use) {
   ensure(!body.outputs.empty(), "a fused chain has outputs");
   shape_ = body.spec(body.outputs[0]).shape;
-  Builder builder{*this, body, use, ValueMap<size_t>(body), ValueMap<Operand>(body), {}, {}};
+  Builder builder{
+      {*this, body, chain_order(body), ValueMap<size_t>(body), ValueMap<int>(body), ValueMap<Operand>(body), {}}, use};
   builder.find_last_uses();
-  builder.find_pairs();
   if (use == Use::epilogue) builder.place_raw_result();
   for (size_t i = 0; i < body.inputs.size(); ++i) builder.add_input(i);
-  for (size_t n = 0; n < body.nodes.size(); ++n) builder.add_node(n);
+  for (size_t at = 0; at < builder.order.size();) at = builder.add_nodes(at);
   for (size_t i = 0; i < body.inputs.size(); ++i)  // an input that is also an output
     if (i > 0 || use != Use::epilogue) builder.add_stores(body.inputs[i]);
-  // One op from memory to memory needs no registers.
-  const bool one = steps_.size() == 1 && loads_.empty() && patterns_.empty() && stores_.empty();
-  tile_ = one ? kChainPiece : kTile;
+  choose_tile();
+}
+
+void TileProgram::choose_tile() {
+  // One op from memory to memory needs no registers, nor do links that read numbers where they lie.
+  const bool free = stores_.empty() && steps_.size() == 1 && scratch_count_ == 0;
+  tile_ = !free ? kTile : loads_.empty() && patterns_.empty() ? kChainPiece : links_.empty() ? kTile : kFreeTile;
+  for (Pattern& each : patterns_) {
+    each.step = tile_ % each.period;
+    each.extent = each.period + std::min(tile_, shape_.count());  // of any tile that starts in the first
+    each.offset = pattern_floats_;
+    pattern_floats_ += static_cast<size_t>((each.extent + 15) / 16 * 16);
+  }
 }
 
 void TileProgram::prepare(const void* const* inputs, float* patterns) const {
@@ -209,8 +275,24 @@ void TileProgram::prepare(const void* const* inputs, float* patterns) const {
 }
 
 int64_t TileProgram::piece_elements() const {
-  const auto ops = static_cast<int64_t>(std::max<size_t>(1, steps_.size()));
+  const auto ops = static_cast<int64_t>(std::max<size_t>(1, steps_.size() + links_.size()));
   return std::clamp(kChainPieceWork / ops / kTile * kTile, kTile, kChainPiece);
+}
+
+template <class Read, class Write>
+void TileProgram::visit(Read read, Write write) const {
+  int time = 0;
+  for (const Step& step : steps_) {
+    if (step.function) {
+      for (int i = 0; i < step.arity; ++i) read(step.in[i], time);
+      write(step.out, time++);
+    } else {
+      for (const Link& link : std::span(links_).subspan(step.first_link, static_cast<size_t>(step.arity))) {
+        for (const Operand& operand : link.in) read(operand, time);
+        write(link.out, time++);
+      }
+    }
+  }
 }
 
 int TileProgram::last_read(size_t input) const {
@@ -221,17 +303,23 @@ int TileProgram::last_read(size_t input) const {
       std::any_of(stores_.begin(), stores_.end(), [&](const Store& store) { return reads(store.from); }))
     return kAlways;
   int last = -1;
-  for (size_t i = 0; i < steps_.size(); ++i)
-    if (std::any_of(steps_[i].in, steps_[i].in + steps_[i].arity, reads)) last = static_cast<int>(i);
+  visit([&](const Operand& place, int time) { last = reads(place) ? time : last; }, [](const Operand&, int) {});
   return last;
 }
 
 int TileProgram::first_write(size_t output) const {
   const int to = static_cast<int>(output);
-  const auto at = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) {
-    return step.out.in == Operand::In::output && step.out.index == to;
-  });
-  return static_cast<int>(at - steps_.begin());
+  int first = kAlways;
+  visit([](const Operand&, int) {},
+        [&](const Operand& place, int time) {
+          if (place.in == Operand::In::output && place.index == to) first = std::min(first, time);
+        });
+  return first == kAlways ? static_cast<int>(links_.size() + steps_.size()) : first;
+}
+
+int64_t TileProgram::tile_at(int64_t at, int64_t end) const {
+  const int64_t most = std::min(tile_, end - at);
+  return row_ == 0 ? most : std::min(most, row_ - at % row_);
 }
 
 struct TileProgram::Tile {
@@ -247,6 +335,10 @@ struct TileProgram::Tile {
   void load(int64_t at, int64_t count) const {
     for (size_t i = 0; i < program.loads_.size(); ++i) {
       const Load& each = program.loads_[i];
+      if (each.equal) {
+        loaded[i] = static_cast<const float*>(inputs[each.input]) + at / program.row_;
+        continue;
+      }
       loaded[i] = each.load.in_row(inputs[each.input], at, count);
       if (loaded[i]) continue;
       each.load.load(inputs[each.input], scratch + each.scratch * kTile, at, count);
@@ -257,7 +349,8 @@ struct TileProgram::Tile {
   void begin(int64_t at) const {
     for (size_t i = 0; i < program.patterns_.size(); ++i) places[i] = at % program.patterns_[i].period;
   }
-  void next() const {
+  void next(int64_t at, int64_t count) const {
+    if (count < program.tile_) return begin(at + count);
     for (size_t i = 0; i < program.patterns_.size(); ++i) {
       const Pattern& pattern = program.patterns_[i];
       places[i] += pattern.step;
@@ -280,6 +373,22 @@ struct TileProgram::Tile {
   float* write(const Operand& place, int64_t at) const {
     if (place.in == Operand::In::output) return static_cast<float*>(outputs[place.index]) + at;
     return scratch + place.index * kTile;
+  }
+  void rule(const Step& step, int64_t at, int64_t count) const {
+    const float* in[3] = {};
+    for (int i = 0; i < step.arity; ++i) in[i] = read(step.in[i], at);
+    step.function(in, write(step.out, at), count);
+  }
+  void links(const Step& step, int64_t at, int64_t count) const {
+    ChainLink* const all = for_each_of<ChainLink>(2 * static_cast<size_t>(step.arity) + 1);
+    ChainLink* next = all;
+    for (int i = 0; i < step.arity; ++i) {
+      const Link& link = program.links_[step.first_link + static_cast<size_t>(i)];
+      *next++ = {link.code, {link.equal[0], link.equal[1]}, {read(link.in[0], at), read(link.in[1], at)}, nullptr};
+      if (link.out.in != Operand::In::none) *next++ = {kChainStore, {}, {}, write(link.out, at)};
+    }
+    next->code = kChainEnd;
+    chain_function()(all, count);
   }
   void store(const Store& store, int64_t at, int64_t count) const {
     const float* from = read(store.from, at);
@@ -305,14 +414,10 @@ void TileProgram::run(int64_t begin, int64_t end, const void* const* inputs, voi
                   for_each_of<int64_t>(patterns_.size()),
                   for_each_of<const float*>(loads_.size())};
   tile.begin(begin);
-  for (int64_t at = begin; at < end; at += tile_, tile.next()) {
-    const int64_t count = std::min(tile_, end - at);
+  for (int64_t at = begin, count = 0; at < end; tile.next(at, count), at += count) {
+    count = tile_at(at, end);
     tile.load(at, count);
-    for (const auto& step : steps_) {
-      const float* in[3] = {};
-      for (int i = 0; i < step.arity; ++i) in[i] = tile.read(step.in[i], at);
-      step.function(in, tile.write(step.out, at), count);
-    }
+    for (const auto& step : steps_) step.function ? tile.rule(step, at, count) : tile.links(step, at, count);
     for (const auto& store : stores_) tile.store(store, at, count);
   }
 }

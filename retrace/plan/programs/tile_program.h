@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "retrace/ops/rule_chain.h"
 #include "retrace/plan/programs/tile_load.h"
 #include "retrace/trace/op.h"
 
@@ -61,6 +62,7 @@ class TileProgram {
     int input;
     int scratch;
     BroadcastLoad load;
+    bool equal;  // a tile's elements are one number, which links read where it lies
   };
   struct Pattern {
     int input;
@@ -69,28 +71,44 @@ class TileProgram {
     BroadcastLoad load;
   };
   struct Step {
-    TileFunction function;
+    TileFunction function;  // null: `arity` links
     int arity;
     Operand in[3];
     Operand out;
+    size_t first_link = 0;
+  };
+  struct Link {
+    ChainCode code;
+    bool equal[2];
+    Operand in[2];
+    Operand out;  // none: the result stays in registers
   };
   struct Store {
     Operand from;
     int output;
     DType type;
   };
+  struct Places;
   struct Builder;
   struct Tile;
+  // read(operand, time) and write(operand, time) of all rules in their order: at one time reads come first.
+  template <class Read, class Write>
+  void visit(Read read, Write write) const;
+  // Elements of the tile that begins at `at`.
+  int64_t tile_at(int64_t at, int64_t end) const;
+  void choose_tile();
 
   Shape shape_;
   std::vector<Load> loads_;
   std::vector<Pattern> patterns_;
   std::vector<Step> steps_;
+  std::vector<Link> links_;
   std::vector<Store> stores_;
   int scratch_count_ = 0;
   size_t pattern_floats_ = 0;
   int raw_output_ = -1;
   int64_t tile_ = 0;  // elements that go through all steps at a time
+  int64_t row_ = 0;   // no tile crosses the end of a row of so many; 0: it may
 };
 
 }  // namespace retrace

@@ -1,0 +1,88 @@
+// The order of a fused chain's nodes, and the bits of chains whose rules follow each other in registers.
+#include "retrace/plan/programs/chain_order.h"
+
+#include "tests/chain_testing.h"
+#include "tests/tested_targets.h"
+
+namespace retrace {
+namespace {
+
+ValueId add_rule(Trace& body, const char* op, std::vector<ValueId> inputs) {
+  const TensorSpec spec = body.spec(inputs[0]);
+  Node node;
+  node.op = &find_op(op);
+  node.inputs = std::move(inputs);
+  return body.add_node(std::move(node), std::span(&spec, 1));
+}
+
+TEST(ChainOrder, ReadersComeNextWhereTheyCan) {
+  Trace body;
+  const TensorSpec spec{DType::f32, {100}, {}, {}};
+  const ValueId x = body.add_input(spec), y = body.add_input(spec);
+  const ValueId a = add_rule(body, "subtract", {x, y}), b = add_rule(body, "exp", {y});
+  const ValueId c = add_rule(body, "abs", {a}), d = add_rule(body, "multiply", {b, c});
+  const ValueId e = add_rule(body, "multiply", {a, a});
+  body.outputs = {add_rule(body, "add", {d, e})};
+  const auto order = chain_order(body);
+  std::vector<size_t> nodes;
+  std::string follows;
+  for (const OrderedNode& each : order) nodes.push_back(each.node), follows += each.follows ? '+' : '.';
+  // a, abs; exp, which is no link; then what waited for it, and the square of a, which needs a load again.
+  EXPECT_EQ(nodes, (std::vector<size_t>{0, 2, 1, 3, 4, 5}));
+  EXPECT_EQ(follows, ".+...+");
+  EXPECT_EQ(order[5].position, 1);
+  EXPECT_EQ(order[4].position, -1);
+}
+
+class ChainsInRegisters : public ChainFixture<testing::Test> {};
+
+// Rows that end within, at and behind the end of a tile, with numbers of a row, of a column and of all; values that
+// several rules read; choices and comparisons.
+TEST_F(ChainsInRegisters, HaveTheBitsOfTheirOps) {
+  for (const int64_t row : {5, 86, 255, 256, 300, 1000, 1100, 2100}) {
+    const Shape shape{7, row};
+    const Tensor x = with_special(numbers(shape, "x"), 41), y = numbers(shape, "y"),
+                 each = numbers(Shape{7, 1}, "each"), other = numbers(Shape{7, 1}, "other"),
+                 column = numbers(Shape{row}, "column");
+    const auto results = [&] {
+      const Tensor d = x - y, size = abs(d);
+      Bits bits;
+      add_bits(bits, (x - each) * other * column + column);
+      add_bits(bits, where(less_equal(size, each), d * d * 0.5f, size - 0.5f));
+      add_bits(bits, exp(x - each) * (y - other) - each * d);
+      add_bits(bits, other - sqrt(size / each) * where(greater(x, other), each, d));
+      add_bits(bits, maximum(x, each) * each);
+      return bits;
+    };
+    const auto fused = results();
+    set_passes_off({"fuse_pointwise", "fuse_lines", "fuse_prologues"});
+    const auto apart = results();
+    set_passes_off({});
+    ASSERT_EQ(fused, apart) << row;
+  }
+}
+
+TEST_F(ChainsInRegisters, SumsOfProductsKeepTheirBits) {
+  const Tensor x = with_special(numbers(Shape{40, 300}, "x"), 4001), y = numbers(Shape{40, 300}, "y"),
+               each = numbers(Shape{40, 1}, "each"), column = numbers(Shape{300}, "column"),
+               other = numbers(Shape{300}, "other");
+  const auto results = [&] {
+    Bits bits;
+    for (const int axis : {0, 1}) {
+      add_bits(bits, sum(x * y, axis));
+      add_bits(bits, sum(square(x), axis));
+      add_bits(bits, sum((x - y) * (x - y), axis));
+      add_bits(bits, sum(exp(y) * x, axis));
+      add_bits(bits, sum((x * column + other) * y, axis));  // patterns
+      add_bits(bits, sum(x * each, axis));                  // a factor that is no array
+      add_bits(bits, sum((x - y) * exp(y), axis));          // two that are made
+    }
+    return bits;
+  };
+  const auto fused = results();
+  set_passes_off({"fuse_prologues"});
+  EXPECT_EQ(fused, results());
+}
+
+}  // namespace
+}  // namespace retrace
