@@ -90,6 +90,14 @@ TEST(Derivatives, WhereNothingDepends) {
   EXPECT_FALSE(vjp({&y, 1}, {&other, 1}, {&x, 1})[0].defined());
 }
 
+TEST(Derivatives, OfLabelledResultsTakeWhatHasNoLabels) {
+  const Tensor x = Tensor::from<double>({1, 2, 3, 4}, {2, 2}, "BC"), c = Tensor::from<double>({5, 7}, {2}, "C");
+  const Tensor y = x * c, u = numbers({1, 2, 3, 4}, {2, 2});
+  const Tensor found = vjp({&y, 1}, {&u, 1}, {&x, 1})[0];
+  expect_near(found, {5, 14, 15, 28});
+  EXPECT_EQ(found.labels(), "BC");
+}
+
 TEST(Derivatives, RefuseWhatDoesNotFit) {
   const Tensor x = numbers({1, 2}, {2}), v = numbers({1, 2, 3}, {3});
   const Place place{"model.cpp", 7};

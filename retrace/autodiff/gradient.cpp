@@ -114,6 +114,11 @@ class Backward {
   std::vector<std::vector<Tensor>> contributions_;
 };
 
+// What is given for a labelled result may come without labels.
+Tensor with_labels_of(const Tensor& y, const Tensor& given, Place place) {
+  return given.labels().empty() && !y.labels().empty() ? reshape(given, y.shape(), y.labels(), place) : given;
+}
+
 }  // namespace
 
 void check_cotangents(const char* function, std::span<const Tensor> of, std::span<const Tensor> given, Place place) {
@@ -146,7 +151,7 @@ std::vector<Tensor> vjp(std::span<const Tensor> y, std::span<const Tensor> cotan
   for (ValueId id : ids) backward.mark(id);
   backward.spread();
   for (size_t i = y.size(); i-- > 0;)
-    if (cotangents[i].defined()) backward.add(from[i], cotangents[i]);
+    if (cotangents[i].defined()) backward.add(from[i], with_labels_of(y[i], cotangents[i], place));
   backward.run(place);
   std::vector<Tensor> found;
   for (ValueId id : ids) found.push_back(backward.total(id, place));
