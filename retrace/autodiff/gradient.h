@@ -19,9 +19,9 @@ std::vector<Tensor> gradients(const Tensor& loss, std::span<const Tensor> with_r
 // recorded ops, so they can be differentiated again; determinism is that of the ops.
 
 // Reverse mode, the product of cotangents with the derivative: for each x the sum over y of cotangent times dy / dx,
-// with the contributions in the same order (JAX: vjp). An undefined cotangent counts nothing; undefined where nothing
-// depends on x. Error(usage) for a cotangent whose shape is not that of its y, and in a body (of vmap, scan,
-// checkpoint) for a y that was recorded outside of it.
+// with the contributions in the same order (JAX: vjp). An undefined cotangent counts nothing, and one without labels
+// has those of its y; undefined where nothing depends on x. Error(usage) for a cotangent whose shape is not that of its
+// y, and in a body (of vmap, scan, checkpoint) for a y that was recorded outside of it.
 std::vector<Tensor> vjp(std::span<const Tensor> y, std::span<const Tensor> cotangents, std::span<const Tensor> x,
                         Place place = Place::here());
 
