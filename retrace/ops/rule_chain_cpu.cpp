@@ -66,6 +66,12 @@ struct ChainOperand {
   }
 };
 
+template <class F>
+RT_INLINE void chain_alone(F32* acc, F f) {
+  RT_UNROLL
+  for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v]);
+}
+
 // f(acc, operand 0)
 template <bool partial, class F>
 RT_INLINE void chain_step(const ChainLink& link, int64_t at, int count, F32* acc, F f) {
@@ -121,9 +127,9 @@ HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end)
   at_##name##_equal                                                                                              \
       : chain_step_of_equal(*link, acc, [](F32 a, F32 b) __attribute__((always_inline)) { return expression; }); \
   RT_NEXT();
-#define RT_ALONE(name)                                                  \
-  at_##name : at_##name##_equal : RT_UNROLL                             \
-  for (int v = 0; v < kChainVectors; ++v) acc[v] = name##_rule(acc[v]); \
+#define RT_ALONE(name)                                                                         \
+  at_##name : at_##name##_equal                                                                \
+      : chain_alone(acc, [](F32 a) __attribute__((always_inline)) { return name##_rule(a); }); \
   RT_NEXT();
 #define RT_ALIKE(name) RT_STEP(name, name##_rule(a, b))
 #define RT_SIDED(name) RT_STEP(name##_left, name##_rule(a, b)) RT_STEP(name##_right, name##_rule(b, a))
