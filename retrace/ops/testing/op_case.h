@@ -6,6 +6,7 @@
 //   }
 
 #include <functional>
+#include <map>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -92,17 +93,17 @@ std::vector<OpCase> pointwise_cases(const OpCase& like);
 // -- registration: a list that each folder's test file adds to ---------------------------------------------------
 
 using CaseList = std::vector<OpCase> (*)();
-inline std::vector<CaseList>& case_lists() {
-  static std::vector<CaseList> lists;
+inline std::multimap<std::string_view, CaseList>& case_lists() {
+  static std::multimap<std::string_view, CaseList> lists;
   return lists;
 }
 struct CaseRegistration {
-  explicit CaseRegistration(CaseList list) { case_lists().push_back(list); }
+  CaseRegistration(std::string_view folder, CaseList list) { case_lists().emplace(folder, list); }
 };
 
-#define OP_CASES(folder)                                                          \
-  static std::vector<::retrace::OpCase> folder##_cases();                         \
-  static const ::retrace::CaseRegistration folder##_registration(folder##_cases); \
+#define OP_CASES(folder)                                                                   \
+  static std::vector<::retrace::OpCase> folder##_cases();                                  \
+  static const ::retrace::CaseRegistration folder##_registration(#folder, folder##_cases); \
   static std::vector<::retrace::OpCase> folder##_cases()
 
 // -- examples: an expression of a user's program for each function of a folder, shown and run by the op's page ------

@@ -52,7 +52,7 @@ namespace {
 
 std::vector<OpCase> all_cases() {
   std::vector<OpCase> all;
-  for (CaseList list : case_lists())
+  for (const auto& [folder, list] : case_lists())
     for (auto& one : list()) all.push_back(std::move(one));
   std::sort(all.begin(), all.end(),
             [](const OpCase& a, const OpCase& b) { return std::pair(a.op, a.name) < std::pair(b.op, b.name); });

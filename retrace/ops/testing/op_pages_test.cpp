@@ -84,7 +84,7 @@ nlohmann::json facts_of_ops() {
                                  {"gradient", op.gradient != nullptr || op.lower != nullptr},
                                  {"cuda", on_cuda(op)},
                                  {"cases", 0}};
-  for (CaseList list : case_lists())
+  for (const auto& [folder, list] : case_lists())
     for (const OpCase& one : list()) {
       auto& facts = ops[one.op];
       facts["cases"] = facts["cases"].get<int>() + 1;
