@@ -140,7 +140,7 @@ endif()
 # What each rank does in tests/mpi_test.sh.
 if(RETRACE_BUILD_TESTS AND TARGET retrace AND TARGET retrace_mpi)
   add_executable(mpi_ranks tests/mpi_ranks.cpp)
-  target_link_libraries(mpi_ranks PRIVATE retrace::retrace retrace_flags test_flags)
+  target_link_libraries(mpi_ranks PRIVATE retrace::retrace retrace_flags)
   set_target_properties(mpi_ranks PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_dependencies(mpi_ranks retrace_mpi)
 endif()
