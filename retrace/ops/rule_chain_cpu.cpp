@@ -26,8 +26,9 @@
 
 #ifndef RETRACE_OPS_RULE_CHAIN_CODES
 #define RETRACE_OPS_RULE_CHAIN_CODES
-// Rules that take the registers alone; on either side alike; on the left or on the right; at each of three places.
-#define RT_CHAIN_ALONE(each) each(abs) each(negate) each(relu) each(sqrt) each(square) each(widen)
+// Rules that take the registers alone, besides widen, which changes nothing; on either side alike; on the left or on
+// the right; at each of three places.
+#define RT_CHAIN_ALONE(each) each(abs) each(negate) each(relu) each(sqrt) each(square)
 #define RT_CHAIN_ALIKE(each) each(add) each(multiply) each(equal) each(not_equal)
 #define RT_CHAIN_SIDED(each) \
   each(subtract) each(divide) each(maximum) each(minimum) each(less) each(less_equal) each(greater) each(greater_equal)
@@ -41,8 +42,8 @@ enum ChainCodes : ChainCode {
 #define RT_CODE(name) name##_code, name##_equal_code,
 #define RT_CODES(name) RT_CODE(name##_left) RT_CODE(name##_right)
   load_equal_code,
-  RT_CHAIN_ALONE(RT_CODE) RT_CHAIN_ALIKE(RT_CODE) RT_CHAIN_SIDED(RT_CODES) RT_CODE(where_0) RT_CODE(where_1)
-      RT_CODE(where_2)
+  RT_CODE(widen) RT_CHAIN_ALONE(RT_CODE) RT_CHAIN_ALIKE(RT_CODE) RT_CHAIN_SIDED(RT_CODES) RT_CODE(where_0)
+      RT_CODE(where_1) RT_CODE(where_2)
 };
 #undef RT_CODE
 #undef RT_CODES
@@ -109,12 +110,16 @@ RT_INLINE void chain_choice(const ChainLink& link, int64_t at, int count, F32* a
 
 // All links for whole batches from `at` on, or for the numbers that are left. Each link jumps to the next by itself,
 // which is faster than a loop around a `switch`.
+#if defined(__clang__)  // it does not unroll all loops between jumps where a vector is four registers, and says so
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 template <bool partial>
 HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end) {
 #define RT_LABEL(name) &&at_##name, &&at_##name##_equal,
 #define RT_LABELS(name) RT_LABEL(name##_left) RT_LABEL(name##_right)
   static const void* const labels[] = {&&at_end, &&at_store,
-                                       RT_LABEL(load) RT_CHAIN_ALONE(RT_LABEL) RT_CHAIN_ALIKE(RT_LABEL)
+                                       RT_LABEL(load) RT_LABEL(widen) RT_CHAIN_ALONE(RT_LABEL) RT_CHAIN_ALIKE(RT_LABEL)
                                            RT_CHAIN_SIDED(RT_LABELS) RT_LABEL(where_0) RT_LABEL(where_1)
                                                RT_LABEL(where_2)};
 #undef RT_LABEL
@@ -143,6 +148,9 @@ HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end)
   const ChainLink* link = links - 1;
   RT_NEXT();
   RT_STEP(load, (static_cast<void>(a), b))
+at_widen:
+at_widen_equal:
+  RT_NEXT();
   RT_CHAIN_ALONE(RT_ALONE)
   RT_CHAIN_ALIKE(RT_ALIKE)
   RT_CHAIN_SIDED(RT_SIDED)
@@ -173,6 +181,10 @@ at_end:
 #undef RT_CHOICE
 }
 
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
 void run_chain(const ChainLink* links, int64_t count) {
   const int64_t whole = count / kChainBatch * kChainBatch;
   if (whole > 0) chain_batches<false>(links, 0, whole);
@@ -191,6 +203,7 @@ RT_CHAIN_ALONE(RT_DECLARE)
 RT_CHAIN_ALIKE(RT_DECLARE)
 RT_CHAIN_SIDED(RT_DECLARE)
 RT_POINTWISE_RULE(where);
+RT_POINTWISE_RULE(widen);
 #undef RT_DECLARE
 
 RT_EXPORT_KERNEL(run_chain_table, run_chain);
@@ -201,6 +214,7 @@ ChainCode chain_code(const PointwiseRule& rule, int position, bool alone) {
 #define RT_ALONE(name) \
   if (&rule == &name##_pointwise) return name##_code;
   RT_CHAIN_ALONE(RT_ALONE)
+  RT_ALONE(widen)
 #undef RT_ALONE
   if (alone) return &rule == &multiply_pointwise ? ChainCode{square_code} : kNoChainCode;
 #define RT_ALIKE(name) \
