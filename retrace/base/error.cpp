@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "retrace/base/file.h"
@@ -87,48 +86,6 @@ void throw_all(const std::vector<Error>& errors) {
   // The joined text replaces the first error's own prefix, so that each mistake keeps its code.
   const std::string prefix = fmt::format("error[RT{:04}]: ", errors[0].code());
   throw Error(errors[0].kind(), errors[0].code(), rest.substr(prefix.size()));
-}
-
-namespace {
-constexpr size_t kLongestName = 200, kMostEdits = 3;
-
-// Letters that are added, left out or replaced, and neighbours that are swapped: the smallest number of these mistakes.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> before, above, row(b.size() + 1);  // the rows of i - 2, i - 1 and i letters of a
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    before = std::exchange(above, row);
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({above[j - 1] + (a[i - 1] != b[j - 1]), above[j] + 1, row[j - 1] + 1});
-      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-  }
-  return row[b.size()];
-}
-
-// Without a locale.
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
-}  // namespace
-
-std::string nearest(std::string_view name, const std::vector<std::string>& known) {
-  if (name.empty() || name.size() > kLongestName) return "";
-  const std::string lower = lower_case(name);
-  const size_t most = std::min(std::clamp<size_t>(name.size() / 3, 2, kMostEdits), name.size() - 1);
-  std::string best;
-  size_t best_distance = most + 1;
-  for (const auto& candidate : known) {
-    if (candidate.size() > name.size() + most) continue;
-    const size_t distance = edit_distance(lower, lower_case(candidate));
-    if (distance < best_distance) best = candidate, best_distance = distance;
-  }
-  return best;
 }
 
 void ensure(bool condition, const char* what, Place place) {

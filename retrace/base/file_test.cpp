@@ -194,21 +194,6 @@ TEST(Errors, ShowWhatATerminalMayShow) {
   }
 }
 
-TEST(Nearest, IgnoresCaseAndStaysNear) {
-  EXPECT_EQ(nearest("ADAM", {"sgdm", "adam"}), "adam");
-  EXPECT_EQ(nearest("TRAINING.MAX_EPOCHS", {"training.max_epochs"}), "training.max_epochs");
-  EXPECT_EQ(nearest("training.metrics", {"training.shards"}), "");
-  EXPECT_EQ(nearest("no", {"mnt"}), "");
-  EXPECT_EQ(nearest(std::string(900000, 'k'), {"kk"}), "");
-}
-
-TEST(Nearest, CountsSwappedNeighboursOnce) {
-  EXPECT_EQ(nearest("rleu", {"elu", "relu"}), "relu");
-  EXPECT_EQ(nearest("linaer", {"line", "linear"}), "linear");
-  EXPECT_EQ(nearest("ab", {"xx", "ba"}), "ba");
-  EXPECT_EQ(nearest("tnah", {"tan", "tanh"}), "tanh");
-}
-
 TEST(Printable, RemovesWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a\x1b[31mb\n"), "a?[31mb?");
   EXPECT_EQ(printable("na\xc3\xafve \xe2\x82\xac"), "na\xc3\xafve \xe2\x82\xac");

@@ -25,11 +25,24 @@ Fans linear_fans(const Shape& weights);
 Tensor glorot_uniform(const Shape& shape, Fans fans, RandomKey key);
 // f32, z * d with z normal and d = sqrt(2 / fan_in) rounded once (He et al., 2015).
 Tensor he_normal(const Shape& shape, Fans fans, RandomKey key);
+// f32, z * d with d = sqrt(2 / (fan_in + fan_out)) rounded once (Glorot and Bengio, 2010).
+Tensor glorot_normal(const Shape& shape, Fans fans, RandomKey key);
+// f32, (2u - 1) * b with b = sqrt(6 / fan_in) rounded once (He et al., 2015).
+Tensor he_uniform(const Shape& shape, Fans fans, RandomKey key);
+// f32, z * d with d = sqrt(1 / fan_in) rounded once (LeCun et al., 1998).
+Tensor lecun_normal(const Shape& shape, Fans fans, RandomKey key);
+// f32. All axes but the last one are the rows of a matrix, the last one is its columns. Of a matrix no wider than high
+// the columns are orthonormal, of another one the rows: z normal, made orthonormal by the modified Gram-Schmidt process
+// in f64 and rounded once (Saxe et al., 2014). Takes rows * columns * min(rows, columns) multiplications. Error(usage)
+// for a scalar.
+Tensor orthogonal(const Shape& shape, Fans fans, RandomKey key);
 // glorot_uniform with fan_out for both fans.
 Tensor glorot_uniform_fan_out(const Shape& shape, Fans fans, RandomKey key);
 
 // What makes the starting values of a parameter of that shape.
 using Initializer = std::function<Tensor(const Shape& shape, Fans fans, RandomKey key)>;
+// z * deviation with z normal; needs no fans.
+Initializer normal_values(double deviation);
 // Everywhere that number; needs neither fans nor key.
 Initializer constant_values(double value);
 

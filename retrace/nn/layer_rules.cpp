@@ -17,10 +17,11 @@ struct NamedInitializer {
 };
 
 const std::vector<NamedInitializer>& initializers() {
-  static const std::vector<NamedInitializer> all{{"glorot-uniform", glorot_uniform},
-                                                 {"glorot-uniform-fan-out", glorot_uniform_fan_out},
-                                                 {"he-normal", he_normal},
-                                                 {"zeros", constant_values(0)}};
+  static const std::vector<NamedInitializer> all{
+      {"glorot-uniform", glorot_uniform}, {"glorot-uniform-fan-out", glorot_uniform_fan_out},
+      {"he-normal", he_normal},           {"he-uniform", he_uniform},
+      {"glorot-normal", glorot_normal},   {"lecun-normal", lecun_normal},
+      {"orthogonal", orthogonal},         {"zeros", constant_values(0)}};
   return all;
 }
 

@@ -9,6 +9,7 @@
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/joined.h"
+#include "retrace/base/nearest.h"
 #include "retrace/data/source_kind.h"
 #include "retrace/nn/network_kind.h"
 #include "retrace/train/job_check.h"
@@ -177,9 +178,11 @@ std::vector<std::string> names_in(const std::string& section) {
 
 std::string help_for_unknown(const std::string& key) {
   const std::string section = section_of(key), name = name_of_key(key);
-  const auto meant = [](const std::string& of, const std::string& near) {
-    return fmt::format("did you mean \"{}\"?", full_key(of, near));
+  const auto meant = [&](const std::string& of, const std::string& near) {
+    const bool at_top = of.empty() && !section.empty();
+    return fmt::format("did you mean \"{}\"{}?", full_key(of, near), at_top ? ", above the first [section]" : "");
   };
+  if (const auto ours = name_elsewhere(name, names_in(section)); !ours.empty()) return meant(section, ours);
   std::vector<std::string> all = {""}, places = {nearest(section, job_sections())};
   all.insert(all.end(), job_sections().begin(), job_sections().end());
   for (const auto& other : all) {  // the right name in the wrong section

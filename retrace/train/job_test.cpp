@@ -31,7 +31,7 @@ void expect_refusal(const std::string& text, const std::vector<std::string>& par
 
 TEST(Job, ShippedJobsAreValidAndReadBackEqual) {
   for (const char* file :
-       {"jobs/digits.toml", "jobs/mnist.toml", "jobs/layers.toml", "tests/golden/1/digits.toml",
+       {"jobs/digits.toml", "jobs/mnist.toml", "jobs/layers.toml", "jobs/vit.toml", "tests/golden/1/digits.toml",
         "tests/golden/1/peaks.toml", "tests/golden/1/autoencoder.toml", "tests/golden/1/cifar10.toml"}) {
     const Job job = read_job(std::filesystem::path(RETRACE_SOURCE_DIR) / file);
     const std::string text = job_text(job);
