@@ -1,7 +1,5 @@
 #include "retrace/ops/argmax/argmax.h"
 
-#include <algorithm>
-
 #include "retrace/ops/max/find_maximum.h"
 #include "retrace/ops/max/find_maximum_cuda.h"
 
@@ -18,8 +16,7 @@ std::vector<TensorSpec> infer_argmax(const InferCall& call) {
 }
 
 void run_argmax(const KernelCall& call) {
-  const auto found = find_maxima(call.inputs[0], call.attributes.list("axes"));
-  std::copy(found.begin(), found.end(), static_cast<int32_t*>(call.outputs[0].data));
+  find_maxima(call.inputs[0], call.attributes.list("axes"), static_cast<int32_t*>(call.outputs[0].data));
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 namespace retrace {
 
 // For each kept element the index of the first maximum over the reduced axes (row-major), the first NaN if there is
-// one. Returns one index for each element of the result.
-std::vector<int32_t> find_maxima(const KernelInput& x, const Shape& axes);
+// one, into `found`.
+void find_maxima(const KernelInput& x, const Shape& axes, int32_t* found);
+// Whether each element of x is such a first maximum.
+void mark_maxima(const KernelInput& x, const Shape& axes, uint8_t* mask);
 // The maxima themselves into y, where x is f32 and its reduced positions lie without gaps; false: they are not.
 bool write_maxima(const KernelInput& x, const Shape& axes, void* y);
 // Checks of an op that searches: there is something to find, and an i32 can say where.

@@ -37,31 +37,20 @@ std::vector<Tensor> gradient_max(const GradientCall& call) {
   return {where(first_maximum(x, axes, {}, call.place), dy, constant_like(x, 0), call.place)};
 }
 
-// Calls f(kept element, element of x that is its first maximum), on all threads.
-template <class F>
-void for_each_maximum(const KernelCall& call, F f) {
-  constexpr int64_t kPiece = 4096;
-  const Shape& axes = call.attributes.list("axes");
-  const auto found = find_maxima(call.inputs[0], axes);
-  const ReduceShape shape(call.inputs[0].spec->shape, axes);
-  const bool lines = shape.contiguous();  // one outer index after another
-  const auto count = static_cast<int64_t>(found.size());
-  run_pieces((count + kPiece - 1) / kPiece, [&](int64_t piece) {
-    const int64_t first = piece * kPiece;
-    int64_t channel = first % shape.channels, base = first / shape.channels * shape.positions * shape.channels;
-    for (int64_t kept = first; kept < std::min(count, first + kPiece); ++kept) {
-      const int64_t index = found[static_cast<size_t>(kept)];
-      f(kept, lines ? base + index * shape.channels + channel : shape.element(kept, index));
-      if (++channel == shape.channels) channel = 0, base += shape.positions * shape.channels;
-    }
-  });
-}
-
 template <class T>
 void copy_maxima(const KernelCall& call) {
+  constexpr int64_t kPiece = 4096;
   const T* x = static_cast<const T*>(call.inputs[0].data);
   T* y = static_cast<T*>(call.outputs[0].data);
-  for_each_maximum(call, [&](int64_t kept, int64_t i) { y[kept] = x[i]; });
+  const Shape& axes = call.attributes.list("axes");
+  const ReduceShape shape(call.inputs[0].spec->shape, axes);
+  const int64_t count = shape.outer * shape.channels;
+  std::vector<int32_t> found(static_cast<size_t>(count));
+  find_maxima(call.inputs[0], axes, found.data());
+  run_pieces((count + kPiece - 1) / kPiece, [&](int64_t piece) {
+    for (int64_t kept = piece * kPiece; kept < std::min(count, (piece + 1) * kPiece); ++kept)
+      y[kept] = x[shape.element(kept, found[static_cast<size_t>(kept)])];
+  });
 }
 
 void run_max(const KernelCall& call) {
@@ -74,9 +63,7 @@ void run_max(const KernelCall& call) {
 }
 
 void run_first(const KernelCall& call) {
-  auto* mask = static_cast<uint8_t*>(call.outputs[0].data);
-  std::fill_n(mask, call.outputs[0].spec->count(), uint8_t{0});
-  for_each_maximum(call, [&](int64_t, int64_t i) { mask[i] = 1; });
+  mark_maxima(call.inputs[0], call.attributes.list("axes"), static_cast<uint8_t*>(call.outputs[0].data));
 }
 
 Tensor call_op(const Op& op, const Tensor& x, const Axes& axes, const ReduceOptions& options, Place place) {

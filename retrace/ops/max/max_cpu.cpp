@@ -2,6 +2,7 @@
 #define HWY_TARGET_INCLUDE "retrace/ops/max/max_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
 
+#include <cstring>
 #include <limits>
 
 #include "retrace/device/cpu/simd_lanes.h"
@@ -36,20 +37,24 @@ RT_INLINE void search(int64_t positions, At at, Best* best) {
 }
 
 template <int groups>
-RT_INLINE void search_columns(const float* x, const float* end, int64_t positions, int64_t channels, int lanes,
+RT_INLINE void search_columns(const float* x, const float* end, int64_t positions, int64_t stride, int lanes,
                               int32_t* index) {
   Best best[groups];
   search<groups>(
       positions,
       [=](int g, int64_t p) __attribute__((always_inline)) {
-        const float* from = x + p * channels + g * kLanes;
+        const float* from = x + p * stride + g * kLanes;
         return end - from >= kLanes ? load(from) : load_part(from, lanes);
       },
       best);
   for (int g = 0; g < groups; ++g) {
+    if (groups > 1 || lanes == kLanes) {
+      store_int(best[g].index, index + g * kLanes);
+      continue;
+    }
     alignas(64) int32_t found[kLanes];
     store_int(best[g].index, found);
-    for (int i = 0; i < (groups == 1 ? lanes : kLanes); ++i) index[g * kLanes + i] = found[i];
+    for (int i = 0; i < lanes; ++i) index[g * kLanes + i] = found[i];
   }
 }
 
@@ -160,14 +165,34 @@ RT_INLINE int32_t search_row(const float* x, int64_t count) {
 
 }  // namespace
 
-// index[c] for x[p * channels + c]; memory up to `end` may be read.
-void find_column_maxima(const float* x, const float* end, int64_t positions, int64_t channels, int32_t* index) {
+// index[c] for x[p * stride + c]; memory up to `end` may be read.
+void find_column_maxima(const float* x, const float* end, int64_t positions, int64_t stride, int64_t channels,
+                        int32_t* index) {
   int64_t c = 0;
   for (; c + kGroups * kLanes <= channels; c += kGroups * kLanes)
-    search_columns<kGroups>(x + c, end, positions, channels, kLanes, index + c);
+    search_columns<kGroups>(x + c, end, positions, stride, kLanes, index + c);
   for (; c < channels; c += kLanes)
-    search_columns<1>(x + c, end, positions, channels, static_cast<int>(channels - c < kLanes ? channels - c : kLanes),
+    search_columns<1>(x + c, end, positions, stride, static_cast<int>(channels - c < kLanes ? channels - c : kLanes),
                       index + c);
+}
+
+// mask[p * stride + c]: whether p is index[c].
+void mark_columns(const int32_t* index, int64_t positions, int64_t stride, int64_t channels, uint8_t* mask) {
+  constexpr int64_t kCompared = 24;  // positions; of more, zeros are written, and then a one for each channel
+  if (positions > kCompared || channels < kLanes) {
+    if (stride == channels) std::memset(mask, 0, static_cast<size_t>(positions * channels));
+    for (int64_t p = 0; stride != channels && p < positions; ++p)
+      std::memset(mask + p * stride, 0, static_cast<size_t>(channels));
+    for (int64_t c = 0; c < channels; ++c) mask[index[c] * stride + c] = 1;
+    return;
+  }
+  for (int64_t p = 0; p < positions; ++p, mask += stride) {
+    const I32 position(static_cast<int32_t>(p));
+    int64_t c = 0;
+    for (; c + kLanes <= channels; c += kLanes)
+      store_truth(select(equal(load_int(index + c), position), F32(1.0f), F32(0.0f)), mask + c);
+    for (; c < channels; ++c) mask[c] = index[c] == p;
+  }
 }
 
 // index[row] for x[row * distance + p].
@@ -249,6 +274,7 @@ RT_TARGET_END
 namespace retrace {
 
 RT_EXPORT_KERNEL(find_column_maxima_table, find_column_maxima);
+RT_EXPORT_KERNEL(mark_columns_table, mark_columns);
 RT_EXPORT_KERNEL(find_row_maxima_table, find_row_maxima);
 RT_EXPORT_KERNEL(row_maxima_table, row_maxima);
 RT_EXPORT_KERNEL(column_maxima_table, column_maxima);

@@ -89,10 +89,24 @@ std::vector<float> values_with_ties(int64_t count, uint64_t seed, bool with_nan)
   return x;
 }
 
+// The places of the first maxima along one axis; the mask says the same.
+std::vector<int32_t> checked_maxima(const KernelInput& x, int64_t axis) {
+  const Shape& shape = x.spec->shape;
+  std::vector<int32_t> found(static_cast<size_t>(shape.count() / shape[static_cast<int>(axis)]));
+  find_maxima(x, {axis}, found.data());
+  std::vector<uint8_t> mask(static_cast<size_t>(shape.count()), 9), expected(mask.size(), 0);
+  for (size_t i = 0; i < found.size(); ++i)
+    expected[axis == 0 ? static_cast<size_t>(found[i]) * found.size() + i
+                       : i * static_cast<size_t>(shape[1]) + static_cast<size_t>(found[i])] = 1;
+  mark_maxima(x, {axis}, mask.data());
+  EXPECT_EQ(mask, expected) << name_of(simd_target()) << x.spec->text() << axis;
+  return found;
+}
+
 // The bits of the first maxima along one of two axes, as write_maxima() and as the search find them.
 void expect_bits_of_the_first(const std::vector<float>& x, const TensorSpec& spec, int64_t axis) {
   const KernelInput input{x.data(), &spec};
-  const auto found = find_maxima(input, {axis});
+  const auto found = checked_maxima(input, axis);
   std::vector<float> written(found.size());
   ASSERT_TRUE(write_maxima(input, {axis}, written.data()));
   const int64_t columns = spec.shape[1];
@@ -133,7 +147,7 @@ TEST(Max, EveryTargetFindsTheFirst) {
           if (rows * columns > 250'000) continue;
           const auto x = values_with_ties(rows * columns, static_cast<uint64_t>(rows * 1000 + columns), with_nan);
           const TensorSpec spec{DType::f32, {rows, columns}, {}, {}};
-          const auto by_column = find_maxima({x.data(), &spec}, {0}), by_row = find_maxima({x.data(), &spec}, {1});
+          const auto by_column = checked_maxima({x.data(), &spec}, 0), by_row = checked_maxima({x.data(), &spec}, 1);
           for (int64_t c = 0; c < columns; ++c) {
             std::vector<float> column;
             for (int64_t r = 0; r < rows; ++r) column.push_back(x[static_cast<size_t>(r * columns + c)]);
