@@ -10,7 +10,8 @@ namespace retrace::cuda {
 namespace {
 
 constexpr size_t kInstruction = 16, kRegisters = 4;
-constexpr std::array<size_t, kInstruction> kOrder{8, 2, 3, 4, 5, 6, 7, 0, 1, 9, 10, 11, 12, 13, 14, 15};  // registers first
+constexpr std::array<size_t, kInstruction> kOrder{8, 2, 3,  4,  5,  6,  7,  0,
+                                                  1, 9, 10, 11, 12, 13, 14, 15};  // registers first
 constexpr unsigned kZero = 255;  // a register; numbers of others are below it
 constexpr size_t kOpcodes = 4096;
 
@@ -35,11 +36,15 @@ void for_code_of(char* elf, size_t size, const F& f) {
   const std::string_view bytes(elf, size);
   const auto table = number_at<uint64_t>(bytes, 40);
   const auto count = number_at<uint16_t>(bytes, 60);
-  if (!bytes.starts_with("\x7f" "ELF") || table > size || (size - table) / kSectionHead < count) return;
+  if (!bytes.starts_with("\x7f"
+                         "ELF") ||
+      table > size || (size - table) / kSectionHead < count)
+    return;
   uint64_t done = kElfHead;  // sections follow each other; damaged ones may not
   for (uint64_t head = table; head < table + count * kSectionHead; head += kSectionHead) {
     const auto begin = number_at<uint64_t>(bytes, head + 24), length = number_at<uint64_t>(bytes, head + 32);
-    const bool code = number_at<uint32_t>(bytes, head + 4) == kProgramBits && (number_at<uint64_t>(bytes, head + 8) & kExecutable);
+    const bool code =
+        number_at<uint32_t>(bytes, head + 4) == kProgramBits && (number_at<uint64_t>(bytes, head + 8) & kExecutable);
     if (!code || begin < done || begin > size || length > size - begin) continue;
     f(elf + begin, static_cast<size_t>(length));
     done = begin + length;
@@ -52,7 +57,8 @@ void for_code(std::string& file, const F& f) {
   for (uint64_t entry = kFatBinaryHead; entry + kEntryHead <= file.size();) {
     const uint64_t head = number_at<uint32_t>(file, entry + 4), size = number_at<uint64_t>(file, entry + 8);
     if (head < kEntryHead || head > file.size() - entry || size > file.size() - entry - head) return;
-    if (number_at<uint16_t>(file, entry) == kElfEntry) for_code_of(file.data() + entry + head, static_cast<size_t>(size), f);
+    if (number_at<uint16_t>(file, entry) == kElfEntry)
+      for_code_of(file.data() + entry + head, static_cast<size_t>(size), f);
     entry += head + size;
   }
 }
@@ -67,7 +73,8 @@ class LastRegisters {
   }
 
  private:
-  std::vector<std::array<unsigned char, kRegisters>> last_ = std::vector<std::array<unsigned char, kRegisters>>(kOpcodes);
+  std::vector<std::array<unsigned char, kRegisters>> last_ =
+      std::vector<std::array<unsigned char, kRegisters>>(kOpcodes);
 };
 
 }  // namespace
