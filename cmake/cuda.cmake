@@ -45,7 +45,8 @@ endif()
 set(RETRACE_PACK "")
 if(NOT CMAKE_CROSSCOMPILING)
   add_executable(retrace_pack EXCLUDE_FROM_ALL
-    "${PROJECT_SOURCE_DIR}/cmake/pack.cpp" "${PROJECT_SOURCE_DIR}/retrace/device/cuda/packed.cpp")
+    "${PROJECT_SOURCE_DIR}/cmake/pack.cpp" "${PROJECT_SOURCE_DIR}/retrace/device/cuda/packed.cpp"
+    "${PROJECT_SOURCE_DIR}/retrace/device/cuda/machine_code.cpp")
   target_include_directories(retrace_pack PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(retrace_pack PRIVATE zstd::libzstd_shared)
   target_compile_options(retrace_pack PRIVATE -O2)

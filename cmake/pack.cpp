@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "retrace/device/cuda/machine_code.h"
 #include "retrace/device/cuda/packed.h"
 
 namespace {
@@ -22,7 +23,9 @@ std::string eight_bytes(uint64_t number) {
 }
 
 std::string packed(const std::string& file) {
-  const std::string text = retrace::cuda::as_differences(file);
+  std::string code = file;
+  retrace::cuda::registers_to_differences(code);
+  const std::string text = retrace::cuda::as_differences(code);
   std::string frame(ZSTD_compressBound(text.size()), '\0');
   const size_t size = ZSTD_compress(frame.data(), frame.size(), text.data(), text.size(), kLevel);
   frame.resize(ZSTD_isError(size) ? 0 : size);

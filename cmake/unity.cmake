@@ -15,7 +15,16 @@ set(RETRACE_UNITY_OP_LETTERS "[ab]" "c" "[d-h]" "[i-l]" "m" "[n-r]" "s" "[t-z]")
 # makes the file of a batch, whose place is known.
 set(RETRACE_LIGHTLY_OPTIMIZED "cli|cloud|data|data_loops|device/cuda|distributed|experiment|monitor|nn|optim|plan/cuda|report|train|web")
 # Of these all but loops over what data are made of: for size, which takes 1.2 MB off the command.
-set(RETRACE_OPTIMIZED_FOR_SIZE "cli|cloud|data|device/cuda|distributed|experiment|monitor|nn|optim|plan/cuda|report|train|web")
+set(RETRACE_OPTIMIZED_FOR_SIZE "cli|cloud|data|device/cuda|ops_small|distributed|experiment|monitor|nn|optim|plan/cuda|report|train|web")
+# So are files of ops that compute nothing on a processor: launches for CUDA, which plans hold, and ops that models record seldom
+# (recording one of them takes up to 1.06 of its time so).
+set(RETRACE_OPS_RECORDED_SELDOM absolute_error adaptive_pool1d adaptive_pool2d adaptive_pool3d asin atan2 average_pool1d average_pool3d bitwise
+                                checkpoint clamp clipped_relu compare conv1d conv3d cos cosh cosine_similarity cross_channel_norm ctc_loss cumsum
+                                custom_gradient diagonal einsum elu erf expm1 gelu_tanh group_norm gru hard_sigmoid hard_swish hard_tanh isfinite
+                                kl_divergence leaky_relu log1p log_sigmoid logical logsumexp lstm max_pool1d max_pool3d max_unpool2d mish norm pad pow
+                                prod remainder rnn rotary_embedding round scan selu sign sin sinh softplus softsign sort tan transposed_conv1d
+                                transposed_conv2d transposed_conv3d unfold vmap)
+set(RETRACE_UNITY_SMALL_OP_LETTERS "[ab]" "c" "[d-l]" "[m-r]" "[s-z]")
 # Files of data, and of data/transforms all, with loops over numbers or text that take 1.1 to 1.4 of their time so.
 set(RETRACE_DATA_LOOPS affine augment batch_maker csv csv_encoding csv_look csv_store csv_table device_rows digits image_channels image_fit
                        jpeg_decoder pair_vocabulary peaks png_decoder pretokens random_stream resize stack strokes text_store)
@@ -113,6 +122,13 @@ function(retrace_unite target)
       set(stem "${CMAKE_MATCH_1}")
       set(folder ops_each)
       set(letters ${RETRACE_UNITY_OP_LETTERS})
+      if(source MATCHES "_cuda\\.cpp$" OR stem IN_LIST RETRACE_OPS_RECORDED_SELDOM)
+        file(STRINGS "${source}" kernels REGEX "KernelCall")
+        if(NOT kernels)
+          set(folder ops_small)
+          set(letters ${RETRACE_UNITY_SMALL_OP_LETTERS})
+        endif()
+      endif()
     endif()
     if(folder IN_LIST RETRACE_UNITY_SMALL)
       set(letters ".")
@@ -137,7 +153,9 @@ function(retrace_unite target)
           list(APPEND options -fsanitize-coverage=inline-8bit-counters,pc-table,indirect-calls,trace-cmp)
         endif()
         set(united "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${name}_${batch}_cxx.cxx")
-        if(options MATCHES "-O[0s]")  # the precompiled header of the target is for another level
+        if(options MATCHES "-O[0s]")
+          set_property(TARGET ${target} APPEND PROPERTY RETRACE_SMALL_BATCHES "unity_${name}_${batch}_cxx.cxx${CMAKE_CXX_OUTPUT_EXTENSION}")
+          # the precompiled header of the target is for another level
           set_property(SOURCE "${united}" PROPERTY SKIP_PRECOMPILE_HEADERS ON)
           if(RETRACE_LIGHT_HEADER)
             list(APPEND options -Winvalid-pch -include "${RETRACE_LIGHT_HEADER}")
@@ -150,6 +168,17 @@ function(retrace_unite target)
     endforeach()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# Moves batches that are optimized for size to the end of the library `target`. Of a function that several members hold, as
+# those of std::vector<Tensor>, a linker takes the first: recording took 1.03 of its time, and planning too, by the small ones.
+function(retrace_put_small_batches_last target)
+  get_target_property(type ${target} TYPE)
+  get_target_property(members ${target} RETRACE_SMALL_BATCHES)
+  if(members AND type STREQUAL STATIC_LIBRARY AND NOT CMAKE_CONFIGURATION_TYPES)
+    list(REMOVE_DUPLICATES members)
+    add_custom_command(TARGET ${target} POST_BUILD COMMAND "${CMAKE_AR}" m "$<TARGET_FILE:${target}>" ${members} VERBATIM)
+  endif()
 endfunction()
 
 # Kernel files that Highway compiles for each instruction set, several as one: reading it takes a second of processor for each file.

@@ -1,4 +1,4 @@
-# The live page: retrace/web/assets/*, and dygraphs of Debian, embedded in the library.
+# The live page: retrace/web/assets/*, and dygraphs of Debian, packed and embedded in the library.
 #   generated/web/page_files.cpp   page_files() of retrace/web/page_files.h
 
 set(page_rows "")
@@ -7,10 +7,18 @@ set(page_files "")
 
 function(retrace_embed_page_file path file type)
   string(MAKE_C_IDENTIFIER "page${path}" label)
-  string(APPEND page_labels "asm(R\"(.section .rodata\n.global ${label}\n.hidden ${label}\n${label}: .incbin \"${file}\"\n"
+  set(form "")
+  if(RETRACE_PACK)
+    set(packed "${PROJECT_BINARY_DIR}/generated/web${path}.packed")
+    add_custom_command(OUTPUT "${packed}" DEPENDS "${file}" retrace_pack VERBATIM COMMAND retrace_pack "${file}" "${packed}")
+    set(file "${packed}")
+  else()
+    set(form ".ascii \"0\"\n")  # a packed file that is as it was
+  endif()
+  string(APPEND page_labels "asm(R\"(.section .rodata\n.global ${label}\n.hidden ${label}\n${label}: ${form}.incbin \"${file}\"\n"
                             ".global ${label}_end\n.hidden ${label}_end\n${label}_end: .byte 0\n.previous)\");\n"
-                            "extern \"C\" const char ${label}[], ${label}_end[];\n")
-  string(APPEND page_rows "    {\"${path}\", \"${type}\", {${label}, static_cast<size_t>(${label}_end - ${label})}},\n")
+                            "extern \"C\" const std::byte ${label}[], ${label}_end[];\n")
+  string(APPEND page_rows "    {\"${path}\", \"${type}\", {${label}, ${label}_end}},\n")
   set(page_labels "${page_labels}" PARENT_SCOPE)
   set(page_rows "${page_rows}" PARENT_SCOPE)
   set(page_files ${page_files} "${file}" PARENT_SCOPE)

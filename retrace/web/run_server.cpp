@@ -65,7 +65,7 @@ class RunServer::Pages {
   WebResponse read(const WebRequest& request) {
     const std::string path = request.path == "/" ? "/page.html" : request.path;
     for (const PageFile& file : page_files())
-      if (file.path == path) return {.type = std::string(file.type), .body = std::string(file.text)};
+      if (file.path == path) return {.type = std::string(file.type), .body = file.text()};
     if (path == "/api/runs") return all_runs();
     if (path == "/api/events") return {.type = "text/event-stream", .body = ": here\n\n", .stream = true};
     if (path == "/api/studies") return studies_.list(list_.studies());

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "retrace/device/cuda/machine_code.h"
+
 namespace retrace::cuda {
 namespace {
 
@@ -79,7 +81,9 @@ std::optional<std::string> unpacked_frame(std::string_view frame) {
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size / kMostTimes > frame.size()) return {};
   std::string text(static_cast<size_t>(size), '\0');
   if (ZSTD_decompress(text.data(), text.size(), frame.data(), frame.size()) != text.size()) return {};
-  return as_numbers(text);
+  std::string file = as_numbers(text);
+  differences_to_registers(file);
+  return file;
 }
 
 }  // namespace

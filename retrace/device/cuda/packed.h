@@ -4,7 +4,8 @@
 // A packed file is a byte for the form, eight for the size of the file, eight for a hash of its bytes (least byte
 // first), and
 //   '0'  the file as it is, without size and hash: what a build for another machine does
-//   '1'  a frame of zstd, which holds the file with numbers as differences
+//   '1'  a frame of zstd, which holds the file with registers of machine code (machine_code.h) and numbers as
+//   differences
 // Differences: in PTX registers and labels are numbered, and one operand's number is near the number that the same
 // operand of the line before has. So %f1234 is written as the difference from the last number of an F register at that
 // place of a line, and $L__BB3_56 as that from the last label. It takes a third off the text that zstd makes of PTX,

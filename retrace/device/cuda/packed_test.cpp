@@ -6,6 +6,7 @@
 
 #include "retrace/base/error.h"
 #include "retrace/device/cuda/embedded.h"
+#include "retrace/device/cuda/machine_code.h"
 
 namespace retrace::cuda {
 namespace {
@@ -53,6 +54,40 @@ TEST(CudaPacked, WhatIsDamagedIsFound) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), 693);
     EXPECT_NE(error.message().find("retrace/x.cu"), std::string::npos) << error.what();
+  }
+}
+
+TEST(CudaPacked, RegistersComeBackFromDifferences) {
+  if (kernel_images().empty()) GTEST_SKIP() << "built without nvcc";
+  for (const KernelImage& image : kernel_images().first(5)) {
+    const std::string file = image.fat_binary();
+    std::string written = file;
+    registers_to_differences(written);
+    EXPECT_NE(written, file) << image.path;
+    differences_to_registers(written);
+    EXPECT_TRUE(written == file) << image.path;
+  }
+  std::string text = "no fat binary";
+  registers_to_differences(text);
+  EXPECT_EQ(text, "no fat binary");
+}
+
+TEST(CudaPacked, DamagedFatBinariesAreReadWithinTheirBounds) {
+  if (kernel_images().empty()) GTEST_SKIP() << "built without nvcc";
+  const std::string file = kernel_images()[0].fat_binary();
+  uint32_t state = 1;
+  for (int repetition = 0; repetition < 300; ++repetition) {
+    std::string damaged = file;
+    for (int i = 0; i < 40; ++i) {
+      state = state * 1664525 + 1013904223;
+      damaged[(state >> 8) % damaged.size()] = static_cast<char>(state >> 24);
+    }
+    state = state * 1664525 + 1013904223;
+    const size_t left = 4 + (state >> 8) % (damaged.size() - 4);
+    damaged.replace(0, 4, file, 0, 4);
+    damaged.resize(left);
+    differences_to_registers(damaged);
+    EXPECT_EQ(damaged.size(), left);
   }
 }
 
