@@ -246,7 +246,7 @@ RT_EXPORT_KERNEL(adaptive_won_i32, add_won_i32);
 void adaptive_average_forward(const AdaptiveShape& shape, const float* x, float* y, PoolDone done) {
   const auto kernel = adaptive_average_table.get();
   const auto windows = adaptive_windows(shape);
-  run_row_pieces(shape.outer * shape.windows, shape.inner, done,
+  run_row_pieces(shape.outer * shape.windows, shape.inner, shape.longest() * shape.inner, done,
                  [&](int64_t first, int64_t end) { kernel(shape, windows.data(), x, y, first, end); });
 }
 
@@ -256,9 +256,9 @@ void adaptive_average_backward(const AdaptiveShape& shape, const float* dy, cons
   const auto add = adaptive_add_table.get();
   const auto windows = adaptive_windows(shape);
   const auto covers = adaptive_covers(shape);
-  run_row_pieces(shape.outer * shape.windows, shape.inner, nullptr,
+  run_row_pieces(shape.outer * shape.windows, shape.inner, 0, nullptr,
                  [&](int64_t first, int64_t end) { make(shape, windows.data(), dy, shares, first, end); });
-  run_row_pieces(shape.outer * shape.size, shape.inner, done, [&](int64_t first, int64_t end) {
+  run_row_pieces(shape.outer * shape.size, shape.inner, 0, done, [&](int64_t first, int64_t end) {
     add(shape, covers.data(), shares, before, dx, first, end);
   });
 }
@@ -286,7 +286,7 @@ template <class Index>
 void adaptive_max_forward(const AdaptiveShape& shape, const float* x, float* y, Index* index) {
   const auto kernel = max_kernel(index);
   const auto windows = adaptive_windows(shape);
-  run_row_pieces(shape.outer * shape.windows, shape.inner, nullptr,
+  run_row_pieces(shape.outer * shape.windows, shape.inner, shape.longest() * shape.inner, nullptr,
                  [&](int64_t first, int64_t end) { kernel(shape, windows.data(), x, y, index, first, end); });
 }
 
@@ -296,7 +296,7 @@ void adaptive_max_backward(const AdaptiveShape& shape, const float* dy, const In
   const auto kernel = won_kernel(index);
   const auto windows = adaptive_windows(shape);
   const auto covers = adaptive_covers(shape);
-  run_row_pieces(shape.outer * shape.size, shape.inner, done, [&](int64_t first, int64_t end) {
+  run_row_pieces(shape.outer * shape.size, shape.inner, 0, done, [&](int64_t first, int64_t end) {
     kernel(shape, windows.data(), covers.data(), dy, index, before, dx, first, end);
   });
 }

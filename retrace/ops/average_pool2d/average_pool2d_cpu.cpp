@@ -146,13 +146,13 @@ RT_EXPORT_KERNEL(average_pool2d_backward_table, average_backward_rows);
 
 void average_pool2d_forward(const PoolShape& shape, bool count_padding, const float* x, float* y, PoolDone done) {
   const auto kernel = average_pool2d_forward_table.get();
-  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, done,
+  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, shape.row_inputs(), done,
                  [&](int64_t first, int64_t end) { kernel(shape, count_padding, x, y, first, end); });
 }
 
 void average_pool2d_backward(const PoolShape& shape, bool count_padding, const float* dy, float* dx, PoolDone done) {
   const auto kernel = average_pool2d_backward_table.get();
-  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, done,
+  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, 0, done,
                  [&](int64_t first, int64_t end) { kernel(shape, count_padding, dy, dx, first, end); });
 }
 }  // namespace retrace

@@ -16,6 +16,7 @@ extern const KernelTable<void (*)(const uint32_t*, int64_t, uint32_t*, int64_t, 
 namespace {
 
 constexpr int64_t kStridedCopyBlock = 16;  // side of a transposed block: both sides stay in the first-level cache
+constexpr int64_t kTransposedStrip = 4 * kStridedCopyBlock;
 constexpr int64_t kStridedCopyPieceElements = 1 << 15;
 constexpr int64_t kRowElements = 1 << 13, kMostRowPieces = 64;  // of copies of the same rows
 
@@ -30,14 +31,16 @@ void copy_row(const T* from, int64_t from_stride, T* to, int64_t to_stride, int6
   for (int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
 }
 
-// The same of both axes, for words; these are moved, and not looked at, as numbers.
+// The same of both axes, for words; these are moved, and not looked at, as numbers. Blocks go along the source within
+// a strip, so that what it fetches ahead is used.
 void transpose_words(const uint32_t* from, uint32_t* to, const StridedLayout& layout, int a, int b) {
   const auto transpose = contraction_kernels().transpose;
-  for (int64_t i = 0; i < layout.shape[a]; i += kStridedCopyBlock)
+  for (int64_t strip = 0; strip < layout.shape[a]; strip += kTransposedStrip)
     for (int64_t j = 0; j < layout.shape[b]; j += kStridedCopyBlock)
-      transpose(reinterpret_cast<const float*>(from + i + j * layout.from[b]), layout.from[b],
-                reinterpret_cast<float*>(to + i * layout.to[a] + j), layout.to[a],
-                std::min(kStridedCopyBlock, layout.shape[b] - j), std::min(kStridedCopyBlock, layout.shape[a] - i));
+      for (int64_t i = strip; i < std::min(strip + kTransposedStrip, layout.shape[a]); i += kStridedCopyBlock)
+        transpose(reinterpret_cast<const float*>(from + i + j * layout.from[b]), layout.from[b],
+                  reinterpret_cast<float*>(to + i * layout.to[a] + j), layout.to[a],
+                  std::min(kStridedCopyBlock, layout.shape[b] - j), std::min(kStridedCopyBlock, layout.shape[a] - i));
 }
 
 // Axis a of the source is contiguous, axis b of the target.
@@ -80,9 +83,11 @@ void copy(StridedLayout layout, const T* from, T* to) {
   for (int i = 0; i < last; ++i)
     if (layout.from[i] == 1 && layout.from[last] != 1) contiguous = i;
   const int64_t rows = layout.shape[0], elements = layout.shape.count();
-  const int64_t pieces = std::clamp<int64_t>(elements / kStridedCopyPieceElements, 1, rows);
+  // Pieces of whole blocks where these lie along the rows.
+  const int64_t unit = contiguous == 0 ? kStridedCopyBlock : 1, units = (rows + unit - 1) / unit;
+  const int64_t pieces = std::clamp<int64_t>(elements / kStridedCopyPieceElements, 1, units);
   run_pieces(pieces, [&](int64_t piece) {
-    const int64_t begin = rows * piece / pieces, end = rows * (piece + 1) / pieces;
+    const int64_t begin = units * piece / pieces * unit, end = std::min(rows, units * (piece + 1) / pieces * unit);
     StridedLayout part = layout;
     part.shape[0] = end - begin;
     copy_axes(from + begin * layout.from[0], to + begin * layout.to[0], part, 0, contiguous,

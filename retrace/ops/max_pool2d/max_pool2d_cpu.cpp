@@ -155,25 +155,25 @@ RT_EXPORT_KERNEL(max_pool2d_backward_i32, backward_rows_i32);
 template <>
 void max_pool2d_forward(const PoolShape& shape, const float* x, float* y, uint8_t* index) {
   const auto kernel = max_pool2d_forward_u8.get();
-  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, nullptr,
+  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, shape.row_inputs(), nullptr,
                  [&](int64_t first, int64_t end) { kernel(shape, x, y, index, first, end); });
 }
 template <>
 void max_pool2d_forward(const PoolShape& shape, const float* x, float* y, int32_t* index) {
   const auto kernel = max_pool2d_forward_i32.get();
-  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, nullptr,
+  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, shape.row_inputs(), nullptr,
                  [&](int64_t first, int64_t end) { kernel(shape, x, y, index, first, end); });
 }
 template <>
 void max_pool2d_backward(const PoolShape& shape, const float* dy, const uint8_t* index, float* dx, PoolDone done) {
   const auto kernel = max_pool2d_backward_u8.get();
-  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, done,
+  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, 0, done,
                  [&](int64_t first, int64_t end) { kernel(shape, dy, index, dx, first, end); });
 }
 template <>
 void max_pool2d_backward(const PoolShape& shape, const float* dy, const int32_t* index, float* dx, PoolDone done) {
   const auto kernel = max_pool2d_backward_i32.get();
-  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, done,
+  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, 0, done,
                  [&](int64_t first, int64_t end) { kernel(shape, dy, index, dx, first, end); });
 }
 }  // namespace retrace
