@@ -20,9 +20,9 @@ struct PoolShape {
 // one pixel or all channels of two: the common case, which kernels do without bounds.
 inline bool tiles_image(const PoolShape& s) {
   const Window& w = s.window;
-  return w.stride_y == w.height && w.stride_x == w.width && w.top == 0 && w.left == 0 &&
-         w.in_height == w.out_height() * w.height && w.in_width == w.out_width() * w.width &&
-         (s.channels % 16 == 0 || (s.channels == 8 && w.out_width() > 1));
+  const bool apart = (w.stride_y == w.height || w.out_height() == 1) && (w.stride_x == w.width || w.out_width() == 1);
+  return apart && w.top == 0 && w.left == 0 && w.in_height == w.out_height() * w.height &&
+         w.in_width == w.out_width() * w.width && (s.channels % 16 == 0 || (s.channels == 8 && w.out_width() > 1));
 }
 
 // KernelCall::done, or null.
