@@ -125,8 +125,8 @@ void run_gradient_adaptive_max(const KernelCall& call) {
   void* dx = call.outputs[0].data;
   with_adaptive_index(call.inputs[1].data, call.inputs[1].spec->type, [&](const auto* index) {
     if (call.inputs[0].spec->type == DType::f64)
-      return double_gradient_adaptive_max(s, static_cast<const double*>(dy), index,
-                                          static_cast<const double*>(before), static_cast<double*>(dx));
+      return double_gradient_adaptive_max(s, static_cast<const double*>(dy), index, static_cast<const double*>(before),
+                                          static_cast<double*>(dx));
     adaptive_max_backward(s, static_cast<const float*>(dy), index, static_cast<const float*>(before),
                           static_cast<float*>(dx), call.done);
   });

@@ -39,8 +39,7 @@ Tensor pooled(std::string_view name, const Tensor& x, Pair size, const AdaptiveP
                               "sizes from 1 to {}",
                               kAdaptivePool2dMost));
   const int64_t height = x.shape()[1], width = x.shape()[2];
-  if (height % size.y == 0 && width % size.x == 0)
-    return pool.tiles(x, {height / size.y, width / size.x}, place);
+  if (height % size.y == 0 && width % size.x == 0) return pool.tiles(x, {height / size.y, width / size.x}, place);
   const Tensor plain = x.labels().empty() ? x : reshape(x, x.shape(), "", place);
   const Tensor y = pooled_along(pooled_along(plain, 2, size.x, pool, place), 1, size.y, pool, place);
   return x.labels().empty() ? y : reshape(y, y.shape(), x.labels(), place);

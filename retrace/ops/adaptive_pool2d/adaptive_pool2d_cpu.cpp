@@ -28,8 +28,8 @@ RT_INLINE void for_each_vectors(int64_t inner, Whole whole, Rest rest) {
 }
 
 // Rows first..end-1 of y; a row is (outer, window).
-void average_windows(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const float* x, float* y, int64_t first,
-                     int64_t end) {
+void average_windows(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const float* x, float* y,
+                     int64_t first, int64_t end) {
   const int64_t inner = s.inner;
   const float *x_end = x + s.inputs(), *y_end = y + end * inner;
   int64_t outer = first / s.windows, window = first % s.windows;
@@ -82,7 +82,8 @@ template <bool after>
 RT_INLINE void add_shares(const AdaptiveShape& s, const AdaptiveCover<int64_t>* covers, const float* shares,
                           const float* before, float* dx, int64_t first, int64_t end) {
   const int64_t inner = s.inner;
-  const float *shares_end = shares + s.outputs(), *before_end = after ? before + s.inputs() : nullptr, *dx_end = dx + end * inner;
+  const float *shares_end = shares + s.outputs(), *before_end = after ? before + s.inputs() : nullptr,
+              *dx_end = dx + end * inner;
   int64_t outer = first / s.size, element = first % s.size;
   for (int64_t row = first; row < end; ++row) {
     const AdaptiveCover<int64_t> cover = covers[element];
@@ -111,8 +112,8 @@ RT_INLINE void add_shares(const AdaptiveShape& s, const AdaptiveCover<int64_t>* 
     if (++element == s.size) element = 0, ++outer;
   }
 }
-void add_average_shares(const AdaptiveShape& s, const AdaptiveCover<int64_t>* covers, const float* shares, const float* before,
-                        float* dx, int64_t first, int64_t end) {
+void add_average_shares(const AdaptiveShape& s, const AdaptiveCover<int64_t>* covers, const float* shares,
+                        const float* before, float* dx, int64_t first, int64_t end) {
   if (before) return add_shares<true>(s, covers, shares, before, dx, first, end);
   add_shares<false>(s, covers, shares, before, dx, first, end);
 }
@@ -132,8 +133,8 @@ struct Winner {
 
 // Rows first..end-1 of y and of the index; a row is (outer, window).
 template <class Index>
-RT_INLINE void max_windows(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const float* x, float* y, Index* index,
-                           int64_t first, int64_t end) {
+RT_INLINE void max_windows(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const float* x, float* y,
+                           Index* index, int64_t first, int64_t end) {
   const int64_t inner = s.inner;
   const float *x_end = x + s.inputs(), *y_end = y + end * inner;
   const Index* index_end = index + end * inner;
@@ -165,12 +166,12 @@ RT_INLINE void max_windows(const AdaptiveShape& s, const AdaptiveRange<int64_t>*
     if (++window == s.windows) window = 0, ++outer;
   }
 }
-void max_windows_u8(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const float* x, float* y, uint8_t* index,
-                    int64_t first, int64_t end) {
+void max_windows_u8(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const float* x, float* y,
+                    uint8_t* index, int64_t first, int64_t end) {
   max_windows(s, windows, x, y, index, first, end);
 }
-void max_windows_i32(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const float* x, float* y, int32_t* index,
-                     int64_t first, int64_t end) {
+void max_windows_i32(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const float* x, float* y,
+                     int32_t* index, int64_t first, int64_t end) {
   max_windows(s, windows, x, y, index, first, end);
 }
 
@@ -181,11 +182,12 @@ RT_INLINE F32 won_share(F32 dy, I32 winner, int64_t slot) {
 
 // Rows first..end-1 of dx; a row is (outer, element).
 template <bool after, class Index>
-RT_INLINE void add_won(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const AdaptiveCover<int64_t>* covers,
-                       const float* dy, const Index* index, const float* before, float* dx, int64_t first,
-                       int64_t end) {
+RT_INLINE void add_won(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows,
+                       const AdaptiveCover<int64_t>* covers, const float* dy, const Index* index, const float* before,
+                       float* dx, int64_t first, int64_t end) {
   const int64_t inner = s.inner;
-  const float *dy_end = dy + s.outputs(), *before_end = after ? before + s.inputs() : nullptr, *dx_end = dx + end * inner;
+  const float *dy_end = dy + s.outputs(), *before_end = after ? before + s.inputs() : nullptr,
+              *dx_end = dx + end * inner;
   const Index* index_end = index + s.outputs();
   int64_t outer = first / s.size, element = first % s.size;
   for (int64_t row = first; row < end; ++row) {
@@ -220,13 +222,13 @@ RT_INLINE void add_won(const AdaptiveShape& s, const AdaptiveRange<int64_t>* win
     if (++element == s.size) element = 0, ++outer;
   }
 }
-void add_won_u8(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const AdaptiveCover<int64_t>* covers, const float* dy,
-                const uint8_t* index, const float* before, float* dx, int64_t first, int64_t end) {
+void add_won_u8(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const AdaptiveCover<int64_t>* covers,
+                const float* dy, const uint8_t* index, const float* before, float* dx, int64_t first, int64_t end) {
   if (before) return add_won<true>(s, windows, covers, dy, index, before, dx, first, end);
   add_won<false>(s, windows, covers, dy, index, before, dx, first, end);
 }
-void add_won_i32(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const AdaptiveCover<int64_t>* covers, const float* dy,
-                 const int32_t* index, const float* before, float* dx, int64_t first, int64_t end) {
+void add_won_i32(const AdaptiveShape& s, const AdaptiveRange<int64_t>* windows, const AdaptiveCover<int64_t>* covers,
+                 const float* dy, const int32_t* index, const float* before, float* dx, int64_t first, int64_t end) {
   if (before) return add_won<true>(s, windows, covers, dy, index, before, dx, first, end);
   add_won<false>(s, windows, covers, dy, index, before, dx, first, end);
 }
@@ -258,9 +260,8 @@ void adaptive_average_backward(const AdaptiveShape& shape, const float* dy, cons
   const auto covers = adaptive_covers(shape);
   run_row_pieces(shape.outer * shape.windows, shape.inner, 0, nullptr,
                  [&](int64_t first, int64_t end) { make(shape, windows.data(), dy, shares, first, end); });
-  run_row_pieces(shape.outer * shape.size, shape.inner, 0, done, [&](int64_t first, int64_t end) {
-    add(shape, covers.data(), shares, before, dx, first, end);
-  });
+  run_row_pieces(shape.outer * shape.size, shape.inner, 0, done,
+                 [&](int64_t first, int64_t end) { add(shape, covers.data(), shares, before, dx, first, end); });
 }
 
 namespace {

@@ -67,9 +67,12 @@ void cuda_adaptive_max_pool_gather(const CudaCall& call) {
 void cuda_adaptive_max_pool_gradient(const CudaCall& call) {
   require_f32(call, "adaptive_max_pool_gradient");
   const AdaptiveWonArguments<int> arguments{
-      call.inputs[0].data,  data_before(call, 2),
-      call.inputs[1].data,  call.outputs[0].data,
-      adaptive_grid(adaptive_spread_shape(call.attributes, call.inputs[0].spec->shape)), result_count(call)};
+      call.inputs[0].data,
+      data_before(call, 2),
+      call.inputs[1].data,
+      call.outputs[0].data,
+      adaptive_grid(adaptive_spread_shape(call.attributes, call.inputs[0].spec->shape)),
+      result_count(call)};
   add_of_index(call, "adaptive_max_pool_gradient", *call.inputs[1].spec, arguments);
 }
 

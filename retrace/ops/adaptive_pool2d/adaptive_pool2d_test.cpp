@@ -46,9 +46,9 @@ OP_CASES(adaptive_pool2d) {
     std::string labels = "";
   };
   const std::vector<Sizes> all = {
-      {"halves", {2, 6, 4, 3}, {3, 2}, "BSSC"}, {"overlapping", {2, 5, 7, 3}, {3, 4}, "BSSC"},
-      {"repeated", {1, 10, 9, 8}, {4, 6}},      {"one_axis", {1, 6, 5, 2}, {6, 2}},
-      {"larger", {1, 2, 3, 2}, {3, 5}},         {"empty_batch", {0, 5, 7, 3}, {3, 4}},
+      {"halves", {2, 6, 4, 3}, {3, 2}, "BSSC"},  {"overlapping", {2, 5, 7, 3}, {3, 4}, "BSSC"},
+      {"repeated", {1, 10, 9, 8}, {4, 6}},       {"one_axis", {1, 6, 5, 2}, {6, 2}},
+      {"larger", {1, 2, 3, 2}, {3, 5}},          {"empty_batch", {0, 5, 7, 3}, {3, 4}},
       {"many_channels", {2, 5, 4, 116}, {3, 3}}, {"long_windows", {1, 2, 1100, 1}, {2, 3}}};
   const auto parts = [](const Shape& x, Pair size) { return x[1] % size.y == 0 && x[2] % size.x == 0; };
   std::vector<OpCase> cases;
@@ -147,16 +147,16 @@ TEST(AdaptivePool2d, HasTheBitsOfOnePoolingForEachKindOfWindow) {
     for (const bool maximum : {false, true}) {
       const auto all = [&](const auto& pool) {
         const Tensor x = sin(reshape(Tensor::arange(x_shape.count(), DType::f32), x_shape));
-        const Tensor v = cos(reshape(Tensor::arange(x_shape.count() / x_shape[1] / x_shape[2] * size.y * size.x,
-                                                    DType::f32),
-                                     {x_shape[0], size.y, size.x, x_shape[3]}));
+        const Tensor v =
+            cos(reshape(Tensor::arange(x_shape.count() / x_shape[1] / x_shape[2] * size.y * size.x, DType::f32),
+                        {x_shape[0], size.y, size.x, x_shape[3]}));
         const Tensor before = sum(exp(x)), y = pool(x), after = sum(x * x * x);
         const Tensor dx = gradients(before + sum(y * v) + after, std::vector<Tensor>{x})[0];
         const Tensor dv = gradients(sum(dx * exp(dx)), std::vector<Tensor>{v})[0];
         return std::vector{y, dx, dv};
       };
-      const auto fused =
-          all([&](const Tensor& x) { return maximum ? adaptive_max_pool2d(x, size) : adaptive_average_pool2d(x, size); });
+      const auto fused = all(
+          [&](const Tensor& x) { return maximum ? adaptive_max_pool2d(x, size) : adaptive_average_pool2d(x, size); });
       const auto apart =
           all([&](const Tensor& x) { return by_kinds(by_kinds(x, 2, size.x, maximum), 1, size.y, maximum); });
       for (size_t i = 0; i < fused.size(); ++i) EXPECT_EQ(bit_difference(fused[i], apart[i]), "") << i << maximum;

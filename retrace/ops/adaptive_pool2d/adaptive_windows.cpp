@@ -63,8 +63,8 @@ TensorSpec infer_adaptive_spread(const InferCall& call, size_t inputs) {
   check_axis_of_windows(call);
   const TensorSpec x = with_size(call, call.attributes.integer("size"));
   const size_t given = call.inputs.size();
-  const bool fits = given == inputs || (given == inputs + 1 && call.inputs.back().shape == x.shape &&
-                                        call.inputs.back().type == x.type);
+  const bool fits = given == inputs ||
+                    (given == inputs + 1 && call.inputs.back().shape == x.shape && call.inputs.back().type == x.type);
   if (fits) return x;
   op_error(call, 287, "what it is added to does not fit", call.inputs.back().text(), x.text());
 }

@@ -9,9 +9,9 @@
 
 namespace retrace {
 
-extern const KernelTable<void (*)(const uint32_t*, uint32_t*, int64_t)> reverse_words_table;
-extern const KernelTable<void (*)(const uint32_t*, int64_t, uint32_t*, int64_t, int64_t, int64_t)>
-    copy_short_rows_table;
+// (from, from_stride, to, to_stride, rows, count)
+using WordRows = void (*)(const uint32_t*, int64_t, uint32_t*, int64_t, int64_t, int64_t);
+extern const KernelTable<WordRows> reverse_words_table, copy_short_rows_table;
 
 namespace {
 
@@ -27,7 +27,7 @@ void copy_row(const T* from, int64_t from_stride, T* to, int64_t to_stride, int6
     return;
   }
   if constexpr (sizeof(T) == 4)
-    if (from_stride == -1 && to_stride == 1) return reverse_words_table.get()(from, to, count);
+    if (from_stride == -1 && to_stride == 1) return reverse_words_table.get()(from, 0, to, 0, 1, count);
   for (int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
 }
 
@@ -56,10 +56,12 @@ void copy_transposed(const T* from, T* to, const StridedLayout& layout, int a, i
                  std::min(kStridedCopyBlock, layout.shape[b] - j0));
 }
 
-// Rows that a call for each would cost more than their words.
-bool has_short_rows(const StridedLayout& layout) {
+// What copies rows that a call for each would cost more than their words; null: the rows are others.
+WordRows word_rows(const StridedLayout& layout) {
   const int last = layout.shape.rank() - 1;
-  return layout.from[last] == 1 && layout.to[last] == 1 && layout.shape[last] >= 16 && layout.shape[last] <= 128;
+  if (layout.to[last] != 1 || layout.shape[last] > 128) return nullptr;
+  if (layout.from[last] == -1) return reverse_words_table.get();
+  return layout.from[last] == 1 && layout.shape[last] >= 16 ? copy_short_rows_table.get() : nullptr;
 }
 
 template <class T>
@@ -68,9 +70,8 @@ void copy_axes(const T* from, T* to, const StridedLayout& layout, int axis, int 
   if (a < 0 && axis == last) return copy_row(from, layout.from[last], to, layout.to[last], layout.shape[last]);
   if (axis > last) return copy_transposed(from, to, layout, a, b);
   if constexpr (sizeof(T) == 4)
-    if (axis == last - 1 && has_short_rows(layout))
-      return copy_short_rows_table.get()(from, layout.from[axis], to, layout.to[axis], layout.shape[axis],
-                                         layout.shape[last]);
+    if (const WordRows rows = a < 0 && axis == last - 1 ? word_rows(layout) : nullptr)
+      return rows(from, layout.from[axis], to, layout.to[axis], layout.shape[axis], layout.shape[last]);
   if (axis == a || axis == b) return copy_axes(from, to, layout, axis + 1, a, b);
   for (int64_t i = 0; i < layout.shape[axis]; ++i)
     copy_axes(from + i * layout.from[axis], to + i * layout.to[axis], layout, axis + 1, a, b);
