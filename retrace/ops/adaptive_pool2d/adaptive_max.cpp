@@ -26,7 +26,7 @@ void with_adaptive_index(const void* index, DType type, Body body) {
 void check_adaptive_index(const InferCall& call, const Shape& expected, const AdaptiveShape& s) {
   check_type(call, 1, "index", index_type_adaptive_max(s));
   if (call.inputs[1].shape == expected) return;
-  op_error(call, 287, "the index does not belong to these windows", "index " + call.inputs[1].text(),
+  op_error(call, 287, "an array cannot become another by the index of other windows", "index " + call.inputs[1].text(),
            "the shape " + expected.text());
 }
 
@@ -43,7 +43,8 @@ std::vector<TensorSpec> infer_gather_adaptive_max(const InferCall& call) {
 }
 
 std::vector<TensorSpec> infer_gradient_adaptive_max(const InferCall& call) {
-  if (call.inputs.size() < 2) op_error(call, 287, "there is no index", call.inputs[0].text(), "dy and an index");
+  if (call.inputs.size() < 2)
+    op_error(call, 287, "dy cannot become x without an index", call.inputs[0].text(), "dy and an index");
   const TensorSpec x = infer_adaptive_spread(call, 2);
   check_adaptive_index(call, call.inputs[0].shape, adaptive_spread_shape(call.attributes, call.inputs[0].shape));
   return {x};

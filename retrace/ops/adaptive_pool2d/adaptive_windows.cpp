@@ -66,7 +66,7 @@ TensorSpec infer_adaptive_spread(const InferCall& call, size_t inputs) {
   const bool fits = given == inputs ||
                     (given == inputs + 1 && call.inputs.back().shape == x.shape && call.inputs.back().type == x.type);
   if (fits) return x;
-  op_error(call, 287, "what it is added to does not fit", call.inputs.back().text(), x.text());
+  op_error(call, 287, "dy cannot become what it is added to", call.inputs.back().text(), x.text());
 }
 
 std::vector<AdaptiveRange<int64_t>> adaptive_windows(const AdaptiveShape& shape) {
