@@ -35,6 +35,29 @@ void check_is_recorded_here(const Tensor& y, std::span<const Tensor> x, const Re
       .help("compute it in the body, from x: vmap, scan and checkpoint see what their function records");
 }
 
+// A node at which the walk has arrived, with what its gradient rule is given.
+struct Visit {
+  Node node;
+  std::vector<Tensor> inputs, outputs, cotangents;
+  std::unique_ptr<bool[]> needed;
+
+  GradientCall call() const {
+    return {node.attributes, inputs, outputs, cotangents, std::span(needed.get(), inputs.size()), node.place};
+  }
+};
+
+// One use's part of a gradient: a tensor, or what the op of a visit adds term by term (Op::gradient_onto).
+struct Contribution {
+  Tensor found;
+  std::shared_ptr<const Visit> visit = nullptr;
+
+  // Added to what came before, if that is defined.
+  Tensor onto(const Tensor& before, Place place) const {
+    if (visit) return visit->node.op->gradient_onto(visit->call(), before);
+    return before.defined() ? retrace::add(before, found, place) : found;
+  }
+};
+
 class Backward {
  public:
   explicit Backward(Recording& recording) : recording_(recording), count_(recording.trace().nodes.size()) {
@@ -55,7 +78,7 @@ class Backward {
     }
   }
 
-  void add(ValueId id, const Tensor& cotangent) { contributions_[static_cast<size_t>(id)].push_back(cotangent); }
+  void add(ValueId id, const Tensor& cotangent) { contributions_[static_cast<size_t>(id)].push_back({cotangent}); }
 
   void run(Place place) {
     for (size_t n = count_; n-- > 0;) visit(n, place);
@@ -65,9 +88,9 @@ class Backward {
   Tensor total(ValueId id, Place place) {
     auto& found = contributions_[static_cast<size_t>(id)];
     if (found.empty()) return Tensor();
-    Tensor sum = found.back();  // the walk is backwards: the first consumer came last
-    for (size_t i = found.size() - 1; i-- > 0;) sum = retrace::add(sum, found[i], place);
-    found.assign(1, sum);
+    Tensor sum;
+    for (size_t i = found.size(); i-- > 0;) sum = found[i].onto(sum, place);  // backwards: the first use came last
+    found.assign(1, {sum});
     return sum;
   }
 
@@ -85,33 +108,44 @@ class Backward {
 
   void visit(size_t n, Place place) {
     if (!carries(recording_.trace().nodes[n])) return;
-    const Node node = recording_.trace().nodes[n];  // a copy: recording moves the nodes
-    std::vector<Tensor> inputs, outputs, cotangents;
-    inputs.reserve(node.inputs.size());
-    const auto needed = std::make_unique<bool[]>(node.inputs.size());
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      needed[i] = reached_[static_cast<size_t>(node.inputs[i])];
-      inputs.push_back(recording_.tensor(node.inputs[i]));
+    const auto visit = std::make_shared<Visit>(arrive(recording_.trace().nodes[n], place));
+    const Node& node = visit->node;
+    const auto& inputs = visit->inputs;
+    if (node.op->gradient_onto) {
+      if (visit->needed[0]) contributions_[static_cast<size_t>(node.inputs[0])].push_back({{}, visit});
+      return;
     }
-    for (int i = 0; i < node.output_count; ++i) {
-      outputs.push_back(recording_.tensor(node.first_output + i));
-      cotangents.push_back(total(node.first_output + i, place));
-    }
-    const auto found = node.op->gradient(
-        {node.attributes, inputs, outputs, cotangents, std::span(needed.get(), node.inputs.size()), node.place});
+    const auto found = node.op->gradient(visit->call());
     ensure(found.size() == inputs.size(), "a gradient rule returns one tensor for each input");
     // Backwards here too, so that all contributions lie in descending order.
     for (size_t i = inputs.size(); i-- > 0;) {
-      if (!needed[i] || !found[i].defined()) continue;
+      if (!visit->needed[i] || !found[i].defined()) continue;
       ensure(found[i].shape() == inputs[i].shape(), "a gradient has the shape of its input", node.place);
-      contributions_[static_cast<size_t>(node.inputs[i])].push_back(found[i]);
+      contributions_[static_cast<size_t>(node.inputs[i])].push_back({found[i]});
     }
+  }
+
+  // `node` is a copy: recording moves the nodes.
+  Visit arrive(Node node, Place place) {
+    Visit visit{std::move(node), {}, {}, {}, nullptr};
+    const size_t count = visit.node.inputs.size();
+    visit.inputs.reserve(count);
+    visit.needed = std::make_unique<bool[]>(count);
+    for (size_t i = 0; i < count; ++i) {
+      visit.needed[i] = reached_[static_cast<size_t>(visit.node.inputs[i])];
+      visit.inputs.push_back(recording_.tensor(visit.node.inputs[i]));
+    }
+    for (int i = 0; i < visit.node.output_count; ++i) {
+      visit.outputs.push_back(recording_.tensor(visit.node.first_output + i));
+      visit.cotangents.push_back(total(visit.node.first_output + i, place));
+    }
+    return visit;
   }
 
   Recording& recording_;
   size_t count_;
   std::vector<bool> reached_;
-  std::vector<std::vector<Tensor>> contributions_;
+  std::vector<std::vector<Contribution>> contributions_;
 };
 
 // What is given for a labelled result may come without labels.

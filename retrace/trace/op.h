@@ -165,6 +165,9 @@ struct Op {
   // One tensor for each input (undefined where not needed), made with public ops. Null: the op cuts gradients,
   // as for integer results; say why beside the definition.
   std::vector<Tensor> (*gradient)(const GradientCall&) = nullptr;
+  // The gradient of input 0, which is a sum, added term by term to `before`, the sum of the gradients for other uses
+  // of that input; undefined: to nothing.
+  Tensor (*gradient_onto)(const GradientCall&, const Tensor& before) = nullptr;
 
   // How it is computed; one of the following.
   const PointwiseRule* rule = nullptr;  // any pointwise op on f32, f64

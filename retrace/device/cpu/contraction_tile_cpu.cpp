@@ -370,32 +370,55 @@ void interleave_three(const float* from, int64_t from_step, float* to, int64_t c
   for (; c < columns; ++c)
     for (int64_t r = 0; r < 3; ++r) to[3 * c + r] = from[r * from_step + c];
 }
+
+// Four numbers of each of two rows where a register holds eight, else of the first.
+template <class D>
+RT_INLINE hn::Vec<D> load_two_rows(D d, const float* low, int64_t high) {
+  const hn::CappedTag<float, 4> four;
+  if constexpr (hn::MaxLanes(D()) == 8)
+    return hn::Combine(d, hn::LoadU(four, low + high), hn::LoadU(four, low));
+  else
+    return hn::LoadU(d, low);
+}
+
+// Four columns of `Lanes(d)` rows, 4 or 8: four rows and, in the upper half of the registers, the four behind them.
+template <class D>
+RT_INLINE void transpose_four_columns(D d, const float* p, int64_t from_step, float* q, int64_t to_step) {
+  const hn::RepartitionToWide<D> two;
+  const int64_t high = 4 * from_step;
+  const auto x0 = load_two_rows(d, p, high);
+  const auto x1 = load_two_rows(d, p + from_step, high);
+  const auto x2 = load_two_rows(d, p + 2 * from_step, high);
+  const auto x3 = load_two_rows(d, p + 3 * from_step, high);
+  const auto a = hn::BitCast(two, hn::InterleaveLower(d, x0, x1)), b = hn::BitCast(two, hn::InterleaveLower(d, x2, x3));
+  const auto e = hn::BitCast(two, hn::InterleaveUpper(d, x0, x1)), f = hn::BitCast(two, hn::InterleaveUpper(d, x2, x3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(two, a, b)), d, q);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(two, a, b)), d, q + to_step);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(two, e, f)), d, q + 2 * to_step);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(two, e, f)), d, q + 3 * to_step);
+}
+
+// Rows r and up, as many as `lanes` at a time; returns the first that is left.
+template <class D>
+RT_INLINE int64_t transpose_rows(D d, int64_t r, const float* from, int64_t from_step, float* to, int64_t to_step,
+                                 int64_t rows, int64_t columns) {
+  const auto lanes = static_cast<int64_t>(hn::MaxLanes(D()));
+  for (; r + lanes <= rows; r += lanes) {
+    int64_t c = 0;
+    for (; c + 4 <= columns; c += 4)
+      transpose_four_columns(d, from + r * from_step + c, from_step, to + c * to_step + r, to_step);
+    for (; c < columns; ++c)
+      for (int64_t i = r; i < r + lanes; ++i) to[c * to_step + i] = from[i * from_step + c];
+  }
+  return r;
+}
 #endif
 
 void transpose(const float* from, int64_t from_step, float* to, int64_t to_step, int64_t rows, int64_t columns) {
   int64_t r = 0;
 #if !RT_SIMD_SCALAR
-  const hn::CappedTag<float, 4> four;
-  const hn::RepartitionToWide<decltype(four)> two;
-  for (; r + 4 <= rows; r += 4) {
-    int64_t c = 0;
-    for (; c + 4 <= columns; c += 4) {
-      const float* p = from + r * from_step + c;
-      const auto x0 = hn::LoadU(four, p), x1 = hn::LoadU(four, p + from_step);
-      const auto x2 = hn::LoadU(four, p + 2 * from_step), x3 = hn::LoadU(four, p + 3 * from_step);
-      const auto a = hn::BitCast(two, hn::InterleaveLower(four, x0, x1));
-      const auto b = hn::BitCast(two, hn::InterleaveLower(four, x2, x3));
-      const auto d = hn::BitCast(two, hn::InterleaveUpper(four, x0, x1));
-      const auto e = hn::BitCast(two, hn::InterleaveUpper(four, x2, x3));
-      float* q = to + c * to_step + r;
-      hn::StoreU(hn::BitCast(four, hn::InterleaveLower(two, a, b)), four, q);
-      hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(two, a, b)), four, q + to_step);
-      hn::StoreU(hn::BitCast(four, hn::InterleaveLower(two, d, e)), four, q + 2 * to_step);
-      hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(two, d, e)), four, q + 3 * to_step);
-    }
-    for (; c < columns; ++c)
-      for (int64_t i = r; i < r + 4; ++i) to[c * to_step + i] = from[i * from_step + c];
-  }
+  r = transpose_rows(hn::CappedTag<float, 8>(), r, from, from_step, to, to_step, rows, columns);
+  r = transpose_rows(hn::CappedTag<float, 4>(), r, from, from_step, to, to_step, rows, columns);
   if (rows == 3 && to_step == 3) return interleave_three(from, from_step, to, columns);
 #endif
   for (; r < rows; ++r)

@@ -2,14 +2,38 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "retrace/autodiff/gradient.h"
+#include "retrace/ops/average_pool2d/average_pool2d.h"
+#include "retrace/ops/concatenate/concatenate.h"
+#include "retrace/ops/cos/cos.h"
+#include "retrace/ops/exp/exp.h"
+#include "retrace/ops/max_pool2d/max_pool2d.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/reshape/reshape.h"
+#include "retrace/ops/sin/sin.h"
+#include "retrace/ops/slice/slice.h"
 #include "retrace/ops/sum/sum.h"
 #include "retrace/ops/testing/op_case.h"
+#include "retrace/ops/testing/op_case_run.h"
 
 namespace retrace {
 namespace {
+
+using Pool = Tensor (*)(const Tensor& x, Pair size);
+Tensor means(const Tensor& x, Pair size) { return adaptive_average_pool2d(x, size); }
+Tensor maxima(const Tensor& x, Pair size) { return adaptive_max_pool2d(x, size); }
+
+// The gradient at x times v where x is used before, and the gradient of that for v.
+std::vector<Tensor> spread(const std::vector<Tensor>& in, Pair size, Pool pool) {
+  const Tensor before = sum(in[0] * in[0]);
+  return {gradients(before + sum(pool(in[0], size) * in[1]), std::vector<Tensor>{in[0]})[0]};
+}
+std::vector<Tensor> picked(const std::vector<Tensor>& in, Pair size, Pool pool) {
+  const Tensor dx = spread(in, size, pool)[0];
+  return {gradients(sum(dx * dx), std::vector<Tensor>{in[1]})[0]};
+}
 
 OP_EXAMPLE(adaptive_average_pool2d, adaptive_average_pool2d(reshape(Tensor::arange(15), {1, 3, 5, 1}), {1, 2}));
 OP_EXAMPLE(adaptive_max_pool2d, adaptive_max_pool2d(reshape(Tensor::arange(15), {1, 3, 5, 1}), {2, 3}));
@@ -22,22 +46,42 @@ OP_CASES(adaptive_pool2d) {
     std::string labels = "";
   };
   const std::vector<Sizes> all = {
-      {"halves", {2, 6, 4, 3}, {3, 2}, "BSSC"}, {"overlapping", {2, 5, 7, 3}, {3, 4}, "BSSC"},
-      {"repeated", {1, 10, 9, 8}, {4, 6}},      {"one_axis", {1, 6, 5, 2}, {6, 2}},
-      {"larger", {1, 2, 3, 2}, {3, 5}},         {"empty_batch", {0, 5, 7, 3}, {3, 4}}};
+      {"halves", {2, 6, 4, 3}, {3, 2}, "BSSC"},  {"overlapping", {2, 5, 7, 3}, {3, 4}, "BSSC"},
+      {"repeated", {1, 10, 9, 8}, {4, 6}},       {"one_axis", {1, 6, 5, 2}, {6, 2}},
+      {"larger", {1, 2, 3, 2}, {3, 5}},          {"empty_batch", {0, 5, 7, 3}, {3, 4}},
+      {"many_channels", {2, 5, 4, 116}, {3, 3}}, {"long_windows", {1, 2, 1100, 1}, {2, 3}}};
+  const auto parts = [](const Shape& x, Pair size) { return x[1] % size.y == 0 && x[2] % size.x == 0; };
   std::vector<OpCase> cases;
   for (const auto& [name, x, size, labels] : all) {
     const std::string named = "of_adaptive_" + std::string(name);
     cases.push_back(
-        {.op = "average_pool2d",
+        {.op = parts(x, size) ? "average_pool2d" : "adaptive_average_pool",
          .name = named,
          .inputs = {{.shape = x, .labels = labels}},
          .build = [size = size](const auto& in) { return std::vector{adaptive_average_pool2d(in[0], size)}; },
          .bound = {.ulp = 1, .relative = 4e-6}});
-    cases.push_back({.op = "max_pool2d",
+    cases.push_back({.op = parts(x, size) ? "max_pool2d" : "adaptive_max_pool",
                      .name = named,
                      .inputs = {{.shape = x, .labels = labels}},
                      .build = [size = size](const auto& in) { return std::vector{adaptive_max_pool2d(in[0], size)}; }});
+    if (parts(x, size)) continue;
+    const std::vector<CaseInput> inputs{{.shape = x, .labels = labels, .fixed = true},
+                                        {.shape = {x[0], size.y, size.x, x[3]}, .labels = labels}};
+    cases.push_back({.op = "adaptive_average_pool_gradient",
+                     .name = named,
+                     .inputs = inputs,
+                     .build = [size = size](const auto& in) { return spread(in, size, means); },
+                     .bound = {.ulp = 1, .relative = 4e-6}});
+    cases.push_back({.op = "adaptive_max_pool_gradient",
+                     .name = named,
+                     .inputs = inputs,
+                     .build = [size = size](const auto& in) { return spread(in, size, maxima); },
+                     .bound = {.ulp = 1, .relative = 4e-6}});
+    cases.push_back({.op = "adaptive_max_pool_gather",
+                     .name = named,
+                     .inputs = inputs,
+                     .build = [size = size](const auto& in) { return picked(in, size, maxima); },
+                     .bound = {.ulp = 1, .relative = 4e-6}});
   }
   return cases;
 }
@@ -78,6 +122,45 @@ TEST(AdaptivePool2d, GivesTheGradientToTheFirstMaximum) {
   const Tensor x = Tensor::from<float>({0, 7, 7, 7, 0, 0, 0, 0, 0}, {1, 3, 3, 1});
   const auto loss = sum(adaptive_max_pool2d(x, {1, 2}));
   EXPECT_EQ(gradients(loss, std::vector<Tensor>{x})[0].to_vector<float>(), (Floats{0, 2, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+// The definition of docs/numerics/gradients.md 5: a pooling of a slice for each kind of window, woven.
+Tensor by_kinds(const Tensor& x, int axis, int64_t size, bool maximum) {
+  const int64_t n = x.shape()[axis], common = std::gcd(n, size), kinds = size / common;
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < kinds; ++i) {
+    const int64_t first = i * n / size, length = ((i + 1) * n + size - 1) / size - first;
+    const Tensor windows = slice(x, axis, {first, first + n - n / common + length});
+    const auto along = [axis](int64_t pixels) { return axis == 1 ? Pair(pixels, 1) : Pair(1, pixels); };
+    const Pair stride = along(n / common);
+    parts.push_back(maximum ? max_pool2d(windows, along(length), {.stride = stride})
+                            : average_pool2d(windows, along(length), {.stride = stride}));
+  }
+  Shape shape = x.shape();
+  shape[axis] = size;
+  return reshape(stack(parts, axis + 1), shape);
+}
+
+// Results, gradients where x has other uses, before and after, and gradients of these.
+TEST(AdaptivePool2d, HasTheBitsOfOnePoolingForEachKindOfWindow) {
+  for (const auto& [x_shape, size] : {std::pair(Shape{2, 16, 12, 3}, Pair(7, 9)), {{1, 4, 6, 17}, {9, 10}}})
+    for (const bool maximum : {false, true}) {
+      const auto all = [&](const auto& pool) {
+        const Tensor x = sin(reshape(Tensor::arange(x_shape.count(), DType::f32), x_shape));
+        const Tensor v =
+            cos(reshape(Tensor::arange(x_shape.count() / x_shape[1] / x_shape[2] * size.y * size.x, DType::f32),
+                        {x_shape[0], size.y, size.x, x_shape[3]}));
+        const Tensor before = sum(exp(x)), y = pool(x), after = sum(x * x * x);
+        const Tensor dx = gradients(before + sum(y * v) + after, std::vector<Tensor>{x})[0];
+        const Tensor dv = gradients(sum(dx * exp(dx)), std::vector<Tensor>{v})[0];
+        return std::vector{y, dx, dv};
+      };
+      const auto fused = all(
+          [&](const Tensor& x) { return maximum ? adaptive_max_pool2d(x, size) : adaptive_average_pool2d(x, size); });
+      const auto apart =
+          all([&](const Tensor& x) { return by_kinds(by_kinds(x, 2, size.x, maximum), 1, size.y, maximum); });
+      for (size_t i = 0; i < fused.size(); ++i) EXPECT_EQ(bit_difference(fused[i], apart[i]), "") << i << maximum;
+    }
 }
 
 TEST(AdaptivePool2d, SaysWhatDoesNotFit) {

@@ -14,17 +14,17 @@ RT_TARGET_BEGIN
 void average_forward_tiles(const PoolShape& s, const float* x, float* y, int64_t first, int64_t end) {
   const Window& w = s.window;
   const int64_t channels = s.channels, in_size = w.in_width * channels, out_size = w.out_width() * channels;
-  const F32 count(static_cast<float>(w.height * w.width));
+  const MeanOf mean(w.height * w.width);
   for (int64_t row = first; row < end; ++row) {
     const float* from = x + row * w.height * in_size;
-    for_each_tile(s, [&](int64_t at, int64_t low, int64_t high) __attribute__((always_inline)) {
+    for_each_tile(s, [&](int64_t at, int64_t low, int64_t high, auto halves) __attribute__((always_inline)) {
       F32 sum(0.0f);
       for (int64_t ky = 0; ky < w.height; ++ky)
         for (int64_t kx = 0; kx < w.width; ++kx) {
           const int64_t shift = ky * in_size + kx * channels;
-          sum = sum + load_halves(from + low + shift, from + high + shift);
+          sum = sum + halves.read(from + low + shift, from + high + shift);
         }
-      store(sum / count, y + row * out_size + at);
+      store(mean(sum), y + row * out_size + at);
     });
   }
 }
@@ -33,13 +33,13 @@ void average_forward_tiles(const PoolShape& s, const float* x, float* y, int64_t
 void average_backward_tiles(const PoolShape& s, const float* dy, float* dx, int64_t first, int64_t end) {
   const Window& w = s.window;
   const int64_t channels = s.channels, in_size = w.in_width * channels, out_size = w.out_width() * channels;
-  const F32 count(static_cast<float>(w.height * w.width));
+  const MeanOf mean(w.height * w.width);
   for (int64_t row = first; row < end; ++row) {
     const float* from = dy + row / w.height * out_size;
     float* to = dx + row * in_size;
-    for_each_tile(s, [&](int64_t at, int64_t low, int64_t high) __attribute__((always_inline)) {
-      const F32 share = F32(0.0f) + load(from + at) / count;  // a sum begins with +0
-      for (int64_t kx = 0; kx < w.width; ++kx) store_halves(share, to + low + kx * channels, to + high + kx * channels);
+    for_each_tile(s, [&](int64_t at, int64_t low, int64_t high, auto halves) __attribute__((always_inline)) {
+      const F32 share = F32(0.0f) + mean(load(from + at));  // a sum begins with +0
+      for (int64_t kx = 0; kx < w.width; ++kx) halves.write(share, to + low + kx * channels, to + high + kx * channels);
     });
   }
 }
@@ -78,8 +78,9 @@ RT_INLINE int64_t average_groups(WindowPart& part, F32 count, int64_t channels, 
 // Rows first..end-1 of the output; a row is (sample, oy).
 void average_forward_rows(const PoolShape& s, bool count_padding, const float* x, float* y, int64_t first,
                           int64_t end) {
-  if (tiles_image(s)) return average_forward_tiles(s, x, y, first, end);
   const Window& w = s.window;
+  const bool one = w.out_height() == 1 && w.out_width() == 1;  // whose sums had better overlap
+  if (tiles_image(s) && !one) return average_forward_tiles(s, x, y, first, end);
   const int64_t out_height = w.out_height(), out_width = w.out_width(), channels = s.channels;
   const float* x_end = x + s.inputs();
   const float* y_end = y + end * out_width * channels;
@@ -146,13 +147,13 @@ RT_EXPORT_KERNEL(average_pool2d_backward_table, average_backward_rows);
 
 void average_pool2d_forward(const PoolShape& shape, bool count_padding, const float* x, float* y, PoolDone done) {
   const auto kernel = average_pool2d_forward_table.get();
-  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, done,
-                 [&](int64_t first, int64_t end) { kernel(shape, count_padding, x, y, first, end); });
+  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, shape.row_inputs(),
+                 done, [&](int64_t first, int64_t end) { kernel(shape, count_padding, x, y, first, end); });
 }
 
 void average_pool2d_backward(const PoolShape& shape, bool count_padding, const float* dy, float* dx, PoolDone done) {
   const auto kernel = average_pool2d_backward_table.get();
-  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, done,
+  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, 0, done,
                  [&](int64_t first, int64_t end) { kernel(shape, count_padding, dy, dx, first, end); });
 }
 }  // namespace retrace

@@ -281,7 +281,7 @@ void stage_row(const Plan& p, const float* from, float* to) {
   const Gather& g = p.g;
   const int64_t width = g.in_width * p.pixel, left = p.left * p.pixel;
   std::fill(to, to + left, 0.0f);
-  if (p.repeats()) {
+  if (p.repeats() && !(g.out_group == 1 && p.pixel == g.in_channels)) {
     contraction_kernels().repeat_channels(
         {g.in_width, g.in_channels, g.in_group, g.out_group, g.out_channels, p.panels * p.panel}, from, to + left);
   } else {
@@ -440,33 +440,48 @@ void locate(const Axis& axis, int64_t out, int64_t* which, int64_t* index) {
   }
 }
 
+// The first and the last row of inputs that a row of outputs meets.
+std::pair<int64_t, int64_t> rows_met(const Plan& p, int64_t oy) {
+  int64_t cy = 0, index = 0, lowest = INT64_MAX, highest = -1;
+  locate(p.y, oy, &cy, &index);
+  const AxisClass& y = p.y.of[cy];
+  for (int64_t t = 0; t < y.taps; ++t) {
+    const int64_t at = y.base + index * y.base_step + y.tap[t].shift;
+    if (at >= 0 && at < p.g.in_height) lowest = std::min(lowest, at), highest = std::max(highest, at);
+  }
+  return {lowest, highest};
+}
+
 // Rows begin..end-1 of image n.
 void compute_segment(const Plan& p, const float* in, float* out, int64_t n, int64_t begin, int64_t end) {
   const Gather& g = p.g;
   int64_t lowest = INT64_MAX, highest = -1;
   for (int64_t oy = begin; oy < end; ++oy) {
-    int64_t cy = 0, index = 0;
-    locate(p.y, oy, &cy, &index);
-    const AxisClass& y = p.y.of[cy];
-    for (int64_t t = 0; t < y.taps; ++t) {
-      const int64_t at = y.base + index * y.base_step + y.tap[t].shift;
-      if (at >= 0 && at < g.in_height) lowest = std::min(lowest, at), highest = std::max(highest, at);
-    }
+    const auto [low, high] = rows_met(p, oy);
+    lowest = std::min(lowest, low), highest = std::max(highest, high);
   }
   const int64_t image = g.in_height * g.in_width * g.in_channels;
   Segment s{in + n * image, 0, in + g.batch * image, out + n * g.out_height * g.out_width * g.out_channels,
             p.staged && p.nonfinite->load(std::memory_order_relaxed) != 0};
+  const float* const from = s.in;
+  float* rows = nullptr;
+  int64_t staged = lowest;  // rows before it are staged
   if (p.staged && highest >= lowest) {
     const int64_t floats = (highest - lowest + 1) * p.pitch + 16;
-    auto* rows = static_cast<float*>(thread_scratch(1, sizeof(float) * static_cast<size_t>(floats)));
-    for (int64_t iy = lowest; iy <= highest; ++iy)
-      stage_row(p, s.in + iy * g.in_width * g.in_channels, rows + (iy - lowest) * p.pitch);
+    rows = static_cast<float*>(thread_scratch(1, sizeof(float) * static_cast<size_t>(floats)));
     s.in = rows + p.left * p.pixel;
     s.in_first = lowest;
   }
-  for (int64_t i = 0; i < p.group_panels() * p.panels; ++i) {
+  const auto stage_to = [&](int64_t last) {
+    for (; rows && staged <= last; ++staged)
+      stage_row(p, from + staged * g.in_width * g.in_channels, rows + (staged - lowest) * p.pitch);
+  };
+  const int64_t panels = p.group_panels() * p.panels;
+  if (panels > 1) stage_to(highest);
+  for (int64_t i = 0; i < panels; ++i) {
     const Panel panel = panel_at(p, i);
     for (int64_t oy = begin; oy < end; ++oy) {
+      stage_to(rows_met(p, oy).second);  // just before they are read, so that the first cache has them
       int64_t cy = 0, index = 0;
       locate(p.y, oy, &cy, &index);
       compute_row(p, s, panel, cy, index);

@@ -9,13 +9,14 @@
 
 namespace retrace {
 
-extern const KernelTable<void (*)(const uint32_t*, uint32_t*, int64_t)> reverse_words_table;
-extern const KernelTable<void (*)(const uint32_t*, int64_t, uint32_t*, int64_t, int64_t, int64_t)>
-    copy_short_rows_table;
+// (from, from_stride, to, to_stride, rows, count)
+using WordRows = void (*)(const uint32_t*, int64_t, uint32_t*, int64_t, int64_t, int64_t);
+extern const KernelTable<WordRows> reverse_words_table, copy_short_rows_table;
 
 namespace {
 
 constexpr int64_t kStridedCopyBlock = 16;  // side of a transposed block: both sides stay in the first-level cache
+constexpr int64_t kTransposedStrip = 4 * kStridedCopyBlock;
 constexpr int64_t kStridedCopyPieceElements = 1 << 15;
 constexpr int64_t kRowElements = 1 << 13, kMostRowPieces = 64;  // of copies of the same rows
 
@@ -26,18 +27,20 @@ void copy_row(const T* from, int64_t from_stride, T* to, int64_t to_stride, int6
     return;
   }
   if constexpr (sizeof(T) == 4)
-    if (from_stride == -1 && to_stride == 1) return reverse_words_table.get()(from, to, count);
+    if (from_stride == -1 && to_stride == 1) return reverse_words_table.get()(from, 0, to, 0, 1, count);
   for (int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
 }
 
-// The same of both axes, for words; these are moved, and not looked at, as numbers.
+// The same of both axes, for words; these are moved, and not looked at, as numbers. Blocks go along the source within
+// a strip, so that what it fetches ahead is used.
 void transpose_words(const uint32_t* from, uint32_t* to, const StridedLayout& layout, int a, int b) {
   const auto transpose = contraction_kernels().transpose;
-  for (int64_t i = 0; i < layout.shape[a]; i += kStridedCopyBlock)
+  for (int64_t strip = 0; strip < layout.shape[a]; strip += kTransposedStrip)
     for (int64_t j = 0; j < layout.shape[b]; j += kStridedCopyBlock)
-      transpose(reinterpret_cast<const float*>(from + i + j * layout.from[b]), layout.from[b],
-                reinterpret_cast<float*>(to + i * layout.to[a] + j), layout.to[a],
-                std::min(kStridedCopyBlock, layout.shape[b] - j), std::min(kStridedCopyBlock, layout.shape[a] - i));
+      for (int64_t i = strip; i < std::min(strip + kTransposedStrip, layout.shape[a]); i += kStridedCopyBlock)
+        transpose(reinterpret_cast<const float*>(from + i + j * layout.from[b]), layout.from[b],
+                  reinterpret_cast<float*>(to + i * layout.to[a] + j), layout.to[a],
+                  std::min(kStridedCopyBlock, layout.shape[b] - j), std::min(kStridedCopyBlock, layout.shape[a] - i));
 }
 
 // Axis a of the source is contiguous, axis b of the target.
@@ -53,10 +56,12 @@ void copy_transposed(const T* from, T* to, const StridedLayout& layout, int a, i
                  std::min(kStridedCopyBlock, layout.shape[b] - j0));
 }
 
-// Rows that a call for each would cost more than their words.
-bool has_short_rows(const StridedLayout& layout) {
+// What copies rows that a call for each would cost more than their words; null: the rows are others.
+WordRows word_rows(const StridedLayout& layout) {
   const int last = layout.shape.rank() - 1;
-  return layout.from[last] == 1 && layout.to[last] == 1 && layout.shape[last] >= 16 && layout.shape[last] <= 128;
+  if (layout.to[last] != 1 || layout.shape[last] > 128) return nullptr;
+  if (layout.from[last] == -1) return reverse_words_table.get();
+  return layout.from[last] == 1 && layout.shape[last] >= 16 ? copy_short_rows_table.get() : nullptr;
 }
 
 template <class T>
@@ -65,9 +70,8 @@ void copy_axes(const T* from, T* to, const StridedLayout& layout, int axis, int 
   if (a < 0 && axis == last) return copy_row(from, layout.from[last], to, layout.to[last], layout.shape[last]);
   if (axis > last) return copy_transposed(from, to, layout, a, b);
   if constexpr (sizeof(T) == 4)
-    if (axis == last - 1 && has_short_rows(layout))
-      return copy_short_rows_table.get()(from, layout.from[axis], to, layout.to[axis], layout.shape[axis],
-                                         layout.shape[last]);
+    if (const WordRows rows = a < 0 && axis == last - 1 ? word_rows(layout) : nullptr)
+      return rows(from, layout.from[axis], to, layout.to[axis], layout.shape[axis], layout.shape[last]);
   if (axis == a || axis == b) return copy_axes(from, to, layout, axis + 1, a, b);
   for (int64_t i = 0; i < layout.shape[axis]; ++i)
     copy_axes(from + i * layout.from[axis], to + i * layout.to[axis], layout, axis + 1, a, b);
@@ -80,9 +84,11 @@ void copy(StridedLayout layout, const T* from, T* to) {
   for (int i = 0; i < last; ++i)
     if (layout.from[i] == 1 && layout.from[last] != 1) contiguous = i;
   const int64_t rows = layout.shape[0], elements = layout.shape.count();
-  const int64_t pieces = std::clamp<int64_t>(elements / kStridedCopyPieceElements, 1, rows);
+  // Pieces of whole blocks where these lie along the rows.
+  const int64_t unit = contiguous == 0 ? kStridedCopyBlock : 1, units = (rows + unit - 1) / unit;
+  const int64_t pieces = std::clamp<int64_t>(elements / kStridedCopyPieceElements, 1, units);
   run_pieces(pieces, [&](int64_t piece) {
-    const int64_t begin = rows * piece / pieces, end = rows * (piece + 1) / pieces;
+    const int64_t begin = units * piece / pieces * unit, end = std::min(rows, units * (piece + 1) / pieces * unit);
     StridedLayout part = layout;
     part.shape[0] = end - begin;
     copy_axes(from + begin * layout.from[0], to + begin * layout.to[0], part, 0, contiguous,

@@ -9,15 +9,18 @@
 
 RT_TARGET_BEGIN
 
-// to[i] = from[-i].
-void reverse_words(const uint32_t* from, uint32_t* to, int64_t count) {
-  int64_t i = 0;
+// to[i] = from[-i] of each row.
+void reverse_words(const uint32_t* from, int64_t from_stride, uint32_t* to, int64_t to_stride, int64_t rows,
+                   int64_t count) {
+  for (; rows > 0; --rows, from += from_stride, to += to_stride) {
+    int64_t i = 0;
 #if !RT_SIMD_SCALAR
-  const hn::CappedTag<uint32_t, 16> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (; i + lanes <= count; i += lanes) hn::StoreU(hn::Reverse(d, hn::LoadU(d, from - i - (lanes - 1))), d, to + i);
+    const hn::CappedTag<uint32_t, 16> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (; i + lanes <= count; i += lanes) hn::StoreU(hn::Reverse(d, hn::LoadU(d, from - i - (lanes - 1))), d, to + i);
 #endif
-  for (; i < count; ++i) to[i] = from[-i];
+    for (; i < count; ++i) to[i] = from[-i];
+  }
 }
 
 // Rows of 16 words or more, `from_stride` and `to_stride` apart.

@@ -1,9 +1,46 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "retrace/ops/gather_rows/scatter_rows_cpu.cpp"
+#include "retrace/device/cpu/targets.h"
+
 #include <algorithm>
 
+#include "retrace/device/cpu/simd.h"
 #include "retrace/device/cpu/threads.h"
 #include "retrace/ops/gather_rows/scatter_rows_kernel.h"
 
+RT_TARGET_BEGIN
+
+// Of `count` rows of x, `width` apart, the sums of 16 * vectors columns from +0: they stay in registers.
+template <int vectors>
+RT_INLINE void sum_vectors(const float* x, const int64_t* positions, int64_t count, int64_t width, float* sums) {
+  F32 sum[vectors];
+  for (F32& each : sum) each = F32(0.0f);
+  for (int64_t i = 0; i < count; ++i) {
+    const float* const row = x + positions[i] * width;
+    RT_UNROLL
+    for (int v = 0; v < vectors; ++v) sum[v] = sum[v] + load(row + v * kLanes);
+  }
+  for (int v = 0; v < vectors; ++v) store(sum[v], sums + v * kLanes);
+}
+
+// The same of any number of columns.
+void sum_rows(const float* x, const int64_t* positions, int64_t count, int64_t width, int64_t columns, float* sums) {
+  int64_t k = 0;
+  for (; k + 4 * kLanes <= columns; k += 4 * kLanes) sum_vectors<4>(x + k, positions, count, width, sums + k);
+  for (; k + kLanes <= columns; k += kLanes) sum_vectors<1>(x + k, positions, count, width, sums + k);
+  if (k == columns) return;
+  const int rest = static_cast<int>(columns - k);
+  F32 sum(0.0f);
+  for (int64_t i = 0; i < count; ++i) sum = sum + load_part(x + positions[i] * width + k, rest);
+  store_part(sum, sums + k, rest);
+}
+
+RT_TARGET_END
+
+#if HWY_ONCE
 namespace retrace {
+RT_EXPORT_KERNEL(scatter_sum_rows_table, sum_rows);
+
 namespace {
 
 constexpr int64_t kBlock = 256;   // occurrences, docs/numerics.md 3
@@ -24,7 +61,8 @@ class BlockTree {
  public:
   explicit BlockTree(int64_t columns) : columns_(columns) {}
 
-  float* next_block() { return std::fill_n(levels_[used_], columns_, 0.0f), levels_[used_]; }
+  // Where the sums of the next block belong.
+  float* next_block() { return levels_[used_]; }
   void block_done() {
     ++used_;
     for (int64_t carry = blocks_++; carry & 1; carry >>= 1) merge();
@@ -49,13 +87,10 @@ void sum_row(const float* x, const int64_t* positions, int64_t count, int64_t wi
     std::fill_n(y, columns, 0.0f);
     return;
   }
+  const auto sum = scatter_sum_rows_table.get();
   BlockTree tree(columns);
   for (int64_t begin = 0; begin < count; begin += kBlock) {
-    float* const sums = tree.next_block();
-    for (int64_t i = begin; i < std::min(begin + kBlock, count); ++i) {
-      const float* const row = x + positions[i] * width;
-      for (int64_t k = 0; k < columns; ++k) sums[k] = sums[k] + row[k];
-    }
+    sum(x, positions + begin, std::min(kBlock, count - begin), width, columns, tree.next_block());
     tree.block_done();
   }
   std::copy_n(tree.total(), columns, y);
@@ -83,3 +118,4 @@ void scatter_rows_f32(const float* x, const int32_t* index, int64_t count, int64
 }
 
 }  // namespace retrace
+#endif

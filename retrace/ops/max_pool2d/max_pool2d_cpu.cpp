@@ -21,11 +21,11 @@ void forward_tiles(const PoolShape& s, const float* x, float* y, Index* index, i
   const int64_t in_size = s.window.in_width * channels, out_size = s.window.out_width() * channels;
   for (int64_t row = first; row < end; ++row) {
     const float* from = x + row * height * in_size;
-    for_each_tile(s, [=](int64_t at, int64_t low, int64_t high) __attribute__((always_inline)) {
-      F32 best = load_halves(from + low, from + high);
+    for_each_tile(s, [=](int64_t at, int64_t low, int64_t high, auto halves) __attribute__((always_inline)) {
+      F32 best = halves.read(from + low, from + high);
       I32 slot(0);
       const auto compare = [&](int64_t shift, int64_t number) __attribute__((always_inline)) {
-        const F32 next = load_halves(from + low + shift, from + high + shift);
+        const F32 next = halves.read(from + low + shift, from + high + shift);
         const Mask wins = beats(next, best);
         best = select(wins, next, best);
         slot = select(wins, I32(static_cast<int32_t>(number)), slot);
@@ -50,12 +50,12 @@ void backward_tiles(const PoolShape& s, const float* dy, const Index* index, flo
   for (int64_t row = first; row < end; ++row) {
     const int64_t from = row / w.height * out_size, slot = row % w.height * w.width;
     float* to = dx + row * in_size;
-    for_each_tile(s, [&](int64_t at, int64_t low, int64_t high) __attribute__((always_inline)) {
+    for_each_tile(s, [&](int64_t at, int64_t low, int64_t high, auto halves) __attribute__((always_inline)) {
       const F32 value = F32(0.0f) + load(dy + from + at);  // a sum begins with +0
       const I32 winner = load_int(index + from + at);
       for (int64_t kx = 0; kx < w.width; ++kx) {
         const Mask mine = equal(winner, I32(static_cast<int32_t>(slot + kx)));
-        store_halves(select(mine, value, F32(0.0f)), to + low + kx * channels, to + high + kx * channels);
+        halves.write(select(mine, value, F32(0.0f)), to + low + kx * channels, to + high + kx * channels);
       }
     });
   }
@@ -155,25 +155,25 @@ RT_EXPORT_KERNEL(max_pool2d_backward_i32, backward_rows_i32);
 template <>
 void max_pool2d_forward(const PoolShape& shape, const float* x, float* y, uint8_t* index) {
   const auto kernel = max_pool2d_forward_u8.get();
-  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, nullptr,
-                 [&](int64_t first, int64_t end) { kernel(shape, x, y, index, first, end); });
+  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, shape.row_inputs(),
+                 nullptr, [&](int64_t first, int64_t end) { kernel(shape, x, y, index, first, end); });
 }
 template <>
 void max_pool2d_forward(const PoolShape& shape, const float* x, float* y, int32_t* index) {
   const auto kernel = max_pool2d_forward_i32.get();
-  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, nullptr,
-                 [&](int64_t first, int64_t end) { kernel(shape, x, y, index, first, end); });
+  run_row_pieces(shape.batch * shape.window.out_height(), shape.window.out_width() * shape.channels, shape.row_inputs(),
+                 nullptr, [&](int64_t first, int64_t end) { kernel(shape, x, y, index, first, end); });
 }
 template <>
 void max_pool2d_backward(const PoolShape& shape, const float* dy, const uint8_t* index, float* dx, PoolDone done) {
   const auto kernel = max_pool2d_backward_u8.get();
-  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, done,
+  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, 0, done,
                  [&](int64_t first, int64_t end) { kernel(shape, dy, index, dx, first, end); });
 }
 template <>
 void max_pool2d_backward(const PoolShape& shape, const float* dy, const int32_t* index, float* dx, PoolDone done) {
   const auto kernel = max_pool2d_backward_i32.get();
-  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, done,
+  run_row_pieces(shape.batch * shape.window.in_height, shape.window.in_width * shape.channels, 0, done,
                  [&](int64_t first, int64_t end) { kernel(shape, dy, index, dx, first, end); });
 }
 }  // namespace retrace

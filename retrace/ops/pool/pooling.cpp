@@ -7,9 +7,10 @@
 
 namespace retrace {
 
-void run_row_pieces(int64_t rows, int64_t row_size, PoolDone done, FunctionRef<void(int64_t, int64_t)> body) {
-  constexpr int64_t kPieceElements = 8192;
-  const int64_t step = std::max<int64_t>(1, kPieceElements / std::max<int64_t>(1, row_size));
+void run_row_pieces(int64_t rows, int64_t row_size, int64_t read, PoolDone done,
+                    FunctionRef<void(int64_t, int64_t)> body) {
+  constexpr int64_t kPieceElements = 8192, kReadPerWritten = 8;
+  const int64_t step = std::max<int64_t>(1, kPieceElements / std::max<int64_t>({1, row_size, read / kReadPerWritten}));
   run_pieces((rows + step - 1) / step, [&](int64_t piece) {
     const int64_t first = piece * step, end = std::min(rows, first + step);
     body(first, end);

@@ -12,22 +12,26 @@ struct PoolShape {
 
   int64_t inputs() const { return batch * window.in_height * window.in_width * channels; }
   int64_t outputs() const { return batch * window.out_height() * window.out_width() * channels; }
+  // Elements that a row of the pooled image reads.
+  int64_t row_inputs() const { return window.height * window.width * window.out_width() * channels; }
 };
 
 // Whether each element of the image belongs to one window, and 16 elements of a row of the pooled image are channels of
 // one pixel or all channels of two: the common case, which kernels do without bounds.
 inline bool tiles_image(const PoolShape& s) {
   const Window& w = s.window;
-  return w.stride_y == w.height && w.stride_x == w.width && w.top == 0 && w.left == 0 &&
-         w.in_height == w.out_height() * w.height && w.in_width == w.out_width() * w.width &&
-         (s.channels % 16 == 0 || (s.channels == 8 && w.out_width() > 1));
+  const bool apart = (w.stride_y == w.height || w.out_height() == 1) && (w.stride_x == w.width || w.out_width() == 1);
+  return apart && w.top == 0 && w.left == 0 && w.in_height == w.out_height() * w.height &&
+         w.in_width == w.out_width() * w.width && (s.channels % 16 == 0 || (s.channels == 8 && w.out_width() > 1));
 }
 
 // KernelCall::done, or null.
 using PoolDone = const FunctionRef<void(int64_t begin, int64_t end)>*;
 
-// body(first, end) over all rows of an image, a few thousand elements a piece, and then `done` of these.
-void run_row_pieces(int64_t rows, int64_t row_size, PoolDone done, FunctionRef<void(int64_t first, int64_t end)> body);
+// body(first, end) over all rows of an image, a few thousand elements a piece, and then `done` of these. For a row so
+// many elements are read, if that counts.
+void run_row_pieces(int64_t rows, int64_t row_size, int64_t read, PoolDone done,
+                    FunctionRef<void(int64_t first, int64_t end)> body);
 
 // The shape from the recorded attributes pool, stride and padding, for an image of that shape.
 PoolShape pool_shape(const Attributes& attributes, const Shape& image);

@@ -37,16 +37,48 @@ RT_INLINE void store_index(I32 v, Index* p, int n, const Index* end) {
   for (int i = 0; i < n; ++i) p[i] = static_cast<Index>(lane[i]);
 }
 
-// Windows that tile the image (tiles_image): body(at, low, high) for each 16 elements, from `at`, of a row of the
-// pooled image. Lanes 0-7 belong to the windows that begin at `low` in a row of the image, lanes 8-15 to those at
-// `high`: with 8 channels they are neighbours.
+// Division of a sum by the number of its terms: by a power of two it is a multiplication, which gives the same bits.
+struct MeanOf {
+  F32 count, part;
+  bool exact;
+
+  explicit MeanOf(int64_t n)
+      : count(static_cast<float>(n)), part(1.0f / static_cast<float>(n)), exact((n & (n - 1)) == 0) {}
+  RT_INLINE F32 operator()(F32 sum) const { return exact ? sum * part : sum / count; }
+};
+
+// 16 elements of which eight lie at `low` and eight at `high`: with Halves<false> all lie at `low`.
+template <bool apart>
+struct Halves {
+  RT_INLINE static F32 read(const float* low, const float* high) {
+    if constexpr (apart)
+      return load_halves(low, high);
+    else
+      return load(low);
+  }
+  RT_INLINE static void write(F32 v, float* low, float* high) {
+    if constexpr (apart)
+      store_halves(v, low, high);
+    else
+      store(v, low);
+  }
+};
+
+// Windows that tile the image (tiles_image): body(at, low, high, halves) for each 16 elements, from `at`, of a row of
+// the pooled image. Lanes 0-7 belong to the windows that begin at `low` in a row of the image, lanes 8-15 to those at
+// `high`: with 8 channels they are neighbours, and else `halves` reads and writes all of them at `low`.
 template <class Body>
 RT_INLINE void for_each_tile(const PoolShape& s, Body body) {
-  const int64_t channels = s.channels, step = channels == 8 ? 2 : 1, last = s.window.out_width() - step;
-  const int64_t width = s.window.width * channels, gap = channels == 8 ? width : 8;
-  for (int64_t next = 0; next < last + step; next += step) {
-    const int64_t ox = std::min(next, last);  // an odd one at the end: the pair before is made again
-    for (int64_t c = 0; c < channels; c += kLanes) body(ox * channels + c, ox * width + c, ox * width + c + gap);
+  const int64_t channels = s.channels, width = s.window.width * channels, windows = s.window.out_width();
+  if (channels == 8) {
+    for (int64_t next = 0; next < windows; next += 2) {
+      const int64_t ox = std::min(next, windows - 2);  // an odd one at the end: the pair before is made again
+      body(ox * channels, ox * width, ox * width + width, Halves<true>());
+    }
+  } else {
+    for (int64_t ox = 0; ox < windows; ++ox)
+      for (int64_t c = 0; c < channels; c += kLanes)
+        body(ox * channels + c, ox * width + c, ox * width + c + kLanes / 2, Halves<false>());
   }
 }
 

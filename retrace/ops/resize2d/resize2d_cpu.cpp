@@ -80,14 +80,14 @@ RT_EXPORT_KERNEL(resize2d_backward_table, resize_backward_rows);
 void resize2d_forward(const ResizeShape& shape, const ResizeTables<float>& tables, const float* x, float* y,
                       PoolDone done) {
   const auto kernel = resize2d_forward_table.get();
-  run_row_pieces(shape.batch * shape.y.out, shape.x.out * shape.channels, done,
+  run_row_pieces(shape.batch * shape.y.out, shape.x.out * shape.channels, 0, done,
                  [&](int64_t first, int64_t end) { kernel(shape, tables, x, y, first, end); });
 }
 
 void resize2d_backward(const ResizeShape& shape, const ResizeTables<float>& tables, const float* dy, float* dx,
                        PoolDone done) {
   const auto kernel = resize2d_backward_table.get();
-  run_row_pieces(shape.batch * shape.y.in, shape.x.in * shape.channels, done,
+  run_row_pieces(shape.batch * shape.y.in, shape.x.in * shape.channels, 0, done,
                  [&](int64_t first, int64_t end) { kernel(shape, tables, dy, dx, first, end); });
 }
 }  // namespace retrace

@@ -187,6 +187,11 @@ const float* BroadcastLoad::in_row(const void* from, int64_t begin, int64_t coun
   return static_cast<const float*>(from) + offset;
 }
 
+int64_t BroadcastLoad::content(int64_t begin, int64_t count) const {
+  if (inner_ == 0 || begin % outer_ + count > outer_) return -1;
+  return begin / outer_ * inner_ + begin % inner_;
+}
+
 int64_t BroadcastLoad::period() const {
   if (shape_.rank() == 0) return 1;
   if (strides_[0] != 0) return 0;

@@ -18,6 +18,10 @@ class BroadcastLoad {
   // Where these elements lie as f32, one behind another; null if they do not.
   const float* in_row(const void* from, int64_t begin, int64_t count) const;
 
+  // A number that is equal for elements begin..begin+count-1 and the same number of others from elsewhere where these
+  // repeat the same elements of the input; -1: nothing is known.
+  int64_t content(int64_t begin, int64_t count) const;
+
   // Element i is element i % period() of the broadcast; 0 if it does not repeat.
   int64_t period() const;
   // The elements come in rows of so many equal ones, whose values lie one behind another; 0: in another way, or the

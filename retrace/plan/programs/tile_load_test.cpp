@@ -56,6 +56,16 @@ TEST(TileLoad, FindsElementsThatLieInARow) {
   EXPECT_EQ(BroadcastLoad(DType::f32, {}, {}).in_row(x, 0, 1), nullptr);
 }
 
+TEST(TileLoad, KnowsWhereTheSameElementsStand) {
+  const BroadcastLoad load(DType::f32, {3, 1, 4, 1}, {3, 50, 4, 8});  // 32 elements, 50 times
+  EXPECT_EQ(load.content(0, 512), load.content(512, 512));
+  EXPECT_EQ(load.content(5, 64), load.content(32 + 5, 64));
+  EXPECT_NE(load.content(0, 512), load.content(8, 512)) << "another element of the row";
+  EXPECT_NE(load.content(0, 512), load.content(1600, 512)) << "another sample";
+  EXPECT_EQ(load.content(1600 - 32, 512), -1) << "two samples";
+  EXPECT_EQ(BroadcastLoad(DType::f32, {3, 1}, {3, 600}).content(0, 512), -1) << "nothing is known";
+}
+
 TEST(TileLoad, LoadsWhatRepeats) {
   for (const auto& [from, to] : std::vector<std::pair<Shape, Shape>>{{{3, 1, 4, 1}, {3, 50, 4, 8}},
                                                                      {{3, 1, 1, 7}, {3, 11, 13, 7}},

@@ -322,31 +322,41 @@ int64_t TileProgram::tile_at(int64_t at, int64_t end) const {
   return row_ == 0 ? most : std::min(most, row_ - at % row_);
 }
 
+// Where the tile's elements of a load are, and what its register holds (BroadcastLoad::content).
+struct TileProgram::Loaded {
+  const float* elements = nullptr;
+  int64_t content = -1, count = 0;
+};
+
 struct TileProgram::Tile {
   const TileProgram& program;
   const void* const* inputs;
   void* const* outputs;
   const float* patterns;
   float* scratch;
-  int64_t* places;       // of the tile's first element in each pattern
-  const float** loaded;  // where the tile's elements of each load are
+  int64_t* places;  // of the tile's first element in each pattern
+  Loaded* loaded;   // of each load
 
   // They are read where they lie, if they lie in a row.
   void load(int64_t at, int64_t count) const {
     for (size_t i = 0; i < program.loads_.size(); ++i) {
       const Load& each = program.loads_[i];
       if (each.equal) {
-        loaded[i] = static_cast<const float*>(inputs[each.input]) + at / program.row_;
+        loaded[i].elements = static_cast<const float*>(inputs[each.input]) + at / program.row_;
         continue;
       }
-      loaded[i] = each.load.in_row(inputs[each.input], at, count);
-      if (loaded[i]) continue;
+      loaded[i].elements = each.load.in_row(inputs[each.input], at, count);
+      if (loaded[i].elements) continue;
+      loaded[i].elements = scratch + each.scratch * kTile;
+      const int64_t content = each.load.content(at, count);
+      if (content >= 0 && content == loaded[i].content && count <= loaded[i].count) continue;
       each.load.load(inputs[each.input], scratch + each.scratch * kTile, at, count);
-      loaded[i] = scratch + each.scratch * kTile;
+      loaded[i].content = content, loaded[i].count = count;
     }
   }
 
   void begin(int64_t at) const {
+    for (size_t i = 0; i < program.loads_.size(); ++i) loaded[i] = {};
     for (size_t i = 0; i < program.patterns_.size(); ++i) places[i] = at % program.patterns_[i].period;
   }
   void next(int64_t at, int64_t count) const {
@@ -364,7 +374,7 @@ struct TileProgram::Tile {
       case Operand::In::input: return static_cast<const float*>(inputs[i]) + at;
       case Operand::In::output: return static_cast<const float*>(outputs[i]) + at;
       case Operand::In::scratch: return scratch + place.index * kTile;
-      case Operand::In::load: return loaded[place.index];
+      case Operand::In::load: return loaded[place.index].elements;
       case Operand::In::pattern: return patterns + program.patterns_[i].offset + places[i];
       case Operand::In::none: break;
     }
@@ -412,7 +422,7 @@ void TileProgram::run(int64_t begin, int64_t end, const void* const* inputs, voi
                   patterns,
                   scratch_memory(scratch_count_),
                   for_each_of<int64_t>(patterns_.size()),
-                  for_each_of<const float*>(loads_.size())};
+                  for_each_of<Loaded>(loads_.size())};
   tile.begin(begin);
   for (int64_t at = begin, count = 0; at < end; tile.next(at, count), at += count) {
     count = tile_at(at, end);

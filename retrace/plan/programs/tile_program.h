@@ -90,6 +90,7 @@ class TileProgram {
   };
   struct Places;
   struct Builder;
+  struct Loaded;
   struct Tile;
   // read(operand, time) and write(operand, time) of all rules in their order: at one time reads come first.
   template <class Read, class Write>
