@@ -62,7 +62,7 @@ class Error : public std::exception {
 // Does nothing if the list is empty.
 void throw_all(const std::vector<Error>& errors);
 
-// The name of `known` that is nearest to `name` by edit distance, or "" if none is near.
+// The name of `known` that the user may have meant by `name`, or "": see retrace/base/nearest.h.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
 
 // Returns f(). An error that does not say where it happened gets this place.
