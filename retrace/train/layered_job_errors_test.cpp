@@ -119,7 +119,7 @@ TEST(LayeredJobErrors, NamesTheLayerWhoseInputDoesNotFit) {
   help:     end with a linear layer, or make a row of numbers by {type = "flatten"})");
   EXPECT_EQ(refusal("layers = [{type = \"conv2d\", size = 3, filters = 10}, {type = \"global_average_pool2d\"},\n"
                     "  {type = \"flatten\"}]\n"),
-            "no error");
+            "");
 }
 
 // Sizes of images come from the job: layers are made before files are read.
