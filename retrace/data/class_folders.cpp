@@ -46,6 +46,20 @@ void add_files(const fs::path& folder, const ClassFolderWords& words, std::vecto
 
 }  // namespace
 
+fs::path set_of_classes(const fs::path& path, bool training, const ClassFolderWords& words) {
+  const fs::path folder = path / (training ? "train" : "test");
+  std::error_code failure;
+  if (!training || fs::exists(folder, failure) || !fs::is_directory(path, failure)) return folder;
+  int64_t classes = 0;
+  for (const auto& name : folder_names(path, failure)) {
+    if (name[0] == '.' || fs::symlink_status(path / name, failure).type() != fs::file_type::directory) continue;
+    const auto inside = folder_names(path / name, failure);
+    classes += std::any_of(inside.begin(), inside.end(),
+                           [&](const std::string& file) { return file[0] != '.' && ends_as(file, words); });
+  }
+  return classes > 1 ? path : folder;
+}
+
 std::vector<std::string> classes_in(const fs::path& folder, const ClassFolderWords& words) {
   std::vector<std::string> classes = names_in(folder, fs::file_type::directory, words.folder);
   if (classes.empty()) throw missing_path(folder / "CLASS", words.folder.c_str());

@@ -23,6 +23,9 @@ struct ClassFile {
 // Links, and names that begin with a dot, are left out everywhere. Errors: missing, with the path that is not there;
 // the system's, for what cannot be read.
 
+// The folder of a set: `path`/train or `path`/test. Where there is no folder `path`/train, and `path` itself has two
+// folders or more with such files, that is the training set.
+std::filesystem::path set_of_classes(const std::filesystem::path& path, bool training, const ClassFolderWords& words);
 // The folders in `folder`, in the order of the bytes of their names: there is one at least.
 std::vector<std::string> classes_in(const std::filesystem::path& folder, const ClassFolderWords& words);
 // The files in `folder`, in that order: there is one at least.

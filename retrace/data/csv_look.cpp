@@ -212,7 +212,9 @@ class Look {
         .where(reader_.place(column.comma))
         .expected(delimiter_ == ',' ? "points, as in 1.5, where cells are separated by commas"
                                     : "points or commas before decimals, and not both in one table")
-        .help("write the table again with points, and without separators of thousands: pandas does as to_csv() is");
+        .help(
+            "write the table again with points, and without separators of thousands; with pandas: "
+            "pandas.read_csv(FILE, thousands=\",\").to_csv(FILE, index=False)");
   }
 
   // Words for empty cells are those that stand among numbers.

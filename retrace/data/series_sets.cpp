@@ -144,7 +144,7 @@ const ClassFolderWords& series_words() {
 }
 
 fs::path folder_of_series(Split split, const SourceRequest& request) {
-  return request.path / (split == Split::train ? "train" : "test");
+  return set_of_classes(request.path, split == Split::train, series_words());
 }
 
 SeriesTarget target_of_series(const OptionValues& options) {

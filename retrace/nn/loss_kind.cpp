@@ -64,7 +64,11 @@ const LossKind& checked_loss(const NetworkOutput& output, Place place) {
   throw Error(ErrorKind::usage, 197,
               fmt::format("the loss \"{}\" cannot train the output \"{}\"", kind.name, output.name))
       .where(place)
-      .got(fmt::format("an output of {}", text_of(output.kind)));
+      .got(fmt::format("an output of {}", text_of(output.kind)))
+      .help(output.kind == OutputKind::values &&
+                    std::count(kind.outputs.begin(), kind.outputs.end(), OutputKind::class_scores)
+                ? "targets of classes are whole numbers, i32; values have losses such as \"mean-squared-error\""
+                : "");
 }
 
 // Of series: padding counts neither in the sum nor in the number of elements.

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
 #include <set>
 
 #include "retrace/base/file.h"
@@ -163,6 +166,35 @@ int64_t classes_in(const FoundData& data) {
   return largest + 1;
 }
 
+double rounded(double x, int digits) {
+  const std::string text = fmt::format("{:.{}g}", x, digits);
+  double value = x;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+// Mean and deviation of learned values of the training set; a network that begins near 0 would need long to reach large
+// ones. Padding is left out.
+void find_scale(FoundData& data) {
+  constexpr double kNear = 10;
+  const SourceSet set = data.source->load(Split::train, data.request);
+  std::vector<int64_t> samples(static_cast<size_t>(set.store.size()));
+  std::iota(samples.begin(), samples.end(), 0);
+  if (data.test_share > 0) samples = test_parts_of(*data.source, data.request, set).train;
+  double count = 0, mean = 0, squares = 0;
+  for (const int64_t sample : samples)
+    for (const float value : set.store.get(sample)[1].to_vector<float>()) {
+      if (!std::isfinite(value)) continue;
+      count += 1;
+      const double from_mean = value - mean;
+      mean += from_mean / count;
+      squares += from_mean * (value - mean);
+    }
+  const double deviation = count > 0 ? std::sqrt(squares / count) : 0;
+  if (deviation == 0 || (deviation < kNear && deviation > 1 / kNear && std::abs(mean) < kNear)) return;
+  data.scale = rounded(deviation, 3), data.offset = rounded(mean, 6);
+}
+
 // Throws what the training would throw before its first step.
 void check_start(const std::string& text, const std::string& file) {
   const Job job = parse_job(text, file);
@@ -182,6 +214,7 @@ JobStart start_job(const JobStartOptions& options) {
   find_test_set(data);
   data.target = targets_of(*data.source, data.request.options)[0];
   if (is_scores(data.target.kind)) data.classes = data.train.classes > 0 ? data.train.classes : classes_in(data);
+  if (data.target.kind == nn::OutputKind::values || data.target.kind == nn::OutputKind::series_values) find_scale(data);
   JobStart start{data.source->name, data.train.samples,
                  data.test.samples, data.train.variables[0].shape,
                  data.classes,      start_text(data, options.network, options.file)};

@@ -119,7 +119,8 @@ TEST(JobStart, OfTablesWithDecimalCommas) {
   EXPECT_EQ(refusal("x;z;y\n1,5;1.5;a\n2,5;2.5;b\n"),
             "error[RT0497]: numbers of the column \"x\" have commas\n  where:    " + file +
                 ":2:1\n  expected: points or commas before decimals, and not both in one table\n  help:     write the "
-                "table again with points, and without separators of thousands: pandas does as to_csv() is");
+                "table again with points, and without separators of thousands; with pandas: "
+                "pandas.read_csv(FILE, thousands=\",\").to_csv(FILE, index=False)");
   EXPECT_TRUE(says(refusal("x,y\n\"1,000\",a\n\"2,000\",b\n"), "where cells are separated by commas"));
 }
 
@@ -221,6 +222,38 @@ TEST(JobStart, SeesInCsvWhatTheTargetIsAndWhetherThereAreNames) {
   // More whole numbers than classes have.
   write_csv(folder.path(), "a,b,value\n", [n = 0](int) mutable { return n++; });
   EXPECT_EQ(start_on(folder.path()).classes, 0);
+}
+
+// Values far from 0 are made of numbers near 1; the deviation and mean are those of the training set.
+TEST(JobStart, BringsLargeValuesToScale) {
+  const TemporaryFolder folder;
+  write_csv(folder.path(), "a,b,price\n", [](int x) { return x * 20000 + 300000.5; });
+  const JobStart prices = start_on(folder.path());
+  EXPECT_TRUE(says(prices.text, "{type = \"linear\", features = 1},  # the values\n  {type = \"scaling\", scale = "))
+      << prices.text;
+  EXPECT_TRUE(says(prices.text, "},  # deviation and mean of what is learned\n"));
+  EXPECT_LT(trained(prices).metrics.at(0).second, 20000);
+
+  write_csv(folder.path(), "a,b,value\n", [](int x) { return x * 0.25 - 1; });
+  EXPECT_FALSE(says(start_on(folder.path()).text, "scaling"));
+}
+
+TEST(JobStart, OfTextsAndSeriesInFoldersOfClassesAlone) {
+  const TemporaryFolder folder;
+  for (const auto& [kind, ending, text] :
+       {std::tuple("texts", "txt", "words"), std::tuple("series", "csv", "1,2\n3,4\n")}) {
+    const fs::path data = folder.path() / kind;
+    for (const char* const name : {"bad", "good"}) {
+      fs::create_directories(data / name);
+      for (int i = 0; i < 5; ++i) write_file_whole(data / name / fmt::format("{}.{}", i, ending), text);
+    }
+    const JobStart start = start_on(data);
+    EXPECT_EQ(start.source, kind);
+    EXPECT_EQ(start.samples, 8);
+    EXPECT_EQ(start.test_samples, 2);
+    EXPECT_EQ(start.classes, 2);
+    EXPECT_EQ(trained(start, {"training.max_epochs=1"}).iterations, 1);
+  }
 }
 
 TEST(JobStart, OfNpyFiles) {

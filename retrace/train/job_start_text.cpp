@@ -14,6 +14,13 @@ constexpr int64_t kBatch = 32;
 constexpr int64_t kShards = 4;       // of mini-batches of images; small networks on numbers gain nothing by workers
 constexpr int64_t kFewSteps = 1000;  // in a training of so few steps or more, small sets are learned, too
 
+// The values in their own units; the layers before them compute with numbers near 1.
+std::string scaling_layer_text(const FoundData& data) {
+  if (data.scale == 1 && data.offset == 0) return "";
+  return fmt::format("  {{type = \"scaling\", scale = {}, offset = {}}},  # deviation and mean of what is learned\n",
+                     toml_text(OptionValue(data.scale)), toml_text(OptionValue(data.offset)));
+}
+
 // The end of the network: a number for each class or value.
 std::string last_layers(const FoundData& data) {
   const bool classes = data.classes > 0;
@@ -22,9 +29,11 @@ std::string last_layers(const FoundData& data) {
     return fmt::format("  {{type = \"linear\", features = {}, flatten = false}},  # at each position: {}\n", width,
                        data.target.kind == nn::OutputKind::token_scores ? "a score for the blank and each token"
                        : classes                                        ? "a score for each class"
-                                                                        : "the values");
+                                                                        : "the values") +
+           scaling_layer_text(data);
   return fmt::format("  {{type = \"linear\", features = {}}},{}\n", width,
-                     classes ? "  # a score for each class\n  {type = \"softmax\"}," : "  # the values");
+                     classes ? "  # a score for each class\n  {type = \"softmax\"}," : "  # the values") +
+         scaling_layer_text(data);
 }
 
 // Convolutions and pools, until the images or volumes are small.

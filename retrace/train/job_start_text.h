@@ -17,6 +17,7 @@ struct FoundData {
   int64_t classes = 0;                            // 0: no classes are learned
   std::map<std::string, std::string> notes = {};  // why options of the source are as they are
   double test_share = 0;                          // of the training set, where there is no other
+  double scale = 1, offset = 0;  // deviation and mean of learned values, where they are far from 1 and 0
 };
 
 // With comments. `network`: a built-in one; empty: layers that fit the data. `file`: of the job.

@@ -112,9 +112,10 @@ class LayerMistakes {
                     : rank == 3 && score ? "[batch,length,classes]"
                     : rank == 3          ? "[batch,length,features]"
                                          : "[batch,features]")
-          .help(rank == 4   ? ""
-                : rank == 3 ? "end with a linear layer with flatten = false"
-                            : "end with a linear layer");
+          .help(rank == 4           ? ""
+                : rank == 3         ? "end with a linear layer with flatten = false"
+                : shape.rank() == 4 ? "end with a linear layer, or make a row of numbers by {type = \"flatten\"}"
+                                    : "end with a linear layer");
     }
   }
 

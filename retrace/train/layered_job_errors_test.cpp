@@ -116,7 +116,10 @@ TEST(LayeredJobErrors, NamesTheLayerWhoseInputDoesNotFit) {
             R"(error[RT0458]: the output "class" is not class scores
   got:      [1,26,26,2] for a batch of one
   expected: [batch,features]
-  help:     end with a linear layer)");
+  help:     end with a linear layer, or make a row of numbers by {type = "flatten"})");
+  EXPECT_EQ(refusal("layers = [{type = \"conv2d\", size = 3, filters = 10}, {type = \"global_average_pool2d\"},\n"
+                    "  {type = \"flatten\"}]\n"),
+            "");
 }
 
 // Sizes of images come from the job: layers are made before files are read.

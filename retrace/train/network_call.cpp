@@ -6,6 +6,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/data/checked_source.h"
+#include "retrace/nn/layer_made.h"
 #include "retrace/nn/loss_kind.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/data_check.h"
@@ -150,6 +151,28 @@ TrainingTask task_of(const Datastore& data, const nn::Network& network, const Tr
   return task;
 }
 
+// The type of the last layer in chains of layers; "": that of a user's own.
+std::string last_type_of(const nn::Layer& layer) {
+  const nn::LayerMade* made = layer.made_from();
+  if (!made) return "";
+  if (made->form == nn::LayerMade::Form::kind) return made->type;
+  const bool chain = made->form == nn::LayerMade::Form::chain && !made->parts.empty();
+  return chain ? last_type_of(made->parts.back().second) : "";
+}
+
+// A linear layer makes no probabilities: the loss would be that of cut-off logarithms, and learn nothing.
+void check_probabilities(const nn::Layer& layers, const Loss& loss, const nn::NetworkOutput& output, Place place) {
+  if (loss.function || loss.name != "cross-entropy" || !is_scores(output.kind) || last_type_of(layers) != "linear")
+    return;
+  throw Error(ErrorKind::usage, 490,
+              "the loss \"cross-entropy\" takes probabilities, and the layers end with a linear one")
+      .where(place)
+      .expected("a softmax at the end")
+      .help(
+          "add nn::softmax() behind the last layer, or give softmax_cross_entropy(y, one_hot(t, classes)) as a "
+          "function");
+}
+
 }  // namespace
 
 Job job_of(const TrainNetworkOptions& options) {
@@ -188,6 +211,7 @@ nn::Network network_of(const Datastore& data, const nn::Layer& layers, const Los
   nn::NetworkOutput output{.name = kOutput, .kind = kind_of_target(first[1])};
   output.loss = nn::standard_loss(output.kind);
   output.metric = nn::standard_metric(output.kind);
+  check_probabilities(layers, loss, output, place);
   auto network = nn::make_network(random_key(seed).split("parameters"), layers, first[0].shape(), {output}, place);
   if (!loss.function) return with_loss(std::move(network), loss, place);
   network.outputs[0].loss.clear();

@@ -77,6 +77,12 @@ class TableReader {
   }
 
   void read_numbers(const toml::array& list, const std::string& name, OptionValues& options) {
+    if (!list.empty() && list.is_homogeneous(toml::node_type::string)) {  // the key, or its value, is a mistake
+      std::vector<std::string> texts;
+      for (const auto& item : list) texts.push_back(item.as_string()->get());
+      options.set(name, std::move(texts));
+      return;
+    }
     std::vector<int64_t> numbers;
     for (const auto& item : list) {
       if (!item.is_integer()) {

@@ -334,6 +334,24 @@ TEST(TrainNetwork, ClassesAreWholeNumbers) {
   EXPECT_EQ(refusal(array_store({x, cast(y, DType::i32)}), layers, "cross-entropy"), "no error");
 }
 
+TEST(TrainNetwork, CrossEntropyTakesProbabilities) {
+  const Tensor x = Tensor::from<float>({0, 1, 2, 3}, {4, 1}, "BC"), y = Tensor::from<int32_t>({0, 1, 1, 0}, {4}, "B");
+  const nn::Sequential bare{nn::linear(2)}, inner{nn::linear(3), nn::Sequential{nn::relu(), nn::linear(2)}};
+  for (const auto& layers : {bare, inner})
+    EXPECT_EQ(refusal(array_store({x, y}), layers, "cross-entropy"),
+              "error[RT0490]: the loss \"cross-entropy\" takes probabilities, and the layers end with a linear one\n"
+              "  where:    mine.cpp:7\n"
+              "  expected: a softmax at the end\n"
+              "  help:     add nn::softmax() behind the last layer, or give "
+              "softmax_cross_entropy(y, one_hot(t, classes)) as a function");
+  const nn::Sequential whole{bare, nn::softmax()};
+  EXPECT_EQ(refusal(array_store({x, y}), whole, "cross-entropy"), "no error");
+  const Loss logits = [](const Tensor& scores, const Tensor& t) {
+    return softmax_cross_entropy(scores, one_hot(t, 2));
+  };
+  EXPECT_EQ(refusal(array_store({x, y}), bare, logits), "no error");
+}
+
 TEST(TrainNetwork, ClassesOfOtherTypesTrainToTheBitsOfI32) {
   const Tensor x = Tensor::from<float>({0, 1, 2, 3, 4, 5}, {6, 1}, "BC");
   const Tensor labels = Tensor::from<uint8_t>({0, 1, 2, 0, 1, 2}, {6}, "B");

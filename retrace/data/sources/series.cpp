@@ -104,7 +104,7 @@ bool is_volume(const fs::path& path) { return path.extension() == ".npy" && read
 
 // What the folders, or the table beside the files, say.
 OptionValues look_series(const fs::path& folder) {
-  const fs::path train = folder / "train";
+  const fs::path train = folder_of_series(Split::train, {.path = folder});
   if (has_folders(train)) {
     std::vector<fs::path> files;
     for (const auto& file : files_of_classes(train, classes_in(train, series_words()), series_words()))

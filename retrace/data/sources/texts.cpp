@@ -14,11 +14,11 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of a file
 
-fs::path folder_of(Split split, const SourceRequest& request) {
-  return request.path / (split == Split::train ? "train" : "test");
-}
-
 const ClassFolderWords kTexts{"folder of texts", "text file", {".txt"}};
+
+fs::path folder_of(Split split, const SourceRequest& request) {
+  return set_of_classes(request.path, split == Split::train, kTexts);
+}
 
 // From 1 on; 0 is padding.
 std::vector<int32_t> numbers_of(const TextPiece& piece, const Tokens& tokens) {
@@ -79,7 +79,7 @@ SourceDescription description_of_texts(Split split, const SourceRequest& request
 }
 
 OptionValues look_texts(const fs::path& folder) {
-  const fs::path train = folder / "train";
+  const fs::path train = folder_of(Split::train, {.path = folder});
   for (const auto& name : classes_in(train, kTexts)) class_files_in(train / name, kTexts);
   return {};
 }

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 const ClassFolderWords kVolumes{"folder of volumes", "volume", {".npy"}};
 
 fs::path folder_of_volumes(Split split, const SourceRequest& request) {
-  return request.path / (split == Split::train ? "train" : "test");
+  return set_of_classes(request.path, split == Split::train, kVolumes);
 }
 
 // Those of the training set.
@@ -53,7 +53,7 @@ SourceDescription description_of_volumes(Split split, const SourceRequest& reque
 
 // Arrays of other numbers of axes are data of other sources.
 OptionValues look_volumes(const fs::path& folder) {
-  const fs::path train = folder / "train";
+  const fs::path train = folder_of_volumes(Split::train, {.path = folder});
   const auto files = files_of_classes(train, classes_in(train, kVolumes), kVolumes);
   if (const int rank = read_npy_header(files[0].path).shape.rank(); rank != 3 && rank != 4)
     throw missing_path(train / "CLASS/*.npy", kVolumes.file.c_str());
