@@ -33,14 +33,14 @@ RT_RULE V erf(V x) {
   const auto is_small = less_equal(a, V(1.0f));
   const V t = select(is_small, a * a, at_most(a, V(4.0f)) - V(1.0f));
   // E(t), of which the last coefficient is 0, or -g(t)
-  const V p = one_of_polynomials(is_small, t,                    //
-                                 -0x1.d97fc0p+0, 0x1.06eba8p-3,  //
-                                 -0x1.51c986p+1, -0x1.81273ep-2, //
-                                 -0x1.afb5d4p-1, 0x1.ce2ceep-4,  //
-                                 -0x1.510f6ap-5, -0x1.b7f824p-6, //
-                                 0x1.27e83ep-7, 0x1.53fdb6p-8,   //
-                                 -0x1.addbaap-11, -0x1.a3baf0p-11, //
-                                 -0x1.7fead8p-12, 0x1.48c586p-14, //
+  const V p = one_of_polynomials(is_small, t,                       //
+                                 -0x1.d97fc0p+0, 0x1.06eba8p-3,     //
+                                 -0x1.51c986p+1, -0x1.81273ep-2,    //
+                                 -0x1.afb5d4p-1, 0x1.ce2ceep-4,     //
+                                 -0x1.510f6ap-5, -0x1.b7f824p-6,    //
+                                 0x1.27e83ep-7, 0x1.53fdb6p-8,      //
+                                 -0x1.addbaap-11, -0x1.a3baf0p-11,  //
+                                 -0x1.7fead8p-12, 0x1.48c586p-14,   //
                                  0x1.d962bep-14, 0.0);
   const auto e = scaled_exp(p);
   const V large = (V(1.0f) - e.scale) - e.scale * e.p;

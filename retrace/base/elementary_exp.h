@@ -26,8 +26,8 @@ struct ReducedExp {
   V p, low;
   IntOf<V> n;  // modulo 2^22: for shifts by 23
 };
-// `bias` is added to the n that is returned. (x log2(e) is halfway between whole numbers only at 0, so that what is added
-// to round it may be odd.)
+// `bias` is added to the n that is returned. (x log2(e) is halfway between whole numbers only at 0, so that what is
+// added to round it may be odd.)
 template <class V>
 RT_RULE ReducedExp<V> reduce_exp(V x, float bias = 0.0f) {
   const V shift = V(0x1.8p23f + bias);  // adding it rounds to an integer, which then sits in the low bits
