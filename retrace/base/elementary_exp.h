@@ -24,23 +24,35 @@ RT_HOST_RULE double tanh(double x) { return double_math::tanh(x); }
 template <class V>
 struct ReducedExp {
   V p, low;
-  IntOf<V> n;
+  IntOf<V> n;  // modulo 2^22: for shifts by 23
 };
+// `bias` is added to the n that is returned. (x log2(e) is halfway between whole numbers only at 0, so that what is
+// added to round it may be odd.)
 template <class V>
-RT_RULE ReducedExp<V> reduce_exp(V x) {
-  const V shift = V(0x1.8p23f);  // adding it rounds to an integer, which then sits in the low bits
+RT_RULE ReducedExp<V> reduce_exp(V x, float bias = 0.0f) {
+  const V shift = V(0x1.8p23f + bias);  // adding it rounds to an integer, which then sits in the low bits
   const V shifted = fma(x, V(0x1.715476p0f), shift);
   const V n = shifted - shift;
   V r = fma(n, V(-0x1.62e42ep-1f), x);
   r = fma(n, V(-0x1.efa39ep-25f), r);
   const V q = polynomial(r, 0.5, 0x1.555556p-3, 0x1.5554f4p-5, 0x1.110fe8p-7, 0x1.6d3efap-10, 0x1.a28182p-13);
   const V p = fma(r * r, q, r);
-  return {p, fma(r * r, q, r - p), bits(shifted) - bits(shift)};
+  return {p, fma(r * r, q, r - p), bits(shifted)};
 }
 // 2^n for n in -126..127.
 template <class V, class I>
 RT_RULE V power_of_two(I n) {
   return from_bits(shift_left<23>(n + I(127)));
+}
+// x = n ln 2 + r as above, with 2^n in place of n.
+template <class V>
+struct ScaledExp {
+  V p, low, scale;
+};
+template <class V>
+RT_RULE ScaledExp<V> scaled_exp(V x) {
+  const auto e = reduce_exp(x, 127.0f);
+  return {e.p, e.low, from_bits(shift_left<23>(e.n))};
 }
 
 template <class V>
@@ -54,9 +66,9 @@ RT_RULE V exp(V x) {
 // 2^n - 1 + 2^n (p + low): the sum of the first two terms, then what its rounding, that of 2^n - 1 and p leave.
 template <class V>
 RT_RULE V expm1(V x) {
-  const auto e = reduce_exp(x);
+  const auto e = reduce_exp(x, 127.0f);
   const auto high = less(V(88.0f), x);  // where 2^n may be too large: half of it, doubled at the end
-  const V scale = power_of_two<V>(e.n - select(high, IntOf<V>(1), IntOf<V>(0)));
+  const V scale = from_bits(shift_left<23>(e.n - select(high, IntOf<V>(1), IntOf<V>(0))));
   const V minus = scale - V(1.0f);
   const V rest = fma(scale, e.low, (scale - minus) - V(1.0f));
   const V sum = fma(scale, e.p, minus);
@@ -72,10 +84,9 @@ struct SplitExp {
 };
 template <class V>
 RT_RULE SplitExp<V> exp_of_minus_abs(V x) {
-  const auto e = reduce_exp(at_least(minus_abs(x), V(-87.4f)));
-  const V scale = power_of_two<V>(e.n);
+  const auto e = scaled_exp(at_least(minus_abs(x), V(-87.4f)));
   const V high = V(1.0f) + e.p;
-  return {high * scale, ((e.p - (high - V(1.0f))) + e.low) * scale};
+  return {high * e.scale, ((e.p - (high - V(1.0f))) + e.low) * e.scale};
 }
 
 // (a + a_low) / (b + b_low), rounded almost once.
@@ -102,8 +113,8 @@ template <class V>
 RT_RULE V tanh(V x) {
   const V a = abs(x);
   const V bounded = at_most(a, V(10.0f));  // tanh is 1 from 9.02 on
-  const auto e = reduce_exp(bounded + bounded);
-  const V scale = power_of_two<V>(e.n);
+  const auto e = scaled_exp(bounded + bounded);
+  const V scale = e.scale;
   const V minus = scale - V(1.0f), plus = scale + V(1.0f);
   const V numerator = fma(scale, e.p, minus), denominator = fma(scale, e.p, plus);
   const V low = scale * e.low;

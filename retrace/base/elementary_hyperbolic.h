@@ -17,8 +17,8 @@ struct QuarterExp {
 };
 template <class V>
 RT_RULE QuarterExp<V> quarter_exp(V a) {
-  const auto e = reduce_exp(at_most(a, V(89.5f)));
-  const V scale = power_of_two<V>(e.n - IntOf<V>(2));
+  const auto e = reduce_exp(at_most(a, V(89.5f)), 125.0f);
+  const V scale = from_bits(shift_left<23>(e.n));
   const V one = V(1.0f) + e.p;
   const V high = one * scale;
   return {high, ((e.p - (one - V(1.0f))) + e.low) * scale, V(0.0625f) / high};

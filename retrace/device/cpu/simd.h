@@ -306,17 +306,8 @@ RT_INLINE bool any(Mask m) {
 #if RT_SIMD_SCALAR
 RT_SIMD_FUNCTION(I32, truncate_to_int(F32 a), detail::saturate(a.r[i]), 0)
 #else
-RT_INLINE I32 truncate_to_int(F32 a) {
-  F32 limit(2147483648.0f);
-  I32 out;
-  RT_EACH(i) {
-    const auto raw = hn::ConvertTo(TagI(), hn::IfThenElseZero(hn::Eq(a.r[i], a.r[i]), a.r[i]));
-    const auto high = hn::RebindMask(TagI(), hn::Ge(a.r[i], limit.r[i]));
-    const auto low = hn::RebindMask(TagI(), hn::Le(a.r[i], hn::Neg(limit.r[i])));
-    out.r[i] = hn::IfThenElse(high, hn::Set(TagI(), INT32_MAX), hn::IfThenElse(low, hn::Set(TagI(), INT32_MIN), raw));
-  }
-  return out;
-}
+RT_SIMD_FUNCTION(I32, truncate_to_int(F32 a), 0,
+                 hn::ConvertTo(TagI(), hn::IfThenElseZero(hn::Eq(a.r[i], a.r[i]), a.r[i])))
 #endif
 
 // Sign bit only.

@@ -12,13 +12,33 @@
 
 RT_TARGET_BEGIN
 
+// A constant that stays in registers from here on. A compiler that knows it reads it from memory again for each of the
+// vectors, and a core reads not even as many vectors as it computes.
+template <class V>
+RT_INLINE V in_registers(V x) {
+#if HWY_TARGET == HWY_AVX3
+  RT_EACH(i) asm("" : "+v"(x.r[i].raw));
+#endif
+  return x;
+}
+
 template <class V>
 struct Twice {
   V low, high;
   Twice() = default;
   RT_INLINE Twice(V l, V h) : low(l), high(h) {}
-  RT_INLINE explicit Twice(float x) : low(x), high(x) {}
-  RT_INLINE explicit Twice(int32_t x) : low(x), high(x) {}
+  RT_INLINE explicit Twice(V both) : low(both), high(both) {}
+  RT_INLINE explicit Twice(float x) : Twice(constant(x)) {}
+  RT_INLINE explicit Twice(int32_t x) : Twice(constant(x)) {}
+
+ private:
+  template <class T>
+  RT_INLINE static V constant(T x) {
+    if constexpr (requires(V v) { v.r; })
+      return in_registers(V(x));
+    else
+      return V(x);
+  }
 };
 
 #undef RT_TWICE_UNARY
@@ -83,7 +103,7 @@ RT_INLINE Twice<V> select(Twice<M> m, Twice<V> yes, Twice<V> no) {
 }
 template <class M>
 RT_INLINE bool any(Twice<M> m) {
-  return any(m.low) || any(m.high);
+  return any(either(m.low, m.high));
 }
 
 // V in memory: its lanes follow each other.

@@ -14,6 +14,7 @@ template <class V>
 RT_RULE V cos_rule(V x) {
   return cos(x);
 }
+RT_RULE_IS_LONG(cos)
 
 RT_RULES_END
 #endif

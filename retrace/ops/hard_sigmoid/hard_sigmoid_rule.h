@@ -12,7 +12,7 @@ RT_RULES_BEGIN
 
 template <class V>
 RT_RULE V hard_sigmoid_rule(V x) {
-  return sixth(minimum(maximum(x + V(3), V(0)), V(6)));
+  return sixth(at_most(at_least(x + V(3), V(0)), V(6)));
 }
 
 RT_RULES_END

@@ -12,7 +12,7 @@ RT_RULES_BEGIN
 
 template <class V>
 RT_RULE V hard_swish_rule(V x) {
-  return x * sixth(minimum(maximum(x + V(3), V(0)), V(6)));
+  return x * sixth(at_most(at_least(x + V(3), V(0)), V(6)));
 }
 
 RT_RULES_END

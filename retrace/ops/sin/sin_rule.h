@@ -14,6 +14,7 @@ template <class V>
 RT_RULE V sin_rule(V x) {
   return sin(x);
 }
+RT_RULE_IS_LONG(sin)
 
 RT_RULES_END
 #endif

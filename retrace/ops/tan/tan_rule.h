@@ -16,7 +16,8 @@ RT_RULE V tan_rule(V x) {
     return sin(x) / cos(x);
   } else {
     using I = IntOf<V>;
-    const auto a = reduce_angle(x);
+    auto a = reduce_small_angle(x, 0x1.8p23f);
+    if (has_large_angle(x)) a = replace_large_angle(a, x);
     const V s = sin_of_reduced(a), c = cos_of_reduced(a);
     const auto swapped = equal(a.n & I(1), I(1));
     const V y = select(swapped, -c, s) / select(swapped, s, c);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "retrace/ops/reduce/reduction.h"
@@ -10,7 +11,8 @@
 namespace retrace {
 namespace {
 
-// The pointwise nodes behind a reduction's first input that nothing else reads but the reduction and each other.
+// The pointwise nodes behind a reduction's first input that nothing else reads but the reduction and each other, and
+// those of cheap values that others read, too, where making them again reads fewer arrays.
 class Prologue {
  public:
   Prologue(Trace& trace, const TraceIndex& index, size_t reduction, const Tuning& tuning)
@@ -23,8 +25,15 @@ class Prologue {
         add(reduction);
     }
     std::sort(nodes_.begin(), nodes_.end());
+    std::sort(again_.begin(), again_.end());
   }
+  // Those that nothing else reads, and all.
   const std::vector<size_t>& nodes() const { return nodes_; }
+  std::vector<size_t> all_nodes() const {
+    std::vector<size_t> all;
+    std::merge(nodes_.begin(), nodes_.end(), again_.begin(), again_.end(), std::back_inserter(all));
+    return all;
+  }
 
  private:
   const TensorSpec& spec(ValueId id) const { return trace_.spec(id); }
@@ -86,19 +95,42 @@ class Prologue {
       nodes_.push_back(p);
       for (ValueId input : node.inputs) open.emplace_back(p, input);
     }
+    add_shared(arrays, shape);
     for (const auto& [reader, id] : left)
-      if (reads[id] < index_.uses(id)) refused(reader, id);
+      if (reads[id] < index_.uses(id) && !is_again(trace_.producer_index(id))) refused(reader, id);
+  }
+
+  bool is_again(size_t node) const { return std::find(again_.begin(), again_.end(), node) != again_.end(); }
+
+  // What makes the arrays from others that are in memory anyway, if these are fewer.
+  void add_shared(const std::vector<ValueId>& arrays, const Shape& shape) {
+    if (nodes_.empty() || shape.count() < tuning_.large_elements) return;
+    std::vector<ValueId> read;
+    for (ValueId id : arrays) add_again(id, shape, read);
+    const bool few = again_.size() <= tuning_.recomputed_ops && nodes_.size() + again_.size() <= tuning_.prologue_ops;
+    if (!few || read.size() >= arrays.size()) again_.clear();
+  }
+  void add_again(ValueId id, const Shape& shape, std::vector<ValueId>& read) {
+    const size_t p = trace_.producer_index(id);
+    if (!(spec(id).shape == shape) || is_again(p) || again_.size() > tuning_.recomputed_ops) return;
+    const bool computed = p != kNoNode && !trace_.nodes[p].op->view && !trace_.nodes[p].op->costly;
+    if (computed && can_tile(trace_, trace_.nodes[p])) {
+      again_.push_back(p);
+      for (ValueId input : trace_.nodes[p].inputs) add_again(input, shape, read);
+    } else if (std::find(read.begin(), read.end(), id) == read.end()) {
+      read.push_back(id);
+    }
   }
 
   Trace& trace_;
   const TraceIndex& index_;
   const Tuning& tuning_;
-  std::vector<size_t> nodes_;
+  std::vector<size_t> nodes_, again_;
 };
 
 void copy_with_prologue(Rewriter& rewrite, const Node& old, const Prologue& prologue) {
   const Trace& trace = rewrite.from();
-  auto extracted = extract(trace, prologue.nodes(), std::span(&old.inputs[0], 1));
+  auto extracted = extract(trace, prologue.all_nodes(), std::span(&old.inputs[0], 1));
   Node node = old;
   node.inputs = extracted.inputs;
   node.apart = std::move(extracted.apart);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <span>
 
 #include "retrace/base/error.h"
+#include "retrace/ops/rule_groups.h"
 #include "retrace/ops/rule_pairs.h"
 #include "retrace/plan/programs/chain_order.h"
 #include "retrace/plan/programs/tile_bytes.h"
@@ -101,6 +103,31 @@ struct TileProgram::Places {
                        [&](ValueId id) { return place(id).in == Operand::In::load && is_equal(place(id)); });
   }
 
+  // Makes `step` of the nodes from this place on, if they are the group and nothing else reads what they make in
+  // between.
+  bool is_group(size_t at, const RuleGroup& group, Step& step) {
+    const size_t end = at + group.rules.size();
+    if (end > order.size() || (end < order.size() && order[end].follows)) return false;
+    const auto& first = node_at(at).inputs;
+    const ValueId x = first[group.others[0] == 'n' && is_equal(place(first[0])) ? first.size() - 1 : 0];
+    if (place(x).in == Operand::In::none || is_equal(place(x))) return false;
+    step = {group.tile, 1, {place(x)}, {}, 0, true};
+    ValueId made = x;
+    for (size_t n = at; n < end; ++n) {
+      const Node& node = node_at(n);
+      const char other = group.others[n - at];
+      if (node.op->rule != group.rules[n - at] || (n > at && uses[made] != 1)) return false;
+      const auto own = std::find(node.inputs.begin(), node.inputs.end(), made);
+      if (own == node.inputs.end()) return false;
+      const ValueId beside = own == node.inputs.begin() ? node.inputs.back() : node.inputs.front();
+      if (other == 'x' && beside != x) return false;
+      if (other == 'n' && !is_equal(place(beside))) return false;
+      if (other == 'n') step.in[step.arity++] = place(beside);
+      made = node.first_output;
+    }
+    return true;
+  }
+
   // Whether anybody but the next link reads the result.
   bool needed(size_t at) const {
     const ValueId id = node_at(at).first_output;
@@ -171,6 +198,15 @@ struct TileProgram::Builder : Places {
 
   // Adds the nodes from this place in the order on that are one step or link; returns the place behind them.
   size_t add_nodes(size_t at) {
+    for (const RuleGroup& group : rule_groups()) {
+      Step step;
+      if (!is_group(at, group, step)) continue;
+      const size_t end = at + group.rules.size();
+      for (size_t n = at; n < end; ++n) release_all(n);
+      step.out = finish(end - 1);
+      program.steps_.push_back(step);
+      return end;
+    }
     if (add_pair(at)) {
       program.steps_.back().out = finish(at + 1);
       return at + 2;
@@ -260,7 +296,8 @@ TileProgram::TileProgram(const Trace& body, Use use) {
 void TileProgram::choose_tile() {
   // One op from memory to memory needs no registers, nor do links that read numbers where they lie.
   const bool free = stores_.empty() && steps_.size() == 1 && scratch_count_ == 0;
-  tile_ = !free ? kTile : loads_.empty() && patterns_.empty() ? kChainPiece : links_.empty() ? kTile : kFreeTile;
+  const bool reads_numbers = free && (!links_.empty() || steps_[0].reads_numbers);
+  tile_ = !free ? kTile : loads_.empty() && patterns_.empty() ? kChainPiece : reads_numbers ? kFreeTile : kTile;
   for (Pattern& each : patterns_) {
     each.step = tile_ % each.period;
     each.extent = each.period + std::min(tile_, shape_.count());  // of any tile that starts in the first
@@ -385,7 +422,7 @@ struct TileProgram::Tile {
     return scratch + place.index * kTile;
   }
   void rule(const Step& step, int64_t at, int64_t count) const {
-    const float* in[3] = {};
+    const float* in[std::size(Step().in)] = {};
     for (int i = 0; i < step.arity; ++i) in[i] = read(step.in[i], at);
     step.function(in, write(step.out, at), count);
   }

@@ -73,9 +73,10 @@ class TileProgram {
   struct Step {
     TileFunction function;  // null: `arity` links
     int arity;
-    Operand in[3];
+    Operand in[4];
     Operand out;
     size_t first_link = 0;
+    bool reads_numbers = false;  // of equal elements one alone
   };
   struct Link {
     ChainCode code;
