@@ -13,9 +13,15 @@ constexpr size_t kLongestName = 200, kMostEdits = 3;
 
 // What other frameworks call things, and our names of them.
 constexpr std::pair<const char*, const char*> kElsewhere[] = {
+    {"avg_pool2d", "average_pool2d"},
     {"batch_norm1d", "batch_norm"},
     {"batch_norm2d", "batch_norm"},
+    {"bce", "binary-cross-entropy"},
+    {"bce_with_logits", "binary-cross-entropy"},
+    {"bilstm", "lstm"},
+    {"categorical_crossentropy", "cross-entropy"},
     {"clip_grad_norm", "gradient_threshold"},
+    {"conv_transpose2d", "transposed_conv2d"},
     {"criterion", "loss"},
     {"dataset", "source"},
     {"dense", "linear"},
@@ -27,8 +33,11 @@ constexpr std::pair<const char*, const char*> kElsewhere[] = {
     {"learning_rate", "initial_learn_rate"},
     {"lr", "initial_learn_rate"},
     {"lr_scheduler", "schedule"},
+    {"mae", "mean-absolute-error"},
+    {"mse", "mean-squared-error"},
     {"multihead_attention", "self_attention"},
     {"name", "source"},
+    {"nll_loss", "cross-entropy"},
     {"num_features", "features"},
     {"num_heads", "heads"},
     {"num_workers", "loader_threads"},
@@ -37,7 +46,10 @@ constexpr std::pair<const char*, const char*> kElsewhere[] = {
     {"out_features", "features"},
     {"p", "probability"},
     {"pool_size", "size"},
+    {"relu6", "clipped_relu"},
     {"scheduler", "schedule"},
+    {"smooth_l1", "huber"},
+    {"sparse_categorical_crossentropy", "cross-entropy"},
     {"swish", "silu"},
     {"units", "features"},
     {"upsample", "resize2d"},
@@ -65,6 +77,12 @@ std::string lower_case(std::string_view text) {
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return lower;
+}
+
+// MaxPool2d is max_pool2d.
+std::string joined_words(std::string name) {
+  std::erase_if(name, [](char c) { return c == '_' || c == '-'; });
+  return name;
 }
 
 std::vector<std::string_view> words_of(std::string_view name) {
@@ -98,7 +116,8 @@ std::string with_more_words(const std::string& name, const std::vector<std::stri
 std::string name_elsewhere(std::string_view name, const std::vector<std::string>& known) {
   const std::string lower = lower_case(name);
   for (const auto& [other, ours] : kElsewhere)
-    if (lower == other && std::find(known.begin(), known.end(), ours) != known.end()) return ours;
+    if (joined_words(lower) == joined_words(other) && std::find(known.begin(), known.end(), ours) != known.end())
+      return ours;
   return "";
 }
 
@@ -111,7 +130,9 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
   size_t best_distance = most + 1;
   for (const auto& candidate : known) {
     if (candidate.size() > name.size() + most) continue;
-    const size_t distance = edit_distance(lower, lower_case(candidate));
+    const std::string known_name = lower_case(candidate);
+    const size_t distance =
+        std::min(edit_distance(lower, known_name), edit_distance(joined_words(lower), joined_words(known_name)));
     if (distance < best_distance) best = candidate, best_distance = distance;
   }
   return best.empty() ? with_more_words(lower, known) : best;

@@ -33,6 +33,15 @@ TEST(Nearest, FindsNamesOfOtherFrameworks) {
   EXPECT_EQ(name_elsewhere("sovler", kKeys), "");
 }
 
+TEST(Nearest, PassesOverSeparators) {
+  const std::vector<std::string> layers{"max_pool2d", "global_average_pool2d", "transposed_conv2d", "cross-entropy"};
+  EXPECT_EQ(nearest("MaxPool2d", layers), "max_pool2d");
+  EXPECT_EQ(nearest("GlobalAveragePooling2D", layers), "global_average_pool2d");
+  EXPECT_EQ(nearest("ConvTranspose2d", layers), "transposed_conv2d");
+  EXPECT_EQ(nearest("cross_entropy", layers), "cross-entropy");
+  EXPECT_EQ(nearest("CategoricalCrossentropy", layers), "cross-entropy");
+}
+
 TEST(Nearest, FindsNamesOfMoreWords) {
   EXPECT_EQ(nearest("epochs", kKeys), "max_epochs");
   EXPECT_EQ(nearest("batch_size", kKeys), "mini_batch_size");

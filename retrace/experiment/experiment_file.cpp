@@ -60,6 +60,9 @@ class Mistakes {
   }
   void unknown(const toml::source_position& at, const std::string& key, const std::vector<std::string>& known) {
     const std::string near = nearest(key, known);
+    if (key == "training" || key == "network" || key == "data")
+      return add(at, fmt::format("unknown key \"{}\"", key),
+                 "a job is given to retrace train; the file of an experiment names it: job = \"JOB.toml\"");
     add(at, fmt::format("unknown key \"{}\"", printable(key)),
         near.empty() ? fmt::format("keys: {}", joined(known, ", ")) : fmt::format("did you mean \"{}\"?", near));
   }

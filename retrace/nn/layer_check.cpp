@@ -98,8 +98,9 @@ class LayerChecker {
       const auto names = names_of(all_layers());
       const auto near = nearest(layer.type, names);
       report(440, fmt::format("there is no layer type \"{}\"", layer.type))
-          .expected(joined(names, ", "))
-          .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
+          .expected(near.empty() ? joined(names, ", ") : "")
+          .help(near.empty() ? "docs/networks.md 1 says what each computes"
+                             : fmt::format("did you mean \"{}\"?", near));
       return;
     }
     if (kind->joins && layer.from.empty())

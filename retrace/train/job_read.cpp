@@ -280,6 +280,8 @@ class JobReader {
     Error error(ErrorKind::usage, 412, fmt::format("unknown {} \"{}\"", table ? "section" : "key", entry.key));
     error.where(entry.place);
     if (errors_.size() > kMostHelp) return error;
+    if (entry.key == "parameters" || entry.key == "job")
+      return error.help("the file of an experiment is given to retrace sweep, not to retrace train");
     if (!table) return error.help(help_for_unknown(entry.key));
     const auto near = nearest(entry.key, job_sections());
     return error.help(near.empty() ? fmt::format("sections: {}", joined(job_sections(), ", "))

@@ -230,6 +230,13 @@ TEST(Job, AllMistakesAtOnceInOrder) {
   EXPECT_EQ(found.find("trainig.max_epochs"), std::string::npos) << "one mistake, one message";
 }
 
+TEST(Job, NamesOfOtherFrameworksAndFilesOfExperimentsAreKnown) {
+  expect_refusal(with_network("[training]\nepochs = 3\n"), {"did you mean \"training.max_epochs\"?"});
+  expect_refusal(with_network("[training]\nlr = 0.1\n"), {"did you mean \"training.initial_learn_rate\"?"});
+  expect_refusal(with_network("[training]\nseed = 1\n"), {"did you mean \"seed\", above the first [section]?"});
+  expect_refusal("job = \"x.toml\"\n" + with_network(""), {"given to retrace sweep, not to retrace train"});
+}
+
 TEST(Job, UnknownNetworkListsAll) {
   expect_refusal("[network]\nname = \"resnet\"",
                  {"network.name has no choice \"resnet\"", "autoencoder, cifar10, digits, peaks"});

@@ -50,7 +50,6 @@ outputs = [{name = "clas"}]
 )"),
             R"(error[RT0440]: layer 1 (conv2): there is no layer type "conv2"
   where:    x.toml:3:3
-  expected: (layers)
   help:     did you mean "conv2d"?
 error[RT0441]: layer 2 (conv2d): unknown key "filtres"
   where:    x.toml:4:3

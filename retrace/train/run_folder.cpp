@@ -69,7 +69,10 @@ void check_empty(const fs::path& path) {
     if (name != kRunLock)
       throw not_usable(path, "is not empty")
           .got(printable(name))
-          .help("choose another folder with --out, or leave it out to get the next free one under runs/");
+          .help(fs::exists(path / "job.toml", failure)
+                    ? fmt::format("go on with its run: retrace train --resume {}; or choose another folder with --out",
+                                  printable(path.string()))
+                    : "choose another folder with --out, or leave it out to get the next free one under runs/");
   if (failure) throw write_failed(path, failure.value());
 }
 
