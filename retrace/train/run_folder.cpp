@@ -63,13 +63,22 @@ Error not_usable(const fs::path& path, const char* why) {
   return Error(ErrorKind::usage, 521, fmt::format("run folder \"{}\" {}", printable(path.string()), why));
 }
 
+bool can_go_on(const fs::path& run) {
+  try {
+    check_resumable(run);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
 void check_empty(const fs::path& path) {
   std::error_code failure;
   for (const auto& name : folder_names(path, failure))
     if (name != kRunLock)
       throw not_usable(path, "is not empty")
           .got(printable(name))
-          .help(fs::exists(path / "job.toml", failure)
+          .help(can_go_on(path)
                     ? fmt::format("go on with its run: retrace train --resume {}; or choose another folder with --out",
                                   printable(path.string()))
                     : "choose another folder with --out, or leave it out to get the next free one under runs/");

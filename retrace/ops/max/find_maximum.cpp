@@ -144,15 +144,24 @@ void find_maxima(const KernelInput& x, const Shape& axes, int32_t* found) {
   }
 }
 
-void mark_maxima(const KernelInput& x, const Shape& axes, uint8_t* mask) {
+void for_each_maximum(const KernelInput& x, const Shape& axes, FunctionRef<void(int64_t kept, int64_t i)> f) {
+  constexpr int64_t kPiece = 4096;
   const ReduceShape shape(x.spec->shape, axes);
   const int64_t count = shape.outer * shape.channels;
-  if (x.spec->type == DType::f32 && shape.contiguous_positions() && count > 0)
-    if (const VectorSearch search(x, shape); !search.by_runs()) return search.mark(mask);
   std::vector<int32_t> found(static_cast<size_t>(count));
   find_maxima(x, axes, found.data());
+  run_pieces((count + kPiece - 1) / kPiece, [&](int64_t piece) {
+    for (int64_t kept = piece * kPiece; kept < std::min(count, (piece + 1) * kPiece); ++kept)
+      f(kept, shape.element(kept, found[static_cast<size_t>(kept)]));
+  });
+}
+
+void mark_maxima(const KernelInput& x, const Shape& axes, uint8_t* mask) {
+  const ReduceShape shape(x.spec->shape, axes);
+  if (x.spec->type == DType::f32 && shape.contiguous_positions() && shape.outer * shape.channels > 0)
+    if (const VectorSearch search(x, shape); !search.by_runs()) return search.mark(mask);
   std::fill_n(mask, x.spec->count(), uint8_t{0});
-  for (int64_t kept = 0; kept < count; ++kept) mask[shape.element(kept, found[static_cast<size_t>(kept)])] = 1;
+  for_each_maximum(x, axes, [&](int64_t, int64_t i) { mask[i] = 1; });
 }
 
 void check_search(const InferCall& call) {

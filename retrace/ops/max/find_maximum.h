@@ -1,6 +1,7 @@
 #pragma once
 // The search that max, first_maximum and argmax share.
 
+#include "retrace/base/function_ref.h"
 #include "retrace/ops/reduce/reduction.h"
 #include "retrace/tensor/tensor.h"
 
@@ -9,6 +10,8 @@ namespace retrace {
 // For each kept element the index of the first maximum over the reduced axes (row-major), the first NaN if there is
 // one, into `found`.
 void find_maxima(const KernelInput& x, const Shape& axes, int32_t* found);
+// f(kept element, element of x that is its first maximum), on all threads.
+void for_each_maximum(const KernelInput& x, const Shape& axes, FunctionRef<void(int64_t kept, int64_t i)> f);
 // Whether each element of x is such a first maximum.
 void mark_maxima(const KernelInput& x, const Shape& axes, uint8_t* mask);
 // The maxima themselves into y, where x is f32 and its reduced positions lie without gaps; false: they are not.

@@ -1,8 +1,5 @@
 #include "retrace/ops/max/max.h"
 
-#include <algorithm>
-
-#include "retrace/device/cpu/threads.h"
 #include "retrace/ops/logical/logical.h"
 #include "retrace/ops/max/find_maximum.h"
 #include "retrace/ops/max/find_maximum_cuda.h"
@@ -39,18 +36,9 @@ std::vector<Tensor> gradient_max(const GradientCall& call) {
 
 template <class T>
 void copy_maxima(const KernelCall& call) {
-  constexpr int64_t kPiece = 4096;
   const T* x = static_cast<const T*>(call.inputs[0].data);
   T* y = static_cast<T*>(call.outputs[0].data);
-  const Shape& axes = call.attributes.list("axes");
-  const ReduceShape shape(call.inputs[0].spec->shape, axes);
-  const int64_t count = shape.outer * shape.channels;
-  std::vector<int32_t> found(static_cast<size_t>(count));
-  find_maxima(call.inputs[0], axes, found.data());
-  run_pieces((count + kPiece - 1) / kPiece, [&](int64_t piece) {
-    for (int64_t kept = piece * kPiece; kept < std::min(count, (piece + 1) * kPiece); ++kept)
-      y[kept] = x[shape.element(kept, found[static_cast<size_t>(kept)])];
-  });
+  for_each_maximum(call.inputs[0], call.attributes.list("axes"), [&](int64_t kept, int64_t i) { y[kept] = x[i]; });
 }
 
 void run_max(const KernelCall& call) {
