@@ -1,6 +1,7 @@
 // Training steps of a GPT, on request: build/bench/gpt LAYERS HEADS FEATURES CONTEXT BATCH VOCABULARY THREADS
-// Forward, loss, backward and Adam (fused with what it can be), on tokens that are the same in each step. After "ready"
-// it answers each line of its input with one line:
+// The scores have the weights of the embedding, as in GPT-2. Forward, loss, backward and Adam are one accelerated
+// function, which updates in place, on tokens that are the same in each step. After "ready" it answers each line of its
+// input with one line:
 //   run N      seconds that N steps took           probe     operations a second, now
 //   loss N     after N steps from the beginning    weights FILE   saved at the beginning
 // bench/peers/torch_gpt.py speaks all but "probe" and "weights", and begins with such a FILE; bench/gpt.py asks.
@@ -31,8 +32,7 @@ nn::Layer gpt(const Size& size) {
       nn::residual(nn::Sequential{nn::layer_norm(), nn::linear(4 * size.features, wide), nn::gelu(),
                                   nn::linear(size.features, wide)})};
   return nn::Sequential{nn::embedding(size.vocabulary, size.features), nn::position_embedding(size.context),
-                        nn::repeat(size.layers, {block}), nn::layer_norm(),
-                        nn::linear(size.vocabulary, wide, {.bias = false})};
+                        nn::repeat(size.layers, {block}), nn::layer_norm()};
 }
 
 class Training {
@@ -41,10 +41,7 @@ class Training {
       : model_(gpt(size)),
         tokens_(tokens(size, 1)),
         targets_(tokens(size, 2)),
-        step_(accelerate(value_and_grad([this, size](const Tree& p, const Tensor& x, const Tensor& t) {
-          const Tensor y = model_.forward(x, p, {}, Phase::train).y.tensor();
-          return softmax_cross_entropy(reshape(y, {t.size(), size.vocabulary}), reshape(t, {t.size()}));
-        }))),
+        step_(accelerate(step())),
         initial_(model_.initial({size.context}, random_key(1)).parameters) {
     restart();
   }
@@ -54,15 +51,30 @@ class Training {
   double loss() const { return loss_; }
   void run(int64_t steps) {
     for (int64_t i = 0; i < steps; ++i) {
-      auto [loss, gradients] = step_(parameters_, tokens_, targets_);
-      auto updated = adam_update(parameters_, gradients, adam_, {.learn_rate = 3e-4f});
-      parameters_ = updated.parameters, adam_ = updated.state;
+      auto [loss, updated] = step_(std::move(parameters_), std::move(adam_), tokens_, targets_);
+      parameters_ = std::move(updated.parameters), adam_ = std::move(updated.state);
       loss_ = loss.number();
     }
-    evaluate();
   }
 
  private:
+  struct Result {
+    Tensor loss;
+    AdamUpdate updated;
+  };
+
+  std::function<Result(const Tree&, const AdamState&, const Tensor&, const Tensor&)> step() const {
+    return [this, gradient = value_and_grad([this](const Tree& p, const Tensor& x, const Tensor& t) {
+                    const Tensor y = model_.forward(x, p, {}, Phase::train).y.tensor();
+                    const Tensor rows = reshape(y, {t.size(), y.size() / t.size()});
+                    return softmax_cross_entropy(linear(rows, p["embedding_1"]["weights"].tensor()),
+                                                 reshape(t, {t.size()}));
+                  })](const Tree& p, const AdamState& adam, const Tensor& x, const Tensor& t) {
+      auto [loss, gradients] = gradient(p, x, t);
+      return Result{loss, adam_update(p, gradients, adam, {.learn_rate = 3e-4f})};
+    };
+  }
+
   static Tensor tokens(const Size& size, uint32_t salt) {
     std::vector<int32_t> all;
     for (const float u : synthetic({size.batch * size.context}, salt).to_vector<float>())
@@ -72,7 +84,7 @@ class Training {
 
   nn::Layer model_;
   Tensor tokens_, targets_;
-  std::function<ValueAndGradient<Tree>(const Tree&, const Tensor&, const Tensor&)> step_;
+  AcceleratedFunction<std::function<Result(const Tree&, const AdamState&, const Tensor&, const Tensor&)>> step_;
   Tree initial_, parameters_;
   AdamState adam_;
   double loss_ = 0;

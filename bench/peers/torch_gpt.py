@@ -43,6 +43,7 @@ class Gpt(nn.Module):
         self.tokens, self.positions = nn.Embedding(vocabulary, features), nn.Parameter(torch.zeros(context, features))
         self.blocks = nn.ModuleList([Block(features, heads) for _ in range(layers)])
         self.last, self.scores = nn.LayerNorm(features), nn.Linear(features, vocabulary, bias=False)
+        self.scores.weight = self.tokens.weight
 
     def forward(self, x, targets):
         y = self.tokens(x) + self.positions
@@ -75,7 +76,6 @@ def load(model, path):
         give(block.attention.output, f"self_attention_{i + 1}/output")
         give(block.wide, f"linear_{2 * i + 1}"), give(block.narrow, f"linear_{2 * i + 2}")
     give(model.last, f"layer_norm_{2 * len(model.blocks) + 1}", norm)
-    give(model.scores, f"linear_{2 * len(model.blocks) + 1}")
     if arrays:
         raise SystemExit(f"torch_gpt: no place for {sorted(arrays)}")
 
