@@ -52,6 +52,44 @@ TEST_P(Donation, AResultIsMadeInTheMemoryOfWhatIsMovedIn) {
   EXPECT_EQ(next.hits(), 3);
 }
 
+TEST_P(Donation, APlainResultIsMadeInMemoryThatNobodyHoldsAnyMore) {
+  Tensor x = floats({1, 2}), rate = floats({2, 2});
+  const void* const memory = memory_of(x);
+  for (const Floats& expected : {Floats{3, 5}, Floats{7, 11}, Floats{15, 23}}) {
+    x = x * rate + 1.0f;
+    EXPECT_EQ(values_of(x), expected);
+    EXPECT_EQ(memory_of(x), memory);
+  }
+  EXPECT_EQ(values_of(rate), (Floats{2, 2}));
+  const Tensor held = x, seen = x.relabelled("B");
+  x = x * rate;
+  EXPECT_EQ(values_of(x), (Floats{30, 46}));
+  EXPECT_EQ(values_of(held), (Floats{15, 23}));
+  EXPECT_EQ(values_of(seen), (Floats{15, 23}));
+}
+
+TEST_P(Donation, ARecordingThatGoesOnKeepsItsInputs) {
+  const auto f = [this](Tensor x) {
+    Tensor y = x + 1.0f;
+    x = floats({0});
+    const float first = static_cast<float>(sum(y).number());  // the gradient reads the input of the addition later
+    return sum(y * y) * first;
+  };
+  const Tensor x = floats({3});
+  const auto [value, gradient] = value_and_grad(f)(x);
+  EXPECT_EQ(value.number(), 64);
+  EXPECT_EQ(values_of(gradient), Floats{32});
+  EXPECT_EQ(values_of(x), Floats{3});
+}
+
+TEST_P(Donation, ARefusedValueLeavesNothingHalfDone) {
+  for (int i = 0; i < 2; ++i) {  // the second time by the plan of the cache
+    Tensor x = full({4, 3}, 1);
+    x = gather_rows(x * 2.0f, Tensor::from<int32_t>({1, 9}, {2}).to(*device_)) + 1.0f;
+    EXPECT_THROW(values_of(x), Error);
+  }
+}
+
 TEST_P(Donation, WhatSomebodyHoldsKeepsItsValue) {
   const auto next = ready([](const Tensor& x) { return x + 1.0f; }, floats({0}));
   Tensor x = floats({1});

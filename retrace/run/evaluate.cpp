@@ -18,6 +18,7 @@ struct Wanted {
   DeviceId device;
   std::vector<std::shared_ptr<TensorValue>> values;
   std::vector<ValueId> ids;
+  bool last = false;  // nothing reads the recording's inputs after this run
 };
 
 std::vector<Wanted> by_device(const std::vector<std::pair<ValueId, std::shared_ptr<TensorValue>>>& living) {
@@ -27,10 +28,37 @@ std::vector<Wanted> by_device(const std::vector<std::pair<ValueId, std::shared_p
     const auto& value = entry.second;
     if (value->buffer) continue;
     auto at = std::find_if(all.begin(), all.end(), [&](const Wanted& one) { return one.device == value->spec.device; });
-    if (at == all.end()) at = all.insert(at, {value->spec.device, {}, {}});
+    if (at == all.end()) at = all.insert(at, {value->spec.device, {}, {}, false});
     at->values.push_back(value), at->ids.push_back(id);
   }
   return all;
+}
+
+// Whether a kernel may refuse a value: then the same inputs are run once more, for the lines of the error.
+bool may_refuse(const Trace& trace) {
+  return std::any_of(trace.nodes.begin(), trace.nodes.end(), [&](const Node& node) {
+    const bool floats =
+        std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_float(trace.spec(id).type); });
+    return node.op->loop || (node.op->value_error && !floats);
+  });
+}
+
+// The memory of an input that nobody else holds, or null. Copies of both handles: what another thread did before it
+// dropped its own happens before what follows.
+std::shared_ptr<Buffer> memory_of_its_own(const Tensor& input) {
+  if (input.value().use_count() != 1) return nullptr;
+  const auto value = input.value();
+  const auto buffer = value->buffer;
+  return value.use_count() == 2 && buffer.use_count() == 2 ? buffer : nullptr;
+}
+
+// Where result k is made: in the memory of an input that goes with the recording, as donation does it, or in its own.
+std::shared_ptr<Buffer> memory_for(const Plan& plan, size_t k, const Recording& recording, const Wanted& wanted,
+                                   Place place) {
+  const int donor = wanted.last ? plan.donors()[k] : -1;
+  if (donor >= 0)
+    if (auto buffer = memory_of_its_own(recording.inputs()[static_cast<size_t>(donor)])) return buffer;
+  return allocate_for(wanted.values[k]->spec, device_at(wanted.device), place);
 }
 
 void run(const Plan& plan, const Recording& recording, const Wanted& wanted, Place place) {
@@ -44,8 +72,8 @@ void run(const Plan& plan, const Recording& recording, const Wanted& wanted, Pla
           .help("decide by shapes and options: the function of a layer has no values until it is applied");
     inputs.push_back(input.value()->buffer->data());
   }
-  for (const auto& value : wanted.values) {
-    buffers.push_back(allocate_for(value->spec, device_at(wanted.device), place));
+  for (size_t k = 0; k < wanted.values.size(); ++k) {
+    buffers.push_back(memory_for(plan, k, recording, wanted, place));
     outputs.push_back(buffers.back()->data());
   }
   plan.run(inputs.data(), outputs.data());
@@ -76,7 +104,8 @@ void evaluate_recording(Recording& recording, Place place) {
   const auto keep_alive = recording.shared_from_this();
   try {
     const auto living = recording.living();
-    const auto all = by_device(living);
+    auto all = by_device(living);
+    if (all.size() == 1 && !goes_on) all[0].last = !may_refuse(recording.trace());
     for (const Wanted& wanted : all) {
       recording.set_outputs(wanted.ids);
       const bool alone = all.size() == 1 && wanted.device == 0 && device_of(recording.trace()) == 0;
