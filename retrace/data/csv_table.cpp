@@ -316,10 +316,15 @@ class TableReader {
     add_mistake(352, fmt::format("{} is no number", shown(cell)), cell.position)
         .expected(fmt::format("a number: the column {} is {}", column.quoted_name, target ? "a target" : "a feature"))
         .help(
-            wanted_.decimal == '.' && has_decimal_comma(cell.text)
+            !csv_thousands(cell.text).empty() ? help_for_thousands(cell.text, wanted_.decimal)
+            : wanted_.decimal == '.' && has_decimal_comma(cell.text)
                 ? "it has a decimal comma: say so by decimal (in a job data.decimal = \",\")"
             : wanted_.decimal == ',' && is_csv_number(cell.text)
                 ? "it has a decimal point, where decimal says that numbers have commas: make them alike"
+            : is_csv_date(cell.text)
+                ? "make a number of it, such as days, or name the column in ignored (in a job "
+                  "data.ignored_columns); with pandas: "
+                  "(pandas.to_datetime(t[\"day\"]) - pandas.Timestamp(0)) / pandas.Timedelta(days=1)"
             : may_be_missing(cell)
                 ? "if it stands for an empty cell, name it in missing, and say what empty cells are by empty_cells (in "
                   "a job data.missing, data.empty_cells)"
@@ -327,6 +332,13 @@ class TableReader {
             : wanted_.cleans ? "write it like -1.5e3, or name the column in categorical or ignored (in a job "
                                "data.categorical_columns, data.ignored_columns)"
                              : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)");
+  }
+
+  static std::string help_for_thousands(const std::string& text, char decimal) {
+    std::string help = "write it without a separator of thousands; with pandas: " + csv_pandas(csv_thousands(text));
+    if (decimal == '.' && has_decimal_comma(text))
+      help += "; if the comma stands before decimals, say so by decimal (in a job data.decimal = \",\")";
+    return help;
   }
 
   void read_cell(const CsvCell& cell, const Column& column, float& number) {
@@ -400,6 +412,44 @@ bool has_decimal_comma(std::string_view text) {
   if (comma == std::string_view::npos || comma + 1 == text.size()) return false;
   float number = 0;
   return read_number(text, number, ',') == NumberFault::none;
+}
+
+bool is_csv_date(std::string_view text) {
+  constexpr std::string_view kForm = "0000-00-00";
+  if (text.size() < kForm.size() ||
+      (text.size() > kForm.size() && text[kForm.size()] != 'T' && text[kForm.size()] != ' '))
+    return false;
+  for (size_t i = 0; i < kForm.size(); ++i)
+    if (kForm[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != kForm[i]) return false;
+  return true;
+}
+
+std::string csv_pandas(const std::string& thousands) {
+  const char* const decimal = thousands == "." ? ", decimal=\",\"" : "";
+  return fmt::format("pandas.read_csv(FILE, thousands=\"{}\"{}).to_csv(FILE, index=False)", thousands, decimal);
+}
+
+std::string csv_thousands(std::string_view text) {
+  std::string_view rest = text;
+  if (!rest.empty() && (rest[0] == '-' || rest[0] == '+')) rest.remove_prefix(1);
+  const auto digits = [&] { return std::min(rest.find_first_not_of("0123456789"), rest.size()); };
+  const size_t first = digits();
+  if (first < 1 || first > 3) return "";
+  rest.remove_prefix(first);
+  for (const std::string_view separator : {",", ".", " ", "'", "_", "\u00a0", "\u202f", "\u2019"}) {
+    if (!rest.starts_with(separator)) continue;
+    int groups = 0;
+    for (; rest.starts_with(separator); ++groups) {
+      rest.remove_prefix(separator.size());
+      if (digits() != 3) return "";
+      rest.remove_prefix(3);
+    }
+    const bool decimals = !rest.empty() && (rest[0] == '.' || rest[0] == ',');
+    if (decimals) rest.remove_prefix(1), rest.remove_prefix(digits());
+    const bool other = separator == "." && groups == 1 && !decimals;  // 1.234 is a number
+    return rest.empty() && !other ? std::string(separator) : "";
+  }
+  return "";
 }
 
 std::string with_decimal_point(std::string text) {
