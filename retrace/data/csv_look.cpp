@@ -222,7 +222,8 @@ class Look {
         .where(reader_.place(column.thousand.position))
         .got(fmt::format("\"{}\"", printable(column.thousand.text)))
         .expected("numbers like 1234.5")
-        .help("write the table again without them; with pandas: " + csv_pandas(csv_thousands(column.thousand.text)));
+        .help("write the table again without them; with pandas: " +
+              csv_pandas(csv_thousands(column.thousand.text), delimiter_));
   }
 
   [[noreturn]] void refuse_commas(const LookedAt& column) const {

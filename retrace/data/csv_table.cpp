@@ -316,7 +316,7 @@ class TableReader {
     add_mistake(352, fmt::format("{} is no number", shown(cell)), cell.position)
         .expected(fmt::format("a number: the column {} is {}", column.quoted_name, target ? "a target" : "a feature"))
         .help(
-            !csv_thousands(cell.text).empty() ? help_for_thousands(cell.text, wanted_.decimal)
+            !csv_thousands(cell.text).empty() ? help_for_thousands(cell.text, wanted_.decimal, wanted_.delimiter)
             : wanted_.decimal == '.' && has_decimal_comma(cell.text)
                 ? "it has a decimal comma: say so by decimal (in a job data.decimal = \",\")"
             : wanted_.decimal == ',' && is_csv_number(cell.text)
@@ -334,8 +334,9 @@ class TableReader {
                              : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)");
   }
 
-  static std::string help_for_thousands(const std::string& text, char decimal) {
-    std::string help = "write it without a separator of thousands; with pandas: " + csv_pandas(csv_thousands(text));
+  static std::string help_for_thousands(const std::string& text, char decimal, char delimiter) {
+    std::string help =
+        "write it without a separator of thousands; with pandas: " + csv_pandas(csv_thousands(text), delimiter);
     if (decimal == '.' && has_decimal_comma(text))
       help += "; if the comma stands before decimals, say so by decimal (in a job data.decimal = \",\")";
     return help;
@@ -424,9 +425,13 @@ bool is_csv_date(std::string_view text) {
   return true;
 }
 
-std::string csv_pandas(const std::string& thousands) {
+std::string csv_pandas(const std::string& thousands, char delimiter) {
+  const std::string separator = delimiter == ','    ? ""
+                                : delimiter == '\t' ? ", sep=\"\\t\""
+                                                    : fmt::format(", sep=\"{}\"", delimiter);
   const char* const decimal = thousands == "." ? ", decimal=\",\"" : "";
-  return fmt::format("pandas.read_csv(FILE, thousands=\"{}\"{}).to_csv(FILE, index=False)", thousands, decimal);
+  return fmt::format("pandas.read_csv(FILE{}, thousands=\"{}\"{}).to_csv(FILE, index=False)", separator, thousands,
+                     decimal);
 }
 
 std::string csv_thousands(std::string_view text) {

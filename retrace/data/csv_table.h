@@ -91,7 +91,7 @@ std::string csv_thousands(std::string_view text);
 bool is_csv_date(std::string_view text);
 
 // What writes a table anew without them, in Python.
-std::string csv_pandas(const std::string& thousands);
+std::string csv_pandas(const std::string& thousands, char delimiter);
 
 // The number with a point: 1.5 of 1,5.
 std::string with_decimal_point(std::string text);

@@ -116,11 +116,12 @@ TEST(JobStart, OfTablesWithDecimalCommas) {
     write_file_whole(file, table);
     return error_of([&] { start_job({.data = file}); });
   };
-  EXPECT_EQ(refusal("x;z;y\n1 500;1.5;a\n2;2.5;b\n"),
-            "error[RT0534]: numbers of the column \"x\" have separators of thousands\n  where:    " + file +
-                ":2:1\n  got:      \"1 500\"\n  expected: numbers like 1234.5\n"
-                "  help:     write the table again without them; with pandas: pandas.read_csv(FILE, thousands=\" "
-                "\").to_csv(FILE, index=False)");
+  EXPECT_EQ(
+      refusal("x;z;y\n1 500;1.5;a\n2;2.5;b\n"),
+      "error[RT0534]: numbers of the column \"x\" have separators of thousands\n  where:    " + file +
+          ":2:1\n  got:      \"1 500\"\n  expected: numbers like 1234.5\n"
+          "  help:     write the table again without them; with pandas: pandas.read_csv(FILE, sep=\";\", thousands=\" "
+          "\").to_csv(FILE, index=False)");
   EXPECT_EQ(refusal("x;z;y\n1,5;1.5;a\n2,5;2.5;b\n"),
             "error[RT0497]: numbers of the column \"x\" have commas\n  where:    " + file +
                 ":2:1\n  expected: points or commas before decimals, and not both in one table\n  help:     write the "
