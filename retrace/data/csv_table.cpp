@@ -225,6 +225,33 @@ class Columns {
   std::vector<size_t> places_;
 };
 
+std::string help_for_thousands(const std::string& text, const CsvColumns& wanted) {
+  std::string help =
+      "write it without a separator of thousands; with pandas: " + csv_pandas(csv_thousands(text), wanted.delimiter);
+  if (wanted.decimal == '.' && has_decimal_comma(text))
+    help += "; if the comma stands before decimals, say so by decimal (in a job data.decimal = \",\")";
+  return help;
+}
+
+// Of a cell that is no number where one is wanted; `missing`: it may stand for an empty one.
+std::string help_for_no_number(const CsvCell& cell, const CsvColumns& wanted, bool target, bool missing) {
+  if (!csv_thousands(cell.text).empty()) return help_for_thousands(cell.text, wanted);
+  if (wanted.decimal == '.' && has_decimal_comma(cell.text))
+    return "it has a decimal comma: say so by decimal (in a job data.decimal = \",\")";
+  if (wanted.decimal == ',' && is_csv_number(cell.text))
+    return "it has a decimal point, where decimal says that numbers have commas: make them alike";
+  if (is_csv_date(cell.text))
+    return "make a number of it, such as days, or name the column in ignored (in a job data.ignored_columns); with "
+           "pandas: (pandas.to_datetime(t[\"day\"]) - pandas.Timestamp(0)) / pandas.Timedelta(days=1)";
+  if (missing)
+    return "if it stands for an empty cell, name it in missing, and say what empty cells are by empty_cells (in a job "
+           "data.missing, data.empty_cells)";
+  if (target) return "write it like -1.5e3, or remove the record";
+  return wanted.cleans ? "write it like -1.5e3, or name the column in categorical or ignored (in a job "
+                         "data.categorical_columns, data.ignored_columns)"
+                       : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)";
+}
+
 class TableReader {
  public:
   TableReader(std::string_view text, std::string_view name, const CsvColumns& wanted)
@@ -315,31 +342,7 @@ class TableReader {
     const bool target = column.role == Role::target || wanted_.named_are_targets;
     add_mistake(352, fmt::format("{} is no number", shown(cell)), cell.position)
         .expected(fmt::format("a number: the column {} is {}", column.quoted_name, target ? "a target" : "a feature"))
-        .help(
-            !csv_thousands(cell.text).empty() ? help_for_thousands(cell.text, wanted_.decimal, wanted_.delimiter)
-            : wanted_.decimal == '.' && has_decimal_comma(cell.text)
-                ? "it has a decimal comma: say so by decimal (in a job data.decimal = \",\")"
-            : wanted_.decimal == ',' && is_csv_number(cell.text)
-                ? "it has a decimal point, where decimal says that numbers have commas: make them alike"
-            : is_csv_date(cell.text)
-                ? "make a number of it, such as days, or name the column in ignored (in a job "
-                  "data.ignored_columns); with pandas: "
-                  "(pandas.to_datetime(t[\"day\"]) - pandas.Timestamp(0)) / pandas.Timedelta(days=1)"
-            : may_be_missing(cell)
-                ? "if it stands for an empty cell, name it in missing, and say what empty cells are by empty_cells (in "
-                  "a job data.missing, data.empty_cells)"
-            : target         ? "write it like -1.5e3, or remove the record"
-            : wanted_.cleans ? "write it like -1.5e3, or name the column in categorical or ignored (in a job "
-                               "data.categorical_columns, data.ignored_columns)"
-                             : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)");
-  }
-
-  static std::string help_for_thousands(const std::string& text, char decimal, char delimiter) {
-    std::string help =
-        "write it without a separator of thousands; with pandas: " + csv_pandas(csv_thousands(text), delimiter);
-    if (decimal == '.' && has_decimal_comma(text))
-      help += "; if the comma stands before decimals, say so by decimal (in a job data.decimal = \",\")";
-    return help;
+        .help(help_for_no_number(cell, wanted_, target, may_be_missing(cell)));
   }
 
   void read_cell(const CsvCell& cell, const Column& column, float& number) {
