@@ -46,10 +46,12 @@ void add_files(const fs::path& folder, const ClassFolderWords& words, std::vecto
 
 }  // namespace
 
-fs::path set_of_classes(const fs::path& path, bool training, const ClassFolderWords& words) {
-  const fs::path folder = path / (training ? "train" : "test");
+fs::path set_of_classes(Split split, const SourceRequest& request, const ClassFolderWords& words) {
+  const bool training = split == Split::train;
+  const fs::path &path = request.path, folder = path / (training ? "train" : "test");
   std::error_code failure;
-  if (!training || fs::exists(folder, failure) || !fs::is_directory(path, failure)) return folder;
+  if ((!training && !request.only_test) || !fs::is_directory(path, failure)) return folder;
+  if (fs::exists(folder, failure) || fs::exists(path / "train", failure)) return folder;
   int64_t classes = 0;
   for (const auto& name : folder_names(path, failure)) {
     if (name[0] == '.' || fs::symlink_status(path / name, failure).type() != fs::file_type::directory) continue;
@@ -57,7 +59,7 @@ fs::path set_of_classes(const fs::path& path, bool training, const ClassFolderWo
     classes += std::any_of(inside.begin(), inside.end(),
                            [&](const std::string& file) { return file[0] != '.' && ends_as(file, words); });
   }
-  return classes > 1 ? path : folder;
+  return classes > (training ? 1 : 0) ? path : folder;
 }
 
 std::vector<std::string> classes_in(const fs::path& folder, const ClassFolderWords& words) {

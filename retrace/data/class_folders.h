@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "retrace/data/source_kind.h"
+
 namespace retrace {
 
 // What such folders hold, in words: "folder of texts", "text file"; and the ends of the names of the files.
@@ -24,8 +26,9 @@ struct ClassFile {
 // the system's, for what cannot be read.
 
 // The folder of a set: `path`/train or `path`/test. Where there is no folder `path`/train, and `path` itself has two
-// folders or more with such files, that is the training set.
-std::filesystem::path set_of_classes(const std::filesystem::path& path, bool training, const ClassFolderWords& words);
+// folders or more with such files, that is the training set; without `path`/test, too, and with one such folder, it is
+// the test set of a request for nothing else.
+std::filesystem::path set_of_classes(Split split, const SourceRequest& request, const ClassFolderWords& words);
 // The folders in `folder`, in the order of the bytes of their names: there is one at least.
 std::vector<std::string> classes_in(const std::filesystem::path& folder, const ClassFolderWords& words);
 // The files in `folder`, in that order: there is one at least.

@@ -62,7 +62,9 @@ void find_means(CsvTable& table, const CsvColumns& wanted) {
 }
 
 std::string listed_categories(const Categories& categories) {
-  const auto some = std::span(categories).first(std::min(categories.size(), kMostUnknown));
+  Categories some(categories.begin(),
+                  categories.begin() + static_cast<ptrdiff_t>(std::min(categories.size(), kMostUnknown)));
+  std::ranges::replace(some, std::string(), "an empty cell");
   return printable(joined(some, ", ") + (some.size() < categories.size() ? ", ..." : ""));
 }
 

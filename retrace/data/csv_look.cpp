@@ -39,6 +39,8 @@ struct LookedAt {
   std::string name;
   bool has_id_name = false;
   size_t numbers = 0, points = 0, words = 0, empties = 0, others = 0, commas = 0;
+  size_t thousands = 0;              // numbers with separators of them, of which a comma may be a decimal one
+  CsvCell thousand = {};             // the first one
   std::string other = {};            // the first one
   TextPosition comma = {};           // of the first number with a decimal comma
   std::set<std::string> texts = {};  // different ones; of features no more than tell what they are
@@ -58,6 +60,8 @@ struct LookedAt {
       ++numbers, points += cell.text.find('.') != std::string::npos, add_number(cell.text);
     } else if (has_decimal_comma(cell.text)) {
       if (commas++ == 0) comma = cell.position;
+    } else if (!csv_thousands(cell.text).empty()) {
+      if (thousands++ == 0) thousand = cell;
     } else if (others++ == 0) {
       other = cell.text;
     }
@@ -73,6 +77,7 @@ struct LookedAt {
 
   bool is_numbers() const { return numbers > 0 && others == 0 && commas == 0; }
   bool is_empty() const { return numbers == 0 && others == 0 && commas == 0; }
+  bool has_thousands() const { return thousands > 0 && others == 0; }
   // Whether it numbers the records.
   bool is_id(size_t records) const {
     if (!is_numbers() || numbers != records || records < 2) return false;
@@ -195,6 +200,11 @@ class Look {
   // Numbers with commas, in a table whose cells are separated by another character: decimals. Between commas they may
   // as well be thousands (in quotes), and where others have points one cannot tell.
   void find_decimal() {
+    for (LookedAt& column : columns_) {
+      if (column.has_thousands()) refuse_thousands(column);
+      column.others += column.thousands;
+      if (column.other.empty()) column.other = column.thousand.text;
+    }
     const auto numeric = [](const LookedAt& column) { return column.others == 0; };
     const bool points = std::any_of(columns_.begin(), columns_.end(),
                                     [&](const LookedAt& column) { return numeric(column) && column.points > 0; });
@@ -204,6 +214,16 @@ class Look {
       column.take_commas();
       decimal_comma_ = true;
     }
+  }
+
+  [[noreturn]] void refuse_thousands(const LookedAt& column) const {
+    throw Error(ErrorKind::bad_data, 534,
+                fmt::format("numbers of the column \"{}\" have separators of thousands", printable(column.name)))
+        .where(reader_.place(column.thousand.position))
+        .got(fmt::format("\"{}\"", printable(column.thousand.text)))
+        .expected("numbers like 1234.5")
+        .help("write the table again without them; with pandas: " +
+              csv_pandas(csv_thousands(column.thousand.text), delimiter_));
   }
 
   [[noreturn]] void refuse_commas(const LookedAt& column) const {
@@ -269,7 +289,8 @@ void Look::find_features() {
     if (i == target_ || skipped_.contains(i)) continue;
     const bool few = column.texts.size() <= kMostCategories && 2 * column.texts.size() <= records_;
     if (column.is_empty() || (!column.is_numbers() && !few)) {
-      ignore(i, column.is_empty() ? "has no value"
+      ignore(i, column.is_empty()           ? "has no value"
+                : is_csv_date(column.other) ? "dates, which are no numbers; docs/data.md 4 says how they become days"
                 : column.numbers > column.others
                     ? fmt::format("not all are numbers, such as \"{}\"", printable(column.other.substr(0, 40)))
                     : "texts, most of them different");

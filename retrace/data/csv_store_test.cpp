@@ -160,6 +160,30 @@ TEST(Csv, CellsHaveOtherDelimiters) {
   EXPECT_TRUE(says(refusal("a;b\n1;2\n"), "data.delimiter = \";\", \"|\" or \"tab\""));
 }
 
+TEST(Csv, DatesAreTold) {
+  for (const char* const text : {"2024-05-01", "2024-05-01T12:00:00Z", "2024-05-01 12:00"})
+    EXPECT_TRUE(is_csv_date(text)) << text;
+  for (const char* const text : {"2024-05", "2024-05-0x", "2024-05-011", "20240501", "a2024-05-01", ""})
+    EXPECT_FALSE(is_csv_date(text)) << text;
+  EXPECT_TRUE(says(refusal("a,b\n2024-05-01,2\n"), "help:     make a number of it, such as days"));
+}
+
+TEST(Csv, ThousandsAreTold) {
+  const std::vector<std::pair<const char*, const char*>> numbers{
+      {"1,234", ","}, {"-12,345,678.5", ","},      {"1.234,5", "."}, {"1.234.567", "."},
+      {"1 234", " "}, {"12\u00a0345,5", "\u00a0"}, {"1'234", "'"},   {"1_000", "_"}};
+  for (const auto& [text, separator] : numbers) EXPECT_EQ(csv_thousands(text), separator) << text;
+  for (const char* const text : {"1.234", "1234", "1,23", "1,2345", "12 34", "1 234 5", "1,234 567", "a,234", "", "-"})
+    EXPECT_EQ(csv_thousands(text), "") << text;
+  EXPECT_TRUE(
+      says(refusal("a,b\n\"1,234\",2\n"),
+           "help:     write it without a separator of thousands; with pandas: pandas.read_csv(FILE, "
+           "thousands=\",\").to_csv(FILE, index=False); if the comma stands before decimals, say so by decimal"));
+  EXPECT_TRUE(says(refusal("a,b\n1 234,2\n"), "thousands=\" \").to_csv(FILE, index=False)"));
+  EXPECT_TRUE(says(refusal("a;b\n1.234,5;2\n", {.delimiter = ';', .decimal = ','}),
+                   "thousands=\".\", decimal=\",\").to_csv(FILE, index=False)"));
+}
+
 TEST(Csv, NumbersHaveDecimalCommas) {
   const CsvColumns commas{.delimiter = ';', .decimal = ','};
   EXPECT_EQ(table("a;b;y\n1,5;-0,25;0\n+2;\"1,5e3\";1,5\n", commas).features, (Floats{1.5f, -0.25f, 2, 1500}));
@@ -340,6 +364,8 @@ TEST(CsvStore, CategoriesThatAreUnknownAreRefused) {
       "error[RT0400]: the column \"city\" has no category \"c\"\n  where:    x.csv:3:1\n  expected: a, b\n"
       "  help:     categories are those of the training set: add records of this one there, remove the record, or take "
       "zeros for unknown ones by unknown_categories (in a job data.unknown_categories = \"zeros\")");
+  EXPECT_TRUE(says(refusal("city,y\na,1\nc,2\n", {.empty = EmptyCells::mean, .categories = {{"", "a"}}}),
+                   "expected: an empty cell, a\n"));
   EXPECT_EQ(table("city,y\na,1\nc,2\n", {.categories = {{"a", "b"}}, .unknown_is_zeros = true}).features,
             (Floats{1, 0, 0, 0}));
   EXPECT_TRUE(says(refusal("a,y\n,1\n,2\n", {.empty = EmptyCells::mean}),

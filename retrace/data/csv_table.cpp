@@ -225,6 +225,33 @@ class Columns {
   std::vector<size_t> places_;
 };
 
+std::string help_for_thousands(const std::string& text, const CsvColumns& wanted) {
+  std::string help =
+      "write it without a separator of thousands; with pandas: " + csv_pandas(csv_thousands(text), wanted.delimiter);
+  if (wanted.decimal == '.' && has_decimal_comma(text))
+    help += "; if the comma stands before decimals, say so by decimal (in a job data.decimal = \",\")";
+  return help;
+}
+
+// Of a cell that is no number where one is wanted; `missing`: it may stand for an empty one.
+std::string help_for_no_number(const CsvCell& cell, const CsvColumns& wanted, bool target, bool missing) {
+  if (!csv_thousands(cell.text).empty()) return help_for_thousands(cell.text, wanted);
+  if (wanted.decimal == '.' && has_decimal_comma(cell.text))
+    return "it has a decimal comma: say so by decimal (in a job data.decimal = \",\")";
+  if (wanted.decimal == ',' && is_csv_number(cell.text))
+    return "it has a decimal point, where decimal says that numbers have commas: make them alike";
+  if (is_csv_date(cell.text))
+    return "make a number of it, such as days, or name the column in ignored (in a job data.ignored_columns); with "
+           "pandas: (pandas.to_datetime(t[\"day\"]) - pandas.Timestamp(0)) / pandas.Timedelta(days=1)";
+  if (missing)
+    return "if it stands for an empty cell, name it in missing, and say what empty cells are by empty_cells (in a job "
+           "data.missing, data.empty_cells)";
+  if (target) return "write it like -1.5e3, or remove the record";
+  return wanted.cleans ? "write it like -1.5e3, or name the column in categorical or ignored (in a job "
+                         "data.categorical_columns, data.ignored_columns)"
+                       : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)";
+}
+
 class TableReader {
  public:
   TableReader(std::string_view text, std::string_view name, const CsvColumns& wanted)
@@ -315,18 +342,7 @@ class TableReader {
     const bool target = column.role == Role::target || wanted_.named_are_targets;
     add_mistake(352, fmt::format("{} is no number", shown(cell)), cell.position)
         .expected(fmt::format("a number: the column {} is {}", column.quoted_name, target ? "a target" : "a feature"))
-        .help(
-            wanted_.decimal == '.' && has_decimal_comma(cell.text)
-                ? "it has a decimal comma: say so by decimal (in a job data.decimal = \",\")"
-            : wanted_.decimal == ',' && is_csv_number(cell.text)
-                ? "it has a decimal point, where decimal says that numbers have commas: make them alike"
-            : may_be_missing(cell)
-                ? "if it stands for an empty cell, name it in missing, and say what empty cells are by empty_cells (in "
-                  "a job data.missing, data.empty_cells)"
-            : target         ? "write it like -1.5e3, or remove the record"
-            : wanted_.cleans ? "write it like -1.5e3, or name the column in categorical or ignored (in a job "
-                               "data.categorical_columns, data.ignored_columns)"
-                             : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)");
+        .help(help_for_no_number(cell, wanted_, target, may_be_missing(cell)));
   }
 
   void read_cell(const CsvCell& cell, const Column& column, float& number) {
@@ -400,6 +416,48 @@ bool has_decimal_comma(std::string_view text) {
   if (comma == std::string_view::npos || comma + 1 == text.size()) return false;
   float number = 0;
   return read_number(text, number, ',') == NumberFault::none;
+}
+
+bool is_csv_date(std::string_view text) {
+  constexpr std::string_view kForm = "0000-00-00";
+  if (text.size() < kForm.size() ||
+      (text.size() > kForm.size() && text[kForm.size()] != 'T' && text[kForm.size()] != ' '))
+    return false;
+  for (size_t i = 0; i < kForm.size(); ++i)
+    if (kForm[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != kForm[i]) return false;
+  return true;
+}
+
+std::string csv_pandas(const std::string& thousands, char delimiter) {
+  const std::string separator = delimiter == ','    ? ""
+                                : delimiter == '\t' ? ", sep=\"\\t\""
+                                                    : fmt::format(", sep=\"{}\"", delimiter);
+  const char* const decimal = thousands == "." ? ", decimal=\",\"" : "";
+  return fmt::format("pandas.read_csv(FILE{}, thousands=\"{}\"{}).to_csv(FILE, index=False)", separator, thousands,
+                     decimal);
+}
+
+std::string csv_thousands(std::string_view text) {
+  std::string_view rest = text;
+  if (!rest.empty() && (rest[0] == '-' || rest[0] == '+')) rest.remove_prefix(1);
+  const auto digits = [&] { return std::min(rest.find_first_not_of("0123456789"), rest.size()); };
+  const size_t first = digits();
+  if (first < 1 || first > 3) return "";
+  rest.remove_prefix(first);
+  for (const std::string_view separator : {",", ".", " ", "'", "_", "\u00a0", "\u202f", "\u2019"}) {
+    if (!rest.starts_with(separator)) continue;
+    int groups = 0;
+    for (; rest.starts_with(separator); ++groups) {
+      rest.remove_prefix(separator.size());
+      if (digits() != 3) return "";
+      rest.remove_prefix(3);
+    }
+    const bool decimals = !rest.empty() && (rest[0] == '.' || rest[0] == ',');
+    if (decimals) rest.remove_prefix(1), rest.remove_prefix(digits());
+    const bool other = separator == "." && groups == 1 && !decimals;  // 1.234 is a number
+    return rest.empty() && !other ? std::string(separator) : "";
+  }
+  return "";
 }
 
 std::string with_decimal_point(std::string text) {

@@ -83,6 +83,16 @@ bool is_missing_word(std::string_view text);
 // Whether a text is a number with a decimal comma: 1,5.
 bool has_decimal_comma(std::string_view text);
 
+// What separates the thousands of a text that is a number but for that: the comma of 1,234, the blank of 1 234, the
+// point of 1.234,5; "": nothing does.
+std::string csv_thousands(std::string_view text);
+
+// Whether a text begins as a date or a time: 2024-05-01T12:00:00Z.
+bool is_csv_date(std::string_view text);
+
+// What writes a table anew without them, in Python.
+std::string csv_pandas(const std::string& thousands, char delimiter);
+
 // The number with a point: 1.5 of 1,5.
 std::string with_decimal_point(std::string text);
 

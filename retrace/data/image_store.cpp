@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <numeric>
+#include <optional>
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/base/hash.h"
+#include "retrace/data/broken_images.h"
 #include "retrace/data/file_container.h"
 #include "retrace/data/image_files.h"
 #include "retrace/data/image_fit.h"
@@ -21,6 +24,9 @@ namespace retrace {
 
 // What all stores over one list of files share.
 struct ImageReader {
+  ImageReader(ImageFiles all, ImageInfo wanted, ImageFit how, bool scaled)
+      : files(std::move(all)), sizes(wanted), fit(how), scale_bytes(scaled) {}
+
   ImageFiles files;
   ImageInfo sizes;
   ImageFit fit = ImageFit::exact;
@@ -29,7 +35,7 @@ struct ImageReader {
   bool has_labels() const { return !files.class_names.empty(); }
   ImagePixels pixels(size_t file) const {
     const std::string name = printable(files.paths[file]);
-    return fitted(decode_image(files.bytes(file), name), sizes, fit, name);
+    return fitted(decoded(file, name), sizes, fit, name);
   }
   TensorSpec spec(const ImageInfo& image) const {
     const DType type = scale_bytes ? DType::f32 : DType::u8;
@@ -42,6 +48,20 @@ struct ImageReader {
     else
       std::memcpy(to, image.values.data(), image.values.size());
   }
+
+ private:
+  // The first file that cannot be read is reported with all others; later ones, of other threads, are the same error.
+  ImagePixels decoded(size_t file, const std::string& name) const {
+    try {
+      return decode_image(files.bytes(file), name);
+    } catch (const Error& error) {
+      const std::lock_guard locked(broken_mutex_);
+      if (!broken_) broken_ = broken_images_error(files, error);
+      throw Error(*broken_);
+    }
+  }
+  mutable std::mutex broken_mutex_;
+  mutable std::optional<Error> broken_;
 };
 
 namespace {
@@ -128,12 +148,20 @@ void check_options(const ImageDatastoreOptions& options, Place place) {
       .expected("height and width of 1 or more, channels of 1 or 3; 0 takes those of the first image");
 }
 
+ImageInfo first_info(const ImageFiles& files) {
+  try {
+    return image_info(files, 0);
+  } catch (const Error& error) {
+    throw broken_images_error(files, error);
+  }
+}
+
 ImageInfo wanted_sizes(const ImageDatastoreOptions& options, const ImageFiles& files) {
   const bool any = options.fit == ImageFit::any;
   ImageInfo wanted{any ? 0 : options.height, any ? 0 : options.width, options.channels};
   if (any && wanted.channels) return wanted;
   if (wanted.height && wanted.width && wanted.channels) return wanted;
-  const ImageInfo found = image_info(files, 0);
+  const ImageInfo found = first_info(files);
   if (!any && !wanted.height) wanted.height = found.height;
   if (!any && !wanted.width) wanted.width = found.width;
   if (!wanted.channels) wanted.channels = found.channels;
@@ -277,7 +305,7 @@ ImageDatastore image_datastore(const std::string& location, const ImageDatastore
     const ImageInfo sizes = wanted_sizes(options, files);
     std::vector<int64_t> all(files.paths.size());
     std::iota(all.begin(), all.end(), 0);
-    auto reader = std::make_shared<ImageReader>(ImageReader{std::move(files), sizes, options.fit, options.scale_bytes});
+    auto reader = std::make_shared<ImageReader>(std::move(files), sizes, options.fit, options.scale_bytes);
     return ImageDatastore(std::move(reader), std::make_shared<const std::vector<int64_t>>(std::move(all)), place);
   });
 }

@@ -300,5 +300,24 @@ TEST(ImageStore, DecodesAheadWithTheSameBits) {
   for (const auto& text : told) EXPECT_EQ(text, told[0]);
 }
 
+TEST(ImageStore, TellsAllBrokenImagesAtOnce) {
+  const ImageFolder folder;
+  write_pets(folder);
+  folder.write("dog/1.png", grey(1).substr(0, 40));
+  const auto refusal = [&] { return error_of([&] { pets(folder).read_all(); }); };
+  EXPECT_TRUE(says(refusal(), "error[RT0334]: the image \"" + folder.at("dog/1.png") + "\" is damaged")) << refusal();
+  for (int i = 0; i < 10; ++i) folder.write(fmt::format("cat/x{}.png", i), "<html>");
+  folder.write("dog/3.png", "");
+  EXPECT_TRUE(refusal().starts_with("error[RT0531]: 12 of 19 images cannot be read\n  where:    image_store_test.cpp:"))
+      << refusal();
+  EXPECT_TRUE(
+      says(refusal(), "\n  got:      \"" + folder.at("cat/x0.png") + "\" is neither a JPEG nor a PNG\n            \""))
+      << refusal();
+  EXPECT_TRUE(says(refusal(), "cat/x9.png\" is neither a JPEG nor a PNG\n            and 2 more\n  help: "))
+      << refusal();
+  folder.write("ant-eater/0.png", "");  // whose sizes would be those of all
+  EXPECT_TRUE(refusal().starts_with("error[RT0531]: 13 of 19 images")) << refusal();
+}
+
 }  // namespace
 }  // namespace retrace

@@ -190,6 +190,11 @@ uint64_t MiniBatchQueue::digest(int64_t first, int64_t end) const {
   return mix64(sum);
 }
 
+std::vector<int64_t> MiniBatchQueue::observations(int64_t first, int64_t end) const {
+  const auto& all = order_->indices();
+  return {all.begin() + std::min(first, size()), all.begin() + std::min(end, size())};
+}
+
 int64_t MiniBatchQueue::mini_batches() const { return order_->mini_batches(0, options_.mini_batch_size, discards()); }
 
 std::vector<int64_t> MiniBatchQueue::next_sizes(int64_t count) const {

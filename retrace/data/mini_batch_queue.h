@@ -110,6 +110,8 @@ class MiniBatchQueue {
   // A digest of the observations from place `first` up to `end` of the current order, by their numbers in the data set
   // (docs/numerics.md 9): QueuePosition::next before and after a mini-batch say which they are, for all workers.
   uint64_t digest(int64_t first, int64_t end) const;
+  // The numbers of these observations in the store.
+  std::vector<int64_t> observations(int64_t first, int64_t end) const;
   // Goes on exactly as the queue that gave the position, if store, options and parts are the same. Error(usage) for a
   // position that this queue cannot have.
   void restore(const QueuePosition& position, Place place = Place::here());

@@ -144,7 +144,7 @@ const ClassFolderWords& series_words() {
 }
 
 fs::path folder_of_series(Split split, const SourceRequest& request) {
-  return set_of_classes(request.path, split == Split::train, series_words());
+  return set_of_classes(split, request, series_words());
 }
 
 SeriesTarget target_of_series(const OptionValues& options) {

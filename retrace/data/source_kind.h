@@ -33,6 +33,7 @@ struct SourceRequest {
   OptionValues options = {};        // of this source alone; complete
   TrainingFacts training = {};      // what a test set goes by; where that does not do, the training set is read
   bool whole = false;               // there is no test set: the training set may be `path` itself
+  bool only_test = false;           // nothing is trained: the test set may be `path` itself
   double test_share = 0;            // where it is whole: the share that is put aside for tests
   bool any_size = false;  // images may differ in height and width where the options say none: transforms make them one
 

@@ -63,6 +63,7 @@ Json json_of(const RunFinished& e) {
                                     {"stop_reason", e.stop_reason},
                                     {"fingerprint", e.fingerprint}};
   add_mode(members, e.mode);
+  if (!e.cause.empty()) members.emplace_back("cause", e.cause);
   return Json::object(members);
 }
 

@@ -61,6 +61,7 @@ struct RunFinished {
   std::string stop_reason, fingerprint;
   MetricTables tables = {};
   std::string mode = "reproducible";  // training.mode: unless it is this, the fingerprint is that of this run alone
+  std::string cause = {}, help = {};  // of a loss that is not finite; else empty
 };
 
 // Any of them.

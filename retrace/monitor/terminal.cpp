@@ -154,6 +154,9 @@ void Terminal::View::show(const RunFinished& event) {
   end_epoch();
   end_line(fmt::format("{} after {} iterations, {}", printable(event.stop_reason), event.iteration,
                        duration_text(event.seconds)));
+  if (event.cause.empty() || !options.says_causes) return;
+  end_line("  cause:    " + printable(event.cause));
+  end_line("  help:     " + printable(event.help));
 }
 
 // An epoch's line is written when the next thing happens, so that its validation stands on it.

@@ -12,10 +12,11 @@ namespace retrace {
 
 // Options of Terminal.
 struct TerminalOptions {
-  bool rewrite = false;   // the stream is a terminal that obeys '\r'
-  int columns = 80;       // lines are cut there when they are rewritten
-  double interval = 0.1;  // seconds between two rewrites at least
-  bool unicode = false;   // a line that is rewritten has a bar and a small curve of the loss, where it has room
+  bool rewrite = false;     // the stream is a terminal that obeys '\r'
+  int columns = 80;         // lines are cut there when they are rewritten
+  double interval = 0.1;    // seconds between two rewrites at least
+  bool says_causes = true;  // of a loss that is not finite, in the last lines
+  bool unicode = false;     // a line that is rewritten has a bar and a small curve of the loss, where it has room
 };
 
 // Options that fit a stream: rewritten on a terminal, with its width, and with pictures if the locale is UTF-8. `dumb`

@@ -273,7 +273,8 @@ TEST(ImageJob, RefusesFoldersThatDoNotFit) {
   job.network.name = "digits", job.network.heads = {"class"};
   EXPECT_TRUE(says(error_of([&] { check_job(job); }), "network \"digits\" cannot train on data source \"images\""));
   job.data.path = "";
-  EXPECT_TRUE(says(error_of([&] { check_job(job); }), "the folder of train/CLASS and test/CLASS, folders of images"));
+  EXPECT_TRUE(says(error_of([&] { check_job(job); }),
+                   "the folder of train/CLASS and test/CLASS, or CLASS alone, folders of images"));
 }
 
 // A run predicts files as it was tested on them: one, a folder, wildcards.

@@ -9,8 +9,10 @@
 #include "retrace/base/file.h"
 #include "retrace/base/joined.h"
 #include "retrace/device/device.h"
+#include "retrace/nn/layer_graph.h"
 #include "retrace/optim/schedule_kind.h"
 #include "retrace/train/job_fields.h"
+#include "retrace/train/layer_mistakes.h"
 
 namespace retrace {
 namespace {
@@ -37,17 +39,23 @@ std::string bound(double value) {
 
 class Checker {
  public:
-  Checker(const Job& job, const GivenKeys& given) : job_(job), given_(given) {}
+  Checker(const Job& job, const GivenKeys& given, std::set<std::string> faulty)
+      : job_(job), given_(given), faulty_(std::move(faulty)) {}
 
-  std::vector<Error> run(bool combinations) {
+  std::vector<Error> run() {
     const auto fields = job_fields(job_);
     for (const auto& field : fields) {
       key_ = field.key;
+      const size_t before = errors_.size();
       if (const auto value = field.get(job_)) std::visit([&](const auto& typed) { check(typed, field.rule); }, *value);
+      if (errors_.size() > before) faulty_.insert(section_of(key_));
     }
     check_texts();
     check_options(fields);
-    if (!errors_.empty() || !combinations) return std::move(errors_);
+    if (!errors_.empty() || !faulty_.empty()) {
+      check_layers();
+      return std::move(errors_);
+    }
     check_applies(fields);
     for (auto& error : find_misfits(job_, given_)) errors_.push_back(std::move(error));
     return std::move(errors_);
@@ -154,6 +162,16 @@ class Checker {
           errors_.push_back(mistake(434, key, fmt::format("unknown key \"{}\"", key)));
   }
 
+  // Of a job that has other mistakes.
+  void check_layers() {
+    if (job_.network.layers.empty() || faulty_.count("network")) return;
+    const SourceKind* source = job_.data.source ? find_kind(all_sources(), *job_.data.source) : nullptr;
+    if (source && !faulty_.count("data"))
+      for (auto& error : find_layer_mistakes(job_, given_, *source)) errors_.push_back(std::move(error));
+    else
+      nn::checked_layers(job_.network.layers, job_.network.outputs, errors_);
+  }
+
   // Options of another solver, schedule, network or source.
   void check_applies(const std::vector<JobField>& fields) {
     for (const auto& field : fields) {
@@ -165,6 +183,7 @@ class Checker {
 
   const Job& job_;
   const GivenKeys& given_;
+  std::set<std::string> faulty_;  // sections with mistakes
   std::string key_;
   std::vector<Error> errors_;
 };
@@ -187,10 +206,10 @@ bool is_job_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), is_name_character);
 }
 
-std::vector<Error> find_mistakes(const Job& job, const GivenKeys& given, bool combinations) {
-  return Checker(job, given).run(combinations);
+std::vector<Error> find_mistakes(const Job& job, const GivenKeys& given, std::set<std::string> faulty) {
+  return Checker(job, given, std::move(faulty)).run();
 }
 
-void check_job(const Job& job) { throw_all(find_mistakes(resolved(job), {}, true)); }
+void check_job(const Job& job) { throw_all(find_mistakes(resolved(job), {})); }
 
 }  // namespace retrace

@@ -2,6 +2,7 @@
 // The rules of a job's values; used by job*.cpp.
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,9 +27,10 @@ bool is_job_name(std::string_view name);
 // A mistake in the value of a key, with its place if somebody wrote it.
 Error job_mistake(const GivenKeys& given, int code, const std::string& key, const std::string& what);
 
-// What is wrong with the values of a job whose fields have the right types. Combinations of fields are looked at
-// only if `combinations`, since a field that kept its default would give misleading texts.
-std::vector<Error> find_mistakes(const Job& job, const GivenKeys& given, bool combinations);
+// What is wrong with the values of a job, beside mistakes in the sections `faulty` ("": the top level) that are known.
+// Combinations of fields are looked at only where all else is right, since a field that kept its default would give
+// misleading texts: layers if [network] is right, and with the data if [data] is, too.
+std::vector<Error> find_mistakes(const Job& job, const GivenKeys& given, std::set<std::string> faulty = {});
 // What does not belong together in a job whose values are each in order: network, data and training.
 std::vector<Error> find_misfits(const Job& job, const GivenKeys& given);
 

@@ -74,6 +74,14 @@ SourceSet load(const Job& job, Split split, const TrainingFacts& training) {
   return prepared(job, split, part_of(parts_of(job, whole), split, whole));
 }
 
+// The test set, of a job that does not train.
+SourceSet load_alone(const Job& job, const TrainingFacts& training) {
+  if (job.data.test_share > 0) return load(job, Split::test, training);
+  SourceRequest request = request_of(job, Split::test, training);
+  request.only_test = true;
+  return prepared(job, Split::test, source_of(job).load(Split::test, request));
+}
+
 // What `read` makes of the test set. Where the training set is there and it is not, the remedy is named.
 template <class Read>
 auto of_test_set(const Job& job, const Read& read) {
@@ -232,7 +240,7 @@ JobData load_job_data(const Job& given, const nn::Network& network) {
 JobData load_test_data(const Job& given, const nn::Network& network, const TrainingFacts& training) {
   const FloatingPointScope floating_point;
   const Job job = resolved(given);
-  const SourceSet test = load(job, Split::test, training);
+  const SourceSet test = load_alone(job, training);
   JobData data{test.store,   test.store, formats_of(job, network), targets_of(job, network), test.classes,
                test.classes, training};
   check_test_data(job, network, data);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <system_error>
 
 #include "retrace/base/file.h"
@@ -224,16 +225,22 @@ class JobReader {
       else if (is_section(entry.key))
         check_section(entry);
       else
-        errors_.push_back(unknown_key(entry));
+        add_unknown_key(entry);
     }
     complete(file);
-    for (const auto& mistake : find_mistakes(job_, given_, errors_.empty())) errors_.push_back(mistake);
+    for (const auto& mistake : find_mistakes(job_, given_, faulty_)) errors_.push_back(mistake);
     throw_all(errors_);
     return job_;
   }
 
  private:
   void assign_field(const JobEntry& entry) {
+    const size_t before = errors_.size();
+    assign_value(entry);
+    if (errors_.size() > before) faulty_.insert(section_of(entry.key));
+  }
+
+  void assign_value(const JobEntry& entry) {
     const auto fields = job_fields(job_);
     const auto field =
         std::find_if(fields.begin(), fields.end(), [&](const JobField& known) { return known.key == entry.key; });
@@ -271,8 +278,16 @@ class JobReader {
   }
 
   void check_section(const JobEntry& entry) {
-    if (!std::holds_alternative<TableValue>(entry.value))
-      errors_.push_back(wrong_type(entry, fmt::format("a section: [{}]", entry.key)));
+    if (std::holds_alternative<TableValue>(entry.value)) return;
+    errors_.push_back(wrong_type(entry, fmt::format("a section: [{}]", entry.key)));
+    faulty_.insert(entry.key);
+  }
+
+  // A section that is not known may be one that the layers follow from.
+  void add_unknown_key(const JobEntry& entry) {
+    errors_.push_back(unknown_key(entry));
+    faulty_.insert(section_of(entry.key));
+    if (std::holds_alternative<TableValue>(entry.value)) faulty_.insert({"data", "network"});
   }
 
   Error unknown_key(const JobEntry& entry) const {
@@ -292,12 +307,15 @@ class JobReader {
   void complete(std::string_view file) {
     if (!given_.count("name")) job_.name = name_from(file);
     if (!job_.network.layers.empty()) {
-      if (!given_.count("data.source"))
+      if (!given_.count("data.source")) {
+        faulty_.insert("data");
         errors_.push_back(Error(ErrorKind::usage, 413, "data.source is missing")
                               .where(printable(file))
                               .expected(joined(names_of(all_sources()), ", "))
                               .help("a network of layers needs data: add [data] with source = \"...\""));
+      }
     } else if (!given_.count("network.name") && !given_.count("network.layers")) {
+      faulty_.insert("network");
       errors_.push_back(
           Error(ErrorKind::usage, 413, "network.name is missing")
               .where(printable(file))
@@ -319,6 +337,7 @@ class JobReader {
   Job job_;
   GivenKeys given_;
   std::vector<Error> errors_;
+  std::set<std::string> faulty_;  // sections with mistakes
 };
 
 Job parse(std::string_view text, std::string_view file, const std::vector<JobOverride>& overrides,

@@ -116,6 +116,12 @@ TEST(JobStart, OfTablesWithDecimalCommas) {
     write_file_whole(file, table);
     return error_of([&] { start_job({.data = file}); });
   };
+  EXPECT_EQ(
+      refusal("x;z;y\n1 500;1.5;a\n2;2.5;b\n"),
+      "error[RT0534]: numbers of the column \"x\" have separators of thousands\n  where:    " + file +
+          ":2:1\n  got:      \"1 500\"\n  expected: numbers like 1234.5\n"
+          "  help:     write the table again without them; with pandas: pandas.read_csv(FILE, sep=\";\", thousands=\" "
+          "\").to_csv(FILE, index=False)");
   EXPECT_EQ(refusal("x;z;y\n1,5;1.5;a\n2,5;2.5;b\n"),
             "error[RT0497]: numbers of the column \"x\" have commas\n  where:    " + file +
                 ":2:1\n  expected: points or commas before decimals, and not both in one table\n  help:     write the "
@@ -369,11 +375,12 @@ TEST(JobStart, SaysWhatTheDataLack) {
       "error[RT0673]: no job can start from \"" + folder +
           "\", which holds no data that a source reads\n"
           "  expected: data_batch_1.bin to data_batch_5.bin and test_batch.bin (cifar10); train.csv and test.csv "
-          "(csv); train/CLASS and test/CLASS, folders of images (images); the four IDX files (mnist); "
+          "(csv); train/CLASS and test/CLASS, or CLASS alone, folders of images (images); the four IDX files (mnist); "
           "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (npy); train/CLASS and "
-          "test/CLASS, folders of series (series); train.txt and test.txt, or "
-          "texts of which a part tests (text); train/CLASS and test/CLASS, folders of texts (texts); train/CLASS and "
-          "test/CLASS, folders of volumes (volumes)\n"
+          "test/CLASS, or CLASS alone, folders of series (series); train.txt and test.txt, or "
+          "texts of which a part tests (text); train/CLASS and test/CLASS, or CLASS alone, folders of texts (texts); "
+          "train/CLASS and "
+          "test/CLASS, or CLASS alone, folders of volumes (volumes)\n"
           "  help:     docs/data.md says how the files are named");
   fs::create_directory(root / "inner");
   write_csv(root / "inner", "a,b,kind\n", [](int x) { return x < 5 ? "red" : "blue"; });

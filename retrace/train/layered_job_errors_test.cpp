@@ -185,5 +185,24 @@ TEST(LayeredJobErrors, TooManyLayersAreRefused) {
   expected: at most 10000, blocks repeated)");
 }
 
+// Also of layers, where other sections have mistakes.
+TEST(LayeredJobErrors, OtherMistakesHideNone) {
+  const std::string layers = "layers = [{type = \"relux\"}]\n";
+  const std::string typo = refusal(layers, std::string(kSmallRest) + "max_epoch = 3\n");
+  EXPECT_NE(typo.find("unknown key \"training.max_epoch\""), std::string::npos) << typo;
+  EXPECT_NE(typo.find("there is no layer type \"relux\""), std::string::npos) << typo;
+  const std::string range = refusal(layers, "[data]\nsource = \"digit\"\n[training]\nmini_batch_size = -1\n");
+  EXPECT_NE(range.find("mini_batch_size is out of range"), std::string::npos) << range;
+  EXPECT_NE(range.find("data.source has no choice"), std::string::npos) << range;
+  EXPECT_NE(range.find("there is no layer type \"relux\""), std::string::npos) << range;
+  // Shapes follow from the data, and are told where these are right.
+  const std::string narrow = "layers = [{type = \"max_pool2d\", size = 99}, {type = \"linear\", features = 10}]\n";
+  const std::string shapes = refusal(narrow, std::string(kSmallRest) + "max_epoch = 3\n");
+  EXPECT_NE(shapes.find("unknown key \"training.max_epoch\""), std::string::npos) << shapes;
+  EXPECT_NE(shapes.find("layer 1 (max_pool2d)"), std::string::npos) << shapes;
+  const std::string unknown = refusal(narrow, "[data]\nsource = \"digits\"\ntrain_sample = 3\n");
+  EXPECT_EQ(unknown.find("max_pool2d"), std::string::npos) << unknown;
+}
+
 }  // namespace
 }  // namespace retrace

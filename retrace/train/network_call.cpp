@@ -24,7 +24,7 @@ constexpr const char* kOutput = "y";
 void check_options(const Job& job) {
   GivenKeys given;
   for (const auto& [name, value] : job.training.options) given["training." + name] = {};
-  throw_all(find_mistakes(resolved(job), given, true));
+  throw_all(find_mistakes(resolved(job), given));
 }
 
 bool is_of_job(std::string_view key) { return key.starts_with("network.") || key.starts_with("data."); }

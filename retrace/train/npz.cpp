@@ -10,6 +10,7 @@
 #include "retrace/base/joined.h"
 #include "retrace/data/npy.h"
 #include "retrace/data/zip.h"
+#include "retrace/train/foreign_file.h"
 
 namespace retrace {
 namespace {
@@ -102,7 +103,16 @@ SafeTensors parse_npz(std::string_view file, std::string_view name) {
 }
 
 SafeTensors read_tensors(const std::filesystem::path& path) {
-  return path.extension() == ".npz" ? read_npz(path) : read_safetensors(path);
+  try {
+    return path.extension() == ".npz" ? read_npz(path) : read_safetensors(path);
+  } catch (const Error& error) {
+    const ForeignFile foreign = foreign_file(path);
+    if (error.kind() != ErrorKind::bad_data || foreign.framework.empty()) throw;
+    throw Error(ErrorKind::bad_data, 533,
+                fmt::format("\"{}\" is a file of {}, which is not read", printable(path.string()), foreign.framework))
+        .expected("a safetensors or NPZ file")
+        .help("convert it in Python: " + foreign.conversion);
+  }
 }
 
 SafeTensors read_npz(const std::filesystem::path& path) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/train/foreign_file.h"
 #include "retrace/train/npz.h"
 #include "retrace/train/weights.h"
 
@@ -41,6 +42,7 @@ void save(const Tree& tree, const std::string& path, Place place) {
       throw Error(ErrorKind::usage, 547, "save: a single tensor has no name in a file")
           .expected("a tree with names")
           .help("save({{\"x\", x}}, path)");
+    check_own_ending(path);
     if (path.ends_with(".npz"))
       write_npz(path, to_safetensors(tree));
     else

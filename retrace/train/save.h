@@ -16,8 +16,8 @@ struct Network;
 // Writes the tensors of a tree to a file that other frameworks read: NPZ (numpy.load) where the path ends in .npz, else
 // safetensors. The name of each is its path ("conv2d_1/weights"). A safetensors file has the fingerprint of every
 // tensor in its metadata. The file is written whole or not at all, and equal trees give equal bytes. Pending values are
-// computed now. Marks and labels are not kept. Errors: usage for a tree that is a single tensor, and for an NPZ file of
-// 4 GiB or more; output.
+// computed now. Marks and labels are not kept. Errors: usage for a tree that is a single tensor, for the ending of a
+// file of another framework (.pt, .h5), and for an NPZ file of 4 GiB or more; output.
 void save(const Tree& tree, const std::string& path, Place place = Place::here());
 
 // The tree of a file, on the CPU: NPZ (stored or deflated, in C or Fortran order) where the path ends in .npz, else

@@ -5,9 +5,11 @@
 #include <filesystem>
 
 #include "retrace/base/error.h"
+#include "retrace/base/file.h"
 #include "retrace/ops/operators.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/safetensors.h"
+#include "tests/error_testing.h"
 #include "tests/temporary_folder.h"
 
 namespace retrace {
@@ -81,6 +83,31 @@ TEST_F(Save, RefusesOtherTypesAndSingleTensors) {
   EXPECT_NE(problem().find("\"x\" is I16[]"), std::string::npos) << problem();
   EXPECT_THROW(save(Tree(Tensor::scalar(1.0f)), file()), Error);
   EXPECT_THROW(load(file() + ".not"), Error);
+}
+
+TEST_F(Save, FilesOfOtherFrameworksAreNamed) {
+  const Tree tree{{"x", Tensor::scalar(1.0f)}};
+  const Place place{"x.cpp", 3};
+  for (const char* const ending : {".pt", ".pth", ".h5", ".hdf5", ".keras", ".pkl", ".pickle", ".onnx", ".npy"})
+    EXPECT_TRUE(says(error_of([&] { save(tree, "w" + std::string(ending)); }), "error[RT0532]")) << ending;
+  EXPECT_EQ(
+      error_of([&] { save(tree, "w.pt", place); }),
+      "error[RT0532]: \"w.pt\" is named like a file of PyTorch\n  where:    x.cpp:3\n"
+      "  expected: a name that ends in .safetensors, or in .npz for numpy\n"
+      "  help:     save to \"w.safetensors\", which PyTorch reads: safetensors.torch.load_file(\"w.safetensors\")");
+  const std::string path = file() + ".pt";
+  write_file_whole(path, "PK\x03\x04 archive/data.pkl");
+  EXPECT_EQ(error_of([&] { load(path, place); }),
+            "error[RT0533]: \"" + path +
+                "\" is a file of PyTorch, which is not read\n  where:    x.cpp:3\n"
+                "  expected: a safetensors or NPZ file\n"
+                "  help:     convert it in Python: import torch, safetensors.torch as s; w = torch.load(\"" +
+                path + "\", map_location=\"cpu\"); s.save_file({k: v.contiguous() for k, v in w.items()}, \"" + file() +
+                ".safetensors\")");
+  save(tree, file());
+  std::filesystem::rename(file(), path);  // as earlier versions wrote it
+  EXPECT_EQ(fingerprint(load(path)), fingerprint(tree));
+  EXPECT_TRUE(says(error_of([&] { load("not.there.pt"); }), "does not exist"));
 }
 
 }  // namespace

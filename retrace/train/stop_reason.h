@@ -1,7 +1,14 @@
 #pragma once
 // Why a training ends before its last epoch is complete, as results, events and metrics files say it.
 
+#include <string>
+
 namespace retrace {
+
+// Of a loss that is not finite: what is found, and what helps; texts without an end mark.
+struct LossCause {
+  std::string found, help;
+};
 
 inline constexpr const char* kStopped = "stopped";  // by its user, or by its output function
 inline constexpr const char* kMaxIterations = "max iterations completed";

@@ -104,6 +104,25 @@ TEST_F(TextsJobTest, BucketsHaveOneResult) {
   EXPECT_EQ(train_job(job(longer), {.resume = root_ / "again"}).fingerprint, result.fingerprint);
 }
 
+// Folders of classes without train and test are a whole test set.
+TEST_F(TextsJobTest, OtherFoldersOfClassesAreTested) {
+  train_job(job(), {.out = root_ / "run"});
+  const auto tested = [&](const char* folder) {
+    return test_run(root_ / "run", {.overrides = {{"data.path", (root_ / "data" / folder).string(), ""}}});
+  };
+  const auto own = test_run(root_ / "run"), same = tested("test");
+  EXPECT_EQ(same.samples, 24);
+  EXPECT_EQ(same.loss, own.loss);
+  std::filesystem::rename(root_ / "data/test/a", root_ / "data/a");
+  EXPECT_EQ(tested("test").samples, 12);  // of one class
+  std::filesystem::create_directories(root_ / "data/test/c");
+  write_file_whole(root_ / "data/test/c/1.txt", "c");
+  EXPECT_TRUE(says(error_of([&] { tested("test"); }), "is of no class of the training"));
+  EXPECT_TRUE(says(error_of([&] { tested("train/a"); }), "does not exist"));
+  // A training has a test set, or puts a share aside.
+  EXPECT_TRUE(says(refused({{"data.path", (root_ / "data/train").string(), ""}}), "data.test_share = 0.2"));
+}
+
 TEST_F(TextsJobTest, BucketsThatDoNotFit) {
   EXPECT_TRUE(says(refused({{"training.buckets", "[6, 6]", ""}}), "training.buckets is not ascending"));
   EXPECT_TRUE(says(refused({{"training.buckets", "[0]", ""}}), "training.buckets is out of range"));

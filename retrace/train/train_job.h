@@ -11,6 +11,7 @@
 #include "retrace/monitor/monitor.h"
 #include "retrace/train/job.h"
 #include "retrace/train/step_log.h"
+#include "retrace/train/stop_reason.h"
 #include "retrace/train/weights.h"
 
 namespace retrace {
@@ -59,6 +60,7 @@ struct TrainJobResult {
   int64_t checkpoint = 0;         // the iteration of the newest checkpoint in the folder; 0: there is none
   NetworkWeights weights;         // those of the fingerprint
   std::string stop_reason;        // "max epochs completed", "max iterations completed", "stopped", ...
+  LossCause cause = {};           // if that is a loss that is not finite
 };
 
 // Trains. The result is a function of the job alone: no number of threads or workers, device or view changes a bit of

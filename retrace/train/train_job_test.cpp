@@ -180,6 +180,7 @@ TEST_F(TrainJobTest, ALossThatIsNotFiniteInTheFirstEpochLeavesNothing) {
   const auto result = train_job(diverging_job(), {.out = root_ / "run"});
   EXPECT_EQ(result.stop_reason, "the loss is not finite");
   EXPECT_EQ(result.epochs, 0);
+  EXPECT_TRUE(result.cause.found.starts_with("the data of that step are finite")) << result.cause.found;
   EXPECT_TRUE(result.run_dir.empty());
   EXPECT_FALSE(fs::exists(root_ / "run"));
 }

@@ -46,6 +46,8 @@ TrainingInfo completed(TrainingInfo info, const TrainJobResult& result) {
   info.iterations = result.iterations;
   info.output_iteration = result.output_iteration;
   info.stop_reason = result.stop_reason;
+  info.cause = result.cause.found;
+  info.help = result.cause.help;
   info.fingerprint = result.fingerprint;
   info.mode = result.mode;
   info.device = result.device;

@@ -94,7 +94,9 @@ struct TrainingInfo {
   int64_t iterations = 0;        // of the training
   int64_t output_iteration = 0;  // the one whose weights were returned
   std::string stop_reason;       // "max epochs completed", "max iterations completed", "stopped", ...
-  std::string fingerprint;       // of the weights: 16 hex digits
+  // Where a loss was not finite: the sample that has a NaN or an infinity, or that it is the step; and what helps.
+  std::string cause = {}, help = {};
+  std::string fingerprint;  // of the weights: 16 hex digits
   std::string mode =
       "reproducible";  // training.mode: unless it is this, the fingerprint is that of this training alone
   std::string device;  // "cpu", "cuda:0"

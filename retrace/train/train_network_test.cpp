@@ -393,5 +393,40 @@ TEST(TrainNetwork, NetworksOfLayersWithSeveralOutputs) {
   EXPECT_TRUE(says(error_of([&] { nn::make_network(random_key(2), layers, {28, 28, 1}, {}); }), "error[RT0480]"));
 }
 
+TEST(TrainNetwork, NamesTheSampleOfALossThatIsNotFinite) {
+  const auto trained = [](std::vector<float> x, std::vector<float> y, double rate) {
+    TrainNetworkOptions options = short_options();
+    options.training.mini_batch_size = 4;
+    options.training.initial_learn_rate = rate;
+    options.training.shuffle = "never";
+    options.training.solver = "sgdm";
+    const Datastore data = array_store({Tensor::from(x, {8, 2}, "BC"), Tensor::from(y, {8, 1}, "BC")});
+    options.workers = 2, options.training.shards = 2;
+    return train_network(data, small_layers(), "mean-squared-error", options).info;
+  };
+  const std::vector<float> x(16, 1.0f), y(8, 1.0f);
+  auto bad = x;
+  bad[11] = NAN, bad[12] = INFINITY;
+  auto info = trained(bad, y, 0.01);
+  EXPECT_EQ(info.stop_reason, "the loss is not finite");
+  EXPECT_EQ(info.iterations, 2);
+  EXPECT_EQ(info.cause,
+            "sample 5 of the training data has NaN in its input at [1]; 2 of the 4 samples of that step have such "
+            "numbers");
+  EXPECT_EQ(info.help, "take such samples out of the data, or put a number in place of what is missing");
+  bad = y;
+  bad[2] = INFINITY;
+  EXPECT_EQ(trained(x, bad, 0.01).cause,
+            "sample 2 of the training data has an infinity in its target \"y\" at [0]; 1 of the 4 samples of that step "
+            "have such numbers");
+  info = trained(std::vector<float>(16, 4e7f), y, 1000);
+  EXPECT_EQ(info.cause,
+            "the data of that step are finite: weights or values have become too large at the learning rate 1000");
+  EXPECT_EQ(info.help,
+            "set a smaller training.initial_learn_rate, or training.gradient_threshold = 1, which limits the "
+            "gradients; scale the inputs, which reach 4e+07");
+  EXPECT_EQ(trained(x, y, 0.01).cause, "");
+}
+
 }  // namespace
 }  // namespace retrace

@@ -13,6 +13,7 @@
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/checkpoint.h"
 #include "retrace/train/full_batch_step.h"
+#include "retrace/train/loss_cause.h"
 #include "retrace/train/population_statistics.h"
 #include "retrace/train/stop_reason.h"
 
@@ -162,6 +163,7 @@ bool Training::settle() {
   state_.epoch_steps -= state_.iterations - step->iteration;
   state_.iterations = step->iteration;
   stop_reason_ = kNotFinite;
+  if (worker_.index() == 0) cause_ = cause_of_loss(task_, queue_, step->first, step->next, step->rate);
   return false;
 }
 
@@ -371,6 +373,7 @@ TrainJobResult Training::finish() {
   result.epochs = static_cast<int>(state_.epochs) + within_epoch;
   NetworkWeights left = result_weights(result);
   result.stop_reason = stop_reason_.empty() ? "max epochs completed" : stop_reason_;
+  result.cause = cause_;
   if (task_.tested && !score_ && result.epochs > 0 && stop_reason_ != kStopped) measure(left);
   result.loss = score_ ? score_->loss : std::nan("");
   if (score_) result.metrics = score_->metrics, result.tables = score_->tables;
@@ -379,7 +382,8 @@ TrainJobResult Training::finish() {
   result.weights = left;
   report_.flush();
   report_.tell(RunFinished{result.epochs, result.iterations, result.loss, result.seconds, result.metrics,
-                           result.stop_reason, result.fingerprint, result.tables, result.mode});
+                           result.stop_reason, result.fingerprint, result.tables, result.mode, cause_.found,
+                           cause_.help});
   report_.flush();
   if (result.epochs == 0) {
     report_.discard();

@@ -10,6 +10,7 @@
 #include "retrace/train/late_loss.h"
 #include "retrace/train/run_state.h"
 #include "retrace/train/snapshot_copies.h"
+#include "retrace/train/stop_reason.h"
 #include "retrace/train/train_job.h"
 #include "retrace/train/training_iteration.h"
 #include "retrace/train/training_report.h"
@@ -123,6 +124,7 @@ class Training {
   NamedValues owner_;                  // of checkpoints, once there is one
   std::optional<Step> waiting_;        // whose loss is not known
   std::string stop_reason_;            // why it ended before the last epoch was complete
+  LossCause cause_;                    // of worker 0, where that is a loss
   std::optional<NetworkScore> score_;  // of the test set, after the last step
 };
 

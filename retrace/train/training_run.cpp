@@ -87,9 +87,10 @@ TrainJobResult shared_result(const Worker& worker, TrainJobResult result) {
       static_cast<double>(result.workers), static_cast<double>(result.threads), static_cast<double>(result.epochs),
       static_cast<double>(result.iterations), static_cast<double>(result.output_iteration), result.seconds, result.loss,
       static_cast<double>(result.checkpoint)});
-  const std::string texts[] = {worker.broadcast(result.job), worker.broadcast(result.device),
+  const std::string texts[] = {worker.broadcast(result.job),         worker.broadcast(result.device),
                                worker.broadcast(result.fingerprint), worker.broadcast(result.run_dir.string()),
-                               worker.broadcast(result.stop_reason)};
+                               worker.broadcast(result.stop_reason), worker.broadcast(result.cause.found),
+                               worker.broadcast(result.cause.help)};
   const auto parameters = worker.broadcast(result.weights.parameters), state = worker.broadcast(result.weights.state);
   std::vector<double> values;
   for (const auto& metric : result.metrics) values.push_back(metric.second);
@@ -113,7 +114,8 @@ TrainJobResult shared_result(const Worker& worker, TrainJobResult result) {
           .run_dir = texts[3],
           .checkpoint = static_cast<int64_t>(numbers[7]),
           .weights = {parameters, state},
-          .stop_reason = texts[4]};
+          .stop_reason = texts[4],
+          .cause = {texts[5], texts[6]}};
 }
 
 // Ranks: the first ones compute, and the others make samples for them.

@@ -113,15 +113,16 @@ Pool make_pool(const Job& job, const TrainOptions& flags) {
 }
 
 // Why the training ended before its last epoch.
-std::string diverged_text(const TrainJobResult& result, const Job& job) {
+std::string diverged_text(const TrainJobResult& result) {
   const std::string kept = result.run_dir.empty()
                                ? "no epoch was complete: there are no weights, and no run folder"
                                : fmt::format("the weights of epoch {}, the last complete one", result.epochs);
   return fmt::format(
       "training ended: the loss is not finite after iteration {} (epoch {})\n"
+      "  cause:    {}\n"
       "  kept:     {}\n"
-      "  help:     set a smaller training.initial_learn_rate; it is {}",
-      result.iterations, result.epochs + 1, kept, *job.training.initial_learn_rate);
+      "  help:     {}",
+      result.iterations, result.epochs + 1, result.cause.found, kept, result.cause.help);
 }
 
 // A training that was stopped through its live page, or by another process (retrace monitor): it ends with exit code 0.
@@ -165,9 +166,9 @@ std::string stopped_text_train(const TrainJobResult& result) {
                          : fmt::format("retrace train --resume {} goes on after iteration {}", run, result.checkpoint));
 }
 
-std::string ending_text_train(const TrainJobResult& result, const Job& job) {
+std::string ending_text_train(const TrainJobResult& result) {
   if (result.stop_reason == kStopped || result.stop_reason == kStoppedByUser) return stopped_text_train(result);
-  return diverged_text(result, job);
+  return diverged_text(result);
 }
 
 // The page of the run, from what the training has told. Without it the run is as good.
@@ -349,7 +350,8 @@ int train_here(TrainOptions options) {
     if (options.resume.empty()) options.out = folder_for_new_run(stored, pool.is_first());
     if (pool.is_first()) upload.emplace(options.resume.empty() ? options.out : options.resume, stored);
   }
-  const TerminalOptions view = terminal_options(stderr, terminal_is_dumb());
+  TerminalOptions view = terminal_options(stderr, terminal_is_dumb());
+  view.says_causes = false;  // the last message does
   const auto write = [](std::string text, bool passing) { standard_error().write(std::move(text), passing); };
   std::optional<RunServer> page;
   const auto serve_page = [&page](const std::string& run) { serve(page, run); };
@@ -376,7 +378,7 @@ int train_here(TrainOptions options) {
   if (pool.is_first()) {
     tell_result(options, result);
     if (code == 0) report_result();
-    if (code != 0 || result.stop_reason == kStoppedByUser) complain(ending_text_train(result, job));
+    if (code != 0 || result.stop_reason == kStoppedByUser) complain(ending_text_train(result));
     finish_standard_error();
   }
   // The first rank that ends with an error makes mpirun end the others.

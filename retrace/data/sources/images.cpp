@@ -1,10 +1,15 @@
 #include "retrace/data/image_fit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "retrace/base/file.h"
 #include "retrace/base/folder.h"
+#include "retrace/base/warning.h"
 #include "retrace/cloud/s3_location.h"
+#include "retrace/data/broken_images.h"
+#include "retrace/data/image_files.h"
 #include "retrace/data/image_search.h"
 #include "retrace/data/s3_archive.h"
 #include "retrace/data/s3_files.h"
@@ -14,8 +19,8 @@
 namespace retrace {
 namespace {
 
-// Whether two folders or more within this one have images in them.
-bool has_classes(const std::filesystem::path& path) {
+// Whether so many folders or more within this one have images in them.
+bool has_classes(const std::filesystem::path& path, int least) {
   int classes = 0;
   std::error_code ignored;
   for (const auto& name : folder_names(path, ignored)) {
@@ -24,11 +29,11 @@ bool has_classes(const std::filesystem::path& path) {
     const auto inside = folder_names(path / name, failure);
     classes += std::any_of(inside.begin(), inside.end(), [](const std::string& file) { return is_image_name(file); });
   }
-  return classes > 1;
+  return classes >= least;
 }
 
-// The folder of a split, which may be in an archive or be one. Where there is no folder `train`, the training set may
-// be all there is.
+// The folder of a split, which may be in an archive or be one. Where there is no folder `train`, the set may be all
+// there is.
 std::string folder_of(Split split, const SourceRequest& request) {
   const std::string folder = (request.path / (split == Split::train ? "train" : "test")).string();
   if (is_s3(folder)) return s3_archive_of(folder).value_or(folder);
@@ -37,8 +42,10 @@ std::string folder_of(Split split, const SourceRequest& request) {
   for (const std::string_view ending : archive_endings())
     if (const std::string archive = folder + std::string(ending); std::filesystem::exists(archive, ignored))
       return archive;
-  const bool whole = split == Split::train && std::filesystem::is_directory(request.path, ignored);
-  return whole && has_classes(request.path) ? request.path.string() : folder;
+  if (!std::filesystem::is_directory(request.path, ignored)) return folder;
+  const bool tested = request.only_test && !std::filesystem::exists(request.path / "train", ignored);
+  const bool whole = split == Split::train ? has_classes(request.path, 2) : tested && has_classes(request.path, 1);
+  return whole ? request.path.string() : folder;
 }
 
 void check_path(const std::filesystem::path& path) {
@@ -58,6 +65,7 @@ bool stands_alone(const SourceRequest& request) {
   std::error_code ignored;
   const std::string train = folder_of(Split::train, request);
   if (is_s3(train)) return !s3_exists(train) && !s3_archive_path(train);
+  if (train == request.path) return !request.whole;
   return std::filesystem::is_directory(request.path, ignored) && !std::filesystem::exists(train, ignored) &&
          !archive_path(train);
 }
@@ -101,12 +109,23 @@ ImageDatastore store_of_images(Split split, const SourceRequest& request) {
   return image_datastore(folder_of(Split::test, request), options, Place());
 }
 
+// What would end a training, as far as a second or so can tell.
+void tell_broken_images(const std::string& folder) {
+  constexpr uint64_t kMostBytes = uint64_t{32} << 20;
+  if (is_s3(folder)) return;
+  const BrokenImages broken = find_broken_images(find_image_files(folder, true), kMostBytes);
+  if (broken.count > 0)
+    warn(fmt::format("{}: take them out of the folder, or fetch them again\n            {}", broken.summary(),
+                     broken.text()));
+}
+
 // The sizes of the first image, if it is not large; images of other sizes are brought to them.
 OptionValues look_images(const std::filesystem::path& folder) {
   constexpr int64_t kLargest = 64;
   const ImageDatastore train =
       image_datastore(folder_of(Split::train, {.path = folder}), {.labels = LabelsFrom::folder_names}, Place());
   const Shape sizes = train.sizes();
+  tell_broken_images(folder_of(Split::train, {.path = folder}));
   const int64_t larger = std::max(sizes[0], sizes[1]);
   const auto scaled = [&](int64_t size) {
     return larger <= kLargest ? size : std::max<int64_t>(1, size * kLargest / larger);
@@ -124,12 +143,12 @@ SourceKind images_source() {
   return {
       .name = "images",
       .help =
-          "JPEG and PNG files in the folders data.path/train/CLASS and data.path/test/CLASS, also of a tar archive or "
-          "s3://BUCKET",
+          "JPEG and PNG files in the folders data.path/train/CLASS and data.path/test/CLASS, or data.path/CLASS with "
+          "data.test_share, also of a tar archive or s3://BUCKET",
       .targets = {{.name = "class"}},
       .reads_folder = true,
       .reads_objects = true,
-      .files = "train/CLASS and test/CLASS, folders of images",
+      .files = "train/CLASS and test/CLASS, or CLASS alone, folders of images",
       .options = {{.name = "image_height",
                    .help = "of all images; 0: as the first one of the training set has, or any before resize or a crop",
                    .standard = int64_t{0},

@@ -183,14 +183,14 @@ SourceKind series_source() {
   return {.name = "series",
           .help =
               "series of numbers: the files data.path/train/CLASS/*.csv (or .npy) and data.path/test/CLASS/*.csv, or "
-              "data.path/train/*.csv with targets",
+              "data.path/CLASS/*.csv with data.test_share, or data.path/train/*.csv with targets",
           .targets = {{.name = "class"},
                       {.name = "value", .kind = OutputKind::values},
                       {.name = "class", .kind = OutputKind::series_scores},
                       {.name = "value", .kind = OutputKind::series_values},
                       {.name = "token", .kind = OutputKind::token_scores}},
           .reads_folder = true,
-          .files = "train/CLASS and test/CLASS, folders of series",
+          .files = "train/CLASS and test/CLASS, or CLASS alone, folders of series",
           .options = rules_of_series(),
           .has_target = has_series_target,
           .size_keys = "data.length and data.features",

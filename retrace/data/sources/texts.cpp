@@ -16,9 +16,7 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of a file
 
 const ClassFolderWords kTexts{"folder of texts", "text file", {".txt"}};
 
-fs::path folder_of(Split split, const SourceRequest& request) {
-  return set_of_classes(request.path, split == Split::train, kTexts);
-}
+fs::path folder_of(Split split, const SourceRequest& request) { return set_of_classes(split, request, kTexts); }
 
 // From 1 on; 0 is padding.
 std::vector<int32_t> numbers_of(const TextPiece& piece, const Tokens& tokens) {
@@ -102,10 +100,13 @@ SourceKind texts_source() {
   constexpr double kMost = 1 << 24;
   return {
       .name = "texts",
-      .help = "texts of classes: the files data.path/train/CLASS/*.txt and data.path/test/CLASS/*.txt",
+      .help =
+          "texts of classes: the files data.path/train/CLASS/*.txt and data.path/test/CLASS/*.txt, or "
+          "data.path/CLASS/*.txt "
+          "with data.test_share",
       .targets = {{.name = "class"}},
       .reads_folder = true,
-      .files = "train/CLASS and test/CLASS, folders of texts",
+      .files = "train/CLASS and test/CLASS, or CLASS alone, folders of texts",
       .options = {{.name = "length",
                    .help = "tokens of a sample; the token 0 stands behind shorter texts, longer ones are cut",
                    .standard = int64_t{256},

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 const ClassFolderWords kVolumes{"folder of volumes", "volume", {".npy"}};
 
 fs::path folder_of_volumes(Split split, const SourceRequest& request) {
-  return set_of_classes(request.path, split == Split::train, kVolumes);
+  return set_of_classes(split, request, kVolumes);
 }
 
 // Those of the training set.
@@ -82,10 +82,12 @@ SourceKind volumes_source() {
     return OptionRule{.name = name, .help = help, .standard = int64_t{0}, .high = 65535};
   };
   return {.name = "volumes",
-          .help = "volumes of classes: the files data.path/train/CLASS/*.npy and data.path/test/CLASS/*.npy",
+          .help =
+              "volumes of classes: the files data.path/train/CLASS/*.npy and data.path/test/CLASS/*.npy, or "
+              "data.path/CLASS/*.npy with data.test_share",
           .targets = {{.name = "class"}},
           .reads_folder = true,
-          .files = "train/CLASS and test/CLASS, folders of volumes",
+          .files = "train/CLASS and test/CLASS, or CLASS alone, folders of volumes",
           .options = {size("volume_depth", "of all volumes; 0: as the first one of the set has"),
                       size("volume_height", "of all volumes; 0: as the first one of the set has"),
                       size("volume_width", "of all volumes; 0: as the first one of the set has"),

@@ -75,13 +75,15 @@ void define_absolute_error(OpTable& table) {
              .inputs = 2,
              .infer = infer_loss,
              .gradient = gradient_absolute,
-             .lower = lower_absolute});
+             .lower = lower_absolute,
+             .i64 = true});  // infer names what takes class numbers
   table.add({.name = "huber",
              .inputs = 2,
              .attributes = {"delta"},
              .infer = infer_huber,
              .gradient = gradient_huber,
-             .lower = lower_huber});
+             .lower = lower_huber,
+             .i64 = true});  // infer names what takes class numbers
 }
 
 }  // namespace retrace

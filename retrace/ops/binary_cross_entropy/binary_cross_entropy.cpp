@@ -40,7 +40,8 @@ void define_binary_cross_entropy(OpTable& table) {
              .inputs = 2,
              .infer = infer_loss,
              .gradient = gradient_binary_cross_entropy,
-             .lower = lower_binary_cross_entropy});
+             .lower = lower_binary_cross_entropy,
+             .i64 = true});  // infer names what takes class numbers
 }
 
 }  // namespace retrace

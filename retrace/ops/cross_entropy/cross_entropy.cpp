@@ -42,7 +42,8 @@ void define_cross_entropy(OpTable& table) {
              .inputs = 2,
              .infer = infer_loss,
              .gradient = gradient_cross_entropy,
-             .lower = lower_cross_entropy});
+             .lower = lower_cross_entropy,
+             .i64 = true});  // infer names what takes class numbers
 }
 
 }  // namespace retrace

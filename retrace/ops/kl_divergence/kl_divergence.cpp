@@ -47,7 +47,8 @@ void define_kl_divergence(OpTable& table) {
              .inputs = 2,
              .infer = infer_loss,
              .gradient = gradient_kl_divergence,
-             .lower = lower_kl_divergence});
+             .lower = lower_kl_divergence,
+             .i64 = true});  // infer names what takes class numbers
 }
 
 }  // namespace retrace

@@ -51,12 +51,14 @@ void define_mean_squared_error(OpTable& table) {
              .inputs = 2,
              .infer = infer_loss,
              .gradient = gradient_half,
-             .lower = lower_half});
+             .lower = lower_half,
+             .i64 = true});  // infer names what takes class numbers
   table.add({.name = "mean_squared_error",
              .inputs = 2,
              .infer = infer_loss,
              .gradient = gradient_plain,
-             .lower = lower_plain});
+             .lower = lower_plain,
+             .i64 = true});  // infer names what takes class numbers
 }
 
 }  // namespace retrace

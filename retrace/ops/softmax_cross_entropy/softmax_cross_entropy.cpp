@@ -89,7 +89,8 @@ void define_softmax_cross_entropy(OpTable& table) {
              .inputs = 2,
              .infer = infer_softmax_cross_entropy,
              .gradient = gradient_softmax_cross_entropy,
-             .lower = lower_softmax_cross_entropy});
+             .lower = lower_softmax_cross_entropy,
+             .i64 = true});  // infer names what takes class numbers
   table.add({.name = "class_cross_entropy",
              .inputs = 3,
              .infer = infer_classes,
