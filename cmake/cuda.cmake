@@ -12,6 +12,7 @@
 set(RETRACE_CUDA_ARCHITECTURES "80;90" CACHE STRING "Compute capabilities that get machine code, ascending (80;90;100)")
 
 set(RETRACE_NVCC "")
+set(RETRACE_FATBINARY "")
 if(RETRACE_CUDA)
   find_program(nvcc nvcc HINTS "$ENV{CUDA_HOME}/bin" /usr/local/cuda/bin)
   set(nvcc_version 0)
@@ -25,13 +26,21 @@ if(RETRACE_CUDA)
     # The host compiler only preprocesses kernels, so that any will do.
     set(RETRACE_NVCC "${nvcc}" ${RETRACE_NVCC_FLAGS} -std=c++20 -allow-unsupported-compiler
         "-I${PROJECT_SOURCE_DIR}" "-I${RETRACE_GENERATED_DIR}")
-    list(GET RETRACE_CUDA_ARCHITECTURES -1 newest)
-    foreach(architecture IN LISTS RETRACE_CUDA_ARCHITECTURES)
-      list(APPEND RETRACE_NVCC "-gencode=arch=compute_${architecture},code=sm_${architecture}")
-    endforeach()
-    list(APPEND RETRACE_NVCC "-gencode=arch=compute_${newest},code=compute_${newest}")
     if(RETRACE_WARNINGS_AS_ERRORS)
       list(APPEND RETRACE_NVCC --Werror=all-warnings)
+    endif()
+    list(GET RETRACE_CUDA_ARCHITECTURES -1 newest)
+    set(RETRACE_NVCC_CODE "")
+    foreach(architecture IN LISTS RETRACE_CUDA_ARCHITECTURES)
+      list(APPEND RETRACE_NVCC_CODE "-gencode=arch=compute_${architecture},code=sm_${architecture}")
+    endforeach()
+    list(APPEND RETRACE_NVCC_CODE "-gencode=arch=compute_${newest},code=compute_${newest}")
+    # A tool of the toolkit, beside nvcc.
+    file(REAL_PATH "${nvcc}" nvcc_file)
+    cmake_path(GET nvcc_file PARENT_PATH nvcc_folder)
+    find_program(fatbinary fatbinary HINTS "${nvcc_folder}" "$ENV{CUDA_HOME}/bin" /usr/local/cuda/bin)
+    if(fatbinary AND RETRACE_CUDA_ARCHITECTURES STREQUAL "80;90")
+      set(RETRACE_FATBINARY "${fatbinary}")
     endif()
   elseif(RETRACE_CUDA STREQUAL "AUTO")
     message(STATUS "No nvcc of CUDA 12.0 or newer found: the library is built without CUDA kernels")
@@ -69,7 +78,29 @@ function(retrace_nvcc source output)
   file(MAKE_DIRECTORY "${folder}")
   cmake_path(RELATIVE_PATH output BASE_DIRECTORY "${PROJECT_BINARY_DIR}" OUTPUT_VARIABLE shown)
   add_custom_command(OUTPUT "${output}" DEPFILE "${output}.d" DEPENDS "${source}" VERBATIM COMMENT "nvcc ${shown}"
-    COMMAND ${RETRACE_NVCC} ${ARGN} -MD -MF "${output}.d" -o "${output}" "${source}")
+    COMMAND ${RETRACE_NVCC} ${RETRACE_NVCC_CODE} ${ARGN} -MD -MF "${output}.d" -o "${output}" "${source}")
+endfunction()
+
+# Compiles the kernels of `source` to the fat binary `image`: machine code for each architecture, and PTX of the newest (zstd makes
+# it smaller than nvcc's own compression does). nvcc's front end, half of the time, runs once: PTX for 80 is that for 90 without
+# griddepcontrol, which kernels for 90 alone have (kernel_device.h), and ptxas refuses whatever else 80 lacks.
+function(retrace_nvcc_image source image)
+  if(NOT RETRACE_FATBINARY)
+    retrace_nvcc("${source}" "${image}" --fatbin --no-compress)
+    return()
+  endif()
+  cmake_path(GET image PARENT_PATH folder)
+  file(MAKE_DIRECTORY "${folder}")
+  cmake_path(RELATIVE_PATH image BASE_DIRECTORY "${PROJECT_BINARY_DIR}" OUTPUT_VARIABLE shown)
+  add_custom_command(OUTPUT "${image}" DEPFILE "${image}.d" DEPENDS "${source}" VERBATIM COMMENT "nvcc ${shown}"
+    COMMAND ${RETRACE_NVCC} --ptx -arch=compute_90 -MD -MF "${image}.d" -MT "${image}" -o "${image}.90.ptx" "${source}"
+    COMMAND sed -e "/griddepcontrol/d" -e "s/^.target sm_90$/.target sm_80/" "${image}.90.ptx" > "${image}.80.ptx"
+    COMMAND ${RETRACE_NVCC} --cubin -arch=sm_80 -o "${image}.80.cubin" "${image}.80.ptx"
+    COMMAND ${RETRACE_NVCC} --cubin -arch=sm_90 -o "${image}.90.cubin" "${image}.90.ptx"
+    COMMAND "${RETRACE_FATBINARY}" "--create=${image}" -64 "--cmdline= --fmad false " -compress=false
+            "--image3=kind=elf,sm=80,file=${image}.80.cubin" "--image3=kind=ptx,sm=90,file=${image}.90.ptx"
+            "--image3=kind=elf,sm=90,file=${image}.90.cubin"
+    COMMAND "${CMAKE_COMMAND}" -E rm "${image}.80.ptx" "${image}.80.cubin" "${image}.90.ptx" "${image}.90.cubin")
 endfunction()
 
 # Gives `target` a function retrace::cuda::NAME() that lists the kernels of the .cu files that follow; without nvcc the
@@ -83,7 +114,7 @@ function(retrace_add_kernel_images target name)
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
       string(MAKE_C_IDENTIFIER "${name}_${path}" label)
       set(image "${PROJECT_BINARY_DIR}/cuda/${name}/${path}.fatbin")
-      retrace_nvcc("${source}" "${image}" --fatbin --no-compress)  # zstd takes a third less
+      retrace_nvcc_image("${source}" "${image}")
       set(packed "${image}.packed")
       add_custom_command(OUTPUT "${packed}" DEPENDS "${image}" retrace_pack VERBATIM COMMAND retrace_pack "${image}" "${packed}")
       set(names "${PROJECT_BINARY_DIR}/cuda/${name}/${path}.names")
