@@ -79,6 +79,20 @@ struct GroupLanes {
 #endif
 };
 
+template <int vectors>
+RT_INLINE void load_all(const float* from, F32 (&to)[vectors]) {
+  RT_UNROLL
+  for (int v = 0; v < vectors; ++v) to[v] = load(from + kLanes * v);
+}
+
+// The compiler does not know the zero: a tile without terms would get zeros of its own.
+RT_INLINE void set_zero(F32& v) {
+  v = F32(0.0f);
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  RT_EACH(i) asm("" : "+v"(v.r[i].raw));
+#endif
+}
+
 // Rows as template indices, so that every accumulator is a named register.
 template <int positions, int vectors, Factor factor, class Rows = std::make_integer_sequence<int, positions>>
 struct Tile;
@@ -125,13 +139,7 @@ struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
   }
   RT_INLINE static void clear(Row& sum) {
     RT_UNROLL
-    for (int v = 0; v < vectors; ++v) {
-      sum.v[v] = F32(0.0f);
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-      // Not known to be zero: a tile without terms would get zeros of its own.
-      RT_EACH(i) asm("" : "+v"(sum.v[v].r[i].raw));
-#endif
-    }
+    for (int v = 0; v < vectors; ++v) set_zero(sum.v[v]);
   }
   RT_INLINE static void add_left(Row& sum, const float* left) {
     RT_UNROLL
@@ -149,11 +157,6 @@ struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
     RT_UNROLL
     for (int v = 0; v + 1 < vectors; ++v) store(sum.v[v], out + kLanes * v);
     columns.store_of(sum.v[vectors - 1], out + kLanes * (vectors - 1));
-  }
-
-  RT_INLINE static void load_all(const float* from, F32* to) {
-    RT_UNROLL
-    for (int v = 0; v < vectors; ++v) to[v] = load(from + kLanes * v);
   }
 
   RT_INLINE static void add_terms(const ContractionTile& t, Row* sum) {
