@@ -13,7 +13,10 @@
 #define HWY_TARGET_INCLUDE "retrace/device/cpu/contraction_tile_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
 
+#undef RT_FAST_SCALAR
+#define RT_FAST_SCALAR
 #include "retrace/device/cpu/simd.h"
+#include "retrace/device/cpu/simd_columns.h"
 
 RT_TARGET_BEGIN
 
@@ -25,28 +28,6 @@ constexpr int most_positions(int vectors) {
                    : kVectorRegisters >= 8  ? 6 / vectors
                                             : 4 / vectors;
   return rows < 1 ? 1 : rows;
-}
-
-RT_INLINE void store_columns(F32 v, float* p, int columns) {
-#if RT_SIMD_SCALAR
-  store_part(v, p, columns);
-#else
-  for (int i = 0; i < kRegisters; ++i) {
-    const int left = columns - i * kRegisterLanes;
-    if (left > 0) {
-#if HWY_TARGET == HWY_NEON  // without masked stores: others may write what follows the columns at the same time
-      if (left < kRegisterLanes) {
-        alignas(16) float lane[kRegisterLanes];
-        hn::Store(v.r[i], TagF(), lane);
-        for (int l = 0; l < left; ++l) p[i * kRegisterLanes + l] = lane[l];
-        continue;
-      }
-#endif
-      const auto first = hn::FirstN(TagF(), static_cast<size_t>(left < kRegisterLanes ? left : kRegisterLanes));
-      hn::BlendedStore(v.r[i], first, TagF(), p + i * kRegisterLanes);
-    }
-  }
-#endif
 }
 
 constexpr int kPrefetch = 1024;  // floats
@@ -98,6 +79,20 @@ struct GroupLanes {
 #endif
 };
 
+template <int vectors>
+RT_INLINE void load_all(const float* from, F32 (&to)[vectors]) {
+  RT_UNROLL
+  for (int v = 0; v < vectors; ++v) to[v] = load(from + kLanes * v);
+}
+
+// The compiler does not know the zero: a tile without terms would get zeros of its own.
+RT_INLINE void set_zero(F32& v) {
+  v = F32(0.0f);
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  RT_EACH(i) asm("" : "+v"(v.r[i].raw));
+#endif
+}
+
 // Rows as template indices, so that every accumulator is a named register.
 template <int positions, int vectors, Factor factor, class Rows = std::make_integer_sequence<int, positions>>
 struct Tile;
@@ -144,7 +139,7 @@ struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
   }
   RT_INLINE static void clear(Row& sum) {
     RT_UNROLL
-    for (int v = 0; v < vectors; ++v) sum.v[v] = F32(0.0f);
+    for (int v = 0; v < vectors; ++v) set_zero(sum.v[v]);
   }
   RT_INLINE static void add_left(Row& sum, const float* left) {
     RT_UNROLL
@@ -158,15 +153,10 @@ struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
     RT_UNROLL
     for (int v = 0; v < vectors; ++v) store(sum.v[v], out + kLanes * v);
   }
-  RT_INLINE static void put_part(const Row& sum, float* out, int columns) {
+  RT_INLINE static void put_part(const Row& sum, float* out, const Columns& columns) {
     RT_UNROLL
     for (int v = 0; v + 1 < vectors; ++v) store(sum.v[v], out + kLanes * v);
-    store_columns(sum.v[vectors - 1], out + kLanes * (vectors - 1), columns - kLanes * (vectors - 1));
-  }
-
-  RT_INLINE static void load_all(const float* from, F32* to) {
-    RT_UNROLL
-    for (int v = 0; v < vectors; ++v) to[v] = load(from + kLanes * v);
+    columns.store_of(sum.v[vectors - 1], out + kLanes * (vectors - 1));
   }
 
   RT_INLINE static void add_terms(const ContractionTile& t, Row* sum) {
@@ -237,17 +227,20 @@ struct Tile<positions, vectors, factor, std::integer_sequence<int, rows...>> {
     finish(t, sum);
   }
 
-  // Merges the partial sums and stores.
+  // Merges the partial sums and stores. Addresses go from row to row, which is less code than rows times a step.
   RT_INLINE static void finish(const ContractionTile& t, Row* sum) {
+    const int64_t partial_step = t.partial_step, step = t.out_step;
     for (uint64_t merge = t.merge; merge != 0; merge &= merge - 1) {
       const float* left = t.partials + std::countr_zero(merge) * t.partial_level;
-      (add_left(sum[rows], left + rows * t.partial_step), ...);
+      ((add_left(sum[rows], left), left += partial_step), ...);
     }
     if (t.last) (add_zero(sum[rows]), ...);
+    float* out = t.out;
     if (t.columns == kLanes * vectors) {
-      (put(sum[rows], t.out + rows * t.out_step), ...);
+      ((put(sum[rows], out), out += step), ...);
     } else {
-      (put_part(sum[rows], t.out + rows * t.out_step, t.columns), ...);
+      const Columns columns(t.columns - kLanes * (vectors - 1));
+      ((put_part(sum[rows], out, columns), out += step), ...);
     }
   }
 };
@@ -472,7 +465,7 @@ void tree_sum(const float* from, int64_t step, int64_t pieces, const int64_t* fi
         level[l] = sum;
       } else {
         for (; merge != 0; merge &= merge - 1) sum = level[std::countr_zero(merge)] + sum;
-        store_columns(sum + F32(0.0f), to + i, lanes);
+        Columns(lanes).store_of(sum + F32(0.0f), to + i);
       }
     }
   }

@@ -28,15 +28,30 @@
 
 #include "retrace/device/cpu/dispatch.h"
 
+// Where no loop of a file decides how long the scalar target takes, that target is compiled for size: 16 lanes in
+// arrays are mostly copies, which -Os does not unroll. A file whose loops do defines RT_FAST_SCALAR.
+#undef RT_SIZE_BEGIN
+#undef RT_SIZE_END
+#if defined(__clang__) || defined(RT_FAST_SCALAR) || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || \
+    HWY_TARGET == HWY_NEON
+#define RT_SIZE_BEGIN
+#define RT_SIZE_END
+#else
+#define RT_SIZE_BEGIN _Pragma("GCC push_options") _Pragma("GCC optimize(\"Os\")")
+#define RT_SIZE_END _Pragma("GCC pop_options")
+#endif
+
 #undef RT_TARGET_BEGIN
 #undef RT_TARGET_END
 #define RT_TARGET_BEGIN   \
   HWY_BEFORE_NAMESPACE(); \
+  RT_SIZE_BEGIN           \
   namespace retrace {     \
   namespace HWY_NAMESPACE {
 #define RT_TARGET_END       \
   } /* target namespace */  \
   } /* namespace retrace */ \
+  RT_SIZE_END               \
   HWY_AFTER_NAMESPACE();
 
 #undef RT_SIMD_SCALAR
