@@ -19,6 +19,7 @@
 #include "retrace/ops/negate/negate_rule.h"
 #include "retrace/ops/relu/relu_rule.h"
 #include "retrace/ops/rule_chain.h"
+#include "retrace/ops/rule_rows.h"
 #include "retrace/ops/sqrt/sqrt_rule.h"
 #include "retrace/ops/square/square_rule.h"
 #include "retrace/ops/subtract/subtract_rule.h"
@@ -34,14 +35,15 @@
   each(subtract) each(divide) each(maximum) each(minimum) each(less) each(less_equal) each(greater) each(greater_equal)
 namespace retrace {
 namespace {
-// Each of a rule is even, and is followed by that for an operand of one number.
+// Each of a rule is followed by those for an operand of one number and of one number a row.
 enum ChainCodes : ChainCode {
   end_code = kChainEnd,
   store_code = kChainStore,
   load_code = kChainLoad,
-#define RT_CODE(name) name##_code, name##_equal_code,
+#define RT_CODE(name) name##_code, name##_equal_code, name##_rows_code,
 #define RT_CODES(name) RT_CODE(name##_left) RT_CODE(name##_right)
   load_equal_code,
+  load_rows_code,
   RT_CODE(widen) RT_CHAIN_ALONE(RT_CODE) RT_CHAIN_ALIKE(RT_CODE) RT_CHAIN_SIDED(RT_CODES) RT_CODE(where_0)
       RT_CODE(where_1) RT_CODE(where_2)
 };
@@ -56,6 +58,7 @@ RT_TARGET_BEGIN
 // Vectors in registers at a time: half of the registers, so that the other half is for operands.
 constexpr int kChainVectors = RT_SIMD_SCALAR ? 1 : kVectorRegisters >= 32 ? 8 : kVectorRegisters / 2;
 constexpr int64_t kChainBatch = kChainVectors * kLanes;
+static_assert(kChainBatch <= kMostChainBatch);
 
 // The numbers of an operand from `at` on; of the last batch only `count` are there.
 template <bool partial>
@@ -88,18 +91,29 @@ RT_INLINE void chain_step_of_equal(const ChainLink& link, F32* acc, F f) {
   for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], b);
 }
 
+// The same where it is one number a row; without rows no link comes here.
+template <bool with_rows, class F>
+RT_INLINE void chain_step_of_rows(const ChainLink& link, const ChainRows& rows, const RowPlace& place, F32* acc, F f) {
+  if constexpr (with_rows) {
+    const RowNumbers b(link.from[0], rows, place);
+    RT_UNROLL
+    for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], b(v * kLanes));
+  }
+}
+
 template <bool partial, class F>
 RT_INLINE void chain_choice(const ChainLink& link, int64_t at, int count, F32* acc, F f) {
-  const ChainOperand<partial> b{link.from[0] + (link.equal[0] ? 0 : at), count};
-  const ChainOperand<partial> c{link.from[1] + (link.equal[1] ? 0 : at), count};
+  const bool b_is_equal = link.read[0] == ChainRead::equal, c_is_equal = link.read[1] == ChainRead::equal;
+  const ChainOperand<partial> b{link.from[0] + (b_is_equal ? 0 : at), count};
+  const ChainOperand<partial> c{link.from[1] + (c_is_equal ? 0 : at), count};
   const F32 equal_b(*link.from[0]), equal_c(*link.from[1]);
-  if (link.equal[0] && link.equal[1]) {
+  if (b_is_equal && c_is_equal) {
     RT_UNROLL
     for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], equal_b, equal_c);
-  } else if (link.equal[0]) {
+  } else if (b_is_equal) {
     RT_UNROLL
     for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], equal_b, c[v]);
-  } else if (link.equal[1]) {
+  } else if (c_is_equal) {
     RT_UNROLL
     for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], b[v], equal_c);
   } else {
@@ -114,9 +128,9 @@ RT_INLINE void chain_choice(const ChainLink& link, int64_t at, int count, F32* a
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
-template <bool partial>
-HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end) {
-#define RT_LABEL(name) &&at_##name, &&at_##name##_equal,
+template <bool partial, bool with_rows>
+HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end, const ChainRows& rows) {
+#define RT_LABEL(name) &&at_##name, &&at_##name##_equal, &&at_##name##_rows,
 #define RT_LABELS(name) RT_LABEL(name##_left) RT_LABEL(name##_right)
   static const void* const labels[] = {&&at_end, &&at_store,
                                        RT_LABEL(load) RT_LABEL(widen) RT_CHAIN_ALONE(RT_LABEL) RT_CHAIN_ALIKE(RT_LABEL)
@@ -131,25 +145,32 @@ HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end)
   RT_NEXT();                                                                                                     \
   at_##name##_equal                                                                                              \
       : chain_step_of_equal(*link, acc, [](F32 a, F32 b) __attribute__((always_inline)) { return expression; }); \
+  RT_NEXT();                                                                                                     \
+  at_##name##_rows                                                                                               \
+      : chain_step_of_rows<with_rows>(*link, rows, place, acc,                                                   \
+                                      [](F32 a, F32 b) __attribute__((always_inline)) { return expression; });   \
   RT_NEXT();
 #define RT_ALONE(name)                                                                         \
-  at_##name : at_##name##_equal                                                                \
+  at_##name : at_##name##_equal : at_##name##_rows                                             \
       : chain_alone(acc, [](F32 a) __attribute__((always_inline)) { return name##_rule(a); }); \
   RT_NEXT();
 #define RT_ALIKE(name) RT_STEP(name, name##_rule(a, b))
 #define RT_SIDED(name) RT_STEP(name##_left, name##_rule(a, b)) RT_STEP(name##_right, name##_rule(b, a))
 #define RT_CHOICE(name, expression)                                                                           \
-  at_##name : at_##name##_equal                                                                               \
+  at_##name : at_##name##_equal : at_##name##_rows                                                            \
       : chain_choice<partial>(*link, at, count, acc,                                                          \
                               [](F32 a, F32 b, F32 c) __attribute__((always_inline)) { return expression; }); \
   RT_NEXT();
   const int count = static_cast<int>(partial ? end - at : kChainBatch);
   F32 acc[kChainVectors];
+  RowPlace place;
+  if (with_rows) place.begin(rows, at);
   const ChainLink* link = links - 1;
   RT_NEXT();
   RT_STEP(load, (static_cast<void>(a), b))
 at_widen:
 at_widen_equal:
+at_widen_rows:
   RT_NEXT();
   RT_CHAIN_ALONE(RT_ALONE)
   RT_CHAIN_ALIKE(RT_ALIKE)
@@ -170,6 +191,7 @@ at_store: {
   RT_NEXT();
 at_end:
   at += kChainBatch;
+  if (with_rows) place.advance(rows, kChainBatch);
   if (partial || at + kChainBatch > end) return;
   link = links - 1;
   RT_NEXT();
@@ -185,10 +207,17 @@ at_end:
 #pragma clang diagnostic pop
 #endif
 
-void run_chain(const ChainLink* links, int64_t count) {
+template <bool with_rows>
+void run_batches(const ChainLink* links, int64_t count, const ChainRows& rows) {
   const int64_t whole = count / kChainBatch * kChainBatch;
-  if (whole > 0) chain_batches<false>(links, 0, whole);
-  if (whole < count) chain_batches<true>(links, whole, count);
+  if (whole > 0) chain_batches<false, with_rows>(links, 0, whole, rows);
+  if (whole < count) chain_batches<true, with_rows>(links, whole, count, rows);
+}
+
+// Chains without rows keep the registers of their own.
+void run_chain(const ChainLink* links, int64_t count, const ChainRows& rows) {
+  if (rows.length > 0) return run_batches<true>(links, count, rows);
+  run_batches<false>(links, count, rows);
 }
 
 RT_TARGET_END
@@ -225,9 +254,11 @@ ChainCode chain_code(const PointwiseRule& rule, int position, bool alone) {
   if (&rule == &name##_pointwise) return static_cast<ChainCode>(position == 0 ? name##_left_code : name##_right_code);
   RT_CHAIN_SIDED(RT_SIDED)
 #undef RT_SIDED
-  if (&rule == &where_pointwise) return static_cast<ChainCode>(where_0_code + 2 * position);
+  if (&rule == &where_pointwise) return static_cast<ChainCode>(where_0_code + 3 * position);
   return kNoChainCode;
 }
+
+bool reads_rows(ChainCode code) { return code < where_0_code; }
 
 }  // namespace retrace
 #endif

@@ -39,10 +39,11 @@ class ChainsInRegisters : public ChainFixture<testing::Test> {};
 // Rows that end within, at and behind the end of a tile, with numbers of a row, of a column and of all; values that
 // several rules read; choices and comparisons.
 TEST_F(ChainsInRegisters, HaveTheBitsOfTheirOps) {
-  for (const int64_t row : {5, 86, 255, 256, 300, 1000, 1100, 2100}) {
-    const Shape shape{7, row};
+  for (const int64_t row : {5, 9, 10, 16, 64, 86, 255, 256, 300, 1000, 1100, 2100}) {
+    const int64_t count = row < 256 ? 150 : 7;
+    const Shape shape{count, row};
     const Tensor x = with_special(numbers(shape, "x"), 41), y = numbers(shape, "y"),
-                 each = numbers(Shape{7, 1}, "each"), other = numbers(Shape{7, 1}, "other"),
+                 each = numbers(Shape{count, 1}, "each"), other = numbers(Shape{count, 1}, "other"),
                  column = numbers(Shape{row}, "column");
     const auto results = [&] {
       const Tensor d = x - y, size = abs(d);

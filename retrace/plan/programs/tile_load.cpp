@@ -153,7 +153,8 @@ BroadcastLoad::BroadcastLoad(DType type, const Shape& from, const Shape& to) : t
       strides_.push_back(stride);
     }
   }
-  if (shape_.rank() == 2 && strides_[0] == 1 && strides_[1] == 0 && shape_[1] >= tuning::kFewestEqual) run_ = shape_[1];
+  if (shape_.rank() == 2 && strides_[0] == 1 && strides_[1] == 0) equal_run_ = shape_[1];
+  if (equal_run_ >= tuning::kFewestEqual) run_ = equal_run_;
   const int axis = repeated_axis(shape_, strides_);
   if (axis < 0) return;
   inner_ = shape_.count(axis + 1, shape_.rank());

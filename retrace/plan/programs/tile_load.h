@@ -24,14 +24,14 @@ class BroadcastLoad {
 
   // Element i is element i % period() of the broadcast; 0 if it does not repeat.
   int64_t period() const;
-  // The elements come in rows of so many equal ones, whose values lie one behind another; 0: in another way, or the
-  // rows are short.
-  int64_t equal_run() const { return run_; }
+  // The elements come in rows of so many equal ones, whose values lie one behind another; 0: in another way.
+  int64_t equal_run() const { return equal_run_; }
 
  private:
   DType type_;
   Shape shape_, strides_;  // of the broadcast, axes merged where they step regularly
-  int64_t run_ = 0;        // elements of rows of equal ones, if these are long
+  int64_t equal_run_ = 0;  // elements of rows of equal ones,
+  int64_t run_ = 0;        // if these are long
   int64_t inner_ = 0;      // elements that repeat along an axis, if some do,
   int64_t outer_ = 0;      // and those of all repetitions
 };

@@ -18,6 +18,8 @@ namespace {
 
 using namespace tuning;
 
+static_assert(kFreeTile / kFewestInRow + 1 + 2 * kReadAhead <= kTile);  // numbers of a tile's rows, and those ahead
+
 // What a tile knows of each of its patterns, or loads.
 template <class T>
 T* for_each_of(size_t count) {
@@ -83,24 +85,30 @@ struct TileProgram::Places {
     for (ValueId id : body.outputs) last_use[id] = order.size(), ++uses[id];
   }
 
-  // Whether links alone read a value: a rule that is none reads whole tiles.
-  bool linked(ValueId id) const {
+  // Whether only links of this kind read a value: a rule that is none reads whole tiles.
+  template <class Kind>
+  bool linked(ValueId id, Kind kind) const {
     if (std::find(body.outputs.begin(), body.outputs.end(), id) != body.outputs.end()) return false;
     return std::all_of(order.begin(), order.end(), [&](const OrderedNode& each) {
       const auto& inputs = body.nodes[each.node].inputs;
-      return each.code != kNoChainCode || std::find(inputs.begin(), inputs.end(), id) == inputs.end();
+      return std::find(inputs.begin(), inputs.end(), id) == inputs.end() ||
+             (each.code != kNoChainCode && kind(each.code));
     });
   }
-  bool is_equal(const Operand& place) const {
+  ChainRead read_of(const Operand& place) const {
     const auto i = static_cast<size_t>(place.index);
-    return (place.in == Operand::In::load && program.loads_[i].equal) ||
-           (place.in == Operand::In::pattern && program.patterns_[i].period == 1);
+    if (place.in == Operand::In::load) return program.loads_[i].read;
+    const bool equal = place.in == Operand::In::pattern && program.patterns_[i].period == 1;
+    return equal ? ChainRead::equal : ChainRead::each;
   }
+  bool is_equal(const Operand& place) const { return read_of(place) == ChainRead::equal; }
 
   const Node& node_at(size_t at) const { return body.nodes[order[at].node]; }
-  bool reads_equal(const Node& node) {
-    return std::any_of(node.inputs.begin(), node.inputs.end(),
-                       [&](ValueId id) { return place(id).in == Operand::In::load && is_equal(place(id)); });
+  // Whether it reads a number where it lies that stands for many.
+  bool reads_numbers(const Node& node) {
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return place(id).in == Operand::In::load && read_of(place(id)) != ChainRead::each;
+    });
   }
 
   // Makes `step` of the nodes from this place on, if they are the group and nothing else reads what they make in
@@ -110,7 +118,7 @@ struct TileProgram::Places {
     if (end > order.size() || (end < order.size() && order[end].follows)) return false;
     const auto& first = node_at(at).inputs;
     const ValueId x = first[group.others[0] == 'n' && is_equal(place(first[0])) ? first.size() - 1 : 0];
-    if (place(x).in == Operand::In::none || is_equal(place(x))) return false;
+    if (place(x).in == Operand::In::none || read_of(place(x)) != ChainRead::each) return false;
     step = {group.tile, 1, {place(x)}, {}, 0, true};
     ValueId made = x;
     for (size_t n = at; n < end; ++n) {
@@ -177,12 +185,18 @@ struct TileProgram::Builder : Places {
       program.patterns_.push_back({input, 0, period, 0, 0, std::move(load)});
     } else {
       place(id) = {Operand::In::load, static_cast<int>(program.loads_.size())};
-      const int64_t row = load.equal_run();
-      const bool equal =
-          row >= kFewestRow && spec(id).type == DType::f32 && (program.row_ == 0 || program.row_ == row) && linked(id);
-      if (equal) program.row_ = row;
-      program.loads_.push_back({input, equal ? -1 : program.scratch_count_++, std::move(load), equal});
+      const ChainRead read = spec(id).type == DType::f32 ? read_rows(id, load.equal_run()) : ChainRead::each;
+      program.loads_.push_back({input, read == ChainRead::each ? program.scratch_count_++ : -1, std::move(load), read});
     }
+  }
+  // How links read a value that is one number for each row of so many elements.
+  ChainRead read_rows(ValueId id, int64_t row) {
+    const bool is_long = row >= kFewestRow;
+    int64_t& of_program = is_long ? program.row_ : program.short_row_;
+    if (row < kFewestInRow || (of_program != 0 && of_program != row)) return ChainRead::each;
+    if (!linked(id, [&](ChainCode code) { return is_long || reads_rows(code); })) return ChainRead::each;
+    of_program = row;
+    return is_long ? ChainRead::equal : ChainRead::rows;
   }
 
   // An f32 result that is wanted once goes straight to memory, unless the raw result that lies there is read later.
@@ -212,7 +226,7 @@ struct TileProgram::Builder : Places {
       return at + 2;
     }
     const Node& node = node_at(at);
-    const bool links = order[at].follows || order[at].leads || reads_equal(node);
+    const bool links = order[at].follows || order[at].leads || reads_numbers(node);
     if (links)
       add_links(order[at], node);
     else
@@ -238,7 +252,7 @@ struct TileProgram::Builder : Places {
     const int position = order[at + 1].position;
     if (first.inputs.size() != 2 || second.inputs.size() != 2 || position < 0) return false;
     const TileFunction pair = rule_pair(*first.op->rule, *second.op->rule, position);
-    if (!pair || reads_equal(first) || reads_equal(second)) return false;
+    if (!pair || reads_numbers(first) || reads_numbers(second)) return false;
     const ValueId other = second.inputs[position == 0 ? 1 : 0];
     program.steps_.push_back({pair, 3, {place(first.inputs[0]), place(first.inputs[1]), place(other)}, {}});
     release_all(at);
@@ -266,9 +280,8 @@ struct TileProgram::Builder : Places {
   }
   void add_link(ChainCode code, const std::vector<ValueId>& arguments) {
     Link link{code, {}, {}, {}};
-    for (size_t i = 0; i < arguments.size(); ++i)
-      link.in[i] = place(arguments[i]), link.equal[i] = is_equal(link.in[i]);
-    if (link.equal[0]) link.code += kChainEqual;
+    for (size_t i = 0; i < arguments.size(); ++i) link.in[i] = place(arguments[i]), link.read[i] = read_of(link.in[i]);
+    link.code = chain_code_of(code, link.read[0]);
     program.links_.push_back(link);
     ++program.steps_.back().arity;
   }
@@ -290,6 +303,8 @@ TileProgram::TileProgram(const Trace& body, Use use) {
   for (size_t at = 0; at < builder.order.size();) at = builder.add_nodes(at);
   for (size_t i = 0; i < body.inputs.size(); ++i)  // an input that is also an output
     if (i > 0 || use != Use::epilogue) builder.add_stores(body.inputs[i]);
+  for (int64_t i = 0; short_row_ > 0 && i < short_row_ + kMostChainBatch; ++i)
+    row_of_.push_back(static_cast<uint8_t>(i / short_row_));
   choose_tile();
 }
 
@@ -298,6 +313,8 @@ void TileProgram::choose_tile() {
   const bool free = stores_.empty() && steps_.size() == 1 && scratch_count_ == 0;
   const bool reads_numbers = free && (!links_.empty() || steps_[0].reads_numbers);
   tile_ = !free ? kTile : loads_.empty() && patterns_.empty() ? kChainPiece : reads_numbers ? kFreeTile : kTile;
+  for (Load& each : loads_)
+    if (each.read == ChainRead::rows) each.scratch = scratch_count_++;
   for (Pattern& each : patterns_) {
     each.step = tile_ % each.period;
     each.extent = each.period + std::min(tile_, shape_.count());  // of any tile that starts in the first
@@ -359,6 +376,11 @@ int64_t TileProgram::tile_at(int64_t at, int64_t end) const {
   return row_ == 0 ? most : std::min(most, row_ - at % row_);
 }
 
+ChainRows TileProgram::rows_at(int64_t at) const {
+  if (short_row_ == 0) return {};
+  return {short_row_, row_of_.data(), at % short_row_};
+}
+
 // Where the tile's elements of a load are, and what its register holds (BroadcastLoad::content).
 struct TileProgram::Loaded {
   const float* elements = nullptr;
@@ -367,6 +389,7 @@ struct TileProgram::Loaded {
 
 struct TileProgram::Tile {
   const TileProgram& program;
+  const int64_t end;  // of the run
   const void* const* inputs;
   void* const* outputs;
   const float* patterns;
@@ -374,12 +397,23 @@ struct TileProgram::Tile {
   int64_t* places;  // of the tile's first element in each pattern
   Loaded* loaded;   // of each load
 
+  // The numbers of the tile's rows, behind which links may read: a copy where those of the run end there.
+  const float* readable(const Load& each, const float* numbers, int64_t at, int64_t count) const {
+    const int64_t row = program.short_row_, left = (end - 1) / row - at / row + 1;
+    if ((at % row + count - 1) / row + kReadAhead <= left) return numbers;
+    float* const copy = scratch + each.scratch * kTile;
+    std::copy_n(numbers, left, copy);  // fewer than a tile has: of kFreeTile elements one in ten, and those ahead
+    return copy;
+  }
+
   // They are read where they lie, if they lie in a row.
   void load(int64_t at, int64_t count) const {
     for (size_t i = 0; i < program.loads_.size(); ++i) {
       const Load& each = program.loads_[i];
-      if (each.equal) {
-        loaded[i].elements = static_cast<const float*>(inputs[each.input]) + at / program.row_;
+      if (each.read != ChainRead::each) {
+        const int64_t row = each.read == ChainRead::equal ? program.row_ : program.short_row_;
+        loaded[i].elements = static_cast<const float*>(inputs[each.input]) + at / row;
+        if (each.read == ChainRead::rows) loaded[i].elements = readable(each, loaded[i].elements, at, count);
         continue;
       }
       loaded[i].elements = each.load.in_row(inputs[each.input], at, count);
@@ -431,11 +465,11 @@ struct TileProgram::Tile {
     ChainLink* next = all;
     for (int i = 0; i < step.arity; ++i) {
       const Link& link = program.links_[step.first_link + static_cast<size_t>(i)];
-      *next++ = {link.code, {link.equal[0], link.equal[1]}, {read(link.in[0], at), read(link.in[1], at)}, nullptr};
+      *next++ = {link.code, {link.read[0], link.read[1]}, {read(link.in[0], at), read(link.in[1], at)}, nullptr};
       if (link.out.in != Operand::In::none) *next++ = {kChainStore, {}, {}, write(link.out, at)};
     }
     next->code = kChainEnd;
-    chain_function()(all, count);
+    chain_function()(all, count, program.rows_at(at));
   }
   void store(const Store& store, int64_t at, int64_t count) const {
     const float* from = read(store.from, at);
@@ -454,6 +488,7 @@ struct TileProgram::Tile {
 void TileProgram::run(int64_t begin, int64_t end, const void* const* inputs, void* const* outputs,
                       const float* patterns) const {
   const Tile tile{*this,
+                  end,
                   inputs,
                   outputs,
                   patterns,

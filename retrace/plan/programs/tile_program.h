@@ -62,7 +62,8 @@ class TileProgram {
     int input;
     int scratch;
     BroadcastLoad load;
-    bool equal;  // a tile's elements are one number, which links read where it lies
+    ChainRead
+        read;  // equal: a tile's elements are one number; rows: so are those of a row. Links read it where it lies
   };
   struct Pattern {
     int input;
@@ -80,7 +81,7 @@ class TileProgram {
   };
   struct Link {
     ChainCode code;
-    bool equal[2];
+    ChainRead read[2];
     Operand in[2];
     Operand out;  // none: the result stays in registers
   };
@@ -99,6 +100,7 @@ class TileProgram {
   // Elements of the tile that begins at `at`.
   int64_t tile_at(int64_t at, int64_t end) const;
   void choose_tile();
+  ChainRows rows_at(int64_t at) const;  // for a tile that begins there
 
   Shape shape_;
   std::vector<Load> loads_;
@@ -109,8 +111,10 @@ class TileProgram {
   int scratch_count_ = 0;
   size_t pattern_floats_ = 0;
   int raw_output_ = -1;
-  int64_t tile_ = 0;  // elements that go through all steps at a time
-  int64_t row_ = 0;   // no tile crosses the end of a row of so many; 0: it may
+  int64_t tile_ = 0;             // elements that go through all steps at a time
+  int64_t row_ = 0;              // no tile crosses the end of a row of so many; 0: it may
+  int64_t short_row_ = 0;        // elements of the rows that links read numbers of; 0: of none
+  std::vector<uint8_t> row_of_;  // of these (ChainRows)
 };
 
 }  // namespace retrace
