@@ -70,7 +70,7 @@ TEST(Kinds, ANetworkFindsWhatItNames) {
     SCOPED_TRACE(network.name);
     Job job;
     job.network.name = network.name;
-    EXPECT_TRUE(find_mistakes(resolved(job), {}, true).empty());
+    EXPECT_TRUE(find_mistakes(resolved(job), {}).empty());
     for (const auto& output : network.outputs) EXPECT_NO_THROW(metric_of(output));
     EXPECT_NO_THROW(nn::loss_of(network.outputs));
     EXPECT_GE(network.width, network.least_width);

@@ -143,7 +143,8 @@ if command -v mpirun >/dev/null && [ -e "$(dirname "$retrace")/libretrace_mpi.so
   [ $code -eq 3 ] || fail "a diverged training of two ranks: exit code $code"
   [ "$(wc -l <out)" -eq 1 ] || fail 'a diverged training of two ranks: not one line'
 fi
-has 'training.initial_learn_rate; it is 1000000' err
+has 'at the learning rate 990000' err
+has 'set a smaller training.initial_learn_rate' err
 ! grep -qiE '"(-?inf|nan)|: ?-?(nan|inf)' out diverged/metrics.jsonl 2>/dev/null || fail 'a text stands where a number was'
 
 # --- What is wrong with the environment is found before a folder is made.

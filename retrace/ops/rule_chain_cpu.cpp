@@ -2,6 +2,8 @@
 #define HWY_TARGET_INCLUDE "retrace/ops/rule_chain_cpu.cpp"
 #include "retrace/device/cpu/targets.h"
 //
+#include <algorithm>
+
 #include "retrace/device/cpu/simd.h"
 #include "retrace/ops/abs/abs_rule.h"
 #include "retrace/ops/add/add_rule.h"
@@ -164,7 +166,7 @@ HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end,
   const int count = static_cast<int>(partial ? end - at : kChainBatch);
   F32 acc[kChainVectors];
   RowPlace place;
-  if (with_rows) place.begin(rows, at);
+  if (with_rows && rows.length > 0) place.begin(rows, at);
   const ChainLink* link = links - 1;
   RT_NEXT();
   RT_STEP(load, (static_cast<void>(a), b))
@@ -207,17 +209,15 @@ at_end:
 #pragma clang diagnostic pop
 #endif
 
-template <bool with_rows>
-void run_batches(const ChainLink* links, int64_t count, const ChainRows& rows) {
-  const int64_t whole = count / kChainBatch * kChainBatch;
-  if (whole > 0) chain_batches<false, with_rows>(links, 0, whole, rows);
-  if (whole < count) chain_batches<true, with_rows>(links, whole, count, rows);
-}
-
-// Chains without rows keep the registers of their own.
+// Chains without rows keep the registers of their own, but for the last numbers; scalar code has one form for all.
 void run_chain(const ChainLink* links, int64_t count, const ChainRows& rows) {
-  if (rows.length > 0) return run_batches<true>(links, count, rows);
-  run_batches<false>(links, count, rows);
+  int64_t at = 0;
+#if !RT_SIMD_SCALAR
+  at = count / kChainBatch * kChainBatch;
+  if (at > 0 && rows.length > 0) chain_batches<false, true>(links, 0, at, rows);
+  if (at > 0 && rows.length == 0) chain_batches<false, false>(links, 0, at, rows);
+#endif
+  for (; at < count; at += kChainBatch) chain_batches<true, true>(links, at, std::min(count, at + kChainBatch), rows);
 }
 
 RT_TARGET_END
