@@ -70,6 +70,8 @@ struct Tuning {
   // -- the order of kernels (order_by_memory)
   size_t ordered_bytes = size_t{4} << 20;  // less fits the caches in any order
   double ordered_share = 0.95;             // of the peak, that another order may need: a gain that is worth one
+  size_t early_bytes =
+      64;  // results so small are made early: others, which free memory, wait for them. GPT-2 by bench/gpt
 
   // -- exchanges between workers (place_exchanges)
   size_t bucket_bytes = size_t{128} << 10;  // a bucket of that size is full: digits with --workers 2

@@ -81,11 +81,13 @@ class Lifetimes {
   size_t live_ = 0, peak_ = 0;
 };
 
-// The given order, but for nodes that free as many bytes as they take: these run as soon as their inputs are there.
+// The given order, but for nodes that free as many bytes as they take, and those that take nearly none, such as the
+// rate of an update: these run as soon as their inputs are there.
 class MemoryOrder {
  public:
-  MemoryOrder(const Trace& trace, Lifetimes lifetimes)
+  MemoryOrder(const Trace& trace, Lifetimes lifetimes, size_t early_bytes)
       : trace_(trace),
+        early_bytes_(early_bytes),
         index_(trace),
         lifetimes_(std::move(lifetimes)),
         root_readers_(trace),
@@ -96,13 +98,12 @@ class MemoryOrder {
       for (ValueId id : node.inputs) missing_[n] += trace.producer_index(id) != kNoNode;
       for (ValueId id : lifetimes_.reads(n)) root_readers_[id].push_back(n);
     }
+    for (size_t n = 0; n < trace.nodes.size(); ++n)
+      if (missing_[n] == 0) candidates_.push(n);
+    run_candidates();
     for (size_t n = 0; n < trace.nodes.size(); ++n) {
       if (!is_done_[n]) run(n);
-      while (!candidates_.empty()) {
-        const size_t next = candidates_.top();
-        candidates_.pop();
-        if (!is_done_[next] && goes_at_once(next)) run(next);
-      }
+      run_candidates();
     }
   }
 
@@ -114,8 +115,23 @@ class MemoryOrder {
     const Node& node = trace_.nodes[n];
     if (missing_[n] > 0 || node.op->collective) return false;
     if (!runs(node)) return true;
-    const size_t freed = lifetimes_.bytes_freed(n);
-    return freed > 0 && freed >= lifetimes_.bytes_made(n);
+    const size_t freed = lifetimes_.bytes_freed(n), made = lifetimes_.bytes_made(n);
+    return (freed > 0 && freed >= made) || is_small(node);
+  }
+
+  void run_candidates() {
+    while (!candidates_.empty()) {
+      const size_t next = candidates_.top();
+      candidates_.pop();
+      if (!is_done_[next] && goes_at_once(next)) run(next);
+    }
+  }
+
+  bool is_small(const Node& node) const {
+    size_t bytes = 0;
+    for (ValueId id = node.first_output; id < node.first_output + node.output_count; ++id)
+      bytes += trace_.spec(id).bytes();
+    return bytes <= early_bytes_;
   }
 
   void run(size_t n) {
@@ -138,6 +154,7 @@ class MemoryOrder {
   }
 
   const Trace& trace_;
+  const size_t early_bytes_;
   const TraceIndex index_;
   Lifetimes lifetimes_;
   ValueMap<std::vector<size_t>> root_readers_;  // nodes that run and read a value or a view of it
@@ -157,7 +174,7 @@ Trace order_by_memory(Trace trace, const PlanOptions& options) {
   Lifetimes lifetimes(trace);
   const size_t given = peak_as_given(trace, lifetimes);
   if (given < options.tuning.ordered_bytes) return trace;
-  const MemoryOrder order(trace, std::move(lifetimes));
+  const MemoryOrder order(trace, std::move(lifetimes), options.tuning.early_bytes);
   if (static_cast<double>(order.peak()) >= options.tuning.ordered_share * static_cast<double>(given)) return trace;
   Rewriter rewrite(trace);
   for (size_t n : order.nodes()) rewrite.copy(trace.nodes[n]);
