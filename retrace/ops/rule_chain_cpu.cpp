@@ -193,8 +193,8 @@ at_store: {
   RT_NEXT();
 at_end:
   at += kChainBatch;
-  if (with_rows) place.advance(rows, kChainBatch);
   if (partial || at + kChainBatch > end) return;
+  if (with_rows) place.advance(rows, kChainBatch);
   link = links - 1;
   RT_NEXT();
 #undef RT_NEXT
