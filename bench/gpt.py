@@ -87,11 +87,11 @@ HEADER = ["# The speed of GPTs", "", "Written by `python3 bench/gpt.py build`: w
 
 def main():
     build, page = pathlib.Path(sys.argv[1]), ROOT / "docs/gpt-speed.md"
-    sections = {text.split("\n", 1)[0]: "## " + text for text in page.read_text().split("## ")[1:]} if page.exists() else {}
+    sections = {text.split("\n", 1)[0]: "## " + text.rstrip() + "\n" for text in page.read_text().split("## ")[1:]} if page.exists() else {}
     for name in sys.argv[2:] or SIZES:
-        sections[name] = "\n".join(measure(build, name)) + "\n"
+        sections[name] = "\n".join(measure(build, name))
         print(sections[name], flush=True)
-    page.write_text("\n".join(HEADER) + "\n" + "".join(sections[name] for name in SIZES if name in sections))
+    page.write_text("\n".join(HEADER) + "\n" + "\n".join(sections[name] for name in SIZES if name in sections))
 
 
 main()
