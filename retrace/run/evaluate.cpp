@@ -7,6 +7,7 @@
 #include "retrace/distributed/pool.h"
 #include "retrace/plan/compile.h"
 #include "retrace/run/plan_cache.h"
+#include "retrace/tensor/own_memory.h"
 #include "retrace/trace/call_scope.h"
 #include "retrace/trace/record.h"
 
@@ -41,15 +42,6 @@ bool may_refuse(const Trace& trace) {
         std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return is_float(trace.spec(id).type); });
     return node.op->loop || (node.op->value_error && !floats);
   });
-}
-
-// The memory of an input that nobody else holds, or null. Copies of both handles: what another thread did before it
-// dropped its own happens before what follows.
-std::shared_ptr<Buffer> memory_of_its_own(const Tensor& input) {
-  if (input.value().use_count() != 1) return nullptr;
-  const auto value = input.value();
-  const auto buffer = value->buffer;
-  return value.use_count() == 2 && buffer.use_count() == 2 ? buffer : nullptr;
 }
 
 // Where result k is made: in the memory of an input that goes with the recording, as donation does it, or in its own.

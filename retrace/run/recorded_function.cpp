@@ -9,6 +9,7 @@
 #include "retrace/plan/compile.h"
 #include "retrace/run/op_watch.h"
 #include "retrace/run/plan_cache.h"
+#include "retrace/tensor/own_memory.h"
 
 namespace retrace {
 namespace {
@@ -86,13 +87,7 @@ Tensor Leaf::as_tensor() const {
   return type == DType::f32 ? Tensor::scalar(f32) : Tensor::scalar(f64);
 }
 
-bool Leaf::is_donated() const {
-  if (!given || !tensor || tensor->value().use_count() != 1) return false;
-  // Copies of both handles: what another thread did before it dropped its own happens before what follows.
-  const auto value = tensor->value();
-  const auto buffer = value->buffer;
-  return value.use_count() == 2 && buffer.use_count() == 2;
-}
+bool Leaf::is_donated() const { return given && tensor && memory_of_its_own(*tensor); }
 
 FunctionRecorder::FunctionRecorder(std::span<const Leaf> leaves, int64_t batch, Place made)
     : scope_(recording_for_replay(made)),
