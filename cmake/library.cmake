@@ -37,7 +37,9 @@ if(RETRACE_PRECOMPILED_HEADERS)
     "${PROJECT_SOURCE_DIR}/retrace/trace/op.h" "${PROJECT_SOURCE_DIR}/retrace/trace/record.h"
     "${PROJECT_SOURCE_DIR}/retrace/tensor/tree.h")
   target_precompile_headers(retrace_lib PRIVATE ${common_headers})
-  retrace_precompile_light_header(retrace_lib ${common_headers})
+  retrace_precompile_light_header(retrace_lib ${common_headers} <charconv> <chrono> <cmath> <filesystem>
+    "${PROJECT_SOURCE_DIR}/retrace/base/file.h" "${PROJECT_SOURCE_DIR}/retrace/base/json.h"
+    "${PROJECT_SOURCE_DIR}/retrace/nn/layer_kind.h" "${RETRACE_GENERATED_DIR}/retrace/ops/ops.h")
   set(kernels ${library_sources} ${RETRACE_GENERATED_SOURCES})
   list(FILTER kernels INCLUDE REGEX "_cpu\\.cpp$")
   set_property(SOURCE ${kernels} PROPERTY SKIP_PRECOMPILE_HEADERS ON)

@@ -70,15 +70,10 @@ class FieldList {
   // A member of a job: `place(job)` is a reference to it.
   template <class Place>
   JobField& add(std::string section, OptionRule rule, Place place) {
-    using Value = typename Type<std::remove_cvref_t<decltype(place(std::declval<Job&>()))>>::type;
-    rule.standard = value_of(Value{});
-    JobField field;
-    field.key = section.empty() ? rule.name : section + "." + rule.name;
-    field.rule = std::move(rule);
-    field.get = [place](const Job& job) { return optional_value(place(job)); };
-    field.set = [place](Job& job, const OptionValue& value) { assign(place(job), value); };
-    fields_.push_back(std::move(field));
-    return fields_.back();
+    using Member = std::remove_cvref_t<decltype(place(std::declval<Job&>()))>;
+    const Member& (*read)(const Job&) = place;
+    Member& (*write)(Job&) = place;
+    return add_member(std::move(section), std::move(rule), read, write);
   }
 
   // The options of kinds, each once; of a name that several kinds have, the rule of a chosen one that has it.
@@ -128,6 +123,18 @@ class FieldList {
   std::vector<JobField> take() { return std::move(fields_); }
 
  private:
+  // Compiled once for each type of member: there are some fifty members.
+  template <class Member>
+  JobField& add_member(std::string section, OptionRule rule, const Member& (*read)(const Job&), Member& (*write)(Job&)) {
+    rule.standard = value_of(typename Type<Member>::type{});
+    JobField& field = fields_.emplace_back();
+    field.key = section.empty() ? rule.name : section + "." + rule.name;
+    field.rule = std::move(rule);
+    field.get = [read](const Job& job) { return optional_value(read(job)); };
+    field.set = [write](Job& job, const OptionValue& value) { assign(write(job), value); };
+    return field;
+  }
+
   template <class Kind, class Bag>
   void add_option_of(const std::string& section, const std::string& chooser, const std::vector<std::string>& chosen,
                      const std::vector<Kind>& kinds, const OptionRule& option, Bag bag) {
