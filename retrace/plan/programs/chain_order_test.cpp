@@ -26,10 +26,13 @@ TEST(ChainOrder, ReadersComeNextWhereTheyCan) {
   const auto order = chain_order(body);
   std::vector<size_t> nodes;
   std::string follows;
-  for (const OrderedNode& each : order) nodes.push_back(each.node), follows += each.follows ? '+' : '.';
+  for (const OrderedNode& each : order) {
+    nodes.push_back(each.node);
+    follows += each.follows ? '+' : each.joins ? '|' : '.';
+  }
   // a, abs; exp, which is no link; then what waited for it, and the square of a, which needs a load again.
   EXPECT_EQ(nodes, (std::vector<size_t>{0, 2, 1, 3, 4, 5}));
-  EXPECT_EQ(follows, ".+...+");
+  EXPECT_EQ(follows, ".+..|+");
   EXPECT_EQ(order[5].position, 1);
   EXPECT_EQ(order[4].position, -1);
 }
@@ -53,6 +56,11 @@ TEST_F(ChainsInRegisters, HaveTheBitsOfTheirOps) {
       add_bits(bits, exp(x - each) * (y - other) - each * d);
       add_bits(bits, other - sqrt(size / each) * where(greater(x, other), each, d));
       add_bits(bits, maximum(x, each) * each);
+      // More values are read again than are kept in registers; one is a result, and one is read behind another run.
+      const Tensor a = x * y, b = a + column, c = b - x, e = c * a;
+      add_bits(bits, where(less(a, c), where(greater(b, y), e, c), where(less_equal(e, b), a, size)) / (a - e));
+      add_bits(bits, e);
+      add_bits(bits, exp(c) * (a + d) - where(less(c, d), a, e));
       return bits;
     };
     const auto fused = results();
