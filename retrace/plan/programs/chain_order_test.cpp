@@ -56,6 +56,8 @@ TEST_F(ChainsInRegisters, HaveTheBitsOfTheirOps) {
       add_bits(bits, exp(x - each) * (y - other) - each * d);
       add_bits(bits, other - sqrt(size / each) * where(greater(x, other), each, d));
       add_bits(bits, maximum(x, each) * each);
+      add_bits(bits, each * exp(x - other));
+      add_bits(bits, exp(other - y) * each + exp(y - 0.5f) * column);
       // More values are read again than are kept in registers; one is a result, and one is read behind another run.
       const Tensor a = x * y, b = a + column, c = b - x, e = c * a;
       add_bits(bits, where(less(a, c), where(greater(b, y), e, c), where(less_equal(e, b), a, size)) / (a - e));

@@ -132,8 +132,9 @@ struct TileProgram::Places {
       if (own == node.inputs.end()) return false;
       const ValueId beside = own == node.inputs.begin() ? node.inputs.back() : node.inputs.front();
       if (other == 'x' && beside != x) return false;
-      if (other == 'n' && !is_equal(place(beside))) return false;
-      if (other == 'n') step.in[step.arity++] = place(beside);
+      const bool number = other == 'n' || other == 's';
+      if ((number && !is_equal(place(beside))) || (other == 's' && own != node.inputs.begin())) return false;
+      if (number) step.in[step.arity++] = place(beside);
       made = node.first_output;
     }
     return true;
