@@ -73,6 +73,32 @@ TEST_F(ChainsInRegisters, HaveTheBitsOfTheirOps) {
   }
 }
 
+// Of two chains that read the same arrays, in pieces of different sizes.
+TEST_F(ChainsInRegisters, HaveTheirBitsSideBySide) {
+  const Tensor x = with_special(numbers(Shape{50'001}, "x"), 41), y = numbers(Shape{50'001}, "y");
+  const auto f = [](const Tensor& a, const Tensor& b) {
+    const Tensor d = a - b, size = abs(d);
+    Tree made;
+    made["long"] = where(less_equal(size, b), d * d * 0.5f, size * a - 0.5f) / (d + 3) + b * d;
+    made["short"] = abs(a);
+    return made;
+  };
+  const auto bits_of = [](const Tree& made) {
+    Bits bits;
+    for (const auto& [name, tensor] : leaves(made)) add_bits(bits, tensor);
+    return bits;
+  };
+  set_passes_off({"fuse_pointwise"});
+  const Bits apart = bits_of(f(x, y));
+  set_passes_off({});
+  set_plan_cache_enabled(true);
+  EXPECT_NE(explain(f, x, y).find("and at the same time"), std::string::npos);
+  for (const int threads : {1, 2, 3}) {
+    set_thread_count(threads);
+    EXPECT_EQ(bits_of(accelerate(f)(x, y)), apart) << threads;
+  }
+}
+
 TEST_F(ChainsInRegisters, SumsOfProductsKeepTheirBits) {
   const Tensor x = with_special(numbers(Shape{40, 300}, "x"), 4001), y = numbers(Shape{40, 300}, "y"),
                each = numbers(Shape{40, 1}, "each"), column = numbers(Shape{300}, "column"),
