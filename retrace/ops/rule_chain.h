@@ -13,7 +13,8 @@ namespace retrace {
 using ChainCode = uint8_t;
 constexpr ChainCode kChainEnd = 0;    // nothing: behind the last link
 constexpr ChainCode kChainStore = 1;  // they are written to `to`
-constexpr ChainCode kChainLoad = 2;   // they become those of operand 0
+constexpr ChainCode kChainKeep = 2;   // they are kept as well, in the first place for it; + 1: in the second
+constexpr ChainCode kChainLoad = 4;   // they become those of operand 0
 constexpr ChainCode kNoChainCode = 255;
 
 // The code of a rule one of whose arguments, that at `position`, is in the registers, or all of them are (`alone`).
@@ -22,13 +23,15 @@ ChainCode chain_code(const PointwiseRule& rule, int position, bool alone);
 // Whether the link's operands may be numbers of rows: not those of a choice.
 bool reads_rows(ChainCode code);
 
-// How an operand is read: a number for each element, one for all, or one for each row of elements.
-enum class ChainRead : uint8_t { each, equal, rows };
+// How an operand is read: a number for each element, one for all, one for each row of elements, or what was kept.
+enum class ChainRead : uint8_t { each, equal, rows, kept_0, kept_1 };
+constexpr int kChainReads = 5, kMostKept = 2;
 
 struct ChainLink {
   ChainCode code;        // with chain_code_of() for the first of the others
   ChainRead read[2];     // of the other arguments, in their order
-  const float* from[2];  // of rows: that of the first element; kReadAhead numbers can be read from each that is used
+  const float* from[2];  // of rows: that of the first element; kReadAhead numbers can be read from each that is used;
+                         // of what was kept: nothing
   float* to;
 };
 constexpr ChainCode chain_code_of(ChainCode code, ChainRead first) {

@@ -37,15 +37,18 @@
   each(subtract) each(divide) each(maximum) each(minimum) each(less) each(less_equal) each(greater) each(greater_equal)
 namespace retrace {
 namespace {
-// Each of a rule is followed by those for an operand of one number and of one number a row.
+// Each of a rule is followed by those for the other ways to read an operand (ChainRead).
 enum ChainCodes : ChainCode {
   end_code = kChainEnd,
   store_code = kChainStore,
+  keep_code = kChainKeep,
   load_code = kChainLoad,
-#define RT_CODE(name) name##_code, name##_equal_code, name##_rows_code,
+#define RT_CODE(name) name##_code, name##_equal_code, name##_rows_code, name##_kept_0_code, name##_kept_1_code,
 #define RT_CODES(name) RT_CODE(name##_left) RT_CODE(name##_right)
   load_equal_code,
   load_rows_code,
+  load_kept_0_code,
+  load_kept_1_code,
   RT_CODE(widen) RT_CHAIN_ALONE(RT_CODE) RT_CHAIN_ALIKE(RT_CODE) RT_CHAIN_SIDED(RT_CODES) RT_CODE(where_0)
       RT_CODE(where_1) RT_CODE(where_2)
 };
@@ -103,24 +106,61 @@ RT_INLINE void chain_step_of_rows(const ChainLink& link, const ChainRows& rows, 
   }
 }
 
-template <bool partial, class F>
-RT_INLINE void chain_choice(const ChainLink& link, int64_t at, int count, F32* acc, F f) {
-  const bool b_is_equal = link.read[0] == ChainRead::equal, c_is_equal = link.read[1] == ChainRead::equal;
-  const ChainOperand<partial> b{link.from[0] + (b_is_equal ? 0 : at), count};
-  const ChainOperand<partial> c{link.from[1] + (c_is_equal ? 0 : at), count};
-  const F32 equal_b(*link.from[0]), equal_c(*link.from[1]);
-  if (b_is_equal && c_is_equal) {
-    RT_UNROLL
-    for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], equal_b, equal_c);
-  } else if (b_is_equal) {
-    RT_UNROLL
-    for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], equal_b, c[v]);
-  } else if (c_is_equal) {
-    RT_UNROLL
-    for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], b[v], equal_c);
-  } else {
-    RT_UNROLL
-    for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], b[v], c[v]);
+// The numbers of two batches that were kept: in registers where there are enough, else in memory.
+struct ChainKept {
+#if HWY_TARGET == HWY_AVX3
+  F32 all[kMostKept][kChainVectors];
+  explicit ChainKept(float*) {}
+  RT_INLINE F32 get(int place, int v) const { return all[place][v]; }
+  RT_INLINE void set(int place, int v, F32 x) { all[place][v] = x; }
+#else
+  float* all;
+  explicit ChainKept(float* memory) : all(memory) {}
+  RT_INLINE F32 get(int place, int v) const { return load(all + (place * kChainVectors + v) * kLanes); }
+  RT_INLINE void set(int place, int v, F32 x) { store(x, all + (place * kChainVectors + v) * kLanes); }
+#endif
+};
+
+// The same where it was kept.
+template <class F>
+RT_INLINE void chain_step_of_kept(const ChainKept& kept, int place, F32* acc, F f) {
+  RT_UNROLL
+  for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], kept.get(place, v));
+}
+
+// An argument of a choice.
+template <ChainRead read, bool partial>
+struct ChoiceOperand {
+  const ChainKept& kept;
+  ChainOperand<partial> each{};
+  F32 equal;
+  RT_INLINE ChoiceOperand(const ChainLink& link, int which, int64_t at, int count, const ChainKept& of) : kept(of) {
+    if constexpr (read == ChainRead::each) each = {link.from[which] + at, count};
+    if constexpr (read == ChainRead::equal) equal = F32(*link.from[which]);
+  }
+  RT_INLINE F32 operator[](int v) const {
+    if constexpr (read == ChainRead::each) return each[v];
+    if constexpr (read == ChainRead::equal) return equal;
+    return kept.get(read == ChainRead::kept_1, v);
+  }
+};
+
+template <bool partial, ChainRead read_b, ChainRead read_c, class F>
+RT_INLINE void chain_choice_of(const ChainLink& link, int64_t at, int count, const ChainKept& kept, F32* acc, F f) {
+  const ChoiceOperand<read_b, partial> b(link, 0, at, count, kept);
+  const ChoiceOperand<read_c, partial> c(link, 1, at, count, kept);
+  RT_UNROLL
+  for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], b[v], c[v]);
+}
+
+// f(acc, operand 0, operand 1)
+template <bool partial, ChainRead b, class F>
+RT_INLINE void chain_choice(const ChainLink& link, int64_t at, int count, const ChainKept& kept, F32* acc, F f) {
+  switch (link.read[1]) {
+    case ChainRead::equal: return chain_choice_of<partial, b, ChainRead::equal>(link, at, count, kept, acc, f);
+    case ChainRead::kept_0: return chain_choice_of<partial, b, ChainRead::kept_0>(link, at, count, kept, acc, f);
+    case ChainRead::kept_1: return chain_choice_of<partial, b, ChainRead::kept_1>(link, at, count, kept, acc, f);
+    default: return chain_choice_of<partial, b, ChainRead::each>(link, at, count, kept, acc, f);
   }
 }
 
@@ -131,10 +171,11 @@ RT_INLINE void chain_choice(const ChainLink& link, int64_t at, int count, F32* a
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 template <bool partial, bool with_rows>
-HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end, const ChainRows& rows) {
-#define RT_LABEL(name) &&at_##name, &&at_##name##_equal, &&at_##name##_rows,
+HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end, const ChainRows& rows,
+                                float* kept_memory) {
+#define RT_LABEL(name) &&at_##name, &&at_##name##_equal, &&at_##name##_rows, &&at_##name##_kept_0, &&at_##name##_kept_1,
 #define RT_LABELS(name) RT_LABEL(name##_left) RT_LABEL(name##_right)
-  static const void* const labels[] = {&&at_end, &&at_store,
+  static const void* const labels[] = {&&at_end, &&at_store, &&at_keep_0, &&at_keep_1,
                                        RT_LABEL(load) RT_LABEL(widen) RT_CHAIN_ALONE(RT_LABEL) RT_CHAIN_ALIKE(RT_LABEL)
                                            RT_CHAIN_SIDED(RT_LABELS) RT_LABEL(where_0) RT_LABEL(where_1)
                                                RT_LABEL(where_2)};
@@ -151,20 +192,34 @@ HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end,
   at_##name##_rows                                                                                               \
       : chain_step_of_rows<with_rows>(*link, rows, place, acc,                                                   \
                                       [](F32 a, F32 b) __attribute__((always_inline)) { return expression; });   \
+  RT_NEXT();                                                                                                     \
+  RT_OF_KEPT(name, 0, expression) RT_OF_KEPT(name, 1, expression)
+#define RT_OF_KEPT(name, place, expression)                                                                           \
+  at_##name##_kept_##place                                                                                            \
+      : chain_step_of_kept(kept, place, acc, [](F32 a, F32 b) __attribute__((always_inline)) { return expression; }); \
   RT_NEXT();
 #define RT_ALONE(name)                                                                         \
-  at_##name : at_##name##_equal : at_##name##_rows                                             \
+  at_##name : at_##name##_equal : at_##name##_rows : at_##name##_kept_0 : at_##name##_kept_1   \
       : chain_alone(acc, [](F32 a) __attribute__((always_inline)) { return name##_rule(a); }); \
   RT_NEXT();
 #define RT_ALIKE(name) RT_STEP(name, name##_rule(a, b))
 #define RT_SIDED(name) RT_STEP(name##_left, name##_rule(a, b)) RT_STEP(name##_right, name##_rule(b, a))
-#define RT_CHOICE(name, expression)                                                                           \
-  at_##name : at_##name##_equal : at_##name##_rows                                                            \
-      : chain_choice<partial>(*link, at, count, acc,                                                          \
-                              [](F32 a, F32 b, F32 c) __attribute__((always_inline)) { return expression; }); \
+#define RT_CHOICE(name, expression)                                                                                \
+  at_##name##_rows : RT_CHOICE_OF(name, , each, expression) /* none has rows */                                    \
+                     RT_CHOICE_OF(name, _equal, equal, expression) RT_CHOICE_OF(name, _kept_0, kept_0, expression) \
+                         RT_CHOICE_OF(name, _kept_1, kept_1, expression)
+#define RT_CHOICE_OF(name, suffix, read, expression)                                                      \
+  at_##name##suffix : chain_choice<partial, ChainRead::read>(                                             \
+                          *link, at, count, kept, acc,                                                    \
+                          [](F32 a, F32 b, F32 c) __attribute__((always_inline)) { return expression; }); \
+  RT_NEXT();
+#define RT_KEEP(place)                                                \
+  at_keep_##place : RT_UNROLL                                         \
+  for (int v = 0; v < kChainVectors; ++v) kept.set(place, v, acc[v]); \
   RT_NEXT();
   const int count = static_cast<int>(partial ? end - at : kChainBatch);
   F32 acc[kChainVectors];
+  ChainKept kept(kept_memory);
   RowPlace place;
   if (with_rows && rows.length > 0) place.begin(rows, at);
   const ChainLink* link = links - 1;
@@ -173,7 +228,11 @@ HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end,
 at_widen:
 at_widen_equal:
 at_widen_rows:
+at_widen_kept_0:
+at_widen_kept_1:
   RT_NEXT();
+  RT_KEEP(0)
+  RT_KEEP(1)
   RT_CHAIN_ALONE(RT_ALONE)
   RT_CHAIN_ALIKE(RT_ALIKE)
   RT_CHAIN_SIDED(RT_SIDED)
@@ -202,7 +261,10 @@ at_end:
 #undef RT_ALONE
 #undef RT_ALIKE
 #undef RT_SIDED
+#undef RT_OF_KEPT
 #undef RT_CHOICE
+#undef RT_CHOICE_OF
+#undef RT_KEEP
 }
 
 #if defined(__clang__)
@@ -212,12 +274,14 @@ at_end:
 // Chains without rows keep the registers of their own, but for the last numbers; scalar code has one form for all.
 void run_chain(const ChainLink* links, int64_t count, const ChainRows& rows) {
   int64_t at = 0;
+  alignas(64) float kept[kMostKept * kChainBatch];
 #if !RT_SIMD_SCALAR
   at = count / kChainBatch * kChainBatch;
-  if (at > 0 && rows.length > 0) chain_batches<false, true>(links, 0, at, rows);
-  if (at > 0 && rows.length == 0) chain_batches<false, false>(links, 0, at, rows);
+  if (at > 0 && rows.length > 0) chain_batches<false, true>(links, 0, at, rows, kept);
+  if (at > 0 && rows.length == 0) chain_batches<false, false>(links, 0, at, rows, kept);
 #endif
-  for (; at < count; at += kChainBatch) chain_batches<true, true>(links, at, std::min(count, at + kChainBatch), rows);
+  for (; at < count; at += kChainBatch)
+    chain_batches<true, true>(links, at, std::min(count, at + kChainBatch), rows, kept);
 }
 
 RT_TARGET_END
@@ -254,7 +318,7 @@ ChainCode chain_code(const PointwiseRule& rule, int position, bool alone) {
   if (&rule == &name##_pointwise) return static_cast<ChainCode>(position == 0 ? name##_left_code : name##_right_code);
   RT_CHAIN_SIDED(RT_SIDED)
 #undef RT_SIDED
-  if (&rule == &where_pointwise) return static_cast<ChainCode>(where_0_code + 3 * position);
+  if (&rule == &where_pointwise) return static_cast<ChainCode>(where_0_code + kChainReads * position);
   return kNoChainCode;
 }
 

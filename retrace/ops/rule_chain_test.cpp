@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "retrace/ops/pointwise.h"
@@ -72,18 +73,23 @@ struct Rows {
 std::vector<float> as_read(const std::vector<float>& own, ChainRead read, const Rows& rows) {
   std::vector<float> made = own;
   for (size_t i = 0; i < kMost; ++i)
-    made[i] = read == ChainRead::each    ? own[i]
-              : read == ChainRead::equal ? own[0]
-                                         : own[rows.row(static_cast<int64_t>(i))];
+    made[i] = read == ChainRead::equal  ? own[0]
+              : read == ChainRead::rows ? own[rows.row(static_cast<int64_t>(i))]
+                                        : own[i];
   return made;
 }
 
 // Just the numbers of an argument that are read for so many elements, so that a sanitizer finds what is read beyond.
 std::vector<float> there(const std::vector<float>& own, ChainRead read, const Rows& rows, int64_t count) {
-  const size_t many = read == ChainRead::each    ? static_cast<size_t>(count)
-                      : read == ChainRead::equal ? 1
-                                                 : rows.row(count - 1) + kReadAhead;
+  const size_t many = read == ChainRead::equal  ? 1
+                      : read == ChainRead::rows ? rows.row(count - 1) + kReadAhead
+                                                : static_cast<size_t>(count);
   return {own.begin(), own.begin() + static_cast<long>(many)};
+}
+
+void keep_numbers(std::vector<ChainLink>& links, ChainRead place, const float* from) {
+  links.push_back({kChainLoad, {}, {from, nullptr}, nullptr});
+  links.push_back({static_cast<ChainCode>(kChainKeep + (place == ChainRead::kept_1)), {}, {}, nullptr});
 }
 
 // A rule as a link with one of its arguments in registers, and the others read in these ways.
@@ -103,12 +109,15 @@ void check_link(const PointwiseRule& rule, int position, ChainRead first, ChainR
       others[other] = there(x[i], reads[other], rows, count);
       link.from[other] = others[other].data(), ++other;
     }
-    const ChainLink links[] = {{kChainLoad, {}, {x[position].data(), nullptr}, nullptr},
-                               {kChainStore, {}, {}, between.data()},
-                               link,
-                               {kChainStore, {}, {}, made.data()},
-                               {kChainEnd, {}, {}, nullptr}};
-    chain_function()(links, count, rows.all());
+    std::vector<ChainLink> links;
+    for (int other = 0; other < 2; ++other)
+      if (reads[other] >= ChainRead::kept_0 && other < rule.arity - 1)
+        keep_numbers(links, reads[other], std::exchange(link.from[other], nullptr));
+    for (const ChainLink& each : {ChainLink{kChainLoad, {}, {x[position].data(), nullptr}, nullptr},
+                                  ChainLink{kChainStore, {}, {}, between.data()}, link,
+                                  ChainLink{kChainStore, {}, {}, made.data()}, ChainLink{kChainEnd, {}, {}, nullptr}})
+      links.push_back(each);
+    chain_function()(links.data(), count, rows.all());
     const std::string what = std::string(rule.name) + " " + std::to_string(position) + " " +
                              std::to_string(static_cast<int>(first)) + " " + std::to_string(static_cast<int>(second)) +
                              ", rows of " + std::to_string(rows.length);
@@ -117,13 +126,15 @@ void check_link(const PointwiseRule& rule, int position, ChainRead first, ChainR
   }
 }
 
-constexpr ChainRead kReads[] = {ChainRead::each, ChainRead::equal, ChainRead::rows};
+constexpr ChainRead kReads[] = {ChainRead::each, ChainRead::equal, ChainRead::rows, ChainRead::kept_0,
+                                ChainRead::kept_1};
 
 void check_link(const PointwiseRule& rule, int position) {
   static const Rows all[] = {Rows(kFewestInRow), Rows(16), Rows(86), Rows(255)};
   for (const ChainRead first : kReads)
     for (const ChainRead second : kReads) {
       if ((rule.arity < 2 && first != ChainRead::each) || (rule.arity < 3 && second != ChainRead::each)) continue;
+      if (first == second && first >= ChainRead::kept_0) continue;  // other numbers
       if (!reads_rows(chain_code(rule, position, rule.arity == 1)) &&
           (first == ChainRead::rows || second == ChainRead::rows))
         continue;

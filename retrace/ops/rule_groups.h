@@ -9,8 +9,9 @@
 namespace retrace {
 
 // Rules of which each takes what the one before has made, the first one x. `others` has a letter for each: what it
-// takes besides, `n` one number that stands for all, `x` the same x, `-` nothing. All that take two arguments are sums
-// or products, whose order does not matter.
+// takes besides, `n` one number that stands for all, `s` such a number that is subtracted, `x` the same x, `-` nothing.
+// All others that take two arguments are sums or products, whose order does not matter. The first group that nodes
+// are is taken.
 struct RuleGroup {
   std::span<const PointwiseRule* const> rules;
   std::string_view others;

@@ -5,9 +5,11 @@
 #include "retrace/device/cpu/simd.h"
 #include "retrace/ops/add/add_rule.h"
 #include "retrace/ops/erf/erf_rule.h"
+#include "retrace/ops/exp/exp_rule.h"
 #include "retrace/ops/multiply/multiply_rule.h"
 #include "retrace/ops/pointwise_loop.h"
 #include "retrace/ops/sigmoid/sigmoid_rule.h"
+#include "retrace/ops/subtract/subtract_rule.h"
 #include "retrace/trace/op.h"
 
 RT_TARGET_BEGIN
@@ -38,6 +40,30 @@ void sigmoid_group_tile(const float* const* in, float* out, int64_t count) {
   pointwise_loop(sigmoid_group_functor(), in, out, count);
 }
 
+// e^(x - a), as a softmax makes it
+struct exp_group_functor {
+  float a;
+  template <class V>
+  RT_INLINE V operator()(V x) const {
+    return exp_rule(subtract_rule(x, V(a)));
+  }
+};
+void exp_group_tile(const float* const* in, float* out, int64_t count) {
+  pointwise_loop(exp_group_functor{*in[1]}, in, out, count);
+}
+
+// b e^(x - a), its gradient
+struct scaled_exp_group_functor {
+  float a, b;
+  template <class V>
+  RT_INLINE V operator()(V x) const {
+    return multiply_rule(V(b), exp_rule(subtract_rule(x, V(a))));
+  }
+};
+void scaled_exp_group_tile(const float* const* in, float* out, int64_t count) {
+  pointwise_loop(scaled_exp_group_functor{*in[1], *in[2]}, in, out, count);
+}
+
 RT_TARGET_END
 
 #if HWY_ONCE
@@ -48,18 +74,26 @@ namespace retrace {
 
 RT_POINTWISE_RULE(add);
 RT_POINTWISE_RULE(erf);
+RT_POINTWISE_RULE(exp);
 RT_POINTWISE_RULE(multiply);
 RT_POINTWISE_RULE(sigmoid);
+RT_POINTWISE_RULE(subtract);
 
 RT_EXPORT_KERNEL(erf_group_table, erf_group_tile);
+RT_EXPORT_KERNEL(exp_group_table, exp_group_tile);
+RT_EXPORT_KERNEL(scaled_exp_group_table, scaled_exp_group_tile);
 RT_EXPORT_KERNEL(sigmoid_group_table, sigmoid_group_tile);
 
 std::span<const RuleGroup> rule_groups() {
   static const PointwiseRule* const of_erf[] = {&multiply_pointwise, &erf_pointwise, &add_pointwise,
                                                 &multiply_pointwise, &multiply_pointwise};
   static const PointwiseRule* const of_sigmoid[] = {&sigmoid_pointwise, &multiply_pointwise};
+  static const PointwiseRule* const of_exp[] = {&subtract_pointwise, &exp_pointwise, &multiply_pointwise};
+  static const std::span all_of_exp(of_exp);
   static const RuleGroup all[] = {{of_erf, "n-nnx", erf_group_table.get()},
-                                  {of_sigmoid, "-x", sigmoid_group_table.get()}};
+                                  {of_sigmoid, "-x", sigmoid_group_table.get()},
+                                  {all_of_exp, "s-n", scaled_exp_group_table.get()},
+                                  {all_of_exp.first(2), "s-", exp_group_table.get()}};
   return all;
 }
 

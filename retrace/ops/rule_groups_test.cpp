@@ -30,8 +30,9 @@ TEST(RuleGroups, HaveTheBitsOfTheirRules) {
     const float* in[] = {x.data(), &numbers[0], &numbers[1], &numbers[2]};
     int next = 0;
     for (size_t i = 0; i < group.rules.size(); ++i) {
+      const bool number = group.others[i] == 'n' || group.others[i] == 's';
       const std::vector<float> beside =
-          group.others[i] == 'x' ? x : std::vector<float>(x.size(), group.others[i] == 'n' ? numbers[next++] : 0.0f);
+          group.others[i] == 'x' ? x : std::vector<float>(x.size(), number ? numbers[next++] : 0.0f);
       const std::vector<float> made = std::exchange(apart, std::vector<float>(x.size()));
       const float* of_rule[] = {made.data(), beside.data(), nullptr};
       EXPECT_EQ(group.rules[i]->arity, group.others[i] == '-' ? 1 : 2);

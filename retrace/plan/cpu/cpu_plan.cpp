@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <span>
+#include <utility>
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/device/cpu/threads.h"
@@ -49,18 +51,51 @@ CpuPlan::CpuPlan(const Trace& trace, const PlanOptions& options, std::vector<boo
 void CpuPlan::add_launches() {
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = *steps_[i];
-    if (step.placed().launch == launches_.size()) launches_.push_back({i, 0, 0});
+    if (step.placed().launch == launches_.size()) launches_.push_back({i, 0, 0, {}});
     Launch& launch = launches_.back();
     ++launch.count;
     launch.pieces += step.pieces();
   }
+  for (Launch& launch : launches_)
+    if (reads_again(launch)) launch.order = side_by_side(launch);
+}
+
+// Whether a step reads an array, as large as what it makes, that a step before it in the launch reads.
+bool CpuPlan::reads_again(const Launch& launch) const {
+  std::vector<Location> read;
+  for (const auto& step : std::span(steps_).subspan(launch.first, launch.count)) {
+    const PlacedNode& own = step->placed();
+    const size_t before = read.size();
+    for (size_t i = 0; i < own.inputs.size(); ++i) {
+      if (launch.count == 1 || own.input_specs[i]->bytes() < own.output_specs[0]->bytes()) continue;
+      if (std::find(read.begin(), read.begin() + static_cast<long>(before), own.inputs[i]) !=
+          read.begin() + static_cast<long>(before))
+        return true;
+      read.push_back(own.inputs[i]);
+    }
+  }
+  return false;
+}
+
+// All steps go through their arrays at the same pace, so that what one has read is in the caches for the next.
+std::vector<uint32_t> CpuPlan::side_by_side(const Launch& launch) const {
+  std::vector<std::pair<double, uint32_t>> pieces;
+  for (const auto& step : std::span(steps_).subspan(launch.first, launch.count))
+    for (int64_t i = 0; i < step->pieces(); ++i)
+      pieces.emplace_back(static_cast<double>(i) / static_cast<double>(step->pieces()),
+                          static_cast<uint32_t>(pieces.size()));
+  std::sort(pieces.begin(), pieces.end());
+  std::vector<uint32_t> order;
+  for (const auto& piece : pieces) order.push_back(piece.second);
+  return order;
 }
 
 void CpuPlan::run_launch(const Launch& launch, const StepRun& run) const {
   if (launch.count == 1) return steps_[launch.first]->run(run);
   const auto steps = std::span(steps_).subspan(launch.first, launch.count);
   for (const auto& step : steps) step->prepare(run);
-  run_pieces(launch.pieces, [&](int64_t piece) {
+  run_pieces(launch.pieces, [&](int64_t at) {
+    int64_t piece = launch.order.empty() ? at : launch.order[static_cast<size_t>(at)];
     auto step = steps.begin();
     for (; piece >= (*step)->pieces(); ++step) piece -= (*step)->pieces();
     (*step)->run_piece(run, piece);

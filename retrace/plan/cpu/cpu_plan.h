@@ -31,11 +31,14 @@ class CpuPlan final : public DevicePlan {
   // Steps first..first+count-1 run at the same time.
   struct Launch {
     size_t first, count;
-    int64_t pieces;  // of all its steps, if there are several
+    int64_t pieces;               // of all its steps, if there are several
+    std::vector<uint32_t> order;  // of these, counted from one step to the next; empty: as they are counted
   };
 
   void run_all(const void* const* inputs, void* const* outputs, std::vector<double>* seconds, KeptFactor kept);
   void add_launches();
+  bool reads_again(const Launch& launch) const;
+  std::vector<uint32_t> side_by_side(const Launch& launch) const;
   void run_launch(const Launch& launch, const StepRun& run) const;
   static int own_donor(const Step& step, size_t output, FunctionRef<bool(size_t input)> free);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "retrace/ops/rule_groups.h"
 #include "retrace/trace/op.h"
 
 namespace retrace {
@@ -21,10 +22,30 @@ class Orderer {
       add(link(next, node.inputs[0]));
       while (go_on()) {}
     }
+    join();
     return std::move(order_);
   }
 
  private:
+  // Where the rules of a group stand one behind another it begins a step of its own.
+  bool begins_group(size_t at) const {
+    const auto all = rule_groups();
+    return std::any_of(all.begin(), all.end(), [&](const RuleGroup& group) {
+      const size_t count = group.rules.size();
+      for (size_t n = 0; n < count; ++n)
+        if (at + n >= order_.size() || body_.nodes[order_[at + n].node].op->rule != group.rules[n]) return false;
+      return true;
+    });
+  }
+  void join() {
+    for (size_t at = 1; at < order_.size(); ++at) {
+      if (begins_group(at))
+        order_[at].follows = order_[at - 1].leads = false;
+      else
+        order_[at].joins = order_[at - 1].code != kNoChainCode && order_[at].code != kNoChainCode;
+    }
+  }
+
   // The node as a link that finds this value in registers.
   OrderedNode link(size_t n, ValueId value) const {
     const Node& node = body_.nodes[n];

@@ -15,6 +15,7 @@ struct OrderedNode {
   ChainCode code;       // with its argument at `position` in registers; kNoChainCode: it is no link
   int position;         // -1: all of its arguments are in registers
   bool follows, leads;  // the node before is a link whose result is in registers; this one's is for the next
+  bool joins = false;   // it is a link behind another, whose result it need not take: both are of one run of links
 };
 
 // Every node of the body of a chain once, each behind those that make its arguments.

@@ -26,10 +26,13 @@ TEST(ChainOrder, ReadersComeNextWhereTheyCan) {
   const auto order = chain_order(body);
   std::vector<size_t> nodes;
   std::string follows;
-  for (const OrderedNode& each : order) nodes.push_back(each.node), follows += each.follows ? '+' : '.';
+  for (const OrderedNode& each : order) {
+    nodes.push_back(each.node);
+    follows += each.follows ? '+' : each.joins ? '|' : '.';
+  }
   // a, abs; exp, which is no link; then what waited for it, and the square of a, which needs a load again.
   EXPECT_EQ(nodes, (std::vector<size_t>{0, 2, 1, 3, 4, 5}));
-  EXPECT_EQ(follows, ".+...+");
+  EXPECT_EQ(follows, ".+..|+");
   EXPECT_EQ(order[5].position, 1);
   EXPECT_EQ(order[4].position, -1);
 }
@@ -53,6 +56,13 @@ TEST_F(ChainsInRegisters, HaveTheBitsOfTheirOps) {
       add_bits(bits, exp(x - each) * (y - other) - each * d);
       add_bits(bits, other - sqrt(size / each) * where(greater(x, other), each, d));
       add_bits(bits, maximum(x, each) * each);
+      add_bits(bits, each * exp(x - other));
+      add_bits(bits, exp(other - y) * each + exp(y - 0.5f) * column);
+      // More values are read again than are kept in registers; one is a result, and one is read behind another run.
+      const Tensor a = x * y, b = a + column, c = b - x, e = c * a;
+      add_bits(bits, where(less(a, c), where(greater(b, y), e, c), where(less_equal(e, b), a, size)) / (a - e));
+      add_bits(bits, e);
+      add_bits(bits, exp(c) * (a + d) - where(less(c, d), a, e));
       return bits;
     };
     const auto fused = results();
@@ -60,6 +70,32 @@ TEST_F(ChainsInRegisters, HaveTheBitsOfTheirOps) {
     const auto apart = results();
     set_passes_off({});
     ASSERT_EQ(fused, apart) << row;
+  }
+}
+
+// Of two chains that read the same arrays, in pieces of different sizes.
+TEST_F(ChainsInRegisters, HaveTheirBitsSideBySide) {
+  const Tensor x = with_special(numbers(Shape{50'001}, "x"), 41), y = numbers(Shape{50'001}, "y");
+  const auto f = [](const Tensor& a, const Tensor& b) {
+    const Tensor d = a - b, size = abs(d);
+    Tree made;
+    made["long"] = where(less_equal(size, b), d * d * 0.5f, size * a - 0.5f) / (d + 3) + b * d;
+    made["short"] = abs(a);
+    return made;
+  };
+  const auto bits_of = [](const Tree& made) {
+    Bits bits;
+    for (const auto& [name, tensor] : leaves(made)) add_bits(bits, tensor);
+    return bits;
+  };
+  set_passes_off({"fuse_pointwise"});
+  const Bits apart = bits_of(f(x, y));
+  set_passes_off({});
+  set_plan_cache_enabled(true);
+  EXPECT_NE(explain(f, x, y).find("and at the same time"), std::string::npos);
+  for (const int threads : {1, 2, 3}) {
+    set_thread_count(threads);
+    EXPECT_EQ(bits_of(accelerate(f)(x, y)), apart) << threads;
   }
 }
 

@@ -68,6 +68,7 @@ struct TileProgram::Places {
   ValueMap<int> uses;
   ValueMap<Operand> places;
   std::vector<int> free_scratch;
+  std::vector<int> free_kept = {1, 0};  // of the run of links
 
   Operand& place(ValueId id) { return places[id]; }
   const TensorSpec& spec(ValueId id) const { return body.spec(id); }
@@ -98,11 +99,13 @@ struct TileProgram::Places {
   ChainRead read_of(const Operand& place) const {
     const auto i = static_cast<size_t>(place.index);
     if (place.in == Operand::In::load) return program.loads_[i].read;
+    if (place.in == Operand::In::kept) return place.index == 0 ? ChainRead::kept_0 : ChainRead::kept_1;
     const bool equal = place.in == Operand::In::pattern && program.patterns_[i].period == 1;
     return equal ? ChainRead::equal : ChainRead::each;
   }
   bool is_equal(const Operand& place) const { return read_of(place) == ChainRead::equal; }
 
+  bool joins(size_t at) const { return at < order.size() && order[at].joins; }
   const Node& node_at(size_t at) const { return body.nodes[order[at].node]; }
   // Whether it reads a number where it lies that stands for many.
   bool reads_numbers(const Node& node) {
@@ -129,8 +132,9 @@ struct TileProgram::Places {
       if (own == node.inputs.end()) return false;
       const ValueId beside = own == node.inputs.begin() ? node.inputs.back() : node.inputs.front();
       if (other == 'x' && beside != x) return false;
-      if (other == 'n' && !is_equal(place(beside))) return false;
-      if (other == 'n') step.in[step.arity++] = place(beside);
+      const bool number = other == 'n' || other == 's';
+      if ((number && !is_equal(place(beside))) || (other == 's' && own != node.inputs.begin())) return false;
+      if (number) step.in[step.arity++] = place(beside);
       made = node.first_output;
     }
     return true;
@@ -152,8 +156,9 @@ struct TileProgram::Places {
     const auto before = arguments.begin() + static_cast<long>(argument);
     const bool first_mention = std::find(arguments.begin(), before, id) == before;
     const bool made_here = body.producer(id) != nullptr;  // loads are kept for the next tile
-    if (place(id).in == Operand::In::scratch && made_here && last_use[id] == n && first_mention)
-      free_scratch.push_back(place(id).index);
+    if (!made_here || last_use[id] != n || !first_mention) return;
+    if (place(id).in == Operand::In::scratch) free_scratch.push_back(place(id).index);
+    if (place(id).in == Operand::In::kept) free_kept.push_back(place(id).index);
   }
 };
 
@@ -213,6 +218,7 @@ struct TileProgram::Builder : Places {
   // Adds the nodes from this place in the order on that are one step or link; returns the place behind them.
   size_t add_nodes(size_t at) {
     for (const RuleGroup& group : rule_groups()) {
+      if (joins(at)) break;
       Step step;
       if (!is_group(at, group, step)) continue;
       const size_t end = at + group.rules.size();
@@ -226,16 +232,28 @@ struct TileProgram::Builder : Places {
       return at + 2;
     }
     const Node& node = node_at(at);
-    const bool links = order[at].follows || order[at].leads || reads_numbers(node);
+    const bool links = joins(at) || joins(at + 1) || reads_numbers(node);
     if (links)
       add_links(order[at], node);
     else
       add_rule(node);
     release_all(at);
     // A result may take the register of an argument that dies here: rules read an element before they write it.
-    const Operand out = needed(at) ? finish(at) : Operand{};
+    const Operand out = !needed(at) ? Operand{} : links && can_keep(at) ? keep(at) : finish(at);
     (links ? program.links_.back().out : program.steps_.back().out) = out;
     return at + 1;
+  }
+  // Whether all readers of the result are links of the same run, which has a place for it.
+  bool can_keep(size_t at) const {
+    const size_t last = last_use[node_at(at).first_output];
+    size_t end = at + 1;
+    while (joins(end)) ++end;
+    return last < end && !free_kept.empty();
+  }
+  Operand keep(size_t at) {
+    const Operand kept{Operand::In::kept, free_kept.back()};
+    free_kept.pop_back();
+    return place(node_at(at).first_output) = kept;
   }
   Operand finish(size_t at) {
     const ValueId id = node_at(at).first_output;
@@ -247,7 +265,7 @@ struct TileProgram::Builder : Places {
 
   // Two links of sums, differences and products from memory to memory are faster as a rule of both.
   bool add_pair(size_t at) {
-    if (order[at].follows || !order[at].leads || order[at + 1].leads || needed(at)) return false;
+    if (joins(at) || !order[at].leads || joins(at + 2) || needed(at)) return false;
     const Node &first = node_at(at), &second = node_at(at + 1);
     const int position = order[at + 1].position;
     if (first.inputs.size() != 2 || second.inputs.size() != 2 || position < 0) return false;
@@ -269,8 +287,8 @@ struct TileProgram::Builder : Places {
   }
 
   void add_links(const OrderedNode& ordered, const Node& node) {
+    if (!ordered.joins) program.steps_.push_back({nullptr, 0, {}, {}, program.links_.size()});
     if (!ordered.follows) {
-      program.steps_.push_back({nullptr, 0, {}, {}, program.links_.size()});
       add_link(kChainLoad, {node.inputs[static_cast<size_t>(std::max(0, ordered.position))]});
     }
     std::vector<ValueId> others;
@@ -447,6 +465,7 @@ struct TileProgram::Tile {
       case Operand::In::scratch: return scratch + place.index * kTile;
       case Operand::In::load: return loaded[place.index].elements;
       case Operand::In::pattern: return patterns + program.patterns_[i].offset + places[i];
+      case Operand::In::kept:
       case Operand::In::none: break;
     }
     return nullptr;
@@ -466,7 +485,10 @@ struct TileProgram::Tile {
     for (int i = 0; i < step.arity; ++i) {
       const Link& link = program.links_[step.first_link + static_cast<size_t>(i)];
       *next++ = {link.code, {link.read[0], link.read[1]}, {read(link.in[0], at), read(link.in[1], at)}, nullptr};
-      if (link.out.in != Operand::In::none) *next++ = {kChainStore, {}, {}, write(link.out, at)};
+      if (link.out.in == Operand::In::kept)
+        *next++ = {static_cast<ChainCode>(kChainKeep + link.out.index), {}, {}, nullptr};
+      else if (link.out.in != Operand::In::none)
+        *next++ = {kChainStore, {}, {}, write(link.out, at)};
     }
     next->code = kChainEnd;
     chain_function()(all, count, program.rows_at(at));

@@ -53,9 +53,9 @@ class TileProgram {
 
  private:
   // Where an operand of a tile is: in an f32 input or output at the element's own index, in a register of the tile
-  // machine, where a load found or put it, or in a pattern.
+  // machine, where a load found or put it, in a pattern, or among what a run of links keeps.
   struct Operand {
-    enum class In { none, input, output, scratch, load, pattern } in = In::none;
+    enum class In { none, input, output, scratch, load, pattern, kept } in = In::none;
     int index = -1;
   };
   struct Load {
