@@ -50,14 +50,14 @@ if(RETRACE_CUDA)
   endif()
 endif()
 
-# zstd makes images and headers smaller; what is built for another machine does without.
+# LZMA makes images and headers smaller; what is built for another machine does without.
 set(RETRACE_PACK "")
 if(NOT CMAKE_CROSSCOMPILING)
   add_executable(retrace_pack EXCLUDE_FROM_ALL
     "${PROJECT_SOURCE_DIR}/cmake/pack.cpp" "${PROJECT_SOURCE_DIR}/retrace/device/cuda/packed.cpp"
     "${PROJECT_SOURCE_DIR}/retrace/device/cuda/machine_code.cpp")
   target_include_directories(retrace_pack PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(retrace_pack PRIVATE zstd::libzstd_shared)
+  target_link_libraries(retrace_pack PRIVATE LibLZMA::LibLZMA)
   target_compile_options(retrace_pack PRIVATE -O2)
   set_target_properties(retrace_pack PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/cuda" CXX_STANDARD 20)
   set(RETRACE_PACK retrace_pack)
@@ -81,7 +81,7 @@ function(retrace_nvcc source output)
     COMMAND ${RETRACE_NVCC} ${RETRACE_NVCC_CODE} ${ARGN} -MD -MF "${output}.d" -o "${output}" "${source}")
 endfunction()
 
-# Compiles the kernels of `source` to the fat binary `image`: machine code for each architecture, and PTX of the newest (zstd makes
+# Compiles the kernels of `source` to the fat binary `image`: machine code for each architecture, and PTX of the newest (LZMA makes
 # it smaller than nvcc's own compression does). nvcc's front end, half of the time, runs once: PTX for 80 is that for 90 without
 # griddepcontrol, which kernels for 90 alone have (kernel_device.h), and ptxas refuses whatever else 80 lacks.
 function(retrace_nvcc_image source image)

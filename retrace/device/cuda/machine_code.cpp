@@ -79,12 +79,16 @@ class LastRegisters {
 
 }  // namespace
 
-void registers_to_differences(std::string& file) {
+std::string take_machine_code(std::string& file) {
   LastRegisters registers;
+  std::string all;
   for_code(file, [&](char* code, size_t size) {
-    for (size_t i = 0; i + kInstruction <= size; i += kInstruction) {
+    const size_t begin = all.size();
+    all.append(code, size);
+    std::memset(code, 0, size);
+    for (size_t i = begin; i + kInstruction <= all.size(); i += kInstruction) {
       Instruction plain, written;
-      std::memcpy(plain.data(), code + i, kInstruction);
+      std::memcpy(plain.data(), all.data() + i, kInstruction);
       unsigned char* const last = registers.of(plain);
       for (size_t k = 0; k < kInstruction; ++k) {
         const unsigned number = plain[kOrder[k]];
@@ -93,17 +97,20 @@ void registers_to_differences(std::string& file) {
         written[k] = static_cast<unsigned char>((number + kZero - last[k]) % kZero);
         last[k] = static_cast<unsigned char>(number);
       }
-      std::memcpy(code + i, written.data(), kInstruction);
+      std::memcpy(all.data() + i, written.data(), kInstruction);
     }
   });
+  return all;
 }
 
-void differences_to_registers(std::string& file) {
+void put_machine_code(std::string& file, std::string_view code) {
   LastRegisters registers;
-  for_code(file, [&](char* code, size_t size) {
+  for_code(file, [&](char* to, size_t room) {
+    const size_t size = code.copy(to, room);
+    code.remove_prefix(size);
     for (size_t i = 0; i + kInstruction <= size; i += kInstruction) {
       Instruction plain, written;
-      std::memcpy(written.data(), code + i, kInstruction);
+      std::memcpy(written.data(), to + i, kInstruction);
       for (size_t k = 0; k < kInstruction; ++k) plain[kOrder[k]] = written[k];
       unsigned char* const last = registers.of(plain);
       for (size_t k = 0; k < kRegisters; ++k) {
@@ -111,7 +118,7 @@ void differences_to_registers(std::string& file) {
         const unsigned number = written[k] + unsigned{last[k]};
         plain[kOrder[k]] = last[k] = static_cast<unsigned char>(number < kZero ? number : number - kZero);
       }
-      std::memcpy(code + i, plain.data(), kInstruction);
+      std::memcpy(to + i, plain.data(), kInstruction);
     }
   });
 }
