@@ -47,9 +47,9 @@ class Numbers {
     return i;
   }
   int64_t& last() {
-    const bool defines = place_ == 0 && !in_address_ && kind_ < kLabels;
+    const bool any_word = kind_ == kLabels || (kind_ < kLabels && place_ == 0 && !in_address_);
     const auto place = static_cast<uint32_t>(kind_ * kPlaces + std::min(place_, kPlaces - 1));
-    const uint32_t mixed = ((defines ? 0 : word_) + place * 0x9e3779b1) * 0x85ebca6b;
+    const uint32_t mixed = ((any_word ? 0 : word_) + place * 0x9e3779b1) * 0x85ebca6b;
     return last_[mixed >> (32 - kBitsOfLast)];
   }
   void next_place() { ++place_; }

@@ -9,7 +9,7 @@
 // differences. LZMA has other contexts for instructions of 16 bytes than for text: together they take a tenth more.
 //
 // Differences: in PTX registers and labels are numbered. A line defines the register that comes first, and its number is
-// near that of the last line; any other is near the one that the last line with the same instruction has at that place,
+// near that of the last line; any other register is near the one that the last line with the same instruction has at that place,
 // and so are offsets of addresses. So %f1234 is written as the difference from there, and $L__BB3_56 as that from the
 // last label. It takes half off the text that LZMA makes of PTX, and no input is refused: where a text looks like a
 // difference that is none, the byte 1 stands before it.
