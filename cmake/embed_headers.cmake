@@ -4,7 +4,8 @@
 set(all "")
 foreach(path IN LISTS HEADERS)
   file(READ "${ROOT}/${path}" text)
-  file(SIZE "${ROOT}/${path}" size)
+  string(REGEX REPLACE "\n[ ]*//[^\n]*" "" text "${text}")  # remarks
+  string(LENGTH "${text}" size)
   string(APPEND all "${path}\n${size}\n${text}")
 endforeach()
 if(AS_IT_IS)

@@ -1,4 +1,5 @@
-// pack FILE PACKED: writes FILE as retrace/device/cuda/packed.h says, and reads it again to prove it. A program of the
+// pack PACKED FILE...: writes the files, one behind another, as retrace/device/cuda/packed.h says, and reads
+// that again to prove it. A program of the
 // build.
 
 #include <lzma.h>
@@ -51,15 +52,18 @@ std::string packed(const std::string& file) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 3) return std::fputs("pack FILE PACKED\n", stderr), 2;
-  std::ifstream in(arguments[1], std::ios::binary);
-  const std::string file((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!in) return std::fprintf(stderr, "pack: %s cannot be read\n", arguments[1]), 1;
+  if (count < 3) return std::fputs("pack PACKED FILE...\n", stderr), 2;
+  std::string file;
+  for (int i = 2; i < count; ++i) {
+    std::ifstream in(arguments[i], std::ios::binary);
+    file.append(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    if (!in) return std::fprintf(stderr, "pack: %s cannot be read\n", arguments[i]), 1;
+  }
   const std::string result = packed(file);
   if (retrace::cuda::unpacked(std::as_bytes(std::span(result))) != file)
-    return std::fprintf(stderr, "pack: %s does not come back as it was\n", arguments[1]), 1;
-  std::ofstream out(arguments[2], std::ios::binary);
+    return std::fprintf(stderr, "pack: %s does not come back as it was\n", arguments[2]), 1;
+  std::ofstream out(arguments[1], std::ios::binary);
   out.write(result.data(), static_cast<std::streamsize>(result.size()));
   out.close();
-  if (!out) return std::fprintf(stderr, "pack: %s cannot be written\n", arguments[2]), 1;
+  if (!out) return std::fprintf(stderr, "pack: %s cannot be written\n", arguments[1]), 1;
 }

@@ -1,5 +1,6 @@
 #include "retrace/device/cuda/machine_code.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -51,10 +52,13 @@ void for_code_of(char* elf, size_t size, const F& f) {
   }
 }
 
+// The same for fat binaries one behind another.
 template <class F>
 void for_code(std::string& file, const F& f) {
-  if (!file.starts_with(kFatBinary)) return;
+  const auto begins = [&](uint64_t at) { return std::string_view(file).substr(at).starts_with(kFatBinary); };
+  if (!begins(0)) return;
   for (uint64_t entry = kFatBinaryHead; entry + kEntryHead <= file.size();) {
+    if (begins(entry)) entry += kFatBinaryHead;
     const uint64_t head = number_at<uint32_t>(file, entry + 4), size = number_at<uint64_t>(file, entry + 8);
     if (head < kEntryHead || head > file.size() - entry || size > file.size() - entry - head) return;
     if (number_at<uint16_t>(file, entry) == kElfEntry)
@@ -101,6 +105,15 @@ std::string take_machine_code(std::string& file) {
     }
   });
   return all;
+}
+
+std::string_view fat_binary_at(std::string_view files, int before) {
+  for (; files.starts_with(kFatBinary); --before) {
+    const uint64_t size = kFatBinaryHead + std::min<uint64_t>(number_at<uint64_t>(files, 8), files.size());
+    if (before == 0) return files.substr(0, size);
+    files.remove_prefix(std::min<size_t>(size, files.size()));
+  }
+  return {};
 }
 
 void put_machine_code(std::string& file, std::string_view code) {

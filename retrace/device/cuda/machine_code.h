@@ -11,11 +11,14 @@
 
 namespace retrace::cuda {
 
-// The sections .text of all ELF files in a fat binary, one after the other, with registers as differences. In `file`
+// The sections .text of all ELF files in a fat binary, or in several one behind another, one after the other, with registers as differences. In `file`
 // zeros take their place; a file without machine code stays as it is.
 std::string take_machine_code(std::string& file);
 
 // Writes what `take_machine_code` has returned where it was.
 void put_machine_code(std::string& file, std::string_view code);
+
+// Of fat binaries one behind another, the one with so many before it; empty if there is none.
+std::string_view fat_binary_at(std::string_view files, int before);
 
 }  // namespace retrace::cuda

@@ -42,7 +42,9 @@ TEST(CudaPacked, EveryTextComesBack) {
 
 TEST(CudaPacked, WhatIsDamagedIsFound) {
   if (kernel_images().empty()) GTEST_SKIP() << "built without nvcc";
-  const KernelImage& image = kernel_images()[0];
+  KernelImage image = kernel_images()[0];
+  for (const KernelImage& other : kernel_images())
+    if (other.end - other.begin < image.end - image.begin) image = other;
   std::vector<std::byte> bytes(image.begin, image.end);
   ASSERT_TRUE(unpacked(bytes));
   for (size_t i = 0; i < bytes.size(); i += 1 + bytes.size() / 97) {
