@@ -1,5 +1,5 @@
 // The vectors that kernels see: F32 and I32 are always 16 lanes of 32 bits, whatever the machine.
-// AVX-512 holds one in a register, AVX2 in two, NEON in four, the scalar target in vectors of four that every machine has. A lane is
+// AVX-512 holds one in a register, AVX2 in two, NEON in four, the scalar target in four that any machine has. A lane is
 // computed alike on every target: one IEEE rounding an operation, fused only in fma(). There are no
 // estimates, no library sums over lanes, and no float min or max but at_most() and at_least();
 // sum_lanes() is the contract's tree.
@@ -117,9 +117,7 @@ struct F32 {
 
 #undef RT_EACH
 #undef RT_SIMD_FUNCTION
-#define RT_EACH(i)             \
-  _Pragma("GCC unroll 4")      \
-  for (int i = 0; i < kRegisters; ++i)
+#define RT_EACH(i) _Pragma("GCC unroll 4") for (int i = 0; i < kRegisters; ++i)
 
 // One definition of an element-wise function from its scalar and its vector form.
 #if RT_SIMD_SCALAR
@@ -179,8 +177,10 @@ RT_INLINE I32::I32(int32_t x) { *this = broadcast_int(x); }
 RT_SIMD_FUNCTION(F32, to_float(I32 a), __builtin_convertvector(a.r[i], RawF), hn::ConvertTo(TagF(), a.r[i]))
 
 // Memory. Unaligned addresses are allowed everywhere.
-RT_SIMD_FUNCTION(F32, load(const float* p), detail::floats_at(p + i * kRegisterLanes), hn::LoadU(TagF(), p + i * kRegisterLanes))
-RT_SIMD_FUNCTION(I32, load_int(const int32_t* p), detail::ints_at(p + i * kRegisterLanes), hn::LoadU(TagI(), p + i * kRegisterLanes))
+RT_SIMD_FUNCTION(F32, load(const float* p), detail::floats_at(p + i * kRegisterLanes),
+                 hn::LoadU(TagF(), p + i * kRegisterLanes))
+RT_SIMD_FUNCTION(I32, load_int(const int32_t* p), detail::ints_at(p + i * kRegisterLanes),
+                 hn::LoadU(TagI(), p + i * kRegisterLanes))
 #if RT_SIMD_SCALAR
 RT_INLINE void store(F32 v, float* p) { RT_EACH(i) std::memcpy(p + i * kRegisterLanes, &v.r[i], sizeof v.r[i]); }
 RT_INLINE void store_int(I32 v, int32_t* p) { RT_EACH(i) std::memcpy(p + i * kRegisterLanes, &v.r[i], sizeof v.r[i]); }
@@ -359,7 +359,9 @@ RT_SIMD_FUNCTION(I32, truncate_to_int(F32 a), 0,
 RT_INLINE F32 operator-(F32 a) { return from_bits(bits(a) ^ I32(INT32_MIN)); }
 RT_INLINE F32 abs(F32 a) { return from_bits(bits(a) & I32(INT32_MAX)); }
 // |magnitude| with the sign bit of x.
-RT_SIMD_FUNCTION(F32, copy_sign(F32 magnitude, F32 x), detail::float_of((detail::bits_of(magnitude.r[i]) & INT32_MAX) | (detail::bits_of(x.r[i]) & INT32_MIN)),
+RT_SIMD_FUNCTION(F32, copy_sign(F32 magnitude, F32 x),
+                 detail::float_of((detail::bits_of(magnitude.r[i]) & INT32_MAX) |
+                                  (detail::bits_of(x.r[i]) & INT32_MIN)),
                  hn::CopySign(magnitude.r[i], x.r[i]))
 
 RT_TARGET_END

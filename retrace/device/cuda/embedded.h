@@ -8,7 +8,7 @@
 
 namespace retrace::cuda {
 
-// A header that kernels made at run time may include, by its path from the root.
+// A header that kernels made at run time may include, by its path from the root, without lines that are remarks.
 struct KernelHeader {
   std::string path, text;
 };

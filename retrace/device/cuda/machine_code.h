@@ -11,8 +11,8 @@
 
 namespace retrace::cuda {
 
-// The sections .text of all ELF files in a fat binary, or in several one behind another, one after the other, with registers as differences. In `file`
-// zeros take their place; a file without machine code stays as it is.
+// The sections .text of all ELF files in a fat binary, or in several one behind another, one after the other, with
+// registers as differences. In `file` zeros take their place; a file without machine code stays as it is.
 std::string take_machine_code(std::string& file);
 
 // Writes what `take_machine_code` has returned where it was.

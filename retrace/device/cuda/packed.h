@@ -3,16 +3,16 @@
 //
 // A packed file is a byte for the form and
 //   '0'  the file as it is: what a build for another machine does
-//   '1'  five numbers of eight bytes, the least byte first: the size of the file, a hash of its bytes, the sizes of text
-//        and of machine code, and that of the packed text; then two raw streams of LZMA, packed text and packed code.
-// Machine code is what machine_code.h takes out of a fat binary; text is the rest, with zeros in its place and numbers as
-// differences. LZMA has other contexts for instructions of 16 bytes than for text: together they take a tenth more.
+//   '1'  five numbers of eight bytes, the least byte first: the size of the file, a hash of its bytes, the sizes of its
+//        text, of its machine code and of its packed text; then two raw streams of LZMA, packed text and packed code
+// Machine code is what machine_code.h takes out of a fat binary; text is the rest, with zeros in its place and numbers
+// as differences. LZMA has other contexts for instructions of 16 bytes than for text: together they take a tenth more.
 //
-// Differences: in PTX registers and labels are numbered. A line defines the register that comes first, and its number is
-// near that of the last line; any other register is near the one that the last line with the same instruction has at that place,
-// and so are offsets of addresses. So %f1234 is written as the difference from there, and $L__BB3_56 as that from the
-// last label. It takes half off the text that LZMA makes of PTX, and no input is refused: where a text looks like a
-// difference that is none, the byte 1 stands before it.
+// Differences: in PTX registers and labels are numbered. A line defines the register that comes first, and its number
+// is near that of the last line; any other register is near the one that the last line with the same instruction has at
+// that place, and so are offsets of addresses. So %f1234 is written as the difference from there, and $L__BB3_56 as
+// that from the last label. It takes half off the text that LZMA makes of PTX, and no input is refused: where a text
+// looks like a difference that is none, the byte 1 stands before it.
 
 #include <cstddef>
 #include <cstdint>

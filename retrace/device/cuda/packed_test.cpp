@@ -27,7 +27,8 @@ TEST(CudaPacked, NumbersOfRegistersAreDifferences) {
 TEST(CudaPacked, EveryTextComesBack) {
   for (const std::string text :
        {"", "%", "%f", "%f1", "%f007", "%f-3", "%f\1", "%f\0011", "%tid.x %p<743>", "%r1234567890123", "BB", "BB1",
-        "BB1_", "BB12_0", "[%rd1+4]\n[%rd1+a]\n[%rd2+-4]\n+5+6[+7+8]", "BB1_-", "%%f1", "%rd\n%rd0", "a\n%f5\n%f4\n%f999999999\n%f0"})
+        "BB1_", "BB12_0", "[%rd1+4]\n[%rd1+a]\n[%rd2+-4]\n+5+6[+7+8]", "BB1_-", "%%f1", "%rd\n%rd0",
+        "a\n%f5\n%f4\n%f999999999\n%f0"})
     EXPECT_EQ(back(text), text);
   uint32_t state = 1;
   for (int repetition = 0; repetition < 2000; ++repetition) {
