@@ -50,14 +50,14 @@ if(RETRACE_CUDA)
   endif()
 endif()
 
-# zstd makes images and headers smaller; what is built for another machine does without.
+# LZMA makes images and headers smaller; what is built for another machine does without.
 set(RETRACE_PACK "")
 if(NOT CMAKE_CROSSCOMPILING)
   add_executable(retrace_pack EXCLUDE_FROM_ALL
     "${PROJECT_SOURCE_DIR}/cmake/pack.cpp" "${PROJECT_SOURCE_DIR}/retrace/device/cuda/packed.cpp"
     "${PROJECT_SOURCE_DIR}/retrace/device/cuda/machine_code.cpp")
   target_include_directories(retrace_pack PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(retrace_pack PRIVATE zstd::libzstd_shared)
+  target_link_libraries(retrace_pack PRIVATE LibLZMA::LibLZMA)
   target_compile_options(retrace_pack PRIVATE -O2)
   set_target_properties(retrace_pack PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/cuda" CXX_STANDARD 20)
   set(RETRACE_PACK retrace_pack)
@@ -81,7 +81,7 @@ function(retrace_nvcc source output)
     COMMAND ${RETRACE_NVCC} ${RETRACE_NVCC_CODE} ${ARGN} -MD -MF "${output}.d" -o "${output}" "${source}")
 endfunction()
 
-# Compiles the kernels of `source` to the fat binary `image`: machine code for each architecture, and PTX of the newest (zstd makes
+# Compiles the kernels of `source` to the fat binary `image`: machine code for each architecture, and PTX of the newest (LZMA makes
 # it smaller than nvcc's own compression does). nvcc's front end, half of the time, runs once: PTX for 80 is that for 90 without
 # griddepcontrol, which kernels for 90 alone have (kernel_device.h), and ptxas refuses whatever else 80 lacks.
 function(retrace_nvcc_image source image)
@@ -103,29 +103,49 @@ function(retrace_nvcc_image source image)
     COMMAND "${CMAKE_COMMAND}" -E rm "${image}.80.ptx" "${image}.80.cubin" "${image}.90.ptx" "${image}.90.cubin")
 endfunction()
 
+# Images that are packed together: what a large one of ops/matmul and ops/conv2d has in the mode fast, and all others.
+function(retrace_image_group group path)
+  if(path MATCHES "ops/(matmul|conv2d)/(.*)\\.cu$")
+    string(REGEX REPLACE "_fast$" "" name "${CMAKE_MATCH_2}")
+    set(${group} "${name}" PARENT_SCOPE)
+  else()
+    set(${group} others PARENT_SCOPE)
+  endif()
+endfunction()
+
 # Gives `target` a function retrace::cuda::NAME() that lists the kernels of the .cu files that follow; without nvcc the
 # list is empty.
 function(retrace_add_kernel_images target name)
   set(labels "")
   set(rows "")
   set(images "")
+  set(groups "")
   if(RETRACE_NVCC)
     foreach(source IN LISTS ARGN)
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
-      string(MAKE_C_IDENTIFIER "${name}_${path}" label)
+      retrace_image_group(group "${path}")
+      list(APPEND groups ${group})
+      list(LENGTH images_of_${group} before)
+      set(label "${name}_${group}")
       set(image "${PROJECT_BINARY_DIR}/cuda/${name}/${path}.fatbin")
       retrace_nvcc_image("${source}" "${image}")
-      set(packed "${image}.packed")
-      add_custom_command(OUTPUT "${packed}" DEPENDS "${image}" retrace_pack VERBATIM COMMAND retrace_pack "${image}" "${packed}")
+      list(APPEND images_of_${group} "${image}")
       set(names "${PROJECT_BINARY_DIR}/cuda/${name}/${path}.names")
       add_custom_command(OUTPUT "${names}" DEPENDS "${image}" "${PROJECT_SOURCE_DIR}/cmake/kernel_names.cmake" VERBATIM
         COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_CXX_COMPILER}" "-DSOURCE=${source}" "-DOUTPUT=${names}"
                 "-DINCLUDES=-I${PROJECT_SOURCE_DIR};-I${RETRACE_GENERATED_DIR}"
                 -P "${PROJECT_SOURCE_DIR}/cmake/kernel_names.cmake")
-      list(APPEND images "${packed}" "${names}")
-      retrace_embed(embedded ${label} "${packed}")
+      list(APPEND images "${names}")
+      string(APPEND rows "    {\"${path}\", ${label}, ${label}_end,\n#include \"${names}\"\n     , ${before}},\n")
+    endforeach()
+    list(REMOVE_DUPLICATES groups)
+    foreach(group IN LISTS groups)
+      set(packed "${PROJECT_BINARY_DIR}/cuda/${name}/${group}.packed")
+      add_custom_command(OUTPUT "${packed}" DEPENDS ${images_of_${group}} retrace_pack VERBATIM
+        COMMAND retrace_pack "${packed}" ${images_of_${group}})
+      list(APPEND images "${packed}")
+      retrace_embed(embedded ${name}_${group} "${packed}")
       string(APPEND labels "${embedded}")
-      string(APPEND rows "    {\"${path}\", ${label}, ${label}_end,\n#include \"${names}\"\n     },\n")
     endforeach()
   endif()
   set(file "${RETRACE_GENERATED_DIR}/cuda/${name}.cpp")
@@ -164,7 +184,7 @@ if(RETRACE_PACK)
   add_custom_command(OUTPUT "${headers}.packed" VERBATIM COMMENT "Packing the headers of CUDA kernels"
     DEPENDS ${kernel_header_files} "${header_script}" retrace_pack
     COMMAND "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}" "-DHEADERS=${kernel_headers}" "-DOUTPUT=${headers}" -P "${header_script}"
-    COMMAND retrace_pack "${headers}" "${headers}.packed")
+    COMMAND retrace_pack "${headers}.packed" "${headers}")
 else()
   add_custom_command(OUTPUT "${headers}.packed" VERBATIM COMMENT "Writing the headers of CUDA kernels"
     DEPENDS ${kernel_header_files} "${header_script}"

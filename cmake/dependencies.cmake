@@ -10,6 +10,7 @@ if(RETRACE_COMMAND)
 endif()
 find_package(ZLIB REQUIRED)           # gzip: IDX files come compressed
 find_package(zstd REQUIRED CONFIG)    # archives of images
+find_package(LibLZMA REQUIRED)        # embedded images of CUDA kernels and the live page
 find_package(PNG REQUIRED)            # contact sheets and plots; images of users
 find_package(JPEG REQUIRED)           # images of users: libjpeg-turbo, whose integer arithmetic has the same bits everywhere
 # Debian keeps a part of its headers in the folder of the architecture: where packages are unpacked elsewhere, no compiler

@@ -41,7 +41,7 @@ set(RETRACE_PC_LIBS "-lretrace")
 set(RETRACE_PC_REQUIRES "")
 if(RETRACE_LIBRARY_TYPE STREQUAL STATIC_LIBRARY)
   set(RETRACE_PC_LIBS "-lretrace -pthread -ldl")
-  set(RETRACE_PC_REQUIRES "Requires: fmt libhwy libjpeg libpng libzstd tomlplusplus zlib\n")
+  set(RETRACE_PC_REQUIRES "Requires: fmt libhwy libjpeg liblzma libpng libzstd tomlplusplus zlib\n")
   if(RETRACE_SQLITE_LIBRARY)  # SQLiteCpp of Debian has no file for pkg-config
     set(RETRACE_PC_LIBS "-lretrace -lSQLiteCpp -pthread -ldl")
     string(REPLACE "libpng" "libpng sqlite3" RETRACE_PC_REQUIRES "${RETRACE_PC_REQUIRES}")

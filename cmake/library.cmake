@@ -17,7 +17,7 @@ target_include_directories(retrace_lib PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURC
 # no header but ours, and link the others only with libretrace.a.
 target_link_libraries(retrace_flags INTERFACE hwy::hwy fmt::fmt nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
 target_link_libraries(retrace_lib PRIVATE "$<BUILD_INTERFACE:retrace_flags>" "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>"
-                                          hwy::hwy fmt::fmt tomlplusplus::tomlplusplus ZLIB::ZLIB zstd::libzstd_shared PNG::PNG JPEG::JPEG
+                                          hwy::hwy fmt::fmt tomlplusplus::tomlplusplus ZLIB::ZLIB zstd::libzstd_shared LibLZMA::LibLZMA PNG::PNG JPEG::JPEG
                                           Threads::Threads ${RETRACE_SQLITE_LIBRARY} ${CMAKE_DL_LIBS})
 target_compile_definitions(retrace_lib PRIVATE "RETRACE_VERSION=\"${PROJECT_VERSION}\"")
 if(RETRACE_SQLITE_LIBRARY)
@@ -52,6 +52,6 @@ if(type STREQUAL STATIC_LIBRARY)
   set_target_properties(retrace_shared PROPERTIES
     OUTPUT_NAME retrace LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/shared"
     VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
-  target_link_libraries(retrace_shared PRIVATE hwy::hwy fmt::fmt tomlplusplus::tomlplusplus ZLIB::ZLIB zstd::libzstd_shared PNG::PNG JPEG::JPEG
+  target_link_libraries(retrace_shared PRIVATE hwy::hwy fmt::fmt tomlplusplus::tomlplusplus ZLIB::ZLIB zstd::libzstd_shared LibLZMA::LibLZMA PNG::PNG JPEG::JPEG
                                                Threads::Threads ${RETRACE_SQLITE_LIBRARY} ${CMAKE_DL_LIBS})
 endif()

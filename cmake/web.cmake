@@ -10,7 +10,7 @@ function(retrace_embed_page_file path file type)
   set(form "")
   if(RETRACE_PACK)
     set(packed "${PROJECT_BINARY_DIR}/generated/web${path}.packed")
-    add_custom_command(OUTPUT "${packed}" DEPENDS "${file}" retrace_pack VERBATIM COMMAND retrace_pack "${file}" "${packed}")
+    add_custom_command(OUTPUT "${packed}" DEPENDS "${file}" retrace_pack VERBATIM COMMAND retrace_pack "${packed}" "${file}")
     set(file "${packed}")
   else()
     set(form ".ascii \"0\"\n")  # a packed file that is as it was

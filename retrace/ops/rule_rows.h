@@ -44,9 +44,10 @@ class RowNumbers {
 
  private:
 #if RT_SIMD_SCALAR
-  static constexpr int kTables = 8;
-  static float load_register(const float* from) { return *from; }
-  RT_INLINE float look_up(const uint8_t* row) const { return table_[*row]; }
+  static constexpr int kTables = 2;
+  static RT_INLINE RawF load_register(const float* from) { return detail::floats_at(from); }
+  RT_INLINE RawF look_up(const uint8_t* row) const { return RawF{at(row[0]), at(row[1]), at(row[2]), at(row[3])}; }
+  RT_INLINE float at(uint8_t row) const { return table_[row / kRegisterLanes][row % kRegisterLanes]; }
 #else
   static constexpr int kTables = kRegisterLanes == 4 ? 2 : 1;
   static_assert(kTables * kRegisterLanes <= kReadAhead);

@@ -510,7 +510,7 @@ constexpr ContractionKernels make_kernels() {
   fill_sliding<1>(k, std::make_integer_sequence<int, most_sliding(1)>());
   fill_sliding<2>(k, std::make_integer_sequence<int, most_sliding(2)>());
   fill_sliding<3>(k, std::make_integer_sequence<int, most_sliding(3)>());
-  k.most_group = kRegisterLanes < 8 ? kRegisterLanes : 8;
+  k.most_group = RT_SIMD_SCALAR ? 1 : kRegisterLanes < 8 ? kRegisterLanes : 8;
   k.list_terms = list_terms;
   k.copy_vectors = copy_vectors;
   k.has_nonfinite = has_nonfinite;

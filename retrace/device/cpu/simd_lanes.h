@@ -16,16 +16,18 @@ RT_INLINE F32 larger(F32 a, F32 b) { return at_least(a, b); }
 #if RT_SIMD_SCALAR
 // f(lanes l and l+8), then l+4, l+2, l+1.
 template <class F>
-RT_INLINE float fold_lanes(F32 v, F f) {
+RT_INLINE_VECTORS float fold_lanes(F32 v, F f) {
+  float lane[kLanes];
+  store(v, lane);
   for (int half = 8; half > 0; half /= 2)
-    for (int l = 0; l < half; ++l) v.r[l] = f(v.r[l], v.r[l + half]);
-  return v.r[0];
+    for (int l = 0; l < half; ++l) lane[l] = f(lane[l], lane[l + half]);
+  return lane[0];
 }
 template <class F>
-RT_INLINE F32 fold_rows(const F32* rows, F f) {
-  F32 folded;
-  for (int row = 0; row < kLanes; ++row) folded.r[row] = fold_lanes(rows[row], f);
-  return folded;
+RT_INLINE_VECTORS F32 fold_rows(const F32* rows, F f) {
+  float folded[kLanes];
+  for (int row = 0; row < kLanes; ++row) folded[row] = fold_lanes(rows[row], f);
+  return load(folded);
 }
 struct AddLanes {
   RT_INLINE float operator()(float a, float b) const { return a + b; }
@@ -122,7 +124,7 @@ RT_INLINE F32 largest_of_rows(const F32* rows) { return fold_rows(rows, LargerLa
 RT_INLINE int64_t first_lane(Mask m) {
 #if RT_SIMD_SCALAR
   for (int i = 0; i < kLanes; ++i)
-    if (m.r[i]) return i;
+    if (m.r[i / kRegisterLanes][i % kRegisterLanes] != 0) return i;
 #else
   for (int i = 0; i < kRegisters; ++i)
     if (const auto lane = hn::FindFirstTrue(TagF(), m.r[i]); lane >= 0) return i * kRegisterLanes + lane;

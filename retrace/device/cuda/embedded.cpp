@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <mutex>
 #include <string_view>
 
 #include "retrace/base/error.h"
+#include "retrace/device/cuda/machine_code.h"
 #include "retrace/device/cuda/packed.h"
 
 namespace retrace::cuda {
@@ -45,7 +47,19 @@ const std::vector<KernelHeader>& kernel_headers() {
 }
 
 std::string KernelImage::fat_binary() const {
-  return unpacked_or_error({begin, end}, fmt::format("the kernels of {}", path).c_str());
+  const std::string what = fmt::format("the kernels of {}", path);
+  if (before == kAlone) return unpacked_or_error({begin, end}, what.c_str());
+  // A device loads several that are packed together, one soon after the other.
+  static std::mutex mutex;
+  static const std::byte* last = nullptr;
+  static std::string files;
+  const std::lock_guard lock(mutex);
+  if (last != begin) {
+    last = nullptr;
+    files = unpacked_or_error({begin, end}, what.c_str());
+    last = begin;
+  }
+  return std::string(fat_binary_at(files, before));
 }
 
 }  // namespace retrace::cuda

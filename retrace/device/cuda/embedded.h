@@ -8,7 +8,7 @@
 
 namespace retrace::cuda {
 
-// A header that kernels made at run time may include, by its path from the root.
+// A header that kernels made at run time may include, by its path from the root, without lines that are remarks.
 struct KernelHeader {
   std::string path, text;
 };
@@ -26,6 +26,8 @@ struct KernelImage {
   const char* path;              // of the .cu file, from the root
   const std::byte *begin, *end;  // packed (packed.h)
   const char* kernels;           // their names, a space behind each
+  int before = kAlone;           // fat binaries that are packed before it: those of some files are packed together
+  static constexpr int kAlone = -1;
 
   // What nvcc has written. Throws Error(internal) where the bytes are damaged.
   std::string fat_binary() const;

@@ -1,5 +1,6 @@
 #include "retrace/device/cuda/machine_code.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -51,10 +52,13 @@ void for_code_of(char* elf, size_t size, const F& f) {
   }
 }
 
+// The same for fat binaries one behind another.
 template <class F>
 void for_code(std::string& file, const F& f) {
-  if (!file.starts_with(kFatBinary)) return;
+  const auto begins = [&](uint64_t at) { return std::string_view(file).substr(at).starts_with(kFatBinary); };
+  if (!begins(0)) return;
   for (uint64_t entry = kFatBinaryHead; entry + kEntryHead <= file.size();) {
+    if (begins(entry)) entry += kFatBinaryHead;
     const uint64_t head = number_at<uint32_t>(file, entry + 4), size = number_at<uint64_t>(file, entry + 8);
     if (head < kEntryHead || head > file.size() - entry || size > file.size() - entry - head) return;
     if (number_at<uint16_t>(file, entry) == kElfEntry)
@@ -79,12 +83,16 @@ class LastRegisters {
 
 }  // namespace
 
-void registers_to_differences(std::string& file) {
+std::string take_machine_code(std::string& file) {
   LastRegisters registers;
+  std::string all;
   for_code(file, [&](char* code, size_t size) {
-    for (size_t i = 0; i + kInstruction <= size; i += kInstruction) {
+    const size_t begin = all.size();
+    all.append(code, size);
+    std::memset(code, 0, size);
+    for (size_t i = begin; i + kInstruction <= all.size(); i += kInstruction) {
       Instruction plain, written;
-      std::memcpy(plain.data(), code + i, kInstruction);
+      std::memcpy(plain.data(), all.data() + i, kInstruction);
       unsigned char* const last = registers.of(plain);
       for (size_t k = 0; k < kInstruction; ++k) {
         const unsigned number = plain[kOrder[k]];
@@ -93,17 +101,29 @@ void registers_to_differences(std::string& file) {
         written[k] = static_cast<unsigned char>((number + kZero - last[k]) % kZero);
         last[k] = static_cast<unsigned char>(number);
       }
-      std::memcpy(code + i, written.data(), kInstruction);
+      std::memcpy(all.data() + i, written.data(), kInstruction);
     }
   });
+  return all;
 }
 
-void differences_to_registers(std::string& file) {
+std::string_view fat_binary_at(std::string_view files, int before) {
+  for (; files.starts_with(kFatBinary); --before) {
+    const uint64_t size = kFatBinaryHead + std::min<uint64_t>(number_at<uint64_t>(files, 8), files.size());
+    if (before == 0) return files.substr(0, size);
+    files.remove_prefix(std::min<size_t>(size, files.size()));
+  }
+  return {};
+}
+
+void put_machine_code(std::string& file, std::string_view code) {
   LastRegisters registers;
-  for_code(file, [&](char* code, size_t size) {
+  for_code(file, [&](char* to, size_t room) {
+    const size_t size = code.copy(to, room);
+    code.remove_prefix(size);
     for (size_t i = 0; i + kInstruction <= size; i += kInstruction) {
       Instruction plain, written;
-      std::memcpy(written.data(), code + i, kInstruction);
+      std::memcpy(written.data(), to + i, kInstruction);
       for (size_t k = 0; k < kInstruction; ++k) plain[kOrder[k]] = written[k];
       unsigned char* const last = registers.of(plain);
       for (size_t k = 0; k < kRegisters; ++k) {
@@ -111,7 +131,7 @@ void differences_to_registers(std::string& file) {
         const unsigned number = written[k] + unsigned{last[k]};
         plain[kOrder[k]] = last[k] = static_cast<unsigned char>(number < kZero ? number : number - kZero);
       }
-      std::memcpy(code + i, plain.data(), kInstruction);
+      std::memcpy(to + i, plain.data(), kInstruction);
     }
   });
 }

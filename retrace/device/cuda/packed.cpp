@@ -1,10 +1,9 @@
 #include "retrace/device/cuda/packed.h"
 
-#include <zstd.h>
+#include <lzma.h>
 
 #include <algorithm>
 #include <charconv>
-#include <utility>
 #include <vector>
 
 #include "retrace/device/cuda/machine_code.h"
@@ -12,11 +11,14 @@
 namespace retrace::cuda {
 namespace {
 
-constexpr size_t kHead = 1 + 8 + 8;
+constexpr size_t kHead = 1 + 5 * 8;
+constexpr uint64_t kMostBytes = 1 << 28;  // more, and a size is not true
 constexpr char kNoDifference = '\1';
 constexpr size_t kMostDigits = 9;
-constexpr int kPlaces = 8;                          // of a line; those behind have one number together
-constexpr int kLetters = 26, kKinds = 27 * 26 + 1;  // registers by one or two letters, and labels
+constexpr int kPlaces = 8;  // of a line; those behind have one number together
+// Registers by one or two letters, labels, and offsets of addresses.
+constexpr int kLetters = 26, kLabels = 27 * 26, kOffsets = kLabels + 1;
+constexpr int kBitsOfLast = 14;  // two instructions or places may have one last number, by chance
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
@@ -35,7 +37,7 @@ class Numbers {
   size_t copy_to_next(std::string_view text, size_t begin, std::string& out) {
     size_t i = begin;
     for (; i < text.size(); ++i) {
-      if (text[i] == '\n') place_ = 0;
+      read(text[i]);
       if (const size_t length = prefix(text, i); length > 0) {
         out.append(text, begin, i + length - begin);
         return i + length;
@@ -44,11 +46,28 @@ class Numbers {
     out.append(text, begin, i - begin);
     return i;
   }
-  int64_t& last() { return last_[static_cast<size_t>(kind_ * kPlaces + std::min(place_, kPlaces - 1))]; }
+  int64_t& last() {
+    const bool any_word = kind_ == kLabels || (kind_ < kLabels && place_ == 0 && !in_address_);
+    const auto place = static_cast<uint32_t>(kind_ * kPlaces + std::min(place_, kPlaces - 1));
+    const uint32_t mixed = ((any_word ? 0 : word_) + place * 0x9e3779b1) * 0x85ebca6b;
+    return last_[mixed >> (32 - kBitsOfLast)];
+  }
   void next_place() { ++place_; }
 
  private:
-  // The length of "%rd", or of "BB3_", at i where a number may follow; otherwise 0.
+  void read(char c) {
+    if (c == '\n') {
+      place_ = 0, word_ = 0;
+      in_word_ = true, in_address_ = false;
+    } else if (in_word_ && c == ' ' && word_ != 0) {
+      in_word_ = false;
+    } else if (in_word_) {
+      word_ = word_ * 31 + static_cast<unsigned char>(c);
+    } else if (c == '[') {
+      in_address_ = true;
+    }
+  }
+  // The length of "%rd", of "BB3_", or of "+" in an address, at i where a number may follow; otherwise 0.
   size_t prefix(std::string_view text, size_t i) {
     const auto at = [&](size_t k) { return i + k < text.size() ? text[i + k] : '\0'; };
     if (at(0) == '%' && is_letter(at(1))) {
@@ -56,15 +75,21 @@ class Numbers {
       kind_ = (two ? at(2) - 'a' + 1 : 0) * kLetters + (at(1) - 'a');
       return two ? 3 : 2;
     }
+    if (at(0) == '+' && in_address_) {
+      kind_ = kOffsets;
+      return 1;
+    }
     if (at(0) != 'B' || at(1) != 'B' || !is_digit(at(2))) return 0;
     size_t length = 3;
     while (is_digit(at(length))) ++length;
-    kind_ = kKinds - 1;
+    kind_ = kLabels;
     return at(length) == '_' ? length + 1 : 0;
   }
 
-  std::vector<int64_t> last_ = std::vector<int64_t>(static_cast<size_t>(kKinds) * kPlaces);
+  std::vector<int64_t> last_ = std::vector<int64_t>(size_t{1} << kBitsOfLast);
   int kind_ = 0, place_ = 0;
+  uint32_t word_ = 0;  // a hash of the name of the line's instruction
+  bool in_word_ = true, in_address_ = false;
 };
 
 // The digits at i if they are a number as PTX writes it; otherwise none.
@@ -75,15 +100,20 @@ std::string_view digits_at(std::string_view text, size_t i) {
   return digits.size() > kMostDigits || (digits.size() > 1 && digits[0] == '0') ? std::string_view() : digits;
 }
 
-std::optional<std::string> unpacked_frame(std::string_view frame) {
-  const unsigned long long size = ZSTD_getFrameContentSize(frame.data(), frame.size());
-  constexpr unsigned long long kMostTimes = 1000;  // more, and the size is not true
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size / kMostTimes > frame.size()) return {};
-  std::string text(static_cast<size_t>(size), '\0');
-  if (ZSTD_decompress(text.data(), text.size(), frame.data(), frame.size()) != text.size()) return {};
-  std::string file = as_numbers(text);
-  differences_to_registers(file);
-  return file;
+std::optional<std::string> unpacked_stream(std::string_view stream, uint64_t size, const Packing& packing) {
+  if (size > kMostBytes) return {};
+  lzma_options_lzma options{};
+  options.dict_size = kPackedDistance;
+  options.lc = packing.last_byte_bits;
+  options.lp = options.pb = packing.place_bits;
+  const lzma_filter filters[] = {{LZMA_FILTER_LZMA1, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+  std::string bytes(static_cast<size_t>(size), '\0');
+  size_t in = 0, out = 0;
+  const lzma_ret result =
+      lzma_raw_buffer_decode(filters, nullptr, reinterpret_cast<const uint8_t*>(stream.data()), &in, stream.size(),
+                             reinterpret_cast<uint8_t*>(bytes.data()), &out, bytes.size());
+  if (result != LZMA_OK || out != bytes.size()) return {};
+  return bytes;
 }
 
 }  // namespace
@@ -151,10 +181,16 @@ std::optional<std::string> unpacked(std::span<const std::byte> packed) {
   const std::string_view bytes(reinterpret_cast<const char*>(packed.data()), packed.size());
   if (bytes.starts_with('0')) return std::string(bytes.substr(1));
   if (!bytes.starts_with('1') || bytes.size() < kHead) return {};
-  auto file = unpacked_frame(bytes.substr(kHead));
-  const bool same =
-      file && file->size() == number_at(bytes.data() + 1) && hash_of_packed(*file) == number_at(bytes.data() + 9);
-  return same ? std::move(file) : std::nullopt;
+  const auto number = [&](int i) { return number_at(bytes.data() + 1 + 8 * i); };
+  const std::string_view streams = bytes.substr(kHead);
+  const auto end_of_text = static_cast<size_t>(std::min<uint64_t>(number(4), streams.size()));
+  const auto text = unpacked_stream(streams.substr(0, end_of_text), number(2), kPackedText);
+  const auto code = unpacked_stream(streams.substr(end_of_text), number(3), kPackedCode);
+  if (!text || !code) return {};
+  std::string file = as_numbers(*text);
+  put_machine_code(file, *code);
+  if (file.size() != number(0) || hash_of_packed(file) != number(1)) return {};
+  return file;
 }
 
 }  // namespace retrace::cuda

@@ -17,13 +17,15 @@ struct Vectors {
 };
 
 // whole(Vectors<n>, c) for 16 n elements from c on of a row of `inner`, n being `most` and less at the end, and
-// rest(c, lanes) for what is no vector. Vectors side by side overlap their chains.
+// rest(c, lanes) for what is no vector. Vectors side by side overlap their chains; the scalar target takes them singly.
 template <int most, class Whole, class Rest>
 RT_INLINE void for_each_vectors(int64_t inner, Whole whole, Rest rest) {
   int64_t c = 0;
+#if !RT_SIMD_SCALAR
   for (; c + most * kLanes <= inner; c += most * kLanes) whole(Vectors<most>(), c);
   if (most > 2 && c + 2 * kLanes <= inner) whole(Vectors<2>(), c), c += 2 * kLanes;
-  if (c + kLanes <= inner) whole(Vectors<1>(), c), c += kLanes;
+#endif
+  for (; c + kLanes <= inner; c += kLanes) whole(Vectors<1>(), c);
   if (c < inner) rest(c, static_cast<int>(inner - c));
 }
 

@@ -161,8 +161,11 @@ int64_t column_slot_size(int64_t channels) {
 template <class Policy, class X = const float*>
 void column_run(X x, const float* end, int64_t positions, int64_t channels, int64_t stride, float* slot) {
   const int64_t width = column_slot_width(channels);
-  int64_t c = column_run_channels<Policy, 4>(x, end, positions, stride, channels, 0, slot, width);
+  int64_t c = 0;
+#if !RT_SIMD_SCALAR
+  c = column_run_channels<Policy, 4>(x, end, positions, stride, channels, c, slot, width);
   c = column_run_channels<Policy, 2>(x, end, positions, stride, channels, c, slot, width);
+#endif
   column_run_channels<Policy, 1>(x, end, positions, stride, channels, c, slot, width);
 }
 
@@ -241,8 +244,11 @@ void short_columns(X x, const float* end, int64_t outer, int64_t distance, int64
   for (int i = 0; i < Policy::kOutputs; ++i) to[i] = out[i];
   const int count = static_cast<int>(positions);
   for (int64_t o = 0; o < outer; ++o, x = x + distance) {
-    int64_t c = short_column<Policy, 4>(x, room_of(x, end), count, channels, stride, 0, to);
+    int64_t c = 0;
+#if !RT_SIMD_SCALAR
+    c = short_column<Policy, 4>(x, room_of(x, end), count, channels, stride, c, to);
     c = short_column<Policy, 2>(x, room_of(x, end), count, channels, stride, c, to);
+#endif
     short_column<Policy, 1>(x, room_of(x, end), count, channels, stride, c, to);
     for (int i = 0; i < Policy::kOutputs; ++i) to[i] += channels;
   }

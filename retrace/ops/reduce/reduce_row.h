@@ -184,6 +184,12 @@ RT_INLINE typename Policy::Value row_root(Row x, int64_t count) {
   stack.start(kBlock);
   typename Policy::Value values[kBlocksAtOnce];
   int64_t i = 0;
+#if RT_SIMD_SCALAR
+  for (; i + kBlock < count; i += kBlock) {
+    Policy::template block<1>(x.from(i), kBlock, values);
+    stack.push(values[0], 0);
+  }
+#else
   for (; i + kBlocksAtOnce * kBlock < count; i += kBlocksAtOnce * kBlock) {
     Policy::template block<kBlocksAtOnce>(x.from(i), kBlock, values);
     for (int k = 0; k < kBlocksAtOnce; ++k) stack.push(values[k], 0);
@@ -198,6 +204,7 @@ RT_INLINE typename Policy::Value row_root(Row x, int64_t count) {
     stack.push(values[0], 0);
     i += kBlock;
   }
+#endif
   if (count == 0) return Policy::empty();
   Policy::template block<1>(x.from(i), static_cast<int>(count - i), values);
   return stack.root(values, count - i);

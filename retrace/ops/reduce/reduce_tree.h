@@ -23,7 +23,7 @@ class TreeStack {
   RT_INLINE void start(int64_t item) { item_ = item; }  // positions of an item
 
   // Adds the complete subtree of the next 2^level items.
-  RT_INLINE void push(Value value, int level) {
+  RT_INLINE_VECTORS void push(Value value, int level) {
     for (; (full_ >> level) & 1; ++level) {
       value = Policy::merge(nodes_[level], value, item_ << level, item_ << level);
       full_ ^= uint64_t{1} << level;
@@ -33,7 +33,7 @@ class TreeStack {
   }
 
   // The root. `last`: one more item of `positions` positions, which may be fewer than those of an item; null if none.
-  RT_INLINE Value root(const Value* last, int64_t positions) const {
+  RT_INLINE_VECTORS Value root(const Value* last, int64_t positions) const {
     Value value = last ? *last : Policy::empty();
     bool any = last != nullptr;
     for (uint64_t left = full_; left != 0; left &= left - 1) {

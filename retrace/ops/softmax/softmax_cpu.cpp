@@ -12,6 +12,8 @@ RT_TARGET_BEGIN
 
 namespace {
 
+RT_INLINE_VECTORS F32 power(F32 x) { return exp(x); }
+
 // -inf behind the first n lanes.
 RT_INLINE F32 first_or_none(F32 v, int n) {
   alignas(64) static constexpr int32_t lane[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -48,18 +50,18 @@ RT_INLINE void each_vector(const float* x, float* y, int64_t count, F f) {
   if (const int rest = static_cast<int>(count - i); rest > 0) store_part(f(load_part(x + i, rest)), y + i, rest);
 }
 
-// e = exp(x - highest) of a row; returns its sum by lanes. Whole vectors of e go to y, and what is left to `last`:
+// e = power(x - highest) of a row; returns its sum by lanes. Whole vectors of e go to y, and what is left to `last`:
 // memory that is written in part is slow to read again.
 RT_INLINE F32 powers_of_row(const float* x, float* y, int count, F32 highest, F32& last) {
   F32 sum(0.0f);
   int i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    const F32 e = exp(load(x + i) - highest);
+    const F32 e = power(load(x + i) - highest);
     store(e, y + i);
     sum = sum + e;
   }
   if (i == count) return sum;
-  last = exp(load_part(x + i, count - i) - highest);
+  last = power(load_part(x + i, count - i) - highest);
   return sum + first_lanes(last, count - i);
 }
 
@@ -91,7 +93,7 @@ RT_INLINE void softmax_rows_of_block(const float* x, float* y, int count) {
 RT_INLINE void softmax_row(const float* x, float* y, int64_t count) {
   if (count == 0) return;
   const F32 most(largest_lane(largest_of_lanes(x, count)));
-  each_vector(x, y, count, [most](F32 v) __attribute__((always_inline)) { return exp(v - most); });
+  each_vector(x, y, count, [most](F32 v) __attribute__((always_inline)) { return power(v - most); });
   const F32 total(sum_lanes(row_root<RowSum, kRowLevels>(WholeRow{y}, count).lanes));
   each_vector(y, y, count, [total](F32 v) __attribute__((always_inline)) { return share(v, total); });
 }
@@ -104,7 +106,7 @@ RT_INLINE void lines_side_by_side(const float* x, float* y, int64_t count, int64
   F32 lane[kLanes];
   for (F32& sum : lane) sum = F32(0.0f);
   for (int64_t i = 0; i < count; ++i) {
-    const F32 e = exp(read(x + i * step) - most);
+    const F32 e = power(read(x + i * step) - most);
     write(e, y + i * step);
     lane[i % kLanes] = lane[i % kLanes] + e;
   }
