@@ -111,15 +111,28 @@ class Tensor {
   static Tensor scalar(T value, Place place = Place::here()) {
     return from(std::span<const T>(&value, 1), Shape(), "", place);
   }
-  // A tensor with all elements equal: `value`, rounded once to a float type. Throws Error(usage) if an integer type (or
-  // bool: 0 and 1) has no such number, and Error(unavailable) if there is no memory.
+  // A tensor with all elements equal: `value`, rounded once to a float type. Type and labels may stand in either order,
+  // and each alone. Throws Error(usage) if an integer type (or bool: 0 and 1) has no such number, and Error(unavailable)
+  // if there is no memory.
   static Tensor full(double value, const Shape& shape, DType type = DType::f32, std::string_view labels = "",
                      Place place = Place::here());
+  static Tensor full(double value, const Shape& shape, std::string_view labels, DType type = DType::f32,
+                     Place place = Place::here()) {
+    return full(value, shape, type, labels, place);
+  }
   static Tensor zeros(const Shape& shape, DType type = DType::f32, std::string_view labels = "",
                       Place place = Place::here()) {
     return full(0, shape, type, labels, place);
   }
+  static Tensor zeros(const Shape& shape, std::string_view labels, DType type = DType::f32,
+                      Place place = Place::here()) {
+    return full(0, shape, type, labels, place);
+  }
   static Tensor ones(const Shape& shape, DType type = DType::f32, std::string_view labels = "",
+                     Place place = Place::here()) {
+    return full(1, shape, type, labels, place);
+  }
+  static Tensor ones(const Shape& shape, std::string_view labels, DType type = DType::f32,
                      Place place = Place::here()) {
     return full(1, shape, type, labels, place);
   }

@@ -8,6 +8,8 @@
 #include "retrace/ops/max/max.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/reduce/reduction.h"
+#include "retrace/ops/softmax/softmax_axis.h"
+#include "retrace/ops/subtract/subtract.h"
 #include "retrace/ops/where/where.h"
 
 namespace retrace {
@@ -48,6 +50,11 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, const ReduceOptions& options
   static const Op& op = find_op("logsumexp");
   return record_one(op, {{"axes", axes.of_or_all(x.spec(place), "logsumexp", place)}, {"keep", int64_t{options.keep}}},
                     {x}, place);
+}
+
+Tensor log_softmax(const Tensor& x, const Axes& axis, Place place) {
+  const int at = softmax_axis(x, axis, "log_softmax", place);
+  return subtract(x, logsumexp(x, at, {.keep = true}, place), place);
 }
 
 void define_logsumexp(OpTable& table) {

@@ -1,6 +1,6 @@
 #ifndef RETRACE_OPS_LOGSUMEXP_H
 #define RETRACE_OPS_LOGSUMEXP_H
-// Logarithm of a sum of exponentials.
+// Logarithm of a sum of exponentials, and of softmax.
 
 #include "retrace/ops/sum/sum.h"
 
@@ -11,6 +11,11 @@ namespace retrace {
 // and as max for no elements. Gradient: dy * exp(x - y), the softmax of x; 0 where y is -inf.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, const ReduceOptions& options = {},
                  Place place = Place::here());
+
+// y = x - logsumexp(x) along one axis (none named: the axis labelled C, else the last), each op with its roundings: the
+// logarithm of softmax, without its overflow and without log(0). f32 and f64. Gradient: that of these ops, dy -
+// softmax(x) * sum(dy). Error(usage) for rank 0 or an axis that does not exist.
+Tensor log_softmax(const Tensor& x, const Axes& axis = {}, Place place = Place::here());
 
 }  // namespace retrace
 
