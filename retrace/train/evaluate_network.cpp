@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "retrace/base/fp_environment.h"
-#include "retrace/train/padding_cut.h"
 #include "retrace/trace/record.h"
+#include "retrace/train/padding_cut.h"
 
 namespace retrace {
 namespace {

@@ -354,7 +354,7 @@ Job parse(std::string_view text, std::string_view file, const std::vector<JobOve
 Error is_folder(const std::filesystem::path& folder) {
   std::error_code ignored;
   const std::string name = printable(folder.string()), with_ending = folder.string() + ".toml";
-  Error error(ErrorKind::bad_data, 502, fmt::format("job file \"{}\" is a folder", name));
+  Error error(ErrorKind::bad_data, 535, fmt::format("job file \"{}\" is a folder", name));
   if (std::filesystem::is_regular_file(with_ending, ignored))
     return error.help(fmt::format("did you mean \"{}\"?", printable(with_ending)));
   if (std::filesystem::is_regular_file(folder / "job.toml", ignored))

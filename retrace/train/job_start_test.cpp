@@ -425,7 +425,9 @@ TEST(JobStart, SaysWhatTheDataLack) {
   EXPECT_EQ(error(folder + "/notes.md"),
             "error[RT0673]: no job can start from \"" + folder +
                 "/notes.md\", which is neither a folder, a text (.txt) nor a table (.csv, .tsv)\n"
-                "  help:     give the folder that holds training set and test set");
+                "  help:     texts are read from .txt files in a folder for each class (docs/data.md 9)");
+  write_file_whole(root / "notes", "");
+  EXPECT_TRUE(says(error(folder + "/notes"), "  help:     give the folder that holds training set and test set"));
   EXPECT_TRUE(says(error(folder, "digitz"), "did you mean \"digits\"?"));
   EXPECT_NE(error(folder, "digits"), "no error") << "it takes images";
   fs::remove(root / "test.csv");

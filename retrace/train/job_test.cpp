@@ -44,7 +44,7 @@ TEST(Job, SaysWhatToDoWithAFolder) {
   std::filesystem::create_directories(data), std::filesystem::create_directories(run);
   write_file_whole(run / "job.toml", "seed = 1");
   const auto text = [](const std::filesystem::path& path) { return error_of([&] { read_job(path); }); };
-  EXPECT_TRUE(says(text(data), "error[RT0502]: job file \"" + data.string() + "\" is a folder"));
+  EXPECT_TRUE(says(text(data), "error[RT0535]: job file \"" + data.string() + "\" is a folder"));
   EXPECT_TRUE(says(text(data), "retrace init my.toml --data " + data.string()));
   EXPECT_TRUE(says(text(run), "retrace train --resume " + run.string()));
   write_file_whole(data.string() + ".toml", "seed = 1");

@@ -20,7 +20,8 @@ const std::string kAttending =
 const std::string kEnd = "{type = \"linear\", features = 2}, {type = \"softmax\"}";
 
 nn::NetworkOptions options_of(const std::string& layers, const Shape& sample) {
-  nn::NetworkOptions options = parse_job("[network]\nlayers = [" + layers + "]", "x.toml").network;
+  nn::NetworkOptions options =
+      parse_job("[network]\nlayers = [" + layers + "]\n[data]\nsource = \"texts\"\n", "x.toml").network;
   options.input = sample;
   options.outputs = {{.name = "class"}};
   return options;

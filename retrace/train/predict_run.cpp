@@ -19,8 +19,8 @@ void check_predictable(const nn::Network& network) {
   for (const auto& output : network.outputs)
     if (output.kind == nn::OutputKind::image || output.kind == nn::OutputKind::position_scores)
       throw Error(ErrorKind::usage, 422, "predict writes classes and values")
-          .got(fmt::format("network \"{}\", whose output \"{}\" is {}", network.name, output.name,
-                           text_of(output.kind)))
+          .got(
+              fmt::format("network \"{}\", whose output \"{}\" is {}", network.name, output.name, text_of(output.kind)))
           .help(output.kind == nn::OutputKind::position_scores
                     ? "retrace generate goes on with a text by a run that was trained on text"
                     : "retrace test measures it, and retrace report shows its images");

@@ -155,8 +155,8 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
     queue_.emplace(*store_, MiniBatchQueueOptions{.mini_batch_size = kBatch, .outputs = 1});
     return;
   }
-  check_is_there(location);
   check_ending(location, network);
+  check_is_there(location);
   const std::filesystem::path input = file_of(location);
   const Job job = resolved(given);
   const Shape sample = sample_before(job, sample_);

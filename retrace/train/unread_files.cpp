@@ -35,7 +35,8 @@ constexpr UnreadKind kKinds[] = {
      "one, read_excel and read_json likewise"},
     {".mp4 .avi .mov .mkv .webm ", "videos are read as images: a folder of JPEG or PNG files for each class"},
     {".zip .7z .rar .gz .xz .bz2 .zst ", "unpack it"},
-    {".pdf .docx .html .htm .md .rtf .epub ", "texts are read from .txt files in a folder for each class (docs/data.md 9)"},
+    {".pdf .docx .html .htm .md .rtf .epub ",
+     "texts are read from .txt files in a folder for each class (docs/data.md 9)"},
     {".csv .tsv ", "name the table to train on train.csv and the other test.csv, or give one of them to --data"},
 };
 
@@ -98,8 +99,7 @@ std::optional<fs::path> only_table(const fs::path& folder) {
   for (const auto& name : folder_names(folder, failure)) {
     const std::string ending = ending_of(name);
     std::error_code ignored;
-    if (!name.starts_with(".") && (ending == ".csv" || ending == ".tsv") &&
-        fs::is_regular_file(folder / name, ignored))
+    if (!name.starts_with(".") && (ending == ".csv" || ending == ".tsv") && fs::is_regular_file(folder / name, ignored))
       found.push_back(folder / name);
   }
   if (found.size() != 1) return std::nullopt;

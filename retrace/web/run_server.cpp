@@ -44,8 +44,7 @@ class RunServer::Pages {
         access_(!is_local(options.address)),
         server_(
             {options.address, options.port, options.shows_end ? kFarewell : std::chrono::milliseconds(0)},
-            [this](const WebRequest& request) { return answer(request); },
-            [this] { return changes(); }) {}
+            [this](const WebRequest& request) { return answer(request); }, [this] { return changes(); }) {}
 
   std::string url() const {
     const std::string host = address_ == "::1" || address_ == "::" ? "[::1]"

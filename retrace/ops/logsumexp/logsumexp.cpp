@@ -2,6 +2,7 @@
 
 #include "retrace/ops/compare/compare.h"
 #include "retrace/ops/exp/exp.h"
+#include "retrace/ops/identity/identity.h"
 #include "retrace/ops/isfinite/isfinite.h"
 #include "retrace/ops/log/log.h"
 #include "retrace/ops/max/find_maximum.h"
@@ -54,7 +55,9 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, const ReduceOptions& options
 
 Tensor log_softmax(const Tensor& x, const Axes& axis, Place place) {
   const int at = softmax_axis(x, axis, "log_softmax", place);
-  return subtract(x, logsumexp(x, at, {.keep = true}, place), place);
+  const ReduceOptions keep{.keep = true};
+  const Tensor shifted = subtract(x, stop_gradient(finite_or_zero(max(x, at, keep, place), place), place), place);
+  return subtract(shifted, log(sum(exp(shifted, place), at, keep, place), place), place);
 }
 
 void define_logsumexp(OpTable& table) {

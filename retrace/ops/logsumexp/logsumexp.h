@@ -12,9 +12,9 @@ namespace retrace {
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, const ReduceOptions& options = {},
                  Place place = Place::here());
 
-// y = x - logsumexp(x) along one axis (none named: the axis labelled C, else the last), each op with its roundings: the
-// logarithm of softmax, without its overflow and without log(0). f32 and f64. Gradient: that of these ops, dy -
-// softmax(x) * sum(dy). Error(usage) for rank 0 or an axis that does not exist.
+// The logarithm of softmax: y = (x - m) - log(sum(exp(x - m))) along one axis (none named: the axis labelled C, else
+// the last), m as above, each op with its roundings. Gradient: that of these ops, dy - exp(x - m) * (sum(dy) /
+// sum(exp(x - m))). f32 and f64. Error(usage) for rank 0, an axis that does not exist, and other types.
 Tensor log_softmax(const Tensor& x, const Axes& axis = {}, Place place = Place::here());
 
 }  // namespace retrace
