@@ -8,8 +8,6 @@
 namespace retrace {
 namespace {
 
-constexpr int64_t kLengths = 8;
-
 bool takes_input(const nn::LayerText& layer) {
   return std::find(layer.from.begin(), layer.from.end(), "input") != layer.from.end() ||
          std::any_of(layer.layers.begin(), layer.layers.end(), takes_input);
@@ -50,11 +48,12 @@ std::optional<double> masked_padding(const nn::NetworkOptions& options, const st
 
 Tensor without_padding(const Tensor& x, std::optional<double> padding) {
   if (!padding || x.rank() < 2 || x.size() == 0 || x.device().name() != "cpu") return x;
-  const int64_t length = x.shape()[1], part = (length + kLengths - 1) / kLengths;
+  const int64_t length = x.shape()[1];
   int64_t used = length;
   if (x.type() == DType::f32) used = used_length<float>(x, *padding);
   if (x.type() == DType::i32) used = used_length<int32_t>(x, *padding);
-  const int64_t kept = std::min(length, std::max<int64_t>(1, (used + part - 1) / part) * part);
+  const int64_t half = (length + 1) / 2, quarter = (length + 3) / 4;
+  const int64_t kept = used <= quarter ? quarter : used <= half ? half : length;
   if (kept == length) return x;
   const Tensor cut = slice(x, 1, {0, kept});
   evaluate(cut);

@@ -11,9 +11,8 @@ namespace retrace {
 // of each sample: then a result is the same bits whatever its padding (docs/networks.md 7). None for other networks.
 std::optional<double> masked_padding(const nn::NetworkOptions& options, const std::vector<nn::NetworkOutput>& outputs);
 
-// x [batch,length] or [batch,length,features] without the positions behind its longest sample. The length that is left
-// is a whole number of eighths, so that few are planned. x itself on a device other than the CPU, and where no padding
-// is left out.
+// x [batch,length] or [batch,length,features] without positions behind its longest sample. A half or a quarter of the
+// length is left, so that few lengths are recorded. x itself on a device other than the CPU, and where more is needed.
 Tensor without_padding(const Tensor& x, std::optional<double> padding);
 
 }  // namespace retrace

@@ -44,11 +44,12 @@ Tensor series() {
   return Tensor::from(values, {3, 40, 2}, "BTC");
 }
 
-TEST(PaddingCut, LeavesTheLongestSampleAndWholeEighths) {
+TEST(PaddingCut, LeavesAHalfOrAQuarter) {
   EXPECT_EQ(without_padding(tokens(10), 0.0).spec().text(), "f32[3,10] \"BT\"");
-  EXPECT_EQ(without_padding(tokens(11), 0.0).spec().text(), "f32[3,15] \"BT\"");
-  EXPECT_EQ(without_padding(tokens(40), 0.0).shape(), (Shape{3, 40}));
-  EXPECT_EQ(without_padding(Tensor::zeros({2, 40}), 0.0).shape(), (Shape{2, 5}));
+  EXPECT_EQ(without_padding(tokens(11), 0.0).spec().text(), "f32[3,20] \"BT\"");
+  EXPECT_EQ(without_padding(tokens(21), 0.0).shape(), (Shape{3, 40}));
+  EXPECT_EQ(without_padding(Tensor::zeros({2, 41}), 0.0).shape(), (Shape{2, 11}));
+  EXPECT_EQ(without_padding(Tensor::zeros({2, 1}), 0.0).shape(), (Shape{2, 1}));
   EXPECT_EQ(without_padding(tokens(10), std::nullopt).shape(), (Shape{3, 40}));
   EXPECT_EQ(without_padding(series(), std::nan("")).shape(), (Shape{3, 10, 2}));
   EXPECT_EQ(without_padding(cast(tokens(10), DType::i32), 0.0).shape(), (Shape{3, 10}));
