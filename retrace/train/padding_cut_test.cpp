@@ -21,7 +21,7 @@ const std::string kEnd = "{type = \"linear\", features = 2}, {type = \"softmax\"
 
 nn::NetworkOptions options_of(const std::string& layers, const Shape& sample) {
   nn::NetworkOptions options =
-      parse_job("[network]\nlayers = [" + layers + "]\n[data]\nsource = \"texts\"\n", "x.toml").network;
+      parse_job("[network]\nlayers = [" + layers + "]\n[data]\nsource = \"texts\"\npath = \"data\"\n", "x.toml").network;
   options.input = sample;
   options.outputs = {{.name = "class"}};
   return options;

@@ -62,7 +62,7 @@ OP_CASES(compare) {
                    .name = "bool",
                    .inputs = {{.shape = {4}, .type = DType::boolean, .values = {0, 0, 1, 1}},
                               {.shape = {4}, .type = DType::boolean, .values = {0, 1, 0, 1}}},
-                   .build = two(equal),
+                   .build = two(static_cast<Comparison>(equal)),
                    .expected = {1, 0, 0, 1},
                    .differentiable = false});
   return cases;
