@@ -55,7 +55,7 @@ expect 2 'broken.toml:1:' train broken.toml
 printf 'sed = 1\n[network]\nname = "digit"\n' >two.toml
 expect 2 'two.toml:1:1' train two.toml
 has 'two.toml:3:1' err
-expect 65 'not a regular file' train .
+expect 65 'is a folder' train .
 
 # --- Help, version, info.
 expect 0 'retrace ' --version

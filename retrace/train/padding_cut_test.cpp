@@ -20,8 +20,9 @@ const std::string kAttending =
 const std::string kEnd = "{type = \"linear\", features = 2}, {type = \"softmax\"}";
 
 nn::NetworkOptions options_of(const std::string& layers, const Shape& sample) {
-  nn::NetworkOptions options =
-      parse_job("[network]\nlayers = [" + layers + "]\n[data]\nsource = \"texts\"\npath = \"data\"\n", "x.toml").network;
+  const std::string data = sample.rank() == 2 ? "source = \"series\"\nfeatures = 2\n" : "source = \"texts\"\n";
+  const std::string text = "[network]\nlayers = [" + layers + "]\n[data]\npath = \"data\"\nlength = 40\n" + data;
+  nn::NetworkOptions options = parse_job(text, "x.toml").network;
   options.input = sample;
   options.outputs = {{.name = "class"}};
   return options;
@@ -77,8 +78,10 @@ TEST(PaddingCut, IsNoneOfNetworksThatSeePadding) {
   EXPECT_TRUE(found(kTokens + kRecurrent + kEnd));
   EXPECT_FALSE(found(kTokens + kRecurrent + kEnd, nn::OutputKind::series_scores));
   EXPECT_FALSE(found("{type = \"embedding\", vocabulary = 9, features = 8}, " + kRecurrent + kEnd));
-  EXPECT_FALSE(found("{type = \"linear\", features = 2}"));
-  EXPECT_FALSE(found(kTokens + kRecurrent + "{type = \"concatenate\", from = [\"lstm_1\", \"input\"]}, " + kEnd));
+  EXPECT_FALSE(masked_padding({.layers = {{.type = "linear"}}}, {{.name = "class"}}));
+  auto other = options_of(kTokens + kRecurrent + kEnd, {40});
+  other.layers.back().from = {"input"};
+  EXPECT_FALSE(masked_padding(other, {{.name = "class"}}));
   EXPECT_FALSE(masked_padding({}, {{.name = "class"}}));
 }
 
