@@ -55,13 +55,21 @@ expect 2 'broken.toml:1:' train broken.toml
 printf 'sed = 1\n[network]\nname = "digit"\n' >two.toml
 expect 2 'two.toml:1:1' train two.toml
 has 'two.toml:3:1' err
-expect 65 'not a regular file' train .
+expect 65 'is a folder' train .
 
 # --- Help, version, info.
 expect 0 'retrace ' --version
 expect 0 'write a built-in data set' --help
 expect 0 'contact sheet' data digits --help
 expect 0 '--threads' train --help
+expect 0 '--threads' help train
+expect 0 'contact sheet' help data digits
+expect 0 'write a built-in data set' help
+expect 2 'did you mean train?' help trian
+expect 0 'retrace ' version
+expect 2 'did you mean test?' eval run
+expect 2 'did you mean --learn-rate?' train x.toml --lr 0.1
+expect 2 'did you mean --device?' train x.toml --gpu
 expect 0 'contract  1' info
 expect 0 '"contract_version":1' info --json
 [ "$(wc -l <out)" -eq 1 ] || fail 'info --json: more than one line'

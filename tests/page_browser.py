@@ -62,6 +62,10 @@ def watch_and_stop(page):
     # The button asks once more, and the run ends after its iteration.
     page.run("setTimeout(() => document.querySelector('#runs tbody tr button[aria-label^=stop]').click(), 0), true")
     page.wait("runs.get(1).stop_asked || runs.get(1).state === 'stopped' || document.getElementById('connection').textContent !== 'live'")
+    # The page that was open is told the end.
+    page.wait("runs.get(1).state === 'stopped'")
+    page.wait("document.getElementById('connection').textContent.startsWith('the run is over')")
+    assert page.run("document.getElementById('message').textContent") != "Failed to fetch"
     out, err = process.communicate(timeout=60)
     result = json.loads(out.splitlines()[-1])
     assert process.returncode == 0 and result["stop_reason"] == "stopped by user", (process.returncode, result)
@@ -79,6 +83,8 @@ def compare(page):
             page.run(f"if (![...shown].some(id => runs.get(id).name === '{name}')) [...runs.values()].filter(r => r.name === '{name}').forEach(r => show(r.id, true))")
         page.run("for (const id of [...shown]) if (!['watched', 'whole'].includes(runs.get(id).name)) show(id, false)")
         page.wait("!document.getElementById('compare').hidden")
+        assert page.run("[2.26e31, -1.5e-7, 0, 0.0014, 125000].map(axisText).join()") == "2.26e31,-1.5e-7,0,0.0014,125000"
+        page.wait("charts.get('loss')?.graph?.getOptionForAxis('axisLabelFormatter', 'y') === axisText")
         page.wait("new Set(charts.get('loss')?.found?.map(one => one.run.id)).size === 2")
         # The table has as many rows as are wanted, and more when they are.
         page.run("mostRows = 1, drawTable()")

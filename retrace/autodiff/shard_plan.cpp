@@ -35,10 +35,14 @@ void ShardPlan::note(const Tree& argument) {
   for (const auto& [path, tensor] : leaves(argument)) {
     if (!tensor.spec().batch_first()) continue;
     const int64_t size = tensor.shape()[0];
-    if (batch_ >= 0 && size != batch_)
-      throw Error(ErrorKind::usage, 223, fmt::format("arguments with a B label have {} and {} samples", batch_, size))
-          .got(fmt::format("{}{}", path.empty() ? "" : path + " ", tensor.spec().text()))
-          .expected("one batch size for all of them");
+    if (batch_ >= 0 && size != batch_) {
+      if (!one_shard_here())
+        throw Error(ErrorKind::usage, 223, fmt::format("arguments with a B label have {} and {} samples", batch_, size))
+            .got(fmt::format("{}{}", path.empty() ? "" : path + " ", tensor.spec().text()))
+            .expected("one batch size for all of them, where shards or workers share them")
+            .help("leave the label B away where an argument is no part of the mini-batch, or take one shard");
+      continue;
+    }
     batch_ = size;
     if (tensor.spec().part.whole > 0) part_ = tensor.spec().part;
   }
@@ -47,7 +51,7 @@ void ShardPlan::note(const Tree& argument) {
 std::vector<ShardCut> ShardPlan::cuts() const {
   const Range mine = alone() ? Range{0, shards_} : worker_->shards(shards_);
   if (batch_ < 0) {
-    if (shards_ == 1 && alone()) return {ShardCut({0, 0}, 0, 0, false)};
+    if (one_shard_here()) return {ShardCut({0, 0}, 0, 0, false)};
     throw Error(ErrorKind::usage, 224, "shards need an argument with a B label")
         .help("give the mini-batch its labels, for example \"BSSC\"");
   }

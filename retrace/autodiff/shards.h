@@ -36,7 +36,8 @@ class ShardPlan {
  public:
   // compared: whether the workers have been compared already, at the function's first call.
   ShardPlan(int64_t shards, const Worker* worker, bool compared = true);
-  // Throws Error(usage) if batch sizes differ, or if a batch does not say its part while there are several workers.
+  // Throws Error(usage) if batch sizes differ while there are several shards or workers, or if a batch does not say its
+  // part while there are several workers.
   void note(const Tree& argument);
   // An argument that is no tensor.
   void note_number(double value);
@@ -51,6 +52,7 @@ class ShardPlan {
   int64_t shards_;
   const Worker* worker_;
   bool alone() const { return !worker_ || worker_->size() == 1; }
+  bool one_shard_here() const { return shards_ == 1 && alone(); }
   int64_t whole() const { return alone() ? batch_ : part_.whole; }
   int64_t batch_ = -1;  // samples that are here
   BatchPart part_;

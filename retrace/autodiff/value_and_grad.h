@@ -68,7 +68,8 @@ class GradientCall {
   GradientCall& operator=(const GradientCall&) = delete;
   // Whether no such call is around this one.
   bool outermost() const;
-  // Throws Error(usage) if batch sizes differ, or if a batch does not say its part while there are several workers.
+  // Throws Error(usage) if batch sizes differ while there are several shards or workers, or if a batch does not say its
+  // part while there are several workers.
   void note(const Tree& argument);
   void note_number(double argument);
   // The number of shards of this worker that have samples.
@@ -220,6 +221,7 @@ class GradientFunction {
 // by the parts' share of the samples and added along the tree of docs/numerics.md 0; subtrees marked "moments" are
 // merged; tensors with a B label are joined again; leaves made by mean_over_shards or sum_over_shards go by their rule;
 // anything else is an error. S is part of the job: it changes the result once, and then no number of workers does.
+// Arguments with a B label have one batch size then; in one shard, by one worker, they may have several.
 //
 // With several workers the first call compares what they do: shards, parameters, arguments without a B label, and the
 // recorded operations. Error(usage) on all of them names what differs.

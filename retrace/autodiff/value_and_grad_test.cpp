@@ -49,14 +49,23 @@ TEST(ValueAndGrad, RefusesShardsThatDoNotExist) {
             "  help:     give the mini-batch its labels, for example \"BSSC\"");
 }
 
+TEST(ValueAndGrad, TakesBatchesOfTwoSizesInOneShard) {
+  const auto loss = [](const Tensor& w, const Tensor& inner, const Tensor& border) {
+    return mean(w * inner) + mean(w * w * border);
+  };
+  const Tensor inner = Tensor::ones({6, 1}, "BC"), border = Tensor::full(3, {2, 1}, "BC");
+  EXPECT_EQ(value_and_grad(loss)(weight(), inner, border).gradients.item<float>(), 1 + 3 * 2 * 2);
+}
+
 TEST(ValueAndGrad, RefusesBatchesThatDoNotFit) {
   const auto loss = [](const Tensor& w, const Tree& data) { return mean(w * data["x"].tensor()); };
   const Tree data{{"x", batch(2)}, {"y", batch(3)}};
-  EXPECT_EQ(error_text([&] { value_and_grad(loss, {}, place)(weight(), data); }),
+  EXPECT_EQ(error_text([&] { value_and_grad(loss, {.shards = 2}, place)(weight(), data); }),
             "error[RT0223]: arguments with a B label have 2 and 3 samples\n"
             "  where:    train.cpp:9\n"
             "  got:      y f32[3,1] \"BC\"\n"
-            "  expected: one batch size for all of them");
+            "  expected: one batch size for all of them, where shards or workers share them\n"
+            "  help:     leave the label B away where an argument is no part of the mini-batch, or take one shard");
   Worker worker(std::make_shared<HalfGroup>());
   EXPECT_EQ(error_text([&] { value_and_grad(kLoss, {.shards = 2, .worker = &worker}, place)(weight(), batch(2)); }),
             "error[RT0225]: a batch does not say where it stands in the whole mini-batch\n"

@@ -29,6 +29,9 @@ TEST(Nearest, FindsNamesOfOtherFrameworks) {
   EXPECT_EQ(nearest("optimizer", kKeys), "solver");
   EXPECT_EQ(nearest("LR", kKeys), "initial_learn_rate");
   EXPECT_EQ(name_elsewhere("learning_rate", kKeys), "initial_learn_rate");
+  EXPECT_EQ(nearest("--lr", {"--learn-rate", "--seed"}), "--learn-rate");
+  EXPECT_EQ(nearest("-o", {"--out", "--json"}), "--out");
+  EXPECT_EQ(nearest("evaluate", {"train", "test"}), "test");
   EXPECT_EQ(name_elsewhere("learning_rate", {"solver"}), "");
   EXPECT_EQ(name_elsewhere("sovler", kKeys), "");
 }

@@ -120,6 +120,16 @@ std::string explained(const std::string& text) {
   return printable(at == std::string::npos ? text : "--" + text.substr(0, at) + " takes no value");
 }
 
+// `retrace help COMMAND` is `retrace COMMAND --help`, and `retrace version` is `retrace --version`.
+std::vector<const char*> with_flags(std::vector<const char*> words) {
+  const std::string_view first = words.size() > 1 ? words[1] : "";
+  if (first == "version") words[1] = "--version";
+  if (first != "help") return words;
+  words.erase(words.begin() + 1);
+  words.push_back("--help");
+  return words;
+}
+
 }  // namespace
 
 // All unknown flags at once; other surplus words only if there is none, since they may be values of those.
@@ -172,9 +182,10 @@ void CommandTable::check_commands(int argc, const char* const* argv) const {
 }
 
 int CommandTable::run(int argc, const char* const* argv) {
-  check_commands(argc, argv);
+  const std::vector<const char*> words = with_flags({argv, argv + argc});
+  check_commands(static_cast<int>(words.size()), words.data());
   try {
-    app_->parse(argc, argv);
+    app_->parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::CallForHelp&) {
     print(app_->help());
     return 0;

@@ -33,6 +33,20 @@ TEST(AnyBatch, OneRecordingServesAllSizesFromTwoOn) {
   EXPECT_EQ(step.misses(), 2);  // a batch of one sample is recorded for itself
 }
 
+// Each pair of sizes is recorded for itself, and no number that follows one of them is taken for the other.
+TEST(AnyBatch, OfArgumentsOfTwoSizes) {
+  const auto plain = value_and_grad([](const Tensor& w, const Tensor& inner, const Tensor& border) {
+    return mean(w * inner) + sum(w * w * border) / static_cast<int>(border.shape()[0]);
+  });
+  const auto step = accelerate(plain, {.any_batch = true});
+  const Tensor w = Tensor::full(2, {1}, "C");
+  for (const auto& [inner, border] : {std::pair(6, 2), std::pair(6, 3), std::pair(2, 6), std::pair(4, 4)}) {
+    const auto a = plain(w, ramp(inner, 1), ramp(border, 1)), b = step(w, ramp(inner, 1), ramp(border, 1));
+    EXPECT_EQ(fingerprint(a.gradients), fingerprint(b.gradients)) << inner << " " << border;
+    EXPECT_EQ(values_of(a.value), values_of(b.value));
+  }
+}
+
 TEST(AnyBatch, OfConvolutionsAndBatchNorm) {
   const nn::Network network = models::digits(random_key(3), {.width = 2});
   const auto loss = [&](const Tree& p, const Tensor& x, const Tree& targets) {

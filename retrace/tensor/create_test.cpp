@@ -14,6 +14,15 @@ TEST(Creation, OnesHaveShapeTypeAndLabels) {
   EXPECT_EQ(x.spec().text(), "u8[2,2] \"BC\"");
 }
 
+TEST(Creation, LabelsMayStandAloneOrBeforeTheType) {
+  EXPECT_EQ(Tensor::zeros({2, 3}, "BC").spec().text(), "f32[2,3] \"BC\"");
+  EXPECT_EQ(Tensor::ones({2, 3}, "CB").spec().text(), "f32[3,2] \"BC\"");
+  EXPECT_EQ(Tensor::full(7, {2}, "B", DType::i32).spec().text(), "i32[2] \"B\"");
+  EXPECT_EQ(Tensor::full(7, {2}, "B", DType::i32).to_vector<int32_t>(), (std::vector<int32_t>{7, 7}));
+  EXPECT_EQ(Tensor::zeros({2}, DType::u8).spec().text(), "u8[2]");
+  EXPECT_THROW(Tensor::ones({2, 3}, "B"), Error);
+}
+
 TEST(Creation, ArangeStopsBeforeItsEnd) {
   EXPECT_EQ(Tensor::arange(3).to_vector<float>(), (std::vector<float>{0, 1, 2}));
   EXPECT_EQ(Tensor::arange(3, DType::i32).to_vector<int32_t>(), (std::vector<int32_t>{0, 1, 2}));

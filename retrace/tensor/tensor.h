@@ -111,11 +111,19 @@ class Tensor {
   static Tensor scalar(T value, Place place = Place::here()) {
     return from(std::span<const T>(&value, 1), Shape(), "", place);
   }
-  // A tensor with all elements equal: `value`, rounded once to a float type. Throws Error(usage) if an integer type (or
-  // bool: 0 and 1) has no such number, and Error(unavailable) if there is no memory.
+  // All elements `value`, rounded once to a float type. Type and labels: both in either order, or one. Error(usage) if
+  // an integer type (or bool: 0 and 1) has no such number, Error(unavailable) if there is no memory.
   static Tensor full(double value, const Shape& shape, DType type = DType::f32, std::string_view labels = "",
                      Place place = Place::here());
+  static Tensor full(double value, const Shape& shape, std::string_view labels, DType type = DType::f32,
+                     Place place = Place::here()) {
+    return full(value, shape, type, labels, place);
+  }
   static Tensor zeros(const Shape& shape, DType type = DType::f32, std::string_view labels = "",
+                      Place place = Place::here()) {
+    return full(0, shape, type, labels, place);
+  }
+  static Tensor zeros(const Shape& shape, std::string_view labels, DType type = DType::f32,
                       Place place = Place::here()) {
     return full(0, shape, type, labels, place);
   }
@@ -123,10 +131,13 @@ class Tensor {
                      Place place = Place::here()) {
     return full(1, shape, type, labels, place);
   }
+  static Tensor ones(const Shape& shape, std::string_view labels, DType type = DType::f32,
+                     Place place = Place::here()) {
+    return full(1, shape, type, labels, place);
+  }
   // begin, begin + step, ... before end (arange(end): from 0 in steps of 1). Element i is begin + i * step in binary64,
   // product and sum rounded, then rounded once to a float type; there are (end - begin) / step of them, rounded up, or
-  // none. Throws Error(usage) for a step of 0, for numbers that are not finite, and if an integer type lacks an
-  // element.
+  // none. Error(usage) for a step of 0, numbers that are not finite, and an element that an integer type lacks.
   static Tensor arange(double end, DType type = DType::f32, Place place = Place::here()) {
     return arange(0, end, 1, type, place);
   }

@@ -5,6 +5,7 @@
 
 #include "retrace/base/fp_environment.h"
 #include "retrace/trace/record.h"
+#include "retrace/train/padding_cut.h"
 
 namespace retrace {
 namespace {
@@ -84,7 +85,7 @@ std::optional<std::vector<double>> NetworkEvaluator::measure(const Tree& paramet
     if (stop && stop()) return std::nullopt;
     const auto batch = queue_->next(Place());
     const Tree targets = targets_of(network_, data_, batch);
-    const auto [y, loss] = predict_(parameters, state, batch[0], targets);
+    const auto [y, loss] = predict_(parameters, state, without_padding(batch[0], data_.padding), targets);
     const auto samples = static_cast<double>(batch[0].shape()[0]);
     found.insert(found.end(), {loss.number() * samples, samples});
     add_numbers(y, targets, found);

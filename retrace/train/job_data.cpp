@@ -10,6 +10,7 @@
 #include "retrace/data/s3_copy.h"
 #include "retrace/data/transform_kind.h"
 #include "retrace/train/data_check.h"
+#include "retrace/train/padding_cut.h"
 #include "retrace/train/training_step.h"
 
 namespace retrace {
@@ -233,6 +234,7 @@ JobData load_job_data(const Job& given, const nn::Network& network) {
   const auto [train, test] = load_both(job);
   JobData data{train.store,  test.store, formats_of(job, network), targets_of(job, network), train.classes,
                test.classes, train.facts};
+  data.padding = masked_padding(job.network, network.outputs);
   check_job_data(job, network, data);
   return data;
 }
@@ -243,6 +245,7 @@ JobData load_test_data(const Job& given, const nn::Network& network, const Train
   const SourceSet test = load_alone(job, training);
   JobData data{test.store,   test.store, formats_of(job, network), targets_of(job, network), test.classes,
                test.classes, training};
+  data.padding = masked_padding(job.network, network.outputs);
   check_test_data(job, network, data);
   return data;
 }

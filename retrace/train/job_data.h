@@ -1,6 +1,8 @@
 #pragma once
 // The data of a job as stores, and its network.
 
+#include <optional>
+
 #include "retrace/data/datastore.h"
 #include "retrace/data/source_kind.h"
 #include "retrace/nn/networks.h"
@@ -14,6 +16,7 @@ struct JobData {
   std::vector<size_t> targets;       // the variable that each output of the network is trained towards
   int64_t train_classes = 0, test_classes = 0;  // labels are known to be below it; 0: they have to be read
   TrainingFacts facts = {};
+  std::optional<double> padding = {};  // behind short samples, where the network masks it: see train/padding_cut.h
 };
 
 // Both sets, each read once, which fit the network. Errors: of reading; as check_job_data().

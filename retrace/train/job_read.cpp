@@ -350,6 +350,19 @@ Job parse(std::string_view text, std::string_view file, const std::vector<JobOve
   return JobReader().read(with_overrides(toml_entries(text, file, folder), overrides), file);
 }
 
+// A folder of data or of a run, in the place of a job file.
+Error is_folder(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const std::string name = printable(folder.string()), with_ending = folder.string() + ".toml";
+  Error error(ErrorKind::bad_data, 535, fmt::format("job file \"{}\" is a folder", name));
+  if (std::filesystem::is_regular_file(with_ending, ignored))
+    return error.help(fmt::format("did you mean \"{}\"?", printable(with_ending)));
+  if (std::filesystem::is_regular_file(folder / "job.toml", ignored))
+    return error.help(fmt::format("\"{}\" is its job; retrace train --resume {} goes on with a run",
+                                  printable((folder / "job.toml").string()), name));
+  return error.help(fmt::format("retrace init my.toml --data {} writes a job for a folder of data", name));
+}
+
 }  // namespace
 
 JobOverride parse_override(std::string_view text) {
@@ -370,6 +383,7 @@ Job parse_job(std::string_view text, std::string_view file, const std::vector<Jo
 
 Job read_job(const std::filesystem::path& file, const std::vector<JobOverride>& overrides) {
   const auto folder = file.parent_path();
+  if (std::error_code ignored; std::filesystem::is_directory(file, ignored)) throw is_folder(file);
   return parse(read_file(file, "job file", kMaxJobBytes), file.string(), overrides, &folder);
 }
 

@@ -16,6 +16,7 @@
 #include "retrace/data/tar.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/job_start_text.h"
+#include "retrace/train/unread_files.h"
 
 namespace retrace {
 namespace {
@@ -94,7 +95,7 @@ std::set<fs::path> folders_in(const fs::path& folder) {
 }
 
 // Where data lie that a user may have meant: one folder further down. Looked for in few folders.
-std::string advice_for(const fs::path& folder) {
+std::string folder_meant(const fs::path& folder) {
   constexpr size_t kMostFolders = 8;
   const auto folders = folders_in(folder);
   for (const auto& inner : folders) {
@@ -107,7 +108,7 @@ std::string advice_for(const fs::path& folder) {
       } catch (const Error&) {}
     }
   }
-  return "docs/data.md says how the files are named";
+  return "";
 }
 
 // What sources find in a folder, and the first error of one whose files are there.
@@ -131,9 +132,14 @@ FoundData found_in(const fs::path& folder, const std::string& target) {
         .got(joined(names, ", "))
         .help("put the files of each into a folder of their own");
   if (!errors.empty()) throw errors[0];
-  throw no_data(folder.string(), "holds no data that a source reads")
-      .expected(joined(known, "; "))
-      .help(advice_for(folder));
+  if (const auto table = only_table(folder))
+    return found_by(kind_of(all_sources(), "csv", "data source", {}), *table, target);
+  Error error = no_data(folder.string(), "holds no data that a source reads");
+  const auto unread = unread_files(folder);
+  if (unread) error.got(unread->found);
+  error.expected(joined(known, "; "));
+  const std::string inner = folder_meant(folder);
+  throw error.help(!inner.empty() ? inner : unread ? unread->help : "docs/data.md says how the files are named");
 }
 
 FoundData find_data(const std::string& data, const std::string& target) {
@@ -143,9 +149,11 @@ FoundData find_data(const std::string& data, const std::string& target) {
   for (const auto& [ending, source] : {std::pair(".txt", "text"), std::pair(".csv", "csv"), std::pair(".tsv", "csv")})
     if (fs::is_regular_file(data, ignored) && data.ends_with(ending))
       return found_by(kind_of(all_sources(), source, "data source", {}), data, target);
-  if (fs::exists(data, ignored))
+  if (fs::exists(data, ignored)) {
+    const auto unread = unread_files(data);
     throw no_data(data, "is neither a folder, a text (.txt) nor a table (.csv, .tsv)")
-        .help("give the folder that holds training set and test set");
+        .help(unread ? unread->help : "give the folder that holds training set and test set");
+  }
   for (const auto& source : all_sources()) {
     if (source.name != data) continue;
     if (!source.reads_folder) return found_by(source, {});

@@ -43,6 +43,39 @@ void write_csv(const fs::path& folder, const std::string& names, Target target) 
   }
 }
 
+TEST(JobStart, OfAFolderWithOneTableOfAnyName) {
+  const TemporaryFolder folder;
+  std::string text = "size,price\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("{},{}\n", i % 9 + 0.5, i % 9 * 2);
+  write_file_whole(folder.path() / "sales 2024.csv", text);
+  const JobStart start = start_on(folder.path());
+  EXPECT_TRUE(says(start.text, "sales 2024.csv\"")) << start.text;
+  EXPECT_EQ(start.samples + start.test_samples, 60);
+  write_file_whole(folder.path() / "more.csv", text);
+  const std::string error = error_of([&] { start_on(folder.path()); });
+  EXPECT_TRUE(says(error, "  got:      2 files .csv\n")) << error;
+  EXPECT_TRUE(says(error, "give one of them to --data")) << error;
+}
+
+// Files that no source reads are named, with what makes others of them.
+TEST(JobStart, SaysWhatMakesDataOfOtherFiles) {
+  const std::pair<const char*, const char*> kinds[] = {{"a/1.wav", "sounds are read as series"},
+                                                       {"b/2.BMP", "images are read from JPEG and PNG"},
+                                                       {"data.npz", "arrays are read from train_inputs.npy"},
+                                                       {"c.parquet", "tables are read from CSV files"}};
+  for (const auto& [name, help] : kinds) {
+    const TemporaryFolder folder;
+    const fs::path file = folder.path() / name;
+    fs::create_directories(file.parent_path());
+    write_file_whole(file, "?");
+    const std::string error = error_of([&] { start_on(folder.path()); });
+    EXPECT_TRUE(says(error, "  got:      1 file .")) << error;
+    EXPECT_TRUE(says(error, help)) << error;
+    const std::string of_file = error_of([&] { start_on(file); });
+    EXPECT_TRUE(says(of_file, help)) << of_file;
+  }
+}
+
 // Texts with few values are categories, those that are all different names; empty cells are means.
 TEST(JobStart, OfTablesWithTextsAndEmptyCells) {
   const TemporaryFolder folder;
@@ -392,7 +425,9 @@ TEST(JobStart, SaysWhatTheDataLack) {
   EXPECT_EQ(error(folder + "/notes.md"),
             "error[RT0673]: no job can start from \"" + folder +
                 "/notes.md\", which is neither a folder, a text (.txt) nor a table (.csv, .tsv)\n"
-                "  help:     give the folder that holds training set and test set");
+                "  help:     texts are read from .txt files in a folder for each class (docs/data.md 9)");
+  write_file_whole(root / "notes", "");
+  EXPECT_TRUE(says(error(folder + "/notes"), "  help:     give the folder that holds training set and test set"));
   EXPECT_TRUE(says(error(folder, "digitz"), "did you mean \"digits\"?"));
   EXPECT_NE(error(folder, "digits"), "no error") << "it takes images";
   fs::remove(root / "test.csv");

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "retrace/base/error.h"
+#include "retrace/base/file.h"
 #include "retrace/tensor/fingerprint.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/training_step.h"
+#include "tests/error_testing.h"
+#include "tests/temporary_folder.h"
 
 namespace retrace {
 namespace {
@@ -27,6 +30,25 @@ std::string with_network(const std::string& rest) { return "[network]\nname = \"
 void expect_refusal(const std::string& text, const std::vector<std::string>& parts) {
   const std::string found = refusal(text);
   for (const auto& part : parts) EXPECT_NE(found.find(part), std::string::npos) << text << "\n" << found;
+}
+
+TEST(Job, SaysThatAFileIsUtf16) {
+  const std::string wide("\xff\xfe[\0d\0]\0", 8);
+  EXPECT_TRUE(says(error_of([&] { parse_job(wide, "x.toml"); }), "save it as UTF-8"));
+}
+
+// A folder in the place of a job file is one of data, of a run, or that for which a job was written.
+TEST(Job, SaysWhatToDoWithAFolder) {
+  const TemporaryFolder folder;
+  const auto data = folder.path() / "cats", run = folder.path() / "run";
+  std::filesystem::create_directories(data), std::filesystem::create_directories(run);
+  write_file_whole(run / "job.toml", "seed = 1");
+  const auto text = [](const std::filesystem::path& path) { return error_of([&] { read_job(path); }); };
+  EXPECT_TRUE(says(text(data), "error[RT0535]: job file \"" + data.string() + "\" is a folder"));
+  EXPECT_TRUE(says(text(data), "retrace init my.toml --data " + data.string()));
+  EXPECT_TRUE(says(text(run), "retrace train --resume " + run.string()));
+  write_file_whole(data.string() + ".toml", "seed = 1");
+  EXPECT_TRUE(says(text(data), "did you mean \"" + data.string() + ".toml\"?"));
 }
 
 TEST(Job, ShippedJobsAreValidAndReadBackEqual) {

@@ -38,8 +38,11 @@ toml::table parsed(std::string_view text, std::string_view file) {
     const auto position = error.source().begin;
     const std::string_view what = error.description();
     const bool number = what.find("representable") != what.npos || what.find("floating-point") != what.npos;
+    const bool wide = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
     throw Error(ErrorKind::usage, 411, fmt::format("the job file is no valid TOML: {}", printable(what)))
-        .help(number ? "a number is out of range, or misspelt" : "")
+        .help(number ? "a number is out of range, or misspelt"
+              : wide ? "it is UTF-16, as PowerShell writes: save it as UTF-8"
+                     : "")
         .where(fmt::format("{}:{}:{}", printable(file), position.line, position.column));
   }
 }

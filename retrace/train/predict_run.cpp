@@ -3,6 +3,7 @@
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
 #include "retrace/trace/record.h"
+#include "retrace/train/padding_cut.h"
 #include "retrace/train/prediction_inputs.h"
 #include "retrace/train/prediction_table.h"
 #include "retrace/train/run_folder.h"
@@ -18,8 +19,11 @@ void check_predictable(const nn::Network& network) {
   for (const auto& output : network.outputs)
     if (output.kind == nn::OutputKind::image || output.kind == nn::OutputKind::position_scores)
       throw Error(ErrorKind::usage, 422, "predict writes classes and values")
-          .got(fmt::format("network \"{}\", whose output \"{}\" is {}", network.name, output.name,
-                           text_of(output.kind)));
+          .got(
+              fmt::format("network \"{}\", whose output \"{}\" is {}", network.name, output.name, text_of(output.kind)))
+          .help(output.kind == nn::OutputKind::position_scores
+                    ? "retrace generate goes on with a text by a run that was trained on text"
+                    : "retrace test measures it, and retrace report shows its images");
 }
 
 }  // namespace
@@ -32,8 +36,10 @@ Prediction predict_run(const std::filesystem::path& run, const std::filesystem::
                                                     (run / "weights.safetensors").string());
   PredictionInputs inputs(job, network, input, read_run_table(run));
   PredictionTable table(job, network, inputs, read_class_names(run));
+  const auto padding = masked_padding(job.network, network.outputs);
   while (const auto batch = inputs.next()) {
-    const Tree y = network.forward(*batch, parameters, state, Phase::inference).y;
+    const Tensor x = without_padding(*batch, padding);
+    const Tree y = network.forward(x, parameters, state, Phase::inference).y;
     evaluate();
     table.add(y, batch->shape()[0]);
   }

@@ -136,6 +136,13 @@ void check_ending(const std::filesystem::path& input, const nn::Network& network
       .expected(images ? "an IDX or NPY file, or files or a folder of images" : "a CSV or NPY file");
 }
 
+void check_is_there(const std::filesystem::path& input) {
+  const std::string text = input.string();
+  std::error_code ignored;
+  if (is_s3(text) || has_wildcard(text) || archive_path(text) || std::filesystem::exists(input, ignored)) return;
+  throw missing_path(input, "input");
+}
+
 }  // namespace
 
 PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network, const std::filesystem::path& location,
@@ -149,6 +156,7 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
     return;
   }
   check_ending(location, network);
+  check_is_there(location);
   const std::filesystem::path input = file_of(location);
   const Job job = resolved(given);
   const Shape sample = sample_before(job, sample_);

@@ -21,6 +21,10 @@ const std::string kAttending =
     "{type = \"position_embedding\", length = 64}, {type = \"self_attention\", heads = 2}, "
     "{type = \"global_average_pool1d\"}, {type = \"linear\", features = 2}";
 
+const std::string kPooled =
+    "{type = \"embedding\", vocabulary = 257, features = 8, padding_token = 0}, "
+    "{type = \"gru\", features = 8}, {type = \"global_max_pool1d\"}, {type = \"linear\", features = 2}";
+
 class TextsJobTest : public testing::Test {
  protected:
   // The class is the last letter; what stands before it has 1 to 23 letters of both kinds.
@@ -84,6 +88,23 @@ TEST_F(TextsJobTest, HasOneResultForAnyWorkersThreadsAndWaysOfCalling) {
 TEST_F(TextsJobTest, PaddingChangesNoBit) {
   EXPECT_EQ(alone({{"data.length", "50", ""}}), alone({}));
   EXPECT_NE(alone({{"data.length", "20", ""}}), alone({}));  // texts are cut
+}
+
+// Validation, test and predictions leave out the padding of all samples of a mini-batch, which changes no bit either.
+TEST_F(TextsJobTest, PaddingThatIsLeftOutChangesNoResult) {
+  for (const auto& layers : {kRecurrent, kPooled}) {
+    std::vector<TrainJobResult> results;
+    std::vector<std::string> tables;
+    for (const char* const length : {"24", "200"}) {
+      const auto run = root_ / length;
+      results.push_back(train_job(job({{"data.length", length, ""}}, layers), {.out = run}));
+      tables.push_back(predict_run(run, root_ / "data/test").csv);
+      EXPECT_EQ(test_run(run).loss, results[0].loss);
+    }
+    EXPECT_EQ(results[1].loss, results[0].loss);
+    EXPECT_EQ(tables[1], tables[0]);
+    for (const char* const length : {"24", "200"}) std::filesystem::remove_all(root_ / length);
+  }
 }
 
 // Mini-batches of one bucket are shorter: other mini-batches, other bits, but one result for all ways.

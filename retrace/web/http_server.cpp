@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -149,6 +150,7 @@ class HttpServer::Loop {
   Loop(const HttpServerOptions& options, Answer answer, Tick tick)
       : listener_(listen_at(options)),
         wake_(::eventfd(0, EFD_CLOEXEC)),
+        farewell_(options.farewell),
         answer_(std::move(answer)),
         tick_(std::move(tick)) {
     if (wake_.get() < 0) throw cannot_listen(options, errno);
@@ -171,20 +173,32 @@ class HttpServer::Loop {
 
  private:
   void run() {
-    while (!ended_.load()) {
-      try {
-        wait();
-        if (Clock::now() >= next_tick_) tell();
-      } catch (const std::bad_alloc&) {  // whoever wanted it asks again
-        connections_.clear();
-      }
+    while (!ended_.load()) serve(kTick, false);
+    uint64_t ignored = 0;  // nothing wakes it any more
+    if (::read(wake_.get(), &ignored, sizeof ignored) < 0) return;
+    const auto end = Clock::now() + farewell_;
+    for (bool first = true; has_streams() && Clock::now() < end; first = false)
+      serve(std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()), first);
+  }
+
+  // What happens until `most` is over, or the next thing.
+  void serve(std::chrono::milliseconds most, bool tells) {
+    try {
+      if (tells || Clock::now() >= next_tick_) tell();
+      wait(std::min(most, kTick));
+    } catch (const std::bad_alloc&) {  // whoever wanted it asks again
+      connections_.clear();
     }
   }
 
-  void wait() {
+  bool has_streams() const {
+    return std::any_of(connections_.begin(), connections_.end(), [](const Connection& one) { return one.streams(); });
+  }
+
+  void wait(std::chrono::milliseconds most) {
     polled_.assign({{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}});
     for (const Connection& connection : connections_) polled_.push_back({connection.socket(), connection.events(), 0});
-    if (::poll(polled_.data(), polled_.size(), static_cast<int>(std::chrono::milliseconds(kTick).count())) < 0) return;
+    if (::poll(polled_.data(), polled_.size(), static_cast<int>(most.count())) < 0) return;
     size_t i = 2;
     const auto now = Clock::now();
     for (auto at = connections_.begin(); at != connections_.end(); ++i)
@@ -205,15 +219,14 @@ class HttpServer::Loop {
 
   void tell() {
     next_tick_ = Clock::now() + kTick;
-    bool any = false;
-    for (const Connection& connection : connections_) any |= connection.streams();
-    const std::string text = any && tick_ ? tick_() : "";
+    const std::string text = has_streams() && tick_ ? tick_() : "";
     if (text.empty()) return;
     for (Connection& connection : connections_)
       if (connection.streams()) connection.send(text);
   }
 
   FileDescriptor listener_, wake_;
+  std::chrono::milliseconds farewell_;
   int port_ = 0;
   Answer answer_;
   Tick tick_;

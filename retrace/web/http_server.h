@@ -1,6 +1,7 @@
 #pragma once
 // A small HTTP server for pages of this machine's user.
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +13,8 @@ namespace retrace {
 struct HttpServerOptions {
   std::string address = "127.0.0.1";  // IPv4 or IPv6, of this machine
   int port = 0;                       // 0: any that is free
+  // At its end it ticks once more, and answers for so long, as long as there are streams.
+  std::chrono::milliseconds farewell{0};
 };
 
 // Answers requests on one thread of its own, which no signal interrupts. Bounds: 128 connections (others are closed at
@@ -26,7 +29,7 @@ class HttpServer {
 
   // Errors: usage for an address that this machine does not have, or a port that is taken; unavailable.
   HttpServer(const HttpServerOptions& options, Answer answer, Tick tick = {});
-  // Closes all connections.
+  // Closes all connections, after the farewell.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

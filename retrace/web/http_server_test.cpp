@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "retrace/base/file.h"
@@ -71,6 +72,30 @@ TEST_F(Server, TellsItsStreams) {
   const FileDescriptor socket = connect_to(server.port());
   EXPECT_TRUE(write_all(socket.get(), "GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
   EXPECT_TRUE(read_until(socket.get(), "end!").ends_with("begin;tick;tick;end!"));
+}
+
+TEST_F(Server, TellsItsStreamsTheEndAndAnswersAMomentLonger) {
+  std::atomic<bool> ended{false};
+  std::optional<HttpServer> server(
+      std::in_place, HttpServerOptions{.farewell = std::chrono::seconds(20)},
+      [](const WebRequest& request) {
+        return WebResponse{.type = "text/event-stream", .body = "begin;", .stream = request.path == "/events"};
+      },
+      [&] { return ended.load() ? "over!" : ""; });
+  FileDescriptor stream = connect_to(server->port());
+  EXPECT_TRUE(write_all(stream.get(), "GET /events HTTP/1.1\r\nHost: x\r\n\r\n"));
+  EXPECT_TRUE(read_until(stream.get(), "begin;").ends_with("begin;"));
+  const int port = server->port();
+  ended.store(true);
+  std::thread ending([&] { server.reset(); });
+  EXPECT_TRUE(read_until(stream.get(), "over!").ends_with("over!"));
+  {
+    const FileDescriptor socket = connect_to(port);
+    EXPECT_TRUE(write_all(socket.get(), "GET /curves HTTP/1.1\r\nHost: x\r\n\r\n"));
+    EXPECT_TRUE(read_until(socket.get(), "begin;").ends_with("begin;"));
+  }
+  stream = FileDescriptor();  // nobody reads any more, and it ends
+  ending.join();
 }
 
 TEST_F(Server, RefusesWhatItCannotRead) {

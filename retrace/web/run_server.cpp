@@ -20,6 +20,7 @@ namespace retrace {
 namespace {
 
 constexpr uint64_t kMostText = 1 << 20;
+constexpr std::chrono::milliseconds kFarewell(1500);  // pages read curves once in a second
 
 WebResponse json(const Json& value) { return json_response(value.text()); }
 
@@ -42,8 +43,8 @@ class RunServer::Pages {
         address_(options.address),
         access_(!is_local(options.address)),
         server_(
-            {options.address, options.port}, [this](const WebRequest& request) { return answer(request); },
-            [this] { return changes(); }) {}
+            {options.address, options.port, options.shows_end ? kFarewell : std::chrono::milliseconds(0)},
+            [this](const WebRequest& request) { return answer(request); }, [this] { return changes(); }) {}
 
   std::string url() const {
     const std::string host = address_ == "::1" || address_ == "::" ? "[::1]"

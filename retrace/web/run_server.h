@@ -12,6 +12,7 @@ struct RunServerOptions {
   std::vector<std::filesystem::path> runs;  // folders of runs, or folders that hold them
   std::string address = "127.0.0.1";        // others are served to other machines, too: with the token alone between
   int port = 0;                             // 0: any that is free
+  bool shows_end = false;                   // open pages are told how it ended, and may read the last curves
 };
 
 // Serves a page with the curves and the standing of runs, also while they go on, by one thread of its own that reads

@@ -139,7 +139,7 @@ void serve(std::optional<RunServer>& page, const std::string& run) {
   constexpr int kUsual = 6006;
   for (const int port : {kUsual, 0}) {
     try {
-      page.emplace(RunServerOptions{.runs = {run}, .port = port});
+      page.emplace(RunServerOptions{.runs = {run}, .port = port, .shows_end = true});
       return complain("live page: " + page->url());
     } catch (const Error& error) {
       if (port == 0 || error.kind() != ErrorKind::usage) return complain(std::string("no live page: ") + error.what());

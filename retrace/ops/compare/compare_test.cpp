@@ -62,10 +62,20 @@ OP_CASES(compare) {
                    .name = "bool",
                    .inputs = {{.shape = {4}, .type = DType::boolean, .values = {0, 0, 1, 1}},
                               {.shape = {4}, .type = DType::boolean, .values = {0, 1, 0, 1}}},
-                   .build = two(equal),
+                   .build = two(static_cast<Comparison>(equal)),
                    .expected = {1, 0, 0, 1},
                    .differentiable = false});
   return cases;
+}
+
+OP_EXAMPLE(equal_number, equal(Tensor::from({3, 0, 2}, {3}), 0));
+
+TEST(Compare, takes_numbers) {
+  const Tensor tokens = Tensor::from({3, 0, 2}, {3}), x = Tensor::from<float>({0.5f, 0, 2}, {3});
+  EXPECT_EQ(equal(tokens, 0).to_vector<uint8_t>(), (std::vector<uint8_t>{0, 1, 0}));
+  EXPECT_EQ(not_equal(Tree(tokens), 2).to_vector<uint8_t>(), (std::vector<uint8_t>{1, 1, 0}));
+  EXPECT_EQ(equal(x, 0.5).to_vector<uint8_t>(), (std::vector<uint8_t>{1, 0, 0}));
+  EXPECT_THROW(equal(tokens, 0.5), Error);
 }
 
 TEST(Compare, refuses_sizes_that_do_not_fit) {

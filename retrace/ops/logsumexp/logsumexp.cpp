@@ -2,12 +2,15 @@
 
 #include "retrace/ops/compare/compare.h"
 #include "retrace/ops/exp/exp.h"
+#include "retrace/ops/identity/identity.h"
 #include "retrace/ops/isfinite/isfinite.h"
 #include "retrace/ops/log/log.h"
 #include "retrace/ops/max/find_maximum.h"
 #include "retrace/ops/max/max.h"
 #include "retrace/ops/operators.h"
 #include "retrace/ops/reduce/reduction.h"
+#include "retrace/ops/softmax/softmax_axis.h"
+#include "retrace/ops/subtract/subtract.h"
 #include "retrace/ops/where/where.h"
 
 namespace retrace {
@@ -48,6 +51,13 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, const ReduceOptions& options
   static const Op& op = find_op("logsumexp");
   return record_one(op, {{"axes", axes.of_or_all(x.spec(place), "logsumexp", place)}, {"keep", int64_t{options.keep}}},
                     {x}, place);
+}
+
+Tensor log_softmax(const Tensor& x, const Axes& axis, Place place) {
+  const int at = softmax_axis(x, axis, "log_softmax", place);
+  const ReduceOptions keep{.keep = true};
+  const Tensor shifted = subtract(x, stop_gradient(finite_or_zero(max(x, at, keep, place), place), place), place);
+  return subtract(shifted, log(sum(exp(shifted, place), at, keep, place), place), place);
 }
 
 void define_logsumexp(OpTable& table) {

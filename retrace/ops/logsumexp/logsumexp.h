@@ -1,6 +1,6 @@
 #ifndef RETRACE_OPS_LOGSUMEXP_H
 #define RETRACE_OPS_LOGSUMEXP_H
-// Logarithm of a sum of exponentials.
+// Logarithm of a sum of exponentials, and of softmax.
 
 #include "retrace/ops/sum/sum.h"
 
@@ -11,6 +11,11 @@ namespace retrace {
 // and as max for no elements. Gradient: dy * exp(x - y), the softmax of x; 0 where y is -inf.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, const ReduceOptions& options = {},
                  Place place = Place::here());
+
+// The logarithm of softmax: y = (x - m) - log(sum(exp(x - m))) along one axis (none named: the axis labelled C, else
+// the last), m as above, each op with its roundings. Gradient: that of these ops, dy - exp(x - m) * (sum(dy) /
+// sum(exp(x - m))). f32 and f64. Error(usage) for rank 0, an axis that does not exist, and other types.
+Tensor log_softmax(const Tensor& x, const Axes& axis = {}, Place place = Place::here());
 
 }  // namespace retrace
 

@@ -16,6 +16,8 @@ std::vector<Tensor> logarithms(const Tensor& x, const Reduced& how) {
 
 OP_EXAMPLE(logsumexp, logsumexp(Tensor::from<float>({1, 5, 2, 7, 0, 3}, {2, 3}), 1));
 
+OP_EXAMPLE(log_softmax, log_softmax(Tensor::from<float>({0, 0, 100, 100}, {2, 2}), 0));
+
 OP_CASES(logsumexp) {
   auto cases = reduction_cases({.op = "logsumexp",
                                 .inputs = {{}},
@@ -60,6 +62,19 @@ TEST(Logsumexp, HasTheGradientOfTheFormulaWhereYIsNotFinite) {
   EXPECT_TRUE(std::isnan(gradient[1]));
   EXPECT_TRUE(std::isnan(gradient[2]));
   EXPECT_TRUE(std::isnan(gradient[3]));
+}
+
+TEST(Logsumexp, LogSoftmaxTakesTheChannelsAndOverflowsNowhere) {
+  const Tensor x = Tensor::from<float>({1000, 0, 1000, 1000}, {2, 2}, "CB");
+  EXPECT_EQ(log_softmax(x).spec().text(), "f32[2,2] \"BC\"");
+  const auto y = log_softmax(x, "C").to_vector<float>();
+  const float half = static_cast<float>(std::log(0.5));
+  EXPECT_NEAR(y[0], half, 1e-6);
+  EXPECT_NEAR(y[1], half, 1e-6);
+  EXPECT_EQ(y[2], -1000);
+  EXPECT_EQ(y[3], 0);
+  EXPECT_THROW(log_softmax(Tensor::scalar(1.0f)), Error);
+  EXPECT_THROW(log_softmax(x, 2), Error);
 }
 
 TEST(Logsumexp, SaysWhatDoesNotFit) {

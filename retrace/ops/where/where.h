@@ -2,7 +2,9 @@
 #define RETRACE_OPS_WHERE_H
 // Choice between two tensors.
 
-#include "retrace/tensor/tensor.h"
+#include <type_traits>
+
+#include "retrace/ops/operators.h"
 
 namespace retrace {
 
@@ -10,6 +12,19 @@ namespace retrace {
 // and b have one type; Error(usage) otherwise. Gradients: dy where the element was taken, else 0; none for the
 // condition.
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b, Place place = Place::here());
+
+// The same with a number in the place of a or b (PyTorch: masked_fill), which gets the type of the other one as numbers
+// beside operators do.
+template <class Number>
+  requires(std::is_arithmetic_v<Number>)
+Tensor where(const Tensor& condition, const Tensor& a, Number b, Place place = Place::here()) {
+  return where(condition, a, Operand(b, place).as(a.type(place)), place);
+}
+template <class Number>
+  requires(std::is_arithmetic_v<Number>)
+Tensor where(const Tensor& condition, Number a, const Tensor& b, Place place = Place::here()) {
+  return where(condition, Operand(a, place).as(b.type(place)), b, place);
+}
 
 }  // namespace retrace
 

@@ -14,6 +14,19 @@ const CaseFunction kWhere = [](const std::vector<Tensor>& in) {
 OP_EXAMPLE(where, where(Tensor::from({true, false, true}, {3}), Tensor::from<float>({1, 2, 3}, {3}),
                         Tensor::from<float>({10, 20, 30}, {3})));
 
+OP_EXAMPLE(where_number, where(Tensor::from({true, false}, {2}), Tensor::from<float>({1, 2}, {2}), -1e9f));
+
+TEST(Where, TakesNumbers) {
+  const Tensor mask = Tensor::from({true, false}, {2}), x = Tensor::from<float>({1, 2}, {2});
+  const Tree leaf(x);
+  EXPECT_EQ(where(mask, x, 0).to_vector<float>(), (std::vector<float>{1, 0}));
+  EXPECT_EQ(where(mask, 0.5, x).to_vector<float>(), (std::vector<float>{0.5f, 2}));
+  EXPECT_EQ(where(mask, leaf, -1).to_vector<float>(), (std::vector<float>{1, -1}));
+  EXPECT_EQ(where(mask, leaf, leaf).to_vector<float>(), (std::vector<float>{1, 2}));
+  EXPECT_EQ(where(mask, Tensor::from({5, 6}, {2}), -1).to_vector<int32_t>(), (std::vector<int32_t>{5, -1}));
+  EXPECT_THROW(where(mask, Tensor::from({5, 6}, {2}), 0.5f), Error);
+}
+
 OP_CASES(where) {
   const auto mask = [](Shape shape, std::string labels = "") {
     return CaseInput{.shape = shape, .low = 0, .high = 2, .type = DType::boolean, .labels = labels};

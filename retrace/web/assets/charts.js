@@ -11,6 +11,13 @@ Dygraph.PLUGINS = Dygraph.PLUGINS.filter(plugin => plugin !== Dygraph.Plugins.Le
 
 function colourOf(run) { return kColours[(run.id - 1) % kColours.length]; }
 
+// A number at the axis of a chart, short enough for its place: a part that is cut off would tell another one.
+function axisText(value) {
+  const size = Math.abs(value);
+  if (size === 0 || (size >= 1e-3 && size < 1e6)) return String(Number(value.toPrecision(6)));
+  return Number(value.toPrecision(3)).toExponential().replace('e+', 'e');
+}
+
 async function getJson(path) {
   const answer = await fetch(path);
   const value = await answer.json();
@@ -185,7 +192,7 @@ class Chart {
       dateWindow: this.range,
       connectSeparatedPoints: true,
       gridLineColor: styles.getPropertyValue('--line').trim(),
-      axes: {y: {axisLabelWidth: 60}},
+      axes: {y: {axisLabelWidth: 60, axisLabelFormatter: axisText}},
       axisLineColor: styles.getPropertyValue('--faint').trim(),
       highlightCallback: (event, x, points) => this.tell(x, points),
       zoomCallback: (from, to) => {

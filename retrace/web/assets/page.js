@@ -8,6 +8,7 @@ const settings = {smoothing: 0.9};
 const kMoreRows = 50;      // are made when the end of the table comes into view
 let mostRows = kMoreRows;
 let order = {column: 'id', down: true};
+let live = false;          // whether the server answers
 let selected = null;       // id of the run whose details are shown
 let changed = new Set();   // ids whose curves are to be read again
 
@@ -227,6 +228,9 @@ async function post(path, body) {
 
 function say(text) { $('message').textContent = text; }
 
+// An answer that does not come is a TypeError, whose text says nothing; what listens says it in its place.
+function sayError(error) { say(error instanceof TypeError && !live ? '' : error.message); }
+
 async function stop(id) {
   const run = runs.get(id);
   if (!confirm(`Stop ${run.name}? It ends after its iteration and leaves a checkpoint.`)) return;
@@ -236,7 +240,7 @@ async function stop(id) {
     say(`${run.name} was asked to stop`);
     drawTable();
   } catch (error) {
-    say(error.message);
+    sayError(error);
   }
 }
 
@@ -248,7 +252,7 @@ async function compareShown() {
     else if (found.common) say(`runs ${a} and ${b} have the same ${found.common} steps`);
     else say('there are no steps in both runs that could be compared');
   } catch (error) {
-    say(error.message);
+    sayError(error);
   }
 }
 
@@ -289,7 +293,7 @@ async function readCharts() {
   }));
 }
 
-function drawCharts() { return readCharts().catch(error => say(error.message)); }
+function drawCharts() { return readCharts().catch(sayError); }
 
 function take(list) {
   for (const run of list) {
@@ -318,8 +322,13 @@ async function begin() {
 
 function listen() {
   const events = new EventSource('/api/events');
-  events.onopen = () => { $('connection').textContent = 'live'; begin().catch(error => say(error.message)); };
-  events.onerror = () => { $('connection').textContent = 'the server does not answer: the run may be over'; };
+  events.onopen = () => { live = true, $('connection').textContent = 'live', begin().catch(sayError); };
+  events.onerror = () => {
+    live = false;
+    const ended = runs.size > 0 && [...runs.values()].every(run => run.state !== 'running');
+    $('connection').textContent = ended ? 'the run is over: retrace monitor shows it again'
+                                        : 'the server does not answer: the run may be over';
+  };
   events.onmessage = event => {
     const {runs: list, system} = JSON.parse(event.data);
     take(list);
@@ -354,7 +363,7 @@ $('save-note').addEventListener('click', async () => {
     await post(`/api/note?run=${selected}`, $('note').value);
     say('the note is saved');
   } catch (error) {
-    say(error.message);
+    sayError(error);
   }
 });
 $('job').addEventListener('toggle', async () => {

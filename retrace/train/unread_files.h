@@ -1,0 +1,22 @@
+#pragma once
+// Files that no data source reads.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace retrace {
+
+struct UnreadFiles {
+  std::string found;  // how many, and their endings
+  std::string help;   // what makes files of them that a source reads
+};
+
+// What a folder (with its folders, as far as a few thousand names go) or a file holds that no source reads under its
+// name: none if all endings are unknown, or there is nothing.
+std::optional<UnreadFiles> unread_files(const std::filesystem::path& location);
+
+// The table of a folder with one table (.csv, .tsv) in it; none where there are more, or none.
+std::optional<std::filesystem::path> only_table(const std::filesystem::path& folder);
+
+}  // namespace retrace
