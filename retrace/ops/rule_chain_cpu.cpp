@@ -64,6 +64,8 @@ RT_TARGET_BEGIN
 constexpr int kChainVectors = RT_SIMD_SCALAR ? 1 : kVectorRegisters >= 32 ? 8 : kVectorRegisters / 2;
 constexpr int64_t kChainBatch = kChainVectors * kLanes;
 static_assert(kChainBatch <= kMostChainBatch);
+// For the last numbers, whose code is larger: few of them need few vectors.
+constexpr int kPartVectors = (kChainVectors + 3) / 4;
 
 // The numbers of an operand from `at` on; of the last batch only `count` are there.
 template <bool partial>
@@ -75,66 +77,69 @@ struct ChainOperand {
   }
 };
 
-template <class F>
-RT_INLINE void chain_alone(F32* acc, F f) {
+template <int vectors, class F>
+RT_INLINE void chain_alone(F32 (&acc)[vectors], F f) {
   RT_UNROLL
-  for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v]);
+  for (int v = 0; v < vectors; ++v) acc[v] = f(acc[v]);
 }
 
 // f(acc, operand 0)
-template <bool partial, class F>
-RT_INLINE void chain_step(const ChainLink& link, int64_t at, int count, F32* acc, F f) {
+template <bool partial, int vectors, class F>
+RT_INLINE void chain_step(const ChainLink& link, int64_t at, int count, F32 (&acc)[vectors], F f) {
   const ChainOperand<partial> b{link.from[0] + at, count};
   RT_UNROLL
-  for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], b[v]);
+  for (int v = 0; v < vectors; ++v) acc[v] = f(acc[v], b[v]);
 }
 // The same where it is one number.
-template <class F>
-RT_INLINE void chain_step_of_equal(const ChainLink& link, F32* acc, F f) {
+template <int vectors, class F>
+RT_INLINE void chain_step_of_equal(const ChainLink& link, F32 (&acc)[vectors], F f) {
   const F32 b(*link.from[0]);
   RT_UNROLL
-  for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], b);
+  for (int v = 0; v < vectors; ++v) acc[v] = f(acc[v], b);
 }
 
 // The same where it is one number a row; without rows no link comes here.
-template <bool with_rows, class F>
-RT_INLINE void chain_step_of_rows(const ChainLink& link, const ChainRows& rows, const RowPlace& place, F32* acc, F f) {
+template <bool with_rows, int vectors, class F>
+RT_INLINE void chain_step_of_rows(const ChainLink& link, const ChainRows& rows, const RowPlace& place,
+                                  F32 (&acc)[vectors], F f) {
   if constexpr (with_rows) {
     const RowNumbers b(link.from[0], rows, place);
     RT_UNROLL
-    for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], b(v * kLanes));
+    for (int v = 0; v < vectors; ++v) acc[v] = f(acc[v], b(v * kLanes));
   }
 }
 
 // The numbers of two batches that were kept: in registers where there are enough, else in memory.
+template <int vectors>
 struct ChainKept {
 #if HWY_TARGET == HWY_AVX3
-  F32 all[kMostKept][kChainVectors];
+  F32 all[kMostKept][vectors];
   explicit ChainKept(float*) {}
   RT_INLINE F32 get(int place, int v) const { return all[place][v]; }
   RT_INLINE void set(int place, int v, F32 x) { all[place][v] = x; }
 #else
   float* all;
   explicit ChainKept(float* memory) : all(memory) {}
-  RT_INLINE F32 get(int place, int v) const { return load(all + (place * kChainVectors + v) * kLanes); }
-  RT_INLINE void set(int place, int v, F32 x) { store(x, all + (place * kChainVectors + v) * kLanes); }
+  RT_INLINE F32 get(int place, int v) const { return load(all + (place * vectors + v) * kLanes); }
+  RT_INLINE void set(int place, int v, F32 x) { store(x, all + (place * vectors + v) * kLanes); }
 #endif
 };
 
 // The same where it was kept.
-template <class F>
-RT_INLINE void chain_step_of_kept(const ChainKept& kept, int place, F32* acc, F f) {
+template <int vectors, class F>
+RT_INLINE void chain_step_of_kept(const ChainKept<vectors>& kept, int place, F32 (&acc)[vectors], F f) {
   RT_UNROLL
-  for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], kept.get(place, v));
+  for (int v = 0; v < vectors; ++v) acc[v] = f(acc[v], kept.get(place, v));
 }
 
 // An argument of a choice.
-template <ChainRead read, bool partial>
+template <ChainRead read, bool partial, int vectors>
 struct ChoiceOperand {
-  const ChainKept& kept;
+  const ChainKept<vectors>& kept;
   ChainOperand<partial> each{};
   F32 equal;
-  RT_INLINE ChoiceOperand(const ChainLink& link, int which, int64_t at, int count, const ChainKept& of) : kept(of) {
+  RT_INLINE ChoiceOperand(const ChainLink& link, int which, int64_t at, int count, const ChainKept<vectors>& of)
+      : kept(of) {
     if constexpr (read == ChainRead::each) each = {link.from[which] + at, count};
     if constexpr (read == ChainRead::equal) equal = F32(*link.from[which]);
   }
@@ -145,17 +150,19 @@ struct ChoiceOperand {
   }
 };
 
-template <bool partial, ChainRead read_b, ChainRead read_c, class F>
-RT_INLINE void chain_choice_of(const ChainLink& link, int64_t at, int count, const ChainKept& kept, F32* acc, F f) {
-  const ChoiceOperand<read_b, partial> b(link, 0, at, count, kept);
-  const ChoiceOperand<read_c, partial> c(link, 1, at, count, kept);
+template <bool partial, ChainRead read_b, ChainRead read_c, int vectors, class F>
+RT_INLINE void chain_choice_of(const ChainLink& link, int64_t at, int count, const ChainKept<vectors>& kept,
+                               F32 (&acc)[vectors], F f) {
+  const ChoiceOperand<read_b, partial, vectors> b(link, 0, at, count, kept);
+  const ChoiceOperand<read_c, partial, vectors> c(link, 1, at, count, kept);
   RT_UNROLL
-  for (int v = 0; v < kChainVectors; ++v) acc[v] = f(acc[v], b[v], c[v]);
+  for (int v = 0; v < vectors; ++v) acc[v] = f(acc[v], b[v], c[v]);
 }
 
 // f(acc, operand 0, operand 1)
-template <bool partial, ChainRead b, class F>
-RT_INLINE void chain_choice(const ChainLink& link, int64_t at, int count, const ChainKept& kept, F32* acc, F f) {
+template <bool partial, ChainRead b, int vectors, class F>
+RT_INLINE void chain_choice(const ChainLink& link, int64_t at, int count, const ChainKept<vectors>& kept,
+                            F32 (&acc)[vectors], F f) {
   switch (link.read[1]) {
     case ChainRead::equal: return chain_choice_of<partial, b, ChainRead::equal>(link, at, count, kept, acc, f);
     case ChainRead::kept_0: return chain_choice_of<partial, b, ChainRead::kept_0>(link, at, count, kept, acc, f);
@@ -213,13 +220,14 @@ HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end,
                           *link, at, count, kept, acc,                                                    \
                           [](F32 a, F32 b, F32 c) __attribute__((always_inline)) { return expression; }); \
   RT_NEXT();
-#define RT_KEEP(place)                                                \
-  at_keep_##place : RT_UNROLL                                         \
-  for (int v = 0; v < kChainVectors; ++v) kept.set(place, v, acc[v]); \
+#define RT_KEEP(place)                                          \
+  at_keep_##place : RT_UNROLL                                   \
+  for (int v = 0; v < vectors; ++v) kept.set(place, v, acc[v]); \
   RT_NEXT();
-  const int count = static_cast<int>(partial ? end - at : kChainBatch);
-  F32 acc[kChainVectors];
-  ChainKept kept(kept_memory);
+  constexpr int vectors = partial ? kPartVectors : kChainVectors, batch = vectors * kLanes;
+  int count = static_cast<int>(partial ? std::min<int64_t>(batch, end - at) : batch);
+  F32 acc[vectors];
+  ChainKept<vectors> kept(kept_memory);
   RowPlace place;
   if (with_rows && rows.length > 0) place.begin(rows, at);
   const ChainLink* link = links - 1;
@@ -242,7 +250,7 @@ at_widen_kept_1:
 at_store: {
   float* const to = link->to + at;
   RT_UNROLL
-  for (int v = 0; v < kChainVectors; ++v) {
+  for (int v = 0; v < vectors; ++v) {
     if (partial)
       store_part(acc[v], to + v * kLanes, count - v * kLanes);
     else
@@ -251,9 +259,10 @@ at_store: {
 }
   RT_NEXT();
 at_end:
-  at += kChainBatch;
-  if (partial || at + kChainBatch > end) return;
-  if (with_rows) place.advance(rows, kChainBatch);
+  at += batch;
+  if (partial ? at >= end : at + batch > end) return;
+  if (partial) count = static_cast<int>(std::min<int64_t>(batch, end - at));
+  if (with_rows && (!partial || rows.length > 0)) place.advance(rows, batch);
   link = links - 1;
   RT_NEXT();
 #undef RT_NEXT
@@ -280,8 +289,7 @@ void run_chain(const ChainLink* links, int64_t count, const ChainRows& rows) {
   if (at > 0 && rows.length > 0) chain_batches<false, true>(links, 0, at, rows, kept);
   if (at > 0 && rows.length == 0) chain_batches<false, false>(links, 0, at, rows, kept);
 #endif
-  for (; at < count; at += kChainBatch)
-    chain_batches<true, true>(links, at, std::min(count, at + kChainBatch), rows, kept);
+  if (at < count) chain_batches<true, true>(links, at, count, rows, kept);
 }
 
 RT_TARGET_END

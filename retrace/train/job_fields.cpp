@@ -125,7 +125,8 @@ class FieldList {
  private:
   // Compiled once for each type of member: there are some fifty members.
   template <class Member>
-  JobField& add_member(std::string section, OptionRule rule, const Member& (*read)(const Job&), Member& (*write)(Job&)) {
+  JobField& add_member(std::string section, OptionRule rule, const Member& (*read)(const Job&),
+                       Member& (*write)(Job&)) {
     rule.standard = value_of(typename Type<Member>::type{});
     JobField& field = fields_.emplace_back();
     field.key = section.empty() ? rule.name : section + "." + rule.name;
