@@ -67,7 +67,33 @@ static_assert(kChainBatch <= kMostChainBatch);
 // For the last numbers, whose code is larger: few of them need few vectors.
 constexpr int kPartVectors = (kChainVectors + 3) / 4;
 
-// The numbers of an operand from `at` on; of the last batch only `count` are there.
+// The numbers of two batches that were kept: in registers where there are enough, else in memory, which is read as an
+// array is.
+#if HWY_TARGET == HWY_AVX3
+#define RT_KEPT_IN_REGISTERS 1
+#else
+#define RT_KEPT_IN_REGISTERS 0
+#endif
+template <int vectors>
+struct ChainKept {
+#if RT_KEPT_IN_REGISTERS
+  F32 all[kMostKept][vectors];
+  explicit ChainKept(float*) {}
+  RT_INLINE F32 get(int place, int v) const { return all[place][v]; }
+  RT_INLINE void set(int place, int v, F32 x) { all[place][v] = x; }
+  RT_INLINE const float* source(const ChainLink& link, int which, int64_t at) const { return link.from[which] + at; }
+#else
+  float* all;
+  explicit ChainKept(float* memory) : all(memory) {}
+  RT_INLINE void set(int place, int v, F32 x) { store(x, all + (place * vectors + v) * kLanes); }
+  RT_INLINE const float* source(const ChainLink& link, int which, int64_t at) const {
+    const int place = static_cast<int>(link.read[which]) - static_cast<int>(ChainRead::kept_0);
+    return place < 0 ? link.from[which] + at : all + place * vectors * kLanes;
+  }
+#endif
+};
+
+// The numbers of an operand from `from` on; of the last batch only `count` are there.
 template <bool partial>
 struct ChainOperand {
   const float* from;
@@ -85,8 +111,9 @@ RT_INLINE void chain_alone(F32 (&acc)[vectors], F f) {
 
 // f(acc, operand 0)
 template <bool partial, int vectors, class F>
-RT_INLINE void chain_step(const ChainLink& link, int64_t at, int count, F32 (&acc)[vectors], F f) {
-  const ChainOperand<partial> b{link.from[0] + at, count};
+RT_INLINE void chain_step(const ChainLink& link, int64_t at, int count, const ChainKept<vectors>& kept,
+                          F32 (&acc)[vectors], F f) {
+  const ChainOperand<partial> b{kept.source(link, 0, at), count};
   RT_UNROLL
   for (int v = 0; v < vectors; ++v) acc[v] = f(acc[v], b[v]);
 }
@@ -109,28 +136,14 @@ RT_INLINE void chain_step_of_rows(const ChainLink& link, const ChainRows& rows, 
   }
 }
 
-// The numbers of two batches that were kept: in registers where there are enough, else in memory.
-template <int vectors>
-struct ChainKept {
-#if HWY_TARGET == HWY_AVX3
-  F32 all[kMostKept][vectors];
-  explicit ChainKept(float*) {}
-  RT_INLINE F32 get(int place, int v) const { return all[place][v]; }
-  RT_INLINE void set(int place, int v, F32 x) { all[place][v] = x; }
-#else
-  float* all;
-  explicit ChainKept(float* memory) : all(memory) {}
-  RT_INLINE F32 get(int place, int v) const { return load(all + (place * vectors + v) * kLanes); }
-  RT_INLINE void set(int place, int v, F32 x) { store(x, all + (place * vectors + v) * kLanes); }
-#endif
-};
-
+#if RT_KEPT_IN_REGISTERS
 // The same where it was kept.
 template <int vectors, class F>
 RT_INLINE void chain_step_of_kept(const ChainKept<vectors>& kept, int place, F32 (&acc)[vectors], F f) {
   RT_UNROLL
   for (int v = 0; v < vectors; ++v) acc[v] = f(acc[v], kept.get(place, v));
 }
+#endif
 
 // An argument of a choice.
 template <ChainRead read, bool partial, int vectors>
@@ -140,13 +153,15 @@ struct ChoiceOperand {
   F32 equal;
   RT_INLINE ChoiceOperand(const ChainLink& link, int which, int64_t at, int count, const ChainKept<vectors>& of)
       : kept(of) {
-    if constexpr (read == ChainRead::each) each = {link.from[which] + at, count};
+    if constexpr (read == ChainRead::each) each = {of.source(link, which, at), count};
     if constexpr (read == ChainRead::equal) equal = F32(*link.from[which]);
   }
   RT_INLINE F32 operator[](int v) const {
     if constexpr (read == ChainRead::each) return each[v];
     if constexpr (read == ChainRead::equal) return equal;
+#if RT_KEPT_IN_REGISTERS
     return kept.get(read == ChainRead::kept_1, v);
+#endif
   }
 };
 
@@ -165,8 +180,10 @@ RT_INLINE void chain_choice(const ChainLink& link, int64_t at, int count, const 
                             F32 (&acc)[vectors], F f) {
   switch (link.read[1]) {
     case ChainRead::equal: return chain_choice_of<partial, b, ChainRead::equal>(link, at, count, kept, acc, f);
+#if RT_KEPT_IN_REGISTERS
     case ChainRead::kept_0: return chain_choice_of<partial, b, ChainRead::kept_0>(link, at, count, kept, acc, f);
     case ChainRead::kept_1: return chain_choice_of<partial, b, ChainRead::kept_1>(link, at, count, kept, acc, f);
+#endif
     default: return chain_choice_of<partial, b, ChainRead::each>(link, at, count, kept, acc, f);
   }
 }
@@ -190,7 +207,8 @@ HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end,
 #undef RT_LABELS
 #define RT_NEXT() goto* labels[(++link)->code]
 #define RT_STEP(name, expression)                                                                                \
-  at_##name : chain_step<partial>(*link, at, count, acc,                                                         \
+  RT_READS_KEPT(name)                                                                                            \
+  at_##name : chain_step<partial>(*link, at, count, kept, acc,                                                   \
                                   [](F32 a, F32 b) __attribute__((always_inline)) { return expression; });       \
   RT_NEXT();                                                                                                     \
   at_##name##_equal                                                                                              \
@@ -201,20 +219,29 @@ HWY_NOINLINE void chain_batches(const ChainLink* links, int64_t at, int64_t end,
                                       [](F32 a, F32 b) __attribute__((always_inline)) { return expression; });   \
   RT_NEXT();                                                                                                     \
   RT_OF_KEPT(name, 0, expression) RT_OF_KEPT(name, 1, expression)
+#if RT_KEPT_IN_REGISTERS
+#define RT_READS_KEPT(name)
 #define RT_OF_KEPT(name, place, expression)                                                                           \
   at_##name##_kept_##place                                                                                            \
       : chain_step_of_kept(kept, place, acc, [](F32 a, F32 b) __attribute__((always_inline)) { return expression; }); \
   RT_NEXT();
+#define RT_CHOICE_OF_KEPT(name, place, expression) RT_CHOICE_OF(name, _kept_##place, kept_##place, expression)
+#else
+#define RT_READS_KEPT(name) at_##name##_kept_0 : at_##name##_kept_1:
+#define RT_OF_KEPT(name, place, expression)
+#define RT_CHOICE_OF_KEPT(name, place, expression)
+#endif
 #define RT_ALONE(name)                                                                         \
   at_##name : at_##name##_equal : at_##name##_rows : at_##name##_kept_0 : at_##name##_kept_1   \
       : chain_alone(acc, [](F32 a) __attribute__((always_inline)) { return name##_rule(a); }); \
   RT_NEXT();
 #define RT_ALIKE(name) RT_STEP(name, name##_rule(a, b))
 #define RT_SIDED(name) RT_STEP(name##_left, name##_rule(a, b)) RT_STEP(name##_right, name##_rule(b, a))
-#define RT_CHOICE(name, expression)                                                                                \
-  at_##name##_rows : RT_CHOICE_OF(name, , each, expression) /* none has rows */                                    \
-                     RT_CHOICE_OF(name, _equal, equal, expression) RT_CHOICE_OF(name, _kept_0, kept_0, expression) \
-                         RT_CHOICE_OF(name, _kept_1, kept_1, expression)
+#define RT_CHOICE(name, expression)                                                                           \
+  at_##name##_rows : /* none has rows */                                                                      \
+                     RT_READS_KEPT(name) RT_CHOICE_OF(name, , each, expression)                               \
+                         RT_CHOICE_OF(name, _equal, equal, expression) RT_CHOICE_OF_KEPT(name, 0, expression) \
+                             RT_CHOICE_OF_KEPT(name, 1, expression)
 #define RT_CHOICE_OF(name, suffix, read, expression)                                                      \
   at_##name##suffix : chain_choice<partial, ChainRead::read>(                                             \
                           *link, at, count, kept, acc,                                                    \
@@ -273,6 +300,8 @@ at_end:
 #undef RT_OF_KEPT
 #undef RT_CHOICE
 #undef RT_CHOICE_OF
+#undef RT_CHOICE_OF_KEPT
+#undef RT_READS_KEPT
 #undef RT_KEEP
 }
 
@@ -291,6 +320,8 @@ void run_chain(const ChainLink* links, int64_t count, const ChainRows& rows) {
 #endif
   if (at < count) chain_batches<true, true>(links, at, count, rows, kept);
 }
+
+#undef RT_KEPT_IN_REGISTERS
 
 RT_TARGET_END
 
