@@ -49,6 +49,13 @@ void add_order(OpTable& table) {
   };
 }
 
+void add_quantiles(OpTable& table) {
+  table["quantile"] = [](const Call& c) {
+    return Results{quantile(c[0], c.number("q", 0.5), c.axes(), {.keep = c.flag("keep")})};
+  };
+  table["median"] = [](const Call& c) { return Results{median(c[0], c.axes(), {.keep = c.flag("keep")})}; };
+}
+
 void add_shapes(OpTable& table) {
   table["broadcast"] = [](const Call& c) { return Results{broadcast(c[0], c.shape("shape"))}; };
   table["tile"] = [](const Call& c) { return Results{tile(c[0], c.shape("counts"))}; };
@@ -64,6 +71,8 @@ void add_shapes(OpTable& table) {
   table["roll"] = [](const Call& c) { return Results{roll(c[0], c.axes(), c.whole("shift", 0))}; };
   table["tril"] = [](const Call& c) { return Results{tril(c[0], c.whole("diagonal", 0))}; };
   table["triu"] = [](const Call& c) { return Results{triu(c[0], c.whole("diagonal", 0))}; };
+  table["pixel_shuffle"] = [](const Call& c) { return Results{pixel_shuffle(c[0], c.whole("factor", 2))}; };
+  table["pixel_unshuffle"] = [](const Call& c) { return Results{pixel_unshuffle(c[0], c.whole("factor", 2))}; };
   table["diagonal"] = [](const Call& c) { return Results{diagonal(c[0], c.whole("offset", 0))}; };
   table["diag_embed"] = [](const Call& c) { return Results{diag_embed(c[0], c.whole("offset", 0))}; };
 }
@@ -74,6 +83,7 @@ void add_parts(OpTable& table) {
   table["split"] = [](const Call& c) {
     return c.has("parts") ? split(c[0], c.axes(), c.whole("parts", 1)) : split(c[0], c.axes(), c.list("sizes"));
   };
+  table["glu"] = [](const Call& c) { return Results{glu(c[0], c.axes())}; };
   table["unstack"] = [](const Call& c) { return unstack(c[0], c.axes()); };
   table["slice"] = [](const Call& c) {
     return Results{slice(c[0], {.begin = c.shape("begin"), .end = c.shape("end"), .step = c.shape("step")})};
@@ -104,6 +114,7 @@ void add_indices(OpTable& table) {
 void add_arrays(OpTable& table) {
   add_reductions(table);
   add_order(table);
+  add_quantiles(table);
   add_shapes(table);
   add_parts(table);
   add_indices(table);

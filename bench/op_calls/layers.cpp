@@ -105,6 +105,7 @@ void add_norms(OpTable& table) {
   table["instance_norm"] = [](const Call& c) {
     return Results{instance_norm(c[0], c[1], c[2], {.epsilon = c.number("epsilon", 1e-5)})};
   };
+  table["log_softmax"] = [](const Call& c) { return Results{log_softmax(c[0], c.axes())}; };
   table["softmax"] = [](const Call& c) { return Results{softmax(c[0], c.axes())}; };
 }
 

@@ -10,8 +10,11 @@ using WithOperand = Tensor (*)(const Tensor&, const Operand&, Place);
 constexpr std::pair<const char*, Unary> kUnary[] = {
     {"abs", abs},
     {"acos", acos},
+    {"acosh", acosh},
     {"asin", asin},
+    {"asinh", asinh},
     {"atan", atan},
+    {"atanh", atanh},
     {"bitwise_not", bitwise_not},
     {"ceil", ceil},
     {"cos", cos},

@@ -25,6 +25,8 @@ struct OutputsValue {  // network.outputs
   std::vector<nn::NetworkOutput> outputs;
   std::vector<Error> errors;
 };
+// What an entry of network.outputs may say.
+const std::vector<std::string>& output_keys();
 struct GroupsValue {  // training.groups
   std::vector<ParameterGroup> groups;
   std::vector<Error> errors;

@@ -190,6 +190,9 @@ std::string help_for_unknown(const std::string& key) {
     const auto names = names_in(other);
     if (std::find(names.begin(), names.end(), name) != names.end()) return meant(other, name);
   }
+  const auto& of_outputs = output_keys();
+  if (name != "from" && std::find(of_outputs.begin(), of_outputs.end(), name) != of_outputs.end())
+    return fmt::format("outputs have it: network.outputs = [{{name = \"the target\", {} = ...}}]", name);
   places.insert(places.end(), all.begin(), all.end());
   for (const auto& place : places)
     if (const auto near = nearest(name, names_in(place)); !near.empty()) return meant(place, near);

@@ -255,6 +255,8 @@ TEST(Job, AllMistakesAtOnceInOrder) {
 TEST(Job, NamesOfOtherFrameworksAndFilesOfExperimentsAreKnown) {
   expect_refusal(with_network("[training]\nepochs = 3\n"), {"did you mean \"training.max_epochs\"?"});
   expect_refusal(with_network("[training]\nlr = 0.1\n"), {"did you mean \"training.initial_learn_rate\"?"});
+  expect_refusal(with_network("[training]\nloss = \"mse\"\n"),
+                 {"outputs have it: network.outputs = [{name = \"the target\", loss = ...}]"});
   expect_refusal(with_network("[training]\nseed = 1\n"), {"did you mean \"seed\", above the first [section]?"});
   expect_refusal("job = \"x.toml\"\n" + with_network(""), {"given to retrace sweep, not to retrace train"});
 }

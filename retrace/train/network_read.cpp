@@ -187,12 +187,10 @@ class OutputReader : TableReader {
   }
 
   void add_unknown(const toml::node& node, const std::string& name) {
-    const std::vector<std::string> known{"name",         "from",         "loss", "weight", "metric", "label_smoothing",
-                                         "ignore_index", "class_weights"};
-    const auto near = nearest(name, known);
+    const auto near = nearest(name, output_keys());
     errors_.emplace_back(ErrorKind::usage, 457, fmt::format("unknown key \"{}\" of an output", printable(name)))
         .where(place_of(node))
-        .expected("name, from, loss, weight, metric, label_smoothing, ignore_index, class_weights")
+        .expected(joined(output_keys(), ", "))
         .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
   }
 };
@@ -250,6 +248,12 @@ class GroupReader : TableReader {
 };
 
 }  // namespace
+
+const std::vector<std::string>& output_keys() {
+  static const std::vector<std::string> keys{
+      "name", "from", "loss", "weight", "metric", "label_smoothing", "ignore_index", "class_weights"};
+  return keys;
+}
 
 LayersValue read_layers(const toml::array& list, const std::string& file) {
   LayersValue value;

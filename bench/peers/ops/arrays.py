@@ -157,6 +157,30 @@ op("argsort", "torch.argsort, stable", lambda i, o: sort(i, o).indices, order, E
 op("top_k", "torch.sort, stable, descending", top_k, largest, EXACT, EXACT, types=ANY)
 
 
+def quantile(inputs, options):
+    """torch.quantile, whose sort is not stable: of equal elements any may have the gradient."""
+    x, shape = reduced(inputs[0], options)
+    line = torch.sort(x, dim=-1, stable=True).values
+    position = options.get("q", 0.5) * (x.shape[-1] - 1)
+    low, last = math.floor(position), line[..., -1]
+    y = torch.lerp(line[..., low], line[..., math.ceil(position)], position - low) if position > low else line[..., low]
+    return torch.where(last.isnan(), last, y).reshape(shape)
+
+
+def line(r):
+    inputs, options = filled(along)(r)
+    return inputs, (options if r.chance(0.8) else {}) | {"keep": r.chance(0.4)}
+
+
+def part_of_line(r):
+    inputs, options = line(r)
+    return inputs, options | {"q": r.pick((0.0, 0.1, 0.25, 0.5, 0.875, 1.0))}
+
+
+op("quantile", "torch.sort, stable, and torch.lerp", quantile, part_of_line, Bound("norm", 4), Bound("norm", 4))
+op("median", "the same, q = 0.5", quantile, line, Bound("norm", 4), Bound("norm", 4))
+
+
 # --- Shapes
 
 

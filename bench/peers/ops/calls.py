@@ -5,6 +5,7 @@ import json
 import pathlib
 import subprocess
 import tempfile
+import zlib
 from collections.abc import Callable
 
 import numpy as np
@@ -163,10 +164,10 @@ class Draw:
 
 
 def drawn_calls(count, seed):
-    """So many calls, the same number of each op."""
+    """So many calls, the same number of each op. Those of an op do not depend on which others there are."""
     calls = []
     for i, one in enumerate(OPS.values()):
-        generator = np.random.default_rng([seed, i])
+        generator = np.random.default_rng([seed, zlib.crc32(one.name.encode())])
         share = count // len(OPS) + (i < count % len(OPS))
         for n in range(share):
             draw = Draw(generator, one.types[n % len(one.types)], (n // len(one.types)) % 8)

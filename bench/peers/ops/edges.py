@@ -1,5 +1,7 @@
 """Calls with sizes of 0, and with one axis where others have more, of ops whose drawn calls have none: op, shapes of its
-inputs ("i": i32 zeros), options."""
+inputs ("i": i32 zeros; a tuple: these numbers), options."""
+
+import math
 
 import numpy as np
 import torch
@@ -46,6 +48,8 @@ EDGES = (
     ("diagonal", ([2, 3],), {"offset": 7}), ("tril", ([3],), {"diagonal": 0}), ("top_k", ([0],), {"k": 0, "axes": [0]}),
     ("repeat_interleave", ([2, 3],), {"axes": [1], "count": 0}), ("split", ([0],), {"axes": [0], "parts": 3}),
     ("unstack", ([0, 2],), {"axes": [0]}),
+    ("remainder", ((1.0, -3.0, math.inf, 2.0), (0.0, math.inf, 2.0, -0.0)), {}),
+    ("logsumexp", ((-math.inf,),), {"axes": [0]}),
 )
 
 
@@ -56,6 +60,8 @@ def edge_calls():
     def tensor(shape, type_):
         if isinstance(shape, str):
             return torch.zeros([int(shape[1:])], dtype=torch.int32)
+        if isinstance(shape, tuple):
+            return torch.tensor(shape, dtype=type_)
         return None if shape is None else torch.from_numpy(np.asarray(generator.normal(0, 1, shape))).to(type_)
 
     return [Call(OPS[name], [tensor(shape, type_) for shape in shapes], options, "an edge")

@@ -187,6 +187,12 @@ def softmax(x, dim, dtype=None):
     return "softmax", [x], {"axes": [dim]}, same
 
 
+@translation("log_softmax", variants=("",))
+def log_softmax(x, dim, dtype=None):
+    need(x.dim() > 0, "an axis of a number")
+    return "log_softmax", [x], {"axes": [dim]}, same
+
+
 # --- Losses
 
 

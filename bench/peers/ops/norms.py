@@ -82,6 +82,7 @@ op("rms_norm", "torch.nn.functional.rms_norm", lambda i, o: F.rms_norm(i[0], [i[
    lambda r: (scaled(r)[0][:2], {"epsilon": r.pick((1e-6, 1e-3))}), NORM, STEPS)
 op("group_norm", "torch.nn.functional.group_norm", group_norm, grouped, NORM, STEPS)
 op("instance_norm", "torch.nn.functional.group_norm, one channel a group", group_norm, scaled, NORM, STEPS)
+op("log_softmax", "torch.nn.functional.log_softmax", lambda i, o: F.log_softmax(i[0], o.get("axes", [-1])[0]), one_axis, NORM, STEPS)
 op("softmax", "torch.nn.functional.softmax", softmax, one_axis, NORM, STEPS)
 
 

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 from ops.calls import ANY, EXACT, Bound, op
 
-GRADIENT = Bound("sum", 4)
+GRADIENT, GATE = Bound("sum", 4), Bound("norm", 4)
 
 
 def joined(new_axis):
@@ -44,6 +44,28 @@ def filled_axis(r):
     while not x.numel():
         x = r.normal(r.shape(1, 3))
     return [x], {"axes": [r.axis(x.dim())]}
+
+
+def halves(r):
+    shape = r.shape(1, 3)
+    axis = r.axis(len(shape))
+    shape[axis] *= 2
+    return [r.normal(shape)], {"axes": [axis]}
+
+
+def channels_of_blocks(r):
+    factor = r.whole(1, 4)
+    return [r.normal([r.whole(1, 3), r.whole(1, 6), r.whole(1, 6), r.whole(1, 4) * factor * factor])], {"factor": factor}
+
+
+def blocks_of_pixels(r):
+    factor = r.whole(1, 4)
+    return [r.normal([r.whole(1, 3), r.whole(1, 4) * factor, r.whole(1, 4) * factor, r.whole(1, 5)])], {"factor": factor}
+
+
+def shuffled(f):
+    """By channels first."""
+    return lambda inputs, options: f(inputs[0].movedim(-1, 1), options["factor"]).movedim(1, -1)
 
 
 def ranges(r):
@@ -97,6 +119,9 @@ def padded_axis(x, axis, options, mode):
 op("concatenate", "torch.cat", lambda i, o: torch.cat(i, o["axes"][0]), joined(False), EXACT, GRADIENT, types=ANY)
 op("stack", "torch.stack", lambda i, o: torch.stack(i, o["axes"][0]), joined(True), EXACT, GRADIENT, types=ANY)
 op("split", "torch.split, tensor_split", split, cut, EXACT, GRADIENT, types=ANY)
+op("glu", "torch.nn.functional.glu", lambda i, o: F.glu(i[0], o["axes"][0]), halves, GATE, GATE)
+op("pixel_shuffle", "torch.nn.functional.pixel_shuffle", shuffled(F.pixel_shuffle), channels_of_blocks, EXACT, GRADIENT, types=ANY)
+op("pixel_unshuffle", "torch.nn.functional.pixel_unshuffle", shuffled(F.pixel_unshuffle), blocks_of_pixels, EXACT, GRADIENT, types=ANY)
 op("unstack", "torch.unbind", lambda i, o: i[0].unbind(o["axes"][0]), filled_axis, EXACT, GRADIENT, types=ANY)
 op("slice", "indexing by slices", sliced, ranges, EXACT, GRADIENT, types=ANY)
 op("select", "torch.select", lambda i, o: i[0].select(o["axes"][0], o["index"]), element, EXACT, GRADIENT, types=ANY)

@@ -25,8 +25,11 @@ def unary(low=-8.0, high=8.0):
 UNARY = {
     "abs": (torch.abs, EXACT, unary(), FLOATS + (torch.int32,)),
     "acos": (torch.acos, ulp(1.5, 5), unary(-1, 1), FLOATS),
+    "acosh": (torch.acosh, ulp(4, 5), unary(1, 1000), FLOATS),
     "asin": (torch.asin, ulp(1.5, 5), unary(-1, 1), FLOATS),
+    "asinh": (torch.asinh, ulp(4, 5), unary(-1000, 1000), FLOATS),
     "atan": (torch.atan, ulp(1.5, 5), unary(), FLOATS),
+    "atanh": (torch.atanh, ulp(4, 5), unary(-1, 1), FLOATS),
     "bitwise_not": (torch.bitwise_not, EXACT, unary(), INTEGERS),
     "ceil": (torch.ceil, EXACT, unary(), FLOATS),
     "cos": (torch.cos, ulp(2), unary(-100, 100), FLOATS),
@@ -81,7 +84,8 @@ for name, (f, bound, draw, types) in UNARY.items():
     peer_name = PEER_NAMES.get(f.__name__, "torch." + f.__name__)
     if name == "softplus":
         f, peer_name = softplus, "torch.logaddexp(x, 0)"
-    op(name, peer_name, unary_peer(f), draw, bound, Bound("terms", 4, 8), pointwise=True, types=types)
+    near_ends = 256 if name in ("acosh", "atanh") else 8  # PyTorch's 1 - x^2 cancels there
+    op(name, peer_name, unary_peer(f), draw, bound, Bound("terms", 4, near_ends), pointwise=True, types=types)
 op("gelu_tanh", "torch.nn.functional.gelu, tanh", lambda i, _: F.gelu(i[0], approximate="tanh"), unary(), TERMS,
    Bound("terms", 64), pointwise=True)
 op("identity", "torch.clone", lambda i, _: i[0].clone(), unary(), EXACT, EXACT, types=ANY)

@@ -4,7 +4,7 @@ import torch
 
 from ops.samples import axes_of, need, one_axis, translation
 
-SAME_NAME = ("abs", "acos", "asin", "atan", "atan2", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "cos", "cosh",
+SAME_NAME = ("abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "cos", "cosh",
              "erf", "exp", "expm1", "floor", "isfinite", "isinf", "isnan", "log", "log1p", "logical_and", "logical_not",
              "logical_or", "logical_xor", "maximum", "minimum", "pow", "remainder", "rsqrt", "sigmoid", "sign", "sin", "sinh",
              "sqrt", "square", "tan", "tanh", "add")

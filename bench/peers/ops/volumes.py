@@ -235,7 +235,7 @@ op("global_max_pool3d", WINDOW_NAME + "max_pool3d", lambda i, _: F.max_pool3d(i[
    .movedim(1, -1), whole(3), EXACT, SUM)
 op("global_average_pool3d", "torch.mean", lambda i, _: i[0].mean((1, 2, 3), keepdim=True), whole(3), SUM, SUM)
 op("resize2d", WINDOW_NAME + "interpolate", resize2d, other_sizes, NORM, STEPS)
-op("ctc_loss", WINDOW_NAME + "ctc_loss of log_softmax", ctc_loss, unaligned, NORM, STEPS)
+op("ctc_loss", WINDOW_NAME + "ctc_loss of log_softmax", ctc_loss, unaligned, Bound("norm", 8, 32), STEPS)
 op("adaptive_average_pool2d", WINDOW_NAME + "adaptive_avg_pool2d", adaptive(F.adaptive_avg_pool2d), given_sizes, SUM, SUM)
 op("adaptive_max_pool2d", WINDOW_NAME + "adaptive_max_pool2d", adaptive(F.adaptive_max_pool2d), given_sizes, EXACT, SUM)
 op("max_pool2d_with_index", WINDOW_NAME + "max_pool2d", with_index, tiles, EXACT, SUM)

@@ -22,7 +22,7 @@ std::vector<Activation> activations() {
   return {RT_ACTIVATION(elu),        RT_ACTIVATION(gelu),      RT_ACTIVATION(gelu_tanh),  RT_ACTIVATION(hard_sigmoid),
           RT_ACTIVATION(hard_swish), RT_ACTIVATION(hard_tanh), RT_ACTIVATION(leaky_relu), RT_ACTIVATION(log_sigmoid),
           RT_ACTIVATION(mish),       RT_ACTIVATION(selu),      RT_ACTIVATION(sigmoid),    RT_ACTIVATION(silu),
-          RT_ACTIVATION(softplus),   RT_ACTIVATION(tanh)};
+          RT_ACTIVATION(softplus),   RT_ACTIVATION(softsign),  RT_ACTIVATION(tanh)};
 }
 #undef RT_ACTIVATION
 
@@ -57,6 +57,7 @@ TEST(Activations, HaveTheirValues) {
   near(hard_sigmoid(), {0.33333333f, 0.5f, 0.66666667f});
   near(hard_swish(), {-0.33333333f, 0, 0.66666667f});
   near(hard_tanh(), {-1, 0, 1});
+  near(softsign(), {-0.5f, 0, 0.5f});
   near(leaky_relu(), {-0.01f, 0, 1});
   near(leaky_relu(0.25), {-0.25f, 0, 1});
   near(log_sigmoid(), {-1.3132617f, -0.69314718f, -0.31326169f});

@@ -56,7 +56,7 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, const ReduceOptions& options
 Tensor log_softmax(const Tensor& x, const Axes& axis, Place place) {
   const int at = softmax_axis(x, axis, "log_softmax", place);
   const ReduceOptions keep{.keep = true};
-  const Tensor shifted = subtract(x, stop_gradient(finite_or_zero(max(x, at, keep, place), place), place), place);
+  const Tensor shifted = subtract(x, stop_gradient(max(x, at, keep, place), place), place);
   return subtract(shifted, log(sum(exp(shifted, place), at, keep, place), place), place);
 }
 

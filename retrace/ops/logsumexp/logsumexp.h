@@ -13,8 +13,9 @@ Tensor logsumexp(const Tensor& x, const Axes& axes = {}, const ReduceOptions& op
                  Place place = Place::here());
 
 // The logarithm of softmax: y = (x - m) - log(sum(exp(x - m))) along one axis (none named: the axis labelled C, else
-// the last), m as above, each op with its roundings. Gradient: that of these ops, dy - exp(x - m) * (sum(dy) /
-// sum(exp(x - m))). f32 and f64. Error(usage) for rank 0, an axis that does not exist, and other types.
+// the last), m the maximum, each op with its roundings; all NaN where m is infinite. Gradient: that of these ops, dy -
+// exp(x - m) * (sum(dy) / sum(exp(x - m))). f32 and f64. Error(usage) for rank 0, an axis that does not exist, and
+// other types.
 Tensor log_softmax(const Tensor& x, const Axes& axis = {}, Place place = Place::here());
 
 }  // namespace retrace

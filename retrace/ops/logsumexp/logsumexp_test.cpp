@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "retrace/ops/testing/op_case_run.h"
 #include "retrace/ops/testing/reduce_cases.h"
@@ -73,6 +74,10 @@ TEST(Logsumexp, LogSoftmaxTakesTheChannelsAndOverflowsNowhere) {
   EXPECT_NEAR(y[1], half, 1e-6);
   EXPECT_EQ(y[2], -1000);
   EXPECT_EQ(y[3], 0);
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float one : log_softmax(Tensor::from<float>({0, infinity}, {2})).to_vector<float>())
+    EXPECT_TRUE(std::isnan(one));
+  EXPECT_EQ(log_softmax(Tensor::from<float>({0, -infinity}, {2})).to_vector<float>()[1], -infinity);
   EXPECT_THROW(log_softmax(Tensor::scalar(1.0f)), Error);
   EXPECT_THROW(log_softmax(x, 2), Error);
 }
