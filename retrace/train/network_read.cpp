@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
+#include "retrace/base/nearest.h"
 
 namespace retrace {
 namespace {
