@@ -27,7 +27,7 @@ Tensor cropped(const Tensor& x, const Crop2dOptions& options, Place place) {
   const Part y = part_of(x.shape()[1], size.y, cut.top, cut.bottom);
   const Part z = part_of(x.shape()[2], size.x, cut.left, cut.right);
   if (by_size == by_cropping || cut.is_same || y.begin >= y.end || z.begin >= z.end)
-    throw Error(ErrorKind::usage, 539, "crop2d: it needs a part of the image")
+    throw Error(ErrorKind::usage, 544, "crop2d: it needs a part of the image")
         .where(place)
         .got(fmt::format("x {}", x.spec().text()))
         .expected("size = [height, width] of at most those of x, or cropping, which leaves at least one pixel");

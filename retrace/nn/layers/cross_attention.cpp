@@ -14,7 +14,7 @@ Layer cross_attention(const CrossAttentionOptions& options, const ParameterOptio
              [=](Walk& walk, const Tree& input) {
                const auto inputs = leaf_tensors(input);
                if (inputs.size() != 2)
-                 throw Error(ErrorKind::usage, 538, fmt::format("cross_attention: it takes {} inputs", inputs.size()))
+                 throw Error(ErrorKind::usage, 543, fmt::format("cross_attention: it takes {} inputs", inputs.size()))
                      .where(place)
                      .expected("two: the sequence that asks, and the one that it looks at")
                      .help("in a job: {type = \"cross_attention\", heads = 4, from = [\"x\", \"memory\"]}");

@@ -53,7 +53,7 @@ TEST(CrossAttentionLayer, SaysWhatDoesNotFit) {
   EXPECT_NE(heads.find("error[RT0213]: cross_attention: x does not fit 4 heads"), std::string::npos) << heads;
   EXPECT_NE(heads.find("memory f32[1,5,4]"), std::string::npos) << heads;
   EXPECT_NE(text(asking({.heads = 2, .key_value_heads = 3}), {5, 6}).find("RT0212"), std::string::npos);
-  EXPECT_NE(text(cross_attention({.heads = 1}), {5, 6}).find("RT0538"), std::string::npos);
+  EXPECT_NE(text(cross_attention({.heads = 1}), {5, 6}).find("RT0543"), std::string::npos);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ constexpr double kMostValue = 1e30;
 Tensor padded(const Tensor& x, const Padding& padding, const Pad2dOptions& options, Place place) {
   check_image(x, "pad2d", place);
   if (padding.is_same)
-    throw Error(ErrorKind::usage, 540, "pad2d: the padding \"same\" is that of a window")
+    throw Error(ErrorKind::usage, 549, "pad2d: the padding \"same\" is that of a window")
         .where(place)
         .expected("one number, [height, width] or [top, bottom, left, right]");
   const auto margins = [&](int64_t before, int64_t after) {

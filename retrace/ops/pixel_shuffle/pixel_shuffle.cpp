@@ -17,7 +17,7 @@ void check_shuffle(const Tensor& x, int64_t factor, int first, int last, int64_t
     return true;
   };
   if (fits()) return;
-  throw Error(ErrorKind::usage, 536, fmt::format("{}: x does not fit the factor {}", function, factor))
+  throw Error(ErrorKind::usage, 541, fmt::format("{}: x does not fit the factor {}", function, factor))
       .where(place)
       .got(fmt::format("x {}", x.spec(place).text()))
       .expected(first == 3 ? "[batch,height,width,channels], factor * factor dividing the channels; factor 1 to 1024"

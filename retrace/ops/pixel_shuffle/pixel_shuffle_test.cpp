@@ -42,7 +42,7 @@ TEST(PixelShuffle, SaysWhatDoesNotFit) {
   const auto text = [](const Shape& shape, int64_t factor) {
     return error_text([&] { pixel_shuffle(Tensor::zeros(shape), factor); });
   };
-  EXPECT_NE(text({1, 2, 2, 6}, 2).find("error[RT0536]: pixel_shuffle: x does not fit the factor 2"), std::string::npos);
+  EXPECT_NE(text({1, 2, 2, 6}, 2).find("error[RT0541]: pixel_shuffle: x does not fit the factor 2"), std::string::npos);
   EXPECT_NE(text({2, 2, 4}, 2), "");
   EXPECT_NE(text({1, 2, 2, 4}, 0), "");
   EXPECT_NE(error_text([] { pixel_unshuffle(Tensor::zeros({1, 3, 2, 1}), 2); }).find("height and width"),

@@ -44,7 +44,7 @@ TEST(Quantile, InterpolatesBetweenNeighbours) {
 }
 
 TEST(Quantile, ArgumentsAreChecked) {
-  EXPECT_NE(error_text([] { quantile(Tensor::zeros({3}), 1.5); }).find("error[RT0537]: quantile: q is 1.5"),
+  EXPECT_NE(error_text([] { quantile(Tensor::zeros({3}), 1.5); }).find("error[RT0542]: quantile: q is 1.5"),
             std::string::npos);
   EXPECT_NE(error_text([] { median(Tensor::zeros({0})); }).find("the axis has no elements"), std::string::npos);
   EXPECT_NE(error_text([] { median(Tensor::zeros({2, 3}), {0, 1}); }), "");
