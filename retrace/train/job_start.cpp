@@ -132,8 +132,9 @@ FoundData found_in(const fs::path& folder, const std::string& target) {
         .got(joined(names, ", "))
         .help("put the files of each into a folder of their own");
   if (!errors.empty()) throw errors[0];
-  if (const auto table = only_table(folder))
-    return found_by(kind_of(all_sources(), "csv", "data source", {}), *table, target);
+  for (const auto& [source, endings] : {std::pair("csv", ".csv .tsv "), std::pair("npy", ".npz ")})
+    if (const auto file = only_file(folder, endings))
+      return found_by(kind_of(all_sources(), source, "data source", {}), *file, target);
   Error error = no_data(folder.string(), "holds no data that a source reads");
   const auto unread = unread_files(folder);
   if (unread) error.got(unread->found);
@@ -146,12 +147,13 @@ FoundData find_data(const std::string& data, const std::string& target) {
   std::error_code ignored;
   if (is_s3(data)) return found_by(kind_of(all_sources(), "images", "data source", {}), data);
   if (fs::is_directory(data, ignored) || archive_path(data)) return found_in(data, target);
-  for (const auto& [ending, source] : {std::pair(".txt", "text"), std::pair(".csv", "csv"), std::pair(".tsv", "csv")})
+  for (const auto& [ending, source] :
+       {std::pair(".txt", "text"), std::pair(".csv", "csv"), std::pair(".tsv", "csv"), std::pair(".npz", "npy")})
     if (fs::is_regular_file(data, ignored) && data.ends_with(ending))
       return found_by(kind_of(all_sources(), source, "data source", {}), data, target);
   if (fs::exists(data, ignored)) {
     const auto unread = unread_files(data);
-    throw no_data(data, "is neither a folder, a text (.txt) nor a table (.csv, .tsv)")
+    throw no_data(data, "is neither a folder, a text (.txt), a table (.csv, .tsv) nor arrays (.npz)")
         .help(unread ? unread->help : "give the folder that holds training set and test set");
   }
   for (const auto& source : all_sources()) {

@@ -10,6 +10,7 @@
 #include "retrace/data/image_testing.h"
 #include "retrace/data/npy_testing.h"
 #include "retrace/data/source_kind.h"
+#include "retrace/data/zip.h"
 #include "retrace/train/train_job.h"
 #include "tests/error_testing.h"
 #include "tests/temporary_folder.h"
@@ -61,7 +62,7 @@ TEST(JobStart, OfAFolderWithOneTableOfAnyName) {
 TEST(JobStart, SaysWhatMakesDataOfOtherFiles) {
   const std::pair<const char*, const char*> kinds[] = {{"a/1.wav", "sounds are read as series"},
                                                        {"b/2.BMP", "images are read from JPEG and PNG"},
-                                                       {"data.npz", "arrays are read from train_inputs.npy"},
+                                                       {"data.mat", "arrays are read from train_inputs.npy"},
                                                        {"c.parquet", "tables are read from CSV files"}};
   for (const auto& [name, help] : kinds) {
     const TemporaryFolder folder;
@@ -324,6 +325,36 @@ TEST(JobStart, OfNpyFiles) {
   EXPECT_EQ(trained(start_on(folder.path()), {"training.max_epochs=1"}).metrics.at(0).first, "rmse");
 }
 
+// As Keras keeps its data sets, alone in a folder or named; as MedMNIST does; and without a test set.
+TEST(JobStart, OfArraysInOneNpzFile) {
+  std::vector<uint8_t> images(30 * 12 * 12), classes(30);
+  for (size_t i = 0; i < images.size(); ++i) images[i] = static_cast<uint8_t>(i % 251);
+  for (size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<uint8_t>(i % 3);
+  const std::string x = npy_of("|u1", "(30, 12, 12)", images), y = npy_of("|u1", "(30,)", classes);
+  const std::string column = npy_of("|u1", "(30, 1)", classes);
+  const auto start_with = [&](const std::vector<std::pair<std::string, std::string>>& arrays) {
+    const TemporaryFolder folder;
+    write_file_whole(folder / "data.npz", zip_of(arrays));
+    const JobStart start = start_on(folder / "data.npz");
+    EXPECT_EQ(start_on(folder.path()).text, start.text) << "it is alone in its folder";
+    EXPECT_EQ(trained(start, {"training.max_epochs=1"}).metrics.at(0).first, "accuracy");
+    return start;
+  };
+  const JobStart keras = start_with({{"x_test.npy", x}, {"x_train.npy", x}, {"y_test.npy", y}, {"y_train.npy", y}});
+  EXPECT_EQ(keras.source, "npy");
+  EXPECT_EQ(keras.sample, (Shape{12, 12, 1}));
+  EXPECT_EQ(keras.classes, 3);
+  EXPECT_EQ(keras.test_samples, 30);
+  const JobStart medical = start_with(
+      {{"train_images.npy", x}, {"train_labels.npy", column}, {"test_images.npy", x}, {"test_labels.npy", column}});
+  EXPECT_EQ(medical.classes, 3);
+  const JobStart alone = start_with({{"x.npy", x}, {"y.npy", y}});
+  EXPECT_TRUE(says(alone.text, "\ntest_share = 0.2 "));
+  EXPECT_EQ(alone.test_samples, 6);
+  const std::string error = error_of([&] { start_with({{"a.npy", x}, {"b.npy", y}}); });
+  EXPECT_TRUE(says(error, "has no inputs of a training set\n  got:      the arrays a, b\n")) << error;
+}
+
 TEST(JobStart, OfImagesInFoldersOfAnySizes) {
   const ImageFolder folder;
   for (const std::string split : {"train", "test"})
@@ -409,7 +440,8 @@ TEST(JobStart, SaysWhatTheDataLack) {
           "\", which holds no data that a source reads\n"
           "  expected: data_batch_1.bin to data_batch_5.bin and test_batch.bin (cifar10); train.csv and test.csv "
           "(csv); train/CLASS and test/CLASS, or CLASS alone, folders of images (images); the four IDX files (mnist); "
-          "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (npy); train/CLASS and "
+          "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy, or an NPZ file (npy); "
+          "train/CLASS and "
           "test/CLASS, or CLASS alone, folders of series (series); train.txt and test.txt, or "
           "texts of which a part tests (text); train/CLASS and test/CLASS, or CLASS alone, folders of texts (texts); "
           "train/CLASS and "
@@ -424,7 +456,7 @@ TEST(JobStart, SaysWhatTheDataLack) {
   write_file_whole(root / "notes.md", "");
   EXPECT_EQ(error(folder + "/notes.md"),
             "error[RT0673]: no job can start from \"" + folder +
-                "/notes.md\", which is neither a folder, a text (.txt) nor a table (.csv, .tsv)\n"
+                "/notes.md\", which is neither a folder, a text (.txt), a table (.csv, .tsv) nor arrays (.npz)\n"
                 "  help:     texts are read from .txt files in a folder for each class (docs/data.md 9)");
   write_file_whole(root / "notes", "");
   EXPECT_TRUE(says(error(folder + "/notes"), "  help:     give the folder that holds training set and test set"));
