@@ -176,6 +176,22 @@ int64_t classes_in(const FoundData& data) {
   return largest + 1;
 }
 
+// The training samples of each class, where the largest has several times as many as the smallest.
+void find_uneven_classes(FoundData& data) {
+  constexpr int64_t kUneven = 3;
+  const SourceSet set = data.source->load(Split::train, data.request);
+  const auto labels = labels_of(set.store, 1);
+  if (!labels) return;
+  std::vector<int64_t> counts(static_cast<size_t>(data.classes));
+  const auto add = [&](int64_t sample) { ++counts.at(static_cast<size_t>((*labels)[static_cast<size_t>(sample)])); };
+  if (data.test_share > 0)
+    for (const int64_t sample : test_parts_of(*data.source, data.request, set).train) add(sample);
+  else
+    for (int64_t sample = 0; sample < set.store.size(); ++sample) add(sample);
+  const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+  if (counts.size() > 1 && *most >= kUneven * *least) data.class_samples = counts;
+}
+
 double rounded(double x, int digits) {
   const std::string text = fmt::format("{:.{}g}", x, digits);
   double value = x;
@@ -224,6 +240,7 @@ JobStart start_job(const JobStartOptions& options) {
   find_test_set(data);
   data.target = targets_of(*data.source, data.request.options)[0];
   if (is_scores(data.target.kind)) data.classes = data.train.classes > 0 ? data.train.classes : classes_in(data);
+  if (data.target.kind == nn::OutputKind::class_scores) find_uneven_classes(data);
   if (data.target.kind == nn::OutputKind::values || data.target.kind == nn::OutputKind::series_values) find_scale(data);
   JobStart start{data.source->name, data.train.samples,
                  data.test.samples, data.train.variables[0].shape,

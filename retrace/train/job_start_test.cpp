@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "retrace/base/file.h"
+#include "retrace/base/warning.h"
 #include "retrace/data/image_testing.h"
 #include "retrace/data/npy_testing.h"
 #include "retrace/data/source_kind.h"
@@ -323,6 +324,41 @@ TEST(JobStart, OfNpyFiles) {
 
   write("5", 5, "(20,)", [](int i) { return static_cast<float>(i) / 20; });
   EXPECT_EQ(trained(start_on(folder.path()), {"training.max_epochs=1"}).metrics.at(0).first, "rmse");
+}
+
+// What a camera says and what is rare is told; even classes are not spoken of.
+TEST(JobStart, TellsTurnedImagesAndUnevenClasses) {
+  static std::string warnings;
+  warnings.clear();
+  set_warning_handler([](const std::string& text) { warnings += text; });
+  const ImageFolder folder;
+  const std::string image = jpeg_of(std::vector<uint8_t>(8 * 8 * 3, 80), 8, 8, 3);
+  const auto fill = [&](const std::string& name, int count) {
+    for (int i = 0; i < count; ++i)
+      folder.write(fmt::format("{}/{}.jpg", name, i), i == 1 ? with_orientation(image, 6) : image);
+  };
+  fill("often", 20), fill("rare", 10);
+  EXPECT_FALSE(says(start_on(folder.path()).text, "Classes have from"));
+  EXPECT_TRUE(says(warnings, "2 of 30 images have an orientation of EXIF, which is not applied")) << warnings;
+  fill("often", 50);
+  const std::string text = start_on(folder.path()).text;
+  set_warning_handler(nullptr);
+  EXPECT_TRUE(says(text, "# Classes have from 8 samples (\"rare\") to 40 (\"often\"): accuracy says little")) << text;
+  EXPECT_TRUE(says(text, "(docs/networks.md 3): class_weights = [0.6, 3]\n")) << text;
+}
+
+// Dates are days since the first of them, and the run says so to who predicts.
+TEST(JobStart, OfTablesWithDates) {
+  const TemporaryFolder folder;
+  std::string text = "day,value\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("2024-{:02}-{:02},{}\n", 3 + i / 28, 1 + i % 28, i);
+  write_file_whole(folder / "a.csv", text);
+  const JobStart start = start_on(folder / "a.csv");
+  EXPECT_EQ(start.sample, (Shape{1}));
+  EXPECT_TRUE(says(start.text, "\ndate_columns = [\"day\"]  #")) << start.text;
+  EXPECT_TRUE(says(start.text, "\ndate_origin = \"2024-03-01\"  # the first"));
+  const auto run = trained(start, {"training.max_epochs=3", "data.date_parts=weekday", "data.features=8"});
+  EXPECT_EQ(run.metrics.at(0).first, "rmse");
 }
 
 // As Keras keeps its data sets, alone in a folder or named; as MedMNIST does; and without a test set.

@@ -92,9 +92,14 @@ Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const S
     columns.targets = job.data.options.texts("target_columns");
     columns.ignored = job.data.options.texts("ignored_columns");
     columns.empty = empty_csv_cells(job.data.options.text("empty_cells"));
+    columns.dates = job.data.options.texts("date_columns");
+    columns.date_options =
+        CsvDateOptions::of(job.data.options.text("date_origin"), job.data.options.texts("date_parts"), Place());
   }
-  const bool named = !table.categories.empty() && are_csv_names(table.features);
-  columns.header = named || has_csv_header(text, input.string(), sample[0] - categories_in(table), columns);
+  const bool dated = !columns.dates.empty();
+  const bool named = (dated || !table.categories.empty()) && are_csv_names(table.features);
+  columns.header =
+      named || dated ? named : has_csv_header(text, input.string(), sample[0] - categories_in(table), columns);
   if (columns.header && are_csv_names(table.features)) {
     columns.named = table.features;
     columns.targets.clear(), columns.ignored.clear();
