@@ -75,6 +75,16 @@ const char* advice_for_columns(const std::vector<std::string>& names) {
              : "";
 }
 
+// Of a column that is named among those of `what`.
+Error no_plain_feature(const Column& column, const char* what) {
+  return Error(ErrorKind::usage, 403,
+               fmt::format("the column {} of {} is {}", column.quoted_name, what,
+                           column.categorical ? "one of categories" : "no feature"))
+      .help(fmt::format("take it from the columns of {}{}", what,
+                        column.role == Role::target ? ": texts that are targets become classes by themselves"
+                                                    : ", or of what else it is"));
+}
+
 // What the columns are, by the first record.
 class Columns {
  public:
@@ -109,15 +119,7 @@ class Columns {
     const size_t at = column_of(name);
     if (at == size()) return;
     Column& column = columns[at];
-    if (column.role != Role::feature || column.categorical)
-      throw Error(ErrorKind::usage, 403,
-                  fmt::format("the column {} of {} is {}", column.quoted_name, what,
-                              column.categorical ? "one of categories" : "no feature"))
-          .where(file_)
-          .help(fmt::format("take it from the columns of {}{}", what,
-                            column.role != Role::target ? ", or of what else it is"
-                            : column.categorical        ? ""
-                                                        : ": texts that are targets become classes by themselves"));
+    if (column.role != Role::feature || column.categorical) throw no_plain_feature(column, what).where(file_);
     column.*as = true;
   }
 
@@ -263,6 +265,15 @@ std::string help_for_no_number(const CsvCell& cell, const CsvColumns& wanted, bo
                        : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)";
 }
 
+const std::string kDateForm = "a date like 2024-05-01, 2024-05-01 12:30 or 1.5.2024, in the column of dates ";
+constexpr const char
+    *kMissingHelp =
+        "if it stands for an empty cell, name it in missing (in a job data.missing), and say what empty "
+        "cells are by empty_cells (in a job data.empty_cells)",
+    *kDateHelp =
+        "write it so; with pandas: t[\"day\"] = pandas.to_datetime(t[\"day\"], dayfirst=True), where "
+        "days stand first";
+
 class TableReader {
  public:
   TableReader(std::string_view text, std::string_view name, const CsvColumns& wanted)
@@ -345,15 +356,10 @@ class TableReader {
   void read_date(const CsvCell& cell, const Column& column, float& number) {
     if (is_empty(cell)) return add_empty(cell, column);
     const auto date = csv_date(cell.text);
-    if (!date) {
-      add_mistake(539, fmt::format("{} is no date", shown(cell)), cell.position)
-          .expected(fmt::format("a date like 2024-05-01, 2024-05-01 12:30 or 1.5.2024: the column {} is one of dates",
-                                column.quoted_name))
-          .help(may_be_missing(cell) ? "if it stands for an empty cell, name it in missing (in a job data.missing)"
-                                     : "write it so; with pandas: t[\"day\"] = pandas.to_datetime(t[\"day\"], "
-                                       "dayfirst=True), where days stand first");
-      return;
-    }
+    if (!date)
+      return void(add_mistake(539, fmt::format("{} is no date", shown(cell)), cell.position)
+                      .expected(kDateForm + column.quoted_name)
+                      .help(may_be_missing(cell) ? kMissingHelp : kDateHelp));
     number = static_cast<float>(date->day - wanted_.date_options.origin);
     dates_[column.place].push_back(*date);
   }

@@ -385,10 +385,11 @@ TEST(TableJob, DatesAndNpzFilesArePredicted) {
   for (int i = 0; i < 28; ++i) text += fmt::format("2024-04-{:02},{},{}\n", i + 1, i % 2, i % 7 < 5 ? "work" : "rest");
   write_file_whole(folder / "train.csv", text), write_file_whole(folder / "test.csv", text);
   const auto run = folder / "run";
-  const auto result = train_job(
-      class_job(folder, "source = \"csv\"\nfeatures = 9\ndate_columns = [\"day\"]\ndate_origin = \"2024-04-01\"\n"
-                        "date_parts = [\"weekday\"]\n"),
-      {.out = run});
+  const auto result =
+      train_job(class_job(folder,
+                          "source = \"csv\"\nfeatures = 9\ndate_columns = [\"day\"]\ndate_origin = \"2024-04-01\"\n"
+                          "date_parts = [\"weekday\"]\n"),
+                {.out = run});
   EXPECT_EQ(metric_of(result), 1);
   write_file_whole(folder / "new.csv", "x,day\n0,2024-05-04\n0,6.5.2024\n");  // a Saturday and a Monday
   const std::string predicted = predict_run(run, folder / "new.csv").csv;
@@ -397,7 +398,8 @@ TEST(TableJob, DatesAndNpzFilesArePredicted) {
 
   const std::string x = npy_of<float>("<f4", "(4, 2)", {0, 0, 0, 1, 1, 0, 1, 1});
   const std::string y = npy_of<int64_t>("<i8", "(4,)", {0, 0, 1, 1});
-  write_file_whole(folder / "a.npz", zip_of({{"x_train.npy", x}, {"y_train.npy", y}, {"x_test.npy", x}, {"y_test.npy", y}}));
+  write_file_whole(folder / "a.npz",
+                   zip_of({{"x_train.npy", x}, {"y_train.npy", y}, {"x_test.npy", x}, {"y_test.npy", y}}));
   write_file_whole(folder / "x.npy", x);
   Job arrays = class_job(folder, "source = \"npy\"\nfeatures = 2\n");
   arrays.data.path = (folder / "a.npz").string();

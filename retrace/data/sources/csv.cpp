@@ -105,6 +105,14 @@ DataLook look_csv(const std::filesystem::path& path, const std::string& target) 
   return look_at_csv(file_of_csv(Split::train, request), target);
 }
 
+// The number of records is in no header: this reads the file.
+SourceDescription description_of_csv(Split split, const SourceRequest& request) {
+  const CsvDatastore store = read_of_csv(split, request).store;
+  SourceDescription made{store.size(), {}, classes_of_csv(store), facts_of_csv(store)};
+  for (const Tensor& variable : store.get(0)) made.variables.push_back(variable.spec());
+  return made;
+}
+
 }  // namespace
 
 SourceKind csv_source() {
@@ -175,14 +183,7 @@ SourceKind csv_source() {
                        const OptionValues& options) { return is_regression_csv(options) == (target.name == "value"); },
       .sample = [](const SourceRequest& request) { return Shape{request.options.integer("features")}; },
       .load = set_of_csv,
-      // The number of records is in no header: this reads the file.
-      .description =
-          [](Split split, const SourceRequest& request) {
-            const CsvDatastore store = read_of_csv(split, request).store;
-            SourceDescription made{store.size(), {}, classes_of_csv(store), facts_of_csv(store)};
-            for (const Tensor& variable : store.get(0)) made.variables.push_back(variable.spec());
-            return made;
-          },
+      .description = description_of_csv,
       .class_names =
           [](const SourceRequest& request) { return read_of_csv(Split::train, request).store.class_names(); },
       .look_for_target = look_csv,
