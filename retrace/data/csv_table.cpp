@@ -346,10 +346,8 @@ class TableReader {
     } else if (fills) {
       number = std::numeric_limits<float>::quiet_NaN();
       if (column.date) dates_[column.place].push_back({.day = std::numeric_limits<double>::quiet_NaN()});
-    } else if (column.date) {
-      read_date(cell, column, number);
     } else {
-      read_cell(cell, column, number);
+      column.date ? read_date(cell, column, number) : read_cell(cell, column, number);
     }
   }
 
