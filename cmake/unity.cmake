@@ -28,7 +28,7 @@ set(RETRACE_OPS_RECORDED_SELDOM absolute_error adaptive_pool1d adaptive_pool2d a
                                 variance vmap)
 set(RETRACE_UNITY_SMALL_OP_LETTERS "[ab]" "c" "[d-l]" "[m-r]" "[s-z]")
 # Files of data, and of data/transforms all, with loops over numbers or text that take 1.1 to 1.4 of their time so.
-set(RETRACE_DATA_LOOPS affine augment batch_maker csv csv_encoding csv_look csv_store csv_table device_rows digits image_channels image_fit
+set(RETRACE_DATA_LOOPS affine augment batch_maker csv csv_encoding csv_table device_rows digits image_channels image_fit
                        jpeg_decoder pair_vocabulary peaks png_decoder pretokens random_stream resize stack strokes text_store)
 set(light_optimization -O1)
 if(RETRACE_SANITIZE)

@@ -65,6 +65,7 @@ expect 0 '--threads' train --help
 expect 0 '--threads' help train
 expect 0 'contact sheet' help data digits
 expect 0 'write a built-in data set' help
+expect 0 'retrace init my.toml --data photos' help
 expect 2 'did you mean train?' help trian
 expect 0 'retrace ' version
 expect 2 'did you mean test?' eval run
@@ -109,6 +110,10 @@ silent train "$golden/peaks.toml" --quiet --out quiet
 expect 0 '"fingerprint"' train "$golden/peaks.toml" --quiet --json --out quiet-json
 [ ! -s err ] || fail 'train --quiet --json tells progress'
 expect 2 'did you mean' train "$golden/peaks.toml" --quiet --set training.max_epoch=2
+# A checkpoint that finds no room is told also by a quiet training, which goes on: files of 8 KiB hold all but that.
+(trap '' XFSZ; ulimit -f 16; "$retrace" train "$golden/peaks.toml" --quiet --no-report --set training.checkpoint_iterations=5 \
+  --out full >out 2>err) || fail 'a checkpoint without room ends a training'
+has 'warning: the training goes on without the checkpoint of iteration' err
 has '{"event":"started","schema":1,' quiet/metrics.jsonl
 [ "$(grep -c '"event":"validation".*"validation_loss":' quiet/metrics.jsonl)" -eq 3 ] || fail 'not one validation an epoch'
 silent train "$golden/peaks.toml" --quiet --set validation.frequency=2 --out seldom

@@ -32,6 +32,9 @@ TEST(Nearest, FindsNamesOfOtherFrameworks) {
   EXPECT_EQ(nearest("--lr", {"--learn-rate", "--seed"}), "--learn-rate");
   EXPECT_EQ(nearest("-o", {"--out", "--json"}), "--out");
   EXPECT_EQ(nearest("evaluate", {"train", "test"}), "test");
+  EXPECT_EQ(name_elsewhere("test_split", {"test_part", "test_share"}), "test_share");
+  EXPECT_EQ(nearest("return_sequences", {"features", "last"}), "last");
+  EXPECT_EQ(nearest("conv2d_transpose", {"conv2d", "transposed_conv2d"}), "transposed_conv2d");
   EXPECT_EQ(name_elsewhere("learning_rate", {"solver"}), "");
   EXPECT_EQ(name_elsewhere("sovler", kKeys), "");
 }

@@ -11,6 +11,18 @@
 
 namespace retrace::cli {
 
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  retrace init my.toml --data photos    writes a job for a folder of data: photos/cat/1.jpg, photos/dog/2.jpg\n"
+    "  retrace train my.toml --epochs 5      trains it, into the folder runs/my-1\n"
+    "  retrace predict runs/my-1 --input new --out out.csv\n"
+    "  retrace train --resume runs/my-1      goes on with a training that was ended, to the same bits\n"
+    "retrace help COMMAND shows the flags of a command.";
+
+}  // namespace
+
 void Flags::argument(const char* name, std::filesystem::path& value, const char* help, const char* what) {
   table_->required_.push_back({app_, app_->add_option(name, value, help)->type_name(""), what, nullptr});
 }
@@ -66,6 +78,7 @@ CommandTable::CommandTable()
     Flags flags = add(*app_, command.name, command.help);
     command.describe(flags);
   }
+  app_->footer(kExamples);
 }
 
 CommandTable::~CommandTable() = default;

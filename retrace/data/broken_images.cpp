@@ -5,6 +5,7 @@
 #include "retrace/base/file.h"
 #include "retrace/base/joined.h"
 #include "retrace/data/file_container.h"
+#include "retrace/data/image_orientation.h"
 #include "retrace/data/image_pixels.h"
 
 namespace retrace {
@@ -31,6 +32,7 @@ BrokenImages find_broken_images(const ImageFiles& files, uint64_t most) {
       const std::string bytes = files.bytes(file);
       read += bytes.size();
       decode_image(bytes, printable(files.paths[file]));
+      found.turned += image_orientation(bytes) != 1;
     } catch (const Error& error) {
       if (found.count++ < kListed) found.first.push_back(error.message());
     }

@@ -14,6 +14,7 @@ namespace retrace {
 struct BrokenImages {
   size_t looked_at = 0;            // files, in their order
   size_t count = 0;                // those that cannot be read
+  size_t turned = 0;               // those that EXIF says to turn, which is not done
   std::vector<std::string> first;  // what is wrong with the first ten of them, with their paths
   std::string text() const;        // those lines, one below the other
   std::string summary() const;     // "3 of 1,200 images cannot be read"

@@ -79,13 +79,16 @@ Error unknown_category(const CsvTable& table, size_t place, const CsvLabel& text
           "for unknown ones by unknown_categories (in a job data.unknown_categories = \"zeros\")");
 }
 
-// Numbers with means for those that are not there, and the places of categories.
+// Numbers with means for those that are not there, and the places of categories and of parts of dates.
 class Encoded {
  public:
-  Encoded(const CsvTable& table, const CsvTexts& texts, bool unknown_is_zeros)
-      : table_(table), texts_(texts), unknown_is_zeros_(unknown_is_zeros) {
-    for (const auto& categories : table.categories)
-      places_.push_back(width_), width_ += std::max<int64_t>(1, static_cast<int64_t>(categories.size()));
+  Encoded(const CsvTable& table, const CsvColumns& wanted, const CsvTexts& texts, const CsvDates& dates)
+      : table_(table), wanted_(wanted), texts_(texts), dates_(dates) {
+    for (size_t i = 0; i < table.categories.size(); ++i) {
+      places_.push_back(width_);
+      width_ += dates.contains(i) ? wanted.date_options.width()
+                                  : std::max<int64_t>(1, static_cast<int64_t>(table.categories[i].size()));
+    }
   }
   int64_t width() const { return width_; }
 
@@ -93,6 +96,9 @@ class Encoded {
     std::vector<float> rows(static_cast<size_t>(table_.rows * width_));
     for (size_t column = 0; column < places_.size(); ++column)
       table_.categories[column].empty() ? add_numbers(column, rows) : add_categories(column, rows);
+    for (const auto& [column, dates] : dates_)
+      for (int64_t row = 0; row < table_.rows; ++row)
+        wanted_.date_options.add_parts(dates[static_cast<size_t>(row)], rows.data() + at(row, column) + 1);
     throw_all(unknown_);
     return rows;
   }
@@ -115,14 +121,15 @@ class Encoded {
       const auto found = std::lower_bound(known.begin(), known.end(), text.text);
       if (found != known.end() && *found == text.text)
         rows[at(row, column) + static_cast<size_t>(found - known.begin())] = 1;
-      else if (!unknown_is_zeros_)
+      else if (!wanted_.unknown_is_zeros)
         unknown_.push_back(unknown_category(table_, column, text));
     }
   }
 
   const CsvTable& table_;
+  const CsvColumns& wanted_;
   const CsvTexts& texts_;
-  bool unknown_is_zeros_;
+  const CsvDates& dates_;
   std::vector<int64_t> places_;
   int64_t width_ = 0;
   std::vector<Error> unknown_;
@@ -137,7 +144,8 @@ void check_width(const CsvTable& table, const CsvColumns& wanted, int64_t width)
   if (wanted.features > 0 && width != wanted.features)
     throw Error(ErrorKind::bad_data, 472, fmt::format("the CSV file makes {} features", width))
         .where(table.name)
-        .got(fmt::format("{} columns, of which each category is a feature", table.columns.size()))
+        .got(fmt::format("{} columns, of which each category{} is a feature", table.columns.size(),
+                         wanted.date_options.width() > 1 ? " and each part of a date" : ""))
         .expected(fmt::format("{} features", wanted.features))
         .help(fmt::format("set data.features = {}", width));
 }
@@ -161,12 +169,13 @@ TestParts draw_csv_parts(const CsvTable& table, const CsvColumns& wanted, const 
       table.rows, {.share = wanted.test_share, .seed = wanted.seed, .classes = classes, .categories = categories});
 }
 
-void encode_csv_features(CsvTable& table, const CsvColumns& wanted, const CsvTexts& texts) {
+void encode_csv_features(CsvTable& table, const CsvColumns& wanted, const CsvTexts& texts, const CsvDates& dates) {
   table.width = static_cast<int64_t>(table.columns.size());
-  if (texts.empty() && wanted.empty != EmptyCells::mean) return;
+  const bool parts = !dates.empty() && wanted.date_options.width() > 1;
+  if (texts.empty() && !parts && wanted.empty != EmptyCells::mean) return;
   find_categories(table, wanted, texts);
   find_means(table, wanted);
-  Encoded encoded(table, texts, wanted.unknown_is_zeros);
+  Encoded encoded(table, wanted, texts, dates);
   check_width(table, wanted, encoded.width());
   table.features = encoded.rows();
   table.width = encoded.width();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
@@ -38,10 +39,11 @@ bool is_id_name(const std::string& name) {
 struct LookedAt {
   std::string name;
   bool has_id_name = false;
-  size_t numbers = 0, points = 0, words = 0, empties = 0, others = 0, commas = 0;
+  size_t numbers = 0, points = 0, words = 0, empties = 0, others = 0, commas = 0, dates = 0;
   size_t thousands = 0;              // numbers with separators of them, of which a comma may be a decimal one
   CsvCell thousand = {};             // the first one
   std::string other = {};            // the first one
+  double first_day = 0;              // of the earliest date
   TextPosition comma = {};           // of the first number with a decimal comma
   std::set<std::string> texts = {};  // different ones; of features no more than tell what they are
   bool goes_up = true;               // by one, in whole numbers from 0 or 1 on
@@ -62,8 +64,9 @@ struct LookedAt {
       if (commas++ == 0) comma = cell.position;
     } else if (!csv_thousands(cell.text).empty()) {
       if (thousands++ == 0) thousand = cell;
-    } else if (others++ == 0) {
-      other = cell.text;
+    } else {
+      if (others++ == 0) other = cell.text;
+      if (const auto date = csv_date(cell.text)) first_day = dates++ ? std::min(first_day, date->day) : date->day;
     }
   }
 
@@ -75,6 +78,7 @@ struct LookedAt {
     numbers += std::exchange(commas, 0), goes_up = false, known.clear();
   }
 
+  bool is_dates() const { return dates > 0 && dates == others && numbers == 0 && commas == 0; }
   bool is_numbers() const { return numbers > 0 && others == 0 && commas == 0; }
   bool is_empty() const { return numbers == 0 && others == 0 && commas == 0; }
   bool has_thousands() const { return thousands > 0 && others == 0; }
@@ -241,7 +245,7 @@ class Look {
   void find_words() {
     std::set<std::string> found;
     for (const LookedAt& column : columns_)
-      if (column.is_numbers() && column.words > 0)
+      if ((column.is_numbers() || column.is_dates()) && column.words > 0)
         for (const std::string& text : column.texts)
           if (is_missing_word(text)) found.insert(text);
     words_ = {found.begin(), found.end()};
@@ -276,10 +280,11 @@ class Look {
   std::string name_, target_name_;
   CsvReader reader_;
   std::vector<LookedAt> columns_;
-  std::vector<std::string> words_, ignored_, categorical_;
+  std::vector<std::string> words_, ignored_, categorical_, dates_;
   std::set<size_t> skipped_;  // columns
   size_t target_ = 0, records_ = 0;
   bool header_ = true, empty_ = false, decimal_comma_ = false;
+  double first_day_ = 0;  // of all dates
   DataLook look_;
 };
 
@@ -288,15 +293,17 @@ void Look::find_features() {
     const LookedAt& column = columns_[i];
     if (i == target_ || skipped_.contains(i)) continue;
     const bool few = column.texts.size() <= kMostCategories && 2 * column.texts.size() <= records_;
-    if (column.is_empty() || (!column.is_numbers() && !few)) {
-      ignore(i, column.is_empty()           ? "has no value"
-                : is_csv_date(column.other) ? "dates, which are no numbers; docs/data.md 4 says how they become days"
+    if (column.is_dates()) {
+      first_day_ = dates_.empty() ? column.first_day : std::min(first_day_, column.first_day);
+      dates_.push_back(column.name);
+    } else if (column.is_empty() || (!column.is_numbers() && !few)) {
+      ignore(i, column.is_empty() ? "has no value"
                 : column.numbers > column.others
                     ? fmt::format("not all are numbers, such as \"{}\"", printable(column.other.substr(0, 40)))
                     : "texts, most of them different");
       continue;
     }
-    if (!column.is_numbers()) categorical_.push_back(column.name);
+    if (!column.is_numbers() && !column.is_dates()) categorical_.push_back(column.name);
     empty_ = empty_ || column.empties > 0;
   }
 }
@@ -310,6 +317,13 @@ void Look::find_options() {
   if (delimiter_ != ',') options.set("delimiter", delimiter_ == '\t' ? "tab" : std::string(1, delimiter_));
   if (decimal_comma_) options.set("decimal", std::string(","));
   if (!categorical_.empty()) options.set("categorical_columns", categorical_);
+  if (!dates_.empty()) {
+    options.set("date_columns", dates_);
+    options.set("date_origin", csv_day_text(static_cast<int64_t>(std::floor(first_day_))));
+    look_.notes["date_columns"] =
+        "their days since date_origin; date_parts = [\"weekday\", \"month\"] adds 7 and 12 features for each";
+    look_.notes["date_origin"] = "the first of these dates";
+  }
   if (!ignored_.empty()) options.set("ignored_columns", ignored_);
   if (!words_.empty()) options.set("missing", words_);
   if (empty_) options.set("empty_cells", std::string("mean"));

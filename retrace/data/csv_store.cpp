@@ -42,6 +42,7 @@ void check_options(const CsvStoreOptions& options, Place place) {
 CsvReading CsvReading::read(const std::string& file, const CsvStoreOptions& options, double test_share, uint64_t seed,
                             Place place) {
   check_options(options, place);
+  const CsvDateOptions date_options = CsvDateOptions::of(options.date_origin, options.date_parts, place);
   return with_place(place, [&]() -> CsvReading {
     const bool classify = options.task == Task::classification;
     CsvTable table = read_csv_table(file, {.header = options.header,
@@ -52,6 +53,8 @@ CsvReading CsvReading::read(const std::string& file, const CsvStoreOptions& opti
                                            .ignored = options.ignored,
                                            .named = options.features,
                                            .categorical = options.categorical,
+                                           .dates = options.dates,
+                                           .date_options = date_options,
                                            .empty = options.empty_cells,
                                            .categories = options.categories,
                                            .means = options.means,

@@ -28,6 +28,11 @@ struct CsvStoreOptions {
   // Columns of features that are categories, as text: each becomes a number for each of its categories, in the order of
   // their bytes, 1 for that of the record and 0 for the others.
   std::vector<std::string> categorical = {};
+  // Columns of features that are dates, as 2024-05-01, 2024-05-01 12:30 or 1.5.2024: each becomes its days since the
+  // origin, rounded once, and with date_parts a number for each "weekday" (from Monday on), "month" and "hour", 1 or 0.
+  std::vector<std::string> dates = {};
+  std::string date_origin = "1970-01-01";
+  std::vector<std::string> date_parts = {};
   EmptyCells empty_cells = EmptyCells::refused;
   // Of each feature: its categories (none: a number), where a text that is not among them is an error; and its mean.
   // None: those that are found. Give those of the training set to the store of the test set.

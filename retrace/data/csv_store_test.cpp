@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include <fstream>
 #include <limits>
 
@@ -160,12 +162,59 @@ TEST(Csv, CellsHaveOtherDelimiters) {
   EXPECT_TRUE(says(refusal("a;b\n1;2\n"), "data.delimiter = \";\", \"|\" or \"tab\""));
 }
 
-TEST(Csv, DatesAreTold) {
-  for (const char* const text : {"2024-05-01", "2024-05-01T12:00:00Z", "2024-05-01 12:00"})
-    EXPECT_TRUE(is_csv_date(text)) << text;
-  for (const char* const text : {"2024-05", "2024-05-0x", "2024-05-011", "20240501", "a2024-05-01", ""})
-    EXPECT_FALSE(is_csv_date(text)) << text;
-  EXPECT_TRUE(says(refusal("a,b\n2024-05-01,2\n"), "help:     make a number of it, such as days"));
+TEST(Csv, DatesOfTheCalendarAreRead) {
+  const std::tuple<const char*, double, int, int, int> dates[] = {{"1970-01-01", 0, 3, 0, 0},
+                                                                  {"2024-02-29", 19782, 3, 1, 0},
+                                                                  {"2024/2/29", 19782, 3, 1, 0},
+                                                                  {"29.2.2024", 19782, 3, 1, 0},
+                                                                  {"2024-03-03T12:00:00Z", 19785.5, 6, 2, 12},
+                                                                  {"1969-12-31 18:00", -0.25, 2, 11, 18},
+                                                                  {"2000-01-01 06:00:00.000", 10957.25, 5, 0, 6}};
+  for (const auto& [text, day, weekday, month, hour] : dates) {
+    const auto date = csv_date(text);
+    ASSERT_TRUE(date) << text;
+    EXPECT_EQ(date->day, day) << text;
+    EXPECT_EQ(date->weekday, weekday) << text;
+    EXPECT_EQ(date->month, month) << text;
+    EXPECT_EQ(date->hour, hour) << text;
+  }
+  for (const char* const text : {"2024-05", "2024-05-0x", "2024-05-011", "20240501", "a2024-05-01", "", "2023-02-29",
+                                 "2024-13-01", "5/1/2024", "24-05-01", "1.5.24", "2024-05-01T", "2024-05-01 24:00",
+                                 "2024-05-01 12", "2024-05-01 12:00:00.", "2024-05-01 12:00+02:00", "1-5-2024"})
+    EXPECT_FALSE(csv_date(text)) << text;
+  EXPECT_EQ(csv_day_text(19782), "2024-02-29");
+  EXPECT_TRUE(says(refusal("a,b\n2024-05-01,2\n"), "help:     name the column in dates, which makes days of it"));
+}
+
+TEST(CsvStore, DatesAreDaysAndParts) {
+  const TemporaryFolder folder;
+  write_file_whole(folder / "a.csv", "day,x,t\n2024-05-06,1,a\n2024-05-08 12:00,2,b\n");
+  const std::string file = (folder / "a.csv").string();
+  const CsvDatastore days = csv_store(file, {.dates = {"day"}, .date_origin = "2024-05-01"});
+  EXPECT_EQ(days.get(0)[0].to_vector<float>(), (Floats{5, 1}));
+  EXPECT_EQ(days.get(1)[0].to_vector<float>(), (Floats{7.5f, 2}));
+  CsvStoreOptions options{.dates = {"day"}, .date_origin = "2024-05-01", .date_parts = {"weekday", "month"}};
+  const CsvDatastore parts = csv_store(file, options);
+  Floats wanted(1 + 7 + 12 + 1);
+  wanted[0] = 5, wanted[1] = 1, wanted[1 + 7 + 4] = 1, wanted.back() = 1;
+  EXPECT_EQ(parts.get(0)[0].to_vector<float>(), wanted) << "a Monday in May";
+  // An empty cell is the mean of the days, and no weekday.
+  write_file_whole(folder / "a.csv", "day,x,t\n2024-05-02,1,a\n,2,b\n2024-05-04,3,b\n");
+  options.empty_cells = EmptyCells::mean, options.date_parts = {"weekday"};
+  EXPECT_EQ(csv_store(file, options).get(1)[0].to_vector<float>(), (Floats{2, 0, 0, 0, 0, 0, 0, 0, 2}));
+}
+
+TEST(CsvStore, DatesThatAreNoneAreTold) {
+  const TemporaryFolder folder;
+  write_file_whole(folder / "a.csv", "day,x,t\n5/1/2024,1,a\n");
+  const std::string file = (folder / "a.csv").string();
+  const auto refused = [&](const CsvStoreOptions& options) { return error_of([&] { csv_store(file, options); }); };
+  EXPECT_TRUE(says(refused({.dates = {"day"}}), "a.csv:2:1\n  expected: a date like 2024-05-01, "));
+  EXPECT_TRUE(says(refused({.dates = {"dya"}}), "did you mean \"day\"?"));
+  EXPECT_TRUE(says(refused({.dates = {"t"}}), "the column \"t\" of dates is no feature"));
+  EXPECT_TRUE(says(refused({.categorical = {"day"}, .dates = {"day"}}), "of dates is one of categories"));
+  EXPECT_TRUE(says(refused({.dates = {"x"}, .date_origin = "may"}), "the origin of dates is no day\n"));
+  EXPECT_TRUE(says(refused({.dates = {"x"}, .date_parts = {"year"}}), "dates have no part \"year\"\n"));
 }
 
 TEST(Csv, ThousandsAreTold) {

@@ -51,7 +51,7 @@ struct Column {
   std::string quoted_name;
   Role role = Role::feature;
   size_t place = 0;  // among the columns of this role, as the table has them
-  bool categorical = false;
+  bool categorical = false, date = false;
 };
 
 // Some names, for people.
@@ -61,10 +61,11 @@ std::string listed(std::span<const std::string> names) {
       fmt::format("{}{}", joined(names.first(std::min(most, names.size())), ", "), names.size() > most ? ", ..." : ""));
 }
 
-// How many columns of features there must be; 0: any. Those of categories are several features.
+// How many columns of features there must be; 0: any. Those of categories and of dates may be several features.
 int64_t columns_of(const CsvColumns& wanted) {
   if (!wanted.categories.empty()) return static_cast<int64_t>(wanted.categories.size());
-  return wanted.categorical.empty() ? wanted.features : 0;
+  if (!wanted.categorical.empty() || wanted.features == 0) return 0;
+  return wanted.features - std::ssize(wanted.dates) * (wanted.date_options.width() - 1);
 }
 
 // For a table that is one column.
@@ -72,6 +73,16 @@ const char* advice_for_columns(const std::vector<std::string>& names) {
   return names.size() == 1 && names[0].find_first_of(",;|\t") != std::string::npos
              ? "say what separates the cells: delimiter (in a job data.delimiter = \";\", \"|\" or \"tab\")"
              : "";
+}
+
+// Of a column that is named among those of `what`.
+Error no_plain_feature(const Column& column, const char* what) {
+  return Error(ErrorKind::usage, 403,
+               fmt::format("the column {} of {} is {}", column.quoted_name, what,
+                           column.categorical ? "one of categories" : "no feature"))
+      .help(fmt::format("take it from the columns of {}{}", what,
+                        column.role == Role::target ? ": texts that are targets become classes by themselves"
+                                                    : ", or of what else it is"));
 }
 
 // What the columns are, by the first record.
@@ -87,17 +98,9 @@ class Columns {
   std::vector<Column> list() const {
     std::vector<Column> columns;
     for (size_t i = 0; i < size(); ++i)
-      columns.push_back({fmt::format("\"{}\"", printable(names_[i])), roles_[i], places_[i], false});
-    for (const auto& name : wanted_.categorical) {
-      const size_t column = column_of(name);
-      if (column == size()) continue;
-      if (roles_[column] != Role::feature)
-        throw Error(ErrorKind::usage, 403,
-                    fmt::format("the column {} of categories is no feature", columns[column].quoted_name))
-            .where(file_)
-            .help("take it from the columns of categories: texts that are targets become classes by themselves");
-      columns[column].categorical = true;
-    }
+      columns.push_back({fmt::format("\"{}\"", printable(names_[i])), roles_[i], places_[i]});
+    for (const auto& name : wanted_.categorical) mark(columns, name, &Column::categorical, "categories");
+    for (const auto& name : wanted_.dates) mark(columns, name, &Column::date, "dates");
     for (auto& column : columns)
       if (column.role == Role::feature && !wanted_.categories.empty())
         column.categorical = column.place < wanted_.categories.size() && !wanted_.categories[column.place].empty();
@@ -112,6 +115,14 @@ class Columns {
   }
 
  private:
+  void mark(std::vector<Column>& columns, const std::string& name, bool Column::* as, const char* what) const {
+    const size_t at = column_of(name);
+    if (at == size()) return;
+    Column& column = columns[at];
+    if (column.role != Role::feature || column.categorical) throw no_plain_feature(column, what).where(file_);
+    column.*as = true;
+  }
+
   void read_names(const CsvReader& reader) {
     const auto& cells = reader.cells();
     if (!wanted_.header) {
@@ -240,9 +251,11 @@ std::string help_for_no_number(const CsvCell& cell, const CsvColumns& wanted, bo
     return "it has a decimal comma: say so by decimal (in a job data.decimal = \",\")";
   if (wanted.decimal == ',' && is_csv_number(cell.text))
     return "it has a decimal point, where decimal says that numbers have commas: make them alike";
-  if (is_csv_date(cell.text))
-    return "make a number of it, such as days, or name the column in ignored (in a job data.ignored_columns); with "
-           "pandas: (pandas.to_datetime(t[\"day\"]) - pandas.Timestamp(0)) / pandas.Timedelta(days=1)";
+  if (csv_date(cell.text))
+    return target ? "make a number of it, such as days; with pandas: (pandas.to_datetime(t[\"day\"]) - "
+                    "pandas.Timestamp(0)) / pandas.Timedelta(days=1)"
+                  : "name the column in dates, which makes days of it, or in ignored (in a job data.date_columns, "
+                    "data.ignored_columns)";
   if (missing)
     return "if it stands for an empty cell, name it in missing, and say what empty cells are by empty_cells (in a job "
            "data.missing, data.empty_cells)";
@@ -251,6 +264,15 @@ std::string help_for_no_number(const CsvCell& cell, const CsvColumns& wanted, bo
                          "data.categorical_columns, data.ignored_columns)"
                        : "write it like -1.5e3, or name the column in ignored (in a job data.ignored_columns)";
 }
+
+const std::string kDateForm = "a date like 2024-05-01, 2024-05-01 12:30 or 1.5.2024, in the column of dates ";
+constexpr const char
+    *kMissingHelp =
+        "if it stands for an empty cell, name it in missing (in a job data.missing), and say what empty "
+        "cells are by empty_cells (in a job data.empty_cells)",
+    *kDateHelp =
+        "write it so; with pandas: t[\"day\"] = pandas.to_datetime(t[\"day\"], dayfirst=True), where "
+        "days stand first";
 
 class TableReader {
  public:
@@ -272,7 +294,7 @@ class TableReader {
     throw_all(mistakes_);
     if (table_.rows == 0) throw no_record();
     if (wanted_.test_share > 0) table_.parts = draw_csv_parts(table_, wanted_, texts_);
-    encode_csv_features(table_, wanted_, texts_);
+    encode_csv_features(table_, wanted_, texts_, dates_);
     return std::move(table_);
   }
 
@@ -323,9 +345,21 @@ class TableReader {
       texts_[column.place].push_back({empty ? "" : cell.text, cell.position});
     } else if (fills) {
       number = std::numeric_limits<float>::quiet_NaN();
+      if (column.date) dates_[column.place].push_back({.day = std::numeric_limits<double>::quiet_NaN()});
     } else {
-      read_cell(cell, column, number);
+      column.date ? read_date(cell, column, number) : read_cell(cell, column, number);
     }
+  }
+
+  void read_date(const CsvCell& cell, const Column& column, float& number) {
+    if (is_empty(cell)) return add_empty(cell, column);
+    const auto date = csv_date(cell.text);
+    if (!date)
+      return void(add_mistake(539, fmt::format("{} is no date", shown(cell)), cell.position)
+                      .expected(kDateForm + column.quoted_name)
+                      .help(may_be_missing(cell) ? kMissingHelp : kDateHelp));
+    number = static_cast<float>(date->day - wanted_.date_options.origin);
+    dates_[column.place].push_back(*date);
   }
 
   static std::span<float> add_row(std::vector<float>& rows, size_t width) {
@@ -387,6 +421,7 @@ class TableReader {
   std::vector<Column> columns_;
   CsvTable table_;
   CsvTexts texts_;
+  CsvDates dates_;
   std::vector<Error> mistakes_;
 };
 
@@ -416,16 +451,6 @@ bool has_decimal_comma(std::string_view text) {
   if (comma == std::string_view::npos || comma + 1 == text.size()) return false;
   float number = 0;
   return read_number(text, number, ',') == NumberFault::none;
-}
-
-bool is_csv_date(std::string_view text) {
-  constexpr std::string_view kForm = "0000-00-00";
-  if (text.size() < kForm.size() ||
-      (text.size() > kForm.size() && text[kForm.size()] != 'T' && text[kForm.size()] != ' '))
-    return false;
-  for (size_t i = 0; i < kForm.size(); ++i)
-    if (kForm[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != kForm[i]) return false;
-  return true;
 }
 
 std::string csv_pandas(const std::string& thousands, char delimiter) {

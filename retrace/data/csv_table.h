@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "retrace/data/csv.h"
+#include "retrace/data/csv_date.h"
 #include "retrace/data/csv_store.h"
 #include "retrace/data/test_parts.h"
 
@@ -25,7 +26,9 @@ struct CsvColumns {
   // neither targets nor ignored, in the order of the file, and targets in that order, too.
   std::vector<std::string> named = {};
   std::vector<std::string> categorical = {};  // of the features: texts, which become a number for each category
-  EmptyCells empty = EmptyCells::refused;     // of features; of targets they are refused or dropped
+  std::vector<std::string> dates = {};        // of the features: dates, which become numbers of days
+  CsvDateOptions date_options = {};
+  EmptyCells empty = EmptyCells::refused;  // of features; of targets they are refused or dropped
   // Of each feature: its categories (none: it is a number), and what its empty cells are. None: those that are found.
   std::vector<std::vector<std::string>> categories = {};
   std::vector<float> means = {};
@@ -52,7 +55,7 @@ struct CsvTable {
   std::vector<std::string> targets;                  // of the columns of targets
   std::vector<std::vector<std::string>> categories;  // of each feature; none: it is a number
   std::vector<float> means;                          // of each feature, where empty cells are means; 0 for categories
-  int64_t rows = 0, width = 0;                       // of the features: one number for each, and for each category
+  int64_t rows = 0, width = 0;                       // of the features: one number for each, each category, each part
   std::vector<float> features;                       // row by row
   std::vector<float> values;                         // of the targets, row by row, unless they are labels
   std::vector<CsvLabel> labels;                      // one for each row, if they are wanted
@@ -86,9 +89,6 @@ bool has_decimal_comma(std::string_view text);
 // What separates the thousands of a text that is a number but for that: the comma of 1,234, the blank of 1 234, the
 // point of 1.234,5; "": nothing does.
 std::string csv_thousands(std::string_view text);
-
-// Whether a text begins as a date or a time: 2024-05-01T12:00:00Z.
-bool is_csv_date(std::string_view text);
 
 // What writes a table anew without them, in Python.
 std::string csv_pandas(const std::string& thousands, char delimiter);

@@ -48,6 +48,21 @@ inline std::string jpeg_of(const std::vector<uint8_t>& values, int64_t height, i
   return file;
 }
 
+// A JPEG with that orientation of EXIF, as cameras write it.
+inline std::string with_orientation(const std::string& jpeg, int orientation, bool little = true) {
+  const auto number = [&](int value, int count) {
+    std::string bytes;
+    for (int i = 0; i < count; ++i) bytes += static_cast<char>(value >> (8 * (little ? i : count - 1 - i)));
+    return bytes;
+  };
+  const std::string tiff = (little ? "II" : "MM") + number(42, 2) + number(8, 4) + number(1, 2) + number(0x0112, 2) +
+                           number(3, 2) + number(1, 4) + number(orientation, 2) + number(0, 2) + number(0, 4);
+  const std::string exif = std::string("Exif\0\0", 6) + tiff;
+  const int size = static_cast<int>(exif.size()) + 2;
+  const std::string head{'\xff', '\xe1', static_cast<char>(size >> 8), static_cast<char>(size)};
+  return jpeg.substr(0, 2) + head + exif + jpeg.substr(2);
+}
+
 // What png_of() is told.
 struct PngForm {
   int64_t height = 0, width = 0;

@@ -11,6 +11,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/fp_environment.h"
+#include "retrace/data/npz_arrays.h"
 #include "retrace/tensor/dtype.h"
 
 namespace retrace {
@@ -290,13 +291,16 @@ NpyArray parse_npy(std::string_view file, std::string_view name, uint64_t limit)
 }
 
 NpyArray read_npy(const std::filesystem::path& path, uint64_t limit) {
-  const std::string file = read_file(path, "NPY file", limit + kMostHeader + 12);
+  const auto inside = npz_place(path);
+  const std::string file = inside ? npz_bytes(*inside) : read_file(path, "NPY file", limit + kMostHeader + 12);
   return parse_npy(file, path.string(), limit);
 }
 
 NpyArray read_npy_header(const std::filesystem::path& path) {
   const std::string name = path.string();
-  return read_header(read_file_start(path, "NPY file", kMostHeader + 12), name).array;
+  constexpr uint64_t kMost = kMostHeader + 12;
+  const auto inside = npz_place(path);
+  return read_header(inside ? npz_bytes(*inside, kMost) : read_file_start(path, "NPY file", kMost), name).array;
 }
 
 }  // namespace retrace

@@ -34,9 +34,9 @@ struct NpyArray {
 };
 
 // The array in `path`: versions 1 to 3, little-endian f2, f4, f8, i1 to i8, u1 to u8 and b1, in row-major or
-// column-major order, with at most kMaxRank axes. Memory is taken only for what the file can hold. Errors: missing;
-// bad_data, with the file and what helps, for other types (big-endian, complex, texts, records, Python objects), a
-// damaged header, too few or too many bytes.
+// column-major order, with at most kMaxRank axes. "x.npz/name.npy" is an array of an NPZ file. Memory is taken only for
+// what the file can hold. Errors: missing; bad_data, with the file and what helps, for other types (big-endian,
+// complex, texts, records, Python objects), a damaged header, too few or too many bytes.
 NpyArray read_npy(const std::filesystem::path& path, uint64_t limit = kNpyLimit);
 // Kind and shape alone, from the start of the file. Errors: as read_npy, of the header.
 NpyArray read_npy_header(const std::filesystem::path& path);

@@ -9,6 +9,7 @@
 #include "retrace/data/array_store.h"
 #include "retrace/data/npy.h"
 #include "retrace/data/npy_shapes.h"
+#include "retrace/data/npz_arrays.h"
 
 namespace retrace {
 namespace {
@@ -74,6 +75,12 @@ Tensor values_of(const NpyArray& array, const std::string& file) {
   return Tensor::from(finite_values(array, file), {array.shape[0], width}, "BC");
 }
 
+// That holds the array.
+std::string file_of_array(const std::string& path) {
+  const auto inside = npz_place(path);
+  return inside ? inside->file.string() : path;
+}
+
 }  // namespace
 
 Shape npy_input_shape(const Shape& array, const std::string& file) {
@@ -95,8 +102,8 @@ Datastore npy_store(const std::string& inputs, const std::string& targets, const
         throw refused(targets, 370, fmt::format("has {} targets", arrays[1].shape()[0]))
             .expected(fmt::format("{}, one for each sample of \"{}\"", arrays[0].shape()[0], printable(inputs)));
     }
-    std::vector<std::string> files = {inputs};
-    if (!targets.empty()) files.push_back(targets);
+    std::vector<std::string> files = {file_of_array(inputs)};
+    if (!targets.empty() && file_of_array(targets) != files[0]) files.push_back(file_of_array(targets));
     return array_store(std::move(arrays), {.scale_bytes = options.scale_bytes, .files = std::move(files)});
   });
 }

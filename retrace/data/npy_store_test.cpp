@@ -10,6 +10,8 @@
 #include "retrace/base/file.h"
 #include "retrace/data/npy.h"
 #include "retrace/data/npy_testing.h"
+#include "retrace/data/npz_arrays.h"
+#include "retrace/data/zip.h"
 #include "tests/error_testing.h"
 #include "tests/temporary_folder.h"
 
@@ -169,6 +171,38 @@ TEST(NpyStore, RefusesWhatCannotBeLearned) {
   EXPECT_EQ(text(npy_of<int8_t>("|i1", "(3,)", {1, 1, 1}), true),
             "error[RT0370]: NPY file \"BAD\" has 3 targets\n  where:    train.cpp:5\n"
             "  expected: 2, one for each sample of \"X\"");
+}
+
+// Arrays of an NPZ file are read as the same files beside each other are.
+TEST(Npy, LiesInNpzFiles) {
+  const TemporaryFolder folder;
+  const std::string inputs = npy_of<float>("<f4", "(2, 3)", {1, 2, 3, 4, 5, 6});
+  write_file_whole(folder / "a.npz",
+                   zip_of({{"X_train.npy", inputs}, {"y_train.npy", npy_of<uint8_t>("|u1", "(2,)", {1, 0})}}));
+  EXPECT_EQ(npz_names(folder / "a.npz"), (std::vector<std::string>{"X_train", "y_train"}));
+  EXPECT_EQ(read_npy_header(folder / "a.npz/X_train.npy").text(), "f4[2,3]");
+  const std::string file = (folder / "a.npz").string();
+  const Datastore store = npy_store(file + "/X_train.npy", file + "/y_train");
+  EXPECT_EQ(store.get(1)[0].to_vector<float>(), (Floats{4, 5, 6}));
+  EXPECT_EQ(store.get(0)[1].item<int32_t>(), 1);
+  EXPECT_EQ(store.source()->files().size(), 1u) << "one file, though two arrays";
+  const std::string error = error_of([&] { npy_store(file + "/X_trein.npy"); });
+  EXPECT_TRUE(says(error, "has no array \"X_trein\"\n")) << error;
+  EXPECT_TRUE(says(error, "  got:      X_train, y_train\n  help:     did you mean \"X_train\"?")) << error;
+}
+
+TEST(Npy, ArraysOfADataSetHaveNames) {
+  using Names = std::vector<std::string>;
+  for (const Names& names :
+       {Names{"x_test", "x_train", "y_test", "y_train"}, Names{"test_X", "train_X", "test_Y", "train_Y"},
+        Names{"test_images", "train_images", "test_labels", "train_labels"},
+        Names{"test_inputs", "train_inputs", "test_targets", "train_targets"}}) {
+    EXPECT_EQ(npz_array_of(names, "train", NpzPart::inputs), names[1]);
+    EXPECT_EQ(npz_array_of(names, "test", NpzPart::inputs), names[0]);
+    EXPECT_EQ(npz_array_of(names, "train", NpzPart::targets), names[3]);
+    EXPECT_EQ(npz_array_of(names, "", NpzPart::inputs), std::nullopt);
+  }
+  EXPECT_EQ(npz_array_of({"y", "x"}, "", NpzPart::targets), "y");
 }
 
 }  // namespace

@@ -84,8 +84,11 @@ std::string_view packed_content(std::string_view file, const ZipMember& member, 
   return *content;
 }
 
-std::optional<std::string> inflated(std::string_view packed, uint64_t bytes) {
+// The first `most` bytes of a content of so many.
+std::optional<std::string> inflated(std::string_view packed, uint64_t bytes, uint64_t most) {
   if (bytes / kDeflateRatio > packed.size() || bytes > kMost32 || packed.size() > kMost32) return std::nullopt;
+  const bool start = most < bytes;
+  bytes = std::min(bytes, most);
   std::string out(bytes, '\0');
   z_stream stream{};
   ensure(inflateInit2(&stream, -MAX_WBITS) == Z_OK, "zlib starts");
@@ -94,10 +97,11 @@ std::optional<std::string> inflated(std::string_view packed, uint64_t bytes) {
   stream.avail_in = static_cast<uInt>(packed.size());
   stream.next_out = reinterpret_cast<Bytef*>(bytes ? out.data() : &none);
   stream.avail_out = static_cast<uInt>(bytes);
-  const int status = inflate(&stream, Z_FINISH);
-  const bool whole = status == Z_STREAM_END && stream.avail_out == 0 && stream.avail_in == 0;
+  const int status = inflate(&stream, start ? Z_SYNC_FLUSH : Z_FINISH);
+  const bool ended = start ? status == Z_OK : status == Z_STREAM_END && stream.avail_in == 0;
+  const bool complete = ended && stream.avail_out == 0;
   inflateEnd(&stream);
-  return whole ? std::optional(std::move(out)) : std::nullopt;
+  return complete ? std::optional(std::move(out)) : std::nullopt;
 }
 
 uint32_t checksum_of(std::string_view bytes) {
@@ -136,14 +140,14 @@ std::vector<ZipMember> zip_members(std::string_view file, std::string_view name)
   return members;
 }
 
-std::string zip_content(std::string_view file, const ZipMember& member, std::string_view name) {
+std::string zip_content(std::string_view file, const ZipMember& member, std::string_view name, uint64_t most) {
   const std::string_view packed = packed_content(file, member, name);
   std::optional<std::string> content;
   if (member.method == 8)
-    content = inflated(packed, member.bytes);
+    content = inflated(packed, member.bytes, most);
   else if (member.packed == member.bytes)
-    content = std::string(packed);
-  if (!content || checksum_of(*content) != member.checksum)
+    content = std::string(packed.substr(0, most));
+  if (!content || (most >= member.bytes && checksum_of(*content) != member.checksum))
     throw damaged(name, fmt::format("has a damaged member \"{}\"", printable(member.name)));
   return std::move(*content);
 }

@@ -20,9 +20,10 @@ struct ZipMember {
 // The members of an archive, in the order of its directory; `name` stands for the file in messages. Error(bad_data) for
 // what is no ZIP archive, a truncated one, one of several parts, and members that do not lie within it.
 std::vector<ZipMember> zip_members(std::string_view file, std::string_view name);
-// The content of a member, compared with its checksum. Error(bad_data) where it is damaged, encrypted or compressed by
-// another method.
-std::string zip_content(std::string_view file, const ZipMember& member, std::string_view name);
+// The content of a member, compared with its checksum, or the first `most` bytes of a larger one. Error(bad_data) where
+// it is damaged.
+std::string zip_content(std::string_view file, const ZipMember& member, std::string_view name,
+                        uint64_t most = ~uint64_t{0});
 
 // The bytes of an archive of stored members, without times; equal members give equal bytes. Error(usage) for 4 GiB or
 // more, and for more than 65,535 members.

@@ -297,6 +297,8 @@ Layer residual(const Layer& main, const Layer& skip, Place place) {
 
 Layer residual(const Layer& main, Place place) { return residual(main, Sequential{}, place); }
 
+Layer residual(std::initializer_list<Layer> main, Place place) { return residual(Sequential(main), place); }
+
 Layer parallel(std::vector<std::pair<std::string, Layer>> heads) {
   const auto made = made_of(LayerMade::Form::heads, std::move(heads));
   return Layer("",

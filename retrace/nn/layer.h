@@ -214,9 +214,10 @@ class Sequential : public Layer {
 
 // The layers, `count` times; each time with parameters of their own.
 Layer repeat(int64_t count, std::initializer_list<Layer> layers);
-// main(x) + skip(x); without skip: main(x) + x.
+// main(x) + skip(x); without skip: main(x) + x. Layers in braces are one after another.
 Layer residual(const Layer& main, const Layer& skip, Place place = Place::here());
 Layer residual(const Layer& main, Place place = Place::here());
+Layer residual(std::initializer_list<Layer> main, Place place = Place::here());
 // Several outputs from one x: y[name] of each.
 Layer parallel(std::vector<std::pair<std::string, Layer>> heads);
 

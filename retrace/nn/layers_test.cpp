@@ -77,6 +77,10 @@ TEST(Layer, composes_by_sum_and_by_name) {
   EXPECT_EQ(residual(relu()).forward(x, {}, {}, Phase::inference).y.tensor().to_vector<float>(), (Floats{-1, 4}));
   EXPECT_EQ(residual(relu(), relu()).forward(x, {}, {}, Phase::inference).y.tensor().to_vector<float>(),
             (Floats{0, 4}));
+  // Layers in braces are one after another, as in a Sequential.
+  const Layer braces = residual({relu(), leaky_relu()}), sequential = residual(Sequential{relu(), leaky_relu()});
+  EXPECT_EQ(braces.forward(x, {}, {}, Phase::inference).y.tensor().to_vector<float>(),
+            sequential.forward(x, {}, {}, Phase::inference).y.tensor().to_vector<float>());
   const Tree y = parallel({{"a", relu()}, {"b", residual(relu())}}).forward(x, {}, {}, Phase::inference).y;
   EXPECT_EQ(y["a"].tensor().to_vector<float>(), (Floats{0, 2}));
   EXPECT_EQ(y["b"].tensor().to_vector<float>(), (Floats{-1, 4}));

@@ -53,7 +53,11 @@ void check_shapes(const nn::Network& network, const std::vector<size_t>& targets
   if (!(one[0].shape == network.sample))
     throw misfit(set, 0, fmt::format("has samples that network \"{}\" does not read", network.name))
         .got(fmt::format("samples of {}", one[0].shape.text()))
-        .expected(fmt::format("samples of {}", network.sample.text()));
+        .expected(fmt::format("samples of {}", network.sample.text()))
+        .help(one[0].shape.rank() == 1 && network.sample.rank() == 1
+                  ? fmt::format("make the network for {} features (in a job data.features = {})", one[0].shape[0],
+                                one[0].shape[0])
+                  : "");
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto& output = network.outputs[i];
     if (!has_rule(output) || output.kind == nn::OutputKind::token_scores) continue;  // of any number of tokens

@@ -38,6 +38,9 @@ struct Job {
   int workers = 1;
   int threads = 0;  // of each worker; 0: all cores that the process may use, or RETRACE_THREADS
   nn::NetworkOptions network;
+  // What it begins with: a run, or a file of weights, of which every tensor is taken that fits by name and shape;
+  // empty: starting values of its own.
+  std::string initial_weights = {};
   DataOptions data;
   TrainingOptions training;
   std::string validation_data = "test";  // none, test: what the network is measured on while it is trained

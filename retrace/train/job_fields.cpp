@@ -178,6 +178,8 @@ void add_network(FieldList& list, const Job& job) {
   field.only_with = choice_text("network.name", several);
   list.add_options("network", "name", {layered ? "" : job.network.name}, kinds,
                    [](auto& j) -> auto& { return j.network.options; });
+  list.add("network", {.name = "initial_weights"}, [](auto& j) -> auto& { return j.initial_weights; }).before =
+      std::string();
   list.add_tables("network.layers", layered, "", [](const Job& j) { return toml_text(j.network.layers); });
   list.add_tables("network.outputs", layered, "network.layers",
                   [](const Job& j) { return toml_text(j.network.outputs); });

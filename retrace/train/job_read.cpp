@@ -203,9 +203,11 @@ std::string help_for_unknown(const std::string& key) {
 }
 
 Error wrong_type(const JobEntry& entry, const std::string& expected) {
+  const bool one_text = expected == "a list of texts" && entry.shown.starts_with('"');
   return Error(ErrorKind::usage, 413, fmt::format("{} must be {}", entry.key, expected))
       .where(entry.place)
-      .got(entry.shown);
+      .got(entry.shown)
+      .help(one_text ? fmt::format("write {} = [{}]", name_of_key(entry.key), entry.shown) : "");
 }
 
 class JobReader {

@@ -132,8 +132,9 @@ FoundData found_in(const fs::path& folder, const std::string& target) {
         .got(joined(names, ", "))
         .help("put the files of each into a folder of their own");
   if (!errors.empty()) throw errors[0];
-  if (const auto table = only_table(folder))
-    return found_by(kind_of(all_sources(), "csv", "data source", {}), *table, target);
+  for (const auto& [source, endings] : {std::pair("csv", ".csv .tsv "), std::pair("npy", ".npz ")})
+    if (const auto file = only_file(folder, endings))
+      return found_by(kind_of(all_sources(), source, "data source", {}), *file, target);
   Error error = no_data(folder.string(), "holds no data that a source reads");
   const auto unread = unread_files(folder);
   if (unread) error.got(unread->found);
@@ -146,12 +147,13 @@ FoundData find_data(const std::string& data, const std::string& target) {
   std::error_code ignored;
   if (is_s3(data)) return found_by(kind_of(all_sources(), "images", "data source", {}), data);
   if (fs::is_directory(data, ignored) || archive_path(data)) return found_in(data, target);
-  for (const auto& [ending, source] : {std::pair(".txt", "text"), std::pair(".csv", "csv"), std::pair(".tsv", "csv")})
+  for (const auto& [ending, source] :
+       {std::pair(".txt", "text"), std::pair(".csv", "csv"), std::pair(".tsv", "csv"), std::pair(".npz", "npy")})
     if (fs::is_regular_file(data, ignored) && data.ends_with(ending))
       return found_by(kind_of(all_sources(), source, "data source", {}), data, target);
   if (fs::exists(data, ignored)) {
     const auto unread = unread_files(data);
-    throw no_data(data, "is neither a folder, a text (.txt) nor a table (.csv, .tsv)")
+    throw no_data(data, "is neither a folder, a text (.txt), a table (.csv, .tsv) nor arrays (.npz)")
         .help(unread ? unread->help : "give the folder that holds training set and test set");
   }
   for (const auto& source : all_sources()) {
@@ -172,6 +174,22 @@ int64_t classes_in(const FoundData& data) {
   int64_t largest = 0;
   for (int64_t i = 0; i < store.size(); ++i) largest = std::max<int64_t>(largest, store.get(i)[1].item<int32_t>());
   return largest + 1;
+}
+
+// The training samples of each class, where the largest has several times as many as the smallest.
+void find_uneven_classes(FoundData& data) {
+  constexpr int64_t kUneven = 3;
+  const SourceSet set = data.source->load(Split::train, data.request);
+  const auto labels = labels_of(set.store, 1);
+  if (!labels) return;
+  std::vector<int64_t> counts(static_cast<size_t>(data.classes));
+  const auto add = [&](int64_t sample) { ++counts.at(static_cast<size_t>((*labels)[static_cast<size_t>(sample)])); };
+  if (data.test_share > 0)
+    for (const int64_t sample : test_parts_of(*data.source, data.request, set).train) add(sample);
+  else
+    for (int64_t sample = 0; sample < set.store.size(); ++sample) add(sample);
+  const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+  if (counts.size() > 1 && *most >= kUneven * *least) data.class_samples = counts;
 }
 
 double rounded(double x, int digits) {
@@ -222,6 +240,7 @@ JobStart start_job(const JobStartOptions& options) {
   find_test_set(data);
   data.target = targets_of(*data.source, data.request.options)[0];
   if (is_scores(data.target.kind)) data.classes = data.train.classes > 0 ? data.train.classes : classes_in(data);
+  if (data.target.kind == nn::OutputKind::class_scores) find_uneven_classes(data);
   if (data.target.kind == nn::OutputKind::values || data.target.kind == nn::OutputKind::series_values) find_scale(data);
   JobStart start{data.source->name, data.train.samples,
                  data.test.samples, data.train.variables[0].shape,

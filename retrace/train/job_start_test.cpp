@@ -7,9 +7,11 @@
 #include <regex>
 
 #include "retrace/base/file.h"
+#include "retrace/base/warning.h"
 #include "retrace/data/image_testing.h"
 #include "retrace/data/npy_testing.h"
 #include "retrace/data/source_kind.h"
+#include "retrace/data/zip.h"
 #include "retrace/train/train_job.h"
 #include "tests/error_testing.h"
 #include "tests/temporary_folder.h"
@@ -61,7 +63,7 @@ TEST(JobStart, OfAFolderWithOneTableOfAnyName) {
 TEST(JobStart, SaysWhatMakesDataOfOtherFiles) {
   const std::pair<const char*, const char*> kinds[] = {{"a/1.wav", "sounds are read as series"},
                                                        {"b/2.BMP", "images are read from JPEG and PNG"},
-                                                       {"data.npz", "arrays are read from train_inputs.npy"},
+                                                       {"data.mat", "arrays are read from train_inputs.npy"},
                                                        {"c.parquet", "tables are read from CSV files"}};
   for (const auto& [name, help] : kinds) {
     const TemporaryFolder folder;
@@ -324,6 +326,71 @@ TEST(JobStart, OfNpyFiles) {
   EXPECT_EQ(trained(start_on(folder.path()), {"training.max_epochs=1"}).metrics.at(0).first, "rmse");
 }
 
+// What a camera says and what is rare is told; even classes are not spoken of.
+TEST(JobStart, TellsTurnedImagesAndUnevenClasses) {
+  static std::string warnings;
+  warnings.clear();
+  set_warning_handler([](const std::string& text) { warnings += text; });
+  const ImageFolder folder;
+  const std::string image = jpeg_of(std::vector<uint8_t>(8 * 8 * 3, 80), 8, 8, 3);
+  const auto fill = [&](const std::string& name, int count) {
+    for (int i = 0; i < count; ++i)
+      folder.write(fmt::format("{}/{}.jpg", name, i), i == 1 ? with_orientation(image, 6) : image);
+  };
+  fill("often", 20), fill("rare", 10);
+  EXPECT_FALSE(says(start_on(folder.path()).text, "Classes have from"));
+  EXPECT_TRUE(says(warnings, "2 of 30 images have an orientation of EXIF, which is not applied")) << warnings;
+  fill("often", 50);
+  const std::string text = start_on(folder.path()).text;
+  set_warning_handler(nullptr);
+  EXPECT_TRUE(says(text, "# Classes have from 8 samples (\"rare\") to 40 (\"often\"): accuracy says little")) << text;
+  EXPECT_TRUE(says(text, "(docs/networks.md 3): class_weights = [0.6, 3]\n")) << text;
+}
+
+// Dates are days since the first of them, and the run says so to who predicts.
+TEST(JobStart, OfTablesWithDates) {
+  const TemporaryFolder folder;
+  std::string text = "day,value\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("2024-{:02}-{:02},{}\n", 3 + i / 28, 1 + i % 28, i);
+  write_file_whole(folder / "a.csv", text);
+  const JobStart start = start_on(folder / "a.csv");
+  EXPECT_EQ(start.sample, (Shape{1}));
+  EXPECT_TRUE(says(start.text, "\ndate_columns = [\"day\"]  #")) << start.text;
+  EXPECT_TRUE(says(start.text, "\ndate_origin = \"2024-03-01\"  # the first"));
+  const auto run = trained(start, {"training.max_epochs=3", "data.date_parts=weekday", "data.features=8"});
+  EXPECT_EQ(run.metrics.at(0).first, "rmse");
+}
+
+// As Keras keeps its data sets, alone in a folder or named; as MedMNIST does; and without a test set.
+TEST(JobStart, OfArraysInOneNpzFile) {
+  std::vector<uint8_t> images(30 * 12 * 12), classes(30);
+  for (size_t i = 0; i < images.size(); ++i) images[i] = static_cast<uint8_t>(i % 251);
+  for (size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<uint8_t>(i % 3);
+  const std::string x = npy_of("|u1", "(30, 12, 12)", images), y = npy_of("|u1", "(30,)", classes);
+  const std::string column = npy_of("|u1", "(30, 1)", classes);
+  const auto start_with = [&](const std::vector<std::pair<std::string, std::string>>& arrays) {
+    const TemporaryFolder folder;
+    write_file_whole(folder / "data.npz", zip_of(arrays));
+    const JobStart start = start_on(folder / "data.npz");
+    EXPECT_EQ(start_on(folder.path()).text, start.text) << "it is alone in its folder";
+    EXPECT_EQ(trained(start, {"training.max_epochs=1"}).metrics.at(0).first, "accuracy");
+    return start;
+  };
+  const JobStart keras = start_with({{"x_test.npy", x}, {"x_train.npy", x}, {"y_test.npy", y}, {"y_train.npy", y}});
+  EXPECT_EQ(keras.source, "npy");
+  EXPECT_EQ(keras.sample, (Shape{12, 12, 1}));
+  EXPECT_EQ(keras.classes, 3);
+  EXPECT_EQ(keras.test_samples, 30);
+  const JobStart medical = start_with(
+      {{"train_images.npy", x}, {"train_labels.npy", column}, {"test_images.npy", x}, {"test_labels.npy", column}});
+  EXPECT_EQ(medical.classes, 3);
+  const JobStart alone = start_with({{"x.npy", x}, {"y.npy", y}});
+  EXPECT_TRUE(says(alone.text, "\ntest_share = 0.2 "));
+  EXPECT_EQ(alone.test_samples, 6);
+  const std::string error = error_of([&] { start_with({{"a.npy", x}, {"b.npy", y}}); });
+  EXPECT_TRUE(says(error, "has no inputs of a training set\n  got:      the arrays a, b\n")) << error;
+}
+
 TEST(JobStart, OfImagesInFoldersOfAnySizes) {
   const ImageFolder folder;
   for (const std::string split : {"train", "test"})
@@ -409,7 +476,8 @@ TEST(JobStart, SaysWhatTheDataLack) {
           "\", which holds no data that a source reads\n"
           "  expected: data_batch_1.bin to data_batch_5.bin and test_batch.bin (cifar10); train.csv and test.csv "
           "(csv); train/CLASS and test/CLASS, or CLASS alone, folders of images (images); the four IDX files (mnist); "
-          "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (npy); train/CLASS and "
+          "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy, or an NPZ file (npy); "
+          "train/CLASS and "
           "test/CLASS, or CLASS alone, folders of series (series); train.txt and test.txt, or "
           "texts of which a part tests (text); train/CLASS and test/CLASS, or CLASS alone, folders of texts (texts); "
           "train/CLASS and "
@@ -424,7 +492,7 @@ TEST(JobStart, SaysWhatTheDataLack) {
   write_file_whole(root / "notes.md", "");
   EXPECT_EQ(error(folder + "/notes.md"),
             "error[RT0673]: no job can start from \"" + folder +
-                "/notes.md\", which is neither a folder, a text (.txt) nor a table (.csv, .tsv)\n"
+                "/notes.md\", which is neither a folder, a text (.txt), a table (.csv, .tsv) nor arrays (.npz)\n"
                 "  help:     texts are read from .txt files in a folder for each class (docs/data.md 9)");
   write_file_whole(root / "notes", "");
   EXPECT_TRUE(says(error(folder + "/notes"), "  help:     give the folder that holds training set and test set"));

@@ -170,6 +170,30 @@ std::string what_is_learned(const FoundData& data) {
   return values == 1 ? fmt::format("1 value{} is", where) : fmt::format("{} values{} are", values, where);
 }
 
+// What counts each class alike: the samples by the number of classes, divided by those of the class.
+std::string uneven_text(const FoundData& data) {
+  constexpr size_t kMost = 20;
+  if (data.class_samples.empty()) return "";
+  const auto [least, most] = std::minmax_element(data.class_samples.begin(), data.class_samples.end());
+  const auto name = [&](auto at) {
+    const auto number = static_cast<size_t>(at - data.class_samples.begin());
+    const auto& names = data.train.facts.class_names;
+    return number < names.size() ? fmt::format("\"{}\"", printable(names[number])) : fmt::format("{}", number);
+  };
+  std::string text = fmt::format(
+      "# Classes have from {} samples ({}) to {} ({}): accuracy says little of rare ones, the metric f-score more, "
+      "and\n"
+      "# an output may weigh them (docs/networks.md 3)",
+      *least, name(least), *most, name(most));
+  if (data.class_samples.size() > kMost) return text + ".\n";
+  std::string weights;
+  for (const int64_t samples : data.class_samples)
+    weights += fmt::format("{}{:.3g}", weights.empty() ? "" : ", ",
+                           static_cast<double>(data.train.samples) /
+                               static_cast<double>(std::ssize(data.class_samples) * std::max<int64_t>(1, samples)));
+  return text + fmt::format(": class_weights = [{}]\n", weights);
+}
+
 std::string heading(const FoundData& data, const std::string& file) {
   const Shape& sample = data.train.variables[0].shape;
   const bool tokens = data.target.kind == nn::OutputKind::position_scores || of_padded_tokens(data);
@@ -179,8 +203,8 @@ std::string heading(const FoundData& data, const std::string& file) {
                                                 : fmt::format("{} {}", sample[0], tokens ? "tokens" : "features");
   return fmt::format(
       "# {} samples to train on and {} to test on: {}, from which {} learned.\n"
-      "# A start, made by retrace init: change what you like. Train it: retrace train {}\n",
-      data.train.samples, data.test.samples, what, what_is_learned(data), printable(file));
+      "{}# A start, made by retrace init: change what you like. Train it: retrace train {}\n",
+      data.train.samples, data.test.samples, what, what_is_learned(data), uneven_text(data), printable(file));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "retrace/data/source_kind.h"
 
@@ -17,6 +18,7 @@ struct FoundData {
   int64_t classes = 0;                            // 0: no classes are learned
   std::map<std::string, std::string> notes = {};  // why options of the source are as they are
   double test_share = 0;                          // of the training set, where there is no other
+  std::vector<int64_t> class_samples = {};        // of each class, where some have far more than others
   double scale = 1, offset = 0;  // deviation and mean of learned values, where they are far from 1 and 0
 };
 

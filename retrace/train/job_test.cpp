@@ -68,7 +68,8 @@ TEST(Job, DigitsJobIsTheOneOfTheReadme) {
       job_text(job),
       "name = \"digits\"\nseed = 1\ndevice = \"auto\"\nworkers = 1\nthreads = 0\n"
       "\n[network]\nname = \"digits\"\nwidth = 16\nheads = [\"class\", \"angle\"]\n"
-      "\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\ntest_share = 0.0\ntransforms = []\n"
+      "initial_weights = \"\"\n\n[data]\nsource = \"digits\"\ntrain_samples = 0\ntest_samples = 0\ntest_share = "
+      "0.0\ntransforms = []\n"
       "\n[training]\nsolver = \"adam\"\nmax_epochs = 20\nmax_iterations = 0\nmini_batch_size = 32\nshards = "
       "1\naccumulate = 1\n"
       "initial_learn_rate = 0.001\nschedule = \"none\"\nl2_regularization = 0.0\n"

@@ -133,7 +133,7 @@ TEST(LayeredJob, IsWrittenWholeAndReadBackEqual) {
     EXPECT_EQ(job_text(parse_job(text, "again.toml")), text);
   }
   EXPECT_NE(job_text(job_with(kPlain))
-                .find("[network]\nlayers = [\n"
+                .find("[network]\ninitial_weights = \"\"\nlayers = [\n"
                       "  {type = \"image_input\", size = [28, 28, 1]},\n"
                       "  {type = \"conv2d\", bias = true, dilation = 1, filters = 4, groups = 1, "
                       "initializer = \"glorot-uniform\", padding = \"same\", size = [3, 5], stride = 2},\n"

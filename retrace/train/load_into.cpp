@@ -1,3 +1,5 @@
+#include "retrace/train/load_into.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -142,6 +144,9 @@ class Taking {
   Taking(const SafeTensors& file, const Layout& layout, const LoadOptions& options)
       : file_(file), layout_(layout), options_(options) {}
 
+  size_t count() const { return used_.size(); }
+  std::vector<std::string> kept() const { return kept_; }
+
   Tree take(const Tree& ours, const std::string& branch) {
     std::vector<Tensor> tensors;
     for (const auto& [path, tensor] : leaves(ours)) tensors.push_back(taken(path, tensor, branch));
@@ -152,9 +157,12 @@ class Taking {
     std::vector<std::string> unexpected;
     for (const auto& tensor : file_.tensors) {
       const bool ignored = !layout_.ignored.empty() && tensor.name.ends_with(layout_.ignored);
-      if (!used_.contains(tensor.name) && !ignored) unexpected.push_back(printable(tensor.name));
+      if (!used_.contains(tensor.name) && !others_.contains(tensor.name) && !ignored)
+        unexpected.push_back(printable(tensor.name));
     }
     if (options_.partial && !used_.empty()) missing_.clear(), unexpected.clear();
+    if (options_.other_shapes && !used_.empty()) shapes_.clear();
+    misfits_.insert(misfits_.end(), shapes_.begin(), shapes_.end());
     std::vector<std::string> parts;
     if (!missing_.empty()) parts.push_back("missing are " + list_of(missing_));
     if (!unexpected.empty()) parts.push_back("unexpected are " + list_of(unexpected));
@@ -172,7 +180,6 @@ class Taking {
   const SafeTensor* find(const std::string& name, const std::string& branch) {
     const SafeTensor* found = file_.find(name);
     if (!found && layout_.name == "retrace") found = file_.find(branch + "/" + name);
-    if (found) used_.insert(found->name);
     return found;
   }
 
@@ -180,6 +187,7 @@ class Taking {
     const std::string name = their_name(path, layout_, options_);
     const SafeTensor* const found = find(name, branch);
     if (!found) {
+      kept_.push_back(path);
       missing_.push_back(name == path ? name : fmt::format("{} (for {})", printable(name), path));
       return tensor;
     }
@@ -190,10 +198,15 @@ class Taking {
     spec.device = cpu_device().id();
     const SafeTensor given = spec.type == DType::f32 ? as_f32(*found) : *found;
     if (given.type != file_type(spec.type) || given.shape != shape) {
-      misfits_.push_back(fmt::format("{} is {}[{}], not {}[{}] (for {})", printable(found->name), found->type,
-                                     joined(found->shape, ","), file_type(spec.type), joined(shape, ","), path));
+      const bool other = options_.partial && options_.other_shapes && given.type == file_type(spec.type);
+      kept_.push_back(path);
+      other ? void(others_.insert(found->name)) : void(used_.insert(found->name));
+      (other ? shapes_ : misfits_)
+          .push_back(fmt::format("{} is {}[{}], not {}[{}] (for {})", printable(found->name), found->type,
+                                 joined(found->shape, ","), file_type(spec.type), joined(shape, ","), path));
       return tensor;
     }
+    used_.insert(found->name);
     const SafeTensor ready = permuted(given, axes);
     if (!not_finite({{ready}, {}}).empty()) misfits_.push_back(printable(found->name) + " holds a NaN or an infinity");
     return Tensor::from_bytes(ready.bytes.data(), spec);
@@ -202,8 +215,8 @@ class Taking {
   const SafeTensors& file_;
   const Layout& layout_;
   const LoadOptions& options_;
-  std::set<std::string> used_;
-  std::vector<std::string> missing_, misfits_;
+  std::set<std::string> used_, others_;  // of the file: those that are taken, or do not fit; of another shape
+  std::vector<std::string> missing_, misfits_, shapes_, kept_;
 };
 
 void check_names(const nn::Network& network, const LoadOptions& options) {
@@ -226,19 +239,23 @@ void check_names(const nn::Network& network, const LoadOptions& options) {
 
 }  // namespace
 
+LoadedNetwork load_parts_into(const nn::Network& network, const std::string& path, const LoadOptions& options) {
+  const Layout& layout = layout_of(options.layout);
+  check_names(network, options);
+  const SafeTensors file = read_tensors(path);
+  check_fingerprints(file, path);
+  Taking taking(file, layout, options);
+  LoadedNetwork loaded{network.to("cpu")};
+  loaded.network.parameters = taking.take(loaded.network.parameters, "parameters");
+  loaded.network.state = taking.take(loaded.network.state, "state");
+  taking.check(network.name, path);
+  loaded.taken = taking.count();
+  loaded.kept = taking.kept();
+  return loaded;
+}
+
 nn::Network load_into(const nn::Network& network, const std::string& path, const LoadOptions& options, Place place) {
-  return with_place(place, [&] {
-    const Layout& layout = layout_of(options.layout);
-    check_names(network, options);
-    const SafeTensors file = read_tensors(path);
-    check_fingerprints(file, path);
-    Taking taking(file, layout, options);
-    nn::Network made = network.to("cpu");
-    made.parameters = taking.take(made.parameters, "parameters");
-    made.state = taking.take(made.state, "state");
-    taking.check(network.name, path);
-    return made;
-  });
+  return with_place(place, [&] { return load_parts_into(network, path, options).network; });
 }
 
 }  // namespace retrace

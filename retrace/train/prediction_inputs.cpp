@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "retrace/base/file.h"
+#include "retrace/base/joined.h"
 #include "retrace/cloud/s3_location.h"
 #include "retrace/data/array_store.h"
 #include "retrace/data/csv_table.h"
@@ -13,6 +14,7 @@
 #include "retrace/data/image_search.h"
 #include "retrace/data/image_store.h"
 #include "retrace/data/npy_store.h"
+#include "retrace/data/npz_arrays.h"
 #include "retrace/data/s3_copy.h"
 #include "retrace/data/s3_files.h"
 #include "retrace/data/tar.h"
@@ -90,9 +92,14 @@ Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const S
     columns.targets = job.data.options.texts("target_columns");
     columns.ignored = job.data.options.texts("ignored_columns");
     columns.empty = empty_csv_cells(job.data.options.text("empty_cells"));
+    columns.dates = job.data.options.texts("date_columns");
+    columns.date_options =
+        CsvDateOptions::of(job.data.options.text("date_origin"), job.data.options.texts("date_parts"), Place());
   }
-  const bool named = !table.categories.empty() && are_csv_names(table.features);
-  columns.header = named || has_csv_header(text, input.string(), sample[0] - categories_in(table), columns);
+  const bool dated = !columns.dates.empty();
+  const bool named = (dated || !table.categories.empty()) && are_csv_names(table.features);
+  columns.header =
+      named || dated ? named : has_csv_header(text, input.string(), sample[0] - categories_in(table), columns);
   if (columns.header && are_csv_names(table.features)) {
     columns.named = table.features;
     columns.targets.clear(), columns.ignored.clear();
@@ -101,8 +108,23 @@ Datastore csv_inputs(const Job& job, const std::filesystem::path& input, const S
   return array_store({Tensor::from(read.features, {read.rows, read.width}, "BC")});
 }
 
+bool is_arrays(const std::filesystem::path& input) { return input.extension() == ".npy" || is_npz(input); }
+
+// The inputs of a test set in an NPZ file, else the only inputs that it has.
+std::filesystem::path inputs_in(const std::filesystem::path& file) {
+  const auto names = npz_names(file);
+  for (const char* const set : {"test", ""})
+    if (const auto name = npz_array_of(names, set, NpzPart::inputs)) return file / (*name + ".npy");
+  if (names.size() == 1) return file / (names[0] + ".npy");
+  throw not_for(file, "inputs")
+      .got(printable(fmt::format("the arrays {}", joined(names, ", "))))
+      .expected("x_test or x, or one array")
+      .help("name one of them: " + printable((file / (names.empty() ? "NAME" : names[0])).string()) + ".npy");
+}
+
 Datastore npy_inputs(const std::filesystem::path& input, const Shape& sample) {
-  const Datastore store = npy_store(input.string(), "", {.scale_bytes = true}, Place());
+  const std::filesystem::path array = is_npz(input) ? inputs_in(input) : input;
+  const Datastore store = npy_store(array.string(), "", {.scale_bytes = true}, Place());
   if (store.size() == 0 || fits(store.get(0)[0].shape(), sample)) return store;
   throw not_for(input, "inputs")
       .got(fmt::format("samples of {}", store.get(0)[0].shape().text()))
@@ -129,17 +151,19 @@ bool is_table(const std::filesystem::path& input) { return input.extension() == 
 // What networks of images read, and networks of features.
 void check_ending(const std::filesystem::path& input, const nn::Network& network) {
   const bool images = network.sample.rank() == 3, csv = is_table(input);
-  if (input.extension() == ".npy" || csv != images) return;
+  if (is_arrays(input) || csv != images) return;
   throw Error(ErrorKind::usage, 460,
               fmt::format("predict cannot read \"{}\" for network \"{}\", whose samples are {}",
                           printable(input.string()), network.name, network.sample.text()))
-      .expected(images ? "an IDX or NPY file, or files or a folder of images" : "a CSV or NPY file");
+      .expected(images ? "an IDX, NPY or NPZ file, or files or a folder of images" : "a CSV, NPY or NPZ file");
 }
 
 void check_is_there(const std::filesystem::path& input) {
   const std::string text = input.string();
   std::error_code ignored;
-  if (is_s3(text) || has_wildcard(text) || archive_path(text) || std::filesystem::exists(input, ignored)) return;
+  if (is_s3(text) || has_wildcard(text) || archive_path(text) || npz_place(input) ||
+      std::filesystem::exists(input, ignored))
+    return;
   throw missing_path(input, "input");
 }
 
@@ -163,7 +187,7 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
   std::optional<Datastore> plain;
   if (is_table(input)) {
     plain = csv_inputs(job, input, sample_, table);
-  } else if (input.extension() == ".npy") {
+  } else if (is_arrays(input)) {
     plain = npy_inputs(input, sample);
   } else if (is_image_files(input)) {
     const ImageFit fit = sample[0] == 0 || sample[1] == 0 ? ImageFit::any : fit_of(job);

@@ -39,6 +39,8 @@ struct LoadOptions {
   std::string layout = "retrace";
   // What the file lacks keeps its values, and what the network lacks is passed over.
   bool partial = false;
+  // With partial: of another shape as well, as those of a last layer for other classes.
+  bool other_shapes = false;
 };
 
 // The network with parameters and state of a file as load() reads, on the CPU. f64 is rounded to f32, and bf16 and f16

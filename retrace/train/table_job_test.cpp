@@ -8,6 +8,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/data/npy_testing.h"
+#include "retrace/data/zip.h"
 #include "retrace/train/job_data.h"
 #include "retrace/train/test_run.h"
 #include "retrace/train/train_job.h"
@@ -94,7 +95,7 @@ TEST(TableJob, PredictsCsvWithAndWithoutTargets) {
   EXPECT_TRUE(says(error_of([&] { predicted("a,b,c,d\n1,2,3,4\n"); }), "no column for the features x, y"));
   EXPECT_EQ(error_of([&] { predict_run(run, folder / "picture.png"); }),
             "error[RT0460]: predict cannot read \"" + (folder / "picture.png").string() +
-                "\" for network \"layers\", whose samples are [2]\n  expected: a CSV or NPY file");
+                "\" for network \"layers\", whose samples are [2]\n  expected: a CSV, NPY or NPZ file");
 }
 
 // The columns of a table in another order, with one more.
@@ -230,7 +231,7 @@ TEST(TableJob, LearnsFromImagesInNpy) {
   EXPECT_EQ(error_of([&] { predict_run(run, folder / "test.csv"); }),
             "error[RT0460]: predict cannot read \"" + (folder / "test.csv").string() +
                 "\" for network \"layers\", whose samples are [4,4,1]\n"
-                "  expected: an IDX or NPY file, or files or a folder of images");
+                "  expected: an IDX, NPY or NPZ file, or files or a folder of images");
 }
 
 // People: whether they come depends on the kind of ticket, a text; some ages are not known.
@@ -375,6 +376,41 @@ TEST(TableJob, MistakesNameKeysAndPlaces) {
                  "text.toml");
            }),
            "error[RT0479]: data source \"text\" puts a part aside by itself"));
+}
+
+// A run that learned weekdays finds them in new tables, whatever the order of their columns; NPZ files do what NPY do.
+TEST(TableJob, DatesAndNpzFilesArePredicted) {
+  const TemporaryFolder folder;
+  std::string text = "day,x,side\n";
+  for (int i = 0; i < 28; ++i) text += fmt::format("2024-04-{:02},{},{}\n", i + 1, i % 2, i % 7 < 5 ? "work" : "rest");
+  write_file_whole(folder / "train.csv", text), write_file_whole(folder / "test.csv", text);
+  const auto run = folder / "run";
+  const auto result =
+      train_job(class_job(folder,
+                          "source = \"csv\"\nfeatures = 9\ndate_columns = [\"day\"]\ndate_origin = \"2024-04-01\"\n"
+                          "date_parts = [\"weekday\"]\n"),
+                {.out = run});
+  EXPECT_EQ(metric_of(result), 1);
+  write_file_whole(folder / "new.csv", "x,day\n0,2024-05-04\n0,6.5.2024\n");  // a Saturday and a Monday
+  const std::string predicted = predict_run(run, folder / "new.csv").csv;
+  EXPECT_TRUE(says(predicted, "\n0,0,rest,")) << predicted;
+  EXPECT_TRUE(says(predicted, "\n1,1,work,")) << predicted;
+
+  const std::string x = npy_of<float>("<f4", "(4, 2)", {0, 0, 0, 1, 1, 0, 1, 1});
+  const std::string y = npy_of<int64_t>("<i8", "(4,)", {0, 0, 1, 1});
+  write_file_whole(folder / "a.npz",
+                   zip_of({{"x_train.npy", x}, {"y_train.npy", y}, {"x_test.npy", x}, {"y_test.npy", y}}));
+  write_file_whole(folder / "x.npy", x);
+  Job arrays = class_job(folder, "source = \"npy\"\nfeatures = 2\n");
+  arrays.data.path = (folder / "a.npz").string();
+  const auto other = folder / "other";
+  train_job(arrays, {.out = other});
+  const std::string wanted = predict_run(other, folder / "x.npy").csv;
+  EXPECT_EQ(predict_run(other, folder / "a.npz").csv, wanted);
+  EXPECT_EQ(predict_run(other, folder / "a.npz/x_train.npy").csv, wanted);
+  EXPECT_EQ(test_run(other, {.overrides = {{"data.path", (folder / "a.npz").string(), ""}}}).samples, 4);
+  write_file_whole(folder / "b.npz", zip_of({{"one.npy", x}, {"two.npy", x}}));
+  EXPECT_TRUE(says(error_of([&] { predict_run(other, folder / "b.npz"); }), "b.npz/one.npy"));
 }
 
 }  // namespace

@@ -2,14 +2,40 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
+#include "retrace/base/file.h"
+#include "retrace/base/joined.h"
+#include "retrace/base/warning.h"
+#include "retrace/distributed/launcher.h"
+#include "retrace/train/load_into.h"
 #include "retrace/train/train_network.h"
 #include "retrace/train/training_step.h"
 #include "retrace/train/versions.h"
 
 namespace retrace {
 
+namespace {
+
+// What the file lacks is told: it may be a new head, or a mistake.
+nn::Network with_initial_weights(const nn::Network& network, const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path given = path;
+  if (!std::filesystem::exists(given, ignored))
+    throw missing_path(given, given.has_extension() ? "file of weights" : "run folder");
+  const auto file = std::filesystem::is_directory(given, ignored) ? given / "weights.safetensors" : given;
+  LoadedNetwork loaded = load_parts_into(network, file.string(), {.partial = true, .other_shapes = true});
+  if (!loaded.kept.empty() && detect_launcher().rank == 0)
+    warn(fmt::format("{} of {} tensors are those of \"{}\"; not there, or of another shape, are {}", loaded.taken,
+                     loaded.taken + loaded.kept.size(), printable(file.string()), joined(loaded.kept, ", ")));
+  return std::move(loaded.network);
+}
+
+}  // namespace
+
 TrainingTask task_of(const Job& job) {
   nn::Network network = make_job_network(job);
+  if (!job.initial_weights.empty()) network = with_initial_weights(network, job.initial_weights);
   JobData data = load_job_data(job, network);
   evaluate(network.parameters);
   evaluate(network.state);

@@ -28,8 +28,9 @@ constexpr UnreadKind kKinds[] = {
      "sounds are read as series of numbers (docs/data.md 10); in Python numpy.save(name + \".npy\", x) writes one, x "
      "[positions,features] such as the rows of a spectrogram, into a folder for each class"},
     {".npy .npz .mat .h5 .hdf5 .pkl .pickle .pt .pth ",
-     "arrays are read from train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (docs/data.md 4); "
-     "in Python numpy.save(\"train_inputs.npy\", arrays[\"x\"]) writes one of arrays = numpy.load(\"data.npz\")"},
+     "arrays are read from train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy (docs/data.md 4), "
+     "or from one NPZ file with x_train, y_train, x_test and y_test; in Python "
+     "numpy.savez(\"data.npz\", x_train=x, y_train=y) writes one"},
     {".parquet .feather .xlsx .xls .ods .json .jsonl .ndjson .arff .sqlite .db .sav .dta ",
      "tables are read from CSV files; in Python pandas.read_parquet(name).to_csv(\"train.csv\", index=False) writes "
      "one, read_excel and read_json likewise"},
@@ -66,8 +67,8 @@ void count_endings(const fs::path& folder, int levels, size_t& names, Endings& e
   }
 }
 
-bool has_ending(const UnreadKind& kind, const std::string& ending) {
-  return !ending.empty() && std::string_view(kind.endings).find(ending + " ") != std::string_view::npos;
+bool is_among(const std::string& ending, std::string_view endings) {
+  return !ending.empty() && endings.find(ending + " ") != std::string_view::npos;
 }
 
 }  // namespace
@@ -83,23 +84,23 @@ std::optional<UnreadFiles> unread_files(const fs::path& location) {
   int64_t most_files = 0;
   for (const auto& kind : kKinds) {
     int64_t files = 0;
-    for (const auto& [ending, count] : endings) files += has_ending(kind, ending) ? count : 0;
+    for (const auto& [ending, count] : endings) files += is_among(ending, kind.endings) ? count : 0;
     if (files > most_files) most = &kind, most_files = files;
   }
   if (!most) return std::nullopt;
   std::vector<std::string> found;
   for (const auto& [ending, count] : endings)
-    if (has_ending(*most, ending)) found.push_back(fmt::format("{} file{} {}", count, count == 1 ? "" : "s", ending));
+    if (is_among(ending, most->endings))
+      found.push_back(fmt::format("{} file{} {}", count, count == 1 ? "" : "s", ending));
   return UnreadFiles{joined(found, ", "), most->help};
 }
 
-std::optional<fs::path> only_table(const fs::path& folder) {
+std::optional<fs::path> only_file(const fs::path& folder, std::string_view endings) {
   std::vector<fs::path> found;
   std::error_code failure;
   for (const auto& name : folder_names(folder, failure)) {
-    const std::string ending = ending_of(name);
     std::error_code ignored;
-    if (!name.starts_with(".") && (ending == ".csv" || ending == ".tsv") && fs::is_regular_file(folder / name, ignored))
+    if (!name.starts_with(".") && is_among(ending_of(name), endings) && fs::is_regular_file(folder / name, ignored))
       found.push_back(folder / name);
   }
   if (found.size() != 1) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace retrace {
 
@@ -16,7 +17,8 @@ struct UnreadFiles {
 // name: none if all endings are unknown, or there is nothing.
 std::optional<UnreadFiles> unread_files(const std::filesystem::path& location);
 
-// The table of a folder with one table (.csv, .tsv) in it; none where there are more, or none.
-std::optional<std::filesystem::path> only_table(const std::filesystem::path& folder);
+// The file of a folder whose name alone ends in one of these endings, each with a blank behind it; none where there are
+// more, or none.
+std::optional<std::filesystem::path> only_file(const std::filesystem::path& folder, std::string_view endings);
 
 }  // namespace retrace

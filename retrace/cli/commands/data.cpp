@@ -28,7 +28,7 @@ void describe_data(Flags& flags) {
     const auto options = std::make_shared<DataOptions>();
     own.required("--out", "DIR", options->out, "folder to write into", "the folder to write into");
     own.flag("--json", options->json, "print what was written as one JSON object");
-    own.flag("--quiet", options->quiet, "print nothing but errors");
+    own.flag("--quiet", options->quiet, "print nothing but errors and warnings");
     own.action([&source, options] { return write(source, *options); });
   }
 }

@@ -64,7 +64,7 @@ void describe_init(Flags& flags) {
   flags.optional("FILE", options->file, "job file to write (job.toml), which must not be there; - is standard output");
   flags.required("--data", "DIR", options->data,
                  "folder of images in folders of classes, of CSV, NPY or IDX files, of texts, or of CIFAR-10; a text "
-                 "(.txt), a table (.csv); "
+                 "(.txt), a table (.csv), arrays (.npz); "
                  "or the name of a built-in data set: digits, peaks",
                  "a folder with data, a text, a table, or the name of a built-in data set");
   flags.option(
@@ -72,7 +72,7 @@ void describe_init(Flags& flags) {
       "the column of a table that is learned; without it one that is called as targets are, else the last one");
   flags.option("--network", "NAME", options->network, "a built-in network; without it layers that fit the data");
   flags.flag("--json", options->json, "print what was found as one JSON object");
-  flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
+  flags.flag("--quiet", options->quiet, "print nothing but errors and warnings, and the object of --json");
   flags.action([options] { return init(*options); });
 }
 

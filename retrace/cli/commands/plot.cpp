@@ -81,7 +81,7 @@ void describe_plot(Flags& flags) {
                "SVG or PNG file to write (plot.svg), by its ending; - is standard output, as SVG");
   flags.flag("--log", options->log, "logarithmic scale");
   flags.flag("--json", options->json, "print what was written as one JSON object");
-  flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
+  flags.flag("--quiet", options->quiet, "print nothing but errors and warnings, and the object of --json");
   flags.action([options] {
     if (!is_study(options->run)) options->run = run_on_disk(options->run);
     return plot(*options);

@@ -34,12 +34,12 @@ void describe_predict(Flags& flags) {
   flags.argument("RUN", options->run, "run folder", "the run folder");
   flags.required(
       "--input", "PATH", options->input,
-      "a CSV or NPY file; images: an IDX file, gzip or not; a JPEG or PNG file; a folder of them; a path with "
+      "a CSV, NPY or NPZ file; images: an IDX file, gzip or not; a JPEG or PNG file; a folder of them; a path with "
       "* and ?; texts: a .txt file, a folder of them",
       "a file, or a folder of images or texts");
   flags.option("--out", "FILE", options->out, "CSV file to write (out.csv); - is standard output");
   flags.flag("--json", options->json, "print what was written as one JSON object");
-  flags.flag("--quiet", options->quiet, "print nothing but errors");
+  flags.flag("--quiet", options->quiet, "print nothing but errors and warnings");
   flags.action([options] {
     options->run = run_on_disk(options->run);
     return predict(*options);
@@ -50,7 +50,7 @@ void describe_predict(Flags& flags) {
 
 CommandKind predict_command() {
   return {.name = "predict",
-          .help = "classes, scores and values of images, texts, CSV or NPY files, by a trained run",
+          .help = "classes, scores and values of images, texts, CSV, NPY or NPZ files, by a trained run",
           .describe = describe_predict};
 }
 

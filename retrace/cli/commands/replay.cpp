@@ -93,7 +93,7 @@ void describe_replay(Flags& flags) {
   flags.option("--device", "NAME", options->settings.device, "cpu, cuda (or gpu), cuda:N, auto; changes no bit");
   flags.option("--data", "DIR", options->data, "where the data lie now: short for data.path");
   flags.flag("--json", options->json, "print the result as one JSON object");
-  flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
+  flags.flag("--quiet", options->quiet, "print nothing but errors and warnings, and the object of --json");
   flags.footer(
       "Begins after the newest checkpoint before A, or at the start, and compares each step with steps.jsonl,\n"
       "fingerprints.txt and metrics.jsonl. Writes nothing. Exit codes: 0 equal, 76 different, 65 a file of the run or\n"

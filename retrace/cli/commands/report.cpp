@@ -38,7 +38,7 @@ void describe_report(Flags& flags) {
   flags.flag("--fast", options->fast,
              "read neither weights nor data: no samples, and the confusion matrix that is stored");
   flags.flag("--json", options->json, "print what was written as one JSON object");
-  flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
+  flags.flag("--quiet", options->quiet, "print nothing but errors and warnings, and the object of --json");
   flags.action([options] {
     options->run = run_on_disk(options->run);
     return report(*options);

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "retrace/base/file.h"
-#include "retrace/base/warning.h"
 #include "retrace/cli/command.h"
 #include "retrace/cli/output.h"
 #include "retrace/cli/settings.h"
@@ -67,7 +66,6 @@ int sweep(const SweepOptions& options) {
   SweepControl control{.out = options.out, .overrides = overrides_of(options.settings)};
   if (!options.simultaneous.empty()) control.simultaneous = count_of(options.simultaneous);
   const Sweep what = sweep_of(file, control);
-  if (options.quiet) set_warning_handler(nullptr);
   const auto tell = [&](const TrialRecord& trial) {
     if (!options.quiet) standard_error().write(trial_text(trial, what) + "\n", false);
   };
@@ -94,7 +92,7 @@ void describe_sweep(Flags& flags) {
   flags.option("--data", "DIR", options->settings.data, "where the job's data lie");
   flags.option("--out", "DIR", options->out, "folder of the study; without it experiments/NAME");
   flags.flag("--json", options->json, "print all trials as one JSON object");
-  flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
+  flags.flag("--quiet", options->quiet, "print nothing but errors and warnings, and the object of --json");
   flags.footer(
       "A study that is there goes on: trials that were broken off from their newest checkpoints, to the same results.\n"
       "Exit codes: 0 all trials ended, or the time limit is reached; 1 trials failed; 75 ended by a signal, goes on "

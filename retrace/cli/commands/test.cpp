@@ -101,7 +101,7 @@ void describe_test(Flags& flags) {
   flags.flag("--classes", options->classes,
              "also precision, recall and F-score of every class, and the confusion matrix");
   flags.flag("--json", options->json, "print the result as one JSON object");
-  flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
+  flags.flag("--quiet", options->quiet, "print nothing but errors and warnings, and the object of --json");
   flags.action([options] {
     options->run = run_on_disk(options->run);
     return test(*options);

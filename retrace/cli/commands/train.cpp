@@ -10,7 +10,6 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/options.h"
-#include "retrace/base/warning.h"
 #include "retrace/cli/arguments.h"
 #include "retrace/cli/batch_job.h"
 #include "retrace/cli/metric_text.h"
@@ -342,7 +341,6 @@ int train_here(TrainOptions options) {
   options.resume = run_on_disk(options.resume);
   const Job job =
       options.resume.empty() ? read_job(options.job, overrides_of(options.settings)) : job_to_resume(options);
-  if (options.quiet) set_warning_handler(nullptr);
   Pool pool = make_pool(job, options);
   report_here();
   std::optional<RunUpload> upload;
@@ -438,7 +436,7 @@ void describe_train(Flags& flags) {
   flags.exclude("--resume", "--continue");
   flags.flag("--no-report", options->no_report, "write no report.html into the run folder at the end");
   flags.flag("--json", options->json, "print the result as one JSON object, the last line");
-  flags.flag("--quiet", options->quiet, "print nothing but errors, and the object of --json");
+  flags.flag("--quiet", options->quiet, "print nothing but errors and warnings, and the object of --json");
   flags.footer(
       "Weights are written after every epoch. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 end after the iteration and leave "
       "a\n"

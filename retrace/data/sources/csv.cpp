@@ -56,6 +56,9 @@ CsvReading read_of_csv(Split split, const SourceRequest& request, const Training
                           .targets = request.options.texts("target_columns"),
                           .ignored = request.options.texts("ignored_columns"),
                           .categorical = request.options.texts("categorical_columns"),
+                          .dates = request.options.texts("date_columns"),
+                          .date_origin = request.options.text("date_origin"),
+                          .date_parts = request.options.texts("date_parts"),
                           .empty_cells = empty_csv_cells(request.options.text("empty_cells")),
                           .categories = training.categories,
                           .means = training.means,
@@ -100,6 +103,14 @@ DataLook look_csv(const std::filesystem::path& path, const std::string& target) 
   const SourceRequest request{.path = path, .whole = true};
   check_folder_csv(Split::train, request);
   return look_at_csv(file_of_csv(Split::train, request), target);
+}
+
+// The number of records is in no header: this reads the file.
+SourceDescription description_of_csv(Split split, const SourceRequest& request) {
+  const CsvDatastore store = read_of_csv(split, request).store;
+  SourceDescription made{store.size(), {}, classes_of_csv(store), facts_of_csv(store)};
+  for (const Tensor& variable : store.get(0)) made.variables.push_back(variable.spec());
+  return made;
 }
 
 }  // namespace
@@ -147,6 +158,18 @@ SourceKind csv_source() {
                    .help = "texts that are no category of the training set: an error, or zeros for all categories",
                    .standard = std::string("error"),
                    .choices = {"error", "zeros"}},
+                  {.name = "date_columns",
+                   .help = "columns of features that are dates, as 2024-05-01: days since date_origin",
+                   .standard = std::vector<std::string>{},
+                   .may_be_empty = true},
+                  {.name = "date_origin",
+                   .help = "the date from which days are counted",
+                   .standard = std::string("1970-01-01")},
+                  {.name = "date_parts",
+                   .help = "features of each date besides its day: for each weekday, month and hour 1 or 0",
+                   .standard = std::vector<std::string>{},
+                   .choices = {"weekday", "month", "hour"},
+                   .may_be_empty = true},
                   {.name = "empty_cells",
                    .help =
                        "empty cells of features: an error, the mean of the training set, or their record is left out",
@@ -160,14 +183,7 @@ SourceKind csv_source() {
                        const OptionValues& options) { return is_regression_csv(options) == (target.name == "value"); },
       .sample = [](const SourceRequest& request) { return Shape{request.options.integer("features")}; },
       .load = set_of_csv,
-      // The number of records is in no header: this reads the file.
-      .description =
-          [](Split split, const SourceRequest& request) {
-            const CsvDatastore store = read_of_csv(split, request).store;
-            SourceDescription made{store.size(), {}, classes_of_csv(store), facts_of_csv(store)};
-            for (const Tensor& variable : store.get(0)) made.variables.push_back(variable.spec());
-            return made;
-          },
+      .description = description_of_csv,
       .class_names =
           [](const SourceRequest& request) { return read_of_csv(Split::train, request).store.class_names(); },
       .look_for_target = look_csv,

@@ -109,7 +109,7 @@ ImageDatastore store_of_images(Split split, const SourceRequest& request) {
   return image_datastore(folder_of(Split::test, request), options, Place());
 }
 
-// What would end a training, as far as a second or so can tell.
+// What would end a training or make it worse, as far as a second or so can tell.
 void tell_broken_images(const std::string& folder) {
   constexpr uint64_t kMostBytes = uint64_t{32} << 20;
   if (is_s3(folder)) return;
@@ -117,6 +117,11 @@ void tell_broken_images(const std::string& folder) {
   if (broken.count > 0)
     warn(fmt::format("{}: take them out of the folder, or fetch them again\n            {}", broken.summary(),
                      broken.text()));
+  if (broken.turned > 0)
+    warn(fmt::format(
+        "{} of {} images have an orientation of EXIF, which is not applied, as in PyTorch and Keras: to turn "
+        "them, in Python PIL.ImageOps.exif_transpose(PIL.Image.open(name)).save(name)",
+        broken.turned, broken.looked_at));
 }
 
 // The sizes of the first image, if it is not large; images of other sizes are brought to them.

@@ -35,7 +35,7 @@ Tensor quantile(const Tensor& x, double q, const Axes& axis, const ReduceOptions
   const int at = axis.empty() ? 0 : axis.one_of(x.spec(place), "quantile", place);
   const int64_t n = x.shape()[at];
   if (!(q >= 0 && q <= 1) || n == 0)
-    throw Error(ErrorKind::usage, 537,
+    throw Error(ErrorKind::usage, 542,
                 n == 0 ? "quantile: the axis has no elements" : fmt::format("quantile: q is {}", q))
         .where(place)
         .got(fmt::format("x {}", x.spec(place).text()))
