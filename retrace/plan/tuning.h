@@ -92,6 +92,8 @@ constexpr int64_t kFreeTile = 1024;         // elements of a tile of links that 
 constexpr int64_t kFewestEqual = 64;        // elements of a row of equal ones that is filled by itself. layer_norm
 constexpr int64_t kFewestRepeats = 4;       // group_norm
 constexpr int64_t kChainPiece = 8192;       // elements of a chain that one thread takes at a time. digits
+constexpr int64_t kMostChainPiece = 65'536;  // the same of a large array. multiply a column of bench/op_calls
+constexpr int64_t kFewestPieces = 8;         // for each thread of such an array
 constexpr int64_t kChainPieceWork =
     16'384;                                 // elements times ops of such a piece, at least a tile: the gates of an LSTM
 constexpr int64_t kMostChainFeatures = 64;  // columns of a row chain's values: 64 times 1 KiB fill half of the caches

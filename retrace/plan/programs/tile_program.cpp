@@ -330,7 +330,7 @@ void TileProgram::choose_tile() {
   // One op from memory to memory needs no registers, nor do links that read numbers where they lie.
   const bool free = stores_.empty() && steps_.size() == 1 && scratch_count_ == 0;
   const bool reads_numbers = free && (!links_.empty() || steps_[0].reads_numbers);
-  tile_ = !free ? kTile : loads_.empty() && patterns_.empty() ? kChainPiece : reads_numbers ? kFreeTile : kTile;
+  tile_ = !free ? kTile : loads_.empty() && patterns_.empty() ? kMostChainPiece : reads_numbers ? kFreeTile : kTile;
   for (Load& each : loads_)
     if (each.read == ChainRead::rows) each.scratch = scratch_count_++;
   for (Pattern& each : patterns_) {
