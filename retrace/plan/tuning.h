@@ -61,6 +61,8 @@ struct Tuning {
   // -- reductions of lines and what is around them (fuse_lines)
   size_t line_nodes = 32;               // of a chain
   size_t line_bytes = size_t{1} << 20;  // of samples that are not read and written again, at least
+  // They prepare no weights, and each array is gone through once or twice. layer_norm, group_norm of bench/op_calls
+  Samples lines = {.slabs = 4, .slab_bytes = int64_t{1} << 20};
 
   // -- a memory limit (make_plan, recompute_within)
   double first_share = 0.9, last_share = 0.02, share_step = 0.85;  // of the peak: the attempts, 25 at most

@@ -18,8 +18,8 @@ constexpr int64_t kRunElements = 16384;
 constexpr int64_t kMadeElements = 4096;
 // Channels of one piece where all of x lies in memory.
 constexpr int64_t kChunkChannels = 256;
-// Elements of a piece of short rows or columns that lie in memory, at most, and pieces of each thread where there are so
-// many elements: between pieces the processor asks for no memory ahead.
+// Elements of a piece of short rows or columns that lie in memory, at most, and pieces of each thread where there are
+// so many elements: between pieces the processor asks for no memory ahead.
 constexpr int64_t kBatchElements = 65'536, kFewestBatches = 8;
 constexpr int64_t kPadding = 16;
 constexpr int64_t kMostCopied = 128;  // elements of a segment that is copied by vectors

@@ -18,7 +18,8 @@ namespace {
 
 using namespace tuning;
 
-static_assert(kNumbersTile / kFewestInRow + 1 + 2 * kReadAhead <= kRowNumbers);  // numbers of a tile's rows, and those ahead
+static_assert(kNumbersTile / kFewestInRow + 1 + 2 * kReadAhead <=
+              kRowNumbers);  // numbers of a tile's rows, and those ahead
 static_assert(kTile / kFewestInRow + 1 + 2 * kReadAhead <= kTile);
 
 // What a tile knows of each of its patterns, or loads.
@@ -330,7 +331,8 @@ TileProgram::TileProgram(const Trace& body, Use use) {
 void TileProgram::choose_tile() {
   // One op from memory to memory needs no registers, nor do links that read numbers where they lie.
   const bool free = stores_.empty() && steps_.size() == 1 && scratch_count_ == 0;
-  const bool even = std::all_of(patterns_.begin(), patterns_.end(), [](const Pattern& each) { return each.period == 1; });
+  const bool even =
+      std::all_of(patterns_.begin(), patterns_.end(), [](const Pattern& each) { return each.period == 1; });
   const bool reads_numbers = !links_.empty() || (!steps_.empty() && steps_[0].reads_numbers);
   const auto held = static_cast<int64_t>(patterns_.size()) + scratch_count_;
   tile_ = kTile;
