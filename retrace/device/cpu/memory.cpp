@@ -17,13 +17,16 @@ size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 void* take_memory(size_t bytes) {
   const size_t whole = rounded(bytes, kHugePage);
-  const bool fills = whole - bytes <= bytes / 8;  // the rest of its last huge page is small beside it
-  const bool large = fills || bytes >= 2 * kHugePage;
-  const size_t alignment = large ? kHugePage : bytes >= 16 * kPage ? kPage : 64;
+  const bool large = bytes >= 2 * kHugePage;
+  // The rest of its last huge page is small beside it.
+  const bool fills = !large && bytes > 0 && whole - bytes <= bytes / 16;
+  // Where arrays begin a page, no load has the last 12 bits of the address of a store that has just gone before it, for
+  // which it would wait.
+  const size_t alignment = large || fills ? kHugePage : bytes >= 16 * kPage ? kPage : 64;
   void* data = std::aligned_alloc(alignment, rounded(bytes == 0 ? 1 : bytes, alignment));
   if (!data) throw std::bad_alloc();
 #ifdef __linux__
-  if (large) madvise(data, fills ? whole : bytes, MADV_HUGEPAGE);  // advice: memory is as good without
+  if (large || fills) madvise(data, fills ? whole : bytes, MADV_HUGEPAGE);  // advice: memory is as good without
 #endif
   return data;
 }
