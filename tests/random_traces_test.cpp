@@ -98,6 +98,7 @@ class RandomTraces : public testing::Test {
   void SetUp() override {
     plan_cache().clear();
     options_.tuning.samples = {.contractions = 1, .slabs = 2, .inner_bytes = 0, .slab_bytes = 1, .work = 0};
+    options_.tuning.lines = options_.tuning.samples;
     Tuning::Rows& rows = options_.tuning.rows;
     rows.term = rows.outer = rows.rule = 0;
     options_.tuning.reduced_elements = 256;

@@ -61,6 +61,8 @@ struct Tuning {
   // -- reductions of lines and what is around them (fuse_lines)
   size_t line_nodes = 32;               // of a chain
   size_t line_bytes = size_t{1} << 20;  // of samples that are not read and written again, at least
+  // They prepare no weights, and each array is gone through once or twice. layer_norm, group_norm of bench/op_calls
+  Samples lines = {.slabs = 4, .slab_bytes = int64_t{1} << 20};
 
   // -- a memory limit (make_plan, recompute_within)
   double first_share = 0.9, last_share = 0.02, share_step = 0.85;  // of the peak: the attempts, 25 at most
@@ -89,9 +91,15 @@ constexpr int64_t kLongPeriod = 2048;       // elements: longer patterns are rea
 constexpr int64_t kRepeatedElements = 256;  // half a tile: so many, or fewer, are stretched once a tile. group_norm
 constexpr int64_t kFewestRow = 256;         // elements of a row of equal ones at whose end a tile ends. layer_norm
 constexpr int64_t kFreeTile = 1024;         // elements of a tile of links that needs no registers. layer_norm
+constexpr int64_t kNumbersTile = 8192;      // of such a tile where all numbers lie in rows. multiply a column
+constexpr int64_t kRowNumbers = 1024;       // that the rows of such a tile have, at most
+constexpr int64_t kMostTile = 2048;         // elements of a tile of few registers that reads what lies in memory. huber
+constexpr int64_t kTileFloats = 8192;       // of its registers and patterns together. huber
 constexpr int64_t kFewestEqual = 64;        // elements of a row of equal ones that is filled by itself. layer_norm
 constexpr int64_t kFewestRepeats = 4;       // group_norm
 constexpr int64_t kChainPiece = 8192;       // elements of a chain that one thread takes at a time. digits
+constexpr int64_t kMostChainPiece = 65'536;  // the same of a large array. multiply a column of bench/op_calls
+constexpr int64_t kFewestPieces = 8;         // for each thread of such an array
 constexpr int64_t kChainPieceWork =
     16'384;                                 // elements times ops of such a piece, at least a tile: the gates of an LSTM
 constexpr int64_t kMostChainFeatures = 64;  // columns of a row chain's values: 64 times 1 KiB fill half of the caches

@@ -12,7 +12,7 @@ RT_RULES_BEGIN
 
 template <class V>
 RT_RULE V maximum_rule(V a, V b) {
-  return maximum(a, b);
+  return select(equal(b, b), at_least(a, b), b);
 }
 
 RT_RULES_END

@@ -12,7 +12,7 @@ RT_RULES_BEGIN
 
 template <class V>
 RT_RULE V minimum_rule(V a, V b) {
-  return minimum(a, b);
+  return select(equal(b, b), at_most(a, b), b);
 }
 
 RT_RULES_END

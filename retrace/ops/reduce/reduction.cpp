@@ -18,6 +18,9 @@ constexpr int64_t kRunElements = 16384;
 constexpr int64_t kMadeElements = 4096;
 // Channels of one piece where all of x lies in memory.
 constexpr int64_t kChunkChannels = 256;
+// Elements of a piece of short rows or columns that lie in memory, at most, and pieces of each thread where there are
+// so many elements: between pieces the processor asks for no memory ahead.
+constexpr int64_t kBatchElements = 65'536, kFewestBatches = 8;
 constexpr int64_t kPadding = 16;
 constexpr int64_t kMostCopied = 128;  // elements of a segment that is copied by vectors
 
@@ -33,7 +36,9 @@ struct ReductionCut {
     runs = std::max<int64_t>(1, divide_up(shape.positions, run_positions));
     slot = kernels.slot_size(width);
     const int64_t elements = std::max<int64_t>(1, shape.positions * shape.channels);
-    batch = runs == 1 && chunks == 1 ? std::max<int64_t>(1, most / elements) : 1;
+    if (runs > 1 || chunks > 1) return;
+    const int64_t share = whole_positions ? 0 : divide_up(shape.outer, thread_count() * kFewestBatches);
+    batch = std::max<int64_t>(1, std::clamp(share, most / elements, kBatchElements / elements));
   }
   int64_t width, chunks;                // channels of a piece, and how many such
   int64_t run_positions = 0, runs = 0;  // per o and chunk

@@ -23,8 +23,7 @@ class ChainStep final : public Step {
       : Step(site),
         work_(site, node().body ? *node().body : single_body(site.trace, node()), TileProgram::Use::kernel),
         count_(placed().output_specs[0]->count()),
-        // A strip of a sum is within one piece.
-        piece_(work_.reduces() ? tuning::kChainPiece : work_.program().piece_elements()),
+        piece_(piece_elements(site.options.threads)),
         pieces_((count_ + piece_ - 1) / piece_) {}
 
   void run(const StepRun& run) const override {
@@ -48,6 +47,14 @@ class ChainStep final : public Step {
   int first_write(size_t output) const override { return work_.program().first_write(output); }
 
  private:
+  // A strip of a sum is within one piece. Else the larger pieces are, the fewer there are whose memory is not asked for
+  // ahead, as long as threads that are slower than others leave pieces to them.
+  int64_t piece_elements(int threads) const {
+    if (work_.reduces()) return tuning::kChainPiece;
+    const int64_t share = count_ / (threads * tuning::kFewestPieces) / tuning::kTile * tuning::kTile;
+    return std::max(work_.program().piece_elements(), std::min(share, tuning::kMostChainPiece));
+  }
+
   TileWork work_;
   int64_t count_, piece_, pieces_;
 };

@@ -137,7 +137,7 @@ std::map<size_t, LineChain> find_chains(const Trace& trace, const Lines& lines, 
     if (!index) index.emplace(trace);
     LineChain chain(trace, *index, groups, n, lines.samples(n));
     if (chain.saved_bytes() < options.tuning.line_bytes) continue;
-    chain.slab = choose_slab(trace, chain.members(), lines.samples(n), options);
+    chain.slab = choose_slab(trace, chain.members(), lines.samples(n), options.tuning.lines, options.threads);
     if (chain.slab > 0) chains.emplace(n, std::move(chain));
   }
   return chains;

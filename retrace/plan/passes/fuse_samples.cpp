@@ -109,7 +109,7 @@ Chain find_chain(const Trace& trace, const SampleGroup& group, int64_t samples, 
     }
   const Tuning::Samples& limits = options.tuning.samples;
   if (contractions >= limits.contractions && inner >= limits.inner_bytes)
-    chain.slab = choose_slab(trace, chain.members, samples, options);
+    chain.slab = choose_slab(trace, chain.members, samples, limits, options.threads);
   return chain;
 }
 

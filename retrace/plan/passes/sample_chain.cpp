@@ -14,8 +14,8 @@ int64_t bytes_of(const Trace& trace, ValueId id) { return static_cast<int64_t>(t
 
 }  // namespace
 
-int64_t choose_slab(const Trace& trace, std::span<const size_t> members, int64_t samples, const PlanOptions& options) {
-  const Tuning::Samples& limits = options.tuning.samples;
+int64_t choose_slab(const Trace& trace, std::span<const size_t> members, int64_t samples, const Tuning::Samples& limits,
+                    int threads) {
   int64_t least = 1, widest = 1;
   for (size_t n : members) {
     const Node& node = trace.nodes[n];
@@ -35,11 +35,11 @@ int64_t choose_slab(const Trace& trace, std::span<const size_t> members, int64_t
   least = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
   const auto most = static_cast<uint64_t>(std::max<int64_t>(1, limits.slab_bytes / widest));
   int64_t slab = std::max(least, static_cast<int64_t>(std::bit_floor(most)));
-  const int64_t slabs = std::max<int64_t>(limits.slabs, options.threads);
+  const int64_t slabs = std::max<int64_t>(limits.slabs, threads);
   while (slab > least && samples < slab * 2 * slabs) slab /= 2;
   const int64_t most_bytes = slab == 1 ? limits.most_sample_bytes : limits.most_slab_bytes;
   if (slab * widest > most_bytes) return 0;
-  const bool shared_evenly = slab == 1 && samples % options.threads == 0;  // each thread has as many
+  const bool shared_evenly = slab == 1 && samples % threads == 0;  // each thread has as many
   return samples >= slab * slabs || shared_evenly ? slab : 0;
 }
 

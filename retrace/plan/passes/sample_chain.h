@@ -9,7 +9,8 @@ namespace retrace {
 
 // How many samples at a time: enough for the sums' subtrees and to make up for the weights that every slab prepares
 // anew, else as few as the caches and the threads ask for. 0: it does not pay.
-int64_t choose_slab(const Trace& trace, std::span<const size_t> members, int64_t samples, const PlanOptions& options);
+int64_t choose_slab(const Trace& trace, std::span<const size_t> members, int64_t samples, const Tuning::Samples& limits,
+                    int threads);
 
 // Adds a node that computes `members` (indices, ascending) of the rewriter's trace, `slab` of the samples at a time;
 // somebody outside reads these outputs.

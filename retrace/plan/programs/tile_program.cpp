@@ -18,7 +18,9 @@ namespace {
 
 using namespace tuning;
 
-static_assert(kFreeTile / kFewestInRow + 1 + 2 * kReadAhead <= kTile);  // numbers of a tile's rows, and those ahead
+static_assert(kNumbersTile / kFewestInRow + 1 + 2 * kReadAhead <=
+              kRowNumbers);  // numbers of a tile's rows, and those ahead
+static_assert(kTile / kFewestInRow + 1 + 2 * kReadAhead <= kTile);
 
 // What a tile knows of each of its patterns, or loads.
 template <class T>
@@ -28,9 +30,9 @@ T* for_each_of(size_t count) {
   return all.data();
 }
 
-float* scratch_memory(int count) {
+float* scratch_memory(int64_t floats) {
   thread_local std::vector<float> memory;
-  const size_t needed = static_cast<size_t>(count) * kTile + 16;
+  const auto needed = static_cast<size_t>(floats) + 16;
   if (memory.size() < needed) memory.resize(needed);
   const auto address = reinterpret_cast<uintptr_t>(memory.data());
   return reinterpret_cast<float*>((address + 63) / 64 * 64);
@@ -329,13 +331,24 @@ TileProgram::TileProgram(const Trace& body, Use use) {
 void TileProgram::choose_tile() {
   // One op from memory to memory needs no registers, nor do links that read numbers where they lie.
   const bool free = stores_.empty() && steps_.size() == 1 && scratch_count_ == 0;
-  const bool reads_numbers = free && (!links_.empty() || steps_[0].reads_numbers);
-  tile_ = !free ? kTile : loads_.empty() && patterns_.empty() ? kChainPiece : reads_numbers ? kFreeTile : kTile;
+  const bool even =
+      std::all_of(patterns_.begin(), patterns_.end(), [](const Pattern& each) { return each.period == 1; });
+  const bool reads_numbers = !links_.empty() || (!steps_.empty() && steps_[0].reads_numbers);
+  const auto held = static_cast<int64_t>(patterns_.size()) + scratch_count_;
+  tile_ = kTile;
+  if (free && loads_.empty() && patterns_.empty())
+    tile_ = kMostChainPiece;
+  else if (free && reads_numbers)
+    tile_ = even ? kNumbersTile : kFreeTile;
+  else if (even && loads_.empty())
+    tile_ = std::clamp(kTileFloats / std::max<int64_t>(held, 1) / kTile * kTile, kTile, kMostTile);
+  register_ = free ? kRowNumbers : tile_;
   for (Load& each : loads_)
     if (each.read == ChainRead::rows) each.scratch = scratch_count_++;
   for (Pattern& each : patterns_) {
     each.step = tile_ % each.period;
-    each.extent = each.period + std::min(tile_, shape_.count());  // of any tile that starts in the first
+    // Of any tile that starts in the first; of one number where links read no other.
+    each.extent = free && each.period == 1 && reads_numbers ? 1 : each.period + std::min(tile_, shape_.count());
     each.offset = pattern_floats_;
     pattern_floats_ += static_cast<size_t>((each.extent + 15) / 16 * 16);
   }
@@ -419,8 +432,8 @@ struct TileProgram::Tile {
   const float* readable(const Load& each, const float* numbers, int64_t at, int64_t count) const {
     const int64_t row = program.short_row_, left = (end - 1) / row - at / row + 1;
     if ((at % row + count - 1) / row + kReadAhead <= left) return numbers;
-    float* const copy = scratch + each.scratch * kTile;
-    std::copy_n(numbers, left, copy);  // fewer than a tile has: of kFreeTile elements one in ten, and those ahead
+    float* const copy = scratch + each.scratch * program.register_;
+    std::copy_n(numbers, left, copy);  // fewer than a register has: of a tile one in ten, and those ahead
     return copy;
   }
 
@@ -436,10 +449,10 @@ struct TileProgram::Tile {
       }
       loaded[i].elements = each.load.in_row(inputs[each.input], at, count);
       if (loaded[i].elements) continue;
-      loaded[i].elements = scratch + each.scratch * kTile;
+      loaded[i].elements = scratch + each.scratch * program.register_;
       const int64_t content = each.load.content(at, count);
       if (content >= 0 && content == loaded[i].content && count <= loaded[i].count) continue;
-      each.load.load(inputs[each.input], scratch + each.scratch * kTile, at, count);
+      each.load.load(inputs[each.input], scratch + each.scratch * program.register_, at, count);
       loaded[i].content = content, loaded[i].count = count;
     }
   }
@@ -462,7 +475,7 @@ struct TileProgram::Tile {
     switch (place.in) {
       case Operand::In::input: return static_cast<const float*>(inputs[i]) + at;
       case Operand::In::output: return static_cast<const float*>(outputs[i]) + at;
-      case Operand::In::scratch: return scratch + place.index * kTile;
+      case Operand::In::scratch: return scratch + place.index * program.register_;
       case Operand::In::load: return loaded[place.index].elements;
       case Operand::In::pattern: return patterns + program.patterns_[i].offset + places[i];
       case Operand::In::kept:
@@ -472,7 +485,7 @@ struct TileProgram::Tile {
   }
   float* write(const Operand& place, int64_t at) const {
     if (place.in == Operand::In::output) return static_cast<float*>(outputs[place.index]) + at;
-    return scratch + place.index * kTile;
+    return scratch + place.index * program.register_;
   }
   void rule(const Step& step, int64_t at, int64_t count) const {
     const float* in[std::size(Step().in)] = {};
@@ -514,7 +527,7 @@ void TileProgram::run(int64_t begin, int64_t end, const void* const* inputs, voi
                   inputs,
                   outputs,
                   patterns,
-                  scratch_memory(scratch_count_),
+                  scratch_memory(scratch_count_ * register_),
                   for_each_of<int64_t>(patterns_.size()),
                   for_each_of<Loaded>(loads_.size())};
   tile.begin(begin);

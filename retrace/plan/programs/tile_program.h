@@ -112,6 +112,7 @@ class TileProgram {
   size_t pattern_floats_ = 0;
   int raw_output_ = -1;
   int64_t tile_ = 0;             // elements that go through all steps at a time
+  int64_t register_ = 0;         // floats of a register
   int64_t row_ = 0;              // no tile crosses the end of a row of so many; 0: it may
   int64_t short_row_ = 0;        // elements of the rows that links read numbers of; 0: of none
   std::vector<uint8_t> row_of_;  // of these (ChainRows)
