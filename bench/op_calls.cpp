@@ -40,8 +40,6 @@ struct Made {
   std::vector<Tensor> results, gradients;  // undefined: none was asked for
 };
 
-std::string entry(size_t i) { return "i" + std::to_string(1000 + i); }
-
 // Results, and gradients of their weighted sum.
 Made differentiated(const std::function<Results(const Call&)>& f, const std::vector<Tensor>& inputs,
                     const std::vector<bool>& wanted, const json& options) {

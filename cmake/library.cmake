@@ -27,6 +27,7 @@ endif()
 retrace_mark_kernels(${library_sources} ${RETRACE_GENERATED_SOURCES})
 retrace_unite(retrace_lib ${library_sources} ${RETRACE_GENERATED_SOURCES})
 retrace_unite_kernels(retrace_lib ${library_sources})
+retrace_alone_for_size(retrace_lib "${PROJECT_SOURCE_DIR}/retrace/experiment/study.cpp" "${PROJECT_SOURCE_DIR}/retrace/web/http_message.cpp")
 retrace_put_small_batches_last(retrace_lib)
 
 # What nearly every file includes, read once: a third of compiling. Kernel files have flags of their own.

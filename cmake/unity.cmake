@@ -46,6 +46,11 @@ set(RETRACE_LIGHT_HEADER "")
 if(RETRACE_PRECOMPILED_HEADERS AND RETRACE_UNITY AND NOT CMAKE_CONFIGURATION_TYPES)
   set(RETRACE_LIGHT_HEADER "${PROJECT_BINARY_DIR}/light_header/headers.h")
 endif()
+# What batches for size, and their header, do without: a seventh of their time, for code that is 0.8 % larger.
+set(RETRACE_LIGHT_FLAGS "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND RETRACE_LIGHT_HEADER_LEVEL STREQUAL "-Os")
+  set(RETRACE_LIGHT_FLAGS -fno-tree-pta -fno-schedule-insns2 -fno-ipa-cp -fno-ipa-icf -fno-thread-jumps -fno-tree-vrp -fno-tree-dominator-opts)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(RETRACE_LIGHT_HEADER_COMPILED "${RETRACE_LIGHT_HEADER}.gch")
   set(RETRACE_LIGHT_HEADER_FLAGS "")
@@ -82,7 +87,7 @@ function(retrace_precompile_light_header target)
   endif()
   add_custom_command(OUTPUT "${RETRACE_LIGHT_HEADER_COMPILED}"
     COMMAND ${compiler} "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>" "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>"
-            ${flags} -fPIC ${options} ${RETRACE_LIGHT_HEADER_LEVEL} -std=c++20 -w
+            ${flags} -fPIC ${options} ${RETRACE_LIGHT_HEADER_LEVEL} ${RETRACE_LIGHT_FLAGS} -std=c++20 -w
             ${RETRACE_LIGHT_HEADER_FLAGS}
             -MD -MF "${RETRACE_LIGHT_HEADER_COMPILED}.d" -MT "${RETRACE_LIGHT_HEADER_COMPILED}"
             -x c++-header -c "${RETRACE_LIGHT_HEADER}" -o "${RETRACE_LIGHT_HEADER_COMPILED}"
@@ -147,7 +152,7 @@ function(retrace_unite target)
         set(options "")
         if(stem MATCHES "_test$")
         elseif(folder MATCHES "^(${RETRACE_OPTIMIZED_FOR_SIZE})(/|$)")
-          list(APPEND options -Os)
+          list(APPEND options -Os ${RETRACE_LIGHT_FLAGS})
         elseif(folder MATCHES "^(${RETRACE_LIGHTLY_OPTIMIZED})(/|$)")
           list(APPEND options ${RETRACE_LIGHT_OPTIMIZATION})
         endif()
@@ -170,6 +175,18 @@ function(retrace_unite target)
     endforeach()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# Files of folders for size that are compiled by themselves, since they read headers that no other does.
+function(retrace_alone_for_size target)
+  if(NOT RETRACE_UNITY OR NOT RETRACE_LIGHT_HEADER_LEVEL STREQUAL "-Os")
+    return()
+  endif()
+  foreach(source IN LISTS ARGN)
+    cmake_path(GET source FILENAME name)
+    set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS -Os ${RETRACE_LIGHT_FLAGS})
+    set_property(TARGET ${target} APPEND PROPERTY RETRACE_SMALL_BATCHES "${name}${CMAKE_CXX_OUTPUT_EXTENSION}")
+  endforeach()
 endfunction()
 
 # Moves batches that are optimized for size to the end of the library `target`. Of a function that several members hold, as

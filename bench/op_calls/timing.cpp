@@ -25,9 +25,9 @@ double microseconds(const std::function<void()>& f) {
   return all[all.size() / 4] * 1e6;
 }
 
-std::string entry(size_t i) { return "i" + std::to_string(1000 + i); }
-
 }  // namespace
+
+std::string entry(size_t i) { return "i" + std::to_string(1000 + i); }
 
 nlohmann::json timed(const Function& f, const std::vector<Tensor>& inputs, const std::vector<bool>& wanted,
                      const nlohmann::json& options) {

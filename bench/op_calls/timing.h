@@ -5,6 +5,9 @@
 
 namespace retrace::bench {
 
+// The name of array number i in a tree, which orders arrays by their names.
+std::string entry(size_t i);
+
 using Function = std::function<Results(const Call&)>;
 
 // {"forward": us, "gradient": us, "gradient of a sum": us}: of the first result; of it with its vector-Jacobian product

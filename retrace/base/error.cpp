@@ -29,15 +29,20 @@ int exit_code(ErrorKind kind) {
   return 1;
 }
 
-Error::Error(ErrorKind kind, int code, std::string message) : kind_(kind), code_(code), message_(std::move(message)) {
+Error::Error(ErrorKind kind, int code, std::string_view message) : kind_(kind), code_(code), message_(message) {
   format();
 }
+Error::Error(const Error& other) = default;
+Error::Error(Error&& other) noexcept = default;
+Error& Error::operator=(const Error& other) = default;
+Error& Error::operator=(Error&& other) noexcept = default;
+Error::~Error() = default;
 
-Error& Error::where(std::string text) { return where_ = std::move(text), format(), *this; }
+Error& Error::where(std::string_view text) { return where_ = text, format(), *this; }
 Error& Error::where(Place place) { return where(place.text()); }
-Error& Error::got(std::string text) { return got_ = std::move(text), format(), *this; }
-Error& Error::expected(std::string text) { return expected_ = std::move(text), format(), *this; }
-Error& Error::help(std::string text) { return help_ = std::move(text), format(), *this; }
+Error& Error::got(std::string_view text) { return got_ = text, format(), *this; }
+Error& Error::expected(std::string_view text) { return expected_ = text, format(), *this; }
+Error& Error::help(std::string_view text) { return help_ = text, format(), *this; }
 
 Error& Error::in(const std::string& whose) { return message_ = whose + ": " + message_, format(), *this; }
 

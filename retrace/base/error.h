@@ -37,12 +37,18 @@ int exit_code(ErrorKind kind);
 // 09xx our bugs.
 class Error : public std::exception {
  public:
-  Error(ErrorKind kind, int code, std::string message);
-  Error& where(std::string text);
+  Error(ErrorKind kind, int code, std::string_view message);
+  // Made once, in the library: a thousand places throw these.
+  Error(const Error& other);
+  Error(Error&& other) noexcept;
+  Error& operator=(const Error& other);
+  Error& operator=(Error&& other) noexcept;
+  ~Error() override;
+  Error& where(std::string_view text);
   Error& where(Place place);
-  Error& got(std::string text);
-  Error& expected(std::string text);
-  Error& help(std::string text);
+  Error& got(std::string_view text);
+  Error& expected(std::string_view text);
+  Error& help(std::string_view text);
   Error& in(const std::string& whose);  // "worker 2: " before the message
 
   const char* what() const noexcept override { return text_.c_str(); }  // the whole text
