@@ -6,9 +6,13 @@ namespace {
 using Loss = Tensor (*)(const Tensor&, const Tensor&, Place);
 
 constexpr std::pair<const char*, Loss> kLosses[] = {
-    {"binary_cross_entropy", binary_cross_entropy},       {"cross_entropy", cross_entropy},
-    {"half_mean_squared_error", half_mean_squared_error}, {"kl_divergence", kl_divergence},
-    {"mean_absolute_error", mean_absolute_error},         {"mean_squared_error", mean_squared_error},
+    {"binary_cross_entropy", binary_cross_entropy},
+    {"cross_entropy", cross_entropy},
+    {"half_mean_squared_error", half_mean_squared_error},
+    {"kl_divergence", kl_divergence},
+    {"mean_absolute_error", mean_absolute_error},
+    {"mean_squared_error", mean_squared_error},
+    {"poisson_loss", poisson_loss},
 };
 
 // Logits, target, weights of classes, mask.
@@ -32,6 +36,10 @@ void add_losses(OpTable& table) {
     table[name] = [f = f](const Call& c) { return Results{f(c[0], c[1], Place::here())}; };
   table["softmax_cross_entropy"] = [](const Call& c) { return Results{cross_entropy_with_options(c)}; };
   table["huber"] = [](const Call& c) { return Results{huber(c[0], c[1], {.delta = c.number("delta", 1)})}; };
+  table["gaussian_loss"] = [](const Call& c) { return Results{gaussian_loss(c[0], c[1], c[2])}; };
+  table["triplet_loss"] = [](const Call& c) {
+    return Results{triplet_loss(c[0], c[1], c[2], {.margin = c.number("margin", 1)})};
+  };
   table["cosine_similarity"] = [](const Call& c) { return Results{cosine_similarity(c[0], c[1], cosine_options(c))}; };
   table["cosine_loss"] = [](const Call& c) { return Results{cosine_loss(c[0], c[1], cosine_options(c))}; };
 }

@@ -66,6 +66,8 @@ TEST(Losses, OfValues) {
   const float wanted = (2 * std::log(2.0f) + std::log1p(std::exp(-3.0f)) + std::log1p(std::exp(-4.0f))) / 4;
   EXPECT_NEAR(loss({.name = "y", .kind = OutputKind::values, .loss = "binary-cross-entropy"}, y, targets), wanted,
               1e-6);
+  const float counts = (1 + 1 + std::exp(3.0f) - 3 + std::exp(4.0f) - 4) / 4;
+  EXPECT_NEAR(loss({.name = "y", .kind = OutputKind::values, .loss = "poisson"}, y, targets), counts, 1e-5);
 }
 
 }  // namespace

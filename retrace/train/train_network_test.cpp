@@ -289,7 +289,7 @@ TEST(TrainNetwork, MistakesAreNamed) {
             "  where:    mine.cpp:7\n"
             "  expected: binary-cross-entropy, cosine, cross-entropy, ctc, half-mean-squared-error, huber, "
             "mean-absolute-error, "
-            "mean-squared-error\n"
+            "mean-squared-error, poisson\n"
             "  help:     did you mean \"mean-squared-error\"?");
   EXPECT_EQ(refusal(array_store({Tensor::zeros({4, 2})}), small_layers(), "mean-squared-error"),
             "error[RT0481]: the data has no target for each output of the network\n"

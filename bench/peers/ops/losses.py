@@ -116,6 +116,22 @@ def huber(r):
     return inputs, {"delta": r.pick((0.5, 1.0, 2.0))}
 
 
+def counts(r):
+    shape = shaped(r)
+    return [r.normal(shape), r.positive(shape, 0, 6)], {}
+
+
+def with_variance(r):
+    shape = shaped(r)
+    return [r.normal(shape), r.normal(shape), r.positive(shape, 0.5, 3)], {}
+
+
+def triplets(r):
+    shape = shaped(r, 2)
+    shape[-1] = max(shape[-1], 3)  # of one number both gradients of the anchor are 1 or -1, and cancel
+    return [r.normal(shape) for _ in range(3)], {"margin": r.pick((0.5, 1.0, 4.0))}
+
+
 def half_squared(inputs, _):
     return F.mse_loss(*inputs, reduction="sum") / (2 * observations(inputs[0]))
 
@@ -125,6 +141,9 @@ op("mean_squared_error", FUNCTIONAL + "mse_loss", lambda i, _: F.mse_loss(*i), v
 op("half_mean_squared_error", FUNCTIONAL + "mse_loss, sum / 2 N", half_squared, values, NORM, STEPS)
 op("mean_absolute_error", FUNCTIONAL + "l1_loss", lambda i, _: F.l1_loss(*i), values, NORM, STEPS)
 op("huber", FUNCTIONAL + "huber_loss", lambda i, o: F.huber_loss(*i, delta=o["delta"]), huber, NORM, STEPS)
+op("poisson_loss", FUNCTIONAL + "poisson_nll_loss", lambda i, _: F.poisson_nll_loss(*i), counts, NORM, STEPS)
+op("gaussian_loss", FUNCTIONAL + "gaussian_nll_loss", lambda i, _: F.gaussian_nll_loss(*i), with_variance, NORM, STEPS)
+op("triplet_loss", FUNCTIONAL + "triplet_margin_loss", lambda i, o: F.triplet_margin_loss(*i, margin=o["margin"]), triplets, NORM, STEPS)
 op("binary_cross_entropy", FUNCTIONAL + "binary_cross_entropy_with_logits",
    lambda i, _: F.binary_cross_entropy_with_logits(*i), yes_and_no, NORM, STEPS)
 op("cross_entropy", "-sum(t torch.log(y)) / N", cross_entropy, of_probabilities, NORM, STEPS)

@@ -55,7 +55,7 @@ TEST(Embedding, says_what_is_not_in_the_table) {
             "  where:    train.cpp:5\n"
             "  got:      i32[2,2] \"BT\"\n"
             "  expected: values from 0 to 2\n"
-            "  help:     rows are counted from 0");
+            "  help:     rows are counted from 0; the vocabulary of an embedding is above its largest class number");
   for (const float wrong : {0.5f, -1.0f, std::nanf("")}) {
     const std::string text = looked_up(Tensor::from<float>({0, wrong}, {2}, "B"));
     EXPECT_NE(text.find("gather_rows: row -1 at [1] does not exist"), std::string::npos) << text;

@@ -14,8 +14,10 @@ namespace retrace {
 namespace {
 
 constexpr int64_t kPieceBytes = 1 << 17;
-constexpr IndexNames kGatherRowsGathered{"gather_rows", "row", "rows are counted from 0"};
-constexpr IndexNames kScattered{"scatter_rows", "row", "rows are counted from 0"};
+constexpr IndexNames kGatherRowsGathered{
+    "gather_rows", "row", "rows are counted from 0; the vocabulary of an embedding is above its largest class number"};
+constexpr IndexNames kScattered{
+    "scatter_rows", "row", "rows are counted from 0; the vocabulary of an embedding is above its largest class number"};
 
 std::vector<TensorSpec> infer_gather_gather_rows(const InferCall& call) {
   const auto &table = call.inputs[0], &index = call.inputs[1];

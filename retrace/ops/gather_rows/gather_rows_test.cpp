@@ -106,7 +106,7 @@ TEST(GatherRows, names_the_row_that_does_not_exist) {
             "  where:    model.cpp:7\n"
             "  got:      i32[2]\n"
             "  expected: values from 0 to 2\n"
-            "  help:     rows are counted from 0");
+            "  help:     rows are counted from 0; the vocabulary of an embedding is above its largest class number");
 }
 
 TEST(GatherRows, refuses_a_float_index_and_a_table_without_axes) {
