@@ -25,12 +25,14 @@ static_assert(kTile / kFewestInRow + 1 + 2 * kReadAhead <= kTile);
 // What a tile knows of each of its patterns, or loads.
 template <class T>
 T* for_each_of(size_t count) {
+  if (count == 0) return nullptr;
   thread_local std::vector<T> all;
   if (all.size() < count) all.resize(count);
   return all.data();
 }
 
 float* scratch_memory(int64_t floats) {
+  if (floats == 0) return nullptr;
   thread_local std::vector<float> memory;
   const auto needed = static_cast<size_t>(floats) + 16;
   if (memory.size() < needed) memory.resize(needed);
@@ -533,7 +535,7 @@ void TileProgram::run(int64_t begin, int64_t end, const void* const* inputs, voi
   tile.begin(begin);
   for (int64_t at = begin, count = 0; at < end; tile.next(at, count), at += count) {
     count = tile_at(at, end);
-    tile.load(at, count);
+    if (!loads_.empty()) tile.load(at, count);
     for (const auto& step : steps_) step.function ? tile.rule(step, at, count) : tile.links(step, at, count);
     for (const auto& store : stores_) tile.store(store, at, count);
   }
