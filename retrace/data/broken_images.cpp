@@ -4,6 +4,7 @@
 
 #include "retrace/base/file.h"
 #include "retrace/base/joined.h"
+#include "retrace/base/warning.h"
 #include "retrace/data/file_container.h"
 #include "retrace/data/image_orientation.h"
 #include "retrace/data/image_pixels.h"
@@ -38,6 +39,19 @@ BrokenImages find_broken_images(const ImageFiles& files, uint64_t most) {
     }
   }
   return found;
+}
+
+void tell_broken_images(const ImageFiles& files) {
+  constexpr uint64_t kMostBytes = uint64_t{32} << 20;
+  const BrokenImages broken = find_broken_images(files, kMostBytes);
+  if (broken.count > 0)
+    warn(fmt::format("{}: take them out of the folder, or fetch them again\n            {}", broken.summary(),
+                     broken.text()));
+  if (broken.turned > 0)
+    warn(fmt::format(
+        "{} of {} images have an orientation of EXIF, which is not applied, as in PyTorch and Keras: to turn "
+        "them, in Python PIL.ImageOps.exif_transpose(PIL.Image.open(name)).save(name)",
+        broken.turned, broken.looked_at));
 }
 
 Error broken_images_error(const ImageFiles& files, const Error& met) {

@@ -23,6 +23,9 @@ struct BrokenImages {
 // Decodes the files in their order until `most` bytes have been read. Those in a bucket are not looked at.
 BrokenImages find_broken_images(const ImageFiles& files, uint64_t most);
 
+// Warns of what would end a training on these files or make it worse, as far as a second or so can tell.
+void tell_broken_images(const ImageFiles& files);
+
 // What to throw where a file cannot be read: that error, or one that lists all such files where there are more.
 Error broken_images_error(const ImageFiles& files, const Error& met);
 

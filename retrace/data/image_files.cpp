@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
+#include <unordered_map>
 
 #include "retrace/base/file.h"
 #include "retrace/base/joined.h"
@@ -35,12 +38,6 @@ void check_folders(const FoundImages& found) {
           .help("move it into the folder of its class, or take it out");
 }
 
-// The place of a name in sorted names; -1 if it is not there.
-int32_t place_of(const std::vector<std::string>& names, std::string_view name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  return found == names.end() ? -1 : static_cast<int32_t>(found - names.begin());
-}
-
 std::vector<std::string> names_found(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
   for (const auto& path : paths)  // files of a folder follow each other
@@ -50,20 +47,21 @@ std::vector<std::string> names_found(const std::vector<std::string>& paths) {
   return names;
 }
 
-void add_labels(ImageFiles& files) {
-  std::string_view last;
-  int32_t label = -1;
-  for (const auto& path : files.paths) {
-    if (const auto name = folder_name(path); label < 0 || name != last) {
-      last = name;
-      label = place_of(files.class_names, name);
-      if (label < 0)
-        throw Error(ErrorKind::bad_data, 340, fmt::format("the image \"{}\" is of no known class", printable(path)))
-            .got(printable(name))
-            .expected(printable(joined(files.class_names, ", ")))
-            .help("add the class to the training set (in a program, to class_names), or take its folder out");
-    }
-    files.labels.push_back(label);
+// The numbers of these names of classes, one for each file.
+template <class Name>
+void add_labels(ImageFiles& files, Name name_of) {
+  std::unordered_map<std::string_view, int32_t> numbers;
+  for (const auto& name : files.class_names) numbers.emplace(name, static_cast<int32_t>(numbers.size()));
+  for (size_t i = 0; i < files.paths.size(); ++i) {
+    const std::string_view name = name_of(i);
+    const auto found = numbers.find(name);
+    if (found == numbers.end())
+      throw Error(ErrorKind::bad_data, 340,
+                  fmt::format("the image \"{}\" is of no known class", printable(files.paths[i])))
+          .got(printable(name))
+          .expected(printable(joined(files.class_names, ", ")))
+          .help("add the class to the training set (in a program, to class_names), or take its images out");
+    files.labels.push_back(found->second);
   }
 }
 
@@ -75,7 +73,26 @@ ImageFiles find_image_files(const std::string& location, bool labels, const std:
   ImageFiles files{std::move(found.images), {}, {}, std::move(found.container), std::move(found.entries)};
   if (!labels) return files;
   files.class_names = class_names.empty() ? names_found(files.paths) : class_names;
-  add_labels(files);
+  add_labels(files, [&](size_t i) { return folder_name(files.paths[i]); });
+  return files;
+}
+
+ImageFiles listed_image_files(const std::vector<std::string>& paths, const std::vector<std::string>& labels,
+                              const std::vector<std::string>& class_names) {
+  if (paths.empty() || (!labels.empty() && labels.size() != paths.size()))
+    throw Error(ErrorKind::usage, 551, "image_list_datastore: there is no image, or not one label for each")
+        .got(fmt::format("{} files, {} labels", paths.size(), labels.size()))
+        .expected("one file or more, and no labels or as many");
+  for (const auto& path : paths)
+    if (std::error_code ignored; !std::filesystem::exists(path, ignored)) throw missing_path(path, "image");
+  ImageFiles files{paths, {}, {}, nullptr, {}};
+  if (labels.empty()) return files;
+  files.class_names = class_names;
+  if (class_names.empty()) {
+    const std::set<std::string> names(labels.begin(), labels.end());
+    files.class_names.assign(names.begin(), names.end());
+  }
+  add_labels(files, [&](size_t i) { return std::string_view(labels[i]); });
   return files;
 }
 

@@ -42,4 +42,10 @@ constexpr uint64_t kImageFileLimit = uint64_t{1} << 30;
 // classes, and a class that is not in class_names; of archives, those of TarArchive; of buckets, those of S3Bucket.
 ImageFiles find_image_files(const std::string& location, bool labels, const std::vector<std::string>& class_names = {});
 
+// These files of the disk, in this order, with the classes that `labels` name, or none. Errors: usage for no files and
+// for other numbers of labels than of files; missing for files that are not there; bad_data for a class that is not in
+// class_names.
+ImageFiles listed_image_files(const std::vector<std::string>& paths, const std::vector<std::string>& labels,
+                              const std::vector<std::string>& class_names = {});
+
 }  // namespace retrace

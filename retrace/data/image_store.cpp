@@ -138,11 +138,11 @@ class ImageSource : public DataSource {
   std::shared_ptr<const std::vector<int64_t>> members_;
 };
 
-void check_options(const ImageDatastoreOptions& options, Place place) {
+void check_options(const char* call, const ImageDatastoreOptions& options, Place place) {
   const bool good = options.height >= 0 && options.width >= 0 &&
                     (options.channels == 0 || options.channels == 1 || options.channels == 3);
   if (good) return;
-  throw Error(ErrorKind::usage, 342, "image_datastore: there are no images of these sizes")
+  throw Error(ErrorKind::usage, 342, fmt::format("{}: there are no images of these sizes", call))
       .where(place)
       .got(fmt::format("height {}, width {}, channels {}", options.height, options.width, options.channels))
       .expected("height and width of 1 or more, channels of 1 or 3; 0 takes those of the first image");
@@ -298,16 +298,27 @@ ImageDatastore ImageDatastore::subset(std::span<const int64_t> indices, Place pl
   return members_of(Datastore::subset(indices, place), place);
 }
 
+ImageDatastore store_of_files(ImageFiles files, const ImageDatastoreOptions& options, Place place) {
+  const ImageInfo sizes = wanted_sizes(options, files);
+  std::vector<int64_t> all(files.paths.size());
+  std::iota(all.begin(), all.end(), 0);
+  auto reader = std::make_shared<ImageReader>(std::move(files), sizes, options.fit, options.scale_bytes);
+  return {std::move(reader), std::make_shared<const std::vector<int64_t>>(std::move(all)), place};
+}
+
 ImageDatastore image_datastore(const std::string& location, const ImageDatastoreOptions& options, Place place) {
-  check_options(options, place);
+  check_options("image_datastore", options, place);
   return with_place(place, [&] {
-    auto files = find_image_files(location, options.labels == LabelsFrom::folder_names, options.class_names);
-    const ImageInfo sizes = wanted_sizes(options, files);
-    std::vector<int64_t> all(files.paths.size());
-    std::iota(all.begin(), all.end(), 0);
-    auto reader = std::make_shared<ImageReader>(std::move(files), sizes, options.fit, options.scale_bytes);
-    return ImageDatastore(std::move(reader), std::make_shared<const std::vector<int64_t>>(std::move(all)), place);
+    return store_of_files(find_image_files(location, options.labels == LabelsFrom::folder_names, options.class_names),
+                          options, place);
   });
+}
+
+ImageDatastore image_list_datastore(const std::vector<std::string>& files, const std::vector<std::string>& labels,
+                                    const ImageDatastoreOptions& options, Place place) {
+  check_options("image_list_datastore", options, place);
+  return with_place(
+      place, [&] { return store_of_files(listed_image_files(files, labels, options.class_names), options, place); });
 }
 
 }  // namespace retrace

@@ -83,7 +83,7 @@ class ImageDatastore : public Datastore {
   }
 
  private:
-  friend ImageDatastore image_datastore(const std::string& location, const ImageDatastoreOptions& options, Place place);
+  friend ImageDatastore store_of_files(ImageFiles files, const ImageDatastoreOptions& options, Place place);
   ImageDatastore(std::shared_ptr<const ImageReader> reader, std::shared_ptr<const std::vector<int64_t>> members,
                  Place place);
   ImageDatastore members_of(const Datastore& part, Place place) const;
@@ -101,5 +101,12 @@ class ImageDatastore : public Datastore {
 // them, and for a class that is not in class_names; those of image_info() of the first file; usage for options.
 ImageDatastore image_datastore(const std::string& location, const ImageDatastoreOptions& options = {},
                                Place place = Place::here());
+
+// The images of these files, which lie on the disk, in this order; one may be named several times. `labels`: the name
+// of the class of each, in place of options.labels; none: there are no labels. Errors: those of image_info() of the
+// first file; missing for a file that is not there, bad_data for a class that is not in class_names; usage for no
+// files, other numbers of labels than of files, and options.
+ImageDatastore image_list_datastore(const std::vector<std::string>& files, const std::vector<std::string>& labels = {},
+                                    const ImageDatastoreOptions& options = {}, Place place = Place::here());
 
 }  // namespace retrace

@@ -233,7 +233,7 @@ TEST(ImageStore, GivesClassesTheLabelsOfAnotherStore) {
   EXPECT_EQ(error_of([&] { with({"cat", "dog"}); }),
             "error[RT0340]: the image \"" + folder.at("ant-eater/0.png") +
                 "\" is of no known class\n  where:    train.cpp:5\n  got:      ant-eater\n  expected: cat, dog\n"
-                "  help:     add the class to the training set (in a program, to class_names), or take its folder out");
+                "  help:     add the class to the training set (in a program, to class_names), or take its images out");
 }
 
 TEST(ImageStore, NamesTheFileThatDoesNotFit) {

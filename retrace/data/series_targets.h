@@ -23,11 +23,4 @@ struct FileTargets {
 FileTargets read_file_targets(const std::filesystem::path& folder, const std::vector<std::filesystem::path>& files,
                               const std::vector<std::string>& columns, bool texts);
 
-// The columns of that file but `file`, and whether each holds numbers alone.
-struct TargetColumn {
-  std::string name;
-  bool numbers = true;
-};
-std::vector<TargetColumn> look_at_targets(const std::filesystem::path& folder);
-
 }  // namespace retrace

@@ -108,6 +108,8 @@ struct SourceKind {
   // In its place, where the files have columns of which one is the target. `target`: its name; empty: the column that
   // looks like it. Errors: bad_data for one that is not there.
   std::function<DataLook(const std::filesystem::path& folder, const std::string& target)> look_for_target = {};
+  // Another source that finds such files, too, and reads less of them: `retrace init` takes this one.
+  std::string nearer_than = {};
   // The numbers of samples that it can give, if not any: a text ("a square number: ..."), and the nearest such number.
   std::string counts = {};
   std::function<int64_t(Split split, int64_t samples)> nearest_count = {};

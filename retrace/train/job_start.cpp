@@ -74,7 +74,8 @@ FoundData found_by(const SourceKind& source, const fs::path& folder, const std::
                   .options = with_standard_values(std::move(look.options), source.options),
                   .whole = source.name == "csv" && fs::is_regular_file(folder, ignored)};
   data.train = source.description(Split::train, data.request);
-  if (source.look_for_target) data.request.options.set("features", data.train.variables[0].shape[0]);
+  if (source.look_for_target && data.request.options.find("features"))
+    data.request.options.set("features", data.train.variables[0].shape[0]);
   return data;
 }
 
@@ -126,6 +127,10 @@ FoundData found_in(const fs::path& folder, const std::string& target) {
       if (error.kind() != ErrorKind::missing) errors.push_back(error);
     }
   }
+  std::erase_if(found, [&](const FoundData& one) {
+    return std::any_of(found.begin(), found.end(),
+                       [&](const FoundData& other) { return other.source->nearer_than == one.source->name; });
+  });
   if (found.size() == 1) return std::move(found[0]);
   if (found.size() > 1)
     throw no_data(folder.string(), "holds data of several sources")

@@ -1,15 +1,13 @@
-#include "retrace/data/image_fit.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "retrace/base/file.h"
 #include "retrace/base/folder.h"
-#include "retrace/base/warning.h"
 #include "retrace/cloud/s3_location.h"
 #include "retrace/data/broken_images.h"
 #include "retrace/data/image_files.h"
+#include "retrace/data/image_options.h"
 #include "retrace/data/image_search.h"
 #include "retrace/data/s3_archive.h"
 #include "retrace/data/s3_files.h"
@@ -54,11 +52,6 @@ void check_path(const std::filesystem::path& path) {
   throw missing_path(path, is_archive_name(path.string()) ? "data archive" : "data folder");
 }
 
-Shape sample_of_images(const SourceRequest& request) {
-  return {request.options.integer("image_height"), request.options.integer("image_width"),
-          request.options.integer("image_channels")};
-}
-
 // Whether the names of the classes are known without the training set, which is not there.
 bool stands_alone(const SourceRequest& request) {
   if (request.training.class_names.empty()) return false;
@@ -90,61 +83,30 @@ int64_t classes_of_images(const ImageDatastore& store) { return static_cast<int6
 
 // Classes and sizes are those of the training set, where there is one.
 ImageDatastore store_of_images(Split split, const SourceRequest& request) {
-  const Shape sample = sample_of_images(request);
-  ImageDatastoreOptions options{.labels = LabelsFrom::folder_names,
-                                .height = sample[0],
-                                .width = sample[1],
-                                .channels = sample[2],
-                                .fit = image_fit_of(request.options.text("image_fit")),
-                                .scale_bytes = true};
-  if (request.any_size && sample[0] == 0 && sample[1] == 0) options.fit = ImageFit::any;
+  ImageDatastoreOptions options = image_store_options(request);
+  options.labels = LabelsFrom::folder_names;
   check_path(request.path);
   if (split == Split::train) return image_datastore(folder_of(Split::train, request), options, Place());
   TrainingFacts facts = request.training;
   if (facts.sizes.rank() == 0 && !stands_alone(request))
     facts = facts_of_images(image_datastore(folder_of(Split::train, request), options, Place()));
+  options = image_store_options(request, facts.sizes);
+  options.labels = LabelsFrom::folder_names;
   options.class_names = facts.class_names;
-  if (const Shape& sizes = facts.sizes; sizes.rank() > 0)
-    options.height = sizes[0], options.width = sizes[1], options.channels = sizes[2];
   return image_datastore(folder_of(Split::test, request), options, Place());
-}
-
-// What would end a training or make it worse, as far as a second or so can tell.
-void tell_broken_images(const std::string& folder) {
-  constexpr uint64_t kMostBytes = uint64_t{32} << 20;
-  if (is_s3(folder)) return;
-  const BrokenImages broken = find_broken_images(find_image_files(folder, true), kMostBytes);
-  if (broken.count > 0)
-    warn(fmt::format("{}: take them out of the folder, or fetch them again\n            {}", broken.summary(),
-                     broken.text()));
-  if (broken.turned > 0)
-    warn(fmt::format(
-        "{} of {} images have an orientation of EXIF, which is not applied, as in PyTorch and Keras: to turn "
-        "them, in Python PIL.ImageOps.exif_transpose(PIL.Image.open(name)).save(name)",
-        broken.turned, broken.looked_at));
 }
 
 // The sizes of the first image, if it is not large; images of other sizes are brought to them.
 OptionValues look_images(const std::filesystem::path& folder) {
-  constexpr int64_t kLargest = 64;
   const ImageDatastore train =
       image_datastore(folder_of(Split::train, {.path = folder}), {.labels = LabelsFrom::folder_names}, Place());
-  const Shape sizes = train.sizes();
-  tell_broken_images(folder_of(Split::train, {.path = folder}));
-  const int64_t larger = std::max(sizes[0], sizes[1]);
-  const auto scaled = [&](int64_t size) {
-    return larger <= kLargest ? size : std::max<int64_t>(1, size * kLargest / larger);
-  };
-  return {{"image_height", scaled(sizes[0])},
-          {"image_width", scaled(sizes[1])},
-          {"image_channels", sizes[2]},
-          {"image_fit", std::string("resize")}};
+  if (!is_s3(train.files()[0])) tell_broken_images(find_image_files(folder_of(Split::train, {.path = folder}), true));
+  return image_look(train.sizes());
 }
 
 }  // namespace
 
 SourceKind images_source() {
-  constexpr double kMost = 65535;
   return {
       .name = "images",
       .help =
@@ -154,22 +116,7 @@ SourceKind images_source() {
       .reads_folder = true,
       .reads_objects = true,
       .files = "train/CLASS and test/CLASS, or CLASS alone, folders of images",
-      .options = {{.name = "image_height",
-                   .help = "of all images; 0: as the first one of the training set has, or any before resize or a crop",
-                   .standard = int64_t{0},
-                   .high = kMost},
-                  {.name = "image_width",
-                   .help = "of all images; 0: as the first one of the training set has",
-                   .standard = int64_t{0},
-                   .high = kMost},
-                  {.name = "image_channels",
-                   .help = "1: grey, 3: colours; others are converted; 0: as the first one of the training set has",
-                   .standard = int64_t{0},
-                   .high = 3},
-                  {.name = "image_fit",
-                   .help = "an image of another size: is an error (exact), is resized, or loses its borders",
-                   .standard = std::string("exact"),
-                   .choices = {"exact", "resize", "center-crop"}}},
+      .options = image_rules(),
       .sample = sample_of_images,
       .load =
           [](Split split, const SourceRequest& request) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/data/file_table.h"
 #include "retrace/data/label_classes.h"
 #include "retrace/data/npy.h"
 #include "retrace/data/series_sets.h"
@@ -117,7 +118,7 @@ OptionValues look_series(const fs::path& folder) {
   const int64_t columns = std::max<int64_t>(1, width_of_series(files[0]));
   std::error_code failure;
   if (!fs::exists(train / kTargetsFile, failure)) return look_at_positions(files, std::max<int64_t>(1, columns - 1));
-  const auto targets = look_at_targets(train);
+  const auto targets = look_at_file_table(train / kTargetsFile, "file");
   const auto text = std::find_if(targets.begin(), targets.end(), [](const TargetColumn& one) { return !one.numbers; });
   OptionValues options{{"length", longest_of(files, {.features = columns})}, {"features", columns}};
   if (text == targets.end()) {

@@ -1,0 +1,107 @@
+#include "retrace/data/file_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "retrace/base/file.h"
+#include "retrace/base/joined.h"
+
+namespace retrace {
+namespace {
+namespace fs = std::filesystem;
+
+std::string file_name(const fs::path& table) { return printable(table.filename().string()); }
+
+Error no_column(const fs::path& table, const std::string& file, const std::string& name,
+                const std::vector<std::string>& header) {
+  const auto near = nearest(name, header);
+  return Error(ErrorKind::bad_data, 407, fmt::format("{} has no column \"{}\"", file_name(table), printable(name)))
+      .where(printable(table.string()))
+      .got("columns " + printable(joined(header, ", ")))
+      .expected(fmt::format("a line of names: \"{}\", and one name for each target", printable(file)))
+      .help(near.empty() ? "" : fmt::format("did you mean \"{}\"?", printable(near)));
+}
+
+Error several_columns(const fs::path& table, const std::vector<std::string>& targets) {
+  return Error(ErrorKind::bad_data, 407, fmt::format("{} has several columns of targets", file_name(table)))
+      .where(printable(table.string()))
+      .got("columns " + printable(joined(targets, ", ")))
+      .expected("one")
+      .help("name it: data.target_columns = [\"" + printable(targets[0]) + "\"]");
+}
+
+// The header, and the places of the columns in it.
+struct Header {
+  std::vector<std::string> all, targets;
+  size_t file = 0;
+  std::vector<size_t> places;  // of the targets
+};
+Header header_of(CsvReader& reader, const fs::path& table, const FileTableColumns& columns) {
+  Header header;
+  if (reader.next())
+    for (const auto& cell : reader.cells()) header.all.push_back(cell.text);
+  const auto place_of = [&](const std::string& name) {
+    const auto found = std::find(header.all.begin(), header.all.end(), name);
+    if (found == header.all.end()) throw no_column(table, columns.file, name, header.all);
+    return static_cast<size_t>(found - header.all.begin());
+  };
+  header.file = place_of(columns.file);
+  header.targets = columns.targets;
+  if (columns.targets.empty())
+    std::copy_if(header.all.begin(), header.all.end(), std::back_inserter(header.targets),
+                 [&](const std::string& name) { return name != columns.file; });
+  if (header.targets.empty()) throw no_column(table, columns.file, "target", header.all);
+  for (const auto& name : header.targets) header.places.push_back(place_of(name));
+  return header;
+}
+
+void check_width(const CsvReader& reader, const Header& header) {
+  if (reader.cells().size() == header.all.size()) return;
+  throw Error(ErrorKind::bad_data, 350, fmt::format("a record has {} cells", reader.cells().size()))
+      .where(reader.place(reader.cells()[0].position))
+      .expected(fmt::format("{}, as the first line has", header.all.size()))
+      .help(reader.cells().size() > header.all.size() ? "put a cell that holds a comma into quotes" : "");
+}
+
+}  // namespace
+
+std::string FileTable::place(const CsvLabel& cell) const {
+  return fmt::format("{}:{}:{}", printable(name), cell.position.line, cell.position.column);
+}
+
+FileTable read_file_table(const fs::path& table, const FileTableColumns& columns) {
+  const std::string text = read_file(table, "CSV file", kCsvLimit), name = table.string();
+  CsvReader reader(text, name);
+  const Header header = header_of(reader, table, columns);
+  if (columns.texts && header.targets.size() > 1) throw several_columns(table, header.targets);
+  FileTable made{.header = header.all, .targets = header.targets, .files = {}, .name = name};
+  while (reader.next()) {
+    check_width(reader, header);
+    const CsvCell& file = reader.cells()[header.file];
+    made.files.push_back({file.text, file.position});
+    if (!columns.texts) continue;
+    const CsvCell& own = reader.cells()[header.places[0]];
+    made.texts.push_back({own.text, own.position});
+  }
+  if (!columns.texts)
+    made.values =
+        parse_csv_table(text, name, {.named = header.targets, .for_inputs = true, .named_are_targets = true}).features;
+  return made;
+}
+
+std::vector<TargetColumn> look_at_file_table(const fs::path& table, const std::string& file) {
+  const std::string text = read_file(table, "CSV file", kCsvLimit), name = table.string();
+  CsvReader reader(text, name);
+  const Header header = header_of(reader, table, {.file = file});
+  std::vector<TargetColumn> columns;
+  for (const auto& target : header.targets) columns.push_back({target});
+  while (reader.next())
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const size_t at = header.places[i];
+      columns[i].numbers = columns[i].numbers && at < reader.cells().size() && is_csv_number(reader.cells()[at].text);
+    }
+  return columns;
+}
+
+}  // namespace retrace
