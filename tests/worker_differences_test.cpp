@@ -48,6 +48,13 @@ const std::string kImageTableJob =
     "[network]\nlayers = [{type = \"linear\", features = 9}]\n[data]\nsource = \"image-table\"\npath = \"here\"\n"
     "image_height = 4\nimage_width = 4\nimage_channels = 3\n";
 
+// Nor texts of a table, and rows in the order of time.
+const std::string kTextTableJob =
+    "[network]\nlayers = [{type = \"embedding\", vocabulary = 257, features = 4}, {type = \"linear\", features = 9}]\n"
+    "[data]\nsource = \"text-table\"\npath = \"here\"\n";
+const std::string kForecastJob =
+    "[network]\nlayers = [{type = \"linear\", features = 1}]\n[data]\nsource = \"forecast\"\npath = \"here\"\n";
+
 using Overrides = std::vector<JobOverride>;
 
 // Keys that every job has, or built-in networks, and another value.
@@ -183,6 +190,8 @@ std::map<std::string, OptionCase> option_cases() {
   add("data", kind_of(all_sources(), "text", "data source", {}).options, {}, kTextJob);
   add("data", kind_of(all_sources(), "volumes", "data source", {}).options, {}, kVolumeJob);
   add("data", kind_of(all_sources(), "image-table", "data source", {}).options, {}, kImageTableJob);
+  add("data", kind_of(all_sources(), "text-table", "data source", {}).options, {}, kTextTableJob);
+  add("data", kind_of(all_sources(), "forecast", "data source", {}).options, {}, kForecastJob);
   return cases;
 }
 

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "retrace/base/file.h"
+#include "retrace/base/folder.h"
 #include "retrace/base/joined.h"
+#include "retrace/data/label_classes.h"
 
 namespace retrace {
 namespace {
@@ -47,6 +50,7 @@ Header header_of(CsvReader& reader, const fs::path& table, const FileTableColumn
     return static_cast<size_t>(found - header.all.begin());
   };
   header.file = place_of(columns.file);
+  if (columns.alone) return header;
   header.targets = columns.targets;
   if (columns.targets.empty())
     std::copy_if(header.all.begin(), header.all.end(), std::back_inserter(header.targets),
@@ -62,6 +66,15 @@ void check_width(const CsvReader& reader, const Header& header) {
       .where(reader.place(reader.cells()[0].position))
       .expected(fmt::format("{}, as the first line has", header.all.size()))
       .help(reader.cells().size() > header.all.size() ? "put a cell that holds a comma into quotes" : "");
+}
+
+// The only table of a folder, for training, where it has no train.csv.
+fs::path only_table(const fs::path& folder) {
+  std::vector<std::string> tables;
+  std::error_code failure;
+  for (const auto& name : folder_names(folder, failure))
+    if (name[0] != '.' && name.ends_with(".csv")) tables.push_back(name);
+  return folder / (tables.size() == 1 && !tables[0].starts_with("test") ? tables[0] : "train.csv");
 }
 
 }  // namespace
@@ -84,10 +97,36 @@ FileTable read_file_table(const fs::path& table, const FileTableColumns& columns
     const CsvCell& own = reader.cells()[header.places[0]];
     made.texts.push_back({own.text, own.position});
   }
-  if (!columns.texts)
+  if (made.files.empty())
+    throw Error(ErrorKind::bad_data, 553, "the table has no record")
+        .where(printable(name))
+        .expected("a line of names, and a line for each sample");
+  if (!columns.texts && !columns.alone)
     made.values =
         parse_csv_table(text, name, {.named = header.targets, .for_inputs = true, .named_are_targets = true}).features;
   return made;
+}
+
+fs::path table_of(Split split, const SourceRequest& request) {
+  std::error_code ignored;
+  if (fs::is_regular_file(request.path, ignored)) return request.path;
+  if (!fs::exists(request.path, ignored)) throw missing_path(request.path, "data folder");
+  const fs::path table = request.path / (split == Split::train ? "train.csv" : "test.csv");
+  return split == Split::train && !fs::exists(table, ignored) ? only_table(request.path) : table;
+}
+
+TableClasses classes_of_table(const FileTable& table, const std::vector<std::string>& known) {
+  std::set<std::string> names;
+  for (const CsvLabel& label : table.texts) {
+    if (label.text.empty())
+      throw Error(ErrorKind::bad_data, 554, "a record has no class")
+          .where(table.place(label))
+          .help("write its class, or take the record out");
+    names.insert(label.text);
+  }
+  TableClasses classes{known.empty() ? classes_of_labels(names, table.name) : known, {}};
+  classes.numbers = numbers_of_labels(table.texts, printable(table.name), classes.names);
+  return classes;
 }
 
 std::vector<TargetColumn> look_at_file_table(const fs::path& table, const std::string& file) {

@@ -1,18 +1,21 @@
 #pragma once
-// CSV tables with a record for each of some files.
+// CSV tables with a record for each of some files, or for each text: a column that names or holds the samples, and
+// their targets.
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "retrace/data/csv_table.h"
+#include "retrace/data/source_kind.h"
 
 namespace retrace {
 
 struct FileTableColumns {
-  std::string file = "file";              // the column with the names of the files
+  std::string file = "file";              // the column with the names of the files, or with the texts
   std::vector<std::string> targets = {};  // those that are read besides; none: all others
   bool texts = false;                     // there is one, of texts; else they hold numbers
+  bool alone = false;                     // no targets are read
 };
 
 // Record by record, in the order of the table.
@@ -31,6 +34,18 @@ struct FileTable {
 // A table with a line of names. Errors: missing; bad_data, with file:line:column, for columns that are not there and
 // several of them where one is wanted, and those of CSV files.
 FileTable read_file_table(const std::filesystem::path& table, const FileTableColumns& columns);
+
+// The table of a set: `request.path` itself, or train.csv or test.csv in it; the training set may also be the only
+// table there, of any name. Error(missing) if that path is not there.
+std::filesystem::path table_of(Split split, const SourceRequest& request);
+
+// The numbers of the classes that the texts of a table name. `known`: the names of the classes; none: those that are
+// found. Errors: bad_data for a record without a class and for a class that is not known.
+struct TableClasses {
+  std::vector<std::string> names;
+  std::vector<int32_t> numbers;  // of the records
+};
+TableClasses classes_of_table(const FileTable& table, const std::vector<std::string>& known);
 
 // The columns but that of the files, and whether each holds numbers alone.
 struct TargetColumn {

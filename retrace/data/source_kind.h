@@ -79,10 +79,13 @@ struct SourceInputs {
 
 struct SourceKind {
   std::string name;
-  std::string help;                      // one line
-  std::vector<SourceTarget> targets;     // the variables after the input, in order: all that there may be
-  bool reads_folder = false;             // whether it needs SourceRequest::path
-  bool reads_objects = false;            // whether that may be one of object storage; else it gets a copy on the disk
+  std::string help;                   // one line
+  std::vector<SourceTarget> targets;  // the variables after the input, in order: all that there may be
+  bool reads_folder = false;          // whether it needs SourceRequest::path
+  bool reads_objects = false;         // whether that may be one of object storage; else it gets a copy on the disk
+  // Samples are rows up to a time, and what is learned lies behind them. Others read such files, too: `retrace init`
+  // takes this source where it is named alone.
+  bool forecasts = false;
   std::string files = {};                // what must be in that folder: "the four IDX files"
   std::vector<OptionRule> options = {};  // of this source alone
   // Whether there is that target, given the options of this source; not set: always.

@@ -120,7 +120,7 @@ TEST_F(ImageTableJobTest, WhatDoesNotFit) {
   write("00,above,0,0\n99,below,3,1\n", test_);
   EXPECT_TRUE(says(refused(), "train.csv:3:1")) << refused();
   write("00,above,0,0\n01,,3,1\n", test_);
-  EXPECT_TRUE(says(refused(), "an image has no class"));
+  EXPECT_TRUE(says(refused(), "a record has no class"));
   write("", test_);
   EXPECT_TRUE(says(refused(), "the table has no record"));
   write(train_, "50,beside,1,1\n");

@@ -72,11 +72,24 @@ FoundData found_by(const SourceKind& source, const fs::path& folder, const std::
   FoundData data{.source = &source, .notes = std::move(look.notes)};
   data.request = {.path = folder,
                   .options = with_standard_values(std::move(look.options), source.options),
-                  .whole = source.name == "csv" && fs::is_regular_file(folder, ignored)};
+                  .whole = source.look_for_target && fs::is_regular_file(folder, ignored)};
   data.train = source.description(Split::train, data.request);
   if (source.look_for_target && data.request.options.find("features"))
-    data.request.options.set("features", data.train.variables[0].shape[0]);
+    data.request.options.set("features", data.train.variables[0].shape.back());
   return data;
+}
+
+// A table or arrays, of which another source may read more.
+FoundData found_in_file(const std::string& source, const fs::path& file, const std::string& target) {
+  for (const auto& other : all_sources()) {
+    if (other.nearer_than != source) continue;
+    try {
+      return found_by(other, file, target);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::missing) throw;
+    }
+  }
+  return found_by(kind_of(all_sources(), source, "data source", {}), file, target);
 }
 
 // Folders that lie in a folder, or at the top of an archive.
@@ -102,7 +115,7 @@ std::string folder_meant(const fs::path& folder) {
   for (const auto& inner : folders) {
     if (folders.size() > kMostFolders) break;
     for (const auto& source : all_sources()) {
-      if (!source.reads_folder) continue;
+      if (!source.reads_folder || source.forecasts) continue;
       try {
         found_by(source, inner);
         return fmt::format("did you mean \"{}\"?", printable(inner.string()));
@@ -118,7 +131,7 @@ FoundData found_in(const fs::path& folder, const std::string& target) {
   std::vector<Error> errors;
   std::vector<std::string> known, names;
   for (const auto& source : all_sources()) {
-    if (!source.reads_folder) continue;
+    if (!source.reads_folder || source.forecasts) continue;
     known.push_back(fmt::format("{} ({})", source.files, source.name));
     try {
       found.push_back(found_by(source, folder, target));
@@ -135,11 +148,10 @@ FoundData found_in(const fs::path& folder, const std::string& target) {
   if (found.size() > 1)
     throw no_data(folder.string(), "holds data of several sources")
         .got(joined(names, ", "))
-        .help("put the files of each into a folder of their own");
+        .help("name one of them: --source " + names[0] + "; or put the files of each into a folder of their own");
   if (!errors.empty()) throw errors[0];
   for (const auto& [source, endings] : {std::pair("csv", ".csv .tsv "), std::pair("npy", ".npz ")})
-    if (const auto file = only_file(folder, endings))
-      return found_by(kind_of(all_sources(), source, "data source", {}), *file, target);
+    if (const auto file = only_file(folder, endings)) return found_in_file(source, *file, target);
   Error error = no_data(folder.string(), "holds no data that a source reads");
   const auto unread = unread_files(folder);
   if (unread) error.got(unread->found);
@@ -154,8 +166,7 @@ FoundData find_data(const std::string& data, const std::string& target) {
   if (fs::is_directory(data, ignored) || archive_path(data)) return found_in(data, target);
   for (const auto& [ending, source] :
        {std::pair(".txt", "text"), std::pair(".csv", "csv"), std::pair(".tsv", "csv"), std::pair(".npz", "npy")})
-    if (fs::is_regular_file(data, ignored) && data.ends_with(ending))
-      return found_by(kind_of(all_sources(), source, "data source", {}), data, target);
+    if (fs::is_regular_file(data, ignored) && data.ends_with(ending)) return found_in_file(source, data, target);
   if (fs::exists(data, ignored)) {
     const auto unread = unread_files(data);
     throw no_data(data, "is neither a folder, a text (.txt), a table (.csv, .tsv) nor arrays (.npz)")
@@ -236,7 +247,9 @@ void check_start(const std::string& text, const std::string& file) {
 
 JobStart start_job(const JobStartOptions& options) {
   const FloatingPointScope floating_point;
-  FoundData data = find_data(options.data, options.target);
+  FoundData data = options.source.empty() ? find_data(options.data, options.target)
+                                          : found_by(kind_of(all_sources(), options.source, "data source", {}),
+                                                     options.data, options.target);
   if (!options.target.empty() && !data.source->look_for_target)
     throw Error(ErrorKind::usage, 498,
                 fmt::format("data that the source \"{}\" reads have no target to choose", data.source->name))

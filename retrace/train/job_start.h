@@ -10,6 +10,7 @@ namespace retrace {
 
 struct JobStartOptions {
   std::string data;               // a folder with data that a source reads, or the name of a source that reads none
+  std::string source = {};        // the name of the source that reads it; empty: the one that finds its files there
   std::string target = {};        // the column of a table that is learned; empty: the one that looks like it
   std::string network = {};       // a built-in network; empty: layers that fit the data
   std::string file = "job.toml";  // the name of the job file, for its comments and for messages

@@ -480,7 +480,8 @@ TEST(JobStart, SaysWhatTheDataLack) {
           "train_inputs.npy, train_targets.npy, test_inputs.npy and test_targets.npy, or an NPZ file (npy); "
           "train/CLASS and "
           "test/CLASS, or CLASS alone, folders of series (series); train.txt and test.txt, or "
-          "texts of which a part tests (text); train/CLASS and test/CLASS, or CLASS alone, folders of texts (texts); "
+          "texts of which a part tests (text); train.csv and test.csv, tables of texts (text-table); train/CLASS and "
+          "test/CLASS, or CLASS alone, folders of texts (texts); "
           "train/CLASS and "
           "test/CLASS, or CLASS alone, folders of volumes (volumes)\n"
           "  help:     docs/data.md says how the files are named");
@@ -506,10 +507,11 @@ TEST(JobStart, SaysWhatTheDataLack) {
   write_file_whole(root / "train.csv", "a,b,kind\n1,2,red\n");
   write_file_whole(root / "train_inputs.npy", npy_of<float>("<f4", "(1, 1)", {1}));
   write_file_whole(root / "train_targets.npy", npy_of<float>("<f4", "(1,)", {1}));
-  EXPECT_EQ(error(folder), "error[RT0673]: no job can start from \"" + folder +
-                               "\", which holds data of several sources\n"
-                               "  got:      csv, npy\n"
-                               "  help:     put the files of each into a folder of their own");
+  EXPECT_EQ(error(folder),
+            "error[RT0673]: no job can start from \"" + folder +
+                "\", which holds data of several sources\n"
+                "  got:      csv, npy\n"
+                "  help:     name one of them: --source csv; or put the files of each into a folder of their own");
 }
 
 }  // namespace

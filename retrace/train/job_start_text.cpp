@@ -96,9 +96,14 @@ std::string padded_layers() {
       kTokens, kFeatures, kHidden);
 }
 
-// Series of numbers, whose padding is NaN.
+// Series of numbers, whose padding is NaN; rows up to a time have none.
 std::string series_layers(const FoundData& data) {
   constexpr int64_t kHidden = 64;
+  if (data.source->forecasts)
+    return fmt::format(
+        "  {{type = \"sequence_input\", normalization = \"zscore\"}},  # each column by its mean and deviation\n"
+        "  {{type = \"lstm\", features = {}, last = true}},  # what the last row knows of those before\n",
+        kHidden);
   const char* const pool = has_padding(data.target.kind) ? "" : "  {type = \"global_max_pool1d\"},\n";
   return fmt::format(
       "  {{type = \"sequence_input\", normalization = \"zscore\"}},  # each feature by its mean and deviation; knows "
@@ -127,8 +132,8 @@ std::string data_text(const FoundData& data) {
   std::string text = "[data]  # docs/data.md\nsource = " + toml_text(OptionValue(data.source->name)) + "\n";
   if (data.source->reads_folder) text += "path = " + toml_text(OptionValue(data.request.path.string())) + "\n";
   if (data.test_share > 0)
-    text += fmt::format("test_share = {}  # of the samples is put aside for tests; always the same ones\n",
-                        data.test_share);
+    text += fmt::format("test_share = {}  # of the samples {} put aside for tests; always the same ones\n",
+                        data.test_share, data.source->forecasts ? "are the last, which are" : "is");
   for (const auto& rule : data.source->options) {
     const OptionValue& value = *data.request.options.find(rule.name);
     const auto note = data.notes.find(rule.name);
@@ -136,6 +141,9 @@ std::string data_text(const FoundData& data) {
       text += fmt::format("{} = {}  # {}\n", rule.name, toml_text(value),
                           note == data.notes.end() ? rule.help : note->second);
   }
+  if (const OptionValue* dates = data.request.options.find("date_columns");
+      dates && !std::get<std::vector<std::string>>(*dates).empty())
+    text += "# do rows follow each other in time? retrace init --source forecast learns later ones from those before\n";
   if (data.train.variables[0].shape.rank() == 3 && data.classes > 0)
     text += "# transforms = [\"random-horizontal-flip\", \"random-crop\"]  # each image anew in every epoch\n";
   return text;
@@ -197,10 +205,11 @@ std::string uneven_text(const FoundData& data) {
 std::string heading(const FoundData& data, const std::string& file) {
   const Shape& sample = data.train.variables[0].shape;
   const bool tokens = data.target.kind == nn::OutputKind::position_scores || of_padded_tokens(data);
-  const std::string what = sample.rank() == 4   ? "volumes of " + sample.text()
-                           : sample.rank() == 3 ? "images of " + sample.text()
-                           : sample.rank() == 2 ? fmt::format("series of at most {} positions", sample[0])
-                                                : fmt::format("{} {}", sample[0], tokens ? "tokens" : "features");
+  const std::string what = sample.rank() == 4       ? "volumes of " + sample.text()
+                           : sample.rank() == 3     ? "images of " + sample.text()
+                           : data.source->forecasts ? fmt::format("windows of {} rows", sample[0])
+                           : sample.rank() == 2     ? fmt::format("series of at most {} positions", sample[0])
+                                                    : fmt::format("{} {}", sample[0], tokens ? "tokens" : "features");
   return fmt::format(
       "# {} samples to train on and {} to test on: {}, from which {} learned.\n"
       "{}# A start, made by retrace init: change what you like. Train it: retrace train {}\n",

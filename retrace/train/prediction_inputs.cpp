@@ -173,7 +173,9 @@ PredictionInputs::PredictionInputs(const Job& given, const nn::Network& network,
                                    const TrainingFacts& table)
     : sample_(network.sample) {
   if (const SourceKind& source = source_of(given); source.inputs) {
-    SourceInputs inputs = source.inputs(location, source_request(given, 0));
+    SourceRequest request = source_request(given, 0);
+    request.training = table;
+    SourceInputs inputs = source.inputs(location, request);
     files_ = std::move(inputs.files);
     store_ = inputs.store;
     queue_.emplace(*store_, MiniBatchQueueOptions{.mini_batch_size = kBatch, .outputs = 1});

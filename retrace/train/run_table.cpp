@@ -21,12 +21,10 @@ using Names = std::vector<std::string>;
 constexpr const char* kName = "table.json";
 constexpr uint64_t kMaxFile = 100'000'000;
 
-bool are_unique(const std::vector<const Names*>& lists) {
+bool are_unique(const Names& names) {
   std::set<std::string> known;
-  for (const Names* names : lists)
-    for (const auto& name : *names)
-      if (!known.insert(printable(name)).second) return false;
-  return true;
+  return std::all_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return known.insert(printable(name)).second; });
 }
 
 Json list_of(const Names& names) {
@@ -81,10 +79,11 @@ std::optional<std::vector<float>> means_of(const JsonValue* found, size_t featur
 }  // namespace
 
 void write_run_table(const std::filesystem::path& run, const TrainingFacts& facts) {
-  if (facts.features.empty() || !are_unique({&facts.features, &facts.targets}) || !are_unique({&facts.class_names}))
+  if (facts.features.empty() || !are_unique(facts.features) || !are_unique(facts.targets) ||
+      !are_unique(facts.class_names))
     return;
   for (const Names& categories : facts.categories)
-    if (!are_unique({&categories})) return;
+    if (!are_unique(categories)) return;
   std::vector<Json::Member> table = {{"features", list_of(facts.features)},
                                      {"targets", list_of(facts.targets)},
                                      {"classes", list_of(facts.class_names)}};

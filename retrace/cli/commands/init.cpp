@@ -11,7 +11,7 @@ namespace {
 
 struct InitOptions {
   std::filesystem::path file = "job.toml", data;
-  std::string target, network;
+  std::string source, target, network;
   bool json = false, quiet = false;
 };
 
@@ -44,6 +44,7 @@ int init(const InitOptions& options) {
   if (show && options.json) throw beside_json("the job");
   if (!show) check_free(options.file);
   const JobStart made = start_job({.data = options.data.string(),
+                                   .source = options.source,
                                    .target = options.target,
                                    .network = options.network,
                                    .file = show ? "job.toml" : options.file.string()});
@@ -67,6 +68,9 @@ void describe_init(Flags& flags) {
                  "(.txt), a table (.csv), arrays (.npz); "
                  "or the name of a built-in data set: digits, peaks",
                  "a folder with data, a text, a table, or the name of a built-in data set");
+  flags.option("--source", "NAME", options->source,
+               "the data source that reads the files, such as forecast for rows in the order of time; without it the "
+               "one that finds its files there");
   flags.option(
       "--target", "NAME", options->target,
       "the column of a table that is learned; without it one that is called as targets are, else the last one");

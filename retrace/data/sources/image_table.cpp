@@ -22,23 +22,6 @@ namespace fs = std::filesystem;
 
 bool is_regression_images(const OptionValues& options) { return options.text("task") == "regression"; }
 
-// The only table of a folder, for training, where it has no train.csv.
-fs::path only_table(const fs::path& folder) {
-  std::vector<std::string> tables;
-  std::error_code failure;
-  for (const auto& name : folder_names(folder, failure))
-    if (name[0] != '.' && name.ends_with(".csv")) tables.push_back(name);
-  return folder / (tables.size() == 1 && !tables[0].starts_with("test") ? tables[0] : "train.csv");
-}
-
-fs::path table_of(Split split, const SourceRequest& request) {
-  std::error_code ignored;
-  if (fs::is_regular_file(request.path, ignored)) return request.path;
-  if (!fs::exists(request.path, ignored)) throw missing_path(request.path, "data folder");
-  const fs::path table = request.path / (split == Split::train ? "train.csv" : "test.csv");
-  return split == Split::train && !fs::exists(table, ignored) ? only_table(request.path) : table;
-}
-
 // Where the images of a table lie.
 fs::path folder_of(const fs::path& table, const OptionValues& options) {
   return table.parent_path() / options.text("image_folder");
@@ -67,10 +50,7 @@ std::vector<std::string> files_of(const FileTable& table, const fs::path& folder
     if (mistakes.size() < kMost) mistakes.push_back(no_image(table, name, folder, ending));
   }
   throw_all(mistakes);
-  if (!files.empty()) return files;
-  throw Error(ErrorKind::bad_data, 553, "the table has no record")
-      .where(printable(table.name))
-      .expected("a line of names, and a line for each image");
+  return files;
 }
 
 // A set as it was read. Sizes are those of its images.
@@ -79,14 +59,6 @@ struct ReadImages {
   FileTable table;
   std::vector<std::string> classes;
 };
-
-void check_image_labels(const FileTable& table) {
-  for (const CsvLabel& label : table.texts)
-    if (label.text.empty())
-      throw Error(ErrorKind::bad_data, 554, "an image has no class")
-          .where(table.place(label))
-          .help("write its class, or take the record out");
-}
 
 ReadImages read_images(Split split, const SourceRequest& request, const TrainingFacts& facts) {
   const OptionValues& options = request.options;
@@ -99,16 +71,12 @@ ReadImages read_images(Split split, const SourceRequest& request, const Training
   const auto files = files_of(table, folder_of(path, options), options.text("image_ending"));
   const ImageDatastoreOptions wanted = image_store_options(request, facts.sizes);
   if (values) return {image_list_datastore(files, {}, wanted, Place()), std::move(table), {}};
-  check_image_labels(table);
-  std::set<std::string> names;
-  for (const CsvLabel& label : table.texts) names.insert(label.text);
-  auto classes = facts.class_names.empty() ? classes_of_labels(names, table.name) : facts.class_names;
+  TableClasses classes = classes_of_table(table, facts.class_names);
   std::vector<std::string> labels;
-  for (const int32_t number : numbers_of_labels(table.texts, printable(table.name), classes))
-    labels.push_back(classes[static_cast<size_t>(number)]);
+  for (const int32_t number : classes.numbers) labels.push_back(classes.names[static_cast<size_t>(number)]);
   ImageDatastoreOptions of_classes = wanted;
-  of_classes.class_names = classes;
-  return {image_list_datastore(files, labels, of_classes, Place()), std::move(table), std::move(classes)};
+  of_classes.class_names = classes.names;
+  return {image_list_datastore(files, labels, of_classes, Place()), std::move(table), std::move(classes.names)};
 }
 
 // Names of columns are kept with those of the features, which images have none of.
