@@ -206,7 +206,8 @@ if(RETRACE_SANITIZE MATCHES "thread")
   set(not_about_threads
     Job.* JobStart.* LayeredJob.* Safetensors.* Frozen.* ReplayRunTest.* CompareReplayTest.* ClassNames.* DataFiles.* GroupsJob.*
     ImageSizesJob.* InputStatistics.* JobSchedules.* LevenbergMarquardtRun.* RunFolderTest.* SeriesTargetsTest.* TableJob.* TestRun.*
-    VolumesJobTest.* Data.AreComparedWithoutReadingThemAll FullBatchJob.ARun* ImageJob.ARun* ImageJob.Fits* ImageJob.Is* ImageJob.Predicts*
+    ImageTableJobTest.A* ImageTableJobTest.C* ImageTableJobTest.V* ImageTableJobTest.W* TextTableJobTest.A* TextTableJobTest.W*
+    ForecastJobTest.I* ForecastJobTest.L* ForecastJobTest.T* ForecastJobTest.W* VolumesJobTest.* Data.AreComparedWithoutReadingThemAll FullBatchJob.ARun* ImageJob.ARun* ImageJob.Fits* ImageJob.Is* ImageJob.Predicts*
     ImageJob.TrainsOn* ModeJob.A* ModeJob.C* PopulationStatistics.Belong* RunStateTest.Golden* RunStateTest.Orders* SeriesJobTest.Learns*
     TrainNetwork.TheDigitsGolden* StepLogTest.Comparing* TextJobTest.GoesOn TextJobTest.Learns* TextsJobTest.Buckets* TextsJobTest.Learns*)
   list(JOIN not_about_threads ":" not_about_threads)
@@ -228,6 +229,7 @@ endif()
 set(trained_again
   Frozen.NoWorkersAndNoAccelerationChangeABit FullBatchJob.NoWorkers* JobScope.*TheirOwnSettings JobScope.*OfTheirJob JobStart.OfIdxFilesAndOfBuiltInSets RunStateTest.GoldenJobsGoOn
   RunStateTest.OtherWorkersGoOn *AnyThreadsAndWorkers *AnyWorkersAndThreads* *AnyWorkersThreadsAndWaysOfCalling CompareReplayTest.RunsOfTwoJobs*
+  *HaveOneResult* *HasOneResult* ModeJob.ComparisonsAndReplays* TextJobTest.GoesOn ImageJob.TrainsFromObjectStorage* ImageJob.ARunOnObjects*
   CompareReplayTest.OtherOps* CompareReplayTest.NumbersOfOps* CompareReplayTest.WhatAStep* GroupsJob.NoWorkers* ModeJob.TwoJobs*
   PopulationStatistics.AreTheSameWithAnyWorkers* TextsJobTest.Buckets* TrainNetwork.TheDigitsGolden*)
 list(JOIN trained_again ":" trained_again)

@@ -51,7 +51,7 @@ TEST(Kinds, HaveOptionsThatAJobCanTellApart) {
   const auto look = [&](const std::string& section, const auto& kinds) {
     for (const auto& kind : kinds)
       for (const auto& rule : kind.options) {
-        const auto [known, made] = types.emplace(section + "." + rule.name, rule.standard.index());
+        const auto [known, made] = types.emplace(section + "." + std::string(rule.name), rule.standard.index());
         EXPECT_EQ(known->second, rule.standard.index()) << known->first << " of " << kind.name;
         EXPECT_FALSE(rule.help.empty()) << known->first;
       }

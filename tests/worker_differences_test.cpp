@@ -152,7 +152,7 @@ std::map<std::string, OptionCase> option_cases() {
       if (!rule.changes_bits) continue;
       for (const std::string& value :
            {other_value(rule), std::string("32"), std::string("28"), std::string("3"), std::string("2")}) {  // or sizes
-        const std::string key = section + "." + rule.name;
+        const std::string key = fmt::format("{}.{}", section, rule.name);
         if (kOther.count(key)) break;
         Overrides all = both;
         all.push_back({key, value, "test"});
@@ -170,7 +170,7 @@ std::map<std::string, OptionCase> option_cases() {
       if (error_of([&] { parse_job(kJob, "job.toml", both); }) != "no error")  // one of its sizes must be given
         for (const auto& size : kind.options)
           if (size.name != rule.name && std::holds_alternative<int64_t>(size.standard))
-            both.push_back({"data." + size.name, "28", "test"});
+            both.push_back({fmt::format("data.{}", size.name), "28", "test"});
       add("data", {rule}, both);
     }
   for (const auto& kind : nn::all_networks()) add("network", kind.options, {{"network.name", kind.name, "test"}});

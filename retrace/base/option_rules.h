@@ -9,10 +9,13 @@
 
 namespace retrace {
 
+// A text that lives as long as the program, for what is put together of several.
+std::string_view kept_text(std::string text);
+
 // The description of an option: type, default, allowed values.
 struct OptionRule {
-  std::string name = {};
-  std::string help = {};                  // one line
+  std::string_view name = {};             // which lives as long as the program, too
+  std::string_view help = {};             // one line, which lives as long as the program
   OptionValue standard = {};              // the default; its type is the option's
   double low = 0, high = 0;               // numbers: low <= value <= high, if low < high
   bool above_low = false;                 // low < value instead

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "retrace/base/copy_variant.h"
 #include "retrace/base/error.h"
@@ -86,6 +88,13 @@ OptionValue as_type_of(const OptionValue& standard, const OptionValue& value) {
 
 }  // namespace
 
+std::string_view kept_text(std::string text) {
+  static std::mutex mutex;
+  static std::set<std::string> texts;
+  const std::lock_guard locked(mutex);
+  return *texts.insert(std::move(text)).first;
+}
+
 OptionValues with_standard_values(OptionValues given, const std::vector<OptionRule>& rules) {
   for (const auto& rule : rules)
     given.set(rule.name, given.find(rule.name) ? as_type_of(rule.standard, *given.find(rule.name)) : rule.standard);
@@ -98,7 +107,7 @@ OptionValues completed(const OptionValues& given, const std::vector<OptionRule>&
     const OptionValue* standard = all.find(name);
     if (!standard) {
       std::vector<std::string> names;
-      for (const auto& rule : rules) names.push_back(rule.name);
+      for (const auto& rule : rules) names.emplace_back(rule.name);
       const auto near = nearest(name, names);
       throw Error(ErrorKind::usage, 432, fmt::format("{} has no option \"{}\"", owner, name))
           .expected(names.empty() ? "no options" : joined(names, ", "))

@@ -47,7 +47,7 @@ class Flags {
   // Text below the flags in --help.
   void footer(const char* text);
   // A subcommand of this one.
-  Flags subcommand(const std::string& name, const std::string& help);
+  Flags subcommand(const std::string& name, std::string_view help);
   // What is done; returns the exit code.
   void action(std::function<int()> run);
 
@@ -60,7 +60,7 @@ class Flags {
 
 struct CommandKind {
   std::string name;
-  std::string help;  // one line
+  std::string_view help;  // one line
   std::function<void(Flags& flags)> describe;
 };
 

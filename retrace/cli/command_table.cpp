@@ -67,7 +67,7 @@ void Flags::flag(const char* name, bool& value, const char* help) {
 void Flags::exclude(const char* name, const char* other) { app_->get_option(name)->excludes(app_->get_option(other)); }
 void Flags::footer(const char* text) { app_->footer(text); }
 
-Flags Flags::subcommand(const std::string& name, const std::string& help) { return table_->add(*app_, name, help); }
+Flags Flags::subcommand(const std::string& name, std::string_view help) { return table_->add(*app_, name, help); }
 void Flags::action(std::function<int()> run) { table_->actions_[app_] = std::move(run); }
 
 CommandTable::CommandTable()
@@ -83,8 +83,8 @@ CommandTable::CommandTable()
 
 CommandTable::~CommandTable() = default;
 
-Flags CommandTable::add(CLI::App& parent, const std::string& name, const std::string& help) {
-  auto* made = parent.add_subcommand(name, help);
+Flags CommandTable::add(CLI::App& parent, const std::string& name, std::string_view help) {
+  auto* made = parent.add_subcommand(name, std::string(help));
   made->allow_extras();
   return {*this, *made};
 }

@@ -33,7 +33,7 @@ class CommandTable {
     const CLI::Option* other;  // that may be given in its place; null: none
   };
 
-  Flags add(CLI::App& parent, const std::string& name, const std::string& help);
+  Flags add(CLI::App& parent, const std::string& name, std::string_view help);
   const CLI::App& chosen() const;
   void check_commands(int argc, const char* const* argv) const;
   void check_extras() const;

@@ -50,11 +50,11 @@ Tensor with_image_channels(const Tensor& image, int64_t channels, std::string_vi
   return blank.tensor;
 }
 
-TransformKind channel_transform(std::string name, std::string help, int64_t channels) {
+TransformKind channel_transform(std::string name, std::string_view help, int64_t channels) {
   const std::string caller = fmt::format("transform \"{}\"", name);
   return {
       .name = std::move(name),
-      .help = std::move(help),
+      .help = help,
       .every_set = true,
       .shape = [=](const Shape& image, const OptionValues&) { return with_image_channels(image, channels, caller); },
       .make = [=](const OptionValues&) -> TransformFunction {

@@ -16,6 +16,6 @@ Tensor with_image_channels(const Tensor& image, int64_t channels, std::string_vi
 Shape with_image_channels(const Shape& image, int64_t channels, std::string_view caller);
 
 // A transform of every set that does it.
-TransformKind channel_transform(std::string name, std::string help, int64_t channels);
+TransformKind channel_transform(std::string name, std::string_view help, int64_t channels);
 
 }  // namespace retrace

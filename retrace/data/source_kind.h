@@ -79,20 +79,20 @@ struct SourceInputs {
 
 struct SourceKind {
   std::string name;
-  std::string help;                   // one line
+  std::string_view help;              // one line
   std::vector<SourceTarget> targets;  // the variables after the input, in order: all that there may be
   bool reads_folder = false;          // whether it needs SourceRequest::path
   bool reads_objects = false;         // whether that may be one of object storage; else it gets a copy on the disk
   // Samples are rows up to a time, and what is learned lies behind them. Others read such files, too: `retrace init`
   // takes this source where it is named alone.
   bool forecasts = false;
-  std::string files = {};                // what must be in that folder: "the four IDX files"
+  std::string_view files = {};           // what must be in that folder: "the four IDX files"
   std::vector<OptionRule> options = {};  // of this source alone
   // Whether there is that target, given the options of this source; not set: always.
   std::function<bool(const SourceTarget& target, const OptionValues& options)> has_target = {};
   // The keys of a job that say the shape of an input, where not all whole numbers among the options do:
   // "data.features".
-  std::string size_keys = {};
+  std::string_view size_keys = {};
   // The shape of one input, as far as the request says it: nothing is read. A size that the files say is 0.
   std::function<Shape(const SourceRequest& request)> sample;
   // The store of a split: the input first, then the targets.
@@ -112,9 +112,9 @@ struct SourceKind {
   // looks like it. Errors: bad_data for one that is not there.
   std::function<DataLook(const std::filesystem::path& folder, const std::string& target)> look_for_target = {};
   // Another source that finds such files, too, and reads less of them: `retrace init` takes this one.
-  std::string nearer_than = {};
+  std::string_view nearer_than = {};
   // The numbers of samples that it can give, if not any: a text ("a square number: ..."), and the nearest such number.
-  std::string counts = {};
+  std::string_view counts = {};
   std::function<int64_t(Split split, int64_t samples)> nearest_count = {};
   // The origin of a variable, for messages, if there is more to say than the name.
   std::function<std::string(Split split, int variable, const SourceRequest& request)> origin = {};
@@ -122,7 +122,7 @@ struct SourceKind {
   std::function<std::string(const std::vector<std::string>& tokens, const OptionValues& options)> text_of_tokens = {};
   // Writes the set into a folder, for `retrace data`, and returns a text for the user; and what it writes, in one line.
   std::function<std::string(const std::filesystem::path& folder)> write = {};
-  std::string written = {};
+  std::string_view written = {};
 };
 
 // Every source, in the order of the files. Generated.

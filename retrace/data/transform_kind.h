@@ -10,7 +10,7 @@ namespace retrace {
 
 struct TransformKind {
   std::string name;
-  std::string help;  // one line
+  std::string_view help;  // one line
   std::vector<OptionRule> options = {};
   bool every_set = false;  // whether it is done to test sets and to what is predicted, too: it draws nothing then
   // The sizes of an image [height,width,channels] after it, for complete options; a size that is not known is 0. Not

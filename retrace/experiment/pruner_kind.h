@@ -23,7 +23,7 @@ std::optional<double> best_until(const std::vector<TrialReport>& reports, int64_
 
 struct PrunerKind {
   std::string name;
-  std::string help;                      // one line
+  std::string_view help;                 // one line
   std::vector<OptionRule> options = {};  // keys of [pruning]
   bool uses_results = true;              // else no trial waits for others
   // Whether the trial ends after its newest report. A pure function.

@@ -30,7 +30,7 @@ struct StrategyView {
 
 struct StrategyKind {
   std::string name;
-  std::string help;                      // one line
+  std::string_view help;                 // one line
   std::vector<OptionRule> options = {};  // keys of [strategy]
   bool uses_results = false;             // else `known` and `pending` are empty, and no trial waits for others
   bool all = false;                      // trials = 0 means as many as there are

@@ -22,7 +22,7 @@ struct SinkStream {
 
 struct SinkKind {
   std::string name;
-  std::string help;  // one line
+  std::string_view help;  // one line
   std::function<std::unique_ptr<Monitor>(const SinkStream& stream)> make;
 };
 

@@ -13,7 +13,7 @@ namespace retrace::nn {
 
 struct LayerKind {
   std::string name;                        // that of the function: "conv2d"
-  std::string help;                        // one line
+  std::string_view help;                   // one line
   std::vector<OptionRule> options = {};    // a list of whole numbers may be one number, or one of the rule's choices
   std::vector<std::string> required = {};  // options without a default
   bool learns = false;                     // has parameters
@@ -30,16 +30,16 @@ const std::vector<LayerKind>& all_layers();
 OptionValues completed_options(const LayerText& text, const std::string& label, std::vector<Error>& errors);
 
 // Rules and values that layers share. Sizes: one number, or [height, width].
-OptionRule size_rule(std::string name, std::string help, int64_t standard, int64_t low = 1);
+OptionRule size_rule(std::string_view name, std::string_view help, int64_t standard, int64_t low = 1);
 Pair pair_of(const OptionValues& options, std::string_view name);
 // How far the window of a pooling moves: "pool", by its own size, or as size_rule().
 OptionRule pool_stride_rule();
 PoolStride pool_stride_of(const OptionValues& options);
 // "same", one number, [height, width], or [top, bottom, left, right].
-OptionRule padding_rule(std::string name, std::string help);
+OptionRule padding_rule(std::string_view name, std::string_view help);
 Padding padding_of(const OptionValues& options, std::string_view name);
 // A number of channels or features.
-OptionRule count_rule(std::string name, std::string help);
+OptionRule count_rule(std::string_view name, std::string_view help);
 // The groups of a convolution's channels.
 OptionRule groups_rule();
 // `initializer`.

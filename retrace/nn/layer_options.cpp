@@ -64,7 +64,7 @@ class OptionChecker {
 
   void add_unknown(const std::string& name, const LayerKind& kind) {
     Texts known;
-    for (const auto& rule : kind.options) known.push_back(rule.name);
+    for (const auto& rule : kind.options) known.emplace_back(rule.name);
     for (const char* common : {"name", "from"}) known.emplace_back(common);
     if (kind.learns)
       for (const char* factor : {"learn_rate_factor", "l2_factor", "frozen"}) known.emplace_back(factor);

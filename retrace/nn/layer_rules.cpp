@@ -43,12 +43,9 @@ const Integers* integers_of(const OptionValues& options, std::string_view name) 
 
 }  // namespace
 
-OptionRule size_rule(std::string name, std::string help, int64_t standard, int64_t low) {
-  return {.name = std::move(name),
-          .help = std::move(help),
-          .standard = Integers{standard},
-          .low = static_cast<double>(low),
-          .high = kMostSize};
+OptionRule size_rule(std::string_view name, std::string_view help, int64_t standard, int64_t low) {
+  return {
+      .name = name, .help = help, .standard = Integers{standard}, .low = static_cast<double>(low), .high = kMostSize};
 }
 
 Pair pair_of(const OptionValues& options, std::string_view name) { return pair_from(options.integers(name), name); }
@@ -67,12 +64,13 @@ PoolStride pool_stride_of(const OptionValues& options) {
   return sizes ? PoolStride(pair_from(*sizes, "stride")) : PoolStride();
 }
 
-OptionRule padding_rule(std::string name, std::string help) {
-  return {.name = std::move(name),
-          .help = std::move(help) + ": \"same\", one number, [height, width] or [top, bottom, left, right]",
-          .standard = Integers{0},
-          .high = kMostSize,
-          .choices = {"same"}};
+OptionRule padding_rule(std::string_view name, std::string_view help) {
+  return {
+      .name = name,
+      .help = kept_text(std::string(help) + ": \"same\", one number, [height, width] or [top, bottom, left, right]"),
+      .standard = Integers{0},
+      .high = kMostSize,
+      .choices = {"same"}};
 }
 
 Padding padding_of(const OptionValues& options, std::string_view name) {
@@ -85,8 +83,8 @@ Padding padding_of(const OptionValues& options, std::string_view name) {
   throw wrong_count(name, all.size(), "one number, [height, width] or [top, bottom, left, right]");
 }
 
-OptionRule count_rule(std::string name, std::string help) {
-  return {.name = std::move(name), .help = std::move(help), .standard = int64_t{0}, .low = 1, .high = kMostCount};
+OptionRule count_rule(std::string_view name, std::string_view help) {
+  return {.name = name, .help = help, .standard = int64_t{0}, .low = 1, .high = kMostCount};
 }
 
 OptionRule groups_rule() {

@@ -10,7 +10,7 @@ namespace retrace::nn {
 
 struct LossKind {
   std::string name;                 // "cross-entropy"
-  std::string help;                 // one line
+  std::string_view help;            // one line
   std::vector<OutputKind> outputs;  // those that it can train
   // One number from an output and its target, each with the batch axis first. Differentiable in y.
   std::function<Tensor(const Tensor& y, const Tensor& target)> loss;

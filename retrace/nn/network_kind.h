@@ -9,7 +9,7 @@ namespace retrace::nn {
 
 struct NetworkKind {
   std::string name;
-  std::string help;                      // one line
+  std::string_view help;                 // one line
   Shape sample;                          // without the batch axis
   std::vector<NetworkOutput> outputs;    // all that it can have; the first one is always trained
   std::string source;                    // of retrace/data: what a job trains it on that names no data

@@ -10,13 +10,13 @@ constexpr double kMostLength = 1 << 30;
 
 }  // namespace
 
-OptionRule length_rule(std::string name, std::string help, int64_t standard) {
-  return {.name = std::move(name), .help = std::move(help), .standard = standard, .low = 1, .high = kMostLength};
+OptionRule length_rule(std::string_view name, std::string_view help, int64_t standard) {
+  return {.name = name, .help = help, .standard = standard, .low = 1, .high = kMostLength};
 }
 
-OptionRule end_padding_rule(std::string name, std::string help) {
-  return {.name = std::move(name),
-          .help = std::move(help) + ": \"same\", \"causal\", one number or [front, behind]",
+OptionRule end_padding_rule(std::string_view name, std::string_view help) {
+  return {.name = name,
+          .help = kept_text(std::string(help) + ": \"same\", \"causal\", one number or [front, behind]"),
           .standard = Integers{0},
           .high = kMostLength,
           .choices = {"same", "causal"}};

@@ -7,9 +7,9 @@
 namespace retrace::nn {
 
 // A whole number from 1 on.
-OptionRule length_rule(std::string name, std::string help, int64_t standard);
+OptionRule length_rule(std::string_view name, std::string_view help, int64_t standard);
 // "same", "causal", one number or [front, behind].
-OptionRule end_padding_rule(std::string name = "padding", std::string help = "at the ends of the sequence");
+OptionRule end_padding_rule(std::string_view name = "padding", std::string_view help = "at the ends of the sequence");
 EndPadding end_padding_of(const OptionValues& options, std::string_view name = "padding");
 OptionValue end_padding_value(const EndPadding& padding);
 // `stride` of a pooling; 0, which is the size of the window.

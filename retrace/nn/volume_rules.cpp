@@ -14,9 +14,9 @@ Error wrong_numbers(std::string_view name, size_t count, const char* expected) {
 
 }  // namespace
 
-OptionRule triple_rule(std::string name, std::string help, int64_t standard, int64_t low) {
-  return {.name = std::move(name),
-          .help = std::move(help) + ": one number, or [depth, height, width]",
+OptionRule triple_rule(std::string_view name, std::string_view help, int64_t standard, int64_t low) {
+  return {.name = name,
+          .help = kept_text(std::string(help) + ": one number, or [depth, height, width]"),
           .standard = Numbers{standard},
           .low = static_cast<double>(low),
           .high = kMostVolumeSize};
@@ -34,13 +34,14 @@ OptionValue triple_value(Triple size) {
   return Numbers{size.z, size.y, size.x};
 }
 
-OptionRule volume_padding_rule(std::string name, std::string help) {
-  return {.name = std::move(name),
-          .help = std::move(help) +
-                  ": \"same\", one number, [depth, height, width] or [front, back, top, bottom, left, right]",
-          .standard = Numbers{0},
-          .high = kMostVolumeSize,
-          .choices = {"same"}};
+OptionRule volume_padding_rule(std::string_view name, std::string_view help) {
+  return {
+      .name = name,
+      .help = kept_text(std::string(help) +
+                        ": \"same\", one number, [depth, height, width] or [front, back, top, bottom, left, right]"),
+      .standard = Numbers{0},
+      .high = kMostVolumeSize,
+      .choices = {"same"}};
 }
 
 VolumePadding volume_padding_of(const OptionValues& options, std::string_view name) {

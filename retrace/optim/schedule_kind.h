@@ -9,7 +9,7 @@ namespace retrace {
 
 struct ScheduleKind {
   std::string name;
-  std::string help;  // one line
+  std::string_view help;  // one line
   std::vector<OptionRule> options = {};
   // Its option that says after how many iterations another schedule may follow; empty: it has none.
   std::string length = {};

@@ -26,7 +26,7 @@ struct FullBatchStep {
 
 struct SolverKind {
   std::string name;
-  std::string help;                      // one line
+  std::string_view help;                 // one line
   double learn_rate = 0.001;             // where nobody gives one
   std::vector<OptionRule> options = {};  // all but the rate
   // The state before the first step, with the structure that every later one has. The options are complete here and

@@ -85,7 +85,7 @@ class FieldList {
     for (const auto& kind : kinds)
       for (const auto& option : kind.options) {
         if (std::count(done.begin(), done.end(), option.name)) continue;
-        done.push_back(option.name);
+        done.emplace_back(option.name);
         add_option_of(section, chooser, chosen, kinds, option, bag);
       }
   }
@@ -94,7 +94,7 @@ class FieldList {
   template <class Bag>
   void add_option(const std::string& section, const OptionRule& rule, bool applies, std::string only_with, Bag bag) {
     JobField& field = fields_.emplace_back();
-    field.key = section + "." + rule.name;
+    field.key = fmt::format("{}.{}", section, rule.name);
     field.rule = rule;
     field.applies = applies;
     field.only_with = std::move(only_with);
@@ -129,7 +129,7 @@ class FieldList {
                        Member& (*write)(Job&)) {
     rule.standard = value_of(typename Type<Member>::type{});
     JobField& field = fields_.emplace_back();
-    field.key = section.empty() ? rule.name : section + "." + rule.name;
+    field.key = fmt::format("{}{}{}", section, section.empty() ? "" : ".", rule.name);
     field.rule = std::move(rule);
     field.get = [read](const Job& job) { return optional_value(read(job)); };
     field.set = [write](Job& job, const OptionValue& value) { assign(write(job), value); };

@@ -175,7 +175,7 @@ FoundData find_data(const std::string& data, const std::string& target) {
   for (const auto& source : all_sources()) {
     if (source.name != data) continue;
     if (!source.reads_folder) return found_by(source, {});
-    throw no_data(data, "reads the files of a folder").help("give the folder that holds " + source.files);
+    throw no_data(data, "reads the files of a folder").help(fmt::format("give the folder that holds {}", source.files));
   }
   const auto names = built_in_sources();
   const std::string near = nearest(data, names);

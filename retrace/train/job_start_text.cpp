@@ -136,7 +136,7 @@ std::string data_text(const FoundData& data) {
                         data.test_share, data.source->forecasts ? "are the last, which are" : "is");
   for (const auto& rule : data.source->options) {
     const OptionValue& value = *data.request.options.find(rule.name);
-    const auto note = data.notes.find(rule.name);
+    const auto note = data.notes.find(std::string(rule.name));
     if (value != rule.standard)
       text += fmt::format("{} = {}  # {}\n", rule.name, toml_text(value),
                           note == data.notes.end() ? rule.help : note->second);

@@ -46,10 +46,11 @@ class LayerMistakes {
     for (const auto& rule : source_.options)
       if (std::holds_alternative<int64_t>(rule.standard) && job_.data.options.integer(rule.name) == 0 &&
           says_more(rule))
-        unknown.push_back("data." + rule.name);
-    errors_.push_back(job_mistake(given_, 459, "data.source", "a network of layers needs the size of a sample")
-                          .got(job_.network.input.text())
-                          .help("set " + (source_.size_keys.empty() ? joined(unknown, ", ") : source_.size_keys)));
+        unknown.push_back(fmt::format("data.{}", rule.name));
+    errors_.push_back(
+        job_mistake(given_, 459, "data.source", "a network of layers needs the size of a sample")
+            .got(job_.network.input.text())
+            .help("set " + (source_.size_keys.empty() ? joined(unknown, ", ") : std::string(source_.size_keys))));
   }
 
   // Whether more would be known of a sample with that option: a transform may make it known, too.

@@ -39,7 +39,7 @@ struct MetricNumbers {
 // are those of samples or counts, not on the size of the mini-batches.
 struct MetricKind {
   std::string name;
-  std::string help;                      // one line
+  std::string_view help;                 // one line
   std::vector<nn::OutputKind> outputs;   // those that it can measure
   bool larger_is_better = false;         // of two values
   std::vector<OptionRule> options = {};  // of this metric alone; keys of [training]

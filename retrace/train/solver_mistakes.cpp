@@ -67,7 +67,7 @@ class GroupCheck {
 
   void add_unknown(const std::string& name) {
     Texts known{"parameters", "learn_rate_factor", "l2_factor", "frozen"}, owners;
-    for (const auto& rule : solver_.options) known.push_back(rule.name);
+    for (const auto& rule : solver_.options) known.emplace_back(rule.name);
     for (const auto& other : all_solvers())
       if (rule_of(other, name)) owners.push_back(fmt::format("\"{}\"", other.name));
     Error& error = report(464, fmt::format("unknown key \"{}\" of a group of parameters", name));

@@ -25,7 +25,7 @@ bool may_be_replaced(const std::string& key, bool program) {
   if (key == "device" || key == "threads" || key == "training.metrics") return true;
   for (const auto& metric : all_metrics())
     for (const auto& option : metric.options)
-      if (key == "training." + option.name) return true;
+      if (key == fmt::format("training.{}", option.name)) return true;
   return false;
 }
 

@@ -151,7 +151,7 @@ SourceDescription description_of_forecast(Split split, const SourceRequest& requ
 // All windows of a table: the last one forecasts what comes behind its end.
 SourceInputs inputs_of_forecast(const fs::path& input, const SourceRequest& request) {
   if (input.extension() != ".csv")
-    throw Error(ErrorKind::usage, 299, fmt::format("predict cannot read \"{}\"", printable(input.string())))
+    throw Error(ErrorKind::usage, 558, fmt::format("predict cannot read \"{}\"", printable(input.string())))
         .expected("a table, .csv, with the columns of the training set");
   ReadRows read = read_rows(input, request, request.training);
   check_rows(read, read.form.open_windows(read.table.rows), read.form.length);

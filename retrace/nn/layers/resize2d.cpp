@@ -5,8 +5,8 @@
 namespace retrace::nn {
 namespace {
 
-OptionRule factor_rule(std::string name, std::string help) {
-  return {.name = std::move(name), .help = std::move(help), .standard = 0.0, .low = 0, .high = 32'768};
+OptionRule factor_rule(std::string_view name, std::string_view help) {
+  return {.name = name, .help = help, .standard = 0.0, .low = 0, .high = 32'768};
 }
 
 Resize2dOptions resize_options(const OptionValues& options) {
