@@ -19,6 +19,11 @@ constexpr int64_t kBlock = 256;
 constexpr int64_t kWidestPanel = 32;  // workspace sizes do not depend on the instruction set in use
 constexpr int64_t kMostRanges = 32;
 
+// Where the terms of a block lie, by the distances that all products of a stack have.
+struct BlockTerms {
+  ContractionTerm in_place[kBlock], packed[kBlock];
+};
+
 // One product.
 struct Product {
   int64_t rows, columns, depth;
@@ -32,10 +37,7 @@ struct Product {
   bool b_in_place;
   float* packed;  // [panel][k][column of panel]; null: each panel is packed where it is used
   bool kept;      // `packed` is there before the product begins
-};
-
-struct BlockTerms {
-  ContractionTerm in_place[kBlock], packed[kBlock];
+  const BlockTerms* terms;
 };
 
 Product make_product(const MatmulShape& s, const float* a, const float* b, float* c) {
@@ -55,7 +57,7 @@ Product make_product(const MatmulShape& s, const float* a, const float* b, float
 }
 
 void list_terms(const Product& p, int64_t a_k, BlockTerms& terms) {
-  for (int32_t i = 0; i < kBlock; ++i) {
+  for (int32_t i = 0; i < std::min(kBlock, p.depth); ++i) {
     terms.packed[i] = {static_cast<int32_t>(i * a_k), static_cast<int32_t>(i * p.panel)};
     terms.in_place[i] = {static_cast<int32_t>(i * a_k), p.b_in_place ? static_cast<int32_t>(i * p.b_k) : 0};
   }
@@ -117,11 +119,10 @@ void compute_tile(const Product& p, const PanelRun& run, const float* a, int64_t
 }
 
 // Rows begin..end-1 of C, panels first..last-1.
-void compute_rows(const Product& p, const BlockTerms& in_place_terms, int64_t begin, int64_t end, int64_t first,
-                  int64_t last) {
+void compute_rows(const Product& p, int64_t begin, int64_t end, int64_t first, int64_t last) {
   const float* a = p.a + begin * p.a_row;
   int64_t a_row = p.a_row, a_k = p.a_k;
-  const BlockTerms* terms = &in_place_terms;
+  const BlockTerms* terms = p.terms;
   BlockTerms own;
   // Rows of A that lie a power of two apart compete for few cache sets; columns of A touch a line for each k.
   if (last - first >= 4 && (p.a_k != 1 || p.a_row % 256 == 0)) {
@@ -168,8 +169,6 @@ void pack_all(const Product& p, float* packed) {
 }
 
 void multiply_by_rows(Product& p, float* packed, int64_t base, FunctionRef<void(int64_t, int64_t)>* done) {
-  BlockTerms terms;
-  list_terms(p, p.a_k, terms);
   if (!p.b_in_place && !p.kept) pack_all(p, p.packed = packed);
   // Rows of a piece share a pass over B: half a megabyte of A at a time, if pieces are still enough.
   const int64_t shared = std::min(131072 / p.depth, (p.rows + 4 * thread_count() - 1) / (4 * thread_count()));
@@ -180,28 +179,29 @@ void multiply_by_rows(Product& p, float* packed, int64_t base, FunctionRef<void(
   run_pieces(row_parts * column_parts, [&](int64_t piece) {
     const int64_t begin = piece / column_parts * rows, end = std::min(p.rows, begin + rows),
                   part = piece % column_parts;
-    compute_rows(p, terms, begin, end, p.panels * part / column_parts, p.panels * (part + 1) / column_parts);
+    compute_rows(p, begin, end, p.panels * part / column_parts, p.panels * (part + 1) / column_parts);
     if (done) tell(p, base, begin, end, done);
   });
 }
 
-// Few rows: a panel is packed by each thread that uses it, if it fits the caches, and stays there.
-bool by_panels(const Product& p) {
-  constexpr int64_t kMostFloats = 1 << 16;
-  return !p.b_in_place && p.rows <= 5 * p.most && p.panels >= 2 && p.depth * p.panel <= kMostFloats;
+// A and C fit the second-level cache: a panel is packed by each thread that uses it, if it fits, too, and stays there,
+// which saves waiting for the other threads' panels. Where more than two threads share the panels, rows are finished in
+// a pass of their own, which pays for few rows alone.
+bool by_panels(const Product& p, bool finishes) {
+  constexpr int64_t kMostPanel = 1 << 16, kMostFloats = 1 << 18;
+  const bool fits = std::max(p.depth, p.columns) * p.rows <= kMostFloats && !(finishes && thread_count() > 2);
+  return !p.b_in_place && (fits || p.rows <= 5 * p.most) && p.panels >= 2 && p.depth * p.panel <= kMostPanel;
 }
 
 // Two halves of the rows, so that with two threads each finds its rows of A where the same split of rows has written
 // them, and goes on with its own rows of C; with more threads these share out the panels.
 void multiply_by_panels(const Product& p, int64_t base, FunctionRef<void(int64_t, int64_t)>* done) {
-  BlockTerms terms;
-  list_terms(p, p.a_k, terms);
   const int64_t threads = thread_count(), halves = threads > 1 && p.rows > 1 ? 2 : 1;
   const int64_t parts = threads <= 2 ? 1 : std::min(p.panels, threads);
   run_pieces(halves * parts, [&](int64_t piece) {
     const int64_t half = piece / parts, part = piece % parts;
     const int64_t begin = p.rows * half / halves, end = p.rows * (half + 1) / halves;
-    compute_rows(p, terms, begin, end, p.panels * part / parts, p.panels * (part + 1) / parts);
+    compute_rows(p, begin, end, p.panels * part / parts, p.panels * (part + 1) / parts);
     if (done && parts == 1) tell(p, base, begin, end, done);
   });
   if (!done || parts == 1) return;
@@ -229,14 +229,12 @@ bool by_ranges(const MatmulShape& s) { return s.rows * s.columns <= 16384 && s.d
 
 // Few outputs, deep sums: ranges of blocks run in parallel, then the tree goes on over the ranges.
 void multiply_by_ranges(Product& p, float* partials, int64_t base, FunctionRef<void(int64_t, int64_t)>* done) {
-  BlockTerms terms;
-  list_terms(p, p.a_k, terms);
   const int64_t range = range_blocks(p.blocks), ranges = (p.blocks + range - 1) / range, size = p.rows * p.columns;
   const int64_t tiles = (p.rows + p.most - 1) / p.most;
   FinishOrder order(ranges);
   run_pieces(ranges, [&](int64_t piece) {
     for (int64_t panel = 0; panel < p.panels; ++panel) {
-      PanelRun run{panel, piece * range, std::min(p.blocks, (piece + 1) * range), nullptr, 0, &terms};
+      PanelRun run{panel, piece * range, std::min(p.blocks, (piece + 1) * range), nullptr, 0, p.terms};
       run.packed_from = std::max(run.begin, first_packed_block(p, panel));
       if (run.packed_from < run.end) {
         const int64_t begin = run.packed_from * kBlock, end = std::min(p.depth, run.end * kBlock);
@@ -285,11 +283,15 @@ void matmul(const MatmulShape& shape, const float* a, const float* b, float* c, 
     if (done) (*done)(0, shape.count* size);
     return;
   }
+  const Product first = make_product(shape, a, b, c);
+  BlockTerms terms;
+  list_terms(first, first.a_k, terms);
   const auto multiply = [&](int64_t i, float* space) {
-    Product p = make_product(shape, a + i * shape.stride_a, b + i * shape.stride_b, c + i * size);
+    Product p = first;
+    p.a += i * shape.stride_a, p.b += i * shape.stride_b, p.c += i * size, p.terms = &terms;
     if (by_ranges(shape)) return multiply_by_ranges(p, space, i * size, done);
     if (kept.data) use_kept(p, kept);
-    by_panels(p) ? multiply_by_panels(p, i * size, done) : multiply_by_rows(p, space, i * size, done);
+    by_panels(p, done != nullptr) ? multiply_by_panels(p, i * size, done) : multiply_by_rows(p, space, i * size, done);
   };
   if (shape.count < 8) {
     for (int64_t i = 0; i < shape.count; ++i) multiply(i, static_cast<float*>(workspace));
