@@ -264,6 +264,13 @@ int64_t product_floats(const MatmulShape& s) {
   return by_ranges(s) ? kMostRanges * s.rows * s.columns : panels * kWidestPanel * s.depth;
 }
 
+// Whether each product of a stack is one thread's: they are many, or so small that to share one out takes longer.
+bool by_products(const MatmulShape& s) {
+  constexpr int64_t kSmall = 1 << 18, kMost = 1 << 21;  // multiplications: some 3 and 25 us
+  const int64_t size = s.rows * s.columns * s.depth;
+  return s.count >= 8 || (s.count > 1 && (size <= kSmall || (size <= kMost && s.count % thread_count() == 0)));
+}
+
 }  // namespace
 
 // Short rows of B are as quick in place.
@@ -293,7 +300,7 @@ void matmul(const MatmulShape& shape, const float* a, const float* b, float* c, 
     if (kept.data) use_kept(p, kept);
     by_panels(p, done != nullptr) ? multiply_by_panels(p, i * size, done) : multiply_by_rows(p, space, i * size, done);
   };
-  if (shape.count < 8) {
+  if (!by_products(shape)) {
     for (int64_t i = 0; i < shape.count; ++i) multiply(i, static_cast<float*>(workspace));
   } else {
     run_pieces(shape.count, [&](int64_t i) {
